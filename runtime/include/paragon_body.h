@@ -1,0 +1,327 @@
+/* What a lowered loop body stands on: the instrumentation behind the macros that generated text uses.
+ *
+ * The same text of a body is compiled three times: DIRECT (C, host addresses, no checks: the worker, and threads that
+ * run a proven loop in place), DEVICE in C (the threads device: translated addresses, range checks, logs), DEVICE in
+ * CUDA (the same through NVRTC). So what runs where no GPU is are the very bodies and logs that the GPU runs.
+ * paragon_rt.h comes before this file. Nothing here includes anything. It is valid C89 with GNU extensions and CUDA
+ * C++.
+ *
+ * The logs (the chapter, section 4.4.3). A cell stands for 2^log_shift bytes of one array. Both methods keep the
+ * source iteration, never the thread, so merging iterations into one thread hides nothing:
+ *   wr[cell]  iteration+1 of a writer; 0: nobody.
+ *   rd[cell]  iteration+1 of the only reader, PG_MANY: several or unknown; 0: nobody.
+ * Atomic method: compare-and-swap on wr; whoever finds another iteration there has found a write-write conflict at
+ *   once. Readers enter themselves in the same way. No false conflict: an iteration may read and write its own
+ *   elements as it likes.
+ * Reduction method: plain stores. An iteration that does not find itself in wr enters itself and counts; the sum of
+ *   the counts exceeds the number of written cells exactly if two iterations wrote one cell: each writer of a cell
+ *   counts at least once, and a single writer counts exactly once, because nobody overwrites its entry. Readers store
+ *   PG_MANY unless they find themselves in wr: an element that its writer read before writing it counts as a conflict
+ *   unless the compiler has seen that the store covers the load (then the load is not logged).
+ * The check (after all iterations): a cell with a writer and a reader that is not that writer is a conflict.
+ * Ownership is entered before the value is stored. */
+#ifndef PARAGON_BODY_H
+#define PARAGON_BODY_H
+
+#ifdef __CUDACC_RTC__
+#define __PG_FN static __device__ __forceinline__
+#define __PG_ALIAS
+#define __pg_cas(p, old, new) atomicCAS((__pg_u32 *)(p), (old), (new))
+#define __pg_fetch_or(p, v) atomicOr((__pg_u32 *)(p), (v))
+#define __pg_fetch_add64(p, v) atomicAdd((__pg_u64 *)(p), (__pg_u64)(v))
+#define __pg_peek(p) (*(volatile __pg_u32 *)(p))
+#define __pg_poke(p, v) (*(volatile __pg_u32 *)(p) = (v))
+#else
+#define __PG_FN static __inline__ __attribute__((__always_inline__, __unused__))
+#define __PG_ALIAS __attribute__((__may_alias__))
+__PG_FN __pg_u32 __pg_cas(__pg_u32 *p, __pg_u32 old, __pg_u32 new_value)
+{
+  __atomic_compare_exchange_n(p, &old, new_value, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  return old;
+}
+#define __pg_fetch_or(p, v) __atomic_fetch_or((p), (v), __ATOMIC_RELAXED)
+#define __pg_fetch_add64(p, v) __atomic_fetch_add((p), (__pg_u64)(v), __ATOMIC_RELAXED)
+#define __pg_peek(p) __atomic_load_n((p), __ATOMIC_RELAXED)
+#define __pg_poke(p, v) __atomic_store_n((p), (v), __ATOMIC_RELAXED)
+#endif
+
+typedef signed char __PG_ALIAS __pg_i8;
+typedef unsigned char __PG_ALIAS __pg_u8;
+typedef signed short __PG_ALIAS __pg_i16;
+typedef unsigned short __PG_ALIAS __pg_u16;
+typedef signed int __PG_ALIAS __pg_i32;
+typedef unsigned int __PG_ALIAS __pg_w32;   /* __pg_u32 as memory is accessed */
+__extension__ typedef signed long long __PG_ALIAS __pg_m64;
+__extension__ typedef unsigned long long __PG_ALIAS __pg_w64;
+typedef float __PG_ALIAS __pg_f32;
+typedef double __PG_ALIAS __pg_f64;
+
+/* The array that a base's accesses belong to. */
+struct __pg_view {
+  __pg_u64 lo, size, dev, log;
+};
+
+/* One thread's state while it runs iterations. */
+struct __pg_ctx {
+  const struct __pg_launch *launch;
+  __pg_u32 iteration;  /* + 1 */
+  __pg_u32 fail;       /* PG_FAIL_* of this thread */
+  __pg_u64 writes;     /* reduction method: distinct (iteration, cell) writes of this thread */
+  __pg_u32 ticks;
+};
+
+/* The chapter's Find_Array (figure 4.7a), by bisection: the table is sorted. No array: size 0, so that every access
+ * through it fails its range check. */
+__PG_FN struct __pg_view __pg_find_array(const struct __pg_launch *l, __pg_u64 address)
+{
+  struct __pg_view v;
+  __pg_u32 a = 0, b = l->n_regions;
+  v.lo = v.size = v.dev = 0;
+  v.log = ~(__pg_u64)0;
+  while (a < b) {
+    __pg_u32 m = a + (b - a) / 2;
+    if (l->regions[m].lo <= address)
+      a = m + 1;
+    else
+      b = m;
+  }
+  if (a != 0 && address - l->regions[a - 1].lo < l->regions[a - 1].size) {
+    v.lo = l->regions[a - 1].lo;
+    v.size = l->regions[a - 1].size;
+    v.dev = l->regions[a - 1].dev;
+    v.log = l->regions[a - 1].log;
+  }
+  return v;
+}
+
+__PG_FN struct __pg_view __pg_base_view(const struct __pg_launch *l, __pg_u32 base)
+{
+  return __pg_find_array(l, l->anchors[base]);
+}
+
+/* The chapter's Range_Check (figure 4.7b), at the access instead of at the end: an address that speculation made up
+ * must never reach memory. Then the chapter's pointer translation. 0: the access must not happen. */
+__PG_FN __pg_u64 __pg_translate(struct __pg_ctx *c, const struct __pg_view *v, __pg_u64 address, __pg_u32 width)
+{
+  __pg_u64 offset = address - v->lo;
+  if (v->size < width || offset > v->size - width) {
+    c->fail |= v->size == 0 ? PG_FAIL_NO_ARRAY : PG_FAIL_RANGE;
+    return 0;
+  }
+  if ((address & (width - 1)) != 0) {
+    c->fail |= PG_FAIL_MISALIGNED;
+    return 0;
+  }
+  return v->dev + offset;
+}
+
+__PG_FN void __pg_log_read(struct __pg_ctx *c, const struct __pg_view *v, __pg_u64 address, __pg_u32 width)
+{
+  const struct __pg_launch *l = c->launch;
+  __pg_u64 cell, last;
+  if (v->log == ~(__pg_u64)0)
+    return;
+  cell = v->log + ((address - (v->lo & ~(__pg_u64)63)) >> l->log_shift);
+  last = v->log + ((address + width - 1 - (v->lo & ~(__pg_u64)63)) >> l->log_shift);
+  for (; cell <= last; cell++) {
+    if (l->log_method == PG_LOG_ATOMIC) {
+      __pg_u32 seen = __pg_peek(&l->rd[cell]);
+      if (seen == 0)
+        seen = __pg_cas(&l->rd[cell], 0, c->iteration);
+      if (seen != 0 && seen != c->iteration && seen != PG_MANY)
+        __pg_poke(&l->rd[cell], PG_MANY);
+    } else if (__pg_peek(&l->wr[cell]) != c->iteration) {
+      __pg_poke(&l->rd[cell], PG_MANY);
+    }
+  }
+}
+
+__PG_FN void __pg_log_write(struct __pg_ctx *c, const struct __pg_view *v, __pg_u64 address, __pg_u32 width)
+{
+  const struct __pg_launch *l = c->launch;
+  __pg_u64 cell, last;
+  if (v->log == ~(__pg_u64)0)
+    return;
+  cell = v->log + ((address - (v->lo & ~(__pg_u64)63)) >> l->log_shift);
+  last = v->log + ((address + width - 1 - (v->lo & ~(__pg_u64)63)) >> l->log_shift);
+  for (; cell <= last; cell++) {
+    if (l->log_method == PG_LOG_ATOMIC) {
+      __pg_u32 seen = __pg_peek(&l->wr[cell]);
+      if (seen == 0)
+        seen = __pg_cas(&l->wr[cell], 0, c->iteration);
+      if (seen != 0 && seen != c->iteration) {
+        c->fail |= PG_FAIL_WAW;
+        __pg_poke(&l->flags[1], c->iteration - 1);
+      }
+    } else if (__pg_peek(&l->wr[cell]) != c->iteration) {
+      __pg_poke(&l->wr[cell], c->iteration);
+      c->writes++;
+    }
+  }
+}
+
+/* Without a log method, a store only leaves a mark, so that the commit copies exactly what was written. */
+__PG_FN void __pg_mark_write(struct __pg_ctx *c, const struct __pg_view *v, __pg_u64 address, __pg_u32 width)
+{
+  const struct __pg_launch *l = c->launch;
+  __pg_u64 cell, last;
+  if (v->log == ~(__pg_u64)0)
+    return;
+  cell = v->log + ((address - (v->lo & ~(__pg_u64)63)) >> l->log_shift);
+  last = v->log + ((address + width - 1 - (v->lo & ~(__pg_u64)63)) >> l->log_shift);
+  for (; cell <= last; cell++)
+    __pg_poke(&l->wr[cell], c->iteration);
+}
+
+/* Loops inside a body call this at each turn: speculation may have made them endless. Not 0: leave. */
+__PG_FN int __pg_poll(struct __pg_ctx *c)
+{
+  if (c->fail != 0)
+    return 1;
+  if ((++c->ticks & 1023u) == 0) {
+    if (__pg_peek(c->launch->stop) != 0)
+      c->fail |= PG_FAIL_STOPPED;
+    else if (__pg_peek(&c->launch->flags[0]) != 0)
+      return 1;
+  }
+  return c->fail != 0;
+}
+
+/* Before an iteration. Not 0: do no more. */
+__PG_FN int __pg_begin_iteration(struct __pg_ctx *c, __pg_u64 k)
+{
+  c->iteration = (__pg_u32)k + 1;
+  if (c->fail != 0 || __pg_peek(&c->launch->flags[0]) != 0)
+    return 1;
+  if ((++c->ticks & 63u) == 0 && __pg_peek(c->launch->stop) != 0)
+    c->fail |= PG_FAIL_STOPPED;
+  return c->fail != 0;
+}
+
+/* After a thread's last iteration. */
+__PG_FN void __pg_end_thread(struct __pg_ctx *c)
+{
+  if (c->fail != 0)
+    __pg_fetch_or(&c->launch->flags[0], c->fail);
+  if (c->writes != 0)
+    __pg_fetch_add64(&c->launch->total[0], c->writes);
+}
+
+/* A thread may have left its loops by __pg_poll because another one failed; then flags[0] is set already. */
+
+#ifdef __CUDACC_RTC__
+/* x86 makes NaNs with another sign and payload: such a result is the host's to compute. */
+#define __PG_IS_FOREIGN_NAN(x) ((x) != (x))
+#else
+#define __PG_IS_FOREIGN_NAN(x) 0
+#endif
+
+/* Typed accesses. `logged`: whether the load takes part in an unresolved pair. Stores are logged always: the commit
+ * needs them, and the counts of the reduction method are only right if every mark in wr was counted. */
+#define __PG_DEFINE_ACCESS(name, type, nan)                                                                            \
+  __PG_FN type __pg_ld_##name(struct __pg_ctx *c, const struct __pg_view *v, int logged, __pg_u64 address)             \
+  {                                                                                                                    \
+    __pg_u64 p = __pg_translate(c, v, address, (__pg_u32)sizeof(type));                                                \
+    if (p == 0)                                                                                                        \
+      return (type)0;                                                                                                  \
+    if (logged && c->launch->log_method >= PG_LOG_ATOMIC)                                                              \
+      __pg_log_read(c, v, address, (__pg_u32)sizeof(type));                                                            \
+    return *(const type *)p;                                                                                           \
+  }                                                                                                                    \
+  __PG_FN void __pg_st_##name(struct __pg_ctx *c, const struct __pg_view *v, __pg_u64 address, type value)             \
+  {                                                                                                                    \
+    __pg_u64 p = __pg_translate(c, v, address, (__pg_u32)sizeof(type));                                                \
+    if (p == 0)                                                                                                        \
+      return;                                                                                                          \
+    if (nan) {                                                                                                         \
+      c->fail |= PG_FAIL_NAN;                                                                                          \
+      return;                                                                                                          \
+    }                                                                                                                  \
+    if (c->launch->log_method >= PG_LOG_ATOMIC)                                                                        \
+      __pg_log_write(c, v, address, (__pg_u32)sizeof(type));                                                           \
+    else if (c->launch->log_method != PG_LOG_NONE)                                                                     \
+      __pg_mark_write(c, v, address, (__pg_u32)sizeof(type));                                                          \
+    *(type *)p = value;                                                                                                \
+  }                                                                                                                    \
+  __PG_FN type __pg_get_##name(__pg_u64 address)                                                                       \
+  {                                                                                                                    \
+    return *(const type *)address;                                                                                     \
+  }                                                                                                                    \
+  __PG_FN void __pg_set_##name(__pg_u64 address, type value)                                                           \
+  {                                                                                                                    \
+    *(type *)address = value;                                                                                          \
+  }
+
+__PG_DEFINE_ACCESS(i8, __pg_i8, 0)
+__PG_DEFINE_ACCESS(u8, __pg_u8, 0)
+__PG_DEFINE_ACCESS(i16, __pg_i16, 0)
+__PG_DEFINE_ACCESS(u16, __pg_u16, 0)
+__PG_DEFINE_ACCESS(i32, __pg_i32, 0)
+__PG_DEFINE_ACCESS(u32, __pg_w32, 0)
+__PG_DEFINE_ACCESS(i64, __pg_m64, 0)
+__PG_DEFINE_ACCESS(u64, __pg_w64, 0)
+__PG_DEFINE_ACCESS(f32, __pg_f32, __PG_IS_FOREIGN_NAN(value))
+__PG_DEFINE_ACCESS(f64, __pg_f64, __PG_IS_FOREIGN_NAN(value))
+
+/* Division and remainder that the hardware answers differently: x86 traps on zero and on MIN / -1. */
+#define __PG_DEFINE_DIVISION(name, type, is_bad)                        \
+  __PG_FN type __pg_div_##name(struct __pg_ctx *c, type a, type b)      \
+  {                                                                     \
+    if (is_bad) {                                                       \
+      c->fail |= PG_FAIL_ARITHMETIC;                                    \
+      return 0;                                                         \
+    }                                                                   \
+    return a / b;                                                       \
+  }                                                                     \
+  __PG_FN type __pg_rem_##name(struct __pg_ctx *c, type a, type b)      \
+  {                                                                     \
+    if (is_bad) {                                                       \
+      c->fail |= PG_FAIL_ARITHMETIC;                                    \
+      return 0;                                                         \
+    }                                                                   \
+    return a % b;                                                       \
+  }
+__PG_DEFINE_DIVISION(i32, int, b == 0 || (b == -1 && a == -2147483647 - 1))
+__PG_DEFINE_DIVISION(u32, unsigned int, b == 0)
+__PG_DEFINE_DIVISION(i64, __pg_i64, b == 0 || (b == -1 && (__pg_u64)a == (__pg_u64)1 << 63))
+__PG_DEFINE_DIVISION(u64, __pg_u64, b == 0)
+
+/* Conversions from floating to integer types whose result is out of range (or of a NaN) differ between devices. The
+ * limits are exact in double; a float is converted to double first, which loses nothing. */
+#define __PG_DEFINE_CONVERSION(name, type, low, high)                       \
+  __PG_FN type __pg_f2##name(struct __pg_ctx *c, double x)                  \
+  {                                                                         \
+    if (!(x > (low) && x < (high))) {                                       \
+      c->fail |= PG_FAIL_ARITHMETIC;                                        \
+      return 0;                                                             \
+    }                                                                       \
+    return (type)x;                                                         \
+  }
+__PG_DEFINE_CONVERSION(i32, int, -2147483649.0, 2147483648.0)
+__PG_DEFINE_CONVERSION(u32, unsigned int, -1.0, 4294967296.0)
+__PG_DEFINE_CONVERSION(i64, __pg_i64, -9223372036854777856.0, 9223372036854775808.0)
+__PG_DEFINE_CONVERSION(u64, __pg_u64, -1.0, 18446744073709551616.0)
+
+/* sqrt of a negative number sets errno on the host. */
+__PG_FN double __pg_sqrt_f64(struct __pg_ctx *c, double x)
+{
+  if (x < 0)
+    c->fail |= PG_FAIL_ARITHMETIC;
+#ifdef __CUDACC_RTC__
+  return sqrt(x);
+#else
+  return __builtin_sqrt(x);
+#endif
+}
+__PG_FN float __pg_sqrt_f32(struct __pg_ctx *c, float x)
+{
+  if (x < 0)
+    c->fail |= PG_FAIL_ARITHMETIC;
+#ifdef __CUDACC_RTC__
+  return sqrtf(x);
+#else
+  return __builtin_sqrtf(x);
+#endif
+}
+
+#endif

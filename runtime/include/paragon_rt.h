@@ -1,0 +1,195 @@
+/* The C ABI between objects that paragon-cc made and the runtime library: the one place where it is written down.
+ *
+ * It is included by the runtime's tests, embedded in the compiler (which puts it in front of the code that it
+ * generates) and mirrored by runtime/src/abi.rs, whose tests compare every size and offset with this file's.
+ *
+ * Everything is plain data of fixed width. Addresses travel as 64-bit numbers. The runtime never calls back into an
+ * object except through the two function pointers of a loop. All of it is C89 plus GNU's __extension__. */
+#ifndef PARAGON_RT_H
+#define PARAGON_RT_H
+
+#define PG_ABI_VERSION 1u
+#define PG_MAX_DIMS 4
+
+__extension__ typedef signed long long __pg_i64;
+__extension__ typedef unsigned long long __pg_u64;
+typedef unsigned int __pg_u32;
+
+/* The chapter's classes; sequential loops never reach the runtime. */
+enum { PG_PARALLEL = 1, PG_POSSIBLY_PARALLEL = 2 };
+/* How a possibly-parallel loop is checked: 0 nothing, 1 predicates, 2 inspector, 3 logs. */
+enum { PG_CHECK_NONE = 0, PG_CHECK_PREDICATE = 1, PG_CHECK_INSPECTOR = 2, PG_CHECK_LOGS = 3 };
+
+/* Flags of a loop. */
+enum {
+  PG_LOOP_MAY_ABORT = 1,   /* an iteration may give up on a device: never run in place */
+  PG_LOOP_CUDA_EXACT = 2,  /* CUDA computes the same bits */
+  PG_LOOP_DYNAMIC = 4      /* some access has no loop-invariant base: tracked allocations must be placed */
+};
+/* Flags of a site. */
+enum {
+  PG_SITE_STORE = 1,
+  PG_SITE_LOGGED = 2,
+  PG_SITE_UNCONDITIONAL = 4,
+  PG_SITE_EXACT = 8,          /* each iteration touches every byte of its window */
+  PG_SITE_LOADS_POINTER = 16,
+  PG_SITE_HAS_AFFINE = 32     /* struct __pg_access of the entry is meaningful */
+};
+/* Operations of results (0: last value). */
+enum { PG_LAST = 0, PG_ADD = 1, PG_MUL = 2, PG_AND = 3, PG_OR = 4, PG_XOR = 5, PG_MIN = 6, PG_MAX = 7 };
+/* Types of results. */
+enum { PG_I8 = 0, PG_U8, PG_I16, PG_U16, PG_I32, PG_U32, PG_I64, PG_U64, PG_F32, PG_F64 };
+
+/* Any scalar, in eight bytes; narrower values lie in the low bytes. */
+__extension__ typedef union __pg_value {
+  __pg_i64 i;
+  __pg_u64 u;
+  double d;
+  float f;
+} __pg_value;
+
+/* Static facts of one access. */
+struct __pg_site {
+  __pg_u32 base;   /* index into the entry's bases */
+  __pg_u32 width;  /* bytes: 1, 2, 4, 8 */
+  __pg_u32 flags;  /* PG_SITE_* */
+  __pg_u32 line;   /* in the user's file */
+};
+
+/* An unresolved pair of sites. */
+struct __pg_pair {
+  __pg_u32 a, b;
+  __pg_u32 check;  /* PG_CHECK_PREDICATE or PG_CHECK_LOGS */
+};
+
+/* A scalar that the loop gives back. */
+struct __pg_result {
+  __pg_u32 op;     /* PG_LAST ... */
+  __pg_u32 type;   /* PG_I8 ... */
+};
+
+/* Entry-time facts of one base. */
+struct __pg_base {
+  __pg_u64 pointer;    /* its address; 0 for dynamic */
+  __pg_u64 object_lo;  /* extent of the named object; both 0 where not known */
+  __pg_u64 object_hi;
+  __pg_u64 dynamic;    /* 1: each access finds its array */
+};
+
+/* Entry-time addresses of one site: pointer + sum(stride[d]*k[d]) + [lo, hi). */
+struct __pg_access {
+  __pg_i64 stride[PG_MAX_DIMS];
+  __pg_i64 lo, hi;
+};
+
+/* Memory that must not change while the loop runs. */
+struct __pg_pin {
+  __pg_u64 address;
+  __pg_u64 width;
+};
+
+struct __pg_info;
+
+/* One entry of a loop; lives on the caller's stack. */
+struct __pg_entry {
+  const struct __pg_info *info;
+  __pg_i64 trip[PG_MAX_DIMS];         /* of each merged dimension, 1 beyond n_dims; all positive */
+  __pg_value *values;                 /* n_values: live-ins and invariants, in the body's order */
+  __pg_value *results;                /* n_results: in: values at entry; out: values after the loop */
+  struct __pg_base *bases;            /* n_bases */
+  struct __pg_access *accesses;       /* n_sites */
+  struct __pg_pin *pins;              /* n_pins */
+};
+
+/* An array on the device. Host range [lo, lo+size) lies at dev. */
+struct __pg_region {
+  __pg_u64 lo, size;
+  __pg_u64 dev;
+  __pg_u64 log;        /* first log cell, (__pg_u64)-1 if the region has none */
+};
+
+/* Log methods. */
+enum {
+  PG_LOG_NONE = 0,       /* translation and range checks only */
+  PG_LOG_MARK = 1,       /* write marks, so that exactly what was written is committed */
+  PG_LOG_ATOMIC = 2,     /* the chapter's atomic method */
+  PG_LOG_REDUCTION = 3   /* the chapter's reduction method */
+};
+
+/* Why a launch gave up or failed its check; bits of flags[0]. */
+enum {
+  PG_FAIL_WAW = 1,        /* two iterations wrote one element */
+  PG_FAIL_RAW = 2,        /* one iteration wrote what another read */
+  PG_FAIL_RANGE = 4,      /* an address outside of the array that its pointer belongs to */
+  PG_FAIL_NO_ARRAY = 8,   /* an address in no array */
+  PG_FAIL_MISALIGNED = 16,
+  PG_FAIL_ARITHMETIC = 32,/* division by zero, conversion out of range, domain error */
+  PG_FAIL_NAN = 64,       /* a NaN was about to be stored on a device whose NaNs differ */
+  PG_FAIL_STOPPED = 128   /* told to stop */
+};
+
+/* What a kernel is given. Every pointer in it is the device's own. */
+struct __pg_launch {
+  __pg_u64 n;                  /* iterations of the merged space */
+  __pg_u64 trip[PG_MAX_DIMS];
+  const struct __pg_region *regions;  /* sorted by lo, disjoint */
+  const __pg_u64 *anchors;     /* n_bases: an address in the array that the base's accesses belong to, 0: dynamic */
+  const __pg_u64 *bases;       /* n_bases: the pointers themselves */
+  const __pg_value *values;
+  __pg_value *results;         /* n_results; reductions start at the identity */
+  __pg_u32 *flags;             /* [0]: PG_FAIL_*; [1]: a conflicting iteration, for the trace */
+  volatile __pg_u32 *stop;     /* not 0: give up */
+  __pg_u32 *wr;                /* write log: iteration + 1 of a writer, 0: none */
+  __pg_u32 *rd;                /* read log: iteration + 1 of the one reader, PG_MANY: several, 0: none */
+  __pg_u64 *total;             /* reduction method: [0] counts distinct (iteration, element) writes */
+  __pg_u32 n_regions;
+  __pg_u32 n_bases;
+  __pg_u32 log_shift;          /* log2 of the bytes that one log cell covers */
+  __pg_u32 log_method;         /* PG_LOG_* */
+};
+#define PG_MANY 0xffffffffu
+
+/* Static facts of one loop. */
+struct __pg_info {
+  __pg_u32 abi;                /* PG_ABI_VERSION */
+  __pg_u32 verdict, check, flags;
+  const char *file, *function;
+  __pg_u32 line;
+  __pg_u32 n_dims, n_values, n_results, n_bases, n_sites, n_pairs, n_pins;
+  __pg_u64 work;               /* estimated operations per iteration of the merged space */
+  const struct __pg_site *sites;
+  const struct __pg_pair *pairs;
+  const struct __pg_result *results;
+  const char *const *cuda_body; /* pieces of the device text, ended by a null pointer; paragon_body.h goes in front */
+  /* Iterations [begin, end) of dimension 0, all of the other dimensions, in source order, on host memory. Reductions
+   * continue from results and last values are stored there. Returns the iterations not done (it polls *stop, which
+   * may be null, once per strip). */
+  __pg_i64 (*direct)(const struct __pg_entry *, __pg_value *results, __pg_i64 begin, __pg_i64 end,
+                     const volatile __pg_u32 *stop);
+  /* Iterations [begin, end) of the merged space on translated memory, with logs. */
+  void (*device)(const struct __pg_launch *, __pg_u64 begin, __pg_u64 end);
+};
+
+/* One per loop, writable. */
+struct __pg_loop {
+  __pg_i64 threshold;          /* iterations of dimension 0 from which entering is worth it; moved by the runtime */
+  const struct __pg_info *info;
+  void *state;                 /* the runtime's; null at first */
+};
+
+/* What __pg_rt_attach returns. Functions never unwind and preserve errno. */
+struct __pg_api {
+  __pg_u32 abi;
+  /* 1: the loop is complete, results filled in. 0: nothing happened, run it as it stood. */
+  int (*enter)(struct __pg_loop *, struct __pg_entry *);
+  void (*allocated)(void *start, __pg_u64 bytes);
+  void (*freed)(void *start);
+  /* A named object at file scope or static. */
+  void (*object)(void *start, __pg_u64 bytes);
+};
+
+/* The library's only exported function. Null if it can't serve this ABI or is switched off. */
+#define PG_ATTACH_SYMBOL "__pg_rt_attach"
+typedef const struct __pg_api *(*__pg_attach_fn)(__pg_u32 abi);
+
+#endif

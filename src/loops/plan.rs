@@ -1,0 +1,252 @@
+//! What analysis hands to code generation and to `explain`: one [`LoopReport`] per loop, with a [`LoopPlan`] where the
+//! loop can be run on a device.
+//!
+//! A plan is a value that carries its evidence. Code generation decides nothing: which accesses are logged, which
+//! pairs are tested at entry, which scalars are private, all stands here. Values that are known only at loop entry are
+//! [`Bound`] expressions over live-in scalars; generated code evaluates them in 64-bit arithmetic that notices
+//! overflow (an overflow means: the loop runs as it stood).
+
+use crate::c::hir::{Expr, IntKind, LoopId, PlaceId, Span, VarId};
+use std::collections::BTreeMap;
+
+/// Most dimensions that are merged into one iteration space. The C ABI has the same number (`PG_MAX_DIMS`).
+pub const MAX_DIMS: usize = 4;
+
+/// The chapter's three classes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum Verdict {
+    Parallel,
+    PossiblyParallel,
+    Sequential,
+}
+
+/// How a possibly-parallel loop is checked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Check {
+    /// Nothing to check.
+    None,
+    /// Numbers known at entry decide (address ranges, strides).
+    Predicate,
+    /// Index arrays will be inspected.
+    Inspector,
+    /// Accesses are logged while the loop runs, then the logs are checked.
+    Logs,
+}
+
+/// The outcome for one loop, in the words that `explain` prints.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct LoopReport {
+    pub id: Option<LoopId>,
+    pub file: String,
+    pub line: u32,
+    pub function: String,
+    pub verdict: Verdict,
+    pub check: Check,
+    /// Why, in one sentence that a programmer can act on.
+    pub reason: String,
+    /// Present for parallel and possibly-parallel loops that code can be generated for.
+    pub plan: Option<Box<LoopPlan>>,
+}
+
+/// A number known at loop entry, over the values that live-in variables then have.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+#[allow(missing_docs)]
+pub enum Bound {
+    Const(i64),
+    /// Value of a live-in integer expression (an index into [`LoopPlan::invariants`]), as a 64-bit signed number.
+    Value(usize),
+    Add(Box<Bound>, Box<Bound>),
+    Mul(Box<Bound>, Box<Bound>),
+    Min(Box<Bound>, Box<Bound>),
+    Max(Box<Bound>, Box<Bound>),
+}
+
+/// One dimension of the iteration space. Iteration `k` of `trip` has induction variable `first + k*step`.
+#[derive(Clone, Debug)]
+pub struct Dim {
+    /// The loop statement.
+    pub loop_id: LoopId,
+    /// The induction variable; a pointer induction variable is stepped in bytes.
+    pub iv: VarId,
+    /// Whether the variable is declared in the loop's own first clause (then it is dead afterwards).
+    pub iv_local: bool,
+    /// Integer kind of the induction variable; `None` for pointers.
+    pub iv_kind: Option<IntKind>,
+    /// Its first value: a loop-invariant expression, evaluated at entry. Pointers: the pointer value.
+    pub first: Expr,
+    /// What is added each time (never 0; bytes for pointers).
+    pub step: i64,
+    /// The value it is compared with: a loop-invariant expression.
+    pub limit: Expr,
+    /// `iv REL limit` continues the loop, after normalising the variable to the left.
+    pub relation: Relation,
+}
+
+/// The comparisons of counted loops.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum Relation {
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    Ne,
+}
+
+/// What becomes of a scalar variable that the loop assigns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ScalarRole {
+    /// The induction variable of `dims[i]`. Its value after the loop is restored when `live_out`.
+    Induction { dim: usize, live_out: bool },
+    /// Written in each iteration before it is read. With `last_value`, the last iteration's value is needed after the
+    /// loop (then every iteration assigns it on every path).
+    Private { last_value: bool },
+    /// Only ever combined by one associative and commutative operation; `kind` is the variable's type.
+    Reduction { op: ReductionOp, kind: IntKind },
+}
+
+/// Operations that reductions may have. All are exact on wrapping integers in any order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum ReductionOp {
+    Add,
+    Mul,
+    And,
+    Or,
+    Xor,
+    Min,
+    Max,
+}
+
+/// Index into [`LoopPlan::bases`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct BaseId(pub u32);
+/// Index into [`LoopPlan::sites`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct SiteId(pub u32);
+
+/// Where a group of accesses starts.
+#[derive(Clone, Debug)]
+pub enum Base {
+    /// A named object with known extent: an array, struct or global scalar.
+    Object { var: VarId, size: u64 },
+    /// The value that a loop-invariant pointer variable has at entry. For pointer induction variables: its first
+    /// value.
+    Pointer { var: VarId },
+    /// The value of a loop-invariant pointer expression, read at entry (`s->row`, `m.v`). It is read unconditionally
+    /// by the first iteration, and `pinned` lists what it was read from.
+    Invariant { value: usize },
+    /// No loop-invariant base: each access finds its array by itself.
+    Dynamic,
+}
+
+/// One load or store of memory in the loop body.
+#[derive(Clone, Debug)]
+pub struct Site {
+    /// The place in the typed tree.
+    pub place: PlaceId,
+    /// Where it stands, for reasons.
+    pub span: Span,
+    /// Its base.
+    pub base: BaseId,
+    /// Width in bytes: 1, 2, 4 or 8.
+    pub width: u32,
+    /// Whether it writes. A read-modify-write has two sites with one place.
+    pub is_store: bool,
+    /// Whether what it reads is a pointer that the loop then follows.
+    pub loads_pointer: bool,
+    /// Whether every iteration executes it (no condition, no inner loop that may be empty, in the way).
+    pub unconditional: bool,
+    /// Its addresses, where they are affine in the dimensions.
+    pub affine: Option<Affine>,
+    /// Whether accesses must be logged when the loop is speculated (it takes part in an unresolved pair, and is no
+    /// load that the same iteration's unconditional store to the same address stands for).
+    pub logged: bool,
+}
+
+/// Byte offsets from the base: `sum(stride[d] * k[d]) + [lo, hi)` covers all that iteration `k` touches through the
+/// site, width included, inner loops included.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct Affine {
+    /// One per dimension, in bytes per iteration.
+    pub strides: Vec<Bound>,
+    pub lo: Bound,
+    pub hi: Bound,
+    /// Whether an iteration touches every byte of the window exactly (so that a dense store needs no write marks).
+    pub exact: bool,
+}
+
+/// Two accesses (or one with itself) that compile time could not keep apart across iterations; at least one stores.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct Pair {
+    pub a: SiteId,
+    pub b: SiteId,
+    /// `Predicate` (both affine) or `Logs`.
+    pub check: Check,
+}
+
+/// A memory word that the plan relies on staying as it was at entry: a bound or base read from memory.
+#[derive(Clone, Debug)]
+pub struct Pinned {
+    /// Address expression, evaluated at entry.
+    pub address: Expr,
+    /// Bytes.
+    pub width: u32,
+}
+
+/// Something that must hold at entry for the affine forms to be true.
+#[derive(Clone, Debug)]
+pub struct Assumption {
+    /// `lo ..= hi` must lie within the values of `kind` (no wrap-around of narrower or unsigned arithmetic).
+    pub lo: Bound,
+    /// See `lo`.
+    pub hi: Bound,
+    /// The type whose range is meant.
+    pub kind: IntKind,
+}
+
+/// All that code generation needs to run a loop elsewhere.
+#[derive(Clone, Debug)]
+pub struct LoopPlan {
+    /// The loop.
+    pub loop_id: LoopId,
+    /// Index of its function in [`crate::c::hir::TranslationUnit::functions`].
+    pub function: usize,
+    /// Merged dimensions, outermost first; at least one.
+    pub dims: Vec<Dim>,
+    /// Scalars that the loop assigns and that are declared outside of `body`.
+    pub scalars: BTreeMap<VarId, ScalarRole>,
+    /// Variables whose value at entry the loop or its bounds need (by value: integers, floats, pointers). Objects
+    /// whose address is needed are in `bases`, not here.
+    pub live_ins: Vec<VarId>,
+    /// Loop-invariant expressions evaluated at entry: integers for [`Bound::Value`], pointers for
+    /// [`Base::Invariant`]. They read only live-ins, named globals, and memory that `pinned` lists; each is evaluated
+    /// only after the trip count is known to be positive.
+    pub invariants: Vec<Expr>,
+    /// Places in the body whose value is `invariants[i]`: read once at entry instead.
+    pub invariant_places: BTreeMap<PlaceId, usize>,
+    /// Where accesses start.
+    pub bases: Vec<Base>,
+    /// Every load and store of memory in the body.
+    pub sites: Vec<Site>,
+    /// Load and store site of each place.
+    pub site_of: BTreeMap<PlaceId, (Option<SiteId>, Option<SiteId>)>,
+    /// Unresolved pairs; empty for parallel loops.
+    pub pairs: Vec<Pair>,
+    /// Memory that must not change.
+    pub pinned: Vec<Pinned>,
+    /// Conditions of the affine forms.
+    pub assumptions: Vec<Assumption>,
+    /// Whether an iteration may have to give up on a device (integer division, conversions out of range, domain
+    /// errors): then it never runs in place.
+    pub may_abort: bool,
+    /// Whether CUDA gives the same bits (false: a call that only the host's libm answers exactly).
+    pub cuda_exact: bool,
+    /// Operations per iteration of the merged space, estimated: arithmetic plus memory accesses, inner loops of
+    /// unknown length counted as 32.
+    pub work: u64,
+}
