@@ -1,0 +1,3 @@
+//! The C front end: from preprocessed text to the typed tree [`hir`].
+
+pub mod hir;

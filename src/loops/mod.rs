@@ -1,0 +1,3 @@
+//! Finding loops and what they do: nests, counted loops, accesses, roles of scalars.
+
+pub mod plan;
