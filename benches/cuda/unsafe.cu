@@ -1,0 +1,387 @@
+// The chapter's applications in plain, unsafe CUDA: what an expert writes in an afternoon, with no check of anything.
+//
+// They are the upper bound that Paragon's kernels are measured against. Built with -fmad=false, because Paragon's results
+// have the bits of the sequential program and a fused multiply-add has other bits. Data are random; only times matter
+// here. Prints one JSON line per application: medians in milliseconds of the kernels alone (data resident), and of
+// transfers in through pinned memory, kernels, and transfers out.
+//
+//   nvcc -O3 -arch=sm_90 -fmad=false -o unsafe benches/cuda/unsafe.cu
+//   ./unsafe [application ...]
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <vector>
+#include <cuda_runtime.h>
+
+#define CHECK(call)                                                                             \
+  do {                                                                                          \
+    cudaError_t e = (call);                                                                     \
+    if (e != cudaSuccess) {                                                                     \
+      fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(e));                \
+      exit(1);                                                                                  \
+    }                                                                                           \
+  } while (0)
+
+// One array in pinned host memory and on the device.
+template <typename T> struct Array {
+  size_t n;
+  T *host, *device;
+  explicit Array(size_t n) : n(n)
+  {
+    CHECK(cudaMallocHost(&host, n * sizeof(T)));
+    CHECK(cudaMalloc(&device, n * sizeof(T)));
+  }
+  ~Array()
+  {
+    cudaFreeHost(host);
+    cudaFree(device);
+  }
+  Array(const Array &) = delete;
+  void in() { CHECK(cudaMemcpyAsync(device, host, n * sizeof(T), cudaMemcpyHostToDevice)); }
+  void out() { CHECK(cudaMemcpyAsync(host, device, n * sizeof(T), cudaMemcpyDeviceToHost)); }
+};
+
+static unsigned long long state = 88172645463325252ull;
+static unsigned long long next_random()
+{
+  state ^= state << 13;
+  state ^= state >> 7;
+  state ^= state << 17;
+  return state;
+}
+static void randomise(Array<float> &a)
+{
+  for (size_t i = 0; i < a.n; i++)
+    a.host[i] = (float)(next_random() >> 40) / 16777216.0f;
+  a.in();
+}
+static void permute(Array<int> &p)
+{
+  for (size_t i = 0; i < p.n; i++)
+    p.host[i] = (int)i;
+  for (size_t i = p.n - 1; i > 0; i--)
+    std::swap(p.host[i], p.host[next_random() % (i + 1)]);
+  p.in();
+}
+
+static double median(std::vector<double> v)
+{
+  std::sort(v.begin(), v.end());
+  return v[v.size() / 2];
+}
+static double time_of(const std::function<void()> &work, int runs)
+{
+  cudaEvent_t a, b;
+  CHECK(cudaEventCreate(&a));
+  CHECK(cudaEventCreate(&b));
+  std::vector<double> times;
+  work();
+  for (int r = 0; r < runs; r++) {
+    float ms;
+    CHECK(cudaEventRecord(a));
+    work();
+    CHECK(cudaEventRecord(b));
+    CHECK(cudaEventSynchronize(b));
+    CHECK(cudaGetLastError());
+    CHECK(cudaEventElapsedTime(&ms, a, b));
+    times.push_back(ms);
+  }
+  return median(times);
+}
+static void report(const char *name, const char *size, const std::function<void()> &in, const std::function<void()> &kernels,
+                   const std::function<void()> &out)
+{
+  double resident = time_of(kernels, 7);
+  double whole = time_of([&] { in(); kernels(); out(); }, 3);
+  printf("{\"application\":\"%s\",\"size\":\"%s\",\"resident_ms\":%.4f,\"end_to_end_ms\":%.4f}\n", name, size, resident,
+         whole);
+  fflush(stdout);
+}
+
+static const int B = 256;
+static unsigned blocks(size_t n) { return (unsigned)((n + B - 1) / B); }
+static dim3 tile_grid(int n) { return dim3((n + 31) / 32, (n + 7) / 8); }
+static const dim3 tile(32, 8);
+#define AT(a, i, j) (a)[(size_t)(i) * n + (j)]
+
+__global__ void fdtd_ey(int n, float *ey, const float *hz)
+{
+  int j = blockIdx.x * 32 + threadIdx.x, i = blockIdx.y * 8 + threadIdx.y;
+  if (i >= 1 && i < n && j < n)
+    AT(ey, i, j) = AT(ey, i, j) - 0.5f * (AT(hz, i, j) - AT(hz, i - 1, j));
+}
+__global__ void fdtd_ex(int n, float *ex, const float *hz)
+{
+  int j = blockIdx.x * 32 + threadIdx.x, i = blockIdx.y * 8 + threadIdx.y;
+  if (i < n && j >= 1 && j < n)
+    AT(ex, i, j) = AT(ex, i, j) - 0.5f * (AT(hz, i, j) - AT(hz, i, j - 1));
+}
+__global__ void fdtd_hz(int n, const float *ex, const float *ey, float *hz)
+{
+  int j = blockIdx.x * 32 + threadIdx.x, i = blockIdx.y * 8 + threadIdx.y;
+  if (i < n - 1 && j < n - 1)
+    AT(hz, i, j) = AT(hz, i, j) - 0.7f * (AT(ex, i, j + 1) - AT(ex, i, j) + AT(ey, i + 1, j) - AT(ey, i, j));
+}
+__global__ void jacobi1d(int n, const float *a, float *b)
+{
+  int i = blockIdx.x * B + threadIdx.x;
+  if (i >= 1 && i < n - 1)
+    b[i] = 0.33333f * (a[i - 1] + a[i] + a[i + 1]);
+}
+__global__ void jacobi2d(int n, const float *a, float *b)
+{
+  int j = blockIdx.x * 32 + threadIdx.x, i = blockIdx.y * 8 + threadIdx.y;
+  if (i >= 1 && i < n - 1 && j >= 1 && j < n - 1)
+    AT(b, i, j) = 0.2f * (AT(a, i, j) + AT(a, i, j - 1) + AT(a, i, j + 1) + AT(a, i + 1, j) + AT(a, i - 1, j));
+}
+__global__ void seidel(int n, const float *a, float *b)
+{
+  int j = blockIdx.x * 32 + threadIdx.x, i = blockIdx.y * 8 + threadIdx.y;
+  if (i >= 1 && i < n - 1 && j >= 1 && j < n - 1)
+    AT(b, i, j) = (AT(a, i - 1, j - 1) + AT(a, i - 1, j) + AT(a, i - 1, j + 1) + AT(a, i, j - 1) + AT(a, i, j) +
+                   AT(a, i, j + 1) + AT(a, i + 1, j - 1) + AT(a, i + 1, j) + AT(a, i + 1, j + 1)) / 9.0f;
+}
+__global__ void gemm(int n, const float *a, const float *b, float *c)
+{
+  int j = blockIdx.x * 32 + threadIdx.x, i = blockIdx.y * 8 + threadIdx.y;
+  float sum = 0;
+  if (i >= n || j >= n)
+    return;
+  for (int k = 0; k < n; k++)
+    sum += AT(a, i, k) * AT(b, k, j);
+  AT(c, i, j) = sum;
+}
+__global__ void tmv(int n, const float *a, const float *x, float *y)
+{
+  int j = blockIdx.x * B + threadIdx.x;
+  float sum = 0;
+  if (j >= n)
+    return;
+  for (int i = 0; i < n; i++)
+    sum += AT(a, i, j) * x[i];
+  y[j] = sum;
+}
+__global__ void saxpy(int n, float f, const int *index, const float *x, float *y)
+{
+  int i = blockIdx.x * B + threadIdx.x;
+  if (i < n)
+    y[index[i]] += f * x[i];
+}
+__global__ void sum_of_squares(int n, const float *x, float *sum)
+{
+  float s = 0;
+  for (size_t i = blockIdx.x * B + threadIdx.x; i < n; i += (size_t)gridDim.x * B)
+    s += x[i] * x[i];
+  for (int d = 16; d != 0; d /= 2)
+    s += __shfl_down_sync(~0u, s, d);
+  if (threadIdx.x % 32 == 0)
+    atomicAdd(sum, s);
+}
+__global__ void ipvec(int n, const int *p, const float *in, float *out)
+{
+  int i = blockIdx.x * B + threadIdx.x;
+  if (i < n)
+    out[p[i]] = in[i];
+}
+// One warp per row from here on.
+__global__ void rank_one(int n, const int *row, const int *column, float f, const float *x, const float *y, float *a)
+{
+  int i = (blockIdx.x * B + threadIdx.x) / 32;
+  if (i < n)
+    for (int k = row[i] + threadIdx.x % 32; k < row[i + 1]; k += 32)
+      a[k] += f * x[i] * y[column[k]];
+}
+__global__ void row_product(int n, const int *row, const int *column, const float *a, const float *x, float *y)
+{
+  int i = (blockIdx.x * B + threadIdx.x) / 32;
+  float s = 0;
+  if (i >= n)
+    return;
+  for (int k = row[i] + threadIdx.x % 32; k < row[i + 1]; k += 32)
+    s += a[k] * x[column[k]];
+  for (int d = 16; d != 0; d /= 2)
+    s += __shfl_down_sync(~0u, s, d);
+  if (threadIdx.x % 32 == 0)
+    y[i] = s;
+}
+__global__ void column_product(int n, const int *row, const int *column, const float *a, const float *x, float *y)
+{
+  int i = (blockIdx.x * B + threadIdx.x) / 32;
+  if (i < n)
+    for (int k = row[i] + threadIdx.x % 32; k < row[i + 1]; k += 32)
+      atomicAdd(&y[column[k]], a[k] * x[i]);
+}
+__global__ void add(int n, float *x, const float *z)
+{
+  int i = blockIdx.x * B + threadIdx.x;
+  if (i < n)
+    x[i] += z[i];
+}
+__global__ void eliminate(int first, int last, const int *rows, const int *row, const int *column, const float *a, float *x)
+{
+  int r = first + (blockIdx.x * B + threadIdx.x) / 32;
+  float s = 0;
+  if (r >= last)
+    return;
+  int i = rows[r];
+  for (int k = row[i] + threadIdx.x % 32; k < row[i + 1]; k += 32)
+    s += a[k] * x[column[k]];
+  for (int d = 16; d != 0; d /= 2)
+    s += __shfl_down_sync(~0u, s, d);
+  if (threadIdx.x % 32 == 0)
+    x[i] -= s;
+}
+__global__ void relax(int first, int last, int width, int n, const int *column, const float *a, const float *b, float omega,
+                      float *x)
+{
+  int i = first + blockIdx.x * B + threadIdx.x;
+  if (i >= last)
+    return;
+  float s = b[i];
+  for (int k = 0; k < width; k++)
+    s -= a[(size_t)k * n + i] * x[column[(size_t)k * n + i]];
+  x[i] += omega * s;
+}
+
+// A square sparse matrix with `per_row` elements in each row.
+struct Sparse {
+  Array<int> row, column;
+  Array<float> value;
+  Sparse(int n, int per_row) : row(n + 1), column((size_t)n * per_row), value((size_t)n * per_row)
+  {
+    for (int i = 0; i <= n; i++)
+      row.host[i] = i * per_row;
+    for (size_t k = 0; k < column.n; k++)
+      column.host[k] = (int)(next_random() % n);
+    row.in();
+    column.in();
+    randomise(value);
+  }
+  void in()
+  {
+    row.in();
+    column.in();
+    value.in();
+  }
+};
+
+int main(int argc, char **argv)
+{
+  auto wanted = [&](const char *name) {
+    for (int i = 1; i < argc; i++)
+      if (strcmp(argv[i], name) == 0)
+        return true;
+    return argc == 1;
+  };
+  const int n = 4096, big = 32 << 20, rows = 65536, per_row = 655;
+  const size_t square = (size_t)n * n;
+  if (wanted("fdtd")) {
+    Array<float> ex(square), ey(square), hz(square);
+    randomise(ex), randomise(ey), randomise(hz);
+    report("fdtd", "4096x4096", [&] { ex.in(), ey.in(), hz.in(); },
+           [&] {
+             fdtd_ey<<<tile_grid(n), tile>>>(n, ey.device, hz.device);
+             fdtd_ex<<<tile_grid(n), tile>>>(n, ex.device, hz.device);
+             fdtd_hz<<<tile_grid(n), tile>>>(n, ex.device, ey.device, hz.device);
+           },
+           [&] { ex.out(), ey.out(), hz.out(); });
+  }
+  if (wanted("seidel") || wanted("jacobi2d")) {
+    Array<float> a(square), b(square);
+    randomise(a);
+    if (wanted("seidel"))
+      report("seidel", "4096x4096", [&] { a.in(), b.in(); }, [&] { seidel<<<tile_grid(n), tile>>>(n, a.device, b.device); },
+             [&] { b.out(); });
+    if (wanted("jacobi2d"))
+      report("jacobi2d", "4096x4096", [&] { a.in(), b.in(); },
+             [&] { jacobi2d<<<tile_grid(n), tile>>>(n, a.device, b.device); }, [&] { b.out(); });
+  }
+  if (wanted("jacobi1d")) {
+    const int m = 16 << 20;
+    Array<float> a(m), b(m);
+    randomise(a);
+    report("jacobi1d", "16M", [&] { a.in(), b.in(); }, [&] { jacobi1d<<<blocks(m), B>>>(m, a.device, b.device); },
+           [&] { b.out(); });
+  }
+  if (wanted("gemm")) {
+    Array<float> a(square), b(square), c(square);
+    randomise(a), randomise(b);
+    report("gemm", "4096x4096", [&] { a.in(), b.in(); },
+           [&] { gemm<<<tile_grid(n), tile>>>(n, a.device, b.device, c.device); }, [&] { c.out(); });
+  }
+  if (wanted("tmv")) {
+    Array<float> a(square), x(n), y(n);
+    randomise(a), randomise(x);
+    report("tmv", "4096x4096", [&] { a.in(), x.in(); }, [&] { tmv<<<blocks(n), B>>>(n, a.device, x.device, y.device); },
+           [&] { y.out(); });
+  }
+  if (wanted("saxpy") || wanted("house") || wanted("ipvec")) {
+    Array<float> x(big), y(big), sum(1);
+    Array<int> index(big);
+    randomise(x), randomise(y), permute(index);
+    auto in = [&] { x.in(), y.in(), index.in(); };
+    if (wanted("saxpy"))
+      report("saxpy", "32M", in, [&] { saxpy<<<blocks(big), B>>>(big, 2.0f, index.device, x.device, y.device); },
+             [&] { y.out(); });
+    if (wanted("house"))
+      report("house", "32M", in,
+             [&] {
+               CHECK(cudaMemsetAsync(sum.device, 0, sizeof(float)));
+               sum_of_squares<<<1024, B>>>(big, x.device, sum.device);
+               saxpy<<<blocks(big), B>>>(big, -2.0f, index.device, x.device, y.device);
+             },
+             [&] { y.out(); });
+    if (wanted("ipvec"))
+      report("ipvec", "32M", in, [&] { ipvec<<<blocks(big), B>>>(big, index.device, x.device, y.device); }, [&] { y.out(); });
+  }
+  if (wanted("ger") || wanted("gemver") || wanted("fwd")) {
+    Sparse a(rows, per_row);
+    Array<float> x(rows), y(rows), z(rows);
+    Array<int> order(rows);
+    randomise(x), randomise(y), randomise(z), permute(order);
+    const unsigned warps = blocks((size_t)rows * 32);
+    auto in = [&] { a.in(), x.in(), y.in(), z.in(); };
+    if (wanted("ger"))
+      report("ger", "64kx64k 1%", in,
+             [&] { rank_one<<<warps, B>>>(rows, a.row.device, a.column.device, 1.5f, x.device, y.device, a.value.device); },
+             [&] { a.value.out(); });
+    if (wanted("gemver"))
+      report("gemver", "64kx64k 1%", in,
+             [&] {
+               rank_one<<<warps, B>>>(rows, a.row.device, a.column.device, 1.0f, x.device, y.device, a.value.device);
+               rank_one<<<warps, B>>>(rows, a.row.device, a.column.device, 1.0f, y.device, x.device, a.value.device);
+               column_product<<<warps, B>>>(rows, a.row.device, a.column.device, a.value.device, y.device, x.device);
+               add<<<blocks(rows), B>>>(rows, x.device, z.device);
+               row_product<<<warps, B>>>(rows, a.row.device, a.column.device, a.value.device, x.device, y.device);
+             },
+             [&] { y.out(); });
+    if (wanted("fwd"))
+      report("fwd", "64kx64k 1%, 16 levels", in,
+             [&] {
+               for (int level = 0; level < 16; level++)
+                 eliminate<<<warps / 16, B>>>(level * rows / 16, (level + 1) * rows / 16, order.device, a.row.device,
+                                              a.column.device, a.value.device, x.device);
+             },
+             [&] { x.out(); });
+  }
+  if (wanted("sor")) {
+    const int colours = 8;
+    Array<int> column((size_t)rows * per_row);
+    Array<float> a((size_t)rows * per_row), b(rows), x(rows);
+    for (size_t k = 0; k < column.n; k++)
+      column.host[k] = (int)(next_random() % rows);
+    column.in();
+    randomise(a), randomise(b), randomise(x);
+    report("sor", "64kx64k 1%, 8 colours", [&] { column.in(), a.in(), b.in(), x.in(); },
+           [&] {
+             for (int c = 0; c < colours; c++)
+               relax<<<blocks(rows / colours), B>>>(c * rows / colours, (c + 1) * rows / colours, per_row, rows, column.device,
+                                                    a.device, b.device, 1.1f, x.device);
+           },
+           [&] { x.out(); });
+  }
+  return 0;
+}
