@@ -1,3 +1,4 @@
 //! The C front end: from preprocessed text to the typed tree [`hir`].
 
+pub mod dialect;
 pub mod hir;

@@ -1,1 +1,5 @@
 //! See docs/design.md.
+
+pub mod edits;
+
+pub use edits::{Edit, Generated};

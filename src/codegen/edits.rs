@@ -1,0 +1,33 @@
+//! What code generation asks of splicing: text for the start of the unit, and edits at tokens of the user's text.
+
+use crate::c::hir::{LoopId, Span};
+
+/// One change of the user's text.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Edit {
+    /// Text in front of a loop's keyword.
+    BeforeLoop {
+        /// The loop.
+        loop_id: LoopId,
+        /// The text.
+        text: String,
+        /// Put `{` before the text and `}` after the loop.
+        wrap_braces: bool,
+    },
+    /// Another name in place of an identifier (a recording function in place of `malloc`).
+    ReplaceIdentifier {
+        /// The identifier in the expanded text.
+        span: Span,
+        /// What stands there instead; one line.
+        text: String,
+    },
+}
+
+/// All that is generated for one translation unit.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Generated {
+    /// Goes in front of the user's text.
+    pub prelude: String,
+    /// Changes of the user's text.
+    pub edits: Vec<Edit>,
+}

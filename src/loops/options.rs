@@ -1,0 +1,27 @@
+//! What the command line allows analysis and code generation to do.
+//!
+//! Filled by `driver::arguments`. Not here: what the language is (`c::dialect`) and anything known only at run time.
+
+use std::path::PathBuf;
+
+/// Licences and limits for the analysis of loops.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct AnalysisOptions {
+    /// Floating-point reductions may run in another order (`-ffast-math`, `-fassociative-math`, `-fparagon-reassoc`).
+    pub reassociate: bool,
+    /// Calls of libm may be answered by the device's library (`-ffast-math`, `-fparagon-math=device`).
+    pub device_math: bool,
+    /// The target may fuse products with sums (an FMA target without `-ffp-contract=off`): which ones, is not known.
+    pub contraction: bool,
+    /// Signed overflow wraps (`-fwrapv`).
+    pub wrapping: bool,
+}
+
+/// What code generation is told.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct CodegenOptions {
+    /// Absolute path of `libparagon_rt.so`, fixed into the object.
+    pub runtime: Option<PathBuf>,
+    /// `-fparagon-threshold=N`: the literal and static threshold of every loop.
+    pub threshold: Option<u64>,
+}
