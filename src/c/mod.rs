@@ -2,3 +2,4 @@
 
 pub mod dialect;
 pub mod hir;
+pub mod lexer;
