@@ -1,1 +1,5 @@
-//! See docs/design.md.
+//! The compiler driver: the command line, the real compiler, and the way of generated text into the user's.
+
+pub mod arguments;
+pub mod splice;
+pub mod toolchain;

@@ -1,0 +1,417 @@
+//! Generated text's way into the user's: edits refer to tokens of the expanded text; the same token is found in the
+//! unexpanded (`-fdirectives-only`) text by its presumed file and line and its place among equal tokens on that line.
+//!
+//! Where that is not certain (the loop comes out of a macro, the header is included twice, the token is a macro's
+//! argument) the edit is declined, never guessed. Not here: what is inserted (`codegen`).
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+/// A change at a token of the expanded text.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum TokenEdit {
+    /// Text in front of the token that starts at `at`; with `wrap_until`, in a pair of braces that closes behind the
+    /// token that ends there.
+    Before {
+        /// First byte of the token.
+        at: usize,
+        /// The text.
+        text: String,
+        /// End of the last token inside the braces.
+        wrap_until: Option<usize>,
+    },
+    /// Another spelling of a token.
+    Replace {
+        /// The token.
+        token: Range<usize>,
+        /// The new spelling.
+        text: String,
+    },
+}
+
+/// The outcome.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Spliced {
+    /// What the compiler gets.
+    pub text: String,
+    /// How many edits were made.
+    pub applied: usize,
+    /// The others: index and reason.
+    pub declined: Vec<(usize, &'static str)>,
+}
+
+#[derive(Clone, Debug)]
+struct Token {
+    range: Range<usize>,
+    file: usize,
+    line: u32,
+    /// First byte of the physical line.
+    line_start: usize,
+    /// Whether it may be the argument of a macro, or is no plain token of the file for another reason.
+    in_macro_call: bool,
+    /// Flags that a marker must repeat (`3`, `4`).
+    system: &'static str,
+}
+
+struct Scan<'a> {
+    text: &'a str,
+    tokens: Vec<Token>,
+    files: Vec<String>,
+    /// Files that were entered more than once.
+    repeated: HashSet<usize>,
+    macros: HashSet<&'a str>,
+    /// Tokens on each line by spelling.
+    index: HashMap<(usize, u32, &'a str), Vec<usize>>,
+}
+
+impl<'a> Scan<'a> {
+    fn new(text: &'a str) -> Scan<'a> {
+        let macros = text
+            .lines()
+            .filter_map(|line| line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("define"))
+            .map(|rest| {
+                let rest = rest.trim_start();
+                &rest[..rest.find(|c: char| !is_word(c as u32)).unwrap_or(rest.len())]
+            })
+            .collect();
+        let mut scan = Scan {
+            text,
+            tokens: Vec::new(),
+            files: Vec::new(),
+            repeated: HashSet::new(),
+            macros,
+            index: HashMap::new(),
+        };
+        scan.run();
+        for (number, token) in scan.tokens.iter().enumerate() {
+            let spelling = &text[token.range.clone()];
+            scan.index.entry((token.file, token.line, spelling)).or_default().push(number);
+        }
+        scan
+    }
+
+    fn run(&mut self) {
+        let bytes = self.text.as_bytes();
+        let mut names: HashMap<String, usize> = HashMap::new();
+        let mut entered: HashMap<usize, u32> = HashMap::new();
+        let (mut file, mut line, mut system) = (usize::MAX, 0u32, "");
+        let (mut at, mut line_start, mut fresh) = (0, 0, true);
+        // One entry per open bracket: whether it belongs to a macro's call.
+        let mut brackets: Vec<bool> = Vec::new();
+        let mut calls = 0;
+        while at < bytes.len() {
+            let byte = bytes[at];
+            if byte == b'\n' {
+                at += 1;
+                line += 1;
+                (line_start, fresh) = (at, true);
+            } else if byte.is_ascii_whitespace() || byte == b'\\' {
+                at += 1;
+            } else if bytes[at..].starts_with(b"//") {
+                while at < bytes.len() && bytes[at] != b'\n' {
+                    // A continued line comment goes on.
+                    if bytes[at] == b'\\' && bytes.get(at + 1) == Some(&b'\n') {
+                        (at, line) = (at + 1, line + 1);
+                        line_start = at + 1;
+                    }
+                    at += 1;
+                }
+            } else if bytes[at..].starts_with(b"/*") {
+                let end = self.text[at + 2..].find("*/").map_or(bytes.len(), |found| at + found + 4);
+                for (offset, _) in self.text[at..end].match_indices('\n') {
+                    line += 1;
+                    line_start = at + offset + 1;
+                }
+                at = end;
+            } else if byte == b'#' && fresh {
+                let mut end = at;
+                while end < bytes.len() && bytes[end] != b'\n' {
+                    if bytes[end] == b'\\' && bytes[end + 1..].starts_with(b"\n") {
+                        (end, line) = (end + 1, line + 1);
+                    } else if bytes[end] == b'\\' && bytes[end + 1..].starts_with(b"\r\n") {
+                        (end, line) = (end + 2, line + 1);
+                    } else if bytes[end..].starts_with(b"/*") {
+                        // A comment in a directive may go over lines.
+                        let stop = self.text[end + 2..].find("*/").map_or(bytes.len() - 1, |found| end + found + 3);
+                        line += self.text[end..stop].matches('\n').count() as u32;
+                        end = stop;
+                    }
+                    end += 1;
+                }
+                if let Some((number, name, flags)) = line_marker(&self.text[at..end.min(bytes.len())]) {
+                    // The end of the marker's own line leads to the line that it names.
+                    line = number.wrapping_sub(1);
+                    let count = names.len();
+                    file = *names.entry(name.clone()).or_insert(count);
+                    if self.files.len() <= file {
+                        self.files.push(name);
+                    }
+                    if flags.contains(&1) || entered.is_empty() {
+                        let times = entered.entry(file).or_default();
+                        *times += 1;
+                        if *times > 1 {
+                            self.repeated.insert(file);
+                        }
+                    }
+                    system = match (flags.contains(&3), flags.contains(&4)) {
+                        (true, true) => " 3 4",
+                        (true, false) => " 3",
+                        _ => "",
+                    };
+                }
+                at = end.min(bytes.len());
+            } else {
+                fresh = false;
+                let end = token_end(bytes, at);
+                let range = at..end;
+                match byte {
+                    b'(' | b'[' | b'{' => {
+                        let call = byte == b'('
+                            && self.tokens.last().is_some_and(|token| {
+                                self.macros.contains(&self.text[token.range.clone()])
+                            });
+                        brackets.push(call);
+                        calls += usize::from(call);
+                    }
+                    b')' | b']' | b'}' => {
+                        if brackets.pop() == Some(true) {
+                            calls -= 1;
+                        }
+                    }
+                    _ => {}
+                }
+                let in_macro_call = calls > 0 || self.macros.contains(&self.text[range.clone()]);
+                self.tokens.push(Token { range, file, line, line_start, in_macro_call, system });
+                let newlines = bytes[at..end].iter().filter(|b| **b == b'\n').count() as u32;
+                if newlines > 0 {
+                    line += newlines;
+                    line_start = at + self.text[at..end].rfind('\n').unwrap_or(0) + 1;
+                }
+                at = end;
+            }
+        }
+    }
+}
+
+fn is_word(byte: u32) -> bool {
+    byte >= 0x80 || byte == u32::from(b'_') || byte == u32::from(b'$') || u8::try_from(byte).unwrap_or(0).is_ascii_alphanumeric()
+}
+
+/// One past the token at `at`: a word or number, a literal, or one character. Longer operators don't matter here.
+fn token_end(bytes: &[u8], at: usize) -> usize {
+    let word_end = |from: usize| bytes[from..].iter().position(|b| !is_word(u32::from(*b))).map_or(bytes.len(), |n| from + n);
+    match bytes[at] {
+        quote @ (b'"' | b'\'') => {
+            let mut end = at + 1;
+            while end < bytes.len() && bytes[end] != quote && bytes[end] != b'\n' {
+                end += if bytes[end] == b'\\' { 2 } else { 1 };
+            }
+            if bytes.get(end) == Some(&b'\n') { end } else { (end + 1).min(bytes.len()) }
+        }
+        byte if is_word(u32::from(byte)) => word_end(at),
+        _ => at + 1,
+    }
+}
+
+/// Line, file name (as spelled) and flags of `# 12 "a.c" 1 3` and `#line 12 "a.c"`.
+fn line_marker(directive: &str) -> Option<(u32, String, Vec<u8>)> {
+    let rest = directive.strip_prefix('#')?.trim_start();
+    let rest = rest.strip_prefix("line").unwrap_or(rest).trim_start();
+    let digits = rest.find(|c: char| !c.is_ascii_digit())?;
+    let number = rest[..digits].parse().ok()?;
+    let rest = rest[digits..].trim_start().strip_prefix('"')?;
+    let mut end = 0;
+    let bytes = rest.as_bytes();
+    while end < bytes.len() && bytes[end] != b'"' {
+        end += if bytes[end] == b'\\' { 2 } else { 1 };
+    }
+    let flags = rest.get(end + 1..)?.split_whitespace().filter_map(|flag| flag.parse().ok()).collect();
+    Some((number, rest.get(..end)?.to_string(), flags))
+}
+
+/// Applies `edits` (positions in `expanded`) to `directives` and puts `prelude` in front.
+pub fn splice(expanded: &str, directives: &str, prelude: &str, edits: &[TokenEdit]) -> Spliced {
+    let source = Scan::new(expanded);
+    let target = Scan::new(directives);
+    let mut changes: Vec<(Range<usize>, String)> = Vec::new();
+    let mut declined = Vec::new();
+    let mut applied = 0;
+    for (index, edit) in edits.iter().enumerate() {
+        match changes_of(edit, &source, &target) {
+            Ok(new) => {
+                applied += 1;
+                changes.extend(new);
+            }
+            Err(reason) => declined.push((index, reason)),
+        }
+    }
+    changes.sort_by_key(|(range, _)| (range.start, range.end));
+    let mut text = String::with_capacity(directives.len() + prelude.len() + 256);
+    if applied > 0 {
+        text.push_str(&opening(directives, prelude));
+    }
+    let mut from = 0;
+    for (range, new) in changes {
+        text.push_str(&directives[from..range.start]);
+        text.push_str(&new);
+        from = range.end;
+    }
+    text.push_str(&directives[from..]);
+    Spliced { text, applied, declined }
+}
+
+/// The prelude between copies of the first markers: gcc reads the source's name and the working directory from the
+/// first two lines of a preprocessed text.
+fn opening(directives: &str, prelude: &str) -> String {
+    let mut lines = directives.split_inclusive('\n');
+    let mut text = String::new();
+    let mut file = "<stdin>".to_string();
+    if let Some(first) = lines.next()
+        && let Some((_, name, _)) = line_marker(first.trim_end())
+    {
+        text.push_str(first);
+        file = name;
+        if let Some(second) = lines.next()
+            && line_marker(second.trim_end()).is_some_and(|(_, name, _)| name.ends_with("//"))
+        {
+            text.push_str(second);
+        }
+    }
+    text.push_str(&format!("# 1 \"{file}\" 3\n{prelude}\n"));
+    text
+}
+
+fn changes_of(
+    edit: &TokenEdit,
+    source: &Scan,
+    target: &Scan,
+) -> Result<Vec<(Range<usize>, String)>, &'static str> {
+    match edit {
+        TokenEdit::Replace { token, text } => {
+            let found = &target.tokens[find(source, target, |t| t.range == *token)?];
+            Ok(vec![(found.range.clone(), text.clone())])
+        }
+        TokenEdit::Before { at, text, wrap_until } => {
+            let first = find(source, target, |t| t.range.start == *at)?;
+            let token = &target.tokens[first];
+            let name = &target.files[token.file];
+            let padding: String = target.text[token.line_start..token.range.start]
+                .bytes()
+                .map(|byte| if byte == b'\t' { '\t' } else { ' ' })
+                .collect();
+            let brace = if wrap_until.is_some() { "{ " } else { "" };
+            let (line, system) = (token.line, token.system);
+            let new = format!("\n# {line} \"{name}\" 3\n{brace}{text}\n# {line} \"{name}\"{system}\n{padding}");
+            let mut changes = vec![(token.range.start..token.range.start, new)];
+            if let Some(until) = wrap_until {
+                let last = find(source, target, |t| t.range.end == *until)?;
+                if last < first {
+                    return Err("its end stands before it");
+                }
+                let end = target.tokens[last].range.end;
+                changes.push((end..end, "}".into()));
+            }
+            Ok(changes)
+        }
+    }
+}
+
+/// The token of `target` that is the one of `source` for which `which` holds.
+fn find(source: &Scan, target: &Scan, which: impl Fn(&Token) -> bool) -> Result<usize, &'static str> {
+    let number = source.tokens.iter().position(which).ok_or("no token stands there")?;
+    let token = &source.tokens[number];
+    if token.file == usize::MAX {
+        return Err("no line marker says where it stands");
+    }
+    let spelling = &source.text[token.range.clone()];
+    let alike = &source.index[&(token.file, token.line, spelling)];
+    let name = &source.files[token.file];
+    let file = target.files.iter().position(|file| file == name).ok_or("its file is not in the unexpanded text")?;
+    if target.repeated.contains(&file) {
+        return Err("its file is included more than once");
+    }
+    let candidates = target.index.get(&(file, token.line, spelling)).ok_or("it comes out of a macro")?;
+    if candidates.len() != alike.len() {
+        return Err("a macro on its line hides which token it is");
+    }
+    let ordinal = alike.iter().position(|other| *other == number).ok_or("no token stands there")?;
+    let found = candidates[ordinal];
+    if target.tokens[found].in_macro_call {
+        return Err("it is the argument of a macro");
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(text: &str, token: &str, occurrence: usize) -> usize {
+        text.match_indices(token).nth(occurrence).unwrap().0
+    }
+
+    fn before(expanded: &str, directives: &str, token: &str, occurrence: usize) -> Spliced {
+        let edit = TokenEdit::Before { at: at(expanded, token, occurrence), text: "PG".into(), wrap_until: None };
+        splice(expanded, directives, "P", &[edit])
+    }
+
+    #[test]
+    fn plain_loop_keeps_its_column() {
+        let text = "# 1 \"a.c\"\nvoid f(void) {\n  \tfor (;;) ;\n}";
+        let spliced = before(text, text, "for", 0);
+        assert_eq!(
+            spliced.text,
+            "# 1 \"a.c\"\n# 1 \"a.c\" 3\nP\n# 1 \"a.c\"\nvoid f(void) {\n  \t\n# 2 \"a.c\" 3\nPG\n# 2 \"a.c\"\n  \tfor (;;) ;\n}"
+        );
+    }
+
+    #[test]
+    fn second_on_a_line() {
+        let text = "# 1 \"a.c\"\nfor(;;); /* for */ for(;;);";
+        let spliced = before(text, text, "for", 2);
+        assert!(spliced.text.contains("/* for */ \n# 1 \"a.c\" 3\nPG\n"), "{}", spliced.text);
+    }
+
+    #[test]
+    fn macros_decline() {
+        let loop_macro = "# 1 \"a.c\"\n#define L for(;;)\nL;";
+        assert_eq!(before("# 1 \"a.c\"\n\nfor(;;);", loop_macro, "for", 0).applied, 0);
+        let argument = "# 1 \"a.c\"\n#define M(x) x\nM(for(;;););";
+        assert_eq!(before("# 1 \"a.c\"\n\nfor(;;);;", argument, "for", 0).applied, 0);
+        let mixed = "# 1 \"a.c\"\n#define L for(;;)\nL; for(;;);";
+        assert_eq!(before("# 1 \"a.c\"\n\nfor(;;); for(;;);", mixed, "for", 1).applied, 0);
+    }
+
+    #[test]
+    fn twice_included_header_declines() {
+        let text = "# 1 \"a.c\"\n# 1 \"h.h\" 1\nfor(;;);\n# 2 \"a.c\" 2\n# 1 \"h.h\" 1\nfor(;;);\n# 3 \"a.c\" 2\nfor(;;);";
+        assert_eq!(before(text, text, "for", 0).applied, 0);
+        assert_eq!(before(text, text, "for", 2).applied, 1);
+    }
+
+    #[test]
+    fn line_directive_and_system_header() {
+        let text = "# 1 \"a.c\"\n# 40 \"b.h\" 1 3 4\nfor(;;);\n# 2 \"a.c\" 2\n";
+        assert!(before(text, text, "for", 0).text.contains("# 40 \"b.h\" 3\nPG\n# 40 \"b.h\" 3 4\nfor"));
+    }
+
+    #[test]
+    fn crlf_and_continuations() {
+        let text = "# 1 \"a.c\"\r\n#define X \\\r\n 1\r\nfor(;;);\r\n";
+        assert!(before("# 1 \"a.c\"\n\n\nfor(;;);", text, "for", 0).text.contains("# 3 \"a.c\" 3\nPG"));
+    }
+
+    #[test]
+    fn braces_and_replacement() {
+        let text = "# 1 \"a.c\"\nif (x) for(;;) { a(); }\np = malloc(1);";
+        let end = at(text, "}", 0) + 1;
+        let name = at(text, "malloc", 0);
+        let edits = [
+            TokenEdit::Before { at: at(text, "for", 0), text: "PG".into(), wrap_until: Some(end) },
+            TokenEdit::Replace { token: name..name + 6, text: "__pg_malloc".into() },
+        ];
+        let spliced = splice(text, text, "", &edits);
+        assert_eq!(spliced.applied, 2);
+        assert!(spliced.text.contains("\n{ PG\n") && spliced.text.contains("a(); }}\np = __pg_malloc(1);"));
+    }
+}
