@@ -146,9 +146,9 @@ impl Tokens {
 
 /// Punctuators, longest first where one starts another.
 const PUNCTUATORS: [&str; 54] = [
-    "%:%:", "...", "<<=", ">>=", "->", "++", "--", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "*=", "/=", "%=",
-    "+=", "-=", "&=", "^=", "|=", "##", "<:", ":>", "<%", "%>", "%:", "[", "]", "(", ")", "{", "}", ".", "&", "*", "+",
-    "-", "~", "!", "/", "%", "<", ">", "^", "|", "?", ":", ";", "=", ",", "#",
+    "%:%:", "...", "<<=", ">>=", "->", "++", "--", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "*=",
+    "/=", "%=", "+=", "-=", "&=", "^=", "|=", "##", "<:", ":>", "<%", "%>", "%:", "[", "]", "(", ")", "{",
+    "}", ".", "&", "*", "+", "-", "~", "!", "/", "%", "<", ">", "^", "|", "?", ":", ";", "=", ",", "#",
 ];
 
 struct Lexer<'a> {
@@ -167,7 +167,16 @@ impl<'a> Lexer<'a> {
         // Offsets are 32 bits wide; a longer text has no tokens, so nothing in it is touched.
         let usable = if text.len() < u32::MAX as usize { text } else { "" };
         let out = Tokens { text: usable.to_owned(), files: vec![String::new()], ..Tokens::default() };
-        Lexer { text: usable, bytes: usable.as_bytes(), at: 0, line: 1, file: 0, line_start: true, seen_marker: false, out }
+        Lexer {
+            text: usable,
+            bytes: usable.as_bytes(),
+            at: 0,
+            line: 1,
+            file: 0,
+            line_start: true,
+            seen_marker: false,
+            out,
+        }
     }
 
     fn byte(&self, offset: usize) -> u8 {
@@ -239,7 +248,11 @@ impl<'a> Lexer<'a> {
                 }
                 at += usize::from(self.bytes.get(at) == Some(&quote));
             } else if comments && self.bytes[at..].starts_with(b"/*") {
-                let end = self.text.get(at + 2..).and_then(|t| t.find("*/")).map_or(self.bytes.len(), |n| at + n + 4);
+                let end = self
+                    .text
+                    .get(at + 2..)
+                    .and_then(|t| t.find("*/"))
+                    .map_or(self.bytes.len(), |n| at + n + 4);
                 self.line = self.line.saturating_add(self.newlines(at, end));
                 at = end;
             } else {
@@ -262,7 +275,13 @@ impl<'a> Lexer<'a> {
             return;
         }
         let before = self.out.tokens.len();
-        self.out.directives.push(Directive { start: start as u32, end: end as u32, file: self.file, line, before });
+        self.out.directives.push(Directive {
+            start: start as u32,
+            end: end as u32,
+            file: self.file,
+            line,
+            before,
+        });
     }
 
     fn file_index(&mut self, name: &str) -> u32 {
@@ -298,7 +317,8 @@ impl<'a> Lexer<'a> {
         if is_identifier_start(first) || (first == b'\\' && matches!(self.byte(1), b'u' | b'U')) {
             let mut end = self.at + 1;
             while end < self.bytes.len() {
-                let universal = self.bytes[end] == b'\\' && matches!(self.bytes.get(end + 1), Some(b'u' | b'U'));
+                let universal =
+                    self.bytes[end] == b'\\' && matches!(self.bytes.get(end + 1), Some(b'u' | b'U'));
                 if !(is_identifier_start(self.bytes[end]) || self.bytes[end].is_ascii_digit() || universal) {
                     break;
                 }
@@ -309,7 +329,8 @@ impl<'a> Lexer<'a> {
         if first.is_ascii_digit() || (first == b'.' && self.byte(1).is_ascii_digit()) {
             let mut end = self.at + 1;
             while let Some(&b) = self.bytes.get(end) {
-                let exponent = matches!(self.bytes[end - 1], b'e' | b'E' | b'p' | b'P') && matches!(b, b'+' | b'-');
+                let exponent =
+                    matches!(self.bytes[end - 1], b'e' | b'E' | b'p' | b'P') && matches!(b, b'+' | b'-');
                 let separator = b == b'\'' && self.bytes.get(end + 1).is_some_and(u8::is_ascii_alphanumeric);
                 if !(b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_') || exponent || separator) {
                     break;
@@ -387,7 +408,23 @@ mod tests {
     fn kinds_and_spellings() {
         assert_eq!(
             spellings("L\"a\\\"b\" u8'x' 0x1p-3f .5e+2 a<<=b->c...%:%: <::> 1'000 \u{e9}t\u{e9}"),
-            ["L\"a\\\"b\"", "u8'x'", "0x1p-3f", ".5e+2", "a", "<<=", "b", "->", "c", "...", "%:%:", "<:", ":>", "1'000", "\u{e9}t\u{e9}"]
+            [
+                "L\"a\\\"b\"",
+                "u8'x'",
+                "0x1p-3f",
+                ".5e+2",
+                "a",
+                "<<=",
+                "b",
+                "->",
+                "c",
+                "...",
+                "%:%:",
+                "<:",
+                ":>",
+                "1'000",
+                "\u{e9}t\u{e9}"
+            ]
         );
         assert_eq!(lex("`").tokens[0].kind, TokenKind::Unknown);
         assert_eq!(lex("\"open\nx").tokens[0].kind, TokenKind::Unknown);

@@ -3,3 +3,4 @@
 pub mod dialect;
 pub mod hir;
 pub mod lexer;
+pub mod view;
