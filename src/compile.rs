@@ -85,7 +85,11 @@ fn failure(error: &str) -> ExitCode {
 }
 
 /// Runs the whole command our way and gives what the compiler said; `None`: the user's own command has to run.
-pub fn handle(toolchain: &Toolchain, invocation: &Invocation, stages: Stages) -> Result<Option<Vec<u8>>, String> {
+pub fn handle(
+    toolchain: &Toolchain,
+    invocation: &Invocation,
+    stages: Stages,
+) -> Result<Option<Vec<u8>>, String> {
     let folder = tempfile::Builder::new().prefix("paragon-").tempdir().map_err(|error| error.to_string())?;
     let mut messages = Vec::new();
     let mut changed = false;
@@ -174,20 +178,18 @@ fn compile_one(
     if let Some(format) = &invocation.own.report {
         eprint!("{}", remarks::render(&reports, format == "json"));
     }
-    let options = CodegenOptions { runtime: toolchain::runtime_library(), threshold: invocation.own.threshold };
+    let options =
+        CodegenOptions { runtime: toolchain::runtime_library(), threshold: invocation.own.threshold };
     let generated = (stages.generate)(&unit, &reports, &options);
     let edits = token_edits(&unit, &generated.edits);
-    if edits.is_empty() {
-        return Outcome::Untouched;
-    }
     let spliced = splice::splice(&text.expanded, &text.directives, &generated.prelude, &edits);
+    if let Some(stage) = &invocation.own.dump_after {
+        dump(stage, &text, &unit, &reports, &generated, &spliced.text);
+    }
     if invocation.own.report.as_deref() == Some("text") {
         for (_, reason) in &spliced.declined {
             eprintln!("{}: left as it stood: {reason}", input.path.display());
         }
-    }
-    if let Some(stage) = &invocation.own.dump_after {
-        dump(stage, &text, &unit, &reports, &generated, &spliced.text);
     }
     if let Some(kept) = &invocation.own.save_temps {
         // A folder that can't be written only loses the copies that somebody wanted to look at.
@@ -235,9 +237,8 @@ fn dump(
 
 /// Edits by loop become edits by token. An edit of a loop that isn't in the tree is dropped.
 pub fn token_edits(unit: &TranslationUnit, edits: &[Edit]) -> Vec<TokenEdit> {
-    let position = |wanted: LoopId| {
-        unit.functions.iter().find_map(|function| find_loop(&function.body, wanted))
-    };
+    let position =
+        |wanted: LoopId| unit.functions.iter().find_map(|function| find_loop(&function.body, wanted));
     edits
         .iter()
         .filter_map(|edit| match edit {

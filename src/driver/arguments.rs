@@ -57,9 +57,12 @@ pub enum Meaning {
 
 use Meaning::*;
 
+/// An option's name, how it takes its value, and what it means.
+pub type Entry = (&'static str, Value, Meaning);
+
 /// The options, sorted by name. A joined option matches every argument that starts with its name; the longest wins.
 #[rustfmt::skip]
-pub static OPTIONS: &[(&str, Value, Meaning)] = &[
+pub static OPTIONS: &[Entry] = &[
     ("--dump-after", Value::Joined, Own),
     ("--paragon-save-temps", Value::Joined, Own),
     ("--sysroot", Value::Either, Irrelevant),
@@ -172,7 +175,7 @@ pub static OPTIONS: &[(&str, Value, Meaning)] = &[
     ("-march=", Value::Joined, Licence),
     ("-mavx", Value::Joined, Irrelevant),
     ("-mavx2", Value::None, Irrelevant),
-    ("-mavx512", Value::Joined, Irrelevant),
+    ("-mavx512", Value::Joined, Licence),
     ("-mbmi", Value::Joined, Irrelevant),
     ("-mcmodel=", Value::Joined, Irrelevant),
     ("-mfma", Value::None, Licence),
@@ -205,7 +208,7 @@ pub static OPTIONS: &[(&str, Value, Meaning)] = &[
 ];
 
 /// Looks `argument` up: the entry, and the value if it is joined.
-fn lookup(argument: &str) -> Option<(&'static (&'static str, Value, Meaning), Option<&str>)> {
+fn lookup(argument: &str) -> Option<(&'static Entry, Option<&str>)> {
     if let Ok(index) = OPTIONS.binary_search_by(|option| option.0.cmp(argument)) {
         return Some((&OPTIONS[index], None));
     }
@@ -323,9 +326,13 @@ pub fn response_words(text: &str) -> Vec<String> {
 
 /// Reads the command line (without the program's name).
 pub fn parse(command: &[OsString]) -> Decision {
-    let is_own = |argument: &OsStr| {
-        argument.to_str().and_then(lookup).is_some_and(|(option, _)| option.2 == Own)
-    };
+    let is_own =
+        |argument: &OsStr| argument.to_str().and_then(lookup).is_some_and(|(option, _)| option.2 == Own);
+    // The real compiler must not read our options in a response file: then it gets the words instead of the file.
+    let words = expand(command, 0);
+    let hidden = words.iter().any(|(word, origin)| origin.is_none() && is_own(word));
+    let expanded: Vec<OsString> = words.into_iter().map(|(word, _)| word).collect();
+    let command = if hidden { &expanded } else { command };
     let arguments: Vec<OsString> = command.iter().filter(|argument| !is_own(argument)).cloned().collect();
     match read(command, &arguments) {
         Ok(invocation) => Decision::Handle(Box::new(invocation)),
@@ -347,7 +354,8 @@ fn read(command: &[OsString], arguments: &[OsString]) -> Result<Invocation, Stri
             "-fparagon" => forced = Some(true),
             "-fno-paragon" => forced = Some(false),
             "-fparagon-threshold=" => {
-                own.threshold = Some(value.parse().map_err(|_| "-fparagon-threshold needs a number".to_string())?);
+                own.threshold =
+                    Some(value.parse().map_err(|_| "-fparagon-threshold needs a number".to_string())?);
             }
             "-fparagon-report=" => own.report = Some(value.to_string()),
             "--paragon-save-temps" => own.save_temps = Some(value.into()),
@@ -376,6 +384,7 @@ fn read(command: &[OsString], arguments: &[OsString]) -> Result<Invocation, Stri
     invocation.analysis.reassociate = owns("-fparagon-reassoc");
     invocation.analysis.device_math = owns("-fparagon-math=device");
     let mut optimised = false;
+    let mut fast_level = false;
     let mut other_inputs = false;
     let mut strict_standard = false;
     let mut contract_off = None;
@@ -416,7 +425,7 @@ fn read(command: &[OsString], arguments: &[OsString]) -> Result<Invocation, Stri
             _ => None,
         };
         let value = value.unwrap_or_default();
-        let mut place = |list: &mut Vec<usize>| -> Result<(), String> {
+        let place = |list: &mut Vec<usize>| -> Result<(), String> {
             for origin in &places {
                 list.push(origin.ok_or_else(|| format!("{text} in a response file"))?);
             }
@@ -458,28 +467,27 @@ fn read(command: &[OsString], arguments: &[OsString]) -> Result<Invocation, Stri
             }
             Language => return Err("-x".into()),
             Optimisation => {
+                fast_level = value == "fast";
                 optimised = match value.as_str() {
                     "0" | "g" => false,
-                    "" | "1" | "2" | "3" | "s" | "z" => true,
-                    "fast" => {
-                        invocation.analysis.reassociate = true;
-                        invocation.analysis.device_math = true;
-                        true
-                    }
+                    "" | "1" | "2" | "3" | "s" | "z" | "fast" => true,
                     _ => return Err(format!("{text} is not in the table")),
                 }
             }
             Standard => {
                 strict_standard = !value.starts_with("gnu");
-                invocation.dialect.gnu89_inline =
-                    text == "-ansi" || ["89", "90"].iter().any(|year| value.ends_with(year)) || value.ends_with("199409");
+                invocation.dialect.gnu89_inline = text == "-ansi"
+                    || ["89", "90"].iter().any(|year| value.ends_with(year))
+                    || value.ends_with("199409");
             }
             Licence => match text {
                 "-ffast-math" => {
                     invocation.analysis.reassociate = true;
                     invocation.analysis.device_math = true;
                 }
-                "-fassociative-math" | "-funsafe-math-optimizations" => invocation.analysis.reassociate = true,
+                "-fassociative-math" | "-funsafe-math-optimizations" => {
+                    invocation.analysis.reassociate = true
+                }
                 "-fno-fast-math" => {
                     invocation.analysis.reassociate = owns("-fparagon-reassoc");
                     invocation.analysis.device_math = owns("-fparagon-math=device");
@@ -495,11 +503,17 @@ fn read(command: &[OsString], arguments: &[OsString]) -> Result<Invocation, Stri
                 "-fno-wrapv" => invocation.analysis.wrapping = false,
                 "-mfma" => fused = true,
                 "-mno-fma" => {}
-                _ if text.starts_with("-march=") => fused |= !matches!(value.as_str(), "x86-64" | "x86-64-v2"),
+                _ if text.starts_with("-mavx512") => fused = true,
+                _ if text.starts_with("-march=") => {
+                    fused |= !matches!(value.as_str(), "x86-64" | "x86-64-v2")
+                }
                 _ => contract_off = Some(value == "off"),
             },
         }
     }
+    // Of several levels the last one counts, so `-Ofast` grants its licences only here.
+    invocation.analysis.reassociate |= fast_level;
+    invocation.analysis.device_math |= fast_level;
     // gcc's strictly conforming standards contract nothing; its GNU standards do.
     invocation.analysis.contraction = fused && !contract_off.unwrap_or(strict_standard);
     if invocation.inputs.is_empty() {
@@ -519,7 +533,10 @@ fn read(command: &[OsString], arguments: &[OsString]) -> Result<Invocation, Stri
     if invocation.dependencies.is_none() && !invocation.dependency_options.is_empty() {
         return Err("dependency options without -MD".into());
     }
-    if many && invocation.mode != Mode::Link && (invocation.output.is_some() || invocation.dependencies.is_some()) {
+    if many
+        && invocation.mode != Mode::Link
+        && (invocation.output.is_some() || invocation.dependencies.is_some())
+    {
         return Err("several inputs with one output".into());
     }
     Ok(invocation)
@@ -577,14 +594,46 @@ mod tests {
     #[test]
     fn the_real_compilers_own() {
         for line in [
-            "", "--version", "-v", "-E a.c -O2", "-M a.c", "-MM a.c -O2", "-### -O2 a.c", "-O2 -", "-O2 -x c++ a.c",
-            "-O2 a.s", "-c a.c", "-O0 -c a.c", "-Og -c a.c", "-O2 -O0 -c a.c", "-O2 -fno-paragon -c a.c",
-            "-O2 -fsanitize=address -c a.c", "-O2 --coverage -c a.c", "-O2 -fprofile-generate -c a.c", "-O2 -pg -c a.c",
-            "-O2 -flto -c a.c", "-O2 -m32 -c a.c", "-O2 -ftrapv -c a.c", "-O2 -frounding-math -c a.c",
-            "-O2 -ffreestanding -c a.c", "-O2 -nostdlib a.c", "-O2 -save-temps -c a.c", "-O2 -fplugin=x -c a.c",
-            "-O2 -specs=x -c a.c", "-O2 -wrapper x -c a.c", "-O2 -fsyntax-only a.c", "-O2 -g -gsplit-dwarf -c a.c",
-            "-print-search-dirs", "-dumpmachine", "-O2 -c a.c -o", "-O2 -Wp,-MD,x.d -c a.c", "-O2 -S a.c -o -",
-            "-O2 -MD a.c -o prog", "-O2 -MF x -c a.c", "-O2 -c a.c b.o", "-O2 -unknown a.cc",
+            "",
+            "--version",
+            "-v",
+            "-E a.c -O2",
+            "-M a.c",
+            "-MM a.c -O2",
+            "-### -O2 a.c",
+            "-O2 -",
+            "-O2 -x c++ a.c",
+            "-O2 a.s",
+            "-c a.c",
+            "-O0 -c a.c",
+            "-Og -c a.c",
+            "-O2 -O0 -c a.c",
+            "-O2 -fno-paragon -c a.c",
+            "-O2 -fsanitize=address -c a.c",
+            "-O2 --coverage -c a.c",
+            "-O2 -fprofile-generate -c a.c",
+            "-O2 -pg -c a.c",
+            "-O2 -flto -c a.c",
+            "-O2 -m32 -c a.c",
+            "-O2 -ftrapv -c a.c",
+            "-O2 -frounding-math -c a.c",
+            "-O2 -ffreestanding -c a.c",
+            "-O2 -nostdlib a.c",
+            "-O2 -save-temps -c a.c",
+            "-O2 -fplugin=x -c a.c",
+            "-O2 -specs=x -c a.c",
+            "-O2 -wrapper x -c a.c",
+            "-O2 -fsyntax-only a.c",
+            "-O2 -g -gsplit-dwarf -c a.c",
+            "-print-search-dirs",
+            "-dumpmachine",
+            "-O2 -c a.c -o",
+            "-O2 -Wp,-MD,x.d -c a.c",
+            "-O2 -S a.c -o -",
+            "-O2 -MD a.c -o prog",
+            "-O2 -MF x -c a.c",
+            "-O2 -c a.c b.o",
+            "-O2 -unknown a.cc",
         ] {
             assert!(matches!(parse_words(line), Decision::PassThrough { .. }), "{line}");
         }
@@ -604,6 +653,7 @@ mod tests {
         assert!(!handled("-O2 -march=native -std=c99 -c a.c").analysis.contraction);
         assert!(!handled("-O2 -mfma -ffp-contract=off -c a.c").analysis.contraction);
         assert!(handled("-Ofast -c a.c").analysis.reassociate);
+        assert!(!handled("-Ofast -O2 -c a.c").analysis.reassociate);
     }
 
     #[test]

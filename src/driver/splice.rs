@@ -103,7 +103,7 @@ impl<'a> Scan<'a> {
             let byte = bytes[at];
             if byte == b'\n' {
                 at += 1;
-                line += 1;
+                line = line.wrapping_add(1);
                 (line_start, fresh) = (at, true);
             } else if byte.is_ascii_whitespace() || byte == b'\\' {
                 at += 1;
@@ -132,7 +132,8 @@ impl<'a> Scan<'a> {
                         (end, line) = (end + 2, line + 1);
                     } else if bytes[end..].starts_with(b"/*") {
                         // A comment in a directive may go over lines.
-                        let stop = self.text[end + 2..].find("*/").map_or(bytes.len() - 1, |found| end + found + 3);
+                        let stop =
+                            self.text[end + 2..].find("*/").map_or(bytes.len() - 1, |found| end + found + 3);
                         line += self.text[end..stop].matches('\n').count() as u32;
                         end = stop;
                     }
@@ -167,17 +168,14 @@ impl<'a> Scan<'a> {
                 match byte {
                     b'(' | b'[' | b'{' => {
                         let call = byte == b'('
-                            && self.tokens.last().is_some_and(|token| {
-                                self.macros.contains(&self.text[token.range.clone()])
-                            });
+                            && self
+                                .tokens
+                                .last()
+                                .is_some_and(|token| self.macros.contains(&self.text[token.range.clone()]));
                         brackets.push(call);
                         calls += usize::from(call);
                     }
-                    b')' | b']' | b'}' => {
-                        if brackets.pop() == Some(true) {
-                            calls -= 1;
-                        }
-                    }
+                    b')' | b']' | b'}' => calls -= usize::from(brackets.pop() == Some(true)),
                     _ => {}
                 }
                 let in_macro_call = calls > 0 || self.macros.contains(&self.text[range.clone()]);
@@ -194,12 +192,17 @@ impl<'a> Scan<'a> {
 }
 
 fn is_word(byte: u32) -> bool {
-    byte >= 0x80 || byte == u32::from(b'_') || byte == u32::from(b'$') || u8::try_from(byte).unwrap_or(0).is_ascii_alphanumeric()
+    byte >= 0x80
+        || byte == u32::from(b'_')
+        || byte == u32::from(b'$')
+        || u8::try_from(byte).unwrap_or(0).is_ascii_alphanumeric()
 }
 
 /// One past the token at `at`: a word or number, a literal, or one character. Longer operators don't matter here.
 fn token_end(bytes: &[u8], at: usize) -> usize {
-    let word_end = |from: usize| bytes[from..].iter().position(|b| !is_word(u32::from(*b))).map_or(bytes.len(), |n| from + n);
+    let word_end = |from: usize| {
+        bytes[from..].iter().position(|b| !is_word(u32::from(*b))).map_or(bytes.len(), |n| from + n)
+    };
     match bytes[at] {
         quote @ (b'"' | b'\'') => {
             let mut end = at + 1;
@@ -301,7 +304,8 @@ fn changes_of(
                 .collect();
             let brace = if wrap_until.is_some() { "{ " } else { "" };
             let (line, system) = (token.line, token.system);
-            let new = format!("\n# {line} \"{name}\" 3\n{brace}{text}\n# {line} \"{name}\"{system}\n{padding}");
+            let new =
+                format!("\n# {line} \"{name}\" 3\n{brace}{text}\n# {line} \"{name}\"{system}\n{padding}");
             let mut changes = vec![(token.range.start..token.range.start, new)];
             if let Some(until) = wrap_until {
                 let last = find(source, target, |t| t.range.end == *until)?;
@@ -326,7 +330,8 @@ fn find(source: &Scan, target: &Scan, which: impl Fn(&Token) -> bool) -> Result<
     let spelling = &source.text[token.range.clone()];
     let alike = &source.index[&(token.file, token.line, spelling)];
     let name = &source.files[token.file];
-    let file = target.files.iter().position(|file| file == name).ok_or("its file is not in the unexpanded text")?;
+    let file =
+        target.files.iter().position(|file| file == name).ok_or("its file is not in the unexpanded text")?;
     if target.repeated.contains(&file) {
         return Err("its file is included more than once");
     }
@@ -351,7 +356,8 @@ mod tests {
     }
 
     fn before(expanded: &str, directives: &str, token: &str, occurrence: usize) -> Spliced {
-        let edit = TokenEdit::Before { at: at(expanded, token, occurrence), text: "PG".into(), wrap_until: None };
+        let edit =
+            TokenEdit::Before { at: at(expanded, token, occurrence), text: "PG".into(), wrap_until: None };
         splice(expanded, directives, "P", &[edit])
     }
 

@@ -37,7 +37,8 @@ impl Toolchain {
             Some(name) if !name.is_empty() && std::env::var_os(ACTIVE).is_none() => vec![name],
             _ => vec!["gcc".into(), "cc".into()],
         };
-        let ourselves = std::env::current_exe().and_then(fs::canonicalize).map_err(|error| error.to_string())?;
+        let ourselves =
+            std::env::current_exe().and_then(fs::canonicalize).map_err(|error| error.to_string())?;
         let search = std::env::var_os("PATH").unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
         for name in &wanted {
             let candidates: Vec<PathBuf> = if name.as_encoded_bytes().contains(&b'/') {
@@ -80,12 +81,18 @@ impl Toolchain {
 
     /// Runs it with its messages caught. Standard output and input are the user's.
     pub fn run(&self, arguments: &[OsString]) -> std::io::Result<Output> {
-        let output = self.command().args(arguments).stdout(Stdio::inherit()).stderr(Stdio::piped()).spawn()?;
+        let output =
+            self.command().args(arguments).stdout(Stdio::inherit()).stderr(Stdio::piped()).spawn()?;
         output.wait_with_output()
     }
 
     /// Preprocesses `input` both ways. The error says why that is not enough to go on with.
-    pub fn preprocess(&self, invocation: &Invocation, input: &Input, folder: &Path) -> Result<Preprocessed, String> {
+    pub fn preprocess(
+        &self,
+        invocation: &Invocation,
+        input: &Input,
+        folder: &Path,
+    ) -> Result<Preprocessed, String> {
         let base = invocation.for_one(
             &[&invocation.not_for_preprocessor, &invocation.dependency_options],
             input,
@@ -136,7 +143,13 @@ impl Toolchain {
     }
 
     /// The command that compiles the rewritten text at `path` in place of `input`; `output` replaces the user's.
-    pub fn rewritten(&self, invocation: &Invocation, input: &Input, path: &Path, output: &Path) -> Vec<OsString> {
+    pub fn rewritten(
+        &self,
+        invocation: &Invocation,
+        input: &Input,
+        path: &Path,
+        output: &Path,
+    ) -> Vec<OsString> {
         use super::arguments::Mode;
         let mut arguments = invocation.for_one(
             &[&invocation.not_for_preprocessor, &invocation.dependency_options],

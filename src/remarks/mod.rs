@@ -68,7 +68,8 @@ struct Row {
 pub fn table(trace: &str) -> Result<String, String> {
     let mut rows: BTreeMap<(String, u64, String), Row> = BTreeMap::new();
     for (number, line) in trace.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let entry: Value = serde_json::from_str(line).map_err(|error| format!("line {}: {error}", number + 1))?;
+        let entry: Value =
+            serde_json::from_str(line).map_err(|error| format!("line {}: {error}", number + 1))?;
         let text = |name: &str| entry[name].as_str().unwrap_or_default().to_string();
         let count = |name: &str| entry[name].as_u64().unwrap_or_default();
         if entry["line"].is_null() {
@@ -82,9 +83,11 @@ pub fn table(trace: &str) -> Result<String, String> {
         row.conflicts += count("conflicts");
         row.nanoseconds += count("total_ns");
     }
-    let mut lines = vec![["loop", "verdict", "check", "where it ran", "entries", "conflicts", "ms"].map(String::from)];
+    let mut lines =
+        vec![["loop", "verdict", "check", "where it ran", "entries", "conflicts", "ms"].map(String::from)];
     for ((file, line, function), row) in rows {
-        let ran: Vec<String> = row.decisions.iter().map(|(place, times)| format!("{place} {times}")).collect();
+        let ran: Vec<String> =
+            row.decisions.iter().map(|(place, times)| format!("{place} {times}")).collect();
         lines.push([
             format!("{file}:{line} {function}"),
             row.verdict,
@@ -95,12 +98,16 @@ pub fn table(trace: &str) -> Result<String, String> {
             format!("{:.3}", row.nanoseconds as f64 / 1e6),
         ]);
     }
-    let widths: Vec<usize> =
-        (0..7).map(|column| lines.iter().map(|cells| cells[column].chars().count()).max().unwrap_or(0)).collect();
+    let widths: Vec<usize> = (0..7)
+        .map(|column| lines.iter().map(|cells| cells[column].chars().count()).max().unwrap_or(0))
+        .collect();
     let mut text = String::new();
     for cells in lines {
-        let padded: Vec<String> =
-            cells.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}", width = *width)).collect();
+        let padded: Vec<String> = cells
+            .iter()
+            .zip(&widths)
+            .map(|(cell, width)| format!("{cell:<width$}", width = *width))
+            .collect();
         let _ = writeln!(text, "{}", padded.join("  ").trim_end());
     }
     Ok(text)

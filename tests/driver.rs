@@ -1,0 +1,279 @@
+//! `paragon-cc` against the compiler below it: the same exit code, the same output, the same files; and the rewriting
+//! road with stages that insert harmless text before every `for` of a file.
+
+use paragon::c::dialect::Dialect;
+use paragon::c::hir::{
+    Function, LoopId, LoopKeyword, LoopStmt, QualType, Quals, Span, Stmt, StmtKind, Storage, TranslationUnit,
+    TypeId, VarId, Variable,
+};
+use paragon::codegen::{Edit, Generated};
+use paragon::compile::{Stages, handle};
+use paragon::driver::arguments::{self, Decision, Invocation};
+use paragon::driver::toolchain::Toolchain;
+use paragon::loops::options::{AnalysisOptions, CodegenOptions};
+use paragon::loops::plan::LoopReport;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+const LOOP: &str =
+    "int f(int *a, int n)\n{\n\tint s = 0;\n\tfor (int i = 0; i < n; i++)\n\t\ts += a[i];\n\treturn s;\n}\n";
+const MAIN: &str = "#include <stdio.h>\n#include \"b.h\"\nint main(void) { int a[N] = {1, 2}; printf(\"%d\\n\", f(a, N)); return 0; }\n";
+const HEADER: &str = "#define N 7\nint f(int *, int);\n";
+const WARNS: &str = "int g(unsigned u, int n)\n{\n  int unused; if (n) for (;;) { if (u == n) break; }\n  return undeclared;\n}\n";
+const WARNS_ONLY: &str =
+    "int g(unsigned u, int n)\n{\n  int unused; if (n) for (;;) { if (u == n) break; }\n  return 0;\n}\n";
+
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    write("f.c", LOOP);
+    write("main.c", MAIN);
+    write("b.h", HEADER);
+    write("warns.c", WARNS);
+    write("warns_only.c", WARNS_ONLY);
+    write("crlf.c", &LOOP.replace('\n', "\r\n"));
+    write("open.c", LOOP.trim_end());
+    write("flags", "-O2 -Wall");
+    fs::create_dir(folder.path().join("sub")).unwrap();
+    folder
+}
+
+fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    for part in ["", "sub"] {
+        for entry in fs::read_dir(folder.join(part)).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_file() {
+                found.insert(
+                    path.strip_prefix(folder).unwrap().display().to_string(),
+                    fs::read(&path).unwrap(),
+                );
+            }
+        }
+    }
+    found
+}
+
+fn execute(compiler: &str, folder: &Path, line: &str) -> Output {
+    let mut command = Command::new(compiler);
+    command.args(line.split_whitespace()).current_dir(folder).env_remove("PARAGON_CC").output().unwrap()
+}
+
+#[test]
+fn command_lines_as_the_real_compiler() {
+    for line in [
+        "",
+        "--version",
+        "-dumpmachine",
+        "-dumpversion",
+        "-print-libgcc-file-name",
+        "-###",
+        "-O2 -c f.c",
+        "-O2 -c f.c -o sub/x.o",
+        "-O2 -c f.c main.c",
+        "-O2 f.c main.c -o prog",
+        "-O2 f.c main.c",
+        "-O0 -c f.c",
+        "-c f.c",
+        "-E main.c",
+        "-E main.c -o main.i",
+        "-M main.c",
+        "-MM main.c",
+        "-O2 -MD -c main.c",
+        "-O2 -MMD -c main.c -o sub/m.o",
+        "-O2 -MMD -MP -MF sub/deps -MT target -c main.c",
+        "-O2 -S f.c",
+        "-O2 -S f.c -o -",
+        "-O2 -c f.c -o -",
+        "-O2 -c missing.c",
+        "-O2 -c f.c missing.c",
+        "-O2 -c warns.c",
+        "-O2 -Wall -Wextra -Werror -std=c89 -pedantic-errors -c warns.c",
+        "-O2 -Wall -Wextra -c warns_only.c",
+        "-O2 -c crlf.c",
+        "-O2 -c open.c",
+        "@flags -c f.c",
+        "@missing -O2 -c f.c",
+        "-O2 -unknown -c f.c",
+        "-O2 --nonsense -c f.c",
+        "-O2 -DN=3 -U N -I sub -Isub -c f.c",
+        "-O2 -x c f.c -c",
+        "-O2 -g -c f.c",
+        "-O2 -fsyntax-only warns_only.c",
+        "-O2 -c f.c -o",
+        "-O2 -save-temps -c f.c",
+        "-O2 f.c",
+        "-O2 -c -o a.o -o b.o f.c",
+        "-O2 -fno-paragon-not-ours -c f.c",
+        "-O2 -flto -c f.c -frandom-seed=1",
+    ] {
+        let (theirs, ours) = (folder(), folder());
+        let expected = execute("gcc", theirs.path(), line);
+        let got = execute(env!("CARGO_BIN_EXE_paragon-cc"), ours.path(), line);
+        assert_eq!(expected.status, got.status, "{line}");
+        assert_eq!(expected.stdout, got.stdout, "{line}");
+        let text = |bytes: &[u8]| {
+            // The linker's and the assembler's messages name random temporary files.
+            String::from_utf8_lossy(bytes)
+                .lines()
+                .filter(|l| !l.contains("/tmp/cc"))
+                .collect::<Vec<_>>()
+                .join("\n")
+        };
+        assert_eq!(text(&expected.stderr), text(&got.stderr), "{line}");
+        let (expected, got) = (files(theirs.path()), files(ours.path()));
+        assert_eq!(expected.keys().collect::<Vec<_>>(), got.keys().collect::<Vec<_>>(), "{line}");
+        for (name, content) in &expected {
+            // With -g the objects hold the folder's name, with -flto random section names.
+            assert!(line.contains("-g") || line.contains("-flto") || *content == got[name], "{line}: {name}");
+        }
+    }
+}
+
+#[test]
+fn our_own_options_are_never_passed_on() {
+    let folder = folder();
+    let line = "-O2 -fno-paragon -fparagon-threshold=1 -fparagon-math=device -fparagon-report=json -c f.c";
+    assert!(execute(env!("CARGO_BIN_EXE_paragon-cc"), folder.path(), line).status.success());
+}
+
+/// Finds every `for` by its spelling; enough of a tree for splicing to work on.
+fn lower(text: &str, _: &Dialect) -> Result<TranslationUnit, String> {
+    let mut unit = TranslationUnit::default();
+    let void = QualType { ty: TypeId(0), quals: Quals::default() };
+    let span = Span::default();
+    unit.variables.push(Variable {
+        name: "f".into(),
+        ty: void,
+        storage: Storage::Global,
+        address_taken: false,
+        is_extern: false,
+        span,
+    });
+    let loops = text.match_indices("for (").enumerate().map(|(number, (at, _))| Stmt {
+        kind: StmtKind::Loop(LoopStmt {
+            id: LoopId(number as u32),
+            keyword: LoopKeyword::For,
+            init: Vec::new(),
+            cond: None,
+            step: None,
+            body: Box::new(Stmt { kind: StmtKind::Empty, span }),
+            keyword_span: Span { start: at as u32, end: at as u32 + 3, ..span },
+            keyword_ordinal: (0, 1),
+            unbraced_body: text[..at].ends_with("if (n) "),
+        }),
+        span: Span { end: (at + text[at..].find('}').map_or(0, |found| found + 1)) as u32, ..span },
+    });
+    let body = Stmt { kind: StmtKind::Block(loops.collect()), span };
+    unit.functions.push(Function { var: VarId(0), params: Vec::new(), body, extern_inline: false, span });
+    Ok(unit)
+}
+
+fn classify(_: &TranslationUnit, _: &AnalysisOptions) -> Vec<LoopReport> {
+    Vec::new()
+}
+
+fn generate(unit: &TranslationUnit, _: &[LoopReport], _: &CodegenOptions) -> Generated {
+    let StmtKind::Block(loops) = &unit.functions[0].body.kind else { unreachable!() };
+    let edits = loops.iter().filter_map(|statement| match &statement.kind {
+        StmtKind::Loop(found) => {
+            let text = "if (__pg_off) {} else".into();
+            Some(Edit::BeforeLoop { loop_id: found.id, text, wrap_braces: found.unbraced_body })
+        }
+        _ => None,
+    });
+    Generated { prelude: "static const int __pg_off = 0;".into(), edits: edits.collect() }
+}
+
+fn broken(_: &str, _: &Dialect) -> Result<TranslationUnit, String> {
+    panic!("a bug of ours")
+}
+
+const STAGES: Stages = Stages { lower, classify, generate };
+
+fn invocation(line: &str) -> Invocation {
+    match arguments::parse(&line.split_whitespace().map(OsString::from).collect::<Vec<_>>()) {
+        Decision::Handle(invocation) => *invocation,
+        Decision::PassThrough { reason, .. } => panic!("{line}: {reason}"),
+    }
+}
+
+fn rewrite(line: &str) -> Option<String> {
+    let messages = handle(&Toolchain::find().unwrap(), &invocation(line), STAGES).unwrap()?;
+    Some(String::from_utf8(messages).unwrap())
+}
+
+#[test]
+fn rewritten_objects_name_the_users_file_only() {
+    let folder = folder();
+    let at = folder.path().display();
+    for flags in ["", "-g"] {
+        let object = folder.path().join("x.o");
+        let mut copies = Vec::new();
+        for _ in 0..2 {
+            let said = rewrite(&format!("-O2 {flags} -c {at}/f.c -o {}", object.display())).unwrap();
+            assert_eq!(said, "");
+            copies.push(fs::read(&object).unwrap());
+        }
+        assert_eq!(copies[0], copies[1], "reproducible");
+        let text = String::from_utf8_lossy(&copies[0]).into_owned();
+        assert!(
+            text.contains("f.c") && !text.contains("spliced.c") && !text.contains("/paragon-"),
+            "{flags}"
+        );
+    }
+}
+
+#[test]
+fn rewritten_warnings_are_the_same() {
+    let folder = folder();
+    let at = folder.path().display();
+    let flags = "-O2 -Wall -Wextra -Wpedantic -Wshadow -c";
+    let said = rewrite(&format!("{flags} {at}/warns_only.c -o {at}/x.o")).unwrap();
+    let expected = execute("gcc", folder.path(), &format!("{flags} {at}/warns_only.c -o {at}/y.o"));
+    assert_eq!(said, String::from_utf8(expected.stderr).unwrap());
+    assert!(said.contains("unused"));
+}
+
+#[test]
+fn errors_are_left_to_the_users_command() {
+    let folder = folder();
+    let at = folder.path().display();
+    assert_eq!(rewrite(&format!("-O2 -c {at}/warns.c -o {at}/x.o")), None);
+    let strict = "-O2 -Wall -Wextra -Werror -std=c89 -pedantic-errors";
+    assert_eq!(rewrite(&format!("{strict} -c {at}/warns_only.c -o {at}/x.o")), None);
+}
+
+#[test]
+fn rewritten_dependencies_and_links() {
+    let folder = folder();
+    let at = folder.path().display();
+    fs::write(folder.path().join("loop.c"), format!("#include \"b.h\"\n{LOOP}")).unwrap();
+    for kind in ["-MD", "-MMD", "-MMD -MP", "-MMD -MT x$y", "-MD -MQ x$y"] {
+        let line = format!("-O2 {kind} -c {at}/loop.c -o {at}/loop.o");
+        assert!(execute("gcc", folder.path(), &line).status.success());
+        let expected = fs::read(folder.path().join("loop.d")).unwrap();
+        fs::remove_file(folder.path().join("loop.d")).unwrap();
+        assert!(rewrite(&line).is_some());
+        assert_eq!(expected, fs::read(folder.path().join("loop.d")).unwrap(), "{kind}");
+    }
+    assert!(rewrite(&format!("-O2 {at}/main.c {at}/loop.o -o {at}/prog -lm")).is_none());
+    assert!(
+        rewrite(
+            &format!("-O2 {at}/main.c {at}/crlf.c {at}/b.h -o {at}/prog").replace(&format!(" {at}/b.h"), "")
+        )
+        .is_some()
+    );
+    assert_eq!(Command::new(folder.path().join("prog")).output().unwrap().stdout, b"3\n");
+}
+
+#[test]
+fn a_panic_of_ours_is_reported() {
+    let folder = folder();
+    let line = format!("-O2 -c {}/f.c", folder.path().display());
+    let stages = Stages { lower: broken, ..STAGES };
+    assert!(handle(&Toolchain::find().unwrap(), &invocation(&line), stages).is_err());
+}
