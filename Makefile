@@ -1,0 +1,50 @@
+# Paragon's front door. `make demo` builds everything and shows Paragon at work; `make test` passes the tests.
+# Both install what is missing when run as root on Debian, and say what to install otherwise.
+
+SHELL := /bin/bash
+PREFIX ?= /usr/local
+CARGO ?= cargo
+export PATH := $(HOME)/.cargo/bin:$(PATH)
+# The kernels' compile check needs NVIDIA's run-time compiler, which is a plain library: no GPU, no driver.
+NVRTC_VERSION := 13.0.88
+PARAGON_NVRTC ?= $(CURDIR)/.tools/nvrtc/nvidia/cu13/lib
+export PARAGON_NVRTC
+
+.PHONY: all demo test lint deps nvrtc mutations bench install clean
+
+all: deps
+	$(CARGO) build --release
+
+demo: all
+	./demo/run
+
+test: all nvrtc
+	$(CARGO) test --release --workspace
+
+lint: deps
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --release --workspace --all-targets -- -D warnings
+
+deps:
+	@./scripts/install-dependencies
+
+nvrtc: deps
+	@test -e $(PARAGON_NVRTC)/libnvrtc.so.13 || { mkdir -p .tools/nvrtc && \
+	  python3 -m pip download --quiet --no-deps --dest .tools/nvrtc "nvidia-cuda-nvrtc==$(NVRTC_VERSION)" && \
+	  cd .tools/nvrtc && python3 -m zipfile -e nvidia_cuda_nvrtc-*.whl . && rm -f nvidia_cuda_nvrtc-*.whl; }
+
+# Takes each check out of the logs and sees that the tests notice (some minutes).
+mutations: all
+	c-tests/planted/mutations.sh
+
+bench:
+	@echo "On a machine with an NVIDIA GPU and nvcc: benches/gpu.sh (see docs/measurements/README.md)"
+
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib
+	install target/release/paragon-cc target/release/paragon $(DESTDIR)$(PREFIX)/bin
+	install -m 644 target/release/libparagon_rt.so $(DESTDIR)$(PREFIX)/lib
+
+clean:
+	$(CARGO) clean
+	rm -rf build
