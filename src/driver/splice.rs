@@ -234,6 +234,9 @@ fn line_marker(directive: &str) -> Option<(u32, String, Vec<u8>)> {
 
 /// Applies `edits` (positions in `expanded`) to `directives` and puts `prelude` in front.
 pub fn splice(expanded: &str, directives: &str, prelude: &str, edits: &[TokenEdit]) -> Spliced {
+    if edits.is_empty() {
+        return Spliced { text: directives.to_string(), applied: 0, declined: Vec::new() };
+    }
     let source = Scan::new(expanded);
     let target = Scan::new(directives);
     let mut changes: Vec<(Range<usize>, String)> = Vec::new();
@@ -291,11 +294,11 @@ fn changes_of(
 ) -> Result<Vec<(Range<usize>, String)>, &'static str> {
     match edit {
         TokenEdit::Replace { token, text } => {
-            let found = &target.tokens[find(source, target, |t| t.range == *token)?];
+            let found = &target.tokens[find(source, target, source.tokens.binary_search_by_key(&token.start, |t| t.range.start))?];
             Ok(vec![(found.range.clone(), text.clone())])
         }
         TokenEdit::Before { at, text, wrap_until } => {
-            let first = find(source, target, |t| t.range.start == *at)?;
+            let first = find(source, target, source.tokens.binary_search_by_key(at, |t| t.range.start))?;
             let token = &target.tokens[first];
             let name = &target.files[token.file];
             let padding: String = target.text[token.line_start..token.range.start]
@@ -308,7 +311,7 @@ fn changes_of(
                 format!("\n# {line} \"{name}\" 3\n{brace}{text}\n# {line} \"{name}\"{system}\n{padding}");
             let mut changes = vec![(token.range.start..token.range.start, new)];
             if let Some(until) = wrap_until {
-                let last = find(source, target, |t| t.range.end == *until)?;
+                let last = find(source, target, source.tokens.binary_search_by_key(until, |t| t.range.end))?;
                 if last < first {
                     return Err("its end stands before it");
                 }
@@ -320,9 +323,9 @@ fn changes_of(
     }
 }
 
-/// The token of `target` that is the one of `source` for which `which` holds.
-fn find(source: &Scan, target: &Scan, which: impl Fn(&Token) -> bool) -> Result<usize, &'static str> {
-    let number = source.tokens.iter().position(which).ok_or("no token stands there")?;
+/// The token of `target` that is the token `number` of `source`.
+fn find(source: &Scan, target: &Scan, number: Result<usize, usize>) -> Result<usize, &'static str> {
+    let number = number.map_err(|_| "no token stands there")?;
     let token = &source.tokens[number];
     if token.file == usize::MAX {
         return Err("no line marker says where it stands");
