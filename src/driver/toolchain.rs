@@ -46,9 +46,12 @@ impl Toolchain {
             } else {
                 std::env::split_paths(&search).map(|folder| folder.join(name)).collect()
             };
-            for path in candidates {
-                if path.is_file() && fs::canonicalize(&path).is_ok_and(|real| real != ourselves) {
-                    return Ok(Toolchain { path, name: name.clone() });
+            let present: Vec<PathBuf> = candidates.into_iter().filter(|path| path.is_file()).collect();
+            for (number, path) in present.iter().enumerate() {
+                if fs::canonicalize(path).is_ok_and(|real| real != ourselves) {
+                    // gcc looks its own name up in PATH to find its parts: behind a link to us it needs the path.
+                    let name = if number == 0 { name.clone() } else { path.clone().into_os_string() };
+                    return Ok(Toolchain { path: path.clone(), name });
                 }
             }
         }
