@@ -1,1 +1,83 @@
-pub fn x(){}
+//! The run-time half of Paragon. Objects that `paragon-cc` made load this library at the first loop worth it and call
+//! [`__pg_rt_attach`]; the table that it returns is all they know. Start reading at [`entry`].
+//!
+//! Promises to the program: no panic leaves this library, `errno` is preserved, nothing is printed unless the user
+//! should mend something, and whatever goes wrong here, the loop runs as it stood.
+
+pub mod abi;
+pub mod config;
+pub mod device;
+pub mod entry;
+pub mod history;
+pub mod memory;
+pub mod speculation;
+pub mod trace;
+
+use abi::{Api, Entry, Loop, PG_ABI_VERSION};
+use std::ffi::{c_int, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+static ENGINE: OnceLock<entry::Engine> = OnceLock::new();
+/// Set when something here panicked: then no loop is entered any more.
+static BROKEN: AtomicBool = AtomicBool::new(false);
+
+/// Runs `work` with `errno` preserved and panics turned into `otherwise`.
+fn guarded<T>(otherwise: T, work: impl FnOnce() -> T) -> T {
+    // SAFETY: errno is this thread's own variable.
+    let errno = unsafe { *libc::__errno_location() };
+    let result = if BROKEN.load(Ordering::Relaxed) {
+        otherwise
+    } else {
+        catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
+            BROKEN.store(true, Ordering::Relaxed);
+            trace::complain("paragon: internal error; loops run as they stood from now on");
+            otherwise
+        })
+    };
+    // SAFETY: as above.
+    unsafe { *libc::__errno_location() = errno };
+    result
+}
+
+extern "C" fn enter(the_loop: *mut Loop, loop_entry: *mut Entry) -> c_int {
+    guarded(0, || {
+        // SAFETY: generated code passes its static loop and an entry on its stack.
+        let (Some(the_loop), Some(loop_entry)) = (unsafe { (the_loop.as_ref(), loop_entry.as_mut()) }) else {
+            return 0;
+        };
+        // SAFETY: as above.
+        ENGINE.get().is_some_and(|engine| unsafe { engine.enter(the_loop, loop_entry) }).into()
+    })
+}
+
+extern "C" fn allocated(start: *mut c_void, bytes: u64) {
+    guarded((), || {
+        if let Some(engine) = ENGINE.get() {
+            engine.record(start as u64, bytes);
+        }
+    });
+}
+
+extern "C" fn freed(start: *mut c_void) {
+    guarded((), || {
+        if let Some(engine) = ENGINE.get() {
+            engine.forget(start as u64);
+        }
+    });
+}
+
+static API: Api = Api { abi: PG_ABI_VERSION, enter, allocated, freed, object: allocated };
+
+/// Gives an object the runtime's functions; null if this library can't serve `abi` or is switched off.
+#[unsafe(no_mangle)]
+pub extern "C" fn __pg_rt_attach(abi: u32) -> *const Api {
+    guarded(std::ptr::null(), || {
+        let engine = ENGINE.get_or_init(|| {
+            std::panic::set_hook(Box::new(|_| {}));
+            entry::Engine::new(config::Config::from_environment())
+        });
+        if abi == PG_ABI_VERSION && engine.serves() { &raw const API } else { std::ptr::null() }
+    })
+}

@@ -140,10 +140,19 @@ pub enum TypeKind {
     Pointer(QualType),
     Array(QualType, ArrayLen),
     Record(RecordId),
-    Function { ret: QualType, params: Vec<QualType>, variadic: bool, prototyped: bool },
+    Function {
+        ret: QualType,
+        params: Vec<QualType>,
+        variadic: bool,
+        prototyped: bool,
+    },
     /// A type that exists in C but that no loop of ours may touch (`_Complex`, vectors, `va_list`); size and
     /// alignment in bytes where known.
-    Opaque { size: Option<u64>, align: u64, what: &'static str },
+    Opaque {
+        size: Option<u64>,
+        align: u64,
+        what: &'static str,
+    },
 }
 
 /// One member of a struct or union.
@@ -488,14 +497,30 @@ pub enum LoopKeyword {
 pub enum StmtKind {
     Empty,
     Expr(Expr),
-    Declare { var: VarId, init: Option<Init> },
+    Declare {
+        var: VarId,
+        init: Option<Init>,
+    },
     Block(Vec<Stmt>),
-    If { cond: Expr, then: Box<Stmt>, otherwise: Option<Box<Stmt>> },
+    If {
+        cond: Expr,
+        then: Box<Stmt>,
+        otherwise: Option<Box<Stmt>>,
+    },
     Loop(LoopStmt),
-    Switch { cond: Expr, body: Box<Stmt> },
+    Switch {
+        cond: Expr,
+        body: Box<Stmt>,
+    },
     /// `case` and `default` labels (value `None`) in front of a statement.
-    Case { value: Option<(i128, i128)>, body: Box<Stmt> },
-    Label { name: String, body: Box<Stmt> },
+    Case {
+        value: Option<(i128, i128)>,
+        body: Box<Stmt>,
+    },
+    Label {
+        name: String,
+        body: Box<Stmt>,
+    },
     Break,
     Continue,
     Return(Option<Expr>),

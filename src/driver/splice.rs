@@ -294,7 +294,8 @@ fn changes_of(
 ) -> Result<Vec<(Range<usize>, String)>, &'static str> {
     match edit {
         TokenEdit::Replace { token, text } => {
-            let found = &target.tokens[find(source, target, source.tokens.binary_search_by_key(&token.start, |t| t.range.start))?];
+            let found = &target.tokens
+                [find(source, target, source.tokens.binary_search_by_key(&token.start, |t| t.range.start))?];
             Ok(vec![(found.range.clone(), text.clone())])
         }
         TokenEdit::Before { at, text, wrap_until } => {

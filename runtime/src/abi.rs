@@ -1,0 +1,417 @@
+//! The C ABI of `include/paragon_rt.h`, mirrored. The header is the one place where it is written down; the test at the
+//! end of this file compiles it and compares every size and offset.
+//!
+//! Nothing here has behaviour beyond reading the tables that a pointer and a count describe.
+
+use std::ffi::{CStr, c_char, c_int, c_void};
+
+#[allow(missing_docs)]
+mod constants {
+    pub const PG_ABI_VERSION: u32 = 1;
+    pub const PG_MAX_DIMS: usize = 4;
+    pub const PG_PARALLEL: u32 = 1;
+    pub const PG_POSSIBLY_PARALLEL: u32 = 2;
+    pub const PG_CHECK_NONE: u32 = 0;
+    pub const PG_CHECK_PREDICATE: u32 = 1;
+    pub const PG_CHECK_INSPECTOR: u32 = 2;
+    pub const PG_CHECK_LOGS: u32 = 3;
+    pub const PG_LOOP_MAY_ABORT: u32 = 1;
+    pub const PG_LOOP_CUDA_EXACT: u32 = 2;
+    pub const PG_LOOP_DYNAMIC: u32 = 4;
+    pub const PG_SITE_STORE: u32 = 1;
+    pub const PG_SITE_LOGGED: u32 = 2;
+    pub const PG_SITE_UNCONDITIONAL: u32 = 4;
+    pub const PG_SITE_EXACT: u32 = 8;
+    pub const PG_SITE_LOADS_POINTER: u32 = 16;
+    pub const PG_SITE_HAS_AFFINE: u32 = 32;
+    pub const PG_LAST: u32 = 0;
+    pub const PG_ADD: u32 = 1;
+    pub const PG_MUL: u32 = 2;
+    pub const PG_AND: u32 = 3;
+    pub const PG_OR: u32 = 4;
+    pub const PG_XOR: u32 = 5;
+    pub const PG_MIN: u32 = 6;
+    pub const PG_MAX: u32 = 7;
+    pub const PG_I8: u32 = 0;
+    pub const PG_U8: u32 = 1;
+    pub const PG_I16: u32 = 2;
+    pub const PG_U16: u32 = 3;
+    pub const PG_I32: u32 = 4;
+    pub const PG_U32: u32 = 5;
+    pub const PG_I64: u32 = 6;
+    pub const PG_U64: u32 = 7;
+    pub const PG_F32: u32 = 8;
+    pub const PG_F64: u32 = 9;
+    pub const PG_FAIL_WAW: u32 = 1;
+    pub const PG_FAIL_RAW: u32 = 2;
+    pub const PG_FAIL_RANGE: u32 = 4;
+    pub const PG_FAIL_NO_ARRAY: u32 = 8;
+    pub const PG_FAIL_MISALIGNED: u32 = 16;
+    pub const PG_FAIL_ARITHMETIC: u32 = 32;
+    pub const PG_FAIL_NAN: u32 = 64;
+    pub const PG_FAIL_STOPPED: u32 = 128;
+    pub const PG_MANY: u32 = 0xffff_ffff;
+    /// `log` of a region without a log.
+    pub const PG_NO_LOG: u64 = u64::MAX;
+}
+pub use constants::*;
+
+/// `union __pg_value`: any scalar in eight bytes, narrower values in the low bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(transparent)]
+pub struct Value(pub u64);
+
+/// `struct __pg_site`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+#[repr(C)]
+pub struct Site {
+    pub base: u32,
+    pub width: u32,
+    pub flags: u32,
+    pub line: u32,
+}
+
+impl Site {
+    /// Whether flag `PG_SITE_*` is set.
+    pub fn has(&self, flag: u32) -> bool {
+        self.flags & flag != 0
+    }
+}
+
+/// `struct __pg_pair`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+#[repr(C)]
+pub struct Pair {
+    pub a: u32,
+    pub b: u32,
+    pub check: u32,
+}
+
+/// `struct __pg_result`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+#[repr(C)]
+pub struct ResultInfo {
+    pub op: u32,
+    pub ty: u32,
+}
+
+/// `struct __pg_base`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+#[repr(C)]
+pub struct Base {
+    pub pointer: u64,
+    pub object_lo: u64,
+    pub object_hi: u64,
+    pub dynamic: u64,
+}
+
+/// `struct __pg_access`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[allow(missing_docs)]
+#[repr(C)]
+pub struct Access {
+    pub stride: [i64; PG_MAX_DIMS],
+    pub lo: i64,
+    pub hi: i64,
+}
+
+/// `struct __pg_pin`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+#[repr(C)]
+pub struct Pin {
+    pub address: u64,
+    pub width: u64,
+}
+
+/// `struct __pg_region`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+#[repr(C)]
+pub struct Region {
+    pub lo: u64,
+    pub size: u64,
+    pub dev: u64,
+    pub log: u64,
+}
+
+/// `struct __pg_launch`.
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+#[repr(C)]
+pub struct RawLaunch {
+    pub n: u64,
+    pub trip: [u64; PG_MAX_DIMS],
+    pub regions: u64,
+    pub anchors: u64,
+    pub bases: u64,
+    pub values: u64,
+    pub results: u64,
+    pub flags: u64,
+    pub stop: u64,
+    pub wr: u64,
+    pub rd: u64,
+    pub total: u64,
+    pub n_regions: u32,
+    pub n_bases: u32,
+    pub log_shift: u32,
+    pub log_method: u32,
+}
+
+/// `struct __pg_entry`.
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+#[repr(C)]
+pub struct Entry {
+    pub info: *const Info,
+    pub trip: [i64; PG_MAX_DIMS],
+    pub values: *mut Value,
+    pub results: *mut Value,
+    pub bases: *mut Base,
+    pub accesses: *mut Access,
+    pub pins: *mut Pin,
+}
+
+/// Type of `direct` in `struct __pg_info`.
+pub type DirectFn = unsafe extern "C" fn(*const Entry, *mut Value, i64, i64, *const u32) -> i64;
+/// Type of `device` in `struct __pg_info`.
+pub type DeviceFn = unsafe extern "C" fn(*const RawLaunch, u64, u64);
+
+/// `struct __pg_info`.
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+#[repr(C)]
+pub struct Info {
+    pub abi: u32,
+    pub verdict: u32,
+    pub check: u32,
+    pub flags: u32,
+    pub file: *const c_char,
+    pub function: *const c_char,
+    pub line: u32,
+    pub n_dims: u32,
+    pub n_values: u32,
+    pub n_results: u32,
+    pub n_bases: u32,
+    pub n_sites: u32,
+    pub n_pairs: u32,
+    pub n_pins: u32,
+    pub work: u64,
+    pub sites: *const Site,
+    pub pairs: *const Pair,
+    pub results: *const ResultInfo,
+    pub cuda_body: *const *const c_char,
+    pub direct: DirectFn,
+    pub device: DeviceFn,
+}
+
+// SAFETY: an Info is immutable static data of a loaded object; its pointers lead to immutable static data too.
+unsafe impl Send for Info {}
+// SAFETY: as above.
+unsafe impl Sync for Info {}
+
+/// A table of `count` elements; empty where the pointer is null.
+///
+/// # Safety
+/// `start` is null or leads to `count` initialised elements that live and stay unchanged for `'a`.
+unsafe fn table<'a, T>(start: *const T, count: u32) -> &'a [T] {
+    if start.is_null() || count == 0 {
+        return &[];
+    }
+    // SAFETY: promised by the caller.
+    unsafe { std::slice::from_raw_parts(start, count as usize) }
+}
+
+/// A C string's text, empty for null.
+///
+/// # Safety
+/// `text` is null or a terminated string that lives for `'a`.
+unsafe fn string<'a>(text: *const c_char) -> std::borrow::Cow<'a, str> {
+    if text.is_null() {
+        return "".into();
+    }
+    // SAFETY: promised by the caller.
+    unsafe { CStr::from_ptr(text) }.to_string_lossy()
+}
+
+impl Info {
+    /// Whether flag `PG_LOOP_*` is set.
+    pub fn has(&self, flag: u32) -> bool {
+        self.flags & flag != 0
+    }
+    /// The accesses.
+    pub fn sites(&self) -> &[Site] {
+        // SAFETY: generated objects point to static tables of exactly this many elements.
+        unsafe { table(self.sites, self.n_sites) }
+    }
+    /// The unresolved pairs.
+    pub fn pairs(&self) -> &[Pair] {
+        // SAFETY: as for `sites`.
+        unsafe { table(self.pairs, self.n_pairs) }
+    }
+    /// The scalars given back.
+    pub fn results(&self) -> &[ResultInfo] {
+        // SAFETY: as for `sites`.
+        unsafe { table(self.results, self.n_results) }
+    }
+    /// The user's file.
+    pub fn file(&self) -> std::borrow::Cow<'_, str> {
+        // SAFETY: a static string literal.
+        unsafe { string(self.file) }
+    }
+    /// The function that the loop stands in.
+    pub fn function(&self) -> std::borrow::Cow<'_, str> {
+        // SAFETY: a static string literal.
+        unsafe { string(self.function) }
+    }
+    /// The device text of the body, pieces joined; it comes after `paragon_rt.h` and `paragon_body.h`.
+    pub fn cuda_text(&self) -> String {
+        let mut text = String::new();
+        let mut piece = self.cuda_body;
+        if piece.is_null() {
+            return text;
+        }
+        // SAFETY: generated objects end this static array of static strings with a null pointer.
+        unsafe {
+            while !(*piece).is_null() {
+                text.push_str(&string(*piece));
+                piece = piece.add(1);
+            }
+        }
+        text
+    }
+}
+
+impl Entry {
+    /// Entry-time bases.
+    ///
+    /// # Safety
+    /// The entry was filled in by generated code for `info` and is alive.
+    pub unsafe fn bases(&self, info: &Info) -> &[Base] {
+        // SAFETY: promised by the caller.
+        unsafe { table(self.bases, info.n_bases) }
+    }
+    /// Entry-time addresses of the sites.
+    ///
+    /// # Safety
+    /// As for [`Entry::bases`].
+    pub unsafe fn accesses(&self, info: &Info) -> &[Access] {
+        // SAFETY: promised by the caller.
+        unsafe { table(self.accesses, info.n_sites) }
+    }
+    /// Memory that must not change.
+    ///
+    /// # Safety
+    /// As for [`Entry::bases`].
+    pub unsafe fn pins(&self, info: &Info) -> &[Pin] {
+        // SAFETY: promised by the caller.
+        unsafe { table(self.pins, info.n_pins) }
+    }
+    /// Live-ins and invariants.
+    ///
+    /// # Safety
+    /// As for [`Entry::bases`].
+    pub unsafe fn values(&self, info: &Info) -> &[Value] {
+        // SAFETY: promised by the caller.
+        unsafe { table(self.values, info.n_values) }
+    }
+    /// Values at entry of the scalars given back.
+    ///
+    /// # Safety
+    /// As for [`Entry::bases`].
+    pub unsafe fn results(&self, info: &Info) -> &[Value] {
+        // SAFETY: promised by the caller.
+        unsafe { table(self.results, info.n_results) }
+    }
+}
+
+/// `struct __pg_loop`.
+#[derive(Debug)]
+#[allow(missing_docs)]
+#[repr(C)]
+pub struct Loop {
+    pub threshold: std::sync::atomic::AtomicI64,
+    pub info: *const Info,
+    pub state: *mut c_void,
+}
+
+/// `struct __pg_api`.
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+#[repr(C)]
+pub struct Api {
+    pub abi: u32,
+    pub enter: extern "C" fn(*mut Loop, *mut Entry) -> c_int,
+    pub allocated: extern "C" fn(*mut c_void, u64),
+    pub freed: extern "C" fn(*mut c_void),
+    pub object: extern "C" fn(*mut c_void, u64),
+}
+
+/// What each bit of a launch's failure says, for traces.
+pub fn failure_words(fail: u32) -> Vec<&'static str> {
+    [
+        (PG_FAIL_WAW, "write-write"),
+        (PG_FAIL_RAW, "read-write"),
+        (PG_FAIL_RANGE, "out of range"),
+        (PG_FAIL_NO_ARRAY, "no array"),
+        (PG_FAIL_MISALIGNED, "misaligned"),
+        (PG_FAIL_ARITHMETIC, "arithmetic"),
+        (PG_FAIL_NAN, "NaN"),
+        (PG_FAIL_STOPPED, "stopped"),
+    ]
+    .into_iter()
+    .filter(|(bit, _)| fail & bit != 0)
+    .map(|(_, word)| word)
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::mem::{offset_of, size_of};
+
+    #[test]
+    fn mirrors_the_header() {
+        let checks = [
+            format!("sizeof(struct __pg_site) == {}", size_of::<Site>()),
+            format!("sizeof(struct __pg_pair) == {}", size_of::<Pair>()),
+            format!("sizeof(struct __pg_result) == {}", size_of::<ResultInfo>()),
+            format!("sizeof(struct __pg_base) == {}", size_of::<Base>()),
+            format!("sizeof(struct __pg_access) == {}", size_of::<Access>()),
+            format!("sizeof(struct __pg_pin) == {}", size_of::<Pin>()),
+            format!("sizeof(struct __pg_region) == {}", size_of::<Region>()),
+            format!("sizeof(struct __pg_entry) == {}", size_of::<Entry>()),
+            format!("sizeof(struct __pg_launch) == {}", size_of::<RawLaunch>()),
+            format!("sizeof(struct __pg_info) == {}", size_of::<Info>()),
+            format!("sizeof(struct __pg_loop) == {}", size_of::<Loop>()),
+            format!("sizeof(struct __pg_api) == {}", size_of::<Api>()),
+            format!("__builtin_offsetof(struct __pg_launch, stop) == {}", offset_of!(RawLaunch, stop)),
+            format!(
+                "__builtin_offsetof(struct __pg_launch, log_method) == {}",
+                offset_of!(RawLaunch, log_method)
+            ),
+            format!("__builtin_offsetof(struct __pg_info, direct) == {}", offset_of!(Info, direct)),
+            format!("__builtin_offsetof(struct __pg_info, sites) == {}", offset_of!(Info, sites)),
+            format!("__builtin_offsetof(struct __pg_info, cuda_body) == {}", offset_of!(Info, cuda_body)),
+            format!("__builtin_offsetof(struct __pg_entry, pins) == {}", offset_of!(Entry, pins)),
+            format!("PG_ABI_VERSION == {PG_ABI_VERSION} && PG_MAX_DIMS == {PG_MAX_DIMS}"),
+            format!("PG_SITE_HAS_AFFINE == {PG_SITE_HAS_AFFINE} && PG_MAX == {PG_MAX} && PG_F64 == {PG_F64}"),
+            format!(
+                "PG_FAIL_STOPPED == {PG_FAIL_STOPPED} && PG_LOG_REDUCTION == 3 && PG_CHECK_LOGS == {PG_CHECK_LOGS}"
+            ),
+        ];
+        let mut text = String::from(include_str!("../include/paragon_rt.h"));
+        for check in checks {
+            text.push_str(&format!("_Static_assert({check}, \"\");\n"));
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("check.c");
+        std::fs::write(&file, text).unwrap();
+        let status = std::process::Command::new("cc").arg("-fsyntax-only").arg(&file).status().unwrap();
+        assert!(status.success());
+    }
+}

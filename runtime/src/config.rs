@@ -1,0 +1,131 @@
+//! What the environment asks for: the `PARAGON_*` variables, read once.
+//!
+//! A value that isn't known is reported in one line and the default is used. Programs with raised privileges (set-user-ID
+//! and its relatives) ignore all of them.
+
+use crate::device::LogMethod;
+use std::path::PathBuf;
+
+/// `PARAGON_DEVICE`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum DeviceChoice {
+    Off,
+    Threads,
+    Cuda,
+    Auto,
+}
+
+/// `PARAGON_RACE`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RaceChoice {
+    /// First come, first served.
+    Auto,
+    /// The worker waits; the device's result stands unless it fails.
+    Device,
+    /// The device runs, but the worker's result always stands.
+    Worker,
+}
+
+/// All switches.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Where loops may run.
+    pub device: DeviceChoice,
+    /// A forced log method: then even pairs that a predicate could prove are logged.
+    pub log: Option<LogMethod>,
+    /// Where records of loop entries go.
+    pub trace: Option<PathBuf>,
+    /// Whether the threads device may run proven loops in place.
+    pub in_place: bool,
+    /// Who may win.
+    pub race: RaceChoice,
+    /// Threads for loops on the CPU, at least 1.
+    pub threads: usize,
+    /// Whether the first invocation of a logged loop is only monitored.
+    pub monitor: bool,
+}
+
+fn privileged() -> bool {
+    // SAFETY: getauxval has no preconditions.
+    unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
+}
+
+fn available_threads() -> usize {
+    std::thread::available_parallelism().map_or(1, |n| n.get())
+}
+
+impl Config {
+    /// Reads the environment. Complaints are returned, one line each, for standard error.
+    pub fn read(lookup: impl Fn(&str) -> Option<String>) -> (Config, Vec<String>) {
+        let mut complaints = Vec::new();
+        let mut choice = |name: &str, values: &[&str], default: usize| -> usize {
+            match lookup(name) {
+                None => default,
+                Some(text) if text.is_empty() => default,
+                Some(text) => values.iter().position(|v| *v == text).unwrap_or_else(|| {
+                    complaints
+                        .push(format!("paragon: {name}={text} is not one of {}; ignored", values.join(", ")));
+                    default
+                }),
+            }
+        };
+        let device = match choice("PARAGON_DEVICE", &["off", "threads", "cuda", "auto"], 3) {
+            0 => DeviceChoice::Off,
+            1 => DeviceChoice::Threads,
+            2 => DeviceChoice::Cuda,
+            _ => DeviceChoice::Auto,
+        };
+        let log = match choice("PARAGON_LOG", &["auto", "atomic", "reduction"], 0) {
+            1 => Some(LogMethod::Atomic),
+            2 => Some(LogMethod::Reduction),
+            _ => None,
+        };
+        let in_place = choice("PARAGON_MEMORY", &["shared", "separate"], 0) == 0;
+        let race = match choice("PARAGON_RACE", &["auto", "device", "worker"], 0) {
+            1 => RaceChoice::Device,
+            2 => RaceChoice::Worker,
+            _ => RaceChoice::Auto,
+        };
+        let monitor = choice("PARAGON_MONITOR", &["on", "off"], 0) == 0;
+        let threads = match lookup("PARAGON_THREADS") {
+            None => available_threads(),
+            Some(text) => text.parse().ok().filter(|n| (1..=4096).contains(n)).unwrap_or_else(|| {
+                complaints
+                    .push(format!("paragon: PARAGON_THREADS={text} is not a number from 1 to 4096; ignored"));
+                available_threads()
+            }),
+        };
+        let trace = lookup("PARAGON_TRACE").filter(|t| !t.is_empty()).map(PathBuf::from);
+        (Config { device, log, trace, in_place, race, threads, monitor }, complaints)
+    }
+
+    /// The process's own environment; prints complaints.
+    pub fn from_environment() -> Config {
+        let secure = privileged();
+        let (config, complaints) = Config::read(|name| if secure { None } else { std::env::var(name).ok() });
+        for line in complaints {
+            crate::trace::complain(&line);
+        }
+        config
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unknown_values_are_reported_and_ignored() {
+        let (config, complaints) = Config::read(|name| match name {
+            "PARAGON_DEVICE" => Some("gpu".into()),
+            "PARAGON_LOG" => Some("reduction".into()),
+            "PARAGON_THREADS" => Some("0".into()),
+            _ => None,
+        });
+        assert_eq!(config.device, DeviceChoice::Auto);
+        assert_eq!(config.log, Some(LogMethod::Reduction));
+        assert!(config.threads >= 1);
+        assert_eq!(complaints.len(), 2);
+    }
+}

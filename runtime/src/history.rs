@@ -1,0 +1,130 @@
+//! What is remembered of each loop within a run, and what follows from it: the chapter's categories after monitoring, and
+//! the threshold that the loop's guard compares with.
+//!
+//! Numbers here only ever decide where a loop runs, never what it computes.
+
+use crate::abi::Loop;
+use std::sync::atomic::Ordering;
+
+/// After so many entries without a gain a loop is switched off for the rest of the run.
+const PATIENCE: u32 = 3;
+/// After a conflict a loop runs sequentially for this many entries, then twice as many, and so on.
+const FIRST_PAUSE: u64 = 8;
+
+/// The chapter's category of a possibly-parallel loop (section 4.5.1).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Category {
+    /// Not monitored yet.
+    #[default]
+    Unknown,
+    /// No conflict was found: it is speculated.
+    Parallel,
+    /// Conflicts were found: it runs sequentially for now.
+    Sequential,
+}
+
+/// One loop's past.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct History {
+    /// See [`Category`].
+    pub category: Category,
+    /// Entries so far.
+    pub entries: u64,
+    /// Nanoseconds per iteration of dimension 0 on the calling thread alone, smoothed; 0: not known.
+    pub worker_ns: f64,
+    /// The same on the device, copies included; 0: not known.
+    pub device_ns: f64,
+    losses: u32,
+    conflicts: u32,
+    paused_until: u64,
+}
+
+impl History {
+    /// Notes an entry. False while the loop is paused after conflicts.
+    pub fn enter(&mut self) -> bool {
+        self.entries += 1;
+        if self.category == Category::Sequential && self.entries >= self.paused_until {
+            self.category = Category::Unknown;
+        }
+        self.category != Category::Sequential
+    }
+    /// Notes a conflict: the loop is sequential for a while, longer each time.
+    pub fn conflict(&mut self) {
+        self.category = Category::Sequential;
+        self.paused_until = self.entries + (FIRST_PAUSE << self.conflicts.min(40));
+        self.conflicts += 1;
+    }
+    /// Notes a run without conflict.
+    pub fn clean(&mut self) {
+        self.category = Category::Parallel;
+    }
+    /// Notes how long the calling thread took for some iterations.
+    pub fn worker_took(&mut self, iterations: u64, ns: u64) {
+        smooth(&mut self.worker_ns, iterations, ns);
+    }
+    /// Notes how long a whole run elsewhere took.
+    pub fn device_took(&mut self, iterations: u64, ns: u64) {
+        smooth(&mut self.device_ns, iterations, ns);
+    }
+    /// Notes whether entering was worth it, and switches the loop off after it has shown that it is not.
+    pub fn paid(&mut self, gain: bool, the_loop: &Loop) {
+        if gain {
+            self.losses = 0;
+        } else {
+            self.losses += 1;
+            if self.losses >= PATIENCE {
+                switch_off(the_loop);
+            }
+        }
+    }
+}
+
+/// The guard never enters the loop again.
+pub fn switch_off(the_loop: &Loop) {
+    the_loop.threshold.store(i64::MAX, Ordering::Relaxed);
+}
+
+fn smooth(value: &mut f64, iterations: u64, ns: u64) {
+    if iterations == 0 {
+        return;
+    }
+    let new = ns as f64 / iterations as f64;
+    *value = if *value == 0.0 { new } else { 0.5 * *value + 0.5 * new };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicI64;
+
+    #[test]
+    fn conflicts_pause_longer_each_time() {
+        let mut h = History::default();
+        assert!(h.enter());
+        h.conflict();
+        let mut first = 0;
+        while !h.enter() {
+            first += 1;
+        }
+        h.conflict();
+        let mut second = 0;
+        while !h.enter() {
+            second += 1;
+        }
+        assert!(second > first);
+    }
+
+    #[test]
+    fn a_loop_that_does_not_pay_is_switched_off() {
+        let the_loop =
+            Loop { threshold: AtomicI64::new(1), info: std::ptr::null(), state: std::ptr::null_mut() };
+        let mut h = History::default();
+        h.paid(false, &the_loop);
+        h.paid(true, &the_loop);
+        h.paid(false, &the_loop);
+        h.paid(false, &the_loop);
+        assert_eq!(the_loop.threshold.load(Ordering::Relaxed), 1);
+        h.paid(false, &the_loop);
+        assert_eq!(the_loop.threshold.load(Ordering::Relaxed), i64::MAX);
+    }
+}

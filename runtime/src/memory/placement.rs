@@ -1,0 +1,186 @@
+//! Where the arrays of a loop entry lie: from bases and accesses to disjoint host ranges, each an array on the device.
+//!
+//! In this order (design: proof before guess): the hull of a base's affine accesses; the extent of a named object; the
+//! recorded allocation that its pointer leads into. For accesses without a base, the pointers that the loop will load are
+//! read here and the allocations that they lead into are placed as well; what is missed is caught by the device's
+//! range checks. An access that can't be placed is an error, never a guess.
+
+use super::allocations::Allocations;
+use super::safe_copy;
+use crate::abi::{
+    Entry, Info, PG_NO_LOG, PG_SITE_HAS_AFFINE, PG_SITE_LOADS_POINTER, PG_SITE_LOGGED, PG_SITE_STORE, Pin,
+    Region,
+};
+use crate::device::LogMethod;
+use crate::speculation::predicate::Footprint;
+
+/// The arrays of one entry.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Placement {
+    /// Sorted, disjoint; `dev` is still 0, `log` is set.
+    pub regions: Vec<Region>,
+    /// For each region, whether the loop may write there.
+    pub written: Vec<bool>,
+    /// For each base, an address in its array; 0 for dynamic bases.
+    pub anchors: Vec<u64>,
+    /// Cells in each log.
+    pub cells: u64,
+    /// log2 of the bytes of a cell.
+    pub log_shift: u32,
+}
+
+impl Placement {
+    /// The region that contains `address`.
+    pub fn region_of(&self, address: u64) -> Option<usize> {
+        let after = self.regions.partition_point(|r| r.lo <= address);
+        let index = after.checked_sub(1)?;
+        (address - self.regions[index].lo < self.regions[index].size).then_some(index)
+    }
+    /// First and one past the last log cell of `[lo, hi)` in region `index`.
+    pub fn cells_of(&self, index: usize, lo: u64, hi: u64) -> (u64, u64) {
+        let region = &self.regions[index];
+        let origin = region.lo & !63;
+        (
+            region.log + ((lo - origin) >> self.log_shift),
+            region.log + ((hi - 1 - origin) >> self.log_shift) + 1,
+        )
+    }
+    /// Sum of the regions' sizes.
+    pub fn bytes(&self) -> u64 {
+        self.regions.iter().map(|r| r.size).sum()
+    }
+    /// Log cells that pinned memory occupies, as (first, one past the last).
+    pub fn pinned_cells(&self, pins: &[Pin]) -> Vec<(u64, u64)> {
+        let mut out = Vec::new();
+        for pin in pins {
+            for (index, region) in self.regions.iter().enumerate() {
+                let lo = pin.address.max(region.lo);
+                let hi = (pin.address + pin.width).min(region.lo + region.size);
+                if lo < hi && region.log != PG_NO_LOG {
+                    out.push(self.cells_of(index, lo, hi));
+                }
+            }
+        }
+        out
+    }
+}
+
+/// Places all arrays of the entry, or says which access can't be placed.
+///
+/// # Safety
+/// `entry` was filled in by generated code for `info` and is alive.
+pub unsafe fn place(
+    info: &Info,
+    entry: &Entry,
+    allocations: &Allocations,
+    method: LogMethod,
+) -> Result<Placement, String> {
+    // SAFETY: promised by the caller.
+    let (bases, accesses) = unsafe { (entry.bases(info), entry.accesses(info)) };
+    let sites = info.sites();
+    let mut ranges: Vec<(u64, u64)> = Vec::new();
+    let mut anchors = vec![0u64; bases.len()];
+    let mut pointer_ranges: Vec<(u64, u64)> = Vec::new();
+    let mut dynamic = false;
+    for (number, base) in bases.iter().enumerate() {
+        let own: Vec<usize> = (0..sites.len()).filter(|&s| sites[s].base as usize == number).collect();
+        if own.is_empty() {
+            anchors[number] = base.pointer;
+            continue;
+        }
+        if base.dynamic != 0 {
+            dynamic = true;
+            continue;
+        }
+        let mut hull: Option<(i128, i128)> = None;
+        let mut unknown = None;
+        for &site in &own {
+            if sites[site].has(PG_SITE_HAS_AFFINE) {
+                let (lo, hi) = Footprint::new(base, &accesses[site]).total(&entry.trip);
+                hull = Some(hull.map_or((lo, hi), |(a, b)| (a.min(lo), b.max(hi))));
+            } else {
+                unknown = Some(sites[site].line);
+            }
+        }
+        if let Some(line) = unknown {
+            let extent = if base.object_hi > base.object_lo {
+                (base.object_lo, base.object_hi)
+            } else {
+                allocations
+                    .find(base.pointer)
+                    .ok_or_else(|| format!("the array accessed in line {line} has no known extent"))?
+            };
+            let (lo, hi) = (extent.0 as i128, extent.1 as i128);
+            hull = Some(hull.map_or((lo, hi), |(a, b)| (a.min(lo), b.max(hi))));
+        }
+        let Some((lo, hi)) = hull else { continue };
+        if lo <= 0 || hi > i64::MAX as i128 || lo >= hi {
+            return Err(format!("the accesses in line {} leave the address space", sites[own[0]].line));
+        }
+        ranges.push((lo as u64, hi as u64));
+        anchors[number] = lo as u64;
+        if own.iter().any(|&s| sites[s].has(PG_SITE_LOADS_POINTER)) {
+            pointer_ranges.push((lo as u64, hi as u64));
+        }
+    }
+    if dynamic {
+        // Pointers to pointers: follow what is there now, level by level.
+        let mut seen = std::collections::BTreeSet::new();
+        let mut level = 0;
+        while !pointer_ranges.is_empty() && level < 4 {
+            let mut next = Vec::new();
+            for (lo, hi) in pointer_ranges {
+                let words = safe_copy::words(lo, hi).map_err(|e| e.to_string())?;
+                for extent in words.into_iter().filter_map(|w| allocations.find(w)) {
+                    if seen.insert(extent) {
+                        ranges.push(extent);
+                        next.push(extent);
+                    }
+                }
+            }
+            // Only as deep as the loop loads pointers through pointers.
+            let deeper = sites.iter().any(|s| {
+                s.has(PG_SITE_LOADS_POINTER) && bases.get(s.base as usize).is_some_and(|b| b.dynamic != 0)
+            });
+            pointer_ranges = if deeper { next } else { Vec::new() };
+            level += 1;
+        }
+    }
+    ranges.sort_unstable();
+    let mut merged: Vec<(u64, u64)> = Vec::new();
+    for (lo, hi) in ranges {
+        match merged.last_mut() {
+            Some(last) if lo < last.1 => last.1 = last.1.max(hi),
+            _ => merged.push((lo, hi)),
+        }
+    }
+
+    let mut placement = Placement { anchors, ..Placement::default() };
+    let logged_methods = matches!(method, LogMethod::Atomic | LogMethod::Reduction);
+    let watched = |flags: u32| flags & PG_SITE_STORE != 0 || (logged_methods && flags & PG_SITE_LOGGED != 0);
+    let widths = sites.iter().filter(|s| watched(s.flags)).fold(0u32, |w, s| w | s.width);
+    placement.log_shift = if widths == 0 { 0 } else { widths.trailing_zeros() };
+    for (lo, hi) in merged {
+        let mut written = false;
+        let mut logged = false;
+        for site in sites {
+            let base = site.base as usize;
+            let here =
+                bases.get(base).is_none_or(|b| b.dynamic != 0) || (lo..hi).contains(&placement.anchors[base]);
+            if here {
+                written |= site.has(PG_SITE_STORE);
+                logged |= watched(site.flags);
+            }
+        }
+        let log = if logged && method != LogMethod::None {
+            let first = placement.cells;
+            placement.cells += ((hi - (lo & !63)) >> placement.log_shift) + 1;
+            first
+        } else {
+            PG_NO_LOG
+        };
+        placement.regions.push(Region { lo, size: hi - lo, dev: 0, log });
+        placement.written.push(written);
+    }
+    Ok(placement)
+}

@@ -1,0 +1,249 @@
+//! The entry predicate: with the numbers of this entry, can two *different* iterations touch a common byte through two
+//! given accesses?
+//!
+//! An access touches `pointer + sum(stride[d]*k[d]) + [lo, hi)` in iteration `k`. The answer "independent" is proven;
+//! "unknown" may be wrong. All arithmetic is in 128 bits: strides and trip counts are 64-bit numbers, so no product or sum
+//! of a few of them wraps.
+//!
+//! Three sufficient conditions, cheap first. (1) The total ranges are disjoint. (2) Mixed radix, for equal strides: if
+//! each stride, in ascending order, is at least the window plus all that smaller strides can add up to, then different
+//! iterations are at least a window apart (the argument of a positional number system; with windows shifted against each
+//! other, the window is the farthest distance at which they still meet). (3) Residues: modulo the greatest common divisor
+//! of all strides both accesses stay in their window, and these don't meet.
+
+use crate::abi::{Access, Base, Entry, Info, PG_MAX_DIMS, PG_SITE_HAS_AFFINE, PG_SITE_STORE};
+
+/// One access with its entry-time numbers.
+#[derive(Clone, Copy, Debug)]
+pub struct Footprint {
+    /// Absolute address of the window's first byte in iteration zero.
+    pub lo: i128,
+    /// One past the window's last byte.
+    pub hi: i128,
+    /// Bytes per iteration of each dimension.
+    pub stride: [i128; PG_MAX_DIMS],
+}
+
+impl Footprint {
+    /// From the entry's tables.
+    pub fn new(base: &Base, access: &Access) -> Footprint {
+        Footprint {
+            lo: base.pointer as i128 + access.lo as i128,
+            hi: base.pointer as i128 + access.hi as i128,
+            stride: access.stride.map(i128::from),
+        }
+    }
+
+    /// All that any iteration touches: first byte and one past the last.
+    pub fn total(&self, trip: &[i64; PG_MAX_DIMS]) -> (i128, i128) {
+        let (mut lo, mut hi) = (self.lo, self.hi);
+        for (stride, trip) in self.stride.iter().zip(trip) {
+            let reach = stride * (*trip as i128 - 1).max(0);
+            lo += reach.min(0);
+            hi += reach.max(0);
+        }
+        (lo, hi)
+    }
+
+    /// If the iterations together touch a contiguous range, each byte of it at least once (given that each iteration
+    /// touches its whole window): that range.
+    pub fn dense(&self, trip: &[i64; PG_MAX_DIMS]) -> Option<(i128, i128)> {
+        let mut dims: Vec<(i128, i128)> = self
+            .stride
+            .iter()
+            .zip(trip)
+            .filter(|(_, t)| **t > 1)
+            .map(|(s, t)| (s.abs(), *t as i128))
+            .collect();
+        dims.sort_unstable();
+        let mut length = self.hi - self.lo;
+        for (stride, trip) in dims {
+            if stride != length {
+                return None;
+            }
+            length = stride * trip;
+        }
+        Some(self.total(trip))
+    }
+}
+
+fn gcd(a: i128, b: i128) -> i128 {
+    if b == 0 { a.abs() } else { gcd(b, a % b) }
+}
+
+/// Whether no two different iterations touch a common byte, one through `a` and the other through `b`.
+pub fn independent(a: &Footprint, b: &Footprint, trip: &[i64; PG_MAX_DIMS]) -> bool {
+    let ((a_lo, a_hi), (b_lo, b_hi)) = (a.total(trip), b.total(trip));
+    if a_hi <= b_lo || b_hi <= a_lo {
+        return true;
+    }
+    let active: Vec<usize> = (0..PG_MAX_DIMS).filter(|&d| trip[d] > 1).collect();
+    if active.is_empty() {
+        return true;
+    }
+    // Windows x apart (b shifted by x against a) meet exactly if lo - hi < x < hi - lo, crosswise.
+    let window = (a.hi - b.lo).max(b.hi - a.lo).max(a.hi - a.lo).max(b.hi - b.lo);
+    if active.iter().all(|&d| a.stride[d] == b.stride[d]) {
+        let mut dims: Vec<(i128, i128)> =
+            active.iter().map(|&d| (a.stride[d].abs(), trip[d] as i128)).collect();
+        dims.sort_unstable();
+        let mut reach = window;
+        let mut separated = true;
+        for (stride, trip) in dims {
+            if stride < reach {
+                separated = false;
+                break;
+            }
+            reach += stride * (trip - 1);
+        }
+        if separated {
+            return true;
+        }
+    }
+    let modulus = active.iter().fold(0, |g, &d| gcd(gcd(g, a.stride[d]), b.stride[d]));
+    if modulus > 0 && a.hi - a.lo <= modulus && b.hi - b.lo <= modulus {
+        // b's window begins `shift` after a's, modulo the divisor.
+        let shift = (b.lo - a.lo).rem_euclid(modulus);
+        if shift >= a.hi - a.lo && shift + (b.hi - b.lo) <= modulus {
+            return true;
+        }
+    }
+    false
+}
+
+/// What keeps an entry from being proven independent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Obstacle {
+    /// Two sites (indices) may meet.
+    Pair(u32, u32),
+    /// A store (site) may hit memory that must stay as it is (pin).
+    Pin(u32, u32),
+}
+
+/// Evaluates all pairs of the entry that predicates can decide, and its pins. `Ok(true)`: everything is proven;
+/// `Ok(false)`: predicates hold but some pair needs logs.
+///
+/// # Safety
+/// `entry` was filled in by generated code for `info` and is alive.
+pub unsafe fn prove(info: &Info, entry: &Entry) -> Result<bool, Obstacle> {
+    // SAFETY: promised by the caller.
+    let (bases, accesses, pins) = unsafe { (entry.bases(info), entry.accesses(info), entry.pins(info)) };
+    let footprint = |site: u32| -> Option<Footprint> {
+        let facts = info.sites().get(site as usize)?;
+        let base = bases.get(facts.base as usize)?;
+        (facts.has(PG_SITE_HAS_AFFINE) && base.dynamic == 0)
+            .then(|| Footprint::new(base, &accesses[site as usize]))
+    };
+    let mut proven = true;
+    for pair in info.pairs() {
+        match (footprint(pair.a), footprint(pair.b)) {
+            (Some(a), Some(b)) => {
+                if !independent(&a, &b, &entry.trip) {
+                    return Err(Obstacle::Pair(pair.a, pair.b));
+                }
+            }
+            _ => proven = false,
+        }
+    }
+    for (number, site) in info.sites().iter().enumerate().filter(|(_, s)| s.has(PG_SITE_STORE)) {
+        let Some(print) = footprint(number as u32) else {
+            // Only a log can watch it; the pins are then entered into the read log.
+            proven &= pins.is_empty();
+            continue;
+        };
+        let (lo, hi) = print.total(&entry.trip);
+        for (index, pin) in pins.iter().enumerate() {
+            let (pin_lo, pin_hi) = (pin.address as i128, pin.address as i128 + pin.width as i128);
+            if lo < pin_hi && pin_lo < hi {
+                return Err(Obstacle::Pin(number as u32, index as u32));
+            }
+        }
+        let _ = site;
+    }
+    Ok(proven)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn brute_force(a: &Footprint, b: &Footprint, trip: &[i64; PG_MAX_DIMS]) -> bool {
+        let mut iterations = Vec::new();
+        for i in 0..trip[0] {
+            for j in 0..trip[1] {
+                iterations.push((i, j));
+            }
+        }
+        let at = |f: &Footprint, (i, j): (i64, i64)| {
+            let o = f.stride[0] * i as i128 + f.stride[1] * j as i128;
+            (f.lo + o, f.hi + o)
+        };
+        !iterations.iter().any(|&x| {
+            iterations.iter().any(|&y| {
+                let ((al, ah), (bl, bh)) = (at(a, x), at(b, y));
+                x != y && al < bh && bl < ah
+            })
+        })
+    }
+
+    fn print(lo: i128, width: i128, s0: i128, s1: i128) -> Footprint {
+        Footprint { lo, hi: lo + width, stride: [s0, s1, 0, 0] }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(20_000))]
+        #[test]
+        fn never_lies(
+            lo in -40i128..40, w in 1i128..12, v in 1i128..12,
+            s0 in -24i128..24, s1 in -24i128..24, same in any::<bool>(), r0 in -24i128..24, r1 in -24i128..24,
+            t0 in 1i64..7, t1 in 1i64..7,
+        ) {
+            let a = print(0, w, s0, s1);
+            let b = if same { print(lo, v, s0, s1) } else { print(lo, v, r0, r1) };
+            let trip = [t0, t1, 1, 1];
+            if independent(&a, &b, &trip) {
+                prop_assert!(brute_force(&a, &b, &trip));
+            }
+        }
+        #[test]
+        fn planted_distances_are_seen(distance in prop::sample::select(vec![1i128, 31, 32, 33, 1000]), offset in 0i128..4) {
+            // store a[i], load a[i - distance] shifted by `offset` bytes: iterations meet.
+            let store = print(0, 4, 4, 0);
+            let load = print(-4 * distance + offset, 4, 4, 0);
+            prop_assert!(!independent(&store, &load, &[2000, 1, 1, 1]));
+        }
+    }
+
+    #[test]
+    fn common_shapes_are_proven() {
+        let n = 1000i128;
+        // rows: c[i*n + j] over (i, j)
+        let c = print(0, 4, 4 * n, 4);
+        assert!(independent(&c, &c, &[1000, 1000, 1, 1]));
+        // a row as the window
+        let row = print(0, 4 * n, 4 * n, 0);
+        assert!(independent(&row, &row, &[1000, 1, 1, 1]));
+        // columns
+        let column = print(0, 4 * n * 999 + 4, 4, 0);
+        assert!(!independent(&column, &column, &[1000, 1, 1, 1]));
+        // even elements stored, odd elements read
+        assert!(independent(&print(0, 4, 8, 0), &print(4, 4, 8, 0), &[1000, 1, 1, 1]));
+        // a tile of a wider matrix, walked backwards
+        let tile = print(0, 8, -8 * 4096, 8);
+        assert!(independent(&tile, &tile, &[64, 64, 1, 1]));
+        // one address in all iterations
+        assert!(!independent(&print(0, 4, 0, 0), &print(0, 4, 0, 0), &[2, 1, 1, 1]));
+        // an in-place read of the same element is no dependence between iterations
+        assert!(independent(&print(0, 4, 4, 0), &print(0, 4, 4, 0), &[1000, 1, 1, 1]));
+    }
+
+    #[test]
+    fn dense_ranges() {
+        assert_eq!(print(0, 4, 4, 0).dense(&[10, 1, 1, 1]), Some((0, 40)));
+        assert_eq!(print(0, 4, -4, 0).dense(&[10, 1, 1, 1]), Some((-36, 4)));
+        assert_eq!(print(0, 4, 8, 0).dense(&[10, 1, 1, 1]), None);
+        assert_eq!(print(0, 4, 40, 4).dense(&[3, 10, 1, 1]), Some((0, 120)));
+        assert_eq!(print(0, 4, 44, 4).dense(&[3, 10, 1, 1]), None);
+    }
+}

@@ -1,0 +1,108 @@
+//! `PARAGON_TRACE`: one JSON object per line for each loop entry, appended as it happens. And the one place that writes to
+//! standard error.
+
+use crate::abi::Info;
+use serde::Serialize;
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::path::Path;
+use std::sync::Mutex;
+
+/// What happened at one entry.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Record {
+    /// The user's file, line and function.
+    pub file: String,
+    /// See `file`.
+    pub line: u32,
+    /// See `file`.
+    pub function: String,
+    /// `parallel` or `possibly-parallel`.
+    pub verdict: &'static str,
+    /// `none`, `predicate`, `inspector` or `logs`.
+    pub check: &'static str,
+    /// Whose result stands: `sequential` (the loop ran as it stood), `worker`, `threads`, `cuda`.
+    pub decision: &'static str,
+    /// Why.
+    pub why: String,
+    /// The device that ran, if any.
+    pub device: &'static str,
+    /// Instrumentation: `none`, `mark`, `atomic`, `reduction`.
+    pub log: &'static str,
+    /// Iterations of the merged space.
+    pub trip: u64,
+    /// Bytes copied to and from the device.
+    pub bytes_in: u64,
+    /// See `bytes_in`.
+    pub bytes_out: u64,
+    /// Nanoseconds, all in all and in parts.
+    pub total_ns: u64,
+    /// See `total_ns`.
+    pub execute_ns: u64,
+    /// See `total_ns`.
+    pub check_ns: u64,
+    /// See `total_ns`.
+    pub copy_in_ns: u64,
+    /// See `total_ns`.
+    pub copy_out_ns: u64,
+    /// Iterations of dimension 0 that the worker did.
+    pub worker_iterations: u64,
+    /// What failed.
+    pub fail: Vec<&'static str>,
+    /// Log cells in conflict (a lower bound).
+    pub conflicts: u64,
+}
+
+impl Record {
+    /// A record of an entry of `info`.
+    pub fn new(info: &Info) -> Record {
+        Record {
+            file: info.file().into_owned(),
+            line: info.line,
+            function: info.function().into_owned(),
+            verdict: if info.verdict == crate::abi::PG_PARALLEL { "parallel" } else { "possibly-parallel" },
+            check: ["none", "predicate", "inspector", "logs"][(info.check as usize).min(3)],
+            decision: "sequential",
+            log: "none",
+            ..Record::default()
+        }
+    }
+}
+
+/// Where records go.
+#[derive(Debug, Default)]
+pub struct Trace {
+    file: Option<Mutex<File>>,
+}
+
+impl Trace {
+    /// Opens the file for appending; a file that can't be opened is reported once.
+    pub fn open(path: Option<&Path>) -> Trace {
+        let Some(path) = path else { return Trace::default() };
+        match OpenOptions::new().create(true).append(true).open(path) {
+            Ok(file) => Trace { file: Some(Mutex::new(file)) },
+            Err(error) => {
+                complain(&format!("paragon: PARAGON_TRACE={}: {error}", path.display()));
+                Trace::default()
+            }
+        }
+    }
+    /// Whether anybody wants records.
+    pub fn enabled(&self) -> bool {
+        self.file.is_some()
+    }
+    /// Writes one record.
+    pub fn write(&self, record: &Record) {
+        let Some(file) = &self.file else { return };
+        if let Ok(mut line) = serde_json::to_string(record) {
+            line.push('\n');
+            // A full disk loses records, never results.
+            let _ = file.lock().unwrap_or_else(|p| p.into_inner()).write_all(line.as_bytes());
+        }
+    }
+}
+
+/// One line on standard error, for something that the user should mend.
+pub fn complain(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
