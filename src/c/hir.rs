@@ -354,6 +354,7 @@ pub struct Expr {
 /// How a value is computed. Operands are evaluated with C's sequencing: only [`ExprKind::LogicalAnd`],
 /// [`ExprKind::LogicalOr`], [`ExprKind::Conditional`] and [`ExprKind::Comma`] fix an order.
 #[derive(Clone, Debug)]
+#[allow(missing_docs)]
 pub enum ExprKind {
     /// An integer constant (also enumerators, character constants, folded `sizeof`); the value as the type holds it.
     Int(i128),
@@ -428,6 +429,7 @@ pub struct Place {
 
 /// How an object is found.
 #[derive(Clone, Debug)]
+#[allow(missing_docs)]
 pub enum PlaceKind {
     /// A variable.
     Var(VarId),

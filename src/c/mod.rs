@@ -1,6 +1,11 @@
 //! The C front end: from preprocessed text to the typed tree [`hir`].
 
+pub mod constant;
 pub mod dialect;
 pub mod hir;
 pub mod lexer;
+pub mod lower;
+pub mod types;
 pub mod view;
+
+pub use lower::lower_unit;

@@ -97,6 +97,7 @@ pub enum Relation {
 
 /// What becomes of a scalar variable that the loop assigns.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
 pub enum ScalarRole {
     /// The induction variable of `dims[i]`. Its value after the loop is restored when `live_out`.
     Induction { dim: usize, live_out: bool },
@@ -129,6 +130,7 @@ pub struct SiteId(pub u32);
 
 /// Where a group of accesses starts.
 #[derive(Clone, Debug)]
+#[allow(missing_docs)]
 pub enum Base {
     /// A named object with known extent: an array, struct or global scalar.
     Object { var: VarId, size: u64 },
