@@ -1,1 +1,259 @@
-//! From facts to a verdict with its reason.
+//! From facts to a verdict with its reason: one report for every loop of a translation unit.
+//!
+//! A loop is tried with as many merged dimensions as its nest allows, then with fewer; the cheapest check wins, and among equal
+//! ones the most dimensions. When anything is not understood the loop is sequential, with the reason.
+
+use crate::analysis::dependence::Range;
+use crate::analysis::pairs::{self, Pairs, Steps};
+use crate::c::hir::*;
+use crate::loops::access::Accesses;
+use crate::loops::counted::{Counted, counted};
+use crate::loops::nest;
+use crate::loops::options::AnalysisOptions;
+use crate::loops::plan::*;
+use crate::loops::scalars;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A report for each loop of the unit, by line.
+pub fn classify(unit: &TranslationUnit, options: &AnalysisOptions) -> Vec<LoopReport> {
+    let mut reports = Vec::new();
+    for (number, function) in unit.functions.iter().enumerate() {
+        // Loops inside one that is parallel without a condition need no plan of their own.
+        let mut settled: BTreeSet<LoopId> = BTreeSet::new();
+        for found in nest::loops(function) {
+            let l = found.the_loop;
+            let mut report = LoopReport {
+                id: Some(l.id),
+                file: file_name(unit, l.keyword_span.file),
+                line: l.keyword_span.line,
+                function: unit.var(function.var).name.clone(),
+                verdict: Verdict::Sequential,
+                check: Check::None,
+                reason: String::new(),
+                plan: None,
+            };
+            match judge(unit, options, number, l) {
+                Ok((verdict, check, reason, plan)) => {
+                    (report.verdict, report.check, report.reason) = (verdict, check, reason);
+                    if verdict == Verdict::Parallel {
+                        settled.insert(l.id);
+                    }
+                    let inside = found.outer.iter().any(|o| settled.contains(o));
+                    if !inside && !function.extern_inline {
+                        report.plan = Some(plan);
+                    }
+                }
+                Err(reason) => report.reason = reason,
+            }
+            reports.push(report);
+        }
+    }
+    for refused in &unit.refused {
+        for (file, line) in &refused.loops {
+            reports.push(LoopReport {
+                id: None,
+                file: file_name(unit, *file),
+                line: *line,
+                function: refused.name.clone(),
+                verdict: Verdict::Sequential,
+                check: Check::None,
+                reason: format!("the function was not understood: {}", refused.reason),
+                plan: None,
+            });
+        }
+    }
+    reports.sort_by(|a, b| (&a.file, a.line).cmp(&(&b.file, b.line)));
+    reports
+}
+
+fn file_name(unit: &TranslationUnit, file: u32) -> String {
+    unit.files.get(file as usize).cloned().unwrap_or_default()
+}
+
+type Judged = (Verdict, Check, String, Box<LoopPlan>);
+
+fn judge(
+    unit: &TranslationUnit,
+    options: &AnalysisOptions,
+    function: usize,
+    l: &LoopStmt,
+) -> Result<Judged, String> {
+    let head = counted(unit, l)?;
+    if let Some(reason) = nest::unsupported_control(&l.body) {
+        return Err(format!("it {reason}"));
+    }
+    let mut heads = vec![head];
+    let mut bodies: Vec<&Stmt> = vec![&l.body];
+    while heads.len() < MAX_DIMS {
+        let Some(inner) = perfect(bodies[bodies.len() - 1]) else { break };
+        let Ok(head) = counted(unit, inner) else { break };
+        heads.push(head);
+        bodies.push(&inner.body);
+    }
+    let mut best: Option<Judged> = None;
+    let mut reason = None;
+    for depth in (1..=heads.len()).rev() {
+        match attempt(unit, options, function, l, &heads[..depth], bodies[depth - 1]) {
+            Ok(judged) => {
+                if best.as_ref().is_none_or(|b| cost(judged.1) < cost(b.1)) {
+                    best = Some(judged);
+                }
+            }
+            // The reason for the loop itself, not for a merged nest, is what helps.
+            Err(why) => reason = Some(why),
+        }
+    }
+    best.ok_or_else(|| reason.unwrap_or_default())
+}
+
+fn cost(check: Check) -> u32 {
+    match check {
+        Check::None => 0,
+        Check::Predicate => 1,
+        Check::Inspector => 2,
+        Check::Logs => 3,
+    }
+}
+
+/// The loop that is all of a body.
+fn perfect(body: &Stmt) -> Option<&LoopStmt> {
+    match &body.kind {
+        StmtKind::Loop(l) => Some(l),
+        StmtKind::Block(list) => {
+            let mut rest = list.iter().filter(|s| !matches!(s.kind, StmtKind::Empty));
+            let only = rest.next()?;
+            if rest.next().is_some() { None } else { perfect(only) }
+        }
+        _ => None,
+    }
+}
+
+fn attempt(
+    unit: &TranslationUnit,
+    options: &AnalysisOptions,
+    function: usize,
+    l: &LoopStmt,
+    heads: &[Counted],
+    body: &Stmt,
+) -> Result<Judged, String> {
+    let owner = &unit.functions[function];
+    let inductions: Vec<(VarId, bool)> = heads.iter().map(|h| (h.iv, h.iv_local)).collect();
+    if inductions.iter().map(|(v, _)| v).collect::<BTreeSet<_>>().len() != heads.len() {
+        return Err("two of its loops share an induction variable".into());
+    }
+    let mut accesses = Accesses::collect(unit, options, heads, l, body)?;
+    let roles = scalars::roles(unit, owner, l, body, &inductions, options.reassociate)?;
+    let gives_something = accesses.sites.iter().any(|s| s.is_store)
+        || roles
+            .values()
+            .any(|r| matches!(r, ScalarRole::Reduction { .. } | ScalarRole::Private { last_value: true }));
+    if !gives_something {
+        return Err("it computes nothing that is kept".into());
+    }
+    // Two places that are one variable: an inner dimension's bounds may not depend on what the nest assigns; that was
+    // checked when its head was noted. A reduction variable may not be read by an address.
+    let mut steps: Steps = heads.iter().map(|h| (h.id, h.step)).collect();
+    nest::statements(body, &mut |s| {
+        if let StmtKind::Loop(inner) = &s.kind
+            && let Ok(head) = counted(unit, inner)
+        {
+            steps.insert(head.id, head.step);
+        }
+    });
+    let dims: Vec<Range> = heads
+        .iter()
+        .map(|h| Range { id: h.id, range: accesses.dimension_range(h.id), step: h.step })
+        .collect();
+    for head in &heads[1..] {
+        if pairs::ignores_dimension(&accesses, head.id) {
+            return Err("a merged dimension would store to one place".into());
+        }
+    }
+    let pairs = match pairs::resolve(unit, &mut accesses, &dims, &steps) {
+        Pairs::Dependent(a, b) => {
+            let text = |s: usize| (&accesses.forms[s].text, accesses.sites[s].span.line);
+            let ((ta, la), (tb, lb)) = (text(a), text(b));
+            let role = if accesses.sites[b].is_store { "the store" } else { "the load" };
+            return Err(format!(
+                "the store to {ta} in line {la} and {role} of {tb} in line {lb} meet in different iterations"
+            ));
+        }
+        Pairs::Unresolved(pairs) => pairs,
+    };
+    if accesses.sites.len() > 4096 || accesses.invariants.len() > 256 {
+        return Err("it is too large".into());
+    }
+    // What a store may hit although the plan relies on it.
+    let pins_are_safe = accesses.pinned.is_empty()
+        || accesses.sites.iter().filter(|s| s.is_store).all(|s| {
+            let Base::Object { var, size } = accesses.bases[s.base.0 as usize] else { return false };
+            accesses.pinned.iter().all(|p| {
+                let ExprKind::AddressOf(place) = &p.address.kind else { return false };
+                nest::root_variable(place).is_some_and(|v| {
+                    v != var && size != 0 && !unit.var(v).is_extern && !unit.var(var).is_extern
+                })
+            })
+        });
+    let worst = pairs.iter().map(|p| p.check).max_by_key(|c| cost(*c));
+    let (verdict, check, reason) = match worst {
+        Some(Check::Logs) => {
+            let pair = pairs.iter().find(|p| p.check == Check::Logs);
+            (Verdict::PossiblyParallel, Check::Logs, unresolved_reason(&accesses, pair))
+        }
+        Some(_) => (Verdict::PossiblyParallel, Check::Predicate, unresolved_reason(&accesses, pairs.first())),
+        None if !pins_are_safe => (
+            Verdict::PossiblyParallel,
+            Check::Predicate,
+            "a store may change a value that the loop's bounds or addresses depend on".to_string(),
+        ),
+        None if !accesses.assumptions.is_empty() => {
+            (Verdict::PossiblyParallel, Check::Predicate, "index arithmetic must not wrap around".to_string())
+        }
+        None => (Verdict::Parallel, Check::None, "no two iterations touch the same memory".to_string()),
+    };
+    let scalars: BTreeMap<VarId, ScalarRole> = roles;
+    let live_ins: Vec<VarId> =
+        accesses.live_ins.iter().copied().filter(|v| !scalars.contains_key(v)).collect();
+    let plan = LoopPlan {
+        loop_id: l.id,
+        function,
+        dims: heads
+            .iter()
+            .map(|h| Dim {
+                loop_id: h.id,
+                iv: h.iv,
+                iv_local: h.iv_local,
+                iv_kind: Some(h.kind),
+                first: h.first.clone(),
+                step: h.step,
+                limit: h.limit.clone(),
+                relation: h.relation,
+            })
+            .collect(),
+        scalars,
+        live_ins,
+        invariants: accesses.invariants,
+        invariant_places: accesses.invariant_places,
+        bases: accesses.bases,
+        sites: accesses.sites,
+        site_of: accesses.site_of,
+        pairs,
+        pinned: accesses.pinned,
+        assumptions: accesses.assumptions,
+        may_abort: accesses.may_abort,
+        cuda_exact: true,
+        work: accesses.work.max(1),
+    };
+    Ok((verdict, check, reason, Box::new(plan)))
+}
+
+fn unresolved_reason(accesses: &Accesses, pair: Option<&Pair>) -> String {
+    let Some(pair) = pair else { return String::new() };
+    let text = |s: SiteId| (&accesses.forms[s.0 as usize].text, accesses.sites[s.0 as usize].span.line);
+    let ((ta, la), (tb, lb)) = (text(pair.a), text(pair.b));
+    if pair.a == pair.b {
+        format!("the store to {ta} in line {la} may hit one element in several iterations")
+    } else {
+        format!("{ta} in line {la} and {tb} in line {lb} may be the same memory in different iterations")
+    }
+}

@@ -1,1 +1,4 @@
-//! See docs/design.md.
+//! Which accesses of different iterations can meet: dependence tests.
+
+pub mod dependence;
+pub mod pairs;

@@ -1,4 +1,9 @@
 //! Finding loops and what they do: nests, counted loops, accesses, roles of scalars.
 
+pub mod access;
+pub mod counted;
+pub mod linear;
+pub mod nest;
 pub mod options;
 pub mod plan;
+pub mod scalars;

@@ -1,0 +1,212 @@
+//! The dependence test on integer sets (isl): can two iterations that differ in a merged dimension touch a common byte?
+//!
+//! For two accesses with one base whose byte offsets are linear with constant coefficients, the pairs of iterations that meet
+//! are a set of integer points, with the unknown numbers of loop entry as parameters. Empty for all parameters: the accesses
+//! are independent. Otherwise the set of short trip counts decides whether the dependence is certain in any run worth
+//! considering or depends on numbers that a predicate can look at.
+//!
+//! isl stops after a bounded number of operations; the answer is then "depends". Source: dependence analysis over polyhedra
+//! as in isl's manual; the chapter's section 4.4.1 asks for symbolic data dependence testing.
+
+use crate::c::hir::LoopId;
+use crate::loops::linear::{self, Linear};
+use crate::loops::plan::Bound;
+use isl_rs::{Context, Set};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// Bound on isl's work for one question.
+const MAX_OPERATIONS: u64 = 200_000;
+/// A dependence that exists within so many iterations is taken for certain.
+const SHORT: i64 = 64;
+
+/// Range of a loop's distance from its first value, and its step.
+#[derive(Clone, Debug)]
+pub struct Range {
+    /// The loop.
+    pub id: LoopId,
+    /// Lowest and highest distance; `None`: unknown.
+    pub range: Option<(Linear, Linear)>,
+    /// Step; distances are its multiples. 1 where unknown.
+    pub step: i64,
+}
+
+/// One access.
+#[derive(Clone, Debug)]
+pub struct Access<'a> {
+    /// Byte offset from the base.
+    pub offset: &'a Linear,
+    /// Bytes.
+    pub width: i64,
+    /// Loops inside the dimensions around it, outermost first.
+    pub inner: &'a [Range],
+}
+
+/// What is known of two accesses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Dependence {
+    /// No two different iterations meet.
+    None,
+    /// They do, in any run that is long enough to matter.
+    Certain,
+    /// It depends on numbers known at entry, or the question was too hard.
+    Depends,
+}
+
+struct Text {
+    names: BTreeMap<Bound, String>,
+}
+
+impl Text {
+    /// A bound as an isl expression; `None` if it is no sum of multiples of parameters.
+    fn bound(&mut self, bound: &Bound) -> Option<String> {
+        let (terms, sum) = linear::sum_of_terms(bound)?;
+        let mut text = sum.to_string();
+        for (term, factor) in terms {
+            if !matches!(term, Bound::Value(_)) {
+                return None;
+            }
+            let next = format!("p{}", self.names.len());
+            let name = self.names.entry(term).or_insert(next);
+            let _ = write!(text, " + {factor}*{name}");
+        }
+        Some(text)
+    }
+    /// A linear form whose loop distances are called `prefix` + loop number.
+    fn linear(&mut self, form: &Linear, prefix: char) -> Option<String> {
+        let mut text = self.bound(&form.constant)?;
+        for (id, coefficient) in &form.terms {
+            let c = linear::as_constant(coefficient)?;
+            let _ = write!(text, " + {c}*{prefix}{}", id.0);
+        }
+        Some(text)
+    }
+}
+
+/// The test. `dims` are the merged dimensions.
+pub fn test(dims: &[Range], a: &Access, b: &Access) -> Dependence {
+    let mut text = Text { names: BTreeMap::new() };
+    let Some((variables, constraints, short)) = describe(&mut text, dims, a, b) else {
+        return Dependence::Depends;
+    };
+    let params: Vec<&String> = text.names.values().collect();
+    let header = format!(
+        "[{}] -> {{ [{}] : ",
+        params.iter().map(|s| s.as_str()).collect::<Vec<_>>().join(", "),
+        variables.join(", ")
+    );
+    let context = Context::alloc();
+    context.set_max_operations(MAX_OPERATIONS);
+    let is_empty = |constraints: &str| {
+        context.reset_operations();
+        let set = Set::read_from_str(&context, &format!("{header}{constraints} }}")).ok()?;
+        set.is_empty().ok()
+    };
+    match is_empty(&constraints) {
+        Some(true) => Dependence::None,
+        Some(false) if text.names.is_empty() => Dependence::Certain,
+        Some(false) => match is_empty(&format!("{constraints} and {short}")) {
+            // Only if no parameter enters the accesses themselves: otherwise it depends on them.
+            Some(false) if offsets_agree(a, b) => Dependence::Certain,
+            _ => Dependence::Depends,
+        },
+        None => Dependence::Depends,
+    }
+}
+
+/// Whether the offsets differ by a constant for equal distances.
+fn offsets_agree(a: &Access, b: &Access) -> bool {
+    let difference = b.offset.negated().and_then(|n| a.offset.plus(&n));
+    difference.is_some_and(|d| linear::as_constant(&d.constant).is_some())
+}
+
+/// Variables, the constraints of meeting iterations, and constraints of short trips.
+fn describe(
+    text: &mut Text,
+    dims: &[Range],
+    a: &Access,
+    b: &Access,
+) -> Option<(Vec<String>, String, String)> {
+    let mut variables = Vec::new();
+    let mut constraints = Vec::new();
+    let mut short = vec!["true".to_string()];
+    let mut different = Vec::new();
+    for (prefix, access) in [('x', a), ('y', b)] {
+        for (is_dim, level) in dims.iter().map(|d| (true, d)).chain(access.inner.iter().map(|i| (false, i))) {
+            let name = format!("{prefix}{}", level.id.0);
+            let count = format!("{prefix}c{}", level.id.0);
+            constraints.push(format!("{name} = {}*{count}", level.step));
+            if let Some((lo, hi)) = &level.range {
+                if let Some(lo) = text.linear(lo, prefix) {
+                    constraints.push(format!("{lo} <= {name}"));
+                }
+                if let Some(hi) = text.linear(hi, prefix) {
+                    constraints.push(format!("{name} <= {hi}"));
+                }
+            }
+            if is_dim {
+                constraints.push(format!("0 <= {count}"));
+                short.push(format!("{count} < {SHORT}"));
+            }
+            variables.push(name);
+            variables.push(count);
+        }
+    }
+    for dim in dims {
+        different.push(format!("x{0} < y{0} or x{0} > y{0}", dim.id.0));
+    }
+    constraints.push(format!("({})", different.join(" or ")));
+    let (at_a, at_b) = (text.linear(a.offset, 'x')?, text.linear(b.offset, 'y')?);
+    constraints.push(format!("{at_a} < {at_b} + {}", b.width));
+    constraints.push(format!("{at_b} < {at_a} + {}", a.width));
+    Some((variables, constraints.join(" and "), short.join(" and ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::loops::linear::constant;
+
+    fn form(coefficients: &[(u32, i64)], offset: Bound) -> Linear {
+        Linear {
+            constant: offset,
+            terms: coefficients.iter().map(|(id, c)| (LoopId(*id), constant(*c))).collect(),
+        }
+    }
+
+    fn upto(id: u32, last: Bound) -> Range {
+        Range { id: LoopId(id), range: Some((Linear::number(constant(0)), Linear::number(last))), step: 1 }
+    }
+
+    fn ask(dims: &[Range], a: Linear, b: Linear) -> Dependence {
+        let access = |offset| Access { offset, width: 4, inner: &[] };
+        test(dims, &access(&a), &access(&b))
+    }
+
+    #[test]
+    fn every_kind_of_answer() {
+        let n = Bound::Value(0);
+        let k = linear::mul(&Bound::Value(1), &constant(4)).unwrap();
+        let dims = [upto(0, n.clone())];
+        let a = || form(&[(0, 4)], constant(0));
+        assert_eq!(ask(&dims, a(), a()), Dependence::None);
+        for distance in [1, 31, 32, 33] {
+            assert_eq!(ask(&dims, a(), form(&[(0, 4)], constant(-4 * distance))), Dependence::Certain);
+        }
+        assert_eq!(ask(&dims, a(), form(&[(0, 4)], constant(-4000))), Dependence::Depends);
+        assert_eq!(ask(&dims, a(), form(&[(0, 4)], k)), Dependence::Depends);
+        assert_eq!(ask(&dims, a(), form(&[], constant(8))), Dependence::Certain);
+        assert_eq!(ask(&dims, form(&[(0, 8)], constant(0)), form(&[(0, 8)], constant(4))), Dependence::None);
+        assert_eq!(ask(&dims, form(&[(0, 8)], constant(0)), form(&[(0, 8)], constant(2))), Dependence::None);
+        assert_eq!(
+            ask(&dims, form(&[(0, 2)], constant(0)), form(&[(0, 2)], constant(0))),
+            Dependence::Certain
+        );
+        // Rows of a 100-wide matrix, both dimensions merged.
+        let nest = [upto(0, n.clone()), upto(1, constant(99))];
+        let c = || form(&[(0, 400), (1, 4)], constant(0));
+        assert_eq!(ask(&nest, c(), c()), Dependence::None);
+        let wide = [upto(0, n), upto(1, constant(100))];
+        assert_eq!(ask(&wide, c(), c()), Dependence::Certain);
+    }
+}

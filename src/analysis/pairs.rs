@@ -1,0 +1,127 @@
+//! All pairs of accesses of a loop with a store among them: independent, certainly dependent, or unresolved with the check
+//! that can resolve them at run time.
+
+use super::dependence::{self, Access, Dependence, Range};
+use crate::c::hir::*;
+use crate::loops::access::{Accesses, SiteForm};
+use crate::loops::linear;
+use crate::loops::plan::*;
+
+/// What became of all pairs.
+pub enum Pairs {
+    /// Two sites that meet in different iterations, in any run.
+    Dependent(usize, usize),
+    /// What is left to check.
+    Unresolved(Vec<Pair>),
+}
+
+/// Steps of all loops of the nest, for distances.
+pub type Steps = std::collections::BTreeMap<LoopId, i64>;
+
+fn inner(form: &SiteForm, steps: &Steps) -> Vec<Range> {
+    form.inner
+        .iter()
+        .map(|(id, range)| Range { id: *id, range: range.clone(), step: steps.get(id).copied().unwrap_or(1) })
+        .collect()
+}
+
+/// Whether two bases are different objects for certain.
+fn distinct(unit: &TranslationUnit, a: &Base, b: &Base) -> bool {
+    match (a, b) {
+        (Base::Object { var: x, size: s }, Base::Object { var: y, size: t }) => {
+            x != y && *s != 0 && *t != 0 && !unit.var(*x).is_extern && !unit.var(*y).is_extern
+        }
+        _ => false,
+    }
+}
+
+/// Tests all pairs, and marks the sites that have to be logged when the loop is speculated.
+pub fn resolve(unit: &TranslationUnit, accesses: &mut Accesses, dims: &[Range], steps: &Steps) -> Pairs {
+    let mut unresolved = Vec::new();
+    for a in 0..accesses.sites.len() {
+        if !accesses.sites[a].is_store {
+            continue;
+        }
+        for b in 0..accesses.sites.len() {
+            if accesses.sites[b].is_store && b < a {
+                continue;
+            }
+            let (base_a, base_b) = (accesses.sites[a].base, accesses.sites[b].base);
+            let bases = (&accesses.bases[base_a.0 as usize], &accesses.bases[base_b.0 as usize]);
+            if distinct(unit, bases.0, bases.1) {
+                continue;
+            }
+            let same_base = base_a == base_b && !matches!(bases.0, Base::Dynamic);
+            let both = (&accesses.forms[a].offset, &accesses.forms[b].offset);
+            let check = match both {
+                (Some(x), Some(y)) if same_base => {
+                    let (inner_a, inner_b) =
+                        (inner(&accesses.forms[a], steps), inner(&accesses.forms[b], steps));
+                    let access = |offset, width, inner| Access { offset, width: i64::from(width), inner };
+                    let (width_a, width_b) = (accesses.sites[a].width, accesses.sites[b].width);
+                    match dependence::test(dims, &access(x, width_a, &inner_a), &access(y, width_b, &inner_b))
+                    {
+                        Dependence::None => continue,
+                        Dependence::Certain if !conditional_only(accesses, a, b) => {
+                            return Pairs::Dependent(a, b);
+                        }
+                        _ => Check::Predicate,
+                    }
+                }
+                (Some(_), Some(_)) => Check::Predicate,
+                _ => Check::Logs,
+            };
+            unresolved.push(Pair { a: SiteId(a as u32), b: SiteId(b as u32), check });
+        }
+    }
+    for pair in &unresolved {
+        for site in [pair.a, pair.b] {
+            accesses.sites[site.0 as usize].logged = true;
+        }
+    }
+    // A load for which the same iteration's store to the same address stands.
+    for load in 0..accesses.sites.len() {
+        if accesses.sites[load].is_store || !accesses.sites[load].logged {
+            continue;
+        }
+        let covered = (0..accesses.sites.len()).any(|store| {
+            let (l, s) = (&accesses.sites[load], &accesses.sites[store]);
+            if !s.is_store || !s.logged || l.base != s.base || l.width != s.width {
+                return false;
+            }
+            if l.place == s.place {
+                return true;
+            }
+            let (fl, fs) = (&accesses.forms[load], &accesses.forms[store]);
+            let together =
+                s.unconditional && fl.path.is_empty() || !accesses.has_continue && fl.path == fs.path;
+            together && fl.offset.is_some() && fl.offset == fs.offset
+        });
+        if covered {
+            accesses.sites[load].logged = false;
+        }
+    }
+    Pairs::Unresolved(unresolved)
+}
+
+/// Whether a certain dependence could still not happen because the accesses are conditional.
+fn conditional_only(accesses: &Accesses, a: usize, b: usize) -> bool {
+    let always = accesses.sites[a].unconditional && accesses.sites[b].unconditional;
+    let (a, b) = (&accesses.forms[a], &accesses.forms[b]);
+    // One address in every iteration, by one statement: as soon as two iterations come there.
+    let one_place =
+        a.path == b.path && a.offset == b.offset && a.offset.as_ref().is_some_and(|o| o.terms.is_empty());
+    !always && !one_place
+}
+
+/// Whether a store's address doesn't depend on a dimension although it isn't linear: then merging that dimension would
+/// make the store meet itself in every iteration.
+pub fn ignores_dimension(accesses: &Accesses, dim: LoopId) -> bool {
+    accesses.sites.iter().zip(&accesses.forms).any(|(site, form)| {
+        site.is_store
+            && form
+                .offset
+                .as_ref()
+                .is_some_and(|o| o.terms.get(&dim).is_none_or(|c| linear::as_constant(c) == Some(0)))
+    })
+}

@@ -1,0 +1,960 @@
+//! Every load and store of memory in a loop's body: where it starts ([`Base`]), and its byte offset as a linear form where
+//! that is possible.
+//!
+//! Integer semantics are C's: signed arithmetic may be taken not to wrap (unless `-fwrapv`); unsigned and narrower
+//! arithmetic is linear only if its value fits the type, which becomes an [`Assumption`] that is checked at entry.
+
+use super::counted::Counted;
+use super::linear::{self, Linear, constant};
+use super::nest;
+use super::options::AnalysisOptions;
+use super::plan::*;
+use super::scalars::{is_scalar, same};
+use crate::c::hir::*;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A loop around an access: its head and the range of its induction variable's distance from the first value.
+#[derive(Clone, Debug)]
+struct Level {
+    id: LoopId,
+    iv: VarId,
+    first: Linear,
+    /// Lowest and highest distance, linear in the levels further out; `None` if not known.
+    range: Option<(Linear, Linear)>,
+}
+
+/// A site with what dependence tests need beyond the plan.
+#[derive(Clone, Debug)]
+pub struct SiteForm {
+    /// The byte offset from the base before windows are formed.
+    pub offset: Option<Linear>,
+    /// Loops inside the merged dimensions that surround it: id and range of the distance.
+    pub inner: Vec<(LoopId, Option<(Linear, Linear)>)>,
+    /// Conditions and loops around it, by statement identity, outermost first.
+    pub path: Vec<u32>,
+    /// Compact source text, for reasons.
+    pub text: String,
+}
+
+/// What the walk collects.
+pub struct Accesses<'a> {
+    unit: &'a TranslationUnit,
+    options: &'a AnalysisOptions,
+    /// Dimensions' heads.
+    dims: Vec<Level>,
+    inner: Vec<Level>,
+    path: Vec<u32>,
+    next_path: u32,
+    written: BTreeSet<VarId>,
+    /// Scalars with one unconditional assignment so far in scope: what they stand for, with the depth of loops around.
+    definitions: BTreeMap<VarId, (Expr, usize)>,
+    assignments: BTreeMap<VarId, usize>,
+    /// Results, as in [`LoopPlan`].
+    pub bases: Vec<Base>,
+    /// See [`LoopPlan`].
+    pub sites: Vec<Site>,
+    /// One per site.
+    pub forms: Vec<SiteForm>,
+    /// See [`LoopPlan`].
+    pub site_of: BTreeMap<PlaceId, (Option<SiteId>, Option<SiteId>)>,
+    /// See [`LoopPlan`].
+    pub invariants: Vec<Expr>,
+    /// See [`LoopPlan`].
+    pub invariant_places: BTreeMap<PlaceId, usize>,
+    /// See [`LoopPlan`].
+    pub pinned: Vec<Pinned>,
+    /// See [`LoopPlan`].
+    pub assumptions: Vec<Assumption>,
+    /// See [`LoopPlan`].
+    pub live_ins: BTreeSet<VarId>,
+    /// See [`LoopPlan`].
+    pub may_abort: bool,
+    /// See [`LoopPlan`].
+    pub work: u64,
+    /// Whether `continue` or `break` stands anywhere in the loop.
+    pub has_continue: bool,
+}
+
+/// Functions of libm whose results IEEE 754 or their definition fixes.
+const EXACT_FUNCTIONS: [&str; 6] = ["sqrt", "fabs", "floor", "ceil", "trunc", "copysign"];
+
+/// Whether `name` computes the same bits everywhere, and whether it may set errno.
+pub fn exact_function(name: &str) -> Option<bool> {
+    let name = name.strip_prefix("__builtin_").unwrap_or(name);
+    let stem = name.strip_suffix('f').filter(|s| EXACT_FUNCTIONS.contains(s)).unwrap_or(name);
+    EXACT_FUNCTIONS.contains(&stem).then_some(stem == "sqrt")
+}
+
+type Refused = String;
+
+impl<'a> Accesses<'a> {
+    /// Collects the accesses of the nest with these merged dimensions.
+    pub fn collect(
+        unit: &'a TranslationUnit,
+        options: &'a AnalysisOptions,
+        heads: &[Counted],
+        whole: &LoopStmt,
+        body: &Stmt,
+    ) -> Result<Accesses<'a>, Refused> {
+        let mut written = BTreeSet::new();
+        let mut assignments: BTreeMap<VarId, usize> = BTreeMap::new();
+        nest::all_expressions(
+            &Stmt { kind: StmtKind::Loop(whole.clone()), span: Span::default() },
+            &mut |e| {
+                if let Some((p, _, true)) = nest::accessed_place(e)
+                    && let Some(v) = nest::root_variable(p)
+                {
+                    written.insert(v);
+                    *assignments.entry(v).or_default() += 1;
+                }
+            },
+        );
+        let mut has_continue = false;
+        nest::statements(&Stmt { kind: StmtKind::Loop(whole.clone()), span: Span::default() }, &mut |s| {
+            if let StmtKind::Declare { var, .. } = s.kind {
+                written.insert(var);
+                *assignments.entry(var).or_default() += 1;
+            }
+            has_continue |= matches!(s.kind, StmtKind::Continue | StmtKind::Break);
+        });
+        let mut accesses = Accesses {
+            unit,
+            options,
+            dims: Vec::new(),
+            inner: Vec::new(),
+            path: Vec::new(),
+            next_path: 0,
+            written,
+            definitions: BTreeMap::new(),
+            assignments,
+            bases: Vec::new(),
+            sites: Vec::new(),
+            forms: Vec::new(),
+            site_of: BTreeMap::new(),
+            invariants: Vec::new(),
+            invariant_places: BTreeMap::new(),
+            pinned: Vec::new(),
+            assumptions: Vec::new(),
+            live_ins: BTreeSet::new(),
+            may_abort: false,
+            work: 0,
+            has_continue,
+        };
+        for head in heads {
+            // Bounds are read at entry by the program itself, so they may read memory, which is then pinned.
+            accesses.note_invariant(&head.first)?;
+            accesses.note_invariant(&head.limit)?;
+            let level = accesses.level(head)?;
+            accesses.dims.push(level);
+        }
+        accesses.statement(body)?;
+        Ok(accesses)
+    }
+
+    /// Range of a dimension's distance from its first value.
+    pub fn dimension_range(&self, id: LoopId) -> Option<(Linear, Linear)> {
+        self.dims.iter().find(|l| l.id == id).and_then(|l| l.range.clone())
+    }
+
+    /// Checks that an expression of a loop's head reads only what stays the same, pins the memory it reads, and notes live-ins.
+    fn note_invariant(&mut self, e: &Expr) -> Result<(), Refused> {
+        let mut problem = None;
+        let mut pins = Vec::new();
+        let mut live = Vec::new();
+        nest::expressions(e, &mut |e| match &e.kind {
+            ExprKind::Load(p) => match is_scalar(self.unit, p) {
+                Some(v) if self.written.contains(&v) => {
+                    problem = Some(format!(
+                        "its bounds depend on {}, which the loop changes",
+                        self.unit.var(v).name
+                    ));
+                }
+                Some(v) => live.push(v),
+                None => match nest::root_variable(p) {
+                    Some(v) if self.written.contains(&v) => {
+                        problem = Some(format!(
+                            "its bounds depend on {}, which the loop changes",
+                            self.unit.var(v).name
+                        ));
+                    }
+                    _ => pins.push(p.clone()),
+                },
+            },
+            ExprKind::Call { .. } => problem = Some("its bounds call a function".into()),
+            ExprKind::Opaque(what) => problem = Some(format!("its bounds have {what}")),
+            ExprKind::AddressOf(_) | ExprKind::Str(_) | ExprKind::Function(_) => {}
+            _ => {
+                if nest::accessed_place(e).is_some_and(|(_, _, writes)| writes) {
+                    problem = Some("its bounds have side effects".into());
+                }
+            }
+        });
+        if let Some(problem) = problem {
+            return Err(problem);
+        }
+        self.live_ins.extend(live);
+        for place in pins {
+            self.pin(&place)?;
+        }
+        Ok(())
+    }
+
+    fn pin(&mut self, place: &Place) -> Result<(), Refused> {
+        self.supported(place)?;
+        if self.unit.variables.iter().enumerate().any(|(i, v)| {
+            v.storage == Storage::ThreadLocal && nest::root_variable(place) == Some(VarId(i as u32))
+        }) {
+            return Err("it reads a thread-local variable".into());
+        }
+        let width = self.width(place)?;
+        let ty = place.ty;
+        let address = Expr { kind: ExprKind::AddressOf(place.clone()), ty, span: place.span };
+        self.pinned.push(Pinned { address, width });
+        Ok(())
+    }
+
+    fn supported(&self, place: &Place) -> Result<(), Refused> {
+        let quals = place.ty.quals;
+        if quals.is_volatile || quals.is_atomic {
+            return Err(format!("it accesses volatile or atomic memory in line {}", place.span.line));
+        }
+        match &place.kind {
+            PlaceKind::Field { bits: Some(_), .. } => {
+                Err(format!("it accesses a bit-field in line {}", place.span.line))
+            }
+            PlaceKind::Opaque(what) => Err(format!("it has {what} in line {}", place.span.line)),
+            _ => Ok(()),
+        }
+    }
+
+    fn width(&self, place: &Place) -> Result<u32, Refused> {
+        let types = &self.unit.types;
+        let simple = match types.kind(place.ty.ty) {
+            TypeKind::Int(k) | TypeKind::Enum(k) => k.size() <= 8,
+            TypeKind::Float(k) => matches!(k, FloatKind::Float | FloatKind::Double),
+            TypeKind::Pointer(_) => true,
+            _ => false,
+        };
+        match types.size_of(place.ty.ty) {
+            Some(size) if simple => Ok(size as u32),
+            _ => Err(format!(
+                "it copies a value that is no simple number or pointer in line {}",
+                place.span.line
+            )),
+        }
+    }
+
+    fn level(&mut self, head: &Counted) -> Result<Level, Refused> {
+        let first = self.linear(&head.first, 0).unwrap_or_else(|| self.entry_number(&head.first));
+        let limit = self.linear(&head.limit, 0);
+        let mut level = Level { id: head.id, iv: head.iv, first: first.clone(), range: None };
+        if let Some(limit) = limit {
+            // Distance of the last value from the first, or 0 where the loop may not run at all.
+            let inclusive = match head.relation {
+                Relation::Le | Relation::Ge => 0,
+                Relation::Lt => -1,
+                Relation::Gt => 1,
+                Relation::Ne => -head.step.signum(),
+            };
+            let distance = first
+                .negated()
+                .and_then(|f| limit.plus(&f))
+                .and_then(|d| d.plus(&Linear::number(constant(inclusive))));
+            if let Some(distance) = distance {
+                let zero = Linear::number(constant(0));
+                let up = head.step > 0;
+                let clamped = if distance.terms.is_empty() {
+                    let c = distance.constant.clone();
+                    Linear::number(if up { linear::max(constant(0), c) } else { linear::min(constant(0), c) })
+                } else {
+                    distance
+                };
+                level.range = Some(if up { (zero, clamped) } else { (clamped, zero) });
+            }
+        }
+        Ok(level)
+    }
+
+    /// A number that is only known at entry, whatever computes it.
+    fn entry_number(&mut self, e: &Expr) -> Linear {
+        Linear::number(self.value(e))
+    }
+
+    fn value(&mut self, e: &Expr) -> Bound {
+        let index = match self.invariants.iter().position(|known| same(known, e)) {
+            Some(index) => index,
+            None => {
+                self.invariants.push(e.clone());
+                self.invariants.len() - 1
+            }
+        };
+        Bound::Value(index)
+    }
+
+    /// The linear form of an integer expression; `depth` guards against long chains of definitions.
+    fn linear(&mut self, e: &Expr, depth: usize) -> Option<Linear> {
+        if depth > 24 {
+            return None;
+        }
+        let kind = self.unit.types.as_int(e.ty.ty).filter(|k| k.size() <= 8)?;
+        match &e.kind {
+            ExprKind::Int(v) => Some(Linear::number(constant(i64::try_from(*v).ok()?))),
+            ExprKind::Load(p) => {
+                if let Some(v) = is_scalar(self.unit, p) {
+                    if let Some(level) = self.inner.iter().chain(&self.dims).find(|l| l.iv == v) {
+                        return Linear::induction(level.id, &level.first);
+                    }
+                    if !self.written.contains(&v) {
+                        self.live_ins.insert(v);
+                        return Some(self.entry_number(e));
+                    }
+                    let (definition, loops) = self.definitions.get(&v).cloned()?;
+                    if loops > self.inner.len() {
+                        return None;
+                    }
+                    return self.linear(&definition, depth + 1);
+                }
+                let value = self.invariant_load(p)?;
+                Some(Linear::number(Bound::Value(value)))
+            }
+            ExprKind::Cast(inner) => {
+                let from = self.unit.types.as_int(inner.ty.ty)?;
+                let form = self.linear(inner, depth + 1)?;
+                let keeps = kind.size() > from.size() && (kind.signed() || !from.signed())
+                    || kind.size() == from.size() && kind.signed() == from.signed();
+                if !keeps {
+                    self.assume(&form, kind)?;
+                }
+                Some(form)
+            }
+            ExprKind::Unary(UnOp::Neg, inner) => {
+                let form = self.linear(inner, depth + 1)?.negated()?;
+                self.fits(form, kind)
+            }
+            ExprKind::Binary(op @ (BinOp::Add | BinOp::Sub | BinOp::Mul), a, b) => {
+                let (a, b) = (self.linear(a, depth + 1)?, self.linear(b, depth + 1)?);
+                let form = match op {
+                    BinOp::Add => a.plus(&b)?,
+                    BinOp::Sub => a.plus(&b.negated()?)?,
+                    _ => a.product(&b)?,
+                };
+                self.fits(form, kind)
+            }
+            ExprKind::Binary(BinOp::Shl, a, b) => {
+                let a = self.linear(a, depth + 1)?;
+                let count = crate::c::constant::fold(&self.unit.types, b).filter(|c| (0..31).contains(c))?;
+                let form = a.times(&constant(1 << count))?;
+                self.fits(form, kind)
+            }
+            // Any other computation on values known at entry is one value known at entry.
+            ExprKind::Binary(..) | ExprKind::Conditional(..) if self.is_entry_value(e) => {
+                Some(self.entry_number(e))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether an expression reads nothing but local scalars that the loop does not change, and can't trap.
+    fn is_entry_value(&mut self, e: &Expr) -> bool {
+        let mut fine = true;
+        let mut live = Vec::new();
+        nest::expressions(e, &mut |e| match &e.kind {
+            ExprKind::Load(p) => match is_scalar(self.unit, p) {
+                Some(v) if !self.written.contains(&v) => live.push(v),
+                _ => fine = false,
+            },
+            ExprKind::Int(_) | ExprKind::Cast(_) | ExprKind::Unary(..) | ExprKind::Conditional(..) => {}
+            ExprKind::Binary(op, ..) => {
+                fine &= !matches!(op, BinOp::Div | BinOp::Rem | BinOp::Shl | BinOp::Shr)
+            }
+            _ => fine = false,
+        });
+        if fine {
+            self.live_ins.extend(live);
+        }
+        fine
+    }
+
+    fn fits(&mut self, form: Linear, kind: IntKind) -> Option<Linear> {
+        if !kind.signed() || self.options.wrapping {
+            self.assume(&form, kind)?;
+        }
+        Some(form)
+    }
+
+    /// Notes that all values of the form must fit the type.
+    fn assume(&mut self, form: &Linear, kind: IntKind) -> Option<()> {
+        let (lo, hi) = self.extremes(form)?;
+        self.assumptions.push(Assumption { lo, hi, kind });
+        Some(())
+    }
+
+    /// Lowest and highest value over all iterations of all levels.
+    fn extremes(&self, form: &Linear) -> Option<(Bound, Bound)> {
+        let (mut lo, mut hi) = (form.clone(), form.clone());
+        for level in self.inner.iter().rev().chain(self.dims.iter().rev()) {
+            if !lo.terms.contains_key(&level.id) && !hi.terms.contains_key(&level.id) {
+                continue;
+            }
+            let (from, to) = level.range.as_ref()?;
+            lo = lo.without(level.id, from, to)?.0;
+            hi = hi.without(level.id, from, to)?.1;
+        }
+        (lo.terms.is_empty() && hi.terms.is_empty()).then_some((lo.constant, hi.constant))
+    }
+
+    /// A place in memory whose value at entry stands for all iterations: a global that the loop does not assign by name, or
+    /// memory at an address that does not change, read unconditionally. It becomes an invariant and is pinned.
+    fn invariant_load(&mut self, place: &Place) -> Option<usize> {
+        let root = nest::root_variable(place);
+        if root.is_some_and(|v| self.written.contains(&v) || self.unit.var(v).storage == Storage::ThreadLocal)
+        {
+            return None;
+        }
+        // Memory behind a pointer may only be read early if the first iteration reads it anyway.
+        if root.is_none() && (!self.path.is_empty() || !self.inner.is_empty() || self.has_continue) {
+            return None;
+        }
+        let mut fine = self.supported(place).is_ok() && self.width(place).is_ok();
+        let mut live = Vec::new();
+        nest::place_expressions(place, &mut |e| match &e.kind {
+            ExprKind::Load(p) => match is_scalar(self.unit, p) {
+                Some(v) if !self.written.contains(&v) => live.push(v),
+                Some(_) => fine = false,
+                None => fine &= nest::root_variable(p).is_some_and(|v| !self.written.contains(&v)),
+            },
+            ExprKind::Int(_) | ExprKind::AddressOf(_) | ExprKind::PtrAdd { .. } | ExprKind::Cast(_) => {}
+            _ => fine = false,
+        });
+        if !fine {
+            return None;
+        }
+        let mut pins = vec![place.clone()];
+        nest::place_expressions(place, &mut |e| {
+            if let ExprKind::Load(p) = &e.kind
+                && is_scalar(self.unit, p).is_none()
+            {
+                pins.push(p.clone());
+            }
+        });
+        self.live_ins.extend(live);
+        let e = Expr {
+            kind: ExprKind::Load(place.clone()),
+            ty: QualType { ty: place.ty.ty, quals: Quals::default() },
+            span: place.span,
+        };
+        let Bound::Value(value) = self.value(&e) else { return None };
+        if self.invariant_places.insert(place.id, value).is_none() {
+            for pin in pins {
+                self.pin(&pin).ok()?;
+            }
+        }
+        Some(value)
+    }
+
+    fn base(&mut self, base: Base) -> BaseId {
+        let known = self.bases.iter().position(|b| match (b, &base) {
+            (Base::Object { var: a, .. }, Base::Object { var: b, .. }) => a == b,
+            (Base::Pointer { var: a }, Base::Pointer { var: b }) => a == b,
+            (Base::Invariant { value: a }, Base::Invariant { value: b }) => a == b,
+            (Base::Dynamic, Base::Dynamic) => true,
+            _ => false,
+        });
+        BaseId(known.unwrap_or_else(|| {
+            self.bases.push(base);
+            self.bases.len() - 1
+        }) as u32)
+    }
+
+    /// Base and byte offset of a pointer value.
+    fn pointer(&mut self, e: &Expr, depth: usize) -> Result<(BaseId, Option<Linear>), Refused> {
+        if depth > 24 {
+            return Ok((self.base(Base::Dynamic), None));
+        }
+        match &e.kind {
+            ExprKind::PtrAdd { pointer, index, stride } => {
+                let (base, offset) = self.pointer(pointer, depth + 1)?;
+                let stride = i64::try_from(*stride).map_err(|_| "an element too large")?;
+                let index = self.linear(index, 0).and_then(|i| i.times(&constant(stride)));
+                let offset = match (offset, index) {
+                    (Some(a), Some(b)) => a.plus(&b),
+                    _ => None,
+                };
+                Ok((base, offset))
+            }
+            ExprKind::Cast(inner) if self.unit.types.pointee(inner.ty.ty).is_some() => {
+                self.pointer(inner, depth + 1)
+            }
+            ExprKind::AddressOf(place) => self.location(place, depth + 1),
+            ExprKind::Load(place) => {
+                if let Some(v) = is_scalar(self.unit, place) {
+                    if !self.written.contains(&v) {
+                        self.live_ins.insert(v);
+                        return Ok((self.base(Base::Pointer { var: v }), Some(Linear::number(constant(0)))));
+                    }
+                    if let Some((definition, loops)) = self.definitions.get(&v).cloned()
+                        && loops <= self.inner.len()
+                    {
+                        return self.pointer(&definition, depth + 1);
+                    }
+                    return Ok((self.base(Base::Dynamic), None));
+                }
+                match self.invariant_load(place) {
+                    Some(value) => {
+                        Ok((self.base(Base::Invariant { value }), Some(Linear::number(constant(0)))))
+                    }
+                    None => Ok((self.base(Base::Dynamic), None)),
+                }
+            }
+            _ => Ok((self.base(Base::Dynamic), None)),
+        }
+    }
+
+    /// Base and byte offset of an object.
+    fn location(&mut self, place: &Place, depth: usize) -> Result<(BaseId, Option<Linear>), Refused> {
+        match &place.kind {
+            PlaceKind::Var(v) => {
+                if self.unit.var(*v).storage == Storage::ThreadLocal {
+                    return Err(format!("it accesses the thread-local variable {}", self.unit.var(*v).name));
+                }
+                let size = self.unit.types.size_of(self.unit.var(*v).ty.ty).unwrap_or(0);
+                Ok((self.base(Base::Object { var: *v, size }), Some(Linear::number(constant(0)))))
+            }
+            PlaceKind::Deref(e) => self.pointer(e, depth + 1),
+            PlaceKind::Field { base, offset, .. } => {
+                let (base, at) = self.location(base, depth + 1)?;
+                let offset = i64::try_from(*offset).map_err(|_| "an offset too large")?;
+                Ok((base, at.and_then(|a| a.plus(&Linear::number(constant(offset))))))
+            }
+            PlaceKind::Opaque(what) => Err(format!("it has {what} in line {}", place.span.line)),
+        }
+    }
+
+    /// Notes an access of memory.
+    fn access(&mut self, place: &Place, reads: bool, writes: bool) -> Result<(), Refused> {
+        self.supported(place)?;
+        let width = self.width(place)?;
+        // The pointers inside are loaded by themselves.
+        self.place_operands(place)?;
+        let (base, offset) = self.location(place, 0)?;
+        self.work += 2;
+        let mut ids = (None, None);
+        for is_store in [false, true] {
+            if !(if is_store { writes } else { reads }) {
+                continue;
+            }
+            let id = SiteId(self.sites.len() as u32);
+            let affine = offset.as_ref().and_then(|o| self.window(o, width));
+            let offset = affine.as_ref().and(offset.clone());
+            let loads_pointer = !is_store && self.unit.types.pointee(place.ty.ty).is_some();
+            self.sites.push(Site {
+                place: place.id,
+                span: place.span,
+                base,
+                width,
+                is_store,
+                loads_pointer,
+                unconditional: self.path.is_empty() && !self.has_continue,
+                affine,
+                logged: false,
+            });
+            let inner = self.inner.iter().map(|l| (l.id, l.range.clone())).collect();
+            self.forms.push(SiteForm {
+                offset,
+                inner,
+                path: self.path.clone(),
+                text: describe(self.unit, place),
+            });
+            if is_store {
+                ids.1 = Some(id);
+            } else {
+                ids.0 = Some(id);
+            }
+        }
+        self.site_of.insert(place.id, ids);
+        Ok(())
+    }
+
+    /// Strides over the dimensions, and the window that inner loops make.
+    fn window(&self, offset: &Linear, width: u32) -> Option<Affine> {
+        let (mut lo, mut hi) = (offset.clone(), offset.clone());
+        for level in self.inner.iter().rev() {
+            if !lo.terms.contains_key(&level.id) && !hi.terms.contains_key(&level.id) {
+                continue;
+            }
+            let (from, to) = level.range.as_ref()?;
+            lo = lo.without(level.id, from, to)?.0;
+            hi = hi.without(level.id, from, to)?.1;
+        }
+        // Where an inner range depends on the dimensions, the two ends move differently: the window takes the extremes of
+        // what is not common.
+        let mut strides = Vec::new();
+        for dim in &self.dims {
+            let zero = constant(0);
+            let own = offset.terms.get(&dim.id).cloned().unwrap_or(zero.clone());
+            for end in [&mut lo, &mut hi] {
+                let total = end.terms.remove(&dim.id).unwrap_or(zero.clone());
+                let rest = linear::add(&total, &linear::neg(&own)?)?;
+                if linear::as_constant(&rest) != Some(0) {
+                    end.terms.insert(dim.id, rest);
+                }
+            }
+            strides.push(own);
+        }
+        for dim in self.dims.iter().rev() {
+            if lo.terms.contains_key(&dim.id) || hi.terms.contains_key(&dim.id) {
+                let (from, to) = dim.range.as_ref()?;
+                lo = lo.without(dim.id, from, to)?.0;
+                hi = hi.without(dim.id, from, to)?.1;
+            }
+        }
+        if !lo.terms.is_empty() || !hi.terms.is_empty() {
+            return None;
+        }
+        let hi = linear::add(&hi.constant, &constant(i64::from(width)))?;
+        Some(Affine { strides, lo: lo.constant, hi, exact: self.inner.is_empty() })
+    }
+
+    fn place_operands(&mut self, place: &Place) -> Result<(), Refused> {
+        match &place.kind {
+            PlaceKind::Deref(e) => self.expression(e),
+            PlaceKind::Field { base, .. } => self.place_operands(base),
+            _ => Ok(()),
+        }
+    }
+
+    fn expression(&mut self, e: &Expr) -> Result<(), Refused> {
+        let line = e.span.line;
+        let types = &self.unit.types;
+        match types.kind(e.ty.ty) {
+            TypeKind::Float(FloatKind::LongDouble | FloatKind::Float128) => {
+                return Err(format!("it computes in a type wider than double in line {line}"));
+            }
+            TypeKind::Int(IntKind::Int128 | IntKind::UInt128) => {
+                return Err(format!("it computes in 128 bits in line {line}"));
+            }
+            _ => {}
+        }
+        self.work += 1;
+        match &e.kind {
+            ExprKind::Int(_) | ExprKind::Float(_) => Ok(()),
+            ExprKind::Str(_) => Err(format!("it uses a string in line {line}")),
+            ExprKind::Function(_) => Err(format!("it uses the address of a function in line {line}")),
+            ExprKind::Opaque(what) => Err(format!("it has {what} in line {line}")),
+            ExprKind::Load(p) => self.read(p),
+            ExprKind::AddressOf(p) => {
+                if is_scalar(self.unit, p).is_some() {
+                    return Err(format!("it takes the address of a variable in line {line}"));
+                }
+                self.place_operands(p)?;
+                self.location(p, 0)?;
+                Ok(())
+            }
+            ExprKind::Unary(_, a) => self.expression(a),
+            ExprKind::Cast(a) => {
+                self.may_abort |= types.as_int(e.ty.ty).is_some_and(|k| k != IntKind::Bool)
+                    && types.as_float(a.ty.ty).is_some();
+                self.expression(a)
+            }
+            ExprKind::Binary(op, a, b) => {
+                if matches!(op, BinOp::Div | BinOp::Rem) && types.as_int(e.ty.ty).is_some() {
+                    let divisor = crate::c::constant::fold(types, b);
+                    self.may_abort |= !divisor.is_some_and(|d| d != 0 && d != -1);
+                }
+                let product = |e: &Expr| matches!(e.kind, ExprKind::Binary(BinOp::Mul, ..));
+                if self.options.contraction
+                    && matches!(op, BinOp::Add | BinOp::Sub)
+                    && types.as_float(e.ty.ty).is_some()
+                    && (product(a) || product(b))
+                {
+                    return Err(format!(
+                        "the compiler may fuse the product and sum in line {line} (-ffp-contract=off forbids it)"
+                    ));
+                }
+                self.expression(a)?;
+                self.expression(b)
+            }
+            ExprKind::PtrAdd { pointer: a, index: b, .. } | ExprKind::PtrDiff { left: a, right: b, .. } => {
+                self.expression(a)?;
+                self.expression(b)
+            }
+            ExprKind::Comma(a, b) => {
+                self.expression(a)?;
+                self.expression(b)
+            }
+            ExprKind::LogicalAnd(a, b) | ExprKind::LogicalOr(a, b) => {
+                self.expression(a)?;
+                self.conditionally(|s| s.expression(b))
+            }
+            ExprKind::Conditional(c, a, b) => {
+                self.expression(c)?;
+                self.conditionally(|s| s.expression(a))?;
+                self.conditionally(|s| s.expression(b))
+            }
+            ExprKind::Assign(p, value) => {
+                self.expression(value)?;
+                self.write(p, false)?;
+                self.define(p, Some(value));
+                Ok(())
+            }
+            ExprKind::AssignOp { place, value, op, compute } => {
+                if matches!(op, BinOp::Div | BinOp::Rem) && types.as_int(compute.ty).is_some() {
+                    self.may_abort = true;
+                }
+                if types.as_float(compute.ty).is_some() && types.as_int(place.ty.ty).is_some() {
+                    self.may_abort = true;
+                }
+                if self.options.contraction
+                    && matches!(op, BinOp::Add | BinOp::Sub)
+                    && types.as_float(compute.ty).is_some()
+                    && matches!(value.kind, ExprKind::Binary(BinOp::Mul, ..))
+                {
+                    return Err(format!(
+                        "the compiler may fuse the product and sum in line {line} (-ffp-contract=off forbids it)"
+                    ));
+                }
+                self.expression(value)?;
+                self.write(place, true)?;
+                self.define(place, None);
+                Ok(())
+            }
+            ExprKind::PtrAssign { place, index, .. } => {
+                self.expression(index)?;
+                self.write(place, true)?;
+                self.define(place, None);
+                Ok(())
+            }
+            ExprKind::IncDec { place, .. } => {
+                self.write(place, true)?;
+                self.define(place, None);
+                Ok(())
+            }
+            ExprKind::Call { callee, args } => {
+                let name = match callee {
+                    Callee::Named(id) => self.unit.var(*id).name.clone(),
+                    Callee::Builtin(name) => name.clone(),
+                    Callee::Pointer(_) => {
+                        return Err(format!("it calls a function through a pointer in line {line}"));
+                    }
+                };
+                match exact_function(&name) {
+                    Some(sets_errno) => self.may_abort |= sets_errno,
+                    None => {
+                        return Err(format!(
+                            "it calls {name} in line {line}, whose effects or exact result are not known"
+                        ));
+                    }
+                }
+                if let Callee::Named(id) = callee
+                    && !self.unit.var(*id).is_extern
+                    && self.unit.functions.iter().any(|f| f.var == *id)
+                {
+                    return Err(format!("it calls the program's own {name} in line {line}"));
+                }
+                args.iter().try_for_each(|a| self.expression(a))
+            }
+        }
+    }
+
+    fn read(&mut self, p: &Place) -> Result<(), Refused> {
+        if let Some(v) = is_scalar(self.unit, p) {
+            self.supported(p)?;
+            if !self.written.contains(&v) {
+                self.live_ins.insert(v);
+            }
+            return Ok(());
+        }
+        if self.invariant_places.contains_key(&p.id) {
+            return self.place_operands(p);
+        }
+        self.access(p, true, false)
+    }
+
+    fn write(&mut self, p: &Place, reads: bool) -> Result<(), Refused> {
+        if is_scalar(self.unit, p).is_some() {
+            return self.supported(p);
+        }
+        self.access(p, reads, true)
+    }
+
+    /// Remembers what a scalar stands for, if this is its only assignment and nothing can skip it.
+    fn define(&mut self, p: &Place, value: Option<&Expr>) {
+        let Some(v) = is_scalar(self.unit, p) else { return };
+        self.set_definition(v, value);
+    }
+
+    fn set_definition(&mut self, v: VarId, value: Option<&Expr>) {
+        let unconditional = self.path.len() == self.inner.len();
+        match value {
+            // Declared and assigned apart are two.
+            Some(value) if unconditional && self.assignments.get(&v).copied().unwrap_or(0) == 1 => {
+                self.definitions.insert(v, (value.clone(), self.inner.len()));
+            }
+            _ => {
+                self.definitions.remove(&v);
+            }
+        }
+    }
+
+    fn conditionally(&mut self, work: impl FnOnce(&mut Self) -> Result<(), Refused>) -> Result<(), Refused> {
+        self.next_path += 1;
+        self.path.push(self.next_path);
+        let result = work(self);
+        self.path.pop();
+        result
+    }
+
+    fn statement(&mut self, s: &Stmt) -> Result<(), Refused> {
+        match &s.kind {
+            StmtKind::Empty | StmtKind::Break | StmtKind::Continue => Ok(()),
+            StmtKind::Expr(e) => self.expression(e),
+            StmtKind::Declare { var, init } => {
+                let variable = self.unit.var(*var);
+                let place = Place {
+                    id: PlaceId(u32::MAX),
+                    kind: PlaceKind::Var(*var),
+                    ty: variable.ty,
+                    span: s.span,
+                };
+                if is_scalar(self.unit, &place).is_none() {
+                    return Err(format!(
+                        "it has the local variable {} that is no simple number or pointer, or whose address is taken",
+                        variable.name
+                    ));
+                }
+                self.supported(&place)?;
+                self.width(&place)?;
+                match init {
+                    Some(Init::Scalar(value)) => {
+                        self.expression(value)?;
+                        self.set_definition(*var, Some(value));
+                        Ok(())
+                    }
+                    Some(Init::Aggregate) => {
+                        Err(format!("it initialises an aggregate in line {}", s.span.line))
+                    }
+                    None => Ok(()),
+                }
+            }
+            StmtKind::Block(list) => list.iter().try_for_each(|s| self.statement(s)),
+            StmtKind::If { cond, then, otherwise } => {
+                self.expression(cond)?;
+                self.conditionally(|a| a.statement(then))?;
+                match otherwise {
+                    Some(otherwise) => self.conditionally(|a| a.statement(otherwise)),
+                    None => Ok(()),
+                }
+            }
+            StmtKind::Loop(l) => self.inner_loop(l),
+            _ => Err(format!("it has a statement in line {} that is not supported", s.span.line)),
+        }
+    }
+
+    fn inner_loop(&mut self, l: &LoopStmt) -> Result<(), Refused> {
+        l.init.iter().try_for_each(|s| self.statement(s))?;
+        let before = self.work;
+        let head = super::counted::counted(self.unit, l).ok();
+        // The variable's definition by the first clause is no definition inside.
+        if let Some(head) = &head {
+            self.definitions.remove(&head.iv);
+        }
+        let level = match head {
+            Some(head) => self.level_inside(&head),
+            None => Level { id: l.id, iv: VarId(u32::MAX), first: Linear::number(constant(0)), range: None },
+        };
+        self.inner.push(level);
+        self.next_path += 1;
+        self.path.push(self.next_path);
+        let result = (|| {
+            if let Some(cond) = &l.cond {
+                self.expression(cond)?;
+            }
+            self.statement(&l.body)?;
+            match &l.step {
+                Some(step) => self.expression(step),
+                None => Ok(()),
+            }
+        })();
+        self.path.pop();
+        self.inner.pop();
+        let inside = self.inner.len();
+        self.definitions.retain(|_, (_, loops)| *loops <= inside);
+        self.work = before + (self.work - before).saturating_mul(32);
+        result
+    }
+
+    /// The level of a counted loop inside the body: its bounds may vary.
+    fn level_inside(&mut self, head: &Counted) -> Level {
+        let known = self.linear(&head.first, 0);
+        match known {
+            None => {
+                // Its variable is then not linear in anything.
+                Level { id: head.id, iv: VarId(u32::MAX), first: Linear::number(constant(0)), range: None }
+            }
+            Some(first) => {
+                let mut level = Level { id: head.id, iv: head.iv, first: first.clone(), range: None };
+                if let Some(limit) = self.linear(&head.limit, 0) {
+                    let inclusive = match head.relation {
+                        Relation::Le | Relation::Ge => 0,
+                        Relation::Lt => -1,
+                        Relation::Gt => 1,
+                        Relation::Ne => -head.step.signum(),
+                    };
+                    let distance = first
+                        .negated()
+                        .and_then(|f| limit.plus(&f))
+                        .and_then(|d| d.plus(&Linear::number(constant(inclusive))));
+                    let zero = Linear::number(constant(0));
+                    level.range = distance.map(|d| if head.step > 0 { (zero, d) } else { (d, zero) });
+                }
+                level
+            }
+        }
+    }
+}
+
+/// A place as a programmer would write it, roughly.
+pub fn describe(unit: &TranslationUnit, place: &Place) -> String {
+    fn expr(unit: &TranslationUnit, e: &Expr) -> String {
+        match &e.kind {
+            ExprKind::Int(v) => v.to_string(),
+            ExprKind::Load(p) => describe(unit, p),
+            ExprKind::AddressOf(p) => describe(unit, p),
+            ExprKind::Cast(inner) => expr(unit, inner),
+            ExprKind::PtrAdd { pointer, index, .. } => {
+                format!("{} + {}", expr(unit, pointer), expr(unit, index))
+            }
+            ExprKind::Binary(op, a, b) => {
+                let sign = match op {
+                    BinOp::Add => "+",
+                    BinOp::Sub => "-",
+                    BinOp::Mul => "*",
+                    BinOp::Rem => "%",
+                    BinOp::Div => "/",
+                    _ => "?",
+                };
+                format!("{}{sign}{}", expr(unit, a), expr(unit, b))
+            }
+            ExprKind::Unary(UnOp::Neg, a) => format!("-{}", expr(unit, a)),
+            _ => "...".into(),
+        }
+    }
+    match &place.kind {
+        PlaceKind::Var(v) => unit.var(*v).name.clone(),
+        PlaceKind::Deref(e) => match &e.kind {
+            ExprKind::PtrAdd { pointer, index, .. } => {
+                format!("{}[{}]", expr(unit, pointer), expr(unit, index))
+            }
+            _ => format!("*{}", expr(unit, e)),
+        },
+        PlaceKind::Field { base, record, field, .. } => {
+            let name =
+                unit.types.record(*record).fields.as_ref().and_then(|f| f.get(*field as usize)?.name.clone());
+            match name {
+                Some(name) => format!("{}.{name}", describe(unit, base)),
+                None => describe(unit, base),
+            }
+        }
+        PlaceKind::Opaque(what) => (*what).to_string(),
+    }
+}

@@ -1,0 +1,181 @@
+//! Walking the typed tree: all loops of a function, all expressions of a statement, and whether a loop can be left or
+//! entered in ways that a device can't follow.
+//!
+//! Nothing here decides; it only finds.
+
+use crate::c::hir::*;
+
+/// Calls `visit` for each statement below and including `statement`, outermost first.
+pub fn statements<'a>(statement: &'a Stmt, visit: &mut dyn FnMut(&'a Stmt)) {
+    visit(statement);
+    match &statement.kind {
+        StmtKind::Block(list) => list.iter().for_each(|s| statements(s, visit)),
+        StmtKind::If { then, otherwise, .. } => {
+            statements(then, visit);
+            if let Some(otherwise) = otherwise {
+                statements(otherwise, visit);
+            }
+        }
+        StmtKind::Loop(l) => {
+            l.init.iter().for_each(|s| statements(s, visit));
+            statements(&l.body, visit);
+        }
+        StmtKind::Switch { body, .. } | StmtKind::Case { body, .. } | StmtKind::Label { body, .. } => {
+            statements(body, visit);
+        }
+        _ => {}
+    }
+}
+
+/// The expressions that stand directly in a statement, in order of evaluation.
+pub fn direct_expressions(statement: &Stmt) -> Vec<&Expr> {
+    match &statement.kind {
+        StmtKind::Expr(e) | StmtKind::Return(Some(e)) => vec![e],
+        StmtKind::Declare { init: Some(Init::Scalar(e)), .. } => vec![e],
+        StmtKind::If { cond, .. } | StmtKind::Switch { cond, .. } => vec![cond],
+        StmtKind::Loop(l) => l.cond.iter().chain(l.step.iter()).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Calls `visit` for each expression below and including `expr`.
+pub fn expressions<'a>(expr: &'a Expr, visit: &mut dyn FnMut(&'a Expr)) {
+    visit(expr);
+    match &expr.kind {
+        ExprKind::Load(p) | ExprKind::AddressOf(p) | ExprKind::IncDec { place: p, .. } => {
+            place_expressions(p, visit)
+        }
+        ExprKind::Unary(_, e) | ExprKind::Cast(e) => expressions(e, visit),
+        ExprKind::Binary(_, a, b)
+        | ExprKind::LogicalAnd(a, b)
+        | ExprKind::LogicalOr(a, b)
+        | ExprKind::Comma(a, b)
+        | ExprKind::PtrAdd { pointer: a, index: b, .. }
+        | ExprKind::PtrDiff { left: a, right: b, .. } => {
+            expressions(a, visit);
+            expressions(b, visit);
+        }
+        ExprKind::Conditional(a, b, c) => {
+            expressions(a, visit);
+            expressions(b, visit);
+            expressions(c, visit);
+        }
+        ExprKind::Assign(p, e)
+        | ExprKind::AssignOp { place: p, value: e, .. }
+        | ExprKind::PtrAssign { place: p, index: e, .. } => {
+            place_expressions(p, visit);
+            expressions(e, visit);
+        }
+        ExprKind::Call { callee, args } => {
+            if let Callee::Pointer(e) = callee {
+                expressions(e, visit);
+            }
+            args.iter().for_each(|e| expressions(e, visit));
+        }
+        _ => {}
+    }
+}
+
+/// The expressions inside a place.
+pub fn place_expressions<'a>(place: &'a Place, visit: &mut dyn FnMut(&'a Expr)) {
+    match &place.kind {
+        PlaceKind::Deref(e) => expressions(e, visit),
+        PlaceKind::Field { base, .. } => place_expressions(base, visit),
+        _ => {}
+    }
+}
+
+/// All expressions below a statement.
+pub fn all_expressions<'a>(statement: &'a Stmt, visit: &mut dyn FnMut(&'a Expr)) {
+    statements(statement, &mut |s| direct_expressions(s).into_iter().for_each(|e| expressions(e, visit)));
+}
+
+/// The variable that a place is, without any dereference: `v`, `v.a.b`.
+pub fn root_variable(place: &Place) -> Option<VarId> {
+    match &place.kind {
+        PlaceKind::Var(v) => Some(*v),
+        PlaceKind::Field { base, .. } => root_variable(base),
+        _ => None,
+    }
+}
+
+/// The place that an expression reads or writes directly.
+pub fn accessed_place(expr: &Expr) -> Option<(&Place, bool, bool)> {
+    match &expr.kind {
+        ExprKind::Load(p) => Some((p, true, false)),
+        ExprKind::Assign(p, _) => Some((p, false, true)),
+        ExprKind::AssignOp { place, .. }
+        | ExprKind::PtrAssign { place, .. }
+        | ExprKind::IncDec { place, .. } => Some((place, true, true)),
+        _ => None,
+    }
+}
+
+/// The loop statement with its surrounding loops, outermost first.
+pub struct Found<'a> {
+    /// The loop.
+    pub the_loop: &'a LoopStmt,
+    /// Loops around it.
+    pub outer: Vec<LoopId>,
+}
+
+/// All loops of a function in source order.
+pub fn loops(function: &Function) -> Vec<Found<'_>> {
+    fn walk<'a>(statement: &'a Stmt, outer: &mut Vec<LoopId>, out: &mut Vec<Found<'a>>) {
+        match &statement.kind {
+            StmtKind::Block(list) => list.iter().for_each(|s| walk(s, outer, out)),
+            StmtKind::If { then, otherwise, .. } => {
+                walk(then, outer, out);
+                if let Some(otherwise) = otherwise {
+                    walk(otherwise, outer, out);
+                }
+            }
+            StmtKind::Loop(l) => {
+                out.push(Found { the_loop: l, outer: outer.clone() });
+                outer.push(l.id);
+                walk(&l.body, outer, out);
+                outer.pop();
+            }
+            StmtKind::Switch { body, .. } | StmtKind::Case { body, .. } | StmtKind::Label { body, .. } => {
+                walk(body, outer, out);
+            }
+            _ => {}
+        }
+    }
+    let mut out = Vec::new();
+    walk(&function.body, &mut Vec::new(), &mut out);
+    out
+}
+
+/// Why a loop's body can't be run elsewhere as a piece, if so: ways in and out, and statements that a device has no answer
+/// to. `break` and `continue` of inner loops are fine, `continue` of the loop itself too.
+pub fn unsupported_control(body: &Stmt) -> Option<String> {
+    fn walk(statement: &Stmt, inner: bool) -> Option<String> {
+        match &statement.kind {
+            StmtKind::Block(list) => list.iter().find_map(|s| walk(s, inner)),
+            StmtKind::If { then, otherwise, .. } => {
+                walk(then, inner).or_else(|| otherwise.as_ref().and_then(|s| walk(s, inner)))
+            }
+            StmtKind::Loop(l) => {
+                if l.init.iter().any(|s| matches!(s.kind, StmtKind::Block(_))) {
+                    return Some("an inner loop starts in an unusual way".into());
+                }
+                walk(&l.body, true)
+            }
+            StmtKind::Break if !inner => {
+                Some(format!("leaves the loop early in line {}", statement.span.line))
+            }
+            StmtKind::Return(_) => {
+                Some(format!("returns from inside the loop in line {}", statement.span.line))
+            }
+            StmtKind::Goto(_) => Some(format!("jumps in line {}", statement.span.line)),
+            StmtKind::Label { .. } => Some(format!("has a label in line {}", statement.span.line)),
+            StmtKind::Switch { .. } | StmtKind::Case { .. } => {
+                Some(format!("has a switch in line {}", statement.span.line))
+            }
+            StmtKind::Opaque(what) => Some(format!("has {what} in line {}", statement.span.line)),
+            _ => None,
+        }
+    }
+    walk(body, false)
+}

@@ -1,0 +1,482 @@
+//! Roles of scalar variables in a loop: private, reduction, induction, or carried from one iteration to the next.
+//!
+//! A structured walk over one iteration finds which variables are read before they are written on some path, and which are
+//! written on every path. Source: scalar privatization and reduction recognition as in the chapter's section 4.4.1.
+
+use super::nest;
+use super::plan::{ReductionOp, ScalarRole};
+use crate::c::hir::*;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What one iteration does to scalar variables.
+#[derive(Default, Debug)]
+struct Flow {
+    /// Read while not yet written in this iteration, on some path.
+    exposed: BTreeSet<VarId>,
+    /// Written somewhere.
+    written: BTreeSet<VarId>,
+    /// Written on every path to the iteration's end; `None` before any end was seen.
+    at_end: Option<BTreeSet<VarId>>,
+}
+
+/// `None`: this point is not reached.
+type State = Option<BTreeSet<VarId>>;
+
+fn meet(a: State, b: State) -> State {
+    match (a, b) {
+        (None, s) | (s, None) => s,
+        (Some(a), Some(b)) => Some(a.intersection(&b).copied().collect()),
+    }
+}
+
+/// Whether a place is a scalar variable that lives in no memory that a pointer can reach.
+pub fn is_scalar(unit: &TranslationUnit, place: &Place) -> Option<VarId> {
+    let PlaceKind::Var(v) = place.kind else { return None };
+    let variable = unit.var(v);
+    let scalar = matches!(
+        unit.types.kind(variable.ty.ty),
+        TypeKind::Int(_) | TypeKind::Enum(_) | TypeKind::Float(_) | TypeKind::Pointer(_)
+    );
+    (scalar && matches!(variable.storage, Storage::Local | Storage::Param) && !variable.address_taken)
+        .then_some(v)
+}
+
+impl Flow {
+    fn expr(&mut self, unit: &TranslationUnit, e: &Expr, state: &mut State) {
+        match &e.kind {
+            ExprKind::Load(p) => self.place(unit, p, state, true),
+            ExprKind::AddressOf(p) => self.place(unit, p, state, false),
+            ExprKind::Assign(p, value) => {
+                self.place(unit, p, state, false);
+                self.expr(unit, value, state);
+                self.write(unit, p, state);
+            }
+            ExprKind::AssignOp { place, value, .. } => {
+                self.place(unit, place, state, true);
+                self.expr(unit, value, state);
+                self.write(unit, place, state);
+            }
+            ExprKind::PtrAssign { place, index, .. } => {
+                self.place(unit, place, state, true);
+                self.expr(unit, index, state);
+                self.write(unit, place, state);
+            }
+            ExprKind::IncDec { place, .. } => {
+                self.place(unit, place, state, true);
+                self.write(unit, place, state);
+            }
+            ExprKind::LogicalAnd(a, b) | ExprKind::LogicalOr(a, b) => {
+                self.expr(unit, a, state);
+                let before = state.clone();
+                self.expr(unit, b, state);
+                *state = meet(before, state.take());
+            }
+            ExprKind::Conditional(c, a, b) => {
+                self.expr(unit, c, state);
+                let mut other = state.clone();
+                self.expr(unit, a, state);
+                self.expr(unit, b, &mut other);
+                *state = meet(state.take(), other);
+            }
+            ExprKind::Unary(_, a) | ExprKind::Cast(a) => self.expr(unit, a, state),
+            ExprKind::Binary(_, a, b)
+            | ExprKind::Comma(a, b)
+            | ExprKind::PtrAdd { pointer: a, index: b, .. }
+            | ExprKind::PtrDiff { left: a, right: b, .. } => {
+                self.expr(unit, a, state);
+                self.expr(unit, b, state);
+            }
+            ExprKind::Call { args, callee } => {
+                if let Callee::Pointer(f) = callee {
+                    self.expr(unit, f, state);
+                }
+                args.iter().for_each(|a| self.expr(unit, a, state));
+            }
+            _ => {}
+        }
+    }
+
+    fn place(&mut self, unit: &TranslationUnit, p: &Place, state: &mut State, reads: bool) {
+        if let Some(v) = is_scalar(unit, p) {
+            if reads && state.as_ref().is_some_and(|s| !s.contains(&v)) {
+                self.exposed.insert(v);
+            }
+            return;
+        }
+        match &p.kind {
+            PlaceKind::Deref(e) => self.expr(unit, e, state),
+            PlaceKind::Field { base, .. } => self.place(unit, base, state, reads),
+            _ => {}
+        }
+    }
+
+    fn write(&mut self, unit: &TranslationUnit, p: &Place, state: &mut State) {
+        if let Some(v) = is_scalar(unit, p) {
+            self.written.insert(v);
+            if let Some(s) = state {
+                s.insert(v);
+            }
+        }
+    }
+
+    /// `continues`: where a `continue` of the innermost loop leads; `breaks`: the same for `break`.
+    fn stmt(
+        &mut self,
+        unit: &TranslationUnit,
+        s: &Stmt,
+        state: &mut State,
+        continues: &mut State,
+        breaks: &mut State,
+    ) {
+        match &s.kind {
+            StmtKind::Expr(e) => self.expr(unit, e, state),
+            StmtKind::Declare { var, init } => match init {
+                Some(Init::Scalar(e)) => {
+                    self.expr(unit, e, state);
+                    self.written.insert(*var);
+                    if let Some(s) = state {
+                        s.insert(*var);
+                    }
+                }
+                _ => {
+                    // A fresh variable has no value: what it held in another iteration is gone.
+                    if let Some(s) = state {
+                        s.remove(var);
+                    }
+                }
+            },
+            StmtKind::Block(list) => list.iter().for_each(|s| self.stmt(unit, s, state, continues, breaks)),
+            StmtKind::If { cond, then, otherwise } => {
+                self.expr(unit, cond, state);
+                let mut other = state.clone();
+                self.stmt(unit, then, state, continues, breaks);
+                if let Some(otherwise) = otherwise {
+                    self.stmt(unit, otherwise, &mut other, continues, breaks);
+                }
+                *state = meet(state.take(), other);
+            }
+            StmtKind::Loop(l) => {
+                l.init.iter().for_each(|s| self.stmt(unit, s, state, continues, breaks));
+                if l.keyword != LoopKeyword::Do
+                    && let Some(cond) = &l.cond
+                {
+                    self.expr(unit, cond, state);
+                }
+                let skipped = state.clone();
+                let (mut inner_continues, mut inner_breaks) = (None, None);
+                self.stmt(unit, &l.body, state, &mut inner_continues, &mut inner_breaks);
+                *state = meet(state.take(), inner_continues);
+                if let Some(step) = &l.step {
+                    self.expr(unit, step, state);
+                }
+                if l.keyword == LoopKeyword::Do {
+                    if let Some(cond) = &l.cond {
+                        self.expr(unit, cond, state);
+                    }
+                    *state = meet(state.take(), inner_breaks);
+                } else {
+                    // The body may not run at all; and what a `for` without condition does is left by `break` only.
+                    *state = meet(meet(skipped, state.take()), inner_breaks);
+                }
+            }
+            StmtKind::Break => {
+                *breaks = meet(breaks.take(), state.take());
+            }
+            StmtKind::Continue => {
+                *continues = meet(continues.take(), state.take());
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Why a loop's scalars keep its iterations from being independent.
+pub type Carried = String;
+
+/// The roles of all variables that `body` assigns and that are declared outside of it. `whole` is the loop statement that a
+/// plan is made for; `inductions` are the induction variables of its merged dimensions.
+pub fn roles(
+    unit: &TranslationUnit,
+    function: &Function,
+    whole: &LoopStmt,
+    body: &Stmt,
+    inductions: &[(VarId, bool)],
+    reassociate: bool,
+) -> Result<BTreeMap<VarId, ScalarRole>, Carried> {
+    let mut flow = Flow::default();
+    let mut state: State = Some(inductions.iter().map(|(v, _)| *v).collect());
+    let (mut continues, mut breaks) = (None, None);
+    flow.stmt(unit, body, &mut state, &mut continues, &mut breaks);
+    flow.at_end = meet(state, continues);
+    let mut declared = BTreeSet::new();
+    nest::statements(body, &mut |s| {
+        if let StmtKind::Declare { var, .. } = &s.kind {
+            declared.insert(*var);
+        }
+    });
+    let read_outside = read_outside(function, whole);
+    let mut roles = BTreeMap::new();
+    for (number, (iv, local)) in inductions.iter().enumerate() {
+        let live_out = !local && read_outside.contains(iv);
+        roles.insert(*iv, ScalarRole::Induction { dim: number, live_out });
+    }
+    let outside: Vec<VarId> =
+        flow.written.iter().copied().filter(|v| !declared.contains(v) && !roles.contains_key(v)).collect();
+    for v in outside {
+        let name = &unit.var(v).name;
+        if !flow.exposed.contains(&v) {
+            let last_value = read_outside.contains(&v);
+            if last_value && !flow.at_end.as_ref().is_some_and(|s| s.contains(&v)) {
+                return Err(format!("{name} is used after the loop, and not every iteration assigns it"));
+            }
+            roles.insert(v, ScalarRole::Private { last_value });
+            continue;
+        }
+        match reduction(unit, body, v) {
+            Some(op) => match unit.types.as_int(unit.var(v).ty.ty) {
+                Some(kind) if kind.size() <= 8 && kind != IntKind::Bool => {
+                    roles.insert(v, ScalarRole::Reduction { op, kind });
+                }
+                _ if unit.types.as_float(unit.var(v).ty.ty).is_some() => {
+                    let licence = if reassociate {
+                        "reordering it is allowed, but floating-point reductions run in source order so far"
+                    } else {
+                        "the order of its additions is part of the result"
+                    };
+                    return Err(format!("a floating-point value is accumulated in {name}: {licence}"));
+                }
+                _ => return Err(format!("{name} carries a value from one iteration to the next")),
+            },
+            None => return Err(format!("{name} carries a value from one iteration to the next")),
+        }
+    }
+    // A variable declared inside that is read before it is written carries garbage, not a value of another iteration;
+    // such code is not touched.
+    if let Some(v) = flow.exposed.iter().find(|v| declared.contains(v)) {
+        return Err(format!("{} may be read before it has a value", unit.var(*v).name));
+    }
+    Ok(roles)
+}
+
+/// Variables that are read somewhere in the function outside of the loop.
+fn read_outside(function: &Function, whole: &LoopStmt) -> BTreeSet<VarId> {
+    fn walk(s: &Stmt, whole: LoopId, out: &mut BTreeSet<VarId>) {
+        if let StmtKind::Loop(l) = &s.kind
+            && l.id == whole
+        {
+            return;
+        }
+        for e in nest::direct_expressions(s) {
+            nest::expressions(e, &mut |e| {
+                if let ExprKind::Load(p) | ExprKind::AddressOf(p) = &e.kind
+                    && let Some(v) = nest::root_variable(p)
+                {
+                    out.insert(v);
+                }
+                if let Some((p, true, true)) = nest::accessed_place(e)
+                    && let Some(v) = nest::root_variable(p)
+                {
+                    out.insert(v);
+                }
+            });
+        }
+        match &s.kind {
+            StmtKind::Block(list) => list.iter().for_each(|s| walk(s, whole, out)),
+            StmtKind::If { then, otherwise, .. } => {
+                walk(then, whole, out);
+                if let Some(otherwise) = otherwise {
+                    walk(otherwise, whole, out);
+                }
+            }
+            StmtKind::Loop(l) => {
+                l.init.iter().for_each(|s| walk(s, whole, out));
+                walk(&l.body, whole, out);
+            }
+            StmtKind::Switch { body, .. } | StmtKind::Case { body, .. } | StmtKind::Label { body, .. } => {
+                walk(body, whole, out);
+            }
+            _ => {}
+        }
+    }
+    let mut out = BTreeSet::new();
+    walk(&function.body, whole.id, &mut out);
+    out
+}
+
+/// Whether every occurrence of `v` in `body` is one update by one operation that may be reordered.
+fn reduction(unit: &TranslationUnit, body: &Stmt, v: VarId) -> Option<ReductionOp> {
+    let mut found: Option<ReductionOp> = None;
+    let mut accounted = 0usize;
+    let mut agree = |op: ReductionOp, occurrences: usize, accounted: &mut usize| {
+        *accounted += occurrences;
+        match found {
+            None => {
+                found = Some(op);
+                true
+            }
+            Some(known) => known == op,
+        }
+    };
+    let mut good = true;
+    nest::statements(body, &mut |s| match &s.kind {
+        StmtKind::Expr(e) => {
+            if let Some((op, occurrences)) = update(unit, e, v) {
+                good &= agree(op, occurrences, &mut accounted);
+            }
+        }
+        StmtKind::If { cond, then, otherwise: None } => {
+            if let Some(op) = conditional_extreme(cond, then, v) {
+                // The assignment inside is visited again as a statement, but is no update by itself.
+                good &= agree(op, 2, &mut accounted);
+            }
+        }
+        _ => {}
+    });
+    let mut occurrences = 0usize;
+    nest::all_expressions(body, &mut |e| {
+        if let Some((p, reads, writes)) = nest::accessed_place(e)
+            && matches!(p.kind, PlaceKind::Var(x) if x == v)
+        {
+            occurrences += usize::from(reads && !writes) + usize::from(writes);
+        }
+    });
+    found.filter(|_| good && occurrences == accounted)
+}
+
+fn mentions(e: &Expr, v: VarId) -> bool {
+    let mut found = false;
+    nest::expressions(e, &mut |e| {
+        if let Some((p, ..)) = nest::accessed_place(e) {
+            found |= matches!(p.kind, PlaceKind::Var(x) if x == v);
+        }
+    });
+    found
+}
+
+fn is_load_of(e: &Expr, v: VarId) -> bool {
+    match &e.kind {
+        ExprKind::Load(Place { kind: PlaceKind::Var(x), .. }) => *x == v,
+        ExprKind::Cast(inner) => is_load_of(inner, v),
+        _ => false,
+    }
+}
+
+/// An expression statement that updates `v`, and how many occurrences of `v` it has.
+fn update(unit: &TranslationUnit, e: &Expr, v: VarId) -> Option<(ReductionOp, usize)> {
+    let is_v = |p: &Place| matches!(p.kind, PlaceKind::Var(x) if x == v);
+    let operation = |op: BinOp| match op {
+        BinOp::Add | BinOp::Sub => Some(ReductionOp::Add),
+        BinOp::Mul => Some(ReductionOp::Mul),
+        BinOp::And => Some(ReductionOp::And),
+        BinOp::Or => Some(ReductionOp::Or),
+        BinOp::Xor => Some(ReductionOp::Xor),
+        _ => None,
+    };
+    match &e.kind {
+        ExprKind::IncDec { place, .. } if is_v(place) => Some((ReductionOp::Add, 1)),
+        // An integer combined with a floating value is rounded each time: no reordering.
+        ExprKind::AssignOp { op, place, value, compute } if is_v(place) && !mentions(value, v) => {
+            let same = unit.types.as_int(compute.ty).is_some() == unit.types.as_int(place.ty.ty).is_some();
+            Some((operation(*op)?, 1)).filter(|_| same)
+        }
+        ExprKind::Assign(place, value) if is_v(place) => {
+            let mut value = &**value;
+            while let ExprKind::Cast(inner) = &value.kind {
+                value = inner;
+            }
+            let integer =
+                unit.types.as_int(value.ty.ty).is_some() == unit.types.as_int(place.ty.ty).is_some();
+            match &value.kind {
+                ExprKind::Binary(op, a, b) if integer && is_load_of(a, v) && !mentions(b, v) => {
+                    Some((operation(*op)?, 2))
+                }
+                ExprKind::Binary(op, a, b)
+                    if integer && is_load_of(b, v) && !mentions(a, v) && *op != BinOp::Sub =>
+                {
+                    Some((operation(*op)?, 2))
+                }
+                ExprKind::Conditional(c, a, b) => {
+                    // m = x < m ? x : m, in all its spellings.
+                    let (other, v_first) = if is_load_of(a, v) { (b, true) } else { (a, false) };
+                    if !(v_first || is_load_of(b, v)) || mentions(other, v) {
+                        return None;
+                    }
+                    let less_is_v = comparison(c, other, v)?;
+                    // Chosen when the condition holds: v if v_first.
+                    let minimum = less_is_v == v_first;
+                    Some((if minimum { ReductionOp::Min } else { ReductionOp::Max }, 3))
+                }
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// For a comparison of `v` with `other`: whether it holds when `v` is the smaller one.
+fn comparison(c: &Expr, other: &Expr, v: VarId) -> Option<bool> {
+    let ExprKind::Binary(op, a, b) = &c.kind else { return None };
+    // Unconverted: a conversion could change the order.
+    let is_v = |e: &Expr| matches!(&e.kind, ExprKind::Load(Place { kind: PlaceKind::Var(x), .. }) if *x == v);
+    let v_left = is_v(a);
+    let compared = if v_left { b } else { a };
+    if !(v_left || is_v(b)) || !same(compared, other) {
+        return None;
+    }
+    match (op, v_left) {
+        (BinOp::Lt | BinOp::Le, true) | (BinOp::Gt | BinOp::Ge, false) => Some(true),
+        (BinOp::Gt | BinOp::Ge, true) | (BinOp::Lt | BinOp::Le, false) => Some(false),
+        _ => None,
+    }
+}
+
+/// `if (x < m) m = x;`
+fn conditional_extreme(cond: &Expr, then: &Stmt, v: VarId) -> Option<ReductionOp> {
+    let mut then = then;
+    while let StmtKind::Block(list) = &then.kind {
+        let [only] = &list[..] else { return None };
+        then = only;
+    }
+    let StmtKind::Expr(Expr { kind: ExprKind::Assign(place, value), .. }) = &then.kind else { return None };
+    if !matches!(place.kind, PlaceKind::Var(x) if x == v) || mentions(value, v) {
+        return None;
+    }
+    // It takes the new value when the condition holds: a minimum if v is then the larger one.
+    comparison(cond, value, v).map(|less_is_v| if less_is_v { ReductionOp::Max } else { ReductionOp::Min })
+}
+
+/// Whether two expressions without side effects are written alike (and so have the same value at the same moment).
+/// Conversions count: a minimum of values that were compared in another type is none.
+pub fn same(a: &Expr, b: &Expr) -> bool {
+    if a.ty.ty != b.ty.ty {
+        return false;
+    }
+    match (&a.kind, &b.kind) {
+        (ExprKind::Int(x), ExprKind::Int(y)) => x == y,
+        (ExprKind::Float(x), ExprKind::Float(y)) => x == y,
+        (ExprKind::Load(x), ExprKind::Load(y)) | (ExprKind::AddressOf(x), ExprKind::AddressOf(y)) => {
+            same_place(x, y)
+        }
+        (ExprKind::Cast(x), ExprKind::Cast(y)) => same(x, y),
+        (ExprKind::Unary(o, x), ExprKind::Unary(p, y)) => o == p && same(x, y),
+        (ExprKind::Binary(o, a, b), ExprKind::Binary(p, c, d)) => o == p && same(a, c) && same(b, d),
+        (
+            ExprKind::PtrAdd { pointer: a, index: b, stride: s },
+            ExprKind::PtrAdd { pointer: c, index: d, stride: t },
+        ) => s == t && same(a, c) && same(b, d),
+        _ => false,
+    }
+}
+
+/// See [`same`].
+pub fn same_place(a: &Place, b: &Place) -> bool {
+    match (&a.kind, &b.kind) {
+        (PlaceKind::Var(x), PlaceKind::Var(y)) => x == y,
+        (PlaceKind::Deref(x), PlaceKind::Deref(y)) => same(x, y),
+        (
+            PlaceKind::Field { base: x, offset: o, bits: b, .. },
+            PlaceKind::Field { base: y, offset: p, bits: c, .. },
+        ) => o == p && b == c && same_place(x, y),
+        _ => false,
+    }
+}
