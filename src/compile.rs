@@ -32,7 +32,11 @@ pub struct Stages {
 }
 
 /// The stages of this build; without them every command is the real compiler's.
-pub const STAGES: Option<Stages> = None;
+pub const STAGES: Option<Stages> = Some(Stages {
+    lower: |text, dialect| Ok(crate::c::lower_unit(text, dialect)),
+    classify: crate::verdict::classify,
+    generate: crate::codegen::generate,
+});
 
 /// What became of one input.
 enum Outcome {

@@ -263,6 +263,74 @@ __PG_DEFINE_ACCESS(u64, __pg_w64, 0)
 __PG_DEFINE_ACCESS(f32, __pg_f32, __PG_IS_FOREIGN_NAN(value))
 __PG_DEFINE_ACCESS(f64, __pg_f64, __PG_IS_FOREIGN_NAN(value))
 
+/* The same for accesses without a loop-invariant base: each finds its array by itself. */
+#define __PG_DEFINE_DYNAMIC_ACCESS(name, type)                                                                         \
+  __PG_FN type __pg_ldx_##name(struct __pg_ctx *c, int logged, __pg_u64 address)                                       \
+  {                                                                                                                    \
+    struct __pg_view v = __pg_find_array(c->launch, address);                                                          \
+    return __pg_ld_##name(c, &v, logged, address);                                                                     \
+  }                                                                                                                    \
+  __PG_FN void __pg_stx_##name(struct __pg_ctx *c, __pg_u64 address, type value)                                       \
+  {                                                                                                                    \
+    struct __pg_view v = __pg_find_array(c->launch, address);                                                          \
+    __pg_st_##name(c, &v, address, value);                                                                             \
+  }
+__PG_DEFINE_DYNAMIC_ACCESS(i8, __pg_i8)
+__PG_DEFINE_DYNAMIC_ACCESS(u8, __pg_u8)
+__PG_DEFINE_DYNAMIC_ACCESS(i16, __pg_i16)
+__PG_DEFINE_DYNAMIC_ACCESS(u16, __pg_u16)
+__PG_DEFINE_DYNAMIC_ACCESS(i32, __pg_i32)
+__PG_DEFINE_DYNAMIC_ACCESS(u32, __pg_w32)
+__PG_DEFINE_DYNAMIC_ACCESS(i64, __pg_m64)
+__PG_DEFINE_DYNAMIC_ACCESS(u64, __pg_w64)
+__PG_DEFINE_DYNAMIC_ACCESS(f32, __pg_f32)
+__PG_DEFINE_DYNAMIC_ACCESS(f64, __pg_f64)
+
+/* Combines a thread's part of a reduction into the launch's result. Values are sign- or zero-extended to 64 bits by
+ * their type, so that one comparison serves all of one signedness. */
+__PG_FN __pg_u64 __pg_extend(__pg_u64 bits, int type)
+{
+  switch (type) {
+  case PG_I8: return (__pg_u64)(__pg_i64)(signed char)bits;
+  case PG_U8: return (unsigned char)bits;
+  case PG_I16: return (__pg_u64)(__pg_i64)(short)bits;
+  case PG_U16: return (unsigned short)bits;
+  case PG_I32: return (__pg_u64)(__pg_i64)(int)bits;
+  case PG_U32: return (unsigned int)bits;
+  default: return bits;
+  }
+}
+__PG_FN void __pg_combine(__pg_value *slot, int op, int type, __pg_u64 part)
+{
+  __pg_u64 old = *(volatile __pg_u64 *)&slot->u, seen;
+  int is_signed = type == PG_I8 || type == PG_I16 || type == PG_I32 || type == PG_I64;
+  for (;;) {
+    __pg_u64 value = old;
+    int less = is_signed ? (__pg_i64)part < (__pg_i64)old : part < old;
+    switch (op) {
+    case PG_ADD: value = old + part; break;
+    case PG_MUL: value = old * part; break;
+    case PG_AND: value = old & part; break;
+    case PG_OR: value = old | part; break;
+    case PG_XOR: value = old ^ part; break;
+    case PG_MIN: value = less ? part : old; break;
+    case PG_MAX: value = less ? old : part; break;
+    }
+    value = __pg_extend(value, type);
+#ifdef __CUDACC_RTC__
+    seen = atomicCAS(&slot->u, old, value);
+    if (seen == old)
+      return;
+    old = seen;
+#else
+    seen = old;
+    if (__atomic_compare_exchange_n(&slot->u, &seen, value, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+      return;
+    old = seen;
+#endif
+  }
+}
+
 /* Division and remainder that the hardware answers differently: x86 traps on zero and on MIN / -1. */
 #define __PG_DEFINE_DIVISION(name, type, is_bad)                        \
   __PG_FN type __pg_div_##name(struct __pg_ctx *c, type a, type b)      \

@@ -8,6 +8,10 @@
 #ifndef PARAGON_RT_H
 #define PARAGON_RT_H
 
+#ifdef __CUDACC_RTC__
+#define __extension__
+#endif
+
 #define PG_ABI_VERSION 1u
 #define PG_MAX_DIMS 4
 

@@ -1,5 +1,65 @@
-//! See docs/design.md.
+//! From plans to text: what stands in front of each loop, and the helpers at the start of the unit.
+//!
+//! Nothing is decided here; a plan that can't be printed is left out, and its loop stays as it stood. `docs/design.md` shows
+//! the form of the result.
 
+pub mod body;
 pub mod edits;
+pub mod host;
+pub mod stub;
+pub mod types;
 
 pub use edits::{Edit, Generated};
+
+use crate::c::hir::*;
+use crate::loops::nest;
+use crate::loops::options::CodegenOptions;
+use crate::loops::plan::LoopReport;
+
+/// The C ABI, in front of everything that is generated.
+pub const ABI: &str = include_str!("../../runtime/include/paragon_rt.h");
+/// What bodies stand on.
+pub const BODY: &str = include_str!("../../runtime/include/paragon_body.h");
+
+/// Allocations smaller than this are not recorded: loops over less don't leave the calling thread.
+const RECORD_MINIMUM: u64 = 65536;
+
+/// Text for all loops that have plans.
+pub fn generate(unit: &TranslationUnit, reports: &[LoopReport], options: &CodegenOptions) -> Generated {
+    let mut generated = Generated::default();
+    let Some(runtime) = &options.runtime else { return generated };
+    let mut loops = String::new();
+    for report in reports {
+        let Some(plan) = &report.plan else { continue };
+        let function = &unit.functions[plan.function];
+        let found = nest::loops(function).into_iter().find(|f| f.the_loop.id == plan.loop_id);
+        let Some(found) = found else { continue };
+        if let Ok(code) = host::loop_code(unit, report, plan, found.the_loop, options) {
+            loops.push_str(&code.helpers);
+            generated.edits.push(Edit::BeforeLoop {
+                loop_id: plan.loop_id,
+                text: code.guard,
+                wrap_braces: found.the_loop.unbraced_body,
+            });
+        }
+    }
+    if generated.edits.is_empty() {
+        return Generated::default();
+    }
+    let mut allocators: Vec<&str> = Vec::new();
+    for call in &unit.allocations {
+        if !allocators.contains(&call.name.as_str()) {
+            allocators.push(&call.name);
+        }
+        generated
+            .edits
+            .push(Edit::ReplaceIdentifier { span: call.span, text: format!("__pg_{}", call.name) });
+    }
+    let minimum = if options.threshold.is_some() { 1 } else { RECORD_MINIMUM };
+    generated.prelude = format!(
+        "{ABI}{BODY}{}{}{loops}",
+        host::HELPERS,
+        stub::stub(&runtime.to_string_lossy(), minimum, &allocators)
+    );
+    generated
+}

@@ -1,0 +1,539 @@
+//! The body of a loop as text that is C89 (with GNU extensions) and CUDA C++ at once, with memory accesses and everything that
+//! devices answer differently behind macros (`paragon_body.h` and [`MACROS_DIRECT`], [`MACROS_DEVICE`]).
+//!
+//! Conversions are explicit in the typed tree, so each expression prints by itself. Signed arithmetic goes through unsigned
+//! types. Side effects inside expressions become statements of their own, in order; where C's sequencing would need more
+//! than that (side effects under a condition), the loop is left alone.
+
+use super::types::{self, Scalar, scalar};
+use crate::c::constant::fold;
+use crate::c::hir::*;
+use crate::loops::plan::*;
+use crate::loops::scalars::is_scalar;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Macros for the program's own memory.
+pub const MACROS_DIRECT: &str = "\
+#define __PG_LD(t, b, l, a) __pg_get_##t(a)
+#define __PG_ST(t, b, a, v) __pg_set_##t(a, v)
+#define __PG_LDX(t, l, a) __pg_get_##t(a)
+#define __PG_STX(t, a, v) __pg_set_##t(a, v)
+#define __PG_DIV(t, a, b) ((a) / (b))
+#define __PG_REM(t, a, b) ((a) % (b))
+#define __PG_TO(t, type, x) ((type)(x))
+#define __PG_SQRT(t, f, x) __builtin_##f(x)
+#define __PG_CALL(f) __builtin_##f
+#define __PG_POLL() 0
+";
+
+/// Macros for a device's memory.
+pub const MACROS_DEVICE: &str = "\
+#define __PG_LD(t, b, l, a) __pg_ld_##t(&__pg_c, &__pg_b##b, l, a)
+#define __PG_ST(t, b, a, v) __pg_st_##t(&__pg_c, &__pg_b##b, a, v)
+#define __PG_LDX(t, l, a) __pg_ldx_##t(&__pg_c, l, a)
+#define __PG_STX(t, a, v) __pg_stx_##t(&__pg_c, a, v)
+#define __PG_DIV(t, a, b) __pg_div_##t(&__pg_c, a, b)
+#define __PG_REM(t, a, b) __pg_rem_##t(&__pg_c, a, b)
+#define __PG_TO(t, type, x) ((type)__pg_f2##t(&__pg_c, x))
+#define __PG_SQRT(t, f, x) __pg_sqrt_##t(&__pg_c, x)
+#ifdef __CUDACC_RTC__
+#define __PG_CALL(f) f
+#else
+#define __PG_CALL(f) __builtin_##f
+#endif
+#define __PG_POLL() __pg_poll(&__pg_c)
+";
+
+/// Takes the macros back.
+pub const MACROS_END: &str = "\
+#undef __PG_LD
+#undef __PG_ST
+#undef __PG_LDX
+#undef __PG_STX
+#undef __PG_DIV
+#undef __PG_REM
+#undef __PG_TO
+#undef __PG_SQRT
+#undef __PG_CALL
+#undef __PG_POLL
+";
+
+/// The printed body.
+pub struct Body {
+    /// Its statements.
+    pub text: String,
+    /// Local variables of the body and temporaries: (type, name).
+    pub locals: Vec<(&'static str, String)>,
+}
+
+/// Prints expressions and statements.
+pub struct Printer<'a> {
+    unit: &'a TranslationUnit,
+    plan: &'a LoopPlan,
+    locals: Vec<(&'static str, String)>,
+    declared: BTreeSet<VarId>,
+    temporaries: u32,
+    labels: BTreeMap<LoopId, bool>,
+    /// In entry code memory is read directly and nothing is logged.
+    entry: bool,
+}
+
+type Printed<T> = Result<T, String>;
+
+/// The name of a variable's copy in generated text.
+pub fn variable(v: VarId) -> String {
+    format!("__pg_v{}", v.0)
+}
+
+/// Prints the body of the innermost merged dimension.
+pub fn print(unit: &TranslationUnit, plan: &LoopPlan, body: &Stmt) -> Printed<Body> {
+    let mut printer = Printer::new(unit, plan, false);
+    let mut out = String::new();
+    let innermost = plan.dims[plan.dims.len() - 1].loop_id;
+    printer.labels.insert(innermost, false);
+    printer.statement(body, innermost, &mut out)?;
+    if printer.labels.get(&innermost) == Some(&true) {
+        out.push_str(&format!("__pg_continue_{}: ;\n", innermost.0));
+    }
+    Ok(Body { text: out, locals: printer.locals })
+}
+
+impl<'a> Printer<'a> {
+    /// A printer; `entry` for expressions that are evaluated before the loop.
+    pub fn new(unit: &'a TranslationUnit, plan: &'a LoopPlan, entry: bool) -> Printer<'a> {
+        Printer {
+            unit,
+            plan,
+            locals: Vec::new(),
+            declared: BTreeSet::new(),
+            temporaries: 0,
+            labels: BTreeMap::new(),
+            entry,
+        }
+    }
+
+    fn scalar(&self, ty: QualType) -> Printed<Scalar> {
+        scalar(&self.unit.types, ty.ty)
+    }
+
+    fn declare(&mut self, v: VarId) -> Printed<()> {
+        let outside = self.plan.scalars.contains_key(&v) || self.plan.live_ins.contains(&v);
+        if !outside && self.declared.insert(v) {
+            let name = self.scalar(self.unit.var(v).ty)?.name();
+            self.locals.push((name, variable(v)));
+        }
+        Ok(())
+    }
+
+    fn temporary(&mut self, kind: Scalar) -> String {
+        self.temporaries += 1;
+        let name = format!("__pg_t{}", self.temporaries);
+        self.locals.push((kind.name(), name.clone()));
+        name
+    }
+
+    /// The address of a place in memory.
+    pub fn address(&mut self, place: &Place, out: &mut String) -> Printed<String> {
+        match &place.kind {
+            PlaceKind::Var(v) => {
+                if is_scalar(self.unit, place).is_some() {
+                    return Err("the address of a variable".into());
+                }
+                Ok(format!("__pg_o{}", v.0))
+            }
+            PlaceKind::Deref(e) => self.value(e, out),
+            PlaceKind::Field { base, offset, bits: None, .. } => {
+                let base = self.address(base, out)?;
+                Ok(if *offset == 0 { base } else { format!("({base} + {offset}u)") })
+            }
+            PlaceKind::Field { .. } => Err("a bit-field".into()),
+            PlaceKind::Opaque(what) => Err((*what).into()),
+        }
+    }
+
+    fn load(&mut self, place: &Place, out: &mut String) -> Printed<String> {
+        if let Some(v) = is_scalar(self.unit, place) {
+            self.declare(v)?;
+            return Ok(variable(v));
+        }
+        if !self.entry
+            && let Some(index) = self.plan.invariant_places.get(&place.id)
+        {
+            return Ok(format!("__pg_i{index}"));
+        }
+        let kind = self.scalar(place.ty)?;
+        let address = self.address(place, out)?;
+        if self.entry {
+            return Ok(format!("__pg_get_{}({address})", kind.suffix()));
+        }
+        let site =
+            self.plan.site_of.get(&place.id).and_then(|s| s.0).ok_or("a load that was not analysed")?;
+        let site = &self.plan.sites[site.0 as usize];
+        let logged = i32::from(site.logged);
+        Ok(match self.plan.bases[site.base.0 as usize] {
+            Base::Dynamic => format!("__PG_LDX({}, {logged}, {address})", kind.suffix()),
+            _ => format!("__PG_LD({}, {}, {logged}, {address})", kind.suffix(), site.base.0),
+        })
+    }
+
+    fn store(&mut self, place: &Place, value: &str, out: &mut String) -> Printed<()> {
+        if let Some(v) = is_scalar(self.unit, place) {
+            self.declare(v)?;
+            out.push_str(&format!("{} = {value};\n", variable(v)));
+            return Ok(());
+        }
+        let kind = self.scalar(place.ty)?;
+        let address = self.address(place, out)?;
+        let site =
+            self.plan.site_of.get(&place.id).and_then(|s| s.1).ok_or("a store that was not analysed")?;
+        let site = &self.plan.sites[site.0 as usize];
+        out.push_str(&match self.plan.bases[site.base.0 as usize] {
+            Base::Dynamic => format!("__PG_STX({}, {address}, {value});\n", kind.suffix()),
+            _ => format!("__PG_ST({}, {}, {address}, {value});\n", kind.suffix(), site.base.0),
+        });
+        Ok(())
+    }
+
+    fn has_side_effects(e: &Expr) -> bool {
+        let mut found = false;
+        crate::loops::nest::expressions(e, &mut |e| {
+            found |= crate::loops::nest::accessed_place(e).is_some_and(|(_, _, writes)| writes);
+        });
+        found
+    }
+
+    fn pure(&mut self, e: &Expr) -> Printed<String> {
+        if Self::has_side_effects(e) {
+            return Err("a side effect under a condition".into());
+        }
+        let mut none = String::new();
+        let text = self.value(e, &mut none)?;
+        if none.is_empty() { Ok(text) } else { Err("a side effect under a condition".into()) }
+    }
+
+    /// Two operands; where the second has side effects the first is saved before them.
+    fn operands(&mut self, a: &Expr, b: &Expr, out: &mut String) -> Printed<(String, String)> {
+        let mut left = self.value(a, out)?;
+        if Self::has_side_effects(b) {
+            let kind = self.scalar(a.ty)?;
+            let saved = self.temporary(kind);
+            out.push_str(&format!("{saved} = {left};\n"));
+            left = saved;
+        }
+        Ok((left, self.value(b, out)?))
+    }
+
+    /// The value of an expression; its side effects go to `out` first.
+    pub fn value(&mut self, e: &Expr, out: &mut String) -> Printed<String> {
+        match &e.kind {
+            ExprKind::Int(v) => {
+                let kind = self.scalar(e.ty)?;
+                let bits = *v as i64;
+                Ok(match kind {
+                    Scalar::Int(k) if k.size() <= 4 && k.signed() && bits != i64::from(i32::MIN) => {
+                        format!("({}){bits}", kind.name()).replace(")-", ")(-")
+                            + if bits < 0 { ")" } else { "" }
+                    }
+                    Scalar::Int(k) if k.size() <= 4 && !k.signed() => {
+                        format!("({})0x{:x}u", kind.name(), bits as u32)
+                    }
+                    _ => format!("(({}){})", kind.name(), types::literal(bits)),
+                })
+            }
+            ExprKind::Float(text) => {
+                let value: f64 = text.parse().map_err(|_| "a floating constant")?;
+                match self.scalar(e.ty)? {
+                    // Shortest decimal spelling that reads back as the same value.
+                    Scalar::F32 => Ok(format!("{:e}f", value as f32)),
+                    Scalar::F64 => Ok(format!("{value:e}")),
+                    _ => Err("a floating constant of another type".into()),
+                }
+            }
+            ExprKind::Load(p) => self.load(p, out),
+            ExprKind::AddressOf(p) => self.address(p, out),
+            ExprKind::Unary(op, a) => {
+                let operand = self.value(a, out)?;
+                let kind = self.scalar(e.ty)?;
+                Ok(match (op, kind) {
+                    (UnOp::Not, _) => format!("((int)!({operand}))"),
+                    (UnOp::BitNot, _) => format!("(({})~({operand}))", kind.name()),
+                    (UnOp::Neg, Scalar::Int(k)) => {
+                        format!("(({})(0u - ({})({operand})))", kind.name(), types::unsigned(k))
+                    }
+                    (UnOp::Neg, _) => format!("(-({operand}))"),
+                })
+            }
+            ExprKind::Binary(op, a, b) => {
+                let (x, y) = self.operands(a, b, out)?;
+                self.binary(*op, &x, &y, a.ty, e.ty, fold(&self.unit.types, b))
+            }
+            ExprKind::PtrAdd { pointer, index, stride } => {
+                let (p, i) = self.operands(pointer, index, out)?;
+                Ok(format!("({p} + (__pg_u64)(__pg_i64)({i}) * {stride}u)"))
+            }
+            ExprKind::PtrDiff { left, right, stride } => {
+                let (a, b) = self.operands(left, right, out)?;
+                Ok(format!("((__pg_i64)({a} - {b}) / (__pg_i64){stride})"))
+            }
+            ExprKind::Cast(inner) => {
+                if matches!(self.unit.types.kind(e.ty.ty), TypeKind::Void) {
+                    return self.value(inner, out);
+                }
+                let text = self.value(inner, out)?;
+                let (from, to) = (self.scalar(inner.ty)?, self.scalar(e.ty)?);
+                Ok(self.cast(&text, from, to))
+            }
+            ExprKind::Conditional(c, a, b) => {
+                let c = self.value(c, out)?;
+                let (a, b) = (self.pure(a)?, self.pure(b)?);
+                let name = self.scalar(e.ty)?.name();
+                Ok(format!("(({c}) ? ({name})({a}) : ({name})({b}))"))
+            }
+            ExprKind::LogicalAnd(a, b) => {
+                let (a, b) = (self.value(a, out)?, self.pure(b)?);
+                Ok(format!("((int)(({a}) && ({b})))"))
+            }
+            ExprKind::LogicalOr(a, b) => {
+                let (a, b) = (self.value(a, out)?, self.pure(b)?);
+                Ok(format!("((int)(({a}) || ({b})))"))
+            }
+            ExprKind::Comma(a, b) => {
+                let first = self.value(a, out)?;
+                if !Self::has_side_effects(a) {
+                    out.push_str(&format!("(void)({first});\n"));
+                }
+                self.value(b, out)
+            }
+            ExprKind::Assign(place, value) => {
+                let value = self.value(value, out)?;
+                self.assigned(place, value, out)
+            }
+            ExprKind::AssignOp { op, place, value, compute } => {
+                let operand = self.value(value, out)?;
+                let old = self.load(place, out)?;
+                let (kind, wide) = (self.scalar(place.ty)?, self.scalar(*compute)?);
+                let old = self.cast(&old, kind, wide);
+                let result =
+                    self.binary(*op, &old, &operand, *compute, *compute, fold(&self.unit.types, value))?;
+                let result = self.cast(&result, wide, kind);
+                self.assigned(place, result, out)
+            }
+            ExprKind::PtrAssign { place, index, stride } => {
+                let index = self.value(index, out)?;
+                let old = self.load(place, out)?;
+                self.assigned(place, format!("({old} + (__pg_u64)(__pg_i64)({index}) * {stride}u)"), out)
+            }
+            ExprKind::IncDec { place, amount, post } => {
+                let kind = self.scalar(place.ty)?;
+                let loaded = self.load(place, out)?;
+                let old = self.temporary(kind);
+                out.push_str(&format!("{old} = {loaded};\n"));
+                let new = match kind {
+                    Scalar::Int(IntKind::Bool) => return Err("an increment of a _Bool".into()),
+                    Scalar::Int(k) => {
+                        format!(
+                            "(({})(({u}){old} + ({u}){}))",
+                            kind.name(),
+                            types::literal(*amount),
+                            u = types::unsigned(k)
+                        )
+                    }
+                    Scalar::Address => format!("({old} + (__pg_u64){})", types::literal(*amount)),
+                    Scalar::F32 | Scalar::F64 => {
+                        format!("({old} + ({}){})", kind.name(), types::literal(*amount))
+                    }
+                };
+                let new = self.assigned(place, new, out)?;
+                Ok(if *post { old } else { new })
+            }
+            ExprKind::Call { callee, args } => {
+                let name = match callee {
+                    Callee::Named(id) => self.unit.var(*id).name.as_str(),
+                    Callee::Builtin(name) => name.as_str(),
+                    Callee::Pointer(_) => return Err("a call through a pointer".into()),
+                };
+                let name = name.strip_prefix("__builtin_").unwrap_or(name).to_owned();
+                let kind = self.scalar(e.ty)?;
+                let mut texts = Vec::new();
+                for argument in args {
+                    if Self::has_side_effects(argument) && args.len() > 1 {
+                        return Err("a side effect among arguments".into());
+                    }
+                    texts.push(self.value(argument, out)?);
+                }
+                if name == "sqrt" || name == "sqrtf" {
+                    return Ok(format!("__PG_SQRT({}, {name}, {})", kind.suffix(), texts.join(", ")));
+                }
+                Ok(format!("__PG_CALL({name})({})", texts.join(", ")))
+            }
+            ExprKind::Str(_) | ExprKind::Function(_) => {
+                Err("an address of something that is no array".into())
+            }
+            ExprKind::Opaque(what) => Err((*what).into()),
+        }
+    }
+
+    /// Stores a value and gives it back.
+    fn assigned(&mut self, place: &Place, value: String, out: &mut String) -> Printed<String> {
+        if let Some(v) = is_scalar(self.unit, place) {
+            self.store(place, &value, out)?;
+            return Ok(variable(v));
+        }
+        let kind = self.scalar(place.ty)?;
+        let saved = self.temporary(kind);
+        out.push_str(&format!("{saved} = {value};\n"));
+        self.store(place, &saved, out)?;
+        Ok(saved)
+    }
+
+    fn cast(&self, text: &str, from: Scalar, to: Scalar) -> String {
+        match (from, to) {
+            _ if from == to => text.to_owned(),
+            (_, Scalar::Int(IntKind::Bool)) => format!("((unsigned char)(({text}) != 0))"),
+            (Scalar::F32 | Scalar::F64, Scalar::Int(kind)) => {
+                // What x86 compilers do: narrow types by way of int, unsigned int by way of 64 bits.
+                let via = match (kind.size(), kind.signed()) {
+                    (1 | 2, _) | (4, true) => "i32",
+                    (4, false) => "u32",
+                    (_, true) => "i64",
+                    (_, false) => "u64",
+                };
+                format!("__PG_TO({via}, {}, {text})", to.name())
+            }
+            _ => format!("(({})({text}))", to.name()),
+        }
+    }
+
+    fn binary(
+        &self,
+        op: BinOp,
+        x: &str,
+        y: &str,
+        operand: QualType,
+        result: QualType,
+        constant: Option<i128>,
+    ) -> Printed<String> {
+        let (kind, result) = (self.scalar(operand)?, self.scalar(result)?);
+        let sign = match op {
+            BinOp::Add => "+",
+            BinOp::Sub => "-",
+            BinOp::Mul => "*",
+            BinOp::Div => "/",
+            BinOp::Rem => "%",
+            BinOp::And => "&",
+            BinOp::Or => "|",
+            BinOp::Xor => "^",
+            BinOp::Shl => "<<",
+            BinOp::Shr => ">>",
+            BinOp::Lt => "<",
+            BinOp::Le => "<=",
+            BinOp::Gt => ">",
+            BinOp::Ge => ">=",
+            BinOp::Eq => "==",
+            BinOp::Ne => "!=",
+        };
+        let Scalar::Int(k) = kind else {
+            return Ok(match op {
+                BinOp::Lt | BinOp::Le | BinOp::Gt | BinOp::Ge | BinOp::Eq | BinOp::Ne => {
+                    format!("((int)(({x}) {sign} ({y})))")
+                }
+                _ => format!("(({x}) {sign} ({y}))"),
+            });
+        };
+        Ok(match op {
+            BinOp::Add | BinOp::Sub | BinOp::Mul => {
+                format!("(({})(({u})({x}) {sign} ({u})({y})))", result.name(), u = types::unsigned(k))
+            }
+            BinOp::And | BinOp::Or | BinOp::Xor => format!("(({})(({x}) {sign} ({y})))", result.name()),
+            BinOp::Div | BinOp::Rem => {
+                if constant.is_some_and(|c| c != 0 && c != -1) {
+                    format!("(({})(({x}) {sign} ({y})))", result.name())
+                } else {
+                    let name = if op == BinOp::Div { "DIV" } else { "REM" };
+                    format!("__PG_{name}({}, {x}, {y})", kind.suffix())
+                }
+            }
+            BinOp::Shl | BinOp::Shr => {
+                // As the hardware does it where C says nothing.
+                let mask = if k.size() == 8 { 63 } else { 31 };
+                let count = match constant {
+                    Some(c) if (0..=mask).contains(&c) => format!("{c}"),
+                    _ => format!("((int)({y}) & {mask})"),
+                };
+                if op == BinOp::Shl {
+                    format!("(({})(({})({x}) << {count}))", result.name(), types::unsigned(k))
+                } else {
+                    format!("(({})(({x}) >> {count}))", result.name())
+                }
+            }
+            _ => format!("((int)(({x}) {sign} ({y})))"),
+        })
+    }
+
+    fn statement(&mut self, s: &Stmt, current: LoopId, out: &mut String) -> Printed<()> {
+        match &s.kind {
+            StmtKind::Empty => {}
+            StmtKind::Expr(e) => {
+                let text = self.value(e, out)?;
+                if !Self::has_side_effects(e) {
+                    out.push_str(&format!("(void)({text});\n"));
+                }
+            }
+            StmtKind::Declare { var, init } => {
+                self.declare(*var)?;
+                match init {
+                    Some(Init::Scalar(e)) => {
+                        let text = self.value(e, out)?;
+                        out.push_str(&format!("{} = {text};\n", variable(*var)));
+                    }
+                    Some(Init::Aggregate) => return Err("an aggregate".into()),
+                    None => {}
+                }
+            }
+            StmtKind::Block(list) => list.iter().try_for_each(|s| self.statement(s, current, out))?,
+            StmtKind::If { cond, then, otherwise } => {
+                let cond = self.value(cond, out)?;
+                out.push_str(&format!("if ({cond}) {{\n"));
+                self.statement(then, current, out)?;
+                if let Some(otherwise) = otherwise {
+                    out.push_str("} else {\n");
+                    self.statement(otherwise, current, out)?;
+                }
+                out.push_str("}\n");
+            }
+            StmtKind::Loop(l) => {
+                l.init.iter().try_for_each(|s| self.statement(s, current, out))?;
+                self.labels.insert(l.id, false);
+                out.push_str("for (;;) {\nif (__PG_POLL()) break;\n");
+                let condition = |printer: &mut Self, out: &mut String| -> Printed<()> {
+                    if let Some(cond) = &l.cond {
+                        let cond = printer.value(cond, out)?;
+                        out.push_str(&format!("if (!({cond})) break;\n"));
+                    }
+                    Ok(())
+                };
+                if l.keyword != LoopKeyword::Do {
+                    condition(self, out)?;
+                }
+                self.statement(&l.body, l.id, out)?;
+                if self.labels.get(&l.id) == Some(&true) {
+                    out.push_str(&format!("__pg_continue_{}: ;\n", l.id.0));
+                }
+                if let Some(step) = &l.step {
+                    self.value(step, out)?;
+                }
+                if l.keyword == LoopKeyword::Do {
+                    condition(self, out)?;
+                }
+                out.push_str("}\n");
+            }
+            StmtKind::Continue => {
+                self.labels.insert(current, true);
+                out.push_str(&format!("goto __pg_continue_{};\n", current.0));
+            }
+            StmtKind::Break => out.push_str("break;\n"),
+            _ => return Err("a statement that is not generated".into()),
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,167 @@
+//! The stub of a translation unit: how an object finds the runtime without being linked to it, and how allocations are
+//! recorded.
+//!
+//! Everything is static, needs no header, and declares libc's functions under names of its own, so that nothing of the user's can
+//! clash. `dlopen` is reached through a weak `dlsym`: where that is missing (static programs), no runtime is found and the
+//! original loops run.
+
+/// Text of the stub. `runtime`: the library's path, fixed into the object. `record_minimum`: smallest allocation, in bytes,
+/// that is recorded.
+pub fn stub(runtime: &str, record_minimum: u64, allocators: &[&str]) -> String {
+    let path = escape(runtime);
+    let mut text = format!(
+        r#"
+extern void *__pg_libc_dlsym(void *, const char *) __asm__("dlsym") __attribute__((__weak__));
+extern char *__pg_libc_getenv(const char *) __asm__("secure_getenv");
+extern int *__pg_libc_errno(void) __asm__("__errno_location");
+static const struct __pg_api *__pg_api_found;
+static int __pg_api_state; /* 0: not looked for, 1: being looked for, 2: decided */
+static __attribute__((__cold__, __noinline__, __unused__)) const struct __pg_api *__pg_attach(void)
+{{
+  const struct __pg_api *__pg_found = 0;
+  int __pg_expected = 0, __pg_errno = *__pg_libc_errno();
+  if (!__atomic_compare_exchange_n(&__pg_api_state, &__pg_expected, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+    return 0;
+  if (__pg_libc_dlsym) {{
+    void *(*__pg_dlopen)(const char *, int);
+    char *(*__pg_dlerror)(void);
+    *(void **)(void *)&__pg_dlopen = __pg_libc_dlsym((void *)0, "dlopen");
+    *(void **)(void *)&__pg_dlerror = __pg_libc_dlsym((void *)0, "dlerror");
+    if (__pg_dlopen) {{
+      const char *__pg_path = __pg_libc_getenv("PARAGON_RT");
+      /* RTLD_NOW, never unloaded. */
+      void *__pg_library = __pg_dlopen(__pg_path && *__pg_path ? __pg_path : "{path}", 2 | 0x1000);
+      if (__pg_library) {{
+        __pg_attach_fn __pg_function;
+        *(void **)(void *)&__pg_function = __pg_libc_dlsym(__pg_library, PG_ATTACH_SYMBOL);
+        if (__pg_function)
+          __pg_found = __pg_function(PG_ABI_VERSION);
+      }}
+      if (__pg_dlerror)
+        (void)__pg_dlerror();
+    }}
+  }}
+  if (__pg_found && __pg_found->abi != PG_ABI_VERSION)
+    __pg_found = 0;
+  __pg_api_found = __pg_found;
+  __atomic_store_n(&__pg_api_state, 2, __ATOMIC_RELEASE);
+  *__pg_libc_errno() = __pg_errno;
+  return __pg_found;
+}}
+/* Null: no runtime, or not yet. */
+__PG_FN const struct __pg_api *__pg_runtime(void)
+{{
+  if (__atomic_load_n(&__pg_api_state, __ATOMIC_ACQUIRE) == 2)
+    return __pg_api_found;
+  return __pg_attach();
+}}
+"#
+    );
+    if allocators.is_empty() {
+        return text;
+    }
+    text.push_str(&format!(
+        r#"
+static __attribute__((__cold__, __noinline__, __unused__)) void __pg_record(void *__pg_start, __pg_u64 __pg_bytes)
+{{
+  const struct __pg_api *__pg_api = __pg_runtime();
+  if (__pg_api && __pg_start)
+    __pg_api->allocated(__pg_start, __pg_bytes);
+}}
+__PG_FN void __pg_forget(void *__pg_start)
+{{
+  if (__atomic_load_n(&__pg_api_state, __ATOMIC_ACQUIRE) == 2 && __pg_api_found && __pg_start)
+    __pg_api_found->freed(__pg_start);
+}}
+#define __PG_RECORD_MINIMUM {record_minimum}u
+"#
+    ));
+    for allocator in allocators {
+        text.push_str(match *allocator {
+            "malloc" => {
+                r#"extern void *__pg_libc_malloc(__SIZE_TYPE__) __asm__("malloc") __attribute__((__malloc__, __alloc_size__(1)));
+__PG_FN void *__pg_malloc(__SIZE_TYPE__ __pg_n)
+{
+  void *__pg_p = __pg_libc_malloc(__pg_n);
+  if (__builtin_expect(__pg_n >= __PG_RECORD_MINIMUM, 0))
+    __pg_record(__pg_p, __pg_n);
+  return __pg_p;
+}
+"#
+            }
+            "calloc" => {
+                r#"extern void *__pg_libc_calloc(__SIZE_TYPE__, __SIZE_TYPE__) __asm__("calloc") __attribute__((__malloc__, __alloc_size__(1, 2)));
+__PG_FN void *__pg_calloc(__SIZE_TYPE__ __pg_n, __SIZE_TYPE__ __pg_m)
+{
+  void *__pg_p = __pg_libc_calloc(__pg_n, __pg_m);
+  if (__builtin_expect(__pg_p != 0 && __pg_n * __pg_m >= __PG_RECORD_MINIMUM, 0))
+    __pg_record(__pg_p, __pg_n * __pg_m);
+  return __pg_p;
+}
+"#
+            }
+            "realloc" => {
+                r#"extern void *__pg_libc_realloc(void *, __SIZE_TYPE__) __asm__("realloc") __attribute__((__alloc_size__(2)));
+__PG_FN void *__pg_realloc(void *__pg_old, __SIZE_TYPE__ __pg_n)
+{
+  void *__pg_p;
+  __pg_forget(__pg_old);
+  __pg_p = __pg_libc_realloc(__pg_old, __pg_n);
+  if (__builtin_expect(__pg_n >= __PG_RECORD_MINIMUM, 0))
+    __pg_record(__pg_p, __pg_n);
+  return __pg_p;
+}
+"#
+            }
+            "aligned_alloc" => {
+                r#"extern void *__pg_libc_aligned_alloc(__SIZE_TYPE__, __SIZE_TYPE__) __asm__("aligned_alloc") __attribute__((__malloc__, __alloc_size__(2)));
+__PG_FN void *__pg_aligned_alloc(__SIZE_TYPE__ __pg_a, __SIZE_TYPE__ __pg_n)
+{
+  void *__pg_p = __pg_libc_aligned_alloc(__pg_a, __pg_n);
+  if (__builtin_expect(__pg_n >= __PG_RECORD_MINIMUM, 0))
+    __pg_record(__pg_p, __pg_n);
+  return __pg_p;
+}
+"#
+            }
+            "posix_memalign" => {
+                r#"extern int __pg_libc_posix_memalign(void **, __SIZE_TYPE__, __SIZE_TYPE__) __asm__("posix_memalign");
+__PG_FN int __pg_posix_memalign(void **__pg_p, __SIZE_TYPE__ __pg_a, __SIZE_TYPE__ __pg_n)
+{
+  int __pg_r = __pg_libc_posix_memalign(__pg_p, __pg_a, __pg_n);
+  if (__builtin_expect(__pg_r == 0 && __pg_n >= __PG_RECORD_MINIMUM, 0))
+    __pg_record(*__pg_p, __pg_n);
+  return __pg_r;
+}
+"#
+            }
+            "free" => {
+                r#"extern void __pg_libc_free(void *) __asm__("free");
+__PG_FN void __pg_free(void *__pg_p)
+{
+  __pg_forget(__pg_p);
+  __pg_libc_free(__pg_p);
+}
+"#
+            }
+            _ => "",
+        });
+    }
+    text
+}
+
+/// A text as the inside of a C string literal.
+pub fn escape(text: &str) -> String {
+    let mut out = String::new();
+    for byte in text.bytes() {
+        match byte {
+            b'"' => out.push_str("\\\""),
+            b'\\' => out.push_str("\\\\"),
+            b'\n' => out.push_str("\\n"),
+            b'?' => out.push_str("\\?"),
+            0x20..=0x7e => out.push(byte as char),
+            other => out.push_str(&format!("\\{other:03o}")),
+        }
+    }
+    out
+}
