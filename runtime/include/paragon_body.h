@@ -36,13 +36,13 @@
 #define __PG_ALIAS __attribute__((__may_alias__))
 __PG_FN __pg_u32 __pg_cas(__pg_u32 *p, __pg_u32 old, __pg_u32 new_value)
 {
-  __atomic_compare_exchange_n(p, &old, new_value, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  __atomic_compare_exchange_n(p, &old, new_value, 0, 0, 0);
   return old;
 }
-#define __pg_fetch_or(p, v) __atomic_fetch_or((p), (v), __ATOMIC_RELAXED)
-#define __pg_fetch_add64(p, v) __atomic_fetch_add((p), (__pg_u64)(v), __ATOMIC_RELAXED)
-#define __pg_peek(p) __atomic_load_n((p), __ATOMIC_RELAXED)
-#define __pg_poke(p, v) __atomic_store_n((p), (v), __ATOMIC_RELAXED)
+#define __pg_fetch_or(p, v) __atomic_fetch_or((p), (v), 0)
+#define __pg_fetch_add64(p, v) __atomic_fetch_add((p), (__pg_u64)(v), 0)
+#define __pg_peek(p) __atomic_load_n((p), 0)
+#define __pg_poke(p, v) __atomic_store_n((p), (v), 0)
 #endif
 
 typedef signed char __PG_ALIAS __pg_i8;
@@ -216,6 +216,9 @@ __PG_FN void __pg_end_thread(struct __pg_ctx *c)
 #define __PG_IS_FOREIGN_NAN(x) 0
 #endif
 
+/* Memory orders are written as numbers (0 relaxed, 2 acquire, 3 release): where preprocessed text is compiled, gcc's predefined
+ * macros are not there. */
+
 /* Typed accesses. `logged`: whether the load takes part in an unresolved pair. Stores are logged always: the commit
  * needs them, and the counts of the reduction method are only right if every mark in wr was counted. */
 #define __PG_DEFINE_ACCESS(name, type, nan)                                                                            \
@@ -324,7 +327,7 @@ __PG_FN void __pg_combine(__pg_value *slot, int op, int type, __pg_u64 part)
     old = seen;
 #else
     seen = old;
-    if (__atomic_compare_exchange_n(&slot->u, &seen, value, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+    if (__atomic_compare_exchange_n(&slot->u, &seen, value, 0, 0, 0))
       return;
     old = seen;
 #endif

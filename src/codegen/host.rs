@@ -295,7 +295,9 @@ impl Emitter<'_> {
         }
         text.push_str(&body.text);
         text.push_str(&"}\n".repeat(self.plan.dims.len()));
-        text.push_str("__pg_begin = __pg_strip;\nif (__pg_stop && __atomic_load_n(__pg_stop, __ATOMIC_RELAXED)) break;\n}\n");
+        text.push_str(
+            "__pg_begin = __pg_strip;\nif (__pg_stop && __atomic_load_n(__pg_stop, 0)) break;\n}\n",
+        );
         for (slot, r) in self.results.iter().enumerate() {
             let _ = writeln!(text, "{}", Self::pack(r.kind, &format!("__pg_r[{slot}]"), &variable(r.var)));
         }
@@ -540,8 +542,8 @@ impl Emitter<'_> {
             "__builtin_memset(&__pg_result, 0, sizeof __pg_result);\n__builtin_memset(&__pg_e, 0, sizeof __pg_e);\n\
              __builtin_memset(__pg_accesses, 0, sizeof __pg_accesses);\n__builtin_memset(__pg_bases, 0, sizeof __pg_bases);\n\
              __pg_api = __pg_runtime();\nif (!__pg_api) {{\n\
-             if (__atomic_load_n(&__pg_api_state, __ATOMIC_RELAXED) == 2)\n\
-             __atomic_store_n(&__pg_loop_{n}.threshold, {}, __ATOMIC_RELAXED);\nreturn __pg_result;\n}}",
+             if (__atomic_load_n(&__pg_api_state, 0) == 2)\n\
+             __atomic_store_n(&__pg_loop_{n}.threshold, {}, 0);\nreturn __pg_result;\n}}",
             literal(i64::MAX)
         );
         let mut printer = Printer::new(unit, plan, true);
@@ -561,7 +563,8 @@ impl Emitter<'_> {
             }
             for (name, k) in [("__pg_f", kind), ("__pg_m", compare)] {
                 if k.size() == 8 && !k.signed() {
-                    let _ = writeln!(out, "if ({name} > (__pg_u64){}) return __pg_result;", literal(i64::MAX));
+                    let _ =
+                        writeln!(out, "if ({name} > (__pg_u64){}) return __pg_result;", literal(i64::MAX));
                 }
             }
             let relation = match dim.relation {
@@ -596,7 +599,8 @@ impl Emitter<'_> {
             if let Scalar::Int(k) = kind {
                 let _ = writeln!(numbers, "const __pg_i64 __pg_w{number} = (__pg_i64)__pg_i{number};");
                 if k.size() == 8 && !k.signed() {
-                    let _ = writeln!(numbers, "__pg_bad |= __pg_i{number} > (__pg_u64){};", literal(i64::MAX));
+                    let _ =
+                        writeln!(numbers, "__pg_bad |= __pg_i{number} > (__pg_u64){};", literal(i64::MAX));
                 }
             }
         }

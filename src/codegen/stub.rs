@@ -20,7 +20,7 @@ static __attribute__((__cold__, __noinline__, __unused__)) const struct __pg_api
 {{
   const struct __pg_api *__pg_found = 0;
   int __pg_expected = 0, __pg_errno = *__pg_libc_errno();
-  if (!__atomic_compare_exchange_n(&__pg_api_state, &__pg_expected, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+  if (!__atomic_compare_exchange_n(&__pg_api_state, &__pg_expected, 1, 0, 2, 0))
     return 0;
   if (__pg_libc_dlsym) {{
     void *(*__pg_dlopen)(const char *, int);
@@ -44,14 +44,14 @@ static __attribute__((__cold__, __noinline__, __unused__)) const struct __pg_api
   if (__pg_found && __pg_found->abi != PG_ABI_VERSION)
     __pg_found = 0;
   __pg_api_found = __pg_found;
-  __atomic_store_n(&__pg_api_state, 2, __ATOMIC_RELEASE);
+  __atomic_store_n(&__pg_api_state, 2, 3);
   *__pg_libc_errno() = __pg_errno;
   return __pg_found;
 }}
 /* Null: no runtime, or not yet. */
 __PG_FN const struct __pg_api *__pg_runtime(void)
 {{
-  if (__atomic_load_n(&__pg_api_state, __ATOMIC_ACQUIRE) == 2)
+  if (__atomic_load_n(&__pg_api_state, 2) == 2)
     return __pg_api_found;
   return __pg_attach();
 }}
@@ -70,7 +70,7 @@ static __attribute__((__cold__, __noinline__, __unused__)) void __pg_record(void
 }}
 __PG_FN void __pg_forget(void *__pg_start)
 {{
-  if (__atomic_load_n(&__pg_api_state, __ATOMIC_ACQUIRE) == 2 && __pg_api_found && __pg_start)
+  if (__atomic_load_n(&__pg_api_state, 2) == 2 && __pg_api_found && __pg_start)
     __pg_api_found->freed(__pg_start);
 }}
 #define __PG_RECORD_MINIMUM {record_minimum}u
@@ -79,8 +79,8 @@ __PG_FN void __pg_forget(void *__pg_start)
     for allocator in allocators {
         text.push_str(match *allocator {
             "malloc" => {
-                r#"extern void *__pg_libc_malloc(__SIZE_TYPE__) __asm__("malloc") __attribute__((__malloc__, __alloc_size__(1)));
-__PG_FN void *__pg_malloc(__SIZE_TYPE__ __pg_n)
+                r#"extern void *__pg_libc_malloc(unsigned long) __asm__("malloc") __attribute__((__malloc__, __alloc_size__(1)));
+__PG_FN void *__pg_malloc(unsigned long __pg_n)
 {
   void *__pg_p = __pg_libc_malloc(__pg_n);
   if (__builtin_expect(__pg_n >= __PG_RECORD_MINIMUM, 0))
@@ -90,8 +90,8 @@ __PG_FN void *__pg_malloc(__SIZE_TYPE__ __pg_n)
 "#
             }
             "calloc" => {
-                r#"extern void *__pg_libc_calloc(__SIZE_TYPE__, __SIZE_TYPE__) __asm__("calloc") __attribute__((__malloc__, __alloc_size__(1, 2)));
-__PG_FN void *__pg_calloc(__SIZE_TYPE__ __pg_n, __SIZE_TYPE__ __pg_m)
+                r#"extern void *__pg_libc_calloc(unsigned long, unsigned long) __asm__("calloc") __attribute__((__malloc__, __alloc_size__(1, 2)));
+__PG_FN void *__pg_calloc(unsigned long __pg_n, unsigned long __pg_m)
 {
   void *__pg_p = __pg_libc_calloc(__pg_n, __pg_m);
   if (__builtin_expect(__pg_p != 0 && __pg_n * __pg_m >= __PG_RECORD_MINIMUM, 0))
@@ -101,8 +101,8 @@ __PG_FN void *__pg_calloc(__SIZE_TYPE__ __pg_n, __SIZE_TYPE__ __pg_m)
 "#
             }
             "realloc" => {
-                r#"extern void *__pg_libc_realloc(void *, __SIZE_TYPE__) __asm__("realloc") __attribute__((__alloc_size__(2)));
-__PG_FN void *__pg_realloc(void *__pg_old, __SIZE_TYPE__ __pg_n)
+                r#"extern void *__pg_libc_realloc(void *, unsigned long) __asm__("realloc") __attribute__((__alloc_size__(2)));
+__PG_FN void *__pg_realloc(void *__pg_old, unsigned long __pg_n)
 {
   void *__pg_p;
   __pg_forget(__pg_old);
@@ -114,8 +114,8 @@ __PG_FN void *__pg_realloc(void *__pg_old, __SIZE_TYPE__ __pg_n)
 "#
             }
             "aligned_alloc" => {
-                r#"extern void *__pg_libc_aligned_alloc(__SIZE_TYPE__, __SIZE_TYPE__) __asm__("aligned_alloc") __attribute__((__malloc__, __alloc_size__(2)));
-__PG_FN void *__pg_aligned_alloc(__SIZE_TYPE__ __pg_a, __SIZE_TYPE__ __pg_n)
+                r#"extern void *__pg_libc_aligned_alloc(unsigned long, unsigned long) __asm__("aligned_alloc") __attribute__((__malloc__, __alloc_size__(2)));
+__PG_FN void *__pg_aligned_alloc(unsigned long __pg_a, unsigned long __pg_n)
 {
   void *__pg_p = __pg_libc_aligned_alloc(__pg_a, __pg_n);
   if (__builtin_expect(__pg_n >= __PG_RECORD_MINIMUM, 0))
@@ -125,8 +125,8 @@ __PG_FN void *__pg_aligned_alloc(__SIZE_TYPE__ __pg_a, __SIZE_TYPE__ __pg_n)
 "#
             }
             "posix_memalign" => {
-                r#"extern int __pg_libc_posix_memalign(void **, __SIZE_TYPE__, __SIZE_TYPE__) __asm__("posix_memalign");
-__PG_FN int __pg_posix_memalign(void **__pg_p, __SIZE_TYPE__ __pg_a, __SIZE_TYPE__ __pg_n)
+                r#"extern int __pg_libc_posix_memalign(void **, unsigned long, unsigned long) __asm__("posix_memalign");
+__PG_FN int __pg_posix_memalign(void **__pg_p, unsigned long __pg_a, unsigned long __pg_n)
 {
   int __pg_r = __pg_libc_posix_memalign(__pg_p, __pg_a, __pg_n);
   if (__builtin_expect(__pg_r == 0 && __pg_n >= __PG_RECORD_MINIMUM, 0))
