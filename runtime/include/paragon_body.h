@@ -56,6 +56,13 @@ __extension__ typedef unsigned long long __PG_ALIAS __pg_w64;
 typedef float __PG_ALIAS __pg_f32;
 typedef double __PG_ALIAS __pg_f64;
 
+/* Run-time compiled kernels know their log method. */
+#ifdef __PG_METHOD
+#define __PG_LOG_METHOD(l) __PG_METHOD
+#else
+#define __PG_LOG_METHOD(l) ((l)->log_method)
+#endif
+
 /* The array that a base's accesses belong to. */
 struct __pg_view {
   __pg_u64 lo, size, dev, log;
@@ -124,7 +131,7 @@ __PG_FN void __pg_log_read(struct __pg_ctx *c, const struct __pg_view *v, __pg_u
   cell = v->log + ((address - (v->lo & ~(__pg_u64)63)) >> l->log_shift);
   last = v->log + ((address + width - 1 - (v->lo & ~(__pg_u64)63)) >> l->log_shift);
   for (; cell <= last; cell++) {
-    if (l->log_method == PG_LOG_ATOMIC) {
+    if (__PG_LOG_METHOD(l) == PG_LOG_ATOMIC) {
       __pg_u32 seen = __pg_peek(&l->rd[cell]);
       if (seen == 0)
         seen = __pg_cas(&l->rd[cell], 0, c->iteration);
@@ -145,7 +152,7 @@ __PG_FN void __pg_log_write(struct __pg_ctx *c, const struct __pg_view *v, __pg_
   cell = v->log + ((address - (v->lo & ~(__pg_u64)63)) >> l->log_shift);
   last = v->log + ((address + width - 1 - (v->lo & ~(__pg_u64)63)) >> l->log_shift);
   for (; cell <= last; cell++) {
-    if (l->log_method == PG_LOG_ATOMIC) {
+    if (__PG_LOG_METHOD(l) == PG_LOG_ATOMIC) {
       __pg_u32 seen = __pg_peek(&l->wr[cell]);
       if (seen == 0)
         seen = __pg_cas(&l->wr[cell], 0, c->iteration);
@@ -227,7 +234,7 @@ __PG_FN void __pg_end_thread(struct __pg_ctx *c)
     __pg_u64 p = __pg_translate(c, v, address, (__pg_u32)sizeof(type));                                                \
     if (p == 0)                                                                                                        \
       return (type)0;                                                                                                  \
-    if (logged && c->launch->log_method >= PG_LOG_ATOMIC)                                                              \
+    if (logged && __PG_LOG_METHOD(c->launch) >= PG_LOG_ATOMIC)                                                              \
       __pg_log_read(c, v, address, (__pg_u32)sizeof(type));                                                            \
     return *(const type *)p;                                                                                           \
   }                                                                                                                    \
@@ -240,9 +247,9 @@ __PG_FN void __pg_end_thread(struct __pg_ctx *c)
       c->fail |= PG_FAIL_NAN;                                                                                          \
       return;                                                                                                          \
     }                                                                                                                  \
-    if (c->launch->log_method >= PG_LOG_ATOMIC)                                                                        \
+    if (__PG_LOG_METHOD(c->launch) >= PG_LOG_ATOMIC)                                                                        \
       __pg_log_write(c, v, address, (__pg_u32)sizeof(type));                                                           \
-    else if (c->launch->log_method != PG_LOG_NONE)                                                                     \
+    else if (__PG_LOG_METHOD(c->launch) != PG_LOG_NONE)                                                                     \
       __pg_mark_write(c, v, address, (__pg_u32)sizeof(type));                                                          \
     *(type *)p = value;                                                                                                \
   }                                                                                                                    \

@@ -1,8 +1,546 @@
-//! The CUDA device.
+//! The CUDA device: one NVIDIA GPU through the driver's own interface, kernels compiled at run time.
+//!
+//! The driver is loaded when the device is opened, so one binary serves machines with and without a GPU. Every call's
+//! status is looked at; a status after which the driver says that the process's context is gone makes the device lost for good.
+//! Device addresses are never dereferenced here. Kernels check every address that a program computes before they use it, because
+//! an illegal one would lose the GPU for the process.
 
-use super::{Device, DeviceError};
+mod cache;
+pub mod nvrtc;
+
+use super::{Device, DeviceError, DevicePtr, Launch, LogMethod, Outcome};
+use crate::abi::{self, Info, RawLaunch, Region, Value};
+use crate::memory::safe_copy;
+use cudarc::driver::sys;
+use std::collections::HashMap;
+use std::ffi::c_void;
+use std::sync::atomic::Ordering;
+
+/// Threads of a block; the chapter's choice too.
+const BLOCK: u32 = 256;
+/// Bytes of one pinned staging buffer.
+const STAGE: usize = 16 << 20;
+/// Copies up to this size are made by one thread.
+const SMALL: usize = 1 << 20;
+/// Freed memory that is kept for the next entry.
+const KEPT: u64 = 4 << 30;
+
+const CHECK_SOURCE: &str = r#"
+extern "C" __global__ void __pg_check(const unsigned *wr, const unsigned *rd, unsigned long long cells, unsigned *flags,
+                                      unsigned long long *counts)
+{
+  unsigned long long written = 0, met = 0;
+  if (*(volatile unsigned *)flags != 0)
+    return;
+  for (unsigned long long cell = blockIdx.x * (unsigned long long)blockDim.x + threadIdx.x; cell < cells;
+       cell += gridDim.x * (unsigned long long)blockDim.x) {
+    unsigned w = wr[cell];
+    if (w != 0) {
+      unsigned r = rd[cell];
+      written++;
+      if (r != 0 && r != w) {
+        met++;
+        flags[1] = w - 1;
+      }
+    }
+  }
+  for (int distance = 16; distance != 0; distance /= 2) {
+    written += __shfl_down_sync(0xffffffffu, written, distance);
+    met += __shfl_down_sync(0xffffffffu, met, distance);
+  }
+  if (threadIdx.x % 32 == 0) {
+    if (written != 0)
+      atomicAdd(&counts[1], written);
+    if (met != 0)
+      atomicAdd(&counts[2], met);
+  }
+}
+"#;
+
+/// A status as an error.
+fn check(status: sys::CUresult, what: &str, bytes: u64) -> Result<(), DeviceError> {
+    match status as u32 {
+        0 => Ok(()),
+        2 => Err(DeviceError::OutOfMemory(bytes)),
+        code @ (200..=299 | 300..=399 | 1 | 500 | 701) => {
+            Err(DeviceError::Kernel(format!("{what}: error {code}")))
+        }
+        code => Err(DeviceError::Lost(format!("{what}: error {code}"))),
+    }
+}
+
+/// One GPU.
+struct Cuda {
+    stream: sys::CUstream,
+    events: [sys::CUevent; 3],
+    architecture: String,
+    processors: u32,
+    kernels: HashMap<(usize, u32), sys::CUfunction>,
+    check_kernel: Option<sys::CUfunction>,
+    /// Pinned memory: two staging buffers.
+    stages: [*mut u8; 2],
+    stage_events: [sys::CUevent; 2],
+    /// The stop word in mapped host memory, and its device address.
+    stop: (*mut u32, u64),
+    sizes: HashMap<u64, u64>,
+    kept: Vec<(u64, u64)>,
+    copy_threads: usize,
+}
+
+// SAFETY: handles of the driver and pinned memory belong to no thread; the device is used by one thread at a time.
+unsafe impl Send for Cuda {}
 
 /// Opens the first GPU.
 pub fn open() -> Result<Box<dyn Device>, DeviceError> {
-    Err(DeviceError::Lost("built without CUDA".into()))
+    // SAFETY: loads and unloads libraries by name.
+    if !unsafe { sys::is_culib_present() } {
+        return Err(DeviceError::Lost("no CUDA driver".into()));
+    }
+    // SAFETY: driver calls with pointers to local variables, in the order that the driver's documentation asks for.
+    unsafe {
+        check(sys::cuInit(0), "cuInit", 0)?;
+        let mut device = 0;
+        check(sys::cuDeviceGet(&mut device, 0), "cuDeviceGet", 0)?;
+        let mut context = std::ptr::null_mut();
+        check(sys::cuDevicePrimaryCtxRetain(&mut context, device), "cuDevicePrimaryCtxRetain", 0)?;
+        check(sys::cuCtxSetCurrent(context), "cuCtxSetCurrent", 0)?;
+        let attribute = |which| {
+            let mut value = 0;
+            check(sys::cuDeviceGetAttribute(&mut value, which, device), "cuDeviceGetAttribute", 0)
+                .map(|()| value)
+        };
+        use sys::CUdevice_attribute_enum as A;
+        let major = attribute(A::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
+        let minor = attribute(A::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
+        let processors = attribute(A::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
+        let mut stream = std::ptr::null_mut();
+        check(sys::cuStreamCreate(&mut stream, 1), "cuStreamCreate", 0)?;
+        let event = || {
+            let mut event = std::ptr::null_mut();
+            check(sys::cuEventCreate(&mut event, 0), "cuEventCreate", 0).map(|()| event)
+        };
+        let pinned = |bytes: usize| {
+            let mut pointer: *mut c_void = std::ptr::null_mut();
+            // Portable and mapped.
+            check(sys::cuMemHostAlloc(&mut pointer, bytes, 1 | 2), "cuMemHostAlloc", bytes as u64)
+                .map(|()| pointer.cast::<u8>())
+        };
+        let word = pinned(64)?;
+        let mut word_on_device = 0;
+        check(
+            sys::cuMemHostGetDevicePointer_v2(&mut word_on_device, word.cast(), 0),
+            "cuMemHostGetDevicePointer",
+            0,
+        )?;
+        Ok(Box::new(Cuda {
+            stream,
+            events: [event()?, event()?, event()?],
+            architecture: format!("sm_{major}{minor}"),
+            processors: processors as u32,
+            kernels: HashMap::new(),
+            check_kernel: None,
+            stages: [pinned(STAGE)?, pinned(STAGE)?],
+            stage_events: [event()?, event()?],
+            stop: (word.cast(), word_on_device),
+            sizes: HashMap::new(),
+            kept: Vec::new(),
+            copy_threads: std::thread::available_parallelism().map_or(1, |n| n.get()).min(8),
+        }))
+    }
+}
+
+/// Runs `part(begin, end)` over `[0, bytes)` on several threads.
+fn in_parts(
+    threads: usize,
+    bytes: usize,
+    part: &(dyn Fn(usize, usize) -> Result<(), DeviceError> + Sync),
+) -> Result<(), DeviceError> {
+    if bytes <= SMALL || threads < 2 {
+        return part(0, bytes);
+    }
+    let size = bytes.div_ceil(threads).next_multiple_of(4096);
+    std::thread::scope(|scope| {
+        let mut handles = Vec::new();
+        for begin in (0..bytes).step_by(size).skip(1) {
+            let end = (begin + size).min(bytes);
+            let work = move || part(begin, end);
+            match std::thread::Builder::new().name("paragon".into()).spawn_scoped(scope, work) {
+                Ok(handle) => handles.push(handle),
+                // No thread to be had: this one does it.
+                Err(_) => part(begin, end)?,
+            }
+        }
+        part(0, size.min(bytes))?;
+        for handle in handles {
+            handle.join().map_err(|_| DeviceError::Lost("a copying thread failed".into()))??;
+        }
+        Ok(())
+    })
+}
+
+/// A raw pointer that threads may share: each uses another part.
+#[derive(Clone, Copy)]
+struct Shared(*mut u8);
+// SAFETY: see the type.
+unsafe impl Sync for Shared {}
+// SAFETY: see the type.
+unsafe impl Send for Shared {}
+impl Shared {
+    fn at(self, offset: usize) -> *mut u8 {
+        self.0.wrapping_add(offset)
+    }
+}
+
+impl Cuda {
+    fn wait(&self) -> Result<(), DeviceError> {
+        // SAFETY: the stream is ours.
+        check(unsafe { sys::cuStreamSynchronize(self.stream) }, "waiting for the GPU", 0)
+    }
+
+    fn function(
+        &mut self,
+        source: &str,
+        name: &std::ffi::CStr,
+        method: u32,
+    ) -> Result<sys::CUfunction, DeviceError> {
+        let nvrtc = nvrtc::get().map_err(DeviceError::Kernel)?;
+        let options = nvrtc::options(&self.architecture, method);
+        let version = format!("{:?} {}", nvrtc.version, env!("CARGO_PKG_VERSION"));
+        let joined = options.join(" ");
+        let key: [&[u8]; 3] = [source.as_bytes(), joined.as_bytes(), version.as_bytes()];
+        let cached = cache::load(&key);
+        let cubin = match &cached {
+            Some(cubin) => cubin.clone(),
+            None => nvrtc.compile(source, &options).map_err(DeviceError::Kernel)?,
+        };
+        // SAFETY: driver calls with pointers to local variables; the image outlives the call that reads it.
+        unsafe {
+            let mut module = std::ptr::null_mut();
+            check(sys::cuModuleLoadData(&mut module, cubin.as_ptr().cast()), "cuModuleLoadData", 0)?;
+            let mut function = std::ptr::null_mut();
+            check(sys::cuModuleGetFunction(&mut function, module, name.as_ptr()), "cuModuleGetFunction", 0)?;
+            if cached.is_none() {
+                cache::store(&key, &cubin);
+            }
+            Ok(function)
+        }
+    }
+
+    fn kernel(&mut self, info: &Info, method: LogMethod) -> Result<sys::CUfunction, DeviceError> {
+        let key = (std::ptr::from_ref(info) as usize, method as u32);
+        if let Some(function) = self.kernels.get(&key) {
+            return Ok(*function);
+        }
+        let function =
+            self.function(&nvrtc::kernel_source(&info.cuda_text()), c"__pg_kernel", method as u32)?;
+        self.kernels.insert(key, function);
+        Ok(function)
+    }
+
+    fn start(
+        &self,
+        function: sys::CUfunction,
+        work: u64,
+        parameters: &mut [*mut c_void],
+    ) -> Result<(), DeviceError> {
+        // SAFETY: driver calls; the parameters lead to values of the kernel's parameter types.
+        unsafe {
+            let mut resident = 0;
+            check(
+                sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(&mut resident, function, BLOCK as i32, 0),
+                "occupancy",
+                0,
+            )?;
+            let useful = work.div_ceil(u64::from(BLOCK)).max(1);
+            let grid = useful.min(u64::from(self.processors) * resident.max(1) as u64 * 4) as u32;
+            check(
+                sys::cuLaunchKernel(
+                    function,
+                    grid,
+                    1,
+                    1,
+                    BLOCK,
+                    1,
+                    1,
+                    0,
+                    self.stream,
+                    parameters.as_mut_ptr(),
+                    std::ptr::null_mut(),
+                ),
+                "cuLaunchKernel",
+                0,
+            )
+        }
+    }
+}
+
+impl Device for Cuda {
+    fn name(&self) -> &'static str {
+        "cuda"
+    }
+
+    fn allocate(&mut self, bytes: u64) -> Result<DevicePtr, DeviceError> {
+        let size = bytes.max(256).next_multiple_of(256);
+        if let Some(found) = self.kept.iter().position(|(_, s)| *s >= size && *s <= size * 2) {
+            let (pointer, size) = self.kept.swap_remove(found);
+            self.sizes.insert(pointer, size);
+            return Ok(DevicePtr(pointer));
+        }
+        let mut pointer = 0;
+        // SAFETY: a pointer to a local variable.
+        let mut status = unsafe { sys::cuMemAlloc_v2(&mut pointer, size as usize) };
+        if status as u32 == 2 && !self.kept.is_empty() {
+            for (old, _) in std::mem::take(&mut self.kept) {
+                // SAFETY: allocated here and not in use.
+                unsafe { sys::cuMemFree_v2(old) };
+            }
+            // SAFETY: as above.
+            status = unsafe { sys::cuMemAlloc_v2(&mut pointer, size as usize) };
+        }
+        check(status, "cuMemAlloc", size)?;
+        self.sizes.insert(pointer, size);
+        Ok(DevicePtr(pointer))
+    }
+
+    fn free(&mut self, pointer: DevicePtr) {
+        let Some(size) = self.sizes.remove(&pointer.0) else { return };
+        let kept: u64 = self.kept.iter().map(|(_, s)| s).sum();
+        if kept + size <= KEPT {
+            self.kept.push((pointer.0, size));
+        } else {
+            // SAFETY: allocated here and not in use.
+            unsafe { sys::cuMemFree_v2(pointer.0) };
+        }
+    }
+
+    fn copy_in(&mut self, host: u64, bytes: u64, to: DevicePtr) -> Result<(), DeviceError> {
+        let mut done = 0u64;
+        let mut turn = 0;
+        while done < bytes {
+            let length = (bytes - done).min(STAGE as u64) as usize;
+            let stage = Shared(self.stages[turn]);
+            // SAFETY: the event is ours; before its first record it counts as complete.
+            check(unsafe { sys::cuEventSynchronize(self.stage_events[turn]) }, "waiting for a copy", 0)?;
+            in_parts(self.copy_threads, length, &|begin, end| {
+                // SAFETY: the parts are disjoint and lie within the staging buffer.
+                unsafe { safe_copy::read(host + done + begin as u64, (end - begin) as u64, stage.at(begin)) }
+            })?;
+            // SAFETY: both ranges are ours; the buffer is not touched before the event.
+            unsafe {
+                let source = self.stages[turn].cast();
+                check(sys::cuMemcpyHtoDAsync_v2(to.0 + done, source, length, self.stream), "copying in", 0)?;
+                check(sys::cuEventRecord(self.stage_events[turn], self.stream), "cuEventRecord", 0)?;
+            }
+            done += length as u64;
+            turn = 1 - turn;
+        }
+        Ok(())
+    }
+
+    fn copy_out(&mut self, from: DevicePtr, to: &mut [u8]) -> Result<(), DeviceError> {
+        // One buffer is filled by the GPU while the other is emptied.
+        let parts: Vec<(usize, usize)> =
+            (0..to.len()).step_by(STAGE).map(|b| (b, STAGE.min(to.len() - b))).collect();
+        let target = Shared(to.as_mut_ptr());
+        for number in 0..=parts.len() {
+            if let Some(&(begin, length)) = parts.get(number) {
+                // SAFETY: both ranges are ours.
+                unsafe {
+                    let stage = self.stages[number % 2].cast();
+                    check(
+                        sys::cuMemcpyDtoHAsync_v2(stage, from.0 + begin as u64, length, self.stream),
+                        "copying out",
+                        0,
+                    )?;
+                    check(
+                        sys::cuEventRecord(self.stage_events[number % 2], self.stream),
+                        "cuEventRecord",
+                        0,
+                    )?;
+                }
+            }
+            if let Some(&(begin, length)) = number.checked_sub(1).and_then(|n| parts.get(n)) {
+                let slot = (number - 1) % 2;
+                // SAFETY: the event is ours.
+                check(unsafe { sys::cuEventSynchronize(self.stage_events[slot]) }, "waiting for a copy", 0)?;
+                let stage = Shared(self.stages[slot]);
+                in_parts(self.copy_threads, length, &|b, e| {
+                    // SAFETY: disjoint parts of our buffer and of the caller's.
+                    unsafe { std::ptr::copy_nonoverlapping(stage.at(b), target.at(begin + b), e - b) };
+                    Ok(())
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    fn fill(&mut self, to: DevicePtr, word: u32, bytes: u64) -> Result<(), DeviceError> {
+        // SAFETY: the range is ours.
+        check(unsafe { sys::cuMemsetD32Async(to.0, word, (bytes / 4) as usize, self.stream) }, "filling", 0)
+    }
+
+    fn prepare(&mut self, info: &Info, method: LogMethod) -> Result<(), DeviceError> {
+        self.kernel(info, method)?;
+        if matches!(method, LogMethod::Atomic | LogMethod::Reduction) && self.check_kernel.is_none() {
+            self.check_kernel = Some(self.function(CHECK_SOURCE, c"__pg_check", 0)?);
+        }
+        Ok(())
+    }
+
+    fn run(&mut self, launch: &mut Launch<'_>) -> Result<Outcome, DeviceError> {
+        let function = self.kernel(launch.info, launch.method)?;
+        // One packed buffer: counters first (total, written, met, flags), then results, then tables.
+        let n_results = launch.results.len();
+        let mut words: Vec<u64> = vec![0; 4];
+        words.extend(launch.results.iter().map(|v| v.0));
+        let at_values = words.len();
+        words.extend(launch.values.iter().map(|v| v.0));
+        let at_bases = words.len();
+        words.extend(launch.bases);
+        let at_anchors = words.len();
+        words.extend(launch.anchors);
+        let at_regions = words.len();
+        for Region { lo, size, dev, log } in launch.regions {
+            words.extend([lo, size, dev, log]);
+        }
+        let packed = self.allocate(words.len() as u64 * 8)?;
+        let result = self.run_packed(
+            launch,
+            function,
+            packed,
+            &words,
+            [at_values, at_bases, at_anchors, at_regions, n_results],
+        );
+        self.free(packed);
+        result
+    }
+}
+
+impl Cuda {
+    fn run_packed(
+        &mut self,
+        launch: &mut Launch<'_>,
+        function: sys::CUfunction,
+        packed: DevicePtr,
+        words: &[u64],
+        [at_values, at_bases, at_anchors, at_regions, n_results]: [usize; 5],
+    ) -> Result<Outcome, DeviceError> {
+        let bytes = words.len() * 8;
+        if bytes > STAGE {
+            return Err(DeviceError::Kernel("too many tables".into()));
+        }
+        let at = |word: usize| packed.0 + word as u64 * 8;
+        let raw = RawLaunch {
+            n: launch.n,
+            trip: launch.trip,
+            regions: at(at_regions),
+            anchors: at(at_anchors),
+            bases: at(at_bases),
+            values: at(at_values),
+            results: at(4),
+            flags: at(3),
+            stop: self.stop.1,
+            wr: launch.wr.0,
+            rd: launch.rd.0,
+            total: at(0),
+            n_regions: launch.regions.len() as u32,
+            n_bases: launch.bases.len() as u32,
+            log_shift: launch.log_shift,
+            log_method: launch.method as u32,
+        };
+        let logged = matches!(launch.method, LogMethod::Atomic | LogMethod::Reduction);
+        self.wait()?;
+        // SAFETY: the staging buffer and the stop word are ours and idle; the stop word is read by kernels only as a flag.
+        unsafe {
+            std::ptr::write_volatile(self.stop.0, launch.stop.load(Ordering::Relaxed));
+            std::ptr::copy_nonoverlapping(words.as_ptr().cast::<u8>(), self.stages[0], bytes);
+            check(
+                sys::cuMemcpyHtoDAsync_v2(packed.0, self.stages[0].cast(), bytes, self.stream),
+                "copying tables",
+                0,
+            )?;
+            check(sys::cuEventRecord(self.events[0], self.stream), "cuEventRecord", 0)?;
+        }
+        let mut argument = raw;
+        self.start(function, launch.n, &mut [(&raw mut argument).cast()])?;
+        // SAFETY: the event is ours.
+        check(unsafe { sys::cuEventRecord(self.events[1], self.stream) }, "cuEventRecord", 0)?;
+        if let (true, Some(function)) = (logged, self.check_kernel) {
+            let (mut wr, mut rd, mut cells) = (launch.wr.0, launch.rd.0, launch.cells);
+            let (mut flags, mut counts) = (at(3), at(0));
+            self.start(
+                function,
+                cells,
+                &mut [
+                    (&raw mut wr).cast(),
+                    (&raw mut rd).cast(),
+                    (&raw mut cells).cast(),
+                    (&raw mut flags).cast(),
+                    (&raw mut counts).cast(),
+                ],
+            )?;
+        }
+        // SAFETY: the events are ours; the buffer holds the counters and results.
+        unsafe {
+            check(sys::cuEventRecord(self.events[2], self.stream), "cuEventRecord", 0)?;
+            let back = (4 + n_results) * 8;
+            check(
+                sys::cuMemcpyDtoHAsync_v2(self.stages[0].cast(), packed.0, back, self.stream),
+                "copying results",
+                0,
+            )?;
+        }
+        // The stop word is handed on while the GPU works.
+        loop {
+            // SAFETY: the stream is ours.
+            match unsafe { sys::cuStreamQuery(self.stream) } as u32 {
+                600 => {}
+                0 => break,
+                _ => {
+                    self.wait()?;
+                    return Err(DeviceError::Lost("the GPU's stream failed".into()));
+                }
+            }
+            if launch.stop.load(Ordering::Relaxed) != 0 {
+                // SAFETY: ours, in mapped memory.
+                unsafe { std::ptr::write_volatile(self.stop.0, 1) };
+            }
+            std::thread::yield_now();
+        }
+        let mut counters = [0u64; 4];
+        let mut outcome = Outcome::default();
+        // SAFETY: the copy is complete; the buffer holds so many words.
+        unsafe {
+            std::ptr::copy_nonoverlapping(self.stages[0].cast::<u64>(), counters.as_mut_ptr(), 4);
+            for (number, value) in launch.results.iter_mut().enumerate() {
+                *value = Value(*self.stages[0].cast::<u64>().add(4 + number));
+            }
+            let (mut execute, mut checking) = (0f32, 0f32);
+            check(
+                sys::cuEventElapsedTime_v2(&mut execute, self.events[0], self.events[1]),
+                "cuEventElapsedTime",
+                0,
+            )?;
+            check(
+                sys::cuEventElapsedTime_v2(&mut checking, self.events[1], self.events[2]),
+                "cuEventElapsedTime",
+                0,
+            )?;
+            outcome.execute_ns = (f64::from(execute) * 1e6) as u64;
+            outcome.check_ns = if logged { (f64::from(checking) * 1e6) as u64 } else { 0 };
+        }
+        let [total, written, met, flags] = counters;
+        outcome.fail = flags as u32;
+        outcome.iteration = (flags >> 32) as u32;
+        outcome.conflicts = met + u64::from(outcome.fail & (abi::PG_FAIL_WAW | abi::PG_FAIL_RAW) != 0);
+        if outcome.fail == 0 && met != 0 {
+            outcome.fail |= abi::PG_FAIL_RAW;
+        }
+        if outcome.fail & !abi::PG_FAIL_RAW == 0 && launch.method == LogMethod::Reduction && total != written
+        {
+            outcome.fail |= abi::PG_FAIL_WAW;
+            outcome.conflicts += 1;
+        }
+        Ok(outcome)
+    }
 }

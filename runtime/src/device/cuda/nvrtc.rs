@@ -1,0 +1,173 @@
+//! NVIDIA's run-time compiler, loaded when a kernel is needed.
+//!
+//! It is looked for in the folder that `PARAGON_NVRTC` names, on the loader's path, and in the toolkit's usual folders. It
+//! finds its builtins only if that library is loaded globally before it, from the same folder. No GPU and no driver is needed
+//! to compile.
+
+use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
+use std::ffi::{CString, c_char, c_int, c_void};
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+type CreateProgram = unsafe extern "C" fn(
+    *mut *mut c_void,
+    *const c_char,
+    *const c_char,
+    c_int,
+    *const *const c_char,
+    *const *const c_char,
+) -> c_int;
+type CompileProgram = unsafe extern "C" fn(*mut c_void, c_int, *const *const c_char) -> c_int;
+type Size = unsafe extern "C" fn(*mut c_void, *mut usize) -> c_int;
+type Get = unsafe extern "C" fn(*mut c_void, *mut c_char) -> c_int;
+type Destroy = unsafe extern "C" fn(*mut *mut c_void) -> c_int;
+type Version = unsafe extern "C" fn(*mut c_int, *mut c_int) -> c_int;
+
+/// The loaded compiler.
+pub struct Nvrtc {
+    create: CreateProgram,
+    compile: CompileProgram,
+    cubin_size: Size,
+    cubin: Get,
+    log_size: Size,
+    log: Get,
+    destroy: Destroy,
+    /// For cache keys.
+    pub version: (i32, i32),
+    // The functions above are valid while these are loaded: for ever.
+    _libraries: (Option<Library>, Library),
+}
+
+/// Options that make results those of the host: no contraction, IEEE division and square root, no flushing.
+pub const OPTIONS: [&str; 5] =
+    ["-fmad=false", "-prec-div=true", "-prec-sqrt=true", "-ftz=false", "--std=c++17"];
+
+fn folders() -> Vec<Option<PathBuf>> {
+    let mut folders = Vec::new();
+    if let Some(folder) = std::env::var_os("PARAGON_NVRTC").filter(|f| !f.is_empty()) {
+        folders.push(Some(PathBuf::from(folder)));
+    }
+    folders.push(None);
+    let roots =
+        std::env::var_os("CUDA_HOME").map(PathBuf::from).into_iter().chain(["/usr/local/cuda".into()]);
+    for root in roots {
+        folders.push(Some(root.join("lib64")));
+        folders.push(Some(root.join("targets/x86_64-linux/lib")));
+    }
+    folders
+}
+
+/// The compiler, loaded once; the error says where it was looked for.
+pub fn get() -> Result<&'static Nvrtc, String> {
+    static LOADED: OnceLock<Result<Nvrtc, String>> = OnceLock::new();
+    LOADED.get_or_init(load).as_ref().map_err(Clone::clone)
+}
+
+fn load() -> Result<Nvrtc, String> {
+    for folder in folders() {
+        for (major, minors) in [(13, [0, 1, 2, 3]), (12, [9, 8, 6, 4])] {
+            let path = |name: String| folder.as_ref().map_or(PathBuf::from(&name), |f| f.join(&name));
+            let builtins = minors.iter().find_map(|minor| {
+                let name = path(format!("libnvrtc-builtins.so.{major}.{minor}"));
+                // SAFETY: NVIDIA's library; its initialisers have no preconditions.
+                unsafe { Library::open(Some(name), RTLD_NOW | RTLD_GLOBAL) }.ok()
+            });
+            // SAFETY: as above.
+            let Ok(library) =
+                (unsafe { Library::open(Some(path(format!("libnvrtc.so.{major}"))), RTLD_NOW) })
+            else {
+                continue;
+            };
+            // SAFETY: the types are those of nvrtc.h.
+            let loaded = unsafe { symbols(library, builtins) };
+            if let Ok(nvrtc) = loaded {
+                return Ok(nvrtc);
+            }
+        }
+    }
+    Err("libnvrtc was not found (PARAGON_NVRTC may name its folder)".into())
+}
+
+/// # Safety
+/// `library` is libnvrtc.
+unsafe fn symbols(library: Library, builtins: Option<Library>) -> Result<Nvrtc, libloading::Error> {
+    // SAFETY: promised by the caller; the types are those of nvrtc.h.
+    unsafe {
+        let version: Version = *library.get(b"nvrtcVersion\0")?;
+        let (mut major, mut minor) = (0, 0);
+        version(&mut major, &mut minor);
+        Ok(Nvrtc {
+            create: *library.get(b"nvrtcCreateProgram\0")?,
+            compile: *library.get(b"nvrtcCompileProgram\0")?,
+            cubin_size: *library.get(b"nvrtcGetCUBINSize\0")?,
+            cubin: *library.get(b"nvrtcGetCUBIN\0")?,
+            log_size: *library.get(b"nvrtcGetProgramLogSize\0")?,
+            log: *library.get(b"nvrtcGetProgramLog\0")?,
+            destroy: *library.get(b"nvrtcDestroyProgram\0")?,
+            version: (major, minor),
+            _libraries: (builtins, library),
+        })
+    }
+}
+
+impl Nvrtc {
+    /// Compiles CUDA text to machine code; the error is the compiler's log.
+    pub fn compile(&self, source: &str, options: &[String]) -> Result<Vec<u8>, String> {
+        let source = CString::new(source).map_err(|_| "a zero byte in the source")?;
+        let options: Vec<CString> = options
+            .iter()
+            .map(|o| CString::new(o.as_str()))
+            .collect::<Result<_, _>>()
+            .map_err(|_| "a zero byte")?;
+        let pointers: Vec<*const c_char> = options.iter().map(|o| o.as_ptr()).collect();
+        let mut program = std::ptr::null_mut();
+        // SAFETY: calls as nvrtc.h describes them, on strings and buffers that outlive them.
+        unsafe {
+            let none = std::ptr::null();
+            if (self.create)(&mut program, source.as_ptr(), c"loop.cu".as_ptr(), 0, none, none) != 0 {
+                return Err("nvrtcCreateProgram failed".into());
+            }
+            let status = (self.compile)(program, pointers.len() as c_int, pointers.as_ptr());
+            let result = if status == 0 {
+                let mut size = 0;
+                (self.cubin_size)(program, &mut size);
+                let mut cubin = vec![0u8; size];
+                if size != 0 && (self.cubin)(program, cubin.as_mut_ptr().cast()) == 0 {
+                    Ok(cubin)
+                } else {
+                    Err("no machine code".to_string())
+                }
+            } else {
+                let mut size = 0;
+                (self.log_size)(program, &mut size);
+                let mut log = vec![0u8; size + 1];
+                (self.log)(program, log.as_mut_ptr().cast());
+                let text = String::from_utf8_lossy(&log).trim_end_matches('\0').to_owned();
+                Err(format!("error {status}: {text}"))
+            };
+            (self.destroy)(&mut program);
+            result
+        }
+    }
+}
+
+/// The whole source of a loop's kernel.
+pub fn kernel_source(body: &str) -> String {
+    const ABI: &str = include_str!("../../../include/paragon_rt.h");
+    const BODY: &str = include_str!("../../../include/paragon_body.h");
+    format!("{ABI}{BODY}{body}")
+}
+
+/// Options for an architecture (`sm_90`) and log method.
+pub fn options(architecture: &str, method: u32) -> Vec<String> {
+    let mut options: Vec<String> = OPTIONS.iter().map(|o| o.to_string()).collect();
+    options.push(format!("--gpu-architecture={architecture}"));
+    options.push(format!("-D__PG_METHOD={method}"));
+    options.push("-w".into());
+    options
+}
+
+/// Compiles a loop's device text without any GPU.
+pub fn compile_for(architecture: &str, body: &str, method: u32) -> Result<Vec<u8>, String> {
+    get()?.compile(&kernel_source(body), &options(architecture, method))
+}
