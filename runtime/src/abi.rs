@@ -374,36 +374,72 @@ mod tests {
     use super::*;
     use std::mem::{offset_of, size_of};
 
+    /// Size of a mirrored struct and offset of each of its fields, as C assertions.
+    macro_rules! layout {
+        ($out:ident, $mirror:ty, $c:literal, [$($field:ident = $name:literal),* $(,)?]) => {
+            $out.push(format!("sizeof(struct __pg_{}) == {}", $c, size_of::<$mirror>()));
+            $($out.push(format!(
+                "__builtin_offsetof(struct __pg_{}, {}) == {}", $c, $name, offset_of!($mirror, $field)
+            ));)*
+        };
+        ($out:ident, $mirror:ty, $c:literal, [$($field:ident),* $(,)?]) => {
+            $out.push(format!("sizeof(struct __pg_{}) == {}", $c, size_of::<$mirror>()));
+            $($out.push(format!(
+                "__builtin_offsetof(struct __pg_{}, {}) == {}", $c, stringify!($field), offset_of!($mirror, $field)
+            ));)*
+        };
+    }
+
     #[test]
     fn mirrors_the_header() {
-        let checks = [
-            format!("sizeof(struct __pg_site) == {}", size_of::<Site>()),
-            format!("sizeof(struct __pg_pair) == {}", size_of::<Pair>()),
-            format!("sizeof(struct __pg_result) == {}", size_of::<ResultInfo>()),
-            format!("sizeof(struct __pg_base) == {}", size_of::<Base>()),
-            format!("sizeof(struct __pg_access) == {}", size_of::<Access>()),
-            format!("sizeof(struct __pg_pin) == {}", size_of::<Pin>()),
-            format!("sizeof(struct __pg_region) == {}", size_of::<Region>()),
-            format!("sizeof(struct __pg_entry) == {}", size_of::<Entry>()),
-            format!("sizeof(struct __pg_launch) == {}", size_of::<RawLaunch>()),
-            format!("sizeof(struct __pg_info) == {}", size_of::<Info>()),
-            format!("sizeof(struct __pg_loop) == {}", size_of::<Loop>()),
-            format!("sizeof(struct __pg_api) == {}", size_of::<Api>()),
-            format!("__builtin_offsetof(struct __pg_launch, stop) == {}", offset_of!(RawLaunch, stop)),
-            format!(
-                "__builtin_offsetof(struct __pg_launch, log_method) == {}",
-                offset_of!(RawLaunch, log_method)
-            ),
-            format!("__builtin_offsetof(struct __pg_info, direct) == {}", offset_of!(Info, direct)),
-            format!("__builtin_offsetof(struct __pg_info, sites) == {}", offset_of!(Info, sites)),
-            format!("__builtin_offsetof(struct __pg_info, cuda_body) == {}", offset_of!(Info, cuda_body)),
-            format!("__builtin_offsetof(struct __pg_entry, pins) == {}", offset_of!(Entry, pins)),
-            format!("PG_ABI_VERSION == {PG_ABI_VERSION} && PG_MAX_DIMS == {PG_MAX_DIMS}"),
-            format!("PG_SITE_HAS_AFFINE == {PG_SITE_HAS_AFFINE} && PG_MAX == {PG_MAX} && PG_F64 == {PG_F64}"),
-            format!(
-                "PG_FAIL_STOPPED == {PG_FAIL_STOPPED} && PG_LOG_REDUCTION == 3 && PG_CHECK_LOGS == {PG_CHECK_LOGS}"
-            ),
-        ];
+        let mut checks: Vec<String> = Vec::new();
+        layout!(checks, Site, "site", [base, width, flags, line]);
+        layout!(checks, Pair, "pair", [a, b, check]);
+        layout!(checks, ResultInfo, "result", [op = "op", ty = "type"]);
+        layout!(checks, Base, "base", [pointer, object_lo, object_hi, dynamic]);
+        layout!(checks, Access, "access", [stride, lo, hi]);
+        layout!(checks, Pin, "pin", [address, width]);
+        layout!(checks, Region, "region", [lo, size, dev, log]);
+        layout!(checks, Entry, "entry", [info, trip, values, results, bases, accesses, pins]);
+        layout!(
+            checks,
+            RawLaunch,
+            "launch",
+            [
+                n, trip, regions, anchors, bases, values, results, flags, stop, wr, rd, total, n_regions,
+                n_bases, log_shift, log_method
+            ]
+        );
+        layout!(
+            checks,
+            Info,
+            "info",
+            [
+                abi, verdict, check, flags, file, function, line, n_dims, n_values, n_results, n_bases,
+                n_sites, n_pairs, n_pins, work, sites, pairs, results, cuda_body, direct, device
+            ]
+        );
+        layout!(checks, Loop, "loop", [threshold, info, state]);
+        layout!(checks, Api, "api", [abi, enter, allocated, freed, object]);
+        checks.push(format!("sizeof(__pg_value) == {}", size_of::<Value>()));
+        macro_rules! constants {
+            ($($name:ident)*) => { $(checks.push(format!("{} == {}", stringify!($name), $name));)* };
+        }
+        constants!(PG_ABI_VERSION PG_MAX_DIMS PG_PARALLEL PG_POSSIBLY_PARALLEL PG_CHECK_NONE PG_CHECK_PREDICATE
+            PG_CHECK_INSPECTOR PG_CHECK_LOGS PG_LOOP_MAY_ABORT PG_LOOP_CUDA_EXACT PG_LOOP_DYNAMIC PG_SITE_STORE
+            PG_SITE_LOGGED PG_SITE_UNCONDITIONAL PG_SITE_EXACT PG_SITE_LOADS_POINTER PG_SITE_HAS_AFFINE PG_LAST PG_ADD
+            PG_MUL PG_AND PG_OR PG_XOR PG_MIN PG_MAX PG_I8 PG_U8 PG_I16 PG_U16 PG_I32 PG_U32 PG_I64 PG_U64 PG_F32
+            PG_F64 PG_FAIL_WAW PG_FAIL_RAW PG_FAIL_RANGE PG_FAIL_NO_ARRAY PG_FAIL_MISALIGNED PG_FAIL_ARITHMETIC
+            PG_FAIL_NAN PG_FAIL_STOPPED PG_MANY);
+        use crate::device::LogMethod;
+        for (name, method) in [
+            ("NONE", LogMethod::None),
+            ("MARK", LogMethod::Mark),
+            ("ATOMIC", LogMethod::Atomic),
+            ("REDUCTION", LogMethod::Reduction),
+        ] {
+            checks.push(format!("PG_LOG_{name} == {}", method as u32));
+        }
         let mut text = String::from(include_str!("../include/paragon_rt.h"));
         for check in checks {
             text.push_str(&format!("_Static_assert({check}, \"\");\n"));

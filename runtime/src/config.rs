@@ -76,7 +76,7 @@ impl Config {
             2 => DeviceChoice::Cuda,
             _ => DeviceChoice::Auto,
         };
-        let log = match choice("PARAGON_LOG", &["auto", "atomic", "reduction"], 0) {
+        let log = match choice("PARAGON_LOG", &["auto", "atomic", "reduction", "bitmap", "stamp"], 0) {
             1 => Some(LogMethod::Atomic),
             2 => Some(LogMethod::Reduction),
             _ => None,
@@ -88,7 +88,10 @@ impl Config {
             _ => RaceChoice::Auto,
         };
         let monitor = choice("PARAGON_MONITOR", &["on", "off"], 0) == 0;
-        let threads = match lookup("PARAGON_THREADS") {
+        if let Some(method) = lookup("PARAGON_LOG").filter(|m| m == "bitmap" || m == "stamp") {
+            complaints.push(format!("paragon: PARAGON_LOG={method} is not available; auto is used"));
+        }
+        let threads = match lookup("PARAGON_THREADS").filter(|t| !t.is_empty()) {
             None => available_threads(),
             Some(text) => text.parse().ok().filter(|n| (1..=4096).contains(n)).unwrap_or_else(|| {
                 complaints
@@ -127,5 +130,14 @@ mod tests {
         assert_eq!(config.log, Some(LogMethod::Reduction));
         assert!(config.threads >= 1);
         assert_eq!(complaints.len(), 2);
+    }
+
+    #[test]
+    fn methods_to_come_are_named_and_act_as_auto() {
+        let (config, complaints) = Config::read(|name| (name == "PARAGON_LOG").then(|| "stamp".into()));
+        assert_eq!(config.log, None);
+        assert_eq!(complaints, ["paragon: PARAGON_LOG=stamp is not available; auto is used"]);
+        let (_, complaints) = Config::read(|_| Some(String::new()));
+        assert!(complaints.is_empty());
     }
 }

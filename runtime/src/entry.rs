@@ -1,44 +1,49 @@
 //! What happens when a program enters a loop: from the numbers of this entry to a result, or to "run it as it stood".
 //!
 //! [`Engine::enter`] is the whole story in order: is this a situation that we serve at all; can the iterations be proven
-//! independent, and if not, how are they checked; where do the arrays lie; where should it run; run; remember.
+//! independent, and if not, how are they checked; where should it run; where do the arrays lie; run; remember.
 
 use crate::abi::*;
 use crate::config::{Config, DeviceChoice, RaceChoice};
-use crate::device::{LogMethod, threads};
-use crate::history::{self, Category, History};
+use crate::device::LogMethod;
+use crate::device::{pool::Pool, threads};
+use crate::floating_point::{self, FloatingPoint};
+use crate::history::{self, Category, History, Way};
 use crate::memory::allocations::Allocations;
 use crate::memory::placement::{self, Placement};
-use crate::speculation::cmt::{Cmt, CudaState, Job, Kind};
-use crate::speculation::predicate::{self, Obstacle};
-use crate::speculation::{commit, race};
+use crate::memory::{limits, safe_copy};
+use crate::policy::{self, Situation};
+use crate::speculation::cmt::{self, Cmt, CudaState, Job, Kind};
+use crate::speculation::commit;
+use crate::speculation::monitor::{self, Pending, Progress};
+use crate::speculation::predicate::{self, Obstacle, Rest};
+use crate::speculation::race::{self, Finish, Rule};
 use crate::trace::{Record, Trace};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Instant;
 
 /// Most iterations that a log cell can tell apart.
 const MAX_ITERATIONS: u64 = u32::MAX as u64 - 2;
-/// Splitting a loop over threads costs about this many nanoseconds.
-const SPLIT_COST_NS: f64 = 60_000.0;
-/// MXCSR and x87 control word as a program finds them.
-const DEFAULT_MXCSR: u32 = 0x1f80;
-const DEFAULT_X87: u16 = 0x037f;
 
 /// The runtime of one process.
 pub struct Engine {
     config: Config,
     trace: Trace,
     process: u32,
+    /// The signals that were blocked when the runtime was loaded.
+    signals: u64,
     allocations: Mutex<Allocations>,
     histories: Mutex<HashMap<usize, History>>,
+    pending: Mutex<Option<Pending>>,
     /// Held while a loop is entered: a second thread, a signal handler or a nested loop runs as it stood.
     active: AtomicBool,
-    cmt: OnceLock<Option<Cmt>>,
+    pool: Pool,
+    cmt: Cmt,
 }
 
-/// Whether something was decided here, or why not.
+/// Why a loop runs as it stood.
 type Declined = String;
 
 struct Active<'a>(&'a AtomicBool);
@@ -50,35 +55,61 @@ impl Drop for Active<'_> {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(|p| p.into_inner())
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Rounding, masks and flushing are the default.
-fn default_floating_point() -> bool {
-    let mut x87 = 0u16;
-    // SAFETY: stores 16 bits into a local variable.
-    unsafe { std::arch::asm!("fnstcw [{}]", in(reg) &mut x87, options(nostack)) };
-    threads::read_mxcsr() & !0x3f == DEFAULT_MXCSR && x87 == DEFAULT_X87
+/// The calling thread's signal mask, a bit for each signal.
+fn blocked_signals() -> u64 {
+    // SAFETY: reads the mask into a local variable; Linux's 64 signals are the bits of its first eight bytes.
+    unsafe {
+        let mut mask: libc::sigset_t = std::mem::zeroed();
+        libc::pthread_sigmask(libc::SIG_BLOCK, std::ptr::null(), &raw mut mask);
+        (&raw const mask).cast::<u64>().read_unaligned()
+    }
 }
+
+/// Host addresses, start to one past the end.
+type Ranges = Vec<(u64, u64)>;
 
 /// How this entry is checked.
 struct Plan {
     method: LogMethod,
+    /// Nothing needs to be checked while it runs.
     proven: bool,
-    dense: Option<Vec<(u64, u64)>>,
+    /// What predicates left open.
+    rest: Rest,
+    /// The log method was asked for: nothing replaces it.
+    forced: bool,
+}
+
+/// One entry on its way.
+struct Visit<'a> {
+    the_loop: &'a Loop,
+    info: &'static Info,
+    entry: &'a mut Entry,
+    history: History,
+    record: Record,
+    fp: FloatingPoint,
+    /// Iterations of the merged space.
+    iterations: u64,
 }
 
 impl Engine {
     /// A runtime by the environment's wishes.
     pub fn new(config: Config) -> Engine {
+        cmt::leave_at_exit();
+        let pool = Pool::default();
         Engine {
             trace: Trace::open(config.trace.as_deref()),
-            config,
             process: std::process::id(),
+            signals: blocked_signals(),
             allocations: Mutex::default(),
             histories: Mutex::default(),
+            pending: Mutex::default(),
             active: AtomicBool::new(false),
-            cmt: OnceLock::new(),
+            cmt: Cmt::new(pool.clone(), config.threads),
+            pool,
+            config,
         }
     }
 
@@ -103,8 +134,9 @@ impl Engine {
         }
     }
 
-    fn cmt(&self) -> Option<&Cmt> {
-        self.cmt.get_or_init(|| Cmt::start(self.config.threads)).as_ref()
+    /// Whether we stand in a signal handler, as far as one can tell: handlers run with their own signal blocked.
+    fn in_signal_handler(&self) -> bool {
+        blocked_signals() & !self.signals != 0
     }
 
     /// A loop is entered. True: it is complete, and the entry's results are the scalars after it. False: nothing has
@@ -113,288 +145,428 @@ impl Engine {
     /// # Safety
     /// `the_loop` is a loop of a loaded object, and `entry` was filled in by its generated code and is alive.
     pub unsafe fn enter(&self, the_loop: &Loop, entry: &mut Entry) -> bool {
-        if std::process::id() != self.process || self.active.swap(true, Ordering::AcqRel) {
+        if std::process::id() != self.process || cmt::leaving() || self.in_signal_handler() {
+            return false;
+        }
+        if self.active.swap(true, Ordering::AcqRel) {
             return false;
         }
         let _active = Active(&self.active);
-        // SAFETY: info is static data of a loaded object; objects with loops are not unloaded while the program runs them.
+        // SAFETY: info is static data of a loaded object; while its loop is entered the object stays loaded.
         let Some(info) = (unsafe { entry.info.as_ref::<'static>() }) else { return false };
         if info.abi != PG_ABI_VERSION {
             return false;
         }
         let started = Instant::now();
-        let mut record = Record::new(info);
-        let mut history = *lock(&self.histories).entry(std::ptr::from_ref(the_loop) as usize).or_default();
+        self.collect_monitored();
+        let key = std::ptr::from_ref(the_loop) as usize;
+        let mut visit = Visit {
+            the_loop,
+            info,
+            entry,
+            history: *lock(&self.histories).entry(key).or_default(),
+            record: if self.trace.enabled() { Record::new(info) } else { Record::default() },
+            fp: FloatingPoint::enter(),
+            iterations: 0,
+        };
         // SAFETY: promised by the caller.
-        let result = unsafe { self.decide(the_loop, info, entry, &mut history, &mut record) };
-        lock(&self.histories).insert(std::ptr::from_ref(the_loop) as usize, history);
-        if let Err(why) = &result {
-            record.why.clone_from(why);
-        }
+        let result = unsafe { self.decide(&mut visit) };
+        lock(&self.histories).insert(key, visit.history);
         if self.trace.enabled() {
-            record.total_ns = started.elapsed().as_nanos() as u64;
-            self.trace.write(&record);
+            if let Err(why) = &result {
+                visit.record.decision = "sequential";
+                visit.record.why.clone_from(why);
+            }
+            visit.record.total_ns = started.elapsed().as_nanos() as u64;
+            self.trace.write(&visit.record);
         }
         result.is_ok()
     }
 
+    /// Looks whether a monitored run has finished meanwhile.
+    fn collect_monitored(&self) {
+        let mut pending = lock(&self.pending);
+        if let Some(run) = pending.as_ref()
+            && let Progress::Finished(report) = run.progress()
+        {
+            if let (Some(report), Some(history)) = (report, lock(&self.histories).get_mut(&run.the_loop)) {
+                monitor::conclude(history, &report);
+            }
+            *pending = None;
+        }
+    }
+
     /// See [`Engine::enter`]; `Err` says why the loop runs as it stood.
-    unsafe fn decide(
-        &self,
-        the_loop: &Loop,
-        info: &'static Info,
-        entry: &mut Entry,
-        history: &mut History,
-        record: &mut Record,
-    ) -> Result<(), Declined> {
-        let forced = self.config.race != RaceChoice::Auto;
-        let n =
-            entry.trip.iter().try_fold(1u64, |n, t| u64::try_from(*t).ok().and_then(|t| n.checked_mul(t)));
-        let Some(n) = n.filter(|n| (1..=MAX_ITERATIONS).contains(n)) else {
-            return Err("too many iterations to tell apart".into());
-        };
-        record.trip = n;
-        if !default_floating_point() {
+    unsafe fn decide(&self, visit: &mut Visit<'_>) -> Result<(), Declined> {
+        let iterations = visit
+            .entry
+            .trip
+            .iter()
+            .try_fold(1u64, |n, t| u64::try_from(*t).ok().and_then(|t| n.checked_mul(t)))
+            .filter(|n| *n != 0)
+            .ok_or("the iteration space is empty or too large")?;
+        visit.iterations = iterations;
+        visit.record.trip = iterations;
+        if !floating_point::is_default() {
             return Err("the floating-point environment is not the default one".into());
         }
-        let resting = !history.enter();
-        if resting && !forced {
+        let asked = self.config.race != RaceChoice::Auto;
+        if !visit.history.enter() && !asked {
+            if visit.history.hopeless() {
+                history::switch_off(visit.the_loop);
+            }
             return Err("conflicts were found before".into());
         }
         // SAFETY: promised by the caller, here and below.
-        let plan = unsafe { self.plan(info, entry)? };
-        record.log = ["none", "mark", "atomic", "reduction"][plan.method as usize];
-        let kind = self.choose(info, n, history)?;
-
-        let in_place =
-            kind == Kind::Threads && plan.proven && self.config.in_place && !info.has(PG_LOOP_MAY_ABORT);
-        if in_place && self.config.race != RaceChoice::Worker {
-            record.log = "none";
-            // SAFETY: promised by the caller; the loop is proven parallel for this entry.
-            return unsafe { self.in_place(the_loop, info, entry, history, record) };
+        let plan = unsafe { self.plan(visit.info, visit.entry)? };
+        let in_place = plan.proven
+            && !plan.forced
+            && self.config.in_place
+            && self.config.device != DeviceChoice::Cuda
+            && self.config.race != RaceChoice::Worker
+            && !visit.info.has(PG_LOOP_MAY_ABORT);
+        if asked {
+            let kind = self.asked_kind(visit.info)?;
+            if in_place && kind == Kind::Threads {
+                // SAFETY: as above.
+                return unsafe { self.run_in_place(visit) };
+            }
+            // SAFETY: as above.
+            return unsafe { self.speculate(visit, plan, kind) };
         }
-        // SAFETY: promised by the caller.
-        unsafe { self.speculate(the_loop, info, entry, history, record, plan, kind, n) }
+        // SAFETY: as above.
+        unsafe { self.run_where_it_pays(visit, plan, in_place) }
     }
 
     /// How the entry is checked: by proof where there is one, otherwise by logs.
     unsafe fn plan(&self, info: &Info, entry: &Entry) -> Result<Plan, Declined> {
-        let lines = |a: u32, b: u32| {
-            let line = |s: u32| info.sites().get(s as usize).map_or(0, |s| s.line);
-            (line(a), line(b))
-        };
+        let line = |s: u32| info.sites().get(s as usize).map_or(0, |s| s.line);
+        let logs = |method, rest, forced| Plan { method, proven: false, rest, forced };
         // SAFETY: promised by the caller.
         let proof = unsafe { predicate::prove(info, entry) };
-        let logs = |method| Plan { method, proven: false, dense: None };
-        match (proof, self.config.log) {
-            (_, Some(method)) if info.n_pairs != 0 => Ok(logs(method)),
-            (Ok(true), _) => {
-                // SAFETY: promised by the caller.
-                let dense = unsafe { commit::dense_ranges(info, entry) };
-                let method = if dense.is_some() { LogMethod::None } else { LogMethod::Mark };
-                Ok(Plan { method, proven: true, dense })
+        if let (Some(method), true) = (self.config.log, info.n_pairs != 0) {
+            return Ok(logs(method, Rest::default(), true));
+        }
+        match proof {
+            // A loop that the compiler wants to see logged is logged, whatever its pairs say.
+            Ok(rest) if rest.is_empty() && !(info.check == PG_CHECK_LOGS && info.n_pairs == 0) => {
+                Ok(Plan { method: LogMethod::None, proven: true, rest, forced: false })
             }
-            (Ok(false), _) => Ok(logs(LogMethod::Atomic)),
-            (Err(Obstacle::Pair(a, b)), _) => {
-                let (a, b) = lines(a, b);
-                Err(format!("the accesses in lines {a} and {b} may meet in different iterations"))
-            }
-            (Err(Obstacle::Pin(store, _)), _) => Err(format!(
-                "the store in line {} may change what the loop depends on",
-                lines(store, store).0
+            Ok(rest) => Ok(logs(self.config.log.unwrap_or(LogMethod::Atomic), rest, false)),
+            Err(Obstacle::Pair(a, b)) => Err(format!(
+                "the accesses in lines {} and {} may meet in different iterations",
+                line(a),
+                line(b)
             )),
+            Err(Obstacle::Pin(store, _)) => {
+                Err(format!("the store in line {} may change what the loop depends on", line(store)))
+            }
         }
     }
 
-    /// Threads or CUDA.
-    fn choose(&self, info: &Info, n: u64, history: &History) -> Result<Kind, Declined> {
+    /// The device that `PARAGON_DEVICE` asks for, under a race whose winner is fixed: then it is waited for.
+    fn asked_kind(&self, info: &Info) -> Result<Kind, Declined> {
         let exact = info.has(PG_LOOP_CUDA_EXACT);
+        let cuda = |otherwise: Result<Kind, Declined>| {
+            self.cmt.open_cuda();
+            while self.cmt.cuda_state() == CudaState::Opening {
+                std::thread::sleep(std::time::Duration::from_millis(1));
+            }
+            if self.cmt.cuda_state() == CudaState::Ready { Ok(Kind::Cuda) } else { otherwise }
+        };
         match self.config.device {
             DeviceChoice::Off => Err("switched off".into()),
             DeviceChoice::Threads => Ok(Kind::Threads),
-            DeviceChoice::Cuda => {
-                if !exact {
-                    return Err("CUDA would not give the same bits".into());
-                }
-                let cmt = self.cmt().ok_or("no thread could be started")?;
-                match cmt.cuda_state() {
-                    CudaState::Ready => Ok(Kind::Cuda),
-                    CudaState::Absent => Err("no usable CUDA device".into()),
-                    // The driver takes its time: meanwhile the loop runs, unless the device is to be waited for.
-                    _ if self.config.race == RaceChoice::Device => Ok(Kind::Cuda),
-                    _ => {
-                        cmt.open_cuda();
-                        Err("the CUDA driver is being initialised".into())
-                    }
-                }
-            }
-            DeviceChoice::Auto => {
-                let _ = history;
-                let Some(cmt) = self.cmt() else { return Ok(Kind::Threads) };
-                if exact && cmt.cuda_state() == CudaState::Unknown {
-                    cmt.open_cuda();
-                }
-                // Work that outweighs the copies by far goes to the GPU; streaming over host data does not.
-                let heavy = info.work.saturating_mul(n) > 200_000_000 && info.work >= 64;
-                let cuda = exact && heavy && cmt.cuda_state() == CudaState::Ready;
-                Ok(if cuda { Kind::Cuda } else { Kind::Threads })
-            }
+            DeviceChoice::Cuda if !exact => Err("CUDA would not give the same bits".into()),
+            DeviceChoice::Cuda => cuda(Err("no usable CUDA device".into())),
+            DeviceChoice::Auto if exact => cuda(Ok(Kind::Threads)),
+            DeviceChoice::Auto => Ok(Kind::Threads),
         }
     }
 
-    /// A proven loop on the program's own memory: a sample on the calling thread, then all threads.
-    unsafe fn in_place(
+    /// The ordinary case: nobody has asked for anything in particular.
+    unsafe fn run_where_it_pays(
         &self,
-        the_loop: &Loop,
-        info: &Info,
-        entry: &mut Entry,
-        history: &mut History,
-        record: &mut Record,
+        visit: &mut Visit<'_>,
+        plan: Plan,
+        in_place: bool,
     ) -> Result<(), Declined> {
-        let forced = self.config.race == RaceChoice::Device;
-        if self.config.threads < 2 && !forced {
-            history::switch_off(the_loop);
-            return Err("only one core is available".into());
+        let info = visit.info;
+        let choice = self.config.device;
+        let several = self.config.threads >= 2;
+        let exact = info.has(PG_LOOP_CUDA_EXACT);
+        if choice == DeviceChoice::Cuda && !exact {
+            history::switch_off(visit.the_loop);
+            return Err("CUDA would not give the same bits".into());
         }
+        let may_use_cuda = choice != DeviceChoice::Threads && exact && visit.iterations <= MAX_ITERATIONS;
+        let mut situation = Situation {
+            iterations: visit.iterations,
+            work: info.work,
+            // SAFETY: promised by the caller.
+            bytes: unsafe { placement::rough_bytes(info, visit.entry) },
+            threads: self.config.threads,
+            logged: !plan.proven,
+            open: [
+                in_place && several,
+                choice != DeviceChoice::Cuda && several && visit.iterations <= MAX_ITERATIONS,
+                may_use_cuda,
+            ],
+        };
+        if may_use_cuda
+            && self.cmt.cuda_state() == CudaState::Unknown
+            && (choice == DeviceChoice::Cuda || policy::deserves_cuda(&visit.history, &situation))
+        {
+            self.cmt.open_cuda();
+        }
+        let state = self.cmt.cuda_state();
+        situation.open[Way::Cuda as usize] &= state == CudaState::Ready;
+        let undecided = may_use_cuda && matches!(state, CudaState::Unknown | CudaState::Opening);
+
+        // The first invocation of a logged loop is monitored.
+        if !plan.proven && visit.history.category == Category::Unknown && self.config.monitor && several {
+            if lock(&self.pending).is_some() {
+                return Err("another loop is being monitored".into());
+            }
+            // SAFETY: promised by the caller.
+            return unsafe { self.speculate_by(visit, plan, Kind::Threads, Rule::Monitor) };
+        }
+        let kind = match policy::choose(&visit.history, &situation) {
+            // SAFETY: promised by the caller; the loop is proven parallel for this entry.
+            Some(Way::InPlace) => return unsafe { self.run_in_place(visit) },
+            Some(Way::Threads) => Kind::Threads,
+            Some(Way::Cuda) => Kind::Cuda,
+            None => {
+                if !undecided {
+                    visit.history.paid(false, visit.the_loop);
+                }
+                return Err(if undecided {
+                    "the CUDA driver is not ready".into()
+                } else {
+                    "the sequential loop is expected to be fastest".into()
+                });
+            }
+        };
+        // SAFETY: promised by the caller.
+        unsafe { self.speculate_by(visit, plan, kind, Rule::FirstWins) }
+    }
+
+    /// A proven loop on the program's own memory: at first a sample on the calling thread, then all threads.
+    unsafe fn run_in_place(&self, visit: &mut Visit<'_>) -> Result<(), Declined> {
+        let info = visit.info;
+        let entry = &*visit.entry;
+        let asked = self.config.race != RaceChoice::Auto;
         // SAFETY: promised by the caller, here and below.
         let mut results: Vec<Value> = unsafe { entry.results(info) }.to_vec();
         let trip = entry.trip[0];
+        let inner = visit.iterations / trip as u64;
         let mut first = 0;
-        if !forced {
-            first = (trip / 16).clamp(1, trip);
+        if !asked && visit.history.worker_ns == 0.0 {
+            first = (trip / 64).clamp(1, trip);
             let started = Instant::now();
-            // SAFETY: iterations in source order, as the program would run them.
-            unsafe { (info.direct)(entry, results.as_mut_ptr(), 0, first, std::ptr::null()) };
-            let ns = started.elapsed().as_nanos() as u64;
-            history.worker_took(first as u64, ns);
-            record.worker_iterations = first as u64;
-            let rest = ns as f64 / first as f64 * (trip - first) as f64;
-            if rest * (1.0 - 1.0 / self.config.threads as f64) < SPLIT_COST_NS {
-                // SAFETY: as above.
-                unsafe { (info.direct)(entry, results.as_mut_ptr(), first, trip, std::ptr::null()) };
-                record.worker_iterations = trip as u64;
-                record.decision = "worker";
-                record.why = "too short to be split".into();
-                history.paid(false, the_loop);
-                // SAFETY: the entry's results have as many elements.
-                unsafe { std::ptr::copy_nonoverlapping(results.as_ptr(), entry.results, results.len()) };
-                return Ok(());
-            }
+            visit.fp.program(|| {
+                // SAFETY: iterations in source order, as the program would run them.
+                unsafe { (info.direct)(entry, results.as_mut_ptr(), 0, first, std::ptr::null()) };
+            });
+            visit.history.worker_took(first as u64 * inner, started.elapsed().as_nanos() as u64);
+            visit.record.worker_iterations = first as u64;
         }
-        let started = Instant::now();
-        // SAFETY: the loop is proven parallel for this entry.
-        unsafe { threads::run_in_place(info, entry, first, self.config.threads, &mut results) };
+        if first < trip {
+            let started = Instant::now();
+            // SAFETY: the loop is proven parallel for this entry.
+            let raised = unsafe {
+                threads::run_in_place(&self.pool, info, entry, first, self.config.threads, &mut results)
+            };
+            visit.fp.add(raised);
+            visit.record.execute_ns = started.elapsed().as_nanos() as u64;
+            visit.history.way_took(Way::InPlace, (trip - first) as u64 * inner, visit.record.execute_ns);
+        }
         // SAFETY: the entry's results have as many elements.
         unsafe { std::ptr::copy_nonoverlapping(results.as_ptr(), entry.results, results.len()) };
-        record.execute_ns = started.elapsed().as_nanos() as u64;
-        record.decision = "threads";
-        record.device = "threads";
-        record.why = "proven parallel, in place".into();
-        if !forced {
-            history.device_took((trip - first) as u64, record.execute_ns);
-            history.paid(history.device_ns < 0.95 * history.worker_ns, the_loop);
+        visit.record.decision = "threads";
+        visit.record.device = "threads";
+        visit.record.log = "none";
+        visit.record.why = "proven parallel, in place".into();
+        if !asked {
+            let gain = visit.history.way_ns[Way::InPlace as usize] < 0.95 * visit.history.worker_ns;
+            visit.history.paid(gain, visit.the_loop);
         }
         Ok(())
     }
 
-    /// A loop on copies of its arrays, raced by the sequential loop.
-    #[allow(clippy::too_many_arguments)]
-    unsafe fn speculate(
+    /// A loop on copies of its arrays under the race that `PARAGON_RACE` asks for.
+    unsafe fn speculate(&self, visit: &mut Visit<'_>, plan: Plan, kind: Kind) -> Result<(), Declined> {
+        let rule = match self.config.race {
+            RaceChoice::Auto => Rule::FirstWins,
+            RaceChoice::Device => Rule::DeviceUnlessItFails,
+            RaceChoice::Worker => Rule::WorkerAlways,
+        };
+        // SAFETY: promised by the caller.
+        unsafe { self.speculate_by(visit, plan, kind, rule) }
+    }
+
+    /// Places the entry's arrays, and settles how it is instrumented.
+    unsafe fn place(
         &self,
-        the_loop: &Loop,
-        info: &'static Info,
-        entry: &mut Entry,
-        history: &mut History,
-        record: &mut Record,
-        plan: Plan,
+        visit: &Visit<'_>,
+        plan: &mut Plan,
+    ) -> Result<(Placement, Option<Ranges>), Declined> {
+        let (info, entry) = (visit.info, &*visit.entry);
+        let table = (0..1000)
+            .find_map(|_| match self.allocations.try_lock() {
+                Ok(table) => Some(table),
+                Err(TryLockError::Poisoned(table)) => Some(table.into_inner()),
+                // Perhaps the very thread that we interrupt holds it: never wait for good.
+                Err(TryLockError::WouldBlock) => {
+                    std::thread::yield_now();
+                    None
+                }
+            })
+            .ok_or("the table of allocations is in use")?;
+        // SAFETY: promised by the caller, here and below.
+        let mut placement = unsafe { placement::place(info, entry, &table, plan.method)? };
+        let settled = plan.proven
+            || !plan.forced && !plan.rest.is_empty() && {
+                // SAFETY: as above.
+                placement.settles(info, &plan.rest, unsafe { entry.pins(info) })
+            };
+        let mut dense = None;
+        if settled {
+            // SAFETY: as above.
+            dense = unsafe { commit::dense_ranges(info, entry) };
+            plan.method = if dense.is_some() { LogMethod::None } else { LogMethod::Mark };
+            // SAFETY: as above.
+            placement = unsafe { placement::place(info, entry, &table, plan.method)? };
+        } else if self.config.log.is_none() && !placement.has_logged_readers(info) {
+            // Plain stores are enough for the log where only writers are logged. Otherwise the atomic method: it never
+            // mistakes what an iteration does to its own elements for a conflict.
+            plan.method = LogMethod::Reduction;
+        }
+        if !limits::fits(2 * placement.bytes() + 12 * placement.cells) {
+            return Err("too little free memory for copies of its arrays".into());
+        }
+        Ok((placement, dense))
+    }
+
+    /// A loop on copies of its arrays, raced by the sequential loop.
+    unsafe fn speculate_by(
+        &self,
+        visit: &mut Visit<'_>,
+        mut plan: Plan,
         kind: Kind,
-        n: u64,
+        mut rule: Rule,
     ) -> Result<(), Declined> {
-        let cmt = self.cmt().ok_or("no thread could be started")?;
-        if cmt.busy() && self.config.race == RaceChoice::Auto {
+        if visit.iterations > MAX_ITERATIONS {
+            return Err("too many iterations to tell apart".into());
+        }
+        if !safe_copy::permitted() {
+            history::switch_off(visit.the_loop);
+            return Err("the system does not let a process copy its own memory safely".into());
+        }
+        let asked = self.config.race != RaceChoice::Auto;
+        if self.cmt.busy(kind) && !asked {
             return Err("the device is still busy with an earlier loop".into());
         }
-        while cmt.busy() {
+        while self.cmt.busy(kind) {
             std::thread::yield_now();
         }
-        // The first invocation of a logged loop is monitored (the chapter, 4.5.1): the same run on copies, beside the worker,
-        // whose result always stands.
-        let monitored = !plan.proven
-            && history.category == Category::Unknown
-            && self.config.monitor
-            && self.config.race == RaceChoice::Auto;
-        let kind = if monitored { Kind::Threads } else { kind };
-        let placement: Placement = {
-            let allocations = lock(&self.allocations);
-            // SAFETY: promised by the caller.
-            unsafe { placement::place(info, entry, &allocations, plan.method)? }
-        };
+        // SAFETY: promised by the caller, here and below.
+        let (placement, dense) = unsafe { self.place(visit, &mut plan)? };
+        let logged = matches!(plan.method, LogMethod::Atomic | LogMethod::Reduction);
+        if rule == Rule::Monitor && !logged {
+            // Nothing is guessed after all.
+            rule = Rule::FirstWins;
+        }
+        let (info, way) = (visit.info, if kind == Kind::Cuda { Way::Cuda } else { Way::Threads });
+        visit.record.log = ["none", "mark", "atomic", "reduction"][plan.method as usize];
+        visit.record.device = if kind == Kind::Cuda { "cuda" } else { "threads" };
+        // One core is the worker's, unless it is held back.
+        let workers = usize::from(rule != Rule::DeviceUnlessItFails);
+        self.cmt.set_threads(self.config.threads.saturating_sub(workers));
         let (events, inbox) = crossbeam_channel::unbounded();
-        // SAFETY: promised by the caller.
-        let (bases, values, pins) = unsafe { (entry.bases(info), entry.values(info), entry.pins(info)) };
+        // SAFETY: as above.
+        let (bases, values, pins) =
+            unsafe { (visit.entry.bases(info), visit.entry.values(info), visit.entry.pins(info)) };
         let job = Job {
             info,
             kind,
-            trip: entry.trip,
+            trip: visit.entry.trip,
             bases: bases.iter().map(|b| b.pointer).collect(),
             values: values.to_vec(),
             results: info.results().iter().map(commit::identity).collect(),
             method: plan.method,
             pinned: placement.pinned_cells(pins),
-            dense: plan.dense,
+            dense,
             placement,
             stop: Arc::new(AtomicU32::new(0)),
+            running: Arc::new(AtomicBool::new(false)),
             worker_stop: Arc::new(AtomicU32::new(0)),
             events,
         };
-        let choice = if monitored { RaceChoice::Worker } else { self.config.race };
         let started = Instant::now();
-        // SAFETY: promised by the caller.
-        let finish = unsafe { race::run(cmt, info, entry, job, inbox, choice) }
-            .ok_or("the device did not take the loop")?;
+        let helpers = (&self.pool, self.config.threads);
+        // SAFETY: as above.
+        let finish =
+            unsafe { race::run(&self.cmt, helpers, info, visit.entry, job, inbox, rule, &mut visit.fp) }
+                .ok_or("the device did not take the loop")?;
         let elapsed = started.elapsed().as_nanos() as u64;
-        history.worker_took(finish.worker_iterations, finish.worker_ns);
+        self.remember(visit, finish, way, rule, logged, elapsed);
+        Ok(())
+    }
+
+    /// What a finished race means for the loop's future, and for its record.
+    fn remember(
+        &self,
+        visit: &mut Visit<'_>,
+        finish: Finish,
+        way: Way,
+        rule: Rule,
+        logged: bool,
+        elapsed: u64,
+    ) {
+        let (history, record) = (&mut visit.history, &mut visit.record);
+        let inner = visit.iterations / visit.entry.trip[0].max(1) as u64;
+        history.worker_took(finish.worker_iterations * inner, finish.worker_ns);
         record.worker_iterations = finish.worker_iterations;
-        record.device = if kind == Kind::Cuda { "cuda" } else { "threads" };
         record.decision = if finish.device_won { record.device } else { "worker" };
-        let mut gain = finish.device_won;
-        match &finish.report {
-            None => record.why = "the sequential loop was faster".into(),
-            Some(report) => {
-                record.execute_ns = report.outcome.execute_ns;
-                record.check_ns = report.outcome.check_ns;
-                record.bytes_in = report.bytes_in;
-                record.bytes_out = report.bytes_out;
-                record.copy_in_ns = report.copy_in_ns;
-                record.copy_out_ns = report.copy_out_ns;
-                record.fail = failure_words(report.outcome.fail);
-                record.conflicts = report.outcome.conflicts;
-                let conflict = report.outcome.fail & (PG_FAIL_WAW | PG_FAIL_RAW) != 0;
-                record.why = match (&report.error, report.outcome.fail) {
-                    (Some(error), _) => error.to_string(),
-                    (None, 0) if finish.device_won => "the device was faster, or was waited for".into(),
-                    (None, 0) => "the sequential loop was faster".into(),
-                    (None, _) if conflict => format!("conflict, iteration {}", report.outcome.iteration),
-                    (None, _) => "the device gave up".into(),
-                };
-                if conflict {
-                    history.conflict();
-                } else if report.error.is_none() && report.outcome.fail == 0 {
-                    history.clean();
-                    gain |= monitored;
-                }
-                if finish.device_won {
-                    history.device_took(entry.trip[0] as u64, elapsed);
-                }
+        record.why = if finish.device_won { "the device was faster" } else { "the worker was faster" }.into();
+        if rule == Rule::DeviceUnlessItFails && finish.device_won {
+            record.why = "the device was waited for".into();
+        }
+        if rule == Rule::WorkerAlways {
+            record.why = "the worker always wins".into();
+        }
+        if let Some(report) = &finish.report {
+            record.execute_ns = report.outcome.execute_ns;
+            record.check_ns = report.outcome.check_ns;
+            record.bytes_in = report.bytes_in;
+            record.bytes_out = report.bytes_out;
+            record.copy_in_ns = report.copy_in_ns;
+            record.copy_out_ns = report.copy_out_ns;
+            record.fail = failure_words(report.outcome.fail);
+            record.conflicts = report.outcome.conflicts;
+            if report.outcome.fail & (PG_FAIL_WAW | PG_FAIL_RAW) != 0 {
+                record.why = format!("a conflict, iteration {}", report.outcome.iteration);
+            } else if let Some(error) = &report.error {
+                record.why = error.to_string();
+            } else if report.outcome.fail & !PG_FAIL_STOPPED != 0 {
+                record.why = "the device gave up".into();
+            }
+            if logged {
+                monitor::conclude(history, report);
             }
         }
-        if monitored {
+        if finish.device_won {
+            history.way_took(way, visit.iterations, elapsed);
+        }
+        if rule == Rule::Monitor {
             record.why = format!("monitored: {}", record.why);
         }
-        if self.config.race == RaceChoice::Auto && history.category != Category::Sequential {
-            history.paid(gain, the_loop);
+        if let Some(events) = finish.pending {
+            record.why = "monitored: the report is still to come".into();
+            *lock(&self.pending) = Some(Pending::new(std::ptr::from_ref(visit.the_loop) as usize, events));
+        } else if rule == Rule::FirstWins && history.category != Category::Sequential {
+            history.paid(finish.device_won, visit.the_loop);
         }
-        let _ = n;
-        Ok(())
     }
 }

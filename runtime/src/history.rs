@@ -10,6 +10,8 @@ use std::sync::atomic::Ordering;
 const PATIENCE: u32 = 3;
 /// After a conflict a loop runs sequentially for this many entries, then twice as many, and so on.
 const FIRST_PAUSE: u64 = 8;
+/// After so many runs with conflicts a loop is switched off for the rest of the run.
+const HOPELESS: u32 = 6;
 
 /// The chapter's category of a possibly-parallel loop (section 4.5.1).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -23,6 +25,17 @@ pub enum Category {
     Sequential,
 }
 
+/// The ways in which a loop can run elsewhere.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Way {
+    /// Proven parallel: all threads on the program's own memory.
+    InPlace = 0,
+    /// On the threads device's copies.
+    Threads = 1,
+    /// On the GPU.
+    Cuda = 2,
+}
+
 /// One loop's past.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct History {
@@ -30,10 +43,10 @@ pub struct History {
     pub category: Category,
     /// Entries so far.
     pub entries: u64,
-    /// Nanoseconds per iteration of dimension 0 on the calling thread alone, smoothed; 0: not known.
+    /// Nanoseconds per iteration of the merged space on the calling thread alone, smoothed; 0: not known.
     pub worker_ns: f64,
-    /// The same on the device, copies included; 0: not known.
-    pub device_ns: f64,
+    /// The same for each [`Way`], copies included; 0: not known.
+    pub way_ns: [f64; 3],
     losses: u32,
     conflicts: u32,
     paused_until: u64,
@@ -54,6 +67,10 @@ impl History {
         self.paused_until = self.entries + (FIRST_PAUSE << self.conflicts.min(40));
         self.conflicts += 1;
     }
+    /// Whether conflicts have been found so often that asking again isn't worth an entry.
+    pub fn hopeless(&self) -> bool {
+        self.conflicts >= HOPELESS
+    }
     /// Notes a run without conflict.
     pub fn clean(&mut self) {
         self.category = Category::Parallel;
@@ -63,8 +80,8 @@ impl History {
         smooth(&mut self.worker_ns, iterations, ns);
     }
     /// Notes how long a whole run elsewhere took.
-    pub fn device_took(&mut self, iterations: u64, ns: u64) {
-        smooth(&mut self.device_ns, iterations, ns);
+    pub fn way_took(&mut self, way: Way, iterations: u64, ns: u64) {
+        smooth(&mut self.way_ns[way as usize], iterations, ns);
     }
     /// Notes whether entering was worth it, and switches the loop off after it has shown that it is not.
     pub fn paid(&mut self, gain: bool, the_loop: &Loop) {

@@ -8,8 +8,10 @@ pub mod abi;
 pub mod config;
 pub mod device;
 pub mod entry;
+pub mod floating_point;
 pub mod history;
 pub mod memory;
+pub mod policy;
 pub mod speculation;
 pub mod trace;
 
@@ -41,7 +43,33 @@ fn guarded<T>(otherwise: T, work: impl FnOnce() -> T) -> T {
     result
 }
 
+unsafe extern "C" {
+    /// Not in the `libc` crate. State 0 enables, 1 disables cancellation of the calling thread.
+    fn pthread_setcancelstate(state: c_int, old: *mut c_int) -> c_int;
+}
+
+/// Keeps the calling thread from being cancelled while it lives: cancellation would unwind through the runtime.
+struct NotCancelled(c_int);
+
+impl NotCancelled {
+    fn new() -> NotCancelled {
+        let mut old = 0;
+        // SAFETY: stores into a local variable.
+        unsafe { pthread_setcancelstate(1, &raw mut old) };
+        NotCancelled(old)
+    }
+}
+
+impl Drop for NotCancelled {
+    fn drop(&mut self) {
+        let mut ignored = 0;
+        // SAFETY: restores what `new` found.
+        unsafe { pthread_setcancelstate(self.0, &raw mut ignored) };
+    }
+}
+
 extern "C" fn enter(the_loop: *mut Loop, loop_entry: *mut Entry) -> c_int {
+    let _whole = NotCancelled::new();
     guarded(0, || {
         // SAFETY: generated code passes its static loop and an entry on its stack.
         let (Some(the_loop), Some(loop_entry)) = (unsafe { (the_loop.as_ref(), loop_entry.as_mut()) }) else {

@@ -12,6 +12,7 @@ use crate::abi;
 use std::sync::atomic::AtomicU32;
 
 pub mod cuda;
+pub mod pool;
 pub mod threads;
 
 /// An address in a device's memory.

@@ -4,85 +4,61 @@
 //! translation, logs, checks and discarding. [`run_in_place`] is the other use of the same cores: a loop that is proven
 //! parallel runs on the program's memory, split over the threads, with nothing to check.
 //!
-//! Threads are started for each launch: tens of microseconds, which a loop worth entering does not notice, and no idle
-//! thread of ours is left behind in the program. They block all signals and take the starting thread's floating-point
-//! environment; [`run_in_place`] hands their sticky exception flags back to the caller.
+//! Both run on the threads of a [`Pool`]. What floating-point exception flags the loop raised there is handed back, so
+//! that the caller's thread ends up with those that it would have raised itself.
 
+use super::pool::Pool;
 use super::{Device, DeviceError, DevicePtr, Launch, LogMethod, Outcome};
 use crate::abi::{self, Entry, Info, RawLaunch, Value};
+use crate::floating_point;
 use crate::memory::safe_copy;
 use crate::speculation::commit;
 use std::alloc::{Layout, alloc, dealloc};
 use std::collections::HashMap;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 /// Alignment of every allocation.
 const ALIGNMENT: usize = 256;
 
+/// What others may change or see of the device while it works.
+#[derive(Debug)]
+pub struct Width {
+    /// Threads for the next launch, at least 1.
+    pub threads: AtomicUsize,
+    /// Floating-point exception flags that loops have raised; whoever commits a result takes them.
+    pub raised: AtomicU32,
+}
+
+impl Width {
+    /// So many threads.
+    pub fn new(threads: usize) -> Width {
+        Width { threads: AtomicUsize::new(threads.max(1)), raised: AtomicU32::new(0) }
+    }
+}
+
 /// The device; see the module.
 pub struct ThreadsDevice {
-    threads: usize,
+    pool: Pool,
+    width: Arc<Width>,
     allocations: HashMap<u64, Layout>,
 }
 
 impl ThreadsDevice {
-    /// A device with so many threads.
-    pub fn new(threads: usize) -> ThreadsDevice {
-        ThreadsDevice { threads: threads.max(1), allocations: HashMap::new() }
+    /// A device on the pool's threads.
+    pub fn new(pool: Pool, width: Arc<Width>) -> ThreadsDevice {
+        ThreadsDevice { pool, width, allocations: HashMap::new() }
     }
 
-    /// Runs `work` once on each thread, the calling one among them, and waits.
+    fn threads(&self) -> usize {
+        self.width.threads.load(Ordering::Relaxed)
+    }
+
+    /// Runs `work` on all threads; it takes its portions from a counter of its own.
     fn on_all(&self, work: &(dyn Fn() + Sync)) {
-        on_threads(self.threads, work);
+        self.pool.run(self.threads(), work);
     }
-}
-
-/// Runs `work` on `threads` threads, the calling one among them, and waits. Where a thread can't be started the others do
-/// its share: `work` takes its portions from a common counter.
-fn on_threads(threads: usize, work: &(dyn Fn() + Sync)) {
-    with_signals_blocked(|unblock| {
-        std::thread::scope(|scope| {
-            for _ in 1..threads {
-                if std::thread::Builder::new().name("paragon".into()).spawn_scoped(scope, work).is_err() {
-                    break;
-                }
-            }
-            unblock();
-            work();
-        });
-    });
-}
-
-/// Runs `start` with all signals blocked in the calling thread, so that threads started meanwhile block them; `start`
-/// calls its argument when that is over.
-fn with_signals_blocked(start: impl FnOnce(&dyn Fn())) {
-    // SAFETY: plain signal-mask calls on local variables.
-    unsafe {
-        let mut all: libc::sigset_t = std::mem::zeroed();
-        let mut old: libc::sigset_t = std::mem::zeroed();
-        libc::sigfillset(&mut all);
-        libc::pthread_sigmask(libc::SIG_SETMASK, &all, &mut old);
-        start(&|| {
-            libc::pthread_sigmask(libc::SIG_SETMASK, &old, std::ptr::null_mut());
-        });
-    }
-}
-
-/// The SSE control and status register.
-pub fn read_mxcsr() -> u32 {
-    let mut value = 0u32;
-    // SAFETY: stores 32 bits into a local variable.
-    unsafe { std::arch::asm!("stmxcsr [{}]", in(reg) &mut value, options(nostack)) };
-    value
-}
-
-/// Adds sticky exception flags (the low six bits) to the calling thread's register.
-fn add_sticky_flags(flags: u32) {
-    let value = read_mxcsr() | (flags & 0x3f);
-    // SAFETY: only sticky flags change; the value was read from the register.
-    unsafe { std::arch::asm!("ldmxcsr [{}]", in(reg) &value, options(nostack, readonly)) };
 }
 
 /// Iterations in a portion of work: enough portions to balance, large enough to be worth taking.
@@ -128,7 +104,7 @@ impl Device for ThreadsDevice {
                 let copied =
                     unsafe { safe_copy::read(host + at, PART.min(bytes - at), (to.0 + at) as *mut u8) };
                 if let Err(e) = copied {
-                    *failed.lock().unwrap_or_else(|p| p.into_inner()) = Some(e);
+                    *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(e);
                 }
             }
         };
@@ -137,7 +113,7 @@ impl Device for ThreadsDevice {
         } else {
             self.on_all(&copy)
         }
-        failed.into_inner().unwrap_or_else(|p| p.into_inner()).map_or(Ok(()), Err)
+        failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
     }
 
     fn copy_out(&mut self, from: DevicePtr, to: &mut [u8]) -> Result<(), DeviceError> {
@@ -147,8 +123,31 @@ impl Device for ThreadsDevice {
     }
 
     fn fill(&mut self, to: DevicePtr, word: u32, bytes: u64) -> Result<(), DeviceError> {
-        // SAFETY: the range lies within an allocation of ours, aligned to words.
-        unsafe { std::slice::from_raw_parts_mut(to.0 as *mut u32, (bytes / 4) as usize) }.fill(word);
+        const PART: u64 = 1 << 20;
+        let next = AtomicU64::new(0);
+        let set = || {
+            loop {
+                let at = next.fetch_add(PART, Ordering::Relaxed);
+                if at >= bytes {
+                    return;
+                }
+                let words = (PART.min(bytes - at) / 4) as usize;
+                // SAFETY: the range lies within an allocation of ours, aligned to words; parts are disjoint.
+                unsafe {
+                    let start = (to.0 + at) as *mut u32;
+                    if word == 0 {
+                        start.write_bytes(0, words);
+                    } else {
+                        (0..words).for_each(|i| start.add(i).write(word));
+                    }
+                }
+            }
+        };
+        if bytes <= PART {
+            set()
+        } else {
+            self.on_all(&set)
+        }
         Ok(())
     }
 
@@ -167,7 +166,7 @@ impl Device for ThreadsDevice {
             bases: launch.bases.as_ptr() as u64,
             values: launch.values.as_ptr() as u64,
             results: launch.results.as_mut_ptr() as u64,
-            flags: flags.as_ptr() as u64,
+            flags: flags[0].as_ptr() as u64,
             stop: launch.stop.as_ptr() as u64,
             wr: launch.wr.0,
             rd: launch.rd.0,
@@ -178,19 +177,23 @@ impl Device for ThreadsDevice {
             log_method: launch.method as u32,
         };
         let next = AtomicU64::new(0);
-        let step = portion(launch.n, self.threads);
+        let step = portion(launch.n, self.threads());
+        self.width.raised.store(0, Ordering::Relaxed);
         let started = Instant::now();
         let device = launch.info.device;
         self.on_all(&|| {
-            loop {
-                let begin = next.fetch_add(step, Ordering::Relaxed);
-                if begin >= raw.n || flags[0].load(Ordering::Relaxed) != 0 {
-                    return;
+            let raised = floating_point::raised_by(|| {
+                loop {
+                    let begin = next.fetch_add(step, Ordering::Relaxed);
+                    if begin >= raw.n || flags[0].load(Ordering::Relaxed) != 0 {
+                        return;
+                    }
+                    // SAFETY: generated code for this loop; every table in `raw` outlives the call, addresses in the
+                    // regions are ours, and the code checks every address against them.
+                    unsafe { device(&raw const raw, begin, (begin + step).min(raw.n)) };
                 }
-                // SAFETY: generated code for this loop; every table in `raw` outlives the call, addresses in the
-                // regions are ours, and the code checks every address against them.
-                unsafe { device(&raw, begin, (begin + step).min(raw.n)) };
-            }
+            });
+            self.width.raised.fetch_or(raised, Ordering::Relaxed);
         });
         let mut outcome = Outcome { execute_ns: started.elapsed().as_nanos() as u64, ..Outcome::default() };
         outcome.fail = flags[0].load(Ordering::Relaxed);
@@ -258,12 +261,20 @@ impl ThreadsDevice {
     }
 }
 
-/// Runs all iterations of a proven loop on the program's own memory, split over `threads` threads by dimension 0, and
-/// combines the scalars given back into `results` (in: values at entry).
+/// Runs iterations `first..` of a proven loop on the program's own memory, split over `threads` threads by dimension 0,
+/// and combines the scalars given back into `results` (in: values before these iterations). Returns the floating-point
+/// exception flags that they raised. Floating-point reductions are split only where the user allowed another order.
 ///
 /// # Safety
 /// `entry` was filled in by generated code for `info`, is alive, and the loop has been proven parallel for it.
-pub unsafe fn run_in_place(info: &Info, entry: &Entry, first: i64, threads: usize, results: &mut [Value]) {
+pub unsafe fn run_in_place(
+    pool: &Pool,
+    info: &Info,
+    entry: &Entry,
+    first: i64,
+    threads: usize,
+    results: &mut [Value],
+) -> u32 {
     struct Shared<'a>(&'a Entry);
     // SAFETY: generated code only reads the entry, and threads store to different memory, since the loop is parallel.
     unsafe impl Sync for Shared<'_> {}
@@ -281,22 +292,26 @@ pub unsafe fn run_in_place(info: &Info, entry: &Entry, first: i64, threads: usiz
         let identities: Vec<Value> = info.results().iter().map(commit::identity).collect();
         Mutex::new((identities, results.to_vec()))
     };
-    on_threads(threads, &|| {
+    pool.run(threads, &|| {
         let mut partial: Vec<Value> = info.results().iter().map(commit::identity).collect();
         let mut last: Option<Vec<Value>> = None;
-        loop {
-            let begin = first + next.fetch_add(step as u64, Ordering::Relaxed) as i64;
-            if begin >= end {
-                break;
+        let raised = floating_point::raised_by(|| {
+            loop {
+                let offset = next.fetch_add(step as u64, Ordering::Relaxed) as i64;
+                if offset >= end - first {
+                    break;
+                }
+                let begin = first + offset;
+                let stop = end.min(begin.saturating_add(step));
+                // SAFETY: as this function's contract says.
+                unsafe { (info.direct)(shared.entry(), partial.as_mut_ptr(), begin, stop, std::ptr::null()) };
+                if stop == end {
+                    last = Some(partial.clone());
+                }
             }
-            let stop = (begin + step).min(end);
-            // SAFETY: as this function's contract says.
-            unsafe { (info.direct)(shared.entry(), partial.as_mut_ptr(), begin, stop, std::ptr::null()) };
-            if stop == end {
-                last = Some(partial.clone());
-            }
-        }
-        let mut all = combined.lock().unwrap_or_else(|p| p.into_inner());
+        });
+        sticky.fetch_or(raised, Ordering::Relaxed);
+        let mut all = combined.lock().unwrap_or_else(PoisonError::into_inner);
         for (number, result) in info.results().iter().enumerate() {
             if result.op == abi::PG_LAST {
                 if let Some(last) = &last {
@@ -306,10 +321,8 @@ pub unsafe fn run_in_place(info: &Info, entry: &Entry, first: i64, threads: usiz
                 all.0[number] = commit::combine(result, all.0[number], partial[number]);
             }
         }
-        sticky.fetch_or(read_mxcsr() & 0x3f, Ordering::Relaxed);
     });
-    add_sticky_flags(sticky.into_inner());
-    let (partials, lasts) = combined.into_inner().unwrap_or_else(|p| p.into_inner());
+    let (partials, lasts) = combined.into_inner().unwrap_or_else(PoisonError::into_inner);
     for (number, result) in info.results().iter().enumerate() {
         results[number] = if result.op == abi::PG_LAST {
             lasts[number]
@@ -317,4 +330,5 @@ pub unsafe fn run_in_place(info: &Info, entry: &Entry, first: i64, threads: usiz
             commit::combine(result, results[number], partials[number])
         };
     }
+    sticky.into_inner()
 }

@@ -12,7 +12,10 @@ use crate::abi::{
     Region,
 };
 use crate::device::LogMethod;
-use crate::speculation::predicate::Footprint;
+use crate::speculation::predicate::{Footprint, Rest};
+
+/// More separate arrays than this are not copied one by one.
+const MAX_REGIONS: usize = 4096;
 
 /// The arrays of one entry.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,6 +24,10 @@ pub struct Placement {
     pub regions: Vec<Region>,
     /// For each region, whether the loop may write there.
     pub written: Vec<bool>,
+    /// For each region, whether the loop may read there.
+    pub read: Vec<bool>,
+    /// Whether some store's reach is only as sure as a recorded allocation.
+    pub recorded_store: bool,
     /// For each base, an address in its array; 0 for dynamic bases.
     pub anchors: Vec<u64>,
     /// Cells in each log.
@@ -49,13 +56,37 @@ impl Placement {
     pub fn bytes(&self) -> u64 {
         self.regions.iter().map(|r| r.size).sum()
     }
+    /// The region that all accesses through a base stay in; the device checks that they do. `None` for dynamic bases.
+    fn region_of_base(&self, base: u32) -> Option<usize> {
+        self.anchors.get(base as usize).filter(|a| **a != 0).and_then(|a| self.region_of(*a))
+    }
+    /// Whether some load must be logged: one that takes part in an unresolved pair, in an array that the loop stores to.
+    pub fn has_logged_readers(&self, info: &Info) -> bool {
+        info.sites()
+            .iter()
+            .filter(|s| s.has(PG_SITE_LOGGED) && !s.has(PG_SITE_STORE))
+            .any(|s| self.region_of_base(s.base).is_none_or(|index| self.written[index]))
+    }
+    /// Whether what predicates left over is settled by where the arrays lie: accesses to different regions can't meet on
+    /// a device, which checks that each access stays in its base's region. (In place nothing checks that.)
+    pub fn settles(&self, info: &Info, rest: &Rest, pins: &[Pin]) -> bool {
+        let region = |site: u32| info.sites().get(site as usize).and_then(|s| self.region_of_base(s.base));
+        let apart = |a: u32, b: u32| region(a).zip(region(b)).is_some_and(|(a, b)| a != b);
+        let misses = |store: u32| {
+            region(store).is_some_and(|index| {
+                let (lo, hi) = (self.regions[index].lo, self.regions[index].lo + self.regions[index].size);
+                pins.iter().all(|p| p.address >= hi || p.address.saturating_add(p.width) <= lo)
+            })
+        };
+        rest.pairs.iter().all(|(a, b)| apart(*a, *b)) && rest.stores.iter().all(|s| misses(*s))
+    }
     /// Log cells that pinned memory occupies, as (first, one past the last).
     pub fn pinned_cells(&self, pins: &[Pin]) -> Vec<(u64, u64)> {
         let mut out = Vec::new();
         for pin in pins {
             for (index, region) in self.regions.iter().enumerate() {
                 let lo = pin.address.max(region.lo);
-                let hi = (pin.address + pin.width).min(region.lo + region.size);
+                let hi = pin.address.saturating_add(pin.width).min(region.lo + region.size);
                 if lo < hi && region.log != PG_NO_LOG {
                     out.push(self.cells_of(index, lo, hi));
                 }
@@ -63,6 +94,28 @@ impl Placement {
         }
         out
     }
+}
+
+/// About how many bytes a device would be given, as far as affine accesses and named objects tell.
+///
+/// # Safety
+/// `entry` was filled in by generated code for `info` and is alive.
+pub unsafe fn rough_bytes(info: &Info, entry: &Entry) -> u64 {
+    // SAFETY: promised by the caller.
+    let (bases, accesses) = unsafe { (entry.bases(info), entry.accesses(info)) };
+    let mut reach = vec![0u64; bases.len()];
+    for (site, access) in info.sites().iter().zip(accesses) {
+        let Some(base) = bases.get(site.base as usize) else { continue };
+        let bytes = if site.has(PG_SITE_HAS_AFFINE) && base.dynamic == 0 {
+            let (lo, hi) = Footprint::new(base, access).total(&entry.trip);
+            u64::try_from(hi - lo).unwrap_or(0)
+        } else {
+            base.object_hi.saturating_sub(base.object_lo)
+        };
+        let most = &mut reach[site.base as usize];
+        *most = bytes.max(*most);
+    }
+    reach.iter().fold(0, |sum, bytes| sum.saturating_add(*bytes))
 }
 
 /// Places all arrays of the entry, or says which access can't be placed.
@@ -82,6 +135,7 @@ pub unsafe fn place(
     let mut anchors = vec![0u64; bases.len()];
     let mut pointer_ranges: Vec<(u64, u64)> = Vec::new();
     let mut dynamic = false;
+    let mut recorded_store = false;
     for (number, base) in bases.iter().enumerate() {
         let own: Vec<usize> = (0..sites.len()).filter(|&s| sites[s].base as usize == number).collect();
         if own.is_empty() {
@@ -90,6 +144,7 @@ pub unsafe fn place(
         }
         if base.dynamic != 0 {
             dynamic = true;
+            recorded_store |= own.iter().any(|&s| sites[s].has(PG_SITE_STORE));
             continue;
         }
         let mut hull: Option<(i128, i128)> = None;
@@ -100,6 +155,7 @@ pub unsafe fn place(
                 hull = Some(hull.map_or((lo, hi), |(a, b)| (a.min(lo), b.max(hi))));
             } else {
                 unknown = Some(sites[site].line);
+                recorded_store |= sites[site].has(PG_SITE_STORE) && base.object_hi <= base.object_lo;
             }
         }
         if let Some(line) = unknown {
@@ -155,24 +211,25 @@ pub unsafe fn place(
         }
     }
 
-    let mut placement = Placement { anchors, ..Placement::default() };
+    if merged.len() > MAX_REGIONS {
+        return Err(format!("it may reach {} separate arrays, more than are worth copying", merged.len()));
+    }
+    let mut placement = Placement { anchors, recorded_store, ..Placement::default() };
     let logged_methods = matches!(method, LogMethod::Atomic | LogMethod::Reduction);
     let watched = |flags: u32| flags & PG_SITE_STORE != 0 || (logged_methods && flags & PG_SITE_LOGGED != 0);
     let widths = sites.iter().filter(|s| watched(s.flags)).fold(0u32, |w, s| w | s.width);
     placement.log_shift = if widths == 0 { 0 } else { widths.trailing_zeros() };
     for (lo, hi) in merged {
-        let mut written = false;
-        let mut logged = false;
+        let (mut written, mut read) = (false, false);
         for site in sites {
             let base = site.base as usize;
             let here =
                 bases.get(base).is_none_or(|b| b.dynamic != 0) || (lo..hi).contains(&placement.anchors[base]);
-            if here {
-                written |= site.has(PG_SITE_STORE);
-                logged |= watched(site.flags);
-            }
+            written |= here && site.has(PG_SITE_STORE);
+            read |= here && !site.has(PG_SITE_STORE);
         }
-        let log = if logged && method != LogMethod::None {
+        // Where nothing is stored, no conflict can be: reads there need no log.
+        let log = if written && method != LogMethod::None {
             let first = placement.cells;
             placement.cells += ((hi - (lo & !63)) >> placement.log_shift) + 1;
             first
@@ -181,6 +238,7 @@ pub unsafe fn place(
         };
         placement.regions.push(Region { lo, size: hi - lo, dev: 0, log });
         placement.written.push(written);
+        placement.read.push(read);
     }
     Ok(placement)
 }

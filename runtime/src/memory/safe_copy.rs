@@ -30,13 +30,33 @@ pub unsafe fn read(host: u64, bytes: u64, to: *mut u8) -> Result<(), DeviceError
     Ok(())
 }
 
+/// Whether the system lets us read our own memory in this way; some sandboxes don't.
+pub fn permitted() -> bool {
+    static PERMITTED: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
+    *PERMITTED.get_or_init(|| {
+        let (source, mut target) = (0x5au8, 0u8);
+        // SAFETY: one byte each.
+        unsafe { read(&raw const source as u64, 1, &raw mut target) }.is_ok() && target == source
+    })
+}
+
+/// A buffer of ours of `count` zeros; no memory is an error, not the end of the process.
+pub fn buffer<T: Clone + Default>(count: u64) -> Result<Vec<T>, DeviceError> {
+    let none = || DeviceError::OutOfMemory(count.saturating_mul(size_of::<T>() as u64));
+    let count = usize::try_from(count).map_err(|_| none())?;
+    let mut out = Vec::new();
+    out.try_reserve_exact(count).map_err(|_| none())?;
+    out.resize(count, T::default());
+    Ok(out)
+}
+
 /// The 8-byte words of `[lo, hi)` (aligned inwards), or an error where memory is missing.
 pub fn words(lo: u64, hi: u64) -> Result<Vec<u64>, DeviceError> {
     let lo = lo.checked_add(7).map_or(u64::MAX, |v| v & !7);
-    let count = (hi.saturating_sub(lo) / 8) as usize;
-    let mut out = vec![0u64; count];
+    let count = hi.saturating_sub(lo) / 8;
+    let mut out: Vec<u64> = buffer(count)?;
     // SAFETY: `out` has exactly `count * 8` bytes.
-    unsafe { read(lo, count as u64 * 8, out.as_mut_ptr().cast())? };
+    unsafe { read(lo, count * 8, out.as_mut_ptr().cast())? };
     Ok(out)
 }
 

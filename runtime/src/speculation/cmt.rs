@@ -1,21 +1,24 @@
-//! The conflict-management thread (the chapter, section 4.5.2): one thread of ours that drives the devices.
+//! The conflict-management threads (the chapter, section 4.5.2): threads of ours that drive the devices, one for each, so
+//! that a driver that takes its time holds up nobody else.
 //!
-//! It takes a [`Job`], which owns all that it needs (the loop's entry lives on the caller's stack and may be gone before a
-//! slow device has stopped), copies data in, runs the kernel and its check, copies the written elements back into buffers of
-//! ours, and reports. It never stores into the program's memory: only the calling thread does, in `commit`.
+//! Each takes a [`Job`], which owns all that it needs (the loop's entry lives on the caller's stack and may be gone before
+//! a slow device has stopped), copies data in, runs the kernel and its check, copies the written elements back into
+//! buffers of ours, and reports. It never stores into the program's memory: only the calling thread does, in `commit`.
 //!
 //! Order matters: what the loop may write is copied first, and only then may the worker start, because the worker
-//! stores into the very memory that is copied.
+//! stores into the very memory that is copied. Where it isn't certain what the loop writes (an extent that is only
+//! recorded may be stale), everything is copied first.
 
-use super::commit::{Pieces, written_pieces};
-use crate::abi::{Info, PG_MANY, Region, Value};
-use crate::device::threads::ThreadsDevice;
+use super::commit::Pieces;
+use crate::abi::{Info, PG_MANY, PG_NO_LOG, Region, Value};
+use crate::device::pool::{BlockSignals, Pool};
+use crate::device::threads::{ThreadsDevice, Width};
 use crate::device::{Device, DeviceError, DevicePtr, Launch, LogMethod, Outcome};
-use crate::memory::placement::Placement;
+use crate::memory::{placement::Placement, safe_copy};
 use crossbeam_channel::{Receiver, Sender, unbounded};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
-use std::time::Instant;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 
 /// Which device a job is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -49,6 +52,9 @@ pub struct Job {
     pub dense: Option<Vec<(u64, u64)>>,
     /// Set to make the device give up.
     pub stop: Arc<AtomicU32>,
+    /// Set while a kernel runs: its code and tables belong to the program's object. After `stop` it never becomes set
+    /// again, so whoever sets `stop` and then sees this unset knows that no kernel will touch them.
+    pub running: Arc<AtomicBool>,
     /// Set by the thread when its result is ready, so that the worker stops.
     pub worker_stop: Arc<AtomicU32>,
     /// Where progress is reported.
@@ -74,6 +80,8 @@ pub struct Report {
     pub pieces: Pieces,
     /// After success: reductions (partials over all iterations) and last values.
     pub results: Vec<Value>,
+    /// Floating-point exception flags that the loop raised.
+    pub raised: u32,
     /// Bytes and nanoseconds of copies.
     pub bytes_in: u64,
     /// See `bytes_in`.
@@ -98,179 +106,213 @@ pub enum CudaState {
     Absent = 3,
 }
 
-enum Message {
-    Run(Box<Job>),
-    OpenCuda,
+/// What a driving thread and its clients share.
+#[derive(Default)]
+struct Driver {
+    /// A job is under way, maybe an abandoned one.
+    busy: AtomicBool,
+    /// Where jobs go; empty until the thread has been started, `None` if it couldn't be.
+    jobs: OnceLock<Option<Sender<Box<Job>>>>,
 }
 
 /// The handle that calling threads hold.
 pub struct Cmt {
-    messages: Sender<Message>,
-    busy: Arc<AtomicBool>,
-    cuda: Arc<AtomicU8>,
+    pool: Pool,
+    width: Arc<Width>,
+    threads: Arc<Driver>,
+    cuda: Arc<Driver>,
+    cuda_state: Arc<AtomicU8>,
+}
+
+/// Set when the process is about to end: devices take no more work.
+static LEAVING: AtomicBool = AtomicBool::new(false);
+/// What [`leave`] must stop and wait for.
+static CUDA_UNDER_WAY: Mutex<Option<Arc<AtomicU32>>> = Mutex::new(None);
+static CUDA_WORKING: AtomicBool = AtomicBool::new(false);
+static PROCESS: AtomicU32 = AtomicU32::new(0);
+
+/// Whether the process is about to end.
+pub fn leaving() -> bool {
+    LEAVING.load(Ordering::Acquire)
+}
+
+/// Runs at exit, before handlers that were registered earlier: stops the driver's work, because the driver must not be
+/// inside a call while its own library shuts down. Waits two seconds at most.
+extern "C" fn leave() {
+    LEAVING.store(true, Ordering::Release);
+    if std::process::id() != PROCESS.load(Ordering::Relaxed) {
+        return;
+    }
+    let started = Instant::now();
+    while CUDA_WORKING.load(Ordering::Acquire) && started.elapsed() < Duration::from_secs(2) {
+        if let Ok(Some(stop)) = CUDA_UNDER_WAY.try_lock().as_deref() {
+            stop.store(1, Ordering::SeqCst);
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Arranges for [`leave`] to be called at exit. Later registrations are called earlier.
+pub fn leave_at_exit() {
+    PROCESS.store(std::process::id(), Ordering::Relaxed);
+    // SAFETY: registers a function of this library, which is never unloaded.
+    unsafe { libc::atexit(leave) };
 }
 
 impl Cmt {
-    /// Starts the thread. `None` when no thread can be had.
-    pub fn start(threads: usize) -> Option<Cmt> {
-        let (messages, inbox) = unbounded();
-        let busy = Arc::new(AtomicBool::new(false));
-        let cuda = Arc::new(AtomicU8::new(CudaState::Unknown as u8));
-        let mut state = Thread {
-            threads: ThreadsDevice::new(threads),
-            cuda: None,
-            cuda_state: cuda.clone(),
-            busy: busy.clone(),
-        };
-        // Signals belong to the program's own threads.
-        let blocked = BlockSignals::new();
-        let started =
-            std::thread::Builder::new().name("paragon-cmt".into()).spawn(move || state.serve(&inbox)).is_ok();
-        drop(blocked);
-        started.then_some(Cmt { messages, busy, cuda })
+    /// A handle; threads are started when first needed.
+    pub fn new(pool: Pool, threads: usize) -> Cmt {
+        Cmt {
+            pool,
+            width: Arc::new(Width::new(threads)),
+            threads: Arc::default(),
+            cuda: Arc::default(),
+            cuda_state: Arc::new(AtomicU8::new(CudaState::Unknown as u8)),
+        }
     }
+
+    fn driver(&self, kind: Kind) -> &Arc<Driver> {
+        match kind {
+            Kind::Threads => &self.threads,
+            Kind::Cuda => &self.cuda,
+        }
+    }
+
     /// Whether a job is still under way (an abandoned one, after the worker has won).
-    pub fn busy(&self) -> bool {
-        self.busy.load(Ordering::Acquire)
+    pub fn busy(&self, kind: Kind) -> bool {
+        self.driver(kind).busy.load(Ordering::Acquire)
     }
+
     /// Whether CUDA can be used.
     pub fn cuda_state(&self) -> CudaState {
-        match self.cuda.load(Ordering::Acquire) {
+        match self.cuda_state.load(Ordering::Acquire) {
             0 => CudaState::Unknown,
             1 => CudaState::Opening,
             2 => CudaState::Ready,
             _ => CudaState::Absent,
         }
     }
-    /// Initialises CUDA in the background.
+
+    /// Initialises CUDA in the background, if nobody has asked for that yet.
     pub fn open_cuda(&self) {
-        let unknown = CudaState::Unknown as u8;
-        if self
-            .cuda
-            .compare_exchange(unknown, CudaState::Opening as u8, Ordering::AcqRel, Ordering::Acquire)
-            .is_ok()
-        {
-            let _ = self.messages.send(Message::OpenCuda);
+        if self.start(Kind::Cuda).is_none() {
+            self.cuda_state.store(CudaState::Absent as u8, Ordering::Release);
         }
     }
-    /// Gives the thread a job. False if it is busy or gone.
+
+    /// How many threads the threads device uses for its next job.
+    pub fn set_threads(&self, threads: usize) {
+        self.width.threads.store(threads.max(1), Ordering::Relaxed);
+    }
+
+    /// Gives the device's thread a job. False if it is busy or can't be had.
     pub fn submit(&self, job: Job) -> bool {
-        if self.busy.swap(true, Ordering::AcqRel) {
+        let kind = job.kind;
+        let Some(jobs) = self.start(kind) else { return false };
+        let driver = self.driver(kind);
+        if driver.busy.swap(true, Ordering::AcqRel) {
             return false;
         }
-        if self.messages.send(Message::Run(Box::new(job))).is_err() {
-            self.busy.store(false, Ordering::Release);
+        if jobs.send(Box::new(job)).is_err() {
+            driver.busy.store(false, Ordering::Release);
             return false;
         }
         true
     }
-}
 
-/// Blocks all signals in the calling thread while it lives.
-struct BlockSignals(libc::sigset_t);
-
-impl BlockSignals {
-    fn new() -> BlockSignals {
-        // SAFETY: plain signal-mask calls on local variables.
-        unsafe {
-            let mut all: libc::sigset_t = std::mem::zeroed();
-            let mut old: libc::sigset_t = std::mem::zeroed();
-            libc::sigfillset(&mut all);
-            libc::pthread_sigmask(libc::SIG_SETMASK, &all, &mut old);
-            BlockSignals(old)
-        }
-    }
-}
-
-impl Drop for BlockSignals {
-    fn drop(&mut self) {
-        // SAFETY: restores the mask that `new` saved.
-        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &self.0, std::ptr::null_mut()) };
-    }
-}
-
-struct Thread {
-    threads: ThreadsDevice,
-    cuda: Option<Box<dyn Device>>,
-    cuda_state: Arc<AtomicU8>,
-    busy: Arc<AtomicBool>,
-}
-
-impl Thread {
-    fn serve(&mut self, inbox: &Receiver<Message>) {
-        while let Ok(message) = inbox.recv() {
-            match message {
-                Message::OpenCuda => {
-                    let _ = self.cuda();
+    /// The device's thread, started if need be.
+    fn start(&self, kind: Kind) -> Option<&Sender<Box<Job>>> {
+        let driver = self.driver(kind);
+        let start = || {
+            let (jobs, inbox) = unbounded();
+            let (driver, state) = (driver.clone(), self.cuda_state.clone());
+            let (pool, width) = (self.pool.clone(), self.width.clone());
+            let thread = std::thread::Builder::new();
+            // Signals belong to the program's own threads.
+            let _blocked = BlockSignals::new();
+            let started = match kind {
+                Kind::Threads => thread.name("paragon-cmt".into()).spawn(move || {
+                    let mut device = ThreadsDevice::new(pool, width.clone());
+                    serve(&driver, &inbox, |job| run(Some(&mut device), job, &width));
+                }),
+                Kind::Cuda => {
+                    state.store(CudaState::Opening as u8, Ordering::Release);
+                    thread
+                        .name("paragon-cuda".into())
+                        .spawn(move || serve_cuda(&driver, &inbox, &state, &width))
                 }
-                Message::Run(job) => {
-                    let events = job.events.clone();
-                    let run = std::panic::AssertUnwindSafe(|| self.run(*job));
-                    let report = std::panic::catch_unwind(run).unwrap_or_else(|_| Report {
-                        error: Some(DeviceError::Lost("internal error".into())),
-                        ..Report::default()
-                    });
-                    self.busy.store(false, Ordering::Release);
-                    let _ = events.send(Event::Done(Box::new(report)));
-                }
-            }
-        }
-    }
-
-    fn cuda(&mut self) -> Result<&mut dyn Device, DeviceError> {
-        if self.cuda.is_none() {
-            if self.cuda_state.load(Ordering::Acquire) == CudaState::Absent as u8 {
-                return Err(DeviceError::Lost("no CUDA device".into()));
-            }
-            match crate::device::cuda::open() {
-                Ok(device) => {
-                    self.cuda = Some(device);
-                    self.cuda_state.store(CudaState::Ready as u8, Ordering::Release);
-                }
-                Err(error) => {
-                    self.cuda_state.store(CudaState::Absent as u8, Ordering::Release);
-                    return Err(error);
-                }
-            }
-        }
-        match &mut self.cuda {
-            Some(device) => Ok(device.as_mut()),
-            None => Err(DeviceError::Lost("no CUDA device".into())),
-        }
-    }
-
-    fn run(&mut self, mut job: Job) -> Report {
-        let mut report = Report::default();
-        let mut allocated = Vec::new();
-        let result = match job.kind {
-            Kind::Threads => drive(&mut self.threads, &mut job, &mut report, &mut allocated),
-            Kind::Cuda => self.cuda().and_then(|device| drive(device, &mut job, &mut report, &mut allocated)),
+            };
+            started.is_ok().then_some(jobs)
         };
-        let device: Option<&mut dyn Device> = match job.kind {
-            Kind::Threads => Some(&mut self.threads),
-            Kind::Cuda => match &mut self.cuda {
-                Some(device) => Some(device.as_mut()),
-                None => None,
-            },
-        };
-        if let Some(device) = device {
-            for pointer in allocated {
-                device.free(pointer);
-            }
+        driver.jobs.get_or_init(start).as_ref()
+    }
+}
+
+/// Serves jobs one after the other.
+fn serve(driver: &Driver, inbox: &Receiver<Box<Job>>, mut work: impl FnMut(Job) -> Report) {
+    while let Ok(job) = inbox.recv() {
+        let (events, running, worker_stop) =
+            (job.events.clone(), job.running.clone(), job.worker_stop.clone());
+        let end = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(*job)));
+        let report = end.unwrap_or_else(|_| Report {
+            error: Some(DeviceError::Lost("internal error".into())),
+            ..Report::default()
+        });
+        running.store(false, Ordering::SeqCst);
+        driver.busy.store(false, Ordering::Release);
+        if report.error.is_none() && report.outcome.fail == 0 {
+            worker_stop.store(1, Ordering::Release);
         }
-        match result {
-            Ok(()) if report.outcome.fail == 0 => job.worker_stop.store(1, Ordering::Release),
-            Ok(()) => {}
-            Err(error) => {
-                if matches!(error, DeviceError::Lost(_)) && job.kind == Kind::Cuda {
-                    self.cuda_state.store(CudaState::Absent as u8, Ordering::Release);
-                    self.cuda = None;
-                }
-                report.error = Some(error);
-            }
+        let _ = events.send(Event::Done(Box::new(report)));
+    }
+}
+
+/// The CUDA driver's thread: everything that knows the driver happens on it.
+fn serve_cuda(driver: &Driver, inbox: &Receiver<Box<Job>>, state: &AtomicU8, width: &Width) {
+    let set_state = |s: CudaState| state.store(s as u8, Ordering::Release);
+    CUDA_WORKING.store(true, Ordering::Release);
+    let opened = std::panic::catch_unwind(crate::device::cuda::open);
+    let mut device = opened.ok().and_then(Result::ok);
+    CUDA_WORKING.store(false, Ordering::Release);
+    if device.is_some() {
+        // The driver has registered its own shutdown by now: ours must come first.
+        leave_at_exit();
+        set_state(CudaState::Ready);
+    } else {
+        set_state(CudaState::Absent);
+    }
+    let under_way = |stop| *CUDA_UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner) = stop;
+    serve(driver, inbox, |job| {
+        CUDA_WORKING.store(true, Ordering::Release);
+        under_way(Some(job.stop.clone()));
+        let report = run(device.as_deref_mut().map(|d| d as &mut dyn Device), job, width);
+        under_way(None);
+        CUDA_WORKING.store(false, Ordering::Release);
+        if matches!(report.error, Some(DeviceError::Lost(_))) {
+            set_state(CudaState::Absent);
         }
         report
+    });
+}
+
+/// Runs one job on a device and frees what it took there.
+fn run(device: Option<&mut dyn Device>, mut job: Job, width: &Width) -> Report {
+    let mut report = Report::default();
+    let Some(device) = device else {
+        report.error = Some(DeviceError::Lost("no usable device".into()));
+        return report;
+    };
+    let mut allocated = Vec::new();
+    let result = drive(device, &mut job, &mut report, &mut allocated);
+    job.running.store(false, Ordering::SeqCst);
+    for pointer in allocated {
+        device.free(pointer);
     }
+    report.error = result.err();
+    if job.kind == Kind::Threads {
+        report.raised = width.raised.load(Ordering::Relaxed);
+    }
+    report
 }
 
 /// The way of a job through a device.
@@ -289,16 +331,23 @@ fn drive(
         allocated.push(pointer);
         region.dev = pointer.0 + (region.lo & 63);
     }
+    let given_up = |job: &Job| job.stop.load(Ordering::SeqCst) != 0 || leaving();
+    let placement = &job.placement;
     for written in [true, false] {
-        for (region, is_written) in regions.iter().zip(&job.placement.written) {
-            if *is_written == written {
+        for (index, region) in regions.iter().enumerate() {
+            // What the loop only stores to need not be there: what it stored is all that is ever taken from it.
+            if placement.written[index] == written && placement.read[index] && !given_up(job) {
                 device.copy_in(region.lo, region.size, DevicePtr(region.dev))?;
                 report.bytes_in += region.size;
             }
         }
-        if written {
+        if written != placement.recorded_store {
             let _ = job.events.send(Event::WorkerMayStart);
         }
+    }
+    if given_up(job) {
+        report.outcome.fail = crate::abi::PG_FAIL_STOPPED;
+        return Ok(());
     }
     device.prepare(job.info, job.method)?;
     let cells = job.placement.cells;
@@ -317,6 +366,11 @@ fn drive(
         }
     }
     report.copy_in_ns = started.elapsed().as_nanos() as u64;
+    job.running.store(true, Ordering::SeqCst);
+    if given_up(job) {
+        report.outcome.fail = crate::abi::PG_FAIL_STOPPED;
+        return Ok(());
+    }
     let mut launch = Launch {
         info: job.info,
         n,
@@ -334,36 +388,45 @@ fn drive(
         stop: &job.stop,
     };
     report.outcome = device.run(&mut launch)?;
-    if report.outcome.fail != 0 || job.stop.load(Ordering::Relaxed) != 0 {
+    job.running.store(false, Ordering::SeqCst);
+    if report.outcome.fail != 0 {
+        return Ok(());
+    }
+    if given_up(job) {
+        report.outcome.fail = crate::abi::PG_FAIL_STOPPED;
         return Ok(());
     }
     let started = Instant::now();
-    match (&job.dense, job.method) {
-        (Some(ranges), _) => {
-            for &(lo, hi) in ranges {
-                let Some(index) = job.placement.region_of(lo) else { continue };
-                let mut data = vec![0u8; (hi - lo) as usize];
-                device.copy_out(DevicePtr(regions[index].dev + (lo - regions[index].lo)), &mut data)?;
-                report.bytes_out += hi - lo;
-                report.pieces.pieces.push((lo, data));
-            }
+    if let Some(ranges) = &job.dense {
+        for &(lo, hi) in ranges {
+            let region = job.placement.region_of(lo).map(|i| &regions[i]);
+            let Some(region) = region.filter(|r| hi <= r.lo + r.size) else {
+                return Err(DeviceError::HostMemory(lo, hi - lo));
+            };
+            let mut data: Vec<u8> = safe_copy::buffer(hi - lo)?;
+            device.copy_out(DevicePtr(region.dev + (lo - region.lo)), &mut data)?;
+            report.bytes_out += hi - lo;
+            report.pieces.add(lo, data);
         }
-        (None, _) => {
-            for (index, region) in regions.iter().enumerate().filter(|(i, _)| job.placement.written[*i]) {
-                let (first, end) = job.placement.cells_of(index, region.lo & !63, region.lo + region.size);
-                let mut log = vec![0u32; (end - first) as usize];
-                // SAFETY: a vector of words seen as its bytes.
-                let bytes =
-                    unsafe { std::slice::from_raw_parts_mut(log.as_mut_ptr().cast::<u8>(), log.len() * 4) };
-                device.copy_out(DevicePtr(logs.0.0 + first * 4), bytes)?;
-                if log.iter().all(|w| *w == 0) {
-                    continue;
-                }
-                let mut data = vec![0u8; region.size as usize];
-                device.copy_out(DevicePtr(region.dev), &mut data)?;
-                report.bytes_out += region.size + log.len() as u64 * 4;
-                written_pieces(&job.placement, index, &log, data, &mut report.pieces);
+    } else {
+        for (index, region) in regions.iter().enumerate().filter(|(i, _)| job.placement.written[*i]) {
+            if region.log == PG_NO_LOG {
+                return Err(DeviceError::Kernel("a written array has no log".into()));
             }
+            let (first, end) = job.placement.cells_of(index, region.lo & !63, region.lo + region.size);
+            let mut log: Vec<u32> = safe_copy::buffer(end - first)?;
+            // SAFETY: a vector of words seen as its bytes.
+            let bytes =
+                unsafe { std::slice::from_raw_parts_mut(log.as_mut_ptr().cast::<u8>(), log.len() * 4) };
+            device.copy_out(DevicePtr(logs.0.0 + first * 4), bytes)?;
+            report.bytes_out += log.len() as u64 * 4;
+            if log.iter().all(|w| *w == 0) {
+                continue;
+            }
+            let mut data: Vec<u8> = safe_copy::buffer(region.size)?;
+            device.copy_out(DevicePtr(region.dev), &mut data)?;
+            report.bytes_out += region.size;
+            report.pieces.add_written(&job.placement, index, &log, data);
         }
     }
     report.copy_out_ns = started.elapsed().as_nanos() as u64;

@@ -6,17 +6,32 @@
 
 use super::predicate::Footprint;
 use crate::abi::*;
+use crate::device::pool::Pool;
 use crate::memory::placement::Placement;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Bytes to be stored at host addresses.
+/// What the loop wrote, in buffers of ours, and where it belongs.
 #[derive(Debug, Default)]
 pub struct Pieces {
-    /// Host address and what to store there.
-    pub pieces: Vec<(u64, Vec<u8>)>,
+    blocks: Vec<Block>,
 }
 
-/// The ranges that the loop's stores write completely, if that is true of every store: sorted and merged. `None`: the
-/// write log is needed to know what was written.
+#[derive(Debug)]
+struct Block {
+    data: Vec<u8>,
+    parts: Vec<Part>,
+}
+
+/// `data[offset..offset + length]` belongs at `address`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Part {
+    address: u64,
+    offset: usize,
+    length: usize,
+}
+
+/// The ranges that the loop's stores write completely, if that is true of every store. Each lies within the hull of its
+/// base, so within one region. `None`: the write log is needed to know what was written.
 ///
 /// # Safety
 /// `entry` was filled in by generated code for `info` and is alive.
@@ -34,58 +49,100 @@ pub unsafe fn dense_ranges(info: &Info, entry: &Entry) -> Option<Vec<(u64, u64)>
         ranges.push((u64::try_from(lo).ok()?, u64::try_from(hi).ok()?));
     }
     ranges.sort_unstable();
+    // Only what overlaps is merged: two arrays that merely touch may be two regions.
     let mut merged: Vec<(u64, u64)> = Vec::new();
     for (lo, hi) in ranges {
         match merged.last_mut() {
-            Some(last) if lo <= last.1 => last.1 = last.1.max(hi),
+            Some(last) if lo < last.1 => last.1 = last.1.max(hi),
             _ => merged.push((lo, hi)),
         }
     }
     Some(merged)
 }
 
-/// The written parts of one region, by its write log (one word for each cell, not 0 where written).
-pub fn written_pieces(placement: &Placement, index: usize, log: &[u32], data: Vec<u8>, out: &mut Pieces) {
-    let region = &placement.regions[index];
-    let shift = placement.log_shift;
-    let origin = region.lo & !63;
-    let first_cell = (region.lo - origin) >> shift;
-    let mut cell = first_cell as usize;
-    let end = region.lo + region.size;
-    while cell < log.len() {
-        if log[cell] == 0 {
-            cell += 1;
-            continue;
-        }
-        let start = cell;
-        while cell < log.len() && log[cell] != 0 {
-            cell += 1;
-        }
-        let lo = (origin + ((start as u64) << shift)).max(region.lo);
-        let hi = (origin + ((cell as u64) << shift)).min(end);
-        if lo < hi {
-            let bytes = data[(lo - region.lo) as usize..(hi - region.lo) as usize].to_vec();
-            out.pieces.push((lo, bytes));
-        }
-    }
-}
-
 impl Pieces {
-    /// Stores everything.
+    /// Adds `data`, all of which was written at `address`.
+    pub fn add(&mut self, address: u64, data: Vec<u8>) {
+        let parts = vec![Part { address, offset: 0, length: data.len() }];
+        self.blocks.push(Block { data, parts });
+    }
+
+    /// Adds the written parts of one region, by its write log (from the cell of the region's origin on; one word for each
+    /// cell, not 0 where written). `data` is the whole region.
+    pub fn add_written(&mut self, placement: &Placement, index: usize, log: &[u32], data: Vec<u8>) {
+        let region = &placement.regions[index];
+        let shift = placement.log_shift;
+        let origin = region.lo & !63;
+        let end = region.lo + region.size;
+        let mut parts = Vec::new();
+        let mut cell = ((region.lo - origin) >> shift) as usize;
+        while cell < log.len() {
+            if log[cell] == 0 {
+                cell += 1;
+                continue;
+            }
+            let start = cell;
+            while cell < log.len() && log[cell] != 0 {
+                cell += 1;
+            }
+            let lo = (origin + ((start as u64) << shift)).max(region.lo);
+            let hi = (origin + ((cell as u64) << shift)).min(end);
+            if lo < hi {
+                parts.push(Part {
+                    address: lo,
+                    offset: (lo - region.lo) as usize,
+                    length: (hi - lo) as usize,
+                });
+            }
+        }
+        self.blocks.push(Block { data, parts });
+    }
+
+    /// Stores everything, large parts with the help of `threads` threads.
     ///
     /// # Safety
-    /// Every piece was written by the loop whose entry the calling thread stands in, so the program may store there, and
+    /// Every part was written by the loop whose entry the calling thread stands in, so the program may store there, and
     /// it has handed that memory to the loop.
-    pub unsafe fn store(&self) {
-        for (address, bytes) in &self.pieces {
-            // SAFETY: promised by the caller.
-            unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), *address as *mut u8, bytes.len()) };
+    pub unsafe fn store(&self, pool: &Pool, threads: usize) {
+        const SHARE: usize = 1 << 20;
+        for block in &self.blocks {
+            for part in &block.parts {
+                let source = &block.data[part.offset..part.offset + part.length];
+                let next = AtomicUsize::new(0);
+                let copy = || {
+                    loop {
+                        let at = next.fetch_add(SHARE, Ordering::Relaxed);
+                        let Some(share) = source.get(at..(at + SHARE).min(source.len())) else { return };
+                        if share.is_empty() {
+                            return;
+                        }
+                        let target = (part.address + at as u64) as *mut u8;
+                        // SAFETY: promised by the caller; shares are disjoint.
+                        unsafe { std::ptr::copy_nonoverlapping(share.as_ptr(), target, share.len()) };
+                    }
+                };
+                pool.run(if part.length > 4 * SHARE { threads } else { 1 }, &copy);
+            }
         }
     }
 }
 
 /// The identity of a reduction, which device partials start from.
 pub fn identity(info: &ResultInfo) -> Value {
+    if matches!(info.ty, PG_F32 | PG_F64) {
+        let number = match info.op {
+            PG_ADD => -0.0,
+            PG_MUL => 1.0,
+            PG_MIN => f64::INFINITY,
+            PG_MAX => f64::NEG_INFINITY,
+            _ => 0.0,
+        };
+        return Value(if info.ty == PG_F32 {
+            u64::from((number as f32).to_bits())
+        } else {
+            number.to_bits()
+        });
+    }
     let bits: u64 = match (info.op, info.ty) {
         (PG_MUL, _) => 1,
         (PG_AND, _) => u64::MAX,
@@ -119,8 +176,41 @@ fn narrow(bits: u64, ty: u32) -> u64 {
     }
 }
 
+/// Combines two floating-point values, each exactly as the loop's own operation would.
+fn combine_floating(op: u32, ty: u32, a: Value, b: Value) -> Value {
+    macro_rules! combined {
+        ($float:ty, $bits:ty) => {{
+            let (x, y) = (<$float>::from_bits(a.0 as $bits), <$float>::from_bits(b.0 as $bits));
+            let result = match op {
+                PG_ADD => x + y,
+                PG_MUL => x * y,
+                PG_MIN => {
+                    if x < y {
+                        x
+                    } else {
+                        y
+                    }
+                }
+                PG_MAX => {
+                    if x > y {
+                        x
+                    } else {
+                        y
+                    }
+                }
+                _ => y,
+            };
+            Value(u64::from(result.to_bits()))
+        }};
+    }
+    if ty == PG_F32 { combined!(f32, u32) } else { combined!(f64, u64) }
+}
+
 /// Combines two values of a result; for last values the second stands.
 pub fn combine(info: &ResultInfo, a: Value, b: Value) -> Value {
+    if info.op != PG_LAST && matches!(info.ty, PG_F32 | PG_F64) {
+        return combine_floating(info.op, info.ty, a, b);
+    }
     let (x, y) = (narrow(a.0, info.ty), narrow(b.0, info.ty));
     let signed = matches!(info.ty, PG_I8 | PG_I16 | PG_I32 | PG_I64);
     let less = if signed { (x as i64) < (y as i64) } else { x < y };
@@ -168,7 +258,23 @@ mod tests {
     }
 
     #[test]
-    fn only_what_was_written_is_copied() {
+    fn floating_identities_are_identities() {
+        for (ty, values) in [
+            (PG_F64, [0.0f64, -0.0, 1.5, -2e300, f64::INFINITY].map(f64::to_bits)),
+            (PG_F32, [0.0f32, -0.0, 1.5, -2e30, f32::INFINITY].map(|v| u64::from(v.to_bits()))),
+        ] {
+            for op in [PG_ADD, PG_MUL, PG_MIN, PG_MAX] {
+                let info = ResultInfo { op, ty };
+                for bits in values {
+                    assert_eq!(combine(&info, identity(&info), Value(bits)).0, bits, "op {op} type {ty}");
+                    assert_eq!(combine(&info, Value(bits), identity(&info)).0, bits, "op {op} type {ty}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn only_what_was_written_is_stored() {
         let mut placement = Placement { log_shift: 2, ..Placement::default() };
         placement.regions.push(Region { lo: 1000, size: 16, dev: 0, log: 0 });
         placement.written.push(true);
@@ -177,7 +283,20 @@ mod tests {
         log[11] = 5;
         log[13] = 7;
         let mut out = Pieces::default();
-        written_pieces(&placement, 0, &log, (0..16).collect(), &mut out);
-        assert_eq!(out.pieces, vec![(1004, vec![4, 5, 6, 7]), (1012, vec![12, 13, 14, 15])]);
+        out.add_written(&placement, 0, &log, (0..16).collect());
+        let part = |address, offset| Part { address, offset, length: 4 };
+        assert_eq!(out.blocks[0].parts, vec![part(1004, 4), part(1012, 12)]);
+    }
+
+    #[test]
+    fn large_parts_are_stored_whole() {
+        let data: Vec<u8> = (0..9_000_001usize).map(|i| (i * 7) as u8).collect();
+        let mut target = vec![0u8; data.len() + 2];
+        let mut out = Pieces::default();
+        out.add(target.as_mut_ptr() as u64 + 1, data.clone());
+        // SAFETY: the target has room for all of it.
+        unsafe { out.store(&Pool::default(), 3) };
+        assert_eq!(target[1..=data.len()], data);
+        assert_eq!((target[0], target[data.len() + 1]), (0, 0));
     }
 }

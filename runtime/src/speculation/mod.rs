@@ -1,6 +1,7 @@
-//! Running a loop elsewhere on a guess: entry predicates, the race, the checks, and what becomes visible.
+//! Running a loop elsewhere on a guess: entry predicates, monitoring, the race, the checks, and what becomes visible.
 
 pub mod cmt;
 pub mod commit;
+pub mod monitor;
 pub mod predicate;
 pub mod race;

@@ -11,7 +11,7 @@
 //! other, the window is the farthest distance at which they still meet). (3) Residues: modulo the greatest common divisor
 //! of all strides both accesses stay in their window, and these don't meet.
 
-use crate::abi::{Access, Base, Entry, Info, PG_MAX_DIMS, PG_SITE_HAS_AFFINE, PG_SITE_STORE};
+use crate::abi::{Access, Base, Entry, Info, PG_CHECK_LOGS, PG_MAX_DIMS, PG_SITE_HAS_AFFINE, PG_SITE_STORE};
 
 /// One access with its entry-time numbers.
 #[derive(Clone, Copy, Debug)]
@@ -111,7 +111,7 @@ pub fn independent(a: &Footprint, b: &Footprint, trip: &[i64; PG_MAX_DIMS]) -> b
     false
 }
 
-/// What keeps an entry from being proven independent.
+/// What keeps an entry from being run elsewhere at all.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Obstacle {
     /// Two sites (indices) may meet.
@@ -120,12 +120,27 @@ pub enum Obstacle {
     Pin(u32, u32),
 }
 
-/// Evaluates all pairs of the entry that predicates can decide, and its pins. `Ok(true)`: everything is proven;
-/// `Ok(false)`: predicates hold but some pair needs logs.
+/// What is left to be checked after all predicates have been evaluated. Nothing: the entry's iterations are independent.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Rest {
+    /// Pairs of sites that may meet as far as numbers can tell.
+    pub pairs: Vec<(u32, u32)>,
+    /// Stores without known addresses, which might hit a pin.
+    pub stores: Vec<u32>,
+}
+
+impl Rest {
+    /// Whether nothing is left.
+    pub fn is_empty(&self) -> bool {
+        self.pairs.is_empty() && self.stores.is_empty()
+    }
+}
+
+/// Evaluates all pairs of the entry that predicates can decide, and its pins.
 ///
 /// # Safety
 /// `entry` was filled in by generated code for `info` and is alive.
-pub unsafe fn prove(info: &Info, entry: &Entry) -> Result<bool, Obstacle> {
+pub unsafe fn prove(info: &Info, entry: &Entry) -> Result<Rest, Obstacle> {
     // SAFETY: promised by the caller.
     let (bases, accesses, pins) = unsafe { (entry.bases(info), entry.accesses(info), entry.pins(info)) };
     let footprint = |site: u32| -> Option<Footprint> {
@@ -134,21 +149,20 @@ pub unsafe fn prove(info: &Info, entry: &Entry) -> Result<bool, Obstacle> {
         (facts.has(PG_SITE_HAS_AFFINE) && base.dynamic == 0)
             .then(|| Footprint::new(base, &accesses[site as usize]))
     };
-    let mut proven = true;
+    let mut rest = Rest::default();
     for pair in info.pairs() {
         match (footprint(pair.a), footprint(pair.b)) {
-            (Some(a), Some(b)) => {
-                if !independent(&a, &b, &entry.trip) {
-                    return Err(Obstacle::Pair(pair.a, pair.b));
-                }
-            }
-            _ => proven = false,
+            (Some(a), Some(b)) if independent(&a, &b, &entry.trip) => {}
+            // Affine, and the compiler trusts in numbers: they say no.
+            (Some(_), Some(_)) if pair.check != PG_CHECK_LOGS => return Err(Obstacle::Pair(pair.a, pair.b)),
+            _ => rest.pairs.push((pair.a, pair.b)),
         }
     }
-    for (number, site) in info.sites().iter().enumerate().filter(|(_, s)| s.has(PG_SITE_STORE)) {
+    for (number, _) in info.sites().iter().enumerate().filter(|(_, s)| s.has(PG_SITE_STORE)) {
         let Some(print) = footprint(number as u32) else {
-            // Only a log can watch it; the pins are then entered into the read log.
-            proven &= pins.is_empty();
+            if !pins.is_empty() {
+                rest.stores.push(number as u32);
+            }
             continue;
         };
         let (lo, hi) = print.total(&entry.trip);
@@ -158,9 +172,8 @@ pub unsafe fn prove(info: &Info, entry: &Entry) -> Result<bool, Obstacle> {
                 return Err(Obstacle::Pin(number as u32, index as u32));
             }
         }
-        let _ = site;
     }
-    Ok(proven)
+    Ok(rest)
 }
 
 #[cfg(test)]

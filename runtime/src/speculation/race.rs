@@ -5,16 +5,33 @@
 //! at the end of a strip, memory holds what the sequential program would hold there. When the device wins, the calling
 //! thread waits for the worker (which is itself) to stop, and stores what the loop wrote: the same values as the worker
 //! stored already, and the rest. When the device fails or loses, nothing of it was ever visible.
+//!
+//! A device's thread that dies before it has copied what the worker may overwrite reports nothing more, so it can't win.
 
 use super::cmt::{Cmt, Event, Job, Report};
 use super::commit;
 use crate::abi::{Entry, Info, PG_LAST, Value};
-use crate::config::RaceChoice;
+use crate::device::pool::Pool;
+use crate::floating_point::FloatingPoint;
 use crossbeam_channel::Receiver;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
+/// Who may win.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Rule {
+    /// First come, first served.
+    FirstWins,
+    /// The worker is held back; the device's result stands unless it fails.
+    DeviceUnlessItFails,
+    /// The worker's result stands; the device is waited for all the same, for what it has to say.
+    WorkerAlways,
+    /// The worker's result stands; the device goes on behind the program's back, and its report is looked at later.
+    Monitor,
+}
+
 /// Who won, and what the device had to say.
+#[derive(Default)]
 pub struct Finish {
     /// Whether the device's result stands.
     pub device_won: bool,
@@ -24,6 +41,29 @@ pub struct Finish {
     pub worker_ns: u64,
     /// The device's report, where it came in time.
     pub report: Option<Box<Report>>,
+    /// [`Rule::Monitor`]: where the report will come.
+    pub pending: Option<Receiver<Event>>,
+}
+
+/// The pool that a commit may use, and how many of its threads.
+pub type Helpers<'a> = (&'a Pool, usize);
+
+fn succeeded(report: Option<&Report>, info: &Info) -> bool {
+    // A job that was stopped reports no scalars.
+    report.is_some_and(|r| {
+        r.error.is_none() && r.outcome.fail == 0 && r.results.len() == info.n_results as usize
+    })
+}
+
+/// Waits for the report. `None`: the device's thread is gone.
+fn await_report(events: &Receiver<Event>) -> Option<Box<Report>> {
+    loop {
+        match events.recv() {
+            Ok(Event::Done(report)) => return Some(report),
+            Ok(Event::WorkerMayStart) => {}
+            Err(_) => return None,
+        }
+    }
 }
 
 /// Runs the loop to its end, one way or the other; results are stored into the entry. `None`: the device could not take
@@ -31,99 +71,97 @@ pub struct Finish {
 ///
 /// # Safety
 /// `entry` was filled in by generated code for `info`, is alive, and the calling thread stands in its loop's entry.
+#[allow(clippy::too_many_arguments)]
 pub unsafe fn run(
     cmt: &Cmt,
+    helpers: Helpers<'_>,
     info: &Info,
     entry: &mut Entry,
     job: Job,
     events: Receiver<Event>,
-    choice: RaceChoice,
+    rule: Rule,
+    fp: &mut FloatingPoint,
 ) -> Option<Finish> {
-    let (stop, worker_stop) = (job.stop.clone(), job.worker_stop.clone());
+    let (stop, worker_stop, running) = (job.stop.clone(), job.worker_stop.clone(), job.running.clone());
     // SAFETY: promised by the caller.
     let at_entry: Vec<Value> = unsafe { entry.results(info) }.to_vec();
     if !cmt.submit(job) {
         return None;
     }
-    let mut report: Option<Box<Report>> = None;
-    let mut finish = Finish { device_won: false, worker_iterations: 0, worker_ns: 0, report: None };
+    let mut finish = Finish::default();
+    let may_win = matches!(rule, Rule::FirstWins | Rule::DeviceUnlessItFails);
 
     // The worker's permission, or the end of a device that is to win.
-    let mut may_start = false;
-    while report.is_none() && (!may_start || choice == RaceChoice::Device) {
-        match events.recv() {
-            Ok(Event::WorkerMayStart) => may_start = true,
-            Ok(Event::Done(done)) => report = Some(done),
-            Err(_) => break,
-        }
-    }
-    let succeeded = |report: &Option<Box<Report>>| {
-        report.as_ref().is_some_and(|r| r.error.is_none() && r.outcome.fail == 0 && !r.results_missing(info))
+    let mut report = match rule {
+        Rule::DeviceUnlessItFails => await_report(&events),
+        _ => match events.recv() {
+            Ok(Event::Done(report)) => Some(report),
+            Ok(Event::WorkerMayStart) | Err(_) => None,
+        },
     };
     let mut results = at_entry.clone();
-    if choice == RaceChoice::Worker || !succeeded(&report) {
+    if !(may_win && succeeded(report.as_deref(), info)) {
         let started = Instant::now();
-        let flag =
-            if choice == RaceChoice::Worker { std::ptr::null() } else { worker_stop.as_ptr().cast_const() };
+        let flag = if may_win { worker_stop.as_ptr().cast_const() } else { std::ptr::null() };
+        let trip = entry.trip[0];
         // SAFETY: generated code for this entry, which is alive; iterations run in source order on memory that the
         // program has handed to its loop.
-        let left = unsafe { (info.direct)(entry, results.as_mut_ptr(), 0, entry.trip[0], flag) };
+        let mut left = fp.program(|| unsafe { (info.direct)(entry, results.as_mut_ptr(), 0, trip, flag) });
         finish.worker_ns = started.elapsed().as_nanos() as u64;
-        finish.worker_iterations = (entry.trip[0] - left) as u64;
+        finish.worker_iterations = (trip - left) as u64;
+        if left != 0 && report.is_none() {
+            // Told to stop: the device has succeeded and its report is on the way.
+            report = await_report(&events);
+        }
+        if left != 0 && !succeeded(report.as_deref(), info) {
+            // The device's thread died in between: go on where the worker stopped.
+            // SAFETY: as above.
+            fp.program(|| unsafe {
+                (info.direct)(entry, results.as_mut_ptr(), trip - left, trip, std::ptr::null())
+            });
+            left = 0;
+            finish.worker_iterations = trip as u64;
+        }
         if left == 0 {
-            // Nothing that the device still does can matter.
-            stop.store(1, Ordering::Release);
-            while let Ok(event) = events.try_recv() {
-                if let Event::Done(done) = event {
-                    report = Some(done);
-                }
-            }
             // SAFETY: the entry's results have as many elements.
             unsafe { std::ptr::copy_nonoverlapping(results.as_ptr(), entry.results, results.len()) };
-            finish.report = report;
-            return Some(finish);
-        }
-        // Told to stop: the device has succeeded and its report is on the way.
-        while report.is_none() {
-            match events.recv() {
-                Ok(Event::Done(done)) => report = Some(done),
-                Ok(Event::WorkerMayStart) => {}
-                Err(_) => break,
+            match rule {
+                Rule::WorkerAlways if report.is_none() => report = await_report(&events),
+                Rule::Monitor if report.is_none() => finish.pending = Some(events),
+                _ => {
+                    // Nothing that the device still does can matter; its kernel must not outlive the entry, because its
+                    // code may be unloaded next.
+                    stop.store(1, Ordering::SeqCst);
+                    while running.load(Ordering::SeqCst) {
+                        std::thread::yield_now();
+                    }
+                    report = report.or_else(|| {
+                        events.try_iter().find_map(|event| match event {
+                            Event::Done(report) => Some(report),
+                            Event::WorkerMayStart => None,
+                        })
+                    });
+                }
             }
-        }
-        if !succeeded(&report) {
-            // The thread died between setting the flag and reporting: go on where the worker stopped.
-            let done = entry.trip[0] - left;
-            // SAFETY: as above.
-            unsafe { (info.direct)(entry, results.as_mut_ptr(), done, entry.trip[0], std::ptr::null()) };
-            // SAFETY: as above.
-            unsafe { std::ptr::copy_nonoverlapping(results.as_ptr(), entry.results, results.len()) };
-            finish.worker_iterations = entry.trip[0] as u64;
             finish.report = report;
             return Some(finish);
         }
     }
     if let Some(done) = &report {
         // SAFETY: the loop wrote these elements, the check has passed, and the worker has stopped.
-        unsafe { done.pieces.store() };
+        unsafe { done.pieces.store(helpers.0, helpers.1) };
+        fp.add(done.raised);
         for (number, result) in info.results().iter().enumerate() {
             results[number] = if result.op == PG_LAST {
                 done.results[number]
             } else {
-                commit::combine(result, at_entry[number], done.results[number])
+                fp.program(|| commit::combine(result, at_entry[number], done.results[number]))
             };
         }
-        // SAFETY: as above.
+        // SAFETY: the entry's results have as many elements.
         unsafe { std::ptr::copy_nonoverlapping(results.as_ptr(), entry.results, results.len()) };
         finish.device_won = true;
     }
     finish.report = report;
     Some(finish)
-}
-
-impl Report {
-    /// Whether the scalars given back are not all here (the job was stopped before they were copied).
-    fn results_missing(&self, info: &Info) -> bool {
-        self.results.len() != info.n_results as usize
-    }
 }

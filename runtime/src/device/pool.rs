@@ -1,0 +1,208 @@
+//! The threads that loops are split over: started when first needed, asleep between loops, gone after some idle seconds.
+//!
+//! A [`Pool::run`] offers its work to so many helpers and takes part itself. Whatever the helpers don't take up in time
+//! the caller does alone, so two loops at once, or a system that gives no more threads, cost speed and nothing else. The
+//! helpers block all signals, which belong to the program's own threads; they are started under the default
+//! floating-point environment, the only one under which loops run here.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// An idle helper ends after this time: a program should not carry sleeping threads of ours for the rest of its life.
+const IDLE: Duration = Duration::from_secs(5);
+
+type Work = dyn Fn() + Sync;
+
+#[derive(Clone, Copy)]
+struct Ticket {
+    work: *const Work,
+    run: u64,
+}
+
+// SAFETY: the work behind the pointer is `Sync`, and `Pool::run` does not return before every helper has let go of it.
+unsafe impl Send for Ticket {}
+
+#[derive(Default)]
+struct State {
+    tickets: VecDeque<Ticket>,
+    /// Runs whose work helpers are inside of, one entry per helper.
+    inside: Vec<u64>,
+    /// Runs a helper of which panicked.
+    panicked: Vec<u64>,
+    runs: u64,
+    helpers: usize,
+    idle: usize,
+}
+
+#[derive(Default)]
+struct Shared {
+    state: Mutex<State>,
+    /// Tickets have come.
+    offered: Condvar,
+    /// A helper has let go.
+    left: Condvar,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn help(&self) {
+        let mut state = self.lock();
+        loop {
+            let Some(ticket) = state.tickets.pop_front() else {
+                state.idle += 1;
+                let (woken, wait) =
+                    self.offered.wait_timeout(state, IDLE).unwrap_or_else(PoisonError::into_inner);
+                state = woken;
+                state.idle -= 1;
+                if wait.timed_out() && state.tickets.is_empty() {
+                    state.helpers -= 1;
+                    return;
+                }
+                continue;
+            };
+            state.inside.push(ticket.run);
+            drop(state);
+            // SAFETY: `run` keeps the work alive until no helper is inside.
+            let work = unsafe { &*ticket.work };
+            let end = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
+            state = self.lock();
+            if end.is_err() {
+                state.panicked.push(ticket.run);
+            }
+            if let Some(at) = state.inside.iter().position(|run| *run == ticket.run) {
+                state.inside.swap_remove(at);
+            }
+            self.left.notify_all();
+        }
+    }
+}
+
+/// See the module.
+#[derive(Clone, Default)]
+pub struct Pool {
+    shared: Arc<Shared>,
+}
+
+/// Withdraws a run's tickets and waits for its helpers, also when the caller's own share panics.
+struct Finish<'a> {
+    shared: &'a Shared,
+    run: u64,
+}
+
+impl Drop for Finish<'_> {
+    fn drop(&mut self) {
+        let mut state = self.shared.lock();
+        state.tickets.retain(|t| t.run != self.run);
+        while state.inside.contains(&self.run) {
+            state = self.shared.left.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+impl Pool {
+    /// Runs `work` on the calling thread and on up to `threads - 1` helpers, and waits for all of them. `work` must take
+    /// its portions from a common counter, because nobody promises how many helpers come.
+    pub fn run(&self, threads: usize, work: &(dyn Fn() + Sync)) {
+        if threads <= 1 {
+            return work();
+        }
+        let wanted = threads - 1;
+        // SAFETY: only the lifetime changes; `Finish` below outlasts every use.
+        let erased: *const Work = unsafe { std::mem::transmute::<&(dyn Fn() + Sync), &'static Work>(work) };
+        let (run, missing) = {
+            let mut state = self.shared.lock();
+            state.runs += 1;
+            let run = state.runs;
+            state.tickets.extend((0..wanted).map(|_| Ticket { work: erased, run }));
+            let missing = state.tickets.len().saturating_sub(state.idle).min(wanted);
+            state.helpers += missing;
+            (run, missing)
+        };
+        let finish = Finish { shared: &self.shared, run };
+        for _ in 0..wanted - missing {
+            self.shared.offered.notify_one();
+        }
+        if missing != 0 {
+            self.start(missing);
+        }
+        work();
+        drop(finish);
+        let mut state = self.shared.lock();
+        if let Some(at) = state.panicked.iter().position(|r| *r == run) {
+            state.panicked.swap_remove(at);
+            drop(state);
+            panic!("a helper panicked");
+        }
+    }
+
+    /// Starts helpers, which inherit a signal mask that blocks everything.
+    fn start(&self, count: usize) {
+        let _blocked = BlockSignals::new();
+        for started in 0..count {
+            let shared = self.shared.clone();
+            if std::thread::Builder::new().name("paragon".into()).spawn(move || shared.help()).is_err() {
+                self.shared.lock().helpers -= count - started;
+                break;
+            }
+        }
+    }
+}
+
+/// Blocks all signals in the calling thread while it lives; threads started meanwhile keep them blocked.
+pub struct BlockSignals(libc::sigset_t);
+
+impl BlockSignals {
+    /// Blocks them.
+    #[allow(clippy::new_without_default)]
+    pub fn new() -> BlockSignals {
+        // SAFETY: plain signal-mask calls on local variables.
+        unsafe {
+            let mut all: libc::sigset_t = std::mem::zeroed();
+            let mut old: libc::sigset_t = std::mem::zeroed();
+            libc::sigfillset(&raw mut all);
+            libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut old);
+            BlockSignals(old)
+        }
+    }
+}
+
+impl Drop for BlockSignals {
+    fn drop(&mut self) {
+        // SAFETY: restores the mask that `new` saved.
+        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.0, std::ptr::null_mut()) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    #[test]
+    fn all_portions_are_done_once_also_by_several_callers() {
+        let pool = Pool::default();
+        std::thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| {
+                    for _ in 0..200 {
+                        let (next, sum) = (AtomicU64::new(0), AtomicU64::new(0));
+                        pool.run(4, &|| {
+                            loop {
+                                let at = next.fetch_add(1, Ordering::Relaxed);
+                                if at >= 50 {
+                                    return;
+                                }
+                                sum.fetch_add(at, Ordering::Relaxed);
+                            }
+                        });
+                        assert_eq!(sum.into_inner(), 49 * 50 / 2);
+                    }
+                });
+            }
+        });
+    }
+}

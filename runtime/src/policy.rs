@@ -1,0 +1,110 @@
+//! Where a loop should run: what was measured of it where there are measurements, rough estimates before that.
+//!
+//! Nothing here decides whether a loop *may* run somewhere, only whether it is expected to pay. An estimate that is wrong
+//! is replaced by a measurement after one entry, and a loop that keeps losing is switched off by its history.
+
+use crate::history::{History, Way};
+
+/// Nanoseconds per estimated operation on one core.
+const OPERATION_NS: f64 = 0.4;
+/// Handing work to sleeping threads, in nanoseconds.
+const WAKE_NS: f64 = 25_000.0;
+/// Copying a byte into and out of the threads device's memory.
+const HOST_COPY_NS: f64 = 0.3;
+/// The same over the bus to a GPU and through its staging buffers.
+const BUS_COPY_NS: f64 = 0.12;
+/// Launching on a GPU, allocations and synchronisation included.
+const LAUNCH_NS: f64 = 300_000.0;
+/// How many cores a GPU is worth.
+const GPU_CORES: f64 = 150.0;
+/// What logs cost, relative to the loop's own work.
+const LOGGED: f64 = 4.0;
+/// Faster by so much, or it isn't worth the risk.
+const MARGIN: f64 = 0.9;
+
+/// What is known of an entry.
+#[derive(Clone, Copy, Debug)]
+pub struct Situation {
+    /// Iterations of the merged space.
+    pub iterations: u64,
+    /// Estimated operations in each.
+    pub work: u64,
+    /// Bytes that a device would be given.
+    pub bytes: u64,
+    /// Threads on this machine that we may use.
+    pub threads: usize,
+    /// Whether accesses would be logged on a device.
+    pub logged: bool,
+    /// Which ways are open, in the order of [`Way`].
+    pub open: [bool; 3],
+}
+
+/// Expected nanoseconds of a run on the calling thread alone.
+pub fn worker_ns(history: &History, s: &Situation) -> f64 {
+    let each = if history.worker_ns > 0.0 { history.worker_ns } else { s.work as f64 * OPERATION_NS };
+    each * s.iterations as f64
+}
+
+/// Whether a GPU would be worth opening for such an entry: the driver takes most of a second to start.
+pub fn deserves_cuda(history: &History, s: &Situation) -> bool {
+    let worker = worker_ns(history, s);
+    worker > 20_000_000.0 && estimate(Way::Cuda, worker, s) < MARGIN * worker
+}
+
+fn estimate(way: Way, worker: f64, s: &Situation) -> f64 {
+    let threads = s.threads.max(1) as f64;
+    let logs = if s.logged { LOGGED } else { 1.2 };
+    match way {
+        Way::InPlace => WAKE_NS + worker / threads,
+        // One core is the worker's.
+        Way::Threads => {
+            2.0 * WAKE_NS + s.bytes as f64 * HOST_COPY_NS + worker * logs / (threads - 1.0).max(0.5)
+        }
+        Way::Cuda => LAUNCH_NS + s.bytes as f64 * BUS_COPY_NS + worker * logs / GPU_CORES,
+    }
+}
+
+/// The way that is expected to be fastest, or `None` where none is expected to beat the calling thread.
+pub fn choose(history: &History, s: &Situation) -> Option<Way> {
+    let worker = worker_ns(history, s);
+    [Way::InPlace, Way::Threads, Way::Cuda]
+        .into_iter()
+        .filter(|way| s.open[*way as usize])
+        .map(|way| {
+            let measured = history.way_ns[way as usize];
+            let expected =
+                if measured > 0.0 { measured * s.iterations as f64 } else { estimate(way, worker, s) };
+            (way, expected)
+        })
+        .min_by(|a, b| a.1.total_cmp(&b.1))
+        .filter(|(_, expected)| *expected < MARGIN * worker)
+        .map(|(way, _)| way)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn situation(iterations: u64, work: u64, bytes: u64) -> Situation {
+        Situation { iterations, work, bytes, threads: 16, logged: false, open: [true; 3] }
+    }
+
+    #[test]
+    fn streaming_stays_on_the_cores_and_heavy_work_goes_to_the_gpu() {
+        let history = History::default();
+        assert_eq!(choose(&history, &situation(1 << 24, 4, 3 << 26)), Some(Way::InPlace));
+        assert_eq!(choose(&history, &situation(1 << 20, 4096, 3 << 22)), Some(Way::Cuda));
+        assert_eq!(choose(&history, &situation(1000, 4, 12_000)), None);
+    }
+
+    #[test]
+    fn measurements_overrule_estimates() {
+        let mut history = History::default();
+        history.worker_took(1, 1000);
+        history.way_took(Way::Cuda, 1 << 20, 2_000_000_000);
+        let s = situation(1 << 20, 4096, 3 << 22);
+        assert_eq!(choose(&history, &s), Some(Way::InPlace));
+        history.way_took(Way::InPlace, 1 << 20, 3_000_000_000);
+        assert_eq!(choose(&history, &Situation { open: [true, false, true], ..s }), None);
+    }
+}

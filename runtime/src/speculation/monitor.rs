@@ -1,0 +1,89 @@
+//! Monitoring (the chapter, section 4.5.1): the first invocation of a loop whose iterations can't be proven independent
+//! runs twice, on the program's memory as the worker, whose result stands, and with logs on copies, for the number of its
+//! conflicts. What is found only decides where the loop will run from then on; it is never taken as a proof.
+//!
+//! The monitored run may take longer than the loop. It goes on behind the program's back, and its report is collected at
+//! a later entry of any loop.
+
+use super::cmt::{Event, Report};
+use crate::abi::{PG_FAIL_RAW, PG_FAIL_WAW};
+use crate::history::History;
+use crossbeam_channel::{Receiver, TryRecvError};
+
+/// A monitored run that is still under way.
+pub struct Pending {
+    /// Address of the loop that it is about.
+    pub the_loop: usize,
+    events: Receiver<Event>,
+}
+
+/// How a pending run stands.
+pub enum Progress {
+    /// Not finished.
+    UnderWay,
+    /// Finished; `None` if its thread is gone.
+    Finished(Option<Box<Report>>),
+}
+
+impl Pending {
+    /// A run of `the_loop` that will report to `events`.
+    pub fn new(the_loop: usize, events: Receiver<Event>) -> Pending {
+        Pending { the_loop, events }
+    }
+    /// Looks without waiting.
+    pub fn progress(&self) -> Progress {
+        loop {
+            match self.events.try_recv() {
+                Ok(Event::Done(report)) => return Progress::Finished(Some(report)),
+                Ok(Event::WorkerMayStart) => {}
+                Err(TryRecvError::Empty) => return Progress::UnderWay,
+                Err(TryRecvError::Disconnected) => return Progress::Finished(None),
+            }
+        }
+    }
+}
+
+/// Draws the conclusion for the loop's category. Runs that ended for other reasons than conflicts conclude nothing.
+pub fn conclude(history: &mut History, report: &Report) {
+    if report.outcome.fail & (PG_FAIL_WAW | PG_FAIL_RAW) != 0 {
+        history.conflict();
+    } else if report.error.is_none() && report.outcome.fail == 0 {
+        history.clean();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::{DeviceError, Outcome};
+    use crate::history::Category;
+
+    #[test]
+    fn only_conflicts_make_a_loop_sequential() {
+        let report = |fail, error| Report {
+            outcome: Outcome { fail, ..Outcome::default() },
+            error,
+            ..Report::default()
+        };
+        let mut history = History::default();
+        conclude(&mut history, &report(0, Some(DeviceError::OutOfMemory(1))));
+        assert_eq!(history.category, Category::Unknown);
+        conclude(&mut history, &report(0, None));
+        assert_eq!(history.category, Category::Parallel);
+        conclude(&mut history, &report(PG_FAIL_RAW, None));
+        assert_eq!(history.category, Category::Sequential);
+    }
+
+    #[test]
+    fn a_pending_run_is_looked_at_without_waiting() {
+        let (events, inbox) = crossbeam_channel::unbounded();
+        let pending = Pending::new(1, inbox);
+        assert!(matches!(pending.progress(), Progress::UnderWay));
+        events.send(Event::WorkerMayStart).unwrap();
+        assert!(matches!(pending.progress(), Progress::UnderWay));
+        events.send(Event::Done(Box::default())).unwrap();
+        assert!(matches!(pending.progress(), Progress::Finished(Some(_))));
+        drop(events);
+        assert!(matches!(pending.progress(), Progress::Finished(None)));
+    }
+}
