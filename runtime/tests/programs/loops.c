@@ -1,0 +1,967 @@
+/* Loops as generated code would hand them to the runtime, written by hand from paragon_rt.h and paragon_body.h.
+ *
+ * usage: loops LIBRARY SCENARIO [COUNT [SEED]]
+ *
+ * Each scenario runs its loop through the runtime's `enter` on one copy of its data and in plain C on another, and
+ * compares all of the memory and all scalars, byte by byte. Exit status 0: equal. The number of entries that the runtime
+ * declined is printed; what it decided and found is in its trace, told apart by the line numbers below. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fenv.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "paragon_rt.h"
+#include "paragon_body.h"
+
+enum { ADD = 1, SAXPY = 2, MIX = 3, PLANTED = 4, SUMS = 5, STENCIL = 6, SOME = 7, ROWS = 8, BOUND = 9, DIVIDE = 10,
+       TWO = 11, TWICE = 12, GATHER = 13, AT_ONCE = 14 };
+
+static const struct __pg_api *api;
+static int declined, entered;
+static __pg_u64 seed = 88172645463325252ull;
+
+static __pg_u64 random_number(void)
+{
+  seed ^= seed << 13;
+  seed ^= seed >> 7;
+  seed ^= seed << 17;
+  return seed;
+}
+
+static void fail(const char *what)
+{
+  printf("WRONG %s\n", what);
+  exit(1);
+}
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+#define ADDRESS(p) ((__pg_u64)(p))
+#define STRIP 64
+
+/* The parts of an info that most loops share. */
+#define INFO(NAME, LINE, CHECK, FLAGS, DIMS, VALUES, NRESULTS, RESULTS, BASES, SITES, NPAIRS, PAIRS, PINS)                \
+  static const struct __pg_info NAME##_info = { PG_ABI_VERSION, PG_POSSIBLY_PARALLEL, CHECK, FLAGS, "loops.c", #NAME,    \
+    LINE, DIMS, VALUES, NRESULTS, BASES, COUNT(SITES), NPAIRS, PINS, 8, SITES, PAIRS, RESULTS, 0, NAME##_direct,         \
+    NAME##_device };                                                                                                       \
+  static struct __pg_loop NAME##_loop = { 1, &NAME##_info, 0 }
+
+/* Runs a loop through the runtime; 0: it is to be run as it stood. */
+static int enter(struct __pg_loop *loop, struct __pg_entry *entry)
+{
+  int done;
+  errno = 77;
+  done = api->enter(loop, entry);
+  if (errno != 77)
+    fail("errno");
+  if (done)
+    entered++;
+  else
+    declined++;
+  return done;
+}
+
+/* An array that the runtime knows of. */
+static void *array(size_t bytes)
+{
+  void *p = malloc(bytes);
+  if (!p)
+    exit(2);
+  api->allocated(p, bytes);
+  return p;
+}
+
+static void *copy_of(const void *p, size_t bytes)
+{
+  void *q = malloc(bytes);
+  if (!q)
+    exit(2);
+  return memcpy(q, p, bytes);
+}
+
+static void give_back(void *p)
+{
+  api->freed(p);
+  free(p);
+}
+
+static int polled(const volatile __pg_u32 *stop, __pg_i64 k)
+{
+  return stop && (k & (STRIP - 1)) == 0 && *stop;
+}
+
+/* ---- c[i] = a[i] + b[i] through pointers: predicates decide ---- */
+
+static __pg_i64 add_direct(const struct __pg_entry *e, __pg_value *results, __pg_i64 begin, __pg_i64 end,
+                           const volatile __pg_u32 *stop)
+{
+  __pg_u64 c = e->values[0].u, a = e->values[1].u, b = e->values[2].u;
+  __pg_i64 i;
+  (void)results;
+  for (i = begin; i < end; i++) {
+    if (polled(stop, i))
+      return end - i;
+    __pg_set_f32(c + 4 * i, __pg_get_f32(a + 4 * i) + __pg_get_f32(b + 4 * i));
+  }
+  return 0;
+}
+
+static void add_device(const struct __pg_launch *l, __pg_u64 begin, __pg_u64 end)
+{
+  struct __pg_ctx ctx = { l, 0, 0, 0, 0 };
+  struct __pg_view c = __pg_base_view(l, 0), a = __pg_base_view(l, 1), b = __pg_base_view(l, 2);
+  __pg_u64 i;
+  for (i = begin; i < end && !__pg_begin_iteration(&ctx, i); i++)
+    __pg_st_f32(&ctx, &c, l->bases[0] + 4 * i,
+                __pg_ld_f32(&ctx, &a, 1, l->bases[1] + 4 * i) + __pg_ld_f32(&ctx, &b, 1, l->bases[2] + 4 * i));
+  __pg_end_thread(&ctx);
+}
+
+static const struct __pg_site add_sites[] = {
+  { 0, 4, PG_SITE_STORE | PG_SITE_LOGGED | PG_SITE_UNCONDITIONAL | PG_SITE_EXACT | PG_SITE_HAS_AFFINE, ADD },
+  { 1, 4, PG_SITE_LOGGED | PG_SITE_UNCONDITIONAL | PG_SITE_EXACT | PG_SITE_HAS_AFFINE, ADD },
+  { 2, 4, PG_SITE_LOGGED | PG_SITE_UNCONDITIONAL | PG_SITE_EXACT | PG_SITE_HAS_AFFINE, ADD },
+};
+static const struct __pg_pair add_pairs[] = { { 0, 1, PG_CHECK_PREDICATE }, { 0, 2, PG_CHECK_PREDICATE } };
+INFO(add, ADD, PG_CHECK_PREDICATE, PG_LOOP_CUDA_EXACT, 1, 3, 0, 0, 3, add_sites, 2, add_pairs, 0);
+
+static void run_add(float *c, float *a, float *b, __pg_i64 n)
+{
+  __pg_value values[3];
+  struct __pg_base bases[3] = { { ADDRESS(c), 0, 0, 0 }, { ADDRESS(a), 0, 0, 0 }, { ADDRESS(b), 0, 0, 0 } };
+  struct __pg_access accesses[3] = { { { 4 }, 0, 4 }, { { 4 }, 0, 4 }, { { 4 }, 0, 4 } };
+  struct __pg_entry entry = { &add_info, { n, 1, 1, 1 }, values, 0, bases, accesses, 0 };
+  values[0].u = ADDRESS(c), values[1].u = ADDRESS(a), values[2].u = ADDRESS(b);
+  if (!enter(&add_loop, &entry))
+    for (__pg_i64 i = 0; i < n; i++)
+      c[i] = a[i] + b[i];
+}
+
+/* `shift` != 0: c overlaps a so that iterations meet. */
+static void add(__pg_i64 n, __pg_i64 shift)
+{
+  float *a = array((n + 2000) * 4), *b = array(n * 4), *c = shift ? a + shift : array(n * 4), *a2, *c2;
+  for (__pg_i64 i = 0; i < n + 2000; i++)
+    a[i] = i * 0.25f;
+  for (__pg_i64 i = 0; i < n; i++)
+    b[i] = i * 0.5f;
+  if (!shift)
+    memset(c, 1, n * 4);
+  a2 = copy_of(a, (n + 2000) * 4);
+  c2 = shift ? a2 + shift : copy_of(c, n * 4);
+  run_add(c, a, b, n);
+  for (__pg_i64 i = 0; i < n; i++)
+    c2[i] = a2[i] + b[i];
+  if (memcmp(a, a2, (n + 2000) * 4) || memcmp(c, c2, n * 4))
+    fail("add");
+  if (!shift)
+    give_back(c), free(c2);
+  give_back(a), give_back(b), free(a2);
+}
+
+/* ---- y[idx[i]] += f * x[i]: logs; the store stands for the load ---- */
+
+static __pg_i64 saxpy_direct(const struct __pg_entry *e, __pg_value *results, __pg_i64 begin, __pg_i64 end,
+                             const volatile __pg_u32 *stop)
+{
+  __pg_u64 y = e->bases[0].pointer, index = e->bases[1].pointer, x = e->bases[2].pointer;
+  float f = e->values[0].f;
+  __pg_i64 i;
+  (void)results;
+  for (i = begin; i < end; i++) {
+    __pg_u64 at;
+    if (polled(stop, i))
+      return end - i;
+    at = y + 4 * (__pg_i64)__pg_get_i32(index + 4 * i);
+    __pg_set_f32(at, __pg_get_f32(at) + f * __pg_get_f32(x + 4 * i));
+  }
+  return 0;
+}
+
+static void saxpy_device(const struct __pg_launch *l, __pg_u64 begin, __pg_u64 end)
+{
+  struct __pg_ctx ctx = { l, 0, 0, 0, 0 };
+  struct __pg_view y = __pg_base_view(l, 0), index = __pg_base_view(l, 1), x = __pg_base_view(l, 2);
+  float f = l->values[0].f;
+  __pg_u64 i;
+  for (i = begin; i < end && !__pg_begin_iteration(&ctx, i); i++) {
+    __pg_u64 at = l->bases[0] + 4 * (__pg_i64)__pg_ld_i32(&ctx, &index, 1, l->bases[1] + 4 * i);
+    __pg_st_f32(&ctx, &y, at, __pg_ld_f32(&ctx, &y, 0, at) + f * __pg_ld_f32(&ctx, &x, 1, l->bases[2] + 4 * i));
+  }
+  __pg_end_thread(&ctx);
+}
+
+static const struct __pg_site saxpy_sites[] = {
+  { 0, 4, PG_SITE_STORE | PG_SITE_LOGGED | PG_SITE_UNCONDITIONAL, SAXPY },
+  { 0, 4, PG_SITE_UNCONDITIONAL, SAXPY },
+  { 1, 4, PG_SITE_LOGGED | PG_SITE_UNCONDITIONAL | PG_SITE_EXACT | PG_SITE_HAS_AFFINE, SAXPY },
+  { 2, 4, PG_SITE_LOGGED | PG_SITE_UNCONDITIONAL | PG_SITE_EXACT | PG_SITE_HAS_AFFINE, SAXPY },
+};
+static const struct __pg_pair saxpy_pairs[] = {
+  { 0, 0, PG_CHECK_LOGS }, { 0, 1, PG_CHECK_LOGS }, { 0, 2, PG_CHECK_LOGS }, { 0, 3, PG_CHECK_LOGS },
+};
+INFO(saxpy, SAXPY, PG_CHECK_LOGS, PG_LOOP_CUDA_EXACT, 1, 1, 0, 0, 3, saxpy_sites, COUNT(saxpy_pairs), saxpy_pairs, 0);
+
+/* `same`: two iterations share an element. `reach`: bytes of y that the runtime is told of. */
+static void saxpy(__pg_i64 n, int same, size_t reach)
+{
+  float *y = malloc(n * 4), *x = array(n * 4), *y2;
+  int *index = array(n * 4);
+  __pg_value value;
+  struct __pg_base bases[3] = { { ADDRESS(y), 0, 0, 0 }, { ADDRESS(index), 0, 0, 0 }, { ADDRESS(x), 0, 0, 0 } };
+  struct __pg_access accesses[4] = { { { 0 }, 0, 0 }, { { 0 }, 0, 0 }, { { 4 }, 0, 4 }, { { 4 }, 0, 4 } };
+  struct __pg_entry entry = { &saxpy_info, { n, 1, 1, 1 }, &value, 0, bases, accesses, 0 };
+  api->allocated(y, reach ? reach : (size_t)n * 4);
+  for (__pg_i64 i = 0; i < n; i++)
+    y[i] = i, x[i] = i * 0.125f, index[i] = i;
+  for (__pg_i64 i = n - 1; i > 0; i--) {
+    __pg_i64 j = random_number() % (i + 1);
+    int t = index[i];
+    index[i] = index[j], index[j] = t;
+  }
+  if (same)
+    index[n / 3] = index[n - 1];
+  y2 = copy_of(y, n * 4);
+  value.u = 0;
+  value.f = 1.5f;
+  if (!enter(&saxpy_loop, &entry))
+    for (__pg_i64 i = 0; i < n; i++)
+      y[index[i]] += 1.5f * x[i];
+  for (__pg_i64 i = 0; i < n; i++)
+    y2[index[i]] += 1.5f * x[i];
+  if (memcmp(y, y2, n * 4))
+    fail("saxpy");
+  give_back(y), give_back(x), give_back(index), free(y2);
+}
+
+/* ---- y[w[i]] = y[r[i]] * 3 + i, elements of 16 bits: readers are logged ---- */
+
+static __pg_i64 mix_direct(const struct __pg_entry *e, __pg_value *results, __pg_i64 begin, __pg_i64 end,
+                           const volatile __pg_u32 *stop)
+{
+  __pg_u64 y = e->bases[0].pointer, w = e->bases[1].pointer, r = e->bases[2].pointer;
+  __pg_i64 i;
+  (void)results;
+  for (i = begin; i < end; i++) {
+    if (polled(stop, i))
+      return end - i;
+    __pg_set_u16(y + 2 * (__pg_i64)__pg_get_i32(w + 4 * i),
+                 (unsigned short)(__pg_get_u16(y + 2 * (__pg_i64)__pg_get_i32(r + 4 * i)) * 3u + i));
+  }
+  return 0;
+}
+
+static void mix_device(const struct __pg_launch *l, __pg_u64 begin, __pg_u64 end)
+{
+  struct __pg_ctx ctx = { l, 0, 0, 0, 0 };
+  struct __pg_view y = __pg_base_view(l, 0), w = __pg_base_view(l, 1), r = __pg_base_view(l, 2);
+  __pg_u64 i;
+  for (i = begin; i < end && !__pg_begin_iteration(&ctx, i); i++) {
+    __pg_u64 to = l->bases[0] + 2 * (__pg_i64)__pg_ld_i32(&ctx, &w, 1, l->bases[1] + 4 * i);
+    __pg_u64 from = l->bases[0] + 2 * (__pg_i64)__pg_ld_i32(&ctx, &r, 1, l->bases[2] + 4 * i);
+    __pg_st_u16(&ctx, &y, to, (unsigned short)(__pg_ld_u16(&ctx, &y, 1, from) * 3u + i));
+  }
+  __pg_end_thread(&ctx);
+}
+
+static const struct __pg_site mix_sites[] = {
+  { 0, 2, PG_SITE_STORE | PG_SITE_LOGGED | PG_SITE_UNCONDITIONAL, MIX },
+  { 0, 2, PG_SITE_LOGGED | PG_SITE_UNCONDITIONAL, MIX },
+  { 1, 4, PG_SITE_LOGGED | PG_SITE_UNCONDITIONAL | PG_SITE_EXACT | PG_SITE_HAS_AFFINE, MIX },
+  { 2, 4, PG_SITE_LOGGED | PG_SITE_UNCONDITIONAL | PG_SITE_EXACT | PG_SITE_HAS_AFFINE, MIX },
+};
+static const struct __pg_pair mix_pairs[] = { { 0, 0, PG_CHECK_LOGS }, { 0, 1, PG_CHECK_LOGS }, { 0, 2, PG_CHECK_LOGS },
+                                              { 0, 3, PG_CHECK_LOGS } };
+INFO(mix, MIX, PG_CHECK_LOGS, PG_LOOP_CUDA_EXACT, 1, 0, 0, 0, 3, mix_sites, COUNT(mix_pairs), mix_pairs, 0);
+static const struct __pg_info planted_info = { PG_ABI_VERSION, PG_POSSIBLY_PARALLEL, PG_CHECK_LOGS, PG_LOOP_CUDA_EXACT,
+  "loops.c", "planted", PLANTED, 1, 0, 0, 3, COUNT(mix_sites), COUNT(mix_pairs), 0, 8, mix_sites, mix_pairs, 0, 0,
+  mix_direct, mix_device };
+static struct __pg_loop planted_loop = { 1, &planted_info, 0 };
+
+/* Stores go to the upper half of y, reads to the lower half, all to different elements; a conflict makes one iteration
+ * store where another stores (even seeds) or reads (odd seeds), at a random distance. */
+static void mix(__pg_i64 n, int planted)
+{
+  unsigned short *y = array(n * 4), *y2;
+  int *w = array(n * 4), *r = array(n * 4);
+  struct __pg_base bases[3] = { { ADDRESS(y), 0, 0, 0 }, { ADDRESS(w), 0, 0, 0 }, { ADDRESS(r), 0, 0, 0 } };
+  struct __pg_access accesses[4] = { { { 0 }, 0, 0 }, { { 0 }, 0, 0 }, { { 4 }, 0, 4 }, { { 4 }, 0, 4 } };
+  struct __pg_entry entry = { planted ? &planted_info : &mix_info, { n, 1, 1, 1 }, 0, 0, bases, accesses, 0 };
+  for (__pg_i64 i = 0; i < n; i++)
+    w[i] = n + i, r[i] = random_number() % n, y[i] = random_number(), y[n + i] = random_number();
+  for (__pg_i64 i = n - 1; i > 0; i--) {
+    __pg_i64 j = random_number() % (i + 1);
+    int t = w[i];
+    w[i] = w[j], w[j] = t;
+  }
+  if (planted) {
+    static const __pg_i64 distances[] = { 1, 31, 32, 33, 1000 };
+    __pg_u64 choice = random_number();
+    __pg_i64 i = random_number() % n, j, distance = distances[choice / 4 % 5];
+    if (choice & 2 || distance >= n)
+      distance = 1 + random_number() % (n - 1);
+    j = (i + distance) % n;
+    if (choice & 1)
+      w[i] = w[j];
+    else
+      r[i] = w[j];
+  }
+  y2 = copy_of(y, n * 4);
+  if (!enter(planted ? &planted_loop : &mix_loop, &entry))
+    for (__pg_i64 i = 0; i < n; i++)
+      y[w[i]] = (unsigned short)(y[r[i]] * 3u + i);
+  for (__pg_i64 i = 0; i < n; i++)
+    y2[w[i]] = (unsigned short)(y2[r[i]] * 3u + i);
+  if (memcmp(y, y2, n * 4))
+    fail(planted ? "planted" : "mix");
+  give_back(y), give_back(w), give_back(r), free(y2);
+}
+
+/* ---- sum += a[i]; most = max(most, a[i]); last = a[i] ^ i ---- */
+
+static __pg_i64 sums_direct(const struct __pg_entry *e, __pg_value *results, __pg_i64 begin, __pg_i64 end,
+                            const volatile __pg_u32 *stop)
+{
+  __pg_u64 a = e->bases[0].pointer;
+  __pg_u32 sum = results[0].u;
+  int most = results[1].i;
+  __pg_i64 i;
+  __pg_i64 last = results[2].i;
+  for (i = begin; i < end && !polled(stop, i); i++) {
+    int v = __pg_get_i32(a + 4 * i);
+    sum += v;
+    most = v > most ? v : most;
+    last = (__pg_i64)v ^ i;
+  }
+  results[0].u = sum;
+  results[1].i = most;
+  results[2].i = last;
+  return end - i;
+}
+
+static void sums_device(const struct __pg_launch *l, __pg_u64 begin, __pg_u64 end)
+{
+  struct __pg_ctx ctx = { l, 0, 0, 0, 0 };
+  struct __pg_view a = __pg_base_view(l, 0);
+  __pg_u32 sum = 0;
+  int most = -2147483647 - 1;
+  __pg_u64 i;
+  for (i = begin; i < end && !__pg_begin_iteration(&ctx, i); i++) {
+    int v = __pg_ld_i32(&ctx, &a, 0, l->bases[0] + 4 * i);
+    sum += v;
+    most = v > most ? v : most;
+    if (i == l->n - 1)
+      l->results[2].i = (__pg_i64)v ^ (__pg_i64)i;
+  }
+  __atomic_fetch_add(&l->results[0].u, (__pg_u64)sum, __ATOMIC_RELAXED);
+  for (__pg_i64 seen = __atomic_load_n(&l->results[1].i, __ATOMIC_RELAXED);
+       most > (int)seen && !__atomic_compare_exchange_n(&l->results[1].i, &seen, (__pg_i64)most, 0, __ATOMIC_RELAXED,
+                                                         __ATOMIC_RELAXED);)
+    ;
+  __pg_end_thread(&ctx);
+}
+
+static const struct __pg_site sums_sites[] = { { 0, 4, PG_SITE_UNCONDITIONAL | PG_SITE_EXACT | PG_SITE_HAS_AFFINE, SUMS } };
+static const struct __pg_result sums_results[] = { { PG_ADD, PG_U32 }, { PG_MAX, PG_I32 }, { PG_LAST, PG_I64 } };
+INFO(sums, SUMS, PG_CHECK_NONE, PG_LOOP_CUDA_EXACT, 1, 0, 3, sums_results, 1, sums_sites, 0, 0, 0);
+
+static void sums(__pg_i64 n)
+{
+  int *a = malloc(n * 4), most = -5;
+  __pg_u32 sum = 1000;
+  __pg_i64 last = 0;
+  __pg_value results[3];
+  struct __pg_base base = { ADDRESS(a), 0, 0, 0 };
+  struct __pg_access access = { { 4 }, 0, 4 };
+  struct __pg_entry entry = { &sums_info, { n, 1, 1, 1 }, 0, results, &base, &access, 0 };
+  for (__pg_i64 i = 0; i < n; i++)
+    a[i] = random_number();
+  results[0].u = sum, results[1].i = most, results[2].i = last;
+  for (__pg_i64 i = 0; i < n; i++) {
+    sum += a[i];
+    most = a[i] > most ? a[i] : most;
+    last = (__pg_i64)a[i] ^ i;
+  }
+  if (enter(&sums_loop, &entry)
+      && ((__pg_u32)results[0].u != sum || (int)results[1].i != most || results[2].i != last))
+    fail("sums");
+  free(a);
+}
+
+/* ---- b[i][j] = a[i][j-1] + a[i][j+1] in the inner columns of a matrix: proven, not dense ---- */
+
+static __pg_i64 stencil_direct(const struct __pg_entry *e, __pg_value *results, __pg_i64 begin, __pg_i64 end,
+                               const volatile __pg_u32 *stop)
+{
+  __pg_u64 b = e->bases[0].pointer, a = e->bases[1].pointer;
+  __pg_i64 i, j, m = e->values[0].i;
+  (void)results;
+  for (i = begin; i < end; i++) {
+    if (stop && *stop)
+      return end - i;
+    for (j = 0; j < e->trip[1]; j++)
+      __pg_set_f64(b + 8 * (i * m + j + 1), __pg_get_f64(a + 8 * (i * m + j)) + __pg_get_f64(a + 8 * (i * m + j + 2)));
+  }
+  return 0;
+}
+
+static void stencil_device(const struct __pg_launch *l, __pg_u64 begin, __pg_u64 end)
+{
+  struct __pg_ctx ctx = { l, 0, 0, 0, 0 };
+  struct __pg_view b = __pg_base_view(l, 0), a = __pg_base_view(l, 1);
+  __pg_u64 k, m = l->values[0].u;
+  for (k = begin; k < end && !__pg_begin_iteration(&ctx, k); k++) {
+    __pg_u64 at = 8 * (k / l->trip[1] * m + k % l->trip[1]);
+    __pg_st_f64(&ctx, &b, l->bases[0] + at + 8,
+                __pg_ld_f64(&ctx, &a, 1, l->bases[1] + at) + __pg_ld_f64(&ctx, &a, 1, l->bases[1] + at + 16));
+  }
+  __pg_end_thread(&ctx);
+}
+
+static const struct __pg_site stencil_sites[] = {
+  { 0, 8, PG_SITE_STORE | PG_SITE_LOGGED | PG_SITE_UNCONDITIONAL | PG_SITE_EXACT | PG_SITE_HAS_AFFINE, STENCIL },
+  { 1, 8, PG_SITE_LOGGED | PG_SITE_UNCONDITIONAL | PG_SITE_EXACT | PG_SITE_HAS_AFFINE, STENCIL },
+  { 1, 8, PG_SITE_LOGGED | PG_SITE_UNCONDITIONAL | PG_SITE_EXACT | PG_SITE_HAS_AFFINE, STENCIL },
+};
+static const struct __pg_pair stencil_pairs[] = { { 0, 0, PG_CHECK_PREDICATE }, { 0, 1, PG_CHECK_PREDICATE },
+                                                  { 0, 2, PG_CHECK_PREDICATE } };
+INFO(stencil, STENCIL, PG_CHECK_PREDICATE, PG_LOOP_CUDA_EXACT, 2, 1, 0, 0, 2, stencil_sites, 3, stencil_pairs, 0);
+
+static void stencil(__pg_i64 rows, __pg_i64 m)
+{
+  size_t bytes = rows * m * 8;
+  double *a = malloc(bytes), *b = malloc(bytes), *b2;
+  __pg_value value;
+  struct __pg_base bases[2] = { { ADDRESS(b), 0, 0, 0 }, { ADDRESS(a), 0, 0, 0 } };
+  struct __pg_access accesses[3] = { { { m * 8, 8 }, 8, 16 }, { { m * 8, 8 }, 0, 8 }, { { m * 8, 8 }, 16, 24 } };
+  struct __pg_entry entry = { &stencil_info, { rows, m - 2, 1, 1 }, &value, 0, bases, accesses, 0 };
+  for (__pg_i64 i = 0; i < rows * m; i++)
+    a[i] = i * 0.1, b[i] = -i;
+  b2 = copy_of(b, bytes);
+  value.i = m;
+  if (!enter(&stencil_loop, &entry))
+    for (__pg_i64 i = 0; i < rows; i++)
+      for (__pg_i64 j = 1; j < m - 1; j++)
+        b[i * m + j] = a[i * m + j - 1] + a[i * m + j + 1];
+  for (__pg_i64 i = 0; i < rows; i++)
+    for (__pg_i64 j = 1; j < m - 1; j++)
+      b2[i * m + j] = a[i * m + j - 1] + a[i * m + j + 1];
+  if (memcmp(b, b2, bytes))
+    fail("stencil");
+  free(a), free(b), free(b2);
+}
+
+/* ---- if (a[i] > 0) b[i] = a[i]: only some elements are stored ---- */
+
+static __pg_i64 some_direct(const struct __pg_entry *e, __pg_value *results, __pg_i64 begin, __pg_i64 end,
+                            const volatile __pg_u32 *stop)
+{
+  __pg_i64 i;
+  (void)results;
+  for (i = begin; i < end && !polled(stop, i); i++) {
+    int v = __pg_get_i8(e->bases[1].pointer + i);
+    if (v > 0)
+      __pg_set_i8(e->bases[0].pointer + i, v);
+  }
+  return end - i;
+}
+
+static void some_device(const struct __pg_launch *l, __pg_u64 begin, __pg_u64 end)
+{
+  struct __pg_ctx ctx = { l, 0, 0, 0, 0 };
+  struct __pg_view b = __pg_base_view(l, 0), a = __pg_base_view(l, 1);
+  __pg_u64 i;
+  for (i = begin; i < end && !__pg_begin_iteration(&ctx, i); i++) {
+    int v = __pg_ld_i8(&ctx, &a, 1, l->bases[1] + i);
+    if (v > 0)
+      __pg_st_i8(&ctx, &b, l->bases[0] + i, v);
+  }
+  __pg_end_thread(&ctx);
+}
+
+static const struct __pg_site some_sites[] = {
+  { 0, 1, PG_SITE_STORE | PG_SITE_LOGGED | PG_SITE_EXACT | PG_SITE_HAS_AFFINE, SOME },
+  { 1, 1, PG_SITE_LOGGED | PG_SITE_UNCONDITIONAL | PG_SITE_EXACT | PG_SITE_HAS_AFFINE, SOME },
+};
+static const struct __pg_pair some_pairs[] = { { 0, 1, PG_CHECK_PREDICATE } };
+INFO(some, SOME, PG_CHECK_PREDICATE, PG_LOOP_CUDA_EXACT, 1, 0, 0, 0, 2, some_sites, 1, some_pairs, 0);
+
+static void some(__pg_i64 n)
+{
+  signed char *a = malloc(n), *b = malloc(n), *b2;
+  struct __pg_base bases[2] = { { ADDRESS(b), 0, 0, 0 }, { ADDRESS(a), 0, 0, 0 } };
+  struct __pg_access accesses[2] = { { { 1 }, 0, 1 }, { { 1 }, 0, 1 } };
+  struct __pg_entry entry = { &some_info, { n, 1, 1, 1 }, 0, 0, bases, accesses, 0 };
+  for (__pg_i64 i = 0; i < n; i++)
+    a[i] = random_number(), b[i] = random_number();
+  b2 = copy_of(b, n);
+  if (!enter(&some_loop, &entry))
+    for (__pg_i64 i = 0; i < n; i++)
+      if (a[i] > 0)
+        b[i] = a[i];
+  for (__pg_i64 i = 0; i < n; i++)
+    if (a[i] > 0)
+      b2[i] = a[i];
+  if (memcmp(b, b2, n))
+    fail("some");
+  free(a), free(b), free(b2);
+}
+
+/* ---- rows[i][j] += i + j: each access finds its array ---- */
+
+static __pg_i64 rows_direct(const struct __pg_entry *e, __pg_value *results, __pg_i64 begin, __pg_i64 end,
+                            const volatile __pg_u32 *stop)
+{
+  __pg_i64 i, j, m = e->values[0].i;
+  (void)results;
+  for (i = begin; i < end && !polled(stop, i); i++) {
+    __pg_u64 row = __pg_get_u64(e->bases[0].pointer + 8 * i);
+    for (j = 0; j < m; j++)
+      __pg_set_i64(row + 8 * j, __pg_get_i64(row + 8 * j) + i + j);
+  }
+  return end - i;
+}
+
+static void rows_device(const struct __pg_launch *l, __pg_u64 begin, __pg_u64 end)
+{
+  struct __pg_ctx ctx = { l, 0, 0, 0, 0 };
+  struct __pg_view table = __pg_base_view(l, 0);
+  __pg_u64 i, j;
+  for (i = begin; i < end && !__pg_begin_iteration(&ctx, i); i++) {
+    __pg_u64 row = __pg_ld_u64(&ctx, &table, 1, l->bases[0] + 8 * i);
+    struct __pg_view v = __pg_find_array(l, row);
+    for (j = 0; j < l->values[0].u && !__pg_poll(&ctx); j++)
+      __pg_st_i64(&ctx, &v, row + 8 * j, __pg_ld_i64(&ctx, &v, 0, row + 8 * j) + (__pg_i64)(i + j));
+  }
+  __pg_end_thread(&ctx);
+}
+
+static const struct __pg_site rows_sites[] = {
+  { 0, 8, PG_SITE_LOGGED | PG_SITE_UNCONDITIONAL | PG_SITE_EXACT | PG_SITE_HAS_AFFINE | PG_SITE_LOADS_POINTER, ROWS },
+  { 1, 8, PG_SITE_STORE | PG_SITE_LOGGED, ROWS },
+  { 1, 8, 0, ROWS },
+};
+static const struct __pg_pair rows_pairs[] = { { 1, 1, PG_CHECK_LOGS }, { 0, 1, PG_CHECK_LOGS }, { 1, 2, PG_CHECK_LOGS } };
+INFO(rows, ROWS, PG_CHECK_LOGS, PG_LOOP_CUDA_EXACT | PG_LOOP_DYNAMIC, 1, 1, 0, 0, 2, rows_sites, COUNT(rows_pairs),
+     rows_pairs, 0);
+
+/* `same`: two rows are one. `unknown`: one row was allocated where nobody saw it. */
+static void rows(__pg_i64 n, __pg_i64 m, int same, int unknown)
+{
+  long long **table = array(n * sizeof *table), **table2 = malloc(n * sizeof *table2);
+  __pg_value value;
+  struct __pg_base bases[2] = { { ADDRESS(table), 0, 0, 0 }, { 0, 0, 0, 1 } };
+  struct __pg_access accesses[3] = { { { 8 }, 0, 8 }, { { 0 }, 0, 0 }, { { 0 }, 0, 0 } };
+  struct __pg_entry entry = { &rows_info, { n, 1, 1, 1 }, &value, 0, bases, accesses, 0 };
+  value.i = m;
+  for (__pg_i64 i = 0; i < n; i++) {
+    table[i] = unknown && i == n / 2 ? malloc(m * 8) : array(m * 8);
+    for (__pg_i64 j = 0; j < m; j++)
+      table[i][j] = i * j;
+    table2[i] = copy_of(table[i], m * 8);
+  }
+  if (same)
+    table[n - 1] = table[1], table2[n - 1] = table2[1];
+  if (!enter(&rows_loop, &entry))
+    for (__pg_i64 i = 0; i < n; i++)
+      for (__pg_i64 j = 0; j < m; j++)
+        table[i][j] += i + j;
+  for (__pg_i64 i = 0; i < n; i++)
+    for (__pg_i64 j = 0; j < m; j++)
+      table2[i][j] += i + j;
+  for (__pg_i64 i = 0; i < n; i++)
+    if (memcmp(table[i], table2[i], m * 8))
+      fail("rows");
+}
+
+/* ---- for (i = 0; i < *n; i++) p[index[i]] = i, where a store may hit *n ---- */
+
+static __pg_i64 bound_direct(const struct __pg_entry *e, __pg_value *results, __pg_i64 begin, __pg_i64 end,
+                             const volatile __pg_u32 *stop)
+{
+  __pg_i64 i;
+  (void)results;
+  for (i = begin; i < end && !polled(stop, i); i++)
+    __pg_set_i32(e->bases[0].pointer + 4 * (__pg_i64)__pg_get_i32(e->bases[1].pointer + 4 * i), (int)i);
+  return end - i;
+}
+
+static void bound_device(const struct __pg_launch *l, __pg_u64 begin, __pg_u64 end)
+{
+  struct __pg_ctx ctx = { l, 0, 0, 0, 0 };
+  struct __pg_view p = __pg_base_view(l, 0), index = __pg_base_view(l, 1);
+  __pg_u64 i;
+  for (i = begin; i < end && !__pg_begin_iteration(&ctx, i); i++)
+    __pg_st_i32(&ctx, &p, l->bases[0] + 4 * (__pg_i64)__pg_ld_i32(&ctx, &index, 1, l->bases[1] + 4 * i), (int)i);
+  __pg_end_thread(&ctx);
+}
+
+static const struct __pg_site bound_sites[] = {
+  { 0, 4, PG_SITE_STORE | PG_SITE_LOGGED | PG_SITE_UNCONDITIONAL, BOUND },
+  { 1, 4, PG_SITE_LOGGED | PG_SITE_UNCONDITIONAL | PG_SITE_EXACT | PG_SITE_HAS_AFFINE, BOUND },
+};
+static const struct __pg_pair bound_pairs[] = { { 0, 0, PG_CHECK_LOGS }, { 0, 1, PG_CHECK_LOGS } };
+INFO(bound, BOUND, PG_CHECK_LOGS, PG_LOOP_CUDA_EXACT, 1, 0, 0, 0, 2, bound_sites, 2, bound_pairs, 1);
+
+/* The bound is p[2n]. `hit`: iteration n/2 stores there. Only the device may run this loop: the check must fail, and that
+ * is all that is looked at, because the worker's loop (which evaluates its bound once) is not the program's. */
+static void bound(__pg_i64 n, int hit)
+{
+  int *p = array((2 * n + 1) * 4), *index = array(n * 4), *p2;
+  struct __pg_base bases[2] = { { ADDRESS(p), 0, 0, 0 }, { ADDRESS(index), 0, 0, 0 } };
+  struct __pg_access accesses[2] = { { { 0 }, 0, 0 }, { { 4 }, 0, 4 } };
+  struct __pg_pin pin = { ADDRESS(p + 2 * n), 4 };
+  struct __pg_entry entry = { &bound_info, { n, 1, 1, 1 }, 0, 0, bases, accesses, &pin };
+  memset(p, 0, (2 * n + 1) * 4);
+  p[2 * n] = n;
+  for (__pg_i64 i = 0; i < n; i++)
+    index[i] = 2 * i;
+  if (hit)
+    index[n / 2] = 2 * n;
+  p2 = copy_of(p, (2 * n + 1) * 4);
+  if (!enter(&bound_loop, &entry))
+    for (__pg_i64 i = 0; i < n; i++)
+      p[index[i]] = i;
+  for (__pg_i64 i = 0; i < n; i++)
+    p2[index[i]] = i;
+  if (memcmp(p, p2, (2 * n + 1) * 4))
+    fail("bound");
+  give_back(p), give_back(index), free(p2);
+}
+
+/* ---- if (b[i] != 0 || i != bad) c[i] = a[i] / b[i]: an iteration may give up ---- */
+
+static __pg_i64 divide_direct(const struct __pg_entry *e, __pg_value *results, __pg_i64 begin, __pg_i64 end,
+                              const volatile __pg_u32 *stop)
+{
+  __pg_i64 i;
+  (void)results;
+  for (i = begin; i < end && !polled(stop, i); i++) {
+    int b = __pg_get_i32(e->bases[2].pointer + 4 * i);
+    __pg_set_i32(e->bases[0].pointer + 4 * i, b == 0 ? -1 : __pg_get_i32(e->bases[1].pointer + 4 * i) / b);
+  }
+  return end - i;
+}
+
+static void divide_device(const struct __pg_launch *l, __pg_u64 begin, __pg_u64 end)
+{
+  struct __pg_ctx ctx = { l, 0, 0, 0, 0 };
+  struct __pg_view c = __pg_base_view(l, 0), a = __pg_base_view(l, 1), b = __pg_base_view(l, 2);
+  __pg_u64 i;
+  for (i = begin; i < end && !__pg_begin_iteration(&ctx, i); i++)
+    __pg_st_i32(&ctx, &c, l->bases[0] + 4 * i,
+                __pg_div_i32(&ctx, __pg_ld_i32(&ctx, &a, 1, l->bases[1] + 4 * i),
+                             __pg_ld_i32(&ctx, &b, 1, l->bases[2] + 4 * i)));
+  __pg_end_thread(&ctx);
+}
+
+INFO(divide, DIVIDE, PG_CHECK_PREDICATE, PG_LOOP_CUDA_EXACT | PG_LOOP_MAY_ABORT, 1, 0, 0, 0, 3, add_sites, 2, add_pairs, 0);
+
+/* The device's body gives up where the worker's stores -1. */
+static void divide(__pg_i64 n, int zero)
+{
+  int *a = malloc(n * 4), *b = malloc(n * 4), *c = malloc(n * 4);
+  struct __pg_base bases[3] = { { ADDRESS(c), 0, 0, 0 }, { ADDRESS(a), 0, 0, 0 }, { ADDRESS(b), 0, 0, 0 } };
+  struct __pg_access accesses[3] = { { { 4 }, 0, 4 }, { { 4 }, 0, 4 }, { { 4 }, 0, 4 } };
+  struct __pg_entry entry = { &divide_info, { n, 1, 1, 1 }, 0, 0, bases, accesses, 0 };
+  for (__pg_i64 i = 0; i < n; i++)
+    a[i] = random_number(), b[i] = 1 + random_number() % 1000, c[i] = 5;
+  if (zero)
+    b[n * 2 / 3] = 0;
+  if (!enter(&divide_loop, &entry))
+    divide_direct(&entry, 0, 0, n, 0);
+  for (__pg_i64 i = 0; i < n; i++)
+    if (c[i] != (b[i] == 0 ? -1 : a[i] / b[i]))
+      fail("divide");
+  free(a), free(b), free(c);
+}
+
+/* ---- two arrays that touch each other, both stored: p[i] = i; q[i] = -i ---- */
+
+static __pg_i64 two_direct(const struct __pg_entry *e, __pg_value *results, __pg_i64 begin, __pg_i64 end,
+                           const volatile __pg_u32 *stop)
+{
+  __pg_i64 i;
+  (void)results;
+  for (i = begin; i < end && !polled(stop, i); i++) {
+    __pg_set_i32(e->bases[0].pointer + 4 * i, (int)i);
+    __pg_set_i32(e->bases[1].pointer + 4 * i, (int)-i);
+  }
+  return end - i;
+}
+
+static void two_device(const struct __pg_launch *l, __pg_u64 begin, __pg_u64 end)
+{
+  struct __pg_ctx ctx = { l, 0, 0, 0, 0 };
+  struct __pg_view p = __pg_base_view(l, 0), q = __pg_base_view(l, 1);
+  __pg_u64 i;
+  for (i = begin; i < end && !__pg_begin_iteration(&ctx, i); i++) {
+    __pg_st_i32(&ctx, &p, l->bases[0] + 4 * i, (int)i);
+    __pg_st_i32(&ctx, &q, l->bases[1] + 4 * i, (int)-i);
+  }
+  __pg_end_thread(&ctx);
+}
+
+static const struct __pg_site two_sites[] = {
+  { 0, 4, PG_SITE_STORE | PG_SITE_LOGGED | PG_SITE_UNCONDITIONAL | PG_SITE_EXACT | PG_SITE_HAS_AFFINE, TWO },
+  { 1, 4, PG_SITE_STORE | PG_SITE_LOGGED | PG_SITE_UNCONDITIONAL | PG_SITE_EXACT | PG_SITE_HAS_AFFINE, TWO },
+};
+static const struct __pg_pair two_pairs[] = { { 0, 1, PG_CHECK_PREDICATE } };
+INFO(two, TWO, PG_CHECK_PREDICATE, PG_LOOP_CUDA_EXACT, 1, 0, 0, 0, 2, two_sites, 1, two_pairs, 0);
+
+static void two(__pg_i64 n)
+{
+  int *p = malloc(2 * n * 4), *q = p + n;
+  struct __pg_base bases[2] = { { ADDRESS(p), 0, 0, 0 }, { ADDRESS(q), 0, 0, 0 } };
+  struct __pg_access accesses[2] = { { { 4 }, 0, 4 }, { { 4 }, 0, 4 } };
+  struct __pg_entry entry = { &two_info, { n, 1, 1, 1 }, 0, 0, bases, accesses, 0 };
+  memset(p, 9, 2 * n * 4);
+  if (!enter(&two_loop, &entry))
+    two_direct(&entry, 0, 0, n, 0);
+  for (__pg_i64 i = 0; i < n; i++)
+    if (p[i] != i || q[i] != -i)
+      fail("two");
+  free(p);
+}
+
+/* ---- a[i] *= 2, slowly: a copy taken too late would double twice ---- */
+
+static __pg_i64 twice_direct(const struct __pg_entry *e, __pg_value *results, __pg_i64 begin, __pg_i64 end,
+                             const volatile __pg_u32 *stop)
+{
+  __pg_i64 i;
+  (void)results;
+  for (i = begin; i < end && !polled(stop, i); i++)
+    __pg_set_i32(e->bases[0].pointer + 4 * i, __pg_get_i32(e->bases[0].pointer + 4 * i) * 2);
+  return end - i;
+}
+
+static void twice_device(const struct __pg_launch *l, __pg_u64 begin, __pg_u64 end)
+{
+  struct __pg_ctx ctx = { l, 0, 0, 0, 0 };
+  struct __pg_view a = __pg_base_view(l, 0);
+  __pg_u64 i;
+  for (i = begin; i < end && !__pg_begin_iteration(&ctx, i); i++)
+    __pg_st_i32(&ctx, &a, l->bases[0] + 4 * i, __pg_ld_i32(&ctx, &a, 1, l->bases[0] + 4 * i) * 2);
+  __pg_end_thread(&ctx);
+}
+
+static const struct __pg_site twice_sites[] = {
+  { 0, 4, PG_SITE_STORE | PG_SITE_UNCONDITIONAL | PG_SITE_EXACT | PG_SITE_HAS_AFFINE, TWICE },
+  { 0, 4, PG_SITE_UNCONDITIONAL | PG_SITE_EXACT | PG_SITE_HAS_AFFINE, TWICE },
+};
+INFO(twice, TWICE, PG_CHECK_NONE, PG_LOOP_CUDA_EXACT, 1, 0, 0, 0, 1, twice_sites, 0, 0, 0);
+
+static void twice(__pg_i64 n)
+{
+  int *a = malloc(n * 4);
+  struct __pg_base base = { ADDRESS(a), 0, 0, 0 };
+  struct __pg_access accesses[2] = { { { 4 }, 0, 4 }, { { 4 }, 0, 4 } };
+  struct __pg_entry entry = { &twice_info, { n, 1, 1, 1 }, 0, 0, &base, accesses, 0 };
+  for (__pg_i64 i = 0; i < n; i++)
+    a[i] = i;
+  if (!enter(&twice_loop, &entry))
+    twice_direct(&entry, 0, 0, n, 0);
+  for (__pg_i64 i = 0; i < n; i++)
+    if (a[i] != 2 * i)
+      fail("twice");
+  free(a);
+}
+
+/* ---- c[i] = x[index[i]]: settled by where the arrays lie, no log ---- */
+
+static __pg_i64 gather_direct(const struct __pg_entry *e, __pg_value *results, __pg_i64 begin, __pg_i64 end,
+                              const volatile __pg_u32 *stop)
+{
+  __pg_i64 i;
+  (void)results;
+  for (i = begin; i < end && !polled(stop, i); i++)
+    __pg_set_i32(e->bases[0].pointer + 4 * i,
+                 __pg_get_i32(e->bases[1].pointer + 4 * (__pg_i64)__pg_get_i32(e->bases[2].pointer + 4 * i)));
+  return end - i;
+}
+
+static void gather_device(const struct __pg_launch *l, __pg_u64 begin, __pg_u64 end)
+{
+  struct __pg_ctx ctx = { l, 0, 0, 0, 0 };
+  struct __pg_view c = __pg_base_view(l, 0), x = __pg_base_view(l, 1), index = __pg_base_view(l, 2);
+  __pg_u64 i;
+  for (i = begin; i < end && !__pg_begin_iteration(&ctx, i); i++)
+    __pg_st_i32(&ctx, &c, l->bases[0] + 4 * i,
+                __pg_ld_i32(&ctx, &x, 1, l->bases[1] + 4 * (__pg_i64)__pg_ld_i32(&ctx, &index, 1, l->bases[2] + 4 * i)));
+  __pg_end_thread(&ctx);
+}
+
+static const struct __pg_site gather_sites[] = {
+  { 0, 4, PG_SITE_STORE | PG_SITE_LOGGED | PG_SITE_UNCONDITIONAL | PG_SITE_EXACT | PG_SITE_HAS_AFFINE, GATHER },
+  { 1, 4, PG_SITE_LOGGED | PG_SITE_UNCONDITIONAL, GATHER },
+  { 2, 4, PG_SITE_LOGGED | PG_SITE_UNCONDITIONAL | PG_SITE_EXACT | PG_SITE_HAS_AFFINE, GATHER },
+};
+static const struct __pg_pair gather_pairs[] = { { 0, 1, PG_CHECK_LOGS }, { 0, 2, PG_CHECK_PREDICATE } };
+INFO(gather, GATHER, PG_CHECK_LOGS, PG_LOOP_CUDA_EXACT, 1, 0, 0, 0, 3, gather_sites, 2, gather_pairs, 0);
+
+/* `inside`: c is a part of x, and iterations meet. */
+static void gather(__pg_i64 n, int inside)
+{
+  int *x = array(2 * n * 4), *index = array(n * 4), *c = inside ? x + n : array(n * 4), *c2 = malloc(n * 4), *x2;
+  struct __pg_base bases[3] = { { ADDRESS(c), 0, 0, 0 }, { ADDRESS(x), 0, 0, 0 }, { ADDRESS(index), 0, 0, 0 } };
+  struct __pg_access accesses[3] = { { { 4 }, 0, 4 }, { { 0 }, 0, 0 }, { { 4 }, 0, 4 } };
+  struct __pg_entry entry = { &gather_info, { n, 1, 1, 1 }, 0, 0, bases, accesses, 0 };
+  for (__pg_i64 i = 0; i < n; i++)
+    x[i] = random_number(), x[n + i] = random_number(), index[i] = random_number() % (2 * n);
+  x2 = copy_of(x, 2 * n * 4);
+  if (!enter(&gather_loop, &entry))
+    gather_direct(&entry, 0, 0, n, 0);
+  for (__pg_i64 i = 0; i < n; i++) {
+    c2[i] = x2[index[i]];
+    if (inside)
+      x2[n + i] = c2[i];
+  }
+  if (memcmp(c, c2, n * 4) || memcmp(x, x2, 2 * n * 4))
+    fail("gather");
+  give_back(x), give_back(index), free(c2), free(x2);
+  if (!inside)
+    give_back(c);
+}
+
+/* ---- situations in which loops run as they stood, or must not be disturbed ---- */
+
+static void *other_thread(void *unused)
+{
+  for (int i = 0; i < 20; i++)
+    add(20000, 0), sums(20000), twice(20000);
+  return unused;
+}
+
+static void in_handler(int signal)
+{
+  int before = declined;
+  (void)signal;
+  twice(1000);
+  if (declined != before + 1)
+    fail("entered in a signal handler");
+}
+
+static void situations(void)
+{
+  pthread_t threads[3];
+  int status, before, flags;
+  pid_t child;
+  /* floating-point flags: an exact loop leaves none, an inexact one leaves its own */
+  feclearexcept(FE_ALL_EXCEPT);
+  twice(100000);
+  if (fetestexcept(FE_ALL_EXCEPT) != 0)
+    fail("flags of the runtime's own arithmetic");
+  add(1 << 25, 0);
+  flags = fetestexcept(FE_ALL_EXCEPT);
+  if (!(flags & FE_INEXACT) || (flags & FE_DIVBYZERO))
+    fail("flags of the loop");
+  /* another rounding */
+  before = declined;
+  fesetround(FE_UPWARD);
+  twice(100000);
+  fesetround(FE_TONEAREST);
+  if (declined != before + 1)
+    fail("entered with another rounding");
+  /* a signal handler */
+  signal(SIGUSR1, in_handler);
+  raise(SIGUSR1);
+  /* several threads at once */
+  for (int i = 0; i < 3; i++)
+    if (pthread_create(&threads[i], 0, other_thread, 0))
+      exit(2);
+  for (int i = 0; i < 3; i++)
+    pthread_join(threads[i], 0);
+  /* a forked child */
+  child = fork();
+  if (child == 0) {
+    before = declined;
+    twice(100000), saxpy(1000, 0, 0);
+    _exit(declined == before + 2 ? 0 : 3);
+  }
+  if (waitpid(child, &status, 0) != child || status != 0)
+    fail("the child of a fork");
+  /* the parent goes on as before; where nothing is asked for, a loop that doesn't pay isn't entered anyway */
+  before = entered;
+  twice(100000);
+  if (entered != before + 1 && getenv("PARAGON_RACE") && !strcmp(getenv("PARAGON_RACE"), "device"))
+    fail("not entered after a fork");
+}
+
+/* The middle of what the loop spans is not mapped, and no iteration goes there. */
+static void hole(void)
+{
+  size_t page = sysconf(_SC_PAGESIZE);
+  char *p = mmap(0, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  struct __pg_base bases[2] = { { ADDRESS(p), 0, 0, 0 }, { ADDRESS(p + page), 0, 0, 0 } };
+  struct __pg_access accesses[2] = { { { 2 * page, 1 }, 0, 1 }, { { 2 * page, 1 }, 0, 1 } };
+  struct __pg_entry entry = { &some_info, { 1, page, 1, 1 }, 0, 0, bases, accesses, 0 };
+  if (p == MAP_FAILED)
+    exit(2);
+  munmap(p + page, page);
+  (void)bases;
+  entry.trip[0] = page;
+  entry.trip[1] = 1;
+  accesses[0].stride[0] = accesses[1].stride[0] = 1;
+  accesses[0].stride[1] = accesses[1].stride[1] = 0;
+  /* a: the first page as source, b: the third; the hull of a is made to span the hole */
+  bases[0].pointer = ADDRESS(p + 2 * page);
+  bases[1].pointer = ADDRESS(p);
+  accesses[1].hi = page + 1;
+  memset(p, 7, page);
+  if (!enter(&some_loop, &entry))
+    some_direct(&entry, 0, 0, page, 0);
+  for (size_t i = 0; i < page; i++)
+    if (p[2 * page + i] != 7)
+      fail("hole");
+}
+
+int main(int argc, char **argv)
+{
+  const char *what = argc > 2 ? argv[2] : "";
+  int count = argc > 3 ? atoi(argv[3]) : 1;
+  void *library = argc > 1 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : 0;
+  __pg_attach_fn attach = library ? (__pg_attach_fn)dlsym(library, PG_ATTACH_SYMBOL) : 0;
+  if (!attach) {
+    fprintf(stderr, "no runtime: %s\n", dlerror());
+    return 2;
+  }
+  if (attach(PG_ABI_VERSION + 1))
+    fail("another ABI is served");
+  if (argc > 4)
+    seed ^= (__pg_u64)atoll(argv[4]) * 0x9e3779b97f4a7c15ull;
+  api = attach(PG_ABI_VERSION);
+  if (!api) {
+    puts("switched off");
+    return 0;
+  }
+  for (int i = 0; i < count; i++) {
+    if (!strcmp(what, "all")) {
+      add(5000, 0), add(5000, 1), add(5000, 31), add(5000, -1);
+      saxpy(5000, 0, 0), saxpy(5000, 1, 0), saxpy(5000, 0, 10000);
+      mix(5000, 0), mix(5000, 1), sums(70001), stencil(50, 70), some(10007);
+      rows(30, 50, 0, 0), rows(30, 50, 1, 0), rows(30, 50, 0, 1);
+      bound(3000, 0), bound(3000, 1), divide(5000, 0), divide(5000, 1);
+      two(1001), twice(5000), gather(5000, 0), gather(5000, 1), hole();
+    } else if (!strcmp(what, "large"))
+      add(3 << 20, 0), twice(3 << 20), saxpy(1 << 20, 0, 0), sums(3 << 20), some(5 << 20), two(1 << 20);
+    else if (!strcmp(what, "planted"))
+      mix(200 + random_number() % 2000, 1);
+    else if (!strcmp(what, "clean"))
+      mix(200 + random_number() % 2000, 0);
+    else if (!strcmp(what, "twice"))
+      twice(1 << 20);
+    else if (!strcmp(what, "situations"))
+      situations();
+    else
+      return 2;
+  }
+  printf("entered %d declined %d\n", entered, declined);
+  return 0;
+}
