@@ -200,7 +200,12 @@ fn compile_one(
         let name = input.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let saved = fs::create_dir_all(kept)
             .and_then(|()| fs::write(kept.join(format!("{name}.spliced.c")), &spliced.text))
-            .and_then(|()| fs::write(kept.join(format!("{name}.prelude.c")), &generated.prelude));
+            .and_then(|()| fs::write(kept.join(format!("{name}.prelude.c")), &generated.prelude))
+            .and_then(|()| {
+                generated.kernels.iter().enumerate().try_for_each(|(n, (line, text))| {
+                    fs::write(kept.join(format!("{name}.{line}.{n}.cu")), text)
+                })
+            });
         if let Err(error) = saved {
             eprintln!("paragon-cc: warning: {}: {error}", kept.display());
         }

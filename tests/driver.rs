@@ -211,7 +211,11 @@ fn generate(unit: &TranslationUnit, _: &[LoopReport], _: &CodegenOptions) -> Gen
         }
         _ => None,
     });
-    Generated { prelude: "static const int __pg_off = 0;".into(), edits: edits.collect() }
+    Generated {
+        prelude: "static const int __pg_off = 0;".into(),
+        edits: edits.collect(),
+        ..Default::default()
+    }
 }
 
 fn broken(_: &str, _: &Dialect) -> Result<TranslationUnit, String> {

@@ -30,4 +30,6 @@ pub struct Generated {
     pub prelude: String,
     /// Changes of the user's text.
     pub edits: Vec<Edit>,
+    /// The device text of each loop, by line: what run-time compilation will get behind the two headers.
+    pub kernels: Vec<(u32, String)>,
 }

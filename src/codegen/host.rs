@@ -67,6 +67,8 @@ pub struct LoopCode {
     pub helpers: String,
     /// For the loop.
     pub guard: String,
+    /// The device text.
+    pub kernel: String,
 }
 
 type Printed<T> = Result<T, String>;
@@ -163,10 +165,10 @@ pub fn loop_code(
     let device = emitter.device(&body);
     let mut helpers = String::new();
     let _ = write!(helpers, "{MACROS_DIRECT}{direct}{MACROS_END}{MACROS_DEVICE}{device}{MACROS_END}");
-    emitter.facts(report, &device, threshold, &mut helpers);
+    let kernel = emitter.facts(report, &device, threshold, &mut helpers);
     emitter.try_function(&mut helpers)?;
     let guard = emitter.guard(the_loop, threshold)?;
-    Ok(LoopCode { helpers, guard })
+    Ok(LoopCode { helpers, guard, kernel })
 }
 
 fn inner_loop(body: &Stmt) -> Option<&LoopStmt> {
@@ -372,7 +374,7 @@ impl Emitter<'_> {
     }
 
     /// Static tables, the CUDA text, the loop's writable word.
-    fn facts(&self, report: &LoopReport, device: &str, threshold: i64, out: &mut String) {
+    fn facts(&self, report: &LoopReport, device: &str, threshold: i64, out: &mut String) -> String {
         let (n, plan) = (self.n, self.plan);
         let _ = writeln!(
             out,
@@ -483,6 +485,7 @@ impl Emitter<'_> {
             "static struct __pg_loop __pg_loop_{n} = {{{}, &__pg_info_{n}, 0}};",
             literal(threshold)
         );
+        cuda
     }
 
     fn parameters(&self) -> Vec<(String, String, String)> {

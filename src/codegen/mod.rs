@@ -36,6 +36,7 @@ pub fn generate(unit: &TranslationUnit, reports: &[LoopReport], options: &Codege
         let Some(found) = found else { continue };
         if let Ok(code) = host::loop_code(unit, report, plan, found.the_loop, options) {
             loops.push_str(&code.helpers);
+            generated.kernels.push((report.line, code.kernel));
             generated.edits.push(Edit::BeforeLoop {
                 loop_id: plan.loop_id,
                 text: code.guard,
