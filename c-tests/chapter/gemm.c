@@ -32,7 +32,7 @@ int main(int argc, char **argv)
     if (check_is(&check, "waw"))
       ldc = size - 1;
     else if (check_is(&check, "raw"))
-      c = a;
+      c = a + n; /* a row of c is the next row of a */
     else if (check_is(&check, "one"))
       c = check.seed % 2 != 0 ? a + (elements - 1) : b - (elements - 1);
     else if (check_is(&check, "every"))

@@ -97,17 +97,18 @@ CHECK_UTILITY struct csr random_csr(struct check *c, int rows)
   return m;
 }
 
-/* Lets rows share elements of a matrix of random_csr as the input asks for. */
-CHECK_UTILITY void overlap_rows(struct check *c, struct csr *m)
+/* Lets rows share elements of a matrix of random_csr as the input asks for. Returns the two rows of `one`. */
+CHECK_UTILITY struct couple overlap_rows(struct check *c, struct csr *m)
 {
   size_t n = (size_t)m->rows;
+  struct couple couple = {0, 0};
   if (check_is(c, "waw")) {
     for (size_t i = 1; i < n; i++)
       if (check_below(c, 8) == 0)
         m->begin[i] = m->begin[i - 1];
   } else if (check_is(c, "one")) {
     /* The second row becomes the last element of the first one, so exactly one element has two rows. */
-    struct couple couple = pick_couple(c, n);
+    couple = pick_couple(c, n);
     m->begin[couple.second] = m->end[couple.first] - 1;
     m->end[couple.second] = m->end[couple.first];
   } else if (check_is(c, "every")) {
@@ -118,6 +119,7 @@ CHECK_UTILITY void overlap_rows(struct check *c, struct csr *m)
     m->begin[n - 1] = m->begin[n - 2];
     m->end[n - 1] = m->end[n - 2];
   }
+  return couple;
 }
 
 CHECK_UTILITY void free_csr(struct csr *m)
