@@ -1,0 +1,168 @@
+/* One planted conflict per loop: does it always come out as if the loop had run in order?
+ *
+ *   planted [--runs N] [--kind waw|raw|war|mixed-width] [--loop indirect|pointer] [--seed S]
+ *
+ * Each run makes fresh inputs in which exactly one pair of iterations touches the same memory: both write it (waw), the
+ * later one reads what the earlier one writes (raw), the earlier one reads what the later one writes (war), or one writes
+ * a byte of a word that the other one writes (mixed-width). Where the pair lies and how far apart its iterations are is
+ * random; half of the distances are 1, 31, 32 or 33, next to the width of a warp. The loop's result is compared with that
+ * of reference.c. Prints one line; the exit status is 1 if any run went wrong.
+ *
+ * To see each loop's conflict detected, count the records of the functions indirect_* and pointer_* in PARAGON_TRACE. */
+#include "planted.h"
+#include "../support/inputs.h"
+
+enum { MOST = 1500 };
+
+COMPUTE void indirect_write_write(int n, const int *to, const uint32_t *in, uint32_t *out)
+{
+  for (int i = 0; i < n; i++)
+    out[to[i]] = in[i];
+}
+
+COMPUTE void indirect_read_write(int n, const int *to, const int *from, const uint32_t *in, uint32_t *out)
+{
+  for (int i = 0; i < n; i++)
+    out[to[i]] = out[from[i]] * 3 + in[i];
+}
+
+COMPUTE void indirect_mixed_width(int n, const int *word, const int *byte, const uint32_t *in, unsigned char *out)
+{
+  for (int i = 0; i < n; i++) {
+    *(uint32_t *)(void *)(out + word[i]) = in[i];
+    out[byte[i]] = (unsigned char)(in[i] >> 24);
+  }
+}
+
+COMPUTE void pointer_write_write(int n, const uint32_t *in, uint32_t *first, uint32_t *second)
+{
+  for (int i = 0; i < n; i++) {
+    *(first + i) = in[i];
+    *(second + i) = ~in[i];
+  }
+}
+
+COMPUTE void pointer_read_write(int n, const uint32_t *in, const uint32_t *from, uint32_t *to)
+{
+  for (int i = 0; i < n; i++)
+    *(to + i) = *(from + i) * 3 + in[i];
+}
+
+COMPUTE void pointer_mixed_width(int n, const uint32_t *in, uint32_t *words, unsigned char *bytes)
+{
+  for (int i = 0; i < n; i++) {
+    *(words + i) = in[i];
+    *(bytes + i) = (unsigned char)(in[i] >> 24);
+  }
+}
+
+/* Everything that a run needs: the memory that the loop changes, twice, and its other inputs. */
+struct run {
+  uint32_t memory[4 * MOST], expected[4 * MOST], in[MOST];
+  int to[MOST], from[MOST];
+};
+
+static int pick_distance(struct check *c)
+{
+  static const int special[] = {1, 31, 32, 33};
+  return check_below(c, 2) == 0 ? special[check_below(c, 4)] : 1 + (int)check_below(c, MOST - 1);
+}
+
+static void run_indirect(struct check *c, struct run *r, const char *kind)
+{
+  int distance = pick_distance(c), n = distance + 1 + (int)check_below(c, (size_t)(MOST - distance));
+  int early = (int)check_below(c, (size_t)(n - distance)), late = early + distance;
+  permute(c, r->to, (size_t)n);
+  permute(c, r->from, (size_t)n);
+  if (strcmp(kind, "waw") == 0) {
+    r->to[late] = r->to[early];
+    indirect_write_write(n, r->to, r->in, r->memory);
+    reference_indirect_write_write(n, r->to, r->in, r->expected);
+  } else if (strcmp(kind, "mixed-width") == 0) {
+    for (int i = 0; i < n; i++) {
+      r->to[i] *= 4;
+      r->from[i] += 4 * n;
+    }
+    bool word_first = check_below(c, 2) == 0;
+    r->from[word_first ? late : early] = r->to[word_first ? early : late] + (int)check_below(c, 4);
+    indirect_mixed_width(n, r->to, r->from, r->in, (unsigned char *)r->memory);
+    reference_indirect_mixed_width(n, r->to, r->from, r->in, (unsigned char *)r->expected);
+  } else {
+    for (int i = 0; i < n; i++)
+      r->from[i] += n;
+    bool write_first = strcmp(kind, "raw") == 0;
+    r->from[write_first ? late : early] = r->to[write_first ? early : late];
+    indirect_read_write(n, r->to, r->from, r->in, r->memory);
+    reference_indirect_read_write(n, r->to, r->from, r->in, r->expected);
+  }
+}
+
+/* Arrays that overlap in one element: the first iteration meets the last one. */
+static void run_pointer(struct check *c, struct run *r, const char *kind)
+{
+  int n = 1 + pick_distance(c);
+  uint32_t *m = r->memory, *e = r->expected;
+  if (strcmp(kind, "waw") == 0) {
+    int second = check_below(c, 2) == 0 ? n - 1 : 0, first = n - 1 - second;
+    pointer_write_write(n, r->in, m + first, m + second);
+    reference_pointer_write_write(n, r->in, e + first, e + second);
+  } else if (strcmp(kind, "mixed-width") == 0) {
+    /* The first byte is the last one of the last word, or the last byte is the first one of the first word. */
+    int bytes = check_below(c, 2) == 0 ? 4 * (MOST + n) - 1 : 4 * MOST - (n - 1);
+    pointer_mixed_width(n, r->in, m + MOST, (unsigned char *)m + bytes);
+    reference_pointer_mixed_width(n, r->in, e + MOST, (unsigned char *)e + bytes);
+  } else {
+    int to = strcmp(kind, "raw") == 0 ? n - 1 : 0, from = n - 1 - to;
+    pointer_read_write(n, r->in, m + from, m + to);
+    reference_pointer_read_write(n, r->in, e + from, e + to);
+  }
+}
+
+int main(int argc, char **argv)
+{
+  static const char *const kinds[] = {"waw", "raw", "war", "mixed-width"};
+  struct check c = {.program = argv[0], .seed = 1};
+  const char *kind = kinds[0], *form = "indirect";
+  uint64_t runs = 1000;
+  for (int i = 1; i < argc; i += 2) {
+    const char *option = argv[i], *value = argv[i + 1]; /* argv ends with a null pointer */
+    if (strcmp(option, "--runs") == 0)
+      runs = check_number(&c, option, value);
+    else if (strcmp(option, "--seed") == 0)
+      c.seed = check_number(&c, option, value);
+    else if (strcmp(option, "--kind") == 0 && value != NULL)
+      kind = value;
+    else if (strcmp(option, "--loop") == 0 && value != NULL)
+      form = value;
+    else
+      check_die(&c, "unknown option", option);
+  }
+  bool known = false;
+  for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+    known = known || strcmp(kinds[i], kind) == 0;
+  if (!known)
+    check_die(&c, "no such kind", kind);
+  bool indirect = strcmp(form, "indirect") == 0;
+  if (!indirect && strcmp(form, "pointer") != 0)
+    check_die(&c, "no such loop", form);
+
+  check_begin(&c);
+  struct run *r = check_alloc(&c, 1, sizeof *r);
+  uint64_t wrong = 0;
+  for (uint64_t i = 0; i < runs; i++) {
+    for (size_t k = 0; k < 4 * MOST; k++)
+      r->memory[k] = (uint32_t)check_random(&c);
+    memcpy(r->expected, r->memory, sizeof r->memory);
+    for (size_t k = 0; k < MOST; k++)
+      r->in[k] = (uint32_t)check_random(&c);
+    if (indirect)
+      run_indirect(&c, r, kind);
+    else
+      run_pointer(&c, r, kind);
+    if (memcmp(r->memory, r->expected, sizeof r->memory) != 0)
+      wrong++;
+  }
+  printf("%s %s: %" PRIu64 " runs, %" PRIu64 " wrong\n", form, kind, runs, wrong);
+  free(r);
+  return wrong != 0;
+}

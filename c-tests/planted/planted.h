@@ -1,0 +1,23 @@
+/* The loops of planted.c, and the same ones in a form that no optimiser touches (reference.c). */
+#ifndef PLANTED_H
+#define PLANTED_H
+
+#include <stdint.h>
+
+/* Through index arrays. */
+void indirect_write_write(int n, const int *to, const uint32_t *in, uint32_t *out);
+void indirect_read_write(int n, const int *to, const int *from, const uint32_t *in, uint32_t *out);
+void indirect_mixed_width(int n, const int *word, const int *byte, const uint32_t *in, unsigned char *out);
+/* Through pointers that may overlap. */
+void pointer_write_write(int n, const uint32_t *in, uint32_t *first, uint32_t *second);
+void pointer_read_write(int n, const uint32_t *in, const uint32_t *from, uint32_t *to);
+void pointer_mixed_width(int n, const uint32_t *in, uint32_t *words, unsigned char *bytes);
+
+void reference_indirect_write_write(int n, const int *to, const uint32_t *in, uint32_t *out);
+void reference_indirect_read_write(int n, const int *to, const int *from, const uint32_t *in, uint32_t *out);
+void reference_indirect_mixed_width(int n, const int *word, const int *byte, const uint32_t *in, unsigned char *out);
+void reference_pointer_write_write(int n, const uint32_t *in, uint32_t *first, uint32_t *second);
+void reference_pointer_read_write(int n, const uint32_t *in, const uint32_t *from, uint32_t *to);
+void reference_pointer_mixed_width(int n, const uint32_t *in, uint32_t *words, unsigned char *bytes);
+
+#endif

@@ -1,0 +1,59 @@
+/* What the loops of planted.c compute. Every access is volatile, so they run as they stand whoever compiles them. */
+#include "planted.h"
+
+void reference_indirect_write_write(int n, const int *to, const uint32_t *in, uint32_t *out)
+{
+  const volatile int *t = to;
+  const volatile uint32_t *x = in;
+  volatile uint32_t *o = out;
+  for (volatile int i = 0; i < n; i++)
+    o[t[i]] = x[i];
+}
+
+void reference_indirect_read_write(int n, const int *to, const int *from, const uint32_t *in, uint32_t *out)
+{
+  const volatile int *t = to, *f = from;
+  const volatile uint32_t *x = in;
+  volatile uint32_t *o = out;
+  for (volatile int i = 0; i < n; i++)
+    o[t[i]] = o[f[i]] * 3 + x[i];
+}
+
+void reference_indirect_mixed_width(int n, const int *word, const int *byte, const uint32_t *in, unsigned char *out)
+{
+  const volatile int *w = word, *b = byte;
+  const volatile uint32_t *x = in;
+  for (volatile int i = 0; i < n; i++) {
+    *(volatile uint32_t *)(void *)(out + w[i]) = x[i];
+    *(volatile unsigned char *)(out + b[i]) = (unsigned char)(x[i] >> 24);
+  }
+}
+
+void reference_pointer_write_write(int n, const uint32_t *in, uint32_t *first, uint32_t *second)
+{
+  const volatile uint32_t *x = in;
+  volatile uint32_t *p = first, *q = second;
+  for (volatile int i = 0; i < n; i++) {
+    *(p + i) = x[i];
+    *(q + i) = ~x[i];
+  }
+}
+
+void reference_pointer_read_write(int n, const uint32_t *in, const uint32_t *from, uint32_t *to)
+{
+  const volatile uint32_t *x = in, *f = from;
+  volatile uint32_t *t = to;
+  for (volatile int i = 0; i < n; i++)
+    *(t + i) = *(f + i) * 3 + x[i];
+}
+
+void reference_pointer_mixed_width(int n, const uint32_t *in, uint32_t *words, unsigned char *bytes)
+{
+  const volatile uint32_t *x = in;
+  volatile uint32_t *w = words;
+  volatile unsigned char *b = bytes;
+  for (volatile int i = 0; i < n; i++) {
+    *(w + i) = x[i];
+    *(b + i) = (unsigned char)(x[i] >> 24);
+  }
+}
