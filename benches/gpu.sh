@@ -1,0 +1,147 @@
+#!/usr/bin/env bash
+# The whole GPU suite, on a machine with an NVIDIA GPU, nvcc, NVRTC and compute-sanitizer, over the programs that
+# benches/prepare.sh built. In this order: every program and input with each log method, all output compared byte by byte
+# with the cc build; planted conflicts; compute-sanitizer memcheck; a table of times. Prints a summary that closes with
+# "N passed, N failed"; with OUT set, leaves tables and logs there.
+set -u -o pipefail
+cd "$(dirname "$0")/.."
+root=$PWD
+out=${OUT:-build/gpu-results}
+mkdir -p "$out"
+programs=$root/build/gpu
+export PARAGON_RT=$programs/libparagon_rt.so
+export PARAGON_DEVICE=cuda
+export XDG_CACHE_HOME=${XDG_CACHE_HOME:-$root/build/cache}
+for folder in "${CUDA_HOME:-/usr/local/cuda}/lib64" /usr/local/cuda/targets/x86_64-linux/lib; do
+  [ -e "$folder/libnvrtc.so" ] && export PARAGON_NVRTC=${PARAGON_NVRTC:-$folder}
+done
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+passed=0 failed=0
+fail() { echo "FAILED  $*"; failed=$((failed + 1)); }
+pass() { passed=$((passed + 1)); }
+
+nvidia-smi --query-gpu=name,driver_version --format=csv,noheader
+echo "NVRTC: ${PARAGON_NVRTC:-loader path}"
+
+small_size() { sed -n 's/.*test size: *\([0-9]*\).*/\1/p' "$1" | head -n 1; }
+
+# ---- same bytes
+entered=0
+for source in "$root"/c-tests/chapter/*.c "$root"/c-tests/features/*.c; do
+  name=$(basename "$source" .c)
+  size=$(small_size "$source"); size=${size:-1003}
+  for input in $("$programs/$name.cc" --list); do
+    (exec -a program "$programs/$name.cc" --size "$size" --input "$input" --dump ref.bin) >ref.txt 2>&1
+    for log in auto atomic reduction; do
+      rm -f trace.json
+      (exec -a program env PARAGON_TRACE="$work/trace.json" PARAGON_LOG=$log PARAGON_RACE=device PARAGON_MONITOR=off \
+        timeout 60 "$programs/$name.paragon" --size "$size" --input "$input" --dump out.bin) >out.txt 2>&1
+      cat trace.json >>"$out/traces.jsonl" 2>/dev/null
+      if cmp -s ref.bin out.bin && cmp -s ref.txt out.txt; then pass; else fail "$name $input $log: $(tail -n 1 out.txt)"; fi
+    done
+  done
+done
+echo "same bytes: $passed passed, $failed failed"
+python3 - "$out/traces.jsonl" <<'P'
+import collections, json, sys
+kinds = collections.Counter()
+why = collections.Counter()
+for line in open(sys.argv[1]):
+    r = json.loads(line)
+    kinds[r["decision"], r["device"], r["log"], "+".join(r["fail"])] += 1
+    if r["decision"] in ("sequential", "worker") and not r["fail"]:
+        why[r["why"].split(" in line")[0]] += 1
+print("loop entries by (decision, device, log, failure):")
+for key, count in sorted(kinds.items()):
+    print("  ", count, *key)
+print("not on the GPU because:")
+for key, count in why.most_common(8):
+    print("  ", count, key)
+P
+
+# ---- planted conflicts
+for log in atomic reduction; do
+  for kind in waw raw war mixed-width; do
+    rm -f trace.json
+    if PARAGON_TRACE="$work/trace.json" PARAGON_LOG=$log PARAGON_RACE=device PARAGON_MONITOR=off \
+      timeout 200 "$programs/planted.paragon" --runs 250 --kind $kind --seed 11 >planted.txt 2>&1; then
+      found=$(grep -c '"fail":\["' trace.json)
+      if [ "$found" -ge 250 ]; then pass; else fail "planted $kind $log: $found of 250 detected"; fi
+      echo "planted $kind $log on cuda: $found entries with a failed check in 250 runs"
+    else
+      fail "planted $kind $log: $(tail -n 1 planted.txt)"
+    fi
+  done
+done
+
+# ---- memcheck
+if command -v compute-sanitizer >/dev/null; then
+  for source in "$root"/c-tests/chapter/*.c; do
+    name=$(basename "$source" .c)
+    size=$(small_size "$source"); size=${size:-203}
+    if PARAGON_LOG=atomic PARAGON_RACE=device PARAGON_MONITOR=off timeout 120 compute-sanitizer --tool memcheck \
+      --error-exitcode 99 "$programs/$name.paragon" --size "$size" --input clean --dump out.bin >memcheck.txt 2>&1; then
+      pass
+    else
+      fail "memcheck $name: $(grep -m 1 -i 'error' memcheck.txt)"
+      cat memcheck.txt >>"$out/memcheck.log"
+    fi
+  done
+  echo "memcheck: done, last summary: $(grep 'ERROR SUMMARY' memcheck.txt)"
+fi
+
+# ---- times
+if command -v nvcc >/dev/null; then
+  nvcc -O3 -arch=native -fmad=false -o unsafe "$root/benches/cuda/unsafe.cu" && ./unsafe >unsafe.jsonl
+  cp unsafe.jsonl "$out/unsafe.jsonl"
+fi
+for name in fdtd seidel jacobi1d jacobi2d gemm tmv saxpy house ipvec ger gemver fwd sor; do
+  size=""
+  [ $name = gemm ] && size="--size 1024"
+  timeout 120 "$programs/$name.o3.cc" $size --input clean --dump /dev/null --time >"$name.cc.txt" 2>&1
+  rm -f "$name.json"
+  PARAGON_TRACE="$work/$name.json" PARAGON_RACE=device PARAGON_MONITOR=off timeout 120 \
+    "$programs/$name.o3.paragon" $size --input clean --dump /dev/null --repeat 3 --time >"$name.paragon.txt" 2>&1
+done
+python3 - "$work" <<'P' | tee "$out/table.md"
+import json, os, re, sys
+work = sys.argv[1]
+unsafe = {}
+try:
+    for line in open(os.path.join(work, "unsafe.jsonl")):
+        r = json.loads(line)
+        unsafe[r["application"]] = r
+except OSError:
+    pass
+def ms(path):
+    try:
+        numbers = re.findall(r"([0-9.]+) *ms", open(path).read())
+        return float(numbers[-1]) if numbers else None
+    except OSError:
+        return None
+def cell(v):
+    return "-" if v is None else f"{v:.3g}"
+print("| application | sequential ms (cc -O3) | unsafe CUDA resident ms | end to end ms | Paragon ms (whole) | its kernels ms | its checks ms | log | where |")
+print("|---|---|---|---|---|---|---|---|---|")
+for name in "fdtd seidel jacobi1d jacobi2d gemm tmv saxpy house ipvec ger gemver fwd sor".split():
+    kernels = checks = 0.0
+    logs, where = set(), set()
+    runs = 3
+    try:
+        for line in open(os.path.join(work, name + ".json")):
+            r = json.loads(line)
+            where.add(r["decision"])
+            if r["decision"] == "cuda":
+                kernels += r["execute_ns"] / 1e6
+                checks += r["check_ns"] / 1e6
+                logs.add(r["log"])
+    except OSError:
+        pass
+    u = unsafe.get(name, {})
+    print(f"| {name} | {cell(ms(os.path.join(work, name + '.cc.txt')))} | {cell(u.get('resident_ms'))} | {cell(u.get('end_to_end_ms'))} "
+          f"| {cell(ms(os.path.join(work, name + '.paragon.txt')))} | {cell(kernels)} | {cell(checks)} | {'+'.join(sorted(logs)) or '-'} | {'+'.join(sorted(where)) or '-'} |")
+P
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

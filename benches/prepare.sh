@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# Builds into build/gpu what benches/gpu.sh needs on a GPU machine that has no Rust: every C program by cc and by paragon-cc,
+# the runtime, and the tools. Run it after `make all`.
+set -eu -o pipefail
+cd "$(dirname "$0")/.."
+out=build/gpu
+rm -rf $out
+mkdir -p $out/kernels
+cp target/release/libparagon_rt.so $out/
+strip --strip-debug $out/libparagon_rt.so
+for file in c-tests/chapter/*.c c-tests/features/*.c; do
+  name=$(basename "$file" .c)
+  cc -O2 "$file" -o "$out/$name.cc" -lm
+  target/release/paragon-cc -O2 -fparagon-threshold=1 --paragon-save-temps=$out/kernels "$file" -o "$out/$name.paragon" -lm
+done
+cc -O2 c-tests/planted/*.c -o $out/planted.cc -lm
+cc -O2 -c c-tests/planted/reference.c -o $out/reference.o
+target/release/paragon-cc -O2 -fparagon-threshold=1 c-tests/planted/planted.c $out/reference.o -o $out/planted.paragon -lm
+for name in fdtd seidel jacobi1d jacobi2d gemm tmv saxpy house ipvec ger gemver fwd sor; do
+  cc -O3 "c-tests/chapter/$name.c" -o "$out/$name.o3.cc" -lm
+  target/release/paragon-cc -O3 "c-tests/chapter/$name.c" -o "$out/$name.o3.paragon" -lm
+done
+ls $out | wc -l
