@@ -117,7 +117,7 @@ except OSError:
     pass
 def ms(path):
     try:
-        numbers = re.findall(r"([0-9.]+) *ms", open(path).read())
+        numbers = re.findall(r"time_ms ([0-9.]+)", open(path).read())
         return float(numbers[-1]) if numbers else None
     except OSError:
         return None
