@@ -112,6 +112,9 @@ pub struct Special {
     pub type_names: HashSet<usize>,
     /// Whether a function is defined with an identifier list and parameter declarations.
     pub old_style: bool,
+    /// What stands in the parentheses of `typeof` and `_Atomic`, keyed as in `types`: a view of its own, in which it is
+    /// the operand of the only `sizeof` that isn't nested, at the end.
+    pub operands: HashMap<usize, (String, ViewMap)>,
 }
 
 /// One piece of a view and the token that it was made from.
@@ -134,6 +137,10 @@ impl ViewMap {
     pub fn source_token(&self, view_byte: usize) -> Option<usize> {
         let after = self.segments.partition_point(|s| s.start as usize <= view_byte);
         self.segments.get(after.checked_sub(1)?).map(|s| s.token)
+    }
+    /// All tokens that something in the view was made from, in the view's order.
+    pub fn tokens(&self) -> impl Iterator<Item = usize> {
+        self.segments.iter().map(|s| s.token)
     }
     /// The source range of a node's bytes in the view: from the earliest to the latest of its tokens.
     pub fn source_span(&self, tokens: &Tokens, bytes: Range<usize>) -> Span {
@@ -199,7 +206,22 @@ pub fn syntax_problem(tree: &tree_sitter::Tree) -> Option<Problem> {
 /// Parses the view of a declaration and checks that the tree means what the scan found: no errors, and no identifier
 /// read as a type.
 pub fn parse_checked(declaration: &ExternalDeclaration) -> Result<tree_sitter::Tree, Problem> {
-    let Some(tree) = parse(&declaration.view) else {
+    parse_text(&declaration.view, &declaration.map, &declaration.special)
+}
+
+/// Parses and checks the view of the operand of the `typeof` or `_Atomic` at `token`.
+pub fn parse_operand(
+    declaration: &ExternalDeclaration,
+    token: usize,
+) -> Result<(tree_sitter::Tree, &str, &ViewMap), Problem> {
+    let Some((text, map)) = declaration.special.operands.get(&token) else {
+        return Err(Problem { view_byte: 0, reason: "a type without an operand".to_owned() });
+    };
+    parse_text(text, map, &declaration.special).map(|tree| (tree, text.as_str(), map))
+}
+
+fn parse_text(view: &str, map: &ViewMap, special: &Special) -> Result<tree_sitter::Tree, Problem> {
+    let Some(tree) = parse(view) else {
         return Err(Problem { view_byte: 0, reason: "the parser is not usable".to_owned() });
     };
     if let Some(problem) = syntax_problem(&tree) {
@@ -208,8 +230,8 @@ pub fn parse_checked(declaration: &ExternalDeclaration) -> Result<tree_sitter::T
     let misread = first_node(&tree, |node| match node.kind() {
         "macro_type_specifier" => true,
         "type_identifier" => {
-            let token = declaration.map.source_token(node.start_byte());
-            !token.is_some_and(|t| declaration.special.type_names.contains(&t))
+            let token = map.source_token(node.start_byte());
+            !token.is_some_and(|t| special.type_names.contains(&t))
         }
         _ => false,
     });
@@ -1043,6 +1065,7 @@ impl<'a> Scanner<'a> {
             } else if word == "_Atomic" && self.text(at + 1) == "(" {
                 let past = self.past_group(at + 1)?;
                 base = Some((at, BaseType::Atomic(at + 2..past - 1)));
+                self.type_operand(at)?;
                 self.cursor = past;
             } else if let Some(text) =
                 qualifier(word).or_else(|| storage_class(word).filter(|_| storage_allowed))
@@ -1069,6 +1092,7 @@ impl<'a> Scanner<'a> {
             } else if is_typeof(word) && self.text(at + 1) == "(" {
                 let past = self.past_group(at + 1)?;
                 base = Some((at, BaseType::Typeof(at + 2..past - 1)));
+                self.type_operand(at)?;
                 self.cursor = past;
             } else if matches!(word, "struct" | "union" | "enum") && !seen_type {
                 self.modifiers(&mut waiting, &mut result);
@@ -1106,6 +1130,19 @@ impl<'a> Scanner<'a> {
         self.emit(at, "size_t");
         self.special.types.insert(at, kind);
         Ok(result)
+    }
+
+    /// Writes the parentheses behind the `typeof` or `_Atomic` at `at` to a view of their own.
+    fn type_operand(&mut self, at: usize) -> Scan<()> {
+        let outer = (std::mem::take(&mut self.out), std::mem::take(&mut self.segments));
+        self.emit(at, "int pg_operand = sizeof");
+        self.cursor = at + 1;
+        let scanned = self.nested(Self::parenthesised);
+        self.emit(at, ";");
+        let text = std::mem::replace(&mut self.out, outer.0);
+        let segments = std::mem::replace(&mut self.segments, outer.1);
+        self.special.operands.insert(at, (text, ViewMap { segments }));
+        scanned.map(|_| ())
     }
 
     /// Writes the storage classes and qualifiers seen so far, `typedef` first as the grammar wants it.
