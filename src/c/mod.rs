@@ -2,6 +2,7 @@
 
 pub mod constant;
 pub mod dialect;
+pub mod dump;
 pub mod hir;
 pub mod lexer;
 pub mod lower;

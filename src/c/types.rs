@@ -1,16 +1,25 @@
-//! Types of C on 64-bit x86 Linux: conversions between arithmetic types, and the layout of records.
+//! Rules about types that need no syntax: integer promotion, the usual arithmetic conversions, and where the x86-64
+//! System V ABI (as gcc follows it) puts the members of a record.
 //!
-//! Layout follows the System V ABI. Records with attributes or pragmas that change their layout are not laid out here: they
-//! stay incomplete, so that whoever needs a member of one refuses.
+//! Not here: reading declarations (`c::lower`), and the types themselves ([`super::hir::Types`]).
 
-use super::hir::*;
+use super::hir::{FloatKind, IntKind, QualType, Quals, TypeId};
 
-/// An unqualified type.
+/// A type without qualifiers.
 pub fn plain(ty: TypeId) -> QualType {
     QualType { ty, quals: Quals::default() }
 }
 
-/// Conversion rank (C11 6.3.1.1).
+/// The type that an integer is promoted to before arithmetic.
+pub fn promoted(kind: IntKind) -> IntKind {
+    use IntKind::*;
+    match kind {
+        Bool | Char | SChar | UChar | Short | UShort => Int,
+        other => other,
+    }
+}
+
+/// Conversion rank: of two types the higher one wins.
 fn rank(kind: IntKind) -> u32 {
     use IntKind::*;
     match kind {
@@ -24,21 +33,8 @@ fn rank(kind: IntKind) -> u32 {
     }
 }
 
-/// Integer promotion; `bits` is the width of a bit-field.
-pub fn promote(kind: IntKind, bits: Option<u32>) -> IntKind {
-    if let Some(width) = bits {
-        return match kind {
-            _ if width < 32 => IntKind::Int,
-            IntKind::UInt => IntKind::UInt,
-            _ if width == 32 && kind.signed() => IntKind::Int,
-            _ if width == 32 => IntKind::UInt,
-            other => other,
-        };
-    }
-    if rank(kind) < rank(IntKind::Int) { IntKind::Int } else { kind }
-}
-
-fn unsigned(kind: IntKind) -> IntKind {
+/// The unsigned type of the same rank.
+pub fn unsigned(kind: IntKind) -> IntKind {
     use IntKind::*;
     match kind {
         Char | SChar => UChar,
@@ -51,116 +47,187 @@ fn unsigned(kind: IntKind) -> IntKind {
     }
 }
 
-/// The common type of two promoted integer types (C11 6.3.1.8).
-pub fn common_integer(a: IntKind, b: IntKind) -> IntKind {
-    if a == b {
-        return a;
+/// The type in which two integers are combined.
+pub fn common_integer(left: IntKind, right: IntKind) -> IntKind {
+    let (left, right) = (promoted(left), promoted(right));
+    if left.signed() == right.signed() {
+        return if rank(left) >= rank(right) { left } else { right };
     }
-    let (low, high) = if rank(a) <= rank(b) { (a, b) } else { (b, a) };
-    if low.signed() == high.signed() || !high.signed() {
-        // Of equal rank the unsigned one wins.
-        return if rank(a) == rank(b) { if a.signed() { b } else { a } } else { high };
+    let (signed, unsigned_side) = if left.signed() { (left, right) } else { (right, left) };
+    if rank(unsigned_side) >= rank(signed) {
+        unsigned_side
+    } else if signed.size() > unsigned_side.size() {
+        signed
+    } else {
+        unsigned(signed)
     }
-    if high.size() > low.size() { high } else { unsigned(high) }
 }
 
-/// `value` wrapped into the type.
-pub fn wrap(value: i128, kind: IntKind) -> i128 {
+/// The type in which two floating numbers are combined.
+pub fn common_float(left: FloatKind, right: FloatKind) -> FloatKind {
+    let order = |kind| match kind {
+        FloatKind::Float => 0,
+        FloatKind::Double => 1,
+        FloatKind::LongDouble => 2,
+        FloatKind::Float128 => 3,
+    };
+    if order(left) >= order(right) { left } else { right }
+}
+
+/// The integer type of an enumeration whose values lie between `low` and `high`; `None` if none holds them all.
+pub fn enumeration(low: i128, high: i128, short: bool) -> Option<IntKind> {
     use IntKind::*;
-    match kind {
-        Bool => i128::from(value != 0),
-        Char | SChar => value as i8 as i128,
-        UChar => value as u8 as i128,
-        Short => value as i16 as i128,
-        UShort => value as u16 as i128,
-        Int => value as i32 as i128,
-        UInt => value as u32 as i128,
-        Long | LongLong => value as i64 as i128,
-        ULong | ULongLong => value as u64 as i128,
-        Int128 | UInt128 => value,
-    }
-}
-
-/// A member before layout.
-pub struct Member {
-    /// Its name.
-    pub name: Option<String>,
-    /// Its type.
-    pub ty: QualType,
-    /// Declared width of a bit-field.
-    pub bits: Option<u64>,
-}
-
-/// Size, alignment and fields of a record; `None` where a member's layout is unknown.
-pub fn layout(types: &Types, is_union: bool, members: Vec<Member>) -> Option<(Vec<Field>, u64, u64)> {
-    let mut fields = Vec::new();
-    // All positions in bits.
-    let (mut end, mut size, mut align) = (0u64, 0u64, 1u64);
-    let count = members.len();
-    for (number, member) in members.into_iter().enumerate() {
-        let member_align = types.align_of(member.ty.ty)?;
-        let flexible = matches!(types.kind(member.ty.ty), TypeKind::Array(_, ArrayLen::Unknown));
-        let member_size = match types.size_of(member.ty.ty) {
-            Some(size) => size,
-            None if flexible && number + 1 == count => 0,
-            None => return None,
-        };
-        if is_union {
-            end = 0;
+    let fits = |bytes: u32, signed: bool| {
+        let bits = bytes * 8;
+        if signed {
+            low >= -(1i128 << (bits - 1)) && high < (1i128 << (bits - 1))
+        } else {
+            low >= 0 && high < (1i128 << bits)
         }
-        let (offset, bits) = match member.bits {
-            None => {
-                let at = end.div_ceil(8).next_multiple_of(member_align);
-                end = (at + member_size) * 8;
-                align = align.max(member_align);
-                (at, None)
-            }
-            Some(0) => {
-                end = end.next_multiple_of(member_align * 8);
+    };
+    let signed = low < 0;
+    let all = if signed { [SChar, Short, Int, Long] } else { [UChar, UShort, UInt, ULong] };
+    let from = if short { 0 } else { 2 };
+    all[from..].iter().copied().find(|kind| fits(kind.size() as u32, signed))
+}
+
+/// What layout has to know of one member.
+#[derive(Clone, Copy, Debug)]
+pub struct Member {
+    /// Size in bytes; 0 for a flexible array.
+    pub size: u64,
+    /// Alignment of its type in bytes, with what a typedef says.
+    pub align: u64,
+    /// Alignment that the declaration itself asks for.
+    pub aligned: Option<u64>,
+    /// Whether the declaration itself is packed.
+    pub packed: bool,
+    /// Width of a bit-field, and whether it has a name.
+    pub bits: Option<(u64, bool)>,
+}
+
+/// What layout has to know of the record as a whole.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct RecordShape {
+    /// Whether it is a union.
+    pub is_union: bool,
+    /// The attribute `packed`.
+    pub packed: bool,
+    /// What `#pragma pack` says.
+    pub pack: Option<u64>,
+    /// Alignment that an attribute asks for.
+    pub aligned: Option<u64>,
+}
+
+/// Where one member is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Location {
+    /// Byte offset; for a bit-field, of its storage unit.
+    pub offset: u64,
+    /// First bit within the unit and width.
+    pub bits: Option<(u32, u32)>,
+}
+
+/// Where everything is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Layout {
+    /// One for each member, in order.
+    pub members: Vec<Location>,
+    /// Size in bytes.
+    pub size: u64,
+    /// Alignment in bytes.
+    pub align: u64,
+}
+
+/// Lays out a record. The error says what isn't supported.
+pub fn lay_out(members: &[Member], shape: RecordShape) -> Result<Layout, &'static str> {
+    const TOO_LARGE: &str = "a record too large to lay out";
+    let mut align = shape.aligned.unwrap_or(1).max(1);
+    // The position of the next member and the largest end so far, in bits.
+    let (mut at, mut end) = (0u64, 0u64);
+    let mut locations = Vec::with_capacity(members.len());
+    for member in members {
+        let packed = shape.packed || member.packed;
+        let limit = |wanted: u64| shape.pack.map_or(wanted, |pack| wanted.min(pack));
+        if shape.is_union {
+            at = 0;
+        }
+        let bits = match member.bits {
+            Some((_, _)) if member.aligned.is_some() => return Err("an aligned bit-field"),
+            Some((0, _)) => {
+                at = round_up(at, member.align * 8).ok_or(TOO_LARGE)?;
+                locations.push(Location { offset: at / 8, bits: Some((0, 0)) });
                 continue;
             }
-            Some(width) => {
-                let unit = member_size * 8;
-                if width > unit {
-                    return None;
+            Some((width, named)) => {
+                let unit = member.align * 8;
+                let spans_too_much = (at % unit + width).div_ceil(unit) > member.size * 8 / unit;
+                if !packed && shape.pack.is_none() && spans_too_much {
+                    at = round_up(at, unit).ok_or(TOO_LARGE)?;
                 }
-                // A bit-field never crosses a boundary of its declared type.
-                if end / unit != (end + width - 1) / unit {
-                    end = end.next_multiple_of(unit);
+                if named {
+                    align = align.max(if shape.pack.is_some() {
+                        limit(member.align)
+                    } else if packed {
+                        1
+                    } else {
+                        member.align
+                    });
                 }
-                let at = end / unit * member_size;
-                let first = end % unit;
-                end += width;
-                if member.name.is_some() {
-                    align = align.max(member_align);
-                }
-                (at, Some((first as u32, width as u32)))
+                let storage = member.size.max(1) * 8;
+                locations.push(Location {
+                    offset: at / storage * member.size,
+                    bits: Some(((at % storage) as u32, width as u32)),
+                });
+                width
+            }
+            None => {
+                let natural = if packed { 1 } else { member.align };
+                let own = limit(natural.max(member.aligned.unwrap_or(1)));
+                align = align.max(own);
+                at = round_up(at, own * 8).ok_or(TOO_LARGE)?;
+                locations.push(Location { offset: at / 8, bits: None });
+                member.size.checked_mul(8).ok_or(TOO_LARGE)?
             }
         };
-        size = size.max(end.div_ceil(8));
-        if member.bits.is_none() || member.name.is_some() {
-            fields.push(Field { name: member.name, ty: member.ty, offset, bits });
-        }
+        at = at.checked_add(bits).ok_or(TOO_LARGE)?;
+        end = end.max(at);
     }
-    Some((fields, size.next_multiple_of(align), align))
+    // A zero-width bit-field at the end moves the end too.
+    if !shape.is_union {
+        end = end.max(at);
+    }
+    let size = round_up(end.div_ceil(8), align).ok_or(TOO_LARGE)?;
+    Ok(Layout { members: locations, size, align })
 }
 
-/// A member found by name, through anonymous members: the way to it, from the outermost.
-pub fn find_member(types: &Types, record: RecordId, name: &str) -> Option<Vec<(RecordId, u32)>> {
-    let fields = types.record(record).fields.as_ref()?;
-    for (number, field) in fields.iter().enumerate() {
-        match &field.name {
-            Some(n) if n == name => return Some(vec![(record, number as u32)]),
-            Some(_) => {}
-            None => {
-                if let TypeKind::Record(inner) = types.kind(field.ty.ty)
-                    && let Some(mut rest) = find_member(types, *inner, name)
-                {
-                    rest.insert(0, (record, number as u32));
-                    return Some(rest);
-                }
-            }
-        }
+/// The next multiple of `unit`.
+fn round_up(value: u64, unit: u64) -> Option<u64> {
+    value.checked_next_multiple_of(unit.max(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arithmetic_conversions() {
+        use IntKind::*;
+        assert_eq!(common_integer(Char, UShort), Int);
+        assert_eq!(common_integer(Int, UInt), UInt);
+        assert_eq!(common_integer(UInt, Long), Long);
+        assert_eq!(common_integer(ULong, LongLong), ULongLong);
+        assert_eq!(common_integer(Long, LongLong), LongLong);
+        assert_eq!(common_integer(Int128, ULongLong), Int128);
+        assert_eq!(common_float(FloatKind::Float, FloatKind::Double), FloatKind::Double);
     }
-    None
+
+    #[test]
+    fn enumerations() {
+        assert_eq!(enumeration(0, 3, false), Some(IntKind::UInt));
+        assert_eq!(enumeration(-1, 3, false), Some(IntKind::Int));
+        assert_eq!(enumeration(0, 1 << 33, false), Some(IntKind::ULong));
+        assert_eq!(enumeration(0, 3, true), Some(IntKind::UChar));
+        assert_eq!(enumeration(-1, u64::MAX as i128, false), None);
+    }
 }

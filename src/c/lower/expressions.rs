@@ -1,779 +1,400 @@
-//! Expressions: every conversion that C does silently is written down.
+//! Expressions: literals, names, members, subscripts, casts, `sizeof`, and what else is no operator on numbers
+//! (`operators`) and no call (`calls`).
 
-use super::super::constant::{self, Number};
-use super::super::types::{self, common_integer, plain, promote};
-use super::*;
+use tree_sitter::Node;
 
-/// Functions whose calls are recorded, so that extents of arrays are known at run time.
-const ALLOCATORS: [&str; 6] = ["malloc", "calloc", "realloc", "free", "aligned_alloc", "posix_memalign"];
+use super::super::constant::{self, Text};
+use super::super::hir::*;
+use super::declarators::PLAIN;
+use super::names::Entity;
+use super::source::{field, named};
+use super::{Failure, Lowered, Lowering, shape};
+
+/// What an expression denotes before lvalue conversion and decay.
+pub(super) enum Operand {
+    /// An object.
+    Place(Place),
+    /// A value.
+    Value(Expr),
+    /// A function by name.
+    Function(VarId),
+    /// The function that a pointer points to.
+    Designator(Expr),
+    /// A string literal.
+    Text(Text),
+}
 
 impl Lowering<'_> {
-    /// The value of an expression: lvalues are loaded, arrays and functions decay.
-    pub(super) fn rvalue(&mut self, reader: &Reader, node: Node) -> Lowered<Expr> {
-        let span = reader.span(node);
-        let new = |kind, ty| Expr { kind, ty, span };
+    /// The value of an expression.
+    pub(super) fn value(&mut self, node: Node) -> Lowered<Expr> {
+        let operand = self.operand(node)?;
+        let span = self.source.span(node);
+        let result = self.decayed(operand, span);
+        self.located(result, node)
+    }
+
+    /// What an expression denotes.
+    pub(super) fn operand(&mut self, node: Node) -> Lowered<Operand> {
+        let result = self.nested(|lowering| lowering.operand_inner(node));
+        self.located(result, node)
+    }
+
+    fn operand_inner(&mut self, node: Node) -> Lowered<Operand> {
+        if !shape::well_formed(node) {
+            return Err("an expression that could be read in two ways".into());
+        }
+        let span = self.source.span(node);
+        let value = |kind: ExprKind, ty: QualType| Ok(Operand::Value(Expr { kind, ty, span }));
         match node.kind() {
-            "parenthesized_expression" => match node.named_child(0) {
-                Some(inner) if inner.kind() == "compound_statement" => Err("a statement expression".into()),
-                Some(inner) => self.rvalue(reader, inner),
-                None => Err("empty parentheses".into()),
-            },
-            "number_literal" => match constant::number(reader.text(node)?)? {
-                Number::Int(value, kind) => Ok(new(ExprKind::Int(value), self.int(kind))),
-                Number::Float(text, kind) => Ok(new(ExprKind::Float(text), self.float(kind))),
-            },
+            "identifier" => self.name(node),
+            "number_literal" => self.number(node).map(Operand::Value),
             "char_literal" => {
-                let value = constant::character(reader.text(node)?)?;
-                Ok(new(ExprKind::Int(value), self.int(IntKind::Int)))
+                let spelling = self.source.spelling(node);
+                let constant = constant::character(spelling, self.dialect.unsigned_char);
+                let (number, kind) = constant.ok_or_else(|| format!("the constant {spelling}"))?;
+                let ty = self.int_type(kind);
+                value(ExprKind::Int(number), ty)
             }
-            "string_literal" | "concatenated_string" => {
-                let bytes = self.string_bytes(reader, node)?;
-                let char_kind = if self.dialect.unsigned_char { IntKind::UChar } else { IntKind::Char };
-                let char_type = self.int(char_kind);
-                Ok(new(ExprKind::Str(bytes), self.pointer_to(char_type)))
-            }
-            "identifier" => {
-                let name = reader.text(node)?.to_owned();
-                match self.lookup(&name) {
-                    Some(Entity::Enumerator(value, ty)) => Ok(new(ExprKind::Int(value), plain(ty))),
-                    Some(Entity::Variable(_)) => {
-                        let place = self.lvalue(reader, node)?;
-                        self.load(place)
-                    }
-                    Some(Entity::Typedef(_)) => Err(format!("the type {name} where a value was expected")),
-                    Some(Entity::Unknown) => Err(format!("{name}, whose declaration was not understood")),
-                    None => Err(format!("{name}, which is not declared")),
-                }
-            }
-            "subscript_expression" | "field_expression" => {
-                let place = self.lvalue(reader, node)?;
-                self.load(place)
-            }
-            "pointer_expression" if reader.operator(field(node, "operator")?) == "*" => {
-                let inner = self.rvalue(reader, field(node, "argument")?)?;
-                if let Some(target) = self.unit.types.pointee(inner.ty.ty)
-                    && matches!(self.unit.types.kind(target.ty), TypeKind::Function { .. })
-                {
-                    return Ok(inner);
-                }
-                let place = self.deref(inner, span)?;
-                self.load(place)
-            }
-            "pointer_expression" => self.address_of(reader, field(node, "argument")?, span),
-            "unary_expression" => self.unary(reader, node, span),
-            "binary_expression" => self.binary(reader, node, span),
-            "assignment_expression" => self.assignment(reader, node, span),
-            "update_expression" => {
-                let place = self.lvalue(reader, field(node, "argument")?)?;
-                let operator_node = field(node, "operator")?;
-                let sign = if reader.operator(operator_node) == "++" { 1 } else { -1 };
-                let post = operator_node.start_byte() > field(node, "argument")?.start_byte();
-                let ty = plain(place.ty.ty);
-                let amount = match self.unit.types.pointee(ty.ty) {
-                    Some(target) => {
-                        let size = self.element_size(target)?;
-                        i64::try_from(size).map_err(|_| "an element too large")? * sign
-                    }
-                    None => sign,
-                };
-                Ok(new(ExprKind::IncDec { place, amount, post }, ty))
-            }
-            "cast_expression" => {
-                let ty = self.type_name(reader, field(node, "type")?)?;
-                let value = self.rvalue(reader, field(node, "value")?)?;
-                if matches!(self.unit.types.kind(ty.ty), TypeKind::Record(_) | TypeKind::Array(..)) {
-                    return Err("a cast to an aggregate".into());
-                }
-                if matches!(self.unit.types.kind(ty.ty), TypeKind::Void) {
-                    return Ok(new(ExprKind::Cast(Box::new(value)), plain(ty.ty)));
-                }
-                self.convert_to(value, plain(ty.ty), span)
-            }
-            "sizeof_expression" => {
-                let ty = match node.child_by_field_name("type") {
-                    Some(name) => self.type_name(reader, name)?,
-                    None => self.type_of(reader, field(node, "value")?)?,
-                };
-                let size = match self.unit.types.kind(ty.ty) {
-                    TypeKind::Void | TypeKind::Function { .. } => 1,
-                    _ => self.unit.types.size_of(ty.ty).ok_or("the size of an incomplete type")?,
-                };
-                Ok(new(ExprKind::Int(i128::from(size)), self.int(IntKind::ULong)))
-            }
-            "conditional_expression" => self.conditional(reader, node, span),
+            "string_literal" | "concatenated_string" => self.text(node).map(Operand::Text),
+            "parenthesized_expression" => match named(node).as_slice() {
+                [inner] if inner.kind() == "compound_statement" => self.statement_expression(*inner, span),
+                [inner] => self.operand(*inner),
+                _ => Err("parentheses around nothing".into()),
+            },
             "comma_expression" => {
-                let left = self.rvalue(reader, field(node, "left")?)?;
-                let right = self.rvalue(reader, field(node, "right")?)?;
+                let left = self.value(field(node, "left")?)?;
+                let right = self.value(field(node, "right")?)?;
                 let ty = right.ty;
-                Ok(new(ExprKind::Comma(Box::new(left), Box::new(right)), ty))
-            }
-            "call_expression" => self.call(reader, node, span),
-            "compound_literal_expression" => {
-                let ty = self.type_name(reader, field(node, "type")?)?;
-                Ok(new(ExprKind::Opaque("a compound literal"), plain(ty.ty)))
-            }
-            other => Err(format!("an expression written as {other}")),
-        }
-    }
-
-    /// The bytes of a string literal, adjacent ones joined.
-    pub(super) fn string_bytes(&mut self, reader: &Reader, node: Node) -> Lowered<Vec<u8>> {
-        let mut out = Vec::new();
-        let parts = if node.kind() == "concatenated_string" { children(node) } else { vec![node] };
-        for part in parts {
-            let text = reader.text(part)?;
-            let body = text.strip_prefix('"').and_then(|t| t.strip_suffix('"')).ok_or("a wide string")?;
-            out.extend(constant::unescape(body.as_bytes()).ok_or("an escape in a string")?);
-        }
-        Ok(out)
-    }
-
-    /// The type of an expression that is not evaluated, arrays not decayed.
-    fn type_of(&mut self, reader: &Reader, node: Node) -> Lowered<QualType> {
-        let (mark, allocations) = (self.next_place, self.unit.allocations.len());
-        let ty = match node.kind() {
-            "parenthesized_expression" => match node.named_child(0) {
-                Some(inner) => self.type_of(reader, inner)?,
-                None => return Err("empty parentheses".into()),
-            },
-            "string_literal" | "concatenated_string" => {
-                let length = self.string_bytes(reader, node)?.len() as u64 + 1;
-                let element = self.int(IntKind::Char);
-                plain(self.unit.types.intern(TypeKind::Array(element, ArrayLen::Known(length))))
-            }
-            "identifier" | "subscript_expression" | "field_expression" | "pointer_expression" => {
-                match self.lvalue(reader, node) {
-                    Ok(place) => place.ty,
-                    Err(_) => self.rvalue(reader, node)?.ty,
-                }
-            }
-            _ => self.rvalue(reader, node)?.ty,
-        };
-        self.next_place = mark;
-        self.unit.allocations.truncate(allocations);
-        Ok(ty)
-    }
-
-    /// An object.
-    pub(super) fn lvalue(&mut self, reader: &Reader, node: Node) -> Lowered<Place> {
-        let span = reader.span(node);
-        match node.kind() {
-            "parenthesized_expression" => match node.named_child(0) {
-                Some(inner) => self.lvalue(reader, inner),
-                None => Err("empty parentheses".into()),
-            },
-            "identifier" => {
-                let name = reader.text(node)?.to_owned();
-                match self.lookup(&name) {
-                    Some(Entity::Variable(id)) => {
-                        let ty = self.unit.var(id).ty;
-                        Ok(self.place(PlaceKind::Var(id), ty, span))
-                    }
-                    Some(_) => Err(format!("{name}, which is no object that was understood")),
-                    None => Err(format!("{name}, which is not declared")),
-                }
+                value(ExprKind::Comma(Box::new(left), Box::new(right)), ty)
             }
             "subscript_expression" => {
-                let array = self.rvalue(reader, field(node, "argument")?)?;
-                let index = self.rvalue(reader, field(node, "index")?)?;
-                let sum = if self.unit.types.pointee(array.ty.ty).is_some() {
-                    self.pointer_sum(array, index, false, span)?
-                } else {
-                    self.pointer_sum(index, array, false, span)?
-                };
-                self.deref(sum, span)
+                let argument = self.value(field(node, "argument")?)?;
+                let index = self.value(field(node, "index")?)?;
+                let (pointer, index) =
+                    if self.is_pointer(argument.ty) { (argument, index) } else { (index, argument) };
+                let sum = self.pointer_sum(pointer, index, false, span)?;
+                self.pointed_to(sum, span)
             }
-            "pointer_expression" if reader.operator(field(node, "operator")?) == "*" => {
-                let inner = self.rvalue(reader, field(node, "argument")?)?;
-                self.deref(inner, span)
+            "field_expression" => self.member_access(node, span),
+            "cast_expression" => self.cast_expression(node, span).map(Operand::Value),
+            "compound_literal_expression" => {
+                let ty = self.type_name(field(node, "type")?)?;
+                let (_, ty) = self.initialiser(field(node, "value")?, ty)?;
+                Ok(Operand::Place(self.place(PlaceKind::Opaque("a compound literal"), ty, span)))
             }
-            "field_expression" => {
-                let name = reader.text(field(node, "field")?)?.to_owned();
-                let argument = field(node, "argument")?;
-                let through_pointer = {
-                    let mut cursor = node.walk();
-                    node.children(&mut cursor).any(|c| c.kind() == "->")
-                };
-                let base = if through_pointer {
-                    let pointer = self.rvalue(reader, argument)?;
-                    self.deref(pointer, span)?
-                } else {
-                    self.lvalue(reader, argument)?
-                };
-                self.member(base, &name, span)
+            "sizeof_expression" => {
+                let ty = self.operand_type(node)?;
+                self.size_of(ty, span).map(Operand::Value)
             }
-            other => Err(format!("an object written as {other}")),
+            "generic_expression" => self.generic(node),
+            "call_expression" => self.call(node, span),
+            "conditional_expression" => self.conditional(node, span),
+            "pointer_expression" => self.pointer_operator(node, span),
+            "unary_expression" => self.unary(node, span).map(Operand::Value),
+            "binary_expression" => self.binary(node, span).map(Operand::Value),
+            "update_expression" => self.update(node, span).map(Operand::Value),
+            "assignment_expression" => self.assignment(node, span).map(Operand::Value),
+            "gnu_asm_expression" => Err("asm in an expression".into()),
+            other => Err(format!("the expression {other}").into()),
         }
     }
 
-    fn member(&mut self, base: Place, name: &str, span: Span) -> Lowered<Place> {
-        let TypeKind::Record(record) = *self.unit.types.kind(base.ty.ty) else {
-            return Err(format!("a member {name} of something else than a record"));
+    // ---- Primary expressions.
+
+    fn name(&mut self, node: Node) -> Lowered<Operand> {
+        let name = self.source.spelling(node);
+        let span = self.source.span(node);
+        match self.lookup(name) {
+            Some(Entity::Variable(id)) => {
+                let id = *id;
+                let ty = self.unit.var(id).ty;
+                if matches!(self.types().kind(ty.ty), TypeKind::Function { .. }) {
+                    return Ok(Operand::Function(id));
+                }
+                Ok(Operand::Place(self.place(PlaceKind::Var(id), ty, span)))
+            }
+            Some(Entity::Constant { value, ty }) => {
+                let (value, ty) = (*value, QualType { ty: *ty, quals: PLAIN });
+                Ok(Operand::Value(Expr { kind: ExprKind::Int(value), ty, span }))
+            }
+            Some(Entity::Typedef { .. }) => Err(format!("the type name {name} as a value").into()),
+            Some(Entity::Unknown(reason)) => {
+                Err(format!("{name} is declared by something not understood: {reason}").into())
+            }
+            None => match (name, &self.function) {
+                ("__func__" | "__FUNCTION__" | "__PRETTY_FUNCTION__", Some(function)) => {
+                    let bytes = function.name.clone().into_bytes();
+                    let length = bytes.len() as u64 + 1;
+                    Ok(Operand::Text(Text { bytes: Some(bytes), element: IntKind::Char, length }))
+                }
+                _ => Err(format!("{name} isn't declared").into()),
+            },
+        }
+    }
+
+    fn number(&mut self, node: Node) -> Lowered<Expr> {
+        let spelling = self.source.spelling(node);
+        let span = self.source.span(node);
+        let unknown = || Failure::from(format!("the constant {spelling}"));
+        if constant::is_floating(spelling) {
+            let (body, kind) = constant::floating(spelling).ok_or_else(unknown)?;
+            let ty = self.float_type(kind);
+            return Ok(Expr { kind: ExprKind::Float(body), ty, span });
+        }
+        let (value, kind) = constant::integer(spelling).ok_or_else(unknown)?;
+        let ty = self.int_type(kind);
+        Ok(Expr { kind: ExprKind::Int(value), ty, span })
+    }
+
+    /// A string literal or several in a row.
+    pub(super) fn text(&self, node: Node) -> Lowered<Text> {
+        let literals = match node.kind() {
+            "string_literal" => vec![node],
+            _ => named(node),
         };
-        let path = types::find_member(&self.unit.types, record, name)
-            .ok_or_else(|| format!("the member {name} of a record whose layout is not known"))?;
+        if literals.iter().any(|part| part.kind() != "string_literal") {
+            return Err("a name between string literals".into());
+        }
+        let spellings: Vec<&str> = literals.iter().map(|part| self.source.spelling(*part)).collect();
+        constant::string(spellings.iter().copied()).ok_or_else(|| "a string literal not understood".into())
+    }
+
+    /// `({ ... })`: has the type of its last expression, and may do anything.
+    fn statement_expression(&mut self, block: Node, span: Span) -> Lowered<Operand> {
+        let Some(function) = &self.function else { return Err("statements outside a function".into()) };
+        let switches = function.switches.len();
+        let loops = self.loops;
+        let result = self.in_block(|lowering| lowering.block_items(block));
+        self.loops = loops;
+        if let Some(function) = &mut self.function {
+            function.switches.truncate(switches);
+        }
+        let statements = result?;
+        let ty = match last_statement(&statements) {
+            Some(Stmt { kind: StmtKind::Expr(expr), .. }) => expr.ty,
+            _ => self.void(),
+        };
+        Ok(Operand::Value(Expr { kind: ExprKind::Opaque("a statement expression"), ty, span }))
+    }
+
+    /// `_Generic`: the expression that belongs to the type.
+    fn generic(&mut self, node: Node) -> Lowered<Operand> {
+        if self.dialect.unsigned_char {
+            return Err("_Generic where char is unsigned".into());
+        }
+        let parts = named(node);
+        let [control, associations @ ..] = parts.as_slice() else { return Err("_Generic on nothing".into()) };
+        let allocations = self.unit.allocations.len();
+        let control = self.value(*control)?;
+        self.forget_allocations(allocations);
+        let wanted = self.unified(control.ty.ty);
+        let mut chosen = None;
+        let mut default = None;
+        for pair in associations.chunks(2) {
+            let [ty, expr] = pair else { return Err("_Generic with half an association".into()) };
+            let specifier = field(*ty, "type")?;
+            if specifier.kind() == "primitive_type" && self.source.base_type(specifier).is_none() {
+                default = Some(*expr);
+                continue;
+            }
+            let ty = self.type_name(*ty)?;
+            if ty.quals == PLAIN && self.unified(ty.ty) == wanted && chosen.replace(*expr).is_some() {
+                return Err("_Generic with two associations of one type".into());
+            }
+        }
+        self.operand(chosen.or(default).ok_or("_Generic without a matching type")?)
+    }
+
+    /// A type with enumerations replaced by the integer types that they are compatible with.
+    fn unified(&mut self, ty: TypeId) -> TypeId {
+        match *self.types().kind(ty) {
+            TypeKind::Enum(kind) => self.unit.types.intern(TypeKind::Int(kind)),
+            TypeKind::Pointer(to) => {
+                let inner = self.unified(to.ty);
+                self.unit.types.intern(TypeKind::Pointer(QualType { ty: inner, ..to }))
+            }
+            _ => ty,
+        }
+    }
+
+    /// Drops allocation calls that aren't evaluated.
+    pub(super) fn forget_allocations(&mut self, mark: usize) {
+        self.unit.allocations.truncate(mark);
+        self.allocation_callees.truncate(mark);
+    }
+
+    // ---- Types of operands.
+
+    /// The type that a `sizeof` asks for.
+    pub(super) fn operand_type(&mut self, node: Node) -> Lowered<QualType> {
+        if let Some(ty) = node.child_by_field_name("type") {
+            return self.type_name(ty);
+        }
+        let allocations = self.unit.allocations.len();
+        let operand = self.operand(field(node, "value")?)?;
+        self.forget_allocations(allocations);
+        self.type_of(&operand)
+    }
+
+    /// The type of an operand that isn't converted.
+    fn type_of(&mut self, operand: &Operand) -> Lowered<QualType> {
+        Ok(match operand {
+            Operand::Place(place) => place.ty,
+            Operand::Value(expr) => expr.ty,
+            Operand::Function(id) => self.unit.var(*id).ty,
+            Operand::Designator(pointer) => {
+                self.types().pointee(pointer.ty.ty).ok_or("a function that no pointer points to")?
+            }
+            Operand::Text(text) => {
+                let element = self.int_type(text.element);
+                self.intern(TypeKind::Array(element, ArrayLen::Known(text.length)))
+            }
+        })
+    }
+
+    /// The value of `sizeof` on a type.
+    pub(super) fn size_of(&mut self, ty: QualType, span: Span) -> Lowered<Expr> {
+        let size_type = self.int_type(IntKind::ULong);
+        if self.is_variable_length(ty.ty) {
+            let kind = ExprKind::Opaque("the size of an array of variable length");
+            return Ok(Expr { kind, ty: size_type, span });
+        }
+        let size = match self.types().kind(ty.ty) {
+            TypeKind::Void | TypeKind::Function { .. } => 1,
+            _ => self.types().size_of(ty.ty).ok_or_else(|| self.incomplete(ty))?,
+        };
+        Ok(Expr { kind: ExprKind::Int(i128::from(size)), ty: size_type, span })
+    }
+
+    fn cast_expression(&mut self, node: Node, span: Span) -> Lowered<Expr> {
+        let ty = self.type_name(field(node, "type")?)?;
+        let value = self.value(field(node, "value")?)?;
+        if self.is_void(ty) {
+            let ty = QualType { quals: PLAIN, ..ty };
+            return Ok(Expr { kind: ExprKind::Cast(Box::new(value)), ty, span });
+        }
+        if let TypeKind::Record(_) = self.types().kind(ty.ty) {
+            // A cast to a union, or of a struct to itself.
+            let ty = QualType { quals: PLAIN, ..ty };
+            return Ok(Expr { kind: ExprKind::Opaque("a cast to a record"), ty, span });
+        }
+        if !self.is_scalar(ty) || !self.is_scalar(value.ty) {
+            return Err("a cast between types that can't be converted".into());
+        }
+        // What is cast is no constant of another type any more, even if it has the same one.
+        let mut cast = self.cast(value, ty);
+        cast.span = span;
+        Ok(cast)
+    }
+
+    // ---- Objects.
+
+    /// The object that a pointer points to.
+    pub(super) fn pointed_to(&mut self, pointer: Expr, span: Span) -> Lowered<Operand> {
+        let Some(to) = self.types().pointee(pointer.ty.ty) else {
+            return Err("what no pointer points to".into());
+        };
+        if matches!(self.types().kind(to.ty), TypeKind::Function { .. }) {
+            return Ok(Operand::Designator(pointer));
+        }
+        // The pointer isn't known, so the object isn't either.
+        let kind = match pointer.kind {
+            ExprKind::Opaque(what) => PlaceKind::Opaque(what),
+            _ => PlaceKind::Deref(Box::new(pointer)),
+        };
+        Ok(Operand::Place(self.place(kind, to, span)))
+    }
+
+    fn member_access(&mut self, node: Node, span: Span) -> Lowered<Operand> {
+        let argument = field(node, "argument")?;
+        let name = self.source.spelling(field(node, "field")?);
+        let base = if field(node, "operator")?.kind() == "->" {
+            let pointer = self.value(argument)?;
+            let span = self.source.span(argument);
+            self.pointed_to(pointer, span)?
+        } else {
+            self.operand(argument)?
+        };
+        let base = match base {
+            Operand::Place(place) => place,
+            Operand::Value(value) => {
+                let span = value.span;
+                self.place(PlaceKind::Opaque("a member of a value"), value.ty, span)
+            }
+            _ => return Err("a member of a function".into()),
+        };
+        self.member(base, name, span).map(Operand::Place)
+    }
+
+    /// The member `name` of a record.
+    pub(super) fn member(&mut self, base: Place, name: &str, span: Span) -> Lowered<Place> {
+        let TypeKind::Record(record) = *self.types().kind(base.ty.ty) else {
+            return Err(format!("the member {name} of something that is no record").into());
+        };
+        let path = self.path_to(record, name, 0);
+        let Some(path) = path else {
+            if self.types().record(record).fields.is_none() {
+                return Err(self.incomplete(base.ty));
+            }
+            return Err(format!("there is no member {name}").into());
+        };
         let mut place = base;
-        for (record, number) in path {
-            let field = &self.unit.types.record(record).fields.as_ref().ok_or("an incomplete record")?
-                [number as usize];
-            let (offset, bits, mut ty) = (field.offset, field.bits, field.ty);
-            ty.quals.is_const |= place.ty.quals.is_const;
-            ty.quals.is_volatile |= place.ty.quals.is_volatile;
-            ty.quals.is_atomic |= place.ty.quals.is_atomic;
-            let kind = PlaceKind::Field { base: Box::new(place), record, field: number, offset, bits };
+        for (record, index) in path {
+            let fields = self.types().record(record).fields.as_ref();
+            let found =
+                fields.and_then(|fields| fields.get(index)).cloned().ok_or("a member that is gone")?;
+            let inherited = Quals { is_restrict: false, is_atomic: false, ..place.ty.quals };
+            let ty = self.qualify(found.ty, inherited);
+            let kind = match (&place.kind, found.bits) {
+                (PlaceKind::Opaque(what), _) => PlaceKind::Opaque(what),
+                (_, Some((start, width))) if !self.plain_bits(ty, start, width) => {
+                    PlaceKind::Opaque("a bit-field across units or wider than int")
+                }
+                (_, bits) => PlaceKind::Field {
+                    base: Box::new(place),
+                    record,
+                    field: index as u32,
+                    offset: found.offset,
+                    bits,
+                },
+            };
             place = self.place(kind, ty, span);
         }
         Ok(place)
     }
 
-    fn deref(&mut self, pointer: Expr, span: Span) -> Lowered<Place> {
-        let target =
-            self.unit.types.pointee(pointer.ty.ty).ok_or("a dereference of something else than a pointer")?;
-        if matches!(self.unit.types.kind(target.ty), TypeKind::Void | TypeKind::Function { .. }) {
-            return Err("a dereference of a pointer to no object".into());
-        }
-        Ok(self.place(PlaceKind::Deref(Box::new(pointer)), target, span))
+    /// Whether a bit-field lies within its unit and behaves like an ordinary integer in arithmetic.
+    fn plain_bits(&self, ty: QualType, start: u32, width: u32) -> bool {
+        let bits = self.types().size_of(ty.ty).unwrap_or(0) * 8;
+        u64::from(start) + u64::from(width) <= bits && (width <= 32 || u64::from(width) == bits)
     }
 
-    /// Lvalue conversion, with decay.
-    fn load(&mut self, place: Place) -> Lowered<Expr> {
-        let span = place.span;
-        match self.unit.types.kind(place.ty.ty).clone() {
-            TypeKind::Array(mut element, _) => {
-                element.quals.is_const |= place.ty.quals.is_const;
-                element.quals.is_volatile |= place.ty.quals.is_volatile;
-                let ty = self.pointer_to(element);
-                Ok(Expr { kind: ExprKind::AddressOf(place), ty, span })
+    /// The way to a member, through anonymous records.
+    pub(super) fn path_to(&self, record: RecordId, name: &str, depth: u32) -> Option<Vec<(RecordId, usize)>> {
+        let fields = self.types().record(record).fields.as_ref()?;
+        if let Some(index) = fields.iter().position(|field| field.name.as_deref() == Some(name)) {
+            return Some(vec![(record, index)]);
+        }
+        if depth > 50 {
+            return None;
+        }
+        fields.iter().enumerate().find_map(|(index, field)| {
+            let TypeKind::Record(inner) = *self.types().kind(field.ty.ty) else { return None };
+            if field.name.is_some() {
+                return None;
             }
-            TypeKind::Function { .. } => match place.kind {
-                PlaceKind::Var(id) => {
-                    let ty = self.pointer_to(place.ty);
-                    Ok(Expr { kind: ExprKind::Function(id), ty, span })
-                }
-                _ => Err("a function that is no name".into()),
-            },
-            TypeKind::Void => Err("a value of type void".into()),
-            _ => {
-                let ty = plain(place.ty.ty);
-                Ok(Expr { kind: ExprKind::Load(place), ty, span })
-            }
-        }
-    }
-
-    fn address_of(&mut self, reader: &Reader, node: Node, span: Span) -> Lowered<Expr> {
-        let mut inner = node;
-        while inner.kind() == "parenthesized_expression" {
-            inner = inner.named_child(0).ok_or("empty parentheses")?;
-        }
-        // &*p and &a[i] evaluate nothing but the address.
-        if inner.kind() == "pointer_expression" && reader.operator(field(inner, "operator")?) == "*" {
-            return self.rvalue(reader, field(inner, "argument")?);
-        }
-        let place = self.lvalue(reader, inner)?;
-        if matches!(place.kind, PlaceKind::Field { bits: Some(_), .. }) {
-            return Err("the address of a bit-field".into());
-        }
-        if matches!(self.unit.types.kind(place.ty.ty), TypeKind::Function { .. }) {
-            return self.load(place);
-        }
-        let mut root = &place;
-        while let PlaceKind::Field { base, .. } = &root.kind {
-            root = base;
-        }
-        if let PlaceKind::Var(id) = root.kind {
-            self.unit.variables[id.0 as usize].address_taken = true;
-        }
-        let ty = self.pointer_to(place.ty);
-        Ok(Expr { kind: ExprKind::AddressOf(place), ty, span })
-    }
-
-    /// The size of an element for pointer arithmetic (GNU: 1 for void and functions).
-    fn element_size(&self, target: QualType) -> Lowered<u64> {
-        match self.unit.types.kind(target.ty) {
-            TypeKind::Void | TypeKind::Function { .. } => Ok(1),
-            _ => self
-                .unit
-                .types
-                .size_of(target.ty)
-                .ok_or_else(|| "arithmetic on pointers to a type of unknown size".into()),
-        }
-    }
-
-    fn pointer_sum(&mut self, pointer: Expr, index: Expr, subtract: bool, span: Span) -> Lowered<Expr> {
-        let target = self.unit.types.pointee(pointer.ty.ty).ok_or("pointer arithmetic without a pointer")?;
-        let stride = self.element_size(target)?;
-        let index = self.index(index, subtract)?;
-        let ty = plain(pointer.ty.ty);
-        Ok(Expr {
-            kind: ExprKind::PtrAdd { pointer: Box::new(pointer), index: Box::new(index), stride },
-            ty,
-            span,
+            let mut path = self.path_to(inner, name, depth + 1)?;
+            path.insert(0, (record, index));
+            Some(path)
         })
-    }
-
-    fn index(&mut self, index: Expr, negate: bool) -> Lowered<Expr> {
-        let index = self.promoted(index)?;
-        let kind = self.unit.types.as_int(index.ty.ty).ok_or("an index that is no integer")?;
-        if kind.size() > 8 {
-            return Err("an index of 128 bits".into());
-        }
-        if !negate {
-            return Ok(index);
-        }
-        let span = index.span;
-        let long = self.int(IntKind::Long);
-        let index = self.convert(index, long)?;
-        Ok(Expr { kind: ExprKind::Unary(UnOp::Neg, Box::new(index)), ty: long, span })
-    }
-
-    /// Whether the expression is of scalar type.
-    pub(super) fn scalar(&self, expr: &Expr) -> Lowered<()> {
-        match self.unit.types.kind(expr.ty.ty) {
-            TypeKind::Int(_) | TypeKind::Enum(_) | TypeKind::Float(_) | TypeKind::Pointer(_) => Ok(()),
-            _ => Err("a value that is no number or pointer".into()),
-        }
-    }
-
-    /// Integer promotion; other types stay.
-    fn promoted(&mut self, expr: Expr) -> Lowered<Expr> {
-        let Some(kind) = self.unit.types.as_int(expr.ty.ty) else { return Ok(expr) };
-        let bits = match &expr.kind {
-            ExprKind::Load(Place { kind: PlaceKind::Field { bits: Some((_, width)), .. }, .. }) => {
-                Some(*width)
-            }
-            _ => None,
-        };
-        let target = self.int(promote(kind, bits));
-        self.convert(expr, target)
-    }
-
-    /// Implicit conversion to an unqualified type.
-    pub(super) fn convert(&mut self, expr: Expr, ty: QualType) -> Lowered<Expr> {
-        let span = expr.span;
-        self.convert_to(expr, ty, span)
-    }
-
-    fn convert_to(&mut self, expr: Expr, ty: QualType, span: Span) -> Lowered<Expr> {
-        if expr.ty.ty == ty.ty {
-            return Ok(expr);
-        }
-        let is_scalar = |kind: &TypeKind| {
-            matches!(kind, TypeKind::Int(_) | TypeKind::Enum(_) | TypeKind::Float(_) | TypeKind::Pointer(_))
-        };
-        if !is_scalar(self.unit.types.kind(expr.ty.ty)) || !is_scalar(self.unit.types.kind(ty.ty)) {
-            return Err("a conversion between types that are no numbers or pointers".into());
-        }
-        // Constants convert at once, so that folding sees them.
-        if let (ExprKind::Int(value), Some(kind)) = (&expr.kind, self.unit.types.as_int(ty.ty)) {
-            return Ok(Expr { kind: ExprKind::Int(types::wrap(*value, kind)), ty, span });
-        }
-        Ok(Expr { kind: ExprKind::Cast(Box::new(expr)), ty, span })
-    }
-
-    /// The usual arithmetic conversions.
-    fn balanced(&mut self, left: Expr, right: Expr) -> Lowered<(Expr, Expr)> {
-        let (a, b) = (self.unit.types.as_float(left.ty.ty), self.unit.types.as_float(right.ty.ty));
-        let order = |k: FloatKind| match k {
-            FloatKind::Float => 0,
-            FloatKind::Double => 1,
-            FloatKind::LongDouble => 2,
-            FloatKind::Float128 => 3,
-        };
-        let target = match (a, b) {
-            (Some(a), Some(b)) => self.float(if order(a) >= order(b) { a } else { b }),
-            (Some(k), None) | (None, Some(k)) => self.float(k),
-            (None, None) => {
-                let (left, right) = (self.promoted(left)?, self.promoted(right)?);
-                let kinds = (self.unit.types.as_int(left.ty.ty), self.unit.types.as_int(right.ty.ty));
-                let (Some(a), Some(b)) = kinds else {
-                    return Err("arithmetic on something else than numbers".into());
-                };
-                let target = self.int(common_integer(a, b));
-                return Ok((self.convert(left, target)?, self.convert(right, target)?));
-            }
-        };
-        Ok((self.convert(left, target)?, self.convert(right, target)?))
-    }
-
-    fn unary(&mut self, reader: &Reader, node: Node, span: Span) -> Lowered<Expr> {
-        let operator = reader.operator(field(node, "operator")?).to_owned();
-        let inner = self.rvalue(reader, field(node, "argument")?)?;
-        self.scalar(&inner)?;
-        if operator == "!" {
-            let int = self.int(IntKind::Int);
-            return Ok(Expr { kind: ExprKind::Unary(UnOp::Not, Box::new(inner)), ty: int, span });
-        }
-        if self.unit.types.pointee(inner.ty.ty).is_some() {
-            return Err("arithmetic on a pointer".into());
-        }
-        let inner = self.promoted(inner)?;
-        let ty = plain(inner.ty.ty);
-        match operator.as_str() {
-            "+" => Ok(inner),
-            "-" => Ok(Expr { kind: ExprKind::Unary(UnOp::Neg, Box::new(inner)), ty, span }),
-            "~" if self.unit.types.as_int(ty.ty).is_some() => {
-                Ok(Expr { kind: ExprKind::Unary(UnOp::BitNot, Box::new(inner)), ty, span })
-            }
-            other => Err(format!("the operator {other}")),
-        }
-    }
-
-    fn binary(&mut self, reader: &Reader, node: Node, span: Span) -> Lowered<Expr> {
-        let operator = reader.operator(field(node, "operator")?).to_owned();
-        let left = self.rvalue(reader, field(node, "left")?)?;
-        let right = self.rvalue(reader, field(node, "right")?)?;
-        let int = self.int(IntKind::Int);
-        if matches!(operator.as_str(), "&&" | "||") {
-            self.scalar(&left)?;
-            self.scalar(&right)?;
-            let (left, right) = (Box::new(left), Box::new(right));
-            let kind = if operator == "&&" {
-                ExprKind::LogicalAnd(left, right)
-            } else {
-                ExprKind::LogicalOr(left, right)
-            };
-            return Ok(Expr { kind, ty: int, span });
-        }
-        let op = operation(&operator).ok_or_else(|| format!("the operator {operator}"))?;
-        self.arithmetic(op, left, right, span)
-    }
-
-    fn arithmetic(&mut self, op: BinOp, left: Expr, right: Expr, span: Span) -> Lowered<Expr> {
-        let int = self.int(IntKind::Int);
-        let pointers =
-            (self.unit.types.pointee(left.ty.ty).is_some(), self.unit.types.pointee(right.ty.ty).is_some());
-        let comparison = matches!(op, BinOp::Lt | BinOp::Le | BinOp::Gt | BinOp::Ge | BinOp::Eq | BinOp::Ne);
-        match (op, pointers) {
-            (BinOp::Add, (true, false)) => return self.pointer_sum(left, right, false, span),
-            (BinOp::Add, (false, true)) => return self.pointer_sum(right, left, false, span),
-            (BinOp::Sub, (true, false)) => return self.pointer_sum(left, right, true, span),
-            (BinOp::Sub, (true, true)) => {
-                let target = self.unit.types.pointee(left.ty.ty).ok_or("a pointer")?;
-                let stride = self.element_size(target)?;
-                let long = self.int(IntKind::Long);
-                let kind = ExprKind::PtrDiff { left: Box::new(left), right: Box::new(right), stride };
-                return Ok(Expr { kind, ty: long, span });
-            }
-            (_, (true, _) | (_, true)) if comparison => {
-                let ty = if pointers.0 { plain(left.ty.ty) } else { plain(right.ty.ty) };
-                let (left, right) = (self.convert(left, ty)?, self.convert(right, ty)?);
-                return Ok(Expr {
-                    kind: ExprKind::Binary(op, Box::new(left), Box::new(right)),
-                    ty: int,
-                    span,
-                });
-            }
-            (_, (false, false)) => {}
-            _ => return Err("arithmetic on pointers".into()),
-        }
-        if matches!(op, BinOp::Shl | BinOp::Shr) {
-            let (left, right) = (self.promoted(left)?, self.promoted(right)?);
-            let ty = plain(left.ty.ty);
-            if self.unit.types.as_int(ty.ty).is_none() || self.unit.types.as_int(right.ty.ty).is_none() {
-                return Err("a shift of something else than integers".into());
-            }
-            return Ok(Expr { kind: ExprKind::Binary(op, Box::new(left), Box::new(right)), ty, span });
-        }
-        let (left, right) = self.balanced(left, right)?;
-        let bitwise = matches!(op, BinOp::And | BinOp::Or | BinOp::Xor | BinOp::Rem);
-        if bitwise && self.unit.types.as_int(left.ty.ty).is_none() {
-            return Err("a bit operation on something else than integers".into());
-        }
-        let ty = if comparison { int } else { plain(left.ty.ty) };
-        Ok(Expr { kind: ExprKind::Binary(op, Box::new(left), Box::new(right)), ty, span })
-    }
-
-    fn assignment(&mut self, reader: &Reader, node: Node, span: Span) -> Lowered<Expr> {
-        let operator = reader.operator(field(node, "operator")?).to_owned();
-        let place = self.lvalue(reader, field(node, "left")?)?;
-        let value = self.rvalue(reader, field(node, "right")?)?;
-        let ty = plain(place.ty.ty);
-        if operator == "=" {
-            let value = if matches!(self.unit.types.kind(ty.ty), TypeKind::Record(_)) {
-                if value.ty.ty != ty.ty {
-                    return Err("an assignment between different records".into());
-                }
-                value
-            } else {
-                self.convert(value, ty)?
-            };
-            return Ok(Expr { kind: ExprKind::Assign(place, Box::new(value)), ty, span });
-        }
-        let op = operator
-            .strip_suffix('=')
-            .and_then(operation)
-            .ok_or_else(|| format!("the operator {operator}"))?;
-        if let Some(target) = self.unit.types.pointee(ty.ty) {
-            let stride = self.element_size(target)?;
-            let index = match op {
-                BinOp::Add => self.index(value, false)?,
-                BinOp::Sub => self.index(value, true)?,
-                _ => return Err("arithmetic on a pointer".into()),
-            };
-            let kind = ExprKind::PtrAssign { place, index: Box::new(index), stride };
-            return Ok(Expr { kind, ty, span });
-        }
-        // What the operands of the plain operation would be converted to.
-        let old = Expr { kind: ExprKind::Load(place.clone()), ty, span: place.span };
-        let combined = self.arithmetic(op, old, value, span)?;
-        let ExprKind::Binary(op, left, right) = combined.kind else {
-            return Err("a compound assignment".into());
-        };
-        let compute = plain(left.ty.ty);
-        Ok(Expr { kind: ExprKind::AssignOp { op, place, value: right, compute }, ty, span })
-    }
-
-    fn conditional(&mut self, reader: &Reader, node: Node, span: Span) -> Lowered<Expr> {
-        let cond = self.rvalue(reader, field(node, "condition")?)?;
-        self.scalar(&cond)?;
-        let Some(consequence) = node.child_by_field_name("consequence") else {
-            return Err("a conditional without its middle operand".into());
-        };
-        let a = self.rvalue(reader, consequence)?;
-        let b = self.rvalue(reader, field(node, "alternative")?)?;
-        let is_pointer = |l: &Self, e: &Expr| l.unit.types.pointee(e.ty.ty).is_some();
-        let (a, b) = match (is_pointer(self, &a), is_pointer(self, &b)) {
-            (true, true) => {
-                let is_void = |l: &Self, e: &Expr| {
-                    l.unit
-                        .types
-                        .pointee(e.ty.ty)
-                        .is_some_and(|t| matches!(l.unit.types.kind(t.ty), TypeKind::Void))
-                };
-                // A pointer to void wins, unless it is a null pointer constant: then either type has the same value.
-                let ty =
-                    if is_void(self, &a) && !is_void(self, &b) { plain(b.ty.ty) } else { plain(a.ty.ty) };
-                (self.convert(a, ty)?, self.convert(b, ty)?)
-            }
-            (true, false) => {
-                let ty = plain(a.ty.ty);
-                (a, self.convert(b, ty)?)
-            }
-            (false, true) => {
-                let ty = plain(b.ty.ty);
-                (self.convert(a, ty)?, b)
-            }
-            (false, false) if a.ty.ty == b.ty.ty && self.scalar(&a).is_err() => (a, b),
-            (false, false) => self.balanced(a, b)?,
-        };
-        let ty = plain(a.ty.ty);
-        Ok(Expr { kind: ExprKind::Conditional(Box::new(cond), Box::new(a), Box::new(b)), ty, span })
-    }
-
-    fn call(&mut self, reader: &Reader, node: Node, span: Span) -> Lowered<Expr> {
-        let function = field(node, "function")?;
-        let arguments = children(field(node, "arguments")?);
-        if function.kind() == "identifier" {
-            let name = reader.text(function)?.to_owned();
-            let in_view = reader.operator(function).to_owned();
-            match in_view.as_str() {
-                "pg_alignof" => return self.alignment(reader, &arguments, span),
-                "__builtin_offsetof" => return self.offset_of(reader, &arguments, span),
-                "__builtin_va_arg" | "__builtin_types_compatible_p" => return Err(in_view),
-                _ => {}
-            }
-            let known = self.lookup(&name);
-            if known.is_none() && name.starts_with("__builtin_") {
-                return self.builtin(reader, name, &arguments, span);
-            }
-            let id = match known {
-                Some(Entity::Variable(id)) => id,
-                None => {
-                    // C89: declared by its use, as a function returning int.
-                    let ret = self.int(IntKind::Int);
-                    let ty =
-                        TypeKind::Function { ret, params: Vec::new(), variadic: false, prototyped: false };
-                    let ty = plain(self.unit.types.intern(ty));
-                    let id = self.variable(&name, ty, Storage::Global, span);
-                    self.unit.variables[id.0 as usize].is_extern = true;
-                    self.scopes[0].names.insert(name.clone(), Entity::Variable(id));
-                    id
-                }
-                Some(_) => return Err(format!("a call of {name}, which was not understood")),
-            };
-            if let TypeKind::Function { .. } = self.unit.types.kind(self.unit.var(id).ty.ty) {
-                let token = reader.token(function)?;
-                let is_global = self.unit.var(id).storage == Storage::Global && self.unit.var(id).is_extern
-                    || self.scopes[0].names.contains_key(&name);
-                if ALLOCATORS.contains(&name.as_str()) && is_global {
-                    let call = AllocationCall {
-                        name: name.clone(),
-                        span: self.tokens.span(token),
-                        ordinal: self.tokens.ordinal(token),
-                    };
-                    self.unit.allocations.push(call);
-                }
-                let ty = self.unit.var(id).ty;
-                return self.finish_call(reader, Callee::Named(id), ty, &arguments, span);
-            }
-        }
-        let callee = self.rvalue(reader, function)?;
-        let target =
-            self.unit.types.pointee(callee.ty.ty).ok_or("a call of something else than a function")?;
-        let callee = match callee.kind {
-            ExprKind::Function(id) => Callee::Named(id),
-            _ => Callee::Pointer(Box::new(callee)),
-        };
-        self.finish_call(reader, callee, target, &arguments, span)
-    }
-
-    fn finish_call(
-        &mut self,
-        reader: &Reader,
-        callee: Callee,
-        ty: QualType,
-        arguments: &[Node],
-        span: Span,
-    ) -> Lowered<Expr> {
-        let TypeKind::Function { ret, params, .. } = self.unit.types.kind(ty.ty).clone() else {
-            return Err("a call of something else than a function".into());
-        };
-        let mut args = Vec::new();
-        for (number, argument) in arguments.iter().enumerate() {
-            let value = self.rvalue(reader, *argument)?;
-            let value = match params.get(number) {
-                Some(param) if self.is_aggregate(*param) => value,
-                Some(param) if matches!(self.unit.types.kind(param.ty), TypeKind::Opaque { .. }) => value,
-                Some(param) => self.convert(value, plain(param.ty))?,
-                None => self.default_promoted(value)?,
-            };
-            args.push(value);
-        }
-        Ok(Expr { kind: ExprKind::Call { callee, args }, ty: plain(ret.ty), span })
-    }
-
-    fn default_promoted(&mut self, value: Expr) -> Lowered<Expr> {
-        if self.unit.types.as_float(value.ty.ty) == Some(FloatKind::Float) {
-            let double = self.float(FloatKind::Double);
-            return self.convert(value, double);
-        }
-        self.promoted(value)
-    }
-
-    /// A gcc builtin that is known here: its type, its arguments converted.
-    fn builtin(&mut self, reader: &Reader, name: String, arguments: &[Node], span: Span) -> Lowered<Expr> {
-        let short = &name["__builtin_".len()..];
-        if short == "expect" {
-            let first = arguments.first().ok_or("__builtin_expect without arguments")?;
-            let value = self.rvalue(reader, *first)?;
-            let long = self.int(IntKind::Long);
-            return self.convert(value, long);
-        }
-        if short == "constant_p" {
-            return Ok(Expr {
-                kind: ExprKind::Opaque("__builtin_constant_p"),
-                ty: self.int(IntKind::Int),
-                span,
-            });
-        }
-        const DOUBLE: [&str; 12] = [
-            "sqrt", "fabs", "floor", "ceil", "trunc", "copysign", "fmin", "fmax", "sin", "cos", "exp", "log",
-        ];
-        let (kind, known) = match short.strip_suffix('f') {
-            Some(stem) if DOUBLE.contains(&stem) => (FloatKind::Float, true),
-            _ => (FloatKind::Double, DOUBLE.contains(&short)),
-        };
-        if known {
-            let ty = self.float(kind);
-            let mut args = Vec::new();
-            for argument in arguments {
-                let value = self.rvalue(reader, *argument)?;
-                args.push(self.convert(value, ty)?);
-            }
-            return Ok(Expr { kind: ExprKind::Call { callee: Callee::Builtin(name), args }, ty, span });
-        }
-        let constant = match short {
-            "huge_val" | "inf" => Some(FloatKind::Double),
-            "huge_valf" | "inff" => Some(FloatKind::Float),
-            "nan" => Some(FloatKind::Double),
-            "nanf" => Some(FloatKind::Float),
-            _ => None,
-        };
-        if let Some(kind) = constant {
-            let ty = self.float(kind);
-            return Ok(Expr { kind: ExprKind::Opaque("an infinity or NaN constant"), ty, span });
-        }
-        const VOID: [&str; 4] = ["unreachable", "trap", "va_start", "va_end"];
-        if VOID.contains(&short) {
-            let void = self.void();
-            return Ok(Expr { kind: ExprKind::Opaque("a call of a builtin"), ty: void, span });
-        }
-        Err(format!("a call of {name}"))
-    }
-
-    fn alignment(&mut self, reader: &Reader, arguments: &[Node], span: Span) -> Lowered<Expr> {
-        let size = arguments.first().filter(|a| a.kind() == "sizeof_expression").ok_or("alignof")?;
-        let ty = match size.child_by_field_name("type") {
-            Some(name) => self.type_name(reader, name)?,
-            None => self.type_of(reader, field(*size, "value")?)?,
-        };
-        let align = self.unit.types.align_of(ty.ty).ok_or("the alignment of an incomplete type")?;
-        Ok(Expr { kind: ExprKind::Int(i128::from(align)), ty: self.int(IntKind::ULong), span })
-    }
-
-    /// `__builtin_offsetof(sizeof(T), pg_root.m.n[3])`.
-    fn offset_of(&mut self, reader: &Reader, arguments: &[Node], span: Span) -> Lowered<Expr> {
-        let [size, path] = arguments else { return Err("offsetof".into()) };
-        let ty = self.type_name(reader, field(*size, "type")?)?;
-        let (offset, _) = self.offset(reader, *path, ty)?;
-        Ok(Expr { kind: ExprKind::Int(i128::from(offset)), ty: self.int(IntKind::ULong), span })
-    }
-
-    fn offset(&mut self, reader: &Reader, node: Node, root: QualType) -> Lowered<(u64, QualType)> {
-        match node.kind() {
-            "identifier" => Ok((0, root)),
-            "field_expression" => {
-                let (base, ty) = self.offset(reader, field(node, "argument")?, root)?;
-                let TypeKind::Record(record) = *self.unit.types.kind(ty.ty) else {
-                    return Err("offsetof".into());
-                };
-                let name = reader.text(field(node, "field")?)?;
-                let path =
-                    types::find_member(&self.unit.types, record, name).ok_or("offsetof an unknown member")?;
-                let (mut offset, mut ty) = (base, ty);
-                for (record, number) in path {
-                    let fields =
-                        self.unit.types.record(record).fields.as_ref().ok_or("an incomplete record")?;
-                    let member = &fields[number as usize];
-                    offset += member.offset;
-                    ty = member.ty;
-                }
-                Ok((offset, ty))
-            }
-            "subscript_expression" => {
-                let (base, ty) = self.offset(reader, field(node, "argument")?, root)?;
-                let TypeKind::Array(element, _) = *self.unit.types.kind(ty.ty) else {
-                    return Err("offsetof".into());
-                };
-                let index = self.constant(reader, field(node, "index")?)?;
-                let index = u64::try_from(index).map_err(|_| "offsetof a negative index")?;
-                let size = self.element_size(element)?;
-                Ok((base + index * size, element))
-            }
-            other => Err(format!("offsetof {other}")),
-        }
     }
 }
 
-fn operation(text: &str) -> Option<BinOp> {
-    use BinOp::*;
-    Some(match text {
-        "+" => Add,
-        "-" => Sub,
-        "*" => Mul,
-        "/" => Div,
-        "%" => Rem,
-        "&" => And,
-        "|" => Or,
-        "^" => Xor,
-        "<<" => Shl,
-        ">>" => Shr,
-        "<" => Lt,
-        "<=" => Le,
-        ">" => Gt,
-        ">=" => Ge,
-        "==" => Eq,
-        "!=" => Ne,
-        _ => return None,
-    })
+/// The last statement of a list, behind its labels.
+fn last_statement(statements: &[Stmt]) -> Option<&Stmt> {
+    let mut last = statements.last()?;
+    while let StmtKind::Label { body, .. } | StmtKind::Case { body, .. } = &last.kind {
+        last = body;
+    }
+    Some(last)
 }

@@ -1,337 +1,419 @@
-//! Lowering: from parse views to the typed tree.
+//! Lowering: from syntax trees to the typed tree of one translation unit.
 //!
-//! Each external declaration is lowered on its own. What is not understood completely is an error: a function with an error
-//! in it is listed as refused, a file-scope declaration with an error makes the names that it might declare unknown. Nothing
-//! is guessed, because a loop that is run elsewhere on a misunderstanding would be a wrong result.
+//! [`lower_unit`] is the front end's one entry point. It never fails: a function that can't be understood completely is
+//! listed in [`TranslationUnit::refused`] with the reason, and a file-scope declaration that can't be read makes the
+//! names that it declares unknown, so that functions which use them are refused too. Nothing is guessed.
 //!
-//! Not here: layout and conversions of types (`c::types`), constants (`c::constant`), what tree-sitter is shown (`c::view`).
+//! One module for each kind of thing in C: `declarators` and `records` (types), `declarations`, `initialisers`,
+//! `statements`, `expressions` with `operators`, `conversions`, `calls` and `builtins`. `names` has the scopes, `source`
+//! leads from tree nodes to tokens, and `shape` checks that an expression's tree obeys C's grammar. Not here: anything
+//! that an optimiser or analysis would want to know beyond what C itself says.
 
+mod attributes;
+mod builtins;
+mod calls;
+mod conversions;
 mod declarations;
+mod declarators;
 mod expressions;
+mod initialisers;
+mod names;
+mod operators;
+mod records;
+mod shape;
+mod source;
 mod statements;
+#[cfg(test)]
+mod tests;
 
-use super::dialect::Dialect;
-use super::hir::*;
-use super::lexer::{self, TokenKind, Tokens};
-use super::types::plain;
-use super::view::{self, AttributeTarget, DeclKind, ExternalDeclaration};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
 use tree_sitter::Node;
 
-/// A result whose error is the reason why something was not lowered.
-type Lowered<T> = Result<T, String>;
+use self::names::{Entity, Scope, Tag};
+use self::source::{Source, named};
+use super::dialect::Dialect;
+use super::hir::*;
+use super::lexer::{TokenKind, Tokens};
+use super::view::{DeclKind, ExternalDeclaration};
+use super::{lexer, view};
 
-/// What an ordinary identifier means.
-#[derive(Clone, Copy, Debug)]
-enum Entity {
-    Variable(VarId),
-    Typedef(QualType),
-    Enumerator(i128, TypeId),
-    /// Declared by something that was not understood.
-    Unknown,
+/// Why something isn't understood.
+#[derive(Clone, Debug)]
+pub(super) struct Failure {
+    reason: String,
+    /// The line it stands on, where known.
+    line: Option<u32>,
 }
 
-/// What a tag means.
-#[derive(Clone, Copy, Debug)]
-enum Tag {
-    Record(RecordId),
-    Enum(TypeId),
+impl From<&str> for Failure {
+    fn from(reason: &str) -> Self {
+        Failure { reason: reason.to_owned(), line: None }
+    }
 }
 
-#[derive(Default)]
-struct Scope {
-    names: HashMap<String, Entity>,
-    tags: HashMap<String, Tag>,
+impl From<String> for Failure {
+    fn from(reason: String) -> Self {
+        Failure { reason, line: None }
+    }
 }
 
-/// The state of lowering one translation unit.
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.line {
+            Some(line) => write!(f, "{} (line {line})", self.reason),
+            None => f.write_str(&self.reason),
+        }
+    }
+}
+
+/// A result of lowering one thing.
+type Lowered<T> = Result<T, Failure>;
+
+/// Nesting beyond which a function is refused: everybody after us walks the tree recursively.
+const DEPTH_LIMIT: u32 = 400;
+/// Stack for walking that deep in any build.
+const STACK: usize = 256 << 20;
+
+/// What the function that is being read has to say to its statements.
+struct FunctionContext {
+    name: String,
+    result: QualType,
+    /// The type of the controlling expression of each switch around the statement.
+    switches: Vec<IntKind>,
+}
+
+/// What is known of a name with linkage beyond its variable.
+#[derive(Clone, Copy, Default)]
+struct Linked {
+    defined: bool,
+    /// Weak, an alias, or under another name for the assembler.
+    replaceable: bool,
+    /// Not visible outside.
+    internal: bool,
+    /// Known only because it was called.
+    implicit: bool,
+}
+
 struct Lowering<'a> {
-    unit: TranslationUnit,
     tokens: &'a Tokens,
     dialect: &'a Dialect,
+    source: Source<'a>,
+    unit: TranslationUnit,
     scopes: Vec<Scope>,
-    next_place: u32,
-    next_loop: u32,
-    /// Of the function being lowered.
-    return_type: Option<QualType>,
+    /// Names with linkage, whatever scope they are declared in.
+    linkage: HashMap<String, VarId>,
+    linked: HashMap<VarId, Linked>,
+    /// Records without a layout, and why.
+    without_layout: HashMap<RecordId, String>,
+    /// Records with the attribute `transparent_union`.
+    transparent: HashSet<RecordId>,
+    /// For each allocation call the variable that was called.
+    allocation_callees: Vec<VarId>,
+    function: Option<FunctionContext>,
+    places: u32,
+    loops: u32,
+    depth: u32,
 }
 
-/// Lowers a preprocessed translation unit.
+/// The typed tree of a macro-expanded text.
 pub fn lower_unit(expanded: &str, dialect: &Dialect) -> TranslationUnit {
-    let tokens = lexer::lex(expanded);
-    let declarations = view::view(&tokens);
-    let mut unit =
-        TranslationUnit { files: tokens.files.clone(), main_file: tokens.main_file, ..Default::default() };
-    let void = unit.types.intern(TypeKind::Void);
-    debug_assert_eq!(void, TypeId(0));
-    let mut lowering = Lowering {
-        unit,
-        tokens: &tokens,
-        dialect,
-        scopes: vec![Scope::default()],
-        next_place: 0,
-        next_loop: 0,
-        return_type: None,
+    let whole = || {
+        let tokens = lexer::lex(expanded);
+        let declarations = view::view(&tokens);
+        lower(&tokens, &declarations, dialect)
     };
-    for declaration in &declarations {
-        lowering.external(declaration);
+    std::thread::scope(|scope| {
+        let deep = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, whole);
+        match deep.map(|thread| thread.join()) {
+            Ok(Ok(unit)) => unit,
+            Ok(Err(panic)) => std::panic::resume_unwind(panic),
+            // No thread to be had: then nothing is touched.
+            Err(_) => TranslationUnit::default(),
+        }
+    })
+}
+
+fn lower(tokens: &Tokens, declarations: &[ExternalDeclaration], dialect: &Dialect) -> TranslationUnit {
+    let Some(first) = declarations.first() else {
+        return TranslationUnit {
+            files: tokens.files.clone(),
+            main_file: tokens.main_file,
+            ..TranslationUnit::default()
+        };
+    };
+    let mut lowering = Lowering {
+        tokens,
+        dialect,
+        source: Source::new(tokens, first),
+        unit: TranslationUnit {
+            files: tokens.files.clone(),
+            main_file: tokens.main_file,
+            ..TranslationUnit::default()
+        },
+        scopes: vec![Scope::default()],
+        linkage: HashMap::new(),
+        linked: HashMap::new(),
+        without_layout: HashMap::new(),
+        transparent: HashSet::new(),
+        allocation_callees: Vec::new(),
+        function: None,
+        places: 0,
+        loops: 0,
+        depth: 0,
+    };
+    let mut pragmas = Pragmas { tokens, next: 0, stack: Vec::new(), now: None };
+    for declaration in declarations {
+        lowering.source = Source::new(tokens, declaration);
+        lowering.depth = 0;
+        let forbidding = pragmas.upto(declaration.tokens.end);
+        lowering.external(declaration, forbidding);
     }
-    lowering.unit
+    lowering.finish()
+}
+
+/// Pragmas that change what the arithmetic of the functions behind them means.
+struct Pragmas<'a> {
+    tokens: &'a Tokens,
+    next: usize,
+    stack: Vec<Option<&'static str>>,
+    now: Option<&'static str>,
+}
+
+impl Pragmas<'_> {
+    /// Why a function that ends before token `end` can't be touched, if so.
+    fn upto(&mut self, end: usize) -> Option<&'static str> {
+        let mut inside = None;
+        while let Some(directive) = self.tokens.directives.get(self.next).filter(|d| d.before <= end) {
+            self.next += 1;
+            let text = self.tokens.directive_text(directive);
+            let mut words = text.trim_start_matches('#').split(|c: char| !(c.is_alphanumeric() || c == '_'));
+            let mut word = || words.by_ref().find(|word| !word.is_empty()).unwrap_or("");
+            if word() != "pragma" {
+                continue;
+            }
+            match (word(), word(), word()) {
+                ("GCC", "push_options", _) => self.stack.push(self.now),
+                ("GCC", "pop_options", _) => self.now = self.stack.pop().flatten(),
+                ("GCC", "reset_options", _) => self.now = None,
+                ("GCC", "optimize" | "target", _) => self.now = Some("`#pragma GCC optimize` or `target`"),
+                ("STDC", "FENV_ACCESS", "ON") => self.now = Some("`#pragma STDC FENV_ACCESS`"),
+                ("STDC", "FENV_ROUND", _) => self.now = Some("`#pragma STDC FENV_ROUND`"),
+                _ => {}
+            }
+            inside = inside.or(self.now);
+        }
+        self.now.or(inside)
+    }
 }
 
 impl<'a> Lowering<'a> {
-    fn external(&mut self, declaration: &ExternalDeclaration) {
-        let result = match &declaration.kind {
-            DeclKind::Empty => return,
-            DeclKind::Refused(reason) => Err(reason.clone()),
-            kind => match view::parse_checked(declaration) {
-                Err(problem) => Err(problem.reason),
-                Ok(tree) => {
-                    let reader = Reader { declaration, tokens: self.tokens };
-                    let before = (self.next_loop, self.unit.allocations.len());
-                    let result = match tree.root_node().named_child(0) {
-                        Some(node) if *kind == DeclKind::Function => self.function(&reader, node),
-                        Some(node) => self.file_scope(&reader, node),
-                        None => Ok(()),
-                    };
-                    self.scopes.truncate(1);
-                    if result.is_err() {
-                        self.next_loop = before.0;
-                        self.unit.allocations.truncate(before.1);
-                    }
-                    result
-                }
-            },
-        };
-        if let Err(reason) = result {
-            self.refuse(declaration, reason);
-        }
+    fn types(&self) -> &Types {
+        &self.unit.types
     }
 
-    /// Notes that a declaration was not understood.
-    fn refuse(&mut self, declaration: &ExternalDeclaration, reason: String) {
-        let range = declaration.tokens.clone();
-        let name = declaration.name.map(|t| self.tokens.spelling(t).to_owned()).unwrap_or_default();
-        let has_body = range.clone().any(|t| self.tokens.spelling(t) == "{");
-        let loops: Vec<(u32, u32)> = self.loop_keywords(range.clone());
-        let is_function = declaration.kind == DeclKind::Function || (has_body && !loops.is_empty());
-        // Whatever it declares is unknown from now on, unless it was known before and is a function.
-        if !is_function || !self.scopes[0].names.contains_key(&name) {
-            if !is_function {
-                // Any identifier of the declaration may be what it declares.
-                for token in range.clone() {
-                    if self.tokens.tokens[token].kind == TokenKind::Identifier {
-                        let name = self.tokens.spelling(token).to_owned();
-                        self.scopes[0].names.entry(name).or_insert(Entity::Unknown);
-                    }
+    /// One external declaration.
+    fn external(&mut self, declaration: &'a ExternalDeclaration, forbidding: Option<&str>) {
+        match &declaration.kind {
+            DeclKind::Empty => {}
+            DeclKind::Refused(reason) => self.refuse(declaration, reason.clone()),
+            DeclKind::Declaration => {
+                if let Err(failure) = self.external_declaration(declaration) {
+                    self.refuse(declaration, failure.reason);
                 }
-            } else if !name.is_empty() {
-                self.scopes[0].names.insert(name.clone(), Entity::Unknown);
+            }
+            DeclKind::Function => {
+                let allocations = self.unit.allocations.len();
+                let loops = self.loops;
+                let result = self.external_function(declaration, forbidding);
+                self.scopes.truncate(1);
+                self.function = None;
+                if let Err(failure) = result {
+                    self.unit.allocations.truncate(allocations);
+                    self.allocation_callees.truncate(allocations);
+                    self.loops = loops;
+                    self.refuse(declaration, failure.to_string());
+                }
             }
         }
-        if is_function {
-            let span = self.tokens.span_of(range.start, range.end.saturating_sub(1));
-            self.unit.refused.push(Refused { name, reason, span, loops });
-        }
     }
 
-    /// File and line of each loop keyword; the `while` of a `do` is none.
-    fn loop_keywords(&self, range: std::ops::Range<usize>) -> Vec<(u32, u32)> {
-        let mut loops = Vec::new();
-        let mut open_do = 0usize;
-        for token in range {
-            match self.tokens.spelling(token) {
-                "do" => {
-                    open_do += 1;
-                    loops.push((self.tokens.tokens[token].file, self.tokens.tokens[token].line));
+    fn external_declaration(&mut self, declaration: &'a ExternalDeclaration) -> Lowered<()> {
+        let tree = view::parse_checked(declaration).map_err(|problem| problem.reason)?;
+        for node in named(tree.root_node()) {
+            self.declaration(node)?;
+        }
+        Ok(())
+    }
+
+    fn external_function(
+        &mut self,
+        declaration: &'a ExternalDeclaration,
+        forbidding: Option<&str>,
+    ) -> Lowered<()> {
+        match view::parse_checked(declaration) {
+            Ok(tree) => {
+                let nodes = named(tree.root_node());
+                let [node] = nodes.as_slice() else { return Err("not one function".into()) };
+                if node.kind() != "function_definition" {
+                    return Err(format!("a function read as {}", node.kind()).into());
                 }
-                "while"
-                    if open_do > 0 && token > 0 && matches!(self.tokens.spelling(token - 1), "}" | ";") =>
+                self.function_definition(*node, forbidding)
+            }
+            Err(problem) => {
+                // What it is called with can often be told all the same.
+                if let Some(tree) = view::parse(&declaration.view)
+                    && let Some(node) = tree.root_node().child(0)
+                    && node.kind() == "function_definition"
                 {
-                    // Either the end of a `do` or a loop after a statement; the end has a semicolon behind its condition.
-                    open_do -= 1;
+                    // The reason is the problem above either way.
+                    let _ = self.function_name(node);
+                    self.scopes.truncate(1);
                 }
-                "for" | "while" => {
-                    loops.push((self.tokens.tokens[token].file, self.tokens.tokens[token].line))
-                }
-                _ => {}
+                let line = declaration.map.source_token(problem.view_byte).map(|t| self.tokens.span(t).line);
+                Err(Failure { reason: problem.reason, line })
             }
         }
-        loops
     }
 
-    fn variable(&mut self, name: &str, ty: QualType, storage: Storage, span: Span) -> VarId {
-        let id = VarId(self.unit.variables.len() as u32);
-        self.unit.variables.push(Variable {
-            name: name.to_owned(),
-            ty,
-            storage,
-            address_taken: false,
-            is_extern: false,
-            span,
-        });
-        id
+    /// Remembers what can be said of a declaration that wasn't understood.
+    fn refuse(&mut self, declaration: &ExternalDeclaration, reason: String) {
+        let is_function = matches!(declaration.kind, DeclKind::Function)
+            || self.tokens.normalised(declaration.tokens.end.saturating_sub(1)) == "}";
+        self.mark_used(declaration.tokens.clone());
+        let mut declaring = declaration.tokens.clone();
+        if is_function {
+            // What stands in the body is declared nowhere else.
+            let opens = |t: &usize| self.tokens.normalised(*t) == "{" && self.tokens.normalised(t - 1) == ")";
+            declaring.end = declaring.clone().skip(1).find(opens).unwrap_or(declaring.end);
+        }
+        self.forget(declaring, &reason);
+        let span = match declaration.tokens.clone() {
+            range if range.is_empty() => Span::default(),
+            range => self.tokens.span_of(range.start, range.end - 1),
+        };
+        if !is_function {
+            return;
+        }
+        let name = declaration.name.map_or("", |token| self.tokens.spelling(token)).to_owned();
+        // It is defined here all the same.
+        if let Some(id) = self.linkage.get(&name).copied() {
+            self.linked.entry(id).or_default().defined = true;
+        }
+        let loops = loop_lines(self.tokens, declaration.tokens.clone());
+        self.unit.refused.push(Refused { name, reason, span, loops });
     }
 
-    fn lookup(&self, name: &str) -> Option<Entity> {
-        self.scopes.iter().rev().find_map(|s| s.names.get(name).copied())
-    }
-
-    fn lookup_tag(&self, name: &str) -> Option<Tag> {
-        self.scopes.iter().rev().find_map(|s| s.tags.get(name).copied())
-    }
-
-    fn bind(&mut self, name: &str, entity: Entity) {
-        if let Some(scope) = self.scopes.last_mut() {
-            scope.names.insert(name.to_owned(), entity);
+    /// Makes the new names among some tokens unknown.
+    fn forget(&mut self, range: Range<usize>, reason: &str) {
+        for token in range {
+            let name = self.tokens.spelling(token);
+            if self.tokens.tokens.get(token).is_none_or(|t| t.kind != TokenKind::Identifier) {
+                continue;
+            }
+            let before = if token == 0 { "" } else { self.tokens.spelling(token - 1) };
+            if matches!(before, "struct" | "union" | "enum") {
+                let complete = match self.lookup_tag(name) {
+                    Some(Tag::Record(id)) => self.types().record(id).fields.is_some(),
+                    Some(Tag::Enum(ty)) => ty.is_some(),
+                    Some(Tag::Unknown) | None => false,
+                };
+                if !complete {
+                    self.declare_tag(name, Tag::Unknown);
+                }
+            } else if self.lookup(name).is_none() {
+                self.declare(name, Entity::Unknown(reason.to_owned()));
+            }
         }
     }
 
-    fn int(&mut self, kind: IntKind) -> QualType {
-        plain(self.unit.types.intern(TypeKind::Int(kind)))
+    /// Text that isn't lowered may take the address of every variable that it names.
+    fn mark_used(&mut self, range: Range<usize>) {
+        for token in range {
+            if let Some(Entity::Variable(id)) = self.lookup(self.tokens.spelling(token)) {
+                let id = *id;
+                if let Some(variable) = self.unit.variables.get_mut(id.0 as usize) {
+                    variable.address_taken = true;
+                }
+            }
+        }
     }
 
-    fn float(&mut self, kind: FloatKind) -> QualType {
-        plain(self.unit.types.intern(TypeKind::Float(kind)))
+    /// The unit, once everything has been read.
+    fn finish(mut self) -> TranslationUnit {
+        for (id, linked) in &self.linked {
+            if let Some(variable) = self.unit.variables.get_mut(id.0 as usize) {
+                variable.is_extern = linked.replaceable || !linked.defined;
+            }
+        }
+        // Calls of an allocation function count if it is the C library's.
+        let genuine = |id: &VarId| {
+            let linked = self.linked.get(id).copied().unwrap_or_default();
+            !linked.defined && !linked.replaceable && !linked.internal && !linked.implicit
+        };
+        let mut callees = self.allocation_callees.iter();
+        self.unit.allocations.retain(|_| callees.next().is_some_and(&genuine));
+        self.unit
     }
 
-    fn void(&mut self) -> QualType {
-        plain(self.unit.types.intern(TypeKind::Void))
-    }
-
-    fn pointer_to(&mut self, target: QualType) -> QualType {
-        plain(self.unit.types.intern(TypeKind::Pointer(target)))
-    }
+    // ---- Small things that everybody needs.
 
     fn place(&mut self, kind: PlaceKind, ty: QualType, span: Span) -> Place {
-        self.next_place += 1;
-        Place { id: PlaceId(self.next_place - 1), kind, ty, span }
-    }
-}
-
-/// Reads nodes of one declaration's view in terms of the source.
-struct Reader<'a> {
-    declaration: &'a ExternalDeclaration,
-    tokens: &'a Tokens,
-}
-
-impl Reader<'_> {
-    fn token(&self, node: Node) -> Lowered<usize> {
-        self.declaration.map.source_token(node.start_byte()).ok_or_else(|| "a node without source".to_owned())
-    }
-    /// The first source token's spelling.
-    fn text(&self, node: Node) -> Lowered<&str> {
-        Ok(self.tokens.normalised(self.token(node)?))
-    }
-    /// The view's own text: for operators and keywords, which the view never changes.
-    fn operator(&self, node: Node) -> &str {
-        self.declaration.view.get(node.byte_range()).unwrap_or_default()
-    }
-    fn span(&self, node: Node) -> Span {
-        self.declaration.map.source_span(self.tokens, node.byte_range())
-    }
-    fn has_attribute(&self, target: AttributeTarget, names: &[&str]) -> bool {
-        self.declaration.attributes_of(target).any(|a| names.contains(&a.name.as_str()))
-    }
-}
-
-/// A named field of a node, or the reason to refuse.
-fn field<'t>(node: Node<'t>, name: &str) -> Lowered<Node<'t>> {
-    node.child_by_field_name(name).ok_or_else(|| format!("{} without {name}", node.kind()))
-}
-
-/// Named children that are no comments.
-fn children(node: Node<'_>) -> Vec<Node<'_>> {
-    let mut cursor = node.walk();
-    node.named_children(&mut cursor).filter(|n| n.kind() != "comment").collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn lower(text: &str) -> TranslationUnit {
-        lower_unit(text, &Dialect::default())
+        self.places += 1;
+        Place { id: PlaceId(self.places - 1), kind, ty, span }
     }
 
-    #[test]
-    fn ordinary_c_is_lowered() {
-        let unit = lower(
-            "typedef struct site { short x, y; int index; double *row; } site;\n\
-             enum direction { UP, DOWN = 5 };\n\
-             static site lattice[100]; extern int n; unsigned char bytes[] = \"abc\";\n\
-             void *malloc(unsigned long); double sqrt(double);\n\
-             static double f(double **a, const float *restrict b, unsigned m, site *s) {\n\
-               double sum = 0; int i, *q = (int *)b;\n\
-               for (i = 0; i < n; i++) { if (a[i][m] > (float)i) continue; sum += sqrt(a[i][1]) * b[i + DOWN]; }\n\
-               for (unsigned k = m; k-- > 0;) *q++ = s->index, lattice[k].x = (short)k;\n\
-               do { n -= 2; } while (n > 0);\n\
-               switch (n) { case 1: sum++; break; default: sum--; }\n\
-               s->row = malloc(n * sizeof *s->row);\n\
-               return sum ? sum : -1;\n\
-             }\n",
-        );
-        assert!(unit.refused.is_empty(), "{:?}", unit.refused);
-        assert_eq!(unit.functions.len(), 1);
-        assert_eq!(unit.allocations.len(), 1);
-        let bytes = unit.variables.iter().find(|v| v.name == "bytes").unwrap();
-        assert_eq!(unit.types.size_of(bytes.ty.ty), Some(4));
-        let lattice = unit.variables.iter().find(|v| v.name == "lattice").unwrap();
-        assert_eq!(unit.types.size_of(lattice.ty.ty), Some(1600));
-    }
-
-    #[test]
-    fn what_is_not_understood_is_refused_alone() {
-        let unit = lower(
-            "int g(int x) { return ({ x; }); }\n\
-             int h(int *p) { for (int i = 0; i < 3; i++) p[i] = __builtin_strange(i); return 0; }\n\
-             int f(int x) { return x + 1; }\n\
-             struct odd { char c; int i; } __attribute__((packed)); int k(struct odd *o) { return o->i; }",
-        );
-        assert_eq!(unit.functions.len(), 1);
-        assert_eq!(unit.refused.len(), 3);
-        assert_eq!(unit.refused[1].loops, vec![(0, 2)]);
-    }
-
-    #[test]
-    fn layout_is_that_of_cc() {
-        let records = [
-            "{ char c; int i; short s; }",
-            "{ int a : 3; int b : 30; char c; }",
-            "{ unsigned long a : 40; unsigned b : 10; char c : 2; }",
-            "{ char c; int : 0; char d; }",
-            "{ char c; union { double d; float f[3]; }; short s[]; }",
-            "{ struct { char c[3]; } a[2]; long l; _Bool b; }",
-            "{ short s : 9; char c : 7; char d : 7; long double x; }",
-        ];
-        let mut program = String::from("#include <stdio.h>\n#include <stddef.h>\n");
-        let mut ours = Vec::new();
-        for (number, body) in records.iter().enumerate() {
-            program.push_str(&format!("struct s{number} {body};\n"));
-            let unit = lower(&format!(
-                "struct s{number} {body}; unsigned long f(void) {{ return sizeof(struct s{number}) * 1000 + _Alignof(struct s{number}); }}"
-            ));
-            assert!(unit.refused.is_empty(), "{:?}", unit.refused);
-            let StmtKind::Block(body) = &unit.functions[0].body.kind else { panic!() };
-            let StmtKind::Return(Some(value)) = &body[0].kind else { panic!() };
-            ours.push(super::super::constant::fold(&unit.types, value).unwrap());
+    /// Runs `body` one level deeper.
+    fn nested<T>(&mut self, body: impl FnOnce(&mut Self) -> Lowered<T>) -> Lowered<T> {
+        if self.depth >= DEPTH_LIMIT {
+            return Err("nested too deeply".into());
         }
-        program.push_str("int main(void) {\n");
-        for number in 0..records.len() {
-            program.push_str(&format!(
-                "printf(\"%zu\\n\", sizeof(struct s{number}) * 1000 + _Alignof(struct s{number}));\n"
-            ));
-        }
-        program.push_str("return 0; }\n");
-        let folder = tempfile::tempdir().unwrap();
-        let (source, binary) = (folder.path().join("l.c"), folder.path().join("l"));
-        std::fs::write(&source, program).unwrap();
-        assert!(
-            std::process::Command::new("cc").arg(&source).arg("-o").arg(&binary).status().unwrap().success()
-        );
-        let output = std::process::Command::new(&binary).output().unwrap().stdout;
-        let theirs: Vec<i128> =
-            String::from_utf8(output).unwrap().lines().map(|l| l.parse().unwrap()).collect();
-        assert_eq!(ours, theirs);
+        self.depth += 1;
+        let result = body(self);
+        self.depth -= 1;
+        result
     }
+
+    /// The tokens of a node, first to last.
+    fn token_range(&self, node: Node) -> Range<usize> {
+        let span = self.source.span(node);
+        let tokens = &self.tokens.tokens;
+        let first = tokens.partition_point(|t| t.start < span.start);
+        first..tokens.partition_point(|t| t.start < span.end)
+    }
+
+    /// Adds the line of `node` to a failure that has none.
+    fn located<T>(&self, result: Lowered<T>, node: Node) -> Lowered<T> {
+        result.map_err(|failure| match failure.line {
+            Some(_) => failure,
+            None => Failure { line: self.source.token(node).map(|t| self.tokens.span(t).line), ..failure },
+        })
+    }
+}
+
+/// File and line of each loop keyword among some tokens; the `while` of a `do` is none.
+fn loop_lines(tokens: &Tokens, range: Range<usize>) -> Vec<(u32, u32)> {
+    let mut lines = Vec::new();
+    let mut open = Vec::new();
+    let mut depth = 0u32;
+    for token in range.clone() {
+        let before = if token > range.start { tokens.normalised(token - 1) } else { "" };
+        match tokens.normalised(token) {
+            "{" => depth += 1,
+            "}" => depth = depth.saturating_sub(1),
+            "while" if matches!(before, "}" | ";") && open.last() == Some(&depth) => {
+                open.pop();
+            }
+            word @ ("for" | "while" | "do") if !matches!(before, "." | "->") => {
+                if word == "do" {
+                    open.push(depth);
+                }
+                let span = tokens.span(token);
+                lines.push((span.file, span.line));
+            }
+            _ => {}
+        }
+    }
+    lines
 }

@@ -1,202 +1,263 @@
-//! Statements.
+//! Statements: blocks, loops, branches, labels, jumps.
 
-use super::*;
+use tree_sitter::Node;
+
+use super::super::constant;
+use super::super::hir::*;
+use super::source::{field, named, parts};
+use super::{Lowered, Lowering};
 
 impl Lowering<'_> {
-    /// A statement; scopes are those of C.
-    pub(super) fn statement(&mut self, reader: &Reader, node: Node) -> Lowered<Stmt> {
-        let span = reader.span(node);
-        let kind = match node.kind() {
-            "compound_statement" => {
-                self.scopes.push(Scope::default());
-                let block = self.sequence(reader, &children(node));
-                self.scopes.pop();
-                StmtKind::Block(block?)
+    /// The statements of a block whose scope is already open.
+    pub(super) fn block_items(&mut self, block: Node) -> Lowered<Vec<Stmt>> {
+        let mut statements = Vec::new();
+        for node in named(block) {
+            self.item_of_block(node, &mut statements)?;
+        }
+        Ok(statements)
+    }
+
+    /// One declaration or statement of a block.
+    fn item_of_block(&mut self, node: Node, statements: &mut Vec<Stmt>) -> Lowered<()> {
+        let result = self.nested(|lowering| match node.kind() {
+            "declaration" | "type_definition" | "struct_specifier" | "union_specifier" | "enum_specifier" => {
+                statements.extend(lowering.declaration(node)?);
+                Ok(())
             }
-            "expression_statement" => match node.named_child(0) {
-                Some(expression) => StmtKind::Expr(self.rvalue(reader, expression)?),
-                None => StmtKind::Empty,
+            "function_definition" => Err("a nested function".into()),
+            _ => lowering.statement(node, false, statements),
+        });
+        self.located(result, node)
+    }
+
+    /// A statement that is part of another one.
+    fn substatement(&mut self, node: Node, unbraced: bool) -> Lowered<Box<Stmt>> {
+        let span = self.source.span(node);
+        let mut statements = Vec::new();
+        let result = self.nested(|lowering| lowering.statement(node, unbraced, &mut statements));
+        self.located(result, node)?;
+        match (statements.pop(), statements.is_empty()) {
+            (Some(statement), true) => Ok(Box::new(statement)),
+            (None, _) => Ok(Box::new(Stmt { kind: StmtKind::Empty, span })),
+            // The grammar counts what follows a `case` to it; C doesn't.
+            _ => Err("a case label without a block".into()),
+        }
+    }
+
+    /// A statement. Labels in front of several statements make several of it.
+    fn statement(&mut self, node: Node, unbraced: bool, statements: &mut Vec<Stmt>) -> Lowered<()> {
+        let span = self.source.span(node);
+        let kind = match node.kind() {
+            "compound_statement" => StmtKind::Block(self.in_block(|lowering| lowering.block_items(node))?),
+            "expression_statement" => match named(node).as_slice() {
+                [] => StmtKind::Empty,
+                [expr] if is_assembly(*expr) => {
+                    self.mark_used(self.token_range(*expr));
+                    StmtKind::Opaque("asm")
+                }
+                [expr] => StmtKind::Expr(self.value(*expr)?),
+                _ => return Err("a statement of several expressions".into()),
             },
             "if_statement" => {
-                let cond = self.condition(reader, field(node, "condition")?)?;
-                let then = Box::new(self.unbraced(reader, field(node, "consequence")?)?);
+                let cond = self.controlling(node)?;
+                let then = self.substatement(field(node, "consequence")?, true)?;
                 let otherwise = match node.child_by_field_name("alternative") {
                     None => None,
-                    Some(clause) => {
-                        let inner = match clause.kind() {
-                            "else_clause" => clause.named_child(0).ok_or("an else without statement")?,
-                            _ => clause,
-                        };
-                        Some(Box::new(self.unbraced(reader, inner)?))
-                    }
+                    Some(clause) => match named(clause).as_slice() {
+                        [inner] => Some(self.substatement(*inner, true)?),
+                        _ => return Err("an else without a statement".into()),
+                    },
                 };
                 StmtKind::If { cond, then, otherwise }
             }
-            "for_statement" => {
-                self.scopes.push(Scope::default());
-                let result = self.for_statement(reader, node);
-                self.scopes.pop();
-                StmtKind::Loop(result?)
-            }
-            "while_statement" => {
-                let (id, keyword_span, ordinal) = self.loop_head(reader, node)?;
-                let cond = Some(self.condition(reader, field(node, "condition")?)?);
-                let body = Box::new(self.unbraced(reader, field(node, "body")?)?);
-                StmtKind::Loop(LoopStmt {
-                    id,
-                    keyword: LoopKeyword::While,
-                    init: Vec::new(),
-                    cond,
-                    step: None,
-                    body,
-                    keyword_span,
-                    keyword_ordinal: ordinal,
-                    unbraced_body: false,
-                })
-            }
-            "do_statement" => {
-                let (id, keyword_span, ordinal) = self.loop_head(reader, node)?;
-                let body = Box::new(self.unbraced(reader, field(node, "body")?)?);
-                let cond = Some(self.condition(reader, field(node, "condition")?)?);
-                StmtKind::Loop(LoopStmt {
-                    id,
-                    keyword: LoopKeyword::Do,
-                    init: Vec::new(),
-                    cond,
-                    step: None,
-                    body,
-                    keyword_span,
-                    keyword_ordinal: ordinal,
-                    unbraced_body: false,
-                })
-            }
             "switch_statement" => {
-                let cond = self.condition(reader, field(node, "condition")?)?;
-                let body = Box::new(self.statement(reader, field(node, "body")?)?);
+                let cond = self.controlling(node)?;
+                let cond = self.promoted(cond)?;
+                let kind =
+                    self.types().as_int(cond.ty.ty).ok_or("a switch on something that is no integer")?;
+                self.switches()?.push(kind);
+                let body = self.substatement(field(node, "body")?, true)?;
+                self.switches()?.pop();
                 StmtKind::Switch { cond, body }
             }
-            "labeled_statement" => {
-                let name = reader.text(field(node, "label")?)?.to_owned();
-                let parts: Vec<Node> = children(node).into_iter().skip(1).collect();
-                let body = match self.sequence(reader, &parts)? {
-                    mut one if one.len() == 1 => one.remove(0),
-                    many => Stmt { kind: StmtKind::Block(many), span },
-                };
-                StmtKind::Label { name, body: Box::new(body) }
+            "case_statement" => return self.case(node, unbraced, statements),
+            "labeled_statement" => return self.labelled(node, unbraced, statements),
+            "for_statement" => self.in_block(|lowering| lowering.for_statement(node, unbraced))?,
+            "while_statement" => {
+                let mut found = self.loop_statement(node, LoopKeyword::While, unbraced)?;
+                found.cond = Some(self.controlling(node)?);
+                found.body = self.substatement(field(node, "body")?, true)?;
+                StmtKind::Loop(found)
             }
-            "return_statement" => match node.named_child(0) {
-                None => StmtKind::Return(None),
-                Some(value) => {
-                    let value = self.rvalue(reader, value)?;
-                    let ty = self.return_type.ok_or("a return outside of a function")?;
-                    let is_void = matches!(self.unit.types.kind(ty.ty), TypeKind::Void);
-                    StmtKind::Return(Some(if is_void { value } else { self.convert(value, plain(ty.ty))? }))
-                }
-            },
+            "do_statement" => {
+                let mut found = self.loop_statement(node, LoopKeyword::Do, unbraced)?;
+                found.body = self.substatement(field(node, "body")?, true)?;
+                found.cond = Some(self.controlling(node)?);
+                StmtKind::Loop(found)
+            }
+            "return_statement" => StmtKind::Return(self.return_value(node)?),
             "break_statement" => StmtKind::Break,
             "continue_statement" => StmtKind::Continue,
-            "goto_statement" => {
-                let label = node.child_by_field_name("label");
-                StmtKind::Goto(label.map(|l| reader.text(l).map(str::to_owned)).transpose()?)
-            }
-            "asm_statement" | "gnu_asm_expression" => StmtKind::Opaque("assembler"),
-            other => return Err(format!("a statement written as {other}")),
+            "goto_statement" => StmtKind::Goto(Some(self.source.spelling(field(node, "label")?).to_owned())),
+            other => return Err(format!("the statement {other}").into()),
         };
-        Ok(Stmt { kind, span })
-    }
-
-    /// A statement that is the body of another; tells a loop in it that it stands without braces.
-    fn unbraced(&mut self, reader: &Reader, node: Node) -> Lowered<Stmt> {
-        let mut statement = self.statement(reader, node)?;
-        mark_unbraced(&mut statement);
-        Ok(statement)
-    }
-
-    /// Statements of a block. A `case` holds the statements behind it: they are its siblings here.
-    fn sequence(&mut self, reader: &Reader, nodes: &[Node]) -> Lowered<Vec<Stmt>> {
-        let mut out = Vec::new();
-        for &node in nodes {
-            match node.kind() {
-                "declaration" | "type_definition" => out.extend(self.declaration(reader, node, false)?),
-                "struct_specifier" | "union_specifier" | "enum_specifier" => {
-                    self.file_scope(reader, node)?;
-                }
-                "case_statement" => self.case(reader, node, &mut out)?,
-                "else_clause" => return Err("an else without if".into()),
-                _ => out.push(self.statement(reader, node)?),
-            }
-        }
-        Ok(out)
-    }
-
-    fn case(&mut self, reader: &Reader, node: Node, out: &mut Vec<Stmt>) -> Lowered<()> {
-        let value_node = node.child_by_field_name("value");
-        let value = match value_node {
-            None => None,
-            Some(value)
-                if value.kind() == "call_expression" && reader.operator(value).starts_with("pg_range") =>
-            {
-                let bounds = children(field(value, "arguments")?);
-                let [low, high] = bounds[..] else { return Err("a case range".into()) };
-                Some((self.constant(reader, low)?, self.constant(reader, high)?))
-            }
-            Some(value) => {
-                let value = self.constant(reader, value)?;
-                Some((value, value))
-            }
-        };
-        let span = reader.span(node);
-        let body = Box::new(Stmt { kind: StmtKind::Empty, span });
-        out.push(Stmt { kind: StmtKind::Case { value, body }, span });
-        let rest: Vec<Node> = children(node).into_iter().filter(|c| Some(*c) != value_node).collect();
-        out.extend(self.sequence(reader, &rest)?);
+        statements.push(Stmt { kind, span });
         Ok(())
     }
 
-    fn condition(&mut self, reader: &Reader, node: Node) -> Lowered<Expr> {
-        let cond = self.rvalue(reader, node)?;
-        self.scalar(&cond)?;
-        Ok(cond)
+    fn switches(&mut self) -> Lowered<&mut Vec<IntKind>> {
+        match &mut self.function {
+            Some(function) => Ok(&mut function.switches),
+            None => Err("a statement outside a function".into()),
+        }
     }
 
-    fn loop_head(&mut self, reader: &Reader, node: Node) -> Lowered<(LoopId, Span, (u32, u32))> {
-        let token = reader.token(node)?;
-        let id = LoopId(self.next_loop);
-        self.next_loop += 1;
-        Ok((id, reader.tokens.span(token), reader.tokens.loop_keyword_ordinal(token)))
+    /// The condition in parentheses.
+    fn controlling(&mut self, node: Node) -> Lowered<Expr> {
+        let value = self.value(field(node, "condition")?)?;
+        self.condition(value)
     }
 
-    fn for_statement(&mut self, reader: &Reader, node: Node) -> Lowered<LoopStmt> {
-        let (id, keyword_span, keyword_ordinal) = self.loop_head(reader, node)?;
-        let init = match node.child_by_field_name("initializer") {
-            None => Vec::new(),
-            Some(init) if init.kind() == "declaration" => self.declaration(reader, init, false)?,
-            Some(init) => {
-                let span = reader.span(init);
-                vec![Stmt { kind: StmtKind::Expr(self.rvalue(reader, init)?), span }]
+    fn return_value(&mut self, node: Node) -> Lowered<Option<Expr>> {
+        let Some(function) = &self.function else { return Err("a return outside a function".into()) };
+        let result = function.result;
+        match named(node).as_slice() {
+            [] => Ok(None),
+            [expr] => {
+                let value = self.value(*expr)?;
+                if self.is_void(result) {
+                    let void = self.void();
+                    return Ok(Some(self.cast(value, void)));
+                }
+                self.assigned(value, result).map(Some)
             }
+            _ => Err("a return of several values".into()),
+        }
+    }
+
+    // ---- Labels.
+
+    fn labelled(&mut self, node: Node, unbraced: bool, statements: &mut Vec<Stmt>) -> Lowered<()> {
+        let span = self.source.span(node);
+        let name = self.source.spelling(field(node, "label")?).to_owned();
+        let first = statements.len();
+        let inner = named(node).into_iter().nth(1).ok_or("a label without a statement")?;
+        if inner.kind() == "declaration" {
+            let declared = self.declaration(inner)?;
+            statements.extend(declared);
+        } else {
+            self.nested(|lowering| lowering.statement(inner, unbraced, statements))?;
+        }
+        put_label(statements, first, span, |body| StmtKind::Label { name, body });
+        Ok(())
+    }
+
+    fn case(&mut self, node: Node, unbraced: bool, statements: &mut Vec<Stmt>) -> Lowered<()> {
+        let span = self.source.span(node);
+        let kind = *self.switches()?.last().ok_or("a case outside a switch")?;
+        let value_node = node.child_by_field_name("value");
+        let value = match value_node {
+            Some(value) => Some(self.case_values(value, kind)?),
+            None => None,
         };
-        let cond = node.child_by_field_name("condition").map(|c| self.condition(reader, c)).transpose()?;
-        let step = node.child_by_field_name("update").map(|u| self.rvalue(reader, u)).transpose()?;
-        let body = Box::new(self.unbraced(reader, field(node, "body")?)?);
+        let first = statements.len();
+        for part in named(node) {
+            if Some(part) == value_node {
+                continue;
+            }
+            match part.kind() {
+                "declaration" | "type_definition" => statements.extend(self.declaration(part)?),
+                _ => self.nested(|lowering| lowering.statement(part, unbraced, statements))?,
+            }
+        }
+        put_label(statements, first, span, |body| StmtKind::Case { value, body });
+        Ok(())
+    }
+
+    /// Lowest and highest value of a `case`; the view writes a range as `pg_range(low, high)`.
+    fn case_values(&mut self, node: Node, kind: IntKind) -> Lowered<(i128, i128)> {
+        let range = node.kind() == "call_expression" && self.source.spelling(node) == "case";
+        if range {
+            let [low, high] = named(field(node, "arguments")?)[..] else { return Err("a case range".into()) };
+            return Ok((self.case_value(low, kind)?, self.case_value(high, kind)?));
+        }
+        let value = self.case_value(node, kind)?;
+        Ok((value, value))
+    }
+
+    fn case_value(&mut self, node: Node, kind: IntKind) -> Lowered<i128> {
+        let value = self.value(node)?;
+        let value = constant::fold(self.types(), &value).ok_or("a case that isn't constant")?;
+        constant::wrap(value, kind).ok_or_else(|| "a case out of range".into())
+    }
+
+    // ---- Loops.
+
+    /// A loop with its keyword, still without what belongs to it.
+    fn loop_statement(&mut self, node: Node, keyword: LoopKeyword, unbraced_body: bool) -> Lowered<LoopStmt> {
+        let token = self.source.token(node).ok_or("a loop without a keyword")?;
+        if self.tokens.spelling(token) != keyword.to_string() {
+            return Err("a loop without its keyword".into());
+        }
+        self.loops += 1;
         Ok(LoopStmt {
-            id,
-            keyword: LoopKeyword::For,
-            init,
-            cond,
-            step,
-            body,
-            keyword_span,
-            keyword_ordinal,
-            unbraced_body: false,
+            id: LoopId(self.loops - 1),
+            keyword,
+            init: Vec::new(),
+            cond: None,
+            step: None,
+            body: Box::new(Stmt { kind: StmtKind::Empty, span: self.source.span(node) }),
+            keyword_span: self.tokens.span(token),
+            keyword_ordinal: self.tokens.loop_keyword_ordinal(token),
+            unbraced_body,
         })
+    }
+
+    fn for_statement(&mut self, node: Node, unbraced: bool) -> Lowered<StmtKind> {
+        let mut found = self.loop_statement(node, LoopKeyword::For, unbraced)?;
+        let expression = |lowering: &mut Self, name: &str| match node.child_by_field_name(name) {
+            Some(part) => lowering.value(part).map(Some),
+            None => Ok(None),
+        };
+        match node.child_by_field_name("initializer") {
+            None => {}
+            Some(init) if init.kind() == "declaration" => found.init = self.declaration(init)?,
+            Some(init) => {
+                let expr = self.value(init)?;
+                found.init = vec![Stmt { span: expr.span, kind: StmtKind::Expr(expr) }];
+            }
+        }
+        if let Some(cond) = expression(self, "condition")? {
+            found.cond = Some(self.condition(cond)?);
+        }
+        found.step = expression(self, "update")?;
+        found.body = self.substatement(field(node, "body")?, true)?;
+        Ok(StmtKind::Loop(found))
     }
 }
 
-fn mark_unbraced(statement: &mut Stmt) {
-    match &mut statement.kind {
-        StmtKind::Loop(inner) => inner.unbraced_body = true,
-        StmtKind::Label { body, .. } => mark_unbraced(body),
-        _ => {}
+/// Puts a label in front of the statement at `first`.
+fn put_label(
+    statements: &mut Vec<Stmt>,
+    first: usize,
+    span: Span,
+    label: impl FnOnce(Box<Stmt>) -> StmtKind,
+) {
+    let body = if first < statements.len() {
+        std::mem::replace(&mut statements[first], Stmt { kind: StmtKind::Empty, span })
+    } else {
+        statements.push(Stmt { kind: StmtKind::Empty, span });
+        Stmt { kind: StmtKind::Empty, span }
+    };
+    let span = Span { end: body.span.end.max(span.start), ..span };
+    statements[first] = Stmt { kind: label(Box::new(body)), span };
+}
+
+/// Whether an expression is an asm, in parentheses or not.
+fn is_assembly(node: Node) -> bool {
+    match node.kind() {
+        "gnu_asm_expression" => true,
+        "parenthesized_expression" => parts(node).into_iter().any(|(_, part)| is_assembly(part)),
+        _ => false,
     }
 }
