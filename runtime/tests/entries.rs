@@ -67,6 +67,7 @@ const DIVIDE: u64 = 10;
 const TWO: u64 = 11;
 const TWICE: u64 = 12;
 const GATHER: u64 = 13;
+const SLOW: u64 = 14;
 
 impl Run {
     fn of(&self, line: u64) -> Vec<&Value> {
@@ -180,7 +181,13 @@ fn races_on_large_arrays_have_one_result() {
             );
         }
     }
-    run(&["twice", "20"], &[("PARAGON_MEMORY", "separate"), ("PARAGON_DEVICE", "threads")]);
+}
+
+#[test]
+fn a_device_overtakes_a_worker_that_has_begun() {
+    let run = run(&["slow", "5"], &[("PARAGON_DEVICE", "threads")]);
+    let overtaken = |r: &&&Value| r["decision"] == "threads" && r["worker_iterations"].as_u64() > Some(0);
+    assert!(run.of(SLOW).iter().filter(overtaken).count() > 0, "{:?}", run.records);
 }
 
 #[test]

@@ -242,3 +242,145 @@ pub unsafe fn place(
     }
     Ok(placement)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::abi::{Access, Base, DeviceFn, DirectFn, PG_ABI_VERSION, RawLaunch, Site, Value};
+
+    unsafe extern "C" fn direct(_: *const Entry, _: *mut Value, _: i64, _: i64, _: *const u32) -> i64 {
+        0
+    }
+    unsafe extern "C" fn device(_: *const RawLaunch, _: u64, _: u64) {}
+
+    const STORE: u32 = PG_SITE_STORE | PG_SITE_LOGGED;
+    const AFFINE: u32 = PG_SITE_HAS_AFFINE;
+
+    fn base(pointer: u64) -> Base {
+        Base { pointer, object_lo: 0, object_hi: 0, dynamic: 0 }
+    }
+    fn site(base: u32, width: u32, flags: u32) -> Site {
+        Site { base, width, flags, line: base + 1 }
+    }
+    fn access(stride: i64, lo: i64, hi: i64) -> Access {
+        Access { stride: [stride, 0, 0, 0], lo, hi }
+    }
+
+    /// Places a loop of 100 iterations.
+    fn placed(
+        sites: &[Site],
+        bases: &mut [Base],
+        accesses: &mut [Access],
+        known: &[(u64, u64)],
+    ) -> Result<Placement, String> {
+        let mut allocations = Allocations::default();
+        known.iter().for_each(|(lo, size)| allocations.insert(*lo, *size));
+        let info = Info {
+            abi: PG_ABI_VERSION,
+            verdict: 2,
+            check: 3,
+            flags: 0,
+            file: std::ptr::null(),
+            function: std::ptr::null(),
+            line: 1,
+            n_dims: 1,
+            n_values: 0,
+            n_results: 0,
+            n_bases: bases.len() as u32,
+            n_sites: sites.len() as u32,
+            n_pairs: 0,
+            n_pins: 0,
+            work: 1,
+            sites: sites.as_ptr(),
+            pairs: std::ptr::null(),
+            results: std::ptr::null(),
+            cuda_body: std::ptr::null(),
+            direct: direct as DirectFn,
+            device: device as DeviceFn,
+        };
+        let entry = Entry {
+            info: &raw const info,
+            trip: [100, 1, 1, 1],
+            values: std::ptr::null_mut(),
+            results: std::ptr::null_mut(),
+            bases: bases.as_mut_ptr(),
+            accesses: accesses.as_mut_ptr(),
+            pins: std::ptr::null_mut(),
+        };
+        // SAFETY: all tables are alive and as long as `info` says.
+        unsafe { place(&info, &entry, &allocations, LogMethod::Atomic) }
+    }
+
+    #[test]
+    fn hulls_are_exact_and_only_stored_arrays_have_logs() {
+        let sites = [site(0, 8, STORE | AFFINE), site(1, 4, PG_SITE_LOGGED | AFFINE)];
+        let mut accesses = [access(-8, 0, 8), access(4, -4, 8)];
+        let p = placed(&sites, &mut [base(0x20000), base(0x10010)], &mut accesses, &[]).unwrap();
+        let ranges: Vec<(u64, u64)> = p.regions.iter().map(|r| (r.lo, r.size)).collect();
+        assert_eq!(ranges, [(0x1000c, 99 * 4 + 12), (0x20000 - 99 * 8, 800)]);
+        assert_eq!((p.written.clone(), p.read.clone()), (vec![false, true], vec![true, false]));
+        assert_eq!(p.regions[0].log, PG_NO_LOG);
+        assert_eq!((p.regions[1].log, p.log_shift), (0, 2));
+        // Cells begin at the 64 bytes that the region begins in, and cover all of it.
+        let (first, end) = p.cells_of(1, p.regions[1].lo, 0x20008);
+        assert_eq!(first, (0x20000 - 99 * 8) % 64 / 4);
+        assert!(end <= p.cells);
+        assert!(!p.recorded_store);
+    }
+
+    #[test]
+    fn overlapping_arrays_are_one_and_touching_ones_are_two() {
+        let sites = [site(0, 4, STORE | AFFINE), site(1, 4, AFFINE), site(2, 4, STORE | AFFINE)];
+        let mut accesses = [access(4, 0, 4), access(4, 0, 4), access(4, 0, 4)];
+        let mut bases = [base(0x1000), base(0x1000 + 200), base(0x1000 + 600)];
+        let p = placed(&sites, &mut bases, &mut accesses, &[]).unwrap();
+        assert_eq!(p.regions.iter().map(|r| r.size).collect::<Vec<_>>(), [600, 400]);
+        // The two regions' cells are different ones although they may share a line.
+        assert!(p.cells_of(0, 0x1000 + 596, 0x1000 + 600).1 <= p.cells_of(1, 0x1000 + 600, 0x1000 + 604).0);
+    }
+
+    #[test]
+    fn what_has_no_extent_is_refused() {
+        let sites = [site(0, 4, STORE)];
+        let mut accesses = [Access::default()];
+        let why = placed(&sites, &mut [base(0x5010)], &mut accesses, &[(0x6000, 100)]).unwrap_err();
+        assert_eq!(why, "the array accessed in line 1 has no known extent");
+        let p = placed(&sites, &mut [base(0x5010)], &mut accesses, &[(0x5000, 100)]).unwrap();
+        assert_eq!((p.regions[0].lo, p.regions[0].size), (0x5000, 100));
+        assert!(p.recorded_store);
+        let mut named = [Base { object_lo: 0x5008, object_hi: 0x5018, ..base(0x5010) }];
+        let p = placed(&sites, &mut named, &mut accesses, &[(0x5000, 100)]).unwrap();
+        assert_eq!((p.regions[0].lo, p.regions[0].size), (0x5008, 16));
+        assert!(!p.recorded_store);
+        let far = placed(&[site(0, 4, AFFINE)], &mut [base(0x10)], &mut [access(-4, 0, 4)], &[]);
+        assert_eq!(far.unwrap_err(), "the accesses in line 1 leave the address space");
+    }
+
+    #[test]
+    fn pointers_in_memory_are_followed() {
+        let rows = [0x70000u64, 0, 0x90008, 12];
+        let start = rows.as_ptr() as u64;
+        let sites = [site(0, 8, PG_SITE_LOADS_POINTER | AFFINE), site(1, 8, STORE)];
+        let mut bases = [base(start), Base { dynamic: 1, ..base(0) }];
+        let mut accesses = [access(0, 0, 32), Access::default()];
+        let known = [(0x70000, 64), (0x80000, 64), (0x90000, 64)];
+        let p = placed(&sites, &mut bases, &mut accesses, &known).unwrap();
+        let mut expected = vec![(0x70000, 64), (0x90000, 64), (start, 32)];
+        expected.sort_unstable();
+        assert_eq!(p.regions.iter().map(|r| (r.lo, r.size)).collect::<Vec<_>>(), expected);
+        // A store without a base may go anywhere.
+        assert!(p.written.iter().all(|w| *w) && p.recorded_store);
+        assert_eq!(p.anchors[1], 0);
+    }
+
+    #[test]
+    fn pinned_bytes_have_cells() {
+        let sites = [site(0, 4, STORE | AFFINE)];
+        let p = placed(&sites, &mut [base(0x1000)], &mut [access(4, 0, 4)], &[]).unwrap();
+        let pin = |address, width| Pin { address, width };
+        assert_eq!(
+            p.pinned_cells(&[pin(0x1008, 8), pin(0xffe, 4), pin(0x2000, 8), pin(u64::MAX - 1, 8)]),
+            [(2, 4), (0, 1)]
+        );
+    }
+}
