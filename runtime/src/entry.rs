@@ -68,9 +68,6 @@ fn blocked_signals() -> u64 {
     }
 }
 
-/// Host addresses, start to one past the end.
-type Ranges = Vec<(u64, u64)>;
-
 /// How this entry is checked.
 struct Plan {
     method: LogMethod,
@@ -80,6 +77,19 @@ struct Plan {
     rest: Rest,
     /// The log method was asked for: nothing replaces it.
     forced: bool,
+}
+
+impl Plan {
+    /// Whether accesses are logged, so that the run is a guess.
+    fn logged(&self) -> bool {
+        matches!(self.method, LogMethod::Atomic | LogMethod::Reduction)
+    }
+}
+
+/// Where the arrays lie, and what is written completely, where that is known.
+struct Placed {
+    placement: Placement,
+    dense: Option<Vec<(u64, u64)>>,
 }
 
 /// One entry on its way.
@@ -288,7 +298,7 @@ impl Engine {
     unsafe fn run_where_it_pays(
         &self,
         visit: &mut Visit<'_>,
-        plan: Plan,
+        mut plan: Plan,
         in_place: bool,
     ) -> Result<(), Declined> {
         let info = visit.info;
@@ -300,13 +310,19 @@ impl Engine {
             return Err("CUDA would not give the same bits".into());
         }
         let may_use_cuda = choice != DeviceChoice::Threads && exact && visit.iterations <= MAX_ITERATIONS;
+        // What predicates left open may be settled by where the arrays lie; then nothing is logged.
+        let placed = match plan.proven {
+            true => None,
+            // SAFETY: promised by the caller.
+            false => Some(unsafe { self.place(visit, &mut plan)? }),
+        };
         let mut situation = Situation {
             iterations: visit.iterations,
             work: info.work,
             // SAFETY: promised by the caller.
             bytes: unsafe { placement::rough_bytes(info, visit.entry) },
             threads: self.config.threads,
-            logged: !plan.proven,
+            logged: plan.logged(),
             open: [
                 in_place && several,
                 choice != DeviceChoice::Cuda && several && visit.iterations <= MAX_ITERATIONS,
@@ -324,12 +340,12 @@ impl Engine {
         let undecided = may_use_cuda && matches!(state, CudaState::Unknown | CudaState::Opening);
 
         // The first invocation of a logged loop is monitored.
-        if !plan.proven && visit.history.category == Category::Unknown && self.config.monitor && several {
+        if plan.logged() && visit.history.category == Category::Unknown && self.config.monitor && several {
             if lock(&self.pending).is_some() {
                 return Err("another loop is being monitored".into());
             }
             // SAFETY: promised by the caller.
-            return unsafe { self.speculate_by(visit, plan, Kind::Threads, Rule::Monitor) };
+            return unsafe { self.speculate_by(visit, plan, placed, Kind::Threads, Rule::Monitor) };
         }
         let kind = match policy::choose(&visit.history, &situation) {
             // SAFETY: promised by the caller; the loop is proven parallel for this entry.
@@ -348,7 +364,7 @@ impl Engine {
             }
         };
         // SAFETY: promised by the caller.
-        unsafe { self.speculate_by(visit, plan, kind, Rule::FirstWins) }
+        unsafe { self.speculate_by(visit, plan, placed, kind, Rule::FirstWins) }
     }
 
     /// A proven loop on the program's own memory: at first a sample on the calling thread, then all threads.
@@ -402,15 +418,11 @@ impl Engine {
             RaceChoice::Worker => Rule::WorkerAlways,
         };
         // SAFETY: promised by the caller.
-        unsafe { self.speculate_by(visit, plan, kind, rule) }
+        unsafe { self.speculate_by(visit, plan, None, kind, rule) }
     }
 
     /// Places the entry's arrays, and settles how it is instrumented.
-    unsafe fn place(
-        &self,
-        visit: &Visit<'_>,
-        plan: &mut Plan,
-    ) -> Result<(Placement, Option<Ranges>), Declined> {
+    unsafe fn place(&self, visit: &Visit<'_>, plan: &mut Plan) -> Result<Placed, Declined> {
         let (info, entry) = (visit.info, &*visit.entry);
         let table = (0..1000)
             .find_map(|_| match self.allocations.try_lock() {
@@ -445,7 +457,7 @@ impl Engine {
         if !limits::fits(2 * placement.bytes() + 12 * placement.cells) {
             return Err("too little free memory for copies of its arrays".into());
         }
-        Ok((placement, dense))
+        Ok(Placed { placement, dense })
     }
 
     /// A loop on copies of its arrays, raced by the sequential loop.
@@ -453,8 +465,9 @@ impl Engine {
         &self,
         visit: &mut Visit<'_>,
         mut plan: Plan,
+        placed: Option<Placed>,
         kind: Kind,
-        mut rule: Rule,
+        rule: Rule,
     ) -> Result<(), Declined> {
         if visit.iterations > MAX_ITERATIONS {
             return Err("too many iterations to tell apart".into());
@@ -470,13 +483,12 @@ impl Engine {
         while self.cmt.busy(kind) {
             std::thread::yield_now();
         }
-        // SAFETY: promised by the caller, here and below.
-        let (placement, dense) = unsafe { self.place(visit, &mut plan)? };
-        let logged = matches!(plan.method, LogMethod::Atomic | LogMethod::Reduction);
-        if rule == Rule::Monitor && !logged {
-            // Nothing is guessed after all.
-            rule = Rule::FirstWins;
-        }
+        let Placed { placement, dense } = match placed {
+            Some(placed) => placed,
+            // SAFETY: promised by the caller, here and below.
+            None => unsafe { self.place(visit, &mut plan)? },
+        };
+        let logged = plan.logged();
         let (info, way) = (visit.info, if kind == Kind::Cuda { Way::Cuda } else { Way::Threads });
         visit.record.log = ["none", "mark", "atomic", "reduction"][plan.method as usize];
         visit.record.device = if kind == Kind::Cuda { "cuda" } else { "threads" };
