@@ -192,7 +192,8 @@ fn a_device_overtakes_a_worker_that_has_begun() {
 
 #[test]
 fn conflicts_make_a_loop_sequential_for_a_while() {
-    let run = run(&["planted", "12"], &[("PARAGON_DEVICE", "threads")]);
+    // Time between the entries, because the monitored run's report comes when it comes.
+    let run = run(&["patient", "20"], &[("PARAGON_DEVICE", "threads")]);
     let whys: Vec<&str> = run.of(PLANTED).iter().map(|r| r["why"].as_str().unwrap()).collect();
     assert!(whys[0].starts_with("monitored"), "{whys:?}");
     assert!(whys.contains(&"conflicts were found before"), "{whys:?}");

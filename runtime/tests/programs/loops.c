@@ -1008,6 +1008,8 @@ int main(int argc, char **argv)
       add(3 << 20, 0), twice(3 << 20), saxpy(1 << 20, 0, 0), sums(3 << 20), some(5 << 20), two(1 << 20);
     else if (!strcmp(what, "planted"))
       mix(200 + random_number() % 2000, 1);
+    else if (!strcmp(what, "patient"))
+      mix(1000, 1), usleep(50000);
     else if (!strcmp(what, "clean"))
       mix(200 + random_number() % 2000, 0);
     else if (!strcmp(what, "slow"))
