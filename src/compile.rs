@@ -236,7 +236,7 @@ fn dump(
 ) {
     match stage {
         "preprocess" => eprintln!("{}", text.expanded),
-        "lower" => eprintln!("{unit:#?}"),
+        "lower" => eprintln!("{}", crate::c::dump::dump(unit)),
         "classify" => eprintln!("{reports:#?}"),
         "generate" => eprintln!("{generated:#?}"),
         "splice" => eprintln!("{spliced}"),

@@ -8,7 +8,8 @@
  * expect ey: conflicts on waw raw every
  * expect ex: conflicts on waw every
  * expect hz: conflicts on waw raw every
- * expect ey or ex: conflicts on one */
+ * expect ey or ex: conflicts on one
+ * order does not show on waw */
 #include "../support/inputs.h"
 
 COMPUTE static void fdtd_step(int n, int pitch, float *ex, float *ey, float *hz)

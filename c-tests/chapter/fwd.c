@@ -4,7 +4,8 @@
  *
  * test size: 4003
  * expect rows: runs on clean
- * expect rows: conflicts on waw raw one every */
+ * expect rows: conflicts on waw raw one every
+ * order does not show on waw */
 #include "../support/inputs.h"
 
 enum { LEVELS = 8 };

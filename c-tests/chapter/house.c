@@ -3,13 +3,14 @@
  *
  * test size: 5003
  * expect reflect: runs on clean
- * expect reflect: conflicts on waw raw one every */
+ * expect reflect: conflicts on waw raw one every
+ * order does not show on one */
 #include "../support/inputs.h"
 
 COMPUTE static void house(size_t n, double tau, const double *v, const unsigned *index, double *x)
 {
   double dot = 0.0;
-  for (size_t i = 0; i < n; i++) /* loop dot */
+  for (size_t i = 0; i < n; i++)
     dot += v[i] * x[index[i]];
   double scale = tau * dot;
   for (size_t i = 0; i < n; i++) /* loop reflect */

@@ -6,7 +6,8 @@
  * test size: 1003
  * expect shift: runs on clean
  * expect product: runs on clean
- * expect shift: conflicts on waw one every */
+ * expect shift: conflicts on waw one every
+ * order does not show on waw one every */
 #include "../support/inputs.h"
 #include <math.h>
 

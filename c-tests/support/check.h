@@ -12,6 +12,8 @@
  *   "test size: N"                     the size that tests use
  *   "expect LOOP: runs on INPUTS"      on these inputs an entry of the loop is carried out by the device
  *   "expect LOOP: conflicts on INPUTS" on these inputs its logs find a conflict
+ *   "order does not show on INPUTS"    the loops run backwards give the same result in spite of the conflict, because the
+ *                                      iterations that meet commute; only updates that get lost would show
  * LOOP is the name in a comment "loop NAME" on the line where the loop starts; "A or B" asks it of one of them. */
 #ifndef CHECK_H
 #define CHECK_H

@@ -89,7 +89,7 @@ pub fn resolve(unit: &TranslationUnit, accesses: &mut Accesses, dims: &[Range], 
             if !s.is_store || !s.logged || l.base != s.base || l.width != s.width {
                 return false;
             }
-            if l.place == s.place {
+            if l.place == s.place || accesses.updated.get(&l.place) == Some(&s.place) {
                 return true;
             }
             let (fl, fs) = (&accesses.forms[load], &accesses.forms[store]);

@@ -757,9 +757,8 @@ impl Emitter<'_> {
                 let record = unit.types.record(*record);
                 let name = record.fields.as_ref().and_then(|f| f.get(*field as usize)?.name.clone());
                 if let (Some(tag), Some(name)) = (&record.tag, name) {
-                    let keyword = if record.is_union { "union" } else { "struct" };
-                    checks.insert(format!("__builtin_offsetof({keyword} {tag}, {name}) == {offset}"));
-                    checks.insert(format!("sizeof({keyword} {tag}) == {}", record.size));
+                    checks.insert(format!("__builtin_offsetof({tag}, {name}) == {offset}"));
+                    checks.insert(format!("sizeof({tag}) == {}", record.size));
                 }
                 place = base;
             }

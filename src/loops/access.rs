@@ -9,7 +9,7 @@ use super::linear::{self, Linear, constant};
 use super::nest;
 use super::options::AnalysisOptions;
 use super::plan::*;
-use super::scalars::{is_scalar, same};
+use super::scalars::{is_scalar, same, same_place};
 use crate::c::hir::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -73,6 +73,8 @@ pub struct Accesses<'a> {
     pub work: u64,
     /// Whether `continue` or `break` stands anywhere in the loop.
     pub has_continue: bool,
+    /// Loads of the very place that their own assignment then stores to (`x[index[i]] = x[index[i]] - v`), with that place.
+    pub updated: BTreeMap<PlaceId, PlaceId>,
 }
 
 /// Functions of libm whose results IEEE 754 or their definition fixes.
@@ -139,6 +141,7 @@ impl<'a> Accesses<'a> {
             may_abort: false,
             work: 0,
             has_continue,
+            updated: BTreeMap::new(),
         };
         for head in heads {
             // Bounds are read at entry by the program itself, so they may read memory, which is then pinned.
@@ -530,6 +533,26 @@ impl<'a> Accesses<'a> {
         }
     }
 
+    /// Notes the loads in `value` of the place that it is assigned to. Nothing in the expression may have a side effect
+    /// (functions that have any are refused elsewhere), so that both addresses are computed from the same values.
+    fn note_update(&mut self, place: &Place, value: &Expr) {
+        let mut pure = true;
+        let mut loads = Vec::new();
+        let mut look = |e: &Expr| {
+            pure &= !nest::accessed_place(e).is_some_and(|(_, _, writes)| writes);
+            if let ExprKind::Load(p) = &e.kind
+                && same_place(p, place)
+            {
+                loads.push(p.id);
+            }
+        };
+        nest::expressions(value, &mut look);
+        nest::place_expressions(place, &mut look);
+        if pure {
+            self.updated.extend(loads.into_iter().map(|load| (load, place.id)));
+        }
+    }
+
     /// Notes an access of memory.
     fn access(&mut self, place: &Place, reads: bool, writes: bool) -> Result<(), Refused> {
         self.supported(place)?;
@@ -694,6 +717,7 @@ impl<'a> Accesses<'a> {
             ExprKind::Assign(p, value) => {
                 self.expression(value)?;
                 self.write(p, false)?;
+                self.note_update(p, value);
                 self.define(p, Some(value));
                 Ok(())
             }

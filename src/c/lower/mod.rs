@@ -25,6 +25,8 @@ mod source;
 mod statements;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod verify;
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;

@@ -30,23 +30,25 @@ impl Lowering<'_> {
         self.located(result, node)
     }
 
-    /// A statement that is part of another one.
-    fn substatement(&mut self, node: Node, unbraced: bool) -> Lowered<Box<Stmt>> {
+    /// A statement that is part of another one. The grammar counts all that follows a `case` to it, C only one
+    /// statement: the others stand behind the whole, where `behind` has them.
+    fn substatement(&mut self, node: Node, unbraced: bool, behind: &mut Vec<Stmt>) -> Lowered<Box<Stmt>> {
         let span = self.source.span(node);
         let mut statements = Vec::new();
         let result = self.nested(|lowering| lowering.statement(node, unbraced, &mut statements));
         self.located(result, node)?;
-        match (statements.pop(), statements.is_empty()) {
-            (Some(statement), true) => Ok(Box::new(statement)),
-            (None, _) => Ok(Box::new(Stmt { kind: StmtKind::Empty, span })),
-            // The grammar counts what follows a `case` to it; C doesn't.
-            _ => Err("a case label without a block".into()),
+        if statements.is_empty() {
+            return Ok(Box::new(Stmt { kind: StmtKind::Empty, span }));
         }
+        behind.extend(statements.drain(1..));
+        let first = statements.pop();
+        first.map(Box::new).ok_or_else(|| "a statement without a body".into())
     }
 
     /// A statement. Labels in front of several statements make several of it.
     fn statement(&mut self, node: Node, unbraced: bool, statements: &mut Vec<Stmt>) -> Lowered<()> {
-        let span = self.source.span(node);
+        let mut span = self.source.span(node);
+        let mut behind = Vec::new();
         let kind = match node.kind() {
             "compound_statement" => StmtKind::Block(self.in_block(|lowering| lowering.block_items(node))?),
             "expression_statement" => match named(node).as_slice() {
@@ -60,11 +62,14 @@ impl Lowering<'_> {
             },
             "if_statement" => {
                 let cond = self.controlling(node)?;
-                let then = self.substatement(field(node, "consequence")?, true)?;
+                let then = self.substatement(field(node, "consequence")?, true, &mut behind)?;
+                if !behind.is_empty() && node.child_by_field_name("alternative").is_some() {
+                    return Err("a case label without a block in front of an else".into());
+                }
                 let otherwise = match node.child_by_field_name("alternative") {
                     None => None,
                     Some(clause) => match named(clause).as_slice() {
-                        [inner] => Some(self.substatement(*inner, true)?),
+                        [inner] => Some(self.substatement(*inner, true, &mut behind)?),
                         _ => return Err("an else without a statement".into()),
                     },
                 };
@@ -76,7 +81,7 @@ impl Lowering<'_> {
                 let kind =
                     self.types().as_int(cond.ty.ty).ok_or("a switch on something that is no integer")?;
                 self.switches()?.push(kind);
-                let body = self.substatement(field(node, "body")?, true)?;
+                let body = self.substatement(field(node, "body")?, true, &mut behind)?;
                 self.switches()?.pop();
                 StmtKind::Switch { cond, body }
             }
@@ -86,12 +91,12 @@ impl Lowering<'_> {
             "while_statement" => {
                 let mut found = self.loop_statement(node, LoopKeyword::While, unbraced)?;
                 found.cond = Some(self.controlling(node)?);
-                found.body = self.substatement(field(node, "body")?, true)?;
+                found.body = self.substatement(field(node, "body")?, true, &mut behind)?;
                 StmtKind::Loop(found)
             }
             "do_statement" => {
                 let mut found = self.loop_statement(node, LoopKeyword::Do, unbraced)?;
-                found.body = self.substatement(field(node, "body")?, true)?;
+                found.body = self.substatement(field(node, "body")?, true, &mut behind)?;
                 found.cond = Some(self.controlling(node)?);
                 StmtKind::Loop(found)
             }
@@ -101,7 +106,15 @@ impl Lowering<'_> {
             "goto_statement" => StmtKind::Goto(Some(self.source.spelling(field(node, "label")?).to_owned())),
             other => return Err(format!("the statement {other}").into()),
         };
+        if !behind.is_empty() {
+            span.end = match &kind {
+                StmtKind::If { otherwise: Some(last), .. } | StmtKind::If { then: last, .. } => last.span.end,
+                StmtKind::Loop(found) => found.body.span.end,
+                _ => span.end,
+            };
+        }
         statements.push(Stmt { kind, span });
+        statements.append(&mut behind);
         Ok(())
     }
 
@@ -231,7 +244,12 @@ impl Lowering<'_> {
             found.cond = Some(self.condition(cond)?);
         }
         found.step = expression(self, "update")?;
-        found.body = self.substatement(field(node, "body")?, true)?;
+        let mut behind = Vec::new();
+        found.body = self.substatement(field(node, "body")?, true, &mut behind)?;
+        if !behind.is_empty() {
+            // What follows would have been read in the loop's scope.
+            return Err("a case label without a block in a for statement".into());
+        }
         Ok(StmtKind::Loop(found))
     }
 }

@@ -9,7 +9,11 @@ use crate::c::hir::*;
 use crate::c::lower_unit;
 
 fn lower(text: &str) -> TranslationUnit {
-    lower_unit(text, &Dialect::default())
+    let unit = lower_unit(text, &Dialect::default());
+    if let Some(violation) = super::verify::violation(&unit) {
+        panic!("{violation}\n{}", dump(&unit));
+    }
+    unit
 }
 
 /// The dump of `text`, of which nothing may be refused.
@@ -210,6 +214,30 @@ fn f(k: int) void
 }
 
 #[test]
+fn a_label_takes_one_statement() {
+    let lines = body(
+        "int n; void g(int);",
+        "switch (n) { case 1: if (n) case 2: g(1); g(2); while (n) case 3: g(3); L: case 4: g(4); g(5); }",
+    );
+    let wanted = [
+        "  switch n",
+        "    case 1:",
+        "      if n",
+        "        case 2:",
+        "          g(1)",
+        "    g(2)",
+        "    while#0 unbraced while n",
+        "      case 3:",
+        "        g(3)",
+        "    L:",
+        "      case 4:",
+        "        g(4)",
+        "    g(5)",
+    ];
+    assert_eq!(lines, wanted);
+}
+
+#[test]
 fn declarations() {
     let unit = lower(
         "typedef double row[4]; typedef int fn(int, char *); fn callee; extern int later[]; int later[7];\n\
@@ -323,8 +351,8 @@ fn doubts_are_refusals() {
             "the layout of struct S: a bit-field wider than its type (line 1)",
         ),
         (
-            "int f(int n) { switch (n) { case 1: if (n) case 2: n++; n--; } return n; }",
-            "a case label without a block (line 1)",
+            "int f(int n) { switch (n) { case 1: for (;;) case 2: n++; n--; } return n; }",
+            "a case label without a block in a for statement (line 1)",
         ),
         (
             "void f(void) { int x __attribute__((cleanup(g))); }",
@@ -606,14 +634,24 @@ fn constants_are_those_of_cc() {
     same_as_cc(declarations, &expressions.map(str::to_owned));
 }
 
-/// Reports on a file of your own: `LOWER_FILE='-Idir file.c' cargo test --lib lower::tests::file -- --ignored --nocapture`.
+/// Reports on files of your own: `LOWER='-Idir a.c b.c' cargo test --lib lower::tests::files -- --ignored --nocapture`.
 #[test]
 #[ignore = "a tool, not a test"]
-fn file() {
-    let Ok(arguments) = std::env::var("LOWER_FILE") else { return };
-    let output = Command::new("cc").args(["-E", "-O2"]).args(arguments.split(' ')).output();
-    let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
-    let unit = lower(&text);
-    println!("{}", dump(&unit));
-    println!("{} functions, {} refused", unit.functions.len(), unit.refused.len());
+fn files() {
+    let words = std::env::var("LOWER").unwrap_or_default();
+    let (files, flags): (Vec<&str>, Vec<&str>) =
+        words.split_whitespace().partition(|word| !word.starts_with('-'));
+    for file in &files {
+        let output = Command::new("cc").args(["-E", "-O2"]).args(&flags).arg(file).output();
+        let text =
+            output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+        let unit = lower(&text);
+        if files.len() == 1 {
+            println!("{}", dump(&unit));
+        }
+        println!("{file}: {} functions, {} refused", unit.functions.len(), unit.refused.len());
+        for refused in &unit.refused {
+            println!("  {}: {}", refused.name, refused.reason);
+        }
+    }
 }

@@ -1,0 +1,691 @@
+//! The C programs under `c-tests`, each built by `cc` and by `paragon-cc`: whatever the runtime is told to do, they must
+//! print the same and leave the same memory behind, byte for byte.
+//!
+//! A program says in its comments what must happen besides (`c-tests/support/check.h` has the language): which loops a
+//! device must have carried out, and in which of them the logs must have found a conflict. So the tests can't pass because
+//! nothing was ever run elsewhere. Set `PARAGON_TESTS` to a part of a program's name to run only the programs that match.
+
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
+use std::time::Instant;
+
+const PARAGON_CC: &str = env!("CARGO_BIN_EXE_paragon-cc");
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+/// More than the machine may have, so that chunks of one loop overlap in time.
+const DEVICE_THREADS: &str = "4";
+const SECONDS: &str = "120";
+
+// ---- programs and what is expected of them
+
+/// What must happen to a loop on some inputs.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Event {
+    /// A device carries out an entry.
+    Runs,
+    /// The logs find a conflict.
+    Conflicts,
+}
+
+#[derive(Debug)]
+struct Expectation {
+    /// Lines of the loops; one of them is enough.
+    lines: Vec<u64>,
+    event: Event,
+    inputs: Vec<String>,
+    text: String,
+}
+
+#[derive(Debug)]
+struct Program {
+    name: String,
+    source: PathBuf,
+    text: String,
+    size: String,
+    expectations: Vec<Expectation>,
+    /// Inputs on which the loops' order can't be seen in the result.
+    commuting: Vec<String>,
+}
+
+impl Program {
+    fn read(source: PathBuf) -> Program {
+        let text = fs::read_to_string(&source).unwrap();
+        let name = source.file_stem().unwrap().to_string_lossy().into_owned();
+        let mut loops = BTreeMap::new();
+        for (line, number) in text.lines().zip(1u64..) {
+            if let Some((_, rest)) = line.split_once("/* loop ") {
+                loops.insert(rest.trim_end_matches("*/").trim().to_string(), number);
+            }
+        }
+        let comment =
+            |line: &str| line.trim_start_matches([' ', '*']).trim_end_matches("*/").trim().to_string();
+        let words = |text: &str| text.split_whitespace().map(String::from).collect::<Vec<_>>();
+        let mut program = Program {
+            size: String::new(),
+            expectations: Vec::new(),
+            commuting: Vec::new(),
+            name,
+            source,
+            text: text.clone(),
+        };
+        for line in text.lines().map(comment) {
+            if let Some(size) = line.strip_prefix("test size: ") {
+                program.size = size.to_string();
+            } else if let Some(inputs) = line.strip_prefix("order does not show on ") {
+                program.commuting = words(inputs);
+            } else if let Some(rest) = line.strip_prefix("expect ") {
+                let (names, what) = rest.split_once(": ").expect(rest);
+                let (event, inputs) = match what.split_once(" on ") {
+                    Some(("runs", inputs)) => (Event::Runs, inputs),
+                    Some(("conflicts", inputs)) => (Event::Conflicts, inputs),
+                    _ => panic!("{}: unknown expectation: {line}", program.name),
+                };
+                let lines = names.split(" or ").map(|name| {
+                    *loops.get(name).unwrap_or_else(|| panic!("{}: no loop {name}", program.name))
+                });
+                program.expectations.push(Expectation {
+                    lines: lines.collect(),
+                    event,
+                    inputs: words(inputs),
+                    text: line.clone(),
+                });
+            }
+        }
+        assert!(!program.size.is_empty(), "{}: no test size", program.name);
+        program
+    }
+}
+
+fn programs_in(folder: &str) -> Vec<Program> {
+    let wanted = std::env::var("PARAGON_TESTS").unwrap_or_default();
+    let mut sources: Vec<PathBuf> = fs::read_dir(Path::new(ROOT).join("c-tests").join(folder))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|e| e == "c"))
+        .filter(|path| path.file_stem().unwrap().to_string_lossy().contains(&wanted))
+        .collect();
+    sources.sort();
+    sources.into_iter().map(Program::read).collect()
+}
+
+fn programs() -> &'static [Program] {
+    static PROGRAMS: OnceLock<Vec<Program>> = OnceLock::new();
+    PROGRAMS.get_or_init(|| {
+        let mut all = programs_in("chapter");
+        all.extend(programs_in("features"));
+        all
+    })
+}
+
+// ---- building and running
+
+fn scratch(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("differential").join(name);
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// Runs `work` on every item, on all cores. The messages that it returns are collected.
+fn in_parallel<'a, T: Sync>(items: &'a [T], work: impl Fn(&'a T) -> Vec<String> + Sync) -> Vec<String> {
+    let next = AtomicUsize::new(0);
+    let found = Mutex::new(Vec::new());
+    let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let messages = work(item);
+                    found.lock().unwrap().extend(messages);
+                }
+            });
+        }
+    });
+    found.into_inner().unwrap()
+}
+
+fn succeed(command: &mut Command) -> Output {
+    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+    output
+}
+
+/// A command with none of our variables set.
+fn plain(program: impl AsRef<std::ffi::OsStr>) -> Command {
+    let mut command = Command::new(program);
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("PARAGON_") {
+            command.env_remove(name);
+        }
+    }
+    command
+}
+
+/// A program built twice.
+struct Built<'a> {
+    program: &'a Program,
+    folder: PathBuf,
+    inputs: Vec<String>,
+}
+
+impl Built<'_> {
+    fn reference(&self) -> PathBuf {
+        self.folder.join(format!("{}.cc", self.program.name))
+    }
+    fn paragon(&self) -> PathBuf {
+        self.folder.join(format!("{}.paragon", self.program.name))
+    }
+}
+
+/// Builds `program` with cc and with `compiler`. A compiler that says anything about these clean programs has failed.
+fn build<'a>(program: &'a Program, compiler: &Path, level: &str, folder: &Path) -> Built<'a> {
+    let built = Built { program, folder: folder.into(), inputs: Vec::new() };
+    let flags = ["-std=gnu11", level, "-Wall", "-Wextra"];
+    succeed(plain("cc").args(flags).arg("-o").arg(built.reference()).arg(&program.source).arg("-lm"));
+    let said = succeed(
+        plain(compiler)
+            .args(flags)
+            .arg("-fparagon-threshold=1")
+            .arg("-o")
+            .arg(built.paragon())
+            .arg(&program.source)
+            .arg("-lm"),
+    );
+    let said = String::from_utf8_lossy(&said.stderr);
+    assert!(said.is_empty(), "paragon-cc about {}: {said}", program.name);
+    let list = succeed(plain(built.reference()).arg("--list"));
+    let inputs = String::from_utf8(list.stdout).unwrap().lines().map(String::from).collect();
+    Built { inputs, ..built }
+}
+
+fn build_all(compiler: &Path, level: &str, folder: &Path) -> Vec<Built<'static>> {
+    let built = Mutex::new(Vec::new());
+    in_parallel(programs(), |program| {
+        let one = build(program, compiler, level, folder);
+        built.lock().unwrap().push(one);
+        Vec::new()
+    });
+    let mut built = built.into_inner().unwrap();
+    built.sort_by(|a, b| a.program.name.cmp(&b.program.name));
+    built
+}
+
+/// What the runtime is told.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Setting {
+    device: &'static str,
+    memory: &'static str,
+    log: &'static str,
+    /// `device`: the device's result stands unless it fails; `auto`: the first one wins, after monitoring, three times over.
+    race: &'static str,
+}
+
+impl Setting {
+    fn apply(self, command: &mut Command) {
+        command
+            .env("PARAGON_DEVICE", self.device)
+            .env("PARAGON_MEMORY", self.memory)
+            .env("PARAGON_LOG", self.log)
+            .env("PARAGON_RACE", self.race)
+            .env("PARAGON_MONITOR", if self.race == "auto" { "on" } else { "off" })
+            .env("PARAGON_THREADS", DEVICE_THREADS);
+    }
+    fn repeat(self) -> &'static str {
+        if self.race == "auto" { "3" } else { "1" }
+    }
+}
+
+/// Every combination of {off, threads shared, threads separate} and {atomic, reduction, auto}, and races for real.
+fn all_settings() -> Vec<Setting> {
+    let mut settings = Vec::new();
+    for (device, memory) in [("off", "shared"), ("threads", "shared"), ("threads", "separate")] {
+        for log in ["atomic", "reduction", "auto"] {
+            settings.push(Setting { device, memory, log, race: "device" });
+        }
+    }
+    for memory in ["shared", "separate"] {
+        settings.push(Setting { device: "threads", memory, log: "auto", race: "auto" });
+    }
+    settings
+}
+
+#[derive(PartialEq)]
+struct Outcome {
+    status: Option<i32>,
+    stdout: Vec<u8>,
+    stderr: Vec<u8>,
+    dump: Vec<u8>,
+}
+
+impl Outcome {
+    /// In what way `self` differs from `wanted`.
+    fn difference(&self, wanted: &Outcome) -> Option<String> {
+        if self.status != wanted.status {
+            return Some(format!("exit status {:?}: {}", self.status, String::from_utf8_lossy(&self.stderr)));
+        }
+        if self.stderr != wanted.stderr {
+            return Some(format!("says: {}", String::from_utf8_lossy(&self.stderr)));
+        }
+        if self.stdout != wanted.stdout {
+            let (ours, theirs) =
+                (String::from_utf8_lossy(&self.stdout), String::from_utf8_lossy(&wanted.stdout));
+            let line = ours.lines().zip(theirs.lines()).find(|(a, b)| a != b);
+            return Some(format!("prints (paragon, cc) {line:?}"));
+        }
+        (self.dump != wanted.dump).then(|| "prints the same but leaves other memory behind".to_string())
+    }
+}
+
+/// Runs a program of ours in a folder of its own.
+fn run(executable: &Path, size: &str, input: &str, repeat: &str, tell: impl Fn(&mut Command)) -> Outcome {
+    let folder = tempfile::tempdir().unwrap();
+    let dump = folder.path().join("dump");
+    let mut command = plain("timeout");
+    command.arg(SECONDS).arg(executable).args(["--size", size, "--input", input, "--repeat", repeat]);
+    command.arg("--dump").arg(&dump);
+    tell(&mut command);
+    let output = command.output().unwrap();
+    Outcome {
+        status: output.status.code(),
+        stdout: output.stdout,
+        stderr: output.stderr,
+        dump: fs::read(&dump).unwrap_or_default(),
+    }
+}
+
+fn read_trace(path: &Path) -> Vec<Value> {
+    let text = fs::read_to_string(path).unwrap_or_default();
+    text.lines().map(|line| serde_json::from_str(line).expect(line)).collect()
+}
+
+// ---- counting
+
+/// What happened in a test, for the line at its end.
+#[derive(Default)]
+struct Tally {
+    runs: AtomicUsize,
+    entries: AtomicUsize,
+    on_device: AtomicUsize,
+    with_conflict: AtomicUsize,
+    expectations: AtomicUsize,
+}
+
+fn is_conflict(record: &Value) -> bool {
+    record["conflicts"].as_u64().unwrap_or(0) > 0
+        && record["fail"].as_array().is_some_and(|words| !words.is_empty())
+}
+
+fn on_device(record: &Value) -> bool {
+    record["decision"] == "threads"
+}
+
+impl Tally {
+    fn count(&self, trace: &[Value]) {
+        let add = |counter: &AtomicUsize, n: usize| counter.fetch_add(n, Ordering::Relaxed);
+        add(&self.runs, 1);
+        add(&self.entries, trace.len());
+        add(&self.on_device, trace.iter().filter(|r| on_device(r)).count());
+        add(&self.with_conflict, trace.iter().filter(|r| is_conflict(r)).count());
+    }
+    fn text(&self) -> String {
+        let get = |counter: &AtomicUsize| counter.load(Ordering::Relaxed);
+        format!(
+            "{} runs compared byte by byte, {} loop entries, {} carried out by the device, {} with a conflict, {} \
+             expectations checked",
+            get(&self.runs),
+            get(&self.entries),
+            get(&self.on_device),
+            get(&self.with_conflict),
+            get(&self.expectations)
+        )
+    }
+}
+
+/// Tells the person at the terminal, past the test harness's capture.
+fn announce(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+fn conclude(name: &str, started: Instant, text: &str, failures: Vec<String>) {
+    announce(&format!(
+        "{name}: {text}, {} failures, {:.0} s",
+        failures.len(),
+        started.elapsed().as_secs_f64()
+    ));
+    assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
+}
+
+// ---- comparing
+
+/// Runs one program on one input in every setting. The messages say what differs from cc, and which expectation failed.
+fn compare(built: &Built<'_>, input: &str, settings: &[Setting], tally: &Tally) -> Vec<String> {
+    let Built { program, .. } = built;
+    let reference = |repeat| run(&built.reference(), &program.size, input, repeat, |_| ());
+    let mut references: BTreeMap<&str, Outcome> = BTreeMap::new();
+    let mut failures = Vec::new();
+    for &setting in settings {
+        let folder = tempfile::tempdir().unwrap();
+        let trace_path = folder.path().join("trace");
+        let wanted = references.entry(setting.repeat()).or_insert_with(|| reference(setting.repeat()));
+        assert_eq!(wanted.status, Some(0), "{} {input} as cc built it", program.name);
+        let ours = run(&built.paragon(), &program.size, input, setting.repeat(), |command| {
+            setting.apply(command);
+            command.env("PARAGON_TRACE", &trace_path);
+        });
+        let trace = read_trace(&trace_path);
+        tally.count(&trace);
+        let mut fail = |what: String| failures.push(format!("{} {input} {setting:?}: {what}", program.name));
+        if let Some(difference) = ours.difference(wanted) {
+            fail(difference);
+        }
+        if setting.device == "off" {
+            if trace.iter().any(on_device) {
+                fail("a device ran although it is off".into());
+            }
+            continue;
+        }
+        if setting.race != "device" {
+            continue;
+        }
+        for expectation in program.expectations.iter().filter(|e| e.inputs.iter().any(|i| i == input)) {
+            tally.expectations.fetch_add(1, Ordering::Relaxed);
+            let source = program.source.file_name().unwrap().to_string_lossy();
+            let entries: Vec<&Value> = trace
+                .iter()
+                .filter(|r| r["file"].as_str().is_some_and(|f| f.ends_with(source.as_ref())))
+                .filter(|r| r["line"].as_u64().is_some_and(|line| expectation.lines.contains(&line)))
+                .collect();
+            let met = match (expectation.event, setting.log) {
+                (Event::Runs, _) => entries.iter().any(|r| on_device(r)),
+                // Without forced logs a predicate may already have seen the conflict.
+                (Event::Conflicts, "auto") => entries.iter().any(|r| !on_device(r)),
+                (Event::Conflicts, log) => {
+                    entries.iter().any(|r| is_conflict(r) && !on_device(r) && r["log"] == log)
+                }
+            };
+            if !met {
+                let what: Vec<String> = entries
+                    .iter()
+                    .take(4)
+                    .map(|r| format!("{} {} {} {}", r["line"], r["decision"], r["why"], r["fail"]))
+                    .collect();
+                fail(format!("expected: {}; seen: [{}]", expectation.text, what.join("; ")));
+            }
+        }
+    }
+    failures
+}
+
+fn compare_all(name: &str, level: &str, settings: &[Setting]) {
+    let started = Instant::now();
+    let built = build_all(Path::new(PARAGON_CC), level, &scratch(name));
+    let cases: Vec<(&Built<'_>, &str)> =
+        built.iter().flat_map(|b| b.inputs.iter().map(move |input| (b, input.as_str()))).collect();
+    let tally = Tally::default();
+    let failures = in_parallel(&cases, |(built, input)| compare(built, input, settings, &tally));
+    conclude(&format!("{name} ({level}, {} programs)", built.len()), started, &tally.text(), failures);
+}
+
+#[test]
+fn same_results_in_every_setting() {
+    compare_all("every setting", "-O2", &all_settings());
+}
+
+#[test]
+fn same_results_when_cc_optimises_more() {
+    let settings: Vec<Setting> = all_settings().into_iter().filter(|s| s.memory == "separate").collect();
+    compare_all("optimised more", "-O3", &settings);
+}
+
+// ---- without the runtime
+
+#[test]
+fn programs_run_without_the_runtime() {
+    let started = Instant::now();
+    let folder = scratch("without the runtime");
+    // A tree of its own, whose runtime can be taken away.
+    let compiler = folder.join("paragon-cc");
+    let library = folder.join("libparagon_rt.so");
+    fs::copy(PARAGON_CC, &compiler).unwrap();
+    fs::copy(Path::new(PARAGON_CC).with_file_name("libparagon_rt.so"), &library).unwrap();
+    let built = build_all(&compiler, "-O2", &folder);
+    let cases: Vec<(&Built<'_>, &str)> =
+        built.iter().flat_map(|b| b.inputs.iter().map(move |input| (b, input.as_str()))).collect();
+    let runs = AtomicUsize::new(0);
+    let setting = Setting { device: "threads", memory: "separate", log: "atomic", race: "device" };
+    // Whether the runtime was there is seen by its trace.
+    let check = |runtime: Option<&str>, wants_trace: bool| {
+        in_parallel(&cases, |(built, input)| {
+            let folder = tempfile::tempdir().unwrap();
+            let trace = folder.path().join("trace");
+            let size = &built.program.size;
+            let wanted = run(&built.reference(), size, input, "1", |_| ());
+            let ours = run(&built.paragon(), size, input, "1", |command| {
+                setting.apply(command);
+                command.env("PARAGON_TRACE", &trace);
+                if let Some(runtime) = runtime {
+                    command.env("PARAGON_RT", runtime);
+                }
+            });
+            runs.fetch_add(1, Ordering::Relaxed);
+            let name = &built.program.name;
+            let mut failures = Vec::new();
+            if let Some(difference) = ours.difference(&wanted) {
+                failures.push(format!("{name} {input} (PARAGON_RT {runtime:?}): {difference}"));
+            }
+            if trace.exists() != wants_trace {
+                failures.push(format!("{name} {input} (PARAGON_RT {runtime:?}): trace: {}", trace.exists()));
+            }
+            failures
+        })
+    };
+    let mut failures = check(Some("/nonexistent"), false);
+    fs::rename(&library, folder.join("moved-away.so")).unwrap();
+    failures.extend(check(None, false));
+    fs::rename(folder.join("moved-away.so"), &library).unwrap();
+    failures.extend(check(None, true));
+    let runs = runs.into_inner();
+    conclude("without the runtime", started, &format!("{runs} runs compared byte by byte"), failures);
+}
+
+// ---- planted conflicts
+
+#[test]
+fn every_planted_conflict_is_detected() {
+    const RUNS: usize = 1000;
+    let started = Instant::now();
+    let folder = scratch("planted");
+    let source = |name: &str| Path::new(ROOT).join("c-tests/planted").join(name);
+    let (reference, executable) = (folder.join("reference.o"), folder.join("planted"));
+    succeed(plain("cc").args(["-O2", "-c", "-o"]).arg(&reference).arg(source("reference.c")));
+    succeed(
+        plain(PARAGON_CC)
+            .args(["-std=gnu11", "-O2", "-fparagon-threshold=1", "-o"])
+            .arg(&executable)
+            .arg(source("planted.c"))
+            .arg(&reference),
+    );
+    let mut cases = Vec::new();
+    for log in ["atomic", "reduction", "auto"] {
+        for kind in ["waw", "raw", "war", "mixed-width"] {
+            for form in ["indirect", "pointer"] {
+                cases.push((log, kind, form));
+            }
+        }
+    }
+    let detected = AtomicUsize::new(0);
+    let failures = in_parallel(&cases, |&(log, kind, form)| {
+        let folder = tempfile::tempdir().unwrap();
+        let trace = folder.path().join("trace");
+        let mut command = plain("timeout");
+        command.arg(SECONDS).arg(&executable);
+        command.args(["--runs", &RUNS.to_string(), "--kind", kind, "--loop", form, "--seed", "20"]);
+        Setting { device: "threads", memory: "separate", log, race: "device" }.apply(&mut command);
+        let output = command.env("PARAGON_TRACE", &trace).output().unwrap();
+        let mut failures = Vec::new();
+        let mut fail = |what: String| failures.push(format!("planted {form} {kind} {log}: {what}"));
+        if !output.status.success() {
+            fail(format!("{output:?}"));
+        }
+        let entries: Vec<Value> = read_trace(&trace)
+            .into_iter()
+            .filter(|r| r["function"].as_str().is_some_and(|f| f.starts_with(form)))
+            .collect();
+        // Without forced logs, a predicate sees that pointers overlap and keeps the loop where it is.
+        let refused = |r: &Value| log == "auto" && r["check"] == "predicate" && r["decision"] == "sequential";
+        let found = entries.iter().filter(|r| is_conflict(r) || refused(r)).count();
+        detected.fetch_add(found, Ordering::Relaxed);
+        if entries.len() != RUNS || found != RUNS || entries.iter().any(on_device) {
+            fail(format!("{found} of {RUNS} detected, in {} entries", entries.len()));
+        }
+        failures
+    });
+    let text = format!("{} of {} planted conflicts detected", detected.into_inner(), RUNS * cases.len());
+    conclude("planted conflicts", started, &text, failures);
+}
+
+// ---- the inputs themselves
+
+/// The program with every named loop running backwards.
+fn backwards(program: &Program) -> String {
+    let mut text = String::new();
+    for line in program.text.lines() {
+        let reversed = line.contains("/* loop ").then(|| reverse(line)).flatten();
+        assert!(
+            reversed.is_some() || !line.contains("/* loop "),
+            "{}: can't turn round: {line}",
+            program.name
+        );
+        text += &reversed.unwrap_or_else(|| line.to_string());
+        text.push('\n');
+    }
+    text.replace("\"../support/", &format!("\"{ROOT}/c-tests/support/"))
+}
+
+/// `for (T i = a; i < b; i++)` as a loop over the same values from the last to the first.
+fn reverse(line: &str) -> Option<String> {
+    let (indent, rest) = line.split_once("for (")?;
+    let (first, rest) = rest.split_once("; ")?;
+    let (condition, rest) = rest.split_once("; ")?;
+    let (step, rest) = rest.split_once(')')?;
+    let (declared, from) = first.split_once(" = ")?;
+    let (variable, to) = condition.split_once(" < ")?;
+    let kind = declared.strip_suffix(variable)?.trim();
+    (step == format!("{variable}++")).then_some(())?;
+    let value = format!("{variable} = ({from}) + ({to}) - 1 - up_{variable}");
+    let up = format!("up_{variable}");
+    Some(if kind.is_empty() {
+        format!(
+            "{indent}for (int {up} = ({value0}, {from}); {up} < ({to}); {up}++, {value}){rest}",
+            value0 = format_args!("{variable} = ({to}) - 1")
+        )
+    } else {
+        format!("{indent}for ({kind} {up} = ({from}), {value}; {up} < ({to}); {up}++, {value}){rest}")
+    })
+}
+
+/// Tests are worth something only if their inputs are what they say: on clean inputs the named loops may run in any order,
+/// on conflicting ones they may not.
+#[test]
+fn conflicting_inputs_depend_on_the_order() {
+    let started = Instant::now();
+    let folder = scratch("backwards");
+    let programs: Vec<Program> = programs_in("chapter");
+    let runs = AtomicUsize::new(0);
+    let failures = in_parallel(&programs, |program| {
+        let source = folder.join(format!("{}.c", program.name));
+        fs::write(&source, backwards(program)).unwrap();
+        let (forwards, backwards) =
+            (folder.join(&program.name), folder.join(format!("{}.back", program.name)));
+        for (from, to) in [(&program.source, &forwards), (&source, &backwards)] {
+            succeed(plain("cc").args(["-std=gnu11", "-O2", "-o"]).arg(to).arg(from).arg("-lm"));
+        }
+        let list = succeed(plain(&forwards).arg("--list"));
+        let mut failures = Vec::new();
+        for input in String::from_utf8(list.stdout).unwrap().lines() {
+            runs.fetch_add(1, Ordering::Relaxed);
+            let [there, back] =
+                [&forwards, &backwards].map(|executable| run(executable, &program.size, input, "1", |_| ()));
+            let shows = there.difference(&back).is_some();
+            let conflict = program
+                .expectations
+                .iter()
+                .any(|e| e.event == Event::Conflicts && e.inputs.iter().any(|i| i == input));
+            let commutes = program.commuting.iter().any(|i| i == input);
+            assert!(conflict || input == "clean", "{}: nothing is expected of {input}", program.name);
+            if shows != (conflict && !commutes) {
+                failures.push(format!("{} {input}: order shows: {shows}", program.name));
+            }
+        }
+        failures
+    });
+    let text = format!("{} inputs run forwards and backwards", runs.into_inner());
+    conclude("inputs", started, &text, failures);
+}
+
+// ---- kernels
+
+/// Where NVIDIA's run-time compiler is, if it is anywhere: `make test` sees to it that it is.
+fn nvrtc() -> Option<PathBuf> {
+    match std::env::var_os("PARAGON_NVRTC") {
+        Some(folder) => Some(folder.into()),
+        None => Some(Path::new(ROOT).join(".tools/nvrtc/nvidia/cu13/lib")).filter(|folder| folder.exists()),
+    }
+}
+
+/// Every CUDA kernel of every program becomes machine code, with each log method; no GPU is needed for that.
+#[test]
+fn every_kernel_compiles_for_cuda() {
+    let started = Instant::now();
+    let Some(nvrtc) = nvrtc() else {
+        announce("kernels: SKIPPED, because NVRTC is not here; `make test` fetches it");
+        return;
+    };
+    let checker = Path::new(PARAGON_CC).with_file_name("paragon-kernel-check");
+    assert!(checker.exists(), "{} is missing: cargo build --workspace", checker.display());
+    let folder = scratch("kernels");
+    in_parallel(programs(), |program| {
+        let mut own = std::ffi::OsString::from("--paragon-save-temps=");
+        own.push(folder.join(&program.name));
+        let object = folder.join(format!("{}.o", program.name));
+        let mut compile = plain(PARAGON_CC);
+        compile.args(["-std=gnu11", "-O2", "-c", "-o"]).arg(object).arg(own).arg(&program.source);
+        succeed(&mut compile);
+        Vec::new()
+    });
+    // Loops of the shared headers come out the same in many programs.
+    let mut seen = BTreeSet::new();
+    let mut kernels: Vec<PathBuf> = Vec::new();
+    for program in programs() {
+        let before = kernels.len();
+        let mut files: Vec<PathBuf> = fs::read_dir(folder.join(&program.name))
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| path.extension().is_some_and(|e| e == "cu"))
+            .collect();
+        files.sort();
+        assert!(!files.is_empty(), "{}: no kernel", program.name);
+        kernels.extend(files.into_iter().filter(|path| seen.insert(fs::read(path).unwrap())));
+        assert!(kernels.len() > before, "{}: no kernel of its own", program.name);
+    }
+    let chunks: Vec<&[PathBuf]> = kernels.chunks(8).collect();
+    let compiled = AtomicUsize::new(0);
+    let failures = in_parallel(&chunks, |chunk| {
+        let output = plain(&checker).env("PARAGON_NVRTC", &nvrtc).args(*chunk).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let last = text.lines().last().unwrap_or_default().to_string();
+        let passed: usize = last.split(' ').next().and_then(|n| n.parse().ok()).unwrap_or(0);
+        compiled.fetch_add(passed, Ordering::Relaxed);
+        if output.status.success() && passed == 4 * chunk.len() {
+            return Vec::new();
+        }
+        vec![format!("{text}{}", String::from_utf8_lossy(&output.stderr))]
+    });
+    let text = format!("{} kernels in {} variants compiled for sm_90", kernels.len(), compiled.into_inner());
+    conclude("kernels", started, &text, failures);
+}
