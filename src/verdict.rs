@@ -84,9 +84,12 @@ fn judge(
     }
     let mut heads = vec![head];
     let mut bodies: Vec<&Stmt> = vec![&l.body];
-    while heads.len() < MAX_DIMS {
+    while heads.len() < MAX_DIMS && heads[heads.len() - 1].other_steps.is_empty() {
         let Some(inner) = perfect(bodies[bodies.len() - 1]) else { break };
         let Ok(head) = counted(unit, inner) else { break };
+        if !head.other_steps.is_empty() {
+            break;
+        }
         heads.push(head);
         bodies.push(&inner.body);
     }
@@ -142,7 +145,7 @@ fn attempt(
         return Err("two of its loops share an induction variable".into());
     }
     let mut accesses = Accesses::collect(unit, options, heads, l, body)?;
-    let roles = scalars::roles(unit, owner, l, body, &inductions, options.reassociate)?;
+    let roles = scalars::roles(unit, owner, l, body, &inductions, &accesses.secondary, options.reassociate)?;
     let gives_something = accesses.sites.iter().any(|s| s.is_store)
         || roles
             .values()

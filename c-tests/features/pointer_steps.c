@@ -1,7 +1,8 @@
 /* Pointers that move through arrays, end pointers, several pointers per loop, pointers kept in memory.
  *
  * test size: 3001
- * expect paired: runs on clean */
+ * expect paired: runs on clean
+ * expect strided: runs on clean */
 #include "../support/inputs.h"
 
 COMPUTE static void walk(const float *in, const float *end, float *out)

@@ -161,8 +161,12 @@ impl<'a> Printer<'a> {
         {
             return Ok(format!("__pg_i{index}"));
         }
-        let kind = self.scalar(place.ty)?;
         let address = self.address(place, out)?;
+        self.load_at(place, &address)
+    }
+
+    fn load_at(&self, place: &Place, address: &str) -> Printed<String> {
+        let kind = self.scalar(place.ty)?;
         if self.entry {
             return Ok(format!("__pg_get_{}({address})", kind.suffix()));
         }
@@ -182,8 +186,12 @@ impl<'a> Printer<'a> {
             out.push_str(&format!("{} = {value};\n", variable(v)));
             return Ok(());
         }
-        let kind = self.scalar(place.ty)?;
         let address = self.address(place, out)?;
+        self.store_at(place, &address, value, out)
+    }
+
+    fn store_at(&self, place: &Place, address: &str, value: &str, out: &mut String) -> Printed<()> {
+        let kind = self.scalar(place.ty)?;
         let site =
             self.plan.site_of.get(&place.id).and_then(|s| s.1).ok_or("a store that was not analysed")?;
         let site = &self.plan.sites[site.0 as usize];
@@ -310,22 +318,23 @@ impl<'a> Printer<'a> {
             }
             ExprKind::AssignOp { op, place, value, compute } => {
                 let operand = self.value(value, out)?;
-                let old = self.load(place, out)?;
+                let (old, address) = self.load_to_change(place, out)?;
                 let (kind, wide) = (self.scalar(place.ty)?, self.scalar(*compute)?);
                 let old = self.cast(&old, kind, wide);
                 let result =
                     self.binary(*op, &old, &operand, *compute, *compute, fold(&self.unit.types, value))?;
                 let result = self.cast(&result, wide, kind);
-                self.assigned(place, result, out)
+                self.assigned_at(place, address.as_deref(), result, out)
             }
             ExprKind::PtrAssign { place, index, stride } => {
                 let index = self.value(index, out)?;
-                let old = self.load(place, out)?;
-                self.assigned(place, format!("({old} + (__pg_u64)(__pg_i64)({index}) * {stride}u)"), out)
+                let (old, address) = self.load_to_change(place, out)?;
+                let new = format!("({old} + (__pg_u64)(__pg_i64)({index}) * {stride}u)");
+                self.assigned_at(place, address.as_deref(), new, out)
             }
             ExprKind::IncDec { place, amount, post } => {
                 let kind = self.scalar(place.ty)?;
-                let loaded = self.load(place, out)?;
+                let (loaded, address) = self.load_to_change(place, out)?;
                 let old = self.temporary(kind);
                 out.push_str(&format!("{old} = {loaded};\n"));
                 let new = match kind {
@@ -343,7 +352,7 @@ impl<'a> Printer<'a> {
                         format!("({old} + ({}){})", kind.name(), types::literal(*amount))
                     }
                 };
-                let new = self.assigned(place, new, out)?;
+                let new = self.assigned_at(place, address.as_deref(), new, out)?;
                 Ok(if *post { old } else { new })
             }
             ExprKind::Call { callee, args } => {
@@ -375,6 +384,17 @@ impl<'a> Printer<'a> {
 
     /// Stores a value and gives it back.
     fn assigned(&mut self, place: &Place, value: String, out: &mut String) -> Printed<String> {
+        self.assigned_at(place, None, value, out)
+    }
+
+    /// The same for a place whose address is known already.
+    fn assigned_at(
+        &mut self,
+        place: &Place,
+        address: Option<&str>,
+        value: String,
+        out: &mut String,
+    ) -> Printed<String> {
         if let Some(v) = is_scalar(self.unit, place) {
             self.store(place, &value, out)?;
             return Ok(variable(v));
@@ -382,8 +402,30 @@ impl<'a> Printer<'a> {
         let kind = self.scalar(place.ty)?;
         let saved = self.temporary(kind);
         out.push_str(&format!("{saved} = {value};\n"));
-        self.store(place, &saved, out)?;
+        match address {
+            Some(address) => self.store_at(place, address, &saved, out)?,
+            None => self.store(place, &saved, out)?,
+        }
         Ok(saved)
+    }
+
+    /// The old value of a place that is about to be changed, and the address if it is in memory: an address that has side
+    /// effects is computed only once.
+    fn load_to_change(&mut self, place: &Place, out: &mut String) -> Printed<(String, Option<String>)> {
+        if is_scalar(self.unit, place).is_some() {
+            return Ok((self.load(place, out)?, None));
+        }
+        let mut address = self.address(place, out)?;
+        let mut changes = false;
+        crate::loops::nest::place_expressions(place, &mut |e| {
+            changes |= crate::loops::nest::accessed_place(e).is_some_and(|(_, _, writes)| writes);
+        });
+        if changes {
+            let saved = self.temporary(Scalar::Address);
+            out.push_str(&format!("{saved} = {address};\n"));
+            address = saved;
+        }
+        Ok((self.load_at(place, &address)?, Some(address)))
     }
 
     fn cast(&self, text: &str, from: Scalar, to: Scalar) -> String {

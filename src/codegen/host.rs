@@ -89,6 +89,8 @@ struct Emitter<'a> {
     objects: Vec<VarId>,
     /// Whether an invariant has a type; pointers and integers only.
     invariant_kinds: Vec<Scalar>,
+    /// Secondary induction variables and how far each iteration moves them.
+    secondary: Vec<(VarId, Bound)>,
 }
 
 /// Generates everything for one plan.
@@ -115,6 +117,10 @@ pub fn loop_code(
             _ => {}
         }
     }
+    let secondary = plan.scalars.iter().filter_map(|(v, role)| match role {
+        ScalarRole::Secondary { step } => Some((*v, step.clone())),
+        _ => None,
+    });
     let mut objects = BTreeSet::new();
     for base in &plan.bases {
         if let Base::Object { var, .. } = base {
@@ -153,6 +159,7 @@ pub fn loop_code(
         results,
         objects: objects.into_iter().collect(),
         invariant_kinds,
+        secondary: secondary.collect(),
     };
     let threshold = options.threshold.map_or_else(
         || {
@@ -231,7 +238,9 @@ impl Emitter<'_> {
         for (v, role) in &self.plan.scalars {
             let name = self.kind_of(*v).name();
             match role {
-                ScalarRole::Induction { .. } | ScalarRole::Private { last_value: false } => {
+                ScalarRole::Induction { .. }
+                | ScalarRole::Secondary { .. }
+                | ScalarRole::Private { last_value: false } => {
                     let _ = writeln!(text, "{name} {} = 0;", variable(*v));
                 }
                 _ => {
@@ -261,8 +270,29 @@ impl Emitter<'_> {
         self.plan.live_ins.len() + self.invariant_kinds.len() + self.objects.len() + dim
     }
 
+    /// Secondary induction variables where iteration `k` starts, like [`Self::induction`]. Each has two value slots:
+    /// its value at entry and its step.
+    fn secondary(&self, k: &str, source: &str) -> String {
+        let mut text = String::new();
+        for (number, (v, _)) in self.secondary.iter().enumerate() {
+            let slot = self.secondary_slot(number);
+            let _ = writeln!(
+                text,
+                "{} = ({})({source}[{slot}].u + (__pg_u64)({k}) * {source}[{}].u);",
+                variable(*v),
+                self.kind_of(*v).name(),
+                slot + 1
+            );
+        }
+        text
+    }
+
+    fn secondary_slot(&self, number: usize) -> usize {
+        self.first_slot(self.plan.dims.len()) + 2 * number
+    }
+
     fn n_values(&self) -> usize {
-        self.first_slot(self.plan.dims.len())
+        self.secondary_slot(self.secondary.len())
     }
 
     /// The worker: source order on host memory, in strips.
@@ -291,6 +321,7 @@ impl Emitter<'_> {
              for (__pg_k0 = __pg_begin; __pg_k0 < __pg_strip; __pg_k0++) {{"
         );
         text.push_str(&self.induction(0, "__pg_k0", "__pg_e->values"));
+        text.push_str(&self.secondary("__pg_k0", "__pg_e->values"));
         for dim in 1..self.plan.dims.len() {
             let _ = writeln!(text, "for (__pg_k{dim} = 0; __pg_k{dim} < __pg_n{dim}; __pg_k{dim}++) {{");
             text.push_str(&self.induction(dim, &format!("__pg_k{dim}"), "__pg_e->values"));
@@ -344,6 +375,7 @@ impl Emitter<'_> {
         for dim in 0..self.plan.dims.len() {
             text.push_str(&self.induction(dim, &format!("__pg_k{dim}"), "__pg_l->values"));
         }
+        text.push_str(&self.secondary("__pg_k0", "__pg_l->values"));
         text.push_str(&body.text);
         if self.results.iter().any(|r| r.op.is_none()) {
             text.push_str("if (__pg_k == __pg_l->n - 1) {\n");
@@ -491,9 +523,9 @@ impl Emitter<'_> {
     fn parameters(&self) -> Vec<(String, String, String)> {
         // (type, name in generated text, argument at the loop)
         let mut out = Vec::new();
-        for v in
-            self.plan.live_ins.iter().chain(self.results.iter().filter(|r| r.op.is_some()).map(|r| &r.var))
-        {
+        let reductions = self.results.iter().filter(|r| r.op.is_some()).map(|r| &r.var);
+        let secondary = self.secondary.iter().map(|(v, _)| v);
+        for v in self.plan.live_ins.iter().chain(reductions).chain(secondary) {
             let kind = self.kind_of(*v);
             let name = &self.unit.var(*v).name;
             let argument = match kind {
@@ -523,6 +555,9 @@ impl Emitter<'_> {
         }
         for (number, r) in self.results.iter().enumerate() {
             let _ = write!(out, " {} v{number};", r.kind.name());
+        }
+        for (number, (v, _)) in self.secondary.iter().enumerate() {
+            let _ = write!(out, " {} s{number};", self.kind_of(*v).name());
         }
         let _ = writeln!(out, " }};");
         let parameters: Vec<String> =
@@ -630,6 +665,19 @@ impl Emitter<'_> {
             let slot = first + self.invariant_kinds.len() + number;
             let _ = writeln!(out, "__pg_values[{slot}].u = __pg_o{};", v.0);
         }
+        for (number, (v, step)) in self.secondary.iter().enumerate() {
+            let slot = self.secondary_slot(number);
+            let kind = self.kind_of(*v);
+            let start = Self::pack(kind, &format!("__pg_values[{slot}]"), &variable(*v));
+            let _ = writeln!(
+                out,
+                "{start}\n__pg_values[{next}].i = {};\n\
+                 __pg_result.s{number} = ({})(__pg_values[{slot}].u + (__pg_u64)__pg_e.trip[0] * __pg_values[{next}].u);",
+                bound(step),
+                kind.name(),
+                next = slot + 1
+            );
+        }
         for (slot, r) in self.results.iter().enumerate() {
             let value = if r.op.is_some() { variable(r.var) } else { "0".into() };
             let _ = writeln!(out, "{}", Self::pack(r.kind, &format!("__pg_results[{slot}]"), &value));
@@ -713,13 +761,17 @@ impl Emitter<'_> {
                 let _ = write!(back, " {} = __pg_r.k{dim};", unit.var(*v).name);
             }
         }
-        for (slot, r) in self.results.iter().enumerate() {
-            let name = &unit.var(r.var).name;
-            let value = match r.kind {
-                Scalar::Address => format!("(__typeof__({name}))(unsigned long)__pg_r.v{slot}"),
-                _ => format!("__pg_r.v{slot}"),
+        let results = self.results.iter().enumerate().map(|(slot, r)| (r.var, format!("__pg_r.v{slot}")));
+        let moved =
+            self.secondary.iter().enumerate().map(|(number, (v, _))| (*v, format!("__pg_r.s{number}")));
+        for (v, value) in results.chain(moved) {
+            let name = &unit.var(v).name;
+            let _ = match self.kind_of(v) {
+                Scalar::Address => {
+                    write!(back, " {name} = (__typeof__({name}))(unsigned long){value};")
+                }
+                _ => write!(back, " {name} = {value};"),
             };
-            let _ = write!(back, " {name} = {value};");
         }
         let mut asserts = String::new();
         for check in self.layout_checks(the_loop) {

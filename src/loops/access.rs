@@ -42,12 +42,18 @@ pub struct Accesses<'a> {
     options: &'a AnalysisOptions,
     /// Dimensions' heads.
     dims: Vec<Level>,
+    /// Steps of the dimensions.
+    steps: BTreeMap<LoopId, i64>,
     inner: Vec<Level>,
     path: Vec<u32>,
     next_path: u32,
     written: BTreeSet<VarId>,
     /// Scalars with one unconditional assignment so far in scope: what they stand for, with the depth of loops around.
     definitions: BTreeMap<VarId, (Expr, usize)>,
+    /// Secondary induction variables that this iteration has already moved at the current point of the walk.
+    moved: BTreeSet<VarId>,
+    /// Those that the expression being walked moves: where in it, C doesn't say.
+    moving: BTreeSet<VarId>,
     assignments: BTreeMap<VarId, usize>,
     /// Results, as in [`LoopPlan`].
     pub bases: Vec<Base>,
@@ -73,6 +79,8 @@ pub struct Accesses<'a> {
     pub work: u64,
     /// Whether `continue` or `break` stands anywhere in the loop.
     pub has_continue: bool,
+    /// See [`ScalarRole::Secondary`]: how far each iteration moves them.
+    pub secondary: BTreeMap<VarId, Bound>,
     /// Loads of the very place that their own assignment then stores to (`x[index[i]] = x[index[i]] - v`), with that place.
     pub updated: BTreeMap<PlaceId, PlaceId>,
 }
@@ -123,6 +131,7 @@ impl<'a> Accesses<'a> {
             unit,
             options,
             dims: Vec::new(),
+            steps: heads.iter().map(|h| (h.id, h.step)).collect(),
             inner: Vec::new(),
             path: Vec::new(),
             next_path: 0,
@@ -141,6 +150,9 @@ impl<'a> Accesses<'a> {
             may_abort: false,
             work: 0,
             has_continue,
+            moved: BTreeSet::new(),
+            moving: BTreeSet::new(),
+            secondary: BTreeMap::new(),
             updated: BTreeMap::new(),
         };
         for head in heads {
@@ -150,8 +162,121 @@ impl<'a> Accesses<'a> {
             let level = accesses.level(head)?;
             accesses.dims.push(level);
         }
+        if let [head] = heads {
+            accesses.find_secondary(head, body)?;
+        }
         accesses.statement(body)?;
         Ok(accesses)
+    }
+
+    /// Finds the scalars that every iteration moves by the same amount: one assignment in the whole loop, which nothing can
+    /// skip or repeat. Everything else in the loop's step is refused.
+    fn find_secondary(&mut self, head: &Counted, body: &Stmt) -> Result<(), Refused> {
+        let mut updates = Vec::new();
+        if !self.has_continue {
+            unconditional_updates(body, &mut updates);
+        }
+        let mut declared = BTreeSet::new();
+        nest::statements(body, &mut |s| {
+            if let StmtKind::Declare { var, .. } = s.kind {
+                declared.insert(var);
+            }
+        });
+        let in_body = updates.len();
+        updates.extend(&head.other_steps);
+        for (number, update) in updates.into_iter().enumerate() {
+            let found = nest::accessed_place(update)
+                .and_then(|(place, ..)| is_scalar(self.unit, place))
+                .filter(|v| self.assignments.get(v) == Some(&1) && !declared.contains(v))
+                .and_then(|v| Some((v, self.movement(update)?)));
+            match found {
+                Some((v, step)) => {
+                    self.secondary.insert(v, step);
+                }
+                None if number >= in_body => {
+                    return Err(format!("its step does more than count in line {}", update.span.line));
+                }
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// What an assignment adds to its scalar in each iteration (bytes for pointers).
+    fn movement(&mut self, update: &Expr) -> Option<Bound> {
+        let fixed = |form: Linear| form.terms.is_empty().then_some(form.constant);
+        match &update.kind {
+            ExprKind::IncDec { place, amount, .. } => {
+                let kind = self.unit.types.as_int(place.ty.ty);
+                let counts = kind.is_some_and(|k| k.size() <= 8 && k != IntKind::Bool)
+                    || self.unit.types.pointee(place.ty.ty).is_some();
+                (counts && !place.ty.quals.is_volatile && !place.ty.quals.is_atomic)
+                    .then(|| constant(*amount))
+            }
+            ExprKind::PtrAssign { place, index, stride } if !place.ty.quals.is_volatile => {
+                let stride = i64::try_from(*stride).ok()?;
+                fixed(self.linear(index, 0)?.times(&constant(stride))?)
+            }
+            ExprKind::AssignOp { op: op @ (BinOp::Add | BinOp::Sub), place, value, compute } => {
+                let kind = self.unit.types.as_int(place.ty.ty).filter(|k| k.size() <= 8)?;
+                self.unit.types.as_int(compute.ty)?;
+                if kind == IntKind::Bool || place.ty.quals.is_volatile || place.ty.quals.is_atomic {
+                    return None;
+                }
+                let amount = self.linear(value, 0)?;
+                fixed(if *op == BinOp::Sub { amount.negated()? } else { amount })
+            }
+            _ => None,
+        }
+    }
+
+    /// A secondary induction variable as a linear form, without its value at entry; `after`: after this iteration's move.
+    fn secondary_form(&mut self, v: VarId, after: bool) -> Option<Linear> {
+        let step = self.secondary.get(&v)?.clone();
+        let dim = self.dims.first()?;
+        let (id, one) = (dim.id, Linear::induction(dim.id, &Linear::number(constant(0)))?);
+        let counter = self.steps.get(&id).copied()?;
+        // The dimension's distance moves by `counter`, the variable by `step`.
+        let form = match counter {
+            1 | -1 => one.times(&linear::mul(&step, &constant(counter))?)?,
+            _ => {
+                let amount = linear::as_constant(&step).filter(|s| s % counter == 0)?;
+                one.times(&constant(amount / counter))?
+            }
+        };
+        if after { form.plus(&Linear::number(step)) } else { Some(form) }
+    }
+
+    /// The secondary induction variable whose value `e` is, and whether it is the one after this iteration's move.
+    fn secondary_value(&self, e: &Expr) -> Option<(VarId, bool)> {
+        let (place, after) = match &e.kind {
+            ExprKind::Load(place) => (place, None),
+            ExprKind::IncDec { place, post, .. } => (place, Some(!post)),
+            ExprKind::PtrAssign { place, .. } => (place, Some(true)),
+            _ => return None,
+        };
+        let v = is_scalar(self.unit, place).filter(|v| self.secondary.contains_key(v))?;
+        match after {
+            Some(after) => Some((v, after)),
+            None => (!self.moving.contains(&v)).then(|| (v, self.moved.contains(&v))),
+        }
+    }
+
+    /// Walks an expression that is evaluated as a whole before anything that follows.
+    fn full_expression(&mut self, e: &Expr) -> Result<(), Refused> {
+        let mut moving = BTreeSet::new();
+        nest::expressions(e, &mut |e| {
+            if let Some((place, _, true)) = nest::accessed_place(e)
+                && let Some(v) = is_scalar(self.unit, place)
+                && self.secondary.contains_key(&v)
+            {
+                moving.insert(v);
+            }
+        });
+        self.moving = moving;
+        let result = self.expression(e);
+        self.moved.append(&mut self.moving);
+        result
     }
 
     /// Range of a dimension's distance from its first value.
@@ -304,6 +429,9 @@ impl<'a> Accesses<'a> {
             ExprKind::Int(v) => Some(Linear::number(constant(i64::try_from(*v).ok()?))),
             ExprKind::Load(p) => {
                 if let Some(v) = is_scalar(self.unit, p) {
+                    if self.secondary.contains_key(&v) {
+                        return self.secondary_number(e, kind);
+                    }
                     if let Some(level) = self.inner.iter().chain(&self.dims).find(|l| l.iv == v) {
                         return Linear::induction(level.id, &level.first);
                     }
@@ -320,6 +448,7 @@ impl<'a> Accesses<'a> {
                 let value = self.invariant_load(p)?;
                 Some(Linear::number(Bound::Value(value)))
             }
+            ExprKind::IncDec { .. } => self.secondary_number(e, kind),
             ExprKind::Cast(inner) => {
                 let from = self.unit.types.as_int(inner.ty.ty)?;
                 let form = self.linear(inner, depth + 1)?;
@@ -355,6 +484,15 @@ impl<'a> Accesses<'a> {
             }
             _ => None,
         }
+    }
+
+    fn secondary_number(&mut self, e: &Expr, kind: IntKind) -> Option<Linear> {
+        let (v, after) = self.secondary_value(e)?;
+        let form = self.secondary_form(v, after)?;
+        let place = nest::accessed_place(e)?.0.clone();
+        let at_entry = Expr { kind: ExprKind::Load(place), ty: e.ty, span: e.span };
+        let form = form.plus(&self.entry_number(&at_entry))?;
+        if kind.size() < 4 { self.assume(&form, kind).map(|()| form) } else { self.fits(form, kind) }
     }
 
     /// Whether an expression reads nothing but local scalars that the loop does not change, and can't trap.
@@ -473,6 +611,10 @@ impl<'a> Accesses<'a> {
     fn pointer(&mut self, e: &Expr, depth: usize) -> Result<(BaseId, Option<Linear>), Refused> {
         if depth > 24 {
             return Ok((self.base(Base::Dynamic), None));
+        }
+        if let Some((v, after)) = self.secondary_value(e) {
+            self.live_ins.insert(v);
+            return Ok((self.base(Base::Pointer { var: v }), self.secondary_form(v, after)));
         }
         match &e.kind {
             ExprKind::PtrAdd { pointer, index, stride } => {
@@ -809,6 +951,16 @@ impl<'a> Accesses<'a> {
 
     fn set_definition(&mut self, v: VarId, value: Option<&Expr>) {
         let unconditional = self.path.len() == self.inner.len();
+        // What moves later in the iteration would mean something else where the definition is used.
+        let value = value.filter(|value| {
+            let mut stays = true;
+            nest::expressions(value, &mut |e| {
+                if let Some((place, ..)) = nest::accessed_place(e) {
+                    stays &= nest::root_variable(place).is_none_or(|v| !self.secondary.contains_key(&v));
+                }
+            });
+            stays
+        });
         match value {
             // Declared and assigned apart are two.
             Some(value) if unconditional && self.assignments.get(&v).copied().unwrap_or(0) == 1 => {
@@ -831,7 +983,7 @@ impl<'a> Accesses<'a> {
     fn statement(&mut self, s: &Stmt) -> Result<(), Refused> {
         match &s.kind {
             StmtKind::Empty | StmtKind::Break | StmtKind::Continue => Ok(()),
-            StmtKind::Expr(e) => self.expression(e),
+            StmtKind::Expr(e) => self.full_expression(e),
             StmtKind::Declare { var, init } => {
                 let variable = self.unit.var(*var);
                 let place = Place {
@@ -850,7 +1002,7 @@ impl<'a> Accesses<'a> {
                 self.width(&place)?;
                 match init {
                     Some(Init::Scalar(value)) => {
-                        self.expression(value)?;
+                        self.full_expression(value)?;
                         self.set_definition(*var, Some(value));
                         Ok(())
                     }
@@ -862,7 +1014,7 @@ impl<'a> Accesses<'a> {
             }
             StmtKind::Block(list) => list.iter().try_for_each(|s| self.statement(s)),
             StmtKind::If { cond, then, otherwise } => {
-                self.expression(cond)?;
+                self.full_expression(cond)?;
                 self.conditionally(|a| a.statement(then))?;
                 match otherwise {
                     Some(otherwise) => self.conditionally(|a| a.statement(otherwise)),
@@ -937,6 +1089,50 @@ impl<'a> Accesses<'a> {
     }
 }
 
+/// The assignments to variables that every iteration makes exactly once: not under a condition, not in an inner loop.
+fn unconditional_updates<'a>(s: &'a Stmt, out: &mut Vec<&'a Expr>) {
+    fn scan<'a>(e: &'a Expr, out: &mut Vec<&'a Expr>) {
+        match &e.kind {
+            ExprKind::LogicalAnd(a, _) | ExprKind::LogicalOr(a, _) | ExprKind::Conditional(a, ..) => {
+                scan(a, out)
+            }
+            ExprKind::Unary(_, a) | ExprKind::Cast(a) => scan(a, out),
+            ExprKind::Binary(_, a, b)
+            | ExprKind::Comma(a, b)
+            | ExprKind::PtrAdd { pointer: a, index: b, .. }
+            | ExprKind::PtrDiff { left: a, right: b, .. } => {
+                scan(a, out);
+                scan(b, out);
+            }
+            ExprKind::Call { args, .. } => args.iter().for_each(|a| scan(a, out)),
+            _ => {
+                let Some((place, ..)) = nest::accessed_place(e) else { return };
+                let mut place = place;
+                while let PlaceKind::Field { base, .. } = &place.kind {
+                    place = base;
+                }
+                match &place.kind {
+                    PlaceKind::Deref(pointer) => scan(pointer, out),
+                    _ => out.push(e),
+                }
+                match &e.kind {
+                    ExprKind::Assign(_, value)
+                    | ExprKind::AssignOp { value, .. }
+                    | ExprKind::PtrAssign { index: value, .. } => scan(value, out),
+                    _ => {}
+                }
+            }
+        }
+    }
+    match &s.kind {
+        StmtKind::Block(list) => list.iter().for_each(|s| unconditional_updates(s, out)),
+        StmtKind::Expr(e)
+        | StmtKind::Declare { init: Some(Init::Scalar(e)), .. }
+        | StmtKind::If { cond: e, .. } => scan(e, out),
+        _ => {}
+    }
+}
+
 /// A place as a programmer would write it, roughly.
 pub fn describe(unit: &TranslationUnit, place: &Place) -> String {
     fn expr(unit: &TranslationUnit, e: &Expr) -> String {
@@ -960,6 +1156,10 @@ pub fn describe(unit: &TranslationUnit, place: &Place) -> String {
                 format!("{}{sign}{}", expr(unit, a), expr(unit, b))
             }
             ExprKind::Unary(UnOp::Neg, a) => format!("-{}", expr(unit, a)),
+            ExprKind::IncDec { place, amount, post } => {
+                let (place, sign) = (describe(unit, place), if *amount > 0 { "++" } else { "--" });
+                if *post { format!("{place}{sign}") } else { format!("{sign}{place}") }
+            }
             _ => "...".into(),
         }
     }

@@ -29,6 +29,8 @@ pub struct Counted {
     pub relation: Relation,
     /// Type in which the comparison is made.
     pub compare: IntKind,
+    /// What else the step does (`i++, p++`).
+    pub other_steps: Vec<Expr>,
 }
 
 /// Strips conversions that keep the value of an integer variable, given that it is not negative where the comparison is
@@ -88,8 +90,13 @@ pub fn counted(unit: &TranslationUnit, l: &LoopStmt) -> Result<Counted, String> 
     if variable.ty.quals.is_volatile || variable.ty.quals.is_atomic {
         return Err(format!("not a counted loop: {name} is volatile or atomic"));
     }
-    let step = step_of(types, step, iv)
-        .ok_or_else(|| format!("not a counted loop: {name} does not move by a constant"))?;
+    let mut other_steps = Vec::new();
+    comma_parts(step, &mut other_steps);
+    let moves: Vec<i64> = other_steps.iter().filter_map(|part| step_of(types, part, iv)).collect();
+    let [step] = moves[..] else {
+        return Err(format!("not a counted loop: {name} does not move by a constant"));
+    };
+    other_steps.retain(|part| step_of(types, part, iv).is_none());
     let ExprKind::Binary(op, left, right) = &cond.kind else {
         return Err("not a counted loop: its condition is no comparison".into());
     };
@@ -119,6 +126,13 @@ pub fn counted(unit: &TranslationUnit, l: &LoopStmt) -> Result<Counted, String> 
             changed |= nest::root_variable(place) == Some(iv);
         }
     });
+    for part in &other_steps {
+        nest::expressions(part, &mut |e| {
+            if let Some((place, _, true)) = nest::accessed_place(e) {
+                changed |= nest::root_variable(place) == Some(iv);
+            }
+        });
+    }
     nest::expressions(cond, &mut |e| changed |= nest::accessed_place(e).is_some_and(|(_, _, writes)| writes));
     if changed {
         return Err(format!("not a counted loop: {name} is changed in its body or condition"));
@@ -133,7 +147,19 @@ pub fn counted(unit: &TranslationUnit, l: &LoopStmt) -> Result<Counted, String> 
         limit: (**limit).clone(),
         relation,
         compare,
+        other_steps,
     })
+}
+
+fn comma_parts(e: &Expr, parts: &mut Vec<Expr>) {
+    match &e.kind {
+        ExprKind::Comma(a, b) => {
+            comma_parts(a, parts);
+            comma_parts(b, parts);
+        }
+        ExprKind::Cast(inner) if matches!(inner.kind, ExprKind::Comma(..)) => comma_parts(inner, parts),
+        _ => parts.push(e.clone()),
+    }
 }
 
 /// The constant that a step expression adds to `iv`.

@@ -4,7 +4,7 @@
 //! written on every path. Source: scalar privatization and reduction recognition as in the chapter's section 4.4.1.
 
 use super::nest;
-use super::plan::{ReductionOp, ScalarRole};
+use super::plan::{Bound, ReductionOp, ScalarRole};
 use crate::c::hir::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -194,13 +194,14 @@ impl Flow {
 pub type Carried = String;
 
 /// The roles of all variables that `body` assigns and that are declared outside of it. `whole` is the loop statement that a
-/// plan is made for; `inductions` are the induction variables of its merged dimensions.
+/// plan is made for; `inductions` are the induction variables of its merged dimensions, `secondary` the other ones.
 pub fn roles(
     unit: &TranslationUnit,
     function: &Function,
     whole: &LoopStmt,
     body: &Stmt,
     inductions: &[(VarId, bool)],
+    secondary: &BTreeMap<VarId, Bound>,
     reassociate: bool,
 ) -> Result<BTreeMap<VarId, ScalarRole>, Carried> {
     let mut flow = Flow::default();
@@ -219,6 +220,9 @@ pub fn roles(
     for (number, (iv, local)) in inductions.iter().enumerate() {
         let live_out = !local && read_outside.contains(iv);
         roles.insert(*iv, ScalarRole::Induction { dim: number, live_out });
+    }
+    for (v, step) in secondary {
+        roles.insert(*v, ScalarRole::Secondary { step: step.clone() });
     }
     let outside: Vec<VarId> =
         flow.written.iter().copied().filter(|v| !declared.contains(v) && !roles.contains_key(v)).collect();
