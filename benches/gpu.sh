@@ -77,7 +77,7 @@ for log in atomic reduction; do
 done
 
 # ---- the same with a check taken out (c-tests/planted/mutations.sh made these): the test must notice
-for folder in "$programs"/mutated/*; do
+for folder in "$root"/build/mutated/*; do
   [ -e "$folder/planted" ] || continue
   name=$(basename "$folder")
   wrong=0
