@@ -3,7 +3,7 @@
 #
 # For each mutation below, the check that it names is taken out of a copy of the sources, the copy is built, and the
 # planted-conflict program is run with the log method that the check belongs to. The mutation is caught if that program
-# then ends with a wrong result. The unchanged sources must pass. Prints one line per mutation and closes with
+# then ends with a wrong result, or if not every planted conflict is detected. The unchanged sources must pass. Prints one line per mutation and closes with
 # "N passed, N failed". Takes some minutes, because every mutation is a build; `make mutations` runs it. With KEEP set to a
 # folder, each build is left there, for benches/gpu.sh to do the same on a GPU.
 set -u -o pipefail
@@ -12,13 +12,14 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 runs=${RUNS:-200}
 
-# name | log method | file | sed expression
+# name | log method | files | sed expression
 header=runtime/include/paragon_body.h
+counts="runtime/src/device/threads.rs runtime/src/device/cuda/mod.rs"
 mutations="
 nothing|atomic|$header|
 nothing|reduction|$header|
 no write-write check on the spot|atomic|$header|s/c->fail |= PG_FAIL_WAW;/;/
-writes not counted|reduction|$header|s/c->writes++;/;/
+counts not compared|reduction|$counts|s/\&\& total != \(distinct.into_inner()\|written\)/\&\& total == u64::MAX/
 reads not logged|atomic|$header|s/^    if (logged \&\& __PG_LOG_METHOD/    if (0 \&\& __PG_LOG_METHOD/
 reads not logged|reduction|$header|s/^    if (logged \&\& __PG_LOG_METHOD/    if (0 \&\& __PG_LOG_METHOD/
 thread instead of iteration in the log|atomic|$header|s/c->iteration = (__pg_u32)k + 1;/c->iteration = 1;/
@@ -32,16 +33,23 @@ built=$CARGO_TARGET_DIR/release
 cc -O2 -c c-tests/planted/reference.c -o "$work/reference.o"
 
 passed=0 failed=0
-while IFS='|' read -r name method file expression; do
+while read -r line; do
+  # The expression may hold the separator itself.
+  name=${line%%|*} line=${line#*|} method=${line%%|*} line=${line#*|} files=${line%%|*} expression=${line#*|}
   [ -n "$name" ] || continue
-  cp "$root/$file" "$file"
-  if [ -n "$expression" ]; then
+  for file in $header $counts; do cp "$root/$file" "$file"; done
+  applies=1
+  for file in $files; do
+    [ -n "$expression" ] || continue
     sed -i "$expression" "$file"
     if cmp -s "$root/$file" "$file"; then
       echo "FAILED  $name ($method): the mutation no longer applies to $file"
-      failed=$((failed + 1))
-      continue
+      applies=0
     fi
+  done
+  if [ $applies = 0 ]; then
+    failed=$((failed + 1))
+    continue
   fi
   touch src/lib.rs runtime/src/lib.rs
   if ! cargo build --release --quiet 2>"$work/build.log"; then
@@ -65,8 +73,12 @@ while IFS='|' read -r name method file expression; do
     strip --strip-debug "$kept/libparagon_rt.so"
   fi
   for kind in waw raw war mixed-width; do
+    rm -f "$work/trace.json"
     PARAGON_DEVICE=threads PARAGON_THREADS=4 PARAGON_MEMORY=separate PARAGON_LOG=$method PARAGON_RACE=device \
-      PARAGON_MONITOR=off "$work/planted" --runs "$runs" --kind "$kind" --seed 7 >"$work/out.log" 2>&1 || wrong=1
+      PARAGON_MONITOR=off PARAGON_TRACE=$work/trace.json \
+      "$work/planted" --runs "$runs" --kind "$kind" --seed 7 >"$work/out.log" 2>&1 || wrong=1
+    detected=$(grep '"function":"indirect' "$work/trace.json" | grep -c '"fail":\["')
+    [ "$detected" = "$runs" ] || wrong=1
   done
   if { [ -z "$expression" ] && [ $wrong = 0 ]; } || { [ -n "$expression" ] && [ $wrong = 1 ]; }; then
     echo "ok      $name ($method): $([ $wrong = 1 ] && echo 'noticed' || echo 'passes')"
