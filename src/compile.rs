@@ -44,6 +44,8 @@ enum Outcome {
     Untouched,
     /// Compiled; what the compiler said, and the dependency file to write.
     Compiled { messages: Vec<u8>, dependencies: Option<(PathBuf, Vec<u8>)> },
+    /// The echo of a text that is right was wrong.
+    Misread(String),
     /// The user's own command has to run. A message if the reason is an internal error.
     Declined { internal: Option<String> },
 }
@@ -115,6 +117,10 @@ pub fn handle(
                 linked[input.index] = output.into_os_string();
             }
             Outcome::Declined { internal: Some(error) } => return Err(error),
+            Outcome::Misread(error) => {
+                eprintln!("paragon-cc: error: {error}");
+                std::process::exit(1);
+            }
             Outcome::Declined { internal: None } => return Ok(None),
             Outcome::Untouched if invocation.mode == Mode::Link => {}
             Outcome::Untouched => {
@@ -178,6 +184,9 @@ fn compile_one(
         Ok(unit) => unit,
         Err(error) => return Outcome::Declined { internal: Some(error) },
     };
+    if invocation.own.echo {
+        return compile_echo(toolchain, invocation, input, folder, output, &text, &unit);
+    }
     let reports = (stages.classify)(&unit, &invocation.analysis);
     if let Some(format) = &invocation.own.report {
         eprint!("{}", remarks::render(&reports, format == "json"));
@@ -217,11 +226,53 @@ fn compile_one(
     if let Err(error) = fs::write(&path, &spliced.text) {
         return Outcome::Declined { internal: Some(error.to_string()) };
     }
-    match toolchain.run(&coloured(toolchain.rewritten(invocation, input, &path, output))) {
+    match toolchain.run(&coloured(toolchain.rewritten(invocation, input, &path, output, false))) {
         Ok(said) if said.status.success() => {
             Outcome::Compiled { messages: said.stderr, dependencies: text.dependencies }
         }
         _ => Outcome::Declined { internal: None },
+    }
+}
+
+/// Compiles what the typed tree says. If that doesn't compile although the user's text does, we have misread it: an error.
+fn compile_echo(
+    toolchain: &Toolchain,
+    invocation: &Invocation,
+    input: &Input,
+    folder: &Path,
+    output: &Path,
+    text: &toolchain::Preprocessed,
+    unit: &TranslationUnit,
+) -> Outcome {
+    let echo = crate::codegen::echo::echo(&text.expanded, unit);
+    let path = folder.join("echo.c");
+    let kept = invocation.own.save_temps.as_ref().map(|kept| {
+        let name = input.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        fs::create_dir_all(kept).and_then(|()| fs::write(kept.join(format!("{name}.echo.c")), &echo.text))
+    });
+    if let Some(Err(error)) = kept {
+        eprintln!("paragon-cc: warning: {error}");
+    }
+    if let Err(error) = fs::write(&path, &echo.text) {
+        return Outcome::Declined { internal: Some(error.to_string()) };
+    }
+    let mut command = toolchain.rewritten(invocation, input, &path, output, true);
+    // The tree's casts and parentheses draw warnings that the user's text does not.
+    command.push("-w".into());
+    match toolchain.run(&command) {
+        Ok(said) if said.status.success() => {
+            Outcome::Compiled { messages: Vec::new(), dependencies: text.dependencies.clone() }
+        }
+        Ok(said) => {
+            let own = toolchain.run(&invocation.for_one(&[], input, None));
+            if own.is_ok_and(|own| own.status.success()) {
+                let said = String::from_utf8_lossy(&said.stderr);
+                Outcome::Misread(format!("the echo of {} does not compile:\n{said}", input.path.display()))
+            } else {
+                Outcome::Declined { internal: None }
+            }
+        }
+        Err(error) => Outcome::Declined { internal: Some(error.to_string()) },
     }
 }
 

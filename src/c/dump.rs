@@ -104,6 +104,7 @@ impl Printer<'_> {
     fn statement(&mut self, statement: &Stmt, depth: usize) {
         match &statement.kind {
             StmtKind::Empty => self.line(depth, ";"),
+            StmtKind::Declaration => {}
             StmtKind::Expr(expr) => self.line(depth, &self.expr(expr)),
             StmtKind::Declare { var, init } => {
                 let init = match init {
@@ -206,7 +207,7 @@ impl Printer<'_> {
                 };
                 format!("{op}{}", self.expr(inner))
             }
-            ExprKind::Binary(op, a, b) => two(operator(*op), a, b),
+            ExprKind::Binary(op, a, b) => two(op.c_name(), a, b),
             ExprKind::PtrAdd { pointer, index, stride } => two(&format!("+{stride}*"), pointer, index),
             ExprKind::PtrDiff { left, right, stride } => two(&format!("-/{stride}"), left, right),
             ExprKind::Cast(inner) => format!("({}){}", self.ty(expr.ty), self.expr(inner)),
@@ -219,7 +220,7 @@ impl Printer<'_> {
             ExprKind::Assign(place, value) => format!("{} = {}", self.place(place), self.expr(value)),
             ExprKind::AssignOp { op, place, value, compute } => {
                 let (place, value) = (self.place(place), self.expr(value));
-                format!("{place} {}= {value} in {}", operator(*op), self.ty(*compute))
+                format!("{place} {}= {value} in {}", op.c_name(), self.ty(*compute))
             }
             ExprKind::PtrAssign { place, index, stride } => {
                 format!("{} +{stride}*= {}", self.place(place), self.expr(index))
@@ -256,26 +257,5 @@ impl Printer<'_> {
             PlaceKind::Opaque(what) => format!("<{what}>"),
         };
         format!("{volatile}{text}")
-    }
-}
-
-fn operator(op: BinOp) -> &'static str {
-    match op {
-        BinOp::Add => "+",
-        BinOp::Sub => "-",
-        BinOp::Mul => "*",
-        BinOp::Div => "/",
-        BinOp::Rem => "%",
-        BinOp::And => "&",
-        BinOp::Or => "|",
-        BinOp::Xor => "^",
-        BinOp::Shl => "<<",
-        BinOp::Shr => ">>",
-        BinOp::Lt => "<",
-        BinOp::Le => "<=",
-        BinOp::Gt => ">",
-        BinOp::Ge => ">=",
-        BinOp::Eq => "==",
-        BinOp::Ne => "!=",
     }
 }

@@ -173,6 +173,8 @@ pub struct Field {
 pub struct Record {
     /// `struct tag` or `union tag`; `None` without a tag.
     pub tag: Option<String>,
+    /// Without a tag: the first typedef name that it was given.
+    pub alias: Option<String>,
     /// Whether it is a union.
     pub is_union: bool,
     /// Members in order; `None` while incomplete.
@@ -210,6 +212,10 @@ impl Types {
     /// What `id` is.
     pub fn kind(&self, id: TypeId) -> &TypeKind {
         &self.kinds[id.0 as usize]
+    }
+    /// All records.
+    pub fn record_ids(&self) -> impl Iterator<Item = RecordId> {
+        (0..self.records.len() as u32).map(RecordId)
     }
     /// The record `id`.
     pub fn record(&self, id: RecordId) -> &Record {
@@ -328,6 +334,30 @@ pub enum BinOp {
     Ge,
     Eq,
     Ne,
+}
+
+impl BinOp {
+    /// Spelling in C.
+    pub fn c_name(self) -> &'static str {
+        match self {
+            BinOp::Add => "+",
+            BinOp::Sub => "-",
+            BinOp::Mul => "*",
+            BinOp::Div => "/",
+            BinOp::Rem => "%",
+            BinOp::And => "&",
+            BinOp::Or => "|",
+            BinOp::Xor => "^",
+            BinOp::Shl => "<<",
+            BinOp::Shr => ">>",
+            BinOp::Lt => "<",
+            BinOp::Le => "<=",
+            BinOp::Gt => ">",
+            BinOp::Ge => ">=",
+            BinOp::Eq => "==",
+            BinOp::Ne => "!=",
+        }
+    }
 }
 
 /// Operators on one operand.
@@ -499,10 +529,13 @@ pub enum LoopKeyword {
 pub enum StmtKind {
     Empty,
     Expr(Expr),
+    /// An automatic variable comes into being. Those of one declaration follow each other and share its span.
     Declare {
         var: VarId,
         init: Option<Init>,
     },
+    /// A declaration that makes no automatic variable: of types, of static and external objects. Nothing happens.
+    Declaration,
     Block(Vec<Stmt>),
     If {
         cond: Expr,

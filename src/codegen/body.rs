@@ -456,24 +456,7 @@ impl<'a> Printer<'a> {
         constant: Option<i128>,
     ) -> Printed<String> {
         let (kind, result) = (self.scalar(operand)?, self.scalar(result)?);
-        let sign = match op {
-            BinOp::Add => "+",
-            BinOp::Sub => "-",
-            BinOp::Mul => "*",
-            BinOp::Div => "/",
-            BinOp::Rem => "%",
-            BinOp::And => "&",
-            BinOp::Or => "|",
-            BinOp::Xor => "^",
-            BinOp::Shl => "<<",
-            BinOp::Shr => ">>",
-            BinOp::Lt => "<",
-            BinOp::Le => "<=",
-            BinOp::Gt => ">",
-            BinOp::Ge => ">=",
-            BinOp::Eq => "==",
-            BinOp::Ne => "!=",
-        };
+        let sign = op.c_name();
         let Scalar::Int(k) = kind else {
             return Ok(match op {
                 BinOp::Lt | BinOp::Le | BinOp::Gt | BinOp::Ge | BinOp::Eq | BinOp::Ne => {
@@ -514,7 +497,7 @@ impl<'a> Printer<'a> {
 
     fn statement(&mut self, s: &Stmt, current: LoopId, out: &mut String) -> Printed<()> {
         match &s.kind {
-            StmtKind::Empty => {}
+            StmtKind::Empty | StmtKind::Declaration => {}
             StmtKind::Expr(e) => {
                 let text = self.value(e, out)?;
                 if !Self::has_side_effects(e) {

@@ -4,6 +4,7 @@
 //! the form of the result.
 
 pub mod body;
+pub mod echo;
 pub mod edits;
 pub mod host;
 pub mod stub;

@@ -138,6 +138,7 @@ pub static OPTIONS: &[Entry] = &[
     ("-fomit-frame-pointer", Value::None, Irrelevant),
     ("-fopenmp", Value::None, Irrelevant),
     ("-fparagon", Value::None, Own),
+    ("-fparagon-echo", Value::None, Own),
     ("-fparagon-math=device", Value::None, Own),
     ("-fparagon-reassoc", Value::None, Own),
     ("-fparagon-report=", Value::Joined, Own),
@@ -246,6 +247,8 @@ pub struct OwnOptions {
     pub report: Option<String>,
     pub save_temps: Option<PathBuf>,
     pub dump_after: Option<String>,
+    /// Compile what the typed tree says instead of the user's text.
+    pub echo: bool,
 }
 
 /// A command that we handle.
@@ -353,6 +356,10 @@ fn read(command: &[OsString], arguments: &[OsString]) -> Result<Invocation, Stri
         match option.0 {
             "-fparagon" => forced = Some(true),
             "-fno-paragon" => forced = Some(false),
+            "-fparagon-echo" => {
+                own.echo = true;
+                forced = Some(true);
+            }
             "-fparagon-threshold=" => {
                 own.threshold =
                     Some(value.parse().map_err(|_| "-fparagon-threshold needs a number".to_string())?);

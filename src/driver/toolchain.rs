@@ -146,12 +146,14 @@ impl Toolchain {
     }
 
     /// The command that compiles the rewritten text at `path` in place of `input`; `output` replaces the user's.
+    /// `expanded`: whether its macros are expanded already.
     pub fn rewritten(
         &self,
         invocation: &Invocation,
         input: &Input,
         path: &Path,
         output: &Path,
+        expanded: bool,
     ) -> Vec<OsString> {
         use super::arguments::Mode;
         let mut arguments = invocation.for_one(
@@ -160,7 +162,10 @@ impl Toolchain {
             Some(path),
         );
         arguments.push(if invocation.mode == Mode::Assembly { "-S" } else { "-c" }.into());
-        arguments.extend(["-fpreprocessed".into(), "-fdirectives-only".into()]);
+        arguments.push("-fpreprocessed".into());
+        if !expanded {
+            arguments.push("-fdirectives-only".into());
+        }
         arguments.extend(["-o".into(), output.as_os_str().to_owned()]);
         arguments
     }

@@ -982,7 +982,7 @@ impl<'a> Accesses<'a> {
 
     fn statement(&mut self, s: &Stmt) -> Result<(), Refused> {
         match &s.kind {
-            StmtKind::Empty | StmtKind::Break | StmtKind::Continue => Ok(()),
+            StmtKind::Empty | StmtKind::Declaration | StmtKind::Break | StmtKind::Continue => Ok(()),
             StmtKind::Expr(e) => self.full_expression(e),
             StmtKind::Declare { var, init } => {
                 let variable = self.unit.var(*var);

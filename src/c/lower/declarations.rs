@@ -76,6 +76,14 @@ impl<'a> Lowering<'a> {
                 self.transparent.insert(id);
             }
             let name = self.source.spelling(name_node);
+            if let TypeKind::Record(id) = *self.types().kind(ty.ty)
+                && ty.quals == PLAIN
+            {
+                let record = self.unit.types.record_mut(id);
+                if record.tag.is_none() {
+                    record.alias.get_or_insert_with(|| name.to_owned());
+                }
+            }
             self.declare(name, Entity::Typedef { ty, align });
         }
         Ok(())
@@ -155,7 +163,8 @@ impl<'a> Lowering<'a> {
         };
         self.declare(name, Entity::Variable(id));
         let mut init = None;
-        if let Some(expr) = inferred {
+        if let (Some(mut expr), Some(value)) = (inferred, value) {
+            expr.span = self.source.span(value);
             init = Some(Init::Scalar(expr));
         } else if let Some(value) = value {
             let (initial, completed) = self.initialiser(value, ty)?;

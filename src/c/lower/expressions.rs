@@ -281,6 +281,11 @@ impl Lowering<'_> {
         if !self.is_scalar(ty) || !self.is_scalar(value.ty) {
             return Err("a cast between types that can't be converted".into());
         }
+        if self.is_opaque(ty) {
+            // Extended types of one size count as one type, but not to C.
+            let ty = QualType { quals: PLAIN, ..ty };
+            return Ok(Expr { kind: ExprKind::Opaque("a conversion of an extended type"), ty, span });
+        }
         // What is cast is no constant of another type any more, even if it has the same one.
         let mut cast = self.cast(value, ty);
         cast.span = span;

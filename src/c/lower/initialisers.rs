@@ -65,7 +65,9 @@ impl Lowering<'_> {
             return Ok((Init::Aggregate, QualType { quals: ty.quals, ..completed }));
         }
         let value = self.value(node)?;
-        let value = self.assigned(value, ty)?;
+        let mut value = self.assigned(value, ty)?;
+        // With its parentheses.
+        value.span = self.source.span(node);
         if self.is_scalar(ty) { Ok((Init::Scalar(value), ty)) } else { Ok((Init::Aggregate, ty)) }
     }
 

@@ -48,6 +48,7 @@ impl Lowering<'_> {
             Some(Tag::Unknown) | None => {
                 let full = tag.map(|tag| format!("{} {tag}", if is_union { "union" } else { "struct" }));
                 let id = self.unit.types.add_record(Record {
+                    alias: None,
                     tag: full,
                     is_union,
                     fields: None,

@@ -21,7 +21,7 @@ impl Lowering<'_> {
     fn item_of_block(&mut self, node: Node, statements: &mut Vec<Stmt>) -> Lowered<()> {
         let result = self.nested(|lowering| match node.kind() {
             "declaration" | "type_definition" | "struct_specifier" | "union_specifier" | "enum_specifier" => {
-                statements.extend(lowering.declaration(node)?);
+                statements.extend(lowering.declaration_in_block(node)?);
                 Ok(())
             }
             "function_definition" => Err("a nested function".into()),
@@ -118,6 +118,22 @@ impl Lowering<'_> {
         Ok(())
     }
 
+    /// A declaration with all of its tokens, also the attributes in front that the tree doesn't have.
+    fn declaration_in_block(&mut self, node: Node) -> Lowered<Vec<Stmt>> {
+        let mut statements = self.declaration(node)?;
+        let mut tokens = self.token_range(node);
+        let before = self.source.map.tokens().filter(|other| *other < tokens.start).max();
+        tokens.start = before.map_or(tokens.start, |before| before + 1);
+        let span = self.tokens.span_of(tokens.start, tokens.end.saturating_sub(1));
+        for statement in &mut statements {
+            statement.span = span;
+        }
+        if statements.is_empty() {
+            statements.push(Stmt { kind: StmtKind::Declaration, span });
+        }
+        Ok(statements)
+    }
+
     fn switches(&mut self) -> Lowered<&mut Vec<IntKind>> {
         match &mut self.function {
             Some(function) => Ok(&mut function.switches),
@@ -156,7 +172,7 @@ impl Lowering<'_> {
         let first = statements.len();
         let inner = named(node).into_iter().nth(1).ok_or("a label without a statement")?;
         if inner.kind() == "declaration" {
-            let declared = self.declaration(inner)?;
+            let declared = self.declaration_in_block(inner)?;
             statements.extend(declared);
         } else {
             self.nested(|lowering| lowering.statement(inner, unbraced, statements))?;
@@ -179,7 +195,7 @@ impl Lowering<'_> {
                 continue;
             }
             match part.kind() {
-                "declaration" | "type_definition" => statements.extend(self.declaration(part)?),
+                "declaration" | "type_definition" => statements.extend(self.declaration_in_block(part)?),
                 _ => self.nested(|lowering| lowering.statement(part, unbraced, statements))?,
             }
         }
@@ -234,7 +250,7 @@ impl Lowering<'_> {
         };
         match node.child_by_field_name("initializer") {
             None => {}
-            Some(init) if init.kind() == "declaration" => found.init = self.declaration(init)?,
+            Some(init) if init.kind() == "declaration" => found.init = self.declaration_in_block(init)?,
             Some(init) => {
                 let expr = self.value(init)?;
                 found.init = vec![Stmt { span: expr.span, kind: StmtKind::Expr(expr) }];

@@ -77,6 +77,7 @@ impl Verifier<'_> {
             }
             StmtKind::Case { body, .. } | StmtKind::Label { body, .. } => self.statement(body),
             StmtKind::Empty
+            | StmtKind::Declaration
             | StmtKind::Break
             | StmtKind::Continue
             | StmtKind::Goto(_)
