@@ -73,10 +73,10 @@ pub fn run(command: &[OsString], stages: Option<Stages>) -> ExitCode {
         && toolchain.is_gcc()
     {
         match handle(&toolchain, &invocation, stages) {
-            Ok(Some(messages)) => {
+            Ok(Some(finished)) => {
                 // Nobody to tell if standard error is closed.
-                let _ = std::io::stderr().write_all(&messages);
-                return ExitCode::SUCCESS;
+                let _ = std::io::stderr().write_all(&finished.messages);
+                return if finished.success { ExitCode::SUCCESS } else { ExitCode::FAILURE };
             }
             Ok(None) => {}
             Err(error) => eprintln!("paragon-cc: warning: {error}; compiled without Paragon"),
@@ -90,12 +90,21 @@ fn failure(error: &str) -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// Runs the whole command our way and gives what the compiler said; `None`: the user's own command has to run.
+/// A command that was carried out.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Finished {
+    /// Whether it did what it was told to.
+    pub success: bool,
+    /// What is to be said about it.
+    pub messages: Vec<u8>,
+}
+
+/// Runs the whole command our way; `None`: the user's own command has to run.
 pub fn handle(
     toolchain: &Toolchain,
     invocation: &Invocation,
     stages: Stages,
-) -> Result<Option<Vec<u8>>, String> {
+) -> Result<Option<Finished>, String> {
     let folder = tempfile::Builder::new().prefix("paragon-").tempdir().map_err(|error| error.to_string())?;
     let mut messages = Vec::new();
     let mut changed = false;
@@ -117,10 +126,7 @@ pub fn handle(
                 linked[input.index] = output.into_os_string();
             }
             Outcome::Declined { internal: Some(error) } => return Err(error),
-            Outcome::Misread(error) => {
-                eprintln!("paragon-cc: error: {error}");
-                std::process::exit(1);
-            }
+            Outcome::Misread(error) => return Ok(Some(Finished { success: false, messages: error.into() })),
             Outcome::Declined { internal: None } => return Ok(None),
             Outcome::Untouched if invocation.mode == Mode::Link => {}
             Outcome::Untouched => {
@@ -146,7 +152,7 @@ pub fn handle(
     for (path, content) in dependency_files {
         fs::write(&path, content).map_err(|error| format!("{}: {error}", path.display()))?;
     }
-    Ok(Some(messages))
+    Ok(Some(Finished { success: true, messages }))
 }
 
 /// Where the rewritten compilation of `input` puts its result.
@@ -267,7 +273,8 @@ fn compile_echo(
             let own = toolchain.run(&invocation.for_one(&[], input, None));
             if own.is_ok_and(|own| own.status.success()) {
                 let said = String::from_utf8_lossy(&said.stderr);
-                Outcome::Misread(format!("the echo of {} does not compile:\n{said}", input.path.display()))
+                let name = input.path.display();
+                Outcome::Misread(format!("paragon-cc: error: the echo of {name} does not compile:\n{said}"))
             } else {
                 Outcome::Declined { internal: None }
             }
@@ -332,20 +339,66 @@ fn find_loop(statement: &Stmt, wanted: LoopId) -> Option<(&Stmt, &LoopStmt)> {
     }
 }
 
+/// What became of one function definition.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FunctionReport {
+    /// The file that it stands in, as line markers spell it.
+    pub file: String,
+    /// Its first line.
+    pub line: u32,
+    /// Its name.
+    pub name: String,
+    /// Why it was not lowered, if it wasn't.
+    pub refused: Option<String>,
+}
+
+/// Every function definition of the inputs of `command` (for `paragon functions`).
+pub fn functions(command: &[OsString], stages: Option<Stages>) -> Result<Vec<FunctionReport>, String> {
+    let mut reports = Vec::new();
+    for_each_unit(command, stages, |unit, _, _| {
+        let file =
+            |span: crate::c::hir::Span| unit.files.get(span.file as usize).cloned().unwrap_or_default();
+        reports.extend(unit.functions.iter().map(|function| FunctionReport {
+            file: file(function.span),
+            line: function.span.line,
+            name: unit.var(function.var).name.clone(),
+            refused: None,
+        }));
+        reports.extend(unit.refused.iter().map(|refused| FunctionReport {
+            file: file(refused.span),
+            line: refused.span.line,
+            name: refused.name.clone(),
+            refused: Some(refused.reason.clone()),
+        }));
+    })?;
+    Ok(reports)
+}
+
 /// The reports of every loop of the inputs of `command` (for `paragon explain`).
 pub fn explain(command: &[OsString], stages: Option<Stages>) -> Result<Vec<LoopReport>, String> {
+    let mut reports = Vec::new();
+    for_each_unit(command, stages, |unit, stages, invocation| {
+        reports.extend((stages.classify)(unit, &invocation.analysis));
+    })?;
+    Ok(reports)
+}
+
+/// Lowers each input of `command`.
+fn for_each_unit(
+    command: &[OsString],
+    stages: Option<Stages>,
+    mut visit: impl FnMut(&TranslationUnit, &Stages, &Invocation),
+) -> Result<(), String> {
     let stages = stages.ok_or("this build has no analysis")?;
     let toolchain = Toolchain::find()?;
     let invocation = match arguments::parse(command) {
         Decision::Handle(invocation) => invocation,
         Decision::PassThrough { reason, .. } => return Err(format!("compiled without Paragon: {reason}")),
     };
-    let mut reports = Vec::new();
     for input in &invocation.inputs {
         let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
         let text = toolchain.preprocess(&invocation, input, folder.path())?;
-        let unit = (stages.lower)(&text.expanded, &invocation.dialect)?;
-        reports.extend((stages.classify)(&unit, &invocation.analysis));
+        visit(&(stages.lower)(&text.expanded, &invocation.dialect)?, &stages, &invocation);
     }
-    Ok(reports)
+    Ok(())
 }

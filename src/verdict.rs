@@ -32,7 +32,11 @@ pub fn classify(unit: &TranslationUnit, options: &AnalysisOptions) -> Vec<LoopRe
                 reason: String::new(),
                 plan: None,
             };
-            match judge(unit, options, number, l) {
+            let judged = match &function.fixed {
+                Some(reason) => Err(format!("the function has {reason}")),
+                None => judge(unit, options, number, l),
+            };
+            match judged {
                 Ok((verdict, check, reason, plan)) => {
                     (report.verdict, report.check, report.reason) = (verdict, check, reason);
                     if verdict == Verdict::Parallel {

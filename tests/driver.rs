@@ -194,7 +194,14 @@ fn lower(text: &str, _: &Dialect) -> Result<TranslationUnit, String> {
         span: Span { end: (at + text[at..].find('}').map_or(0, |found| found + 1)) as u32, ..span },
     });
     let body = Stmt { kind: StmtKind::Block(loops.collect()), span };
-    unit.functions.push(Function { var: VarId(0), params: Vec::new(), body, extern_inline: false, span });
+    unit.functions.push(Function {
+        var: VarId(0),
+        params: Vec::new(),
+        body,
+        extern_inline: false,
+        fixed: None,
+        span,
+    });
     Ok(unit)
 }
 
@@ -232,8 +239,8 @@ fn invocation(line: &str) -> Invocation {
 }
 
 fn rewrite(line: &str) -> Option<String> {
-    let messages = handle(&Toolchain::find().unwrap(), &invocation(line), STAGES).unwrap()?;
-    Some(String::from_utf8(messages).unwrap())
+    let finished = handle(&Toolchain::find().unwrap(), &invocation(line), STAGES).unwrap()?;
+    Some(String::from_utf8(finished.messages).unwrap())
 }
 
 #[test]

@@ -31,6 +31,15 @@ enum Command {
         #[arg(last = true)]
         flags: Vec<OsString>,
     },
+    /// How many function definitions are understood, and why the others are not. Those of system headers don't count.
+    Functions {
+        /// C files, each compiled by itself.
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+        /// The compiler's flags.
+        #[arg(last = true)]
+        flags: Vec<OsString>,
+    },
     /// A table of what PARAGON_TRACE wrote: a row for each loop.
     Table {
         /// The trace.
@@ -46,6 +55,7 @@ fn main() -> ExitCode {
             paragon::compile::explain(&command, paragon::compile::STAGES)
                 .map(|reports| paragon::remarks::render(&reports, format == Format::Json))
         }
+        Command::Functions { files, flags } => functions(&files, &flags),
         Command::Table { trace } => std::fs::read_to_string(&trace)
             .map_err(|error| format!("{}: {error}", trace.display()))
             .and_then(|text| paragon::remarks::table(&text)),
@@ -60,4 +70,28 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn functions(files: &[PathBuf], flags: &[OsString]) -> Result<String, String> {
+    let mut reports = Vec::new();
+    for file in files {
+        let mut command = flags.to_vec();
+        command.extend(["-fparagon".into(), "-c".into(), file.clone().into_os_string()]);
+        let found = paragon::compile::functions(&command, paragon::compile::STAGES)
+            .map_err(|error| format!("{}: {error}", file.display()))?;
+        reports.extend(found.into_iter().filter(|report| !report.file.starts_with("/usr/")));
+    }
+    // Headers define functions in many units.
+    reports.sort_by(|a, b| (&a.file, a.line, &a.name).cmp(&(&b.file, b.line, &b.name)));
+    reports.dedup();
+    let mut text = String::new();
+    for report in &reports {
+        if let Some(reason) = &report.refused {
+            text += &format!("{}:{}: {}: {reason}\n", report.file, report.line, report.name);
+        }
+    }
+    let refused = reports.iter().filter(|report| report.refused.is_some()).count();
+    let share = 100.0 * (reports.len() - refused) as f64 / reports.len().max(1) as f64;
+    text += &format!("{} of {} functions lowered ({share:.2}%)\n", reports.len() - refused, reports.len());
+    Ok(text)
 }

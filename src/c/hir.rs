@@ -575,6 +575,8 @@ pub struct Function {
     pub body: Stmt,
     /// Whether it is C99 `inline` without `static` (its body may not refer to our static helpers).
     pub extern_inline: bool,
+    /// Why its loops must stay as they are, if so: its code is generated under other rules than ours would be.
+    pub fixed: Option<String>,
     /// From its first token to its closing brace.
     pub span: Span,
 }

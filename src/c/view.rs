@@ -15,7 +15,7 @@
 //!   `register`, `inline`, `__thread`, `const`, `volatile`, `restrict`, `_Atomic`;
 //! - operators on types become calls: `__builtin_va_arg(ap, sizeof(T))`, `__builtin_offsetof(sizeof(T), pg_root.m.n[3])`,
 //!   `__builtin_types_compatible_p(sizeof(A), sizeof(B))`, `pg_alignof(sizeof(T))` or `pg_alignof(sizeof e)`, and
-//!   `case pg_range(low, high):`; `default` in `_Generic` is a primitive type without an entry in [`Special::types`];
+//!   `case pg_range(low, high):`, `pg_label(0)` for `&&label`, `pg_goto(e);` for `goto *e;`; `default` in `_Generic` is a primitive type without an entry in [`Special::types`];
 //! - an unnamed bit-field is named [`UNNAMED`], which maps to the colon.
 //!
 //! A reader takes a node, asks [`ViewMap::source_token`] for the token at the node's first byte, and reads the original
@@ -1588,10 +1588,15 @@ impl<'a> Scanner<'a> {
                     return self.expect(";");
                 }
                 "goto" => {
-                    self.pass();
-                    if self.peek() == "*" {
-                        return Err("a computed goto".to_owned());
+                    if self.text(at + 1) == "*" {
+                        // `goto *e;` reads as a call of something that has no name.
+                        self.emit(at, "pg_goto (");
+                        self.cursor += 2;
+                        self.expression(&[";"])?;
+                        self.emit(self.cursor, ")");
+                        return self.expect(";");
                     }
+                    self.pass();
                     self.pass_name()?;
                     return self.expect(";");
                 }
@@ -1815,7 +1820,15 @@ impl<'a> Scanner<'a> {
                     self.pass_name()?;
                     operand = true;
                 }
-                "&&" if !operand => return Err("the address of a label".to_owned()),
+                "&&" if !operand => {
+                    self.emit(at, "pg_label (0)");
+                    self.cursor += 1;
+                    if self.kind(self.cursor) != Some(TokenKind::Identifier) {
+                        return Err(self.unexpected("a label"));
+                    }
+                    self.cursor += 1;
+                    operand = true;
+                }
                 "++" | "--" => self.pass(),
                 "sizeof" => {
                     self.pass();
@@ -2082,6 +2095,7 @@ mod tests {
             "_Static_assert(1, \"x\"); struct S { int a; _Static_assert(1, \"y\"); int b; }; void f(void) { _Static_assert(1, \"z\"); }",
             "int f(int x) { switch (x) { case 1 ... 3: return 1; case 4: { int y; } default: ; } return _Generic(x, int: 1, char *: 2, default: 3); }",
             "int f(int x) { return ({ int y = x; y * y; }) + (x ?: 2) + __extension__ 3 + __alignof__(x) + _Alignof(int); }",
+            "int f(void *p) { void *q = p ? p : &&x; static void *t[] = { &&x, &&y + 0 }; goto *q; x: goto *(t[1]); y: return 1; }",
             "void f(int *p) { __asm__ __volatile__(\"a\" \"b\" : \"=r\"(*p), [q] \"+m\"(p[1]) : : \"memory\", \"cc\"); l: __attribute__((unused)); __label__ z; }",
             "__typeof__(1 + 2) x; __auto_type y = 3; int f(void) { typeof(x) z = 2; return z; }",
             "int a[] = { [0] = 1, [2 ... 4] = 5 }; struct S { int x, y; } s = { .x = 1, y: 2 }, t = (struct S){ 1, 2 };",
@@ -2105,8 +2119,6 @@ mod tests {
     fn refused_alone() {
         for (text, reason) in [
             ("int a; int f(void) { int g(void) { return 1; } return g(); } int b;", "nested function"),
-            ("int a; int f(void *p) { goto *p; } int b;", "computed goto"),
-            ("int a; int f(void) { void *p = &&x; x: return 1; } int b;", "label"),
             ("int a; int f(void) { return 1 ` 2; } int b;", "no token"),
         ] {
             let all = view(&lex(text));

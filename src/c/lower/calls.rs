@@ -24,6 +24,15 @@ impl Lowering<'_> {
             let name = self.source.spelling(function);
             // The view's own names can't be told from the user's by their spelling.
             match self.source.text(function) {
+                "pg_label" if name == "&&" => {
+                    let void = self.void();
+                    let pointer = self.intern(TypeKind::Pointer(void));
+                    // The label stands behind what the tree has of it.
+                    let token = self.source.token(function).ok_or("a label from nowhere")?;
+                    let span = self.tokens.span_of(token, token + 1);
+                    let kind = ExprKind::Opaque("the address of a label");
+                    return Ok(Operand::Value(Expr { kind, ty: pointer, span }));
+                }
                 "pg_alignof" if name != "pg_alignof" => return self.alignof(&arguments, span),
                 _ if self.lookup(name).is_none() => {
                     return self.call_undeclared(name, function, &arguments, span);

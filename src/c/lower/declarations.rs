@@ -263,15 +263,11 @@ impl<'a> Lowering<'a> {
 
     pub(super) fn function_definition(&mut self, node: Node, pragma: Option<&str>) -> Lowered<()> {
         let head = self.function_name(node)?;
-        if let Some(reason) = pragma {
-            return Err(reason.into());
-        }
-        if let Some(reason) = forbidding(&head.attributes) {
-            return Err(reason.into());
-        }
+        let fixed = pragma.map(str::to_owned).or_else(|| forbidding(&head.attributes));
         let Head { var, name, result, parameters, specifiers, .. } = head;
         self.function = Some(FunctionContext { name, result, switches: Vec::new() });
         let Parameters { list, identifiers, scope } = parameters;
+        let allocations = self.unit.allocations.len();
         let (lowered, _) = self.scoped(scope, |lowering| {
             let list = if identifiers.is_empty() { list } else { lowering.old_style(node, &identifiers)? };
             let mut params = Vec::new();
@@ -286,12 +282,16 @@ impl<'a> Lowering<'a> {
             Ok::<_, super::Failure>((params, body))
         });
         let (params, body) = lowered?;
+        if fixed.is_some() {
+            self.forget_allocations(allocations);
+        }
         let tokens = self.source.declaration.tokens.clone();
         self.unit.functions.push(Function {
             var,
             params,
             body,
             extern_inline: specifiers.is_inline && !specifiers.is_static,
+            fixed,
             span: self.tokens.span_of(tokens.start, tokens.end.saturating_sub(1)),
         });
         Ok(())

@@ -57,6 +57,11 @@ impl Lowering<'_> {
                     self.mark_used(self.token_range(*expr));
                     StmtKind::Opaque("asm")
                 }
+                [expr] if expr.kind() == "call_expression" && self.source.spelling(*expr) == "goto" => {
+                    // Where it leads is nothing that a loop of ours may depend on.
+                    self.value(field(*expr, "arguments").and_then(|a| only(&named(a)))?)?;
+                    StmtKind::Goto(None)
+                }
                 [expr] => StmtKind::Expr(self.value(*expr)?),
                 _ => return Err("a statement of several expressions".into()),
             },
@@ -267,6 +272,13 @@ impl Lowering<'_> {
             return Err("a case label without a block in a for statement".into());
         }
         Ok(StmtKind::Loop(found))
+    }
+}
+
+fn only<'t>(nodes: &[Node<'t>]) -> Lowered<Node<'t>> {
+    match nodes {
+        [only] => Ok(*only),
+        _ => Err("a jump to several places".into()),
     }
 }
 

@@ -342,6 +342,28 @@ fn extensions() {
 }
 
 #[test]
+fn code_under_other_rules_stays_as_it_is() {
+    for (text, wanted) in [
+        ("__attribute__((optimize(\"O0\"))) int f(void) { return 1; }", Some("the attribute optimize")),
+        ("__attribute__((target(\"avx2\"))) int f(void) { return 1; }", Some("the attribute target")),
+        (
+            "#pragma GCC optimize (\"fast-math\")\nint f(void) { return 1; }",
+            Some("`#pragma GCC optimize` or `target`"),
+        ),
+        ("int f(void) { return 1; }", None),
+    ] {
+        let unit = lower(text);
+        assert_eq!(unit.functions[0].fixed.as_deref(), wanted, "{text}");
+    }
+}
+
+#[test]
+fn labels_have_addresses() {
+    let lines = body("int n;", "static void *to[] = { &&a, &&b }; goto *to[n]; a: n = 1; b: n = 2;");
+    assert_eq!(lines, ["  goto *", "  a:", "    n = 1", "  b:", "    n = 2"]);
+}
+
+#[test]
 fn doubts_are_refusals() {
     for (text, reason) in [
         ("int f(void) { return undeclared; }", "undeclared isn't declared (line 1)"),
@@ -357,11 +379,6 @@ fn doubts_are_refusals() {
         (
             "void f(void) { int x __attribute__((cleanup(g))); }",
             "a variable with a cleanup function (line 1)",
-        ),
-        ("__attribute__((optimize(\"O0\"))) int f(void) { return 1; }", "the attribute optimize"),
-        (
-            "#pragma GCC optimize (\"fast-math\")\nint f(void) { return 1; }",
-            "`#pragma GCC optimize` or `target`",
         ),
         ("double f(double x) { return sqrt(x); }", "sqrt is called without a declaration (line 1)"),
         (
