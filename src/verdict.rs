@@ -6,7 +6,8 @@
 use crate::analysis::dependence::Range;
 use crate::analysis::pairs::{self, Pairs, Steps};
 use crate::c::hir::*;
-use crate::loops::access::Accesses;
+use crate::loops::access::{Accesses, describe};
+use crate::loops::alias;
 use crate::loops::counted::{Counted, counted};
 use crate::loops::nest;
 use crate::loops::options::AnalysisOptions;
@@ -190,17 +191,8 @@ fn attempt(
     if accesses.sites.len() > 4096 || accesses.invariants.len() > 256 {
         return Err("it is too large".into());
     }
-    // What a store may hit although the plan relies on it.
-    let pins_are_safe = accesses.pinned.is_empty()
-        || accesses.sites.iter().filter(|s| s.is_store).all(|s| {
-            let Base::Object { var, size } = accesses.bases[s.base.0 as usize] else { return false };
-            accesses.pinned.iter().all(|p| {
-                let ExprKind::AddressOf(place) = &p.address.kind else { return false };
-                nest::root_variable(place).is_some_and(|v| {
-                    v != var && size != 0 && !unit.var(v).is_extern && !unit.var(var).is_extern
-                })
-            })
-        });
+    mark_pins(unit, options, &mut accesses)?;
+    let pins_are_safe = accesses.sites.iter().all(|s| !s.may_change_pin);
     let worst = pairs.iter().map(|p| p.check).max_by_key(|c| cost(*c));
     let (verdict, check, reason) = match worst {
         Some(Check::Logs) => {
@@ -252,6 +244,40 @@ fn attempt(
         work: accesses.work.max(1),
     };
     Ok((verdict, check, reason, Box::new(plan)))
+}
+
+/// Finds the stores that may change a pinned word. Where nothing is known of their addresses the loop has to stay as it is.
+fn mark_pins(
+    unit: &TranslationUnit,
+    options: &AnalysisOptions,
+    accesses: &mut Accesses,
+) -> Result<(), String> {
+    for index in 0..accesses.sites.len() {
+        let (site, form) = (&accesses.sites[index], &accesses.forms[index]);
+        if !site.is_store {
+            continue;
+        }
+        let hit = accesses.pinned.iter().find_map(|pin| {
+            let ExprKind::AddressOf(read) = &pin.address.kind else { return Some("a value".to_string()) };
+            let distinct = match (&accesses.bases[site.base.0 as usize], nest::root_variable(read)) {
+                (Base::Object { var, size }, Some(root)) => {
+                    root != *var && *size != 0 && !unit.var(root).is_extern && !unit.var(*var).is_extern
+                }
+                _ => false,
+            };
+            let may = !distinct && alias::may_change(unit, options.strict_aliasing, &form.place, read);
+            may.then(|| describe(unit, read))
+        });
+        let Some(what) = hit else { continue };
+        if site.affine.is_none() || matches!(accesses.bases[site.base.0 as usize], Base::Dynamic) {
+            let (text, line) = (&form.text, site.span.line);
+            return Err(format!(
+                "the store to {text} in line {line} may change {what}, on which the loop's bounds or addresses depend"
+            ));
+        }
+        accesses.sites[index].may_change_pin = true;
+    }
+    Ok(())
 }
 
 fn unresolved_reason(accesses: &Accesses, pair: Option<&Pair>) -> String {

@@ -12,7 +12,7 @@
 #define __extension__
 #endif
 
-#define PG_ABI_VERSION 1u
+#define PG_ABI_VERSION 2u
 #define PG_MAX_DIMS 4
 
 __extension__ typedef signed long long __pg_i64;
@@ -37,7 +37,8 @@ enum {
   PG_SITE_UNCONDITIONAL = 4,
   PG_SITE_EXACT = 8,          /* each iteration touches every byte of its window */
   PG_SITE_LOADS_POINTER = 16,
-  PG_SITE_HAS_AFFINE = 32     /* struct __pg_access of the entry is meaningful */
+  PG_SITE_HAS_AFFINE = 32,    /* struct __pg_access of the entry is meaningful */
+  PG_SITE_MAY_CHANGE_PIN = 64 /* for all that the compiler knows; its addresses are affine then */
 };
 /* Operations of results (0: last value). */
 enum { PG_LAST = 0, PG_ADD = 1, PG_MUL = 2, PG_AND = 3, PG_OR = 4, PG_XOR = 5, PG_MIN = 6, PG_MAX = 7 };
@@ -86,7 +87,7 @@ struct __pg_access {
   __pg_i64 lo, hi;
 };
 
-/* Memory that must not change while the loop runs. */
+/* Memory that must not change while the loop runs: nobody would notice. */
 struct __pg_pin {
   __pg_u64 address;
   __pg_u64 width;

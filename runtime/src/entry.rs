@@ -254,7 +254,8 @@ impl Engine {
         let logs = |method, rest, forced| Plan { method, proven: false, rest, forced };
         // SAFETY: promised by the caller.
         let proof = unsafe { predicate::prove(info, entry) };
-        if let (Some(method), true) = (self.config.log, info.n_pairs != 0) {
+        let is_pin = matches!(proof, Err(Obstacle::Pin(..)));
+        if let (Some(method), true, false) = (self.config.log, info.n_pairs != 0, is_pin) {
             return Ok(logs(method, Rest::default(), true));
         }
         match proof {
@@ -437,11 +438,8 @@ impl Engine {
             .ok_or("the table of allocations is in use")?;
         // SAFETY: promised by the caller, here and below.
         let mut placement = unsafe { placement::place(info, entry, &table, plan.method)? };
-        let settled = plan.proven
-            || !plan.forced && !plan.rest.is_empty() && {
-                // SAFETY: as above.
-                placement.settles(info, &plan.rest, unsafe { entry.pins(info) })
-            };
+        let settled =
+            plan.proven || !plan.forced && !plan.rest.is_empty() && placement.settles(info, &plan.rest);
         let mut dense = None;
         if settled {
             // SAFETY: as above.

@@ -621,6 +621,8 @@ pub struct TranslationUnit {
     pub files: Vec<String>,
     /// The main file's index in `files`.
     pub main_file: u32,
+    /// Whether some type has the attribute `may_alias`: then no two types are known to be apart.
+    pub has_may_alias: bool,
 }
 
 impl TranslationUnit {

@@ -444,6 +444,7 @@ impl Emitter<'_> {
             add(site.affine.as_ref().is_some_and(|a| a.exact), "PG_SITE_EXACT");
             add(site.loads_pointer, "PG_SITE_LOADS_POINTER");
             add(site.affine.is_some(), "PG_SITE_HAS_AFFINE");
+            add(site.may_change_pin, "PG_SITE_MAY_CHANGE_PIN");
             let _ = write!(
                 sites,
                 "{{{}, {}, {}, {}}}, ",

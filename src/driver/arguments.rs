@@ -127,7 +127,7 @@ pub static OPTIONS: &[Entry] = &[
     ("-fno-semantic-interposition", Value::None, Irrelevant),
     ("-fno-signed-zeros", Value::None, Irrelevant),
     ("-fno-stack-protector", Value::None, Irrelevant),
-    ("-fno-strict-aliasing", Value::None, Irrelevant),
+    ("-fno-strict-aliasing", Value::None, Licence),
     ("-fno-strict-overflow", Value::None, Licence),
     ("-fno-trapping-math", Value::None, Irrelevant),
     ("-fno-tree-vectorize", Value::None, Irrelevant),
@@ -149,7 +149,7 @@ pub static OPTIONS: &[Entry] = &[
     ("-fsigned-char", Value::None, Licence),
     ("-fstack-clash-protection", Value::None, Irrelevant),
     ("-fstack-protector", Value::Joined, Irrelevant),
-    ("-fstrict-aliasing", Value::None, Irrelevant),
+    ("-fstrict-aliasing", Value::None, Licence),
     ("-ftree-", Value::Joined, Irrelevant),
     ("-funroll-loops", Value::None, Irrelevant),
     ("-funsafe-math-optimizations", Value::None, Licence),
@@ -392,6 +392,8 @@ fn read(command: &[OsString], arguments: &[OsString]) -> Result<Invocation, Stri
     invocation.analysis.device_math = owns("-fparagon-math=device");
     let mut optimised = false;
     let mut fast_level = false;
+    let mut strict_level = false;
+    let mut strict_aliasing = None;
     let mut other_inputs = false;
     let mut strict_standard = false;
     let mut contract_off = None;
@@ -475,6 +477,7 @@ fn read(command: &[OsString], arguments: &[OsString]) -> Result<Invocation, Stri
             Language => return Err("-x".into()),
             Optimisation => {
                 fast_level = value == "fast";
+                strict_level = matches!(value.as_str(), "2" | "3" | "s" | "fast");
                 optimised = match value.as_str() {
                     "0" | "g" => false,
                     "" | "1" | "2" | "3" | "s" | "z" | "fast" => true,
@@ -507,6 +510,8 @@ fn read(command: &[OsString], arguments: &[OsString]) -> Result<Invocation, Stri
                 "-funsigned-char" => invocation.dialect.unsigned_char = true,
                 "-fsigned-char" => invocation.dialect.unsigned_char = false,
                 "-fwrapv" | "-fno-strict-overflow" => invocation.analysis.wrapping = true,
+                "-fno-strict-aliasing" => strict_aliasing = Some(false),
+                "-fstrict-aliasing" => strict_aliasing = Some(true),
                 "-fno-wrapv" => invocation.analysis.wrapping = false,
                 "-mfma" => fused = true,
                 "-mno-fma" => {}
@@ -521,6 +526,7 @@ fn read(command: &[OsString], arguments: &[OsString]) -> Result<Invocation, Stri
     // Of several levels the last one counts, so `-Ofast` grants its licences only here.
     invocation.analysis.reassociate |= fast_level;
     invocation.analysis.device_math |= fast_level;
+    invocation.analysis.strict_aliasing = strict_aliasing.unwrap_or(strict_level);
     // gcc's strictly conforming standards contract nothing; its GNU standards do.
     invocation.analysis.contraction = fused && !contract_off.unwrap_or(strict_standard);
     if invocation.inputs.is_empty() {

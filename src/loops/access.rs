@@ -34,6 +34,8 @@ pub struct SiteForm {
     pub path: Vec<u32>,
     /// Compact source text, for reasons.
     pub text: String,
+    /// The place itself.
+    pub place: Place,
 }
 
 /// What the walk collects.
@@ -721,6 +723,7 @@ impl<'a> Accesses<'a> {
                 loads_pointer,
                 unconditional: self.path.is_empty() && !self.has_continue,
                 affine,
+                may_change_pin: false,
                 logged: false,
             });
             let inner = self.inner.iter().map(|l| (l.id, l.range.clone())).collect();
@@ -729,6 +732,7 @@ impl<'a> Accesses<'a> {
                 inner,
                 path: self.path.clone(),
                 text: describe(self.unit, place),
+                place: place.clone(),
             });
             if is_store {
                 ids.1 = Some(id);

@@ -15,6 +15,8 @@ pub struct AnalysisOptions {
     pub contraction: bool,
     /// Signed overflow wraps (`-fwrapv`).
     pub wrapping: bool,
+    /// Objects are only accessed as what they are (`-fstrict-aliasing`, part of `-O2`).
+    pub strict_aliasing: bool,
 }
 
 /// What code generation is told.

@@ -166,6 +166,8 @@ pub struct Site {
     pub unconditional: bool,
     /// Its addresses, where they are affine in the dimensions.
     pub affine: Option<Affine>,
+    /// Stores: whether it may change a pinned word for all that is known before the entry.
+    pub may_change_pin: bool,
     /// Whether accesses must be logged when the loop is speculated (it takes part in an unresolved pair, and is no
     /// load that the same iteration's unconditional store to the same address stands for).
     pub logged: bool,
@@ -194,7 +196,8 @@ pub struct Pair {
     pub check: Check,
 }
 
-/// A memory word that the plan relies on staying as it was at entry: a bound or base read from memory.
+/// A memory word that the plan relies on staying as it was at entry: a bound or base read from memory. Neither a device nor
+/// the worker would notice a change, so no store may hit it: that is shown at compile time, or at entry by addresses.
 #[derive(Clone, Debug)]
 pub struct Pinned {
     /// Address expression, evaluated at entry.

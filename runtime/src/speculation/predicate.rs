@@ -11,7 +11,9 @@
 //! other, the window is the farthest distance at which they still meet). (3) Residues: modulo the greatest common divisor
 //! of all strides both accesses stay in their window, and these don't meet.
 
-use crate::abi::{Access, Base, Entry, Info, PG_CHECK_LOGS, PG_MAX_DIMS, PG_SITE_HAS_AFFINE, PG_SITE_STORE};
+use crate::abi::{
+    Access, Base, Entry, Info, PG_CHECK_LOGS, PG_MAX_DIMS, PG_SITE_HAS_AFFINE, PG_SITE_MAY_CHANGE_PIN,
+};
 
 /// One access with its entry-time numbers.
 #[derive(Clone, Copy, Debug)]
@@ -125,14 +127,12 @@ pub enum Obstacle {
 pub struct Rest {
     /// Pairs of sites that may meet as far as numbers can tell.
     pub pairs: Vec<(u32, u32)>,
-    /// Stores without known addresses, which might hit a pin.
-    pub stores: Vec<u32>,
 }
 
 impl Rest {
     /// Whether nothing is left.
     pub fn is_empty(&self) -> bool {
-        self.pairs.is_empty() && self.stores.is_empty()
+        self.pairs.is_empty()
     }
 }
 
@@ -149,6 +149,16 @@ pub unsafe fn prove(info: &Info, entry: &Entry) -> Result<Rest, Obstacle> {
         (facts.has(PG_SITE_HAS_AFFINE) && base.dynamic == 0)
             .then(|| Footprint::new(base, &accesses[site as usize]))
     };
+    for (number, _) in info.sites().iter().enumerate().filter(|(_, s)| s.has(PG_SITE_MAY_CHANGE_PIN)) {
+        let Some(print) = footprint(number as u32) else { return Err(Obstacle::Pin(number as u32, 0)) };
+        let (lo, hi) = print.total(&entry.trip);
+        for (index, pin) in pins.iter().enumerate() {
+            let (pin_lo, pin_hi) = (pin.address as i128, pin.address as i128 + pin.width as i128);
+            if lo < pin_hi && pin_lo < hi {
+                return Err(Obstacle::Pin(number as u32, index as u32));
+            }
+        }
+    }
     let mut rest = Rest::default();
     for pair in info.pairs() {
         match (footprint(pair.a), footprint(pair.b)) {
@@ -156,21 +166,6 @@ pub unsafe fn prove(info: &Info, entry: &Entry) -> Result<Rest, Obstacle> {
             // Affine, and the compiler trusts in numbers: they say no.
             (Some(_), Some(_)) if pair.check != PG_CHECK_LOGS => return Err(Obstacle::Pair(pair.a, pair.b)),
             _ => rest.pairs.push((pair.a, pair.b)),
-        }
-    }
-    for (number, _) in info.sites().iter().enumerate().filter(|(_, s)| s.has(PG_SITE_STORE)) {
-        let Some(print) = footprint(number as u32) else {
-            if !pins.is_empty() {
-                rest.stores.push(number as u32);
-            }
-            continue;
-        };
-        let (lo, hi) = print.total(&entry.trip);
-        for (index, pin) in pins.iter().enumerate() {
-            let (pin_lo, pin_hi) = (pin.address as i128, pin.address as i128 + pin.width as i128);
-            if lo < pin_hi && pin_lo < hi {
-                return Err(Obstacle::Pin(number as u32, index as u32));
-            }
         }
     }
     Ok(rest)

@@ -169,6 +169,7 @@ fn lower(tokens: &Tokens, declarations: &[ExternalDeclaration], dialect: &Dialec
     for declaration in declarations {
         lowering.source = Source::new(tokens, declaration);
         lowering.depth = 0;
+        lowering.unit.has_may_alias |= declaration.attributes.iter().any(|a| a.name == "may_alias");
         let forbidding = pragmas.upto(declaration.tokens.end);
         lowering.external(declaration, forbidding);
     }

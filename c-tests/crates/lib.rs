@@ -1,0 +1,1 @@
+//! Nothing of its own: the tests use C code that other crates bundle.

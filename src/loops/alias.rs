@@ -1,0 +1,52 @@
+//! Type-based aliasing: may a store through an expression of one type change an object that is read as another? C says no
+//! for most pairs (C17 6.5 paragraph 7), and compilers rely on it unless `-fno-strict-aliasing` is given.
+//!
+//! Not here: where accesses lead (`loops::access`) and whether they meet (`analysis`).
+
+use crate::c::hir::*;
+
+/// Types that may be read through each other fall into one class.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Class {
+    /// Character types may be used for anything, and so may what goes through a union.
+    Any,
+    Integer(u8),
+    Float(FloatKind),
+    /// All pointers: compilers keep some of them apart, which is more than is needed here.
+    Pointer,
+}
+
+/// The class of a scalar place.
+fn class(unit: &TranslationUnit, place: &Place) -> Class {
+    let mut whole = place;
+    while let PlaceKind::Field { base, record, .. } = &whole.kind {
+        if unit.types.record(*record).is_union {
+            return Class::Any;
+        }
+        whole = base;
+    }
+    match unit.types.kind(place.ty.ty) {
+        TypeKind::Int(kind) | TypeKind::Enum(kind) => match kind {
+            IntKind::Char | IntKind::SChar | IntKind::UChar => Class::Any,
+            IntKind::Bool => Class::Integer(0),
+            IntKind::Short | IntKind::UShort => Class::Integer(1),
+            IntKind::Int | IntKind::UInt => Class::Integer(2),
+            IntKind::Long | IntKind::ULong => Class::Integer(3),
+            IntKind::LongLong | IntKind::ULongLong => Class::Integer(4),
+            IntKind::Int128 | IntKind::UInt128 => Class::Integer(5),
+        },
+        TypeKind::Float(kind) => Class::Float(*kind),
+        TypeKind::Pointer(_) => Class::Pointer,
+        _ => Class::Any,
+    }
+}
+
+/// Whether a store to `stored` may change what a load of `read` gives, as far as their types tell. `strict`: whether types
+/// tell anything.
+pub fn may_change(unit: &TranslationUnit, strict: bool, stored: &Place, read: &Place) -> bool {
+    if !strict || unit.has_may_alias {
+        return true;
+    }
+    let (a, b) = (class(unit, stored), class(unit, read));
+    a == b || a == Class::Any || b == Class::Any
+}
