@@ -10,7 +10,7 @@ NVRTC_VERSION := 13.0.88
 PARAGON_NVRTC ?= $(CURDIR)/.tools/nvrtc/nvidia/cu13/lib
 export PARAGON_NVRTC
 
-.PHONY: all demo test lint deps nvrtc mutations bench install clean
+.PHONY: all demo test crates python lint deps nvrtc mutations bench install clean
 
 all: deps
 	$(CARGO) build --release
@@ -20,6 +20,15 @@ demo: all
 
 test: all nvrtc
 	$(CARGO) test --release --workspace
+	$(MAKE) crates python
+
+# Other people's C code, as their own builds compile it.
+crates: all
+	c-tests/crates/run
+	ECHO=1 c-tests/crates/run
+
+python: all
+	c-tests/python/run
 
 lint: deps
 	$(CARGO) fmt --all --check

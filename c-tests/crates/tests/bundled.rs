@@ -112,7 +112,7 @@ fn bzip2() {
 
 #[test]
 fn lzma() {
-    let data = sample(LENGTH / 2);
+    let data = sample(LENGTH / 16);
     let mut packed = Vec::new();
     xz2::read::XzEncoder::new(&data[..], 6).read_to_end(&mut packed).unwrap();
     let mut back = Vec::new();
