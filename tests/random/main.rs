@@ -1,0 +1,261 @@
+//! Random programs: our own with candidate loops, and csmith's. Each must give the same output however it is compiled and
+//! wherever its loops run.
+//!
+//! `PARAGON_RANDOM=N` and `PARAGON_CSMITH=N` set how many programs of each kind there are, `PARAGON_SEED` where the seeds
+//! begin. A program that differs is kept, and its path printed.
+
+mod generator;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+const PARAGON_CC: &str = env!("CARGO_BIN_EXE_paragon-cc");
+
+/// A small generator of random numbers (xorshift64*).
+pub struct Random(u64);
+
+impl Random {
+    fn new(seed: u64) -> Random {
+        let mut random = Random(seed.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        for _ in 0..4 {
+            random.below(2);
+        }
+        random
+    }
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) as usize % bound.max(1)
+    }
+    fn pick<'a, T>(&mut self, list: &'a [T]) -> &'a T {
+        &list[self.below(list.len())]
+    }
+}
+
+fn number(name: &str, otherwise: u64) -> u64 {
+    std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(otherwise)
+}
+
+/// How a program's loops are run: device, memory, log, race.
+const SETTINGS: [[&str; 4]; 8] = [
+    ["threads", "shared", "auto", "device"],
+    ["threads", "separate", "atomic", "device"],
+    ["threads", "separate", "reduction", "device"],
+    ["threads", "separate", "auto", "device"],
+    ["threads", "shared", "atomic", "device"],
+    ["threads", "shared", "reduction", "worker"],
+    ["threads", "separate", "auto", "auto"],
+    ["auto", "shared", "auto", "auto"],
+];
+
+enum Ran {
+    Output(Vec<u8>, Option<i32>),
+    TooLong,
+}
+
+fn run(executable: &Path, seconds: u32, setting: Option<[&str; 4]>, trace: Option<&Path>) -> Ran {
+    let mut command = Command::new("timeout");
+    command.arg(seconds.to_string()).arg(executable);
+    if let Some([device, memory, log, race]) = setting {
+        command
+            .env("PARAGON_DEVICE", device)
+            .env("PARAGON_MEMORY", memory)
+            .env("PARAGON_LOG", log)
+            .env("PARAGON_RACE", race)
+            .env("PARAGON_MONITOR", if race == "auto" { "on" } else { "off" })
+            .env("PARAGON_THREADS", "4");
+    }
+    if let Some(trace) = trace {
+        command.env("PARAGON_TRACE", trace);
+    }
+    let output = command.output().unwrap();
+    match output.status.code() {
+        Some(124) => Ran::TooLong,
+        code => Ran::Output(output.stdout, code),
+    }
+}
+
+#[derive(Default)]
+struct Tally {
+    programs: AtomicU64,
+    runs: AtomicU64,
+    entries: AtomicU64,
+    on_device: AtomicU64,
+    conflicts: AtomicU64,
+    too_long: AtomicU64,
+}
+
+/// One source file through every way of compiling and some ways of running it; says what differs.
+fn compare(source: &Path, flags: &[&str], threshold: u64, seed: u64, tally: &Tally) -> Vec<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let build = |compiler: &str, more: &[&str], name: &str| -> Result<PathBuf, String> {
+        let executable = folder.path().join(name);
+        let output = Command::new(compiler)
+            .args(["-w"])
+            .args(flags)
+            .args(more)
+            .arg("-o")
+            .arg(&executable)
+            .arg(source)
+            .output()
+            .unwrap();
+        match output.status.success() && output.stderr.is_empty() {
+            true => Ok(executable),
+            false => Err(format!("{compiler} {more:?}: {}", String::from_utf8_lossy(&output.stderr))),
+        }
+    };
+    let reference = match build("gcc", &[], "reference") {
+        Ok(executable) => executable,
+        Err(error) => return vec![error],
+    };
+    let Ran::Output(wanted, code) = run(&reference, 5, None, None) else {
+        tally.too_long.fetch_add(1, Ordering::Relaxed);
+        return Vec::new();
+    };
+    tally.programs.fetch_add(1, Ordering::Relaxed);
+    let mut failures = Vec::new();
+    let mut check = |what: &str, ran: Ran| match ran {
+        Ran::Output(output, status) if output == wanted && status == code => {
+            tally.runs.fetch_add(1, Ordering::Relaxed);
+        }
+        Ran::Output(..) => failures.push(format!("{what}: another result")),
+        // Millions of tiny entries, each made to run elsewhere, take their time.
+        Ran::TooLong => {
+            tally.too_long.fetch_add(1, Ordering::Relaxed);
+        }
+    };
+    match build(PARAGON_CC, &["-fparagon-echo"], "echo") {
+        Ok(executable) => check("echo", run(&executable, 20, None, None)),
+        Err(error) => return vec![error],
+    }
+    match build(PARAGON_CC, &[&format!("-fparagon-threshold={threshold}")], "paragon") {
+        Ok(executable) => {
+            check("as users run it", run(&executable, 20, None, None));
+            for turn in 0..3 {
+                let setting = SETTINGS[(seed as usize + 3 * turn) % SETTINGS.len()];
+                let trace = folder.path().join("trace");
+                let _ = fs::remove_file(&trace);
+                check(&format!("{setting:?}"), run(&executable, 20, Some(setting), Some(&trace)));
+                let text = fs::read_to_string(&trace).unwrap_or_default();
+                let add = |counter: &AtomicU64, what: &str| {
+                    counter.fetch_add(text.matches(what).count() as u64, Ordering::Relaxed);
+                };
+                add(&tally.entries, "\n");
+                add(&tally.on_device, "\"decision\":\"threads\"");
+                add(&tally.conflicts, "\"fail\":[\"");
+            }
+        }
+        Err(error) => failures.push(error),
+    }
+    failures
+}
+
+/// Does `one` for each seed on all cores, and reports.
+fn for_seeds(name: &str, count: u64, one: impl Fn(u64, &Tally) -> Vec<String> + Sync) -> Tally {
+    let first = number("PARAGON_SEED", 1);
+    let (next, tally, failures) = (AtomicU64::new(0), Tally::default(), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, |n| n.get()) {
+            scope.spawn(|| {
+                loop {
+                    let n = next.fetch_add(1, Ordering::Relaxed);
+                    if n >= count {
+                        return;
+                    }
+                    let found = one(first + n, &tally);
+                    failures
+                        .lock()
+                        .unwrap()
+                        .extend(found.into_iter().map(|what| format!("seed {}: {what}", first + n)));
+                }
+            });
+        }
+    });
+    let failures = failures.into_inner().unwrap();
+    let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+    eprintln!(
+        "{name}: {} programs, {} runs compared, {} loop entries, {} carried out by the device, {} with a failed check, {} runs \
+         took too long, {} differences",
+        get(&tally.programs),
+        get(&tally.runs),
+        get(&tally.entries),
+        get(&tally.on_device),
+        get(&tally.conflicts),
+        get(&tally.too_long),
+        failures.len()
+    );
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    tally
+}
+
+/// Compares, and keeps the program if it differs.
+fn compare_and_keep(
+    name: &str,
+    text: &[u8],
+    flags: &[&str],
+    threshold: u64,
+    seed: u64,
+    tally: &Tally,
+) -> Vec<String> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("random");
+    fs::create_dir_all(&folder).unwrap();
+    let source = folder.join(format!("{name}-{seed}.c"));
+    fs::write(&source, text).unwrap();
+    let failures = compare(&source, flags, threshold, seed, tally);
+    if failures.is_empty() {
+        let _ = fs::remove_file(&source);
+    }
+    failures.into_iter().map(|what| format!("{}: {what}", source.display())).collect()
+}
+
+#[test]
+fn loops_of_our_own() {
+    let count = number("PARAGON_RANDOM", 60);
+    let tally = for_seeds("random loops", count, |seed, tally| {
+        let text = generator::program(&mut Random::new(seed));
+        let level = ["-O1", "-O2", "-O3"][seed as usize % 3];
+        // Loops of a few iterations inside others would be entered far more often than the rest together.
+        compare_and_keep("loops", text.as_bytes(), &["-std=gnu11", level], 6, seed, tally)
+    });
+    assert!(tally.on_device.into_inner() >= 5 * count, "hardly a loop was carried out by the device");
+}
+
+/// The generator promises it; gcc's sanitizers look.
+#[test]
+fn our_loops_have_no_undefined_behaviour() {
+    for_seeds("sanitized", number("PARAGON_RANDOM", 60).div_ceil(10), |seed, tally| {
+        let folder = tempfile::tempdir().unwrap();
+        let (source, executable) = (folder.path().join("t.c"), folder.path().join("t"));
+        fs::write(&source, generator::program(&mut Random::new(seed))).unwrap();
+        let built = Command::new("gcc")
+            .args(["-w", "-O1", "-fsanitize=undefined,address", "-fno-sanitize-recover=all", "-o"])
+            .args([&executable, &source])
+            .status();
+        assert!(built.unwrap().success());
+        let output = Command::new(&executable).output().unwrap();
+        tally.programs.fetch_add(1, Ordering::Relaxed);
+        if output.status.success() {
+            return Vec::new();
+        }
+        vec![String::from_utf8_lossy(&output.stderr).lines().take(6).collect::<Vec<_>>().join("\n")]
+    });
+}
+
+#[test]
+fn programs_of_csmith() {
+    let count = number("PARAGON_CSMITH", 60);
+    let present = Command::new("csmith").arg("--version").output().is_ok();
+    let headers = Path::new("/usr/include/csmith/csmith.h").exists();
+    assert!(present && headers, "csmith is not installed (on Debian: csmith, libcsmith-dev)");
+    for_seeds("csmith", count, |seed, tally| {
+        let seed_text = seed.to_string();
+        let output =
+            Command::new("csmith").args(["--seed", &seed_text, "--max-funcs", "5"]).output().unwrap();
+        let level = ["-O1", "-O2", "-O3"][seed as usize % 3];
+        compare_and_keep("csmith", &output.stdout, &["-I/usr/include/csmith", level], 1, seed, tally)
+    });
+}
