@@ -1,4 +1,4 @@
-//! Host code of one loop: static facts, the worker, the threads kernel, the CUDA text, the cold try-function, and the guard
+//! Host code of one loop: static facts, the worker, the threads kernel, the CUDA text, the try-function, and the guard
 //! that stands at the loop.
 
 use super::body::{self, MACROS_DEVICE, MACROS_DIRECT, MACROS_END, Printer, variable};
@@ -546,7 +546,8 @@ impl Emitter<'_> {
         out
     }
 
-    /// The cold function that the guard calls.
+    /// The function that the guard calls. It is rarely entered, but not marked cold: where a trip count is constant the
+    /// compiler would take the whole caller for cold, and optimise it for size.
     fn try_function(&self, out: &mut String) -> Printed<()> {
         let (n, plan, unit) = (self.n, self.plan, self.unit);
         let _ = write!(out, "struct __pg_out_{n} {{ int entered;");
@@ -563,10 +564,10 @@ impl Emitter<'_> {
         let _ = writeln!(out, " }};");
         let parameters: Vec<String> =
             self.parameters().iter().map(|(t, name, _)| format!("{t} {name}")).collect();
-        let list = if parameters.is_empty() { "void".into() } else { parameters.join(", ") };
+        let list: String = parameters.iter().map(|parameter| format!(", {parameter}")).collect();
         let _ = writeln!(
             out,
-            "static __attribute__((__cold__, __noinline__)) struct __pg_out_{n} __pg_try_{n}({list})\n{{\n\
+            "static __attribute__((__noinline__)) int __pg_try_{n}(struct __pg_out_{n} *__pg_back{list})\n{{\n\
              struct __pg_out_{n} __pg_result;\nstruct __pg_entry __pg_e;\nconst struct __pg_api *__pg_api;\nint __pg_bad = 0;\n\
              __pg_value __pg_values[{}];\n__pg_value __pg_results[{}];\nstruct __pg_base __pg_bases[{}];\n\
              struct __pg_access __pg_accesses[{}];\nstruct __pg_pin __pg_pins[{}];",
@@ -582,7 +583,7 @@ impl Emitter<'_> {
              __builtin_memset(__pg_accesses, 0, sizeof __pg_accesses);\n__builtin_memset(__pg_bases, 0, sizeof __pg_bases);\n\
              __pg_api = __pg_runtime();\nif (!__pg_api) {{\n\
              if (__atomic_load_n(&__pg_api_state, 0) == 2)\n\
-             __atomic_store_n(&__pg_loop_{n}.threshold, {}, 0);\nreturn __pg_result;\n}}",
+             __atomic_store_n(&__pg_loop_{n}.threshold, {}, 0);\nreturn 0;\n}}",
             literal(i64::MAX)
         );
         let mut printer = Printer::new(unit, plan, true);
@@ -598,12 +599,12 @@ impl Emitter<'_> {
             if !compare.signed() {
                 // Compared as unsigned: the variable may never be negative.
                 low = low.max(0);
-                let _ = writeln!(out, "if (__pg_f < 0 && (__pg_i64)__pg_f < 0) return __pg_result;");
+                let _ = writeln!(out, "if (__pg_f < 0 && (__pg_i64)__pg_f < 0) return 0;");
             }
             for (name, k) in [("__pg_f", kind), ("__pg_m", compare)] {
                 if k.size() == 8 && !k.signed() {
                     let _ =
-                        writeln!(out, "if ({name} > (__pg_u64){}) return __pg_result;", literal(i64::MAX));
+                        writeln!(out, "if ({name} > (__pg_u64){}) return 0;", literal(i64::MAX));
                 }
             }
             let relation = match dim.relation {
@@ -616,7 +617,7 @@ impl Emitter<'_> {
             let _ = writeln!(
                 out,
                 "__pg_e.trip[{number}] = __pg_trips((__pg_i64)__pg_f, (__pg_i64)__pg_m, {}, {relation}, {}, {});\n\
-                 if (__pg_e.trip[{number}] <= 0) return __pg_result;\n\
+                 if (__pg_e.trip[{number}] <= 0) return 0;\n\
                  __pg_values[{}].i = (__pg_i64)__pg_f;\n\
                  __pg_result.k{number} = ({})((__pg_i64)__pg_f + __pg_e.trip[{number}] * {});\n}}",
                 literal(dim.step),
@@ -729,14 +730,14 @@ impl Emitter<'_> {
             out,
             "__pg_e.info = &__pg_info_{n};\n__pg_e.values = __pg_values;\n__pg_e.results = __pg_results;\n\
              __pg_e.bases = __pg_bases;\n__pg_e.accesses = __pg_accesses;\n__pg_e.pins = __pg_pins;\n\
-             if (__pg_bad) return __pg_result;\n\
+             if (__pg_bad) return 0;\n\
              __pg_result.entered = __pg_api->enter(&__pg_loop_{n}, &__pg_e);\n}}"
         );
         for (slot, r) in self.results.iter().enumerate() {
             let value = Self::unpack(r.kind, &format!("__pg_results[{slot}]"));
             let _ = writeln!(out, "__pg_result.v{slot} = {value};");
         }
-        out.push_str("return __pg_result;\n}\n");
+        out.push_str("*__pg_back = __pg_result;\nreturn __pg_result.entered;\n}\n");
         Ok(())
     }
 
@@ -755,7 +756,8 @@ impl Emitter<'_> {
             }
             _ => literal(i64::MAX - 1),
         };
-        let arguments: Vec<String> = self.parameters().into_iter().map(|(_, _, argument)| argument).collect();
+        let arguments: String =
+            self.parameters().into_iter().map(|(_, _, argument)| format!(", {argument}")).collect();
         let mut back = String::new();
         for (v, role) in &plan.scalars {
             if let ScalarRole::Induction { dim, live_out: true } = role {
@@ -780,9 +782,9 @@ impl Emitter<'_> {
         }
         Ok(format!(
             "if (__builtin_expect({trip} >= {}, 0) && {trip} >= __pg_loop_{n}.threshold && __extension__ ({{{asserts} \
-             struct __pg_out_{n} __pg_r = __pg_try_{n}({}); if (__pg_r.entered) {{{back} }} __pg_r.entered; }})) {{ }} else",
+             struct __pg_out_{n} __pg_r; int __pg_done = __pg_try_{n}(&__pg_r{}); if (__pg_done) {{{back} }} __pg_done; }})) {{ }} else",
             literal(threshold.min(1 << 20)),
-            arguments.join(", "),
+            arguments,
         ))
     }
 

@@ -62,7 +62,7 @@ __PG_FN const struct __pg_api *__pg_runtime(void)
     }
     text.push_str(&format!(
         r#"
-static __attribute__((__cold__, __noinline__, __unused__)) void __pg_record(void *__pg_start, __pg_u64 __pg_bytes)
+static __attribute__((__noinline__, __unused__)) void __pg_record(void *__pg_start, __pg_u64 __pg_bytes)
 {{
   const struct __pg_api *__pg_api = __pg_runtime();
   if (__pg_api && __pg_start)

@@ -271,19 +271,17 @@ pub fn splice(expanded: &str, directives: &str, prelude: &str, edits: &[TokenEdi
 fn opening(directives: &str, prelude: &str) -> String {
     let mut lines = directives.split_inclusive('\n');
     let mut text = String::new();
-    let mut file = "<stdin>".to_string();
     if let Some(first) = lines.next()
-        && let Some((_, name, _)) = line_marker(first.trim_end())
+        && line_marker(first.trim_end()).is_some()
     {
         text.push_str(first);
-        file = name;
         if let Some(second) = lines.next()
             && line_marker(second.trim_end()).is_some_and(|(_, name, _)| name.ends_with("//"))
         {
             text.push_str(second);
         }
     }
-    text.push_str(&format!("# 1 \"{file}\" 3\n{prelude}\n"));
+    text.push_str(&format!("# 1 \"<paragon>\" 3\n{prelude}\n"));
     text
 }
 
@@ -371,7 +369,7 @@ mod tests {
         let spliced = before(text, text, "for", 0);
         assert_eq!(
             spliced.text,
-            "# 1 \"a.c\"\n# 1 \"a.c\" 3\nP\n# 1 \"a.c\"\nvoid f(void) {\n  \t\n# 2 \"a.c\" 3\nPG\n# 2 \"a.c\"\n  \tfor (;;) ;\n}"
+            "# 1 \"a.c\"\n# 1 \"<paragon>\" 3\nP\n# 1 \"a.c\"\nvoid f(void) {\n  \t\n# 2 \"a.c\" 3\nPG\n# 2 \"a.c\"\n  \tfor (;;) ;\n}"
         );
     }
 
