@@ -280,10 +280,10 @@ fn nothing_crashes_or_hangs() {
                     if took > PATIENCE {
                         fail(&format!("{took:?}"));
                     }
-                    if n % WHOLE == 0 {
+                    if n.is_multiple_of(WHOLE) {
                         whole.fetch_add(1, Ordering::Relaxed);
                         let mut bytes = text.clone().into_bytes();
-                        if n % (2 * WHOLE) == 0 {
+                        if n.is_multiple_of(2 * WHOLE) {
                             let at = random.below(bytes.len() + 1);
                             bytes.splice(at..at, [0xff, 0xc3]);
                         }

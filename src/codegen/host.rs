@@ -603,8 +603,7 @@ impl Emitter<'_> {
             }
             for (name, k) in [("__pg_f", kind), ("__pg_m", compare)] {
                 if k.size() == 8 && !k.signed() {
-                    let _ =
-                        writeln!(out, "if ({name} > (__pg_u64){}) return 0;", literal(i64::MAX));
+                    let _ = writeln!(out, "if ({name} > (__pg_u64){}) return 0;", literal(i64::MAX));
                 }
             }
             let relation = match dim.relation {
