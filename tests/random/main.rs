@@ -214,7 +214,7 @@ fn compare_and_keep(
 
 #[test]
 fn loops_of_our_own() {
-    let count = number("PARAGON_RANDOM", 60);
+    let count = number("PARAGON_RANDOM", 100);
     let tally = for_seeds("random loops", count, |seed, tally| {
         let text = generator::program(&mut Random::new(seed));
         let level = ["-O1", "-O2", "-O3"][seed as usize % 3];
@@ -247,7 +247,7 @@ fn our_loops_have_no_undefined_behaviour() {
 
 #[test]
 fn programs_of_csmith() {
-    let count = number("PARAGON_CSMITH", 60);
+    let count = number("PARAGON_CSMITH", 100);
     let present = Command::new("csmith").arg("--version").output().is_ok();
     let headers = Path::new("/usr/include/csmith/csmith.h").exists();
     assert!(present && headers, "csmith is not installed (on Debian: csmith, libcsmith-dev)");
