@@ -108,6 +108,8 @@ pub fn handle(
     let folder = tempfile::Builder::new().prefix("paragon-").tempdir().map_err(|error| error.to_string())?;
     let mut messages = Vec::new();
     let mut changed = false;
+    // These compile as they are, but only once it is certain that the whole command isn't the real compiler's.
+    let mut untouched = Vec::new();
     let mut dependency_files = Vec::new();
     let mut linked = invocation.arguments.clone();
     for (number, input) in invocation.inputs.iter().enumerate() {
@@ -128,19 +130,20 @@ pub fn handle(
             Outcome::Declined { internal: Some(error) } => return Err(error),
             Outcome::Misread(error) => return Ok(Some(Finished { success: false, messages: error.into() })),
             Outcome::Declined { internal: None } => return Ok(None),
-            Outcome::Untouched if invocation.mode == Mode::Link => {}
-            Outcome::Untouched => {
-                let command = invocation.for_one(&[], input, None);
-                let output = toolchain.run(&coloured(command)).map_err(|error| error.to_string())?;
-                if !output.status.success() {
-                    return Ok(None);
-                }
-                messages.extend(output.stderr);
-            }
+            Outcome::Untouched => untouched.push(input),
         }
     }
     if !changed {
         return Ok(None);
+    }
+    for input in untouched.iter().filter(|_| invocation.mode != Mode::Link) {
+        let output = toolchain
+            .run(&coloured(invocation.for_one(&[], input, None)))
+            .map_err(|error| error.to_string())?;
+        if !output.status.success() {
+            return Ok(None);
+        }
+        messages.extend(output.stderr);
     }
     if invocation.mode == Mode::Link {
         let output = toolchain.run(&coloured(linked)).map_err(|error| error.to_string())?;
