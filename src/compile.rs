@@ -13,6 +13,7 @@ use crate::driver::toolchain::{self, Toolchain};
 use crate::loops::options::{AnalysisOptions, CodegenOptions};
 use crate::loops::plan::LoopReport;
 use crate::remarks;
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{IsTerminal, Write};
@@ -106,7 +107,8 @@ pub fn handle(
     stages: Stages,
 ) -> Result<Option<Finished>, String> {
     let folder = tempfile::Builder::new().prefix("paragon-").tempdir().map_err(|error| error.to_string())?;
-    let mut messages = Vec::new();
+    // By the input's position: they are said in the order in which the real compiler would.
+    let mut said = BTreeMap::new();
     let mut changed = false;
     // These compile as they are, but only once it is certain that the whole command isn't the real compiler's.
     let mut untouched = Vec::new();
@@ -121,9 +123,9 @@ pub fn handle(
         }))
         .map_err(|_| "an internal error".to_string())?;
         match outcome {
-            Outcome::Compiled { messages: said, dependencies } => {
+            Outcome::Compiled { messages, dependencies } => {
                 changed = true;
-                messages.extend(said);
+                said.insert(input.index, messages);
                 dependency_files.extend(dependencies);
                 linked[input.index] = output.into_os_string();
             }
@@ -143,8 +145,9 @@ pub fn handle(
         if !output.status.success() {
             return Ok(None);
         }
-        messages.extend(output.stderr);
+        said.insert(input.index, output.stderr);
     }
+    let mut messages: Vec<u8> = said.into_values().flatten().collect();
     if invocation.mode == Mode::Link {
         let output = toolchain.run(&coloured(linked)).map_err(|error| error.to_string())?;
         if !output.status.success() {
