@@ -1086,10 +1086,33 @@ impl<'a> Accesses<'a> {
                         .and_then(|d| d.plus(&Linear::number(constant(inclusive))));
                     let zero = Linear::number(constant(0));
                     level.range = distance.map(|d| if head.step > 0 { (zero, d) } else { (d, zero) });
+                    if self.stays_in_range(head, &first, &limit).is_none() {
+                        level.iv = VarId(u32::MAX);
+                        level.range = None;
+                    }
                 }
                 level
             }
         }
+    }
+
+    /// Sees to it that the variable of a loop inside the body comes from its first value to its limit without wrapping
+    /// around: other than for merged dimensions, no trip count is computed at entry.
+    fn stays_in_range(&mut self, head: &Counted, first: &Linear, limit: &Linear) -> Option<()> {
+        if head.kind.size() >= 4 && head.kind.signed() && !self.options.wrapping {
+            return Some(());
+        }
+        let distance = limit.plus(&first.negated()?)?;
+        let (size, up) = (head.step.checked_abs()?, head.step > 0);
+        if head.relation == Relation::Ne {
+            // It must not start beyond its limit, nor step over it.
+            let distance = if up { distance } else { distance.negated()? };
+            return if size == 1 { self.assume(&distance, IntKind::ULongLong) } else { None };
+        }
+        // The value that ends it is at most a step beyond the last one.
+        let beyond = size - i64::from(matches!(head.relation, Relation::Lt | Relation::Gt));
+        let beyond = Linear::number(constant(if up { beyond } else { -beyond }));
+        self.assume(&limit.plus(&beyond)?, head.kind)
     }
 }
 

@@ -215,7 +215,11 @@ pub fn roles(
             declared.insert(*var);
         }
     });
-    let read_outside = read_outside(function, whole);
+    let mut read_outside = read_outside(function, whole);
+    if may_read_unseen(unit, function, whole) {
+        read_outside.extend(flow.written.difference(&declared));
+        read_outside.extend(inductions.iter().map(|(v, _)| v));
+    }
     let mut roles = BTreeMap::new();
     for (number, (iv, local)) in inductions.iter().enumerate() {
         let live_out = !local && read_outside.contains(iv);
@@ -307,6 +311,86 @@ fn read_outside(function: &Function, whole: &LoopStmt) -> BTreeSet<VarId> {
     out
 }
 
+/// Whether something whose expressions the typed tree doesn't have (the initialiser of an aggregate, a compound literal, a
+/// statement expression, the length of an array) may be evaluated after the loop: it may read any variable. It is not
+/// evaluated after the loop if it stands before it, outside of all loops around it, unless there are jumps.
+fn may_read_unseen(unit: &TranslationUnit, function: &Function, whole: &LoopStmt) -> bool {
+    let mut jumps = false;
+    nest::statements(&function.body, &mut |s| {
+        jumps |= matches!(s.kind, StmtKind::Goto(_) | StmtKind::Label { .. });
+    });
+    let holds = |s: &Stmt| {
+        let mut holds = false;
+        nest::statements(s, &mut |inner| {
+            holds |= matches!(&inner.kind, StmtKind::Loop(l) if l.id == whole.id);
+        });
+        holds
+    };
+    fn hides(unit: &TranslationUnit, s: &Stmt) -> bool {
+        let mut hides = match &s.kind {
+            StmtKind::Opaque(_) | StmtKind::Declare { init: Some(Init::Aggregate), .. } => true,
+            StmtKind::Declare { var, .. } => has_unseen_length(unit, unit.var(*var).ty.ty),
+            _ => false,
+        };
+        for e in nest::direct_expressions(s) {
+            nest::expressions(e, &mut |e| {
+                let place = match &e.kind {
+                    ExprKind::Load(p) | ExprKind::AddressOf(p) => Some(p),
+                    _ => nest::accessed_place(e).map(|(p, ..)| p),
+                };
+                let mut opaque = matches!(e.kind, ExprKind::Opaque(_));
+                let mut place = place;
+                while let Some(p) = place {
+                    opaque |= matches!(p.kind, PlaceKind::Opaque(_));
+                    place = if let PlaceKind::Field { base, .. } = &p.kind { Some(base) } else { None };
+                }
+                hides |= opaque;
+            });
+        }
+        hides
+    }
+    /// `again`: whether what stands before the loop may be evaluated after it.
+    fn walk(
+        unit: &TranslationUnit,
+        s: &Stmt,
+        whole: LoopId,
+        holds: &dyn Fn(&Stmt) -> bool,
+        again: bool,
+        passed: &mut bool,
+    ) -> bool {
+        if matches!(&s.kind, StmtKind::Loop(l) if l.id == whole) {
+            *passed = true;
+            return false;
+        }
+        let again = again || matches!(s.kind, StmtKind::Loop(_)) && holds(s);
+        if (again || *passed) && hides(unit, s) {
+            return true;
+        }
+        let mut inside = |s: &Stmt| walk(unit, s, whole, holds, again, passed);
+        match &s.kind {
+            StmtKind::Block(list) => list.iter().any(inside),
+            StmtKind::If { then, otherwise, .. } => {
+                inside(then) || otherwise.as_ref().is_some_and(|s| inside(s))
+            }
+            StmtKind::Loop(l) => l.init.iter().any(&mut inside) || inside(&l.body),
+            StmtKind::Switch { body, .. } | StmtKind::Case { body, .. } | StmtKind::Label { body, .. } => {
+                inside(body)
+            }
+            _ => false,
+        }
+    }
+    walk(unit, &function.body, whole.id, &holds, jumps, &mut false)
+}
+
+/// Whether a type has a length that is computed where the type is written.
+fn has_unseen_length(unit: &TranslationUnit, ty: TypeId) -> bool {
+    match unit.types.kind(ty) {
+        TypeKind::Array(_, ArrayLen::Variable) => true,
+        TypeKind::Array(inner, _) | TypeKind::Pointer(inner) => has_unseen_length(unit, inner.ty),
+        _ => false,
+    }
+}
+
 /// Whether every occurrence of `v` in `body` is one update by one operation that may be reordered.
 fn reduction(unit: &TranslationUnit, body: &Stmt, v: VarId) -> Option<ReductionOp> {
     let mut found: Option<ReductionOp> = None;
@@ -357,10 +441,23 @@ fn mentions(e: &Expr, v: VarId) -> bool {
     found
 }
 
-fn is_load_of(e: &Expr, v: VarId) -> bool {
+/// Whether `e` is the value of `v`, at most widened: a conversion that loses bits in each iteration is no part of a
+/// reduction.
+fn is_load_of(unit: &TranslationUnit, e: &Expr, v: VarId) -> bool {
     match &e.kind {
         ExprKind::Load(Place { kind: PlaceKind::Var(x), .. }) => *x == v,
-        ExprKind::Cast(inner) => is_load_of(inner, v),
+        ExprKind::Cast(inner) => keeps_bits(unit, e, v) && is_load_of(unit, inner, v),
+        _ => false,
+    }
+}
+
+/// Whether a conversion to the type of `e` keeps all bits that `v` has: to an integer type that is no narrower. `_Bool` keeps
+/// only whether there is a bit, floating types keep the first ones.
+fn keeps_bits(unit: &TranslationUnit, e: &Expr, v: VarId) -> bool {
+    match (unit.types.as_int(e.ty.ty), unit.types.as_int(unit.var(v).ty.ty)) {
+        (Some(to), Some(own)) => to != IntKind::Bool && to.size() >= own.size(),
+        // Accumulated floating values have a reason of their own.
+        (None, None) => true,
         _ => false,
     }
 }
@@ -386,23 +483,26 @@ fn update(unit: &TranslationUnit, e: &Expr, v: VarId) -> Option<(ReductionOp, us
         ExprKind::Assign(place, value) if is_v(place) => {
             let mut value = &**value;
             while let ExprKind::Cast(inner) = &value.kind {
+                if !keeps_bits(unit, value, v) {
+                    return None;
+                }
                 value = inner;
             }
             let integer =
                 unit.types.as_int(value.ty.ty).is_some() == unit.types.as_int(place.ty.ty).is_some();
             match &value.kind {
-                ExprKind::Binary(op, a, b) if integer && is_load_of(a, v) && !mentions(b, v) => {
+                ExprKind::Binary(op, a, b) if integer && is_load_of(unit, a, v) && !mentions(b, v) => {
                     Some((operation(*op)?, 2))
                 }
                 ExprKind::Binary(op, a, b)
-                    if integer && is_load_of(b, v) && !mentions(a, v) && *op != BinOp::Sub =>
+                    if integer && is_load_of(unit, b, v) && !mentions(a, v) && *op != BinOp::Sub =>
                 {
                     Some((operation(*op)?, 2))
                 }
                 ExprKind::Conditional(c, a, b) => {
                     // m = x < m ? x : m, in all its spellings.
-                    let (other, v_first) = if is_load_of(a, v) { (b, true) } else { (a, false) };
-                    if !(v_first || is_load_of(b, v)) || mentions(other, v) {
+                    let (other, v_first) = if is_load_of(unit, a, v) { (b, true) } else { (a, false) };
+                    if !(v_first || is_load_of(unit, b, v)) || mentions(other, v) {
                         return None;
                     }
                     let less_is_v = comparison(c, other, v)?;
