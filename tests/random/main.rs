@@ -2,10 +2,12 @@
 //! wherever its loops run.
 //!
 //! `PARAGON_RANDOM=N` and `PARAGON_CSMITH=N` set how many programs of each kind there are, `PARAGON_SEED` where the seeds
-//! begin. A program that differs is kept, and its path printed.
+//! begin. A program that differs is kept, and its path printed; with `PARAGON_KEEP` all are kept.
 
+mod forms;
 mod generator;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -84,6 +86,8 @@ struct Tally {
     programs: AtomicU64,
     runs: AtomicU64,
     entries: AtomicU64,
+    /// Loops of programs that the device carried out at least once.
+    loops: AtomicU64,
     on_device: AtomicU64,
     conflicts: AtomicU64,
     too_long: AtomicU64,
@@ -135,6 +139,7 @@ fn compare(source: &Path, flags: &[&str], threshold: u64, seed: u64, tally: &Tal
     match build(PARAGON_CC, &[&format!("-fparagon-threshold={threshold}")], "paragon") {
         Ok(executable) => {
             check("as users run it", run(&executable, 20, None, None));
+            let mut loops = BTreeSet::new();
             for turn in 0..3 {
                 let setting = SETTINGS[(seed as usize + 3 * turn) % SETTINGS.len()];
                 let trace = folder.path().join("trace");
@@ -147,7 +152,12 @@ fn compare(source: &Path, flags: &[&str], threshold: u64, seed: u64, tally: &Tal
                 add(&tally.entries, "\n");
                 add(&tally.on_device, "\"decision\":\"threads\"");
                 add(&tally.conflicts, "\"fail\":[\"");
+                for record in text.lines().filter(|line| line.contains("\"decision\":\"threads\"")) {
+                    let record: serde_json::Value = serde_json::from_str(record).expect(record);
+                    loops.extend(record["line"].as_u64());
+                }
             }
+            tally.loops.fetch_add(loops.len() as u64, Ordering::Relaxed);
         }
         Err(error) => failures.push(error),
     }
@@ -178,12 +188,13 @@ fn for_seeds(name: &str, count: u64, one: impl Fn(u64, &Tally) -> Vec<String> + 
     let failures = failures.into_inner().unwrap();
     let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
     eprintln!(
-        "{name}: {} programs, {} runs compared, {} loop entries, {} carried out by the device, {} with a failed check, {} runs \
-         took too long, {} differences",
+        "{name}: {} programs, {} runs compared, {} loop entries, {} carried out by the device ({} loops), {} with a failed \
+         check, {} runs took too long, {} differences",
         get(&tally.programs),
         get(&tally.runs),
         get(&tally.entries),
         get(&tally.on_device),
+        get(&tally.loops),
         get(&tally.conflicts),
         get(&tally.too_long),
         failures.len()
@@ -206,7 +217,7 @@ fn compare_and_keep(
     let source = folder.join(format!("{name}-{seed}.c"));
     fs::write(&source, text).unwrap();
     let failures = compare(&source, flags, threshold, seed, tally);
-    if failures.is_empty() {
+    if failures.is_empty() && std::env::var_os("PARAGON_KEEP").is_none() {
         let _ = fs::remove_file(&source);
     }
     failures.into_iter().map(|what| format!("{}: {what}", source.display())).collect()
@@ -224,16 +235,16 @@ fn loops_of_our_own() {
     assert!(tally.on_device.into_inner() >= 5 * count, "hardly a loop was carried out by the device");
 }
 
-/// The generator promises it; gcc's sanitizers look.
-#[test]
-fn our_loops_have_no_undefined_behaviour() {
-    for_seeds("sanitized", number("PARAGON_RANDOM", 60).div_ceil(10), |seed, tally| {
+/// Builds and runs programs with gcc's sanitizers, which must have nothing to say.
+fn sanitize(name: &str, count: u64, text: impl Fn(u64) -> String + Sync) {
+    for_seeds(&format!("{name}, sanitized"), count, |seed, tally| {
         let folder = tempfile::tempdir().unwrap();
         let (source, executable) = (folder.path().join("t.c"), folder.path().join("t"));
-        fs::write(&source, generator::program(&mut Random::new(seed))).unwrap();
+        fs::write(&source, text(seed)).unwrap();
         let built = Command::new("gcc")
             .args(["-w", "-O1", "-fsanitize=undefined,address", "-fno-sanitize-recover=all", "-o"])
             .args([&executable, &source])
+            .arg("-lm")
             .status();
         assert!(built.unwrap().success());
         let output = Command::new(&executable).output().unwrap();
@@ -243,6 +254,39 @@ fn our_loops_have_no_undefined_behaviour() {
         }
         vec![String::from_utf8_lossy(&output.stderr).lines().take(6).collect::<Vec<_>>().join("\n")]
     });
+}
+
+/// The generator promises it; gcc's sanitizers look.
+#[test]
+fn our_loops_have_no_undefined_behaviour() {
+    sanitize("loops", number("PARAGON_RANDOM", 60).div_ceil(10), |seed| {
+        generator::program(&mut Random::new(seed))
+    });
+}
+
+/// Compiled and run as tests do, for defects of the generator and long runs by hand.
+fn forms_of_seed(seed: u64) -> String {
+    forms::program(&mut Random::new(seed ^ 0x5eed))
+}
+
+#[test]
+fn loops_of_every_form() {
+    let count = number("PARAGON_RANDOM", 100);
+    let tally = for_seeds("loops of every form", count, |seed, tally| {
+        // What else changes how a program is read.
+        let dialects = ["-std=gnu11", "-fwrapv", "-funsigned-char", "-fno-strict-aliasing", "-std=c11"];
+        let level = ["-O2", "-O3", "-O1", "-O2"][seed as usize % 4];
+        let dialect = dialects[seed as usize % 5];
+        let flags = [dialect, level, "-Wl,--no-as-needed", "-lm"];
+        compare_and_keep("forms", forms_of_seed(seed).as_bytes(), &flags, 1, seed, tally)
+    });
+    assert!(tally.loops.into_inner() >= 5 * count, "hardly a loop was carried out by the device");
+}
+
+/// The generator promises it; gcc's sanitizers look.
+#[test]
+fn loops_of_every_form_have_no_undefined_behaviour() {
+    sanitize("forms", number("PARAGON_RANDOM", 100).div_ceil(10), forms_of_seed);
 }
 
 #[test]
