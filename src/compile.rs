@@ -8,15 +8,17 @@ use crate::c::dialect::Dialect;
 use crate::c::hir::{LoopId, LoopStmt, Stmt, StmtKind, TranslationUnit};
 use crate::codegen::{Edit, Generated};
 use crate::driver::arguments::{self, Decision, Input, Invocation, Mode};
+use crate::driver::interruption::Folder;
 use crate::driver::splice::{self, TokenEdit};
-use crate::driver::toolchain::{self, Toolchain};
+use crate::driver::toolchain::{self, Obstacle, Toolchain};
 use crate::loops::options::{AnalysisOptions, CodegenOptions};
 use crate::loops::plan::LoopReport;
 use crate::remarks;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{IsTerminal, Write};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::os::unix::fs::MetadataExt;
+use std::panic;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -38,15 +40,22 @@ pub const STAGES: Option<Stages> = Some(Stages {
     generate: crate::codegen::generate,
 });
 
-/// What became of one input.
-enum Outcome {
-    /// Nothing to change.
-    Untouched,
-    /// Compiled; what the compiler said, and the dependency file to write.
-    Compiled { messages: Vec<u8>, dependencies: Option<(PathBuf, Vec<u8>)> },
-    /// The user's own command has to run. A message if the reason is an internal error.
-    Declined { internal: Option<String> },
+/// What the stages made of one input.
+struct Prepared {
+    /// Where the rewritten text is; none if there is nothing to change.
+    rewritten: Option<PathBuf>,
+    /// The dependency file to write.
+    dependencies: Option<(PathBuf, Vec<u8>)>,
+    /// Whether the preprocessor had something to say.
+    spoke: bool,
 }
+
+impl Prepared {
+    const UNTOUCHED: Prepared = Prepared { rewritten: None, dependencies: None, spoke: false };
+}
+
+/// The stack for the stages, which follow the nesting of the user's text. Only what is used of it is ever there.
+const STACK_SIZES: [usize; 2] = [1 << 30, 64 << 20];
 
 /// `paragon-cc` as a function of its arguments.
 pub fn main(command: Vec<OsString>) -> ExitCode {
@@ -63,13 +72,13 @@ pub fn run(command: &[OsString], stages: Option<Stages>) -> ExitCode {
         Decision::PassThrough { arguments, .. } => return failure(&toolchain.become_real(&arguments)),
         Decision::Handle(invocation) => invocation,
     };
-    let asks_for_dependencies =
-        ["DEPENDENCIES_OUTPUT", "SUNPRO_DEPENDENCIES"].iter().any(|name| std::env::var_os(name).is_some());
     if let Some(stages) = stages
         && !Toolchain::is_nested()
-        && !asks_for_dependencies
         && toolchain.is_gcc()
+        && is_suitable(&invocation)
     {
+        // Our mistakes are reported below, in our words.
+        panic::set_hook(Box::new(|_| {}));
         match handle(&toolchain, &invocation, stages) {
             Ok(Some(messages)) => {
                 // Nobody to tell if standard error is closed.
@@ -77,14 +86,39 @@ pub fn run(command: &[OsString], stages: Option<Stages>) -> ExitCode {
                 return ExitCode::SUCCESS;
             }
             Ok(None) => {}
-            Err(error) => eprintln!("paragon-cc: warning: {error}; compiled without Paragon"),
+            Err(error) => {
+                let _ = writeln!(std::io::stderr(), "paragon-cc: warning: {error}; compiled without Paragon");
+            }
         }
     }
-    failure(&toolchain.become_real(&invocation.arguments))
+    failure(&toolchain.become_real(&invocation.untouched))
+}
+
+/// Whether files and environment are such that compiling in several steps is the same as compiling at once.
+fn is_suitable(invocation: &Invocation) -> bool {
+    // Dependencies asked for in the environment would be written by every step.
+    if ["DEPENDENCIES_OUTPUT", "SUNPRO_DEPENDENCIES"].iter().any(|name| std::env::var_os(name).is_some()) {
+        return false;
+    }
+    // What can only be read once (a pipe) is for the real compiler.
+    let regular = |path: &Path| fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
+    let absent_or_regular = |path: &PathBuf| !path.exists() || regular(path);
+    if !invocation.inputs.iter().all(|input| regular(&input.path))
+        || !invocation.included.iter().all(absent_or_regular)
+    {
+        return false;
+    }
+    // The compiler refuses to write over what it reads. It must not be us who do.
+    let identity = |path: &Path| fs::metadata(path).ok().map(|metadata| (metadata.dev(), metadata.ino()));
+    let output = invocation.output.as_deref().and_then(identity);
+    let inputs = invocation.inputs.iter().map(|input| input.path.as_path());
+    let others = invocation.other_inputs.iter().map(|index| Path::new(&invocation.arguments[*index]));
+    output.is_none() || inputs.chain(others).all(|path| identity(path) != output)
 }
 
 fn failure(error: &str) -> ExitCode {
-    eprintln!("paragon-cc: error: {error}");
+    // Nobody to tell if standard error is closed.
+    let _ = writeln!(std::io::stderr(), "paragon-cc: error: {error}");
     ExitCode::FAILURE
 }
 
@@ -94,112 +128,203 @@ pub fn handle(
     invocation: &Invocation,
     stages: Stages,
 ) -> Result<Option<Vec<u8>>, String> {
-    let folder = tempfile::Builder::new().prefix("paragon-").tempdir().map_err(|error| error.to_string())?;
-    let mut messages = Vec::new();
-    let mut changed = false;
-    let mut dependency_files = Vec::new();
-    let mut linked = invocation.arguments.clone();
+    let folder = Folder::new().map_err(|error| error.to_string())?;
+    let mut prepared = Vec::new();
+    let mut folders = Vec::new();
     for (number, input) in invocation.inputs.iter().enumerate() {
         let own = folder.path().join(number.to_string());
         fs::create_dir(&own).map_err(|error| error.to_string())?;
-        let output = output_of(invocation, input, &own);
-        let outcome = catch_unwind(AssertUnwindSafe(|| {
-            compile_one(toolchain, invocation, input, &own, &output, stages)
-        }))
-        .map_err(|_| "an internal error".to_string())?;
-        match outcome {
-            Outcome::Compiled { messages: said, dependencies } => {
-                changed = true;
-                messages.extend(said);
-                dependency_files.extend(dependencies);
-                linked[input.index] = output.into_os_string();
-            }
-            Outcome::Declined { internal: Some(error) } => return Err(error),
-            Outcome::Declined { internal: None } => return Ok(None),
-            Outcome::Untouched if invocation.mode == Mode::Link => {}
-            Outcome::Untouched => {
-                let command = invocation.for_one(&[], input, None);
-                let output = toolchain.run(&coloured(command)).map_err(|error| error.to_string())?;
-                if !output.status.success() {
-                    return Ok(None);
-                }
-                messages.extend(output.stderr);
-            }
+        match with_stack(|| prepare(toolchain, invocation, input, &own, stages))? {
+            Some(outcome) => prepared.push(outcome),
+            None => return Ok(None),
         }
+        folders.push(own);
     }
-    if !changed {
+    if prepared.iter().all(|outcome| outcome.rewritten.is_none()) {
         return Ok(None);
     }
-    if invocation.mode == Mode::Link {
-        let output = toolchain.run(&coloured(linked)).map_err(|error| error.to_string())?;
-        if !output.status.success() {
+    // Everything is made in our folder, and nothing of the user's is written before all of it is there: whatever fails
+    // is then tried again by the user's command, which finds things as they were.
+    let mut messages = Vec::new();
+    let mut made = Vec::new();
+    for ((input, outcome), own) in invocation.inputs.iter().zip(&prepared).zip(&folders) {
+        let output = own.join(output_name(invocation, input));
+        match compile_one(toolchain, invocation, input, outcome, own, &output)? {
+            Some(said) => messages.extend(said),
+            None => return Ok(None),
+        }
+        made.push(output);
+    }
+    let run = |command: Vec<OsString>| {
+        let output = toolchain.run(&coloured(command), folder.path(), invocation.from_files);
+        let output = output.map_err(|error| error.to_string())?;
+        Ok::<_, String>(output.status.success().then_some(output.stderr))
+    };
+    if invocation.mode != Mode::Link && !invocation.other_inputs.is_empty() {
+        // The compiler says that it has no use for objects here.
+        match run(invocation.for_others())? {
+            Some(said) => messages.extend(said),
+            None => return Ok(None),
+        }
+    }
+    for (path, content) in prepared.into_iter().filter_map(|outcome| outcome.dependencies) {
+        if fs::write(&path, content).is_err() {
             return Ok(None);
         }
-        messages.extend(output.stderr);
     }
-    for (path, content) in dependency_files {
-        fs::write(&path, content).map_err(|error| format!("{}: {error}", path.display()))?;
+    if invocation.mode == Mode::Link {
+        match run(invocation.for_linking(&made))? {
+            Some(said) if said.is_empty() => {}
+            Some(_) => return link_again(invocation, &made, &folder.path().join("unused"), run),
+            None => return Ok(None),
+        }
+    } else {
+        for (input, output) in invocation.inputs.iter().zip(&made) {
+            let name = output_name(invocation, input);
+            if install(output, invocation.output.as_deref().unwrap_or(&name), invocation.mode).is_err() {
+                return Ok(None);
+            }
+        }
     }
     Ok(Some(messages))
 }
 
-/// Where the rewritten compilation of `input` puts its result.
-fn output_of(invocation: &Invocation, input: &Input, folder: &Path) -> PathBuf {
-    let base = PathBuf::from(input.path.file_name().unwrap_or_default());
-    match invocation.mode {
-        Mode::Link => folder.join(base.with_extension("o")),
-        Mode::Object => invocation.output.clone().unwrap_or_else(|| base.with_extension("o")),
-        Mode::Assembly => invocation.output.clone().unwrap_or_else(|| base.with_extension("s")),
+/// The linker had something to say, and names places in our objects. What the user should read is said of a program that
+/// is made of the text as it was written, compiler's messages included; the program itself is then linked once more, in
+/// case the linker was asked for other files.
+fn link_again(
+    invocation: &Invocation,
+    objects: &[PathBuf],
+    unused: &Path,
+    run: impl Fn(Vec<OsString>) -> Result<Option<Vec<u8>>, String>,
+) -> Result<Option<Vec<u8>>, String> {
+    let all = invocation.arguments.iter().enumerate();
+    let kept = all.filter(|(index, _)| {
+        !invocation.mode_options.contains(index) && !invocation.dependency_options.contains(index)
+    });
+    let mut command: Vec<OsString> = kept.map(|(_, word)| word.clone()).collect();
+    command.extend(["-o".into(), unused.as_os_str().to_owned()]);
+    match run(command)? {
+        Some(messages) => Ok(run(invocation.for_linking(objects))?.map(|_| messages)),
+        None => Ok(None),
     }
+}
+
+/// Puts what was made where the user wants it, as the assembler (which makes a new file) or the compiler (which writes
+/// over the old one) would.
+fn install(made: &Path, wanted: &Path, mode: Mode) -> std::io::Result<()> {
+    let content = fs::read(made)?;
+    let has_content = fs::metadata(wanted).is_ok_and(|metadata| metadata.len() > 0);
+    if mode == Mode::Object
+        && has_content
+        && fs::symlink_metadata(wanted).is_ok_and(|entry| entry.is_file() || entry.is_symlink())
+    {
+        fs::remove_file(wanted)?;
+    }
+    fs::write(wanted, content)
+}
+
+/// Does `work` on a thread with a large stack. The error is a mistake of ours.
+fn with_stack<T: Send>(work: impl Fn() -> Result<T, String> + Sync) -> Result<T, String> {
+    std::thread::scope(|scope| {
+        for size in STACK_SIZES {
+            // Where memory is limited there may be none of that size.
+            let thread = std::thread::Builder::new().stack_size(size).spawn_scoped(scope, &work);
+            if let Ok(thread) = thread {
+                return thread.join().unwrap_or_else(|_| Err("an internal error".to_string()));
+            }
+        }
+        Err("there is no memory for a stack".to_string())
+    })
+}
+
+/// The name of what the compilation of `input` makes, unless the user gives one.
+fn output_name(invocation: &Invocation, input: &Input) -> PathBuf {
+    let ending = if invocation.mode == Mode::Assembly { "s" } else { "o" };
+    PathBuf::from(input.path.file_name().unwrap_or_default()).with_extension(ending)
 }
 
 /// The compiler's messages are caught, so it can't see that they end on a terminal: we tell it.
 fn coloured(mut command: Vec<OsString>) -> Vec<OsString> {
-    let chosen = command.iter().any(|word| word.to_string_lossy().contains("diagnostics-color"));
+    let chosen = command.iter().any(|word| {
+        let word = word.to_string_lossy();
+        word.contains("diagnostics-color") || word.contains("diagnostics-plain-output")
+    });
     if std::io::stderr().is_terminal() && !chosen {
         command.push("-fdiagnostics-color=always".into());
     }
     command
 }
 
-/// One C file through all stages.
+/// Compiles one input and gives what the user should read; `None`: the user's own command has to run.
 fn compile_one(
     toolchain: &Toolchain,
     invocation: &Invocation,
     input: &Input,
+    prepared: &Prepared,
     folder: &Path,
     output: &Path,
+) -> Result<Option<Vec<u8>>, String> {
+    let compile = |path: Option<&Path>, output: &Path| {
+        let command = coloured(toolchain.compilation(invocation, input, path, output));
+        let said =
+            toolchain.run(&command, folder, invocation.from_files).map_err(|error| error.to_string())?;
+        Ok::<_, String>(said.status.success().then_some(said.stderr))
+    };
+    let rewritten = prepared.rewritten.as_deref();
+    match compile(rewritten, output)? {
+        // Whoever has something to read reads what the compiler says of the text as it was written.
+        Some(said) if rewritten.is_some() && (prepared.spoke || !said.is_empty()) => {
+            compile(None, &folder.join("unused"))
+        }
+        outcome => Ok(outcome),
+    }
+}
+
+/// One C file through all stages up to its rewritten text. The error is an internal one; `None`: the user's own command
+/// has to run.
+fn prepare(
+    toolchain: &Toolchain,
+    invocation: &Invocation,
+    input: &Input,
+    folder: &Path,
     stages: Stages,
-) -> Outcome {
-    let Ok(text) = toolchain.preprocess(invocation, input, folder) else {
-        return Outcome::Declined { internal: None };
+) -> Result<Option<Prepared>, String> {
+    let text = match toolchain.preprocess(invocation, input, folder) {
+        Ok(text) => text,
+        // Without its dependencies the file can't go through the stages of a command that writes them.
+        Err(Obstacle::Unsuitable(_)) if invocation.dependencies.is_none() => {
+            return Ok(Some(Prepared::UNTOUCHED));
+        }
+        Err(_) => return Ok(None),
     };
-    let unit = match (stages.lower)(&text.expanded, &invocation.dialect) {
-        Ok(unit) => unit,
-        Err(error) => return Outcome::Declined { internal: Some(error) },
-    };
+    let unit = (stages.lower)(&text.expanded, &invocation.dialect)?;
     let reports = (stages.classify)(&unit, &invocation.analysis);
+    let mut remarks = String::new();
     if let Some(format) = &invocation.own.report {
-        eprint!("{}", remarks::render(&reports, format == "json"));
+        remarks.push_str(&remarks::render(&reports, format == "json"));
     }
     let options =
         CodegenOptions { runtime: toolchain::runtime_library(), threshold: invocation.own.threshold };
     let generated = (stages.generate)(&unit, &reports, &options);
     let edits = token_edits(&unit, &generated.edits);
-    let spliced = splice::splice(&text.expanded, &text.directives, &generated.prelude, &edits);
+    let spliced = splice::splice(&text.expanded, &text.directives.text, &generated.prelude, &edits);
     if let Some(stage) = &invocation.own.dump_after {
         dump(stage, &text, &unit, &reports, &generated, &spliced.text);
     }
     if invocation.own.report.as_deref() == Some("text") {
         for (_, reason) in &spliced.declined {
-            eprintln!("{}: left as it stood: {reason}", input.path.display());
+            remarks.push_str(&format!("{}: left as it stood: {reason}\n", input.path.display()));
         }
     }
+    // Nobody to tell if standard error is closed.
+    let _ = std::io::stderr().write_all(remarks.as_bytes());
+    let rewritten = text.directives.restore(&spliced.text);
     if let Some(kept) = &invocation.own.save_temps {
         // A folder that can't be written only loses the copies that somebody wanted to look at.
         let name = input.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let saved = fs::create_dir_all(kept)
-            .and_then(|()| fs::write(kept.join(format!("{name}.spliced.c")), &spliced.text))
+            .and_then(|()| fs::write(kept.join(format!("{name}.spliced.c")), &rewritten))
             .and_then(|()| fs::write(kept.join(format!("{name}.prelude.c")), &generated.prelude))
             .and_then(|()| {
                 generated.kernels.iter().enumerate().try_for_each(|(n, (line, text))| {
@@ -207,22 +332,18 @@ fn compile_one(
                 })
             });
         if let Err(error) = saved {
-            eprintln!("paragon-cc: warning: {}: {error}", kept.display());
+            let _ = writeln!(std::io::stderr(), "paragon-cc: warning: {}: {error}", kept.display());
         }
-    }
-    if spliced.applied == 0 {
-        return Outcome::Untouched;
     }
     let path = folder.join("spliced.c");
-    if let Err(error) = fs::write(&path, &spliced.text) {
-        return Outcome::Declined { internal: Some(error.to_string()) };
+    if spliced.applied > 0 {
+        fs::write(&path, &rewritten).map_err(|error| error.to_string())?;
     }
-    match toolchain.run(&coloured(toolchain.rewritten(invocation, input, &path, output))) {
-        Ok(said) if said.status.success() => {
-            Outcome::Compiled { messages: said.stderr, dependencies: text.dependencies }
-        }
-        _ => Outcome::Declined { internal: None },
-    }
+    Ok(Some(Prepared {
+        rewritten: (spliced.applied > 0).then_some(path),
+        dependencies: text.dependencies,
+        spoke: text.spoke,
+    }))
 }
 
 /// Prints what the named stage gave, for whoever works on it.
@@ -292,7 +413,9 @@ pub fn explain(command: &[OsString], stages: Option<Stages>) -> Result<Vec<LoopR
     let mut reports = Vec::new();
     for input in &invocation.inputs {
         let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-        let text = toolchain.preprocess(&invocation, input, folder.path())?;
+        let text = toolchain
+            .preprocess(&invocation, input, folder.path())
+            .map_err(|obstacle| obstacle.to_string())?;
         let unit = (stages.lower)(&text.expanded, &invocation.dialect)?;
         reports.extend((stages.classify)(&unit, &invocation.analysis));
     }

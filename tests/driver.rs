@@ -1,5 +1,5 @@
-//! `paragon-cc` against the compiler below it: the same exit code, the same output, the same files; and the rewriting
-//! road with stages that insert harmless text before every `for` of a file.
+//! The rewriting road with stages that insert harmless text before every `for` of a file. What users see of whole command
+//! lines is in `conformance.rs`.
 
 use paragon::c::dialect::Dialect;
 use paragon::c::hir::{
@@ -12,7 +12,6 @@ use paragon::driver::arguments::{self, Decision, Invocation};
 use paragon::driver::toolchain::Toolchain;
 use paragon::loops::options::{AnalysisOptions, CodegenOptions};
 use paragon::loops::plan::LoopReport;
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
@@ -41,129 +40,9 @@ fn folder() -> tempfile::TempDir {
     folder
 }
 
-fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
-    let mut found = BTreeMap::new();
-    for part in ["", "sub"] {
-        for entry in fs::read_dir(folder.join(part)).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_file() {
-                found.insert(
-                    path.strip_prefix(folder).unwrap().display().to_string(),
-                    fs::read(&path).unwrap(),
-                );
-            }
-        }
-    }
-    found
-}
-
 fn execute(compiler: &str, folder: &Path, line: &str) -> Output {
     let mut command = Command::new(compiler);
     command.args(line.split_whitespace()).current_dir(folder).env_remove("PARAGON_CC").output().unwrap()
-}
-
-/// Whether an output is what the real compiler makes: the same bytes, or, where a loop was rewritten (our local symbols are in
-/// it), the same global symbols defined.
-fn same_output(expected: &[u8], got: &[u8]) -> bool {
-    let rewritten = got.windows(10).any(|w| w == b"__pg_loop_");
-    if !rewritten {
-        return expected == got;
-    }
-    if !got.starts_with(b"\x7fELF") {
-        return true;
-    }
-    let symbols = |bytes: &[u8]| {
-        let file = tempfile::NamedTempFile::new().unwrap();
-        std::fs::write(file.path(), bytes).unwrap();
-        let output =
-            Command::new("nm").args(["-g", "--defined-only", "-P"]).arg(file.path()).output().unwrap();
-        assert!(output.status.success());
-        String::from_utf8(output.stdout)
-            .unwrap()
-            .lines()
-            .filter_map(|l| l.split_whitespace().next().map(str::to_owned))
-            .collect::<std::collections::BTreeSet<_>>()
-    };
-    symbols(expected) == symbols(got)
-}
-
-#[test]
-fn command_lines_as_the_real_compiler() {
-    for line in [
-        "",
-        "--version",
-        "-dumpmachine",
-        "-dumpversion",
-        "-print-libgcc-file-name",
-        "-###",
-        "-O2 -c f.c",
-        "-O2 -c f.c -o sub/x.o",
-        "-O2 -c f.c main.c",
-        "-O2 f.c main.c -o prog",
-        "-O2 f.c main.c",
-        "-O0 -c f.c",
-        "-c f.c",
-        "-E main.c",
-        "-E main.c -o main.i",
-        "-M main.c",
-        "-MM main.c",
-        "-O2 -MD -c main.c",
-        "-O2 -MMD -c main.c -o sub/m.o",
-        "-O2 -MMD -MP -MF sub/deps -MT target -c main.c",
-        "-O2 -S f.c",
-        "-O2 -S f.c -o -",
-        "-O2 -c f.c -o -",
-        "-O2 -c missing.c",
-        "-O2 -c f.c missing.c",
-        "-O2 -c warns.c",
-        "-O2 -Wall -Wextra -Werror -std=c89 -pedantic-errors -c warns.c",
-        "-O2 -Wall -Wextra -c warns_only.c",
-        "-O2 -c crlf.c",
-        "-O2 -c open.c",
-        "@flags -c f.c",
-        "@missing -O2 -c f.c",
-        "-O2 -unknown -c f.c",
-        "-O2 --nonsense -c f.c",
-        "-O2 -DN=3 -U N -I sub -Isub -c f.c",
-        "-O2 -x c f.c -c",
-        "-O2 -g -c f.c",
-        "-O2 -fsyntax-only warns_only.c",
-        "-O2 -c f.c -o",
-        "-O2 -save-temps -c f.c",
-        "-O2 f.c",
-        "-O2 -c -o a.o -o b.o f.c",
-        "-O2 -fno-paragon-not-ours -c f.c",
-        "-O2 -flto -c f.c -frandom-seed=1",
-    ] {
-        let (theirs, ours) = (folder(), folder());
-        let expected = execute("gcc", theirs.path(), line);
-        let got = execute(env!("CARGO_BIN_EXE_paragon-cc"), ours.path(), line);
-        assert_eq!(expected.status, got.status, "{line}");
-        assert!(same_output(&expected.stdout, &got.stdout), "{line}");
-        let text = |bytes: &[u8]| {
-            // The linker's and the assembler's messages name random temporary files.
-            String::from_utf8_lossy(bytes)
-                .lines()
-                .filter(|l| !l.contains("/tmp/cc"))
-                .collect::<Vec<_>>()
-                .join("\n")
-        };
-        assert_eq!(text(&expected.stderr), text(&got.stderr), "{line}");
-        let (expected, got) = (files(theirs.path()), files(ours.path()));
-        assert_eq!(expected.keys().collect::<Vec<_>>(), got.keys().collect::<Vec<_>>(), "{line}");
-        for (name, content) in &expected {
-            // With -g the objects hold the folder's name, with -flto random section names.
-            let varies = line.contains("-g") || line.contains("-flto");
-            assert!(varies || same_output(content, &got[name]), "{line}: {name}");
-        }
-    }
-}
-
-#[test]
-fn our_own_options_are_never_passed_on() {
-    let folder = folder();
-    let line = "-O2 -fno-paragon -fparagon-threshold=1 -fparagon-math=device -fparagon-report=json -c f.c";
-    assert!(execute(env!("CARGO_BIN_EXE_paragon-cc"), folder.path(), line).status.success());
 }
 
 /// Finds every `for` by its spelling; enough of a tree for splicing to work on.
