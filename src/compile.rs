@@ -167,23 +167,29 @@ pub fn handle(
             None => return Ok(None),
         }
     }
+    let install = || {
+        invocation.inputs.iter().zip(&made).try_for_each(|(input, made)| {
+            let name = output_name(invocation, input);
+            install(made, invocation.output.as_deref().unwrap_or(&name), invocation.mode)
+        })
+    };
+    // The compiler opens its output before it writes dependencies; the assembler and the linker work after that.
+    if invocation.mode == Mode::Assembly && install().is_err() {
+        return Ok(None);
+    }
     for (path, content) in prepared.into_iter().filter_map(|outcome| outcome.dependencies) {
         if fs::write(&path, content).is_err() {
             return Ok(None);
         }
+    }
+    if invocation.mode == Mode::Object && install().is_err() {
+        return Ok(None);
     }
     if invocation.mode == Mode::Link {
         match run(invocation.for_linking(&made))? {
             Some(said) if said.is_empty() => {}
             Some(_) => return link_again(invocation, &made, &folder.path().join("unused"), run),
             None => return Ok(None),
-        }
-    } else {
-        for (input, output) in invocation.inputs.iter().zip(&made) {
-            let name = output_name(invocation, input);
-            if install(output, invocation.output.as_deref().unwrap_or(&name), invocation.mode).is_err() {
-                return Ok(None);
-            }
         }
     }
     Ok(Some(messages))
