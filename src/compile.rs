@@ -16,7 +16,7 @@ use crate::loops::plan::LoopReport;
 use crate::remarks;
 use std::ffi::OsString;
 use std::fs;
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::os::unix::fs::MetadataExt;
 use std::panic;
 use std::path::{Path, PathBuf};
@@ -156,9 +156,9 @@ pub fn handle(
         made.push(output);
     }
     let run = |command: Vec<OsString>| {
-        let output = toolchain.run(&coloured(command), folder.path(), invocation.from_files);
-        let output = output.map_err(|error| error.to_string())?;
-        Ok::<_, String>(output.status.success().then_some(output.stderr))
+        let outcome = toolchain.run(&command, folder.path(), invocation.from_files);
+        let (status, said) = outcome.map_err(|error| error.to_string())?;
+        Ok::<_, String>(status.success().then_some(said))
     };
     if invocation.mode != Mode::Link && !invocation.other_inputs.is_empty() {
         // The compiler says that it has no use for objects here.
@@ -250,18 +250,6 @@ fn output_name(invocation: &Invocation, input: &Input) -> PathBuf {
     PathBuf::from(input.path.file_name().unwrap_or_default()).with_extension(ending)
 }
 
-/// The compiler's messages are caught, so it can't see that they end on a terminal: we tell it.
-fn coloured(mut command: Vec<OsString>) -> Vec<OsString> {
-    let chosen = command.iter().any(|word| {
-        let word = word.to_string_lossy();
-        word.contains("diagnostics-color") || word.contains("diagnostics-plain-output")
-    });
-    if std::io::stderr().is_terminal() && !chosen {
-        command.push("-fdiagnostics-color=always".into());
-    }
-    command
-}
-
 /// Compiles one input and gives what the user should read; `None`: the user's own command has to run.
 fn compile_one(
     toolchain: &Toolchain,
@@ -272,10 +260,10 @@ fn compile_one(
     output: &Path,
 ) -> Result<Option<Vec<u8>>, String> {
     let compile = |path: Option<&Path>, output: &Path| {
-        let command = coloured(toolchain.compilation(invocation, input, path, output));
-        let said =
-            toolchain.run(&command, folder, invocation.from_files).map_err(|error| error.to_string())?;
-        Ok::<_, String>(said.status.success().then_some(said.stderr))
+        let command = toolchain.compilation(invocation, input, path, output);
+        let outcome = toolchain.run(&command, folder, invocation.from_files);
+        let (status, said) = outcome.map_err(|error| error.to_string())?;
+        Ok::<_, String>(status.success().then_some(said))
     };
     let rewritten = prepared.rewritten.as_deref();
     match compile(rewritten, output)? {

@@ -1012,3 +1012,53 @@ fn dependencies_asked_for_in_the_environment() {
     assert!(output.status.success());
     assert_eq!(fs::read_to_string(place.folder.join("deps")).unwrap(), "loop.o: loop.c b.h\n");
 }
+
+#[test]
+fn messages_on_a_terminal() {
+    if Command::new("script").arg("--version").output().is_err() {
+        eprintln!("skipped: script is not installed");
+        return;
+    }
+    let base = tempfile::tempdir().unwrap();
+    let place = single_place(&base);
+    for terminal in ["xterm-256color", "dumb", "linux"] {
+        let said = |compiler: &str| {
+            let line = format!("{compiler} -O2 -Wall -c warns.c warning.c loop.c");
+            let output = Command::new("script")
+                .args(["-qec", &line, "/dev/null"])
+                .current_dir(&place.folder)
+                .env("TERM", terminal)
+                .stdin(Stdio::null())
+                .output()
+                .unwrap();
+            assert!(output.status.success());
+            output.stdout
+        };
+        let (theirs, ours) = (said("gcc"), said(PARAGON));
+        assert_eq!(String::from_utf8_lossy(&theirs), String::from_utf8_lossy(&ours), "{terminal}");
+        assert!(
+            contains(&theirs, b"unused") && contains(&fs::read(place.folder.join("loop.o")).unwrap(), MARK)
+        );
+    }
+}
+
+#[test]
+fn a_compiler_cache_below() {
+    if Command::new("ccache").arg("--version").output().is_err() {
+        eprintln!("skipped: ccache is not installed");
+        return;
+    }
+    let base = tempfile::tempdir().unwrap();
+    let place = single_place(&base);
+    let cache = base.path().join("cache");
+    let output = with_environment(
+        "-O2 main.c loop.c -o prog",
+        &place,
+        &[("PARAGON_CC", OsStr::new("ccache gcc")), ("CCACHE_DIR", cache.as_os_str())],
+    );
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+    assert!(contains(&fs::read(place.folder.join("prog")).unwrap(), MARK));
+    let output = with_environment("-c loop.c", &place, &[("PARAGON_CC", OsStr::new("no such compiler"))]);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.stderr, b"paragon-cc: error: no C compiler: no such compiler not found\n");
+}

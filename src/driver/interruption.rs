@@ -5,12 +5,13 @@
 //! the folder and raises the signal again. Everyone else stops where they next touch a child. Not here: what the
 //! children are (`driver::toolchain`).
 
+use super::terminal;
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{PipeReader, Read};
+use std::io::{IsTerminal, PipeReader, Read};
 use std::os::fd::IntoRawFd;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -78,9 +79,17 @@ impl Drop for Folder {
     }
 }
 
-/// Runs `command` to its end as our child.
-pub fn run(command: &mut Command) -> std::io::Result<Output> {
-    let child = {
+/// Runs `command` to its end as our child and catches what it says on standard error.
+pub fn run(mut command: Command) -> std::io::Result<(ExitStatus, Vec<u8>)> {
+    let caught = if std::io::stderr().is_terminal() { terminal::open().ok() } else { None };
+    let caught = caught.map(|(ours, theirs)| {
+        command.stderr(theirs);
+        ours
+    });
+    if caught.is_none() {
+        command.stderr(Stdio::piped());
+    }
+    let mut child = {
         let mut state = state();
         if ARRIVED.load(Ordering::SeqCst) != 0 {
             drop(state);
@@ -91,13 +100,20 @@ pub fn run(command: &mut Command) -> std::io::Result<Output> {
         state.children.insert(child.id());
         child
     };
-    let id = child.id();
-    let output = child.wait_with_output();
-    state().children.remove(&id);
+    // Only without our copy of it does the other end ever close.
+    drop(command);
+    let mut messages = Vec::new();
+    match (caught, child.stderr.take()) {
+        (Some(ours), _) => messages = terminal::read_all(ours),
+        (None, Some(mut pipe)) => drop(pipe.read_to_end(&mut messages)),
+        (None, None) => {}
+    }
+    let status = child.wait();
+    state().children.remove(&child.id());
     ENDED.notify_all();
     // The child may have died of the signal that we are dying of: nothing may be concluded from that.
     stop_if_interrupted();
-    output
+    Ok((status?, messages))
 }
 
 /// Waits for the end if a signal has arrived. Called before we become another program, too.

@@ -4,4 +4,5 @@ pub mod arguments;
 pub mod interruption;
 pub mod options;
 pub mod splice;
+pub mod terminal;
 pub mod toolchain;

@@ -6,9 +6,10 @@ use super::arguments::{self, Input, Invocation, Mode};
 use super::interruption;
 use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, ExitStatus};
 
 /// More words than this many bytes don't stand on a command line but in a file: the system has a limit.
 const LONGEST_COMMAND: usize = 64 << 10;
@@ -21,6 +22,8 @@ const ACTIVE: &str = "PARAGON_CC_ACTIVE";
 pub struct Toolchain {
     path: PathBuf,
     name: OsString,
+    /// The words behind the name, as in `PARAGON_CC="ccache gcc"`.
+    leading: Vec<OsString>,
 }
 
 /// The two texts of a preprocessed file.
@@ -130,16 +133,32 @@ impl Text {
 const FILE_MACROS: [&str; 3] = ["__BASE_FILE__", "__TIMESTAMP__", "__INCLUDE_LEVEL__"];
 
 impl Toolchain {
-    /// The compiler that `PARAGON_CC` names, else `gcc`, else `cc`; never ourselves.
+    /// The compiler that `PARAGON_CC` names, else `gcc`, else `cc`; never ourselves. What is no program as a whole may be
+    /// one with arguments.
     pub fn find() -> Result<Toolchain, String> {
         let wanted: Vec<OsString> = match std::env::var_os("PARAGON_CC") {
             Some(name) if !name.is_empty() && std::env::var_os(ACTIVE).is_none() => vec![name],
             _ => vec!["gcc".into(), "cc".into()],
         };
+        if let Some(found) = Toolchain::search(&wanted)? {
+            return Ok(found);
+        }
+        if let [words] = wanted.as_slice() {
+            let mut words = arguments::response_words(words.as_bytes()).into_iter().map(OsString::from_vec);
+            let first: Vec<OsString> = words.next().into_iter().collect();
+            if let Some(found) = Toolchain::search(&first)? {
+                return Ok(Toolchain { leading: words.collect(), ..found });
+            }
+        }
+        Err(format!("no C compiler: {} not found", wanted.join(OsStr::new(", ")).display()))
+    }
+
+    /// The first of the programs `wanted` that there is.
+    fn search(wanted: &[OsString]) -> Result<Option<Toolchain>, String> {
         let ourselves =
             std::env::current_exe().and_then(fs::canonicalize).map_err(|error| error.to_string())?;
         let search = std::env::var_os("PATH").unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
-        for name in &wanted {
+        for name in wanted {
             let candidates: Vec<PathBuf> = if name.as_encoded_bytes().contains(&b'/') {
                 vec![name.into()]
             } else {
@@ -150,11 +169,11 @@ impl Toolchain {
                 if fs::canonicalize(path).is_ok_and(|real| real != ourselves) {
                     // gcc looks its own name up in PATH to find its parts: behind a link to us it needs the path.
                     let name = if number == 0 { name.clone() } else { path.clone().into_os_string() };
-                    return Ok(Toolchain { path: path.clone(), name });
+                    return Ok(Some(Toolchain { path: path.clone(), name, leading: Vec::new() }));
                 }
             }
         }
-        Err(format!("no C compiler: {} not found", wanted.join(OsStr::new(", ")).display()))
+        Ok(None)
     }
 
     /// Whether a wrapper further out has already taken care of this command.
@@ -166,13 +185,16 @@ impl Toolchain {
     /// a program of another name is a compiler cache or the like, which calls gcc.
     pub fn is_gcc(&self) -> bool {
         let real = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
-        let names = [&real, &self.path].map(|path| path.file_name().unwrap_or_default().to_string_lossy());
+        let words = self.leading.iter().map(Path::new);
+        let paths = [real.as_path(), self.path.as_path()].into_iter().chain(words);
+        let names: Vec<_> =
+            paths.map(|path| path.file_name().unwrap_or_default().to_string_lossy()).collect();
         names.iter().any(|name| name.contains("gcc")) && !names.iter().any(|name| name.contains("clang"))
     }
 
     fn command(&self) -> Command {
         let mut command = Command::new(&self.path);
-        command.arg0(&self.name).env(ACTIVE, "1");
+        command.arg0(&self.name).args(&self.leading).env(ACTIVE, "1");
         command
     }
 
@@ -185,8 +207,15 @@ impl Toolchain {
 
     /// Runs it with its messages caught. Standard output and input are the user's. Where the user wrote a response
     /// file, or could have, `folder` gets one.
-    pub fn run(&self, arguments: &[OsString], folder: &Path, from_files: bool) -> std::io::Result<Output> {
+    pub fn run(
+        &self,
+        arguments: &[OsString],
+        folder: &Path,
+        from_files: bool,
+    ) -> std::io::Result<(ExitStatus, Vec<u8>)> {
         let mut command = self.command();
+        // A compiler cache below us would expand the rewritten text a second time, differently.
+        command.env("CCACHE_DISABLE", "1");
         if from_files || arguments.iter().map(|word| word.len() + 1).sum::<usize>() > LONGEST_COMMAND {
             let path = folder.join("arguments");
             fs::write(&path, arguments::response_text(arguments))?;
@@ -196,7 +225,7 @@ impl Toolchain {
         } else {
             command.args(arguments);
         }
-        interruption::run(command.stdout(Stdio::inherit()).stderr(Stdio::piped()))
+        interruption::run(command)
     }
 
     /// Preprocesses `input` both ways.
@@ -215,12 +244,12 @@ impl Toolchain {
             let mut arguments = base.clone();
             arguments.extend(extra.iter().cloned());
             arguments.extend(["-E".into(), "-o".into(), path.clone().into_os_string()]);
-            let output =
+            let (status, said) =
                 self.run(&arguments, folder, invocation.from_files).map_err(|error| error.to_string())?;
-            if !output.status.success() {
+            if !status.success() {
                 return Err("the preprocessor fails".into());
             }
-            spoke |= !output.stderr.is_empty();
+            spoke |= !said.is_empty();
             fs::read(&path).map_err(|error| error.to_string())
         };
         let mut extra: Vec<OsString> = Vec::new();
