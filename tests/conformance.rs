@@ -22,12 +22,33 @@ const MARK: &[u8] = b"libparagon_rt.so";
 
 const LOOP: &str = "#include \"b.h\"\n\nvoid f(int *a, const int *b, int n)\n{\n\tint i;\n\tfor (i = 0; i < n; i++)\n\t\ta[i] = b[i] * X + i;\n}\n";
 
+/// Texts whose warnings depend on what the compiler makes of a loop, or stand close to one: `m0.c` and so on.
+const WITH_MESSAGES: &[&str] = &[
+    "void m(int *p, int n) { int start; for (int i = start; i < n; i++) p[i] = i; }",
+    "void m(int *p, int n) { int stop; for (int i = 0; i < n; i++) p[i] += stop; }",
+    "int t[8]; void m(int *p, int n) { for (int i = 0; i <= 8; i++) t[i] = p[i]; for (int i = 0; i < n; i++) p[i] = t[0]; }",
+    "int m(int *p, int n) { int last; for (int i = 0; i < n; i++) { p[i] = i; last = i; } return last; }",
+    "#include <stdlib.h>\nvoid m(int n) { int *p = malloc(4); for (int i = 0; i < 2000; i++) p[i] = i; free(p); for (int i = 0; i < n; i++) p[i] = i; }",
+    "int m(int n) { int a[100]; int s = 0; for (int i = 0; i < n; i++) s += a[i]; return s; }",
+    "static void unused(int *p, int n) { for (int i = 0; i < n; i++) p[i] = i; }",
+    "void m(int *p, unsigned n) { for (int i = 0; i < n; i++) p[i] = i; }",
+    "void m(int *p, int n) {\n#pragma GCC unroll 4\nfor (int i = 0; i < n; i++) p[i] = i;\n#pragma GCC ivdep\nfor (int i = 0; i < n; i++) p[i] *= i; }",
+    "void m(int *p, int n) {\n#pragma omp parallel for\nfor (int i = 0; i < n; i++) p[i] = i; }",
+    "void m(int *p, int n) { if (n)\n for (int i = 0; i < n; i++) p[i] = i;\n  p[1] = 2; }",
+    "void m(int *p, int n) { if (n) for (int i = 0; i < n; i++) if (p[i]) p[i] = i; else p[i] = 2; }",
+    "extern void *dlsym(void *, const char *);\nextern void *malloc(unsigned long);\nvoid m(int *p, int n) { for (int i = 0; i < n; i++) p[i] = i; }",
+    "void m(int *p, int n) {\n#pragma GCC diagnostic error \"-Wunused\"\n for (int i = 0; i < n; i++) { int u; p[i] = i; } }",
+];
+
 /// The files of a fresh folder.
 fn sources() -> BTreeMap<Vec<u8>, Vec<u8>> {
     let mut files = BTreeMap::new();
     let mut add = |name: &[u8], text: &[u8]| {
         files.insert(name.to_vec(), text.to_vec());
     };
+    for (number, text) in WITH_MESSAGES.iter().enumerate() {
+        add(format!("m{number}.c").as_bytes(), text.as_bytes());
+    }
     add(b"loop.c", LOOP.as_bytes());
     add(b"b.h", b"#ifndef X\n#define X 3\n#endif\n#define N 7000\nvoid f(int *, const int *, int);\n");
     add(
@@ -762,6 +783,15 @@ fn lines() -> BTreeSet<String> {
         "-O2 -D_FORTIFY_SOURCE=2 -Wp,-D_GLIBCXX_ASSERTIONS -fstack-protector-strong -Wformat -Werror=format-security -Wdate-time -g -ffile-prefix-map=<folder>=. main.c loop.c -o prog",
     ] {
         lines.insert(line.to_string());
+    }
+    for number in 0..WITH_MESSAGES.len() {
+        for flags in [
+            "-O2 -Wall -Wextra",
+            "-O3 -Wall -Werror",
+            "-O2 -Wall -Wextra -fopenmp -Wshadow -Wconversion -Wredundant-decls -g",
+        ] {
+            lines.insert(format!("{flags} -c m{number}.c"));
+        }
     }
     lines
 }

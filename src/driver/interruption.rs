@@ -75,7 +75,10 @@ impl Folder {
 impl Drop for Folder {
     fn drop(&mut self) {
         stop_if_interrupted();
-        state().folder = None;
+        // Under the lock, so that no signal falls between the folder's end and its note.
+        let mut state = state();
+        let _ = fs::remove_dir_all(self.folder.path());
+        state.folder = None;
     }
 }
 
@@ -116,8 +119,27 @@ pub fn run(mut command: Command) -> std::io::Result<(ExitStatus, Vec<u8>)> {
     Ok((status?, messages))
 }
 
-/// Waits for the end if a signal has arrived. Called before we become another program, too.
-pub fn stop_if_interrupted() {
+/// Ends the watch, before we become another program: from here on a signal ends us at once, and one that arrived before
+/// is not forgotten.
+pub fn release() {
+    for signal in SIGNALS {
+        // SAFETY: the structure is plain data for which zero is a valid value.
+        unsafe {
+            let mut old: libc::sigaction = std::mem::zeroed();
+            if libc::sigaction(signal, std::ptr::null(), &mut old) == 0 && old.sa_sigaction == handler() {
+                libc::signal(signal, libc::SIG_DFL);
+            }
+        }
+    }
+    stop_if_interrupted();
+}
+
+fn handler() -> libc::sighandler_t {
+    arrived as extern "C" fn(libc::c_int) as libc::sighandler_t
+}
+
+/// Waits for the end if a signal has arrived.
+fn stop_if_interrupted() {
     while ARRIVED.load(Ordering::SeqCst) != 0 {
         std::thread::park();
     }
@@ -136,7 +158,7 @@ fn watch() -> std::io::Result<()> {
         unsafe {
             let mut old: libc::sigaction = std::mem::zeroed();
             let mut new: libc::sigaction = std::mem::zeroed();
-            new.sa_sigaction = arrived as extern "C" fn(libc::c_int) as libc::sighandler_t;
+            new.sa_sigaction = handler();
             new.sa_flags = libc::SA_RESTART;
             if libc::sigaction(signal, std::ptr::null(), &mut old) == 0 && old.sa_sigaction != libc::SIG_IGN {
                 libc::sigaction(signal, &new, std::ptr::null_mut());

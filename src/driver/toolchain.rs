@@ -200,7 +200,7 @@ impl Toolchain {
 
     /// Becomes the real compiler: exit status, signals and streams are its own. Returns only when that fails.
     pub fn become_real(&self, arguments: &[OsString]) -> String {
-        interruption::stop_if_interrupted();
+        interruption::release();
         let error = self.command().args(arguments).exec();
         format!("{}: {error}", self.path.display())
     }
