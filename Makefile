@@ -50,12 +50,13 @@ bench:
 	@echo "On a machine with an NVIDIA GPU and nvcc: benches/gpu.sh (see docs/measurements/README.md)"
 
 install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/share/cmake/paragon
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin lib/pkgconfig lib/cmake/paragon)
 	install target/release/paragon-cc target/release/paragon $(DESTDIR)$(PREFIX)/bin
 	install -m 644 target/release/libparagon_rt.so $(DESTDIR)$(PREFIX)/lib
-	install -m 644 cmake/paragon-toolchain.cmake $(DESTDIR)$(PREFIX)/share/cmake/paragon
+	install -m 644 cmake/paragon-toolchain.cmake $(DESTDIR)$(PREFIX)/lib/cmake/paragon
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e "s|@VERSION@|$$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)|" \
-	  cmake/paragon.pc.in >$(DESTDIR)$(PREFIX)/lib/pkgconfig/paragon.pc
+	  cmake/paragon.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/paragon.pc
+	chmod 644 $(DESTDIR)$(PREFIX)/lib/pkgconfig/paragon.pc
 
 clean:
 	$(CARGO) clean

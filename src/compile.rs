@@ -8,16 +8,17 @@ use crate::c::dialect::Dialect;
 use crate::c::hir::{LoopId, LoopStmt, Stmt, StmtKind, TranslationUnit};
 use crate::codegen::{Edit, Generated};
 use crate::driver::arguments::{self, Decision, Input, Invocation, Mode};
+use crate::driver::interruption::Folder;
 use crate::driver::splice::{self, TokenEdit};
-use crate::driver::toolchain::{self, Toolchain};
+use crate::driver::toolchain::{self, Obstacle, Preprocessed, Rewritten, Toolchain};
 use crate::loops::options::{AnalysisOptions, CodegenOptions};
 use crate::loops::plan::LoopReport;
 use crate::remarks;
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
-use std::io::{IsTerminal, Write};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::io::Write;
+use std::os::unix::fs::MetadataExt;
+use std::panic;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -39,17 +40,39 @@ pub const STAGES: Option<Stages> = Some(Stages {
     generate: crate::codegen::generate,
 });
 
-/// What became of one input.
-enum Outcome {
-    /// Nothing to change.
-    Untouched,
-    /// Compiled; what the compiler said, and the dependency file to write.
-    Compiled { messages: Vec<u8>, dependencies: Option<(PathBuf, Vec<u8>)> },
-    /// The echo of a text that is right was wrong.
-    Misread(String),
-    /// The user's own command has to run. A message if the reason is an internal error.
-    Declined { internal: Option<String> },
+/// What the stages made of one input.
+struct Prepared {
+    /// The rewritten text; none if there is nothing to change.
+    rewritten: Option<Rewritten>,
+    /// The dependency file to write.
+    dependencies: Option<(PathBuf, Vec<u8>)>,
 }
+
+impl Prepared {
+    const UNTOUCHED: Prepared = Prepared { rewritten: None, dependencies: None };
+}
+
+/// What compiling one input came to.
+enum Compiled {
+    /// What the user should read.
+    Fine(Vec<u8>),
+    /// The echo of a text that is right was wrong: what to say.
+    Misread(Vec<u8>),
+    /// The user's own command has to run.
+    Declined,
+}
+
+/// A command that was carried out.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Finished {
+    /// Whether it did what it was told to.
+    pub success: bool,
+    /// What is to be said about it.
+    pub messages: Vec<u8>,
+}
+
+/// The stack for the stages, which follow the nesting of the user's text. Only what is used of it is ever there.
+const STACK_SIZES: [usize; 2] = [1 << 30, 64 << 20];
 
 /// `paragon-cc` as a function of its arguments.
 pub fn main(command: Vec<OsString>) -> ExitCode {
@@ -66,13 +89,13 @@ pub fn run(command: &[OsString], stages: Option<Stages>) -> ExitCode {
         Decision::PassThrough { arguments, .. } => return failure(&toolchain.become_real(&arguments)),
         Decision::Handle(invocation) => invocation,
     };
-    let asks_for_dependencies =
-        ["DEPENDENCIES_OUTPUT", "SUNPRO_DEPENDENCIES"].iter().any(|name| std::env::var_os(name).is_some());
     if let Some(stages) = stages
         && !Toolchain::is_nested()
-        && !asks_for_dependencies
         && toolchain.is_gcc()
+        && is_suitable(&invocation)
     {
+        // Our mistakes are reported below, in our words.
+        panic::set_hook(Box::new(|_| {}));
         match handle(&toolchain, &invocation, stages) {
             Ok(Some(finished)) => {
                 // Nobody to tell if standard error is closed.
@@ -80,24 +103,40 @@ pub fn run(command: &[OsString], stages: Option<Stages>) -> ExitCode {
                 return if finished.success { ExitCode::SUCCESS } else { ExitCode::FAILURE };
             }
             Ok(None) => {}
-            Err(error) => eprintln!("paragon-cc: warning: {error}; compiled without Paragon"),
+            Err(error) => {
+                let _ = writeln!(std::io::stderr(), "paragon-cc: warning: {error}; compiled without Paragon");
+            }
         }
     }
-    failure(&toolchain.become_real(&invocation.arguments))
+    failure(&toolchain.become_real(&invocation.untouched))
+}
+
+/// Whether files and environment are such that compiling in several steps is the same as compiling at once.
+fn is_suitable(invocation: &Invocation) -> bool {
+    // Dependencies asked for in the environment would be written by every step.
+    if ["DEPENDENCIES_OUTPUT", "SUNPRO_DEPENDENCIES"].iter().any(|name| std::env::var_os(name).is_some()) {
+        return false;
+    }
+    // What can only be read once (a pipe) is for the real compiler.
+    let regular = |path: &Path| fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
+    let absent_or_regular = |path: &PathBuf| !path.exists() || regular(path);
+    if !invocation.inputs.iter().all(|input| regular(&input.path))
+        || !invocation.included.iter().all(absent_or_regular)
+    {
+        return false;
+    }
+    // The compiler refuses to write over what it reads. It must not be us who do.
+    let identity = |path: &Path| fs::metadata(path).ok().map(|metadata| (metadata.dev(), metadata.ino()));
+    let output = invocation.output.as_deref().and_then(identity);
+    let inputs = invocation.inputs.iter().map(|input| input.path.as_path());
+    let others = invocation.other_inputs.iter().map(|index| Path::new(&invocation.arguments[*index]));
+    output.is_none() || inputs.chain(others).all(|path| identity(path) != output)
 }
 
 fn failure(error: &str) -> ExitCode {
-    eprintln!("paragon-cc: error: {error}");
+    // Nobody to tell if standard error is closed.
+    let _ = writeln!(std::io::stderr(), "paragon-cc: error: {error}");
     ExitCode::FAILURE
-}
-
-/// A command that was carried out.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Finished {
-    /// Whether it did what it was told to.
-    pub success: bool,
-    /// What is to be said about it.
-    pub messages: Vec<u8>,
 }
 
 /// Runs the whole command our way; `None`: the user's own command has to run.
@@ -106,200 +145,308 @@ pub fn handle(
     invocation: &Invocation,
     stages: Stages,
 ) -> Result<Option<Finished>, String> {
-    let folder = tempfile::Builder::new().prefix("paragon-").tempdir().map_err(|error| error.to_string())?;
-    // By the input's position: they are said in the order in which the real compiler would.
-    let mut said = BTreeMap::new();
-    let mut changed = false;
-    // These compile as they are, but only once it is certain that the whole command isn't the real compiler's.
-    let mut untouched = Vec::new();
-    let mut dependency_files = Vec::new();
-    let mut linked = invocation.arguments.clone();
+    let folder = Folder::new().map_err(|error| error.to_string())?;
+    let mut prepared = Vec::new();
+    let mut folders = Vec::new();
     for (number, input) in invocation.inputs.iter().enumerate() {
         let own = folder.path().join(number.to_string());
         fs::create_dir(&own).map_err(|error| error.to_string())?;
-        let output = output_of(invocation, input, &own);
-        let outcome = catch_unwind(AssertUnwindSafe(|| {
-            compile_one(toolchain, invocation, input, &own, &output, stages)
-        }))
-        .map_err(|_| "an internal error".to_string())?;
-        match outcome {
-            Outcome::Compiled { messages, dependencies } => {
-                changed = true;
-                said.insert(input.index, messages);
-                dependency_files.extend(dependencies);
-                linked[input.index] = output.into_os_string();
-            }
-            Outcome::Declined { internal: Some(error) } => return Err(error),
-            Outcome::Misread(error) => return Ok(Some(Finished { success: false, messages: error.into() })),
-            Outcome::Declined { internal: None } => return Ok(None),
-            Outcome::Untouched => untouched.push(input),
+        match with_stack(|| prepare(toolchain, invocation, input, &own, stages))? {
+            Some(outcome) => prepared.push(outcome),
+            None => return Ok(None),
         }
+        folders.push(own);
     }
-    if !changed {
+    if prepared.iter().all(|outcome| outcome.rewritten.is_none()) {
         return Ok(None);
     }
-    for input in untouched.iter().filter(|_| invocation.mode != Mode::Link) {
-        let output = toolchain
-            .run(&coloured(invocation.for_one(&[], input, None)))
-            .map_err(|error| error.to_string())?;
-        if !output.status.success() {
+    // Everything is made in our folder, and nothing of the user's is written before all of it is there: whatever fails
+    // is then tried again by the user's command, which finds things as they were.
+    let mut messages = Vec::new();
+    let mut made = Vec::new();
+    for ((input, outcome), own) in invocation.inputs.iter().zip(&prepared).zip(&folders) {
+        let output = own.join(output_name(invocation, input));
+        match compile_one(toolchain, invocation, input, outcome, own, &output)? {
+            Compiled::Fine(said) => messages.extend(said),
+            Compiled::Misread(messages) => return Ok(Some(Finished { success: false, messages })),
+            Compiled::Declined => return Ok(None),
+        }
+        made.push(output);
+    }
+    let run = |command: Vec<OsString>| {
+        let outcome = toolchain.run(&command, folder.path(), invocation.from_files);
+        let (status, said) = outcome.map_err(|error| error.to_string())?;
+        Ok::<_, String>(status.success().then_some(said))
+    };
+    if invocation.mode != Mode::Link && !invocation.other_inputs.is_empty() {
+        // The compiler says that it has no use for objects here.
+        match run(invocation.for_others())? {
+            Some(said) => messages.extend(said),
+            None => return Ok(None),
+        }
+    }
+    let install = || {
+        invocation.inputs.iter().zip(&made).try_for_each(|(input, made)| {
+            let name = output_name(invocation, input);
+            install(made, invocation.output.as_deref().unwrap_or(&name), invocation.mode)
+        })
+    };
+    // The compiler opens its output before it writes dependencies; the assembler and the linker work after that.
+    if invocation.mode == Mode::Assembly && install().is_err() {
+        return Ok(None);
+    }
+    for (path, content) in prepared.into_iter().filter_map(|outcome| outcome.dependencies) {
+        if fs::write(&path, content).is_err() {
             return Ok(None);
         }
-        said.insert(input.index, output.stderr);
     }
-    let mut messages: Vec<u8> = said.into_values().flatten().collect();
+    if invocation.mode == Mode::Object && install().is_err() {
+        return Ok(None);
+    }
     if invocation.mode == Mode::Link {
-        let output = toolchain.run(&coloured(linked)).map_err(|error| error.to_string())?;
-        if !output.status.success() {
-            return Ok(None);
+        match run(invocation.for_linking(&made))? {
+            Some(said) if said.is_empty() => {}
+            Some(_) => match link_again(invocation, &made, &folder.path().join("unused"), run)? {
+                Some(said) => messages = said,
+                None => return Ok(None),
+            },
+            None => return Ok(None),
         }
-        messages.extend(output.stderr);
-    }
-    for (path, content) in dependency_files {
-        fs::write(&path, content).map_err(|error| format!("{}: {error}", path.display()))?;
     }
     Ok(Some(Finished { success: true, messages }))
 }
 
-/// Where the rewritten compilation of `input` puts its result.
-fn output_of(invocation: &Invocation, input: &Input, folder: &Path) -> PathBuf {
-    let base = PathBuf::from(input.path.file_name().unwrap_or_default());
-    match invocation.mode {
-        Mode::Link => folder.join(base.with_extension("o")),
-        Mode::Object => invocation.output.clone().unwrap_or_else(|| base.with_extension("o")),
-        Mode::Assembly => invocation.output.clone().unwrap_or_else(|| base.with_extension("s")),
+/// The linker had something to say, and names places in our objects. What the user should read is said of a program that
+/// is made of the text as it was written, compiler's messages included; the program itself is then linked once more, in
+/// case the linker was asked for other files.
+fn link_again(
+    invocation: &Invocation,
+    objects: &[PathBuf],
+    unused: &Path,
+    run: impl Fn(Vec<OsString>) -> Result<Option<Vec<u8>>, String>,
+) -> Result<Option<Vec<u8>>, String> {
+    let all = invocation.arguments.iter().enumerate();
+    let kept = all.filter(|(index, _)| {
+        !invocation.mode_options.contains(index) && !invocation.dependency_options.contains(index)
+    });
+    let mut command: Vec<OsString> = kept.map(|(_, word)| word.clone()).collect();
+    command.extend(["-o".into(), unused.as_os_str().to_owned()]);
+    match run(command)? {
+        Some(messages) => Ok(run(invocation.for_linking(objects))?.map(|_| messages)),
+        None => Ok(None),
     }
 }
 
-/// The compiler's messages are caught, so it can't see that they end on a terminal: we tell it.
-fn coloured(mut command: Vec<OsString>) -> Vec<OsString> {
-    let chosen = command.iter().any(|word| word.to_string_lossy().contains("diagnostics-color"));
-    if std::io::stderr().is_terminal() && !chosen {
-        command.push("-fdiagnostics-color=always".into());
+/// Puts what was made where the user wants it, as the assembler (which makes a new file) or the compiler (which writes
+/// over the old one) would.
+fn install(made: &Path, wanted: &Path, mode: Mode) -> std::io::Result<()> {
+    let content = fs::read(made)?;
+    let has_content = fs::metadata(wanted).is_ok_and(|metadata| metadata.len() > 0);
+    if mode == Mode::Object
+        && has_content
+        && fs::symlink_metadata(wanted).is_ok_and(|entry| entry.is_file() || entry.is_symlink())
+    {
+        fs::remove_file(wanted)?;
     }
-    command
+    fs::write(wanted, content)
 }
 
-/// One C file through all stages.
+/// Does `work` on a thread with a large stack. The error is a mistake of ours.
+fn with_stack<T: Send>(work: impl Fn() -> Result<T, String> + Sync) -> Result<T, String> {
+    std::thread::scope(|scope| {
+        for size in STACK_SIZES {
+            // Where memory is limited there may be none of that size.
+            let thread = std::thread::Builder::new().stack_size(size).spawn_scoped(scope, &work);
+            if let Ok(thread) = thread {
+                return thread.join().unwrap_or_else(|_| Err("an internal error".to_string()));
+            }
+        }
+        Err("there is no memory for a stack".to_string())
+    })
+}
+
+/// The name of what the compilation of `input` makes, unless the user gives one.
+fn output_name(invocation: &Invocation, input: &Input) -> PathBuf {
+    let ending = if invocation.mode == Mode::Assembly { "s" } else { "o" };
+    PathBuf::from(input.path.file_name().unwrap_or_default()).with_extension(ending)
+}
+
+/// Compiles one input.
 fn compile_one(
     toolchain: &Toolchain,
     invocation: &Invocation,
     input: &Input,
+    prepared: &Prepared,
     folder: &Path,
     output: &Path,
-    stages: Stages,
-) -> Outcome {
-    let Ok(text) = toolchain.preprocess(invocation, input, folder) else {
-        return Outcome::Declined { internal: None };
+) -> Result<Compiled, String> {
+    let compile = |rewritten: Option<&Rewritten>, output: &Path, folder: &Path| {
+        let command = toolchain.compilation(invocation, input, rewritten, output);
+        toolchain.run(&command, folder, invocation.from_files).map_err(|error| error.to_string())
     };
-    let unit = match (stages.lower)(&text.expanded, &invocation.dialect) {
-        Ok(unit) => unit,
-        Err(error) => return Outcome::Declined { internal: Some(error) },
+    let Some(rewritten) = &prepared.rewritten else {
+        let (status, said) = compile(None, output, folder)?;
+        return Ok(if status.success() { Compiled::Fine(said) } else { Compiled::Declined });
     };
-    if invocation.own.echo {
-        return compile_echo(toolchain, invocation, input, folder, output, &text, &unit);
-    }
-    let reports = (stages.classify)(&unit, &invocation.analysis);
-    if let Some(format) = &invocation.own.report {
-        eprint!("{}", remarks::render(&reports, format == "json"));
-    }
-    let options =
-        CodegenOptions { runtime: toolchain::runtime_library(), threshold: invocation.own.threshold };
-    let generated = (stages.generate)(&unit, &reports, &options);
-    let edits = token_edits(&unit, &generated.edits);
-    let spliced = splice::splice(&text.expanded, &text.directives, &generated.prelude, &edits);
-    if let Some(stage) = &invocation.own.dump_after {
-        dump(stage, &text, &unit, &reports, &generated, &spliced.text);
-    }
-    if invocation.own.report.as_deref() == Some("text") {
-        for (_, reason) in &spliced.declined {
-            eprintln!("{}: left as it stood: {reason}", input.path.display());
+    let beside = folder.join("beside");
+    fs::create_dir(&beside).map_err(|error| error.to_string())?;
+    let original = || compile(None, &beside.join("unused"), &beside);
+    let (made, original) = std::thread::scope(|scope| {
+        // What the echo is for is seen in tests, where warnings are of no interest.
+        let early = (rewritten.silent && !rewritten.expanded).then(|| scope.spawn(original));
+        let made = compile(Some(rewritten), output, folder)?;
+        let original = match early {
+            Some(thread) => Some(thread.join().map_err(|_| "an internal error".to_string())??),
+            // Whoever has something to read reads what the compiler says of the text as it was written.
+            None if !made.0.success() || !made.1.is_empty() => Some(original()?),
+            None => None,
+        };
+        Ok::<_, String>((made, original))
+    })?;
+    Ok(match original {
+        None => Compiled::Fine(Vec::new()),
+        Some((status, said)) if status.success() && made.0.success() => Compiled::Fine(said),
+        Some((status, _)) if status.success() && rewritten.expanded => {
+            let said = String::from_utf8_lossy(&made.1);
+            let name = input.path.display();
+            let text = format!("paragon-cc: error: the echo of {name} does not compile:\n{said}");
+            Compiled::Misread(text.into_bytes())
         }
-    }
-    if let Some(kept) = &invocation.own.save_temps {
-        // A folder that can't be written only loses the copies that somebody wanted to look at.
-        let name = input.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let saved = fs::create_dir_all(kept)
-            .and_then(|()| fs::write(kept.join(format!("{name}.spliced.c")), &spliced.text))
-            .and_then(|()| fs::write(kept.join(format!("{name}.prelude.c")), &generated.prelude))
-            .and_then(|()| {
-                generated.kernels.iter().enumerate().try_for_each(|(n, (line, text))| {
-                    fs::write(kept.join(format!("{name}.{line}.{n}.cu")), text)
-                })
-            });
-        if let Err(error) = saved {
-            eprintln!("paragon-cc: warning: {}: {error}", kept.display());
-        }
-    }
-    if spliced.applied == 0 {
-        return Outcome::Untouched;
-    }
-    let path = folder.join("spliced.c");
-    if let Err(error) = fs::write(&path, &spliced.text) {
-        return Outcome::Declined { internal: Some(error.to_string()) };
-    }
-    match toolchain.run(&coloured(toolchain.rewritten(invocation, input, &path, output, false))) {
-        Ok(said) if said.status.success() => {
-            Outcome::Compiled { messages: said.stderr, dependencies: text.dependencies }
-        }
-        _ => Outcome::Declined { internal: None },
-    }
+        Some(_) => Compiled::Declined,
+    })
 }
 
-/// Compiles what the typed tree says. If that doesn't compile although the user's text does, we have misread it: an error.
-fn compile_echo(
+/// One C file through all stages up to its rewritten text. The error is an internal one; `None`: the user's own command
+/// has to run.
+fn prepare(
     toolchain: &Toolchain,
     invocation: &Invocation,
     input: &Input,
     folder: &Path,
-    output: &Path,
-    text: &toolchain::Preprocessed,
+    stages: Stages,
+) -> Result<Option<Prepared>, String> {
+    let text = match toolchain.preprocess(invocation, input, folder) {
+        Ok(text) => text,
+        // Without its dependencies the file can't go through the stages of a command that writes them.
+        Err(Obstacle::Unsuitable(_)) if invocation.dependencies.is_none() => {
+            return Ok(Some(Prepared::UNTOUCHED));
+        }
+        Err(_) => return Ok(None),
+    };
+    let unit = (stages.lower)(&text.expanded.text, &invocation.dialect)?;
+    let rewritten = match invocation.own.echo {
+        true => echo(invocation, input, folder, &text, &unit)?,
+        false => rewrite(toolchain, invocation, input, folder, &text, &unit, stages)?,
+    };
+    Ok(Some(Prepared { rewritten, dependencies: text.dependencies }))
+}
+
+/// Finds loops, and writes the text with what was generated for them; `None` if there is none to change.
+fn rewrite(
+    toolchain: &Toolchain,
+    invocation: &Invocation,
+    input: &Input,
+    folder: &Path,
+    text: &Preprocessed,
     unit: &TranslationUnit,
-) -> Outcome {
-    let echo = crate::codegen::echo::echo(&text.expanded, unit);
-    let path = folder.join("echo.c");
-    let kept = invocation.own.save_temps.as_ref().map(|kept| {
-        let name = input.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        fs::create_dir_all(kept).and_then(|()| fs::write(kept.join(format!("{name}.echo.c")), &echo.text))
-    });
-    if let Some(Err(error)) = kept {
-        eprintln!("paragon-cc: warning: {error}");
-    }
-    if let Err(error) = fs::write(&path, &echo.text) {
-        return Outcome::Declined { internal: Some(error.to_string()) };
-    }
-    let mut command = toolchain.rewritten(invocation, input, &path, output, true);
-    // The tree's casts and parentheses draw warnings that the user's text does not.
-    command.push("-w".into());
-    match toolchain.run(&command) {
-        Ok(said) if said.status.success() => {
-            Outcome::Compiled { messages: Vec::new(), dependencies: text.dependencies.clone() }
-        }
-        Ok(said) => {
-            let own = toolchain.run(&invocation.for_one(&[], input, None));
-            if own.is_ok_and(|own| own.status.success()) {
-                let said = String::from_utf8_lossy(&said.stderr);
-                let name = input.path.display();
-                Outcome::Misread(format!("paragon-cc: error: the echo of {name} does not compile:\n{said}"))
-            } else {
-                Outcome::Declined { internal: None }
+    stages: Stages,
+) -> Result<Option<Rewritten>, String> {
+    let reports = (stages.classify)(unit, &invocation.analysis);
+    let options =
+        CodegenOptions { runtime: toolchain::runtime_library(), threshold: invocation.own.threshold };
+    let generated = (stages.generate)(unit, &reports, &options);
+    let edits = token_edits(unit, &generated.edits);
+    let mut spliced = None;
+    let mut reasons = Vec::new();
+    // Braces change what is said, and what the preprocessor says is said of another text.
+    let mut silent = invocation.exact_messages
+        || text.spoke
+        || edits.iter().any(|edit| matches!(edit, TokenEdit::Before { wrap_until: Some(_), .. }));
+    // Most files have no loop for us: for them this is all.
+    if !edits.is_empty() {
+        match toolchain.directives(invocation, input, folder) {
+            Ok((directives, said)) => {
+                let result =
+                    splice::splice(&text.expanded.text, &directives.text, &generated.prelude, &edits);
+                reasons.extend(result.declined.iter().map(|(_, reason)| reason.to_string()));
+                spliced = Some((directives, result));
+                silent |= said;
             }
+            Err(obstacle) => reasons.push(obstacle.to_string()),
         }
-        Err(error) => Outcome::Declined { internal: Some(error.to_string()) },
+    }
+    if let Some(stage) = &invocation.own.dump_after {
+        let result = spliced.as_ref().map(|(_, result)| result.text.as_str());
+        dump(stage, &text.expanded.text, unit, &reports, &generated, result.unwrap_or_default());
+    }
+    if let Some(format) = &invocation.own.report {
+        let mut remarks = remarks::render(&reports, format == "json");
+        for reason in reasons.iter().filter(|_| format == "text") {
+            remarks.push_str(&format!("{}: left as it stood: {reason}\n", input.path.display()));
+        }
+        // Nobody to tell if standard error is closed.
+        let _ = std::io::stderr().write_all(remarks.as_bytes());
+    }
+    let Some((directives, result)) = spliced else { return Ok(None) };
+    let rewritten = directives.restore(&result.text);
+    let prelude = generated.prelude.into_bytes();
+    let kernels = generated.kernels.into_iter().enumerate();
+    let kernels = kernels.map(|(n, (line, text))| (format!("{line}.{n}.cu"), text.into_bytes()));
+    let kept = [("spliced.c".into(), rewritten.clone()), ("prelude.c".into(), prelude)];
+    keep(invocation, input, kept.into_iter().chain(kernels));
+    if result.applied == 0 {
+        return Ok(None);
+    }
+    let path = folder.join("spliced.c");
+    fs::write(&path, &rewritten).map_err(|error| error.to_string())?;
+    Ok(Some(Rewritten { path, expanded: false, silent }))
+}
+
+/// Writes the text that the typed tree stands for. What isn't text as a whole compiles as it is.
+fn echo(
+    invocation: &Invocation,
+    input: &Input,
+    folder: &Path,
+    text: &Preprocessed,
+    unit: &TranslationUnit,
+) -> Result<Option<Rewritten>, String> {
+    if !text.expanded.is_complete() {
+        return Ok(None);
+    }
+    let echo = crate::codegen::echo::echo(&text.expanded.text, unit);
+    keep(invocation, input, [("echo.c".to_string(), echo.text.clone().into_bytes())]);
+    let path = folder.join("echo.c");
+    fs::write(&path, &echo.text).map_err(|error| error.to_string())?;
+    // The tree's casts and parentheses draw warnings that the user's text does not.
+    Ok(Some(Rewritten { path, expanded: true, silent: true }))
+}
+
+/// Keeps texts that somebody wants to look at, under the input's name with their endings.
+fn keep(invocation: &Invocation, input: &Input, texts: impl IntoIterator<Item = (String, Vec<u8>)>) {
+    let Some(folder) = &invocation.own.save_temps else { return };
+    let name = input.path.file_stem().unwrap_or_default().to_string_lossy();
+    let saved = fs::create_dir_all(folder).and_then(|()| {
+        texts
+            .into_iter()
+            .try_for_each(|(ending, text)| fs::write(folder.join(format!("{name}.{ending}")), text))
+    });
+    // A folder that can't be written only loses these copies.
+    if let Err(error) = saved {
+        let _ = writeln!(std::io::stderr(), "paragon-cc: warning: {}: {error}", folder.display());
     }
 }
 
 /// Prints what the named stage gave, for whoever works on it.
 fn dump(
     stage: &str,
-    text: &toolchain::Preprocessed,
+    expanded: &str,
     unit: &TranslationUnit,
     reports: &[LoopReport],
     generated: &Generated,
     spliced: &str,
 ) {
     match stage {
-        "preprocess" => eprintln!("{}", text.expanded),
+        "preprocess" => eprintln!("{expanded}"),
         "lower" => eprintln!("{}", crate::c::dump::dump(unit)),
         "classify" => eprintln!("{reports:#?}"),
         "generate" => eprintln!("{generated:#?}"),
@@ -403,8 +550,10 @@ fn for_each_unit(
     };
     for input in &invocation.inputs {
         let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-        let text = toolchain.preprocess(&invocation, input, folder.path())?;
-        visit(&(stages.lower)(&text.expanded, &invocation.dialect)?, &stages, &invocation);
+        let text = toolchain
+            .preprocess(&invocation, input, folder.path())
+            .map_err(|obstacle| obstacle.to_string())?;
+        visit(&(stages.lower)(&text.expanded.text, &invocation.dialect)?, &stages, &invocation);
     }
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! `paragon-cc` against the compiler below it: the same exit code, the same output, the same files; and the rewriting
-//! road with stages that insert harmless text before every `for` of a file.
+//! The rewriting road with stages that insert harmless text before every `for` of a file. What users see of whole command
+//! lines is in `conformance.rs`.
 
 use paragon::c::dialect::Dialect;
 use paragon::c::hir::{

@@ -1,224 +1,16 @@
-//! The command language of gcc and clang, as data: one sorted table says how each option takes its value and what it
-//! means to us. [`parse`] reads a command line with it and says what to do.
+//! What a command line in gcc's or clang's language asks for: [`parse`] reads it with the tables in `driver::options`
+//! and says what to do.
 //!
-//! The user's arguments are never reordered or changed: whatever the table does not hold makes the whole command the
-//! real compiler's. Not here: running anything (`driver::toolchain`) and what the stages do (`compile`).
+//! The user's arguments are never reordered or changed: whatever the tables don't hold makes the whole command the
+//! real compiler's. Arguments and response files are bytes, as they are to the compiler. Not here: the options
+//! themselves (`driver::options`), running anything (`driver::toolchain`) and what the stages do (`compile`).
 
+use super::options::{Meaning::*, Value, lookup};
 use crate::c::dialect::Dialect;
 use crate::loops::options::AnalysisOptions;
 use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
-
-/// How an option takes its value.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Value {
-    /// It has none.
-    None,
-    /// In the same argument.
-    Joined,
-    /// In the next argument.
-    Separate,
-    /// In the same argument, or in the next when nothing is joined.
-    Either,
-}
-
-/// What an option means to us.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Meaning {
-    /// Nothing: it is passed on.
-    Irrelevant,
-    /// `-c`.
-    CompileOnly,
-    /// `-S`.
-    AssemblyOnly,
-    /// `-o`.
-    Output,
-    /// `-MD`, `-MMD`.
-    Dependencies,
-    /// `-MF`.
-    DependencyFile,
-    /// `-MT`, `-MQ`.
-    DependencyTarget,
-    /// `-MP`.
-    DependencyDetail,
-    /// `-x`.
-    Language,
-    /// The real compiler's alone, or a switch that asks for code as the user wrote it.
-    TooHard,
-    /// `-O...`.
-    Optimisation,
-    /// `-std=`, `-ansi`.
-    Standard,
-    /// A switch that changes the dialect or what analysis may do; told apart by its whole text.
-    Licence,
-    /// Ours: never seen by the real compiler.
-    Own,
-}
-
-use Meaning::*;
-
-/// An option's name, how it takes its value, and what it means.
-pub type Entry = (&'static str, Value, Meaning);
-
-/// The options, sorted by name. A joined option matches every argument that starts with its name; the longest wins.
-#[rustfmt::skip]
-pub static OPTIONS: &[Entry] = &[
-    ("--dump-after", Value::Joined, Own),
-    ("--paragon-save-temps", Value::Joined, Own),
-    ("--sysroot", Value::Either, Irrelevant),
-    ("-B", Value::Either, Irrelevant),
-    ("-D", Value::Either, Irrelevant),
-    ("-I", Value::Either, Irrelevant),
-    ("-L", Value::Either, Irrelevant),
-    ("-MD", Value::None, Dependencies),
-    ("-MF", Value::Either, DependencyFile),
-    ("-MMD", Value::None, Dependencies),
-    ("-MP", Value::None, DependencyDetail),
-    ("-MQ", Value::Either, DependencyTarget),
-    ("-MT", Value::Either, DependencyTarget),
-    ("-O", Value::Joined, Optimisation),
-    ("-S", Value::None, AssemblyOnly),
-    ("-T", Value::Either, Irrelevant),
-    ("-U", Value::Either, Irrelevant),
-    ("-W", Value::Joined, Irrelevant),
-    ("-Wa,", Value::Joined, TooHard),
-    ("-Wa,--noexecstack", Value::None, Irrelevant),
-    ("-Wp,", Value::Joined, TooHard),
-    ("-Wunused-macros", Value::None, TooHard),
-    ("-Xlinker", Value::Separate, Irrelevant),
-    ("-ansi", Value::None, Standard),
-    ("-c", Value::None, CompileOnly),
-    ("-fPIC", Value::None, Irrelevant),
-    ("-fPIE", Value::None, Irrelevant),
-    ("-falign-", Value::Joined, Irrelevant),
-    ("-fassociative-math", Value::None, Licence),
-    ("-fasynchronous-unwind-tables", Value::None, Irrelevant),
-    ("-fcf-protection", Value::Joined, Irrelevant),
-    ("-fcommon", Value::None, Irrelevant),
-    ("-fdata-sections", Value::None, Irrelevant),
-    ("-fdiagnostics-", Value::Joined, Irrelevant),
-    ("-fexceptions", Value::None, Irrelevant),
-    ("-fexcess-precision=", Value::Joined, Irrelevant),
-    ("-ffast-math", Value::None, Licence),
-    ("-ffinite-math-only", Value::None, Irrelevant),
-    ("-ffp-contract=", Value::Joined, Licence),
-    ("-ffunction-sections", Value::None, Irrelevant),
-    ("-fgnu89-inline", Value::None, Licence),
-    ("-finline", Value::Joined, Irrelevant),
-    ("-fmax-errors=", Value::Joined, Irrelevant),
-    ("-fmessage-length=", Value::Joined, Irrelevant),
-    ("-fno-associative-math", Value::None, Licence),
-    ("-fno-asynchronous-unwind-tables", Value::None, Irrelevant),
-    ("-fno-builtin", Value::Joined, Irrelevant),
-    ("-fno-common", Value::None, Irrelevant),
-    ("-fno-delete-null-pointer-checks", Value::None, Irrelevant),
-    ("-fno-diagnostics-", Value::Joined, Irrelevant),
-    ("-fno-exceptions", Value::None, Irrelevant),
-    ("-fno-fast-math", Value::None, Licence),
-    ("-fno-ident", Value::None, Irrelevant),
-    ("-fno-inline", Value::Joined, Irrelevant),
-    ("-fno-lto", Value::None, Irrelevant),
-    ("-fno-math-errno", Value::None, Irrelevant),
-    ("-fno-omit-frame-pointer", Value::None, Irrelevant),
-    ("-fno-paragon", Value::None, Own),
-    ("-fno-pic", Value::None, Irrelevant),
-    ("-fno-pie", Value::None, Irrelevant),
-    ("-fno-plt", Value::None, Irrelevant),
-    ("-fno-semantic-interposition", Value::None, Irrelevant),
-    ("-fno-signed-zeros", Value::None, Irrelevant),
-    ("-fno-stack-protector", Value::None, Irrelevant),
-    ("-fno-strict-aliasing", Value::None, Licence),
-    ("-fno-strict-overflow", Value::None, Licence),
-    ("-fno-trapping-math", Value::None, Irrelevant),
-    ("-fno-tree-vectorize", Value::None, Irrelevant),
-    ("-fno-unroll-loops", Value::None, Irrelevant),
-    ("-fno-unsafe-math-optimizations", Value::None, Licence),
-    ("-fno-unwind-tables", Value::None, Irrelevant),
-    ("-fno-wrapv", Value::None, Licence),
-    ("-fomit-frame-pointer", Value::None, Irrelevant),
-    ("-fopenmp", Value::None, Irrelevant),
-    ("-fparagon", Value::None, Own),
-    ("-fparagon-echo", Value::None, Own),
-    ("-fparagon-math=device", Value::None, Own),
-    ("-fparagon-reassoc", Value::None, Own),
-    ("-fparagon-report=", Value::Joined, Own),
-    ("-fparagon-threshold=", Value::Joined, Own),
-    ("-fpic", Value::None, Irrelevant),
-    ("-fpie", Value::None, Irrelevant),
-    ("-fshort-enums", Value::None, Licence),
-    ("-fsigned-char", Value::None, Licence),
-    ("-fstack-clash-protection", Value::None, Irrelevant),
-    ("-fstack-protector", Value::Joined, Irrelevant),
-    ("-fstrict-aliasing", Value::None, Licence),
-    ("-ftree-", Value::Joined, Irrelevant),
-    ("-funroll-loops", Value::None, Irrelevant),
-    ("-funsafe-math-optimizations", Value::None, Licence),
-    ("-funsigned-char", Value::None, Licence),
-    ("-funwind-tables", Value::None, Irrelevant),
-    ("-fvisibility=", Value::Joined, Irrelevant),
-    ("-fwrapv", Value::None, Licence),
-    ("-g", Value::None, Irrelevant),
-    ("-g0", Value::None, Irrelevant),
-    ("-g1", Value::None, Irrelevant),
-    ("-g2", Value::None, Irrelevant),
-    ("-g3", Value::None, Irrelevant),
-    ("-gdwarf", Value::Joined, Irrelevant),
-    ("-ggdb", Value::Joined, Irrelevant),
-    ("-idirafter", Value::Either, Irrelevant),
-    ("-imacros", Value::Either, Irrelevant),
-    ("-include", Value::Either, Irrelevant),
-    ("-iquote", Value::Either, Irrelevant),
-    ("-isysroot", Value::Either, Irrelevant),
-    ("-isystem", Value::Either, Irrelevant),
-    ("-l", Value::Either, Irrelevant),
-    ("-m64", Value::None, Irrelevant),
-    ("-maes", Value::None, Irrelevant),
-    ("-march=", Value::Joined, Licence),
-    ("-mavx", Value::Joined, Irrelevant),
-    ("-mavx2", Value::None, Irrelevant),
-    ("-mavx512", Value::Joined, Licence),
-    ("-mbmi", Value::Joined, Irrelevant),
-    ("-mcmodel=", Value::Joined, Irrelevant),
-    ("-mfma", Value::None, Licence),
-    ("-mfpmath=sse", Value::None, Irrelevant),
-    ("-mno-fma", Value::None, Licence),
-    ("-mno-red-zone", Value::None, Irrelevant),
-    ("-mpclmul", Value::None, Irrelevant),
-    ("-mpopcnt", Value::None, Irrelevant),
-    ("-msse", Value::Joined, Irrelevant),
-    ("-mtune=", Value::Joined, Irrelevant),
-    ("-no-pie", Value::None, Irrelevant),
-    ("-nodefaultlibs", Value::None, TooHard),
-    ("-nostdinc", Value::None, Irrelevant),
-    ("-o", Value::Either, Output),
-    ("-pedantic", Value::None, Irrelevant),
-    ("-pedantic-errors", Value::None, Irrelevant),
-    ("-pie", Value::None, Irrelevant),
-    ("-pipe", Value::None, Irrelevant),
-    ("-pthread", Value::None, Irrelevant),
-    ("-rdynamic", Value::None, Irrelevant),
-    ("-s", Value::None, Irrelevant),
-    ("-shared", Value::None, Irrelevant),
-    ("-static", Value::None, Irrelevant),
-    ("-static-libgcc", Value::None, Irrelevant),
-    ("-std=", Value::Joined, Standard),
-    ("-u", Value::Either, Irrelevant),
-    ("-w", Value::None, Irrelevant),
-    ("-x", Value::Either, Language),
-    ("-z", Value::Either, Irrelevant),
-];
-
-/// Looks `argument` up: the entry, and the value if it is joined.
-fn lookup(argument: &str) -> Option<(&'static Entry, Option<&str>)> {
-    if let Ok(index) = OPTIONS.binary_search_by(|option| option.0.cmp(argument)) {
-        return Some((&OPTIONS[index], None));
-    }
-    let entry = OPTIONS
-        .iter()
-        .filter(|option| matches!(option.1, Value::Joined | Value::Either) && argument.starts_with(option.0))
-        .max_by_key(|option| option.0.len())?;
-    Some((entry, Some(&argument[entry.0.len()..])))
-}
 
 /// What the command makes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -236,6 +28,8 @@ pub struct Input {
     pub index: usize,
     /// Its path as written.
     pub path: PathBuf,
+    /// Whether only `-x c` in front of it makes it C.
+    pub language_given: bool,
 }
 
 /// What our own options ask for.
@@ -255,12 +49,22 @@ pub struct OwnOptions {
 #[derive(Clone, PartialEq, Debug)]
 #[allow(missing_docs)]
 pub struct Invocation {
-    /// The user's arguments in order, without our own options.
+    /// What the real compiler gets if we leave the command to it: the user's arguments without our own options.
+    pub untouched: Vec<OsString>,
+    /// The same with the words of response files in the files' places.
     pub arguments: Vec<OsString>,
-    /// The positions in `arguments` that preprocessing must not see (`-c`, `-S`, `-o x`, `-MD`, ...).
-    pub not_for_preprocessor: Vec<usize>,
+    /// Whether there were response files: the words may then be too many for a command line.
+    pub from_files: bool,
+    /// The positions in `arguments` of `-c`, `-S` and `-o x`.
+    pub mode_options: Vec<usize>,
     /// The positions of dependency options.
     pub dependency_options: Vec<usize>,
+    /// The positions of `-x x`.
+    pub language_options: Vec<usize>,
+    /// The positions of inputs that aren't C: objects, libraries, assembly.
+    pub other_inputs: Vec<usize>,
+    /// Files that are read besides the inputs: `-include`, `-imacros`.
+    pub included: Vec<PathBuf>,
     pub mode: Mode,
     pub inputs: Vec<Input>,
     pub output: Option<PathBuf>,
@@ -268,6 +72,8 @@ pub struct Invocation {
     pub dependencies: Option<OsString>,
     pub dependency_file: Option<PathBuf>,
     pub has_dependency_target: bool,
+    /// Whether a warning asks for messages that are those of the text as it was written, whatever the rewritten one draws.
+    pub exact_messages: bool,
     pub dialect: Dialect,
     pub analysis: AnalysisOptions,
     pub own: OwnOptions,
@@ -287,72 +93,163 @@ pub enum Decision {
     Handle(Box<Invocation>),
 }
 
-/// Expands `@file` as gcc does, for reading only. The second member says where in the command line a word stands
-/// itself; words from response files have none.
-fn expand(arguments: &[OsString], depth: u32) -> Vec<(OsString, Option<usize>)> {
-    let mut words = Vec::new();
-    for (index, argument) in arguments.iter().enumerate() {
-        let text = argument.to_str().and_then(|text| text.strip_prefix('@'));
-        match text.and_then(|file| (depth < 16).then(|| std::fs::read_to_string(file).ok())?) {
+/// How many response files one command may read; beyond that they read themselves.
+const MOST_RESPONSE_FILES: u32 = 1000;
+
+/// A command line with the words of its response files.
+struct Words {
+    words: Vec<OsString>,
+    /// Whether each comes out of a file.
+    from_file: Vec<bool>,
+    files: u32,
+}
+
+impl Words {
+    /// Expands `@file` as gcc does. What can't be read twice (a pipe) isn't expanded there either.
+    fn expand(&mut self, argument: OsString, from_file: bool) {
+        let content = argument.as_bytes().strip_prefix(b"@").and_then(|name| {
+            let path = Path::new(OsStr::from_bytes(name));
+            (self.files < MOST_RESPONSE_FILES && path.is_file()).then(|| std::fs::read(path).ok())?
+        });
+        match content {
             Some(content) => {
-                let inner: Vec<OsString> = response_words(&content).into_iter().map(OsString::from).collect();
-                words.extend(expand(&inner, depth + 1).into_iter().map(|(word, _)| (word, None)));
+                self.files += 1;
+                for word in response_words(&content) {
+                    self.expand(OsString::from_vec(word), true);
+                }
             }
-            None => words.push((argument.clone(), Some(index))),
+            None => {
+                self.words.push(argument);
+                self.from_file.push(from_file);
+            }
         }
     }
-    words
 }
 
 /// The words of a response file: blanks separate, quotes of both kinds group, a backslash takes the next character.
-pub fn response_words(text: &str) -> Vec<String> {
+pub fn response_words(text: &[u8]) -> Vec<Vec<u8>> {
     let mut words = Vec::new();
-    let mut word: Option<String> = None;
+    let mut word: Option<Vec<u8>> = None;
     let mut quote = None;
-    let mut characters = text.chars();
-    while let Some(character) = characters.next() {
-        match (character, quote) {
-            ('\\', _) => word.get_or_insert_default().extend(characters.next()),
-            (c, Some(q)) if c == q => quote = None,
-            (c, Some(_)) => word.get_or_insert_default().push(c),
-            ('\'' | '"', None) => {
-                quote = Some(character);
+    let mut bytes = text.iter().copied();
+    while let Some(byte) = bytes.next() {
+        match (byte, quote) {
+            (b'\\', _) => word.get_or_insert_default().extend(bytes.next()),
+            (b, Some(q)) if b == q => quote = None,
+            (b, Some(_)) => word.get_or_insert_default().push(b),
+            (b'\'' | b'"', None) => {
+                quote = Some(byte);
                 word.get_or_insert_default();
             }
-            (c, None) if c.is_ascii_whitespace() => words.extend(word.take()),
-            (c, None) => word.get_or_insert_default().push(c),
+            (b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c, None) => words.extend(word.take()),
+            (b, None) => word.get_or_insert_default().push(b),
         }
     }
     words.extend(word);
     words
 }
 
+/// The text of a response file that holds `words`.
+pub fn response_text(words: &[OsString]) -> Vec<u8> {
+    let mut text = Vec::new();
+    for word in words {
+        text.push(b'"');
+        for byte in word.as_bytes() {
+            if matches!(byte, b'"' | b'\\') {
+                text.push(b'\\');
+            }
+            text.push(*byte);
+        }
+        text.extend(b"\"\n");
+    }
+    text
+}
+
 /// Reads the command line (without the program's name).
 pub fn parse(command: &[OsString]) -> Decision {
-    let is_own =
-        |argument: &OsStr| argument.to_str().and_then(lookup).is_some_and(|(option, _)| option.2 == Own);
+    let is_own = |argument: &OsStr| lookup(argument.as_bytes()).is_some_and(|(option, _)| option.2 == Own);
+    let mut expanded = Words { words: Vec::new(), from_file: Vec::new(), files: 0 };
+    for argument in command {
+        expanded.expand(argument.clone(), false);
+    }
     // The real compiler must not read our options in a response file: then it gets the words instead of the file.
-    let words = expand(command, 0);
-    let hidden = words.iter().any(|(word, origin)| origin.is_none() && is_own(word));
-    let expanded: Vec<OsString> = words.into_iter().map(|(word, _)| word).collect();
-    let command = if hidden { &expanded } else { command };
-    let arguments: Vec<OsString> = command.iter().filter(|argument| !is_own(argument)).cloned().collect();
-    match read(command, &arguments) {
-        Ok(invocation) => Decision::Handle(Box::new(invocation)),
-        Err(reason) => Decision::PassThrough { arguments, reason },
+    let hidden =
+        expanded.words.iter().zip(&expanded.from_file).any(|(word, from_file)| *from_file && is_own(word));
+    let without_own = |words: &[OsString]| -> Vec<OsString> {
+        words.iter().filter(|word| !is_own(word)).cloned().collect()
+    };
+    let untouched = without_own(if hidden { &expanded.words } else { command });
+    let mut invocation = Invocation {
+        untouched,
+        arguments: without_own(&expanded.words),
+        from_files: expanded.files > 0,
+        mode_options: Vec::new(),
+        dependency_options: Vec::new(),
+        language_options: Vec::new(),
+        other_inputs: Vec::new(),
+        included: Vec::new(),
+        mode: Mode::Link,
+        inputs: Vec::new(),
+        output: None,
+        dependencies: None,
+        dependency_file: None,
+        has_dependency_target: false,
+        exact_messages: false,
+        dialect: Dialect::default(),
+        analysis: AnalysisOptions::default(),
+        own: OwnOptions::default(),
+    };
+    match read(&expanded.words, &mut invocation) {
+        Ok(()) => Decision::Handle(Box::new(invocation)),
+        Err(reason) => Decision::PassThrough { arguments: invocation.untouched, reason },
     }
 }
 
-fn read(command: &[OsString], arguments: &[OsString]) -> Result<Invocation, String> {
-    let mut own = OwnOptions::default();
+/// What a file that isn't C is to the compiler.
+enum Kind {
+    /// The linker reads it.
+    Linker,
+    /// The assembler does.
+    Assembly,
+    /// Another language, or a header to precompile.
+    Language,
+}
+
+/// What the name of an input says about it. gcc links what it doesn't know.
+fn kind(path: &Path) -> Kind {
+    match path.extension().and_then(OsStr::to_str) {
+        Some("s" | "S" | "sx") => Kind::Assembly,
+        Some(
+            "i" | "ii" | "m" | "mi" | "mm" | "M" | "mii" | "h" | "hh" | "H" | "hp" | "hxx" | "hpp" | "HPP"
+            | "h++" | "tcc" | "cc" | "cp" | "cxx" | "cpp" | "CPP" | "c++" | "C" | "f" | "for" | "ftn" | "F"
+            | "FOR" | "fpp" | "FPP" | "FTN" | "f90" | "f95" | "f03" | "f08" | "F90" | "F95" | "F03" | "F08"
+            | "go" | "d" | "di" | "dd" | "ads" | "adb",
+        ) => Kind::Language,
+        Some(_) => Kind::Linker,
+        // A name that is only an ending, or has none.
+        None if path.file_name().is_some_and(|name| name.as_bytes().starts_with(b".")) => Kind::Language,
+        None => Kind::Linker,
+    }
+}
+
+/// Whether the words of `-Wp,` are such that they could stand on the command line as well.
+fn plain_definitions(words: &[u8]) -> bool {
+    words.split(|byte| *byte == b',').all(|word| {
+        word.len() > 2 && [b"-D", b"-U", b"-I"].iter().any(|start| word.starts_with(start.as_slice()))
+    })
+}
+
+/// Reads what our own options among `words` ask for, and whether they force or forbid our work.
+fn read_own(words: &[OsString], own: &mut OwnOptions) -> Result<Option<bool>, String> {
     let mut forced = None;
-    for argument in command {
-        let Some(argument) = argument.to_str() else { continue };
-        let Some((option, value)) = lookup(argument) else { continue };
+    for argument in words {
+        let Some((option, value)) = lookup(argument.as_bytes()) else { continue };
         if option.2 != Own {
             continue;
         }
-        let value = value.unwrap_or_default().trim_start_matches('=');
+        let value = value.unwrap_or_default();
+        let value = OsStr::from_bytes(value.strip_prefix(b"=").unwrap_or(value));
+        let text = value.to_string_lossy();
         match option.0 {
             "-fparagon" => forced = Some(true),
             "-fno-paragon" => forced = Some(false),
@@ -362,31 +259,22 @@ fn read(command: &[OsString], arguments: &[OsString]) -> Result<Invocation, Stri
             }
             "-fparagon-threshold=" => {
                 own.threshold =
-                    Some(value.parse().map_err(|_| "-fparagon-threshold needs a number".to_string())?);
+                    Some(text.parse().map_err(|_| "-fparagon-threshold needs a number".to_string())?);
             }
-            "-fparagon-report=" => own.report = Some(value.to_string()),
+            "-fparagon-report=" => own.report = Some(text.into_owned()),
             "--paragon-save-temps" => own.save_temps = Some(value.into()),
-            "--dump-after" => own.dump_after = Some(value.to_string()),
+            "--dump-after" => own.dump_after = Some(text.into_owned()),
             _ => {}
         }
     }
+    Ok(forced)
+}
+
+fn read(command: &[OsString], invocation: &mut Invocation) -> Result<(), String> {
+    let forced = read_own(command, &mut invocation.own)?;
     if forced == Some(false) {
         return Err("-fno-paragon".into());
     }
-    let mut invocation = Invocation {
-        arguments: arguments.to_vec(),
-        not_for_preprocessor: Vec::new(),
-        dependency_options: Vec::new(),
-        mode: Mode::Link,
-        inputs: Vec::new(),
-        output: None,
-        dependencies: None,
-        dependency_file: None,
-        has_dependency_target: false,
-        dialect: Dialect::default(),
-        analysis: AnalysisOptions::default(),
-        own,
-    };
     let owns = |name: &str| command.iter().any(|argument| argument == name);
     invocation.analysis.reassociate = owns("-fparagon-reassoc");
     invocation.analysis.device_math = owns("-fparagon-math=device");
@@ -394,76 +282,84 @@ fn read(command: &[OsString], arguments: &[OsString]) -> Result<Invocation, Stri
     let mut fast_level = false;
     let mut strict_level = false;
     let mut strict_aliasing = None;
-    let mut other_inputs = false;
     let mut strict_standard = false;
     let mut contract_off = None;
     let mut fused = false;
-    let words = expand(arguments, 0);
+    let mut language_given = false;
+    let mut language_unused = false;
+    let mut assembly = false;
+    let words = std::mem::take(&mut invocation.arguments);
     let mut position = 0;
     while position < words.len() {
-        let (word, origin) = &words[position];
+        let at = position;
+        let word = &words[at];
         position += 1;
-        let text = word.to_str().ok_or("an argument that is no UTF-8")?;
-        if text == "-" {
+        let bytes = word.as_bytes();
+        // Only for messages and for comparison with what is ASCII.
+        let text = &*word.to_string_lossy();
+        if bytes == b"-" {
             return Err("the input is standard input".into());
         }
-        if !text.starts_with('-') {
-            if Path::new(text).extension() == Some(OsStr::new("c")) {
-                let index = origin.ok_or("an input in a response file")?;
-                invocation.inputs.push(Input { index, path: text.into() });
-            } else if Path::new(text).extension().is_some_and(|extension| {
-                ["o", "a", "so", "lo"].iter().any(|known| extension == *known) || text.contains(".so.")
-            }) {
-                other_inputs = true;
-                invocation.not_for_preprocessor.push(origin.ok_or("an input in a response file")?);
-            } else {
-                return Err(format!("an input that is neither C nor an object: {text}"));
+        if bytes.starts_with(b"@") {
+            return Err(format!("{text} can't be read"));
+        }
+        if !bytes.starts_with(b"-") {
+            let path = Path::new(word);
+            language_unused = false;
+            if language_given || path.extension() == Some(OsStr::new("c")) {
+                let language_given = language_given && path.extension() != Some(OsStr::new("c"));
+                invocation.inputs.push(Input { index: at, path: path.into(), language_given });
+                continue;
+            }
+            match kind(path) {
+                Kind::Language => return Err(format!("an input that is neither C nor an object: {text}")),
+                Kind::Assembly => {
+                    assembly = true;
+                    invocation.other_inputs.push(at);
+                }
+                Kind::Linker => invocation.other_inputs.push(at),
             }
             continue;
         }
-        let (option, joined) = lookup(text).ok_or_else(|| format!("{text} is not in the table"))?;
-        let mut places = vec![*origin];
+        let (option, joined) = lookup(bytes).ok_or_else(|| format!("{text} is not in the table"))?;
+        let mut places = vec![at];
         let value = match (option.1, joined) {
-            (_, Some(value)) => Some(value.to_string()),
+            (_, Some(value)) => OsStr::from_bytes(value),
             (Value::Separate | Value::Either, None) => {
-                let (value, origin) = words.get(position).ok_or_else(|| format!("{text} without a value"))?;
+                places.push(position);
+                let value = words.get(position).ok_or_else(|| format!("{text} without a value"))?;
                 position += 1;
-                places.push(*origin);
-                Some(value.to_str().ok_or("an argument that is no UTF-8")?.to_string())
+                value
             }
-            _ => None,
+            _ => OsStr::new(""),
         };
-        let value = value.unwrap_or_default();
-        let place = |list: &mut Vec<usize>| -> Result<(), String> {
-            for origin in &places {
-                list.push(origin.ok_or_else(|| format!("{text} in a response file"))?);
-            }
-            Ok(())
-        };
+        let plain_value = &*value.to_string_lossy();
         match option.2 {
             Irrelevant => {}
-            TooHard | Own => return Err(format!("{text} is the real compiler's")),
+            Warning => invocation.exact_messages = true,
+            PreprocessorWords if plain_definitions(&bytes[4..]) => {}
+            TooHard | Own | PreprocessorWords => return Err(format!("{text} is the real compiler's")),
             CompileOnly => {
-                place(&mut invocation.not_for_preprocessor)?;
+                invocation.mode_options.extend(places);
                 if invocation.mode == Mode::Link {
                     invocation.mode = Mode::Object;
                 }
             }
             AssemblyOnly => {
-                place(&mut invocation.not_for_preprocessor)?;
+                invocation.mode_options.extend(places);
                 invocation.mode = Mode::Assembly;
             }
             Output => {
                 if value == "-" {
                     return Err("the output is standard output".into());
                 }
-                place(&mut invocation.not_for_preprocessor)?;
+                invocation.mode_options.extend(places);
                 invocation.output = Some(value.into());
             }
             Dependencies | DependencyFile | DependencyTarget | DependencyDetail => {
-                place(&mut invocation.dependency_options)?;
+                invocation.dependency_options.extend(places);
                 match option.2 {
-                    Dependencies => invocation.dependencies = Some(text.into()),
+                    Dependencies => invocation.dependencies = Some(word.clone()),
                     DependencyFile => {
                         if value == "-" {
                             return Err("dependencies on standard output".into());
@@ -474,21 +370,30 @@ fn read(command: &[OsString], arguments: &[OsString]) -> Result<Invocation, Stri
                     _ => {}
                 }
             }
-            Language => return Err("-x".into()),
+            Language => {
+                invocation.language_options.extend(places);
+                language_unused = plain_value != "none";
+                language_given = match plain_value {
+                    "c" => true,
+                    "none" => false,
+                    _ => return Err(format!("-x {plain_value}")),
+                };
+            }
+            Included => invocation.included.push(value.into()),
             Optimisation => {
-                fast_level = value == "fast";
-                strict_level = matches!(value.as_str(), "2" | "3" | "s" | "fast");
-                optimised = match value.as_str() {
+                fast_level = plain_value == "fast";
+                strict_level = matches!(plain_value, "2" | "3" | "s" | "fast");
+                optimised = match plain_value {
                     "0" | "g" => false,
                     "" | "1" | "2" | "3" | "s" | "z" | "fast" => true,
                     _ => return Err(format!("{text} is not in the table")),
                 }
             }
             Standard => {
-                strict_standard = !value.starts_with("gnu");
+                strict_standard = !plain_value.starts_with("gnu");
                 invocation.dialect.gnu89_inline = text == "-ansi"
-                    || ["89", "90"].iter().any(|year| value.ends_with(year))
-                    || value.ends_with("199409");
+                    || ["89", "90"].iter().any(|year| plain_value.ends_with(year))
+                    || plain_value.ends_with("199409");
             }
             Licence => match text {
                 "-ffast-math" => {
@@ -506,23 +411,24 @@ fn read(command: &[OsString], arguments: &[OsString]) -> Result<Invocation, Stri
                     invocation.analysis.reassociate = owns("-fparagon-reassoc");
                 }
                 "-fgnu89-inline" => invocation.dialect.gnu89_inline = true,
+                "-fno-gnu89-inline" => invocation.dialect.gnu89_inline = false,
                 "-fshort-enums" => invocation.dialect.short_enums = true,
-                "-funsigned-char" => invocation.dialect.unsigned_char = true,
-                "-fsigned-char" => invocation.dialect.unsigned_char = false,
+                "-fno-short-enums" => invocation.dialect.short_enums = false,
+                "-funsigned-char" | "-fno-signed-char" => invocation.dialect.unsigned_char = true,
+                "-fsigned-char" | "-fno-unsigned-char" => invocation.dialect.unsigned_char = false,
                 "-fwrapv" | "-fno-strict-overflow" => invocation.analysis.wrapping = true,
                 "-fno-strict-aliasing" => strict_aliasing = Some(false),
                 "-fstrict-aliasing" => strict_aliasing = Some(true),
-                "-fno-wrapv" => invocation.analysis.wrapping = false,
-                "-mfma" => fused = true,
-                "-mno-fma" => {}
+                "-fno-wrapv" | "-fstrict-overflow" => invocation.analysis.wrapping = false,
+                "-mfma" | "-mfma4" => fused = true,
+                "-mno-fma" | "-mno-fma4" => {}
                 _ if text.starts_with("-mavx512") => fused = true,
-                _ if text.starts_with("-march=") => {
-                    fused |= !matches!(value.as_str(), "x86-64" | "x86-64-v2")
-                }
-                _ => contract_off = Some(value == "off"),
+                _ if text.starts_with("-march=") => fused |= !matches!(plain_value, "x86-64" | "x86-64-v2"),
+                _ => contract_off = Some(plain_value == "off"),
             },
         }
     }
+    invocation.arguments = words;
     // Of several levels the last one counts, so `-Ofast` grants its licences only here.
     invocation.analysis.reassociate |= fast_level;
     invocation.analysis.device_math |= fast_level;
@@ -535,50 +441,87 @@ fn read(command: &[OsString], arguments: &[OsString]) -> Result<Invocation, Stri
     if !optimised && forced != Some(true) {
         return Err("no optimisation asked for".into());
     }
-    let many = invocation.inputs.len() > 1;
-    if invocation.mode == Mode::Link {
-        if !invocation.dependency_options.is_empty() {
-            return Err("dependencies while linking".into());
-        }
-    } else if other_inputs {
-        return Err("linker inputs that are not used".into());
+    if language_unused {
+        return Err("-x without an input".into());
     }
     if invocation.dependencies.is_none() && !invocation.dependency_options.is_empty() {
         return Err("dependency options without -MD".into());
     }
-    if many
-        && invocation.mode != Mode::Link
-        && (invocation.output.is_some() || invocation.dependencies.is_some())
-    {
-        return Err("several inputs with one output".into());
+    if invocation.mode != Mode::Link && assembly {
+        return Err("assembly that isn't linked".into());
     }
-    Ok(invocation)
+    if invocation.mode != Mode::Link && invocation.output.is_some() {
+        let inputs = invocation.inputs.len() + invocation.other_inputs.len();
+        if inputs > 1 {
+            return Err("several inputs with one output".into());
+        }
+    }
+    Ok(())
 }
 
 impl Invocation {
-    /// The arguments without those at `left_out` and with the input `kept` replaced by `replacement`; other C inputs
-    /// are left out.
+    /// The arguments without those at `left_out`, without inputs other than `kept`, and with that replaced by
+    /// `replacement`.
     pub fn for_one(&self, left_out: &[&[usize]], kept: &Input, replacement: Option<&Path>) -> Vec<OsString> {
-        let dropped = |index: usize| {
-            left_out.iter().any(|list| list.contains(&index))
-                || self.inputs.iter().any(|input| input.index == index && index != kept.index)
-        };
-        let words = self.arguments.iter().enumerate().filter(|(index, _)| !dropped(*index));
+        let mut words = Vec::new();
+        for (index, word) in self.arguments.iter().enumerate() {
+            let dropped = left_out.iter().any(|list| list.contains(&index))
+                || self.language_options.contains(&index)
+                || self.other_inputs.contains(&index)
+                || self.inputs.iter().any(|input| input.index == index && index != kept.index);
+            if dropped {
+                continue;
+            }
+            match replacement {
+                Some(path) if index == kept.index => words.push(path.as_os_str().to_owned()),
+                None if index == kept.index && kept.language_given => {
+                    words.extend(["-x".into(), "c".into(), word.clone(), "-x".into(), "none".into()]);
+                }
+                _ => words.push(word.clone()),
+            }
+        }
         words
-            .map(|(index, word)| match replacement {
-                Some(path) if index == kept.index => path.as_os_str().to_owned(),
-                _ => word.clone(),
-            })
-            .collect()
+    }
+
+    /// The linking command: the arguments with each C input replaced by its object.
+    pub fn for_linking(&self, objects: &[PathBuf]) -> Vec<OsString> {
+        let mut words = Vec::new();
+        for (index, word) in self.arguments.iter().enumerate() {
+            if self.language_options.contains(&index) || self.dependency_options.contains(&index) {
+                continue;
+            }
+            match self.inputs.iter().position(|input| input.index == index) {
+                Some(number) => words.push(objects[number].clone().into_os_string()),
+                None => words.push(word.clone()),
+            }
+        }
+        words
+    }
+
+    /// The command without its C inputs, for what the compiler says about the others.
+    pub fn for_others(&self) -> Vec<OsString> {
+        let dropped = |index: &usize| {
+            self.language_options.contains(index)
+                || self.dependency_options.contains(index)
+                || self.inputs.iter().any(|input| input.index == *index)
+        };
+        let words = self.arguments.iter().enumerate().filter(|(index, _)| !dropped(index));
+        words.map(|(_, word)| word.clone()).collect()
     }
 
     /// The file that `-MD` writes for `input`, and the target that it names there.
     pub fn dependency_names(&self, input: &Path) -> (PathBuf, OsString) {
         let base = PathBuf::from(input.file_name().unwrap_or_default());
         let target = self.output.clone().unwrap_or_else(|| base.with_extension("o"));
-        let file = self.dependency_file.clone().unwrap_or_else(|| match &self.output {
-            Some(output) => output.with_extension("d"),
-            None => base.with_extension("d"),
+        let file = self.dependency_file.clone().unwrap_or_else(|| match (&self.output, self.mode) {
+            (Some(output), _) => output.with_extension("d"),
+            // As if the program were named: files beside `a.out` start with its name.
+            (None, Mode::Link) => {
+                let mut name = OsString::from("a-");
+                name.push(base.with_extension("d"));
+                name.into()
+            }
+            (None, _) => base.with_extension("d"),
         });
         (file, target.into_os_string())
     }
@@ -597,11 +540,6 @@ mod tests {
             Decision::Handle(invocation) => *invocation,
             Decision::PassThrough { reason, .. } => panic!("{line}: {reason}"),
         }
-    }
-
-    #[test]
-    fn table_is_sorted() {
-        assert!(OPTIONS.windows(2).all(|pair| pair[0].0 < pair[1].0));
     }
 
     #[test]
@@ -643,9 +581,14 @@ mod tests {
             "-O2 -c a.c -o",
             "-O2 -Wp,-MD,x.d -c a.c",
             "-O2 -S a.c -o -",
-            "-O2 -MD a.c -o prog",
             "-O2 -MF x -c a.c",
-            "-O2 -c a.c b.o",
+            "-O2 -c a.c b.o -o x.o",
+            "-O2 -c a.c b.s",
+            "-O2 -c a.c -x c",
+            "-O2 -c -x c-header a.h",
+            "-O2 -mcmodel=kernel -c a.c",
+            "-O2 -Wp,-DX,-MD,x.d -c a.c",
+            "-O2 -fdiagnostics-format=json -c a.c",
             "-O2 -unknown a.cc",
         ] {
             assert!(matches!(parse_words(line), Decision::PassThrough { .. }), "{line}");
@@ -661,6 +604,13 @@ mod tests {
         let link = handled("-O2 a.c b.o -o prog -lm -fparagon-threshold=1");
         assert_eq!((link.mode, link.own.threshold), (Mode::Link, Some(1)));
         assert!(!link.arguments.iter().any(|argument| argument.to_str().unwrap().contains("paragon")));
+        assert_eq!(handled("-O2 -c a.c b.o").other_inputs, [3]);
+        let text = handled("-O2 -c -x c a.txt -x none");
+        assert_eq!(text.for_one(&[], &text.inputs[0], None), ["-O2", "-c", "-x", "c", "a.txt", "-x", "none"]);
+        assert_eq!(
+            handled("-O2 -MD a.c").dependency_names(Path::new("d/a.c")),
+            ("a-a.d".into(), "a.o".into())
+        );
         assert!(handled("-fparagon -c a.c").inputs.len() == 1);
         assert!(handled("-O2 -march=native -c a.c").analysis.contraction);
         assert!(!handled("-O2 -march=native -std=c99 -c a.c").analysis.contraction);
@@ -671,6 +621,9 @@ mod tests {
 
     #[test]
     fn response_file_words() {
-        assert_eq!(response_words("a 'b c' \"d\\\"e\" f\\ g ''"), ["a", "b c", "d\"e", "f g", ""]);
+        let expected = ["a", "b c", "d\"e", "f g", ""];
+        assert_eq!(response_words(b"a 'b c' \"d\\\"e\" f\\ g ''"), expected.map(str::as_bytes));
+        let words: Vec<OsString> = expected.iter().map(OsString::from).collect();
+        assert_eq!(response_words(&response_text(&words)), expected.map(str::as_bytes));
     }
 }
