@@ -8,9 +8,9 @@ use crate::c::dialect::Dialect;
 use crate::c::hir::{LoopId, LoopStmt, Stmt, StmtKind, TranslationUnit};
 use crate::codegen::{Edit, Generated};
 use crate::driver::arguments::{self, Decision, Input, Invocation, Mode};
-use crate::driver::interruption::Folder;
+use crate::driver::interruption::{Cancellation, Folder};
 use crate::driver::splice::{self, TokenEdit};
-use crate::driver::toolchain::{self, Obstacle, Preprocessed, Rewritten, Toolchain};
+use crate::driver::toolchain::{self, Messages, Obstacle, Preprocessed, Rewritten, Toolchain};
 use crate::loops::options::{AnalysisOptions, CodegenOptions};
 use crate::loops::plan::LoopReport;
 use crate::remarks;
@@ -20,7 +20,8 @@ use std::io::Write;
 use std::os::unix::fs::MetadataExt;
 use std::panic;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{ExitCode, ExitStatus};
+use std::thread::ScopedJoinHandle;
 
 /// The stages between preprocessing and splicing.
 #[derive(Clone, Copy)]
@@ -139,34 +140,81 @@ fn failure(error: &str) -> ExitCode {
     ExitCode::FAILURE
 }
 
+/// What compiling a text came to: whether it worked, and what was said.
+type Ran = Result<(ExitStatus, Vec<u8>), String>;
+
+/// A compilation of the text as it was written that began before anything was known.
+type Early<'scope> = ScopedJoinHandle<'scope, Ran>;
+
 /// Runs the whole command our way; `None`: the user's own command has to run.
+///
+/// Most files have no loop for us, and what they would cost is the time that it takes to see that. So a file that is alone
+/// is compiled as it was written from the start, beside the stages; where a loop is found, that is given up.
 pub fn handle(
     toolchain: &Toolchain,
     invocation: &Invocation,
     stages: Stages,
 ) -> Result<Option<Finished>, String> {
     let folder = Folder::new().map_err(|error| error.to_string())?;
-    let mut prepared = Vec::new();
     let mut folders = Vec::new();
-    for (number, input) in invocation.inputs.iter().enumerate() {
+    for number in 0..invocation.inputs.len() {
         let own = folder.path().join(number.to_string());
-        fs::create_dir(&own).map_err(|error| error.to_string())?;
-        match with_stack(|| prepare(toolchain, invocation, input, &own, stages))? {
-            Some(outcome) => prepared.push(outcome),
-            None => return Ok(None),
-        }
+        fs::create_dir_all(own.join(BESIDE)).map_err(|error| error.to_string())?;
         folders.push(own);
     }
-    if prepared.iter().all(|outcome| outcome.rewritten.is_none()) {
+    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+    let alone = match invocation.inputs.as_slice() {
+        [input] if cores > 1 && invocation.mode != Mode::Link && !invocation.own.echo => Some(input),
+        _ => None,
+    };
+    let cancellation = Cancellation::default();
+    std::thread::scope(|scope| {
+        let (folders, cancellation) = (&folders, &cancellation);
+        let early = alone.map(|input| {
+            scope.spawn(move || compile_original(toolchain, invocation, input, &folders[0], cancellation))
+        });
+        let prepared = invocation
+            .inputs
+            .iter()
+            .zip(folders)
+            .map(|(input, own)| with_stack(|| prepare(toolchain, invocation, input, own, stages)))
+            .collect::<Result<Option<Vec<Prepared>>, String>>();
+        let is_wanted = |prepared: &Prepared| {
+            prepared.rewritten.as_ref().is_none_or(|text| text.messages == Messages::Compiler)
+        };
+        let early = match &prepared {
+            Ok(Some(list)) if list.iter().all(is_wanted) => early,
+            _ => {
+                cancellation.cancel();
+                None
+            }
+        };
+        match prepared? {
+            Some(prepared) => finish(toolchain, invocation, &folder, folders, prepared, early),
+            None => Ok(None),
+        }
+    })
+}
+
+/// Compiles, links and puts in place what [`handle`] has prepared.
+fn finish(
+    toolchain: &Toolchain,
+    invocation: &Invocation,
+    folder: &Folder,
+    folders: &[PathBuf],
+    prepared: Vec<Prepared>,
+    mut early: Option<Early>,
+) -> Result<Option<Finished>, String> {
+    if early.is_none() && prepared.iter().all(|outcome| outcome.rewritten.is_none()) {
         return Ok(None);
     }
     // Everything is made in our folder, and nothing of the user's is written before all of it is there: whatever fails
     // is then tried again by the user's command, which finds things as they were.
     let mut messages = Vec::new();
     let mut made = Vec::new();
-    for ((input, outcome), own) in invocation.inputs.iter().zip(&prepared).zip(&folders) {
+    for ((input, outcome), own) in invocation.inputs.iter().zip(&prepared).zip(folders) {
         let output = own.join(output_name(invocation, input));
-        match compile_one(toolchain, invocation, input, outcome, own, &output)? {
+        match compile_one(toolchain, invocation, input, outcome, own, &output, early.take())? {
             Compiled::Fine(said) => messages.extend(said),
             Compiled::Misread(messages) => return Ok(Some(Finished { success: false, messages })),
             Compiled::Declined => return Ok(None),
@@ -271,7 +319,25 @@ fn output_name(invocation: &Invocation, input: &Input) -> PathBuf {
     PathBuf::from(input.path.file_name().unwrap_or_default()).with_extension(ending)
 }
 
-/// Compiles one input.
+/// The folder for compilations of the text as it was written, in that of the input.
+const BESIDE: &str = "beside";
+
+/// Compiles the text as it was written into [`BESIDE`].
+fn compile_original(
+    toolchain: &Toolchain,
+    invocation: &Invocation,
+    input: &Input,
+    folder: &Path,
+    cancellation: &Cancellation,
+) -> Ran {
+    let beside = folder.join(BESIDE);
+    let output = beside.join(output_name(invocation, input));
+    let command = toolchain.compilation(invocation, input, None, &output);
+    let outcome = toolchain.run_own(&command, &beside, invocation.from_files, cancellation);
+    outcome.map_err(|error| error.to_string())
+}
+
+/// Compiles one input to `output`.
 fn compile_one(
     toolchain: &Toolchain,
     invocation: &Invocation,
@@ -279,27 +345,40 @@ fn compile_one(
     prepared: &Prepared,
     folder: &Path,
     output: &Path,
+    early: Option<Early>,
 ) -> Result<Compiled, String> {
-    let compile = |rewritten: Option<&Rewritten>, output: &Path, folder: &Path| {
-        let command = toolchain.compilation(invocation, input, rewritten, output);
+    let wait = |thread: Early| thread.join().unwrap_or_else(|_| Err("an internal error".to_string()));
+    let original = || compile_original(toolchain, invocation, input, folder, &Cancellation::default());
+    let Some(rewritten) = &prepared.rewritten else {
+        let (status, said) = early.map_or_else(original, wait)?;
+        let beside = folder.join(BESIDE).join(output_name(invocation, input));
+        return Ok(match status.success() && fs::rename(beside, output).is_ok() {
+            true => Compiled::Fine(said),
+            false => Compiled::Declined,
+        });
+    };
+    let compile = || {
+        let command = toolchain.compilation(invocation, input, Some(rewritten), output);
         toolchain.run(&command, folder, invocation.from_files).map_err(|error| error.to_string())
     };
-    let Some(rewritten) = &prepared.rewritten else {
-        let (status, said) = compile(None, output, folder)?;
-        return Ok(if status.success() { Compiled::Fine(said) } else { Compiled::Declined });
+    let parser_is_silent = || {
+        let beside = folder.join(BESIDE);
+        let mut command = toolchain.compilation(invocation, input, None, &beside.join("unused"));
+        command.push("-fsyntax-only".into());
+        let outcome = toolchain.run_own(&command, &beside, invocation.from_files, &Cancellation::default());
+        outcome.is_ok_and(|(status, said)| status.success() && said.is_empty())
     };
-    let beside = folder.join("beside");
-    fs::create_dir(&beside).map_err(|error| error.to_string())?;
-    let original = || compile(None, &beside.join("unused"), &beside);
     let (made, original) = std::thread::scope(|scope| {
-        // What the echo is for is seen in tests, where warnings are of no interest.
-        let early = (rewritten.silent && !rewritten.expanded).then(|| scope.spawn(original));
-        let made = compile(Some(rewritten), output, folder)?;
-        let original = match early {
-            Some(thread) => Some(thread.join().map_err(|_| "an internal error".to_string())??),
+        let is_asked = rewritten.messages == Messages::Compiler;
+        let early = early.or_else(|| is_asked.then(|| scope.spawn(original)));
+        let made = compile()?;
+        let said_something = !made.0.success() || !made.1.is_empty();
+        let original = match (early, rewritten.messages) {
+            (Some(thread), _) => Some(wait(thread)?),
             // Whoever has something to read reads what the compiler says of the text as it was written.
-            None if !made.0.success() || !made.1.is_empty() => Some(original()?),
-            None => None,
+            _ if said_something => Some(original()?),
+            (None, Messages::Parser) if !parser_is_silent() => Some(original()?),
+            _ => None,
         };
         Ok::<_, String>((made, original))
     })?;
@@ -358,10 +437,8 @@ fn rewrite(
     let edits = token_edits(unit, &generated.edits);
     let mut spliced = None;
     let mut reasons = Vec::new();
-    // Braces change what is said, and what the preprocessor says is said of another text.
-    let mut silent = invocation.exact_messages
-        || text.spoke
-        || edits.iter().any(|edit| matches!(edit, TokenEdit::Before { wrap_until: Some(_), .. }));
+    let braces = edits.iter().any(|edit| matches!(edit, TokenEdit::Before { wrap_until: Some(_), .. }));
+    let mut spoke = text.spoke;
     // Most files have no loop for us: for them this is all.
     if !edits.is_empty() {
         match toolchain.directives(invocation, input, folder) {
@@ -370,7 +447,7 @@ fn rewrite(
                     splice::splice(&text.expanded.text, &directives.text, &generated.prelude, &edits);
                 reasons.extend(result.declined.iter().map(|(_, reason)| reason.to_string()));
                 spliced = Some((directives, result));
-                silent |= said;
+                spoke |= said;
             }
             Err(obstacle) => reasons.push(obstacle.to_string()),
         }
@@ -399,7 +476,13 @@ fn rewrite(
     }
     let path = folder.join("spliced.c");
     fs::write(&path, &rewritten).map_err(|error| error.to_string())?;
-    Ok(Some(Rewritten { path, expanded: false, silent }))
+    let messages = match invocation.arguments.iter().any(|word| word == "-w") {
+        true => Messages::Alike,
+        false if invocation.exact_messages || spoke => Messages::Compiler,
+        false if braces => Messages::Parser,
+        false => Messages::Alike,
+    };
+    Ok(Some(Rewritten { path, expanded: false, messages }))
 }
 
 /// Writes the text that the typed tree stands for. What isn't text as a whole compiles as it is.
@@ -417,8 +500,8 @@ fn echo(
     keep(invocation, input, [("echo.c".to_string(), echo.text.clone().into_bytes())]);
     let path = folder.join("echo.c");
     fs::write(&path, &echo.text).map_err(|error| error.to_string())?;
-    // The tree's casts and parentheses draw warnings that the user's text does not.
-    Ok(Some(Rewritten { path, expanded: true, silent: true }))
+    // The tree's casts and parentheses draw warnings that the user's text does not; what an echo is for is seen in tests.
+    Ok(Some(Rewritten { path, expanded: true, messages: Messages::Unheard }))
 }
 
 /// Keeps texts that somebody wants to look at, under the input's name with their endings.

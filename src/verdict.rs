@@ -92,7 +92,8 @@ fn judge(
     while heads.len() < MAX_DIMS && heads[heads.len() - 1].other_steps.is_empty() {
         let Some(inner) = perfect(bodies[bodies.len() - 1]) else { break };
         let Ok(head) = counted(unit, inner) else { break };
-        if !head.other_steps.is_empty() {
+        // What leaves the inner loop alone would skip iterations of the merged one.
+        if !head.other_steps.is_empty() || nest::unsupported_control(&inner.body).is_some() {
             break;
         }
         heads.push(head);

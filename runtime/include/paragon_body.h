@@ -25,6 +25,7 @@
 
 #ifdef __CUDACC_RTC__
 #define __PG_FN static __device__ __forceinline__
+#define __PG_SHARED_FN __PG_FN
 #define __PG_ALIAS
 #define __pg_cas(p, old, new) atomicCAS((__pg_u32 *)(p), (old), (new))
 #define __pg_fetch_or(p, v) atomicOr((__pg_u32 *)(p), (v))
@@ -33,6 +34,8 @@
 #define __pg_poke(p, v) (*(volatile __pg_u32 *)(p) = (v))
 #else
 #define __PG_FN static __inline__ __attribute__((__always_inline__, __unused__))
+/* What every access does is compiled once: a unit with many loops would take the compiler many times longer. */
+#define __PG_SHARED_FN static __attribute__((__noinline__, __unused__))
 #define __PG_ALIAS __attribute__((__may_alias__))
 __PG_FN __pg_u32 __pg_cas(__pg_u32 *p, __pg_u32 old, __pg_u32 new_value)
 {
@@ -79,12 +82,11 @@ struct __pg_ctx {
 
 /* The chapter's Find_Array (figure 4.7a), by bisection: the table is sorted. No array: size 0, so that every access
  * through it fails its range check. */
-__PG_FN struct __pg_view __pg_find_array(const struct __pg_launch *l, __pg_u64 address)
+__PG_SHARED_FN void __pg_find_array(const struct __pg_launch *l, __pg_u64 address, struct __pg_view *v)
 {
-  struct __pg_view v;
   __pg_u32 a = 0, b = l->n_regions;
-  v.lo = v.size = v.dev = 0;
-  v.log = ~(__pg_u64)0;
+  v->lo = v->size = v->dev = 0;
+  v->log = ~(__pg_u64)0;
   while (a < b) {
     __pg_u32 m = a + (b - a) / 2;
     if (l->regions[m].lo <= address)
@@ -93,17 +95,18 @@ __PG_FN struct __pg_view __pg_find_array(const struct __pg_launch *l, __pg_u64 a
       b = m;
   }
   if (a != 0 && address - l->regions[a - 1].lo < l->regions[a - 1].size) {
-    v.lo = l->regions[a - 1].lo;
-    v.size = l->regions[a - 1].size;
-    v.dev = l->regions[a - 1].dev;
-    v.log = l->regions[a - 1].log;
+    v->lo = l->regions[a - 1].lo;
+    v->size = l->regions[a - 1].size;
+    v->dev = l->regions[a - 1].dev;
+    v->log = l->regions[a - 1].log;
   }
-  return v;
 }
 
 __PG_FN struct __pg_view __pg_base_view(const struct __pg_launch *l, __pg_u32 base)
 {
-  return __pg_find_array(l, l->anchors[base]);
+  struct __pg_view v;
+  __pg_find_array(l, l->anchors[base], &v);
+  return v;
 }
 
 /* The chapter's Range_Check (figure 4.7b), at the access instead of at the end: an address that speculation made up
@@ -122,7 +125,7 @@ __PG_FN __pg_u64 __pg_translate(struct __pg_ctx *c, const struct __pg_view *v, _
   return v->dev + offset;
 }
 
-__PG_FN void __pg_log_read(struct __pg_ctx *c, const struct __pg_view *v, __pg_u64 address, __pg_u32 width)
+__PG_SHARED_FN void __pg_log_read(struct __pg_ctx *c, const struct __pg_view *v, __pg_u64 address, __pg_u32 width)
 {
   const struct __pg_launch *l = c->launch;
   __pg_u64 cell, last;
@@ -143,7 +146,7 @@ __PG_FN void __pg_log_read(struct __pg_ctx *c, const struct __pg_view *v, __pg_u
   }
 }
 
-__PG_FN void __pg_log_write(struct __pg_ctx *c, const struct __pg_view *v, __pg_u64 address, __pg_u32 width)
+__PG_SHARED_FN void __pg_log_write(struct __pg_ctx *c, const struct __pg_view *v, __pg_u64 address, __pg_u32 width)
 {
   const struct __pg_launch *l = c->launch;
   __pg_u64 cell, last;
@@ -168,7 +171,7 @@ __PG_FN void __pg_log_write(struct __pg_ctx *c, const struct __pg_view *v, __pg_
 }
 
 /* Without a log method, a store only leaves a mark, so that the commit copies exactly what was written. */
-__PG_FN void __pg_mark_write(struct __pg_ctx *c, const struct __pg_view *v, __pg_u64 address, __pg_u32 width)
+__PG_SHARED_FN void __pg_mark_write(struct __pg_ctx *c, const struct __pg_view *v, __pg_u64 address, __pg_u32 width)
 {
   const struct __pg_launch *l = c->launch;
   __pg_u64 cell, last;
@@ -181,7 +184,7 @@ __PG_FN void __pg_mark_write(struct __pg_ctx *c, const struct __pg_view *v, __pg
 }
 
 /* Loops inside a body call this at each turn: speculation may have made them endless. Not 0: leave. */
-__PG_FN int __pg_poll(struct __pg_ctx *c)
+__PG_SHARED_FN int __pg_poll(struct __pg_ctx *c)
 {
   if (c->fail != 0)
     return 1;
@@ -195,7 +198,7 @@ __PG_FN int __pg_poll(struct __pg_ctx *c)
 }
 
 /* Before an iteration. Not 0: do no more. */
-__PG_FN int __pg_begin_iteration(struct __pg_ctx *c, __pg_u64 k)
+__PG_SHARED_FN int __pg_begin_iteration(struct __pg_ctx *c, __pg_u64 k)
 {
   c->iteration = (__pg_u32)k + 1;
   if (c->fail != 0 || __pg_peek(&c->launch->flags[0]) != 0)
@@ -206,7 +209,7 @@ __PG_FN int __pg_begin_iteration(struct __pg_ctx *c, __pg_u64 k)
 }
 
 /* After a thread's last iteration. */
-__PG_FN void __pg_end_thread(struct __pg_ctx *c)
+__PG_SHARED_FN void __pg_end_thread(struct __pg_ctx *c)
 {
   if (c->fail != 0)
     __pg_fetch_or(&c->launch->flags[0], c->fail);
@@ -229,16 +232,16 @@ __PG_FN void __pg_end_thread(struct __pg_ctx *c)
 /* Typed accesses. `logged`: whether the load takes part in an unresolved pair. Stores are logged always: the commit
  * needs them, and the counts of the reduction method are only right if every mark in wr was counted. */
 #define __PG_DEFINE_ACCESS(name, type, nan)                                                                            \
-  __PG_FN type __pg_ld_##name(struct __pg_ctx *c, const struct __pg_view *v, int logged, __pg_u64 address)             \
+  __PG_SHARED_FN type __pg_ld_##name(struct __pg_ctx *c, const struct __pg_view *v, int logged, __pg_u64 address)      \
   {                                                                                                                    \
     __pg_u64 p = __pg_translate(c, v, address, (__pg_u32)sizeof(type));                                                \
     if (p == 0)                                                                                                        \
       return (type)0;                                                                                                  \
-    if (logged && __PG_LOG_METHOD(c->launch) >= PG_LOG_ATOMIC)                                                              \
+    if (logged && __PG_LOG_METHOD(c->launch) >= PG_LOG_ATOMIC)                                                         \
       __pg_log_read(c, v, address, (__pg_u32)sizeof(type));                                                            \
     return *(const type *)p;                                                                                           \
   }                                                                                                                    \
-  __PG_FN void __pg_st_##name(struct __pg_ctx *c, const struct __pg_view *v, __pg_u64 address, type value)             \
+  __PG_SHARED_FN void __pg_st_##name(struct __pg_ctx *c, const struct __pg_view *v, __pg_u64 address, type value)      \
   {                                                                                                                    \
     __pg_u64 p = __pg_translate(c, v, address, (__pg_u32)sizeof(type));                                                \
     if (p == 0)                                                                                                        \
@@ -247,9 +250,9 @@ __PG_FN void __pg_end_thread(struct __pg_ctx *c)
       c->fail |= PG_FAIL_NAN;                                                                                          \
       return;                                                                                                          \
     }                                                                                                                  \
-    if (__PG_LOG_METHOD(c->launch) >= PG_LOG_ATOMIC)                                                                        \
+    if (__PG_LOG_METHOD(c->launch) >= PG_LOG_ATOMIC)                                                                   \
       __pg_log_write(c, v, address, (__pg_u32)sizeof(type));                                                           \
-    else if (__PG_LOG_METHOD(c->launch) != PG_LOG_NONE)                                                                     \
+    else if (__PG_LOG_METHOD(c->launch) != PG_LOG_NONE)                                                                \
       __pg_mark_write(c, v, address, (__pg_u32)sizeof(type));                                                          \
     *(type *)p = value;                                                                                                \
   }                                                                                                                    \
@@ -275,14 +278,16 @@ __PG_DEFINE_ACCESS(f64, __pg_f64, __PG_IS_FOREIGN_NAN(value))
 
 /* The same for accesses without a loop-invariant base: each finds its array by itself. */
 #define __PG_DEFINE_DYNAMIC_ACCESS(name, type)                                                                         \
-  __PG_FN type __pg_ldx_##name(struct __pg_ctx *c, int logged, __pg_u64 address)                                       \
+  __PG_SHARED_FN type __pg_ldx_##name(struct __pg_ctx *c, int logged, __pg_u64 address)                                \
   {                                                                                                                    \
-    struct __pg_view v = __pg_find_array(c->launch, address);                                                          \
+    struct __pg_view v;                                                                                                \
+    __pg_find_array(c->launch, address, &v);                                                                           \
     return __pg_ld_##name(c, &v, logged, address);                                                                     \
   }                                                                                                                    \
-  __PG_FN void __pg_stx_##name(struct __pg_ctx *c, __pg_u64 address, type value)                                       \
+  __PG_SHARED_FN void __pg_stx_##name(struct __pg_ctx *c, __pg_u64 address, type value)                                \
   {                                                                                                                    \
-    struct __pg_view v = __pg_find_array(c->launch, address);                                                          \
+    struct __pg_view v;                                                                                                \
+    __pg_find_array(c->launch, address, &v);                                                                           \
     __pg_st_##name(c, &v, address, value);                                                                             \
   }
 __PG_DEFINE_DYNAMIC_ACCESS(i8, __pg_i8)
@@ -310,7 +315,7 @@ __PG_FN __pg_u64 __pg_extend(__pg_u64 bits, int type)
   default: return bits;
   }
 }
-__PG_FN void __pg_combine(__pg_value *slot, int op, int type, __pg_u64 part)
+__PG_SHARED_FN void __pg_combine(__pg_value *slot, int op, int type, __pg_u64 part)
 {
   __pg_u64 old = *(volatile __pg_u64 *)&slot->u, seen;
   int is_signed = type == PG_I8 || type == PG_I16 || type == PG_I32 || type == PG_I64;
@@ -342,22 +347,22 @@ __PG_FN void __pg_combine(__pg_value *slot, int op, int type, __pg_u64 part)
 }
 
 /* Division and remainder that the hardware answers differently: x86 traps on zero and on MIN / -1. */
-#define __PG_DEFINE_DIVISION(name, type, is_bad)                        \
-  __PG_FN type __pg_div_##name(struct __pg_ctx *c, type a, type b)      \
-  {                                                                     \
-    if (is_bad) {                                                       \
-      c->fail |= PG_FAIL_ARITHMETIC;                                    \
-      return 0;                                                         \
-    }                                                                   \
-    return a / b;                                                       \
-  }                                                                     \
-  __PG_FN type __pg_rem_##name(struct __pg_ctx *c, type a, type b)      \
-  {                                                                     \
-    if (is_bad) {                                                       \
-      c->fail |= PG_FAIL_ARITHMETIC;                                    \
-      return 0;                                                         \
-    }                                                                   \
-    return a % b;                                                       \
+#define __PG_DEFINE_DIVISION(name, type, is_bad)                                                                       \
+  __PG_FN type __pg_div_##name(struct __pg_ctx *c, type a, type b)                                                     \
+  {                                                                                                                    \
+    if (is_bad) {                                                                                                      \
+      c->fail |= PG_FAIL_ARITHMETIC;                                                                                   \
+      return 0;                                                                                                        \
+    }                                                                                                                  \
+    return a / b;                                                                                                      \
+  }                                                                                                                    \
+  __PG_FN type __pg_rem_##name(struct __pg_ctx *c, type a, type b)                                                     \
+  {                                                                                                                    \
+    if (is_bad) {                                                                                                      \
+      c->fail |= PG_FAIL_ARITHMETIC;                                                                                   \
+      return 0;                                                                                                        \
+    }                                                                                                                  \
+    return a % b;                                                                                                      \
   }
 __PG_DEFINE_DIVISION(i32, int, b == 0 || (b == -1 && a == -2147483647 - 1))
 __PG_DEFINE_DIVISION(u32, unsigned int, b == 0)
@@ -366,14 +371,14 @@ __PG_DEFINE_DIVISION(u64, __pg_u64, b == 0)
 
 /* Conversions from floating to integer types whose result is out of range (or of a NaN) differ between devices. The
  * limits are exact in double; a float is converted to double first, which loses nothing. */
-#define __PG_DEFINE_CONVERSION(name, type, low, high)                       \
-  __PG_FN type __pg_f2##name(struct __pg_ctx *c, double x)                  \
-  {                                                                         \
-    if (!(x > (low) && x < (high))) {                                       \
-      c->fail |= PG_FAIL_ARITHMETIC;                                        \
-      return 0;                                                             \
-    }                                                                       \
-    return (type)x;                                                         \
+#define __PG_DEFINE_CONVERSION(name, type, low, high)                                                                  \
+  __PG_FN type __pg_f2##name(struct __pg_ctx *c, double x)                                                             \
+  {                                                                                                                    \
+    if (!(x > (low) && x < (high))) {                                                                                  \
+      c->fail |= PG_FAIL_ARITHMETIC;                                                                                   \
+      return 0;                                                                                                        \
+    }                                                                                                                  \
+    return (type)x;                                                                                                    \
   }
 __PG_DEFINE_CONVERSION(i32, int, -2147483649.0, 2147483648.0)
 __PG_DEFINE_CONVERSION(u32, unsigned int, -1.0, 4294967296.0)

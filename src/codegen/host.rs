@@ -4,6 +4,7 @@
 use super::body::{self, MACROS_DEVICE, MACROS_DIRECT, MACROS_END, Printer, variable};
 use super::stub::escape;
 use super::types::{self, Scalar, integer, limits, literal, scalar};
+use crate::c::constant;
 use crate::c::hir::*;
 use crate::loops::nest;
 use crate::loops::options::CodegenOptions;
@@ -36,7 +37,7 @@ __PG_FN __pg_i64 __pg_max(__pg_i64 __pg_a, __pg_i64 __pg_b)
 }
 /* Trip count of first, first + step, ... while REL limit; 0 or less: not to be entered. relation: 0 <, 1 <=, 2 >, 3 >=,
  * 4 !=. The value after the last iteration must lie in [low, high], so that the variable never wraps. */
-__PG_FN __pg_i64 __pg_trips(__pg_i64 __pg_first, __pg_i64 __pg_limit, __pg_i64 __pg_step, int __pg_relation,
+__PG_SHARED_FN __pg_i64 __pg_trips(__pg_i64 __pg_first, __pg_i64 __pg_limit, __pg_i64 __pg_step, int __pg_relation,
                             __pg_i64 __pg_low, __pg_i64 __pg_high)
 {
   __pg_i64 __pg_span, __pg_trip, __pg_end, __pg_size = __pg_step < 0 ? -__pg_step : __pg_step;
@@ -168,6 +169,9 @@ pub fn loop_code(
         },
         |t| i64::try_from(t).unwrap_or(i64::MAX).max(1),
     );
+    if emitter.most_iterations().is_some_and(|most| most < i128::from(threshold)) {
+        return Err("its outermost loop is too short to be entered".into());
+    }
     let direct = emitter.direct(&body);
     let device = emitter.device(&body);
     let mut helpers = String::new();
@@ -189,6 +193,35 @@ fn inner_loop(body: &Stmt) -> Option<&LoopStmt> {
 impl Emitter<'_> {
     fn kind_of(&self, v: VarId) -> Scalar {
         scalar(&self.unit.types, self.unit.var(v).ty.ty).unwrap_or(Scalar::Address)
+    }
+
+    /// How many iterations the outermost loop has at most, where its text says so: by constant ends, because its
+    /// variable is narrow, or because every iteration moves on in an array of known size.
+    fn most_iterations(&self) -> Option<i128> {
+        let dim = &self.plan.dims[0];
+        let step = i128::from(dim.step.unsigned_abs().max(1));
+        let end = |e: &Expr| match constant::evaluate(&self.unit.types, e) {
+            Some(constant::Value::Int(value)) => Some(value),
+            _ => None,
+        };
+        let between = match (end(&dim.first), end(&dim.limit)) {
+            (Some(first), Some(limit)) => Some((limit - first).abs()),
+            _ => None,
+        };
+        let of_type = dim.iv_kind.map(|kind| {
+            let (low, high) = limits(kind);
+            i128::from(high) - i128::from(low)
+        });
+        let of_arrays = self.plan.sites.iter().filter(|site| site.unconditional).filter_map(|site| {
+            match (&self.plan.bases[site.base.0 as usize], site.affine.as_ref()?.strides.first()?) {
+                (Base::Object { size, .. }, Bound::Const(stride)) if *size != 0 && *stride != 0 => {
+                    Some(i128::from(*size) / i128::from(stride.unsigned_abs()))
+                }
+                _ => None,
+            }
+        });
+        let most = between.into_iter().chain(of_type).chain(of_arrays).min();
+        most.map(|distance| distance / step + 1)
     }
 
     /// Field of a value union for a scalar.
@@ -580,11 +613,8 @@ impl Emitter<'_> {
         let _ = writeln!(
             out,
             "__builtin_memset(&__pg_result, 0, sizeof __pg_result);\n__builtin_memset(&__pg_e, 0, sizeof __pg_e);\n\
-             __builtin_memset(__pg_accesses, 0, sizeof __pg_accesses);\n__builtin_memset(__pg_bases, 0, sizeof __pg_bases);\n\
-             __pg_api = __pg_runtime();\nif (!__pg_api) {{\n\
-             if (__atomic_load_n(&__pg_api_state, 0) == 2)\n\
-             __atomic_store_n(&__pg_loop_{n}.threshold, {}, 0);\nreturn 0;\n}}",
-            literal(i64::MAX)
+             __builtin_memset(__pg_bases, 0, sizeof __pg_bases);\n\
+             __pg_api = __pg_entrance(&__pg_loop_{n});\nif (!__pg_api) return 0;",
         );
         let mut printer = Printer::new(unit, plan, true);
         let mut effects = String::new();
@@ -707,16 +737,7 @@ impl Emitter<'_> {
                 Base::Dynamic => writeln!(out, "{at}.dynamic = 1;"),
             };
         }
-        for (number, site) in plan.sites.iter().enumerate() {
-            let Some(affine) = &site.affine else { continue };
-            let at = format!("__pg_accesses[{number}]");
-            for (dim, stride) in affine.strides.iter().enumerate() {
-                let step = plan.dims[dim].step;
-                let stride = format!("__pg_mul({}, {}, &__pg_bad)", bound(stride), literal(step));
-                let _ = writeln!(out, "{at}.stride[{dim}] = {stride};");
-            }
-            let _ = writeln!(out, "{at}.lo = {};\n{at}.hi = {};", bound(&affine.lo), bound(&affine.hi));
-        }
+        self.accesses(out);
         for (number, pin) in plan.pinned.iter().enumerate() {
             let address = printer.value(&pin.address, &mut effects)?;
             let _ = writeln!(
@@ -738,6 +759,45 @@ impl Emitter<'_> {
         }
         out.push_str("*__pg_back = __pg_result;\nreturn __pg_result.entered;\n}\n");
         Ok(())
+    }
+
+    /// Where the sites' accesses go: a table of what is known, and assignments of the rest.
+    fn accesses(&self, out: &mut String) {
+        let mut rows = String::new();
+        let mut assignments = String::new();
+        for (number, site) in self.plan.sites.iter().enumerate() {
+            let mut field = |name: &str, value: &Bound| match value {
+                Bound::Const(known) => literal(*known),
+                other => {
+                    let _ = writeln!(assignments, "__pg_accesses[{number}].{name} = {};", bound(other));
+                    "0".to_string()
+                }
+            };
+            let Some(affine) = &site.affine else {
+                rows.push_str("{{0, 0, 0, 0}, 0, 0}, ");
+                continue;
+            };
+            let mut strides = vec!["0".to_string(); MAX_DIMS];
+            for (dim, stride) in affine.strides.iter().enumerate() {
+                let step = Bound::Const(self.plan.dims[dim].step);
+                let stride = match (stride, &step) {
+                    (Bound::Const(a), Bound::Const(b)) => a.checked_mul(*b).map(Bound::Const),
+                    _ => None,
+                }
+                .unwrap_or_else(|| Bound::Mul(Box::new(stride.clone()), Box::new(step)));
+                strides[dim] = field(&format!("stride[{dim}]"), &stride);
+            }
+            let (lo, hi) = (field("lo", &affine.lo), field("hi", &affine.hi));
+            let _ = write!(rows, "{{{{{}}}, {lo}, {hi}}}, ", strides.join(", "));
+        }
+        if rows.is_empty() {
+            return;
+        }
+        let _ = write!(
+            out,
+            "{{\nstatic const struct __pg_access __pg_known[] = {{{rows}}};\n\
+             __builtin_memcpy(__pg_accesses, __pg_known, sizeof __pg_known);\n}}\n{assignments}"
+        );
     }
 
     /// What stands in front of the loop.

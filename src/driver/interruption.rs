@@ -82,8 +82,31 @@ impl Drop for Folder {
     }
 }
 
-/// Runs `command` to its end as our child and catches what it says on standard error.
-pub fn run(mut command: Command) -> std::io::Result<(ExitStatus, Vec<u8>)> {
+/// Lets one thread end the child that another one is waiting for in [`run`].
+#[derive(Default)]
+pub struct Cancellation {
+    state: Mutex<(bool, Option<u32>)>,
+}
+
+impl Cancellation {
+    fn state(&self) -> MutexGuard<'_, (bool, Option<u32>)> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+    /// Ends the child, and sees that none is started.
+    pub fn cancel(&self) {
+        let mut state = self.state();
+        state.0 = true;
+        if let Some(child) = state.1 {
+            end(child, libc::SIGTERM);
+        }
+    }
+}
+
+/// Runs `command` to its end, or until it is cancelled, as our child and catches what it says on standard error.
+pub fn run(
+    mut command: Command,
+    cancellation: Option<&Cancellation>,
+) -> std::io::Result<(ExitStatus, Vec<u8>)> {
     let caught = if std::io::stderr().is_terminal() { terminal::open().ok() } else { None };
     let caught = caught.map(|(ours, theirs)| {
         command.stderr(theirs);
@@ -99,7 +122,14 @@ pub fn run(mut command: Command) -> std::io::Result<(ExitStatus, Vec<u8>)> {
             stop_if_interrupted();
             return Err(std::io::ErrorKind::Interrupted.into());
         }
+        let mut cancellation = cancellation.map(Cancellation::state);
+        if cancellation.as_ref().is_some_and(|state| state.0) {
+            return Err(std::io::ErrorKind::Interrupted.into());
+        }
         let child = command.spawn()?;
+        if let Some(state) = &mut cancellation {
+            state.1 = Some(child.id());
+        }
         state.children.insert(child.id());
         child
     };
@@ -110,6 +140,10 @@ pub fn run(mut command: Command) -> std::io::Result<(ExitStatus, Vec<u8>)> {
         (Some(ours), _) => messages = terminal::read_all(ours),
         (None, Some(mut pipe)) => drop(pipe.read_to_end(&mut messages)),
         (None, None) => {}
+    }
+    // It has closed its standard error, and is as good as gone: from here on its number may be somebody else's.
+    if let Some(cancellation) = cancellation {
+        cancellation.state().1 = None;
     }
     let status = child.wait();
     state().children.remove(&child.id());

@@ -3,7 +3,7 @@
 //! Not here: which options mean what (`driver::arguments`) and what is done with the texts (`compile`).
 
 use super::arguments::{self, Input, Invocation, Mode};
-use super::interruption;
+use super::interruption::{self, Cancellation};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -44,8 +44,21 @@ pub struct Rewritten {
     pub path: PathBuf,
     /// Whether its macros are expanded already.
     pub expanded: bool,
-    /// Whether nobody is to hear what the compiler says of it.
-    pub silent: bool,
+    /// What is made of what the compiler says of it.
+    pub messages: Messages,
+}
+
+/// How it is found out what the compiler has to say of the text as it was written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Messages {
+    /// If it says nothing of the rewritten text, then nothing; otherwise it is asked.
+    Alike,
+    /// The same, but its parser is asked in any case: braces were added, which it has views on.
+    Parser,
+    /// It is asked.
+    Compiler,
+    /// Nobody wants to know.
+    Unheard,
 }
 
 /// Why a text can't be had.
@@ -227,9 +240,30 @@ impl Toolchain {
         folder: &Path,
         from_files: bool,
     ) -> std::io::Result<(ExitStatus, Vec<u8>)> {
-        let mut command = self.command();
+        let mut command = self.command_for(arguments, folder, from_files)?;
         // A compiler cache below us would expand the rewritten text a second time, differently.
         command.env("CCACHE_DISABLE", "1");
+        interruption::run(command, None)
+    }
+
+    /// The same for the user's own text, until it is cancelled.
+    pub fn run_own(
+        &self,
+        arguments: &[OsString],
+        folder: &Path,
+        from_files: bool,
+        cancellation: &Cancellation,
+    ) -> std::io::Result<(ExitStatus, Vec<u8>)> {
+        interruption::run(self.command_for(arguments, folder, from_files)?, Some(cancellation))
+    }
+
+    fn command_for(
+        &self,
+        arguments: &[OsString],
+        folder: &Path,
+        from_files: bool,
+    ) -> std::io::Result<Command> {
+        let mut command = self.command();
         if from_files || arguments.iter().map(|word| word.len() + 1).sum::<usize>() > LONGEST_COMMAND {
             let path = folder.join("arguments");
             fs::write(&path, arguments::response_text(arguments))?;
@@ -239,7 +273,7 @@ impl Toolchain {
         } else {
             command.args(arguments);
         }
-        interruption::run(command)
+        Ok(command)
     }
 
     /// Runs the preprocessor alone on `input`, and gives its text and whether it had something to say.
@@ -349,7 +383,7 @@ impl Toolchain {
             if !rewritten.expanded {
                 arguments.push("-fdirectives-only".into());
             }
-            if rewritten.silent {
+            if matches!(rewritten.messages, Messages::Compiler | Messages::Unheard) {
                 arguments.push("-w".into());
             }
         }

@@ -200,7 +200,7 @@ impl Kernel<'_> {
                     )),
                     _ => self.line(&format!(
                         "{{ {} t = 0; for (int k = 0; k < {rounds}; k++) t += c[({subscript}) + k]; b[{subscript}] = t; }}",
-                        self.own.name
+                        if self.own.floating { self.own.name } else { "unsigned long long" }
                     )),
                 }
             }

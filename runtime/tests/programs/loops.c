@@ -535,7 +535,8 @@ static void rows_device(const struct __pg_launch *l, __pg_u64 begin, __pg_u64 en
   __pg_u64 i, j;
   for (i = begin; i < end && !__pg_begin_iteration(&ctx, i); i++) {
     __pg_u64 row = __pg_ld_u64(&ctx, &table, 1, l->bases[0] + 8 * i);
-    struct __pg_view v = __pg_find_array(l, row);
+    struct __pg_view v;
+    __pg_find_array(l, row, &v);
     for (j = 0; j < l->values[0].u && !__pg_poll(&ctx); j++)
       __pg_st_i64(&ctx, &v, row + 8 * j, __pg_ld_i64(&ctx, &v, 0, row + 8 * j) + (__pg_i64)(i + j));
   }
