@@ -60,8 +60,8 @@ struct Scan<'a> {
     /// Files that were entered more than once.
     repeated: HashSet<usize>,
     macros: HashSet<&'a str>,
-    /// Tokens on each line by spelling.
-    index: HashMap<(usize, u32, &'a str), Vec<usize>>,
+    /// The tokens' numbers by file and line, and among those of one line in the order of the text.
+    by_line: Vec<usize>,
 }
 
 impl<'a> Scan<'a> {
@@ -80,14 +80,21 @@ impl<'a> Scan<'a> {
             files: Vec::new(),
             repeated: HashSet::new(),
             macros,
-            index: HashMap::new(),
+            by_line: Vec::new(),
         };
         scan.run();
-        for (number, token) in scan.tokens.iter().enumerate() {
-            let spelling = &text[token.range.clone()];
-            scan.index.entry((token.file, token.line, spelling)).or_default().push(number);
-        }
+        scan.by_line = (0..scan.tokens.len()).collect();
+        // Stable, and fast because most of it is in order.
+        scan.by_line.sort_by_key(|number| (scan.tokens[*number].file, scan.tokens[*number].line));
         scan
+    }
+
+    /// The tokens on a line of a file that are spelled so, in the order of the text.
+    fn alike(&self, file: usize, line: u32, spelling: &str) -> Vec<usize> {
+        let place = |number: &usize| (self.tokens[*number].file, self.tokens[*number].line);
+        let first = self.by_line.partition_point(|number| place(number) < (file, line));
+        let on_line = self.by_line[first..].iter().take_while(|number| place(number) == (file, line));
+        on_line.copied().filter(|number| &self.text[self.tokens[*number].range.clone()] == spelling).collect()
     }
 
     fn run(&mut self) {
@@ -330,14 +337,17 @@ fn find(source: &Scan, target: &Scan, number: Result<usize, usize>) -> Result<us
         return Err("no line marker says where it stands");
     }
     let spelling = &source.text[token.range.clone()];
-    let alike = &source.index[&(token.file, token.line, spelling)];
+    let alike = source.alike(token.file, token.line, spelling);
     let name = &source.files[token.file];
     let file =
         target.files.iter().position(|file| file == name).ok_or("its file is not in the unexpanded text")?;
     if target.repeated.contains(&file) {
         return Err("its file is included more than once");
     }
-    let candidates = target.index.get(&(file, token.line, spelling)).ok_or("it comes out of a macro")?;
+    let candidates = target.alike(file, token.line, spelling);
+    if candidates.is_empty() {
+        return Err("it comes out of a macro");
+    }
     if candidates.len() != alike.len() {
         return Err("a macro on its line hides which token it is");
     }
