@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The whole GPU suite, on a machine with an NVIDIA GPU, nvcc, NVRTC and compute-sanitizer, over the programs that
 # benches/prepare.sh built. In this order: every program and input with each log method, all output compared byte by byte
-# with the cc build; planted conflicts; compute-sanitizer memcheck; a table of times. Prints a summary that closes with
+# with the cc build; random programs; planted conflicts; compute-sanitizer memcheck; a table of times. Prints a summary that closes with
 # "N passed, N failed"; with OUT set, leaves tables and logs there.
 set -u -o pipefail
 cd "$(dirname "$0")/.."
@@ -60,6 +60,30 @@ print("not on the GPU because:")
 for key, count in why.most_common(8):
     print("  ", count, key)
 P
+
+# ---- random programs, some at a time: most of their time goes into compiling kernels
+random_program() {
+  name=$1 folder=$(mktemp -d)
+  "$programs/random/$name.cc" >"$folder/reference" 2>&1
+  for log in auto atomic reduction; do
+    PARAGON_TRACE=$folder/trace PARAGON_LOG=$log PARAGON_RACE=device PARAGON_MONITOR=off \
+      timeout 200 "$programs/random/$name.paragon" >"$folder/got" 2>&1
+    code=$?
+    entries=$(grep -c '"decision":"cuda"' "$folder/trace")
+    conflicts=$(grep -c '"fail":\["' "$folder/trace")
+    if cmp -s "$folder/reference" "$folder/got"; then echo "same $entries $conflicts"; else echo "OTHER $name $log: code $code"; fi
+    rm -f "$folder/trace"
+  done
+  rm -rf "$folder"
+}
+export -f random_program
+export programs
+if [ -d "$programs/random" ]; then
+  ls "$programs/random" | sed -n 's/\.paragon$//p' | xargs -P 8 -I{} bash -c 'random_program {}' >random.txt
+  while read -r line; do case $line in same*) pass ;; *) fail "random: $line" ;; esac; done <random.txt
+  awk '$1 == "same" { n++; e += $2; c += $3 }
+    END { printf "random programs: %d runs with the result of cc, %d loop entries on cuda, %d with a conflict\n", n, e, c }' random.txt
+fi
 
 # ---- planted conflicts
 for log in atomic reduction; do

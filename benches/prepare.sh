@@ -20,4 +20,13 @@ for name in fdtd seidel jacobi1d jacobi2d gemm tmv saxpy house ipvec ger gemver 
   cc -O3 "c-tests/chapter/$name.c" -o "$out/$name.o3.cc" -lm
   target/release/paragon-cc -O3 "c-tests/chapter/$name.c" -o "$out/$name.o3.paragon" -lm
 done
+# Random programs; RANDOM_PROGRAMS says how many.
+mkdir -p $out/random/sources
+PARAGON_SOURCES=$PWD/$out/random/sources PARAGON_RANDOM=${RANDOM_PROGRAMS:-60} \
+  cargo test --release --quiet --test random sources >/dev/null
+for file in "$out"/random/sources/*.c; do
+  name=$(basename "$file" .c)
+  cc -w -O2 "$file" -o "$out/random/$name.cc" -lm
+  target/release/paragon-cc -w -O2 -fparagon-threshold=1 "$file" -o "$out/random/$name.paragon" -lm
+done
 ls $out | wc -l

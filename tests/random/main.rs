@@ -264,7 +264,6 @@ fn our_loops_have_no_undefined_behaviour() {
     });
 }
 
-/// Compiled and run as tests do, for defects of the generator and long runs by hand.
 fn forms_of_seed(seed: u64) -> String {
     forms::program(&mut Random::new(seed ^ 0x5eed))
 }
@@ -287,6 +286,16 @@ fn loops_of_every_form() {
 #[test]
 fn loops_of_every_form_have_no_undefined_behaviour() {
     sanitize("forms", number("PARAGON_RANDOM", 100).div_ceil(10), forms_of_seed);
+}
+
+/// Writes the programs of [`loops_of_every_form`] into the folder `PARAGON_SOURCES`, for machines without Rust.
+#[test]
+fn sources() {
+    let Some(folder) = std::env::var_os("PARAGON_SOURCES") else { return };
+    let first = number("PARAGON_SEED", 1);
+    for seed in first..first + number("PARAGON_RANDOM", 100) {
+        fs::write(Path::new(&folder).join(format!("forms-{seed}.c")), forms_of_seed(seed)).unwrap();
+    }
 }
 
 #[test]
