@@ -47,7 +47,7 @@ mutations: all
 	c-tests/planted/mutations.sh
 
 bench:
-	@echo "On a machine with an NVIDIA GPU and nvcc: benches/gpu.sh (see docs/measurements/README.md)"
+	@echo "On a machine with an NVIDIA GPU and nvcc: benches/gpu.sh (see docs/measurements)"
 
 install: all
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin lib/pkgconfig lib/cmake/paragon)
