@@ -1046,8 +1046,9 @@ fn dependencies_asked_for_in_the_environment() {
 
 #[test]
 fn messages_on_a_terminal() {
-    if Command::new("script").arg("--version").output().is_err() {
-        eprintln!("skipped: script is not installed");
+    let probe = Command::new("script").args(["-qec", "true", "/dev/null"]).stdin(Stdio::null()).output();
+    if !probe.is_ok_and(|probe| probe.status.success()) {
+        eprintln!("skipped: there is no terminal to be had (script, /dev/pts)");
         return;
     }
     let base = tempfile::tempdir().unwrap();
