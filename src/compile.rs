@@ -431,8 +431,11 @@ fn rewrite(
     stages: Stages,
 ) -> Result<Option<Rewritten>, String> {
     let reports = (stages.classify)(unit, &invocation.analysis);
-    let options =
-        CodegenOptions { runtime: toolchain::runtime_library(), threshold: invocation.own.threshold };
+    let options = CodegenOptions {
+        runtime: toolchain::runtime_library(),
+        threshold: invocation.own.threshold,
+        doubt: invocation.own.doubt,
+    };
     let generated = (stages.generate)(unit, &reports, &options);
     let edits = token_edits(unit, &generated.edits);
     let mut spliced = None;

@@ -28,7 +28,8 @@ enum { PG_CHECK_NONE = 0, PG_CHECK_PREDICATE = 1, PG_CHECK_INSPECTOR = 2, PG_CHE
 enum {
   PG_LOOP_MAY_ABORT = 1,   /* an iteration may give up on a device: never run in place */
   PG_LOOP_CUDA_EXACT = 2,  /* CUDA computes the same bits */
-  PG_LOOP_DYNAMIC = 4      /* some access has no loop-invariant base: tracked allocations must be placed */
+  PG_LOOP_DYNAMIC = 4,     /* some access has no loop-invariant base: tracked allocations must be placed */
+  PG_LOOP_DOUBTED = 8      /* log everything, whatever is proven: a conflict then refutes the proof */
 };
 /* Flags of a site. */
 enum {

@@ -77,6 +77,8 @@ struct Plan {
     rest: Rest,
     /// The log method was asked for: nothing replaces it.
     forced: bool,
+    /// The iterations are independent by proof, and are logged to see that refuted.
+    claimed: bool,
 }
 
 impl Plan {
@@ -251,17 +253,21 @@ impl Engine {
     /// How the entry is checked: by proof where there is one, otherwise by logs.
     unsafe fn plan(&self, info: &Info, entry: &Entry) -> Result<Plan, Declined> {
         let line = |s: u32| info.sites().get(s as usize).map_or(0, |s| s.line);
-        let logs = |method, rest, forced| Plan { method, proven: false, rest, forced };
+        let doubted = info.has(PG_LOOP_DOUBTED);
+        let logs = |method, rest, forced| Plan { method, proven: false, rest, forced, claimed: false };
         // SAFETY: promised by the caller.
         let proof = unsafe { predicate::prove(info, entry) };
         let is_pin = matches!(proof, Err(Obstacle::Pin(..)));
-        if let (Some(method), true, false) = (self.config.log, info.n_pairs != 0, is_pin) {
+        if let (Some(method), true, false) = (self.config.log, info.n_pairs != 0, is_pin || doubted) {
             return Ok(logs(method, Rest::default(), true));
         }
         match proof {
             // A loop that the compiler wants to see logged is logged, whatever its pairs say.
             Ok(rest) if rest.is_empty() && !(info.check == PG_CHECK_LOGS && info.n_pairs == 0) => {
-                Ok(Plan { method: LogMethod::None, proven: true, rest, forced: false })
+                Ok(match doubted {
+                    true => Plan { claimed: true, ..logs(LogMethod::Atomic, rest, true) },
+                    false => Plan { proven: true, ..logs(LogMethod::None, rest, false) },
+                })
             }
             Ok(rest) => Ok(logs(self.config.log.unwrap_or(LogMethod::Atomic), rest, false)),
             Err(Obstacle::Pair(a, b)) => Err(format!(
@@ -438,8 +444,12 @@ impl Engine {
             .ok_or("the table of allocations is in use")?;
         // SAFETY: promised by the caller, here and below.
         let mut placement = unsafe { placement::place(info, entry, &table, plan.method)? };
-        let settled =
+        let mut settled =
             plan.proven || !plan.forced && !plan.rest.is_empty() && placement.settles(info, &plan.rest);
+        if info.has(PG_LOOP_DOUBTED) {
+            plan.claimed |= settled;
+            settled = false;
+        }
         let mut dense = None;
         if settled {
             // SAFETY: as above.
@@ -447,7 +457,7 @@ impl Engine {
             plan.method = if dense.is_some() { LogMethod::None } else { LogMethod::Mark };
             // SAFETY: as above.
             placement = unsafe { placement::place(info, entry, &table, plan.method)? };
-        } else if self.config.log.is_none() && !placement.has_logged_readers(info) {
+        } else if self.config.log.is_none() && !plan.claimed && !placement.has_logged_readers(info) {
             // Plain stores are enough for the log where only writers are logged. Otherwise the atomic method: it never
             // mistakes what an iteration does to its own elements for a conflict.
             plan.method = LogMethod::Reduction;
@@ -487,6 +497,7 @@ impl Engine {
             None => unsafe { self.place(visit, &mut plan)? },
         };
         let logged = plan.logged();
+        visit.record.claimed = plan.claimed;
         let (info, way) = (visit.info, if kind == Kind::Cuda { Way::Cuda } else { Way::Threads });
         visit.record.log = ["none", "mark", "atomic", "reduction"][plan.method as usize];
         visit.record.device = if kind == Kind::Cuda { "cuda" } else { "threads" };

@@ -47,6 +47,9 @@ pub struct Record {
     pub copy_out_ns: u64,
     /// Iterations of dimension 0 that the worker did.
     pub worker_iterations: u64,
+    /// Whether the iterations were proven independent, though everything was logged (`-fparagon-doubt`): a conflict then
+    /// refutes the proof.
+    pub claimed: bool,
     /// What failed.
     pub fail: Vec<&'static str>,
     /// Log cells in conflict (a lower bound).

@@ -92,6 +92,8 @@ struct Emitter<'a> {
     invariant_kinds: Vec<Scalar>,
     /// Secondary induction variables and how far each iteration moves them.
     secondary: Vec<(VarId, Bound)>,
+    /// `-fparagon-doubt`.
+    doubt: bool,
 }
 
 /// Generates everything for one plan.
@@ -161,6 +163,7 @@ pub fn loop_code(
         objects: objects.into_iter().collect(),
         invariant_kinds,
         secondary: secondary.collect(),
+        doubt: options.doubt,
     };
     let threshold = options.threshold.map_or_else(
         || {
@@ -525,6 +528,9 @@ impl Emitter<'_> {
         }
         if plan.bases.iter().any(|b| matches!(b, Base::Dynamic)) {
             flags.push("PG_LOOP_DYNAMIC");
+        }
+        if self.doubt {
+            flags.push("PG_LOOP_DOUBTED");
         }
         let _ = writeln!(
             out,

@@ -32,6 +32,11 @@ pub fn generate(unit: &TranslationUnit, reports: &[LoopReport], options: &Codege
     let mut loops = String::new();
     for report in reports {
         let Some(plan) = &report.plan else { continue };
+        let mut doubted = plan.clone();
+        if options.doubt {
+            doubted.sites.iter_mut().for_each(|site| site.logged = true);
+        }
+        let plan = &doubted;
         let function = &unit.functions[plan.function];
         let found = nest::loops(function).into_iter().find(|f| f.the_loop.id == plan.loop_id);
         let Some(found) = found else { continue };

@@ -43,6 +43,8 @@ pub struct OwnOptions {
     pub dump_after: Option<String>,
     /// Compile what the typed tree says instead of the user's text.
     pub echo: bool,
+    /// Log every access of every loop, to see proofs refuted.
+    pub doubt: bool,
 }
 
 /// A command that we handle.
@@ -253,6 +255,7 @@ fn read_own(words: &[OsString], own: &mut OwnOptions) -> Result<Option<bool>, St
         match option.0 {
             "-fparagon" => forced = Some(true),
             "-fno-paragon" => forced = Some(false),
+            "-fparagon-doubt" => own.doubt = true,
             "-fparagon-echo" => {
                 own.echo = true;
                 forced = Some(true);

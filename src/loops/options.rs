@@ -26,4 +26,6 @@ pub struct CodegenOptions {
     pub runtime: Option<PathBuf>,
     /// `-fparagon-threshold=N`: the literal and static threshold of every loop.
     pub threshold: Option<u64>,
+    /// `-fparagon-doubt`: every access of every loop is logged, so that a run refutes proofs that are wrong.
+    pub doubt: bool,
 }

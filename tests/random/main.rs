@@ -90,6 +90,8 @@ struct Tally {
     loops: AtomicU64,
     on_device: AtomicU64,
     conflicts: AtomicU64,
+    /// Entries whose iterations were proven independent and were logged all the same.
+    doubted: AtomicU64,
     too_long: AtomicU64,
 }
 
@@ -161,7 +163,33 @@ fn compare(source: &Path, flags: &[&str], threshold: u64, seed: u64, tally: &Tal
         }
         Err(error) => failures.push(error),
     }
+    match build(PARAGON_CC, &["-fparagon-doubt", &format!("-fparagon-threshold={threshold}")], "doubted") {
+        Ok(executable) => failures.extend(doubt(&executable, &folder.path().join("trace"), tally)),
+        Err(error) => failures.push(error),
+    }
     failures
+}
+
+/// Runs a program in which everything is logged, and names the proofs that a conflict refutes.
+fn doubt(executable: &Path, trace: &Path, tally: &Tally) -> BTreeSet<String> {
+    let _ = fs::remove_file(trace);
+    if let Ran::TooLong = run(executable, 30, Some(["threads", "separate", "auto", "device"]), Some(trace)) {
+        tally.too_long.fetch_add(1, Ordering::Relaxed);
+    }
+    let text = fs::read_to_string(trace).unwrap_or_default();
+    let claimed = text.lines().filter(|line| line.contains("\"claimed\":true"));
+    let mut refuted = BTreeSet::new();
+    for line in claimed {
+        tally.doubted.fetch_add(1, Ordering::Relaxed);
+        if line.contains("\"write-write\"") || line.contains("\"read-write\"") {
+            let record: serde_json::Value = serde_json::from_str(line).expect(line);
+            refuted.insert(format!(
+                "the {} loop in line {} has a conflict ({})",
+                record["verdict"], record["line"], record["fail"]
+            ));
+        }
+    }
+    refuted
 }
 
 /// Does `one` for each seed on all cores, and reports.
@@ -189,13 +217,14 @@ fn for_seeds(name: &str, count: u64, one: impl Fn(u64, &Tally) -> Vec<String> + 
     let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
     eprintln!(
         "{name}: {} programs, {} runs compared, {} loop entries, {} carried out by the device ({} loops), {} with a failed \
-         check, {} runs took too long, {} differences",
+         check, {} entries proven and doubted, {} runs took too long, {} differences",
         get(&tally.programs),
         get(&tally.runs),
         get(&tally.entries),
         get(&tally.on_device),
         get(&tally.loops),
         get(&tally.conflicts),
+        get(&tally.doubted),
         get(&tally.too_long),
         failures.len()
     );
