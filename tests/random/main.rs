@@ -4,6 +4,7 @@
 //! `PARAGON_RANDOM=N` and `PARAGON_CSMITH=N` set how many programs of each kind there are, `PARAGON_SEED` where the seeds
 //! begin. A program that differs is kept, and its path printed; with `PARAGON_KEEP` all are kept.
 
+mod affine;
 mod forms;
 mod generator;
 
@@ -309,6 +310,25 @@ fn loops_of_every_form() {
         compare_and_keep("forms", forms_of_seed(seed).as_bytes(), &flags, 1, seed, tally)
     });
     assert!(tally.loops.into_inner() >= 5 * count, "hardly a loop was carried out by the device");
+}
+
+#[test]
+fn affine_loops() {
+    let count = number("PARAGON_RANDOM", 100);
+    let tally = for_seeds("affine loops", count, |seed, tally| {
+        let text = affine::program(&mut Random::new(seed));
+        // gcc 12's induction variable optimisation compiles some of these loops to something else.
+        let flags = ["-O2", "-fno-ivopts", "-fno-strict-aliasing"];
+        compare_and_keep("affine", text.as_bytes(), &flags, 1, seed, tally)
+    });
+    assert!(tally.doubted.into_inner() >= 5 * count, "hardly a loop was proven");
+}
+
+#[test]
+fn affine_loops_have_no_undefined_behaviour() {
+    sanitize("affine loops", number("PARAGON_RANDOM", 60).div_ceil(10), |seed| {
+        affine::program(&mut Random::new(seed))
+    });
 }
 
 /// The generator promises it; gcc's sanitizers look.
