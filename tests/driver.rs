@@ -200,3 +200,25 @@ fn a_panic_of_ours_is_reported() {
     let stages = Stages { lower: broken, ..STAGES };
     assert!(handle(&Toolchain::find().unwrap(), &invocation(&line), stages).is_err());
 }
+
+/// Programs under `c-tests/echo` print the same when what the typed tree says of them is compiled.
+#[test]
+fn echoes_do_the_same() {
+    let programs = fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/c-tests/echo")).unwrap();
+    for program in programs.map(|entry| entry.unwrap().path()) {
+        let folder = folder();
+        let prints = |compiler: &str, options: &str| {
+            let line = format!("-O2 -w {options} {} -o program", program.display());
+            assert!(execute(compiler, folder.path(), &line).status.success(), "{}", program.display());
+            Command::new(folder.path().join("program")).output().unwrap().stdout
+        };
+        let theirs = prints("gcc", "");
+        assert_eq!(
+            theirs,
+            prints(env!("CARGO_BIN_EXE_paragon-cc"), "-fparagon-echo"),
+            "{}",
+            program.display()
+        );
+        assert!(!theirs.is_empty());
+    }
+}

@@ -351,10 +351,11 @@ impl Lowering<'_> {
             let inherited = Quals { is_restrict: false, is_atomic: false, ..place.ty.quals };
             let ty = self.qualify(found.ty, inherited);
             let kind = match (&place.kind, found.bits) {
-                (PlaceKind::Opaque(what), _) => PlaceKind::Opaque(what),
-                (_, Some((start, width))) if !self.plain_bits(ty, start, width) => {
-                    PlaceKind::Opaque("a bit-field across units or wider than int")
+                (_, Some((_, width))) if !self.plain_bits(ty, width) => {
+                    PlaceKind::Opaque("a bit-field wider than int")
                 }
+                // A bit-field of whatever is told by its width how it is promoted.
+                (PlaceKind::Opaque(what), None) => PlaceKind::Opaque(what),
                 (_, bits) => PlaceKind::Field {
                     base: Box::new(place),
                     record,
@@ -368,10 +369,9 @@ impl Lowering<'_> {
         Ok(place)
     }
 
-    /// Whether a bit-field lies within its unit and behaves like an ordinary integer in arithmetic.
-    fn plain_bits(&self, ty: QualType, start: u32, width: u32) -> bool {
-        let bits = self.types().size_of(ty.ty).unwrap_or(0) * 8;
-        u64::from(start) + u64::from(width) <= bits && (width <= 32 || u64::from(width) == bits)
+    /// Whether a bit-field behaves like an ordinary integer in arithmetic.
+    fn plain_bits(&self, ty: QualType, width: u32) -> bool {
+        width <= 32 || u64::from(width) == self.types().size_of(ty.ty).unwrap_or(0) * 8
     }
 
     /// The way to a member, through anonymous records.
