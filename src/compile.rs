@@ -439,7 +439,11 @@ fn rewrite(
     let generated = (stages.generate)(unit, &reports, &options);
     let edits = token_edits(unit, &generated.edits);
     let mut spliced = None;
-    let mut reasons = Vec::new();
+    let name = input.path.display();
+    let mut reasons: Vec<String> = Vec::new();
+    for (file, line, reason) in &generated.left_out {
+        reasons.push(format!("{file}:{line}: left as it stood: {reason}"));
+    }
     let braces = edits.iter().any(|edit| matches!(edit, TokenEdit::Before { wrap_until: Some(_), .. }));
     let mut spoke = text.spoke;
     // Most files have no loop for us: for them this is all.
@@ -448,11 +452,12 @@ fn rewrite(
             Ok((directives, said)) => {
                 let result =
                     splice::splice(&text.expanded.text, &directives.text, &generated.prelude, &edits);
-                reasons.extend(result.declined.iter().map(|(_, reason)| reason.to_string()));
+                let declined = result.declined.iter();
+                reasons.extend(declined.map(|(_, reason)| format!("{name}: left as it stood: {reason}")));
                 spliced = Some((directives, result));
                 spoke |= said;
             }
-            Err(obstacle) => reasons.push(obstacle.to_string()),
+            Err(obstacle) => reasons.push(format!("{name}: left as it stood: {obstacle}")),
         }
     }
     if let Some(stage) = &invocation.own.dump_after {
@@ -462,7 +467,8 @@ fn rewrite(
     if let Some(format) = &invocation.own.report {
         let mut remarks = remarks::render(&reports, format == "json");
         for reason in reasons.iter().filter(|_| format == "text") {
-            remarks.push_str(&format!("{}: left as it stood: {reason}\n", input.path.display()));
+            remarks.push_str(reason);
+            remarks.push('\n');
         }
         // Nobody to tell if standard error is closed.
         let _ = std::io::stderr().write_all(remarks.as_bytes());

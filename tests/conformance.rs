@@ -942,11 +942,19 @@ fn an_ignored_signal_stays_ignored() {
     assert!(output.status.success() && contains(&fs::read(place.folder.join("loop.o")).unwrap(), MARK));
 }
 
+/// Says so if a tool isn't installed.
+fn is_missing(tool: &str) -> bool {
+    let missing = Command::new(tool).arg("--version").output().is_err();
+    if missing {
+        eprintln!("skipped: {tool} is not installed");
+    }
+    missing
+}
+
 /// What clang does with a line, and what it does below us.
 #[test]
 fn clang_below() {
-    if Command::new("clang").arg("--version").output().is_err() {
-        eprintln!("skipped: clang is not installed");
+    if is_missing("clang") {
         return;
     }
     let base = tempfile::tempdir().unwrap();
@@ -1076,8 +1084,7 @@ fn messages_on_a_terminal() {
 
 #[test]
 fn a_compiler_cache_below() {
-    if Command::new("ccache").arg("--version").output().is_err() {
-        eprintln!("skipped: ccache is not installed");
+    if is_missing("ccache") {
         return;
     }
     let base = tempfile::tempdir().unwrap();

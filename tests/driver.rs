@@ -222,3 +222,29 @@ fn echoes_do_the_same() {
         assert!(!theirs.is_empty());
     }
 }
+
+/// Loops whose text says that they are short get no code, and only those.
+#[test]
+fn loops_that_are_never_long_are_left_out() {
+    let text = "static int small[64], large[9000000];\n\
+        void constant(int *p) { for (int i = 0; i < 256; i++) p[i] = i; }\n\
+        void narrow(int *p, int n) { for (unsigned char i = 0; i < n; i++) p[i] = i; }\n\
+        void array(int n) { for (int i = n - 1; i >= 0; i--) small[i] = i; }\n\
+        void many(int *p) { for (int i = 0; i < 3000000; i++) p[i] = i; }\n\
+        void down(int *p) { for (int i = 3000000; i > 0; i -= 2) p[i] = i; }\n\
+        void wide(int n) { for (int i = 0; i < n; i += 4) large[i] = i; }\n\
+        void seldom(int *p, int n) { for (int i = 0; i < n; i++) if (p[i]) small[p[i] & 63] = p[i]; else p[i] = 1; }\n\
+        void any(int *p, int n) { for (int i = 0; i < n; i++) p[i] = i; }\n";
+    let folder = folder();
+    fs::write(folder.path().join("short.c"), text).unwrap();
+    let left_out = |options: &str| {
+        let line = format!("-O2 -fparagon-report=text {options} -c short.c");
+        let output = execute(env!("CARGO_BIN_EXE_paragon-cc"), folder.path(), &line);
+        assert!(output.status.success());
+        let said = String::from_utf8(output.stderr).unwrap();
+        let lines = said.lines().filter(|line| line.ends_with("it is never long enough to be entered"));
+        lines.filter_map(|line| line.split(':').nth(1)?.parse().ok()).collect::<Vec<u32>>()
+    };
+    assert_eq!(left_out(""), [2, 3, 4]);
+    assert!(left_out("-fparagon-threshold=1").is_empty());
+}

@@ -3,6 +3,10 @@
 //!
 //! `PARAGON_MUTATED=N` sets the number of inputs (1000 otherwise), `PARAGON_SEED` where they begin.
 
+#[path = "support/numbers.rs"]
+mod numbers;
+
+use numbers::Random;
 use paragon::c::dialect::Dialect;
 use paragon::codegen;
 use paragon::compile::token_edits;
@@ -106,19 +110,7 @@ void h(float *restrict x, const float *y, const int *k, unsigned n) { for (unsig
 void l(void *p) { static void *t[] = { &&a, &&b }; goto *t[p != 0]; a: __asm__ volatile ("nop" : : "r"(p) : "memory"); b: return; }
 "#;
 
-/// A small generator of random numbers (xorshift64*).
-struct Random(u64);
-
 impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) as usize % bound.max(1)
-    }
-    fn pick<'a, T>(&mut self, list: &'a [T]) -> &'a T {
-        &list[self.below(list.len())]
-    }
     /// A place between two characters, rather at the end of a word than inside.
     fn place(&mut self, text: &str) -> usize {
         let mut at = self.below(text.len() + 1);
@@ -261,7 +253,7 @@ fn nothing_crashes_or_hangs() {
                     if n >= count {
                         return;
                     }
-                    let mut random = Random((seed + n).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+                    let mut random = Random::new(seed + n);
                     random.below(1);
                     let text = mutate(&mut random, &texts);
                     let started = Instant::now();

@@ -173,7 +173,7 @@ pub fn loop_code(
         |t| i64::try_from(t).unwrap_or(i64::MAX).max(1),
     );
     if emitter.most_iterations().is_some_and(|most| most < i128::from(threshold)) {
-        return Err("its outermost loop is too short to be entered".into());
+        return Err("it is never long enough to be entered".into());
     }
     let direct = emitter.direct(&body);
     let device = emitter.device(&body);
@@ -780,7 +780,7 @@ impl Emitter<'_> {
                 }
             };
             let Some(affine) = &site.affine else {
-                rows.push_str("{{0, 0, 0, 0}, 0, 0}, ");
+                rows.push_str("{{0}, 0, 0}, ");
                 continue;
             };
             let mut strides = vec!["0".to_string(); MAX_DIMS];

@@ -1,7 +1,8 @@
 //! From plans to text: what stands in front of each loop, and the helpers at the start of the unit.
 //!
-//! Nothing is decided here; a plan that can't be printed is left out, and its loop stays as it stood. `docs/design.md` shows
-//! the form of the result.
+//! Whether iterations are independent is not decided here, only from how many on a loop may be entered. A plan that can't be
+//! printed, or whose loop is never that long, is left out, and the loop stays as it stood. `docs/design.md` shows the form of
+//! the result.
 
 pub mod body;
 pub mod echo;
@@ -16,6 +17,7 @@ use crate::c::hir::*;
 use crate::loops::nest;
 use crate::loops::options::CodegenOptions;
 use crate::loops::plan::LoopReport;
+use std::borrow::Cow;
 
 /// The C ABI, in front of everything that is generated.
 pub const ABI: &str = include_str!("../../runtime/include/paragon_rt.h");
@@ -32,26 +34,28 @@ pub fn generate(unit: &TranslationUnit, reports: &[LoopReport], options: &Codege
     let mut loops = String::new();
     for report in reports {
         let Some(plan) = &report.plan else { continue };
-        let mut doubted = plan.clone();
+        let mut plan = Cow::Borrowed(plan);
         if options.doubt {
-            doubted.sites.iter_mut().for_each(|site| site.logged = true);
+            plan.to_mut().sites.iter_mut().for_each(|site| site.logged = true);
         }
-        let plan = &doubted;
         let function = &unit.functions[plan.function];
         let found = nest::loops(function).into_iter().find(|f| f.the_loop.id == plan.loop_id);
         let Some(found) = found else { continue };
-        if let Ok(code) = host::loop_code(unit, report, plan, found.the_loop, options) {
-            loops.push_str(&code.helpers);
-            generated.kernels.push((report.line, code.kernel));
-            generated.edits.push(Edit::BeforeLoop {
-                loop_id: plan.loop_id,
-                text: code.guard,
-                wrap_braces: found.the_loop.unbraced_body,
-            });
+        match host::loop_code(unit, report, &plan, found.the_loop, options) {
+            Ok(code) => {
+                loops.push_str(&code.helpers);
+                generated.kernels.push((report.line, code.kernel));
+                generated.edits.push(Edit::BeforeLoop {
+                    loop_id: plan.loop_id,
+                    text: code.guard,
+                    wrap_braces: found.the_loop.unbraced_body,
+                });
+            }
+            Err(reason) => generated.left_out.push((report.file.clone(), report.line, reason)),
         }
     }
     if generated.edits.is_empty() {
-        return Generated::default();
+        return generated;
     }
     let mut allocators: Vec<&str> = Vec::new();
     for call in &unit.allocations {

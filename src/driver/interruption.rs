@@ -1,5 +1,5 @@
-//! Interruption (Ctrl-C, SIGTERM and the like) while we have a folder and children: they are removed, and we die by the
-//! same signal.
+//! Children that can be ended before their time: one that is no longer wanted ([`Cancellation`]), and all of them, with our
+//! folder, when we are interrupted (Ctrl-C, SIGTERM and the like) and die by the same signal.
 //!
 //! A handler may do next to nothing, so it only wakes a thread through a pipe; that thread ends the children, removes
 //! the folder and raises the signal again. Everyone else stops where they next touch a child. Not here: what the

@@ -1,4 +1,4 @@
-//! The real compiler: finding it, becoming it, and running it for preprocessing and for the rewritten text.
+//! The real compiler: finding it, becoming it, and running it for preprocessing, for the rewritten text and for the own one.
 //!
 //! Not here: which options mean what (`driver::arguments`) and what is done with the texts (`compile`).
 

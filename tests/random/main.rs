@@ -1,5 +1,5 @@
 //! Random programs: our own with candidate loops, and csmith's. Each must give the same output however it is compiled and
-//! wherever its loops run.
+//! wherever its loops run; and no conflict may refute what was proven of its loops.
 //!
 //! `PARAGON_RANDOM=N` and `PARAGON_CSMITH=N` set how many programs of each kind there are, `PARAGON_SEED` where the seeds
 //! begin. A program that differs is kept, and its path printed; with `PARAGON_KEEP` all are kept.
@@ -7,6 +7,10 @@
 mod affine;
 mod forms;
 mod generator;
+#[path = "../support/numbers.rs"]
+mod numbers;
+
+use numbers::Random;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -16,28 +20,6 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 const PARAGON_CC: &str = env!("CARGO_BIN_EXE_paragon-cc");
-
-/// A small generator of random numbers (xorshift64*).
-pub struct Random(u64);
-
-impl Random {
-    fn new(seed: u64) -> Random {
-        let mut random = Random(seed.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-        for _ in 0..4 {
-            random.below(2);
-        }
-        random
-    }
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) as usize % bound.max(1)
-    }
-    fn pick<'a, T>(&mut self, list: &'a [T]) -> &'a T {
-        &list[self.below(list.len())]
-    }
-}
 
 fn number(name: &str, otherwise: u64) -> u64 {
     std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(otherwise)
