@@ -4,6 +4,8 @@
 set -eu -o pipefail
 cd "$(dirname "$0")/.."
 out=build/gpu
+# Every loop, however short, and on threads, too.
+forced="-fparagon-threshold=1 -fparagon-checked-threads"
 rm -rf $out
 mkdir -p $out/kernels
 cp target/release/libparagon_rt.so $out/
@@ -11,11 +13,11 @@ strip --strip-debug $out/libparagon_rt.so
 for file in c-tests/chapter/*.c c-tests/features/*.c; do
   name=$(basename "$file" .c)
   cc -O2 "$file" -o "$out/$name.cc" -lm
-  target/release/paragon-cc -O2 -fparagon-threshold=1 --paragon-save-temps=$out/kernels "$file" -o "$out/$name.paragon" -lm
+  target/release/paragon-cc -O2 $forced --paragon-save-temps=$out/kernels "$file" -o "$out/$name.paragon" -lm
 done
 cc -O2 c-tests/planted/*.c -o $out/planted.cc -lm
 cc -O2 -c c-tests/planted/reference.c -o $out/reference.o
-target/release/paragon-cc -O2 -fparagon-threshold=1 c-tests/planted/planted.c $out/reference.o -o $out/planted.paragon -lm
+target/release/paragon-cc -O2 $forced c-tests/planted/planted.c $out/reference.o -o $out/planted.paragon -lm
 for name in fdtd seidel jacobi1d jacobi2d gemm tmv saxpy house ipvec ger gemver fwd sor; do
   cc -O3 "c-tests/chapter/$name.c" -o "$out/$name.o3.cc" -lm
   target/release/paragon-cc -O3 "c-tests/chapter/$name.c" -o "$out/$name.o3.paragon" -lm
@@ -27,6 +29,6 @@ PARAGON_SOURCES=$PWD/$out/random/sources PARAGON_RANDOM=${RANDOM_PROGRAMS:-60} \
 for file in "$out"/random/sources/*.c; do
   name=$(basename "$file" .c)
   cc -w -O2 "$file" -o "$out/random/$name.cc" -lm
-  target/release/paragon-cc -w -O2 -fparagon-threshold=1 "$file" -o "$out/random/$name.paragon" -lm
+  target/release/paragon-cc -w -O2 $forced "$file" -o "$out/random/$name.paragon" -lm
 done
 ls $out | wc -l

@@ -435,6 +435,7 @@ fn rewrite(
         runtime: toolchain::runtime_library(),
         threshold: invocation.own.threshold,
         doubt: invocation.own.doubt,
+        checked_threads: invocation.own.checked_threads,
     };
     let generated = (stages.generate)(unit, &reports, &options);
     let edits = token_edits(unit, &generated.edits);
@@ -448,7 +449,11 @@ fn rewrite(
     let mut spoke = text.spoke;
     // Most files have no loop for us: for them this is all.
     if !edits.is_empty() {
-        match toolchain.directives(invocation, input, folder) {
+        let target = match invocation.shows_macros() {
+            true => toolchain.directives(invocation, input, folder),
+            false => Ok((text.expanded.clone(), false)),
+        };
+        match target {
             Ok((directives, said)) => {
                 let result =
                     splice::splice(&text.expanded.text, &directives.text, &generated.prelude, &edits);

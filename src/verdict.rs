@@ -243,6 +243,7 @@ fn attempt(
         may_abort: accesses.may_abort,
         cuda_exact: true,
         work: accesses.work.max(1),
+        touches: accesses.touches,
     };
     Ok((verdict, check, reason, Box::new(plan)))
 }

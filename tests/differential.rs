@@ -190,7 +190,7 @@ fn build<'a>(program: &'a Program, compiler: &Path, level: &str, folder: &Path) 
     let said = succeed(
         plain(compiler)
             .args(flags)
-            .arg("-fparagon-threshold=1")
+            .args(["-fparagon-threshold=1", "-fparagon-checked-threads"])
             .arg("-o")
             .arg(built.paragon())
             .arg(&program.source)
@@ -505,7 +505,7 @@ fn every_planted_conflict_is_detected() {
     succeed(plain("cc").args(["-O2", "-c", "-o"]).arg(&reference).arg(source("reference.c")));
     succeed(
         plain(PARAGON_CC)
-            .args(["-std=gnu11", "-O2", "-fparagon-threshold=1", "-o"])
+            .args(["-std=gnu11", "-O2", "-fparagon-threshold=1", "-fparagon-checked-threads", "-o"])
             .arg(&executable)
             .arg(source("planted.c"))
             .arg(&reference),

@@ -58,7 +58,7 @@ while read -r line; do
     continue
   fi
   make_planted() {
-    "$built/paragon-cc" -O2 -fparagon-threshold=1 c-tests/planted/planted.c "$work/reference.o" -o "$work/planted"
+    "$built/paragon-cc" -O2 -fparagon-threshold=1 -fparagon-checked-threads c-tests/planted/planted.c "$work/reference.o" -o "$work/planted"
   }
   wrong=0
   if ! make_planted >"$work/build.log" 2>&1; then

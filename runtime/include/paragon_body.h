@@ -59,6 +59,31 @@ __extension__ typedef unsigned long long __PG_ALIAS __pg_w64;
 typedef float __PG_ALIAS __pg_f32;
 typedef double __PG_ALIAS __pg_f64;
 
+/* A scalar in memory, by its address. Macros, because compilers take their time over functions that they then inline. */
+#define __pg_get_i8(a) (*(const __pg_i8 *)(a))
+#define __pg_set_i8(a, v) (*(__pg_i8 *)(a) = (v))
+#define __pg_get_u8(a) (*(const __pg_u8 *)(a))
+#define __pg_set_u8(a, v) (*(__pg_u8 *)(a) = (v))
+#define __pg_get_i16(a) (*(const __pg_i16 *)(a))
+#define __pg_set_i16(a, v) (*(__pg_i16 *)(a) = (v))
+#define __pg_get_u16(a) (*(const __pg_u16 *)(a))
+#define __pg_set_u16(a, v) (*(__pg_u16 *)(a) = (v))
+#define __pg_get_i32(a) (*(const __pg_i32 *)(a))
+#define __pg_set_i32(a, v) (*(__pg_i32 *)(a) = (v))
+#define __pg_get_u32(a) (*(const __pg_w32 *)(a))
+#define __pg_set_u32(a, v) (*(__pg_w32 *)(a) = (v))
+#define __pg_get_i64(a) (*(const __pg_m64 *)(a))
+#define __pg_set_i64(a, v) (*(__pg_m64 *)(a) = (v))
+#define __pg_get_u64(a) (*(const __pg_w64 *)(a))
+#define __pg_set_u64(a, v) (*(__pg_w64 *)(a) = (v))
+#define __pg_get_f32(a) (*(const __pg_f32 *)(a))
+#define __pg_set_f32(a, v) (*(__pg_f32 *)(a) = (v))
+#define __pg_get_f64(a) (*(const __pg_f64 *)(a))
+#define __pg_set_f64(a, v) (*(__pg_f64 *)(a) = (v))
+
+/* A unit without functions for the threads device needs no more than this. */
+#ifndef __PG_DIRECT_ONLY
+
 /* Run-time compiled kernels know their log method. */
 #ifdef __PG_METHOD
 #define __PG_LOG_METHOD(l) __PG_METHOD
@@ -255,14 +280,6 @@ __PG_SHARED_FN void __pg_end_thread(struct __pg_ctx *c)
     else if (__PG_LOG_METHOD(c->launch) != PG_LOG_NONE)                                                                \
       __pg_mark_write(c, v, address, (__pg_u32)sizeof(type));                                                          \
     *(type *)p = value;                                                                                                \
-  }                                                                                                                    \
-  __PG_FN type __pg_get_##name(__pg_u64 address)                                                                       \
-  {                                                                                                                    \
-    return *(const type *)address;                                                                                     \
-  }                                                                                                                    \
-  __PG_FN void __pg_set_##name(__pg_u64 address, type value)                                                           \
-  {                                                                                                                    \
-    *(type *)address = value;                                                                                          \
   }
 
 __PG_DEFINE_ACCESS(i8, __pg_i8, 0)
@@ -407,4 +424,5 @@ __PG_FN float __pg_sqrt_f32(struct __pg_ctx *c, float x)
 #endif
 }
 
+#endif /* __PG_DIRECT_ONLY */
 #endif

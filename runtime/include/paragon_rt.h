@@ -12,7 +12,7 @@
 #define __extension__
 #endif
 
-#define PG_ABI_VERSION 2u
+#define PG_ABI_VERSION 3u
 #define PG_MAX_DIMS 4
 
 __extension__ typedef signed long long __pg_i64;
@@ -94,9 +94,58 @@ struct __pg_pin {
   __pg_u64 width;
 };
 
+/* How an entry is made of the numbers that a loop hands over (`start` below). The numbers, in this order: n_values
+ * values; of each result its value at entry; of each dimension the limit; of each pin its address. Integers are extended
+ * to 64 bits by their type. */
+
+/* What an induction variable is compared by. */
+enum { PG_LT = 0, PG_LE = 1, PG_GT = 2, PG_GE = 3, PG_NE = 4 };
+/* One dimension: first, first + step, ... while REL limit. */
+struct __pg_dim {
+  __pg_u32 first;       /* number of its first value; where its value after the loop goes */
+  __pg_u32 relation;    /* PG_LT ... */
+  __pg_u32 is_unsigned; /* not 0: compared as unsigned, so numbers of 2^63 and more are refused */
+  __pg_i64 step;
+  __pg_i64 low, high;   /* the variable must stay in there, its value after the loop included: it never wraps */
+};
+/* Where a base comes from. */
+enum { PG_FROM_POINTER = 0, PG_FROM_OBJECT = 1, PG_FROM_NOWHERE = 2 };
+struct __pg_origin {
+  __pg_u32 kind;        /* PG_FROM_... */
+  __pg_u32 number;      /* the number that is its address */
+  __pg_u64 size;        /* of the object */
+};
+/* A step of a computation on a stack. Arithmetic that overflows refuses the entry. */
+enum {
+  PG_TERM_CONSTANT = 0, /* push the operand */
+  PG_TERM_SIGNED = 1,   /* push the number of that index */
+  PG_TERM_UNSIGNED = 2, /* the same; 2^63 and more are refused */
+  PG_TERM_ADD = 3,
+  PG_TERM_MUL = 4,
+  PG_TERM_MIN = 5,
+  PG_TERM_MAX = 6,
+  PG_TERM_ACCESS = 7,   /* pop into field operand % 6 (strides, lo, hi) of access operand / 6 */
+  PG_TERM_NUMBER = 8,   /* pop into the number of that index */
+  PG_TERM_AT_LEAST = 9, /* pop; less than the operand is refused */
+  PG_TERM_AT_MOST = 10  /* pop; more than the operand is refused */
+};
+struct __pg_term {
+  __pg_u32 op;
+  __pg_i64 operand;
+};
+struct __pg_recipe {
+  const struct __pg_dim *dims;         /* n_dims */
+  const struct __pg_origin *origins;   /* n_bases */
+  const struct __pg_access *accesses;  /* n_sites: what is known before; terms fill in the rest */
+  const __pg_u32 *pins;                /* n_pins: their widths */
+  const struct __pg_term *terms;
+  const __pg_u32 *moved;               /* numbers that move on with dimension 0: by the number behind it, each time */
+  __pg_u32 n_terms, n_moved;
+};
+
 struct __pg_info;
 
-/* One entry of a loop; lives on the caller's stack. */
+/* One entry of a loop. */
 struct __pg_entry {
   const struct __pg_info *info;
   __pg_i64 trip[PG_MAX_DIMS];         /* of each merged dimension, 1 beyond n_dims; all positive */
@@ -168,12 +217,12 @@ struct __pg_info {
   const struct __pg_result *results;
   const char *const *cuda_body; /* pieces of the device text, ended by a null pointer; paragon_body.h goes in front */
   /* Iterations [begin, end) of dimension 0, all of the other dimensions, in source order, on host memory. Reductions
-   * continue from results and last values are stored there. Returns the iterations not done (it polls *stop, which
-   * may be null, once per strip). */
-  __pg_i64 (*direct)(const struct __pg_entry *, __pg_value *results, __pg_i64 begin, __pg_i64 end,
-                     const volatile __pg_u32 *stop);
-  /* Iterations [begin, end) of the merged space on translated memory, with logs. */
+   * continue from results and last values are stored there. */
+  void (*direct)(const struct __pg_entry *, __pg_value *results, __pg_i64 begin, __pg_i64 end);
+  /* Iterations [begin, end) of the merged space on translated memory, with logs. Null where checked threads can't pay:
+   * then only a GPU can speculate. */
   void (*device)(const struct __pg_launch *, __pg_u64 begin, __pg_u64 end);
+  const struct __pg_recipe *recipe;
 };
 
 /* One per loop, writable. */
@@ -186,7 +235,10 @@ struct __pg_loop {
 /* What __pg_rt_attach returns. Functions never unwind and preserve errno. */
 struct __pg_api {
   __pg_u32 abi;
-  /* 1: the loop is complete, results filled in. 0: nothing happened, run it as it stood. */
+  /* 1: the loop is complete: the numbers of its results, of its induction variables and of what moved with them are
+   * their values after it. 0: nothing happened, run it as it stood. Its first test must have been true. */
+  int (*start)(struct __pg_loop *, __pg_value *numbers);
+  /* The same for an entry that is complete, and that lives while this is called; only the results come back. */
   int (*enter)(struct __pg_loop *, struct __pg_entry *);
   void (*allocated)(void *start, __pg_u64 bytes);
   void (*freed)(void *start);

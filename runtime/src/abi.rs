@@ -7,7 +7,7 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 
 #[allow(missing_docs)]
 mod constants {
-    pub const PG_ABI_VERSION: u32 = 2;
+    pub const PG_ABI_VERSION: u32 = 3;
     pub const PG_MAX_DIMS: usize = 4;
     pub const PG_PARALLEL: u32 = 1;
     pub const PG_POSSIBLY_PARALLEL: u32 = 2;
@@ -44,6 +44,25 @@ mod constants {
     pub const PG_U64: u32 = 7;
     pub const PG_F32: u32 = 8;
     pub const PG_F64: u32 = 9;
+    pub const PG_LT: u32 = 0;
+    pub const PG_LE: u32 = 1;
+    pub const PG_GT: u32 = 2;
+    pub const PG_GE: u32 = 3;
+    pub const PG_NE: u32 = 4;
+    pub const PG_FROM_POINTER: u32 = 0;
+    pub const PG_FROM_OBJECT: u32 = 1;
+    pub const PG_FROM_NOWHERE: u32 = 2;
+    pub const PG_TERM_CONSTANT: u32 = 0;
+    pub const PG_TERM_SIGNED: u32 = 1;
+    pub const PG_TERM_UNSIGNED: u32 = 2;
+    pub const PG_TERM_ADD: u32 = 3;
+    pub const PG_TERM_MUL: u32 = 4;
+    pub const PG_TERM_MIN: u32 = 5;
+    pub const PG_TERM_MAX: u32 = 6;
+    pub const PG_TERM_ACCESS: u32 = 7;
+    pub const PG_TERM_NUMBER: u32 = 8;
+    pub const PG_TERM_AT_LEAST: u32 = 9;
+    pub const PG_TERM_AT_MOST: u32 = 10;
     pub const PG_FAIL_WAW: u32 = 1;
     pub const PG_FAIL_RAW: u32 = 2;
     pub const PG_FAIL_RANGE: u32 = 4;
@@ -101,7 +120,7 @@ pub struct ResultInfo {
 }
 
 /// `struct __pg_base`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[allow(missing_docs)]
 #[repr(C)]
 pub struct Base {
@@ -128,6 +147,53 @@ pub struct Access {
 pub struct Pin {
     pub address: u64,
     pub width: u64,
+}
+
+/// `struct __pg_dim`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+#[repr(C)]
+pub struct Dim {
+    pub first: u32,
+    pub relation: u32,
+    pub is_unsigned: u32,
+    pub step: i64,
+    pub low: i64,
+    pub high: i64,
+}
+
+/// `struct __pg_origin`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+#[repr(C)]
+pub struct Origin {
+    pub kind: u32,
+    pub number: u32,
+    pub size: u64,
+}
+
+/// `struct __pg_term`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+#[repr(C)]
+pub struct Term {
+    pub op: u32,
+    pub operand: i64,
+}
+
+/// `struct __pg_recipe`.
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+#[repr(C)]
+pub struct Recipe {
+    pub dims: *const Dim,
+    pub origins: *const Origin,
+    pub accesses: *const Access,
+    pub pins: *const u32,
+    pub terms: *const Term,
+    pub moved: *const u32,
+    pub n_terms: u32,
+    pub n_moved: u32,
 }
 
 /// `struct __pg_region`.
@@ -179,7 +245,7 @@ pub struct Entry {
 }
 
 /// Type of `direct` in `struct __pg_info`.
-pub type DirectFn = unsafe extern "C" fn(*const Entry, *mut Value, i64, i64, *const u32) -> i64;
+pub type DirectFn = unsafe extern "C" fn(*const Entry, *mut Value, i64, i64);
 /// Type of `device` in `struct __pg_info`.
 pub type DeviceFn = unsafe extern "C" fn(*const RawLaunch, u64, u64);
 
@@ -208,7 +274,8 @@ pub struct Info {
     pub results: *const ResultInfo,
     pub cuda_body: *const *const c_char,
     pub direct: DirectFn,
-    pub device: DeviceFn,
+    pub device: Option<DeviceFn>,
+    pub recipe: *const Recipe,
 }
 
 // SAFETY: an Info is immutable static data of a loaded object; its pointers lead to immutable static data too.
@@ -259,6 +326,41 @@ impl Info {
     pub fn results(&self) -> &[ResultInfo] {
         // SAFETY: as for `sites`.
         unsafe { table(self.results, self.n_results) }
+    }
+    /// How an entry is made of numbers.
+    pub fn recipe(&self) -> Option<&Recipe> {
+        // SAFETY: null, or static data of the object.
+        unsafe { self.recipe.as_ref() }
+    }
+    /// How each dimension counts; empty without a recipe.
+    pub fn dims(&self) -> &[Dim] {
+        // SAFETY: as for `sites`.
+        self.recipe().map_or(&[], |r| unsafe { table(r.dims, self.n_dims) })
+    }
+    /// Where each base comes from; empty without a recipe.
+    pub fn origins(&self) -> &[Origin] {
+        // SAFETY: as for `sites`.
+        self.recipe().map_or(&[], |r| unsafe { table(r.origins, self.n_bases) })
+    }
+    /// What is known of the sites' addresses before an entry; empty without a recipe.
+    pub fn known_accesses(&self) -> &[Access] {
+        // SAFETY: as for `sites`.
+        self.recipe().map_or(&[], |r| unsafe { table(r.accesses, self.n_sites) })
+    }
+    /// Width of each pin; empty without a recipe.
+    pub fn pin_widths(&self) -> &[u32] {
+        // SAFETY: as for `sites`.
+        self.recipe().map_or(&[], |r| unsafe { table(r.pins, self.n_pins) })
+    }
+    /// What is computed at an entry; empty without a recipe.
+    pub fn terms(&self) -> &[Term] {
+        // SAFETY: as for `sites`.
+        self.recipe().map_or(&[], |r| unsafe { table(r.terms, r.n_terms) })
+    }
+    /// The numbers that move on with dimension 0; empty without a recipe.
+    pub fn moved(&self) -> &[u32] {
+        // SAFETY: as for `sites`.
+        self.recipe().map_or(&[], |r| unsafe { table(r.moved, r.n_moved) })
     }
     /// The user's file.
     pub fn file(&self) -> std::borrow::Cow<'_, str> {
@@ -347,6 +449,7 @@ pub struct Loop {
 #[repr(C)]
 pub struct Api {
     pub abi: u32,
+    pub start: extern "C" fn(*mut Loop, *mut Value) -> c_int,
     pub enter: extern "C" fn(*mut Loop, *mut Entry) -> c_int,
     pub allocated: extern "C" fn(*mut c_void, u64),
     pub freed: extern "C" fn(*mut c_void),
@@ -401,6 +504,10 @@ mod tests {
         layout!(checks, Base, "base", [pointer, object_lo, object_hi, dynamic]);
         layout!(checks, Access, "access", [stride, lo, hi]);
         layout!(checks, Pin, "pin", [address, width]);
+        layout!(checks, Dim, "dim", [first, relation, is_unsigned, step, low, high]);
+        layout!(checks, Origin, "origin", [kind, number, size]);
+        layout!(checks, Term, "term", [op, operand]);
+        layout!(checks, Recipe, "recipe", [dims, origins, accesses, pins, terms, moved, n_terms, n_moved]);
         layout!(checks, Region, "region", [lo, size, dev, log]);
         layout!(checks, Entry, "entry", [info, trip, values, results, bases, accesses, pins]);
         layout!(
@@ -418,11 +525,11 @@ mod tests {
             "info",
             [
                 abi, verdict, check, flags, file, function, line, n_dims, n_values, n_results, n_bases,
-                n_sites, n_pairs, n_pins, work, sites, pairs, results, cuda_body, direct, device
+                n_sites, n_pairs, n_pins, work, sites, pairs, results, cuda_body, direct, device, recipe
             ]
         );
         layout!(checks, Loop, "loop", [threshold, info, state]);
-        layout!(checks, Api, "api", [abi, enter, allocated, freed, object]);
+        layout!(checks, Api, "api", [abi, start, enter, allocated, freed, object]);
         checks.push(format!("sizeof(__pg_value) == {}", size_of::<Value>()));
         macro_rules! constants {
             ($($name:ident)*) => { $(checks.push(format!("{} == {}", stringify!($name), $name));)* };
@@ -431,7 +538,9 @@ mod tests {
             PG_CHECK_INSPECTOR PG_CHECK_LOGS PG_LOOP_MAY_ABORT PG_LOOP_CUDA_EXACT PG_LOOP_DYNAMIC PG_LOOP_DOUBTED PG_SITE_STORE
             PG_SITE_LOGGED PG_SITE_UNCONDITIONAL PG_SITE_EXACT PG_SITE_LOADS_POINTER PG_SITE_HAS_AFFINE PG_SITE_MAY_CHANGE_PIN PG_LAST PG_ADD
             PG_MUL PG_AND PG_OR PG_XOR PG_MIN PG_MAX PG_I8 PG_U8 PG_I16 PG_U16 PG_I32 PG_U32 PG_I64 PG_U64 PG_F32
-            PG_F64 PG_FAIL_WAW PG_FAIL_RAW PG_FAIL_RANGE PG_FAIL_NO_ARRAY PG_FAIL_MISALIGNED PG_FAIL_ARITHMETIC
+            PG_F64 PG_LT PG_LE PG_GT PG_GE PG_NE PG_FROM_POINTER PG_FROM_OBJECT PG_FROM_NOWHERE PG_TERM_CONSTANT
+            PG_TERM_SIGNED PG_TERM_UNSIGNED PG_TERM_ADD PG_TERM_MUL PG_TERM_MIN PG_TERM_MAX PG_TERM_ACCESS PG_TERM_NUMBER
+            PG_TERM_AT_LEAST PG_TERM_AT_MOST PG_FAIL_WAW PG_FAIL_RAW PG_FAIL_RANGE PG_FAIL_NO_ARRAY PG_FAIL_MISALIGNED PG_FAIL_ARITHMETIC
             PG_FAIL_NAN PG_FAIL_STOPPED PG_MANY);
         use crate::device::LogMethod;
         for (name, method) in [

@@ -46,6 +46,9 @@ pub struct Engine {
 /// Why a loop runs as it stood.
 type Declined = String;
 
+/// A loop without a function for the threads device, which the compiler leaves out where it can't pay.
+const UNCHECKED: &str = "checked threads can't pay here: no code was generated for them";
+
 struct Active<'a>(&'a AtomicBool);
 
 impl Drop for Active<'_> {
@@ -238,7 +241,7 @@ impl Engine {
             && self.config.race != RaceChoice::Worker
             && !visit.info.has(PG_LOOP_MAY_ABORT);
         if asked {
-            let kind = self.asked_kind(visit.info)?;
+            let kind = self.asked_kind(visit.info, in_place)?;
             if in_place && kind == Kind::Threads {
                 // SAFETY: as above.
                 return unsafe { self.run_in_place(visit) };
@@ -282,8 +285,12 @@ impl Engine {
     }
 
     /// The device that `PARAGON_DEVICE` asks for, under a race whose winner is fixed: then it is waited for.
-    fn asked_kind(&self, info: &Info) -> Result<Kind, Declined> {
+    fn asked_kind(&self, info: &Info, in_place: bool) -> Result<Kind, Declined> {
         let exact = info.has(PG_LOOP_CUDA_EXACT);
+        let threads = || match in_place || info.device.is_some() {
+            true => Ok(Kind::Threads),
+            false => Err(UNCHECKED.to_string()),
+        };
         let cuda = |otherwise: Result<Kind, Declined>| {
             self.cmt.open_cuda();
             while self.cmt.cuda_state() == CudaState::Opening {
@@ -293,11 +300,11 @@ impl Engine {
         };
         match self.config.device {
             DeviceChoice::Off => Err("switched off".into()),
-            DeviceChoice::Threads => Ok(Kind::Threads),
+            DeviceChoice::Threads => threads(),
             DeviceChoice::Cuda if !exact => Err("CUDA would not give the same bits".into()),
             DeviceChoice::Cuda => cuda(Err("no usable CUDA device".into())),
-            DeviceChoice::Auto if exact => cuda(Ok(Kind::Threads)),
-            DeviceChoice::Auto => Ok(Kind::Threads),
+            DeviceChoice::Auto if exact => cuda(threads()),
+            DeviceChoice::Auto => threads(),
         }
     }
 
@@ -332,7 +339,10 @@ impl Engine {
             logged: plan.logged(),
             open: [
                 in_place && several,
-                choice != DeviceChoice::Cuda && several && visit.iterations <= MAX_ITERATIONS,
+                choice != DeviceChoice::Cuda
+                    && several
+                    && info.device.is_some()
+                    && visit.iterations <= MAX_ITERATIONS,
                 may_use_cuda,
             ],
         };
@@ -346,8 +356,14 @@ impl Engine {
         situation.open[Way::Cuda as usize] &= state == CudaState::Ready;
         let undecided = may_use_cuda && matches!(state, CudaState::Unknown | CudaState::Opening);
 
-        // The first invocation of a logged loop is monitored.
-        if plan.logged() && visit.history.category == Category::Unknown && self.config.monitor && several {
+        // The first invocation of a logged loop is monitored, where there are threads for that. A GPU is only woken for
+        // what may pay.
+        if plan.logged()
+            && visit.history.category == Category::Unknown
+            && self.config.monitor
+            && several
+            && info.device.is_some()
+        {
             if lock(&self.pending).is_some() {
                 return Err("another loop is being monitored".into());
             }
@@ -389,7 +405,7 @@ impl Engine {
             let started = Instant::now();
             visit.fp.program(|| {
                 // SAFETY: iterations in source order, as the program would run them.
-                unsafe { (info.direct)(entry, results.as_mut_ptr(), 0, first, std::ptr::null()) };
+                unsafe { (info.direct)(entry, results.as_mut_ptr(), 0, first) };
             });
             visit.history.worker_took(first as u64 * inner, started.elapsed().as_nanos() as u64);
             visit.record.worker_iterations = first as u64;

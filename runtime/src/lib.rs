@@ -12,10 +12,11 @@ pub mod floating_point;
 pub mod history;
 pub mod memory;
 pub mod policy;
+pub mod recipe;
 pub mod speculation;
 pub mod trace;
 
-use abi::{Api, Entry, Loop, PG_ABI_VERSION};
+use abi::{Api, Entry, Loop, PG_ABI_VERSION, Value};
 use std::ffi::{c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
@@ -80,6 +81,33 @@ extern "C" fn enter(the_loop: *mut Loop, loop_entry: *mut Entry) -> c_int {
     })
 }
 
+extern "C" fn start(the_loop: *mut Loop, numbers: *mut Value) -> c_int {
+    let _whole = NotCancelled::new();
+    guarded(0, || {
+        // SAFETY: generated code passes its static loop, whose facts are static, too.
+        let Some((the_loop, info)) =
+            (unsafe { the_loop.as_ref().and_then(|the_loop| Some((the_loop, the_loop.info.as_ref()?))) })
+        else {
+            return 0;
+        };
+        if info.abi != PG_ABI_VERSION || numbers.is_null() {
+            return 0;
+        }
+        // SAFETY: generated code passes as many numbers as the loop's facts say, on its stack.
+        let numbers = unsafe { std::slice::from_raw_parts_mut(numbers, recipe::numbers(info)) };
+        let (Some(engine), Some(mut prepared)) = (ENGINE.get(), recipe::prepare(info, numbers)) else {
+            return 0;
+        };
+        let mut entry = prepared.entry(info, numbers);
+        // SAFETY: as above; the entry's tables outlive the call.
+        let done = unsafe { engine.enter(the_loop, &mut entry) };
+        if done {
+            prepared.conclude(info, numbers);
+        }
+        done.into()
+    })
+}
+
 extern "C" fn allocated(start: *mut c_void, bytes: u64) {
     guarded((), || {
         if let Some(engine) = ENGINE.get() {
@@ -96,7 +124,7 @@ extern "C" fn freed(start: *mut c_void) {
     });
 }
 
-static API: Api = Api { abi: PG_ABI_VERSION, enter, allocated, freed, object: allocated };
+static API: Api = Api { abi: PG_ABI_VERSION, start, enter, allocated, freed, object: allocated };
 
 /// Gives an object the runtime's functions; null if this library can't serve `abi` or is switched off.
 #[unsafe(no_mangle)]

@@ -1,10 +1,10 @@
-//! Host code of one loop: static facts, the worker, the threads kernel, the CUDA text, the try-function, and the guard
-//! that stands at the loop.
+//! Host code of one loop: static facts, the worker, the threads kernel, the CUDA text, and the guard that stands at the
+//! loop. How an entry is made at run time is in `codegen::recipe`, what is worth generating at all in `codegen::worth`.
 
-use super::body::{self, MACROS_DEVICE, MACROS_DIRECT, MACROS_END, Printer, variable};
+use super::body::{self, MACROS_DEVICE, MACROS_DIRECT, MACROS_END, variable};
 use super::stub::escape;
-use super::types::{self, Scalar, integer, limits, literal, scalar};
-use crate::c::constant;
+use super::types::{self, Scalar, integer, literal, scalar};
+use super::worth;
 use crate::c::hir::*;
 use crate::loops::nest;
 use crate::loops::options::CodegenOptions;
@@ -12,55 +12,6 @@ use crate::loops::plan::*;
 use crate::loops::scalars::is_scalar;
 use std::collections::BTreeSet;
 use std::fmt::Write;
-
-/// Checked arithmetic for bounds.
-pub const HELPERS: &str = r#"
-__PG_FN __pg_i64 __pg_add(__pg_i64 __pg_a, __pg_i64 __pg_b, int *__pg_bad)
-{
-  __pg_i64 __pg_r;
-  *__pg_bad |= __builtin_add_overflow(__pg_a, __pg_b, &__pg_r);
-  return __pg_r;
-}
-__PG_FN __pg_i64 __pg_mul(__pg_i64 __pg_a, __pg_i64 __pg_b, int *__pg_bad)
-{
-  __pg_i64 __pg_r;
-  *__pg_bad |= __builtin_mul_overflow(__pg_a, __pg_b, &__pg_r);
-  return __pg_r;
-}
-__PG_FN __pg_i64 __pg_min(__pg_i64 __pg_a, __pg_i64 __pg_b)
-{
-  return __pg_a < __pg_b ? __pg_a : __pg_b;
-}
-__PG_FN __pg_i64 __pg_max(__pg_i64 __pg_a, __pg_i64 __pg_b)
-{
-  return __pg_a > __pg_b ? __pg_a : __pg_b;
-}
-/* Trip count of first, first + step, ... while REL limit; 0 or less: not to be entered. relation: 0 <, 1 <=, 2 >, 3 >=,
- * 4 !=. The value after the last iteration must lie in [low, high], so that the variable never wraps. */
-__PG_SHARED_FN __pg_i64 __pg_trips(__pg_i64 __pg_first, __pg_i64 __pg_limit, __pg_i64 __pg_step, int __pg_relation,
-                            __pg_i64 __pg_low, __pg_i64 __pg_high)
-{
-  __pg_i64 __pg_span, __pg_trip, __pg_end, __pg_size = __pg_step < 0 ? -__pg_step : __pg_step;
-  int __pg_bad = 0;
-  if (__pg_step > 0)
-    __pg_bad = __builtin_sub_overflow(__pg_limit, __pg_first, &__pg_span);
-  else
-    __pg_bad = __builtin_sub_overflow(__pg_first, __pg_limit, &__pg_span);
-  if (__pg_bad || __pg_span < 0)
-    return 0;
-  if (__pg_relation == 1 || __pg_relation == 3)
-    __pg_trip = __pg_span / __pg_size + 1;
-  else if (__pg_relation == 4)
-    __pg_trip = __pg_span % __pg_size == 0 ? __pg_span / __pg_size : 0;
-  else
-    __pg_trip = __pg_span / __pg_size + (__pg_span % __pg_size != 0);
-  __pg_end = __pg_add(__pg_first, __pg_mul(__pg_trip, __pg_step, &__pg_bad), &__pg_bad);
-  return __pg_bad || __pg_end < __pg_low || __pg_end > __pg_high ? 0 : __pg_trip;
-}
-"#;
-
-/// Operations below which entering is never worth it.
-const WORTH: u64 = 200_000;
 
 /// Generated text of one loop.
 pub struct LoopCode {
@@ -70,28 +21,32 @@ pub struct LoopCode {
     pub guard: String,
     /// The device text.
     pub kernel: String,
+    /// Whether the helpers have a function for the threads device.
+    pub checked: bool,
 }
 
 type Printed<T> = Result<T, String>;
 
 /// A scalar that comes back.
-struct ResultSlot {
-    var: VarId,
-    kind: Scalar,
-    op: Option<ReductionOp>,
+pub(super) struct ResultSlot {
+    pub var: VarId,
+    pub kind: Scalar,
+    pub op: Option<ReductionOp>,
 }
 
-struct Emitter<'a> {
-    unit: &'a TranslationUnit,
-    plan: &'a LoopPlan,
-    n: u32,
-    results: Vec<ResultSlot>,
+pub(super) struct Emitter<'a> {
+    pub unit: &'a TranslationUnit,
+    pub plan: &'a LoopPlan,
+    pub n: u32,
+    pub results: Vec<ResultSlot>,
     /// Objects whose addresses are needed: those of bases, and of memory read at entry.
-    objects: Vec<VarId>,
+    pub objects: Vec<VarId>,
     /// Whether an invariant has a type; pointers and integers only.
-    invariant_kinds: Vec<Scalar>,
+    pub invariant_kinds: Vec<Scalar>,
     /// Secondary induction variables and how far each iteration moves them.
-    secondary: Vec<(VarId, Bound)>,
+    pub secondary: Vec<(VarId, Bound)>,
+    /// Those among them that the loop's head moves, so that the body alone leaves them behind.
+    moved_by_head: BTreeSet<VarId>,
     /// `-fparagon-doubt`.
     doubt: bool,
 }
@@ -124,6 +79,14 @@ pub fn loop_code(
         ScalarRole::Secondary { step } => Some((*v, step.clone())),
         _ => None,
     });
+    let mut moved_by_head = BTreeSet::new();
+    for head in [&the_loop.step, &the_loop.cond].into_iter().flatten() {
+        nest::expressions(head, &mut |e| {
+            if let Some((place, _, true)) = nest::accessed_place(e) {
+                moved_by_head.extend(nest::root_variable(place));
+            }
+        });
+    }
     let mut objects = BTreeSet::new();
     for base in &plan.bases {
         if let Base::Object { var, .. } = base {
@@ -163,26 +126,26 @@ pub fn loop_code(
         objects: objects.into_iter().collect(),
         invariant_kinds,
         secondary: secondary.collect(),
+        moved_by_head,
         doubt: options.doubt,
     };
-    let threshold = options.threshold.map_or_else(
-        || {
-            let per_trip = plan.work.saturating_mul(if plan.dims.len() > 1 { 64 } else { 1 });
-            (WORTH / per_trip.max(1)).clamp(16, 1 << 20) as i64
-        },
-        |t| i64::try_from(t).unwrap_or(i64::MAX).max(1),
-    );
-    if emitter.most_iterations().is_some_and(|most| most < i128::from(threshold)) {
+    let threshold = worth::threshold(plan, options);
+    if worth::most_iterations(unit, plan).is_some_and(|most| most < i128::from(threshold)) {
         return Err("it is never long enough to be entered".into());
     }
+    let checked = worth::checked_threads(report, plan, options);
     let direct = emitter.direct(&body);
     let device = emitter.device(&body);
-    let mut helpers = String::new();
-    let _ = write!(helpers, "{MACROS_DIRECT}{direct}{MACROS_END}{MACROS_DEVICE}{device}{MACROS_END}");
-    let kernel = emitter.facts(report, &device, threshold, &mut helpers);
+    let mut helpers = format!("{MACROS_DIRECT}{direct}{MACROS_END}");
+    if checked {
+        let _ = write!(helpers, "{MACROS_DEVICE}{device}{MACROS_END}");
+    }
+    let recipe = emitter.recipe()?;
+    helpers.push_str(&recipe);
+    let kernel = emitter.facts(report, &device, checked, threshold, &mut helpers);
     emitter.try_function(&mut helpers)?;
     let guard = emitter.guard(the_loop, threshold)?;
-    Ok(LoopCode { helpers, guard, kernel })
+    Ok(LoopCode { helpers, guard, kernel, checked })
 }
 
 fn inner_loop(body: &Stmt) -> Option<&LoopStmt> {
@@ -194,37 +157,8 @@ fn inner_loop(body: &Stmt) -> Option<&LoopStmt> {
 }
 
 impl Emitter<'_> {
-    fn kind_of(&self, v: VarId) -> Scalar {
+    pub fn kind_of(&self, v: VarId) -> Scalar {
         scalar(&self.unit.types, self.unit.var(v).ty.ty).unwrap_or(Scalar::Address)
-    }
-
-    /// How many iterations the outermost loop has at most, where its text says so: by constant ends, because its
-    /// variable is narrow, or because every iteration moves on in an array of known size.
-    fn most_iterations(&self) -> Option<i128> {
-        let dim = &self.plan.dims[0];
-        let step = i128::from(dim.step.unsigned_abs().max(1));
-        let end = |e: &Expr| match constant::evaluate(&self.unit.types, e) {
-            Some(constant::Value::Int(value)) => Some(value),
-            _ => None,
-        };
-        let between = match (end(&dim.first), end(&dim.limit)) {
-            (Some(first), Some(limit)) => Some((limit - first).abs()),
-            _ => None,
-        };
-        let of_type = dim.iv_kind.map(|kind| {
-            let (low, high) = limits(kind);
-            i128::from(high) - i128::from(low)
-        });
-        let of_arrays = self.plan.sites.iter().filter(|site| site.unconditional).filter_map(|site| {
-            match (&self.plan.bases[site.base.0 as usize], site.affine.as_ref()?.strides.first()?) {
-                (Base::Object { size, .. }, Bound::Const(stride)) if *size != 0 && *stride != 0 => {
-                    Some(i128::from(*size) / i128::from(stride.unsigned_abs()))
-                }
-                _ => None,
-            }
-        });
-        let most = between.into_iter().chain(of_type).chain(of_arrays).min();
-        most.map(|distance| distance / step + 1)
     }
 
     /// Field of a value union for a scalar.
@@ -237,7 +171,7 @@ impl Emitter<'_> {
     }
 
     /// Assignment of a scalar into a value union; integers are extended by their type.
-    fn pack(kind: Scalar, slot: &str, value: &str) -> String {
+    pub fn pack(kind: Scalar, slot: &str, value: &str) -> String {
         match kind {
             Scalar::F32 => format!("{slot}.u = 0; {slot}.f = {value};"),
             Scalar::F64 => format!("{slot}.d = {value};"),
@@ -246,7 +180,13 @@ impl Emitter<'_> {
         }
     }
 
-    /// Live-ins and invariants as constants of the enclosing function; `source` is the array of values.
+    /// [`Self::pack`] of an integer.
+    pub fn pack_integer(kind: IntKind, slot: &str, value: &str) -> String {
+        Self::pack(Scalar::Int(kind), slot, value)
+    }
+
+    /// Live-ins, invariants and where induction variables start, as constants of the enclosing function; a compiler could
+    /// not know that no store changes them where they lie. `source` is the array of values.
     fn prologue(&self, source: &str) -> String {
         let mut text = String::new();
         for (slot, v) in self.plan.live_ins.iter().enumerate() {
@@ -262,6 +202,14 @@ impl Emitter<'_> {
         let after = first + self.invariant_kinds.len();
         for (number, v) in self.objects.iter().enumerate() {
             let _ = writeln!(text, "const __pg_u64 __pg_o{} = {source}[{}].u;", v.0, after + number);
+        }
+        for dim in 0..self.plan.dims.len() {
+            let _ = writeln!(text, "const __pg_i64 __pg_first{dim} = {source}[{}].i;", self.first_slot(dim));
+        }
+        for number in 0..self.secondary.len() {
+            let slot = self.secondary_slot(number);
+            let _ = writeln!(text, "const __pg_u64 __pg_start{number} = {source}[{slot}].u;");
+            let _ = writeln!(text, "const __pg_u64 __pg_step{number} = {source}[{}].u;", slot + 1);
         }
         text
     }
@@ -289,58 +237,57 @@ impl Emitter<'_> {
         text
     }
 
-    /// `iv = first + k * step`, in the variable's type. The first values are value slots behind everything else.
-    fn induction(&self, dim: usize, k: &str, source: &str) -> String {
+    /// `iv = first + k * step`, in the variable's type.
+    fn induction(&self, dim: usize, k: &str) -> String {
         let d = &self.plan.dims[dim];
         let kind = d.iv_kind.unwrap_or(IntKind::Long);
         format!(
-            "{} = ({})({source}[{}].i + (__pg_i64)({k}) * {});\n",
+            "{} = ({})(__pg_first{dim} + (__pg_i64)({k}) * {});\n",
             variable(d.iv),
             integer(kind),
-            self.first_slot(dim),
             literal(d.step)
         )
     }
 
-    fn first_slot(&self, dim: usize) -> usize {
+    pub fn first_slot(&self, dim: usize) -> usize {
         self.plan.live_ins.len() + self.invariant_kinds.len() + self.objects.len() + dim
     }
 
-    /// Secondary induction variables where iteration `k` starts, like [`Self::induction`]. Each has two value slots:
-    /// its value at entry and its step.
-    fn secondary(&self, k: &str, source: &str) -> String {
+    /// Those secondary induction variables where iteration `k` starts, like [`Self::induction`].
+    fn secondary(&self, k: &str, which: impl Fn(&VarId) -> bool) -> String {
         let mut text = String::new();
-        for (number, (v, _)) in self.secondary.iter().enumerate() {
-            let slot = self.secondary_slot(number);
+        for (number, (v, _)) in self.secondary.iter().enumerate().filter(|(_, (v, _))| which(v)) {
             let _ = writeln!(
                 text,
-                "{} = ({})({source}[{slot}].u + (__pg_u64)({k}) * {source}[{}].u);",
+                "{} = ({})(__pg_start{number} + (__pg_u64)({k}) * __pg_step{number});",
                 variable(*v),
                 self.kind_of(*v).name(),
-                slot + 1
             );
         }
         text
     }
 
-    fn secondary_slot(&self, number: usize) -> usize {
+    /// Each has two value slots: its value at entry and its step.
+    pub fn secondary_slot(&self, number: usize) -> usize {
         self.first_slot(self.plan.dims.len()) + 2 * number
     }
 
-    fn n_values(&self) -> usize {
+    pub fn n_values(&self) -> usize {
         self.secondary_slot(self.secondary.len())
     }
 
-    /// The worker: source order on host memory, in strips.
+    /// All that the loop hands over: see `struct __pg_recipe`.
+    pub fn n_numbers(&self) -> usize {
+        self.n_values() + self.results.len() + self.plan.dims.len() + self.plan.pinned.len()
+    }
+
+    /// The worker: source order on host memory.
     fn direct(&self, body: &body::Body) -> String {
         let mut text = format!(
-            "static __attribute__((__unused__)) __pg_i64 __pg_direct_{}(const struct __pg_entry *__pg_e, __pg_value *__pg_r, \
-             __pg_i64 __pg_begin, __pg_i64 __pg_end, const volatile __pg_u32 *__pg_stop)\n{{\n",
+            "static __attribute__((__unused__)) void __pg_direct_{}(const struct __pg_entry *__pg_e, __pg_value *__pg_r, \
+             __pg_i64 __pg_begin, __pg_i64 __pg_end)\n{{\n",
             self.n
         );
-        let strip = (20_000
-            / self.plan.work.saturating_mul(if self.plan.dims.len() > 1 { 64 } else { 1 }).max(1))
-        .max(1);
         text.push_str(&self.prologue("__pg_e->values"));
         for dim in 0..self.plan.dims.len() {
             let _ = writeln!(text, "__pg_i64 __pg_k{dim} = 0;");
@@ -349,28 +296,22 @@ impl Emitter<'_> {
             }
         }
         text.push_str(&self.locals(body, &|r, slot| Some(Self::unpack(r.kind, &format!("__pg_r[{slot}]")))));
-        let _ = writeln!(text, "__pg_i64 __pg_strip;\n(void)__pg_r;");
-        text.push_str("while (__pg_begin < __pg_end) {\n");
-        let _ = writeln!(
-            text,
-            "__pg_strip = __pg_end - __pg_begin > {strip} ? __pg_begin + {strip} : __pg_end;\n\
-             for (__pg_k0 = __pg_begin; __pg_k0 < __pg_strip; __pg_k0++) {{"
-        );
-        text.push_str(&self.induction(0, "__pg_k0", "__pg_e->values"));
-        text.push_str(&self.secondary("__pg_k0", "__pg_e->values"));
+        text.push_str("(void)__pg_r;\n");
+        // The body moves them on, iteration by iteration, and the compiler sees what it would have seen in the loop.
+        text.push_str(&self.secondary("__pg_begin", |v| !self.moved_by_head.contains(v)));
+        text.push_str("for (__pg_k0 = __pg_begin; __pg_k0 < __pg_end; __pg_k0++) {\n");
+        text.push_str(&self.induction(0, "__pg_k0"));
+        text.push_str(&self.secondary("__pg_k0", |v| self.moved_by_head.contains(v)));
         for dim in 1..self.plan.dims.len() {
             let _ = writeln!(text, "for (__pg_k{dim} = 0; __pg_k{dim} < __pg_n{dim}; __pg_k{dim}++) {{");
-            text.push_str(&self.induction(dim, &format!("__pg_k{dim}"), "__pg_e->values"));
+            text.push_str(&self.induction(dim, &format!("__pg_k{dim}")));
         }
         text.push_str(&body.text);
         text.push_str(&"}\n".repeat(self.plan.dims.len()));
-        text.push_str(
-            "__pg_begin = __pg_strip;\nif (__pg_stop && __atomic_load_n(__pg_stop, 0)) break;\n}\n",
-        );
         for (slot, r) in self.results.iter().enumerate() {
             let _ = writeln!(text, "{}", Self::pack(r.kind, &format!("__pg_r[{slot}]"), &variable(r.var)));
         }
-        text.push_str("return __pg_end - __pg_begin;\n}\n");
+        text.push_str("}\n");
         text
     }
 
@@ -409,9 +350,9 @@ impl Emitter<'_> {
         }
         text.push_str("__pg_k0 = __pg_q;\n");
         for dim in 0..self.plan.dims.len() {
-            text.push_str(&self.induction(dim, &format!("__pg_k{dim}"), "__pg_l->values"));
+            text.push_str(&self.induction(dim, &format!("__pg_k{dim}")));
         }
-        text.push_str(&self.secondary("__pg_k0", "__pg_l->values"));
+        text.push_str(&self.secondary("__pg_k0", |_| true));
         text.push_str(&body.text);
         if self.results.iter().any(|r| r.op.is_none()) {
             text.push_str("if (__pg_k == __pg_l->n - 1) {\n");
@@ -442,13 +383,24 @@ impl Emitter<'_> {
     }
 
     /// Static tables, the CUDA text, the loop's writable word.
-    fn facts(&self, report: &LoopReport, device: &str, threshold: i64, out: &mut String) -> String {
+    fn facts(
+        &self,
+        report: &LoopReport,
+        device: &str,
+        checked: bool,
+        threshold: i64,
+        out: &mut String,
+    ) -> String {
         let (n, plan) = (self.n, self.plan);
-        let _ = writeln!(
-            out,
-            "static __attribute__((__unused__)) void __pg_device_{n}(const struct __pg_launch *__pg_l, __pg_u64 __pg_begin, \
+        let mut on_threads = "0".to_string();
+        if checked {
+            on_threads = format!("__pg_device_{n}");
+            let _ = writeln!(
+                out,
+                "static __attribute__((__unused__)) void __pg_device_{n}(const struct __pg_launch *__pg_l, __pg_u64 __pg_begin, \
              __pg_u64 __pg_end)\n{{\n  __pg_run_{n}(__pg_l, __pg_begin, __pg_end, 1);\n}}"
-        );
+            );
+        }
         let kernel = format!(
             "extern \"C\" __global__ void __pg_kernel(const struct __pg_launch __pg_l)\n{{\n  \
              __pg_run_{n}(&__pg_l, blockIdx.x * (__pg_u64)blockDim.x + threadIdx.x, __pg_l.n, \
@@ -535,7 +487,7 @@ impl Emitter<'_> {
         let _ = writeln!(
             out,
             "static const struct __pg_info __pg_info_{n} = {{PG_ABI_VERSION, {verdict}, {check}, {}, \"{}\", \"{}\", {}, {}, {}, \
-             {}, {}, {}, {}, {}, {}u, {}, {}, {}, __pg_cuda_{n}, __pg_direct_{n}, __pg_device_{n}}};",
+             {}, {}, {}, {}, {}, {}u, {}, {}, {}, __pg_cuda_{n}, __pg_direct_{n}, {on_threads}, &__pg_recipe_{n}}};",
             flags.join(" | "),
             escape(&report.file),
             escape(&report.function),
@@ -560,7 +512,7 @@ impl Emitter<'_> {
         cuda
     }
 
-    fn parameters(&self) -> Vec<(String, String, String)> {
+    pub fn parameters(&self) -> Vec<(String, String, String)> {
         // (type, name in generated text, argument at the loop)
         let mut out = Vec::new();
         let reductions = self.results.iter().filter(|r| r.op.is_some()).map(|r| &r.var);
@@ -585,227 +537,6 @@ impl Emitter<'_> {
         out
     }
 
-    /// The function that the guard calls. It is rarely entered, but not marked cold: where a trip count is constant the
-    /// compiler would take the whole caller for cold, and optimise it for size.
-    fn try_function(&self, out: &mut String) -> Printed<()> {
-        let (n, plan, unit) = (self.n, self.plan, self.unit);
-        let _ = write!(out, "struct __pg_out_{n} {{ int entered;");
-        for (number, dim) in plan.dims.iter().enumerate() {
-            let kind = dim.iv_kind.unwrap_or(IntKind::Long);
-            let _ = write!(out, " {} k{number};", integer(kind));
-        }
-        for (number, r) in self.results.iter().enumerate() {
-            let _ = write!(out, " {} v{number};", r.kind.name());
-        }
-        for (number, (v, _)) in self.secondary.iter().enumerate() {
-            let _ = write!(out, " {} s{number};", self.kind_of(*v).name());
-        }
-        let _ = writeln!(out, " }};");
-        let parameters: Vec<String> =
-            self.parameters().iter().map(|(t, name, _)| format!("{t} {name}")).collect();
-        let list: String = parameters.iter().map(|parameter| format!(", {parameter}")).collect();
-        let _ = writeln!(
-            out,
-            "static __attribute__((__noinline__)) int __pg_try_{n}(struct __pg_out_{n} *__pg_back{list})\n{{\n\
-             struct __pg_out_{n} __pg_result;\nstruct __pg_entry __pg_e;\nconst struct __pg_api *__pg_api;\nint __pg_bad = 0;\n\
-             __pg_value __pg_values[{}];\n__pg_value __pg_results[{}];\nstruct __pg_base __pg_bases[{}];\n\
-             struct __pg_access __pg_accesses[{}];\nstruct __pg_pin __pg_pins[{}];",
-            self.n_values().max(1),
-            self.results.len().max(1),
-            plan.bases.len().max(1),
-            plan.sites.len().max(1),
-            plan.pinned.len().max(1)
-        );
-        let _ = writeln!(
-            out,
-            "__builtin_memset(&__pg_result, 0, sizeof __pg_result);\n__builtin_memset(&__pg_e, 0, sizeof __pg_e);\n\
-             __builtin_memset(__pg_bases, 0, sizeof __pg_bases);\n\
-             __pg_api = __pg_entrance(&__pg_loop_{n});\nif (!__pg_api) return 0;",
-        );
-        let mut printer = Printer::new(unit, plan, true);
-        let mut effects = String::new();
-        for (number, dim) in plan.dims.iter().enumerate() {
-            let kind = dim.iv_kind.ok_or("a pointer induction variable")?;
-            let compare = unit.types.as_int(dim.limit.ty.ty).ok_or("a limit that is no integer")?;
-            let first = printer.value(&dim.first, &mut effects)?;
-            let limit = printer.value(&dim.limit, &mut effects)?;
-            let (mut low, high) = limits(kind);
-            let _ = writeln!(out, "{{\nconst {} __pg_f = {first};", integer(kind));
-            let _ = writeln!(out, "const {} __pg_m = {limit};", integer(compare));
-            if !compare.signed() {
-                // Compared as unsigned: the variable may never be negative.
-                low = low.max(0);
-                let _ = writeln!(out, "if (__pg_f < 0 && (__pg_i64)__pg_f < 0) return 0;");
-            }
-            for (name, k) in [("__pg_f", kind), ("__pg_m", compare)] {
-                if k.size() == 8 && !k.signed() {
-                    let _ = writeln!(out, "if ({name} > (__pg_u64){}) return 0;", literal(i64::MAX));
-                }
-            }
-            let relation = match dim.relation {
-                Relation::Lt => 0,
-                Relation::Le => 1,
-                Relation::Gt => 2,
-                Relation::Ge => 3,
-                Relation::Ne => 4,
-            };
-            let _ = writeln!(
-                out,
-                "__pg_e.trip[{number}] = __pg_trips((__pg_i64)__pg_f, (__pg_i64)__pg_m, {}, {relation}, {}, {});\n\
-                 if (__pg_e.trip[{number}] <= 0) return 0;\n\
-                 __pg_values[{}].i = (__pg_i64)__pg_f;\n\
-                 __pg_result.k{number} = ({})((__pg_i64)__pg_f + __pg_e.trip[{number}] * {});\n}}",
-                literal(dim.step),
-                literal(low),
-                literal(high),
-                self.first_slot(number),
-                integer(kind),
-                literal(dim.step)
-            );
-        }
-        for dim in plan.dims.len()..MAX_DIMS {
-            let _ = writeln!(out, "__pg_e.trip[{dim}] = 1;");
-        }
-        out.push_str("{\n");
-        let mut numbers = String::new();
-        for (number, (e, kind)) in plan.invariants.iter().zip(&self.invariant_kinds).enumerate() {
-            let value = printer.value(e, &mut effects)?;
-            let _ = writeln!(out, "const {} __pg_i{number} = {value};", kind.name());
-            if let Scalar::Int(k) = kind {
-                let _ = writeln!(numbers, "const __pg_i64 __pg_w{number} = (__pg_i64)__pg_i{number};");
-                if k.size() == 8 && !k.signed() {
-                    let _ =
-                        writeln!(numbers, "__pg_bad |= __pg_i{number} > (__pg_u64){};", literal(i64::MAX));
-                }
-            }
-        }
-        // Declarations first, as C89 has it; the checks among them become statements of an inner block.
-        let (declarations, checks): (Vec<&str>, Vec<&str>) =
-            numbers.lines().partition(|l| l.starts_with("const"));
-        let _ = writeln!(out, "{}\n{}", declarations.join("\n"), checks.join("\n"));
-        if !effects.is_empty() {
-            return Err("a side effect in a bound".into());
-        }
-        for (slot, v) in plan.live_ins.iter().enumerate() {
-            let _ = writeln!(
-                out,
-                "{}",
-                Self::pack(self.kind_of(*v), &format!("__pg_values[{slot}]"), &variable(*v))
-            );
-        }
-        let first = plan.live_ins.len();
-        for (number, kind) in self.invariant_kinds.iter().enumerate() {
-            let slot = format!("__pg_values[{}]", first + number);
-            let _ = writeln!(out, "{}", Self::pack(*kind, &slot, &format!("__pg_i{number}")));
-        }
-        for (number, v) in self.objects.iter().enumerate() {
-            let slot = first + self.invariant_kinds.len() + number;
-            let _ = writeln!(out, "__pg_values[{slot}].u = __pg_o{};", v.0);
-        }
-        for (number, (v, step)) in self.secondary.iter().enumerate() {
-            let slot = self.secondary_slot(number);
-            let kind = self.kind_of(*v);
-            let start = Self::pack(kind, &format!("__pg_values[{slot}]"), &variable(*v));
-            let _ = writeln!(
-                out,
-                "{start}\n__pg_values[{next}].i = {};\n\
-                 __pg_result.s{number} = ({})(__pg_values[{slot}].u + (__pg_u64)__pg_e.trip[0] * __pg_values[{next}].u);",
-                bound(step),
-                kind.name(),
-                next = slot + 1
-            );
-        }
-        for (slot, r) in self.results.iter().enumerate() {
-            let value = if r.op.is_some() { variable(r.var) } else { "0".into() };
-            let _ = writeln!(out, "{}", Self::pack(r.kind, &format!("__pg_results[{slot}]"), &value));
-        }
-        for assumption in &plan.assumptions {
-            let (lo, hi) = limits(assumption.kind);
-            let _ = writeln!(
-                out,
-                "__pg_bad |= {} < {} || {} > {};",
-                bound(&assumption.lo),
-                literal(lo),
-                bound(&assumption.hi),
-                literal(hi)
-            );
-        }
-        for (number, base) in plan.bases.iter().enumerate() {
-            let at = format!("__pg_bases[{number}]");
-            let _ = match base {
-                Base::Object { var, size } => writeln!(
-                    out,
-                    "{at}.pointer = {at}.object_lo = __pg_o{v};\n{at}.object_hi = __pg_o{v} + {size}u;",
-                    v = var.0
-                ),
-                Base::Pointer { var } => writeln!(out, "{at}.pointer = {};", variable(*var)),
-                Base::Invariant { value } => writeln!(out, "{at}.pointer = __pg_i{value};"),
-                Base::Dynamic => writeln!(out, "{at}.dynamic = 1;"),
-            };
-        }
-        self.accesses(out);
-        for (number, pin) in plan.pinned.iter().enumerate() {
-            let address = printer.value(&pin.address, &mut effects)?;
-            let _ = writeln!(
-                out,
-                "__pg_pins[{number}].address = {address};\n__pg_pins[{number}].width = {};",
-                pin.width
-            );
-        }
-        let _ = writeln!(
-            out,
-            "__pg_e.info = &__pg_info_{n};\n__pg_e.values = __pg_values;\n__pg_e.results = __pg_results;\n\
-             __pg_e.bases = __pg_bases;\n__pg_e.accesses = __pg_accesses;\n__pg_e.pins = __pg_pins;\n\
-             if (__pg_bad) return 0;\n\
-             __pg_result.entered = __pg_api->enter(&__pg_loop_{n}, &__pg_e);\n}}"
-        );
-        for (slot, r) in self.results.iter().enumerate() {
-            let value = Self::unpack(r.kind, &format!("__pg_results[{slot}]"));
-            let _ = writeln!(out, "__pg_result.v{slot} = {value};");
-        }
-        out.push_str("*__pg_back = __pg_result;\nreturn __pg_result.entered;\n}\n");
-        Ok(())
-    }
-
-    /// Where the sites' accesses go: a table of what is known, and assignments of the rest.
-    fn accesses(&self, out: &mut String) {
-        let mut rows = String::new();
-        let mut assignments = String::new();
-        for (number, site) in self.plan.sites.iter().enumerate() {
-            let mut field = |name: &str, value: &Bound| match value {
-                Bound::Const(known) => literal(*known),
-                other => {
-                    let _ = writeln!(assignments, "__pg_accesses[{number}].{name} = {};", bound(other));
-                    "0".to_string()
-                }
-            };
-            let Some(affine) = &site.affine else {
-                rows.push_str("{{0}, 0, 0}, ");
-                continue;
-            };
-            let mut strides = vec!["0".to_string(); MAX_DIMS];
-            for (dim, stride) in affine.strides.iter().enumerate() {
-                let step = Bound::Const(self.plan.dims[dim].step);
-                let stride = match (stride, &step) {
-                    (Bound::Const(a), Bound::Const(b)) => a.checked_mul(*b).map(Bound::Const),
-                    _ => None,
-                }
-                .unwrap_or_else(|| Bound::Mul(Box::new(stride.clone()), Box::new(step)));
-                strides[dim] = field(&format!("stride[{dim}]"), &stride);
-            }
-            let (lo, hi) = (field("lo", &affine.lo), field("hi", &affine.hi));
-            let _ = write!(rows, "{{{{{}}}, {lo}, {hi}}}, ", strides.join(", "));
-        }
-        if rows.is_empty() {
-            return;
-        }
-        let _ = write!(
-            out,
-            "{{\nstatic const struct __pg_access __pg_known[] = {{{rows}}};\n\
-             __builtin_memcpy(__pg_accesses, __pg_known, sizeof __pg_known);\n}}\n{assignments}"
-        );
-    }
-
     /// What stands in front of the loop.
     fn guard(&self, the_loop: &LoopStmt, threshold: i64) -> Printed<String> {
         let (n, plan, unit) = (self.n, self.plan, self.unit);
@@ -826,14 +557,16 @@ impl Emitter<'_> {
         let mut back = String::new();
         for (v, role) in &plan.scalars {
             if let ScalarRole::Induction { dim, live_out: true } = role {
-                let _ = write!(back, " {} = __pg_r.k{dim};", unit.var(*v).name);
+                let kind = Scalar::Int(plan.dims[*dim].iv_kind.unwrap_or(IntKind::Long));
+                let value = Self::unpack(kind, &format!("__pg_r[{}]", self.first_slot(*dim)));
+                let _ = write!(back, " {} = {value};", unit.var(*v).name);
             }
         }
-        let results = self.results.iter().enumerate().map(|(slot, r)| (r.var, format!("__pg_r.v{slot}")));
-        let moved =
-            self.secondary.iter().enumerate().map(|(number, (v, _))| (*v, format!("__pg_r.s{number}")));
-        for (v, value) in results.chain(moved) {
+        let results = self.results.iter().enumerate().map(|(slot, r)| (r.var, self.n_values() + slot));
+        let moved = self.secondary.iter().enumerate().map(|(n, (v, _))| (*v, self.secondary_slot(n)));
+        for (v, slot) in results.chain(moved) {
             let name = &unit.var(v).name;
+            let value = Self::unpack(self.kind_of(v), &format!("__pg_r[{slot}]"));
             let _ = match self.kind_of(v) {
                 Scalar::Address => {
                     write!(back, " {name} = (__typeof__({name}))(unsigned long){value};")
@@ -847,9 +580,9 @@ impl Emitter<'_> {
         }
         Ok(format!(
             "if (__builtin_expect({trip} >= {}, 0) && {trip} >= __pg_loop_{n}.threshold && __extension__ ({{{asserts} \
-             struct __pg_out_{n} __pg_r; int __pg_done = __pg_try_{n}(&__pg_r{}); if (__pg_done) {{{back} }} __pg_done; }})) {{ }} else",
+             __pg_value __pg_r[{}]; int __pg_done = __pg_try_{n}(__pg_r{arguments}); if (__pg_done) {{{back} }} __pg_done; }})) {{ }} else",
             literal(threshold.min(1 << 20)),
-            arguments,
+            self.n_numbers().max(1),
         ))
     }
 
@@ -889,18 +622,6 @@ impl Emitter<'_> {
             }
         });
         checks
-    }
-}
-
-/// A bound in overflow-checked arithmetic over `__pg_w` numbers.
-fn bound(b: &Bound) -> String {
-    match b {
-        Bound::Const(v) => literal(*v),
-        Bound::Value(i) => format!("__pg_w{i}"),
-        Bound::Add(a, b) => format!("__pg_add({}, {}, &__pg_bad)", bound(a), bound(b)),
-        Bound::Mul(a, b) => format!("__pg_mul({}, {}, &__pg_bad)", bound(a), bound(b)),
-        Bound::Min(a, b) => format!("__pg_min({}, {})", bound(a), bound(b)),
-        Bound::Max(a, b) => format!("__pg_max({}, {})", bound(a), bound(b)),
     }
 }
 

@@ -8,8 +8,10 @@ pub mod body;
 pub mod echo;
 pub mod edits;
 pub mod host;
+pub mod recipe;
 pub mod stub;
 pub mod types;
+pub mod worth;
 
 pub use edits::{Edit, Generated};
 
@@ -32,6 +34,7 @@ pub fn generate(unit: &TranslationUnit, reports: &[LoopReport], options: &Codege
     let mut generated = Generated::default();
     let Some(runtime) = &options.runtime else { return generated };
     let mut loops = String::new();
+    let mut checked = false;
     for report in reports {
         let Some(plan) = &report.plan else { continue };
         let mut plan = Cow::Borrowed(plan);
@@ -44,6 +47,7 @@ pub fn generate(unit: &TranslationUnit, reports: &[LoopReport], options: &Codege
         match host::loop_code(unit, report, &plan, found.the_loop, options) {
             Ok(code) => {
                 loops.push_str(&code.helpers);
+                checked |= code.checked;
                 generated.kernels.push((report.line, code.kernel));
                 generated.edits.push(Edit::BeforeLoop {
                     loop_id: plan.loop_id,
@@ -68,8 +72,8 @@ pub fn generate(unit: &TranslationUnit, reports: &[LoopReport], options: &Codege
     }
     let minimum = if options.threshold.is_some() { 1 } else { RECORD_MINIMUM };
     generated.prelude = format!(
-        "{ABI}{BODY}{}{}{loops}",
-        host::HELPERS,
+        "{}{ABI}{BODY}{}{loops}",
+        if checked { "" } else { "#define __PG_DIRECT_ONLY\n" },
         stub::stub(&runtime.to_string_lossy(), minimum, &allocators)
     );
     generated

@@ -55,13 +55,15 @@ __PG_FN const struct __pg_api *__pg_runtime(void)
     return __pg_api_found;
   return __pg_attach();
 }}
-/* The same for a loop, which is never to ask again where there will be none. */
-__PG_SHARED_FN const struct __pg_api *__pg_entrance(struct __pg_loop *__pg_l)
+/* Not 0: the loop is complete. A loop never asks again where there will be no runtime. */
+__PG_SHARED_FN int __pg_start(struct __pg_loop *__pg_l, __pg_value *__pg_numbers)
 {{
   const struct __pg_api *__pg_api = __pg_runtime();
-  if (!__pg_api && __atomic_load_n(&__pg_api_state, 0) == 2)
+  if (__pg_api)
+    return __pg_api->start(__pg_l, __pg_numbers);
+  if (__atomic_load_n(&__pg_api_state, 0) == 2)
     __atomic_store_n(&__pg_l->threshold, {never}, 0);
-  return __pg_api;
+  return 0;
 }}
 "#,
         never = super::types::literal(i64::MAX)

@@ -45,6 +45,8 @@ pub struct OwnOptions {
     pub echo: bool,
     /// Log every access of every loop, to see proofs refuted.
     pub doubt: bool,
+    /// `-fparagon-checked-threads`.
+    pub checked_threads: bool,
 }
 
 /// A command that we handle.
@@ -256,6 +258,7 @@ fn read_own(words: &[OsString], own: &mut OwnOptions) -> Result<Option<bool>, St
             "-fparagon" => forced = Some(true),
             "-fno-paragon" => forced = Some(false),
             "-fparagon-doubt" => own.doubt = true,
+            "-fparagon-checked-threads" => own.checked_threads = true,
             "-fparagon-echo" => {
                 own.echo = true;
                 forced = Some(true);
@@ -463,6 +466,22 @@ fn read(command: &[OsString], invocation: &mut Invocation) -> Result<(), String>
 }
 
 impl Invocation {
+    /// Whether somebody may see which macros the text was written with, in debug information, warnings or coverage. If not,
+    /// it may as well be compiled with its macros expanded, which is faster.
+    pub fn shows_macros(&self) -> bool {
+        self.arguments.iter().any(|word| {
+            let word = word.as_bytes();
+            let handed_on = word.get(2..4).is_some_and(|rest| rest[1] == b',');
+            let debugs = word.starts_with(b"-g") && word != b"-g0";
+            let warns = word.starts_with(b"-W") && !handed_on || word.starts_with(b"-pedantic");
+            debugs
+                || warns
+                || word.starts_with(b"-fdiag")
+                || word.ends_with(b"coverage")
+                || word.starts_with(b"-fprofile")
+        })
+    }
+
     /// The arguments without those at `left_out`, without inputs other than `kept`, and with that replaced by
     /// `replacement`.
     pub fn for_one(&self, left_out: &[&[usize]], kept: &Input, replacement: Option<&Path>) -> Vec<OsString> {

@@ -150,6 +150,7 @@ pub static OPTIONS: &[Entry] = &[
     ("-fno-wrapv", Value::None, Licence),
     ("-fopenmp", Value::None, Irrelevant),
     ("-fparagon", Value::None, Own),
+    ("-fparagon-checked-threads", Value::None, Own),
     ("-fparagon-doubt", Value::None, Own),
     ("-fparagon-echo", Value::None, Own),
     ("-fparagon-math=device", Value::None, Own),

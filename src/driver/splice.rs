@@ -245,12 +245,13 @@ pub fn splice(expanded: &str, directives: &str, prelude: &str, edits: &[TokenEdi
         return Spliced { text: directives.to_string(), applied: 0, declined: Vec::new() };
     }
     let source = Scan::new(expanded);
-    let target = Scan::new(directives);
+    let other = (expanded != directives).then(|| Scan::new(directives));
+    let target = other.as_ref().unwrap_or(&source);
     let mut changes: Vec<(Range<usize>, String)> = Vec::new();
     let mut declined = Vec::new();
     let mut applied = 0;
     for (index, edit) in edits.iter().enumerate() {
-        match changes_of(edit, &source, &target) {
+        match changes_of(edit, &source, target) {
             Ok(new) => {
                 applied += 1;
                 changes.extend(new);

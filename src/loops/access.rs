@@ -79,6 +79,8 @@ pub struct Accesses<'a> {
     pub may_abort: bool,
     /// See [`LoopPlan`].
     pub work: u64,
+    /// Memory accesses among them.
+    pub touches: u64,
     /// Whether `continue` or `break` stands anywhere in the loop.
     pub has_continue: bool,
     /// See [`ScalarRole::Secondary`]: how far each iteration moves them.
@@ -151,6 +153,7 @@ impl<'a> Accesses<'a> {
             live_ins: BTreeSet::new(),
             may_abort: false,
             work: 0,
+            touches: 0,
             has_continue,
             moved: BTreeSet::new(),
             moving: BTreeSet::new(),
@@ -705,6 +708,7 @@ impl<'a> Accesses<'a> {
         self.place_operands(place)?;
         let (base, offset) = self.location(place, 0)?;
         self.work += 2;
+        self.touches += u64::from(reads) + u64::from(writes);
         let mut ids = (None, None);
         for is_store in [false, true] {
             if !(if is_store { writes } else { reads }) {
@@ -1032,7 +1036,7 @@ impl<'a> Accesses<'a> {
 
     fn inner_loop(&mut self, l: &LoopStmt) -> Result<(), Refused> {
         l.init.iter().try_for_each(|s| self.statement(s))?;
-        let before = self.work;
+        let before = (self.work, self.touches);
         let head = super::counted::counted(self.unit, l).ok();
         // The variable's definition by the first clause is no definition inside.
         if let Some(head) = &head {
@@ -1059,7 +1063,8 @@ impl<'a> Accesses<'a> {
         self.inner.pop();
         let inside = self.inner.len();
         self.definitions.retain(|_, (_, loops)| *loops <= inside);
-        self.work = before + (self.work - before).saturating_mul(32);
+        let often = |before: u64, now: u64| before + (now - before).saturating_mul(32);
+        (self.work, self.touches) = (often(before.0, self.work), often(before.1, self.touches));
         result
     }
 

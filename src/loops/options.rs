@@ -28,4 +28,6 @@ pub struct CodegenOptions {
     pub threshold: Option<u64>,
     /// `-fparagon-doubt`: every access of every loop is logged, so that a run refutes proofs that are wrong.
     pub doubt: bool,
+    /// `-fparagon-checked-threads`: every loop can be speculated on threads, whether that may pay or not.
+    pub checked_threads: bool,
 }

@@ -257,4 +257,6 @@ pub struct LoopPlan {
     /// Operations per iteration of the merged space, estimated: arithmetic plus memory accesses, inner loops of
     /// unknown length counted as 32.
     pub work: u64,
+    /// Memory accesses among them.
+    pub touches: u64,
 }

@@ -180,7 +180,7 @@ impl Device for ThreadsDevice {
         let step = portion(launch.n, self.threads());
         self.width.raised.store(0, Ordering::Relaxed);
         let started = Instant::now();
-        let device = launch.info.device;
+        let device = launch.info.device.ok_or_else(|| DeviceError::Kernel("none was generated".into()))?;
         self.on_all(&|| {
             let raised = floating_point::raised_by(|| {
                 loop {
@@ -304,7 +304,7 @@ pub unsafe fn run_in_place(
                 let begin = first + offset;
                 let stop = end.min(begin.saturating_add(step));
                 // SAFETY: as this function's contract says.
-                unsafe { (info.direct)(shared.entry(), partial.as_mut_ptr(), begin, stop, std::ptr::null()) };
+                unsafe { (info.direct)(shared.entry(), partial.as_mut_ptr(), begin, stop) };
                 if stop == end {
                     last = Some(partial.clone());
                 }

@@ -242,9 +242,7 @@ mod tests {
     use super::*;
     use crate::abi::{Access, Base, DeviceFn, DirectFn, PG_ABI_VERSION, RawLaunch, Site, Value};
 
-    unsafe extern "C" fn direct(_: *const Entry, _: *mut Value, _: i64, _: i64, _: *const u32) -> i64 {
-        0
-    }
+    unsafe extern "C" fn direct(_: *const Entry, _: *mut Value, _: i64, _: i64) {}
     unsafe extern "C" fn device(_: *const RawLaunch, _: u64, _: u64) {}
 
     const STORE: u32 = PG_SITE_STORE | PG_SITE_LOGGED;
@@ -290,7 +288,8 @@ mod tests {
             results: std::ptr::null(),
             cuda_body: std::ptr::null(),
             direct: direct as DirectFn,
-            device: device as DeviceFn,
+            device: Some(device as DeviceFn),
+            recipe: std::ptr::null(),
         };
         let entry = Entry {
             info: &raw const info,

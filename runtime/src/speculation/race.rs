@@ -66,6 +66,15 @@ fn await_report(events: &Receiver<Event>) -> Option<Box<Report>> {
     }
 }
 
+/// Operations between two looks of the worker at whether it should stop: some tens of microseconds.
+const STRIP: u64 = 100_000;
+
+/// Iterations of dimension 0 in one strip of the worker.
+fn strip(info: &Info, entry: &Entry) -> i64 {
+    let inner = entry.trip[1..].iter().fold(1u64, |n, trip| n.saturating_mul(trip.unsigned_abs()));
+    (STRIP / info.work.saturating_mul(inner).max(1)).max(1) as i64
+}
+
 /// Runs the loop to its end, one way or the other; results are stored into the entry. `None`: the device could not take
 /// the job, and nothing has happened.
 ///
@@ -102,11 +111,20 @@ pub unsafe fn run(
     let mut results = at_entry.clone();
     if !(may_win && succeeded(report.as_deref(), info)) {
         let started = Instant::now();
-        let flag = if may_win { worker_stop.as_ptr().cast_const() } else { std::ptr::null() };
         let trip = entry.trip[0];
-        // SAFETY: generated code for this entry, which is alive; iterations run in source order on memory that the
-        // program has handed to its loop.
-        let mut left = fp.program(|| unsafe { (info.direct)(entry, results.as_mut_ptr(), 0, trip, flag) });
+        let strip = strip(info, entry);
+        let mut work = |from: i64, listening: bool| {
+            let mut at = from;
+            while at < trip && !(listening && worker_stop.load(Ordering::Relaxed) != 0) {
+                let end = at.saturating_add(strip).min(trip);
+                // SAFETY: generated code for this entry, which is alive; iterations run in source order on memory that
+                // the program has handed to its loop.
+                unsafe { (info.direct)(entry, results.as_mut_ptr(), at, end) };
+                at = end;
+            }
+            trip - at
+        };
+        let mut left = fp.program(|| work(0, may_win));
         finish.worker_ns = started.elapsed().as_nanos() as u64;
         finish.worker_iterations = (trip - left) as u64;
         if left != 0 && report.is_none() {
@@ -115,11 +133,7 @@ pub unsafe fn run(
         }
         if left != 0 && !succeeded(report.as_deref(), info) {
             // The device's thread died in between: go on where the worker stopped.
-            // SAFETY: as above.
-            fp.program(|| unsafe {
-                (info.direct)(entry, results.as_mut_ptr(), trip - left, trip, std::ptr::null())
-            });
-            left = 0;
+            left = fp.program(|| work(trip - left, false));
             finish.worker_iterations = trip as u64;
         }
         if left == 0 {

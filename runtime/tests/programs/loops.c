@@ -43,13 +43,12 @@ static void fail(const char *what)
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 #define ADDRESS(p) ((__pg_u64)(p))
-#define STRIP 64
 
 /* The parts of an info that most loops share. */
 #define INFO(NAME, LINE, CHECK, FLAGS, DIMS, VALUES, NRESULTS, RESULTS, BASES, SITES, NPAIRS, PAIRS, PINS)                \
   static const struct __pg_info NAME##_info = { PG_ABI_VERSION, PG_POSSIBLY_PARALLEL, CHECK, FLAGS, "loops.c", #NAME,    \
     LINE, DIMS, VALUES, NRESULTS, BASES, COUNT(SITES), NPAIRS, PINS, 8, SITES, PAIRS, RESULTS, 0, NAME##_direct,         \
-    NAME##_device };                                                                                                       \
+    NAME##_device, 0 };                                                                                                     \
   static struct __pg_loop NAME##_loop = { 1, &NAME##_info, 0 }
 
 /* Runs a loop through the runtime; 0: it is to be run as it stood. */
@@ -91,25 +90,16 @@ static void give_back(void *p)
   free(p);
 }
 
-static int polled(const volatile __pg_u32 *stop, __pg_i64 k)
-{
-  return stop && (k & (STRIP - 1)) == 0 && *stop;
-}
-
 /* ---- c[i] = a[i] + b[i] through pointers: predicates decide ---- */
 
-static __pg_i64 add_direct(const struct __pg_entry *e, __pg_value *results, __pg_i64 begin, __pg_i64 end,
-                           const volatile __pg_u32 *stop)
+static void add_direct(const struct __pg_entry *e, __pg_value *results, __pg_i64 begin, __pg_i64 end)
 {
   __pg_u64 c = e->values[0].u, a = e->values[1].u, b = e->values[2].u;
   __pg_i64 i;
   (void)results;
   for (i = begin; i < end; i++) {
-    if (polled(stop, i))
-      return end - i;
     __pg_set_f32(c + 4 * i, __pg_get_f32(a + 4 * i) + __pg_get_f32(b + 4 * i));
   }
-  return 0;
 }
 
 static void add_device(const struct __pg_launch *l, __pg_u64 begin, __pg_u64 end)
@@ -167,8 +157,7 @@ static void add(__pg_i64 n, __pg_i64 shift)
 
 /* ---- y[idx[i]] += f * x[i]: logs; the store stands for the load ---- */
 
-static __pg_i64 saxpy_direct(const struct __pg_entry *e, __pg_value *results, __pg_i64 begin, __pg_i64 end,
-                             const volatile __pg_u32 *stop)
+static void saxpy_direct(const struct __pg_entry *e, __pg_value *results, __pg_i64 begin, __pg_i64 end)
 {
   __pg_u64 y = e->bases[0].pointer, index = e->bases[1].pointer, x = e->bases[2].pointer;
   float f = e->values[0].f;
@@ -176,12 +165,9 @@ static __pg_i64 saxpy_direct(const struct __pg_entry *e, __pg_value *results, __
   (void)results;
   for (i = begin; i < end; i++) {
     __pg_u64 at;
-    if (polled(stop, i))
-      return end - i;
     at = y + 4 * (__pg_i64)__pg_get_i32(index + 4 * i);
     __pg_set_f32(at, __pg_get_f32(at) + f * __pg_get_f32(x + 4 * i));
   }
-  return 0;
 }
 
 static void saxpy_device(const struct __pg_launch *l, __pg_u64 begin, __pg_u64 end)
@@ -242,19 +228,15 @@ static void saxpy(__pg_i64 n, int same, size_t reach)
 
 /* ---- y[w[i]] = y[r[i]] * 3 + i, elements of 16 bits: readers are logged ---- */
 
-static __pg_i64 mix_direct(const struct __pg_entry *e, __pg_value *results, __pg_i64 begin, __pg_i64 end,
-                           const volatile __pg_u32 *stop)
+static void mix_direct(const struct __pg_entry *e, __pg_value *results, __pg_i64 begin, __pg_i64 end)
 {
   __pg_u64 y = e->bases[0].pointer, w = e->bases[1].pointer, r = e->bases[2].pointer;
   __pg_i64 i;
   (void)results;
   for (i = begin; i < end; i++) {
-    if (polled(stop, i))
-      return end - i;
     __pg_set_u16(y + 2 * (__pg_i64)__pg_get_i32(w + 4 * i),
                  (unsigned short)(__pg_get_u16(y + 2 * (__pg_i64)__pg_get_i32(r + 4 * i)) * 3u + i));
   }
-  return 0;
 }
 
 static void mix_device(const struct __pg_launch *l, __pg_u64 begin, __pg_u64 end)
@@ -281,7 +263,7 @@ static const struct __pg_pair mix_pairs[] = { { 0, 0, PG_CHECK_LOGS }, { 0, 1, P
 INFO(mix, MIX, PG_CHECK_LOGS, PG_LOOP_CUDA_EXACT, 1, 0, 0, 0, 3, mix_sites, COUNT(mix_pairs), mix_pairs, 0);
 static const struct __pg_info planted_info = { PG_ABI_VERSION, PG_POSSIBLY_PARALLEL, PG_CHECK_LOGS, PG_LOOP_CUDA_EXACT,
   "loops.c", "planted", PLANTED, 1, 0, 0, 3, COUNT(mix_sites), COUNT(mix_pairs), 0, 8, mix_sites, mix_pairs, 0, 0,
-  mix_direct, mix_device };
+  mix_direct, mix_device, 0 };
 static struct __pg_loop planted_loop = { 1, &planted_info, 0 };
 
 /* Stores go to the upper half of y, reads to the lower half, all to different elements; a conflict makes one iteration
@@ -325,15 +307,14 @@ static void mix(__pg_i64 n, int planted)
 
 /* ---- sum += a[i]; most = max(most, a[i]); last = a[i] ^ i ---- */
 
-static __pg_i64 sums_direct(const struct __pg_entry *e, __pg_value *results, __pg_i64 begin, __pg_i64 end,
-                            const volatile __pg_u32 *stop)
+static void sums_direct(const struct __pg_entry *e, __pg_value *results, __pg_i64 begin, __pg_i64 end)
 {
   __pg_u64 a = e->bases[0].pointer;
   __pg_u32 sum = results[0].u;
   int most = results[1].i;
   __pg_i64 i;
   __pg_i64 last = results[2].i;
-  for (i = begin; i < end && !polled(stop, i); i++) {
+  for (i = begin; i < end; i++) {
     int v = __pg_get_i32(a + 4 * i);
     sum += v;
     most = v > most ? v : most;
@@ -342,7 +323,6 @@ static __pg_i64 sums_direct(const struct __pg_entry *e, __pg_value *results, __p
   results[0].u = sum;
   results[1].i = most;
   results[2].i = last;
-  return end - i;
 }
 
 static void sums_device(const struct __pg_launch *l, __pg_u64 begin, __pg_u64 end)
@@ -396,19 +376,15 @@ static void sums(__pg_i64 n)
 
 /* ---- b[i][j] = a[i][j-1] + a[i][j+1] in the inner columns of a matrix: proven, not dense ---- */
 
-static __pg_i64 stencil_direct(const struct __pg_entry *e, __pg_value *results, __pg_i64 begin, __pg_i64 end,
-                               const volatile __pg_u32 *stop)
+static void stencil_direct(const struct __pg_entry *e, __pg_value *results, __pg_i64 begin, __pg_i64 end)
 {
   __pg_u64 b = e->bases[0].pointer, a = e->bases[1].pointer;
   __pg_i64 i, j, m = e->values[0].i;
   (void)results;
   for (i = begin; i < end; i++) {
-    if (stop && *stop)
-      return end - i;
     for (j = 0; j < e->trip[1]; j++)
       __pg_set_f64(b + 8 * (i * m + j + 1), __pg_get_f64(a + 8 * (i * m + j)) + __pg_get_f64(a + 8 * (i * m + j + 2)));
   }
-  return 0;
 }
 
 static void stencil_device(const struct __pg_launch *l, __pg_u64 begin, __pg_u64 end)
@@ -459,17 +435,15 @@ static void stencil(__pg_i64 rows, __pg_i64 m)
 
 /* ---- if (a[i] > 0) b[i] = a[i]: only some elements are stored ---- */
 
-static __pg_i64 some_direct(const struct __pg_entry *e, __pg_value *results, __pg_i64 begin, __pg_i64 end,
-                            const volatile __pg_u32 *stop)
+static void some_direct(const struct __pg_entry *e, __pg_value *results, __pg_i64 begin, __pg_i64 end)
 {
   __pg_i64 i;
   (void)results;
-  for (i = begin; i < end && !polled(stop, i); i++) {
+  for (i = begin; i < end; i++) {
     int v = __pg_get_i8(e->bases[1].pointer + i);
     if (v > 0)
       __pg_set_i8(e->bases[0].pointer + i, v);
   }
-  return end - i;
 }
 
 static void some_device(const struct __pg_launch *l, __pg_u64 begin, __pg_u64 end)
@@ -515,17 +489,15 @@ static void some(__pg_i64 n)
 
 /* ---- rows[i][j] += i + j: each access finds its array ---- */
 
-static __pg_i64 rows_direct(const struct __pg_entry *e, __pg_value *results, __pg_i64 begin, __pg_i64 end,
-                            const volatile __pg_u32 *stop)
+static void rows_direct(const struct __pg_entry *e, __pg_value *results, __pg_i64 begin, __pg_i64 end)
 {
   __pg_i64 i, j, m = e->values[0].i;
   (void)results;
-  for (i = begin; i < end && !polled(stop, i); i++) {
+  for (i = begin; i < end; i++) {
     __pg_u64 row = __pg_get_u64(e->bases[0].pointer + 8 * i);
     for (j = 0; j < m; j++)
       __pg_set_i64(row + 8 * j, __pg_get_i64(row + 8 * j) + i + j);
   }
-  return end - i;
 }
 
 static void rows_device(const struct __pg_launch *l, __pg_u64 begin, __pg_u64 end)
@@ -583,14 +555,12 @@ static void rows(__pg_i64 n, __pg_i64 m, int same, int unknown)
 
 /* ---- for (i = 0; i < *n; i++) p[index[i]] = i, where a store may hit *n ---- */
 
-static __pg_i64 bound_direct(const struct __pg_entry *e, __pg_value *results, __pg_i64 begin, __pg_i64 end,
-                             const volatile __pg_u32 *stop)
+static void bound_direct(const struct __pg_entry *e, __pg_value *results, __pg_i64 begin, __pg_i64 end)
 {
   __pg_i64 i;
   (void)results;
-  for (i = begin; i < end && !polled(stop, i); i++)
+  for (i = begin; i < end; i++)
     __pg_set_i32(e->bases[0].pointer + 4 * (__pg_i64)__pg_get_i32(e->bases[1].pointer + 4 * i), (int)i);
-  return end - i;
 }
 
 static void bound_device(const struct __pg_launch *l, __pg_u64 begin, __pg_u64 end)
@@ -638,16 +608,14 @@ static void bound(__pg_i64 n, int hit)
 
 /* ---- if (b[i] != 0 || i != bad) c[i] = a[i] / b[i]: an iteration may give up ---- */
 
-static __pg_i64 divide_direct(const struct __pg_entry *e, __pg_value *results, __pg_i64 begin, __pg_i64 end,
-                              const volatile __pg_u32 *stop)
+static void divide_direct(const struct __pg_entry *e, __pg_value *results, __pg_i64 begin, __pg_i64 end)
 {
   __pg_i64 i;
   (void)results;
-  for (i = begin; i < end && !polled(stop, i); i++) {
+  for (i = begin; i < end; i++) {
     int b = __pg_get_i32(e->bases[2].pointer + 4 * i);
     __pg_set_i32(e->bases[0].pointer + 4 * i, b == 0 ? -1 : __pg_get_i32(e->bases[1].pointer + 4 * i) / b);
   }
-  return end - i;
 }
 
 static void divide_device(const struct __pg_launch *l, __pg_u64 begin, __pg_u64 end)
@@ -676,7 +644,7 @@ static void divide(__pg_i64 n, int zero)
   if (zero)
     b[n * 2 / 3] = 0;
   if (!enter(&divide_loop, &entry))
-    divide_direct(&entry, 0, 0, n, 0);
+    divide_direct(&entry, 0, 0, n);
   for (__pg_i64 i = 0; i < n; i++)
     if (c[i] != (b[i] == 0 ? -1 : a[i] / b[i]))
       fail("divide");
@@ -685,16 +653,14 @@ static void divide(__pg_i64 n, int zero)
 
 /* ---- two arrays that touch each other, both stored: p[i] = i; q[i] = -i ---- */
 
-static __pg_i64 two_direct(const struct __pg_entry *e, __pg_value *results, __pg_i64 begin, __pg_i64 end,
-                           const volatile __pg_u32 *stop)
+static void two_direct(const struct __pg_entry *e, __pg_value *results, __pg_i64 begin, __pg_i64 end)
 {
   __pg_i64 i;
   (void)results;
-  for (i = begin; i < end && !polled(stop, i); i++) {
+  for (i = begin; i < end; i++) {
     __pg_set_i32(e->bases[0].pointer + 4 * i, (int)i);
     __pg_set_i32(e->bases[1].pointer + 4 * i, (int)-i);
   }
-  return end - i;
 }
 
 static void two_device(const struct __pg_launch *l, __pg_u64 begin, __pg_u64 end)
@@ -724,7 +690,7 @@ static void two(__pg_i64 n)
   struct __pg_entry entry = { &two_info, { n, 1, 1, 1 }, 0, 0, bases, accesses, 0 };
   memset(p, 9, 2 * n * 4);
   if (!enter(&two_loop, &entry))
-    two_direct(&entry, 0, 0, n, 0);
+    two_direct(&entry, 0, 0, n);
   for (__pg_i64 i = 0; i < n; i++)
     if (p[i] != i || q[i] != -i)
       fail("two");
@@ -733,14 +699,12 @@ static void two(__pg_i64 n)
 
 /* ---- a[i] *= 2, slowly: a copy taken too late would double twice ---- */
 
-static __pg_i64 twice_direct(const struct __pg_entry *e, __pg_value *results, __pg_i64 begin, __pg_i64 end,
-                             const volatile __pg_u32 *stop)
+static void twice_direct(const struct __pg_entry *e, __pg_value *results, __pg_i64 begin, __pg_i64 end)
 {
   __pg_i64 i;
   (void)results;
-  for (i = begin; i < end && !polled(stop, i); i++)
+  for (i = begin; i < end; i++)
     __pg_set_i32(e->bases[0].pointer + 4 * i, __pg_get_i32(e->bases[0].pointer + 4 * i) * 2);
-  return end - i;
 }
 
 static void twice_device(const struct __pg_launch *l, __pg_u64 begin, __pg_u64 end)
@@ -768,7 +732,7 @@ static void twice(__pg_i64 n)
   for (__pg_i64 i = 0; i < n; i++)
     a[i] = i;
   if (!enter(&twice_loop, &entry))
-    twice_direct(&entry, 0, 0, n, 0);
+    twice_direct(&entry, 0, 0, n);
   for (__pg_i64 i = 0; i < n; i++)
     if (a[i] != 2 * i)
       fail("twice");
@@ -777,20 +741,16 @@ static void twice(__pg_i64 n)
 
 /* The same from the end to the start (what is copied last is stored first), with a worker that is held up, and estimated
  * as expensive, so that the device overtakes it in a fair race. */
-static __pg_i64 slow_direct(const struct __pg_entry *e, __pg_value *results, __pg_i64 begin, __pg_i64 end,
-                            const volatile __pg_u32 *stop)
+static void slow_direct(const struct __pg_entry *e, __pg_value *results, __pg_i64 begin, __pg_i64 end)
 {
   __pg_i64 i;
   (void)results;
   for (i = begin; i < end; i++) {
     __pg_u64 at = e->bases[0].pointer - 4 * i;
-    if (stop && i % 4096 == 0 && *stop)
-      break;
     __pg_set_i32(at, __pg_get_i32(at) * 2);
     if (i % 4096 == 4095)
       usleep(300);
   }
-  return end - i;
 }
 
 static void slow_device(const struct __pg_launch *l, __pg_u64 begin, __pg_u64 end)
@@ -806,7 +766,7 @@ static void slow_device(const struct __pg_launch *l, __pg_u64 begin, __pg_u64 en
 static void slow(__pg_i64 n)
 {
   static const struct __pg_info info = { PG_ABI_VERSION, PG_POSSIBLY_PARALLEL, PG_CHECK_NONE, PG_LOOP_MAY_ABORT, "loops.c",
-    "slow", SLOW, 1, 0, 0, 1, COUNT(twice_sites), 0, 0, 500, twice_sites, 0, 0, 0, slow_direct, slow_device };
+    "slow", SLOW, 1, 0, 0, 1, COUNT(twice_sites), 0, 0, 500, twice_sites, 0, 0, 0, slow_direct, slow_device, 0 };
   static struct __pg_loop loops[64];
   static int next;
   struct __pg_loop *loop = &loops[next++ % 64];
@@ -819,7 +779,7 @@ static void slow(__pg_i64 n)
   for (__pg_i64 i = 0; i < n; i++)
     a[i] = i;
   if (!enter(loop, &entry))
-    slow_direct(&entry, 0, 0, n, 0);
+    slow_direct(&entry, 0, 0, n);
   for (__pg_i64 i = 0; i < n; i++)
     if (a[i] != 2 * i)
       fail("slow");
@@ -828,15 +788,13 @@ static void slow(__pg_i64 n)
 
 /* ---- c[i] = x[index[i]]: settled by where the arrays lie, no log ---- */
 
-static __pg_i64 gather_direct(const struct __pg_entry *e, __pg_value *results, __pg_i64 begin, __pg_i64 end,
-                              const volatile __pg_u32 *stop)
+static void gather_direct(const struct __pg_entry *e, __pg_value *results, __pg_i64 begin, __pg_i64 end)
 {
   __pg_i64 i;
   (void)results;
-  for (i = begin; i < end && !polled(stop, i); i++)
+  for (i = begin; i < end; i++)
     __pg_set_i32(e->bases[0].pointer + 4 * i,
                  __pg_get_i32(e->bases[1].pointer + 4 * (__pg_i64)__pg_get_i32(e->bases[2].pointer + 4 * i)));
-  return end - i;
 }
 
 static void gather_device(const struct __pg_launch *l, __pg_u64 begin, __pg_u64 end)
@@ -869,7 +827,7 @@ static void gather(__pg_i64 n, int inside)
     x[i] = random_number(), x[n + i] = random_number(), index[i] = random_number() % (2 * n);
   x2 = copy_of(x, 2 * n * 4);
   if (!enter(&gather_loop, &entry))
-    gather_direct(&entry, 0, 0, n, 0);
+    gather_direct(&entry, 0, 0, n);
   for (__pg_i64 i = 0; i < n; i++) {
     c2[i] = x2[index[i]];
     if (inside)
@@ -972,7 +930,7 @@ static void hole(void)
   accesses[1].hi = page + 1;
   memset(p, 7, page);
   if (!enter(&some_loop, &entry))
-    some_direct(&entry, 0, 0, page, 0);
+    some_direct(&entry, 0, 0, page);
   for (size_t i = 0; i < page; i++)
     if (p[2 * page + i] != 7)
       fail("hole");

@@ -166,7 +166,11 @@ fn lower(tokens: &Tokens, declarations: &[ExternalDeclaration], dialect: &Dialec
         depth: 0,
     };
     let mut pragmas = Pragmas { tokens, next: 0, stack: Vec::new(), now: None };
+    let mentions = mentions(tokens);
     for declaration in declarations {
+        if lowering.is_idle(declaration, &mentions) {
+            continue;
+        }
         lowering.source = Source::new(tokens, declaration);
         lowering.depth = 0;
         lowering.unit.has_may_alias |= declaration.attributes.iter().any(|a| a.name == "may_alias");
@@ -240,6 +244,35 @@ impl<'a> Lowering<'a> {
                 }
             }
         }
+    }
+
+    /// Whether a header's declaration only says something of one name that nobody mentions again, as most do.
+    fn is_idle(&self, declaration: &ExternalDeclaration, mentions: &HashMap<&str, u32>) -> bool {
+        let Some(name) = declaration.name else { return false };
+        if declaration.kind != DeclKind::Declaration
+            || self.tokens.span(name).file == self.tokens.main_file
+            || mentions.get(self.tokens.spelling(name)) != Some(&1)
+            || !declaration.special.operands.is_empty()
+            || declaration.attributes.iter().any(|a| !IDLE_ATTRIBUTES.contains(&a.name.as_str()))
+        {
+            return false;
+        }
+        let mut depth = 0;
+        declaration.tokens.clone().all(|token| match self.tokens.normalised(token) {
+            "(" | "[" => {
+                depth += 1;
+                true
+            }
+            ")" | "]" => {
+                depth -= 1;
+                true
+            }
+            "," => depth > 0,
+            // A tag that isn't known yet would be declared here.
+            "struct" | "union" | "enum" => self.lookup_tag(self.tokens.spelling(token + 1)).is_some(),
+            "{" | "=" => false,
+            _ => true,
+        })
     }
 
     fn external_declaration(&mut self, declaration: &'a ExternalDeclaration) -> Lowered<()> {
@@ -393,6 +426,42 @@ impl<'a> Lowering<'a> {
             None => Failure { line: self.source.token(node).map(|t| self.tokens.span(t).line), ..failure },
         })
     }
+}
+
+/// Attributes that say something of the declared function's calls, or nothing that lowering asks for.
+const IDLE_ATTRIBUTES: [&str; 21] = [
+    "access",
+    "alloc_align",
+    "alloc_size",
+    "cold",
+    "const",
+    "dealloc",
+    "deprecated",
+    "format",
+    "format_arg",
+    "leaf",
+    "malloc",
+    "nonnull",
+    "noreturn",
+    "nothrow",
+    "pure",
+    "returns_nonnull",
+    "returns_twice",
+    "sentinel",
+    "unused",
+    "visibility",
+    "warn_unused_result",
+];
+
+/// How often each identifier occurs.
+fn mentions(tokens: &Tokens) -> HashMap<&str, u32> {
+    let mut mentions = HashMap::with_capacity(tokens.tokens.len() / 4);
+    for (index, token) in tokens.tokens.iter().enumerate() {
+        if token.kind == TokenKind::Identifier {
+            *mentions.entry(tokens.spelling(index)).or_default() += 1;
+        }
+    }
+    mentions
 }
 
 /// File and line of each loop keyword among some tokens; the `while` of a `do` is none.

@@ -1,0 +1,253 @@
+//! How an entry of a loop is made: the tables of `struct __pg_recipe` that the runtime computes it by, and the function that
+//! hands over the numbers which only the program knows.
+//!
+//! All that can be a table is one, because each line of code in this function is compiled anew for each loop of each file.
+
+use super::body::{Printer, variable};
+use super::host::Emitter;
+use super::types::{integer, limits, literal};
+use crate::c::hir::{IntKind, VarId};
+use crate::loops::plan::*;
+use std::fmt::Write;
+
+type Printed<T> = Result<T, String>;
+
+/// A table's name in an initialiser, or a null pointer where it is empty.
+fn name_or_null(name: &str, n: u32, rows: &str) -> String {
+    if rows.is_empty() { "0".into() } else { format!("__pg_{name}_{n}") }
+}
+
+impl Emitter<'_> {
+    /// The tables.
+    pub fn recipe(&self) -> Printed<String> {
+        let (n, plan) = (self.n, self.plan);
+        let mut terms = Vec::new();
+        let accesses = self.accesses(&mut terms);
+        for assumption in &plan.assumptions {
+            let (low, high) = limits(assumption.kind);
+            self.bound(&assumption.lo, &mut terms);
+            terms.push(("AT_LEAST", low));
+            self.bound(&assumption.hi, &mut terms);
+            terms.push(("AT_MOST", high));
+        }
+        let mut moved = String::new();
+        for (number, (_, step)) in self.secondary.iter().enumerate() {
+            let slot = self.secondary_slot(number);
+            self.bound(step, &mut terms);
+            terms.push(("NUMBER", slot as i64 + 1));
+            let _ = write!(moved, "{slot}, ");
+        }
+        let dims = self.dims()?;
+        let origins = plan.bases.iter().map(|base| self.origin(base)).collect::<Printed<String>>()?;
+        let pins: String = plan.pinned.iter().map(|pin| format!("{}, ", pin.width)).collect();
+        let n_terms = terms.len();
+        let terms: String =
+            terms.iter().map(|(op, operand)| format!("{{PG_TERM_{op}, {}}}, ", literal(*operand))).collect();
+        let mut text = String::new();
+        let mut addresses = String::new();
+        for (name, ty, rows) in [
+            ("dims", "struct __pg_dim", &dims),
+            ("origins", "struct __pg_origin", &origins),
+            ("known", "struct __pg_access", &accesses),
+            ("pins", "__pg_u32", &pins),
+            ("terms", "struct __pg_term", &terms),
+            ("moved", "__pg_u32", &moved),
+        ] {
+            let _ = write!(addresses, "{}, ", name_or_null(name, n, rows));
+            if !rows.is_empty() {
+                let _ = writeln!(text, "static const {ty} __pg_{name}_{n}[] = {{{rows}}};");
+            }
+        }
+        let _ = writeln!(
+            text,
+            "static const struct __pg_recipe __pg_recipe_{n} = {{{addresses}{n_terms}, {}}};",
+            self.secondary.len()
+        );
+        Ok(text)
+    }
+
+    fn dims(&self) -> Printed<String> {
+        let mut rows = String::new();
+        for (number, dim) in self.plan.dims.iter().enumerate() {
+            let (kind, compare) = self.head_kinds(dim)?;
+            let (mut low, high) = limits(kind);
+            if !compare.signed() {
+                // Compared as unsigned: the variable may never be negative.
+                low = low.max(0);
+            }
+            let is_unsigned = !compare.signed() || kind.size() == 8 && !kind.signed();
+            let relation = match dim.relation {
+                Relation::Lt => "PG_LT",
+                Relation::Le => "PG_LE",
+                Relation::Gt => "PG_GT",
+                Relation::Ge => "PG_GE",
+                Relation::Ne => "PG_NE",
+            };
+            let _ = write!(
+                rows,
+                "{{{}, {relation}, {}, {}, {}, {}}}, ",
+                self.first_slot(number),
+                u32::from(is_unsigned),
+                literal(dim.step),
+                literal(low),
+                literal(high)
+            );
+        }
+        Ok(rows)
+    }
+
+    /// Types of a dimension's variable and of its comparison.
+    fn head_kinds(&self, dim: &Dim) -> Printed<(IntKind, IntKind)> {
+        let kind = dim.iv_kind.ok_or("a pointer induction variable")?;
+        let compare = self.unit.types.as_int(dim.limit.ty.ty).ok_or("a limit that is no integer")?;
+        Ok((kind, compare))
+    }
+
+    fn origin(&self, base: &Base) -> Printed<String> {
+        let position = |list: &[VarId], v: &VarId| list.iter().position(|other| other == v);
+        Ok(match base {
+            Base::Object { var, size } => {
+                let number = position(&self.objects, var).ok_or("an object without an address")?;
+                format!("{{PG_FROM_OBJECT, {}, {size}u}}, ", self.object_slot(number))
+            }
+            Base::Pointer { var } => {
+                let moved = self.secondary.iter().position(|(v, _)| v == var);
+                let number = moved.map(|number| self.secondary_slot(number));
+                let number =
+                    number.or_else(|| position(&self.plan.live_ins, var)).ok_or("a base without a value")?;
+                format!("{{PG_FROM_POINTER, {number}, 0}}, ")
+            }
+            Base::Invariant { value } => {
+                format!("{{PG_FROM_POINTER, {}, 0}}, ", self.plan.live_ins.len() + value)
+            }
+            Base::Dynamic => "{PG_FROM_NOWHERE, 0, 0}, ".into(),
+        })
+    }
+
+    fn object_slot(&self, number: usize) -> usize {
+        self.plan.live_ins.len() + self.invariant_kinds.len() + number
+    }
+
+    /// Terms that push a bound.
+    fn bound(&self, bound: &Bound, terms: &mut Vec<(&'static str, i64)>) {
+        let mut both = |a: &Bound, b: &Bound, op| {
+            self.bound(a, terms);
+            self.bound(b, terms);
+            terms.push((op, 0));
+        };
+        match bound {
+            Bound::Const(value) => terms.push(("CONSTANT", *value)),
+            Bound::Value(index) => {
+                let wide = matches!(self.invariant_kinds.get(*index),
+                    Some(super::types::Scalar::Int(kind)) if kind.size() == 8 && !kind.signed());
+                let slot = (self.plan.live_ins.len() + index) as i64;
+                terms.push((if wide { "UNSIGNED" } else { "SIGNED" }, slot));
+            }
+            Bound::Add(a, b) => both(a, b, "ADD"),
+            Bound::Mul(a, b) => both(a, b, "MUL"),
+            Bound::Min(a, b) => both(a, b, "MIN"),
+            Bound::Max(a, b) => both(a, b, "MAX"),
+        }
+    }
+
+    /// Where the sites' accesses go: rows of what is known, and terms of the rest.
+    fn accesses(&self, terms: &mut Vec<(&'static str, i64)>) -> String {
+        let mut rows = String::new();
+        for (number, site) in self.plan.sites.iter().enumerate() {
+            let mut field = |field: usize, value: &Bound| match value {
+                Bound::Const(known) => literal(*known),
+                other => {
+                    self.bound(other, terms);
+                    terms.push(("ACCESS", (6 * number + field) as i64));
+                    "0".to_string()
+                }
+            };
+            let Some(affine) = &site.affine else {
+                rows.push_str("{{0}, 0, 0}, ");
+                continue;
+            };
+            let mut strides = vec!["0".to_string(); MAX_DIMS];
+            for (dim, stride) in affine.strides.iter().enumerate() {
+                let step = Bound::Const(self.plan.dims[dim].step);
+                let stride = match (stride, &step) {
+                    (Bound::Const(a), Bound::Const(b)) => a.checked_mul(*b).map(Bound::Const),
+                    _ => None,
+                }
+                .unwrap_or_else(|| Bound::Mul(Box::new(stride.clone()), Box::new(step)));
+                strides[dim] = field(dim, &stride);
+            }
+            let (lo, hi) = (field(4, &affine.lo), field(5, &affine.hi));
+            let _ = write!(rows, "{{{{{}}}, {lo}, {hi}}}, ", strides.join(", "));
+        }
+        rows
+    }
+
+    /// The function that the guard calls. It is rarely entered, but not marked cold: where a trip count is constant the
+    /// compiler would take the whole caller for cold, and optimise it for size.
+    pub fn try_function(&self, out: &mut String) -> Printed<()> {
+        let (n, plan, unit) = (self.n, self.plan, self.unit);
+        let parameters: String =
+            self.parameters().iter().map(|(ty, name, _)| format!(", {ty} {name}")).collect();
+        let _ = writeln!(
+            out,
+            "static __attribute__((__noinline__)) int __pg_try_{n}(__pg_value *__pg_x{parameters})\n{{"
+        );
+        let mut printer = Printer::new(unit, plan, true);
+        let mut effects = String::new();
+        let after_results = self.n_values() + self.results.len();
+        for (number, dim) in plan.dims.iter().enumerate() {
+            let (kind, compare) = self.head_kinds(dim)?;
+            let first = printer.value(&dim.first, &mut effects)?;
+            let limit = printer.value(&dim.limit, &mut effects)?;
+            let relation = match dim.relation {
+                Relation::Lt => "<",
+                Relation::Le => "<=",
+                Relation::Gt => ">",
+                Relation::Ge => ">=",
+                Relation::Ne => "!=",
+            };
+            // The first test, before anything is read that the loop reads only after it.
+            let _ = writeln!(
+                out,
+                "{{\nconst {kind} __pg_f = {first};\nconst {compare} __pg_m = {limit};\n\
+                 if (!(({compare})__pg_f {relation} __pg_m)) return 0;\n{}\n{}\n}}",
+                Self::pack_integer(kind, &format!("__pg_x[{}]", self.first_slot(number)), "__pg_f"),
+                Self::pack_integer(compare, &format!("__pg_x[{}]", after_results + number), "__pg_m"),
+                kind = integer(kind),
+                compare = integer(compare),
+            );
+        }
+        out.push_str("{\n");
+        for (number, (e, kind)) in plan.invariants.iter().zip(&self.invariant_kinds).enumerate() {
+            let value = printer.value(e, &mut effects)?;
+            let _ = writeln!(out, "const {} __pg_i{number} = {value};", kind.name());
+        }
+        let live_ins = plan.live_ins.iter().map(|v| (self.kind_of(*v), variable(*v)));
+        let invariants =
+            self.invariant_kinds.iter().enumerate().map(|(n, kind)| (*kind, format!("__pg_i{n}")));
+        for (slot, (kind, value)) in live_ins.chain(invariants).enumerate() {
+            let _ = writeln!(out, "{}", Self::pack(kind, &format!("__pg_x[{slot}]"), &value));
+        }
+        for (number, v) in self.objects.iter().enumerate() {
+            let _ = writeln!(out, "__pg_x[{}].u = __pg_o{};", self.object_slot(number), v.0);
+        }
+        for (number, (v, _)) in self.secondary.iter().enumerate() {
+            let slot = format!("__pg_x[{}]", self.secondary_slot(number));
+            let _ = writeln!(out, "{}", Self::pack(self.kind_of(*v), &slot, &variable(*v)));
+        }
+        for (number, r) in self.results.iter().enumerate() {
+            let value = if r.op.is_some() { variable(r.var) } else { "0".into() };
+            let slot = format!("__pg_x[{}]", self.n_values() + number);
+            let _ = writeln!(out, "{}", Self::pack(r.kind, &slot, &value));
+        }
+        for (number, pin) in plan.pinned.iter().enumerate() {
+            let address = printer.value(&pin.address, &mut effects)?;
+            let _ = writeln!(out, "__pg_x[{}].u = {address};", after_results + plan.dims.len() + number);
+        }
+        if !effects.is_empty() {
+            return Err("a side effect in a bound".into());
+        }
+        let _ = writeln!(out, "return __pg_start(&__pg_loop_{n}, __pg_x);\n}}\n}}");
+        Ok(())
+    }
+}

@@ -1,0 +1,69 @@
+//! Which code is worth generating for a loop that has a plan, and from how many iterations on it may be entered.
+//!
+//! Everything here is an estimate that costs or saves time, at run time and at every compilation. Whether a loop may run
+//! elsewhere is not decided here.
+
+use super::types::limits;
+use crate::c::constant;
+use crate::c::hir::{Expr, TranslationUnit};
+use crate::loops::options::CodegenOptions;
+use crate::loops::plan::{Base, Bound, LoopPlan, LoopReport, Verdict};
+
+/// Operations below which entering is never worth it.
+const ENTRY: u64 = 200_000;
+
+/// Iterations that each inner dimension of a nest is taken for.
+pub const INNER: u64 = 64;
+
+/// Operations for each memory access from which on speculation on threads may pay. Measured with 1 and 2 threads
+/// (`docs/measurements/2026-11-21-any-c.md`): copying, translating and logging an access costs 5 to 8 ns of one core, of
+/// which the copies (1 to 3 ns) don't get less with more threads, while the loops themselves take 0.3 to 2 ns per access
+/// with fewer operations than this.
+const CHECKED: u64 = 64;
+
+/// From how many iterations of the outermost loop on it may be entered.
+pub fn threshold(plan: &LoopPlan, options: &CodegenOptions) -> i64 {
+    match options.threshold {
+        Some(asked) => i64::try_from(asked).unwrap_or(i64::MAX).max(1),
+        None => {
+            let per_trip = plan.work.saturating_mul(if plan.dims.len() > 1 { INNER } else { 1 });
+            (ENTRY / per_trip.max(1)).clamp(16, 1 << 20) as i64
+        }
+    }
+}
+
+/// How many iterations the outermost loop has at most, where its text says so: by constant ends, because its variable is
+/// narrow, or because every iteration moves on in an array of known size.
+pub fn most_iterations(unit: &TranslationUnit, plan: &LoopPlan) -> Option<i128> {
+    let dim = &plan.dims[0];
+    let step = i128::from(dim.step.unsigned_abs().max(1));
+    let end = |e: &Expr| match constant::evaluate(&unit.types, e) {
+        Some(constant::Value::Int(value)) => Some(value),
+        _ => None,
+    };
+    let between = match (end(&dim.first), end(&dim.limit)) {
+        (Some(first), Some(limit)) => Some((limit - first).abs()),
+        _ => None,
+    };
+    let of_type = dim.iv_kind.map(|kind| {
+        let (low, high) = limits(kind);
+        i128::from(high) - i128::from(low)
+    });
+    let of_arrays = plan.sites.iter().filter(|site| site.unconditional).filter_map(|site| {
+        match (&plan.bases[site.base.0 as usize], site.affine.as_ref()?.strides.first()?) {
+            (Base::Object { size, .. }, Bound::Const(stride)) if *size != 0 && *stride != 0 => {
+                Some(i128::from(*size) / i128::from(stride.unsigned_abs()))
+            }
+            _ => None,
+        }
+    });
+    let most = between.into_iter().chain(of_type).chain(of_arrays).min();
+    most.map(|distance| distance / step + 1)
+}
+
+/// Whether a function for the threads device, which works on copies and checks every access, may pay. What is proven runs
+/// in place instead, and a GPU's kernel is text that costs nothing here.
+pub fn checked_threads(report: &LoopReport, plan: &LoopPlan, options: &CodegenOptions) -> bool {
+    let in_place = report.verdict == Verdict::Parallel && !plan.may_abort;
+    options.checked_threads || options.doubt || !in_place && plan.work >= CHECKED.saturating_mul(plan.touches)
+}
