@@ -1,0 +1,92 @@
+/* The dependence oracle: executes a loop with a shadow of its memory and says whether its iterations depend on each other.
+ *
+ * One text of a loop is compiled twice. Without SHADOW the macros below are nothing, and it is the loop that the compiler
+ * judges. With SHADOW every access of the arenas is noted with its iteration: a byte that two iterations touch, one of
+ * them writing, is a dependence that the loop carries (flow, anti or output, whichever: a parallel loop has none of them).
+ *
+ * A nest is watched at three levels at once: iterations of the outer loop, of the inner loop at each of its entries, and
+ * of the nest merged into one space. What stands in a loop's condition belongs to the iteration that it decides on.
+ *
+ *   R(x) reads x, W(x) is assigned to, U(x) is updated; C(x) is read in the (outer) condition, D(x) in the inner one.
+ *   OUTER and INNER stand where the bodies begin; BEGIN_INNER and END_INNER around the inner loop. */
+#ifndef PARAGON_SHADOW_H
+#define PARAGON_SHADOW_H
+
+enum { ARENAS = 3, ARENA_BYTES = 1 << 16 };
+extern unsigned char *arena[ARENAS];
+
+#ifndef SHADOW
+
+#define R(x) (x)
+#define W(x) (x)
+#define U(x) (x)
+#define C(x) (x)
+#define D(x) (x)
+#define OUTER
+#define INNER
+#define BEGIN_INNER
+#define END_INNER
+
+#else
+
+enum { LEVEL_OUTER, LEVEL_INNER, LEVEL_MERGED, LEVELS };
+enum { READS = 1, WRITES = 2 };
+#define SHADOW_MANY 0xffffffffu
+
+static struct {
+  unsigned writer[ARENAS][ARENA_BYTES]; /* the iteration that wrote a byte, 0: none */
+  unsigned reader[ARENAS][ARENA_BYTES]; /* the one that read it; SHADOW_MANY: several */
+  unsigned iteration;
+  int conflict;
+} shadow[LEVELS];
+/* Whether the loop is a nest: then its inner iterations make up the merged space. */
+static int nested;
+/* Entries of the inner loop, and those of them that carried no dependence. */
+static unsigned long inner_entries, inner_clean;
+
+static void shadow_forget(int level)
+{
+  memset(&shadow[level], 0, sizeof shadow[level]);
+}
+
+/* `ahead`: levels (bits) whose next iteration this belongs to. */
+static void *shadow_access(const void *pointer, unsigned long size, int how, int ahead)
+{
+  int which, level;
+  unsigned long byte;
+  for (which = 0; which < ARENAS; which++) {
+    unsigned long offset = (unsigned long)pointer - (unsigned long)arena[which];
+    if (offset >= ARENA_BYTES)
+      continue;
+    for (level = 0; level < LEVELS; level++) {
+      unsigned now = shadow[level].iteration + (ahead >> level & 1);
+      for (byte = offset; byte < offset + size; byte++) {
+        unsigned *writer = &shadow[level].writer[which][byte], *reader = &shadow[level].reader[which][byte];
+        if (*writer && *writer != now)
+          shadow[level].conflict = 1;
+        if (how & WRITES) {
+          if (*reader && *reader != now)
+            shadow[level].conflict = 1;
+          *writer = now;
+        }
+        if (how & READS)
+          *reader = *reader && *reader != now ? SHADOW_MANY : now;
+      }
+    }
+  }
+  return (void *)pointer;
+}
+
+#define SHADOW_PLACE(x, how, ahead) (*(__typeof__(&(x)))shadow_access(&(x), sizeof(x), how, ahead))
+#define R(x) SHADOW_PLACE(x, READS, 0)
+#define W(x) SHADOW_PLACE(x, WRITES, 0)
+#define U(x) SHADOW_PLACE(x, READS | WRITES, 0)
+#define C(x) SHADOW_PLACE(x, READS, 1 << LEVEL_OUTER | 1 << LEVEL_MERGED)
+#define D(x) SHADOW_PLACE(x, READS, 1 << LEVEL_INNER | 1 << LEVEL_MERGED)
+#define OUTER (void)(shadow[LEVEL_OUTER].iteration++, shadow[LEVEL_MERGED].iteration += !nested);
+#define INNER (void)(shadow[LEVEL_INNER].iteration++, shadow[LEVEL_MERGED].iteration++);
+#define BEGIN_INNER shadow_forget(LEVEL_INNER);
+#define END_INNER (void)(inner_entries++, inner_clean += !shadow[LEVEL_INNER].conflict);
+
+#endif
+#endif

@@ -1,0 +1,306 @@
+//! Random loops for the oracle: affine, modulo, wrapping and indirect subscripts, walked pointers, bounds and bases in
+//! memory, conditions, reductions, calls and nests, over arrays that lie apart, overlap at every distance, or are the same.
+//!
+//! Each is one text for both compilations (`c-tests/oracle/shadow.h`). Whether it carries a dependence is not known here.
+
+use super::numbers::Random;
+use std::fmt::Write;
+
+/// Distances, in elements, at which dependences are planted: around the width of a warp, and far.
+const DISTANCES: [usize; 7] = [0, 1, 2, 31, 32, 33, 1000];
+
+/// One loop of a program.
+pub struct Loop {
+    /// Lines in `loops.h` of its loop, and of the one inside.
+    pub line: u64,
+    /// See `line`.
+    pub inner_line: Option<u64>,
+    /// What it is made of, for reports.
+    pub form: &'static str,
+}
+
+/// A program: `loops.h`, and the main program around it.
+pub struct Program {
+    pub loops_h: String,
+    pub main_c: String,
+    pub loops: Vec<Loop>,
+}
+
+struct Array {
+    name: &'static str,
+    ty: &'static str,
+    arena: usize,
+    offset: usize,
+}
+
+struct Generator<'a> {
+    random: &'a mut Random,
+    /// Types that alias only where C lets them.
+    strict: bool,
+    arrays: Vec<Array>,
+    nested: bool,
+    indirect: bool,
+}
+
+/// Types of elements: all unsigned, so that no arithmetic overflows.
+const TYPES: [(&str, usize); 4] =
+    [("unsigned char", 1), ("unsigned short", 2), ("unsigned", 4), ("unsigned long", 8)];
+
+impl Generator<'_> {
+    fn chance(&mut self, one_in: usize) -> bool {
+        self.random.below(one_in) == 0
+    }
+
+    /// Lays the arrays out. `ix` and `bound` hold ints.
+    fn place_arrays(&mut self) {
+        let shared = *self.random.pick(&TYPES);
+        let apart = self.random.below(3) == 0;
+        for (number, name) in ["a", "b", "c", "ix", "bound"].into_iter().enumerate() {
+            let int = number >= 3;
+            let (ty, width) = if int {
+                ("int", 4)
+            } else if self.strict || self.chance(2) {
+                if self.chance(6) { TYPES[0] } else { shared }
+            } else {
+                *self.random.pick(&TYPES)
+            };
+            let (mut arena, mut offset) = (number % 3, 4096 * (1 + number / 3) + 64 * self.random.below(8));
+            if number >= 3 {
+                // Index arrays and bounds lie behind what is stored, unless they are planted below.
+                offset = 56 * 1024 + (number - 3) * 6 * 1024;
+            }
+            let may_alias = !self.strict || !int;
+            if number > 0 && !apart && may_alias && self.random.below(if int { 6 } else { 2 }) == 0 {
+                let other = &self.arrays[self.random.below(number.min(3))];
+                let alike = !self.strict || other.ty == ty || other.ty == TYPES[0].0 || ty == TYPES[0].0;
+                if alike {
+                    let (other_arena, other_offset) = (other.arena, other.offset);
+                    let distance = width * self.random.pick(&DISTANCES);
+                    arena = other_arena;
+                    offset = match self.chance(2) && other_offset > distance {
+                        true => other_offset - distance,
+                        false => other_offset + distance,
+                    };
+                    offset -= offset % width;
+                }
+            }
+            self.arrays.push(Array { name, ty, arena, offset });
+        }
+    }
+
+    fn array(&mut self) -> &'static str {
+        *self.random.pick(&["a", "b", "c"])
+    }
+
+    /// A subscript below 4500.
+    fn subscript(&mut self) -> String {
+        let offset = *self.random.pick(&DISTANCES) + self.random.below(3);
+        if self.nested {
+            let by = *self.random.pick(&["i * m + j", "i * m + j", "i * m + j", "j * n + i", "i + j", "j", "i", "i * 40 + 2 * j"]);
+            return format!("{by} + {offset}");
+        }
+        match self.random.below(if self.indirect { 14 } else { 10 }) {
+            0..=5 => {
+                let stride = *self.random.pick(&[1, 1, 1, 1, 2, 3, 0]);
+                format!("{stride} * i + {offset}")
+            }
+            6 => format!("1200 - i + {offset}"),
+            7 => {
+                let modulus = *self.random.pick(&[7, 32, 64, 100, 1009, 2003]);
+                format!("({} * i + {offset}) % {modulus}", 1 + self.random.below(3))
+            }
+            8 => format!("(unsigned char)(i * {} + {offset})", 1 + self.random.below(5)),
+            9 => format!("((unsigned)i * 2654435761u >> {})", 21 + self.random.below(3)),
+            10..=12 => "(R(ix[i]) & 2047)".into(),
+            _ => format!("(R(ix[i + {}]) & 1023) + {offset}", self.random.below(2)),
+        }
+    }
+
+    fn load(&mut self) -> String {
+        format!("R({}[{}])", self.array(), self.subscript())
+    }
+
+    fn value(&mut self) -> String {
+        match self.random.below(9) {
+            0 => "(unsigned)i".into(),
+            1..=4 => self.load(),
+            5 | 6 => format!("({} + {})", self.load(), self.load()),
+            7 => format!("({} * 5u ^ (unsigned)i)", self.load()),
+            _ => format!("twisted({})", self.load()),
+        }
+    }
+
+    fn statement(&mut self, depth: usize) -> String {
+        match self.random.below(12) {
+            0..=4 => {
+                let (array, at, value) = (self.array(), self.subscript(), self.value());
+                format!("W({array}[{at}]) = {value} & 63;")
+            }
+            5 | 6 => {
+                let (array, at, value) = (self.array(), self.subscript(), self.value());
+                let op = *self.random.pick(&["+=", "^=", "|="]);
+                format!("U({array}[{at}]) {op} {value} & 63;")
+            }
+            7 => format!("sum += {};", self.value()),
+            8 => format!("t = {}; if (most < t) most = t;", self.load()),
+            9 => {
+                let (array, at) = (self.array(), self.subscript());
+                format!("t = {} & 63; W({array}[{at}]) = t;", self.load())
+            }
+            _ if depth > 0 => self.statement(depth),
+            _ => format!("if ({} & 1) {{ {} }}", self.load(), self.statement(depth + 1)),
+        }
+    }
+
+    /// `(head, body, form)` of a loop that isn't a nest; trips: how many there may be.
+    fn plain(&mut self, trips: i64) -> (String, String, &'static str) {
+        let mut body = String::new();
+        let mut form = "subscripts";
+        if self.random.below(5) == 0 {
+            form = "walked pointers";
+            let step = *self.random.pick(&["++", "++", "++", " += 2"]);
+            let (to, from) = (self.array(), self.array());
+            let value = if self.chance(2) { "R(*q)".into() } else { format!("(R(*q) + {})", self.load()) };
+            let _ = write!(
+                body,
+                "W(*p) = {value} & 63; p{step}; q{};",
+                if self.chance(4) { " += 2" } else { "++" }
+            );
+            let head = match self.random.below(3) {
+                0 => format!("__typeof__({to}) p = {to}; __typeof__({from}) q = {from};\n  for (i = 0; i < n; i++)"),
+                _ => format!("__typeof__({to}) p = {to}; __typeof__({from}) q = {from};\n  for (i = n; i > 0; i--)"),
+            };
+            if self.chance(3) {
+                body.push_str(&format!(" sum += {};", self.load()));
+            }
+            return (head, body, form);
+        }
+        for _ in 0..1 + self.random.below(3) {
+            let _ = write!(body, "{} ", self.statement(0));
+        }
+        let head = match self.random.below(12) {
+            0 => "for (i = 0; i <= n - 1; i++)".to_string(),
+            1 => "for (i = n - 1; i >= 0; i--)".to_string(),
+            2 => "for (i = 0; i < n; i += 2)".to_string(),
+            3 => "for (i = 3; i < n; i += 3)".to_string(),
+            4 if trips >= 0 => "for (i = 0; i != n; i++)".to_string(),
+            5 | 6 => {
+                form = "bound in memory";
+                "for (i = 0; i < (C(bound[0]) & 1023); i++)".to_string()
+            }
+            _ => "for (i = 0; i < n; i++)".to_string(),
+        };
+        (head, body, form)
+    }
+
+    fn nest(&mut self) -> (String, String, &'static str) {
+        let before = if self.chance(3) { format!("{} ", self.outer_statement()) } else { String::new() };
+        let mut body = String::new();
+        for _ in 0..1 + self.random.below(2) {
+            let _ = write!(body, "{} ", self.statement(0));
+        }
+        let after = if self.chance(4) { format!(" {}", self.outer_statement()) } else { String::new() };
+        let head = "for (i = 0; i < n; i++)".to_string();
+        let bound = if self.chance(6) { "(D(bound[0]) & 31)" } else { "m" };
+        let inner = format!(
+            "{before}BEGIN_INNER\n    for (j = 0; j < {bound}; j++) {{ INNER {body}}}\n    END_INNER{after}"
+        );
+        (head, inner, "nest")
+    }
+
+    /// A statement beside the inner loop.
+    fn outer_statement(&mut self) -> String {
+        let (to, from) = (self.array(), self.array());
+        let (at, by) = (*self.random.pick(&DISTANCES), *self.random.pick(&[1, 1, 40]));
+        format!("W({to}[i * {by} + {at}]) = R({from}[i + {}]) & 63;", self.random.below(3))
+    }
+
+    /// What the arrays hold before the loop.
+    fn contents(&mut self, trips: i64) -> String {
+        let mut text = String::from("fill();");
+        let find = |name: &str, arrays: &[Array]| {
+            let array = arrays.iter().find(|a| a.name == name).expect("every loop has it");
+            format!("((int *)(arena[{}] + {}))", array.arena, array.offset)
+        };
+        let (ix, bound) = (find("ix", &self.arrays), find("bound", &self.arrays));
+        // A permutation, an order-preserving map, or anything; perhaps with one pair of equal elements.
+        let map = *self.random.pick(&["t * 7 % 1201", "t * 11 % 1303", "t", "2 * t % 2048", "random_number() % 2048"]);
+        let _ = write!(text, " for (int t = 0; t < 1200; t++) {ix}[t] = {map};");
+        if self.chance(3) {
+            let at = self.random.below(trips.max(1) as usize);
+            let distance = *self.random.pick(&DISTANCES[1..]);
+            let _ = write!(text, " {ix}[{}] = {ix}[{at}];", (at + distance) % 1200);
+        }
+        let _ = write!(text, " {bound}[0] = {};", trips.clamp(0, 1000));
+        text
+    }
+}
+
+/// The program of a seed with `count` loops. `strict`: it obeys the rules for types that alias.
+pub fn program(random: &mut Random, count: usize, strict: bool) -> Program {
+    let mut loops_h = String::from(
+        "/* Made by tests/oracle/loops.rs. */\nstatic unsigned twisted(unsigned x)\n{\n  x ^= x >> 3;\n  return x * 2654435761u;\n}\n",
+    );
+    let mut main_c = String::from(
+        "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include \"shadow.h\"\n\
+         static unsigned state;\n\
+         static unsigned random_number(void)\n{\n  state ^= state << 13, state ^= state >> 17, state ^= state << 5;\n  return state;\n}\n\
+         static void fill(void)\n{\n  state = 12345;\n  for (int w = 0; w < ARENAS; w++)\n    for (int t = 0; t < ARENA_BYTES; t++)\n      arena[w][t] = random_number() & 63;\n}\n\
+         #define NAME(k) shadow_##k\n#include \"loops.h\"\n",
+    );
+    let mut calls = String::new();
+    let mut loops = Vec::new();
+    for number in 0..count {
+        let trips = *random.pick(&[-3, 0, 1, 2, 7, 33, 40, 40, 64, 100, 100, 1100]);
+        let nested = random.below(4) == 0;
+        let indirect = random.below(3) == 0;
+        let mut generator = Generator { random, strict, arrays: Vec::new(), nested, indirect };
+        generator.place_arrays();
+        let trips = if nested { trips.min(40) } else { trips };
+        let (head, body, form) = if nested { generator.nest() } else { generator.plain(trips) };
+        let contents = generator.contents(trips);
+        let inner_trips = *generator.random.pick(&[0, 1, 5, 32, 40]);
+        let i = *generator.random.pick(&["int", "int", "int", "long", "unsigned"]);
+        // Downward loops and comparisons with n - 1 need a sign.
+        let i = if head.contains("n - 1") || head.contains("i > 0") || trips < 0 { "int" } else { i };
+        let parameters: String =
+            generator.arrays.iter().map(|a| format!("{} *{}, ", a.ty, a.name)).collect();
+        let arguments: String = generator
+            .arrays
+            .iter()
+            .map(|a| format!("({} *)(arena[{}] + {}), ", a.ty, a.arena, a.offset))
+            .collect();
+        let _ = writeln!(loops_h, "__attribute__((noinline)) unsigned NAME({number})({parameters}int n, int m)\n{{");
+        let _ = writeln!(loops_h, "  {i} i;\n  int j;\n  unsigned sum = 0, most = 0, t;");
+        let line = |text: &str| 1 + text.lines().count() as u64;
+        let (declarations, keyword) = head.rsplit_once('\n').unwrap_or(("", head.as_str()));
+        let _ = writeln!(loops_h, "  (void)j, (void)t, (void)m;");
+        if !declarations.is_empty() {
+            let _ = writeln!(loops_h, "  {declarations}");
+        }
+        let first = line(&loops_h);
+        let _ = writeln!(loops_h, "  {} {{\n    OUTER {body}\n  }}\n  return sum + most;\n}}", keyword.trim());
+        let inner_line = nested.then(|| {
+            let at = loops_h.rfind("    for (j = 0;").expect("the inner loop was just written");
+            line(&loops_h[..at])
+        });
+        loops.push(Loop { line: first, inner_line, form });
+        let _ = writeln!(main_c, "unsigned plain_{number}({parameters}int n, int m);");
+        let _ = writeln!(
+            calls,
+            "  {contents}\n  nested = {};\n  begin();\n  wanted = shadow_{number}({arguments}{trips}, {inner_trips});\n  \
+             keep();\n  {contents}\n  found = plain_{number}({arguments}{trips}, {inner_trips});\n  report({number});",
+            u32::from(nested)
+        );
+    }
+    let _ = writeln!(
+        main_c,
+        "static unsigned char kept[ARENAS][ARENA_BYTES];\nstatic unsigned wanted, found;\n\
+         static void begin(void)\n{{\n  for (int level = 0; level < LEVELS; level++)\n    shadow_forget(level);\n  inner_entries = inner_clean = 0;\n}}\n\
+         static void keep(void)\n{{\n  for (int w = 0; w < ARENAS; w++)\n    memcpy(kept[w], arena[w], ARENA_BYTES);\n}}\n\
+         static void report(int number)\n{{\n  int same = wanted == found;\n  for (int w = 0; w < ARENAS; w++)\n    same &= !memcmp(kept[w], arena[w], ARENA_BYTES);\n  \
+         printf(\"%d %d %d %u %u %lu %lu %d\\n\", number, shadow[LEVEL_OUTER].conflict, shadow[LEVEL_MERGED].conflict, shadow[LEVEL_OUTER].iteration, shadow[LEVEL_MERGED].iteration, inner_entries, inner_clean, same);\n}}\n\
+         void make_arenas(void);\nint main(void)\n{{\n  make_arenas();\n{calls}  return 0;\n}}"
+    );
+    Program { loops_h, main_c, loops }
+}

@@ -1,0 +1,228 @@
+//! The oracle: random loops are executed with a shadow of their memory, which says whether their iterations depend on each
+//! other, and by the compiler and the runtime, which must never have carried out as parallel what does; and which should
+//! carry out nearly all of the others.
+//!
+//! `PARAGON_ORACLE=N` says how many loops there are (2,000), `PARAGON_SEED` where the seeds begin. A program that shows a
+//! wrong verdict is kept, and its folder printed. Unlike `tests/random`, which compares results and doubts proofs by our own
+//! logs, nothing of ours is believed here but the records of where each loop ran.
+
+mod loops;
+#[path = "../support/numbers.rs"]
+mod numbers;
+
+use numbers::Random;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+const PARAGON_CC: &str = env!("CARGO_BIN_EXE_paragon-cc");
+/// Loops in one program.
+const LOOPS: u64 = 25;
+
+fn number(name: &str, otherwise: u64) -> u64 {
+    std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(otherwise)
+}
+
+/// What is known of one kind of loops.
+#[derive(Default, Clone, Copy)]
+struct Counts {
+    loops: u64,
+    /// With at least two iterations.
+    long: u64,
+    /// Those of them whose iterations depend on each other.
+    dependent: u64,
+    /// The others, and those that ran in parallel.
+    independent: u64,
+    parallel: u64,
+    /// Ran in parallel without logs.
+    proven: u64,
+}
+
+impl Counts {
+    fn add(&mut self, other: Counts) {
+        self.loops += other.loops;
+        self.long += other.long;
+        self.dependent += other.dependent;
+        self.independent += other.independent;
+        self.parallel += other.parallel;
+        self.proven += other.proven;
+    }
+}
+
+/// A loop as the shadow saw it.
+struct Truth {
+    outer_conflict: bool,
+    merged_conflict: bool,
+    outer_iterations: u64,
+    merged_iterations: u64,
+    inner_clean: u64,
+    same: bool,
+}
+
+impl Truth {
+    fn read(line: &str) -> Truth {
+        let fields: Vec<u64> = line.split(' ').map(|field| field.parse().expect(line)).collect();
+        let [_, outer, merged, outer_iterations, merged_iterations, _, inner_clean, same] = fields[..] else {
+            panic!("not a report: {line}")
+        };
+        Truth {
+            outer_conflict: outer != 0,
+            merged_conflict: merged != 0,
+            outer_iterations,
+            merged_iterations,
+            inner_clean,
+            same: same != 0,
+        }
+    }
+}
+
+/// Compiles and runs the program of a seed; what is wrong, and counts by form.
+fn judge(seed: u64, folder: &Path) -> (Vec<String>, BTreeMap<&'static str, Counts>) {
+    let strict = seed.is_multiple_of(2);
+    let program = loops::program(&mut Random::new(seed), LOOPS as usize, strict);
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let write = |name: &str, text: &str| fs::write(folder.join(name), text).unwrap();
+    write("loops.h", &program.loops_h);
+    write("main.c", &program.main_c);
+    write(
+        "plain.c",
+        "#include <stdlib.h>\n#include \"shadow.h\"\nunsigned char *arena[ARENAS];\nvoid make_arenas(void)\n{\n  \
+         arena[0] = malloc(ARENA_BYTES), arena[1] = malloc(ARENA_BYTES), arena[2] = malloc(ARENA_BYTES);\n}\n\
+         #define NAME(k) plain_##k\n#include \"loops.h\"\n",
+    );
+    let include = format!("-I{}", root.join("c-tests/oracle").display());
+    let aliasing = if strict { "-fstrict-aliasing" } else { "-fno-strict-aliasing" };
+    let run = |command: &mut Command, what: &str| {
+        let output = command.current_dir(folder).output().unwrap();
+        match output.status.success() {
+            true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+            false => Err(format!("{what}: {} {}", output.status, String::from_utf8_lossy(&output.stderr))),
+        }
+    };
+    let common = ["-w", "-std=gnu11", "-fno-ivopts", aliasing, include.as_str(), "-c"];
+    let trace = folder.join("trace");
+    let memory = if seed % 4 < 2 { "shared" } else { "separate" };
+    let steps = || -> Result<String, String> {
+        run(Command::new("gcc").args(common).args(["-O1", "-DSHADOW", "main.c"]), "the shadow")?;
+        let forced = ["-O2", "-fparagon-threshold=1", "-fparagon-checked-threads", "plain.c"];
+        run(Command::new(PARAGON_CC).args(common).args(forced), "the loops")?;
+        run(Command::new("gcc").args(["main.o", "plain.o", "-o", "program"]), "linking")?;
+        run(
+            Command::new("timeout")
+                .args(["60", "./program"])
+                .env("PARAGON_TRACE", &trace)
+                .env("PARAGON_DEVICE", "threads")
+                .env("PARAGON_RACE", "device")
+                .env("PARAGON_LOG", "auto")
+                .env("PARAGON_MEMORY", memory)
+                .env("PARAGON_THREADS", "4"),
+            "the program",
+        )
+    };
+    let reports = match steps() {
+        Ok(reports) => reports,
+        Err(error) => return (vec![error], BTreeMap::new()),
+    };
+    let mut records: BTreeMap<u64, Vec<serde_json::Value>> = BTreeMap::new();
+    for line in fs::read_to_string(&trace).unwrap_or_default().lines() {
+        let record: serde_json::Value = serde_json::from_str(line).expect(line);
+        records.entry(record["line"].as_u64().expect(line)).or_default().push(record);
+    }
+    let mut failures = Vec::new();
+    let mut counts: BTreeMap<&'static str, Counts> = BTreeMap::new();
+    for (the_loop, report) in program.loops.iter().zip(reports.lines()) {
+        let truth = Truth::read(report);
+        let mut fail = |what: String| failures.push(format!("the loop in line {} of loops.h {what}", the_loop.line));
+        if !truth.same {
+            fail("has another result".into());
+        }
+        let ran = |line: Option<u64>| {
+            let all = line.and_then(|line| records.get(&line)).map_or(&[][..], Vec::as_slice);
+            all.iter().filter(|record| record["decision"] == "threads")
+        };
+        let mut is_parallel = false;
+        let mut is_proven = false;
+        for record in ran(Some(the_loop.line)) {
+            let trip = record["trip"].as_u64().unwrap_or(0);
+            let conflict = match trip {
+                _ if trip == truth.outer_iterations => truth.outer_conflict,
+                _ if trip == truth.merged_iterations => truth.merged_conflict,
+                _ => {
+                    fail(format!("ran with {trip} iterations instead of {}", truth.outer_iterations));
+                    continue;
+                }
+            };
+            if conflict {
+                fail(format!("depends on itself and ran in parallel: {record}"));
+            }
+            is_parallel = true;
+            is_proven = record["log"] == "none" || record["log"] == "mark";
+        }
+        let inner = ran(the_loop.inner_line).filter(|record| record["trip"].as_u64() > Some(1)).count() as u64;
+        if inner > truth.inner_clean {
+            fail(format!("ran its inner loop in parallel {inner} times instead of at most {}", truth.inner_clean));
+        }
+        let long = truth.outer_iterations > 1;
+        let independent = long && !truth.outer_conflict;
+        counts.entry(the_loop.form).or_default().add(Counts {
+            loops: 1,
+            long: long.into(),
+            dependent: (long && truth.outer_conflict).into(),
+            independent: independent.into(),
+            parallel: (independent && is_parallel).into(),
+            proven: (independent && is_parallel && is_proven).into(),
+        });
+    }
+    if reports.lines().count() != program.loops.len() {
+        failures.push("the program ended early".into());
+    }
+    (failures, counts)
+}
+
+#[test]
+fn verdicts_agree_with_the_oracle() {
+    let programs = number("PARAGON_ORACLE", 2000).div_ceil(LOOPS);
+    let first = number("PARAGON_SEED", 1);
+    let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join("oracle");
+    let next = AtomicU64::new(0);
+    let found: Mutex<(Vec<String>, BTreeMap<&'static str, Counts>)> = Mutex::default();
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, |n| n.get()) {
+            scope.spawn(|| {
+                loop {
+                    let n = next.fetch_add(1, Ordering::Relaxed);
+                    if n >= programs {
+                        return;
+                    }
+                    let folder: PathBuf = kept.join((first + n).to_string());
+                    fs::create_dir_all(&folder).unwrap();
+                    let (failures, counts) = judge(first + n, &folder);
+                    if failures.is_empty() && std::env::var_os("PARAGON_KEEP").is_none() {
+                        let _ = fs::remove_dir_all(&folder);
+                    }
+                    let mut found = found.lock().unwrap();
+                    found.0.extend(failures.into_iter().map(|what| format!("{}: {what}", folder.display())));
+                    for (form, more) in counts {
+                        found.1.entry(form).or_default().add(more);
+                    }
+                }
+            });
+        }
+    });
+    let (failures, counts) = found.into_inner().unwrap();
+    let mut all = Counts::default();
+    counts.values().for_each(|form| all.add(*form));
+    eprintln!("| loops | number | of several iterations | dependent | independent | in parallel | without logs |");
+    eprintln!("|---|---|---|---|---|---|---|");
+    for (form, c) in counts.iter().chain([(&"all", &all)]) {
+        eprintln!(
+            "| {form} | {} | {} | {} | {} | {} | {} |",
+            c.loops, c.long, c.dependent, c.independent, c.parallel, c.proven
+        );
+    }
+    assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
+    assert!(3 * all.dependent >= all.long, "too few loops carry a dependence");
+}
