@@ -28,6 +28,8 @@ use std::thread::ScopedJoinHandle;
 pub struct Stages {
     /// Expanded text to typed tree. The error is an internal one.
     pub lower: fn(&str, &Dialect) -> Result<TranslationUnit, String>,
+    /// Calls in loops of functions whose bodies are visible are replaced by those.
+    pub inline: fn(&mut TranslationUnit, &AnalysisOptions),
     /// A report for each loop.
     pub classify: fn(&TranslationUnit, &AnalysisOptions) -> Vec<LoopReport>,
     /// Text for the loops that have plans.
@@ -37,6 +39,7 @@ pub struct Stages {
 /// The stages of this build; without them every command is the real compiler's.
 pub const STAGES: Option<Stages> = Some(Stages {
     lower: |text, dialect| Ok(crate::c::lower_unit(text, dialect)),
+    inline: crate::loops::inline::inline_calls,
     classify: crate::verdict::classify,
     generate: crate::codegen::generate,
 });
@@ -412,10 +415,13 @@ fn prepare(
         }
         Err(_) => return Ok(None),
     };
-    let unit = (stages.lower)(&text.expanded.text, &invocation.dialect)?;
+    let mut unit = (stages.lower)(&text.expanded.text, &invocation.dialect)?;
     let rewritten = match invocation.own.echo {
         true => echo(invocation, input, folder, &text, &unit)?,
-        false => rewrite(toolchain, invocation, input, folder, &text, &unit, stages)?,
+        false => {
+            (stages.inline)(&mut unit, &invocation.analysis);
+            rewrite(toolchain, invocation, input, folder, &text, &unit, stages)?
+        }
     };
     Ok(Some(Prepared { rewritten, dependencies: text.dependencies }))
 }
@@ -628,6 +634,7 @@ pub fn functions(command: &[OsString], stages: Option<Stages>) -> Result<Vec<Fun
 pub fn explain(command: &[OsString], stages: Option<Stages>) -> Result<Vec<LoopReport>, String> {
     let mut reports = Vec::new();
     for_each_unit(command, stages, |unit, stages, invocation| {
+        (stages.inline)(unit, &invocation.analysis);
         reports.extend((stages.classify)(unit, &invocation.analysis));
     })?;
     Ok(reports)
@@ -637,7 +644,7 @@ pub fn explain(command: &[OsString], stages: Option<Stages>) -> Result<Vec<LoopR
 fn for_each_unit(
     command: &[OsString],
     stages: Option<Stages>,
-    mut visit: impl FnMut(&TranslationUnit, &Stages, &Invocation),
+    mut visit: impl FnMut(&mut TranslationUnit, &Stages, &Invocation),
 ) -> Result<(), String> {
     let stages = stages.ok_or("this build has no analysis")?;
     let toolchain = Toolchain::find()?;
@@ -650,7 +657,7 @@ fn for_each_unit(
         let text = toolchain
             .preprocess(&invocation, input, folder.path())
             .map_err(|obstacle| obstacle.to_string())?;
-        visit(&(stages.lower)(&text.expanded.text, &invocation.dialect)?, &stages, &invocation);
+        visit(&mut (stages.lower)(&text.expanded.text, &invocation.dialect)?, &stages, &invocation);
     }
     Ok(())
 }

@@ -112,7 +112,19 @@ fn judge(
             Err(why) => reason = Some(why),
         }
     }
-    best.ok_or_else(|| reason.unwrap_or_default())
+    let best = best.ok_or_else(|| reason.unwrap_or_default())?;
+    // A guess about the whole would keep the called function's loops, which may be better known, from running.
+    if best.1 == Check::Logs && has_copied_loop(&l.body) {
+        return Err(format!("{}, and a function that it calls has loops of its own to try", best.2));
+    }
+    Ok(best)
+}
+
+/// Whether a loop of a function that is called stands in a body.
+fn has_copied_loop(body: &Stmt) -> bool {
+    let mut found = false;
+    nest::statements(body, &mut |s| found |= matches!(&s.kind, StmtKind::Loop(l) if l.is_copy));
+    found
 }
 
 fn cost(check: Check) -> u32 {

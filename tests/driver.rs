@@ -115,7 +115,7 @@ fn broken(_: &str, _: &Dialect) -> Result<TranslationUnit, String> {
     panic!("a bug of ours")
 }
 
-const STAGES: Stages = Stages { lower, classify, generate };
+const STAGES: Stages = Stages { lower, inline: |_, _| {}, classify, generate };
 
 fn invocation(line: &str) -> Invocation {
     match arguments::parse(&line.split_whitespace().map(OsString::from).collect::<Vec<_>>()) {

@@ -512,6 +512,8 @@ pub struct LoopStmt {
     /// Whether the loop is, without braces, the whole body of an `if`, `else` or other statement (an inserted
     /// `if ... else` could then bind a following `else` or draw a warning).
     pub unbraced_body: bool,
+    /// Whether it was copied with a function's body to where that is called: then its text stands elsewhere.
+    pub is_copy: bool,
 }
 
 /// The loop keywords.
@@ -575,6 +577,8 @@ pub struct Function {
     pub body: Stmt,
     /// Whether it is C99 `inline` without `static` (its body may not refer to our static helpers).
     pub extern_inline: bool,
+    /// Whether it has internal linkage.
+    pub is_static: bool,
     /// Why its loops must stay as they are, if so: its code is generated under other rules than ours would be.
     pub fixed: Option<String>,
     /// From its first token to its closing brace.
@@ -623,6 +627,10 @@ pub struct TranslationUnit {
     pub main_file: u32,
     /// Whether some type has the attribute `may_alias`: then no two types are known to be apart.
     pub has_may_alias: bool,
+    /// Identities of places and loops from these numbers on are free.
+    pub n_places: u32,
+    /// See `n_places`.
+    pub n_loops: u32,
 }
 
 impl TranslationUnit {

@@ -3,6 +3,7 @@
 pub mod access;
 pub mod alias;
 pub mod counted;
+pub mod inline;
 pub mod linear;
 pub mod nest;
 pub mod options;

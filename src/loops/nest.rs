@@ -119,7 +119,7 @@ pub struct Found<'a> {
     pub outer: Vec<LoopId>,
 }
 
-/// All loops of a function in source order.
+/// All loops of a function in source order; those that stand in its text.
 pub fn loops(function: &Function) -> Vec<Found<'_>> {
     fn walk<'a>(statement: &'a Stmt, outer: &mut Vec<LoopId>, out: &mut Vec<Found<'a>>) {
         match &statement.kind {
@@ -131,7 +131,9 @@ pub fn loops(function: &Function) -> Vec<Found<'_>> {
                 }
             }
             StmtKind::Loop(l) => {
-                out.push(Found { the_loop: l, outer: outer.clone() });
+                if !l.is_copy {
+                    out.push(Found { the_loop: l, outer: outer.clone() });
+                }
                 outer.push(l.id);
                 walk(&l.body, outer, out);
                 outer.pop();

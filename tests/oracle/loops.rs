@@ -117,7 +117,18 @@ impl Generator<'_> {
     }
 
     fn load(&mut self) -> String {
-        format!("R({}[{}])", self.array(), self.subscript())
+        let (array, at) = (self.array(), self.subscript());
+        match self.random.below(12) {
+            0 => format!("got_{}({array}, {at})", self.suffix(array)),
+            1 => format!("total_{}({array} + {at}, {})", self.suffix(array), 1 + self.random.below(4)),
+            _ => format!("R({array}[{at}])"),
+        }
+    }
+
+    /// Which of the functions for each type are those of an array's.
+    fn suffix(&self, array: &str) -> usize {
+        let ty = self.arrays.iter().find(|a| a.name == array).map_or("", |a| a.ty);
+        TYPES.iter().position(|(name, _)| *name == ty).unwrap_or(0)
     }
 
     fn value(&mut self) -> String {
@@ -126,7 +137,8 @@ impl Generator<'_> {
             1..=4 => self.load(),
             5 | 6 => format!("({} + {})", self.load(), self.load()),
             7 => format!("({} * 5u ^ (unsigned)i)", self.load()),
-            _ => format!("twisted({})", self.load()),
+            _ if self.chance(2) => format!("twisted({})", self.load()),
+            _ => format!("chosen({}, (unsigned)i)", self.load()),
         }
     }
 
@@ -140,6 +152,10 @@ impl Generator<'_> {
                 let (array, at, value) = (self.array(), self.subscript(), self.value());
                 let op = *self.random.pick(&["+=", "^=", "|="]);
                 format!("U({array}[{at}]) {op} {value} & 63;")
+            }
+            7 if self.chance(2) => {
+                let (array, at, value) = (self.array(), self.subscript(), self.value());
+                format!("put_{}({array}, {at}, {value});", self.suffix(array))
             }
             7 => format!("sum += {};", self.value()),
             8 => format!("t = {}; if (most < t) most = t;", self.load()),
@@ -239,8 +255,18 @@ impl Generator<'_> {
 /// The program of a seed with `count` loops. `strict`: it obeys the rules for types that alias.
 pub fn program(random: &mut Random, count: usize, strict: bool) -> Program {
     let mut loops_h = String::from(
-        "/* Made by tests/oracle/loops.rs. */\nstatic unsigned twisted(unsigned x)\n{\n  x ^= x >> 3;\n  return x * 2654435761u;\n}\n",
+        "/* Made by tests/oracle/loops.rs. */\nstatic unsigned twisted(unsigned x)\n{\n  x ^= x >> 3;\n  return x * 2654435761u;\n}\n\
+         static unsigned chosen(unsigned x, unsigned y)\n{\n  unsigned least = x;\n  if (y < least)\n    least = y;\n  if (least > 9) {\n    \
+         if (x == y)\n      return 1;\n    return least & 31;\n  }\n  return twisted(x);\n}\n",
     );
+    for (number, (ty, _)) in TYPES.iter().enumerate() {
+        let _ = writeln!(
+            loops_h,
+            "static unsigned got_{number}(const {ty} *from, long at)\n{{\n  return (unsigned)R(from[at]);\n}}\n\
+             static void put_{number}({ty} *to, long at, unsigned value)\n{{\n  if (value & 4)\n    W(to[at]) = value & 63;\n  else\n    W(to[at]) = 7;\n}}\n\
+             static unsigned total_{number}(const {ty} *from, int count)\n{{\n  unsigned sum = 0;\n  for (int k = 0; k < count; k++)\n    sum += (unsigned)R(from[k]);\n  return sum;\n}}"
+        );
+    }
     let mut main_c = String::from(
         "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include \"shadow.h\"\n\
          static unsigned state;\n\

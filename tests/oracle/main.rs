@@ -198,6 +198,7 @@ fn verdicts_agree_with_the_oracle() {
                         return;
                     }
                     let folder: PathBuf = kept.join((first + n).to_string());
+                    let _ = fs::remove_dir_all(&folder);
                     fs::create_dir_all(&folder).unwrap();
                     let (failures, counts) = judge(first + n, &folder);
                     if failures.is_empty() && std::env::var_os("PARAGON_KEEP").is_none() {

@@ -291,6 +291,7 @@ impl<'a> Lowering<'a> {
             params,
             body,
             extern_inline: specifiers.is_inline && !specifiers.is_static,
+            is_static: false,
             fixed,
             span: self.tokens.span_of(tokens.start, tokens.end.saturating_sub(1)),
         });

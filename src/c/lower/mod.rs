@@ -383,6 +383,10 @@ impl<'a> Lowering<'a> {
                 variable.is_extern = linked.replaceable || !linked.defined;
             }
         }
+        for function in &mut self.unit.functions {
+            function.is_static = self.linked.get(&function.var).is_some_and(|linked| linked.internal);
+        }
+        (self.unit.n_places, self.unit.n_loops) = (self.places, self.loops);
         // Calls of an allocation function count if it is the C library's.
         let genuine = |id: &VarId| {
             let linked = self.linked.get(id).copied().unwrap_or_default();

@@ -244,6 +244,7 @@ impl Lowering<'_> {
             keyword_span: self.tokens.span(token),
             keyword_ordinal: self.tokens.loop_keyword_ordinal(token),
             unbraced_body,
+            is_copy: false,
         })
     }
 

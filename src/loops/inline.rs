@@ -1,0 +1,691 @@
+//! Calls in loops of functions whose bodies are visible, replaced by those bodies in the typed tree: what comes after sees
+//! loads, stores and arithmetic, and no calls.
+//!
+//! Only what gives the bits of `cc` whatever order it chooses: a call whose function stores to memory is replaced where it is
+//! all that its statement does; one that only computes, wherever its evaluation is certain. What stands in a conditional
+//! operand or in a loop's head stays a call, and so does everything about which there is a doubt. Nothing is decided here
+//! about dependences. The user's text is not touched: generated code is made of the tree.
+//!
+//! A body that stands in another function must not name anything there by accident: the guard at the loop is compiled in the
+//! caller's scopes. So a function that uses file-scope objects is only taken where their names mean the same.
+
+use super::nest;
+use super::options::AnalysisOptions;
+use super::scalars::is_scalar;
+use crate::c::hir::*;
+use std::collections::HashMap;
+
+/// Calls within calls that are followed.
+const DEPTH: usize = 4;
+/// Expressions of the largest function that is taken.
+const LARGEST: usize = 300;
+/// Expressions that one function of the user's may grow by.
+const GROWTH: usize = 2000;
+
+/// Replaces calls in the loops of every function.
+pub fn inline_calls(unit: &mut TranslationUnit, options: &AnalysisOptions) {
+    let originals = called_in_loops(unit, options);
+    if originals.is_empty() {
+        return;
+    }
+    let definitions: Vec<Span> = unit.functions.iter().map(|f| f.span).collect();
+    for caller in 0..unit.functions.len() {
+        let empty = Stmt { kind: StmtKind::Empty, span: Span::default() };
+        let body = std::mem::replace(&mut unit.functions[caller].body, empty);
+        let (var, span) = (unit.functions[caller].var, unit.functions[caller].span);
+        let mut inliner = Inliner {
+            unit,
+            originals: &originals,
+            definitions: &definitions,
+            caller: span,
+            active: vec![var],
+            growth: GROWTH,
+        };
+        let body = inliner.outside(body);
+        unit.functions[caller].body = body;
+    }
+}
+
+/// Copies of the functions that are called in loops, and in those functions, and may be taken.
+fn called_in_loops(unit: &TranslationUnit, options: &AnalysisOptions) -> HashMap<VarId, Function> {
+    let mut wanted = Vec::new();
+    let note = |body: &Stmt, wanted: &mut Vec<VarId>| {
+        nest::all_expressions(body, &mut |e| {
+            if let ExprKind::Call { callee: Callee::Named(v), .. } = &e.kind {
+                wanted.push(*v);
+            }
+        });
+    };
+    for function in &unit.functions {
+        nest::statements(&function.body, &mut |s| {
+            if let StmtKind::Loop(l) = &s.kind
+                && is_of_interest(unit, l)
+            {
+                note(&l.body, &mut wanted);
+            }
+        });
+    }
+    let mut found = HashMap::new();
+    while let Some(v) = wanted.pop() {
+        if !found.contains_key(&v)
+            && let Some(function) = unit.functions.iter().find(|f| f.var == v)
+            && may_stand_in(unit, function, options)
+        {
+            note(&function.body, &mut wanted);
+            found.insert(v, function.clone());
+        }
+    }
+    found
+}
+
+/// Whether a loop would be a candidate but for its calls.
+fn is_of_interest(unit: &TranslationUnit, l: &LoopStmt) -> bool {
+    super::counted::counted(unit, l).is_ok() && nest::unsupported_control(&l.body).is_none()
+}
+
+/// Whether a function's body may stand for its calls as far as the function alone says.
+fn may_stand_in(unit: &TranslationUnit, function: &Function, options: &AnalysisOptions) -> bool {
+    let variable = unit.var(function.var);
+    if function.extern_inline
+        || function.fixed.is_some()
+        || variable.is_extern
+        || options.interposable && !function.is_static
+    {
+        return false;
+    }
+    let is_plain = |ty: QualType| {
+        !ty.quals.is_volatile
+            && !ty.quals.is_atomic
+            && matches!(
+                unit.types.kind(ty.ty),
+                TypeKind::Int(_) | TypeKind::Enum(_) | TypeKind::Float(_) | TypeKind::Pointer(_)
+            )
+    };
+    let is_plain_variable = |v: VarId| is_plain(unit.var(v).ty) && !unit.var(v).address_taken;
+    let mut fine = function.params.iter().all(|v| is_plain_variable(*v));
+    nest::statements(&function.body, &mut |s| {
+        fine &= match &s.kind {
+            StmtKind::Declare { var, .. } => is_plain_variable(*var),
+            StmtKind::Switch { .. }
+            | StmtKind::Case { .. }
+            | StmtKind::Label { .. }
+            | StmtKind::Goto(_)
+            | StmtKind::Opaque(_) => false,
+            _ => true,
+        };
+    });
+    fine && returns_at_ends(std::slice::from_ref(&function.body))
+}
+
+fn has_return(s: &Stmt) -> bool {
+    let mut found = false;
+    nest::statements(s, &mut |s| found |= matches!(s.kind, StmtKind::Return(_)));
+    found
+}
+
+fn always_returns(s: &Stmt) -> bool {
+    match &s.kind {
+        StmtKind::Return(_) => true,
+        StmtKind::Block(list) => list.iter().any(always_returns),
+        StmtKind::If { then, otherwise: Some(otherwise), .. } => always_returns(then) && always_returns(otherwise),
+        _ => false,
+    }
+}
+
+/// Whether each return is the end of what its branch does: then the structure of conditions replaces it.
+fn returns_at_ends(list: &[Stmt]) -> bool {
+    list.iter().all(|s| match &s.kind {
+        _ if !has_return(s) => true,
+        StmtKind::Return(_) => true,
+        StmtKind::Block(inner) => returns_at_ends(inner),
+        StmtKind::If { then, otherwise, .. } => {
+            let one = always_returns(then) || otherwise.as_deref().is_some_and(always_returns);
+            one && returns_at_ends(std::slice::from_ref(then))
+                && otherwise.as_deref().is_none_or(|s| returns_at_ends(std::slice::from_ref(s)))
+        }
+        _ => false,
+    })
+}
+
+/// Whether evaluating it changes anything.
+fn has_effects(e: &Expr) -> bool {
+    let mut found = false;
+    nest::expressions(e, &mut |e| {
+        found |= nest::accessed_place(e).is_some_and(|(.., writes)| writes)
+            || matches!(e.kind, ExprKind::Call { .. } | ExprKind::Opaque(_));
+    });
+    found
+}
+
+/// What a function's variables are where it is copied to.
+enum Meaning {
+    /// Another variable.
+    Variable(VarId),
+    /// A parameter that is never assigned: what it was given.
+    Value(Expr),
+}
+
+type Meanings = HashMap<VarId, Meaning>;
+
+struct Inliner<'a> {
+    unit: &'a mut TranslationUnit,
+    /// The functions that may be copied.
+    originals: &'a HashMap<VarId, Function>,
+    /// Where functions are defined.
+    definitions: &'a [Span],
+    /// Where the function is defined that is being changed.
+    caller: Span,
+    /// The functions that are being copied, the caller first.
+    active: Vec<VarId>,
+    growth: usize,
+}
+
+impl Inliner<'_> {
+    /// A statement outside of loops: only the loops in it are of interest.
+    fn outside(&mut self, mut s: Stmt) -> Stmt {
+        s.kind = match s.kind {
+            StmtKind::Block(list) => StmtKind::Block(list.into_iter().map(|s| self.outside(s)).collect()),
+            StmtKind::If { cond, then, otherwise } => StmtKind::If {
+                cond,
+                then: Box::new(self.outside(*then)),
+                otherwise: otherwise.map(|s| Box::new(self.outside(*s))),
+            },
+            StmtKind::Switch { cond, body } => StmtKind::Switch { cond, body: Box::new(self.outside(*body)) },
+            StmtKind::Case { value, body } => StmtKind::Case { value, body: Box::new(self.outside(*body)) },
+            StmtKind::Label { name, body } => StmtKind::Label { name, body: Box::new(self.outside(*body)) },
+            StmtKind::Loop(mut l) => {
+                let wanted = is_of_interest(self.unit, &l) && self.all_known(&l.body);
+                let body = std::mem::replace(&mut *l.body, Stmt { kind: StmtKind::Empty, span: s.span });
+                *l.body = if wanted { self.one(body) } else { self.outside(body) };
+                StmtKind::Loop(l)
+            }
+            other => other,
+        };
+        s
+    }
+
+    /// Whether there are calls in a loop, and all are of functions that can be taken or that compute exactly.
+    fn all_known(&self, body: &Stmt) -> bool {
+        let (mut calls, mut known) = (0, true);
+        nest::all_expressions(body, &mut |e| {
+            if let ExprKind::Call { callee: Callee::Named(v), .. } = &e.kind {
+                calls += 1;
+                known &= self.originals.contains_key(v)
+                    || super::access::exact_function(&self.unit.var(*v).name).is_some();
+            }
+        });
+        calls > 0 && known
+    }
+
+    /// A statement inside a loop, as one statement.
+    fn one(&mut self, s: Stmt) -> Stmt {
+        let span = s.span;
+        let mut list = self.list(vec![s]);
+        match list.len() {
+            1 => list.remove(0),
+            _ => Stmt { kind: StmtKind::Block(list), span },
+        }
+    }
+
+    /// Statements inside a loop; what calls do comes in front of the statements that they stand in.
+    fn list(&mut self, list: Vec<Stmt>) -> Vec<Stmt> {
+        let mut out = Vec::with_capacity(list.len());
+        for mut s in list {
+            match &mut s.kind {
+                StmtKind::Block(inner) => *inner = self.list(std::mem::take(inner)),
+                StmtKind::Loop(l) => {
+                    let empty = Stmt { kind: StmtKind::Empty, span: s.span };
+                    let body = std::mem::replace(&mut *l.body, empty);
+                    *l.body = self.one(body);
+                }
+                StmtKind::If { cond, then, otherwise } => {
+                    self.calls_in(cond, false, &mut out);
+                    for branch in std::iter::once(then).chain(otherwise) {
+                        let empty = Stmt { kind: StmtKind::Empty, span: s.span };
+                        let inner = std::mem::replace(&mut **branch, empty);
+                        **branch = self.one(inner);
+                    }
+                }
+                StmtKind::Declare { init: Some(Init::Scalar(e)), .. } => {
+                    let alone = is_call(e);
+                    self.calls_in(e, alone, &mut out);
+                }
+                StmtKind::Expr(e) => {
+                    let alone = match &e.kind {
+                        ExprKind::Assign(place, value) => {
+                            is_scalar(self.unit, place).is_some() && is_call(value)
+                        }
+                        _ => is_call(e),
+                    };
+                    self.calls_in(e, alone, &mut out);
+                    if is_replaced(e) {
+                        continue;
+                    }
+                }
+                _ => {}
+            }
+            out.push(s);
+        }
+        out
+    }
+
+    /// Takes the calls out of an expression. `alone`: it is a call, perhaps converted or assigned to a scalar variable, so
+    /// that nothing else happens before or after what the function does.
+    fn calls_in(&mut self, e: &mut Expr, alone: bool, before: &mut Vec<Stmt>) {
+        let mut changes = 0;
+        let top = nest::accessed_place(e).is_some_and(|(.., writes)| writes);
+        nest::expressions(e, &mut |e| {
+            let in_memory = |place: &Place| is_scalar(self.unit, place).is_none();
+            changes += usize::from(
+                nest::accessed_place(e).is_some_and(|(place, _, writes)| writes && in_memory(place)),
+            );
+        });
+        // Stores other than the outermost one would have an order of their own.
+        if changes > usize::from(top) {
+            return;
+        }
+        self.take(e, alone, before);
+    }
+
+    fn take(&mut self, e: &mut Expr, alone: bool, before: &mut Vec<Stmt>) {
+        match &mut e.kind {
+            ExprKind::Unary(_, a) => self.take(a, false, before),
+            ExprKind::Cast(a) => self.take(a, alone, before),
+            ExprKind::Binary(_, a, b)
+            | ExprKind::PtrAdd { pointer: a, index: b, .. }
+            | ExprKind::PtrDiff { left: a, right: b, .. } => {
+                self.take(a, false, before);
+                self.take(b, false, before);
+            }
+            // Only what is evaluated in any case, and first.
+            ExprKind::Conditional(a, ..) | ExprKind::LogicalAnd(a, _) | ExprKind::LogicalOr(a, _) => {
+                self.take(a, false, before);
+            }
+            ExprKind::Load(place) | ExprKind::AddressOf(place) | ExprKind::IncDec { place, .. } => {
+                self.take_in_place(place, before);
+            }
+            ExprKind::Assign(place, value) => {
+                self.take_in_place(place, before);
+                self.take(value, alone, before);
+            }
+            ExprKind::AssignOp { place, value, .. } | ExprKind::PtrAssign { place, index: value, .. } => {
+                self.take_in_place(place, before);
+                self.take(value, false, before);
+            }
+            ExprKind::Call { callee: Callee::Named(callee), args } => {
+                let callee = *callee;
+                args.iter_mut().for_each(|argument| self.take(argument, false, before));
+                if let Some(function) = self.originals.get(&callee)
+                    && let Some(value) = self.replace(function, args, e.ty, e.span, alone, before)
+                {
+                    *e = value;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn take_in_place(&mut self, place: &mut Place, before: &mut Vec<Stmt>) {
+        match &mut place.kind {
+            PlaceKind::Deref(e) => self.take(e, false, before),
+            PlaceKind::Field { base, .. } => self.take_in_place(base, before),
+            _ => {}
+        }
+    }
+
+    /// Copies a function's body to `before`; the value of the call.
+    fn replace(
+        &mut self,
+        function: &Function,
+        args: &[Expr],
+        ty: QualType,
+        span: Span,
+        alone: bool,
+        before: &mut Vec<Stmt>,
+    ) -> Option<Expr> {
+        if args.len() != function.params.len()
+            || args.iter().any(has_effects)
+            || self.active.contains(&function.var)
+            || self.active.len() > DEPTH
+            || !self.means_the_same(function)
+        {
+            return None;
+        }
+        let (mut size, mut stores) = (0, false);
+        nest::all_expressions(&function.body, &mut |e| {
+            size += 1;
+            stores |= nest::accessed_place(e)
+                .is_some_and(|(place, _, writes)| writes && is_scalar(self.unit, place).is_none());
+            // What isn't replaced may do anything, unless it is one of those that only compute.
+            stores |= matches!(&e.kind, ExprKind::Call { callee: Callee::Named(_), .. });
+        });
+        if stores && !alone || size > self.growth.min(LARGEST) {
+            return None;
+        }
+        self.growth -= size;
+        let mut meanings = Meanings::new();
+        let mut assigned = Vec::new();
+        nest::all_expressions(&function.body, &mut |e| {
+            if let Some((Place { kind: PlaceKind::Var(v), .. }, _, true)) = nest::accessed_place(e) {
+                assigned.push(*v);
+            }
+        });
+        let mut made = Vec::new();
+        for (param, argument) in function.params.iter().zip(args) {
+            let wanted = self.unit.var(*param).ty;
+            let mut value = argument.clone();
+            if self.unit.types.kind(value.ty.ty) != self.unit.types.kind(wanted.ty) {
+                value = Expr { span: value.span, ty: wanted, kind: ExprKind::Cast(Box::new(value)) };
+            }
+            if !assigned.contains(param) && self.is_stable(&value) {
+                meanings.insert(*param, Meaning::Value(value));
+            } else {
+                let var = self.fresh(*param);
+                meanings.insert(*param, Meaning::Variable(var));
+                made.push(Stmt { kind: StmtKind::Declare { var, init: Some(Init::Scalar(value)) }, span });
+            }
+        }
+        let result = match self.unit.types.kind(ty.ty) {
+            TypeKind::Void => None,
+            _ => {
+                let var = VarId(self.unit.variables.len() as u32);
+                self.unit.variables.push(Variable {
+                    name: format!("{}'s value", self.unit.var(function.var).name),
+                    ty,
+                    storage: Storage::Local,
+                    address_taken: false,
+                    is_extern: false,
+                    span,
+                });
+                made.push(Stmt { kind: StmtKind::Declare { var, init: None }, span });
+                Some(var)
+            }
+        };
+        let body = self.tail(std::slice::from_ref(&function.body), result, &mut meanings)?;
+        self.active.push(function.var);
+        made.extend(self.list(body));
+        self.active.pop();
+        before.append(&mut made);
+        Some(match result {
+            Some(var) => {
+                let place = self.place(PlaceKind::Var(var), ty, span);
+                Expr { kind: ExprKind::Load(place), ty, span }
+            }
+            None => Expr { kind: ExprKind::Opaque(REPLACED), ty, span },
+        })
+    }
+
+    /// Whether the file-scope names of a function mean the same in the caller, where generated text has to name them.
+    fn means_the_same(&self, function: &Function) -> bool {
+        let unit = &*self.unit;
+        let inside = |outer: Span, inner: Span| outer.start <= inner.start && inner.end <= outer.end;
+        let mut fine = true;
+        nest::all_expressions(&function.body, &mut |e| {
+            let place = match &e.kind {
+                ExprKind::AddressOf(place) => Some(place),
+                _ => nest::accessed_place(e).map(|(place, ..)| place),
+            };
+            let Some(v) = place.and_then(nest::root_variable) else { return };
+            let variable = unit.var(v);
+            fine &= match variable.storage {
+                Storage::Local | Storage::Param => true,
+                Storage::StaticLocal | Storage::ThreadLocal => false,
+                Storage::Global => {
+                    variable.span.end <= self.caller.start
+                        && !self.definitions.iter().any(|f| inside(*f, variable.span))
+                        && !unit.variables.iter().any(|other| {
+                            other.name == variable.name && inside(self.caller, other.span)
+                        })
+                }
+            };
+        });
+        fine
+    }
+
+    /// Whether a value is the same wherever the copied body uses it.
+    fn is_stable(&self, e: &Expr) -> bool {
+        let mut stable = true;
+        nest::expressions(e, &mut |e| {
+            stable &= match &e.kind {
+                ExprKind::Load(place) => is_scalar(self.unit, place).is_some(),
+                ExprKind::Int(_)
+                | ExprKind::Float(_)
+                | ExprKind::AddressOf(_)
+                | ExprKind::Unary(..)
+                | ExprKind::Binary(..)
+                | ExprKind::PtrAdd { .. }
+                | ExprKind::Cast(_) => true,
+                _ => false,
+            };
+        });
+        stable
+    }
+
+    /// A variable of a copied function.
+    fn fresh(&mut self, original: VarId) -> VarId {
+        let id = VarId(self.unit.variables.len() as u32);
+        let copy = Variable { storage: Storage::Local, ..self.unit.var(original).clone() };
+        self.unit.variables.push(copy);
+        id
+    }
+
+    fn place(&mut self, kind: PlaceKind, ty: QualType, span: Span) -> Place {
+        self.unit.n_places += 1;
+        Place { id: PlaceId(self.unit.n_places - 1), kind, ty, span }
+    }
+
+    /// Copies statements whose returns are at ends: what follows a branch that returns goes into the other one.
+    fn tail(&mut self, list: &[Stmt], result: Option<VarId>, meanings: &mut Meanings) -> Option<Vec<Stmt>> {
+        let mut out = Vec::new();
+        for (n, s) in list.iter().enumerate() {
+            if !has_return(s) {
+                out.push(self.copy(s, meanings));
+                continue;
+            }
+            let rest = &list[n + 1..];
+            let joined = |s: &Stmt, rest: &[Stmt]| -> Vec<Stmt> {
+                std::iter::once(s.clone()).chain(rest.iter().cloned()).collect()
+            };
+            match &s.kind {
+                StmtKind::Return(value) => {
+                    if let Some(value) = value {
+                        let value = self.copy_expr(value, meanings);
+                        let (ty, span) = (value.ty, s.span);
+                        let kind = match result {
+                            Some(var) => {
+                                let ty = self.unit.var(var).ty;
+                                ExprKind::Assign(self.place(PlaceKind::Var(var), ty, span), Box::new(value))
+                            }
+                            None => value.kind,
+                        };
+                        out.push(Stmt { kind: StmtKind::Expr(Expr { kind, ty, span }), span });
+                    }
+                }
+                StmtKind::Block(inner) => {
+                    let all: Vec<Stmt> = inner.iter().chain(rest).cloned().collect();
+                    out.extend(self.tail(&all, result, meanings)?);
+                }
+                StmtKind::If { cond, then, otherwise } => {
+                    let nothing = Stmt { kind: StmtKind::Empty, span: s.span };
+                    let otherwise = otherwise.as_deref().unwrap_or(&nothing);
+                    let (then, otherwise) = match (always_returns(then), always_returns(otherwise)) {
+                        (true, true) => (vec![(**then).clone()], vec![otherwise.clone()]),
+                        (true, false) => (vec![(**then).clone()], joined(otherwise, rest)),
+                        (false, true) => (joined(then, rest), vec![otherwise.clone()]),
+                        (false, false) => return None,
+                    };
+                    let cond = self.copy_expr(cond, meanings);
+                    let mut block = |list: &[Stmt]| {
+                        let list = self.tail(list, result, meanings)?;
+                        Some(Box::new(Stmt { kind: StmtKind::Block(list), span: s.span }))
+                    };
+                    let (then, otherwise) = (block(&then)?, block(&otherwise)?);
+                    let kind = StmtKind::If { cond, then, otherwise: Some(otherwise) };
+                    out.push(Stmt { kind, span: s.span });
+                }
+                _ => return None,
+            }
+            break;
+        }
+        Some(out)
+    }
+
+    fn copy(&mut self, s: &Stmt, meanings: &mut Meanings) -> Stmt {
+        let kind = match &s.kind {
+            StmtKind::Expr(e) => StmtKind::Expr(self.copy_expr(e, meanings)),
+            StmtKind::Declare { var, init } => {
+                let init = init.as_ref().map(|init| match init {
+                    Init::Scalar(e) => Init::Scalar(self.copy_expr(e, meanings)),
+                    Init::Aggregate => Init::Aggregate,
+                });
+                StmtKind::Declare { var: self.meaning(*var, meanings), init }
+            }
+            StmtKind::Block(list) => {
+                StmtKind::Block(list.iter().map(|s| self.copy(s, meanings)).collect())
+            }
+            StmtKind::If { cond, then, otherwise } => StmtKind::If {
+                cond: self.copy_expr(cond, meanings),
+                then: Box::new(self.copy(then, meanings)),
+                otherwise: otherwise.as_ref().map(|s| Box::new(self.copy(s, meanings))),
+            },
+            StmtKind::Loop(l) => {
+                self.unit.n_loops += 1;
+                StmtKind::Loop(LoopStmt {
+                    id: LoopId(self.unit.n_loops - 1),
+                    is_copy: true,
+                    init: l.init.iter().map(|s| self.copy(s, meanings)).collect(),
+                    cond: l.cond.as_ref().map(|e| self.copy_expr(e, meanings)),
+                    step: l.step.as_ref().map(|e| self.copy_expr(e, meanings)),
+                    body: Box::new(self.copy(&l.body, meanings)),
+                    ..l.clone()
+                })
+            }
+            other => other.clone(),
+        };
+        Stmt { kind, span: s.span }
+    }
+
+    /// The variable that a function's own variable is in this copy.
+    fn meaning(&mut self, v: VarId, meanings: &mut Meanings) -> VarId {
+        match meanings.get(&v) {
+            Some(Meaning::Variable(other)) => *other,
+            Some(Meaning::Value(_)) => v,
+            None if matches!(self.unit.var(v).storage, Storage::Local | Storage::Param) => {
+                let other = self.fresh(v);
+                meanings.insert(v, Meaning::Variable(other));
+                other
+            }
+            None => v,
+        }
+    }
+
+    fn copy_place(&mut self, place: &Place, meanings: &mut Meanings) -> Place {
+        let kind = match &place.kind {
+            PlaceKind::Var(v) => PlaceKind::Var(self.meaning(*v, meanings)),
+            PlaceKind::Deref(e) => PlaceKind::Deref(Box::new(self.copy_expr(e, meanings))),
+            PlaceKind::Field { base, record, field, offset, bits } => PlaceKind::Field {
+                base: Box::new(self.copy_place(base, meanings)),
+                record: *record,
+                field: *field,
+                offset: *offset,
+                bits: *bits,
+            },
+            PlaceKind::Opaque(what) => PlaceKind::Opaque(what),
+        };
+        self.place(kind, place.ty, place.span)
+    }
+
+    fn copy_expr(&mut self, e: &Expr, meanings: &mut Meanings) -> Expr {
+        if let ExprKind::Load(Place { kind: PlaceKind::Var(v), .. }) = &e.kind
+            && let Some(Meaning::Value(value)) = meanings.get(v)
+        {
+            // It stands in the caller, whose variables mean themselves; only its places are new ones.
+            let value = value.clone();
+            return self.copy_expr(&value, &mut Meanings::from_iter(own_variables(&value)));
+        }
+        let mut boxed = |e: &Expr| Box::new(self.copy_expr(e, meanings));
+        let kind = match &e.kind {
+            ExprKind::Load(place) => ExprKind::Load(self.copy_place(place, meanings)),
+            ExprKind::AddressOf(place) => ExprKind::AddressOf(self.copy_place(place, meanings)),
+            ExprKind::Unary(op, a) => ExprKind::Unary(*op, boxed(a)),
+            ExprKind::Binary(op, a, b) => ExprKind::Binary(*op, boxed(a), boxed(b)),
+            ExprKind::PtrAdd { pointer, index, stride } => {
+                ExprKind::PtrAdd { pointer: boxed(pointer), index: boxed(index), stride: *stride }
+            }
+            ExprKind::PtrDiff { left, right, stride } => {
+                ExprKind::PtrDiff { left: boxed(left), right: boxed(right), stride: *stride }
+            }
+            ExprKind::Cast(a) => ExprKind::Cast(boxed(a)),
+            ExprKind::Conditional(a, b, c) => ExprKind::Conditional(boxed(a), boxed(b), boxed(c)),
+            ExprKind::LogicalAnd(a, b) => ExprKind::LogicalAnd(boxed(a), boxed(b)),
+            ExprKind::LogicalOr(a, b) => ExprKind::LogicalOr(boxed(a), boxed(b)),
+            ExprKind::Comma(a, b) => ExprKind::Comma(boxed(a), boxed(b)),
+            ExprKind::Assign(place, value) => {
+                let value = boxed(value);
+                ExprKind::Assign(self.copy_place(place, meanings), value)
+            }
+            ExprKind::AssignOp { op, place, value, compute } => {
+                let value = boxed(value);
+                ExprKind::AssignOp {
+                    op: *op,
+                    place: self.copy_place(place, meanings),
+                    value,
+                    compute: *compute,
+                }
+            }
+            ExprKind::PtrAssign { place, index, stride } => {
+                let index = boxed(index);
+                ExprKind::PtrAssign { place: self.copy_place(place, meanings), index, stride: *stride }
+            }
+            ExprKind::IncDec { place, amount, post } => ExprKind::IncDec {
+                place: self.copy_place(place, meanings),
+                amount: *amount,
+                post: *post,
+            },
+            ExprKind::Call { callee, args } => ExprKind::Call {
+                callee: match callee {
+                    Callee::Pointer(f) => Callee::Pointer(boxed(f)),
+                    other => other.clone(),
+                },
+                args: args.iter().map(|a| self.copy_expr(a, meanings)).collect(),
+            },
+            other => other.clone(),
+        };
+        Expr { kind, ty: e.ty, span: e.span }
+    }
+}
+
+/// Each variable of an expression as itself.
+fn own_variables(e: &Expr) -> Vec<(VarId, Meaning)> {
+    let mut found = Vec::new();
+    nest::expressions(e, &mut |e| {
+        let place = match &e.kind {
+            ExprKind::AddressOf(place) => Some(place),
+            _ => nest::accessed_place(e).map(|(place, ..)| place),
+        };
+        if let Some(v) = place.and_then(nest::root_variable) {
+            found.push((v, Meaning::Variable(v)));
+        }
+    });
+    found
+}
+
+/// What is left of a call without a value whose body stands in front of it.
+const REPLACED: &str = "a call that was replaced";
+
+fn is_replaced(e: &Expr) -> bool {
+    match &e.kind {
+        ExprKind::Cast(inner) => is_replaced(inner),
+        ExprKind::Opaque(REPLACED) => true,
+        _ => false,
+    }
+}
+
+/// Whether an expression is a call, perhaps converted.
+fn is_call(e: &Expr) -> bool {
+    match &e.kind {
+        ExprKind::Cast(inner) => is_call(inner),
+        ExprKind::Call { .. } => true,
+        _ => false,
+    }
+}
