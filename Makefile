@@ -45,6 +45,7 @@ nvrtc: deps
 # Takes each check out of the logs and sees that the tests notice (some minutes).
 mutations: all
 	c-tests/planted/mutations.sh
+	c-tests/oracle/mutations.sh
 
 bench:
 	@echo "On a machine with an NVIDIA GPU and nvcc: benches/gpu.sh (see docs/measurements)"

@@ -263,7 +263,7 @@ pub fn program(random: &mut Random, count: usize, strict: bool) -> Program {
         let _ = writeln!(
             loops_h,
             "static unsigned got_{number}(const {ty} *from, long at)\n{{\n  return (unsigned)R(from[at]);\n}}\n\
-             static void put_{number}({ty} *to, long at, unsigned value)\n{{\n  if (value & 4)\n    W(to[at]) = value & 63;\n  else\n    W(to[at]) = 7;\n}}\n\
+             static void put_{number}({ty} *to, long at, unsigned value)\n{{\n  W(to[at]) = value & 63;\n  if (value & 4)\n    W(to[at]) = 7;\n}}\n\
              static unsigned total_{number}(const {ty} *from, int count)\n{{\n  unsigned sum = 0;\n  for (int k = 0; k < count; k++)\n    sum += (unsigned)R(from[k]);\n  return sum;\n}}"
         );
     }

@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# Does the oracle notice when the analysis forgets something?
+#
+# For each mutation below, one kind of dependence, one condition or one obligation is taken out of a copy of the sources, and
+# the oracle (tests/oracle) is run on them: it must fail. The unchanged sources must pass. Prints one line per mutation and
+# closes with "N passed, N failed". LOOPS says how many loops each gets. It takes minutes, because each mutation is a build.
+set -u -o pipefail
+root=$(cd "$(dirname "$0")/../.." && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# name | file | sed expression
+mutations='
+nothing|src/analysis/pairs.rs|
+stores meet stores|src/analysis/pairs.rs|s/if accesses.sites\[b\].is_store \&\& b < a {/if accesses.sites[b].is_store {/
+stores meet loads|src/analysis/pairs.rs|s/if accesses.sites\[b\].is_store \&\& b < a {/if !accesses.sites[b].is_store || b < a {/
+loads before stores|src/analysis/pairs.rs|s/if accesses.sites\[b\].is_store \&\& b < a {/if b < a {/
+loads after stores|src/analysis/pairs.rs|s/if accesses.sites\[b\].is_store \&\& b < a {/if accesses.sites[b].is_store \&\& b < a || !accesses.sites[b].is_store \&\& b > a {/
+unknown subscripts|src/analysis/pairs.rs|s/_ => Check::Logs,/_ => continue,/
+ranges of pointers|runtime/src/speculation/predicate.rs|s/if a_hi <= b_lo || b_hi <= a_lo {/if a_hi <= b_lo || b_hi <= a_lo + 8 {/
+windows within strides|runtime/src/speculation/predicate.rs|s/if stride < reach {/if stride * 2 < reach {/
+arguments of calls are read again|src/loops/inline.rs|s/ExprKind::Load(place) => is_scalar(self.unit, place).is_some(),/ExprKind::Load(_) => true,/
+words that bounds are read from|runtime/src/speculation/predicate.rs|s/if lo < pin_hi \&\& pin_lo < hi {/if lo > hi {/
+residues|runtime/src/speculation/predicate.rs|s/shift >= a.hi - a.lo \&\& shift + (b.hi - b.lo) <= modulus/shift + (b.hi - b.lo) <= modulus/
+'
+mkdir "$work/copy"
+(cd "$root" && git ls-files -z | xargs -0 cp --parents -t "$work/copy")
+cd "$work/copy" || exit 1
+export CARGO_TARGET_DIR=$root/target/mutations
+passed=0 failed=0
+while read -r line; do
+  name=${line%%|*} line=${line#*|} file=${line%%|*} expression=${line#*|}
+  [ -n "$name" ] || continue
+  sed -i "$expression" "$file"
+  if [ -n "$expression" ] && cmp -s "$root/$file" "$file"; then
+    echo "FAILED  $name: the mutation no longer applies to $file"
+    failed=$((failed + 1))
+    continue
+  fi
+  touch src/lib.rs runtime/src/lib.rs
+  wrong=0
+  if ! cargo build --release --quiet 2>"$work/log" || ! cargo test --release --test oracle --no-run --quiet 2>>"$work/log"; then
+    echo "FAILED  $name: does not build"; tail -5 "$work/log"
+    failed=$((failed + 1))
+    cp "$root/$file" "$file"
+    continue
+  fi
+  PARAGON_ORACLE=${LOOPS:-1000} cargo test --release --quiet --test oracle >"$work/log" 2>&1 || wrong=1
+  cp "$root/$file" "$file"
+  if { [ -z "$expression" ] && [ $wrong = 0 ]; } || { [ -n "$expression" ] && [ $wrong = 1 ]; }; then
+    echo "ok      $name: $([ $wrong = 1 ] && echo "noticed ($(grep -o '[0-9]* failures' "$work/log" | head -n 1))" || echo 'passes')"
+    passed=$((passed + 1))
+  else
+    echo "FAILED  $name: $([ $wrong = 1 ] && echo 'the unchanged sources fail' || echo 'NOT noticed')"
+    failed=$((failed + 1))
+  fi
+done <<<"$mutations"
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
