@@ -616,8 +616,12 @@ impl Emitter<'_> {
                 place = base;
             }
         };
+        let whole = the_loop.body.span;
         nest::all_expressions(&the_loop.body, &mut |e| {
-            if let Some((p, ..)) = nest::accessed_place(e) {
+            // What stands elsewhere, in a function that is called, may use tags that have no meaning here.
+            if let Some((p, ..)) = nest::accessed_place(e)
+                && (whole.start..whole.end).contains(&p.span.start)
+            {
                 fields(p);
             }
         });

@@ -1199,7 +1199,11 @@ pub fn describe(unit: &TranslationUnit, place: &Place) -> String {
         PlaceKind::Var(v) => unit.var(*v).name.clone(),
         PlaceKind::Deref(e) => match &e.kind {
             ExprKind::PtrAdd { pointer, index, .. } => {
-                format!("{}[{}]", expr(unit, pointer), expr(unit, index))
+                let mut pointer = expr(unit, pointer);
+                if pointer.contains(|c: char| "+-*/? ".contains(c)) {
+                    pointer = format!("({pointer})");
+                }
+                format!("{pointer}[{}]", expr(unit, index))
             }
             _ => format!("*{}", expr(unit, e)),
         },

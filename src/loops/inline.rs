@@ -127,7 +127,9 @@ fn always_returns(s: &Stmt) -> bool {
     match &s.kind {
         StmtKind::Return(_) => true,
         StmtKind::Block(list) => list.iter().any(always_returns),
-        StmtKind::If { then, otherwise: Some(otherwise), .. } => always_returns(then) && always_returns(otherwise),
+        StmtKind::If { then, otherwise: Some(otherwise), .. } => {
+            always_returns(then) && always_returns(otherwise)
+        }
         _ => false,
     }
 }
@@ -433,9 +435,10 @@ impl Inliner<'_> {
                 Storage::Global => {
                     variable.span.end <= self.caller.start
                         && !self.definitions.iter().any(|f| inside(*f, variable.span))
-                        && !unit.variables.iter().any(|other| {
-                            other.name == variable.name && inside(self.caller, other.span)
-                        })
+                        && !unit
+                            .variables
+                            .iter()
+                            .any(|other| other.name == variable.name && inside(self.caller, other.span))
                 }
             };
         });
@@ -540,9 +543,7 @@ impl Inliner<'_> {
                 });
                 StmtKind::Declare { var: self.meaning(*var, meanings), init }
             }
-            StmtKind::Block(list) => {
-                StmtKind::Block(list.iter().map(|s| self.copy(s, meanings)).collect())
-            }
+            StmtKind::Block(list) => StmtKind::Block(list.iter().map(|s| self.copy(s, meanings)).collect()),
             StmtKind::If { cond, then, otherwise } => StmtKind::If {
                 cond: self.copy_expr(cond, meanings),
                 then: Box::new(self.copy(then, meanings)),
@@ -637,11 +638,9 @@ impl Inliner<'_> {
                 let index = boxed(index);
                 ExprKind::PtrAssign { place: self.copy_place(place, meanings), index, stride: *stride }
             }
-            ExprKind::IncDec { place, amount, post } => ExprKind::IncDec {
-                place: self.copy_place(place, meanings),
-                amount: *amount,
-                post: *post,
-            },
+            ExprKind::IncDec { place, amount, post } => {
+                ExprKind::IncDec { place: self.copy_place(place, meanings), amount: *amount, post: *post }
+            }
             ExprKind::Call { callee, args } => ExprKind::Call {
                 callee: match callee {
                     Callee::Pointer(f) => Callee::Pointer(boxed(f)),

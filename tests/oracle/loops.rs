@@ -96,7 +96,16 @@ impl Generator<'_> {
     fn subscript(&mut self) -> String {
         let offset = *self.random.pick(&DISTANCES) + self.random.below(3);
         if self.nested {
-            let by = *self.random.pick(&["i * m + j", "i * m + j", "i * m + j", "j * n + i", "i + j", "j", "i", "i * 40 + 2 * j"]);
+            let by = *self.random.pick(&[
+                "i * m + j",
+                "i * m + j",
+                "i * m + j",
+                "j * n + i",
+                "i + j",
+                "j",
+                "i",
+                "i * 40 + 2 * j",
+            ]);
             return format!("{by} + {offset}");
         }
         match self.random.below(if self.indirect { 14 } else { 10 }) {
@@ -183,8 +192,12 @@ impl Generator<'_> {
                 if self.chance(4) { " += 2" } else { "++" }
             );
             let head = match self.random.below(3) {
-                0 => format!("__typeof__({to}) p = {to}; __typeof__({from}) q = {from};\n  for (i = 0; i < n; i++)"),
-                _ => format!("__typeof__({to}) p = {to}; __typeof__({from}) q = {from};\n  for (i = n; i > 0; i--)"),
+                0 => format!(
+                    "__typeof__({to}) p = {to}; __typeof__({from}) q = {from};\n  for (i = 0; i < n; i++)"
+                ),
+                _ => format!(
+                    "__typeof__({to}) p = {to}; __typeof__({from}) q = {from};\n  for (i = n; i > 0; i--)"
+                ),
             };
             if self.chance(3) {
                 body.push_str(&format!(" sum += {};", self.load()));
@@ -240,7 +253,13 @@ impl Generator<'_> {
         };
         let (ix, bound) = (find("ix", &self.arrays), find("bound", &self.arrays));
         // A permutation, an order-preserving map, or anything; perhaps with one pair of equal elements.
-        let map = *self.random.pick(&["t * 7 % 1201", "t * 11 % 1303", "t", "2 * t % 2048", "random_number() % 2048"]);
+        let map = *self.random.pick(&[
+            "t * 7 % 1201",
+            "t * 11 % 1303",
+            "t",
+            "2 * t % 2048",
+            "random_number() % 2048",
+        ]);
         let _ = write!(text, " for (int t = 0; t < 1200; t++) {ix}[t] = {map};");
         if self.chance(3) {
             let at = self.random.below(trips.max(1) as usize);
@@ -289,14 +308,16 @@ pub fn program(random: &mut Random, count: usize, strict: bool) -> Program {
         let i = *generator.random.pick(&["int", "int", "int", "long", "unsigned"]);
         // Downward loops and comparisons with n - 1 need a sign.
         let i = if head.contains("n - 1") || head.contains("i > 0") || trips < 0 { "int" } else { i };
-        let parameters: String =
-            generator.arrays.iter().map(|a| format!("{} *{}, ", a.ty, a.name)).collect();
+        let parameters: String = generator.arrays.iter().map(|a| format!("{} *{}, ", a.ty, a.name)).collect();
         let arguments: String = generator
             .arrays
             .iter()
             .map(|a| format!("({} *)(arena[{}] + {}), ", a.ty, a.arena, a.offset))
             .collect();
-        let _ = writeln!(loops_h, "__attribute__((noinline)) unsigned NAME({number})({parameters}int n, int m)\n{{");
+        let _ = writeln!(
+            loops_h,
+            "__attribute__((noinline)) unsigned NAME({number})({parameters}int n, int m)\n{{"
+        );
         let _ = writeln!(loops_h, "  {i} i;\n  int j;\n  unsigned sum = 0, most = 0, t;");
         let line = |text: &str| 1 + text.lines().count() as u64;
         let (declarations, keyword) = head.rsplit_once('\n').unwrap_or(("", head.as_str()));
@@ -305,7 +326,8 @@ pub fn program(random: &mut Random, count: usize, strict: bool) -> Program {
             let _ = writeln!(loops_h, "  {declarations}");
         }
         let first = line(&loops_h);
-        let _ = writeln!(loops_h, "  {} {{\n    OUTER {body}\n  }}\n  return sum + most;\n}}", keyword.trim());
+        let _ =
+            writeln!(loops_h, "  {} {{\n    OUTER {body}\n  }}\n  return sum + most;\n}}", keyword.trim());
         let inner_line = nested.then(|| {
             let at = loops_h.rfind("    for (j = 0;").expect("the inner loop was just written");
             line(&loops_h[..at])

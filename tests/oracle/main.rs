@@ -135,7 +135,8 @@ fn judge(seed: u64, folder: &Path) -> (Vec<String>, BTreeMap<&'static str, Count
     let mut counts: BTreeMap<&'static str, Counts> = BTreeMap::new();
     for (the_loop, report) in program.loops.iter().zip(reports.lines()) {
         let truth = Truth::read(report);
-        let mut fail = |what: String| failures.push(format!("the loop in line {} of loops.h {what}", the_loop.line));
+        let mut fail =
+            |what: String| failures.push(format!("the loop in line {} of loops.h {what}", the_loop.line));
         if !truth.same {
             fail("has another result".into());
         }
@@ -161,9 +162,13 @@ fn judge(seed: u64, folder: &Path) -> (Vec<String>, BTreeMap<&'static str, Count
             is_parallel = true;
             is_proven = record["log"] == "none" || record["log"] == "mark";
         }
-        let inner = ran(the_loop.inner_line).filter(|record| record["trip"].as_u64() > Some(1)).count() as u64;
+        let inner =
+            ran(the_loop.inner_line).filter(|record| record["trip"].as_u64() > Some(1)).count() as u64;
         if inner > truth.inner_clean {
-            fail(format!("ran its inner loop in parallel {inner} times instead of at most {}", truth.inner_clean));
+            fail(format!(
+                "ran its inner loop in parallel {inner} times instead of at most {}",
+                truth.inner_clean
+            ));
         }
         let long = truth.outer_iterations > 1;
         let independent = long && !truth.outer_conflict;
@@ -216,7 +221,9 @@ fn verdicts_agree_with_the_oracle() {
     let (failures, counts) = found.into_inner().unwrap();
     let mut all = Counts::default();
     counts.values().for_each(|form| all.add(*form));
-    eprintln!("| loops | number | of several iterations | dependent | independent | in parallel | without logs |");
+    eprintln!(
+        "| loops | number | of several iterations | dependent | independent | in parallel | without logs |"
+    );
     eprintln!("|---|---|---|---|---|---|---|");
     for (form, c) in counts.iter().chain([(&"all", &all)]) {
         eprintln!(
