@@ -2,7 +2,10 @@
  * iterations assign, several induction variables.
  *
  * test size: 3001
- * expect temporaries: runs on clean */
+ * expect temporaries: runs on clean
+ * expect reused_first: runs on clean
+ * expect reused_second: runs on clean
+ * expect turns: runs on clean */
 #include "../support/inputs.h"
 
 struct leftovers {
@@ -65,6 +68,62 @@ COMPUTE static void carried(int n, const double *in, double *out, struct leftove
   l->c = c;
 }
 
+/* One temporary for two loops: what the first leaves in it is never read. */
+COMPUTE static void reused(int n, const double *in, double *out)
+{
+  double t;
+  for (int i = 0; i < n; i++) /* loop reused_first */
+    if (in[i] > 0.0) {
+      t = in[i] * 3.0;
+      out[i] = t;
+    }
+  for (int i = 0; i < n; i++) { /* loop reused_second */
+    t = out[i] + 1.0;
+    if (t > 1.5)
+      out[i] = t;
+  }
+}
+
+/* What the inner loop leaves is read in the next turn of the outer one, by another loop, and after both. */
+COMPUTE static void kept_for_later(int n, const double *in, double *out, struct leftovers *l)
+{
+  double t = 0.25, u = 0.5;
+  for (int turn = 0; turn < 3; turn++) {
+    out[turn] += t;
+    for (int i = 0; i < n; i++)
+      if (in[i] > 0.5) {
+        t = in[i];
+        out[i] = t;
+      }
+    if (turn == 1)
+      continue;
+    for (int i = 0; i < n; i++)
+      if (in[i] < -0.5) {
+        u = in[i];
+        out[i] = u;
+      }
+  }
+  l->u += u;
+}
+
+/* Assigned anew in each turn before it is read. */
+COMPUTE static double turns(int n, const double *in, double *out)
+{
+  double t, sum = 0.0;
+  int turn = 0;
+  do {
+    t = (double)turn;
+    sum += t;
+    for (int i = 0; i < n; i++) { /* loop turns */
+      if (in[i] > 0.3) {
+        t = in[i] - 1.0;
+        out[i] = t;
+      }
+    }
+  } while (++turn < 3);
+  return sum;
+}
+
 int main(int argc, char **argv)
 {
   static const char *const inputs[] = {"clean", "raw", NULL};
@@ -85,6 +144,9 @@ int main(int argc, char **argv)
     sometimes((int)n, in, out + n, &l);
     carried((int)n, in, out + 2 * n, &l);
     temporaries(0, in, out, &l);
+    reused((int)n, in, out);
+    kept_for_later((int)n, in, out + n, &l);
+    l.conditional += turns((int)n, in, out + 2 * n);
     check_stop(&check);
     check_array(&check, "leftovers", &l, 1, sizeof l);
     check_array(&check, "a", a, n, sizeof *a);

@@ -157,27 +157,13 @@ impl Flow {
             }
             StmtKind::Loop(l) => {
                 l.init.iter().for_each(|s| self.stmt(unit, s, state, continues, breaks));
-                if l.keyword != LoopKeyword::Do
-                    && let Some(cond) = &l.cond
-                {
-                    self.expr(unit, cond, state);
+                self.turns(unit, l, state);
+            }
+            StmtKind::Return(value) => {
+                if let Some(value) = value {
+                    self.expr(unit, value, state);
                 }
-                let skipped = state.clone();
-                let (mut inner_continues, mut inner_breaks) = (None, None);
-                self.stmt(unit, &l.body, state, &mut inner_continues, &mut inner_breaks);
-                *state = meet(state.take(), inner_continues);
-                if let Some(step) = &l.step {
-                    self.expr(unit, step, state);
-                }
-                if l.keyword == LoopKeyword::Do {
-                    if let Some(cond) = &l.cond {
-                        self.expr(unit, cond, state);
-                    }
-                    *state = meet(state.take(), inner_breaks);
-                } else {
-                    // The body may not run at all; and what a `for` without condition does is left by `break` only.
-                    *state = meet(meet(skipped, state.take()), inner_breaks);
-                }
+                *state = None;
             }
             StmtKind::Break => {
                 *breaks = meet(breaks.take(), state.take());
@@ -187,6 +173,103 @@ impl Flow {
             }
             _ => {}
         }
+    }
+
+    /// The turns of a loop, from its condition (for `do`: its body) to its end.
+    fn turns(&mut self, unit: &TranslationUnit, l: &LoopStmt, state: &mut State) {
+        if l.keyword != LoopKeyword::Do
+            && let Some(cond) = &l.cond
+        {
+            self.expr(unit, cond, state);
+        }
+        let skipped = state.clone();
+        let (mut inner_continues, mut inner_breaks) = (None, None);
+        self.stmt(unit, &l.body, state, &mut inner_continues, &mut inner_breaks);
+        *state = meet(state.take(), inner_continues);
+        if let Some(step) = &l.step {
+            self.expr(unit, step, state);
+        }
+        if l.keyword == LoopKeyword::Do {
+            if let Some(cond) = &l.cond {
+                self.expr(unit, cond, state);
+            }
+            *state = meet(state.take(), inner_breaks);
+        } else {
+            // The body may not run at all; and what a `for` without condition does is left by `break` only.
+            *state = meet(meet(skipped, state.take()), inner_breaks);
+        }
+    }
+
+    /// Follows what is executed after the loop `whole`, if that stands in `s`: whether it does.
+    fn after(
+        &mut self,
+        unit: &TranslationUnit,
+        s: &Stmt,
+        whole: LoopId,
+        state: &mut State,
+        continues: &mut State,
+        breaks: &mut State,
+    ) -> bool {
+        match &s.kind {
+            StmtKind::Loop(l) if l.id == whole => {
+                *state = Some(BTreeSet::new());
+                true
+            }
+            StmtKind::Block(list) => {
+                let mut found = false;
+                for s in list {
+                    match found {
+                        true => self.stmt(unit, s, state, continues, breaks),
+                        false => found = self.after(unit, s, whole, state, continues, breaks),
+                    }
+                }
+                found
+            }
+            StmtKind::If { then, otherwise, .. } => {
+                self.after(unit, then, whole, state, continues, breaks)
+                    || otherwise
+                        .as_ref()
+                        .is_some_and(|s| self.after(unit, s, whole, state, continues, breaks))
+            }
+            StmtKind::Loop(l) => {
+                let (mut inner_continues, mut inner_breaks) = (None, None);
+                if !self.after(unit, &l.body, whole, state, &mut inner_continues, &mut inner_breaks) {
+                    return false;
+                }
+                // The turn that it stands in ends; there may be others, in which it is a loop like any other.
+                *state = meet(state.take(), inner_continues);
+                if let Some(step) = &l.step {
+                    self.expr(unit, step, state);
+                }
+                if l.keyword == LoopKeyword::Do
+                    && let Some(cond) = &l.cond
+                {
+                    self.expr(unit, cond, state);
+                }
+                let last = state.clone();
+                self.turns(unit, l, state);
+                *state = meet(meet(last, state.take()), inner_breaks);
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Variables whose value after a loop may be read: on some way from there they are read before they are assigned.
+fn live_after(unit: &TranslationUnit, function: &Function, whole: &LoopStmt) -> BTreeSet<VarId> {
+    let mut structured = true;
+    nest::statements(&function.body, &mut |s| {
+        structured &= !matches!(
+            s.kind,
+            StmtKind::Switch { .. } | StmtKind::Case { .. } | StmtKind::Label { .. } | StmtKind::Goto(_)
+        );
+    });
+    let mut flow = Flow::default();
+    if structured && flow.after(unit, &function.body, whole.id, &mut None, &mut None, &mut None) {
+        flow.exposed
+    } else {
+        read_outside(function, whole)
     }
 }
 
@@ -215,14 +298,14 @@ pub fn roles(
             declared.insert(*var);
         }
     });
-    let mut read_outside = read_outside(function, whole);
+    let mut live = live_after(unit, function, whole);
     if may_read_unseen(unit, function, whole) {
-        read_outside.extend(flow.written.difference(&declared));
-        read_outside.extend(inductions.iter().map(|(v, _)| v));
+        live.extend(flow.written.difference(&declared));
+        live.extend(inductions.iter().map(|(v, _)| v));
     }
     let mut roles = BTreeMap::new();
     for (number, (iv, local)) in inductions.iter().enumerate() {
-        let live_out = !local && read_outside.contains(iv);
+        let live_out = !local && live.contains(iv);
         roles.insert(*iv, ScalarRole::Induction { dim: number, live_out });
     }
     for (v, step) in secondary {
@@ -233,7 +316,7 @@ pub fn roles(
     for v in outside {
         let name = &unit.var(v).name;
         if !flow.exposed.contains(&v) {
-            let last_value = read_outside.contains(&v);
+            let last_value = live.contains(&v);
             if last_value && !flow.at_end.as_ref().is_some_and(|s| s.contains(&v)) {
                 return Err(format!("{name} is used after the loop, and not every iteration assigns it"));
             }
