@@ -76,6 +76,7 @@ fn lower(text: &str, _: &Dialect) -> Result<TranslationUnit, String> {
             keyword_span: Span { start: at as u32, end: at as u32 + 3, ..span },
             keyword_ordinal: (0, 1),
             unbraced_body: text[..at].ends_with("if (n) "),
+            is_copy: false,
         }),
         span: Span { end: (at + text[at..].find('}').map_or(0, |found| found + 1)) as u32, ..span },
     });
@@ -85,6 +86,7 @@ fn lower(text: &str, _: &Dialect) -> Result<TranslationUnit, String> {
         params: Vec::new(),
         body,
         extern_inline: false,
+        is_static: false,
         fixed: None,
         span,
     });

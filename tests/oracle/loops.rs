@@ -89,7 +89,7 @@ impl Generator<'_> {
     }
 
     fn array(&mut self) -> &'static str {
-        *self.random.pick(&["a", "b", "c"])
+        ["a", "b", "c"][self.random.below(3)]
     }
 
     /// A subscript below 4500.
