@@ -33,15 +33,17 @@ pub struct Counted {
     pub other_steps: Vec<Expr>,
 }
 
-/// Strips conversions that keep the value of an integer variable, given that it is not negative where the comparison is
+/// Strips conversions that keep the value of an integer variable, given that it is not negative where the whole expression is
 /// unsigned: that, and that the variable never wraps, is checked at entry when the trip count is computed.
 fn strip<'a>(types: &Types, expr: &'a Expr) -> &'a Expr {
+    let is_unsigned = types.as_int(expr.ty.ty).is_some_and(|kind| !kind.signed());
     let mut expr = expr;
     while let ExprKind::Cast(inner) = &expr.kind {
         let (Some(outer), Some(from)) = (types.as_int(expr.ty.ty), types.as_int(inner.ty.ty)) else { break };
-        let keeps = outer.size() > from.size()
-            || outer.size() == from.size() && (outer.signed() == from.signed() || !outer.signed());
-        if !keeps {
+        let is_wide = outer.size() > from.size() && (outer.signed() || !from.signed())
+            || outer.size() == from.size() && outer.signed() == from.signed();
+        let is_positive = is_unsigned && outer.size() >= from.size() && !outer.signed();
+        if outer == IntKind::Bool || !is_wide && !is_positive {
             break;
         }
         expr = inner;
@@ -174,7 +176,10 @@ fn step_of(types: &Types, step: &Expr, iv: VarId) -> Option<i64> {
         }
         ExprKind::Assign(place, value) if is_iv(place) => {
             let mut value = &**value;
+            let size = types.as_int(place.ty.ty)?.size();
             while let ExprKind::Cast(inner) = &value.kind {
+                // Nothing of the sum may get lost on the way to the variable.
+                types.as_int(value.ty.ty).filter(|kind| *kind != IntKind::Bool && kind.size() >= size)?;
                 value = inner;
             }
             match &value.kind {

@@ -36,6 +36,7 @@ pub fn inline_calls(unit: &mut TranslationUnit, options: &AnalysisOptions) {
         let mut inliner = Inliner {
             unit,
             originals: &originals,
+            names_are_safe: !options.shows_macros,
             definitions: &definitions,
             caller: span,
             active: vec![var],
@@ -173,6 +174,8 @@ struct Inliner<'a> {
     unit: &'a mut TranslationUnit,
     /// The functions that may be copied.
     originals: &'a HashMap<VarId, Function>,
+    /// Whether names in generated text can't be macros where that stands.
+    names_are_safe: bool,
     /// Where functions are defined.
     definitions: &'a [Span],
     /// Where the function is defined that is being changed.
@@ -275,9 +278,9 @@ impl Inliner<'_> {
     /// that nothing else happens before or after what the function does.
     fn calls_in(&mut self, e: &mut Expr, alone: bool, before: &mut Vec<Stmt>) {
         let mut changes = 0;
-        let top = nest::accessed_place(e).is_some_and(|(.., writes)| writes);
+        let in_memory = |place: &Place| is_scalar(self.unit, place).is_none();
+        let top = nest::accessed_place(e).is_some_and(|(place, _, writes)| writes && in_memory(place));
         nest::expressions(e, &mut |e| {
-            let in_memory = |place: &Place| is_scalar(self.unit, place).is_none();
             changes += usize::from(
                 nest::accessed_place(e).is_some_and(|(place, _, writes)| writes && in_memory(place)),
             );
@@ -433,7 +436,8 @@ impl Inliner<'_> {
                 Storage::Local | Storage::Param => true,
                 Storage::StaticLocal | Storage::ThreadLocal => false,
                 Storage::Global => {
-                    variable.span.end <= self.caller.start
+                    self.names_are_safe
+                        && variable.span.end <= self.caller.start
                         && !self.definitions.iter().any(|f| inside(*f, variable.span))
                         && !unit
                             .variables

@@ -126,6 +126,7 @@ impl<'a> Lowering<'a> {
         if matches!(self.types().kind(ty.ty), TypeKind::Function { .. }) {
             let linked = Linked {
                 replaceable: replaceable(&all),
+                fixed: forbidding(&all).is_some(),
                 internal: specifiers.is_static,
                 ..Linked::default()
             };
@@ -154,6 +155,7 @@ impl<'a> Lowering<'a> {
             let linked = Linked {
                 defined,
                 replaceable: replaceable(&all),
+                fixed: forbidding(&all).is_some(),
                 internal: specifiers.is_static,
                 ..Linked::default()
             };
@@ -202,6 +204,7 @@ impl<'a> Lowering<'a> {
         let was_implicit = known.implicit;
         known.defined |= linked.defined;
         known.replaceable |= linked.replaceable;
+        known.fixed |= linked.fixed;
         known.internal |= linked.internal;
         known.implicit &= linked.implicit;
         let before = self.unit.var(id).ty;
@@ -253,6 +256,7 @@ impl<'a> Lowering<'a> {
             // `extern inline` in gcc's older sense leaves the definition to somebody else.
             defined: !(only_inline && specifiers.is_inline && specifiers.is_extern),
             replaceable: replaceable(&all),
+            fixed: forbidding(&all).is_some(),
             internal: specifiers.is_static,
             ..Linked::default()
         };

@@ -92,6 +92,8 @@ struct Linked {
     defined: bool,
     /// Weak, an alias, or under another name for the assembler.
     replaceable: bool,
+    /// Some declaration of it has an attribute that changes how its code is generated.
+    fixed: bool,
     /// Not visible outside.
     internal: bool,
     /// Known only because it was called.
@@ -378,13 +380,19 @@ impl<'a> Lowering<'a> {
 
     /// The unit, once everything has been read.
     fn finish(mut self) -> TranslationUnit {
-        for (id, linked) in &self.linked {
+        let renamed = renamed_by_pragmas(self.tokens);
+        for (id, linked) in &mut self.linked {
             if let Some(variable) = self.unit.variables.get_mut(id.0 as usize) {
+                linked.replaceable |= renamed.contains(&variable.name);
                 variable.is_extern = linked.replaceable || !linked.defined;
             }
         }
         for function in &mut self.unit.functions {
-            function.is_static = self.linked.get(&function.var).is_some_and(|linked| linked.internal);
+            let linked = self.linked.get(&function.var).copied().unwrap_or_default();
+            function.is_static = linked.internal;
+            if linked.fixed && function.fixed.is_none() {
+                function.fixed = Some("an attribute for code generation on another declaration".to_owned());
+            }
         }
         (self.unit.n_places, self.unit.n_loops) = (self.places, self.loops);
         // Calls of an allocation function count if it is the C library's.
@@ -456,6 +464,22 @@ const IDLE_ATTRIBUTES: [&str; 21] = [
     "visibility",
     "warn_unused_result",
 ];
+
+/// Names for which pragmas say that another object or function may stand in.
+fn renamed_by_pragmas(tokens: &Tokens) -> HashSet<String> {
+    let mut names = HashSet::new();
+    for directive in &tokens.directives {
+        let text = tokens.directive_text(directive);
+        let mut words = text
+            .trim_start_matches('#')
+            .split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '$'))
+            .filter(|word| !word.is_empty());
+        if words.next() == Some("pragma") && matches!(words.next(), Some("weak" | "redefine_extname")) {
+            names.extend(words.map(str::to_owned));
+        }
+    }
+    names
+}
 
 /// How often each identifier occurs.
 fn mentions(tokens: &Tokens) -> HashMap<&str, u32> {
