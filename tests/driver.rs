@@ -225,6 +225,32 @@ fn echoes_do_the_same() {
     }
 }
 
+/// Programs that once had another result, with every loop forced onto threads.
+#[test]
+fn what_was_wrong_once_is_right() {
+    let programs = fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/c-tests/regressions")).unwrap();
+    for program in programs.map(|entry| entry.unwrap().path()) {
+        for more in ["", "-g -Wall"] {
+            let folder = folder();
+            let prints = |compiler: &str, options: &str, memory: &str| {
+                let line = format!("-O2 {more} {options} {} -o program", program.display());
+                assert!(execute(compiler, folder.path(), &line).status.success(), "{}", program.display());
+                let mut command = Command::new(folder.path().join("program"));
+                command.env("PARAGON_DEVICE", "threads").env("PARAGON_RACE", "device");
+                command.env("PARAGON_THREADS", "4").env("PARAGON_MEMORY", memory);
+                String::from_utf8(command.output().unwrap().stdout).unwrap()
+            };
+            let theirs = prints("gcc", "", "shared");
+            assert!(!theirs.is_empty());
+            for memory in ["shared", "separate"] {
+                let forced = "-fparagon-threshold=1 -fparagon-checked-threads";
+                let ours = prints(env!("CARGO_BIN_EXE_paragon-cc"), forced, memory);
+                assert_eq!(theirs, ours, "{} {more} {memory}", program.display());
+            }
+        }
+    }
+}
+
 /// Loops whose text says that they are short get no code, and only those.
 #[test]
 fn loops_that_are_never_long_are_left_out() {
