@@ -9,7 +9,7 @@ use std::fs;
 use std::io::Write;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
-use std::os::unix::process::ExitStatusExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 use std::sync::Mutex;
@@ -902,6 +902,14 @@ fn interruption_leaves_nothing_behind() {
         fs::write(&slow, SLOW).unwrap();
         fs::set_permissions(&slow, fs::Permissions::from_mode(0o755)).unwrap();
         let mut command = place.command(PARAGON, &words("-O2 -c loop.c", &place));
+        // Whoever runs this in the background has it ignored, and the child would inherit that.
+        // SAFETY: signal may be called between fork and exec, and touches nothing of ours.
+        unsafe {
+            command.pre_exec(move || {
+                libc::signal(signal, libc::SIG_DFL);
+                Ok(())
+            });
+        }
         let mut child = command.env("PARAGON_CC", &slow).stderr(Stdio::piped()).spawn().unwrap();
         let folders = || fs::read_dir(&place.temporary).unwrap().count();
         let start = Instant::now();
