@@ -254,7 +254,10 @@ impl Toolchain {
         from_files: bool,
         cancellation: &Cancellation,
     ) -> std::io::Result<(ExitStatus, Vec<u8>)> {
-        interruption::run(self.command_for(arguments, folder, from_files)?, Some(cancellation))
+        let mut command = self.command_for(arguments, folder, from_files)?;
+        // A compiler that is cancelled just after it has made a temporary file leaves it behind.
+        command.env("TMPDIR", folder);
+        interruption::run(command, Some(cancellation))
     }
 
     fn command_for(
