@@ -7,6 +7,7 @@
  * expect early: runs on clean
  * expect store: runs on clean
  * expect rows: runs on clean
+ * expect global: runs on clean
  * expect through: conflicts on raw */
 #include "../support/inputs.h"
 

@@ -45,6 +45,9 @@ pub fn prepare(info: &Info, numbers: &mut [Value]) -> Option<Prepared> {
     let after_results = (info.n_values + info.n_results) as usize;
     let after_limits = after_results + info.n_dims as usize;
     let number = |numbers: &[Value], index: u32| numbers.get(index as usize).map(|value| value.0 as i64);
+    if info.dims().len() != info.n_dims as usize || info.n_dims == 0 {
+        return None;
+    }
     let mut trip = [1; PG_MAX_DIMS];
     for (which, dim) in info.dims().iter().enumerate() {
         let (first, limit) = (number(numbers, dim.first)?, numbers.get(after_results + which)?.0 as i64);

@@ -23,6 +23,8 @@ pub struct LoopCode {
     pub kernel: String,
     /// Whether the helpers have a function for the threads device.
     pub checked: bool,
+    /// What the guard names although it doesn't stand in the loop.
+    pub foreign_names: Vec<String>,
 }
 
 type Printed<T> = Result<T, String>;
@@ -145,7 +147,8 @@ pub fn loop_code(
     let kernel = emitter.facts(report, &device, checked, threshold, &mut helpers);
     emitter.try_function(&mut helpers)?;
     let guard = emitter.guard(the_loop, threshold)?;
-    Ok(LoopCode { helpers, guard, kernel, checked })
+    let foreign_names = emitter.foreign_names(the_loop);
+    Ok(LoopCode { helpers, guard, kernel, checked, foreign_names })
 }
 
 fn inner_loop(body: &Stmt) -> Option<&LoopStmt> {
@@ -584,6 +587,30 @@ impl Emitter<'_> {
             literal(threshold.min(1 << 20)),
             self.n_numbers().max(1),
         ))
+    }
+
+    /// Objects that the guard names because functions that are called use them, and that the loop itself doesn't name.
+    fn foreign_names(&self, the_loop: &LoopStmt) -> Vec<String> {
+        let whole = the_loop.keyword_span.start..the_loop.body.span.end;
+        let mut own = BTreeSet::new();
+        let mut note = |e: &Expr| {
+            let place = match &e.kind {
+                ExprKind::AddressOf(place) => Some(place),
+                _ => nest::accessed_place(e).map(|(place, ..)| place),
+            };
+            if let Some(place) = place.filter(|place| whole.contains(&place.span.start)) {
+                own.extend(nest::root_variable(place));
+            }
+        };
+        nest::all_expressions(&the_loop.body, &mut note);
+        for head in [&the_loop.cond, &the_loop.step].into_iter().flatten() {
+            nest::expressions(head, &mut note);
+        }
+        for first in &the_loop.init {
+            nest::all_expressions(first, &mut note);
+        }
+        let foreign = self.objects.iter().filter(|v| !own.contains(v));
+        foreign.map(|v| self.unit.var(*v).name.clone()).collect()
     }
 
     /// Conditions that the compiler checks: what generated text takes for granted of the user's types.

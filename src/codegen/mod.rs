@@ -53,6 +53,7 @@ pub fn generate(unit: &TranslationUnit, reports: &[LoopReport], options: &Codege
                     loop_id: plan.loop_id,
                     text: code.guard,
                     wrap_braces: found.the_loop.unbraced_body,
+                    foreign_names: code.foreign_names,
                 });
             }
             Err(reason) => generated.left_out.push((report.file.clone(), report.line, reason)),

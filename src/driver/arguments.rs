@@ -204,10 +204,7 @@ pub fn parse(command: &[OsString]) -> Decision {
         own: OwnOptions::default(),
     };
     match read(&expanded.words, &mut invocation) {
-        Ok(()) => {
-            invocation.analysis.shows_macros = invocation.shows_macros();
-            Decision::Handle(Box::new(invocation))
-        }
+        Ok(()) => Decision::Handle(Box::new(invocation)),
         Err(reason) => Decision::PassThrough { arguments: invocation.untouched, reason },
     }
 }

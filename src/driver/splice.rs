@@ -19,6 +19,8 @@ pub enum TokenEdit {
         text: String,
         /// End of the last token inside the braces.
         wrap_until: Option<usize>,
+        /// Names in the text that mean nothing if they are macros where it is put.
+        foreign_names: Vec<String>,
     },
     /// Another spelling of a token.
     Replace {
@@ -304,7 +306,11 @@ fn changes_of(
                 [find(source, target, source.tokens.binary_search_by_key(&token.start, |t| t.range.start))?];
             Ok(vec![(found.range.clone(), text.clone())])
         }
-        TokenEdit::Before { at, text, wrap_until } => {
+        TokenEdit::Before { at, text, wrap_until, foreign_names } => {
+            // Wherever it is defined: conditions and #undef are not followed.
+            if foreign_names.iter().any(|name| target.macros.contains(name.as_str())) {
+                return Err("a name that a called function uses is a macro");
+            }
             let first = find(source, target, source.tokens.binary_search_by_key(at, |t| t.range.start))?;
             let token = &target.tokens[first];
             let name = &target.files[token.file];
@@ -369,8 +375,12 @@ mod tests {
     }
 
     fn before(expanded: &str, directives: &str, token: &str, occurrence: usize) -> Spliced {
-        let edit =
-            TokenEdit::Before { at: at(expanded, token, occurrence), text: "PG".into(), wrap_until: None };
+        let edit = TokenEdit::Before {
+            at: at(expanded, token, occurrence),
+            text: "PG".into(),
+            wrap_until: None,
+            foreign_names: Vec::new(),
+        };
         splice(expanded, directives, "P", &[edit])
     }
 
@@ -402,6 +412,25 @@ mod tests {
     }
 
     #[test]
+    fn captured_names_decline() {
+        let decline = |directives: &str| {
+            let text = "# 1 \"a.c\"\n\n\n\nfor(;;);";
+            let foreign_names = vec!["table".into()];
+            let edit = TokenEdit::Before {
+                at: at(text, "for", 0),
+                text: "table".into(),
+                wrap_until: None,
+                foreign_names,
+            };
+            splice(text, directives, "", &[edit]).applied == 0
+        };
+        assert!(!decline("# 1 \"a.c\"\n\n\n\nfor(;;);"));
+        assert!(!decline("# 1 \"a.c\"\n#define tables own\n\n\nfor(;;);"));
+        assert!(decline("# 1 \"a.c\"\n\n#define table own\n\nfor(;;);"));
+        assert!(decline("# 1 \"a.c\"\n#define table(x) own\n#undef table\n\nfor(;;);"));
+    }
+
+    #[test]
     fn twice_included_header_declines() {
         let text = "# 1 \"a.c\"\n# 1 \"h.h\" 1\nfor(;;);\n# 2 \"a.c\" 2\n# 1 \"h.h\" 1\nfor(;;);\n# 3 \"a.c\" 2\nfor(;;);";
         assert_eq!(before(text, text, "for", 0).applied, 0);
@@ -426,7 +455,12 @@ mod tests {
         let end = at(text, "}", 0) + 1;
         let name = at(text, "malloc", 0);
         let edits = [
-            TokenEdit::Before { at: at(text, "for", 0), text: "PG".into(), wrap_until: Some(end) },
+            TokenEdit::Before {
+                at: at(text, "for", 0),
+                text: "PG".into(),
+                wrap_until: Some(end),
+                foreign_names: Vec::new(),
+            },
             TokenEdit::Replace { token: name..name + 6, text: "__pg_malloc".into() },
         ];
         let spliced = splice(text, text, "", &edits);

@@ -7,7 +7,8 @@
 //! about dependences. The user's text is not touched: generated code is made of the tree.
 //!
 //! A body that stands in another function must not name anything there by accident: the guard at the loop is compiled in the
-//! caller's scopes. So a function that uses file-scope objects is only taken where their names mean the same.
+//! caller's scopes. So a function that uses file-scope objects is only taken where their names mean the same. That they are no
+//! macros there is seen when the text is spliced (`driver::splice`).
 
 use super::nest;
 use super::options::AnalysisOptions;
@@ -36,7 +37,6 @@ pub fn inline_calls(unit: &mut TranslationUnit, options: &AnalysisOptions) {
         let mut inliner = Inliner {
             unit,
             originals: &originals,
-            names_are_safe: !options.shows_macros,
             definitions: &definitions,
             caller: span,
             active: vec![var],
@@ -174,8 +174,6 @@ struct Inliner<'a> {
     unit: &'a mut TranslationUnit,
     /// The functions that may be copied.
     originals: &'a HashMap<VarId, Function>,
-    /// Whether names in generated text can't be macros where that stands.
-    names_are_safe: bool,
     /// Where functions are defined.
     definitions: &'a [Span],
     /// Where the function is defined that is being changed.
@@ -436,8 +434,7 @@ impl Inliner<'_> {
                 Storage::Local | Storage::Param => true,
                 Storage::StaticLocal | Storage::ThreadLocal => false,
                 Storage::Global => {
-                    self.names_are_safe
-                        && variable.span.end <= self.caller.start
+                    variable.span.end <= self.caller.start
                         && !self.definitions.iter().any(|f| inside(*f, variable.span))
                         && !unit
                             .variables

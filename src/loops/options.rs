@@ -19,8 +19,6 @@ pub struct AnalysisOptions {
     pub strict_aliasing: bool,
     /// A function that is visible outside may be another one when the program runs (`-fPIC`, for shared libraries).
     pub interposable: bool,
-    /// Generated text is put where the user's macros are defined: a name that doesn't stand there may be one.
-    pub shows_macros: bool,
 }
 
 /// What code generation is told.

@@ -170,14 +170,13 @@ fn lower(tokens: &Tokens, declarations: &[ExternalDeclaration], dialect: &Dialec
     let mut pragmas = Pragmas { tokens, next: 0, stack: Vec::new(), now: None };
     let mentions = mentions(tokens);
     for declaration in declarations {
-        if lowering.is_idle(declaration, &mentions) {
-            continue;
-        }
         lowering.source = Source::new(tokens, declaration);
         lowering.depth = 0;
         lowering.unit.has_may_alias |= declaration.attributes.iter().any(|a| a.name == "may_alias");
         let forbidding = pragmas.upto(declaration.tokens.end);
-        lowering.external(declaration, forbidding);
+        if !lowering.is_idle(declaration, &mentions) {
+            lowering.external(declaration, forbidding);
+        }
     }
     lowering.finish()
 }
