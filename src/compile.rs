@@ -28,8 +28,8 @@ use std::thread::ScopedJoinHandle;
 pub struct Stages {
     /// Expanded text to typed tree. The error is an internal one.
     pub lower: fn(&str, &Dialect) -> Result<TranslationUnit, String>,
-    /// Calls in loops of functions whose bodies are visible are replaced by those.
-    pub inline: fn(&mut TranslationUnit, &AnalysisOptions),
+    /// What makes loops easier to classify: counters for those that have none, and bodies instead of calls.
+    pub normalize: fn(&mut TranslationUnit, &AnalysisOptions),
     /// A report for each loop.
     pub classify: fn(&TranslationUnit, &AnalysisOptions) -> Vec<LoopReport>,
     /// Text for the loops that have plans.
@@ -39,7 +39,10 @@ pub struct Stages {
 /// The stages of this build; without them every command is the real compiler's.
 pub const STAGES: Option<Stages> = Some(Stages {
     lower: |text, dialect| Ok(crate::c::lower_unit(text, dialect)),
-    inline: crate::loops::inline::inline_calls,
+    normalize: |unit, options| {
+        crate::loops::counted::add_counters(unit);
+        crate::loops::inline::inline_calls(unit, options);
+    },
     classify: crate::verdict::classify,
     generate: crate::codegen::generate,
 });
@@ -419,7 +422,7 @@ fn prepare(
     let rewritten = match invocation.own.echo {
         true => echo(invocation, input, folder, &text, &unit)?,
         false => {
-            (stages.inline)(&mut unit, &invocation.analysis);
+            (stages.normalize)(&mut unit, &invocation.analysis);
             rewrite(toolchain, invocation, input, folder, &text, &unit, stages)?
         }
     };
@@ -635,7 +638,7 @@ pub fn functions(command: &[OsString], stages: Option<Stages>) -> Result<Vec<Fun
 pub fn explain(command: &[OsString], stages: Option<Stages>) -> Result<Vec<LoopReport>, String> {
     let mut reports = Vec::new();
     for_each_unit(command, stages, |unit, stages, invocation| {
-        (stages.inline)(unit, &invocation.analysis);
+        (stages.normalize)(unit, &invocation.analysis);
         reports.extend((stages.classify)(unit, &invocation.analysis));
     })?;
     Ok(reports)

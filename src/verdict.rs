@@ -89,11 +89,11 @@ fn judge(
     }
     let mut heads = vec![head];
     let mut bodies: Vec<&Stmt> = vec![&l.body];
-    while heads.len() < MAX_DIMS && heads[heads.len() - 1].other_steps.is_empty() {
+    while heads.len() < MAX_DIMS && heads[heads.len() - 1].may_merge() {
         let Some(inner) = perfect(bodies[bodies.len() - 1]) else { break };
         let Ok(head) = counted(unit, inner) else { break };
         // What leaves the inner loop alone would skip iterations of the merged one.
-        if !head.other_steps.is_empty() || nest::unsupported_control(&inner.body).is_some() {
+        if !head.may_merge() || nest::unsupported_control(&inner.body).is_some() {
             break;
         }
         heads.push(head);
@@ -114,16 +114,29 @@ fn judge(
     }
     let best = best.ok_or_else(|| reason.unwrap_or_default())?;
     // A guess about the whole would keep the called function's loops, which may be better known, from running.
-    if best.1 == Check::Logs && has_copied_loop(&l.body) {
+    if best.1 == Check::Logs && has_copied_loop(unit, &l.body) {
         return Err(format!("{}, and a function that it calls has loops of its own to try", best.2));
     }
     Ok(best)
 }
 
-/// Whether a loop of a function that is called stands in a body.
-fn has_copied_loop(body: &Stmt) -> bool {
+/// Iterations up to which a loop is not worth being run for itself.
+const SHORT: i128 = 64;
+
+/// Whether a loop of a function that is called stands in a body, and may be long.
+fn has_copied_loop(unit: &TranslationUnit, body: &Stmt) -> bool {
+    let end = |e: &Expr| crate::c::constant::fold(&unit.types, e);
+    let is_short = |l: &LoopStmt| {
+        let head = counted(unit, l).ok()?;
+        let distance = (end(&head.limit)? - end(&head.first)?).abs();
+        Some(distance / i128::from(head.step).abs() <= SHORT)
+    };
     let mut found = false;
-    nest::statements(body, &mut |s| found |= matches!(&s.kind, StmtKind::Loop(l) if l.is_copy));
+    nest::statements(body, &mut |s| {
+        if let StmtKind::Loop(l) = &s.kind {
+            found |= l.is_copy && is_short(l) != Some(true);
+        }
+    });
     found
 }
 
@@ -173,7 +186,7 @@ fn attempt(
     }
     // Two places that are one variable: an inner dimension's bounds may not depend on what the nest assigns; that was
     // checked when its head was noted. A reduction variable may not be read by an address.
-    let mut steps: Steps = heads.iter().map(|h| (h.id, h.step)).collect();
+    let mut steps: Steps = accesses.distances.clone();
     nest::statements(body, &mut |s| {
         if let StmtKind::Loop(inner) = &s.kind
             && let Ok(head) = counted(unit, inner)
@@ -183,7 +196,7 @@ fn attempt(
     });
     let dims: Vec<Range> = heads
         .iter()
-        .map(|h| Range { id: h.id, range: accesses.dimension_range(h.id), step: h.step })
+        .map(|h| Range { id: h.id, range: accesses.dimension_range(h.id), step: accesses.distances[&h.id] })
         .collect();
     for head in &heads[1..] {
         if pairs::ignores_dimension(&accesses, head.id) {
@@ -238,10 +251,13 @@ fn attempt(
                 iv_kind: Some(h.kind),
                 first: h.first.clone(),
                 step: h.step,
+                distance: accesses.distances[&h.id],
                 limit: h.limit.clone(),
                 relation: h.relation,
             })
             .collect(),
+        starts: heads.iter().flat_map(|h| h.starts.iter().cloned()).collect(),
+        moved_by_test: accesses.moved_by_test,
         scalars,
         live_ins,
         invariants: accesses.invariants,

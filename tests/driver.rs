@@ -77,6 +77,7 @@ fn lower(text: &str, _: &Dialect) -> Result<TranslationUnit, String> {
             keyword_ordinal: (0, 1),
             unbraced_body: text[..at].ends_with("if (n) "),
             is_copy: false,
+            counter: None,
         }),
         span: Span { end: (at + text[at..].find('}').map_or(0, |found| found + 1)) as u32, ..span },
     });
@@ -122,7 +123,7 @@ fn broken(_: &str, _: &Dialect) -> Result<TranslationUnit, String> {
     panic!("a bug of ours")
 }
 
-const STAGES: Stages = Stages { lower, inline: |_, _| {}, classify, generate };
+const STAGES: Stages = Stages { lower, normalize: |_, _| {}, classify, generate };
 
 fn invocation(line: &str) -> Invocation {
     match arguments::parse(&line.split_whitespace().map(OsString::from).collect::<Vec<_>>()) {

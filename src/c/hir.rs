@@ -514,6 +514,8 @@ pub struct LoopStmt {
     pub unbraced_body: bool,
     /// Whether it was copied with a function's body to where that is called: then its text stands elsewhere.
     pub is_copy: bool,
+    /// A variable that the program doesn't have, for loops that are not counted by one of theirs (`loops::counted`).
+    pub counter: Option<VarId>,
 }
 
 /// The loop keywords.

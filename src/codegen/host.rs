@@ -515,12 +515,26 @@ impl Emitter<'_> {
         cuda
     }
 
+    /// The settings of the first clause that matter: other variables are assigned in every iteration.
+    pub fn needed_starts(&self) -> impl Iterator<Item = &Start> {
+        self.plan.starts.iter().filter(|start| {
+            matches!(
+                self.plan.scalars.get(&start.var),
+                Some(ScalarRole::Secondary { .. } | ScalarRole::Reduction { .. })
+            )
+        })
+    }
+
+    /// What the function behind the guard is given: type, name there, and argument.
     pub fn parameters(&self) -> Vec<(String, String, String)> {
         // (type, name in generated text, argument at the loop)
         let mut out = Vec::new();
         let reductions = self.results.iter().filter(|r| r.op.is_some()).map(|r| &r.var);
         let secondary = self.secondary.iter().map(|(v, _)| v);
         for v in self.plan.live_ins.iter().chain(reductions).chain(secondary) {
+            if self.plan.starts.iter().any(|start| start.var == *v) {
+                continue;
+            }
             let kind = self.kind_of(*v);
             let name = &self.unit.var(*v).name;
             let argument = match kind {
@@ -567,7 +581,8 @@ impl Emitter<'_> {
         }
         let results = self.results.iter().enumerate().map(|(slot, r)| (r.var, self.n_values() + slot));
         let moved = self.secondary.iter().enumerate().map(|(n, (v, _))| (*v, self.secondary_slot(n)));
-        for (v, slot) in results.chain(moved) {
+        let has_name = |v: VarId| !plan.starts.iter().any(|start| start.var == v && start.declared);
+        for (v, slot) in results.chain(moved).filter(|(v, _)| has_name(*v)) {
             let name = &unit.var(v).name;
             let value = Self::unpack(self.kind_of(v), &format!("__pg_r[{slot}]"));
             let _ = match self.kind_of(v) {
@@ -660,11 +675,20 @@ impl Emitter<'_> {
 fn site_text(unit: &TranslationUnit, e: &Expr) -> Option<String> {
     Some(match &e.kind {
         ExprKind::Int(v) => format!("{}", i64::try_from(*v).ok().filter(|v| v.abs() < 1 << 31)?),
+        ExprKind::Load(p) if unit.types.pointee(e.ty.ty).is_some() => {
+            format!("(__pg_i64)(unsigned long)({})", place_text(unit, p)?)
+        }
         ExprKind::Load(p) => place_text(unit, p)?,
         ExprKind::Cast(inner) => {
-            unit.types.as_int(e.ty.ty)?;
-            unit.types.as_int(inner.ty.ty)?;
+            let is_number = |ty| unit.types.as_int(ty).is_some() || unit.types.pointee(ty).is_some();
+            if !is_number(e.ty.ty) || !is_number(inner.ty.ty) {
+                return None;
+            }
             site_text(unit, inner)?
+        }
+        ExprKind::PtrAdd { pointer, index, stride } => {
+            let (pointer, index) = (site_text(unit, pointer)?, site_text(unit, index)?);
+            format!("((__pg_i64)({pointer}) + (__pg_i64)({index}) * {stride})")
         }
         ExprKind::Binary(op @ (BinOp::Add | BinOp::Sub | BinOp::Mul), a, b) => {
             let sign = match op {

@@ -168,7 +168,7 @@ impl Emitter<'_> {
             };
             let mut strides = vec!["0".to_string(); MAX_DIMS];
             for (dim, stride) in affine.strides.iter().enumerate() {
-                let step = Bound::Const(self.plan.dims[dim].step);
+                let step = Bound::Const(self.plan.dims[dim].distance);
                 let stride = match (stride, &step) {
                     (Bound::Const(a), Bound::Const(b)) => a.checked_mul(*b).map(Bound::Const),
                     _ => None,
@@ -218,6 +218,20 @@ impl Emitter<'_> {
             );
         }
         out.push_str("{\n");
+        // What the first clause and the first test do, for all that is evaluated from here on.
+        for start in self.needed_starts() {
+            let value = printer.value(&start.value, &mut effects)?;
+            let _ = writeln!(
+                out,
+                "{kind} {name} = ({kind})({value});",
+                kind = self.kind_of(start.var).name(),
+                name = variable(start.var)
+            );
+        }
+        if let Some((v, by)) = plan.moved_by_test {
+            let (kind, name) = (self.kind_of(v).name(), variable(v));
+            let _ = writeln!(out, "{name} = ({kind})((__pg_u64){name} + (__pg_u64){});", literal(by));
+        }
         for (number, (e, kind)) in plan.invariants.iter().zip(&self.invariant_kinds).enumerate() {
             let value = printer.value(e, &mut effects)?;
             let _ = writeln!(out, "const {} __pg_i{number} = {value};", kind.name());

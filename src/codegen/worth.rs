@@ -36,7 +36,7 @@ pub fn threshold(plan: &LoopPlan, options: &CodegenOptions) -> i64 {
 /// narrow, or because every iteration moves on in an array of known size.
 pub fn most_iterations(unit: &TranslationUnit, plan: &LoopPlan) -> Option<i128> {
     let dim = &plan.dims[0];
-    let step = i128::from(dim.step.unsigned_abs().max(1));
+    let (step, distance) = (i128::from(dim.step.unsigned_abs()), i128::from(dim.distance.unsigned_abs()));
     let end = |e: &Expr| match constant::evaluate(&unit.types, e) {
         Some(constant::Value::Int(value)) => Some(value),
         _ => None,
@@ -52,13 +52,13 @@ pub fn most_iterations(unit: &TranslationUnit, plan: &LoopPlan) -> Option<i128> 
     let of_arrays = plan.sites.iter().filter(|site| site.unconditional).filter_map(|site| {
         match (&plan.bases[site.base.0 as usize], site.affine.as_ref()?.strides.first()?) {
             (Base::Object { size, .. }, Bound::Const(stride)) if *size != 0 && *stride != 0 => {
-                Some(i128::from(*size) / i128::from(stride.unsigned_abs()))
+                Some(i128::from(*size) / i128::from(stride.unsigned_abs()) / distance.max(1))
             }
             _ => None,
         }
     });
-    let most = between.into_iter().chain(of_type).chain(of_arrays).min();
-    most.map(|distance| distance / step + 1)
+    let most = between.into_iter().chain(of_type).map(|most| most / step.max(1)).chain(of_arrays).min();
+    most.map(|most| most + 1)
 }
 
 /// Whether a function for the threads device, which works on copies and checks every access, may pay. What is proven runs

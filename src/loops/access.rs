@@ -4,7 +4,7 @@
 //! Integer semantics are C's: signed arithmetic may be taken not to wrap (unless `-fwrapv`); unsigned and narrower
 //! arithmetic is linear only if its value fits the type, which becomes an [`Assumption`] that is checked at entry.
 
-use super::counted::Counted;
+use super::counted::{Control, Counted};
 use super::linear::{self, Linear, constant};
 use super::nest;
 use super::options::AnalysisOptions;
@@ -44,8 +44,8 @@ pub struct Accesses<'a> {
     options: &'a AnalysisOptions,
     /// Dimensions' heads.
     dims: Vec<Level>,
-    /// Steps of the dimensions.
-    steps: BTreeMap<LoopId, i64>,
+    /// How far an iteration goes in each dimension, in the units of linear forms: see [`Dim::distance`].
+    pub distances: BTreeMap<LoopId, i64>,
     inner: Vec<Level>,
     path: Vec<u32>,
     next_path: u32,
@@ -85,6 +85,10 @@ pub struct Accesses<'a> {
     pub has_continue: bool,
     /// See [`ScalarRole::Secondary`]: how far each iteration moves them.
     pub secondary: BTreeMap<VarId, Bound>,
+    /// What those among them are set to by the first clause that a linear form may be made of.
+    set_first: BTreeMap<VarId, Expr>,
+    /// See [`LoopPlan`].
+    pub moved_by_test: Option<(VarId, i64)>,
     /// Loads of the very place that their own assignment then stores to (`x[index[i]] = x[index[i]] - v`), with that place.
     pub updated: BTreeMap<PlaceId, PlaceId>,
 }
@@ -111,31 +115,46 @@ impl<'a> Accesses<'a> {
         body: &Stmt,
     ) -> Result<Accesses<'a>, Refused> {
         let mut written = BTreeSet::new();
+        let mut note = |e: &Expr| {
+            let (place, _, writes) = nest::accessed_place(e)?;
+            let v = nest::root_variable(place).filter(|_| writes)?;
+            written.insert(v);
+            Some(v)
+        };
+        // What the first clause sets is set before the loop.
+        for first in &whole.init {
+            nest::all_expressions(first, &mut |e| {
+                note(e);
+            });
+        }
         let mut assignments: BTreeMap<VarId, usize> = BTreeMap::new();
-        nest::all_expressions(
-            &Stmt { kind: StmtKind::Loop(whole.clone()), span: Span::default() },
-            &mut |e| {
-                if let Some((p, _, true)) = nest::accessed_place(e)
-                    && let Some(v) = nest::root_variable(p)
-                {
-                    written.insert(v);
-                    *assignments.entry(v).or_default() += 1;
-                }
-            },
-        );
+        let mut count = |e: &Expr| {
+            if let Some(v) = note(e) {
+                *assignments.entry(v).or_default() += 1;
+            }
+        };
+        nest::all_expressions(&whole.body, &mut count);
+        for head in whole.cond.iter().chain(&whole.step) {
+            nest::expressions(head, &mut count);
+        }
         let mut has_continue = false;
-        nest::statements(&Stmt { kind: StmtKind::Loop(whole.clone()), span: Span::default() }, &mut |s| {
+        nest::statements(&whole.body, &mut |s| {
             if let StmtKind::Declare { var, .. } = s.kind {
                 written.insert(var);
                 *assignments.entry(var).or_default() += 1;
             }
             has_continue |= matches!(s.kind, StmtKind::Continue | StmtKind::Break);
         });
+        for first in &whole.init {
+            if let StmtKind::Declare { var, .. } = first.kind {
+                written.insert(var);
+            }
+        }
         let mut accesses = Accesses {
             unit,
             options,
             dims: Vec::new(),
-            steps: heads.iter().map(|h| (h.id, h.step)).collect(),
+            distances: heads.iter().map(|h| (h.id, h.step)).collect(),
             inner: Vec::new(),
             path: Vec::new(),
             next_path: 0,
@@ -158,17 +177,25 @@ impl<'a> Accesses<'a> {
             moved: BTreeSet::new(),
             moving: BTreeSet::new(),
             secondary: BTreeMap::new(),
+            set_first: BTreeMap::new(),
+            moved_by_test: None,
             updated: BTreeMap::new(),
         };
         for head in heads {
             // Bounds are read at entry by the program itself, so they may read memory, which is then pinned.
-            accesses.note_invariant(&head.first)?;
+            let is_set = head.control.is_none_or(|own| head.starts.iter().any(|start| start.var == own.var));
+            if is_set {
+                accesses.note_invariant(&head.first)?;
+            }
             accesses.note_invariant(&head.limit)?;
+            for start in &head.starts {
+                accesses.note_invariant(&start.value)?;
+            }
+            if let [head] = heads {
+                accesses.find_secondary(head, body)?;
+            }
             let level = accesses.level(head)?;
             accesses.dims.push(level);
-        }
-        if let [head] = heads {
-            accesses.find_secondary(head, body)?;
         }
         accesses.statement(body)?;
         Ok(accesses)
@@ -177,23 +204,58 @@ impl<'a> Accesses<'a> {
     /// Finds the scalars that every iteration moves by the same amount: one assignment in the whole loop, which nothing can
     /// skip or repeat. Everything else in the loop's step is refused.
     fn find_secondary(&mut self, head: &Counted, body: &Stmt) -> Result<(), Refused> {
-        let mut updates = Vec::new();
-        if !self.has_continue {
-            unconditional_updates(body, &mut updates);
-        }
         let mut declared = BTreeSet::new();
         nest::statements(body, &mut |s| {
             if let StmtKind::Declare { var, .. } = s.kind {
                 declared.insert(var);
             }
         });
+        if let Some(Control { var, before }) = head.control {
+            // The head has been read: it moves by that much, once in each iteration.
+            self.secondary.insert(var, constant(head.step));
+            if before {
+                self.moved_by_test = Some((var, head.step));
+            }
+        }
+        for start in &head.starts {
+            let place = self.variable(start.var, start.value.span);
+            if is_scalar(self.unit, &place).is_none()
+                || place.ty.quals.is_volatile
+                || place.ty.quals.is_atomic
+            {
+                return Err(format!("its first clause sets {}", self.unit.var(start.var).name));
+            }
+            if !self.assignments.contains_key(&start.var) {
+                if self.unit.types.as_float(place.ty.ty).is_some() {
+                    return Err(format!("its first clause sets {}", self.unit.var(start.var).name));
+                }
+                self.secondary.insert(start.var, constant(0));
+            }
+            let mut fixed = true;
+            nest::expressions(&start.value, &mut |e| {
+                if let ExprKind::Load(place) = &e.kind {
+                    fixed &= is_scalar(self.unit, place).is_some_and(|v| !self.written.contains(&v));
+                }
+            });
+            if fixed {
+                self.set_first.insert(start.var, start.value.clone());
+            }
+        }
+        let mut updates = Vec::new();
+        if !self.has_continue {
+            nest::unconditional_updates(body, &mut updates);
+        }
         let in_body = updates.len();
         updates.extend(&head.other_steps);
         for (number, update) in updates.into_iter().enumerate() {
             let found = nest::accessed_place(update)
                 .and_then(|(place, ..)| is_scalar(self.unit, place))
-                .filter(|v| self.assignments.get(v) == Some(&1) && !declared.contains(v))
-                .and_then(|v| Some((v, self.movement(update)?)));
+                .filter(|v| self.assignments.get(v) == Some(&1) && !declared.contains(v));
+            let found = match found {
+                Some(v) if self.secondary.contains_key(&v) => continue,
+                Some(v) => self.movement(update).map(|step| (v, step)),
+                None => None,
+            };
             match found {
                 Some((v, step)) => {
                     self.secondary.insert(v, step);
@@ -204,7 +266,19 @@ impl<'a> Accesses<'a> {
                 None => {}
             }
         }
+        if head.control.is_some() {
+            // Of a counter of ours everything else has to be a multiple; else it goes by 1, and its range is only known to
+            // be within that of the variable that the test looks at.
+            let size = head.step.abs();
+            let fits = |step: &Bound| linear::as_constant(step).is_some_and(|step| step % size == 0);
+            let distance = if self.secondary.values().all(fits) { size } else { 1 };
+            self.distances.insert(head.id, distance);
+        }
         Ok(())
+    }
+
+    fn variable(&self, v: VarId, span: Span) -> Place {
+        Place { id: PlaceId(u32::MAX), kind: PlaceKind::Var(v), ty: self.unit.var(v).ty, span }
     }
 
     /// What an assignment adds to its scalar in each iteration (bytes for pointers).
@@ -240,7 +314,7 @@ impl<'a> Accesses<'a> {
         let step = self.secondary.get(&v)?.clone();
         let dim = self.dims.first()?;
         let (id, one) = (dim.id, Linear::induction(dim.id, &Linear::number(constant(0)))?);
-        let counter = self.steps.get(&id).copied()?;
+        let counter = self.distances.get(&id).copied()?;
         // The dimension's distance moves by `counter`, the variable by `step`.
         let form = match counter {
             1 | -1 => one.times(&linear::mul(&step, &constant(counter))?)?,
@@ -378,8 +452,12 @@ impl<'a> Accesses<'a> {
     }
 
     fn level(&mut self, head: &Counted) -> Result<Level, Refused> {
-        let first = self.linear(&head.first, 0).unwrap_or_else(|| self.entry_number(&head.first));
-        let limit = self.linear(&head.limit, 0);
+        let first = self.linear(&head.first_inside, 0);
+        let first = first.unwrap_or_else(|| self.entry_number(&head.first_inside));
+        let mut limit = self.linear(&head.limit, 0);
+        if limit.is_none() && head.control.is_some() {
+            limit = Some(self.entry_number(&head.limit));
+        }
         let mut level = Level { id: head.id, iv: head.iv, first: first.clone(), range: None };
         if let Some(limit) = limit {
             // Distance of the last value from the first, or 0 where the loop may not run at all.
@@ -393,9 +471,12 @@ impl<'a> Accesses<'a> {
                 .negated()
                 .and_then(|f| limit.plus(&f))
                 .and_then(|d| d.plus(&Linear::number(constant(inclusive))));
+            // A counter of ours goes up, at most as fast.
+            let counts_up = head.control.is_some() && head.step < 0;
+            let distance = if counts_up { distance.and_then(|d| d.negated()) } else { distance };
             if let Some(distance) = distance {
                 let zero = Linear::number(constant(0));
-                let up = head.step > 0;
+                let up = head.step > 0 || counts_up;
                 let clamped = if distance.terms.is_empty() {
                     let c = distance.constant.clone();
                     Linear::number(if up { linear::max(constant(0), c) } else { linear::min(constant(0), c) })
@@ -460,6 +541,10 @@ impl<'a> Accesses<'a> {
                 let keeps = kind.size() > from.size() && (kind.signed() || !from.signed())
                     || kind.size() == from.size() && kind.signed() == from.signed();
                 if !keeps {
+                    // What is cut down to a byte is meant to wrap around.
+                    if kind.size() < 2 && !form.terms.is_empty() {
+                        return None;
+                    }
                     self.assume(&form, kind)?;
                 }
                 Some(form)
@@ -494,10 +579,25 @@ impl<'a> Accesses<'a> {
     fn secondary_number(&mut self, e: &Expr, kind: IntKind) -> Option<Linear> {
         let (v, after) = self.secondary_value(e)?;
         let form = self.secondary_form(v, after)?;
-        let place = nest::accessed_place(e)?.0.clone();
-        let at_entry = Expr { kind: ExprKind::Load(place), ty: e.ty, span: e.span };
-        let form = form.plus(&self.entry_number(&at_entry))?;
+        let at_entry = match self.set_first.get(&v).cloned() {
+            Some(value) => self.linear(&value, 1).and_then(|start| start.plus(&self.moved_by_test(v))),
+            None => None,
+        };
+        let at_entry = match at_entry {
+            Some(at_entry) => at_entry,
+            None => {
+                let place = nest::accessed_place(e)?.0.clone();
+                self.entry_number(&Expr { kind: ExprKind::Load(place), ty: e.ty, span: e.span })
+            }
+        };
+        let form = form.plus(&at_entry)?;
         if kind.size() < 4 { self.assume(&form, kind).map(|()| form) } else { self.fits(form, kind) }
+    }
+
+    /// What the test in front of the first iteration has added to a variable.
+    fn moved_by_test(&self, v: VarId) -> Linear {
+        let moved = self.moved_by_test.filter(|(moved, _)| *moved == v);
+        Linear::number(constant(moved.map_or(0, |(_, by)| by)))
     }
 
     /// Whether an expression reads nothing but local scalars that the loop does not change, and can't trap.
@@ -618,6 +718,17 @@ impl<'a> Accesses<'a> {
             return Ok((self.base(Base::Dynamic), None));
         }
         if let Some((v, after)) = self.secondary_value(e) {
+            if let Some(value) = self.set_first.get(&v).cloned() {
+                let bases = self.bases.len();
+                let (base, start) = self.pointer(&value, depth + 1)?;
+                let form = self.secondary_form(v, after);
+                let offset =
+                    start.zip(form).and_then(|(start, form)| start.plus(&form)?.plus(&self.moved_by_test(v)));
+                if offset.is_some() {
+                    return Ok((base, offset));
+                }
+                self.bases.truncate(bases);
+            }
             self.live_ins.insert(v);
             return Ok((self.base(Base::Pointer { var: v }), self.secondary_form(v, after)));
         }
@@ -1070,6 +1181,15 @@ impl<'a> Accesses<'a> {
 
     /// The level of a counted loop inside the body: its bounds may vary.
     fn level_inside(&mut self, head: &Counted) -> Level {
+        if head.control.is_some() {
+            // The program has no variable that is linear in it.
+            return Level {
+                id: head.id,
+                iv: VarId(u32::MAX),
+                first: Linear::number(constant(0)),
+                range: None,
+            };
+        }
         let known = self.linear(&head.first, 0);
         match known {
             None => {
@@ -1118,50 +1238,6 @@ impl<'a> Accesses<'a> {
         let beyond = size - i64::from(matches!(head.relation, Relation::Lt | Relation::Gt));
         let beyond = Linear::number(constant(if up { beyond } else { -beyond }));
         self.assume(&limit.plus(&beyond)?, head.kind)
-    }
-}
-
-/// The assignments to variables that every iteration makes exactly once: not under a condition, not in an inner loop.
-fn unconditional_updates<'a>(s: &'a Stmt, out: &mut Vec<&'a Expr>) {
-    fn scan<'a>(e: &'a Expr, out: &mut Vec<&'a Expr>) {
-        match &e.kind {
-            ExprKind::LogicalAnd(a, _) | ExprKind::LogicalOr(a, _) | ExprKind::Conditional(a, ..) => {
-                scan(a, out)
-            }
-            ExprKind::Unary(_, a) | ExprKind::Cast(a) => scan(a, out),
-            ExprKind::Binary(_, a, b)
-            | ExprKind::Comma(a, b)
-            | ExprKind::PtrAdd { pointer: a, index: b, .. }
-            | ExprKind::PtrDiff { left: a, right: b, .. } => {
-                scan(a, out);
-                scan(b, out);
-            }
-            ExprKind::Call { args, .. } => args.iter().for_each(|a| scan(a, out)),
-            _ => {
-                let Some((place, ..)) = nest::accessed_place(e) else { return };
-                let mut place = place;
-                while let PlaceKind::Field { base, .. } = &place.kind {
-                    place = base;
-                }
-                match &place.kind {
-                    PlaceKind::Deref(pointer) => scan(pointer, out),
-                    _ => out.push(e),
-                }
-                match &e.kind {
-                    ExprKind::Assign(_, value)
-                    | ExprKind::AssignOp { value, .. }
-                    | ExprKind::PtrAssign { index: value, .. } => scan(value, out),
-                    _ => {}
-                }
-            }
-        }
-    }
-    match &s.kind {
-        StmtKind::Block(list) => list.iter().for_each(|s| unconditional_updates(s, out)),
-        StmtKind::Expr(e)
-        | StmtKind::Declare { init: Some(Init::Scalar(e)), .. }
-        | StmtKind::If { cond: e, .. } => scan(e, out),
-        _ => {}
     }
 }
 

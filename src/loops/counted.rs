@@ -1,36 +1,512 @@
-//! Counted loops: `for` statements whose trip count is known at entry.
+//! Counted loops: those whose trip count is known at entry, however they are written.
 //!
-//! The induction variable is an integer of at most 64 bits that is set once, compared with a value that does not change, and
-//! moved by a constant. Everything else is not counted, with the reason.
+//! The plain form is a `for` statement: its induction variable is an integer of at most 64 bits that is set once, compared with
+//! a value that does not change, and moved by a constant. In the others (`while (n--)`, `do { ... } while (++i < n)`,
+//! `for (p = a; p < end; p++)`, `for (; i < n;) a[i++] = 0`) the variable that the test looks at, the control variable,
+//! becomes one of those that move beside a counter of our own. Everything else is not counted, with the reason.
 
 use super::nest;
-use super::plan::Relation;
+use super::plan::{Relation, Start};
 use crate::c::hir::*;
 use crate::c::types::plain;
+use std::collections::BTreeSet;
 
 /// What a counted loop's head says.
 #[derive(Clone, Debug)]
 pub struct Counted {
     /// The loop.
     pub id: LoopId,
-    /// Its induction variable.
+    /// Its induction variable; with `control`, a counter of ours that the program doesn't have.
     pub iv: VarId,
-    /// Whether it is declared in the loop's first clause.
+    /// Whether it is declared in the loop's first clause, or not by the program at all.
     pub iv_local: bool,
-    /// Its type.
+    /// Type of what is compared with the limit; pointers are compared as unsigned numbers.
     pub kind: IntKind,
-    /// First value, of the variable's type.
+    /// What the first test compares, of that type, in terms of what variables hold before the loop.
     pub first: Expr,
-    /// What is added each time.
+    /// The same value in terms of what variables hold when the first iteration begins.
+    pub first_inside: Expr,
+    /// What is added each time (bytes for pointers).
     pub step: i64,
-    /// What it is compared with.
+    /// What it is compared with, in terms of what variables hold before the loop.
     pub limit: Expr,
     /// How.
     pub relation: Relation,
-    /// Type in which the comparison is made.
-    pub compare: IntKind,
     /// What else the step does (`i++, p++`).
     pub other_steps: Vec<Expr>,
+    /// What else the first clause sets.
+    pub starts: Vec<Start>,
+    /// The variable of the program that the test looks at, where that isn't `iv`.
+    pub control: Option<Control>,
+}
+
+/// See [`Counted::control`].
+#[derive(Clone, Copy, Debug)]
+pub struct Control {
+    /// The variable.
+    pub var: VarId,
+    /// Whether the test in front of each iteration moves it; else the iteration or its end does.
+    pub before: bool,
+}
+
+impl Counted {
+    /// Whether the loop can be one of several dimensions that are merged: nothing but its induction variable moves.
+    pub fn may_merge(&self) -> bool {
+        self.other_steps.is_empty() && self.starts.is_empty() && self.control.is_none()
+    }
+}
+
+/// Gives every loop that needs one a counter of ours.
+pub fn add_counters(unit: &mut TranslationUnit) {
+    let mut wanted = Vec::new();
+    for function in &unit.functions {
+        nest::statements(&function.body, &mut |s| {
+            if let StmtKind::Loop(l) = &s.kind
+                && plain_form(unit, l).is_err()
+                && let Ok(form) = other_form(unit, l)
+            {
+                wanted.push((l.id, form.control.var));
+            }
+        });
+    }
+    for (id, control) in wanted {
+        let TranslationUnit { types, variables, functions, .. } = unit;
+        let model = &variables[control.0 as usize];
+        let ty = match types.as_int(model.ty.ty) {
+            Some(_) => model.ty.ty,
+            None => types.intern(TypeKind::Int(IntKind::ULong)),
+        };
+        let counter = VarId(variables.len() as u32);
+        variables.push(Variable {
+            name: format!("a counter of loop {}", id.0),
+            ty: plain(ty),
+            storage: Storage::Local,
+            address_taken: false,
+            is_extern: false,
+            span: model.span,
+        });
+        for function in functions {
+            set_counter(&mut function.body, id, counter);
+        }
+    }
+}
+
+fn set_counter(s: &mut Stmt, id: LoopId, counter: VarId) {
+    match &mut s.kind {
+        StmtKind::Block(list) => list.iter_mut().for_each(|s| set_counter(s, id, counter)),
+        StmtKind::If { then, otherwise, .. } => {
+            set_counter(then, id, counter);
+            if let Some(otherwise) = otherwise {
+                set_counter(otherwise, id, counter);
+            }
+        }
+        StmtKind::Loop(l) if l.id == id => l.counter = Some(counter),
+        StmtKind::Loop(l) => set_counter(&mut l.body, id, counter),
+        StmtKind::Switch { body, .. } | StmtKind::Case { body, .. } | StmtKind::Label { body, .. } => {
+            set_counter(body, id, counter);
+        }
+        _ => {}
+    }
+}
+
+/// Reads a loop's head.
+pub fn counted(unit: &TranslationUnit, l: &LoopStmt) -> Result<Counted, String> {
+    let plain = match l.keyword {
+        LoopKeyword::For => plain_form(unit, l),
+        _ => Err(String::new()),
+    };
+    plain.or_else(|why| {
+        let looks_plain = l.keyword == LoopKeyword::For && !l.init.is_empty() && l.step.is_some();
+        let counted = other_form(unit, l).and_then(|form| {
+            let counter = l.counter.ok_or("it has no counter")?;
+            form.counted_by(unit, counter)
+        });
+        counted.map_err(|other| format!("not a counted loop: {}", if looks_plain { why } else { other }))
+    })
+}
+
+/// A pointer as a number of type `ty`; numbers stay as they are.
+fn as_number(unit: &TranslationUnit, e: Expr, ty: QualType) -> Expr {
+    match unit.types.pointee(e.ty.ty) {
+        Some(_) => Expr { span: e.span, ty, kind: ExprKind::Cast(Box::new(e)) },
+        None => e,
+    }
+}
+
+/// Variables that the loop assigns after its first clause, with how often.
+fn assigned(l: &LoopStmt) -> std::collections::BTreeMap<VarId, usize> {
+    let mut found = std::collections::BTreeMap::new();
+    let mut note = |e: &Expr| {
+        if let Some((place, _, true)) = nest::accessed_place(e)
+            && let Some(v) = nest::root_variable(place)
+        {
+            *found.entry(v).or_default() += 1;
+        }
+    };
+    nest::all_expressions(&l.body, &mut note);
+    for e in l.cond.iter().chain(&l.step) {
+        nest::expressions(e, &mut note);
+    }
+    found
+}
+
+fn writes(e: &Expr) -> bool {
+    let mut writes = false;
+    nest::expressions(e, &mut |e| {
+        writes |= nest::accessed_place(e).is_some_and(|(_, _, writes)| writes);
+        writes |= matches!(e.kind, ExprKind::Call { .. } | ExprKind::Opaque(_));
+    });
+    writes
+}
+
+/// What a loop's first clause sets, each in terms of what variables held before.
+fn starts(unit: &TranslationUnit, l: &LoopStmt) -> Result<Vec<Start>, String> {
+    let mut starts: Vec<Start> = Vec::new();
+    let mut set: BTreeSet<VarId> = BTreeSet::new();
+    for statement in &l.init {
+        match &statement.kind {
+            StmtKind::Declare { var, init: Some(Init::Scalar(value)) } => {
+                starts.push(Start { var: *var, value: value.clone(), declared: true });
+            }
+            // Declared only: it has no value that the loop could begin with.
+            StmtKind::Declare { init: None, .. } | StmtKind::Declaration | StmtKind::Empty => {}
+            StmtKind::Expr(e) => {
+                let mut parts = Vec::new();
+                comma_parts(e, &mut parts);
+                for part in parts {
+                    match part.kind {
+                        ExprKind::Assign(Place { kind: PlaceKind::Var(var), .. }, value) => {
+                            starts.push(Start { var, value: *value, declared: false });
+                        }
+                        _ => return Err("its first clause does more than set variables".into()),
+                    }
+                }
+            }
+            _ => return Err("its first clause does more than set variables".into()),
+        }
+    }
+    for number in 0..starts.len() {
+        let (known, rest) = starts.split_at_mut(number);
+        let start = &mut rest[0];
+        let ty = unit.var(start.var).ty;
+        if writes(&start.value) || !set.insert(start.var) {
+            return Err("its first clause does more than set variables".into());
+        }
+        let value = substitute(&start.value, known);
+        start.value = Expr { ty: plain(ty.ty), ..value };
+    }
+    let later = |e: &Expr| mentions(e, &set);
+    if starts.iter().any(|start| later(&start.value)) {
+        return Err("its first clause sets a variable that it has used before".into());
+    }
+    Ok(starts)
+}
+
+fn mentions(e: &Expr, variables: &BTreeSet<VarId>) -> bool {
+    let mut found = false;
+    nest::expressions(e, &mut |e| {
+        if let ExprKind::Load(place) | ExprKind::AddressOf(place) = &e.kind {
+            found |= nest::root_variable(place).is_some_and(|v| variables.contains(&v));
+        }
+    });
+    found
+}
+
+/// An expression with what its variables were set to.
+fn substitute(e: &Expr, starts: &[Start]) -> Expr {
+    fn place(p: &mut Place, starts: &[Start]) {
+        match &mut p.kind {
+            PlaceKind::Deref(e) => expr(e, starts),
+            PlaceKind::Field { base, .. } => place(base, starts),
+            _ => {}
+        }
+    }
+    fn expr(e: &mut Expr, starts: &[Start]) {
+        if let ExprKind::Load(Place { kind: PlaceKind::Var(v), .. }) = &e.kind
+            && let Some(start) = starts.iter().find(|start| start.var == *v)
+        {
+            *e = start.value.clone();
+            return;
+        }
+        match &mut e.kind {
+            ExprKind::Load(p) | ExprKind::AddressOf(p) => place(p, starts),
+            ExprKind::Unary(_, a) | ExprKind::Cast(a) => expr(a, starts),
+            ExprKind::Binary(_, a, b)
+            | ExprKind::LogicalAnd(a, b)
+            | ExprKind::LogicalOr(a, b)
+            | ExprKind::Comma(a, b)
+            | ExprKind::PtrAdd { pointer: a, index: b, .. }
+            | ExprKind::PtrDiff { left: a, right: b, .. } => {
+                expr(a, starts);
+                expr(b, starts);
+            }
+            ExprKind::Conditional(a, b, c) => [a, b, c].into_iter().for_each(|e| expr(e, starts)),
+            _ => {}
+        }
+    }
+    let mut e = e.clone();
+    expr(&mut e, starts);
+    e
+}
+
+fn plain_form(unit: &TranslationUnit, l: &LoopStmt) -> Result<Counted, String> {
+    let types = &unit.types;
+    let cond = l.cond.as_ref().ok_or("it has no condition")?;
+    let step = l.step.as_ref().ok_or("it has no step")?;
+    let mut starts = starts(unit, l)?;
+    let ExprKind::Binary(_, left, right) = &cond.kind else {
+        return Err("its condition is no comparison".into());
+    };
+    let is_start = |v: &VarId| starts.iter().any(|start| start.var == *v);
+    let compared = [left, right].map(|side| loaded_variable(types, side).filter(is_start));
+    let iv = compared.into_iter().flatten().next().ok_or("it compares nothing that its first clause sets")?;
+    let test = test(unit, cond, iv)?;
+    let kind = number_kind(unit, iv)?;
+    if types.pointee(unit.var(iv).ty.ty).is_some() || test.moves.is_some() {
+        return Err("its variable is no integer that its step moves".into());
+    }
+    let name = &unit.var(iv).name;
+    let mut other_steps = Vec::new();
+    comma_parts(step, &mut other_steps);
+    let moves: Vec<i64> = other_steps.iter().filter_map(|part| step_of(types, part, iv)).collect();
+    let [step] = moves[..] else { return Err(format!("{name} does not move by a constant")) };
+    other_steps.retain(|part| step_of(types, part, iv).is_none());
+    let assigned = assigned(l);
+    if assigned.get(&iv) != Some(&1) {
+        return Err(format!("{name} is changed in its body or condition"));
+    }
+    test.ends(name, step)?;
+    let limit = limit_before(&test.limit, &starts, &assigned)?;
+    let own = starts.iter().position(|start| start.var == iv).ok_or("its variable is not set first")?;
+    let Start { value: first, declared: iv_local, .. } = starts.remove(own);
+    Ok(Counted {
+        id: l.id,
+        iv,
+        iv_local,
+        kind,
+        first_inside: first.clone(),
+        first,
+        step,
+        limit,
+        relation: test.relation,
+        other_steps,
+        starts,
+        control: None,
+    })
+}
+
+/// A limit in terms of what variables held before the loop.
+fn limit_before(
+    limit: &Expr,
+    starts: &[Start],
+    assigned: &std::collections::BTreeMap<VarId, usize>,
+) -> Result<Expr, String> {
+    let moving = assigned.keys().copied().collect();
+    if writes(limit) || mentions(limit, &moving) {
+        return Err("its limit changes".into());
+    }
+    Ok(substitute(limit, starts))
+}
+
+/// Type of a control variable as a number; pointers count as unsigned ones.
+fn number_kind(unit: &TranslationUnit, v: VarId) -> Result<IntKind, String> {
+    let (types, variable) = (&unit.types, unit.var(v));
+    let kind = match types.pointee(variable.ty.ty) {
+        Some(_) => Some(IntKind::ULong),
+        None => types.as_int(variable.ty.ty).filter(|k| k.size() <= 8 && *k != IntKind::Bool),
+    };
+    let name = &variable.name;
+    let kind = kind.ok_or_else(|| format!("{name} is no integer or pointer variable"))?;
+    if !matches!(variable.storage, Storage::Local | Storage::Param) || variable.address_taken {
+        return Err(format!("{name} may be changed through memory"));
+    }
+    if variable.ty.quals.is_volatile || variable.ty.quals.is_atomic {
+        return Err(format!("{name} is volatile or atomic"));
+    }
+    Ok(kind)
+}
+
+/// What a loop's condition compares a variable with.
+struct Test {
+    limit: Expr,
+    relation: Relation,
+    /// What the test itself adds to the variable, and whether it compares the value of before.
+    moves: Option<(i64, bool)>,
+}
+
+impl Test {
+    /// Whether steps lead to the limit.
+    fn ends(&self, name: &str, step: i64) -> Result<(), String> {
+        let upward = matches!(self.relation, Relation::Lt | Relation::Le);
+        let downward = matches!(self.relation, Relation::Gt | Relation::Ge);
+        if upward && step < 0 || downward && step > 0 {
+            return Err(format!("{name} moves away from its limit"));
+        }
+        Ok(())
+    }
+}
+
+/// The variable that a side of a comparison is, with what moves it there.
+fn tested<'a>(types: &Types, e: &'a Expr) -> Option<(VarId, &'a Expr)> {
+    let mut e = strip(types, e);
+    while let ExprKind::Cast(inner) = &e.kind
+        && types.pointee(e.ty.ty).is_some()
+        && types.pointee(inner.ty.ty).is_some()
+    {
+        e = inner;
+    }
+    match nest::accessed_place(e)? {
+        (Place { kind: PlaceKind::Var(v), .. }, ..) => Some((*v, e)),
+        _ => None,
+    }
+}
+
+/// Reads a condition as a comparison of `v`.
+fn test(unit: &TranslationUnit, cond: &Expr, v: VarId) -> Result<Test, String> {
+    let types = &unit.types;
+    let (limit, side, relation) = match &cond.kind {
+        ExprKind::Binary(op, left, right) if !matches!(op, BinOp::And | BinOp::Or | BinOp::Xor) => {
+            let own = |e| tested(types, e).filter(|(w, _)| *w == v);
+            let (limit, side, flipped) = match (own(left), own(right)) {
+                (Some((_, side)), None) => (&**right, side, false),
+                (None, Some((_, side))) => (&**left, side, true),
+                _ => return Err(format!("{} is not compared with a limit", unit.var(v).name)),
+            };
+            let relation = match (op, flipped) {
+                (BinOp::Lt, false) | (BinOp::Gt, true) => Relation::Lt,
+                (BinOp::Le, false) | (BinOp::Ge, true) => Relation::Le,
+                (BinOp::Gt, false) | (BinOp::Lt, true) => Relation::Gt,
+                (BinOp::Ge, false) | (BinOp::Le, true) => Relation::Ge,
+                (BinOp::Ne, _) => Relation::Ne,
+                _ => return Err("its condition is no comparison that counting ends".into()),
+            };
+            (limit.clone(), side, relation)
+        }
+        // A number is compared with 0.
+        _ => {
+            let (_, side) =
+                tested(types, cond).filter(|(w, _)| *w == v).ok_or("its condition is no comparison")?;
+            types.as_int(cond.ty.ty).ok_or("its condition is no comparison")?;
+            let zero = Expr { kind: ExprKind::Int(0), ty: plain(cond.ty.ty), span: cond.span };
+            (zero, side, Relation::Ne)
+        }
+    };
+    if types.as_int(limit.ty.ty).is_none() && types.pointee(limit.ty.ty).is_none() {
+        return Err("its comparison is not of integers or pointers".into());
+    }
+    let moves = match &side.kind {
+        ExprKind::Load(_) => None,
+        ExprKind::IncDec { post, .. } => Some((step_of(types, side, v), *post)),
+        _ => Some((step_of(types, side, v), false)),
+    };
+    let moves = match moves {
+        Some((step, post)) => Some((step.ok_or("its condition does more than count")?, post)),
+        None => None,
+    };
+    Ok(Test { limit, relation, moves })
+}
+
+/// A loop that is counted by a counter of ours.
+struct OtherForm {
+    control: Control,
+    /// All but its first value and limit, which are of the control variable's type still.
+    counted: Counted,
+    /// How far the value that the first test compares is ahead of the variable's first value.
+    ahead: i64,
+}
+
+impl OtherForm {
+    fn counted_by(self, unit: &TranslationUnit, counter: VarId) -> Result<Counted, String> {
+        let OtherForm { control, counted, ahead } = self;
+        let ty = unit.var(counter).ty;
+        let value = |e, ahead| {
+            let (e, span) = (as_number(unit, e, ty), counted.limit.span);
+            let ahead = Box::new(Expr { kind: ExprKind::Int(i128::from(ahead)), ty, span });
+            match ahead.kind {
+                ExprKind::Int(0) => e,
+                _ => Expr { kind: ExprKind::Binary(BinOp::Add, Box::new(e), ahead), ty, span },
+            }
+        };
+        // The test of the first iteration has moved the variable itself, but not what the first clause says.
+        let is_set = counted.starts.iter().any(|start| start.var == control.var);
+        let behind = if control.before && !is_set { counted.step } else { 0 };
+        let first = value(counted.first, ahead);
+        let first_inside = value(counted.first_inside, ahead - behind);
+        let limit = as_number(unit, counted.limit, ty);
+        Ok(Counted { iv: counter, first, first_inside, limit, control: Some(control), ..counted })
+    }
+}
+
+/// Reads a head in all other forms.
+fn other_form(unit: &TranslationUnit, l: &LoopStmt) -> Result<OtherForm, String> {
+    let types = &unit.types;
+    let cond = l.cond.as_ref().ok_or("it has no condition")?;
+    let starts = starts(unit, l)?;
+    let assigned = assigned(l);
+    // The side of the condition that the loop changes.
+    let sides: Vec<&Expr> = match &cond.kind {
+        ExprKind::Binary(_, left, right) => vec![left, right],
+        _ => vec![cond],
+    };
+    let mut changing = sides.into_iter().filter_map(|side| tested(types, side).map(|(v, _)| v));
+    let v =
+        changing.find(|v| assigned.contains_key(v)).ok_or("its condition compares nothing that it counts")?;
+    let (kind, name) = (number_kind(unit, v)?, &unit.var(v).name);
+    let test = test(unit, cond, v)?;
+    if assigned.get(&v) != Some(&1) {
+        return Err(format!("{name} is changed in several places"));
+    }
+    let mut other_steps = Vec::new();
+    if let Some(step) = &l.step {
+        comma_parts(step, &mut other_steps);
+    }
+    let in_step = other_steps.iter().position(|part| step_of(types, part, v).is_some());
+    let is_do = l.keyword == LoopKeyword::Do;
+    let (step, ahead, before) = match (test.moves, in_step) {
+        // The first test comes after the first iteration: what a test before that would have compared.
+        (Some((step, post)), _) if is_do => (step, if post { -step } else { 0 }, false),
+        (Some((step, post)), _) => (step, if post { 0 } else { step }, true),
+        (None, Some(part)) => {
+            let part = other_steps.remove(part);
+            (step_of(types, &part, v).ok_or("its step does more than count")?, 0, false)
+        }
+        (None, None) => {
+            let mut leaves = false;
+            nest::statements(&l.body, &mut |s| {
+                leaves |= matches!(s.kind, StmtKind::Continue | StmtKind::Break)
+            });
+            let mut updates = Vec::new();
+            nest::unconditional_updates(&l.body, &mut updates);
+            let update = updates.into_iter().find_map(|update| step_of(types, update, v));
+            let step = update.filter(|_| !leaves);
+            (step.ok_or_else(|| format!("{name} does not move by a constant in every iteration"))?, 0, false)
+        }
+    };
+    test.ends(name, step)?;
+    let limit = limit_before(&test.limit, &starts, &assigned)?;
+    let at_start = match starts.iter().find(|start| start.var == v) {
+        Some(start) => start.value.clone(),
+        None => {
+            let (ty, span) = (plain(unit.var(v).ty.ty), cond.span);
+            let place = Place { id: PlaceId(u32::MAX), kind: PlaceKind::Var(v), ty, span };
+            Expr { kind: ExprKind::Load(place), ty, span }
+        }
+    };
+    let counted = Counted {
+        id: l.id,
+        iv: v,
+        iv_local: true,
+        kind,
+        first_inside: at_start.clone(),
+        first: at_start,
+        step,
+        limit,
+        relation: test.relation,
+        other_steps,
+        starts,
+        control: None,
+    };
+    Ok(OtherForm { control: Control { var: v, before }, counted, ahead })
 }
 
 /// Strips conversions that keep the value of an integer variable, given that it is not negative where the whole expression is
@@ -58,101 +534,6 @@ fn loaded_variable(types: &Types, expr: &Expr) -> Option<VarId> {
     }
 }
 
-/// Reads a loop's head.
-pub fn counted(unit: &TranslationUnit, l: &LoopStmt) -> Result<Counted, String> {
-    let types = &unit.types;
-    if l.keyword != LoopKeyword::For {
-        return Err("not a counted loop: only for statements are counted".into());
-    }
-    let cond = l.cond.as_ref().ok_or("not a counted loop: it has no condition")?;
-    let step = l.step.as_ref().ok_or("not a counted loop: it has no step")?;
-    // The last thing that the first clause sets is the induction variable; other settings are not supported.
-    let (iv, iv_local, first) = match &l.init[..] {
-        [Stmt { kind: StmtKind::Declare { var, init: Some(Init::Scalar(value)) }, .. }] => {
-            (*var, true, value.clone())
-        }
-        [Stmt { kind: StmtKind::Expr(Expr { kind: ExprKind::Assign(place, value), .. }), .. }] => {
-            match place.kind {
-                PlaceKind::Var(v) => (v, false, (**value).clone()),
-                _ => return Err("not a counted loop: what it sets first is no variable".into()),
-            }
-        }
-        [] => return Err("not a counted loop: it sets no variable first".into()),
-        _ => return Err("not a counted loop: it sets several variables".into()),
-    };
-    let variable = unit.var(iv);
-    let name = &variable.name;
-    let kind = types
-        .as_int(variable.ty.ty)
-        .filter(|k| k.size() <= 8 && *k != IntKind::Bool)
-        .ok_or_else(|| format!("not a counted loop: {name} is no integer variable"))?;
-    if !matches!(variable.storage, Storage::Local | Storage::Param) || variable.address_taken {
-        return Err(format!("not a counted loop: {name} may be changed through memory"));
-    }
-    if variable.ty.quals.is_volatile || variable.ty.quals.is_atomic {
-        return Err(format!("not a counted loop: {name} is volatile or atomic"));
-    }
-    let mut other_steps = Vec::new();
-    comma_parts(step, &mut other_steps);
-    let moves: Vec<i64> = other_steps.iter().filter_map(|part| step_of(types, part, iv)).collect();
-    let [step] = moves[..] else {
-        return Err(format!("not a counted loop: {name} does not move by a constant"));
-    };
-    other_steps.retain(|part| step_of(types, part, iv).is_none());
-    let ExprKind::Binary(op, left, right) = &cond.kind else {
-        return Err("not a counted loop: its condition is no comparison".into());
-    };
-    let (limit, flipped) =
-        match (loaded_variable(types, left) == Some(iv), loaded_variable(types, right) == Some(iv)) {
-            (true, false) => (right, false),
-            (false, true) => (left, true),
-            _ => return Err(format!("not a counted loop: {name} is not compared with a limit")),
-        };
-    let relation = match (op, flipped) {
-        (BinOp::Lt, false) | (BinOp::Gt, true) => Relation::Lt,
-        (BinOp::Le, false) | (BinOp::Ge, true) => Relation::Le,
-        (BinOp::Gt, false) | (BinOp::Lt, true) => Relation::Gt,
-        (BinOp::Ge, false) | (BinOp::Le, true) => Relation::Ge,
-        (BinOp::Ne, _) => Relation::Ne,
-        _ => return Err("not a counted loop: its condition is no comparison that counting ends".into()),
-    };
-    let compare = types.as_int(left.ty.ty).ok_or("not a counted loop: its comparison is not of integers")?;
-    let upward = matches!(relation, Relation::Lt | Relation::Le);
-    let downward = matches!(relation, Relation::Gt | Relation::Ge);
-    if upward && step < 0 || downward && step > 0 {
-        return Err(format!("not a counted loop: {name} moves away from its limit"));
-    }
-    let mut changed = false;
-    nest::all_expressions(&l.body, &mut |e| {
-        if let Some((place, _, true)) = nest::accessed_place(e) {
-            changed |= nest::root_variable(place) == Some(iv);
-        }
-    });
-    for part in &other_steps {
-        nest::expressions(part, &mut |e| {
-            if let Some((place, _, true)) = nest::accessed_place(e) {
-                changed |= nest::root_variable(place) == Some(iv);
-            }
-        });
-    }
-    nest::expressions(cond, &mut |e| changed |= nest::accessed_place(e).is_some_and(|(_, _, writes)| writes));
-    if changed {
-        return Err(format!("not a counted loop: {name} is changed in its body or condition"));
-    }
-    Ok(Counted {
-        id: l.id,
-        iv,
-        iv_local,
-        kind,
-        first: Expr { ty: plain(variable.ty.ty), ..first },
-        step,
-        limit: (**limit).clone(),
-        relation,
-        compare,
-        other_steps,
-    })
-}
-
 fn comma_parts(e: &Expr, parts: &mut Vec<Expr>) {
     match &e.kind {
         ExprKind::Comma(a, b) => {
@@ -173,6 +554,17 @@ fn step_of(types: &Types, step: &Expr, iv: VarId) -> Option<i64> {
         ExprKind::AssignOp { op: BinOp::Add, place, value, .. } if is_iv(place) => number(value),
         ExprKind::AssignOp { op: BinOp::Sub, place, value, .. } if is_iv(place) => {
             number(value)?.checked_neg()
+        }
+        ExprKind::PtrAssign { place, index, stride } if is_iv(place) => {
+            number(index)?.checked_mul(i64::try_from(*stride).ok()?)
+        }
+        ExprKind::Assign(place, value) if is_iv(place) && types.pointee(place.ty.ty).is_some() => {
+            match &value.kind {
+                ExprKind::PtrAdd { pointer, index, stride } if matches!(&pointer.kind, ExprKind::Load(p) if is_iv(p)) => {
+                    number(index)?.checked_mul(i64::try_from(*stride).ok()?)
+                }
+                _ => None,
+            }
         }
         ExprKind::Assign(place, value) if is_iv(place) => {
             let mut value = &**value;

@@ -336,6 +336,26 @@ impl Inliner<'_> {
         }
     }
 
+    /// Whether calling a function may do more than compute a value of what it is given and what it reads.
+    fn may_store(&self, function: &Function, depth: usize) -> bool {
+        let mut stores = depth > DEPTH;
+        nest::all_expressions(&function.body, &mut |e| {
+            stores |= nest::accessed_place(e)
+                .is_some_and(|(place, _, writes)| writes && is_scalar(self.unit, place).is_none());
+            if let (ExprKind::Call { callee, .. }, false) = (&e.kind, stores) {
+                stores = match callee {
+                    Callee::Named(v) => match self.originals.get(v) {
+                        Some(function) => self.may_store(function, depth + 1),
+                        None => super::access::exact_function(&self.unit.var(*v).name).is_none(),
+                    },
+                    Callee::Builtin(name) => super::access::exact_function(name).is_none(),
+                    Callee::Pointer(_) => true,
+                };
+            }
+        });
+        stores
+    }
+
     /// Copies a function's body to `before`; the value of the call.
     fn replace(
         &mut self,
@@ -354,15 +374,9 @@ impl Inliner<'_> {
         {
             return None;
         }
-        let (mut size, mut stores) = (0, false);
-        nest::all_expressions(&function.body, &mut |e| {
-            size += 1;
-            stores |= nest::accessed_place(e)
-                .is_some_and(|(place, _, writes)| writes && is_scalar(self.unit, place).is_none());
-            // What isn't replaced may do anything, unless it is one of those that only compute.
-            stores |= matches!(&e.kind, ExprKind::Call { callee: Callee::Named(_), .. });
-        });
-        if stores && !alone || size > self.growth.min(LARGEST) {
+        let mut size = 0;
+        nest::all_expressions(&function.body, &mut |_| size += 1);
+        if !alone && self.may_store(function, 0) || size > self.growth.min(LARGEST) {
             return None;
         }
         self.growth -= size;

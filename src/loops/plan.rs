@@ -78,10 +78,23 @@ pub struct Dim {
     pub first: Expr,
     /// What is added each time (never 0; bytes for pointers).
     pub step: i64,
+    /// How far an iteration goes in the units of strides: `step`; where `iv` is a counter of ours, the size of `step`, or 1.
+    pub distance: i64,
     /// The value it is compared with: a loop-invariant expression.
     pub limit: Expr,
     /// `iv REL limit` continues the loop, after normalising the variable to the left.
     pub relation: Relation,
+}
+
+/// What a loop's first clause sets besides its induction variable.
+#[derive(Clone, Debug)]
+pub struct Start {
+    /// The variable.
+    pub var: VarId,
+    /// Its value, in terms of what variables hold before the loop.
+    pub value: Expr,
+    /// Whether it is declared there: then it has no name outside of the loop.
+    pub declared: bool,
 }
 
 /// The comparisons of counted loops.
@@ -226,6 +239,11 @@ pub struct LoopPlan {
     pub function: usize,
     /// Merged dimensions, outermost first; at least one.
     pub dims: Vec<Dim>,
+    /// What the first clause sets, in its order. Bounds of `dims` don't need it; everything else is evaluated after it.
+    pub starts: Vec<Start>,
+    /// A secondary induction variable that the test in front of each iteration moves, and by how much: its value at entry
+    /// is the one after the first test.
+    pub moved_by_test: Option<(VarId, i64)>,
     /// Scalars that the loop assigns and that are declared outside of `body`.
     pub scalars: BTreeMap<VarId, ScalarRole>,
     /// Variables whose value at entry the loop or its bounds need (by value: integers, floats, pointers). Objects

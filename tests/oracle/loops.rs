@@ -15,6 +15,8 @@ pub struct Loop {
     pub line: u64,
     /// See `line`.
     pub inner_line: Option<u64>,
+    /// Whether the loop is nothing but the one inside.
+    pub is_perfect: bool,
     /// What it is made of, for reports.
     pub form: &'static str,
 }
@@ -177,6 +179,26 @@ impl Generator<'_> {
         }
     }
 
+    /// A loop that counts without being a plain for statement.
+    fn other_head(&mut self, trips: i64, body: String) -> (String, String, &'static str) {
+        let array = self.array();
+        let (head, body) = match self.random.below(6) {
+            0 => ("i = 0;\n  while (i < n)", format!("{body}i++;")),
+            1 => ("i = n;\n  while (i-- > 0)", body),
+            2 => ("i = 0;\n  for (; i < n; i++)", body),
+            3 if trips > 0 => ("i = 0;\n  do", format!("{body}}} while (++i < n); {{")),
+            4 if trips > 0 => ("i = 0;\n  do", format!("{body}i++; }} while (i != n); {{")),
+            _ if trips >= 0 => {
+                let head = format!(
+                    "__typeof__({array}) p, e;\n  for (i = 0, p = {array}, e = p + n; p < e; p++, i++)"
+                );
+                return (head, format!("W(*p) = R(*p) + 1 & 63; {body}"), "other heads");
+            }
+            _ => ("i = 0;\n  while (i < n)", format!("{body}i += 1;")),
+        };
+        (head.into(), body, "other heads")
+    }
+
     /// `(head, body, form)` of a loop that isn't a nest; trips: how many there may be.
     fn plain(&mut self, trips: i64) -> (String, String, &'static str) {
         let mut body = String::new();
@@ -206,6 +228,9 @@ impl Generator<'_> {
         }
         for _ in 0..1 + self.random.below(3) {
             let _ = write!(body, "{} ", self.statement(0));
+        }
+        if self.chance(4) {
+            return self.other_head(trips, body);
         }
         let head = match self.random.below(12) {
             0 => "for (i = 0; i <= n - 1; i++)".to_string(),
@@ -332,7 +357,8 @@ pub fn program(random: &mut Random, count: usize, strict: bool) -> Program {
             let at = loops_h.rfind("    for (j = 0;").expect("the inner loop was just written");
             line(&loops_h[..at])
         });
-        loops.push(Loop { line: first, inner_line, form });
+        let is_perfect = nested && body.starts_with("BEGIN_INNER") && body.ends_with("END_INNER");
+        loops.push(Loop { line: first, inner_line, is_perfect, form });
         let _ = writeln!(main_c, "unsigned plain_{number}({parameters}int n, int m);");
         let _ = writeln!(
             calls,

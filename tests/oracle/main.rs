@@ -170,8 +170,13 @@ fn judge(seed: u64, folder: &Path) -> (Vec<String>, BTreeMap<&'static str, Count
                 truth.inner_clean
             ));
         }
-        let long = truth.outer_iterations > 1;
+        // Where the loop inside is all there is, and is never entered, there is nothing to run.
+        let is_empty = the_loop.is_perfect && truth.merged_iterations == 0;
+        let long = truth.outer_iterations > 1 && !is_empty;
         let independent = long && !truth.outer_conflict;
+        if independent && !is_parallel && std::env::var_os("PARAGON_MISSED").is_some() {
+            eprintln!("missed: {} {}", folder.display(), the_loop.line);
+        }
         counts.entry(the_loop.form).or_default().add(Counts {
             loops: 1,
             long: long.into(),

@@ -7,6 +7,7 @@
 mod affine;
 mod forms;
 mod generator;
+mod heads;
 #[path = "../support/numbers.rs"]
 mod numbers;
 
@@ -308,6 +309,19 @@ fn loops_of_every_form() {
         let dialect = dialects[seed as usize % 5];
         let flags = [dialect, level, "-Wl,--no-as-needed", "-lm"];
         compare_and_keep("forms", forms_of_seed(seed).as_bytes(), &flags, 1, seed, tally)
+    });
+    assert!(tally.loops.into_inner() >= 5 * count, "hardly a loop was carried out by the device");
+}
+
+#[test]
+fn loop_heads() {
+    let count = number("PARAGON_RANDOM", 100);
+    let tally = for_seeds("loop heads", count, |seed, tally| {
+        let wraps = seed % 2 == 0;
+        let text = heads::program(&mut Random::new(seed ^ 0x4ead), wraps);
+        let level = ["-O2", "-O3", "-O1", "-O2"][seed as usize / 2 % 4];
+        let dialect = if wraps { "-fwrapv" } else { "-std=gnu11" };
+        compare_and_keep("heads", text.as_bytes(), &[dialect, level], 1, seed, tally)
     });
     assert!(tally.loops.into_inner() >= 5 * count, "hardly a loop was carried out by the device");
 }

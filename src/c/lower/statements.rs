@@ -245,6 +245,7 @@ impl Lowering<'_> {
             keyword_ordinal: self.tokens.loop_keyword_ordinal(token),
             unbraced_body,
             is_copy: false,
+            counter: None,
         })
     }
 
