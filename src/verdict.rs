@@ -104,7 +104,7 @@ fn judge(
     for depth in (1..=heads.len()).rev() {
         match attempt(unit, options, function, l, &heads[..depth], bodies[depth - 1]) {
             Ok(judged) => {
-                if best.as_ref().is_none_or(|b| cost(judged.1) < cost(b.1)) {
+                if best.as_ref().is_none_or(|b| judged.1.cost() < b.1.cost()) {
                     best = Some(judged);
                 }
             }
@@ -138,15 +138,6 @@ fn has_copied_loop(unit: &TranslationUnit, body: &Stmt) -> bool {
         }
     });
     found
-}
-
-fn cost(check: Check) -> u32 {
-    match check {
-        Check::None => 0,
-        Check::Predicate => 1,
-        Check::Inspector => 2,
-        Check::Logs => 3,
-    }
 }
 
 /// The loop that is all of a body.
@@ -219,7 +210,7 @@ fn attempt(
     }
     mark_pins(unit, options, &mut accesses)?;
     let pins_are_safe = accesses.sites.iter().all(|s| !s.may_change_pin);
-    let worst = pairs.iter().map(|p| p.check).max_by_key(|c| cost(*c));
+    let worst = pairs.iter().map(|p| p.check).max_by_key(|c| c.cost());
     let (verdict, check, reason) = match worst {
         Some(Check::Logs) => {
             let pair = pairs.iter().find(|p| p.check == Check::Logs);
@@ -247,6 +238,7 @@ fn attempt(
             .map(|h| Dim {
                 loop_id: h.id,
                 iv: h.iv,
+                is_counter: h.control.is_some(),
                 iv_local: h.iv_local,
                 iv_kind: Some(h.kind),
                 first: h.first.clone(),

@@ -257,6 +257,52 @@ fn what_was_wrong_once_is_right() {
     }
 }
 
+/// Lines of the loops of `short.c` that have no code for a reason.
+fn left_out(folder: &Path, options: &str, reason: &str) -> Vec<u32> {
+    let line = format!("-O2 -fparagon-report=text {options} -c short.c");
+    let output = execute(env!("CARGO_BIN_EXE_paragon-cc"), folder, &line);
+    assert!(output.status.success());
+    let said = String::from_utf8(output.stderr).unwrap();
+    let lines = said.lines().filter(|line| line.ends_with(reason));
+    lines.filter_map(|line| line.split(':').nth(1)?.parse().ok()).collect()
+}
+
+/// A file with many plain loops over integers has code for some of them, the cheapest to check first; nests and loops that
+/// compute floating-point values have it all the same.
+#[test]
+fn loops_that_are_everywhere_are_not_all_generated() {
+    let simple =
+        |number: usize| format!("void f{number}(int *p, int n) {{ while (n--) p[n] = {number}; }}\n");
+    let checked = "void g(int *p, int *q, int n) { while (n--) *p++ = *q++; }\n";
+    let float = "void h(float *p, int n) { while (n--) *p++ *= 2; }\n";
+    let nest = "void k(int *p, int n) { for (int i = 0; i < n; i++) for (int j = 0; j < 8; j++) p[8 * i + j] = i; }\n";
+    let text: String =
+        (0..12).map(|number| if number == 3 { checked.into() } else { simple(number) }).collect();
+    let folder = folder();
+    fs::write(folder.path().join("short.c"), text + float + nest).unwrap();
+    let left_out = |options: &str| {
+        left_out(folder.path(), options, "code for more loops of its kind would take the compiler too long")
+    };
+    assert_eq!(left_out(""), [4, 8, 9, 10, 11, 12]);
+    assert!(left_out("-fparagon-threshold=1").is_empty());
+}
+
+/// One plain loop over integers in a large file without any other is not worth compiling the file anew; in a small one it is.
+#[test]
+fn a_large_file_is_not_compiled_anew_for_a_plain_loop() {
+    let folder = folder();
+    let left_out = |functions: usize| {
+        let mut text = String::from("void f(int *p, int n) { while (n--) p[n] = 1; }\n");
+        for number in 0..functions {
+            text += &format!("int g{number}(int a, int b) {{ return a * b + (a ^ {number}) - (b & a); }}\n");
+        }
+        fs::write(folder.path().join("short.c"), text).unwrap();
+        left_out(folder.path(), "", "hardly a part of its file is loops")
+    };
+    assert!(left_out(10).is_empty());
+    assert_eq!(left_out(400), [1]);
+}
+
 /// Loops whose text says that they are short get no code, and only those.
 #[test]
 fn loops_that_are_never_long_are_left_out() {
@@ -271,14 +317,7 @@ fn loops_that_are_never_long_are_left_out() {
         void any(int *p, int n) { for (int i = 0; i < n; i++) p[i] = i; }\n";
     let folder = folder();
     fs::write(folder.path().join("short.c"), text).unwrap();
-    let left_out = |options: &str| {
-        let line = format!("-O2 -fparagon-report=text {options} -c short.c");
-        let output = execute(env!("CARGO_BIN_EXE_paragon-cc"), folder.path(), &line);
-        assert!(output.status.success());
-        let said = String::from_utf8(output.stderr).unwrap();
-        let lines = said.lines().filter(|line| line.ends_with("it is never long enough to be entered"));
-        lines.filter_map(|line| line.split(':').nth(1)?.parse().ok()).collect::<Vec<u32>>()
-    };
+    let left_out = |options: &str| left_out(folder.path(), options, "it is never long enough to be entered");
     assert_eq!(left_out(""), [2, 3, 4]);
     assert!(left_out("-fparagon-threshold=1").is_empty());
 }

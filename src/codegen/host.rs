@@ -225,6 +225,7 @@ impl Emitter<'_> {
         for (v, role) in &self.plan.scalars {
             let name = self.kind_of(*v).name();
             match role {
+                ScalarRole::Induction { dim, .. } if self.plan.dims[*dim].is_counter => {}
                 ScalarRole::Induction { .. }
                 | ScalarRole::Secondary { .. }
                 | ScalarRole::Private { last_value: false } => {
@@ -243,6 +244,9 @@ impl Emitter<'_> {
     /// `iv = first + k * step`, in the variable's type.
     fn induction(&self, dim: usize, k: &str) -> String {
         let d = &self.plan.dims[dim];
+        if d.is_counter {
+            return String::new();
+        }
         let kind = d.iv_kind.unwrap_or(IntKind::Long);
         format!(
             "{} = ({})(__pg_first{dim} + (__pg_i64)({k}) * {});\n",
@@ -300,17 +304,28 @@ impl Emitter<'_> {
         }
         text.push_str(&self.locals(body, &|r, slot| Some(Self::unpack(r.kind, &format!("__pg_r[{slot}]")))));
         text.push_str("(void)__pg_r;\n");
-        // The body moves them on, iteration by iteration, and the compiler sees what it would have seen in the loop.
-        text.push_str(&self.secondary("__pg_begin", |v| !self.moved_by_head.contains(v)));
+        // The body moves them on, iteration by iteration, or what stands for the head does. Then the compiler sees what it
+        // would have seen in the loop, and has no more to do than there.
+        text.push_str(&self.secondary("__pg_begin", |_| true));
         text.push_str("for (__pg_k0 = __pg_begin; __pg_k0 < __pg_end; __pg_k0++) {\n");
         text.push_str(&self.induction(0, "__pg_k0"));
-        text.push_str(&self.secondary("__pg_k0", |v| self.moved_by_head.contains(v)));
         for dim in 1..self.plan.dims.len() {
             let _ = writeln!(text, "for (__pg_k{dim} = 0; __pg_k{dim} < __pg_n{dim}; __pg_k{dim}++) {{");
             text.push_str(&self.induction(dim, &format!("__pg_k{dim}")));
         }
         text.push_str(&body.text);
-        text.push_str(&"}\n".repeat(self.plan.dims.len()));
+        text.push_str(&"}\n".repeat(self.plan.dims.len() - 1));
+        for (number, (v, step)) in self.secondary.iter().enumerate() {
+            if self.moved_by_head.contains(v) {
+                let step = match step {
+                    Bound::Const(step) => literal(*step),
+                    _ => format!("__pg_step{number}"),
+                };
+                let (name, kind) = (variable(*v), self.kind_of(*v).name());
+                let _ = writeln!(text, "{name} = ({kind})((__pg_u64){name} + (__pg_u64){step});");
+            }
+        }
+        text.push_str("}\n");
         for (slot, r) in self.results.iter().enumerate() {
             let _ = writeln!(text, "{}", Self::pack(r.kind, &format!("__pg_r[{slot}]"), &variable(r.var)));
         }

@@ -34,9 +34,14 @@ pub fn generate(unit: &TranslationUnit, reports: &[LoopReport], options: &Codege
     let mut generated = Generated::default();
     let Some(runtime) = &options.runtime else { return generated };
     let mut loops = String::new();
+    let crowded_out = worth::crowded_out(unit, reports, options);
     let mut checked = false;
     for report in reports {
         let Some(plan) = &report.plan else { continue };
+        if let Some(reason) = crowded_out.get(&plan.loop_id) {
+            generated.left_out.push((report.file.clone(), report.line, reason.to_string()));
+            continue;
+        }
         let mut plan = Cow::Borrowed(plan);
         if options.doubt {
             plan.to_mut().sites.iter_mut().for_each(|site| site.logged = true);

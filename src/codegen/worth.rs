@@ -5,9 +5,12 @@
 
 use super::types::limits;
 use crate::c::constant;
-use crate::c::hir::{Expr, TranslationUnit};
+use crate::c::hir::{Expr, LoopId, LoopStmt, StmtKind, TranslationUnit};
+use crate::loops::nest;
 use crate::loops::options::CodegenOptions;
 use crate::loops::plan::{Base, Bound, LoopPlan, LoopReport, Verdict};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 /// Operations below which entering is never worth it.
 const ENTRY: u64 = 200_000;
@@ -66,4 +69,71 @@ pub fn most_iterations(unit: &TranslationUnit, plan: &LoopPlan) -> Option<i128> 
 pub fn checked_threads(report: &LoopReport, plan: &LoopPlan, options: &CodegenOptions) -> bool {
     let in_place = report.verdict == Verdict::Parallel && !plan.may_abort;
     options.checked_threads || options.doubt || !in_place && plan.work >= CHECKED.saturating_mul(plan.touches)
+}
+
+/// Loops without nests and floating-point arithmetic that a file may have code for whatever its size.
+const IN_ANY_CASE: usize = 6;
+
+/// How many of the user's expressions there have to be for each of those loops beyond that. Measured
+/// (`docs/measurements/2026-11-21-any-c.md`): gcc takes 55 to 80 ms for 1,000 expressions and 9 ms for the code of one such
+/// loop, so that they take a sixth of a file's time.
+const EXPRESSIONS: usize = 1500;
+
+/// Which part of a file's expressions those loops have to be, if they are all it has: compiling a file anew because of the
+/// first loop costs as much as five more.
+const PART: usize = 25;
+
+/// Expressions up to which a file is small, and that doesn't matter.
+const SMALL: usize = 2000;
+
+/// The plans that are left out because their code would take the compiler too long, with the reason. Loops without nests and
+/// floating-point arithmetic are everywhere in programs that compute nothing for long (text, tables, headers of files), and
+/// hardly one of them pays. Those that need the least checking and do the most in an iteration come first.
+pub fn crowded_out(
+    unit: &TranslationUnit,
+    reports: &[LoopReport],
+    options: &CodegenOptions,
+) -> BTreeMap<LoopId, &'static str> {
+    if options.threshold.is_some() || options.checked_threads || options.doubt {
+        return BTreeMap::new();
+    }
+    let (mut expressions, mut in_loops) = (0, 0);
+    let mut sizes = BTreeMap::new();
+    for function in &unit.functions {
+        nest::all_expressions(&function.body, &mut |_| expressions += 1);
+        for found in nest::loops(function) {
+            if let Some(size) = size_if_simple(unit, found.the_loop) {
+                sizes.insert(found.the_loop.id, size);
+            }
+        }
+    }
+    let plans: Vec<_> =
+        reports.iter().filter_map(|report| Some((report.check.cost(), report.plan.as_deref()?))).collect();
+    let mut simple = Vec::new();
+    for (cost, plan) in &plans {
+        if let Some(size) = sizes.get(&plan.loop_id) {
+            in_loops += size;
+            simple.push((*cost, Reverse(plan.work), plan.loop_id));
+        }
+    }
+    simple.sort();
+    let all = simple.into_iter().map(|(.., id)| id);
+    if all.len() == plans.len() && in_loops * PART < expressions && expressions > SMALL {
+        return all.map(|id| (id, "hardly a part of its file is loops")).collect();
+    }
+    let room = IN_ANY_CASE.max(expressions / EXPRESSIONS);
+    all.skip(room)
+        .map(|id| (id, "code for more loops of its kind would take the compiler too long"))
+        .collect()
+}
+
+/// The number of expressions in a loop, if it has no loop in it and computes no floating-point value.
+fn size_if_simple(unit: &TranslationUnit, the_loop: &LoopStmt) -> Option<usize> {
+    let (mut simple, mut size) = (true, 0);
+    nest::statements(&the_loop.body, &mut |s| simple &= !matches!(s.kind, StmtKind::Loop(_)));
+    nest::all_expressions(&the_loop.body, &mut |e| {
+        simple &= unit.types.as_float(e.ty.ty).is_none();
+        size += 1;
+    });
+    simple.then_some(size)
 }

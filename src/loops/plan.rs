@@ -34,6 +34,18 @@ pub enum Check {
     Logs,
 }
 
+impl Check {
+    /// Orders checks by what they cost at run time.
+    pub fn cost(self) -> u32 {
+        match self {
+            Check::None => 0,
+            Check::Predicate => 1,
+            Check::Inspector => 2,
+            Check::Logs => 3,
+        }
+    }
+}
+
 /// The outcome for one loop, in the words that `explain` prints.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]
@@ -70,6 +82,8 @@ pub struct Dim {
     pub loop_id: LoopId,
     /// The induction variable; a pointer induction variable is stepped in bytes.
     pub iv: VarId,
+    /// Whether it is a counter of ours, which the body knows nothing of.
+    pub is_counter: bool,
     /// Whether the variable is declared in the loop's own first clause (then it is dead afterwards).
     pub iv_local: bool,
     /// Integer kind of the induction variable; `None` for pointers.
