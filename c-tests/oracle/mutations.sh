@@ -21,6 +21,9 @@ ranges of pointers|runtime/src/speculation/predicate.rs|s/if a_hi <= b_lo || b_h
 windows within strides|runtime/src/speculation/predicate.rs|s/if stride < reach {/if stride * 2 < reach {/
 arguments of calls are read again|src/loops/inline.rs|s/ExprKind::Load(place) => is_scalar(self.unit, place).is_some(),/ExprKind::Load(_) => true,/
 words that bounds are read from|runtime/src/speculation/predicate.rs|s/if lo < pin_hi \&\& pin_lo < hi {/if lo > hi {/
+equal strides|runtime/src/speculation/predicate.rs|s/true => k0 != l0,/true => false,/
+different strides|runtime/src/speculation/predicate.rs|s/false => t_low < t_high ||/false => t_low + 1 < t_high ||/
+what a test has moved|src/loops/access.rs|s/moved.map_or(0, |(_, by)| by)/moved.map_or(0, |_| 0)/
 residues|runtime/src/speculation/predicate.rs|s/shift >= a.hi - a.lo \&\& shift + (b.hi - b.lo) <= modulus/shift + (b.hi - b.lo) <= modulus/
 '
 mkdir "$work/copy"
