@@ -223,7 +223,16 @@ fn finish(
         match compile_one(toolchain, invocation, input, outcome, own, &output, early.take())? {
             Compiled::Fine(said) => messages.extend(said),
             Compiled::Misread(messages) => return Ok(Some(Finished { success: false, messages })),
-            Compiled::Declined => return Ok(None),
+            Compiled::Declined => {
+                if invocation.own.report.is_some() {
+                    // The user's own command says what it says; this is for whoever wonders where the loops are.
+                    eprintln!(
+                        "paragon-cc: {}: left as it stood: it didn't compile with its loops",
+                        input.path.display()
+                    );
+                }
+                return Ok(None);
+            }
         }
         made.push(output);
     }

@@ -21,6 +21,7 @@
  * expect sum: runs on clean
  * expect own_bytes: runs on clean
  * expect long_way: runs on clean
+ * expect from_memory: runs on clean
  * expect shift: conflicts on raw */
 #include "../support/inputs.h"
 
@@ -133,6 +134,18 @@ COMPUTE static long types(int n, unsigned char few, unsigned *out)
   return count + 3L * at + total + (byte - stop) + left;
 }
 
+struct view {
+  int *data;
+  long size;
+};
+
+/* What the first clause declares has no name in front of the loop. */
+COMPUTE static void members(const struct view *v)
+{
+  for (int *p = v->data, *end = p + v->size; p < end; p++) /* loop from_memory */
+    *p ^= 5;
+}
+
 /* Each iteration reads what the one before it wrote, where `in` is `out`. */
 COMPUTE static void shifts(size_t n, const float *in, float *out)
 {
@@ -204,6 +217,7 @@ int main(int argc, char **argv)
     long walked = pointers((size_t)n, in, out + 2 * n, points);
     long many = several(n, in, out + 3 * n);
     long typed = types(n, 200, numbers);
+    members(&(struct view){(int *)numbers, n});
     shifts((size_t)n, overlap ? out + 4 * n : in, out + 4 * n);
     long other = others(n, out + 5 * n);
     check_stop(&check);

@@ -118,6 +118,7 @@ pub fn loop_code(
             objects.insert(v);
         }
     });
+    names_mean_the_same(unit, the_loop, &objects)?;
     let invariant_kinds =
         plan.invariants.iter().map(|e| scalar(&unit.types, e.ty.ty)).collect::<Printed<Vec<_>>>()?;
     let emitter = Emitter {
@@ -149,6 +150,22 @@ pub fn loop_code(
     let guard = emitter.guard(the_loop, threshold)?;
     let foreign_names = emitter.foreign_names(the_loop);
     Ok(LoopCode { helpers, guard, kernel, checked, foreign_names })
+}
+
+/// Whether the guard, which stands in front of the loop, can name the objects that the loop names: a declaration in the loop
+/// (of a static array, or `extern`) may be what makes the name mean them.
+fn names_mean_the_same(
+    unit: &TranslationUnit,
+    the_loop: &LoopStmt,
+    objects: &BTreeSet<VarId>,
+) -> Printed<()> {
+    let whole = the_loop.keyword_span.start..the_loop.body.span.end;
+    let mut declares = objects.iter().any(|v| whole.contains(&unit.var(*v).span.start));
+    nest::statements(&the_loop.body, &mut |s| {
+        declares |=
+            !objects.is_empty() && matches!(s.kind, StmtKind::Declaration) && whole.contains(&s.span.start);
+    });
+    if declares { Err("a declaration in it may give names another meaning".into()) } else { Ok(()) }
 }
 
 fn inner_loop(body: &Stmt) -> Option<&LoopStmt> {
@@ -652,7 +669,10 @@ impl Emitter<'_> {
                 Base::Object { var, size } if *size != 0 => {
                     checks.insert(format!("sizeof({}) == {size}", unit.var(*var).name));
                 }
-                Base::Pointer { var } => {
+                // What the first clause declares has no name yet.
+                Base::Pointer { var }
+                    if !plan.starts.iter().any(|start| start.var == *var && start.declared) =>
+                {
                     let target = unit.types.pointee(unit.var(*var).ty.ty);
                     if let Some(size) = target.and_then(|t| unit.types.size_of(t.ty)) {
                         checks.insert(format!("sizeof(*{}) == {size}", unit.var(*var).name));

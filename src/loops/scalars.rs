@@ -303,6 +303,22 @@ pub fn roles(
         live.extend(flow.written.difference(&declared));
         live.extend(inductions.iter().map(|(v, _)| v));
     }
+    // What the loop itself declares, in first clauses too, is gone after it; and so is its name.
+    let (mut own, mut unset) = (BTreeSet::new(), BTreeSet::new());
+    let mut note = |s: &Stmt| {
+        if let StmtKind::Declare { var, init } = &s.kind {
+            own.insert(*var);
+            if init.is_none() && !declared.contains(var) {
+                unset.insert(*var);
+            }
+        }
+    };
+    whole.init.iter().for_each(|first| nest::statements(first, &mut note));
+    nest::statements(&whole.body, &mut note);
+    live.retain(|v| !own.contains(v));
+    if let Some(v) = unset.iter().find(|v| flow.exposed.contains(v) || secondary.contains_key(v)) {
+        return Err(format!("{} may be read before it has a value", unit.var(*v).name));
+    }
     let mut roles = BTreeMap::new();
     for (number, (iv, local)) in inductions.iter().enumerate() {
         let live_out = !local && live.contains(iv);

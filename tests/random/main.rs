@@ -315,7 +315,7 @@ fn loops_of_every_form() {
 
 #[test]
 fn loop_heads() {
-    let count = number("PARAGON_RANDOM", 100);
+    let count = number("PARAGON_RANDOM", 100).div_ceil(2);
     let tally = for_seeds("loop heads", count, |seed, tally| {
         let wraps = seed % 2 == 0;
         let text = heads::program(&mut Random::new(seed ^ 0x4ead), wraps);
