@@ -22,6 +22,7 @@
  * expect own_bytes: runs on clean
  * expect long_way: runs on clean
  * expect from_memory: runs on clean
+ * expect beside: runs on clean
  * expect shift: conflicts on raw */
 #include "../support/inputs.h"
 
@@ -146,6 +147,17 @@ COMPUTE static void members(const struct view *v)
     *p ^= 5;
 }
 
+static int table[16];
+
+/* An array that only the first clause names. */
+COMPUTE static long named(int n, unsigned *out)
+{
+  int i, *kept;
+  for (i = 0, kept = table + 3; i < n; i++) /* loop beside */
+    out[i] += 7;
+  return kept - table;
+}
+
 /* Each iteration reads what the one before it wrote, where `in` is `out`. */
 COMPUTE static void shifts(size_t n, const float *in, float *out)
 {
@@ -218,6 +230,7 @@ int main(int argc, char **argv)
     long many = several(n, in, out + 3 * n);
     long typed = types(n, 200, numbers);
     members(&(struct view){(int *)numbers, n});
+    typed += named(n, numbers);
     shifts((size_t)n, overlap ? out + 4 * n : in, out + 4 * n);
     long other = others(n, out + 5 * n);
     check_stop(&check);

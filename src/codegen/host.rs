@@ -100,6 +100,7 @@ pub fn loop_code(
     for dim in &plan.dims {
         at_entry.extend([&dim.first, &dim.limit]);
     }
+    at_entry.extend(plan.starts.iter().map(|start| &start.value));
     for e in at_entry {
         nest::expressions(e, &mut |e| {
             if let ExprKind::Load(p) | ExprKind::AddressOf(p) = &e.kind

@@ -9,7 +9,7 @@ use super::nest;
 use super::plan::{Relation, Start};
 use crate::c::hir::*;
 use crate::c::types::plain;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What a counted loop's head says.
 #[derive(Clone, Debug)]
@@ -134,8 +134,8 @@ fn as_number(unit: &TranslationUnit, e: Expr, ty: QualType) -> Expr {
 }
 
 /// Variables that the loop assigns after its first clause, with how often.
-fn assigned(l: &LoopStmt) -> std::collections::BTreeMap<VarId, usize> {
-    let mut found = std::collections::BTreeMap::new();
+fn assigned(l: &LoopStmt) -> BTreeMap<VarId, usize> {
+    let mut found = BTreeMap::new();
     let mut note = |e: &Expr| {
         if let Some((place, _, true)) = nest::accessed_place(e)
             && let Some(v) = nest::root_variable(place)
@@ -296,11 +296,7 @@ fn plain_form(unit: &TranslationUnit, l: &LoopStmt) -> Result<Counted, String> {
 }
 
 /// A limit in terms of what variables held before the loop.
-fn limit_before(
-    limit: &Expr,
-    starts: &[Start],
-    assigned: &std::collections::BTreeMap<VarId, usize>,
-) -> Result<Expr, String> {
+fn limit_before(limit: &Expr, starts: &[Start], assigned: &BTreeMap<VarId, usize>) -> Result<Expr, String> {
     let moving = assigned.keys().copied().collect();
     if writes(limit) || mentions(limit, &moving) {
         return Err("its limit changes".into());
