@@ -76,7 +76,7 @@ const IN_ANY_CASE: usize = 6;
 
 /// How many of the user's expressions there have to be for each of those loops beyond that. Measured
 /// (`docs/measurements/2026-11-21-any-c.md`): gcc takes 55 to 80 ms for 1,000 expressions and 9 ms for the code of one such
-/// loop, so that they take a sixth of a file's time.
+/// loop, so that they take a tenth of a file's time.
 const EXPRESSIONS: usize = 1500;
 
 /// Which part of a file's expressions those loops have to be, if they are all it has: compiling a file anew because of the

@@ -129,7 +129,7 @@ pub enum ScalarRole {
     /// The induction variable of `dims[i]`. Its value after the loop is restored when `live_out`.
     Induction { dim: usize, live_out: bool },
     /// Another induction variable: every iteration moves it once by `step` (bytes for pointers), so iteration `k` starts
-    /// with the value at entry plus `k * step`. Only in plans of one dimension.
+    /// with the value at entry plus `k * step`; 0 where only the first clause sets it. Only in plans of one dimension.
     Secondary { step: Bound },
     /// Written in each iteration before it is read. With `last_value`, the last iteration's value is needed after the
     /// loop (then every iteration assigns it on every path).
