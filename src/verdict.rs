@@ -5,6 +5,7 @@
 
 use crate::analysis::dependence::Range;
 use crate::analysis::pairs::{self, Pairs, Steps};
+use crate::analysis::slice;
 use crate::c::hir::*;
 use crate::loops::access::{Accesses, describe};
 use crate::loops::alias;
@@ -114,7 +115,7 @@ fn judge(
     }
     let best = best.ok_or_else(|| reason.unwrap_or_default())?;
     // A guess about the whole would keep the called function's loops, which may be better known, from running.
-    if best.1 == Check::Logs && has_copied_loop(unit, &l.body) {
+    if best.1 == Check::Inspector && has_copied_loop(unit, &l.body) {
         return Err(format!("{}, and a function that it calls has loops of its own to try", best.2));
     }
     Ok(best)
@@ -214,7 +215,7 @@ fn attempt(
     let (verdict, check, reason) = match worst {
         Some(Check::Logs) => {
             let pair = pairs.iter().find(|p| p.check == Check::Logs);
-            (Verdict::PossiblyParallel, Check::Logs, unresolved_reason(&accesses, pair))
+            (Verdict::PossiblyParallel, Check::Inspector, unresolved_reason(&accesses, pair))
         }
         Some(_) => (Verdict::PossiblyParallel, Check::Predicate, unresolved_reason(&accesses, pairs.first())),
         None if !pins_are_safe => (
@@ -230,6 +231,9 @@ fn attempt(
     let scalars: BTreeMap<VarId, ScalarRole> = roles;
     let live_ins: Vec<VarId> =
         accesses.live_ins.iter().copied().filter(|v| !scalars.contains_key(v)).collect();
+    let inspection = (check == Check::Inspector).then(|| {
+        slice::find(unit, body, &pairs, &accesses.sites, &accesses.site_of, &accesses.invariant_places)
+    });
     let plan = LoopPlan {
         loop_id: l.id,
         function,
@@ -258,6 +262,7 @@ fn attempt(
         sites: accesses.sites,
         site_of: accesses.site_of,
         pairs,
+        inspection,
         pinned: accesses.pinned,
         assumptions: accesses.assumptions,
         may_abort: accesses.may_abort,

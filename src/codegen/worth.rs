@@ -71,6 +71,11 @@ pub fn checked_threads(report: &LoopReport, plan: &LoopPlan, options: &CodegenOp
     options.checked_threads || options.doubt || !in_place && plan.work >= CHECKED.saturating_mul(plan.touches)
 }
 
+/// Whether an inspection may pay: where the loop does more with what it loads than to find addresses.
+pub fn inspecting(unit: &TranslationUnit, the_loop: &LoopStmt, options: &CodegenOptions) -> bool {
+    options.threshold.is_some() || options.doubt || size_if_simple(unit, the_loop).is_none()
+}
+
 /// Loops without nests and floating-point arithmetic that a file may have code for whatever its size.
 const IN_ANY_CASE: usize = 6;
 

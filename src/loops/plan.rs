@@ -7,7 +7,7 @@
 //! overflow (an overflow means: the loop runs as it stood).
 
 use crate::c::hir::{Expr, IntKind, LoopId, PlaceId, Span, VarId};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Most dimensions that are merged into one iteration space. The C ABI has the same number (`PG_MAX_DIMS`).
 pub const MAX_DIMS: usize = 4;
@@ -28,7 +28,7 @@ pub enum Check {
     None,
     /// Numbers known at entry decide (address ranges, strides).
     Predicate,
-    /// Index arrays will be inspected.
+    /// The addresses that iterations touch are computed before the loop runs; where that can't be done, they are logged.
     Inspector,
     /// Accesses are logged while the loop runs, then the logs are checked.
     Logs,
@@ -244,6 +244,23 @@ pub struct Assumption {
     pub kind: IntKind,
 }
 
+/// The address slice of a body: what an inspection executes, and what its outcome depends on. See `analysis::slice`.
+#[derive(Clone, Debug, Default)]
+pub struct Inspection {
+    /// The accesses whose addresses are wanted: those of unresolved pairs.
+    pub meeting: BTreeSet<SiteId>,
+    /// Further stores, which may change what a load of the slice loads afterwards.
+    pub changing: BTreeSet<SiteId>,
+    /// Loads whose value decides addresses, or whether there is an access.
+    pub feeding: BTreeSet<PlaceId>,
+    /// The scalars that do.
+    pub variables: BTreeSet<VarId>,
+    /// The [`LoopPlan::invariants`] that do.
+    pub invariants: BTreeSet<usize>,
+    /// Inner loops that have no part in it.
+    pub left_out: BTreeSet<LoopId>,
+}
+
 /// All that code generation needs to run a loop elsewhere.
 #[derive(Clone, Debug)]
 pub struct LoopPlan {
@@ -277,6 +294,8 @@ pub struct LoopPlan {
     pub site_of: BTreeMap<PlaceId, (Option<SiteId>, Option<SiteId>)>,
     /// Unresolved pairs; empty for parallel loops.
     pub pairs: Vec<Pair>,
+    /// How the iterations' addresses can be found out before they run, where pairs would need logs otherwise.
+    pub inspection: Option<Inspection>,
     /// Memory that must not change.
     pub pinned: Vec<Pinned>,
     /// Conditions of the affine forms.

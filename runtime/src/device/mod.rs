@@ -9,6 +9,7 @@
 //! answers [`DeviceError`], and one that is lost answers [`DeviceError::Lost`] forever.
 
 use crate::abi;
+use crate::speculation::inspector::Schedule;
 use std::sync::atomic::AtomicU32;
 
 pub mod cuda;
@@ -76,8 +77,21 @@ pub struct Launch<'a> {
     pub log_shift: u32,
     /// Instrumentation.
     pub method: LogMethod,
+    /// Where iterations depend on each other: the order that keeps their dependences.
+    pub schedule: Option<&'a Schedule>,
     /// Becomes nonzero when the launch is to give up. It outlives the launch.
     pub stop: &'a AtomicU32,
+}
+
+impl Launch<'_> {
+    /// The iterations in portions that run one after the other: for each, where its list begins in the schedule's order, and
+    /// how many it has. Without a schedule all iterations are one portion.
+    pub fn portions(&self) -> Vec<(usize, u64)> {
+        match self.schedule {
+            Some(schedule) => schedule.levels().map(|level| (level.start, level.len() as u64)).collect(),
+            None => vec![(0, self.n)],
+        }
+    }
 }
 
 /// What came of a launch and its check.

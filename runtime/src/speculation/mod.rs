@@ -2,6 +2,7 @@
 
 pub mod cmt;
 pub mod commit;
+pub mod inspector;
 pub mod monitor;
 pub mod predicate;
 pub mod race;
