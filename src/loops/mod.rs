@@ -8,4 +8,5 @@ pub mod linear;
 pub mod nest;
 pub mod options;
 pub mod plan;
+pub mod reason;
 pub mod scalars;

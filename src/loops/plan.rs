@@ -7,6 +7,7 @@
 //! overflow (an overflow means: the loop runs as it stood).
 
 use crate::c::hir::{Expr, IntKind, LoopId, PlaceId, Span, VarId};
+use crate::loops::reason::Reason;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Most dimensions that are merged into one iteration space. The C ABI has the same number (`PG_MAX_DIMS`).
@@ -53,11 +54,13 @@ pub struct LoopReport {
     pub id: Option<LoopId>,
     pub file: String,
     pub line: u32,
+    /// Its keyword.
+    pub span: Span,
     pub function: String,
     pub verdict: Verdict,
     pub check: Check,
-    /// Why, in one sentence that a programmer can act on.
-    pub reason: String,
+    /// Why, so that a programmer can act on it.
+    pub reason: Reason,
     /// Present for parallel and possibly-parallel loops that code can be generated for.
     pub plan: Option<Box<LoopPlan>>,
 }
@@ -300,6 +303,8 @@ pub struct LoopPlan {
     pub pinned: Vec<Pinned>,
     /// Conditions of the affine forms.
     pub assumptions: Vec<Assumption>,
+    /// Whether the programmer says that iterations are independent: then it is worth code whatever it costs.
+    pub asserted: bool,
     /// Whether an iteration may have to give up on a device (integer division, conversions out of range, domain
     /// errors): then it never runs in place.
     pub may_abort: bool,
