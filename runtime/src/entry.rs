@@ -32,7 +32,7 @@ use std::time::Instant;
 const KEPT_FINDINGS: usize = 4;
 
 /// Most iterations that a log cell can tell apart.
-const MAX_ITERATIONS: u64 = u32::MAX as u64 - 2;
+const MAX_ITERATIONS: u64 = PG_UPDATES as u64 - 2;
 
 /// The runtime of one process.
 pub struct Engine {
@@ -258,7 +258,8 @@ impl Engine {
             && self.config.in_place
             && self.config.device != DeviceChoice::Cuda
             && self.config.race != RaceChoice::Worker
-            && !visit.info.has(PG_LOOP_MAY_ABORT);
+            && !visit.info.has(PG_LOOP_MAY_ABORT)
+            && !visit.info.has(PG_LOOP_UPDATES);
         if asked {
             let kind = self.asked_kind(visit.info, in_place)?;
             if in_place && kind == Kind::Threads {
@@ -388,7 +389,7 @@ impl Engine {
             logged: false,
             portions: 1,
             open: [
-                self.config.threads >= 2 && !visit.info.has(PG_LOOP_MAY_ABORT),
+                self.config.threads >= 2 && !visit.info.has(PG_LOOP_MAY_ABORT | PG_LOOP_UPDATES),
                 false,
                 self.cmt.cuda_state() == CudaState::Ready,
             ],

@@ -95,6 +95,8 @@ pub struct Accesses<'a> {
     pub moved_by_test: Option<(VarId, i64)>,
     /// Loads of the very place that their own assignment then stores to (`x[index[i]] = x[index[i]] - v`), with that place.
     pub updated: BTreeMap<PlaceId, PlaceId>,
+    /// See [`LoopPlan`]; until pairs have been resolved, all that there are.
+    pub updates: BTreeMap<PlaceId, Update>,
 }
 
 /// Functions of libm whose results IEEE 754 or their definition fixes.
@@ -185,6 +187,7 @@ impl<'a> Accesses<'a> {
             set_first: BTreeMap::new(),
             moved_by_test: None,
             updated: BTreeMap::new(),
+            updates: BTreeMap::new(),
         };
         for head in heads {
             // Bounds are read at entry by the program itself, so they may read memory, which is then pinned.
