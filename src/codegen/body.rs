@@ -283,6 +283,8 @@ impl<'a> Printer<'a> {
         let id = store.ok_or("an update that was not analysed")?;
         let site = &self.plan.sites[id.0 as usize];
         if let Purpose::Inspection(slice) = self.purpose {
+            // What it is combined with may be loaded from memory that others touch.
+            out.push_str(&format!("(void)({operand});\n"));
             if slice.meeting.contains(&id) || slice.changing.contains(&id) {
                 let how = Self::how(site, false, slice.meeting.contains(&id));
                 let kind = format!("PG_UPDATE_KIND({}, {})", types::operation(parts.op), site.width);

@@ -161,8 +161,9 @@ impl Generator<'_> {
             }
             5 | 6 => {
                 let (array, at, value) = (self.array(), self.subscript(), self.value());
-                let op = *self.random.pick(&["+=", "^=", "|="]);
-                format!("U({array}[{at}]) {op} {value} & 63;")
+                let operation = self.random.below(3);
+                let op = ["+=", "^=", "|="][operation];
+                format!("U({array}[{at}], {operation}) {op} {value} & 63;")
             }
             7 if self.chance(2) => {
                 let (array, at, value) = (self.array(), self.subscript(), self.value());
@@ -373,7 +374,7 @@ pub fn program(random: &mut Random, count: usize, strict: bool) -> Program {
          static void begin(void)\n{{\n  for (int level = 0; level < LEVELS; level++)\n    shadow_forget(level);\n  inner_entries = inner_clean = 0;\n}}\n\
          static void keep(void)\n{{\n  for (int w = 0; w < ARENAS; w++)\n    memcpy(kept[w], arena[w], ARENA_BYTES);\n}}\n\
          static void report(int number)\n{{\n  int same = wanted == found;\n  for (int w = 0; w < ARENAS; w++)\n    same &= !memcmp(kept[w], arena[w], ARENA_BYTES);\n  \
-         printf(\"%d %d %d %u %u %lu %lu %d\\n\", number, shadow[LEVEL_OUTER].conflict, shadow[LEVEL_MERGED].conflict, shadow[LEVEL_OUTER].iteration, shadow[LEVEL_MERGED].iteration, inner_entries, inner_clean, same);\n}}\n\
+         printf(\"%d %d %d %d %u %u %lu %d\\n\", number, shadow[LEVEL_OUTER].conflict, shadow[LEVEL_MERGED].conflict, shadow[LEVEL_OUTER].conflict || shadow[LEVEL_OUTER].meet, shadow[LEVEL_OUTER].iteration, shadow[LEVEL_MERGED].iteration, inner_clean, same);\n}}\n\
          void make_arenas(void);\nint main(void)\n{{\n  make_arenas();\n{calls}  return 0;\n}}"
     );
     Program { loops_h, main_c, loops }
