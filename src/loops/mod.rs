@@ -10,3 +10,4 @@ pub mod options;
 pub mod plan;
 pub mod reason;
 pub mod scalars;
+pub mod structured;
