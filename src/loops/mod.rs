@@ -10,4 +10,5 @@ pub mod options;
 pub mod plan;
 pub mod reason;
 pub mod scalars;
+pub mod structured;
 pub mod updates;
