@@ -168,10 +168,8 @@ fn attempt(
     }
     let mut accesses = Accesses::collect(unit, options, heads, l, body)?;
     let roles = scalars::roles(unit, owner, l, body, &inductions, &accesses.secondary, options.reassociate)?;
-    let gives_something = accesses.sites.iter().any(|s| s.is_store)
-        || roles
-            .values()
-            .any(|r| matches!(r, ScalarRole::Reduction { .. } | ScalarRole::Private { last_value: true }));
+    let gives_something =
+        accesses.sites.iter().any(|s| s.is_store) || roles.values().any(ScalarRole::is_result);
     if !gives_something {
         return Err("it computes nothing that is kept".into());
     }

@@ -12,7 +12,7 @@
 #define __extension__
 #endif
 
-#define PG_ABI_VERSION 3u
+#define PG_ABI_VERSION 4u
 #define PG_MAX_DIMS 4
 
 __extension__ typedef signed long long __pg_i64;
@@ -42,7 +42,19 @@ enum {
   PG_SITE_MAY_CHANGE_PIN = 64 /* for all that the compiler knows; its addresses are affine then */
 };
 /* Operations of results (0: last value). */
-enum { PG_LAST = 0, PG_ADD = 1, PG_MUL = 2, PG_AND = 3, PG_OR = 4, PG_XOR = 5, PG_MIN = 6, PG_MAX = 7 };
+enum {
+  PG_LAST = 0, PG_ADD = 1, PG_MUL = 2, PG_AND = 3, PG_OR = 4, PG_XOR = 5, PG_MIN = 6, PG_MAX = 7,
+  PG_EXTREME = 8,  /* takes a new value where that compares with it as PG_TAKE_* says; what follows it goes with it */
+  PG_FOLLOWS = 9   /* goes with an extreme: first the iteration (+ 1) that set it, 0: none; then other scalars set there */
+};
+/* When an extreme takes a new value: new REL old. */
+enum { PG_TAKE_LESS = 0, PG_TAKE_LESS_OR_EQUAL = 1, PG_TAKE_GREATER = 2, PG_TAKE_GREATER_OR_EQUAL = 3 };
+#define PG_TAKE_UNORDERED 4u  /* added: and where one of them is a NaN */
+/* Set in the number of the iteration that set an extreme once a NaN was taken: what came before is forgotten then. */
+#define PG_TOOK_NAN ((__pg_u64)1 << 63)
+/* Floating-point sums and products, and extremes, are computed in parts whose number depends on nothing but the trip counts:
+ * blocks of dimension 0, each of so many lanes of the innermost dimension (its iterations modulo PG_LANES). */
+#define PG_LANES 64
 /* Types of results. */
 enum { PG_I8 = 0, PG_U8, PG_I16, PG_U16, PG_I32, PG_U32, PG_I64, PG_U64, PG_F32, PG_F64 };
 
@@ -72,6 +84,8 @@ struct __pg_pair {
 struct __pg_result {
   __pg_u32 op;     /* PG_LAST ... */
   __pg_u32 type;   /* PG_I8 ... */
+  __pg_u32 how;    /* PG_EXTREME: PG_TAKE_* */
+  __pg_u32 with;   /* PG_EXTREME: how many results follow it */
 };
 
 /* Entry-time facts of one base. */
@@ -191,7 +205,7 @@ struct __pg_launch {
   const __pg_u64 *anchors;     /* n_bases: an address in the array that the base's accesses belong to, 0: dynamic */
   const __pg_u64 *bases;       /* n_bases: the pointers themselves */
   const __pg_value *values;
-  __pg_value *results;         /* n_results; reductions start at the identity */
+  __pg_value *results;         /* n_results, which start at the identity, then as many for each part */
   __pg_u32 *flags;             /* [0]: PG_FAIL_*; [1]: a conflicting iteration, for the trace */
   volatile __pg_u32 *stop;     /* not 0: give up */
   __pg_u32 *wr;                /* write log: iteration + 1 of a writer, 0: none */
@@ -201,6 +215,8 @@ struct __pg_launch {
   __pg_u32 n_bases;
   __pg_u32 log_shift;          /* log2 of the bytes that one log cell covers */
   __pg_u32 log_method;         /* PG_LOG_* */
+  __pg_u64 n_parts;            /* blocks times PG_LANES; 0: no result is computed in parts, and the launch is of n iterations */
+  __pg_u64 block;              /* iterations of dimension 0 in each block */
 };
 #define PG_MANY 0xffffffffu
 
@@ -217,9 +233,10 @@ struct __pg_info {
   const struct __pg_result *results;
   const char *const *cuda_body; /* pieces of the device text, ended by a null pointer; paragon_body.h goes in front */
   /* Iterations [begin, end) of dimension 0, all of the other dimensions, in source order, on host memory. Reductions
-   * continue from results and last values are stored there. */
+   * continue from results and last values are stored there. Behind the results there are PG_LANES values for each
+   * floating-point sum and product, in their order, which those continue from. */
   void (*direct)(const struct __pg_entry *, __pg_value *results, __pg_i64 begin, __pg_i64 end);
-  /* Iterations [begin, end) of the merged space on translated memory, with logs. Null where checked threads can't pay:
+  /* Iterations (or parts, where the launch has them) [begin, end) of the merged space on translated memory, with logs. Null where checked threads can't pay:
    * then only a GPU can speculate. */
   void (*device)(const struct __pg_launch *, __pg_u64 begin, __pg_u64 end);
   const struct __pg_recipe *recipe;
@@ -249,5 +266,8 @@ struct __pg_api {
 /* The library's only exported function. Null if it can't serve this ABI or is switched off. */
 #define PG_ATTACH_SYMBOL "__pg_rt_attach"
 typedef const struct __pg_api *(*__pg_attach_fn)(__pg_u32 abi);
+/* Added to the version by objects with floating-point sums and products in parts: they are served even if nothing may run
+ * elsewhere, because the order of their iterations must be the same then. */
+#define PG_ATTACH_IN_ORDER 0x80000000u
 
 #endif

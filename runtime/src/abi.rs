@@ -7,7 +7,8 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 
 #[allow(missing_docs)]
 mod constants {
-    pub const PG_ABI_VERSION: u32 = 3;
+    pub const PG_ABI_VERSION: u32 = 4;
+    pub const PG_ATTACH_IN_ORDER: u32 = 0x8000_0000;
     pub const PG_MAX_DIMS: usize = 4;
     pub const PG_PARALLEL: u32 = 1;
     pub const PG_POSSIBLY_PARALLEL: u32 = 2;
@@ -34,6 +35,15 @@ mod constants {
     pub const PG_XOR: u32 = 5;
     pub const PG_MIN: u32 = 6;
     pub const PG_MAX: u32 = 7;
+    pub const PG_EXTREME: u32 = 8;
+    pub const PG_FOLLOWS: u32 = 9;
+    pub const PG_TAKE_LESS: u32 = 0;
+    pub const PG_TAKE_LESS_OR_EQUAL: u32 = 1;
+    pub const PG_TAKE_GREATER: u32 = 2;
+    pub const PG_TAKE_GREATER_OR_EQUAL: u32 = 3;
+    pub const PG_TAKE_UNORDERED: u32 = 4;
+    pub const PG_TOOK_NAN: u64 = 1 << 63;
+    pub const PG_LANES: u64 = 64;
     pub const PG_I8: u32 = 0;
     pub const PG_U8: u32 = 1;
     pub const PG_I16: u32 = 2;
@@ -117,6 +127,15 @@ pub struct Pair {
 pub struct ResultInfo {
     pub op: u32,
     pub ty: u32,
+    pub how: u32,
+    pub with: u32,
+}
+
+impl ResultInfo {
+    /// Whether it is a floating-point sum or product: an operation whose order is part of its result.
+    pub fn is_accumulated(&self) -> bool {
+        matches!(self.op, PG_ADD | PG_MUL) && matches!(self.ty, PG_F32 | PG_F64)
+    }
 }
 
 /// `struct __pg_base`.
@@ -228,6 +247,8 @@ pub struct RawLaunch {
     pub n_bases: u32,
     pub log_shift: u32,
     pub log_method: u32,
+    pub n_parts: u64,
+    pub block: u64,
 }
 
 /// `struct __pg_entry`.
@@ -500,7 +521,7 @@ mod tests {
         let mut checks: Vec<String> = Vec::new();
         layout!(checks, Site, "site", [base, width, flags, line]);
         layout!(checks, Pair, "pair", [a, b, check]);
-        layout!(checks, ResultInfo, "result", [op = "op", ty = "type"]);
+        layout!(checks, ResultInfo, "result", [op = "op", ty = "type", how = "how", with = "with"]);
         layout!(checks, Base, "base", [pointer, object_lo, object_hi, dynamic]);
         layout!(checks, Access, "access", [stride, lo, hi]);
         layout!(checks, Pin, "pin", [address, width]);
@@ -516,7 +537,7 @@ mod tests {
             "launch",
             [
                 n, trip, regions, anchors, bases, values, results, flags, stop, wr, rd, total, n_regions,
-                n_bases, log_shift, log_method
+                n_bases, log_shift, log_method, n_parts, block
             ]
         );
         layout!(
@@ -534,10 +555,11 @@ mod tests {
         macro_rules! constants {
             ($($name:ident)*) => { $(checks.push(format!("{} == {}", stringify!($name), $name));)* };
         }
-        constants!(PG_ABI_VERSION PG_MAX_DIMS PG_PARALLEL PG_POSSIBLY_PARALLEL PG_CHECK_NONE PG_CHECK_PREDICATE
+        constants!(PG_ABI_VERSION PG_ATTACH_IN_ORDER PG_MAX_DIMS PG_PARALLEL PG_POSSIBLY_PARALLEL PG_CHECK_NONE PG_CHECK_PREDICATE
             PG_CHECK_INSPECTOR PG_CHECK_LOGS PG_LOOP_MAY_ABORT PG_LOOP_CUDA_EXACT PG_LOOP_DYNAMIC PG_LOOP_DOUBTED PG_SITE_STORE
             PG_SITE_LOGGED PG_SITE_UNCONDITIONAL PG_SITE_EXACT PG_SITE_LOADS_POINTER PG_SITE_HAS_AFFINE PG_SITE_MAY_CHANGE_PIN PG_LAST PG_ADD
-            PG_MUL PG_AND PG_OR PG_XOR PG_MIN PG_MAX PG_I8 PG_U8 PG_I16 PG_U16 PG_I32 PG_U32 PG_I64 PG_U64 PG_F32
+            PG_MUL PG_AND PG_OR PG_XOR PG_MIN PG_MAX PG_EXTREME PG_FOLLOWS PG_TAKE_LESS PG_TAKE_LESS_OR_EQUAL PG_TAKE_GREATER
+            PG_TAKE_GREATER_OR_EQUAL PG_TAKE_UNORDERED PG_TOOK_NAN PG_LANES PG_I8 PG_U8 PG_I16 PG_U16 PG_I32 PG_U32 PG_I64 PG_U64 PG_F32
             PG_F64 PG_LT PG_LE PG_GT PG_GE PG_NE PG_FROM_POINTER PG_FROM_OBJECT PG_FROM_NOWHERE PG_TERM_CONSTANT
             PG_TERM_SIGNED PG_TERM_UNSIGNED PG_TERM_ADD PG_TERM_MUL PG_TERM_MIN PG_TERM_MAX PG_TERM_ACCESS PG_TERM_NUMBER
             PG_TERM_AT_LEAST PG_TERM_AT_MOST PG_FAIL_WAW PG_FAIL_RAW PG_FAIL_RANGE PG_FAIL_NO_ARRAY PG_FAIL_MISALIGNED PG_FAIL_ARITHMETIC

@@ -16,6 +16,7 @@ use crate::policy::{self, Situation};
 use crate::speculation::cmt::{self, Cmt, CudaState, Job, Kind};
 use crate::speculation::commit;
 use crate::speculation::monitor::{self, Pending, Progress};
+use crate::speculation::parts;
 use crate::speculation::predicate::{self, Obstacle, Rest};
 use crate::speculation::race::{self, Finish, Rule};
 use crate::trace::{Record, Trace};
@@ -160,7 +161,44 @@ impl Engine {
     /// # Safety
     /// `the_loop` is a loop of a loaded object, and `entry` was filled in by its generated code and is alive.
     pub unsafe fn enter(&self, the_loop: &Loop, entry: &mut Entry) -> bool {
-        if std::process::id() != self.process || cmt::leaving() || self.in_signal_handler() {
+        // SAFETY: promised by the caller.
+        unsafe { self.enter_elsewhere(the_loop, entry) || self.run_in_order(the_loop, entry) }
+    }
+
+    /// A loop that runs nowhere else, on the calling thread: only where the order of the iterations is part of a result,
+    /// which must be the same wherever it runs.
+    unsafe fn run_in_order(&self, the_loop: &Loop, entry: &mut Entry) -> bool {
+        // SAFETY: info is static data of a loaded object.
+        let Some(info) = (unsafe { entry.info.as_ref::<'static>() }) else { return false };
+        if info.abi != PG_ABI_VERSION {
+            return false;
+        }
+        if !parts::is_ordered(info) {
+            if !self.serves() {
+                history::switch_off(the_loop);
+            }
+            return false;
+        }
+        let mut fp = FloatingPoint::enter();
+        // What a store may change here, the body takes for constant.
+        // SAFETY: promised by the caller, here and below.
+        if matches!(unsafe { predicate::prove(info, entry) }, Err(Obstacle::Pin(..))) {
+            return false;
+        }
+        // SAFETY: as above.
+        let mut running = parts::Running::new(info, unsafe { entry.results(info) });
+        // SAFETY: as above; all iterations in source order, as the program would run them.
+        fp.program(|| unsafe { running.run(info, entry, 0, entry.trip[0]) });
+        let results = running.results();
+        // SAFETY: the entry's results have as many elements.
+        unsafe { std::ptr::copy_nonoverlapping(results.as_ptr(), entry.results, results.len()) };
+        true
+    }
+
+    /// See [`Engine::enter`].
+    unsafe fn enter_elsewhere(&self, the_loop: &Loop, entry: &mut Entry) -> bool {
+        if !self.serves() || std::process::id() != self.process || cmt::leaving() || self.in_signal_handler()
+        {
             return false;
         }
         if self.active.swap(true, Ordering::AcqRel) {
@@ -396,20 +434,25 @@ impl Engine {
         let entry = &*visit.entry;
         let asked = self.config.race != RaceChoice::Auto;
         // SAFETY: promised by the caller, here and below.
-        let mut results: Vec<Value> = unsafe { entry.results(info) }.to_vec();
+        let mut running = parts::Running::new(info, unsafe { entry.results(info) });
         let trip = entry.trip[0];
         let inner = visit.iterations / trip as u64;
         let mut first = 0;
         if !asked && visit.history.worker_ns == 0.0 {
             first = (trip / 64).clamp(1, trip);
+            if parts::has_parts(info) {
+                first = (first as u64).next_multiple_of(parts::block(info, &entry.trip) as u64) as i64;
+                first = first.min(trip);
+            }
             let started = Instant::now();
             visit.fp.program(|| {
                 // SAFETY: iterations in source order, as the program would run them.
-                unsafe { (info.direct)(entry, results.as_mut_ptr(), 0, first) };
+                unsafe { running.run(info, entry, 0, first) };
             });
             visit.history.worker_took(first as u64 * inner, started.elapsed().as_nanos() as u64);
             visit.record.worker_iterations = first as u64;
         }
+        let mut results = running.results().to_vec();
         if first < trip {
             let started = Instant::now();
             // SAFETY: the loop is proven parallel for this entry.
@@ -530,7 +573,7 @@ impl Engine {
             trip: visit.entry.trip,
             bases: bases.iter().map(|b| b.pointer).collect(),
             values: values.to_vec(),
-            results: info.results().iter().map(commit::identity).collect(),
+            results: parts::launch_results(info, &visit.entry.trip),
             method: plan.method,
             pinned: placement.pinned_cells(pins),
             dense,

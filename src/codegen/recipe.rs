@@ -4,7 +4,7 @@
 //! All that can be a table is one, because each line of code in this function is compiled anew for each loop of each file.
 
 use super::body::{Printer, variable};
-use super::host::Emitter;
+use super::host::{Emitter, Gives};
 use super::types::{integer, limits, literal};
 use crate::c::hir::{IntKind, VarId};
 use crate::loops::plan::*;
@@ -250,7 +250,8 @@ impl Emitter<'_> {
             let _ = writeln!(out, "{}", Self::pack(self.kind_of(*v), &slot, &variable(*v)));
         }
         for (number, r) in self.results.iter().enumerate() {
-            let value = if r.op.is_some() { variable(r.var) } else { "0".into() };
+            let goes_on = r.var.filter(|_| r.gives != Gives::Last);
+            let value = goes_on.map_or_else(|| "0".into(), variable);
             let slot = format!("__pg_x[{}]", self.n_values() + number);
             let _ = writeln!(out, "{}", Self::pack(r.kind, &slot, &value));
         }

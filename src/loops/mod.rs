@@ -8,4 +8,5 @@ pub mod linear;
 pub mod nest;
 pub mod options;
 pub mod plan;
+pub mod reductions;
 pub mod scalars;

@@ -136,6 +136,41 @@ pub enum ScalarRole {
     Private { last_value: bool },
     /// Only ever combined by one associative and commutative operation; `kind` is the variable's type.
     Reduction { op: ReductionOp, kind: IntKind },
+    /// The same over floating-point numbers, where rounding makes the order part of the result and the user has given it
+    /// free; `op` is a sum or a product.
+    Accumulation { op: ReductionOp },
+    /// Only ever replaced by what compares with it in one way, so that it ends as the least or greatest of these values, and
+    /// as the first or last one among equals.
+    Extreme { taking: Taking },
+    /// Assigned exactly where an extreme is: its value after the loop comes from the same iteration.
+    Companion { of: VarId },
+}
+
+/// When an extreme takes a new value: `new relation old`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Taking {
+    /// One of `Lt`, `Le`, `Gt` and `Ge`.
+    pub relation: Relation,
+    /// Also where one of them is a NaN, because the condition is a negated comparison.
+    pub unordered: bool,
+}
+
+impl ScalarRole {
+    /// Whether the variable's value after the loop is something that the loop computes in its iterations.
+    pub fn is_result(&self) -> bool {
+        matches!(
+            self,
+            ScalarRole::Reduction { .. }
+                | ScalarRole::Accumulation { .. }
+                | ScalarRole::Extreme { .. }
+                | ScalarRole::Companion { .. }
+                | ScalarRole::Private { last_value: true }
+        )
+    }
+    /// Whether the loop goes on from the value that the variable has before it.
+    pub fn goes_on(&self) -> bool {
+        self.is_result() && *self != (ScalarRole::Private { last_value: true })
+    }
 }
 
 /// Operations that reductions may have. All are exact on wrapping integers in any order.
@@ -291,4 +326,15 @@ pub struct LoopPlan {
     pub work: u64,
     /// Memory accesses among them.
     pub touches: u64,
+}
+
+impl LoopPlan {
+    /// Whether the order of the iterations is part of a result, so that it is the same wherever the loop runs.
+    pub fn is_ordered(&self) -> bool {
+        self.scalars.values().any(|role| matches!(role, ScalarRole::Accumulation { .. }))
+    }
+    /// Whether some result is computed in parts, which are put together in order.
+    pub fn has_parts(&self) -> bool {
+        self.is_ordered() || self.scalars.values().any(|role| matches!(role, ScalarRole::Extreme { .. }))
+    }
 }

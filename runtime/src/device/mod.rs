@@ -64,7 +64,7 @@ pub struct Launch<'a> {
     pub bases: &'a [u64],
     /// Live-ins and invariants.
     pub values: &'a [abi::Value],
-    /// In: identities of reductions. Out: this launch's results.
+    /// In: identities of reductions. Out: this launch's results, then those of each part; see `speculation::parts`.
     pub results: &'a mut [abi::Value],
     /// Write log, null where not needed.
     pub wr: DevicePtr,
@@ -78,6 +78,17 @@ pub struct Launch<'a> {
     pub method: LogMethod,
     /// Becomes nonzero when the launch is to give up. It outlives the launch.
     pub stop: &'a AtomicU32,
+    /// Parts that the iterations are run in; 0: each by itself.
+    pub n_parts: u64,
+    /// Iterations of dimension 0 in each block of parts.
+    pub block: u64,
+}
+
+impl Launch<'_> {
+    /// What is spread over the device's threads: iterations, or parts.
+    pub fn units(&self) -> u64 {
+        if self.n_parts == 0 { self.n } else { self.n_parts }
+    }
 }
 
 /// What came of a launch and its check.

@@ -12,7 +12,7 @@ use super::{Device, DeviceError, DevicePtr, Launch, LogMethod, Outcome};
 use crate::abi::{self, Entry, Info, RawLaunch, Value};
 use crate::floating_point;
 use crate::memory::safe_copy;
-use crate::speculation::commit;
+use crate::speculation::{commit, parts};
 use std::alloc::{Layout, alloc, dealloc};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -175,9 +175,12 @@ impl Device for ThreadsDevice {
             n_bases: launch.bases.len() as u32,
             log_shift: launch.log_shift,
             log_method: launch.method as u32,
+            n_parts: launch.n_parts,
+            block: launch.block,
         };
+        let units = launch.units();
         let next = AtomicU64::new(0);
-        let step = portion(launch.n, self.threads());
+        let step = portion(units, self.threads());
         self.width.raised.store(0, Ordering::Relaxed);
         let started = Instant::now();
         let device = launch.info.device.ok_or_else(|| DeviceError::Kernel("none was generated".into()))?;
@@ -185,12 +188,12 @@ impl Device for ThreadsDevice {
             let raised = floating_point::raised_by(|| {
                 loop {
                     let begin = next.fetch_add(step, Ordering::Relaxed);
-                    if begin >= raw.n || flags[0].load(Ordering::Relaxed) != 0 {
+                    if begin >= units || flags[0].load(Ordering::Relaxed) != 0 {
                         return;
                     }
                     // SAFETY: generated code for this loop; every table in `raw` outlives the call, addresses in the
                     // regions are ours, and the code checks every address against them.
-                    unsafe { device(&raw const raw, begin, (begin + step).min(raw.n)) };
+                    unsafe { device(&raw const raw, begin, (begin + step).min(units)) };
                 }
             });
             self.width.raised.fetch_or(raised, Ordering::Relaxed);
@@ -262,8 +265,9 @@ impl ThreadsDevice {
 }
 
 /// Runs iterations `first..` of a proven loop on the program's own memory, split over `threads` threads by dimension 0,
-/// and combines the scalars given back into `results` (in: values before these iterations). Returns the floating-point
-/// exception flags that they raised. Floating-point reductions are split only where the user allowed another order.
+/// and goes on with the scalars given back from `results`, which are those after the iterations before. Returns the
+/// floating-point exception flags that they raised. Where results are computed in parts, `first` begins a block, and threads
+/// take whole blocks: who runs which one can't be seen in the result.
 ///
 /// # Safety
 /// `entry` was filled in by generated code for `info`, is alive, and the loop has been proven parallel for it.
@@ -279,23 +283,27 @@ pub unsafe fn run_in_place(
     // SAFETY: generated code only reads the entry, and threads store to different memory, since the loop is parallel.
     unsafe impl Sync for Shared<'_> {}
     impl Shared<'_> {
-        fn entry(&self) -> *const Entry {
+        fn entry(&self) -> &Entry {
             self.0
         }
     }
     let shared = Shared(entry);
     let end = entry.trip[0];
-    let step = portion((end - first).max(0) as u64, threads) as i64;
+    let in_parts = parts::has_parts(info);
+    let step = match in_parts {
+        true => parts::block(info, &entry.trip),
+        false => portion((end - first).max(0) as u64, threads) as i64,
+    };
     let next = AtomicU64::new(0);
     let sticky = AtomicU32::new(0);
-    let combined: Mutex<(Vec<Value>, Vec<Value>)> = {
-        let identities: Vec<Value> = info.results().iter().map(commit::identity).collect();
-        Mutex::new((identities, results.to_vec()))
-    };
+    // What iterations from the first of these numbers on gave; together they are all iterations.
+    let done: Mutex<Vec<(i64, Vec<Value>)>> = Mutex::default();
+    let identities: Vec<Value> = info.results().iter().map(commit::identity).collect();
     pool.run(threads, &|| {
-        let mut partial: Vec<Value> = info.results().iter().map(commit::identity).collect();
-        let mut last: Option<Vec<Value>> = None;
+        let mut own: Vec<(i64, Vec<Value>)> = Vec::new();
         let raised = floating_point::raised_by(|| {
+            let mut running = parts::Running::new(info, &identities);
+            let mut last = None;
             loop {
                 let offset = next.fetch_add(step as u64, Ordering::Relaxed) as i64;
                 if offset >= end - first {
@@ -304,31 +312,23 @@ pub unsafe fn run_in_place(
                 let begin = first + offset;
                 let stop = end.min(begin.saturating_add(step));
                 // SAFETY: as this function's contract says.
-                unsafe { (info.direct)(shared.entry(), partial.as_mut_ptr(), begin, stop) };
-                if stop == end {
-                    last = Some(partial.clone());
+                unsafe { running.run(info, shared.entry(), begin, stop) };
+                if in_parts {
+                    own.push((begin, running.results().to_vec()));
+                    running = parts::Running::new(info, &identities);
+                } else {
+                    last = Some(begin);
                 }
             }
+            own.extend(last.map(|begin| (begin, running.results().to_vec())));
         });
         sticky.fetch_or(raised, Ordering::Relaxed);
-        let mut all = combined.lock().unwrap_or_else(PoisonError::into_inner);
-        for (number, result) in info.results().iter().enumerate() {
-            if result.op == abi::PG_LAST {
-                if let Some(last) = &last {
-                    all.1[number] = last[number];
-                }
-            } else {
-                all.0[number] = commit::combine(result, all.0[number], partial[number]);
-            }
-        }
+        done.lock().unwrap_or_else(PoisonError::into_inner).append(&mut own);
     });
-    let (partials, lasts) = combined.into_inner().unwrap_or_else(PoisonError::into_inner);
-    for (number, result) in info.results().iter().enumerate() {
-        results[number] = if result.op == abi::PG_LAST {
-            lasts[number]
-        } else {
-            commit::combine(result, results[number], partials[number])
-        };
-    }
-    sticky.into_inner()
+    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    done.sort_by_key(|(begin, _)| *begin);
+    let raised = floating_point::raised_by(|| {
+        done.iter().for_each(|(_, block)| parts::go_on(info, results, block));
+    });
+    sticky.into_inner() | raised
 }

@@ -10,6 +10,7 @@
 //! recorded may be stale), everything is copied first.
 
 use super::commit::Pieces;
+use super::parts;
 use crate::abi::{Info, PG_MANY, PG_NO_LOG, Region, Value};
 use crate::device::pool::{BlockSignals, Pool};
 use crate::device::threads::{ThreadsDevice, Width};
@@ -42,7 +43,7 @@ pub struct Job {
     pub bases: Vec<u64>,
     /// Live-ins and invariants.
     pub values: Vec<Value>,
-    /// Identities of reductions.
+    /// What reductions start from: [`parts::launch_results`].
     pub results: Vec<Value>,
     /// Instrumentation.
     pub method: LogMethod,
@@ -386,6 +387,8 @@ fn drive(
         log_shift: job.placement.log_shift,
         method: job.method,
         stop: &job.stop,
+        n_parts: parts::count(job.info, &job.trip),
+        block: parts::block(job.info, &job.trip) as u64,
     };
     report.outcome = device.run(&mut launch)?;
     job.running.store(false, Ordering::SeqCst);

@@ -3,5 +3,6 @@
 pub mod cmt;
 pub mod commit;
 pub mod monitor;
+pub mod parts;
 pub mod predicate;
 pub mod race;

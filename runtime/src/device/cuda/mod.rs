@@ -447,6 +447,8 @@ impl Cuda {
             n_bases: launch.bases.len() as u32,
             log_shift: launch.log_shift,
             log_method: launch.method as u32,
+            n_parts: launch.n_parts,
+            block: launch.block,
         };
         let logged = matches!(launch.method, LogMethod::Atomic | LogMethod::Reduction);
         self.wait()?;
@@ -462,7 +464,7 @@ impl Cuda {
             check(sys::cuEventRecord(self.events[0], self.stream), "cuEventRecord", 0)?;
         }
         let mut argument = raw;
-        self.start(function, launch.n, &mut [(&raw mut argument).cast()])?;
+        self.start(function, launch.units(), &mut [(&raw mut argument).cast()])?;
         // SAFETY: the event is ours.
         check(unsafe { sys::cuEventRecord(self.events[1], self.stream) }, "cuEventRecord", 0)?;
         if let (true, Some(function)) = (logged, self.check_kernel) {
