@@ -54,7 +54,7 @@ enum { PG_TAKE_LESS = 0, PG_TAKE_LESS_OR_EQUAL = 1, PG_TAKE_GREATER = 2, PG_TAKE
 #define PG_TOOK_NAN ((__pg_u64)1 << 63)
 /* Floating-point sums and products, and extremes, are computed in parts whose number depends on nothing but the trip counts:
  * blocks of dimension 0, each of so many lanes of the innermost dimension (its iterations modulo PG_LANES). */
-#define PG_LANES 64
+#define PG_LANES 256
 /* Types of results. */
 enum { PG_I8 = 0, PG_U8, PG_I16, PG_U16, PG_I32, PG_U32, PG_I64, PG_U64, PG_F32, PG_F64 };
 

@@ -43,7 +43,7 @@ mod constants {
     pub const PG_TAKE_GREATER_OR_EQUAL: u32 = 3;
     pub const PG_TAKE_UNORDERED: u32 = 4;
     pub const PG_TOOK_NAN: u64 = 1 << 63;
-    pub const PG_LANES: u64 = 64;
+    pub const PG_LANES: u64 = 256;
     pub const PG_I8: u32 = 0;
     pub const PG_U8: u32 = 1;
     pub const PG_I16: u32 = 2;

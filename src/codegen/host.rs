@@ -343,6 +343,17 @@ impl Emitter<'_> {
         )
     }
 
+    /// How an induction variable goes from one iteration to the next in its own type: then the compiler knows as much of the
+    /// addresses as it does in the user's loop. It never wraps around; see `struct __pg_dim`.
+    fn next_induction(&self, dim: usize) -> String {
+        let d = &self.plan.dims[dim];
+        let kind = d.iv_kind.unwrap_or(IntKind::Long);
+        match d.is_counter {
+            true => String::new(),
+            false => format!(", {} += ({})({})", variable(d.iv), integer(kind), literal(d.step)),
+        }
+    }
+
     pub fn first_slot(&self, dim: usize) -> usize {
         self.plan.live_ins.len() + self.invariant_kinds.len() + self.objects.len() + dim
     }
@@ -403,6 +414,8 @@ impl Emitter<'_> {
                 _ => ("0".to_string(), format!("__pg_n{dim}")),
             };
             let k = format!("__pg_k{dim}");
+            text.push_str(&self.induction(dim, &first));
+            let next = format!("{k}++{}", self.next_induction(dim));
             if dim == innermost && self.accumulated().next().is_some() {
                 // By the lanes of each group of iterations: the compiler can compute several at once.
                 let _ = writeln!(
@@ -410,15 +423,14 @@ impl Emitter<'_> {
                     "for ({k} = {first}; {k} < {end};) {{\n\
                      __pg_i64 __pg_lane = {k} % PG_LANES, __pg_stop = {k} - __pg_lane + PG_LANES;\n\
                      if (__pg_stop > {end}) __pg_stop = {end};\n\
-                     for (; {k} < __pg_stop; {k}++, __pg_lane++) {{"
+                     for (; {k} < __pg_stop; {next}, __pg_lane++) {{"
                 );
                 for r in self.accumulated() {
                     let _ = writeln!(text, "{} = {}_in[__pg_lane];", r.name, r.name);
                 }
             } else {
-                let _ = writeln!(text, "for ({k} = {first}; {k} < {end}; {k}++) {{");
+                let _ = writeln!(text, "for ({k} = {first}; {k} < {end}; {next}) {{");
             }
-            text.push_str(&self.induction(dim, &k));
         }
         if self.results.iter().any(|r| r.gives == Gives::Setter) {
             text.push_str("__pg_now = (__pg_u64)__pg_k0 + 1;\n");

@@ -4,7 +4,7 @@
 //! The iteration space is cut in the same way whoever runs it: into blocks of dimension 0, and each block into lanes, the
 //! iterations of the innermost dimension modulo their number. How many blocks there are depends on nothing but trip counts.
 //! Lanes are what makes this fast: they are the vectors of a core and neighbouring threads of a GPU. Each lane accumulates
-//! in source order, a block's lanes are combined from the first to the last, blocks likewise, and what the variable held
+//! in source order, a block's lanes are combined in pairs, blocks from the first to the last, and what the variable held
 //! before the loop comes first. So a sum has the same bits on every device and with any number of threads.
 //!
 //! Extremes are exact in any order if it is known which iteration set them. On the calling thread they are variables like
@@ -14,14 +14,23 @@ use super::commit::{combine, identity, narrow};
 use crate::abi::*;
 
 /// Most blocks: with all their lanes enough threads for a GPU.
-const MAX_BLOCKS: u64 = 1024;
+const MAX_BLOCKS: u64 = 256;
 
-/// Iterations of dimension 0 in each block.
+/// Estimated operations that are worth a block of their own: putting its lanes together takes a thousand.
+const WORTH: u64 = 50_000;
+
+/// Iterations of dimension 0 in each block: by the trip counts and by what the compiler says that an iteration does.
 pub fn block(info: &Info, trip: &[i64; PG_MAX_DIMS]) -> i64 {
-    let length = (trip[0].max(1) as u64).div_ceil(MAX_BLOCKS);
-    // In one dimension the lanes are dimension 0's.
-    let multiple = if info.n_dims <= 1 { PG_LANES } else { 1 };
-    length.next_multiple_of(multiple) as i64
+    let inner = trip[1..].iter().fold(1u64, |n, trip| n.saturating_mul(trip.unsigned_abs()));
+    let worth = WORTH.div_ceil(info.work.saturating_mul(inner).max(1));
+    let length = (trip[0].max(1) as u64).div_ceil(MAX_BLOCKS).max(worth);
+    // In one dimension the lanes are dimension 0's, and each block begins with the first one, or all of it is within them.
+    let length = match (info.n_dims <= 1, length < PG_LANES) {
+        (true, true) => length.next_power_of_two(),
+        (true, false) => length.next_multiple_of(PG_LANES),
+        _ => length,
+    };
+    length as i64
 }
 
 /// Blocks that a loop has.
@@ -104,15 +113,33 @@ impl Running {
         let (results, lanes) = self.state.split_at_mut(self.n_results);
         let accumulated = info.results().iter().zip(results).filter(|(info, _)| info.is_accumulated());
         for ((info, result), lanes) in accumulated.zip(lanes.chunks_exact_mut(PG_LANES as usize)) {
-            *result = combine(info, *result, in_order(info, lanes));
+            *result = combine(info, *result, in_pairs(info, lanes));
             lanes.fill(identity(info));
         }
     }
 }
 
-/// The lanes of one block combined. Those without an iteration hold the identity, which changes nothing.
-fn in_order(info: &ResultInfo, lanes: &[Value]) -> Value {
-    lanes.iter().fold(identity(info), |sum, lane| combine(info, sum, *lane))
+/// The lanes of one block combined: the first half with the second, until one is left. Those without an iteration hold the
+/// identity, which changes nothing.
+fn in_pairs(info: &ResultInfo, lanes: &[Value]) -> Value {
+    macro_rules! halved {
+        ($number:expr, $bits:expr, $combine:expr) => {{
+            let mut numbers: Vec<_> = lanes.iter().map($number).collect();
+            while numbers.len() > 1 {
+                let upper = numbers.split_off(numbers.len() / 2);
+                numbers.iter_mut().zip(upper).for_each($combine);
+            }
+            Value($bits(numbers[0]))
+        }};
+    }
+    let single = |v: &Value| f32::from_bits(v.0 as u32);
+    let double = |v: &Value| f64::from_bits(v.0);
+    match (info.ty == PG_F32, info.op == PG_MUL) {
+        (true, true) => halved!(single, |n: f32| n.to_bits().into(), |(a, b)| *a *= b),
+        (true, false) => halved!(single, |n: f32| n.to_bits().into(), |(a, b)| *a += b),
+        (false, true) => halved!(double, f64::to_bits, |(a, b)| *a *= b),
+        (false, false) => halved!(double, f64::to_bits, |(a, b)| *a += b),
+    }
 }
 
 /// Whether an extreme takes `new` instead of `old`.
@@ -171,7 +198,7 @@ pub fn conclude(info: &Info, trip: &[i64; PG_MAX_DIMS], at_entry: &[Value], laun
             let group = number..number + 1 + result.with as usize;
             if result.is_accumulated() {
                 let column: Vec<Value> = lanes.iter().skip(number).step_by(n).copied().collect();
-                total[number] = combine(result, total[number], in_order(result, &column));
+                total[number] = combine(result, total[number], in_pairs(result, &column));
             } else if result.op == PG_EXTREME {
                 // Where a NaN was taken the launch has failed: only source order knows what follows from it.
                 let mut set: Vec<&[Value]> =
