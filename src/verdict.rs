@@ -6,7 +6,7 @@
 use crate::analysis::dependence::Range;
 use crate::analysis::pairs::{self, Pairs, Steps};
 use crate::c::hir::*;
-use crate::loops::access::{Accesses, describe};
+use crate::loops::access::{Accesses, describe, fused};
 use crate::loops::alias;
 use crate::loops::counted::{Counted, counted};
 use crate::loops::nest;
@@ -168,6 +168,10 @@ fn attempt(
     }
     let mut accesses = Accesses::collect(unit, options, heads, l, body)?;
     let roles = scalars::roles(unit, owner, l, body, &inductions, &accesses.secondary, options.reassociate)?;
+    let stays_open = |v: &VarId| !matches!(roles.get(v), Some(ScalarRole::Accumulation { .. }));
+    if let Some((_, line)) = accesses.fusable.iter().find(|(v, _)| stays_open(v)) {
+        return Err(fused(*line));
+    }
     let gives_something =
         accesses.sites.iter().any(|s| s.is_store) || roles.values().any(ScalarRole::is_result);
     if !gives_something {

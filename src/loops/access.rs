@@ -89,6 +89,10 @@ pub struct Accesses<'a> {
     set_first: BTreeMap<VarId, Expr>,
     /// See [`LoopPlan`].
     pub moved_by_test: Option<(VarId, i64)>,
+    /// The scalar whose new value is being walked.
+    assigned: Option<VarId>,
+    /// Scalars in whose values the compiler may fuse a product with a sum, and where: only an accumulation may be so.
+    pub fusable: Vec<(VarId, u32)>,
     /// Loads of the very place that their own assignment then stores to (`x[index[i]] = x[index[i]] - v`), with that place.
     pub updated: BTreeMap<PlaceId, PlaceId>,
 }
@@ -180,6 +184,8 @@ impl<'a> Accesses<'a> {
             set_first: BTreeMap::new(),
             moved_by_test: None,
             updated: BTreeMap::new(),
+            assigned: None,
+            fusable: Vec::new(),
         };
         for head in heads {
             // Bounds are read at entry by the program itself, so they may read memory, which is then pinned.
@@ -951,9 +957,7 @@ impl<'a> Accesses<'a> {
                     && types.as_float(e.ty.ty).is_some()
                     && (product(a) || product(b))
                 {
-                    return Err(format!(
-                        "the compiler may fuse the product and sum in line {line} (-ffp-contract=off forbids it)"
-                    ));
+                    self.may_fuse(line)?;
                 }
                 self.expression(a)?;
                 self.expression(b)
@@ -976,7 +980,7 @@ impl<'a> Accesses<'a> {
                 self.conditionally(|s| s.expression(b))
             }
             ExprKind::Assign(p, value) => {
-                self.expression(value)?;
+                self.in_value_of(p, |s| s.expression(value))?;
                 self.write(p, false)?;
                 self.note_update(p, value);
                 self.define(p, Some(value));
@@ -994,11 +998,9 @@ impl<'a> Accesses<'a> {
                     && types.as_float(compute.ty).is_some()
                     && matches!(value.kind, ExprKind::Binary(BinOp::Mul, ..))
                 {
-                    return Err(format!(
-                        "the compiler may fuse the product and sum in line {line} (-ffp-contract=off forbids it)"
-                    ));
+                    self.in_value_of(place, |s| s.may_fuse(line))?;
                 }
-                self.expression(value)?;
+                self.in_value_of(place, |s| s.expression(value))?;
                 self.write(place, true)?;
                 self.define(place, None);
                 Ok(())
@@ -1038,6 +1040,30 @@ impl<'a> Accesses<'a> {
                 }
                 args.iter().try_for_each(|a| self.expression(a))
             }
+        }
+    }
+
+    /// Walks what a place is assigned.
+    fn in_value_of(
+        &mut self,
+        place: &Place,
+        work: impl FnOnce(&mut Self) -> Result<(), Refused>,
+    ) -> Result<(), Refused> {
+        let outer = std::mem::replace(&mut self.assigned, is_scalar(self.unit, place));
+        let result = work(self);
+        self.assigned = outer;
+        result
+    }
+
+    /// A product and a sum that the compiler may fuse. Which ones it does is not known, so bits that it gives can't be had
+    /// elsewhere; except where the user has given the accumulation free that they end in.
+    fn may_fuse(&mut self, line: u32) -> Result<(), Refused> {
+        match self.assigned {
+            Some(v) if self.options.reassociate => {
+                self.fusable.push((v, line));
+                Ok(())
+            }
+            _ => Err(fused(line)),
         }
     }
 
@@ -1239,6 +1265,11 @@ impl<'a> Accesses<'a> {
         let beyond = Linear::number(constant(if up { beyond } else { -beyond }));
         self.assume(&limit.plus(&beyond)?, head.kind)
     }
+}
+
+/// Why a product and a sum keep a loop where it is.
+pub fn fused(line: u32) -> Refused {
+    format!("the compiler may fuse the product and sum in line {line} (-ffp-contract=off forbids it)")
 }
 
 /// A place as a programmer would write it, roughly.
