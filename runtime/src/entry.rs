@@ -278,8 +278,15 @@ impl Engine {
             && self.config.device != DeviceChoice::Cuda
             && self.config.race != RaceChoice::Worker
             && !visit.info.has(PG_LOOP_MAY_ABORT);
+        // Threads of ours take over how the caller treats denormal numbers; a GPU could not, and a race isn't worth it.
+        if floating_point::is_flushing() && !(in_place && self.config.threads >= 2) {
+            return Err("the floating-point environment is not the default one".into());
+        }
         if asked {
-            let kind = self.asked_kind(visit.info, in_place)?;
+            let kind = match floating_point::is_flushing() {
+                true => Kind::Threads,
+                false => self.asked_kind(visit.info, in_place)?,
+            };
             if in_place && kind == Kind::Threads {
                 // SAFETY: as above.
                 return unsafe { self.run_in_place(visit) };
@@ -361,7 +368,10 @@ impl Engine {
             history::switch_off(visit.the_loop);
             return Err("CUDA would not give the same bits".into());
         }
-        let may_use_cuda = choice != DeviceChoice::Threads && exact && visit.iterations <= MAX_ITERATIONS;
+        let may_use_cuda = choice != DeviceChoice::Threads
+            && exact
+            && visit.iterations <= MAX_ITERATIONS
+            && !floating_point::is_flushing();
         // What predicates left open may be settled by where the arrays lie; then nothing is logged.
         let placed = match plan.proven {
             true => None,
@@ -379,6 +389,7 @@ impl Engine {
                 in_place && several,
                 choice != DeviceChoice::Cuda
                     && several
+                    && !floating_point::is_flushing()
                     && info.device.is_some()
                     && visit.iterations <= MAX_ITERATIONS,
                 may_use_cuda,

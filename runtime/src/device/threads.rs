@@ -10,7 +10,7 @@
 use super::pool::Pool;
 use super::{Device, DeviceError, DevicePtr, Launch, LogMethod, Outcome};
 use crate::abi::{self, Entry, Info, RawLaunch, Value};
-use crate::floating_point;
+use crate::floating_point::{self, Flushing};
 use crate::memory::safe_copy;
 use crate::speculation::{commit, parts};
 use std::alloc::{Layout, alloc, dealloc};
@@ -288,6 +288,7 @@ pub unsafe fn run_in_place(
         }
     }
     let shared = Shared(entry);
+    let flushing = Flushing::of_caller();
     let end = entry.trip[0];
     let in_parts = parts::has_parts(info);
     let step = match in_parts {
@@ -301,7 +302,7 @@ pub unsafe fn run_in_place(
     let identities: Vec<Value> = info.results().iter().map(commit::identity).collect();
     pool.run(threads, &|| {
         let mut own: Vec<(i64, Vec<Value>)> = Vec::new();
-        let raised = floating_point::raised_by(|| {
+        let raised = flushing.raised_by(|| {
             let mut running = parts::Running::new(info, &identities);
             let mut last = None;
             loop {
