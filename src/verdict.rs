@@ -8,6 +8,7 @@ use crate::analysis::pairs::{self, Pairs, Steps};
 use crate::c::hir::*;
 use crate::loops::access::{Accesses, describe, fused};
 use crate::loops::alias;
+use crate::loops::cells;
 use crate::loops::counted::{Counted, counted};
 use crate::loops::nest;
 use crate::loops::options::AnalysisOptions;
@@ -35,7 +36,12 @@ pub fn classify(unit: &TranslationUnit, options: &AnalysisOptions) -> Vec<LoopRe
             };
             let judged = match &function.fixed {
                 Some(reason) => Err(format!("the function has {reason}")),
-                None => judge(unit, options, number, l),
+                None => match cells::held(unit, l) {
+                    None => judge(unit, options, number, l),
+                    // Where its places can't be kept in variables, the loop is tried as it stands.
+                    Some(held) => judge(unit, options, number, &held)
+                        .or_else(|why| judge(unit, options, number, l).map_err(|_| why)),
+                },
             };
             match judged {
                 Ok((verdict, check, reason, plan)) => {
@@ -212,6 +218,8 @@ fn attempt(
     }
     mark_pins(unit, options, &mut accesses)?;
     let pins_are_safe = accesses.sites.iter().all(|s| !s.may_change_pin);
+    let cells: Vec<&Cell> = l.cells.iter().filter(|cell| roles.contains_key(&cell.var)).collect();
+    let (kept, kept_are_safe) = keep(unit, options, &mut accesses, &cells, &dims, &steps)?;
     let worst = pairs.iter().map(|p| p.check).max_by_key(|c| c.cost());
     let (verdict, check, reason) = match worst {
         Some(Check::Logs) => {
@@ -223,6 +231,14 @@ fn attempt(
             Verdict::PossiblyParallel,
             Check::Predicate,
             "a store may change a value that the loop's bounds or addresses depend on".to_string(),
+        ),
+        None if !kept_are_safe => (
+            Verdict::PossiblyParallel,
+            Check::Predicate,
+            format!(
+                "nothing else may be the same memory as {}, which is kept in a variable",
+                kept.first().map(|kept| describe(unit, &kept.place)).unwrap_or_default()
+            ),
         ),
         None if !accesses.assumptions.is_empty() => {
             (Verdict::PossiblyParallel, Check::Predicate, "index arithmetic must not wrap around".to_string())
@@ -261,6 +277,8 @@ fn attempt(
         site_of: accesses.site_of,
         pairs,
         pinned: accesses.pinned,
+        held: (!kept.is_empty()).then(|| Box::new(l.clone())),
+        kept,
         assumptions: accesses.assumptions,
         may_abort: accesses.may_abort,
         cuda_exact: true,
@@ -302,6 +320,72 @@ fn mark_pins(
         accesses.sites[index].may_change_pin = true;
     }
     Ok(())
+}
+
+/// Sees to it that nothing else in the loop touches the places that it keeps in variables: at compile time, or by
+/// addresses at entry (then the second answer is false).
+fn keep(
+    unit: &TranslationUnit,
+    options: &AnalysisOptions,
+    accesses: &mut Accesses,
+    cells: &[&Cell],
+    dims: &[Range],
+    steps: &Steps,
+) -> Result<(Vec<Kept>, bool), String> {
+    let mut kept: Vec<Kept> = Vec::new();
+    let mut found = Vec::new();
+    let mut safe = true;
+    let n_bases = accesses.bases.len();
+    let apart = |a: &Place, b: &Place| {
+        let objects = nest::root_variable(a).zip(nest::root_variable(b));
+        objects.is_some_and(|(a, b)| a != b && !unit.var(a).is_extern && !unit.var(b).is_extern)
+            || !alias::may_change(unit, options.strict_aliasing, a, b)
+    };
+    for cell in cells {
+        let name = describe(unit, &cell.place);
+        let Some((base, offset, pin)) = accesses.keep(&cell.place)? else {
+            return Err(format!("{name} carries a value from one iteration to the next"));
+        };
+        let width = accesses.pinned[pin].width;
+        // The entry looks at all of these in any case.
+        for pinned in accesses.pinned.iter().filter(|pinned| !pinned.is_kept) {
+            safe &= matches!(&pinned.address.kind, ExprKind::AddressOf(other) if apart(&cell.place, other));
+        }
+        for ((other_base, other_offset, other_width), other) in found.iter().zip(&kept) {
+            safe &= apart(&cell.place, &other.place)
+                || *other_base == base
+                    && pairs::never_meet(dims, (&offset, width, &[]), (other_offset, *other_width, &[]));
+        }
+        for index in 0..accesses.sites.len() {
+            let (site, form) = (&accesses.sites[index], &accesses.forms[index]);
+            let other = &accesses.bases[site.base.0 as usize];
+            let own = &accesses.bases[base.0 as usize];
+            if pairs::distinct(unit, own, other) || apart(&cell.place, &form.place) {
+                continue;
+            }
+            let inner = pairs::inner(form, steps);
+            if site.base == base
+                && form.offset.as_ref().is_some_and(|at| {
+                    pairs::never_meet(dims, (&offset, width, &[]), (at, site.width, &inner))
+                })
+            {
+                continue;
+            }
+            if site.affine.is_none() || matches!(other, Base::Dynamic) {
+                let (text, line) = (&form.text, site.span.line);
+                return Err(format!(
+                    "{name} is combined with a value in every iteration, and {text} in line {line} may be the same memory"
+                ));
+            }
+            accesses.sites[index].may_touch_kept = true;
+            safe = false;
+        }
+        found.push((base, offset, width));
+        kept.push(Kept { var: cell.var, pin, place: cell.place.clone() });
+    }
+    // No access of the loop goes through a base of theirs alone.
+    accesses.bases.truncate(n_bases);
+    Ok((kept, safe))
 }
 
 fn unresolved_reason(accesses: &Accesses, pair: Option<&Pair>) -> String {

@@ -39,8 +39,11 @@ enum {
   PG_SITE_EXACT = 8,          /* each iteration touches every byte of its window */
   PG_SITE_LOADS_POINTER = 16,
   PG_SITE_HAS_AFFINE = 32,    /* struct __pg_access of the entry is meaningful */
-  PG_SITE_MAY_CHANGE_PIN = 64 /* for all that the compiler knows; its addresses are affine then */
+  PG_SITE_MAY_CHANGE_PIN = 64, /* for all that the compiler knows; its addresses are affine then */
+  PG_SITE_MAY_TOUCH_KEPT = 128 /* the same for pins that are kept */
 };
+/* Added to a pin's width: the loop keeps the place in a variable while it runs, so nothing else may touch it at all. */
+#define PG_PIN_KEPT 0x80000000u
 /* Operations of results (0: last value). */
 enum {
   PG_LAST = 0, PG_ADD = 1, PG_MUL = 2, PG_AND = 3, PG_OR = 4, PG_XOR = 5, PG_MIN = 6, PG_MAX = 7,
@@ -105,7 +108,8 @@ struct __pg_access {
 /* Memory that must not change while the loop runs: nobody would notice. */
 struct __pg_pin {
   __pg_u64 address;
-  __pg_u64 width;
+  __pg_u32 width;
+  __pg_u32 kept;  /* not 0: PG_PIN_KEPT */
 };
 
 /* How an entry is made of the numbers that a loop hands over (`start` below). The numbers, in this order: n_values
@@ -151,7 +155,7 @@ struct __pg_recipe {
   const struct __pg_dim *dims;         /* n_dims */
   const struct __pg_origin *origins;   /* n_bases */
   const struct __pg_access *accesses;  /* n_sites: what is known before; terms fill in the rest */
-  const __pg_u32 *pins;                /* n_pins: their widths */
+  const __pg_u32 *pins;                /* n_pins: their widths, PG_PIN_KEPT */
   const struct __pg_term *terms;
   const __pg_u32 *moved;               /* numbers that move on with dimension 0: by the number behind it, each time */
   __pg_u32 n_terms, n_moved;

@@ -27,6 +27,8 @@ mod constants {
     pub const PG_SITE_LOADS_POINTER: u32 = 16;
     pub const PG_SITE_HAS_AFFINE: u32 = 32;
     pub const PG_SITE_MAY_CHANGE_PIN: u32 = 64;
+    pub const PG_SITE_MAY_TOUCH_KEPT: u32 = 128;
+    pub const PG_PIN_KEPT: u32 = 0x8000_0000;
     pub const PG_LAST: u32 = 0;
     pub const PG_ADD: u32 = 1;
     pub const PG_MUL: u32 = 2;
@@ -165,7 +167,8 @@ pub struct Access {
 #[repr(C)]
 pub struct Pin {
     pub address: u64,
-    pub width: u64,
+    pub width: u32,
+    pub kept: u32,
 }
 
 /// `struct __pg_dim`.
@@ -368,7 +371,7 @@ impl Info {
         // SAFETY: as for `sites`.
         self.recipe().map_or(&[], |r| unsafe { table(r.accesses, self.n_sites) })
     }
-    /// Width of each pin; empty without a recipe.
+    /// Width of each pin, and whether it is kept; empty without a recipe.
     pub fn pin_widths(&self) -> &[u32] {
         // SAFETY: as for `sites`.
         self.recipe().map_or(&[], |r| unsafe { table(r.pins, self.n_pins) })
@@ -524,7 +527,7 @@ mod tests {
         layout!(checks, ResultInfo, "result", [op = "op", ty = "type", how = "how", with = "with"]);
         layout!(checks, Base, "base", [pointer, object_lo, object_hi, dynamic]);
         layout!(checks, Access, "access", [stride, lo, hi]);
-        layout!(checks, Pin, "pin", [address, width]);
+        layout!(checks, Pin, "pin", [address, width, kept]);
         layout!(checks, Dim, "dim", [first, relation, is_unsigned, step, low, high]);
         layout!(checks, Origin, "origin", [kind, number, size]);
         layout!(checks, Term, "term", [op, operand]);
@@ -557,7 +560,7 @@ mod tests {
         }
         constants!(PG_ABI_VERSION PG_ATTACH_IN_ORDER PG_MAX_DIMS PG_PARALLEL PG_POSSIBLY_PARALLEL PG_CHECK_NONE PG_CHECK_PREDICATE
             PG_CHECK_INSPECTOR PG_CHECK_LOGS PG_LOOP_MAY_ABORT PG_LOOP_CUDA_EXACT PG_LOOP_DYNAMIC PG_LOOP_DOUBTED PG_SITE_STORE
-            PG_SITE_LOGGED PG_SITE_UNCONDITIONAL PG_SITE_EXACT PG_SITE_LOADS_POINTER PG_SITE_HAS_AFFINE PG_SITE_MAY_CHANGE_PIN PG_LAST PG_ADD
+            PG_SITE_LOGGED PG_SITE_UNCONDITIONAL PG_SITE_EXACT PG_SITE_LOADS_POINTER PG_SITE_HAS_AFFINE PG_SITE_MAY_CHANGE_PIN PG_SITE_MAY_TOUCH_KEPT PG_PIN_KEPT PG_LAST PG_ADD
             PG_MUL PG_AND PG_OR PG_XOR PG_MIN PG_MAX PG_EXTREME PG_FOLLOWS PG_TAKE_LESS PG_TAKE_LESS_OR_EQUAL PG_TAKE_GREATER
             PG_TAKE_GREATER_OR_EQUAL PG_TAKE_UNORDERED PG_TOOK_NAN PG_LANES PG_I8 PG_U8 PG_I16 PG_U16 PG_I32 PG_U32 PG_I64 PG_U64 PG_F32
             PG_F64 PG_LT PG_LE PG_GT PG_GE PG_NE PG_FROM_POINTER PG_FROM_OBJECT PG_FROM_NOWHERE PG_TERM_CONSTANT

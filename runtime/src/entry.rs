@@ -182,7 +182,7 @@ impl Engine {
         let mut fp = FloatingPoint::enter();
         // What a store may change here, the body takes for constant.
         // SAFETY: promised by the caller, here and below.
-        if matches!(unsafe { predicate::prove(info, entry) }, Err(Obstacle::Pin(..))) {
+        if unsafe { predicate::prove(info, entry) }.is_err_and(|obstacle| obstacle.is_final()) {
             return false;
         }
         // SAFETY: as above.
@@ -305,7 +305,7 @@ impl Engine {
         let logs = |method, rest, forced| Plan { method, proven: false, rest, forced, claimed: false };
         // SAFETY: promised by the caller.
         let proof = unsafe { predicate::prove(info, entry) };
-        let is_pin = matches!(proof, Err(Obstacle::Pin(..)));
+        let is_pin = proof.as_ref().is_err_and(Obstacle::is_final);
         if let (Some(method), true, false) = (self.config.log, info.n_pairs != 0, is_pin || doubted) {
             return Ok(logs(method, Rest::default(), true));
         }
@@ -324,7 +324,10 @@ impl Engine {
                 line(b)
             )),
             Err(Obstacle::Pin(store, _)) => {
-                Err(format!("the store in line {} may change what the loop depends on", line(store)))
+                Err(format!("the access in line {} may meet what the loop depends on", line(store)))
+            }
+            Err(Obstacle::Kept(..)) => {
+                Err("a place that the loop accumulates in is something else that it depends on".into())
             }
         }
     }

@@ -35,6 +35,8 @@ pub(super) struct ResultSlot {
     pub name: String,
     /// The program's variable that gets it; `None`: nothing of the program's.
     pub var: Option<VarId>,
+    /// The place in memory that gets it, by its number in [`LoopPlan::kept`].
+    pub kept: Option<usize>,
     pub kind: Scalar,
     pub gives: Gives,
 }
@@ -75,7 +77,8 @@ fn results_of(unit: &TranslationUnit, plan: &LoopPlan) -> Printed<Vec<ResultSlot
     for (var, role) in &plan.scalars {
         let slot = |var: VarId, gives: Gives| -> Printed<ResultSlot> {
             let kind = scalar(&unit.types, unit.var(var).ty.ty)?;
-            Ok(ResultSlot { name: variable(var), var: Some(var), kind, gives })
+            let kept = plan.kept.iter().position(|kept| kept.var == var);
+            Ok(ResultSlot { name: variable(var), var: kept.is_none().then_some(var), kept, kind, gives })
         };
         match role {
             ScalarRole::Reduction { op, .. } => results.push(slot(*var, Gives::Reduction(*op))?),
@@ -89,6 +92,7 @@ fn results_of(unit: &TranslationUnit, plan: &LoopPlan) -> Printed<Vec<ResultSlot
                 results.push(ResultSlot {
                     name: body::taken_by(*var),
                     var: None,
+                    kept: None,
                     kind: Scalar::Int(IntKind::ULongLong),
                     gives: Gives::Setter,
                 });
@@ -127,7 +131,8 @@ pub fn loop_code(
     the_loop: &LoopStmt,
     options: &CodegenOptions,
 ) -> Printed<LoopCode> {
-    let mut innermost = the_loop;
+    // What is printed is the loop with variables for the places that it keeps; what stands in the user's text is `the_loop`.
+    let mut innermost = plan.held.as_deref().unwrap_or(the_loop);
     while innermost.id != plan.dims[plan.dims.len() - 1].loop_id {
         innermost = inner_loop(&innermost.body).ok_or("a nest that is not perfect")?;
     }
@@ -239,7 +244,7 @@ impl Emitter<'_> {
     }
 
     /// Field of a value union for a scalar.
-    fn unpack(kind: Scalar, slot: &str) -> String {
+    pub fn unpack(kind: Scalar, slot: &str) -> String {
         match kind {
             Scalar::F32 => format!("{slot}.f"),
             Scalar::F64 => format!("{slot}.d"),
@@ -686,6 +691,7 @@ impl Emitter<'_> {
             add(site.loads_pointer, "PG_SITE_LOADS_POINTER");
             add(site.affine.is_some(), "PG_SITE_HAS_AFFINE");
             add(site.may_change_pin, "PG_SITE_MAY_CHANGE_PIN");
+            add(site.may_touch_kept, "PG_SITE_MAY_TOUCH_KEPT");
             let _ = write!(
                 sites,
                 "{{{}, {}, {}, {}}}, ",

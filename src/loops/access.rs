@@ -198,7 +198,7 @@ impl<'a> Accesses<'a> {
                 accesses.note_invariant(&start.value)?;
             }
             if let [head] = heads {
-                accesses.find_secondary(head, body)?;
+                accesses.find_secondary(head, whole, body)?;
             }
             let level = accesses.level(head)?;
             accesses.dims.push(level);
@@ -209,8 +209,9 @@ impl<'a> Accesses<'a> {
 
     /// Finds the scalars that every iteration moves by the same amount: one assignment in the whole loop, which nothing can
     /// skip or repeat. Everything else in the loop's step is refused.
-    fn find_secondary(&mut self, head: &Counted, body: &Stmt) -> Result<(), Refused> {
-        let mut declared = BTreeSet::new();
+    fn find_secondary(&mut self, head: &Counted, whole: &LoopStmt, body: &Stmt) -> Result<(), Refused> {
+        // What is kept for a place in memory goes back there as a sum.
+        let mut declared: BTreeSet<VarId> = whole.cells.iter().map(|cell| cell.var).collect();
         nest::statements(body, &mut |s| {
             if let StmtKind::Declare { var, .. } = s.kind {
                 declared.insert(var);
@@ -422,8 +423,22 @@ impl<'a> Accesses<'a> {
         let width = self.width(place)?;
         let ty = place.ty;
         let address = Expr { kind: ExprKind::AddressOf(place.clone()), ty, span: place.span };
-        self.pinned.push(Pinned { address, width });
+        self.pinned.push(Pinned { address, width, is_kept: false });
         Ok(())
+    }
+
+    /// Base and byte offset of a place that the loop keeps in a variable, and its index among what is pinned. `None`: the
+    /// same place isn't found in all iterations.
+    pub fn keep(&mut self, place: &Place) -> Result<Option<(BaseId, Linear, usize)>, Refused> {
+        let (base, offset) = self.location(place, 0)?;
+        let fixed = offset.filter(|offset| offset.terms.is_empty());
+        let Some(offset) = fixed.filter(|_| !matches!(self.bases[base.0 as usize], Base::Dynamic)) else {
+            return Ok(None);
+        };
+        self.pin(place)?;
+        let pin = self.pinned.len() - 1;
+        self.pinned[pin].is_kept = true;
+        Ok(Some((base, offset, pin)))
     }
 
     fn supported(&self, place: &Place) -> Result<(), Refused> {
@@ -845,6 +860,7 @@ impl<'a> Accesses<'a> {
                 unconditional: self.path.is_empty() && !self.has_continue,
                 affine,
                 may_change_pin: false,
+                may_touch_kept: false,
                 logged: false,
             });
             let inner = self.inner.iter().map(|l| (l.id, l.range.clone())).collect();

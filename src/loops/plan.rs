@@ -6,7 +6,7 @@
 //! [`Bound`] expressions over live-in scalars; generated code evaluates them in 64-bit arithmetic that notices
 //! overflow (an overflow means: the loop runs as it stood).
 
-use crate::c::hir::{Expr, IntKind, LoopId, PlaceId, Span, VarId};
+use crate::c::hir::{Expr, IntKind, LoopId, LoopStmt, Place, PlaceId, Span, VarId};
 use std::collections::BTreeMap;
 
 /// Most dimensions that are merged into one iteration space. The C ABI has the same number (`PG_MAX_DIMS`).
@@ -230,6 +230,8 @@ pub struct Site {
     pub affine: Option<Affine>,
     /// Stores: whether it may change a pinned word for all that is known before the entry.
     pub may_change_pin: bool,
+    /// Whether it may touch a place that the loop keeps in a variable, for all that is known before the entry.
+    pub may_touch_kept: bool,
     /// Whether accesses must be logged when the loop is speculated (it takes part in an unresolved pair, and is no
     /// load that the same iteration's unconditional store to the same address stands for).
     pub logged: bool,
@@ -266,6 +268,19 @@ pub struct Pinned {
     pub address: Expr,
     /// Bytes.
     pub width: u32,
+    /// Whether it is a place that the loop keeps in a variable: then nothing else in the loop may touch it at all.
+    pub is_kept: bool,
+}
+
+/// A place in memory that the loop keeps in a variable.
+#[derive(Clone, Debug)]
+pub struct Kept {
+    /// The variable, which the program doesn't have.
+    pub var: VarId,
+    /// Index of the place in [`LoopPlan::pinned`].
+    pub pin: usize,
+    /// The place.
+    pub place: Place,
 }
 
 /// Something that must hold at entry for the affine forms to be true.
@@ -314,6 +329,10 @@ pub struct LoopPlan {
     pub pairs: Vec<Pair>,
     /// Memory that must not change.
     pub pinned: Vec<Pinned>,
+    /// Places in memory that the loop keeps in variables, and the loop as it then is.
+    pub kept: Vec<Kept>,
+    /// See `kept`; `None`: as it stands.
+    pub held: Option<Box<LoopStmt>>,
     /// Conditions of the affine forms.
     pub assumptions: Vec<Assumption>,
     /// Whether an iteration may have to give up on a device (integer division, conversions out of range, domain

@@ -587,7 +587,7 @@ static void bound(__pg_i64 n, int hit)
   int *p = array((2 * n + 1) * 4), *index = array(n * 4), *p2;
   struct __pg_base bases[2] = { { ADDRESS(p), 0, 0, 0 }, { ADDRESS(index), 0, 0, 0 } };
   struct __pg_access accesses[2] = { { { 0 }, 0, 0 }, { { 4 }, 0, 4 } };
-  struct __pg_pin pin = { ADDRESS(p + 2 * n), 4 };
+  struct __pg_pin pin = { ADDRESS(p + 2 * n), 4, 0 };
   struct __pg_entry entry = { &bound_info, { n, 1, 1, 1 }, 0, 0, bases, accesses, &pin };
   memset(p, 0, (2 * n + 1) * 4);
   p[2 * n] = n;
