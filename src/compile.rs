@@ -9,11 +9,14 @@ use crate::c::hir::{LoopId, LoopStmt, Stmt, StmtKind, TranslationUnit};
 use crate::codegen::{Edit, Generated};
 use crate::driver::arguments::{self, Decision, Input, Invocation, Mode};
 use crate::driver::interruption::{Cancellation, Folder};
+use crate::driver::pragmas;
+use crate::driver::reports;
 use crate::driver::splice::{self, TokenEdit};
 use crate::driver::toolchain::{self, Messages, Obstacle, Preprocessed, Rewritten, Toolchain};
 use crate::loops::options::{AnalysisOptions, CodegenOptions};
 use crate::loops::plan::LoopReport;
-use crate::remarks;
+use crate::remarks::Report;
+use crate::verdict;
 use std::ffi::OsString;
 use std::fs;
 use std::io::Write;
@@ -53,12 +56,12 @@ pub const STAGES: Option<Stages> = Some(Stages {
 struct Prepared {
     /// The rewritten text; none if there is nothing to change.
     rewritten: Option<Rewritten>,
+    /// The text as it was written but for our pragmas, of which the compiler would warn; none if it doesn't have any.
+    plain: Option<PathBuf>,
     /// The dependency file to write.
     dependencies: Option<(PathBuf, Vec<u8>)>,
-}
-
-impl Prepared {
-    const UNTOUCHED: Prepared = Prepared { rewritten: None, dependencies: None };
+    /// What is told of its loops, where somebody wants to know, and pragmas that can't apply.
+    report: Report,
 }
 
 /// What compiling one input came to.
@@ -97,6 +100,7 @@ pub fn run(command: &[OsString], stages: Option<Stages>) -> ExitCode {
     let invocation = match arguments::parse(command) {
         Decision::PassThrough { arguments, .. } => return failure(&toolchain.become_real(&arguments)),
         Decision::Handle(invocation) => invocation,
+        Decision::Invalid(problem) => return failure(&problem),
     };
     if let Some(stages) = stages
         && !Toolchain::is_nested()
@@ -179,7 +183,9 @@ pub fn handle(
     std::thread::scope(|scope| {
         let (folders, cancellation) = (&folders, &cancellation);
         let early = alone.map(|input| {
-            scope.spawn(move || compile_original(toolchain, invocation, input, &folders[0], cancellation))
+            scope.spawn(move || {
+                compile_original(toolchain, invocation, input, None, &folders[0], cancellation)
+            })
         });
         let prepared = invocation
             .inputs
@@ -188,7 +194,8 @@ pub fn handle(
             .map(|(input, own)| with_stack(|| prepare(toolchain, invocation, input, own, stages)))
             .collect::<Result<Option<Vec<Prepared>>, String>>();
         let is_wanted = |prepared: &Prepared| {
-            prepared.rewritten.as_ref().is_none_or(|text| text.messages == Messages::Compiler)
+            let text = prepared.rewritten.as_ref();
+            prepared.plain.is_none() && text.is_none_or(|text| text.messages == Messages::Compiler)
         };
         let early = match &prepared {
             Ok(Some(list)) if list.iter().all(is_wanted) => early,
@@ -198,7 +205,11 @@ pub fn handle(
             }
         };
         match prepared? {
-            Some(prepared) => finish(toolchain, invocation, &folder, folders, prepared, early),
+            Some(prepared) => {
+                let reports = prepared.iter().map(|outcome| outcome.report.clone()).collect();
+                reports::deliver(invocation, reports);
+                finish(toolchain, invocation, &folder, folders, prepared, early)
+            }
             None => Ok(None),
         }
     })
@@ -213,7 +224,12 @@ fn finish(
     prepared: Vec<Prepared>,
     mut early: Option<Early>,
 ) -> Result<Option<Finished>, String> {
-    if early.is_none() && prepared.iter().all(|outcome| outcome.rewritten.is_none()) {
+    let has_pragmas = prepared.iter().any(|outcome| outcome.plain.is_some());
+    let errors: String = prepared.iter().map(|outcome| outcome.report.error_messages()).collect();
+    if !errors.is_empty() {
+        return refuse(toolchain, invocation, folders, &prepared, &errors);
+    }
+    if early.is_none() && !has_pragmas && prepared.iter().all(|outcome| outcome.rewritten.is_none()) {
         return Ok(None);
     }
     // Everything is made in our folder, and nothing of the user's is written before all of it is there: whatever fails
@@ -221,12 +237,12 @@ fn finish(
     let mut messages = Vec::new();
     let mut made = Vec::new();
     for ((input, outcome), own) in invocation.inputs.iter().zip(&prepared).zip(folders) {
-        let output = own.join(output_name(invocation, input));
+        let output = own.join(invocation.output_name(input));
         match compile_one(toolchain, invocation, input, outcome, own, &output, early.take())? {
             Compiled::Fine(said) => messages.extend(said),
             Compiled::Misread(messages) => return Ok(Some(Finished { success: false, messages })),
             Compiled::Declined => {
-                if invocation.own.report.is_some() {
+                if !invocation.own.reports.is_empty() {
                     // The user's own command says what it says; this is for whoever wonders where the loops are.
                     eprintln!(
                         "paragon-cc: {}: left as it stood: it didn't compile with its loops",
@@ -252,7 +268,7 @@ fn finish(
     }
     let install = || {
         invocation.inputs.iter().zip(&made).try_for_each(|(input, made)| {
-            let name = output_name(invocation, input);
+            let name = invocation.output_name(input);
             install(made, invocation.output.as_deref().unwrap_or(&name), invocation.mode)
         })
     };
@@ -330,26 +346,49 @@ fn with_stack<T: Send>(work: impl Fn() -> Result<T, String> + Sync) -> Result<T,
     })
 }
 
-/// The name of what the compilation of `input` makes, unless the user gives one.
-fn output_name(invocation: &Invocation, input: &Input) -> PathBuf {
-    let ending = if invocation.mode == Mode::Assembly { "s" } else { "o" };
-    PathBuf::from(input.path.file_name().unwrap_or_default()).with_extension(ending)
-}
-
 /// The folder for compilations of the text as it was written, in that of the input.
 const BESIDE: &str = "beside";
+
+/// Ends a command with pragmas of ours that can't apply. What else is wrong with its text comes first: the user's own command
+/// says it.
+fn refuse(
+    toolchain: &Toolchain,
+    invocation: &Invocation,
+    folders: &[PathBuf],
+    prepared: &[Prepared],
+    errors: &str,
+) -> Result<Option<Finished>, String> {
+    let mut messages = Vec::new();
+    for ((input, outcome), own) in invocation.inputs.iter().zip(prepared).zip(folders) {
+        let plain = outcome.plain.as_deref();
+        let (status, said) =
+            compile_original(toolchain, invocation, input, plain, own, &Cancellation::default())?;
+        if !status.success() {
+            return Ok(None);
+        }
+        messages.extend(said);
+    }
+    messages.extend(errors.as_bytes());
+    Ok(Some(Finished { success: false, messages }))
+}
+
+/// The text as it was written, as one that is compiled in place of the user's: without pragmas of ours, where it has any.
+fn written(plain: Option<&Path>) -> Option<Rewritten> {
+    plain.map(|path| Rewritten { path: path.into(), expanded: false, messages: Messages::Alike })
+}
 
 /// Compiles the text as it was written into [`BESIDE`].
 fn compile_original(
     toolchain: &Toolchain,
     invocation: &Invocation,
     input: &Input,
+    plain: Option<&Path>,
     folder: &Path,
     cancellation: &Cancellation,
 ) -> Ran {
     let beside = folder.join(BESIDE);
-    let output = beside.join(output_name(invocation, input));
-    let command = toolchain.compilation(invocation, input, None, &output);
+    let output = beside.join(invocation.output_name(input));
+    let command = toolchain.compilation(invocation, input, written(plain).as_ref(), &output);
     let outcome = toolchain.run_own(&command, &beside, invocation.from_files, cancellation);
     outcome.map_err(|error| error.to_string())
 }
@@ -365,10 +404,11 @@ fn compile_one(
     early: Option<Early>,
 ) -> Result<Compiled, String> {
     let wait = |thread: Early| thread.join().unwrap_or_else(|_| Err("an internal error".to_string()));
-    let original = || compile_original(toolchain, invocation, input, folder, &Cancellation::default());
+    let plain = prepared.plain.as_deref();
+    let original = || compile_original(toolchain, invocation, input, plain, folder, &Cancellation::default());
     let Some(rewritten) = &prepared.rewritten else {
         let (status, said) = early.map_or_else(original, wait)?;
-        let beside = folder.join(BESIDE).join(output_name(invocation, input));
+        let beside = folder.join(BESIDE).join(invocation.output_name(input));
         return Ok(match status.success() && fs::rename(beside, output).is_ok() {
             true => Compiled::Fine(said),
             false => Compiled::Declined,
@@ -380,7 +420,8 @@ fn compile_one(
     };
     let parser_is_silent = || {
         let beside = folder.join(BESIDE);
-        let mut command = toolchain.compilation(invocation, input, None, &beside.join("unused"));
+        let text = written(plain);
+        let mut command = toolchain.compilation(invocation, input, text.as_ref(), &beside.join("unused"));
         command.push("-fsyntax-only".into());
         let outcome = toolchain.run_own(&command, &beside, invocation.from_files, &Cancellation::default());
         outcome.is_ok_and(|(status, said)| status.success() && said.is_empty())
@@ -425,22 +466,31 @@ fn prepare(
         Ok(text) => text,
         // Without its dependencies the file can't go through the stages of a command that writes them.
         Err(Obstacle::Unsuitable(_)) if invocation.dependencies.is_none() => {
-            return Ok(Some(Prepared::UNTOUCHED));
+            return Ok(Some(Prepared {
+                rewritten: None,
+                plain: None,
+                dependencies: None,
+                report: Report::default(),
+            }));
         }
         Err(_) => return Ok(None),
     };
     let mut unit = (stages.lower)(&text.expanded.text, &invocation.dialect)?;
-    let rewritten = match invocation.own.echo {
-        true => echo(invocation, input, folder, &text, &unit)?,
+    let mut prepared = match invocation.own.echo {
+        true => {
+            let rewritten = echo(invocation, input, folder, &text, &unit)?;
+            Prepared { rewritten, plain: None, dependencies: None, report: Report::default() }
+        }
         false => {
             (stages.normalize)(&mut unit, &invocation.analysis);
             rewrite(toolchain, invocation, input, folder, &text, &unit, stages)?
         }
     };
-    Ok(Some(Prepared { rewritten, dependencies: text.dependencies }))
+    prepared.dependencies = text.dependencies;
+    Ok(Some(prepared))
 }
 
-/// Finds loops, and writes the text with what was generated for them; `None` if there is none to change.
+/// Finds loops, and writes the text with what was generated for them, if there is one to change.
 fn rewrite(
     toolchain: &Toolchain,
     invocation: &Invocation,
@@ -449,7 +499,7 @@ fn rewrite(
     text: &Preprocessed,
     unit: &TranslationUnit,
     stages: Stages,
-) -> Result<Option<Rewritten>, String> {
+) -> Result<Prepared, String> {
     let reports = (stages.classify)(unit, &invocation.analysis);
     let options = CodegenOptions {
         runtime: toolchain::runtime_library(),
@@ -458,47 +508,59 @@ fn rewrite(
         checked_threads: invocation.own.checked_threads,
     };
     let generated = (stages.generate)(unit, &reports, &options);
+    let errors = verdict::misplaced_pragmas(unit, &reports);
+    let is_told = invocation.own.wants_report() || !errors.is_empty();
+    let mut report = match is_told {
+        true => Report::new(unit, &text.expanded.text, &reports, &errors),
+        false => Report::default(),
+    };
+    for (file, line, reason) in &generated.left_out {
+        report.leave_out(file, *line, reason);
+    }
     let edits = token_edits(unit, &generated.edits);
     let mut spliced = None;
+    let mut plain = None;
     let name = input.path.display();
-    let mut reasons: Vec<String> = Vec::new();
-    for (file, line, reason) in &generated.left_out {
-        reasons.push(format!("{file}:{line}: left as it stood: {reason}"));
-    }
     let braces = edits.iter().any(|edit| matches!(edit, TokenEdit::Before { wrap_until: Some(_), .. }));
     let mut spoke = text.spoke;
+    // Only somebody who sees macros may hear of pragmas.
+    let shows_macros = invocation.shows_macros();
     // Most files have no loop for us: for them this is all.
-    if !edits.is_empty() {
-        let target = match invocation.shows_macros() {
+    if !edits.is_empty() || shows_macros && !unit.pragmas.is_empty() {
+        let target = match shows_macros {
             true => toolchain.directives(invocation, input, folder),
             false => Ok((text.expanded.clone(), false)),
         };
         match target {
-            Ok((directives, said)) => {
+            Ok((mut directives, said)) => {
+                if shows_macros
+                    && !unit.pragmas.is_empty()
+                    && let Some(without) = pragmas::without_own(&directives.text)
+                {
+                    directives.text = without;
+                    let path = folder.join("plain.c");
+                    fs::write(&path, directives.restore(&directives.text))
+                        .map_err(|error| error.to_string())?;
+                    plain = Some(path);
+                }
                 let result =
                     splice::splice(&text.expanded.text, &directives.text, &generated.prelude, &edits);
                 let declined = result.declined.iter();
-                reasons.extend(declined.map(|(_, reason)| format!("{name}: left as it stood: {reason}")));
+                report
+                    .notes
+                    .extend(declined.map(|(_, reason)| format!("{name}: left as it stood: {reason}")));
                 spliced = Some((directives, result));
                 spoke |= said;
             }
-            Err(obstacle) => reasons.push(format!("{name}: left as it stood: {obstacle}")),
+            Err(obstacle) => report.notes.push(format!("{name}: left as it stood: {obstacle}")),
         }
     }
     if let Some(stage) = &invocation.own.dump_after {
         let result = spliced.as_ref().map(|(_, result)| result.text.as_str());
         dump(stage, &text.expanded.text, unit, &reports, &generated, result.unwrap_or_default());
     }
-    if let Some(format) = &invocation.own.report {
-        let mut remarks = remarks::render(&reports, format == "json");
-        for reason in reasons.iter().filter(|_| format == "text") {
-            remarks.push_str(reason);
-            remarks.push('\n');
-        }
-        // Nobody to tell if standard error is closed.
-        let _ = std::io::stderr().write_all(remarks.as_bytes());
-    }
-    let Some((directives, result)) = spliced else { return Ok(None) };
+    let mut prepared = Prepared { rewritten: None, plain, dependencies: None, report };
+    let Some((directives, result)) = spliced else { return Ok(prepared) };
     let rewritten = directives.restore(&result.text);
     let prelude = generated.prelude.into_bytes();
     let kernels = generated.kernels.into_iter().enumerate();
@@ -506,7 +568,7 @@ fn rewrite(
     let kept = [("spliced.c".into(), rewritten.clone()), ("prelude.c".into(), prelude)];
     keep(invocation, input, kept.into_iter().chain(kernels));
     if result.applied == 0 {
-        return Ok(None);
+        return Ok(prepared);
     }
     let path = folder.join("spliced.c");
     fs::write(&path, &rewritten).map_err(|error| error.to_string())?;
@@ -516,7 +578,8 @@ fn rewrite(
         false if braces => Messages::Parser,
         false => Messages::Alike,
     };
-    Ok(Some(Rewritten { path, expanded: false, messages }))
+    prepared.rewritten = Some(Rewritten { path, expanded: false, messages });
+    Ok(prepared)
 }
 
 /// Writes the text that the typed tree stands for. What isn't text as a whole compiles as it is.
@@ -626,7 +689,7 @@ pub struct FunctionReport {
 /// Every function definition of the inputs of `command` (for `paragon functions`).
 pub fn functions(command: &[OsString], stages: Option<Stages>) -> Result<Vec<FunctionReport>, String> {
     let mut reports = Vec::new();
-    for_each_unit(command, stages, |unit, _, _| {
+    for_each_unit(command, stages, |unit, _, _, _| {
         let file =
             |span: crate::c::hir::Span| unit.files.get(span.file as usize).cloned().unwrap_or_default();
         reports.extend(unit.functions.iter().map(|function| FunctionReport {
@@ -645,34 +708,38 @@ pub fn functions(command: &[OsString], stages: Option<Stages>) -> Result<Vec<Fun
     Ok(reports)
 }
 
-/// The reports of every loop of the inputs of `command` (for `paragon explain`).
-pub fn explain(command: &[OsString], stages: Option<Stages>) -> Result<Vec<LoopReport>, String> {
-    let mut reports = Vec::new();
-    for_each_unit(command, stages, |unit, stages, invocation| {
+/// The report on every loop of the inputs of `command` (for `paragon explain`).
+pub fn explain(command: &[OsString], stages: Option<Stages>) -> Result<Report, String> {
+    let mut report = Report::default();
+    for_each_unit(command, stages, |unit, text, stages, invocation| {
         (stages.normalize)(unit, &invocation.analysis);
-        reports.extend((stages.classify)(unit, &invocation.analysis));
+        let loops = (stages.classify)(unit, &invocation.analysis);
+        let errors = verdict::misplaced_pragmas(unit, &loops);
+        report.extend(Report::new(unit, text, &loops, &errors));
     })?;
-    Ok(reports)
+    Ok(report)
 }
 
 /// Lowers each input of `command`.
 fn for_each_unit(
     command: &[OsString],
     stages: Option<Stages>,
-    mut visit: impl FnMut(&mut TranslationUnit, &Stages, &Invocation),
+    mut visit: impl FnMut(&mut TranslationUnit, &str, &Stages, &Invocation),
 ) -> Result<(), String> {
     let stages = stages.ok_or("this build has no analysis")?;
     let toolchain = Toolchain::find()?;
     let invocation = match arguments::parse(command) {
         Decision::Handle(invocation) => invocation,
         Decision::PassThrough { reason, .. } => return Err(format!("compiled without Paragon: {reason}")),
+        Decision::Invalid(problem) => return Err(problem),
     };
     for input in &invocation.inputs {
         let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
         let text = toolchain
             .preprocess(&invocation, input, folder.path())
             .map_err(|obstacle| obstacle.to_string())?;
-        visit(&mut (stages.lower)(&text.expanded.text, &invocation.dialect)?, &stages, &invocation);
+        let text = &text.expanded.text;
+        visit(&mut (stages.lower)(text, &invocation.dialect)?, text, &stages, &invocation);
     }
     Ok(())
 }

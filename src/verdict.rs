@@ -5,14 +5,17 @@
 
 use crate::analysis::dependence::Range;
 use crate::analysis::pairs::{self, Pairs, Steps};
+use crate::analysis::slice;
 use crate::c::hir::*;
-use crate::loops::access::{Accesses, describe, fused};
+use crate::c::pragma::Wish;
+use crate::loops::access::{Accesses, contraction, describe};
 use crate::loops::alias;
 use crate::loops::cells;
 use crate::loops::counted::{Counted, counted};
 use crate::loops::nest;
 use crate::loops::options::AnalysisOptions;
 use crate::loops::plan::*;
+use crate::loops::reason::{AccessNote, Advice, Kind, Reason};
 use crate::loops::scalars;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,18 +27,12 @@ pub fn classify(unit: &TranslationUnit, options: &AnalysisOptions) -> Vec<LoopRe
         let mut settled: BTreeSet<LoopId> = BTreeSet::new();
         for found in nest::loops(function) {
             let l = found.the_loop;
-            let mut report = LoopReport {
-                id: Some(l.id),
-                file: file_name(unit, l.keyword_span.file),
-                line: l.keyword_span.line,
-                function: unit.var(function.var).name.clone(),
-                verdict: Verdict::Sequential,
-                check: Check::None,
-                reason: String::new(),
-                plan: None,
-            };
             let judged = match &function.fixed {
-                Some(reason) => Err(format!("the function has {reason}")),
+                _ if unit.wish(l) == Some(Wish::Forbid) => {
+                    let text = "`#pragma paragon forbid` stands in front of it";
+                    Err(Reason::new(Kind::Forbidden, text))
+                }
+                Some(reason) => Err(Reason::new(Kind::FunctionFixed, format!("the function has {reason}"))),
                 None => match cells::held(unit, l) {
                     None => judge(unit, options, number, l),
                     // Where its places can't be kept in variables, the loop is tried as it stands.
@@ -43,6 +40,8 @@ pub fn classify(unit: &TranslationUnit, options: &AnalysisOptions) -> Vec<LoopRe
                         .or_else(|why| judge(unit, options, number, l).map_err(|_| why)),
                 },
             };
+            let mut report = sequential(unit, l.keyword_span, &unit.var(function.var).name);
+            report.id = Some(l.id);
             match judged {
                 Ok((verdict, check, reason, plan)) => {
                     (report.verdict, report.check, report.reason) = (verdict, check, reason);
@@ -60,38 +59,105 @@ pub fn classify(unit: &TranslationUnit, options: &AnalysisOptions) -> Vec<LoopRe
         }
     }
     for refused in &unit.refused {
-        for (file, line) in &refused.loops {
-            reports.push(LoopReport {
-                id: None,
-                file: file_name(unit, *file),
-                line: *line,
-                function: refused.name.clone(),
-                verdict: Verdict::Sequential,
-                check: Check::None,
-                reason: format!("the function was not understood: {}", refused.reason),
-                plan: None,
-            });
+        for keyword in &refused.loops {
+            let text = format!("the function was not understood: {}", refused.reason);
+            let reason = Reason::new(Kind::NotUnderstood, text);
+            reports.push(LoopReport { reason, ..sequential(unit, *keyword, &refused.name) });
         }
     }
     reports.sort_by(|a, b| (&a.file, a.line).cmp(&(&b.file, b.line)));
     reports
 }
 
-fn file_name(unit: &TranslationUnit, file: u32) -> String {
-    unit.files.get(file as usize).cloned().unwrap_or_default()
+/// The report of a loop that stays as it stands, still without the reason.
+fn sequential(unit: &TranslationUnit, keyword: Span, function: &str) -> LoopReport {
+    LoopReport {
+        id: None,
+        file: unit.files.get(keyword.file as usize).cloned().unwrap_or_default(),
+        line: keyword.line,
+        span: keyword,
+        function: function.to_owned(),
+        verdict: Verdict::Sequential,
+        check: Check::None,
+        reason: Reason::from(""),
+        plan: None,
+    }
 }
 
-type Judged = (Verdict, Check, String, Box<LoopPlan>);
+/// A pragma that can't apply.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PragmaError {
+    /// The pragma.
+    pub span: Span,
+    /// What it is told.
+    pub message: String,
+    /// The accesses that show why.
+    pub accesses: Vec<AccessNote>,
+}
+
+/// The pragmas that can't apply, given what became of the loops.
+pub fn misplaced_pragmas(unit: &TranslationUnit, reports: &[LoopReport]) -> Vec<PragmaError> {
+    let mut errors = Vec::new();
+    for (number, pragma) in unit.pragmas.iter().enumerate() {
+        let mut fail = |message: String, accesses: &[AccessNote]| {
+            errors.push(PragmaError { span: pragma.span, message, accesses: accesses.to_vec() });
+        };
+        let wish = match &pragma.wish {
+            Ok(wish) => *wish,
+            Err(problem) => {
+                fail(format!("`#pragma paragon`: {problem}"), &[]);
+                continue;
+            }
+        };
+        if !pragma.is_at_loop {
+            fail(format!("`#pragma paragon {wish}` stands in front of no loop"), &[]);
+            continue;
+        }
+        if unit.pragmas[..number]
+            .iter()
+            .any(|other| other.before == pragma.before && other.wish != pragma.wish)
+        {
+            fail(format!("`#pragma paragon {wish}` contradicts the one before it"), &[]);
+            continue;
+        }
+        if wish == Wish::Forbid {
+            continue;
+        }
+        match reports.iter().find(|report| report.span.start == pragma.before) {
+            // That they are independent is nothing that anybody has to check, then.
+            Some(report) if report.reason.kind == Kind::NothingKept => {}
+            Some(report) if report.verdict == Verdict::Sequential => {
+                let why = match report.reason.kind {
+                    Kind::CarriedDependence | Kind::CarriedScalar | Kind::FloatingPointOrder => {
+                        "the iterations are not independent"
+                    }
+                    _ => "that can't be checked",
+                };
+                let reason = &report.reason;
+                fail(format!("`#pragma paragon {wish}`: {why}: {reason}"), &reason.accesses);
+            }
+            Some(_) => {}
+            None => fail(format!("`#pragma paragon {wish}`: the loop stands in what is not understood"), &[]),
+        }
+    }
+    errors
+}
+
+type Judged = (Verdict, Check, Reason, Box<LoopPlan>);
 
 fn judge(
     unit: &TranslationUnit,
     options: &AnalysisOptions,
     function: usize,
     l: &LoopStmt,
-) -> Result<Judged, String> {
+) -> Result<Judged, Reason> {
     let head = counted(unit, l)?;
     if let Some(reason) = nest::unsupported_control(&l.body) {
-        return Err(format!("it {reason}"));
+        return Err(reason);
+    }
+    if let Some(inner) = forbidden_inside(unit, &l.body) {
+        let text = format!("`#pragma paragon forbid` stands in front of the loop in line {inner}");
+        return Err(Reason::new(Kind::Forbidden, text));
     }
     let mut heads = vec![head];
     let mut bodies: Vec<&Stmt> = vec![&l.body];
@@ -105,25 +171,49 @@ fn judge(
         heads.push(head);
         bodies.push(&inner.body);
     }
+    let asserted = unit.wish(l);
     let mut best: Option<Judged> = None;
-    let mut reason = None;
+    let mut own = None;
     for depth in (1..=heads.len()).rev() {
-        match attempt(unit, options, function, l, &heads[..depth], bodies[depth - 1]) {
+        // What is said of the loop is not said of those inside it: they are only merged where that is proven.
+        let wish = asserted.filter(|_| depth == 1);
+        match attempt(unit, options, function, l, &heads[..depth], bodies[depth - 1], wish) {
             Ok(judged) => {
-                if best.as_ref().is_none_or(|b| judged.1.cost() < b.1.cost()) {
+                let merges = asserted.is_none() || depth == 1 || judged.1 == Check::None;
+                if merges && best.as_ref().is_none_or(|b| judged.1.cost() < b.1.cost()) {
                     best = Some(judged);
                 }
             }
             // The reason for the loop itself, not for a merged nest, is what helps.
-            Err(why) => reason = Some(why),
+            Err(why) if depth == 1 => own = Some(why),
+            Err(_) => {}
         }
     }
-    let best = best.ok_or_else(|| reason.unwrap_or_default())?;
+    let Some(mut best) = best else { return Err(own.unwrap_or_else(|| Reason::from(""))) };
+    let is_guess = best.1 == Check::Inspector;
     // A guess about the whole would keep the called function's loops, which may be better known, from running.
-    if best.1 == Check::Logs && has_copied_loop(unit, &l.body) {
-        return Err(format!("{}, and a function that it calls has loops of its own to try", best.2));
+    if is_guess && asserted.is_none() && has_copied_loop(unit, &l.body) {
+        let text = format!("{}, and a function that it calls has loops of its own to try", best.2);
+        return Err(Reason { kind: Kind::InnerLoopsFirst, text, ..best.2 }
+            .settled_by(own.is_none().then_some(Advice::AssertIndependent)));
+    }
+    if is_guess && own.is_none() {
+        best.2.advice.push(Advice::AssertUnchecked);
     }
     Ok(best)
+}
+
+/// The line of a loop in a body that has to stay as it stands, so that nothing around it can be run elsewhere.
+fn forbidden_inside(unit: &TranslationUnit, body: &Stmt) -> Option<u32> {
+    let mut line = None;
+    nest::statements(body, &mut |s| {
+        if let StmtKind::Loop(l) = &s.kind
+            && unit.wish(l) == Some(Wish::Forbid)
+        {
+            line.get_or_insert(l.keyword_span.line);
+        }
+    });
+    line
 }
 
 /// Iterations up to which a loop is not worth being run for itself.
@@ -166,7 +256,8 @@ fn attempt(
     l: &LoopStmt,
     heads: &[Counted],
     body: &Stmt,
-) -> Result<Judged, String> {
+    wish: Option<Wish>,
+) -> Result<Judged, Reason> {
     let owner = &unit.functions[function];
     let inductions: Vec<(VarId, bool)> = heads.iter().map(|h| (h.iv, h.iv_local)).collect();
     if inductions.iter().map(|(v, _)| v).collect::<BTreeSet<_>>().len() != heads.len() {
@@ -176,12 +267,12 @@ fn attempt(
     let roles = scalars::roles(unit, owner, l, body, &inductions, &accesses.secondary, options.reassociate)?;
     let stays_open = |v: &VarId| !matches!(roles.get(v), Some(ScalarRole::Accumulation { .. }));
     if let Some((_, line)) = accesses.fusable.iter().find(|(v, _)| stays_open(v)) {
-        return Err(fused(*line));
+        return Err(contraction(*line));
     }
     let gives_something =
         accesses.sites.iter().any(|s| s.is_store) || roles.values().any(ScalarRole::is_result);
     if !gives_something {
-        return Err("it computes nothing that is kept".into());
+        return Err(Reason::new(Kind::NothingKept, "it computes nothing that is kept"));
     }
     // Two places that are one variable: an inner dimension's bounds may not depend on what the nest assigns; that was
     // checked when its head was noted. A reduction variable may not be read by an address.
@@ -202,52 +293,65 @@ fn attempt(
             return Err("a merged dimension would store to one place".into());
         }
     }
-    let pairs = match pairs::resolve(unit, &mut accesses, &dims, &steps) {
+    let pairs = match pairs::resolve(unit, &mut accesses, &dims, &steps, wish.is_some()) {
         Pairs::Dependent(a, b) => {
             let text = |s: usize| (&accesses.forms[s].text, accesses.sites[s].span.line);
             let ((ta, la), (tb, lb)) = (text(a), text(b));
             let role = if accesses.sites[b].is_store { "the store" } else { "the load" };
-            return Err(format!(
+            let text = format!(
                 "the store to {ta} in line {la} and {role} of {tb} in line {lb} meet in different iterations"
-            ));
+            );
+            let notes = [access_note(&accesses, a), access_note(&accesses, b)];
+            return Err(Reason::new(Kind::CarriedDependence, text).about(notes));
+        }
+        // They are what the programmer vouches for.
+        Pairs::Unresolved(_) if wish == Some(Wish::Unchecked) => {
+            accesses.sites.iter_mut().for_each(|site| site.logged = false);
+            Vec::new()
         }
         Pairs::Unresolved(pairs) => pairs,
     };
     if accesses.sites.len() > 4096 || accesses.invariants.len() > 256 {
-        return Err("it is too large".into());
+        return Err(Reason::new(Kind::TooLarge, "it is too large"));
     }
-    mark_pins(unit, options, &mut accesses)?;
-    let pins_are_safe = accesses.sites.iter().all(|s| !s.may_change_pin);
+    // Every iteration is tested against the bounds, so independent iterations leave them alone.
+    let changing = match wish {
+        Some(Wish::Unchecked) => None,
+        _ => mark_pins(unit, options, &mut accesses)?,
+    };
     let cells: Vec<&Cell> = l.cells.iter().filter(|cell| roles.contains_key(&cell.var)).collect();
-    let (kept, kept_are_safe) = keep(unit, options, &mut accesses, &cells, &dims, &steps)?;
-    let worst = pairs.iter().map(|p| p.check).max_by_key(|c| c.cost());
-    let (verdict, check, reason) = match worst {
-        Some(Check::Logs) => {
-            let pair = pairs.iter().find(|p| p.check == Check::Logs);
-            (Verdict::PossiblyParallel, Check::Logs, unresolved_reason(&accesses, pair))
-        }
-        Some(_) => (Verdict::PossiblyParallel, Check::Predicate, unresolved_reason(&accesses, pairs.first())),
-        None if !pins_are_safe => (
-            Verdict::PossiblyParallel,
-            Check::Predicate,
-            "a store may change a value that the loop's bounds or addresses depend on".to_string(),
-        ),
-        None if !kept_are_safe => (
-            Verdict::PossiblyParallel,
-            Check::Predicate,
-            format!(
-                "nothing else may be the same memory as {}, which is kept in a variable",
-                kept.first().map(|kept| describe(unit, &kept.place)).unwrap_or_default()
-            ),
-        ),
-        None if !accesses.assumptions.is_empty() => {
-            (Verdict::PossiblyParallel, Check::Predicate, "index arithmetic must not wrap around".to_string())
-        }
-        None => (Verdict::Parallel, Check::None, "no two iterations touch the same memory".to_string()),
+    let (kept, meeting) = keep(unit, options, &mut accesses, &cells, &dims, &steps)?;
+    let unresolved = |check| pairs.iter().find(|p| p.check == check).map(|p| unresolved_reason(&accesses, p));
+    let predicate = (Verdict::PossiblyParallel, Check::Predicate);
+    let ((verdict, check), reason) = if let Some(reason) = unresolved(Check::Logs) {
+        ((Verdict::PossiblyParallel, Check::Inspector), reason)
+    } else if let Some(reason) = unresolved(Check::Predicate) {
+        (predicate, reason)
+    } else if let Some(reason) = changing {
+        (predicate, reason)
+    } else if let Some(reason) = meeting {
+        (predicate, reason)
+    } else if let Some(assumption) = accesses.assumptions.first() {
+        let reason = Reason::new(Kind::WrapAround, "index arithmetic must not wrap around");
+        let signed = !assumption.kind.signed() && !options.wrapping;
+        (predicate, reason.settled_by(signed.then_some(Advice::SignedIndex)))
+    } else {
+        let reason = match wish {
+            Some(Wish::Unchecked) => {
+                Reason::new(Kind::Asserted, "`#pragma paragon independent unchecked` stands in front of it")
+            }
+            _ => Reason::new(Kind::Independent, "no two iterations touch the same memory"),
+        };
+        ((Verdict::Parallel, Check::None), reason)
     };
     let scalars: BTreeMap<VarId, ScalarRole> = roles;
     let live_ins: Vec<VarId> =
         accesses.live_ins.iter().copied().filter(|v| !scalars.contains_key(v)).collect();
+    // What is computed in parts needs the iterations of a part together.
+    let in_parts = scalars.values().any(ScalarRole::is_in_parts);
+    let inspection = (check == Check::Inspector && !in_parts).then(|| {
+        slice::find(unit, body, &pairs, &accesses.sites, &accesses.site_of, &accesses.invariant_places)
+    });
     let plan = LoopPlan {
         loop_id: l.id,
         function,
@@ -276,10 +380,12 @@ fn attempt(
         sites: accesses.sites,
         site_of: accesses.site_of,
         pairs,
+        inspection,
         pinned: accesses.pinned,
         held: (!kept.is_empty()).then(|| Box::new(l.clone())),
         kept,
         assumptions: accesses.assumptions,
+        asserted: unit.wish(l).is_some(),
         may_abort: accesses.may_abort,
         cuda_exact: true,
         work: accesses.work.max(1),
@@ -288,19 +394,21 @@ fn attempt(
     Ok((verdict, check, reason, Box::new(plan)))
 }
 
-/// Finds the stores that may change a pinned word. Where nothing is known of their addresses the loop has to stay as it is.
+/// Finds the stores that may change a pinned word, and says so of the first. Where nothing is known of their addresses the loop
+/// has to stay as it is.
 fn mark_pins(
     unit: &TranslationUnit,
     options: &AnalysisOptions,
     accesses: &mut Accesses,
-) -> Result<(), String> {
+) -> Result<Option<Reason>, Reason> {
+    let mut first = None;
     for index in 0..accesses.sites.len() {
         let (site, form) = (&accesses.sites[index], &accesses.forms[index]);
         if !site.is_store {
             continue;
         }
         let hit = accesses.pinned.iter().find_map(|pin| {
-            let ExprKind::AddressOf(read) = &pin.address.kind else { return Some("a value".to_string()) };
+            let ExprKind::AddressOf(read) = &pin.address.kind else { return Some(None) };
             let distinct = match (&accesses.bases[site.base.0 as usize], nest::root_variable(read)) {
                 (Base::Object { var, size }, Some(root)) => {
                     root != *var && *size != 0 && !unit.var(root).is_extern && !unit.var(*var).is_extern
@@ -308,22 +416,30 @@ fn mark_pins(
                 _ => false,
             };
             let may = !distinct && alias::may_change(unit, options.strict_aliasing, &form.place, read);
-            may.then(|| describe(unit, read))
+            may.then_some(Some(read))
         });
-        let Some(what) = hit else { continue };
+        let Some(read) = hit else { continue };
+        let what = read.map_or("a value".to_string(), |read| describe(unit, read));
+        let read = read.map(|read| AccessNote { text: what.clone(), is_store: false, span: read.span });
+        let advice = read.is_some().then(|| Advice::CopyToLocal(what.clone()));
+        let (text, line) = (&form.text, site.span.line);
+        let text = format!(
+            "the store to {text} in line {line} may change {what}, on which the loop's bounds or addresses depend"
+        );
+        let reason = Reason::new(Kind::BoundsMayChange, text)
+            .about([access_note(accesses, index)].into_iter().chain(read))
+            .settled_by(advice);
         if site.affine.is_none() || matches!(accesses.bases[site.base.0 as usize], Base::Dynamic) {
-            let (text, line) = (&form.text, site.span.line);
-            return Err(format!(
-                "the store to {text} in line {line} may change {what}, on which the loop's bounds or addresses depend"
-            ));
+            return Err(reason);
         }
         accesses.sites[index].may_change_pin = true;
+        first.get_or_insert(reason);
     }
-    Ok(())
+    Ok(first)
 }
 
 /// Sees to it that nothing else in the loop touches the places that it keeps in variables: at compile time, or by
-/// addresses at entry (then the second answer is false).
+/// addresses at entry (then the second answer says so).
 fn keep(
     unit: &TranslationUnit,
     options: &AnalysisOptions,
@@ -331,7 +447,7 @@ fn keep(
     cells: &[&Cell],
     dims: &[Range],
     steps: &Steps,
-) -> Result<(Vec<Kept>, bool), String> {
+) -> Result<(Vec<Kept>, Option<Reason>), Reason> {
     let mut kept: Vec<Kept> = Vec::new();
     let mut found = Vec::new();
     let mut safe = true;
@@ -344,7 +460,8 @@ fn keep(
     for cell in cells {
         let name = describe(unit, &cell.place);
         let Some((base, offset, pin)) = accesses.keep(&cell.place)? else {
-            return Err(format!("{name} carries a value from one iteration to the next"));
+            let text = format!("{name} carries a value from one iteration to the next");
+            return Err(Reason::new(Kind::CarriedScalar, text));
         };
         let width = accesses.pinned[pin].width;
         // The entry looks at all of these in any case.
@@ -373,9 +490,10 @@ fn keep(
             }
             if site.affine.is_none() || matches!(other, Base::Dynamic) {
                 let (text, line) = (&form.text, site.span.line);
-                return Err(format!(
-                    "{name} is combined with a value in every iteration, and {text} in line {line} may be the same memory"
-                ));
+                let text = format!(
+                    "{name} carries a value from one iteration to the next, and {text} in line {line} may be it"
+                );
+                return Err(Reason::new(Kind::UnresolvedPair, text).about([access_note(accesses, index)]));
             }
             accesses.sites[index].may_touch_kept = true;
             safe = false;
@@ -385,16 +503,27 @@ fn keep(
     }
     // No access of the loop goes through a base of theirs alone.
     accesses.bases.truncate(n_bases);
-    Ok((kept, safe))
+    let reason = kept.first().filter(|_| !safe).map(|kept| {
+        let text = format!("nothing else may be the same memory as {}", describe(unit, &kept.place));
+        Reason::new(Kind::UnresolvedPair, text)
+    });
+    Ok((kept, reason))
 }
 
-fn unresolved_reason(accesses: &Accesses, pair: Option<&Pair>) -> String {
-    let Some(pair) = pair else { return String::new() };
-    let text = |s: SiteId| (&accesses.forms[s.0 as usize].text, accesses.sites[s.0 as usize].span.line);
-    let ((ta, la), (tb, lb)) = (text(pair.a), text(pair.b));
-    if pair.a == pair.b {
-        format!("the store to {ta} in line {la} may hit one element in several iterations")
+fn access_note(accesses: &Accesses, site: usize) -> AccessNote {
+    let (site, form) = (&accesses.sites[site], &accesses.forms[site]);
+    AccessNote { text: form.text.clone(), is_store: site.is_store, span: site.span }
+}
+
+fn unresolved_reason(accesses: &Accesses, pair: &Pair) -> Reason {
+    let (a, b) = (access_note(accesses, pair.a.0 as usize), access_note(accesses, pair.b.0 as usize));
+    let text = if pair.a == pair.b {
+        format!("the store to {} in line {} may hit one element in several iterations", a.text, a.span.line)
     } else {
-        format!("{ta} in line {la} and {tb} in line {lb} may be the same memory in different iterations")
-    }
+        format!(
+            "{} in line {} and {} in line {} may be the same memory in different iterations",
+            a.text, a.span.line, b.text, b.span.line
+        )
+    };
+    Reason::new(Kind::UnresolvedPair, text).about([a, b])
 }

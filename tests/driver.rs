@@ -128,7 +128,7 @@ const STAGES: Stages = Stages { lower, normalize: |_, _| {}, classify, generate 
 fn invocation(line: &str) -> Invocation {
     match arguments::parse(&line.split_whitespace().map(OsString::from).collect::<Vec<_>>()) {
         Decision::Handle(invocation) => *invocation,
-        Decision::PassThrough { reason, .. } => panic!("{line}: {reason}"),
+        Decision::PassThrough { reason, .. } | Decision::Invalid(reason) => panic!("{line}: {reason}"),
     }
 }
 

@@ -219,10 +219,26 @@ struct __pg_launch {
   __pg_u32 n_bases;
   __pg_u32 log_shift;          /* log2 of the bytes that one log cell covers */
   __pg_u32 log_method;         /* PG_LOG_* */
-  __pg_u64 n_parts;            /* blocks times PG_LANES; 0: no result is computed in parts, and the launch is of n iterations */
-  __pg_u64 block;              /* iterations of dimension 0 in each block */
+  /* What a launch numbers from 0 to count: the iterations, or, where order is not null, places in that list of them, or
+   * parts: lanes of blocks, in the order of the blocks. */
+  __pg_u64 count;
+  const __pg_u32 *order;
+  __pg_u64 block;              /* iterations of dimension 0 in each block of parts; 0: no result is computed in parts */
 };
 #define PG_MANY 0xffffffffu
+
+/* An inspection: the loop's address slice runs in source order, stores nothing, and shows the runtime what its iterations
+ * would touch. Not 0: leave at once. */
+enum {
+  PG_TOUCH_STORE = 1,  /* it would be stored to */
+  PG_TOUCH_FEEDS = 2,  /* the value there decides further addresses: it is loaded after this call */
+  PG_TOUCH_MEETS = 4,  /* it takes part in an unresolved pair */
+  PG_TOUCH_WIDTH = 8   /* shift: the bytes lie above the flags */
+};
+struct __pg_inspector {
+  int (*touch)(struct __pg_inspector *, __pg_u32 base, __pg_u64 address, __pg_u32 how);
+  int (*next)(struct __pg_inspector *);  /* in front of each iteration of the merged space */
+};
 
 /* Static facts of one loop. */
 struct __pg_info {
@@ -244,6 +260,11 @@ struct __pg_info {
    * then only a GPU can speculate. */
   void (*device)(const struct __pg_launch *, __pg_u64 begin, __pg_u64 end);
   const struct __pg_recipe *recipe;
+  /* Null where there is none. What it touches depends on the trip counts, on the values with these indices, and on the
+   * memory that feeds it. */
+  void (*inspect)(const struct __pg_entry *, struct __pg_inspector *);
+  const __pg_u32 *keys;
+  __pg_u32 n_keys;
 };
 
 /* One per loop, writable. */

@@ -83,6 +83,10 @@ mod constants {
     pub const PG_FAIL_ARITHMETIC: u32 = 32;
     pub const PG_FAIL_NAN: u32 = 64;
     pub const PG_FAIL_STOPPED: u32 = 128;
+    pub const PG_TOUCH_STORE: u32 = 1;
+    pub const PG_TOUCH_FEEDS: u32 = 2;
+    pub const PG_TOUCH_MEETS: u32 = 4;
+    pub const PG_TOUCH_WIDTH: u32 = 8;
     pub const PG_MANY: u32 = 0xffff_ffff;
     /// `log` of a region without a log.
     pub const PG_NO_LOG: u64 = u64::MAX;
@@ -250,8 +254,18 @@ pub struct RawLaunch {
     pub n_bases: u32,
     pub log_shift: u32,
     pub log_method: u32,
-    pub n_parts: u64,
+    pub count: u64,
+    pub order: u64,
     pub block: u64,
+}
+
+/// `struct __pg_inspector`: the part of an inspection that generated code knows.
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+#[repr(C)]
+pub struct RawInspector {
+    pub touch: unsafe extern "C" fn(*mut RawInspector, u32, u64, u32) -> c_int,
+    pub next: unsafe extern "C" fn(*mut RawInspector) -> c_int,
 }
 
 /// `struct __pg_entry`.
@@ -272,6 +286,8 @@ pub struct Entry {
 pub type DirectFn = unsafe extern "C" fn(*const Entry, *mut Value, i64, i64);
 /// Type of `device` in `struct __pg_info`.
 pub type DeviceFn = unsafe extern "C" fn(*const RawLaunch, u64, u64);
+/// Type of `inspect` in `struct __pg_info`.
+pub type InspectFn = unsafe extern "C" fn(*const Entry, *mut RawInspector);
 
 /// `struct __pg_info`.
 #[derive(Clone, Copy, Debug)]
@@ -300,6 +316,9 @@ pub struct Info {
     pub direct: DirectFn,
     pub device: Option<DeviceFn>,
     pub recipe: *const Recipe,
+    pub inspect: Option<InspectFn>,
+    pub keys: *const u32,
+    pub n_keys: u32,
 }
 
 // SAFETY: an Info is immutable static data of a loaded object; its pointers lead to immutable static data too.
@@ -350,6 +369,11 @@ impl Info {
     pub fn results(&self) -> &[ResultInfo] {
         // SAFETY: as for `sites`.
         unsafe { table(self.results, self.n_results) }
+    }
+    /// The values that an inspection's outcome depends on.
+    pub fn keys(&self) -> &[u32] {
+        // SAFETY: as for `sites`.
+        unsafe { table(self.keys, self.n_keys) }
     }
     /// How an entry is made of numbers.
     pub fn recipe(&self) -> Option<&Recipe> {
@@ -540,16 +564,18 @@ mod tests {
             "launch",
             [
                 n, trip, regions, anchors, bases, values, results, flags, stop, wr, rd, total, n_regions,
-                n_bases, log_shift, log_method, n_parts, block
+                n_bases, log_shift, log_method, count, order, block
             ]
         );
+        layout!(checks, RawInspector, "inspector", [touch, next]);
         layout!(
             checks,
             Info,
             "info",
             [
                 abi, verdict, check, flags, file, function, line, n_dims, n_values, n_results, n_bases,
-                n_sites, n_pairs, n_pins, work, sites, pairs, results, cuda_body, direct, device, recipe
+                n_sites, n_pairs, n_pins, work, sites, pairs, results, cuda_body, direct, device, recipe,
+                inspect, keys, n_keys
             ]
         );
         layout!(checks, Loop, "loop", [threshold, info, state]);
@@ -566,7 +592,7 @@ mod tests {
             PG_F64 PG_LT PG_LE PG_GT PG_GE PG_NE PG_FROM_POINTER PG_FROM_OBJECT PG_FROM_NOWHERE PG_TERM_CONSTANT
             PG_TERM_SIGNED PG_TERM_UNSIGNED PG_TERM_ADD PG_TERM_MUL PG_TERM_MIN PG_TERM_MAX PG_TERM_ACCESS PG_TERM_NUMBER
             PG_TERM_AT_LEAST PG_TERM_AT_MOST PG_FAIL_WAW PG_FAIL_RAW PG_FAIL_RANGE PG_FAIL_NO_ARRAY PG_FAIL_MISALIGNED PG_FAIL_ARITHMETIC
-            PG_FAIL_NAN PG_FAIL_STOPPED PG_MANY);
+            PG_FAIL_NAN PG_FAIL_STOPPED PG_MANY PG_TOUCH_STORE PG_TOUCH_FEEDS PG_TOUCH_MEETS PG_TOUCH_WIDTH);
         use crate::device::LogMethod;
         for (name, method) in [
             ("NONE", LogMethod::None),

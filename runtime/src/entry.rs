@@ -6,7 +6,10 @@
 use crate::abi::*;
 use crate::config::{Config, DeviceChoice, RaceChoice};
 use crate::device::LogMethod;
-use crate::device::{pool::Pool, threads};
+use crate::device::{
+    pool::Pool,
+    threads::{self, Share},
+};
 use crate::floating_point::{self, FloatingPoint};
 use crate::history::{self, Category, History, Way};
 use crate::memory::allocations::Allocations;
@@ -15,6 +18,7 @@ use crate::memory::{limits, safe_copy};
 use crate::policy::{self, Situation};
 use crate::speculation::cmt::{self, Cmt, CudaState, Job, Kind};
 use crate::speculation::commit;
+use crate::speculation::inspector::{self, Finding, Memo, Schedule};
 use crate::speculation::monitor::{self, Pending, Progress};
 use crate::speculation::parts;
 use crate::speculation::predicate::{self, Obstacle, Rest};
@@ -24,6 +28,9 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Instant;
+
+/// Findings that are kept for each loop: programs swap arrays.
+const KEPT_FINDINGS: usize = 4;
 
 /// Most iterations that a log cell can tell apart.
 const MAX_ITERATIONS: u64 = u32::MAX as u64 - 2;
@@ -38,6 +45,8 @@ pub struct Engine {
     allocations: Mutex<Allocations>,
     histories: Mutex<HashMap<usize, History>>,
     pending: Mutex<Option<Pending>>,
+    /// What inspections have found, by loop; the latest come last.
+    findings: Mutex<HashMap<usize, Vec<Memo>>>,
     /// Held while a loop is entered: a second thread, a signal handler or a nested loop runs as it stood.
     active: AtomicBool,
     pool: Pool,
@@ -83,6 +92,8 @@ struct Plan {
     forced: bool,
     /// The iterations are independent by proof, and are logged to see that refuted.
     claimed: bool,
+    /// They depend on each other, and this order keeps the dependences.
+    schedule: Option<Arc<Schedule>>,
 }
 
 impl Plan {
@@ -122,6 +133,7 @@ impl Engine {
             allocations: Mutex::default(),
             histories: Mutex::default(),
             pending: Mutex::default(),
+            findings: Mutex::default(),
             active: AtomicBool::new(false),
             cmt: Cmt::new(pool.clone(), config.threads),
             pool,
@@ -264,15 +276,22 @@ impl Engine {
             return Err("the floating-point environment is not the default one".into());
         }
         let asked = self.config.race != RaceChoice::Auto;
-        if !visit.history.enter() && !asked {
+        let paused = !visit.history.enter() && !asked;
+        if paused && visit.info.inspect.is_none() {
             if visit.history.hopeless() {
                 history::switch_off(visit.the_loop);
             }
             return Err("conflicts were found before".into());
         }
         // SAFETY: promised by the caller, here and below.
-        let plan = unsafe { self.plan(visit.info, visit.entry)? };
+        let mut plan = unsafe { self.plan(visit.info, visit.entry)? };
+        // SAFETY: as above.
+        unsafe { self.inspect(visit, &mut plan)? };
+        if paused && !plan.proven {
+            return Err("conflicts were found before".into());
+        }
         let in_place = plan.proven
+            && (plan.schedule.is_none() || visit.info.n_dims == 1)
             && !plan.forced
             && self.config.in_place
             && self.config.device != DeviceChoice::Cuda
@@ -289,7 +308,7 @@ impl Engine {
             };
             if in_place && kind == Kind::Threads {
                 // SAFETY: as above.
-                return unsafe { self.run_in_place(visit) };
+                return unsafe { self.run_in_place(visit, plan.schedule.as_deref()) };
             }
             // SAFETY: as above.
             return unsafe { self.speculate(visit, plan, kind) };
@@ -302,7 +321,14 @@ impl Engine {
     unsafe fn plan(&self, info: &Info, entry: &Entry) -> Result<Plan, Declined> {
         let line = |s: u32| info.sites().get(s as usize).map_or(0, |s| s.line);
         let doubted = info.has(PG_LOOP_DOUBTED);
-        let logs = |method, rest, forced| Plan { method, proven: false, rest, forced, claimed: false };
+        let logs = |method, rest, forced| Plan {
+            method,
+            proven: false,
+            rest,
+            forced,
+            claimed: false,
+            schedule: None,
+        };
         // SAFETY: promised by the caller.
         let proof = unsafe { predicate::prove(info, entry) };
         let is_pin = proof.as_ref().is_err_and(Obstacle::is_final);
@@ -329,6 +355,91 @@ impl Engine {
             Err(Obstacle::Kept(..)) => {
                 Err("a place that the loop accumulates in is something else that it depends on".into())
             }
+        }
+    }
+
+    /// Where predicates leave something open, inspects the addresses that the iterations will touch, or uses what an earlier
+    /// inspection has found.
+    unsafe fn inspect(&self, visit: &mut Visit<'_>, plan: &mut Plan) -> Result<(), Declined> {
+        let info = visit.info;
+        let Some(slice) = info.inspect.filter(|_| !plan.proven && !plan.forced) else { return Ok(()) };
+        let asked = self.config.race != RaceChoice::Auto;
+        let situation = self.situation(visit);
+        if visit.iterations > MAX_ITERATIONS
+            || !asked && !policy::deserves_inspection(&visit.history, &situation)
+        {
+            return Ok(());
+        }
+        let started = Instant::now();
+        let key = std::ptr::from_ref(visit.the_loop) as usize;
+        let mut findings = lock(&self.findings);
+        let memos = findings.entry(key).or_default();
+        // SAFETY: promised by the caller, here and below.
+        let held = memos.iter().position(|memo| unsafe { memo.still_holds(info, visit.entry) });
+        if let Some(number) = held {
+            let memo = memos.remove(number);
+            memos.push(memo);
+            visit.history.finding_held();
+        } else if asked || visit.history.may_inspect() {
+            visit.history.inspected();
+            // SAFETY: as above; the program would load all this now.
+            match unsafe { inspector::inspect(info, visit.entry, slice) } {
+                Ok(memo) => {
+                    if memos.len() == KEPT_FINDINGS {
+                        memos.remove(0);
+                    }
+                    memos.push(memo);
+                }
+                Err(obstacle) => {
+                    visit.record.inspection = obstacle.words();
+                    visit.record.inspect_ns = started.elapsed().as_nanos() as u64;
+                    return Ok(());
+                }
+            }
+        } else {
+            return Ok(());
+        }
+        let finding = memos.last().map(|memo| memo.finding.clone());
+        drop(findings);
+        visit.record.inspect_ns = started.elapsed().as_nanos() as u64;
+        match finding {
+            Some(Finding::Independent) => visit.record.inspection = "independent",
+            Some(Finding::Levels(schedule)) => {
+                visit.record.inspection = "levels";
+                visit.record.levels = schedule.ends.len() as u64;
+                plan.schedule = Some(schedule);
+            }
+            Some(Finding::Chain) | None => {
+                visit.record.inspection = "chain";
+                if !asked {
+                    visit.history.paid(false, visit.the_loop);
+                }
+                return Err("its iterations depend on each other".into());
+            }
+        }
+        match (info.has(PG_LOOP_DOUBTED), &plan.schedule) {
+            (false, _) => plan.proven = true,
+            (true, None) => (plan.claimed, plan.forced) = (true, true),
+            // Logs know no levels: what is doubted runs as it stood.
+            (true, Some(_)) => return Err("levels can't be doubted".into()),
+        }
+        Ok(())
+    }
+
+    /// What the policy asks about an entry that is proven.
+    fn situation(&self, visit: &Visit<'_>) -> Situation {
+        Situation {
+            iterations: visit.iterations,
+            work: visit.info.work,
+            bytes: 0,
+            threads: self.config.threads,
+            logged: false,
+            portions: 1,
+            open: [
+                self.config.threads >= 2 && !visit.info.has(PG_LOOP_MAY_ABORT),
+                false,
+                self.cmt.cuda_state() == CudaState::Ready,
+            ],
         }
     }
 
@@ -382,12 +493,10 @@ impl Engine {
             false => Some(unsafe { self.place(visit, &mut plan)? }),
         };
         let mut situation = Situation {
-            iterations: visit.iterations,
-            work: info.work,
             // SAFETY: promised by the caller.
             bytes: unsafe { placement::rough_bytes(info, visit.entry) },
-            threads: self.config.threads,
             logged: plan.logged(),
+            portions: plan.schedule.as_ref().map_or(1, |schedule| schedule.ends.len() as u64),
             open: [
                 in_place && several,
                 choice != DeviceChoice::Cuda
@@ -397,6 +506,7 @@ impl Engine {
                     && visit.iterations <= MAX_ITERATIONS,
                 may_use_cuda,
             ],
+            ..self.situation(visit)
         };
         if may_use_cuda
             && self.cmt.cuda_state() == CudaState::Unknown
@@ -424,7 +534,7 @@ impl Engine {
         }
         let kind = match policy::choose(&visit.history, &situation) {
             // SAFETY: promised by the caller; the loop is proven parallel for this entry.
-            Some(Way::InPlace) => return unsafe { self.run_in_place(visit) },
+            Some(Way::InPlace) => return unsafe { self.run_in_place(visit, plan.schedule.as_deref()) },
             Some(Way::Threads) => Kind::Threads,
             Some(Way::Cuda) => Kind::Cuda,
             None => {
@@ -442,8 +552,13 @@ impl Engine {
         unsafe { self.speculate_by(visit, plan, placed, kind, Rule::FirstWins) }
     }
 
-    /// A proven loop on the program's own memory: at first a sample on the calling thread, then all threads.
-    unsafe fn run_in_place(&self, visit: &mut Visit<'_>) -> Result<(), Declined> {
+    /// A proven loop on the program's own memory: at first a sample on the calling thread, then all threads. By level, if
+    /// there is a schedule.
+    unsafe fn run_in_place(
+        &self,
+        visit: &mut Visit<'_>,
+        schedule: Option<&Schedule>,
+    ) -> Result<(), Declined> {
         let info = visit.info;
         let entry = &*visit.entry;
         let asked = self.config.race != RaceChoice::Auto;
@@ -452,7 +567,7 @@ impl Engine {
         let trip = entry.trip[0];
         let inner = visit.iterations / trip as u64;
         let mut first = 0;
-        if !asked && visit.history.worker_ns == 0.0 {
+        if !asked && visit.history.worker_ns == 0.0 && schedule.is_none() {
             first = (trip / 64).clamp(1, trip);
             if parts::has_parts(info) {
                 first = (first as u64).next_multiple_of(parts::block(info, &entry.trip) as u64) as i64;
@@ -469,9 +584,10 @@ impl Engine {
         let mut results = running.results().to_vec();
         if first < trip {
             let started = Instant::now();
+            let share = schedule.map_or(Share::From(first), Share::ByLevel);
             // SAFETY: the loop is proven parallel for this entry.
             let raised = unsafe {
-                threads::run_in_place(&self.pool, info, entry, first, self.config.threads, &mut results)
+                threads::run_in_place(&self.pool, info, entry, share, self.config.threads, &mut results)
             };
             visit.fp.add(raised);
             visit.record.execute_ns = started.elapsed().as_nanos() as u64;
@@ -482,7 +598,12 @@ impl Engine {
         visit.record.decision = "threads";
         visit.record.device = "threads";
         visit.record.log = "none";
-        visit.record.why = "proven parallel, in place".into();
+        visit.record.why = match (visit.record.inspection, schedule) {
+            (_, Some(_)) => "level by level, in place",
+            ("", None) => "proven parallel, in place",
+            _ => "inspected, in place",
+        }
+        .into();
         if !asked {
             let gain = visit.history.way_ns[Way::InPlace as usize] < 0.95 * visit.history.worker_ns;
             visit.history.paid(gain, visit.the_loop);
@@ -589,6 +710,7 @@ impl Engine {
             values: values.to_vec(),
             results: parts::launch_results(info, &visit.entry.trip),
             method: plan.method,
+            schedule: plan.schedule,
             pinned: placement.pinned_cells(pins),
             dense,
             placement,

@@ -11,6 +11,8 @@ use std::sync::atomic::Ordering;
 const PATIENCE: u32 = 3;
 /// After a conflict a loop runs sequentially for this many entries, then twice as many, and so on.
 const FIRST_PAUSE: u64 = 8;
+/// The entry from which on a loop may be inspected.
+const FIRST_INSPECTION: u64 = 2;
 /// After so many runs with conflicts a loop is switched off for the rest of the run.
 const HOPELESS: u32 = 6;
 
@@ -51,6 +53,8 @@ pub struct History {
     losses: u32,
     conflicts: u32,
     paused_until: u64,
+    inspections_in_vain: u32,
+    inspect_from: u64,
 }
 
 impl History {
@@ -61,6 +65,21 @@ impl History {
             self.category = Category::Unknown;
         }
         self.category != Category::Sequential
+    }
+    /// Whether an inspection may be worth its time: a loop that is entered only once would have run meanwhile, and one
+    /// whose findings never held for another entry is asked less and less often.
+    pub fn may_inspect(&self) -> bool {
+        self.entries >= FIRST_INSPECTION && self.entries >= self.inspect_from
+    }
+    /// Notes an inspection.
+    pub fn inspected(&mut self) {
+        self.inspect_from = self.entries + (1 << self.inspections_in_vain.min(40));
+        self.inspections_in_vain += 1;
+    }
+    /// Notes that the finding of an earlier inspection holds.
+    pub fn finding_held(&mut self) {
+        self.inspections_in_vain = 0;
+        self.inspect_from = 0;
     }
     /// Notes a conflict: the loop is sequential for a while, longer each time.
     pub fn conflict(&mut self) {

@@ -15,6 +15,8 @@ const HOST_COPY_NS: f64 = 0.3;
 const BUS_COPY_NS: f64 = 0.12;
 /// Launching on a GPU, allocations and synchronisation included.
 const LAUNCH_NS: f64 = 300_000.0;
+/// Another launch behind it.
+const RELAUNCH_NS: f64 = 5_000.0;
 /// How many cores a GPU is worth.
 const GPU_CORES: f64 = 150.0;
 /// What logs cost, relative to the loop's own work.
@@ -35,6 +37,8 @@ pub struct Situation {
     pub threads: usize,
     /// Whether accesses would be logged on a device.
     pub logged: bool,
+    /// Portions that run one after the other: levels of a schedule, otherwise 1.
+    pub portions: u64,
     /// Which ways are open, in the order of [`Way`].
     pub open: [bool; 3],
 }
@@ -51,16 +55,26 @@ pub fn deserves_cuda(history: &History, s: &Situation) -> bool {
     worker > 20_000_000.0 && estimate(Way::Cuda, worker, s) < MARGIN * worker
 }
 
+/// Whether an inspection would be worth it, if it found that nothing needs to be checked.
+pub fn deserves_inspection(history: &History, s: &Situation) -> bool {
+    worker_ns(history, s) > 200_000.0 && choose(history, s).is_some()
+}
+
 fn estimate(way: Way, worker: f64, s: &Situation) -> f64 {
     let threads = s.threads.max(1) as f64;
     let logs = if s.logged { LOGGED } else { 1.2 };
+    let portions = s.portions.max(1) as f64;
     match way {
-        Way::InPlace => WAKE_NS + worker / threads,
+        Way::InPlace => portions * WAKE_NS + worker / threads,
         // One core is the worker's.
         Way::Threads => {
-            2.0 * WAKE_NS + s.bytes as f64 * HOST_COPY_NS + worker * logs / (threads - 1.0).max(0.5)
+            (portions + 1.0) * WAKE_NS
+                + s.bytes as f64 * HOST_COPY_NS
+                + worker * logs / (threads - 1.0).max(0.5)
         }
-        Way::Cuda => LAUNCH_NS + s.bytes as f64 * BUS_COPY_NS + worker * logs / GPU_CORES,
+        Way::Cuda => {
+            LAUNCH_NS + portions * RELAUNCH_NS + s.bytes as f64 * BUS_COPY_NS + worker * logs / GPU_CORES
+        }
     }
 }
 
@@ -86,7 +100,7 @@ mod tests {
     use super::*;
 
     fn situation(iterations: u64, work: u64, bytes: u64) -> Situation {
-        Situation { iterations, work, bytes, threads: 16, logged: false, open: [true; 3] }
+        Situation { iterations, work, bytes, threads: 16, logged: false, portions: 1, open: [true; 3] }
     }
 
     #[test]

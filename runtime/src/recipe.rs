@@ -239,6 +239,9 @@ mod tests {
             direct,
             device: None,
             recipe: &raw const recipe,
+            inspect: None,
+            keys: std::ptr::null(),
+            n_keys: 0,
         };
         let made = prepare(&info, numbers)?;
         made.conclude(&info, numbers);

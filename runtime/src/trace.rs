@@ -50,6 +50,13 @@ pub struct Record {
     /// Whether the iterations were proven independent, though everything was logged (`-fparagon-doubt`): a conflict then
     /// refutes the proof.
     pub claimed: bool,
+    /// What an inspection has found, at this entry or at an earlier one that was like it: `independent`, `levels` or
+    /// `chain`; otherwise empty, or why there is no finding.
+    pub inspection: &'static str,
+    /// Nanoseconds of an inspection, or of seeing that an earlier one holds.
+    pub inspect_ns: u64,
+    /// Levels that ran one after the other.
+    pub levels: u64,
     /// What failed.
     pub fail: Vec<&'static str>,
     /// Log cells in conflict (a lower bound).

@@ -43,8 +43,15 @@ pub fn distinct(unit: &TranslationUnit, a: &Base, b: &Base) -> bool {
     }
 }
 
-/// Tests all pairs, and marks the sites that have to be logged when the loop is speculated.
-pub fn resolve(unit: &TranslationUnit, accesses: &mut Accesses, dims: &[Range], steps: &Steps) -> Pairs {
+/// Tests all pairs, and marks the sites that have to be logged when the loop is speculated. `asserted`: the programmer says that
+/// iterations are independent, so that what depends on conditions is not taken for certain.
+pub fn resolve(
+    unit: &TranslationUnit,
+    accesses: &mut Accesses,
+    dims: &[Range],
+    steps: &Steps,
+    asserted: bool,
+) -> Pairs {
     let mut unresolved = Vec::new();
     for a in 0..accesses.sites.len() {
         if !accesses.sites[a].is_store {
@@ -70,7 +77,7 @@ pub fn resolve(unit: &TranslationUnit, accesses: &mut Accesses, dims: &[Range], 
                     match dependence::test(dims, &access(x, width_a, &inner_a), &access(y, width_b, &inner_b))
                     {
                         Dependence::None => continue,
-                        Dependence::Certain if !conditional_only(accesses, a, b) => {
+                        Dependence::Certain if !conditional_only(accesses, a, b, asserted) => {
                             return Pairs::Dependent(a, b);
                         }
                         _ => Check::Predicate,
@@ -113,13 +120,13 @@ pub fn resolve(unit: &TranslationUnit, accesses: &mut Accesses, dims: &[Range], 
 }
 
 /// Whether a certain dependence could still not happen because the accesses are conditional.
-fn conditional_only(accesses: &Accesses, a: usize, b: usize) -> bool {
+fn conditional_only(accesses: &Accesses, a: usize, b: usize, asserted: bool) -> bool {
     let always = accesses.sites[a].unconditional && accesses.sites[b].unconditional;
     let (a, b) = (&accesses.forms[a], &accesses.forms[b]);
     // One address in every iteration, by one statement: as soon as two iterations come there.
     let one_place =
         a.path == b.path && a.offset == b.offset && a.offset.as_ref().is_some_and(|o| o.terms.is_empty());
-    !always && !one_place
+    !always && (asserted || !one_place)
 }
 
 /// Whether a store's address doesn't depend on a dimension although it isn't linear: then merging that dimension would

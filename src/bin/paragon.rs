@@ -1,6 +1,8 @@
 //! The tool beside the compiler: what it thinks of a program's loops, and what became of them at run time.
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Parser, Subcommand};
+use paragon::remarks::Format;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -12,12 +14,6 @@ struct Cli {
     command: Command,
 }
 
-#[derive(Clone, Copy, PartialEq, ValueEnum)]
-enum Format {
-    Text,
-    Json,
-}
-
 #[derive(Subcommand)]
 enum Command {
     /// Every loop of a C file by line, with its verdict and the reason.
@@ -25,7 +21,7 @@ enum Command {
         /// The C file.
         file: PathBuf,
         /// How to print.
-        #[arg(long, value_enum, default_value = "text")]
+        #[arg(long, value_parser = formats(), default_value = "text")]
         format: Format,
         /// The compiler's flags.
         #[arg(last = true)]
@@ -47,23 +43,31 @@ enum Command {
     },
 }
 
+fn formats() -> impl TypedValueParser<Value = Format> {
+    PossibleValuesParser::new(Format::ALL.map(|(name, _)| name)).try_map(|name| name.parse::<Format>())
+}
+
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Explain { file, format, flags } => {
             let mut command = flags;
             command.extend(["-fparagon".into(), "-c".into(), file.into_os_string()]);
-            paragon::compile::explain(&command, paragon::compile::STAGES)
-                .map(|reports| paragon::remarks::render(&reports, format == Format::Json))
+            paragon::compile::explain(&command, paragon::compile::STAGES).map(|report| {
+                let errors = report.error_messages();
+                eprint!("{errors}");
+                (report.render(format), errors.is_empty())
+            })
         }
-        Command::Functions { files, flags } => functions(&files, &flags),
+        Command::Functions { files, flags } => functions(&files, &flags).map(|text| (text, true)),
         Command::Table { trace } => std::fs::read_to_string(&trace)
             .map_err(|error| format!("{}: {error}", trace.display()))
-            .and_then(|text| paragon::remarks::table(&text)),
+            .and_then(|text| paragon::remarks::table(&text))
+            .map(|text| (text, true)),
     };
     match result {
-        Ok(text) => {
+        Ok((text, is_fine)) => {
             print!("{text}");
-            ExitCode::SUCCESS
+            if is_fine { ExitCode::SUCCESS } else { ExitCode::FAILURE }
         }
         Err(error) => {
             eprintln!("paragon: error: {error}");

@@ -11,6 +11,7 @@
 //! edited by `driver::splice`; spans lead back to it. A function that lowering does not understand completely is not
 //! here at all: it is listed in [`TranslationUnit::refused`] with the reason and compiled as it stood.
 
+use super::pragma::{Pragma, Wish};
 use std::fmt;
 
 /// Index of a [`TypeKind`] in [`Types`].
@@ -605,8 +606,8 @@ pub struct Refused {
     pub name: String,
     pub reason: String,
     pub span: Span,
-    /// Lines of loop keywords inside, so that `explain` still has a record for each: (file, line).
-    pub loops: Vec<(u32, u32)>,
+    /// Loop keywords inside, so that `explain` still has a record for each.
+    pub loops: Vec<Span>,
 }
 
 /// A call by name of one of the tracked allocation functions, whose callee token may be replaced.
@@ -640,6 +641,8 @@ pub struct TranslationUnit {
     pub main_file: u32,
     /// Whether some type has the attribute `may_alias`: then no two types are known to be apart.
     pub has_may_alias: bool,
+    /// What the text says of its loops.
+    pub pragmas: Vec<Pragma>,
     /// Identities of places and loops from these numbers on are free.
     pub n_places: u32,
     /// See `n_places`.
@@ -647,6 +650,11 @@ pub struct TranslationUnit {
 }
 
 impl TranslationUnit {
+    /// What is wished for a loop, or for the one that it is a copy of.
+    pub fn wish(&self, l: &LoopStmt) -> Option<Wish> {
+        let of_loop = self.pragmas.iter().filter(|pragma| pragma.before == l.keyword_span.start);
+        of_loop.filter_map(|pragma| pragma.wish.clone().ok()).next()
+    }
     /// The variable `id`.
     pub fn var(&self, id: VarId) -> &Variable {
         &self.variables[id.0 as usize]

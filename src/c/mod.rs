@@ -6,6 +6,7 @@ pub mod dump;
 pub mod hir;
 pub mod lexer;
 pub mod lower;
+pub mod pragma;
 pub mod types;
 pub mod view;
 

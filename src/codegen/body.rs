@@ -1,5 +1,6 @@
 //! The body of a loop as text that is C89 (with GNU extensions) and CUDA C++ at once, with memory accesses and everything that
-//! devices answer differently behind macros (`paragon_body.h` and [`MACROS_DIRECT`], [`MACROS_DEVICE`]).
+//! devices answer differently behind macros (`paragon_body.h` and [`MACROS_DIRECT`], [`MACROS_DEVICE`]). For inspections, what
+//! the address slice needs of the same text, as C that stores nothing ([`MACROS_INSPECT`]).
 //!
 //! Conversions are explicit in the typed tree, so each expression prints by itself. Signed arithmetic goes through unsigned
 //! types. Side effects inside expressions become statements of their own, in order; where C's sequencing would need more
@@ -44,6 +45,37 @@ pub const MACROS_DEVICE: &str = "\
 #define __PG_POLL() __pg_poll(&__pg_c)
 ";
 
+/// Macros for inspections. A load that has no part in the slice is 0, so a divisor may be; what the program itself would trap
+/// on, it does when it comes there.
+pub const MACROS_INSPECT: &str = "\
+#define __PG_TOUCH(b, how, a) if (__pg_s->touch(__pg_s, b, a, how)) return;
+#define __PG_LOOK(t, b, how, a) __extension__ ({ const __pg_u64 __pg_a = (a); __PG_TOUCH(b, how, __pg_a) __pg_get_##t(__pg_a); })
+#define __PG_PASS(t, b, how, a) __extension__ ({ __PG_TOUCH(b, how, a) (t)0; })
+#define __PG_BY_MINUS_1(x, y) ((__typeof__(x))-1 < 1 && (y) == (__typeof__(x))-1)
+#define __PG_DIV(t, a, b) __extension__ ({ __typeof__(a) __pg_x = (a), __pg_y = (b); \\
+__pg_y == 0 ? 0 : __PG_BY_MINUS_1(__pg_x, __pg_y) ? (__typeof__(a))(0u - (__pg_u64)__pg_x) : __pg_x / __pg_y; })
+#define __PG_REM(t, a, b) __extension__ ({ __typeof__(a) __pg_x = (a), __pg_y = (b); \\
+__pg_y == 0 || __PG_BY_MINUS_1(__pg_x, __pg_y) ? 0 : __pg_x % __pg_y; })
+#define __PG_TO(t, type, x) ((type)(x))
+#define __PG_SQRT(t, f, x) __builtin_##f(x)
+#define __PG_CALL(f) __builtin_##f
+#define __PG_POLL() 0
+";
+
+/// Takes the macros of inspections back.
+pub const MACROS_INSPECT_END: &str = "\
+#undef __PG_TOUCH
+#undef __PG_LOOK
+#undef __PG_PASS
+#undef __PG_BY_MINUS_1
+#undef __PG_DIV
+#undef __PG_REM
+#undef __PG_TO
+#undef __PG_SQRT
+#undef __PG_CALL
+#undef __PG_POLL
+";
+
 /// Takes the macros back.
 pub const MACROS_END: &str = "\
 #undef __PG_LD
@@ -74,8 +106,18 @@ pub struct Printer<'a> {
     declared: BTreeSet<VarId>,
     temporaries: u32,
     labels: BTreeMap<LoopId, bool>,
-    /// In entry code memory is read directly and nothing is logged.
-    entry: bool,
+    purpose: Purpose<'a>,
+}
+
+/// What the text is for, as far as memory is concerned.
+#[derive(Clone, Copy)]
+pub enum Purpose<'a> {
+    /// Iterations: accesses are macros.
+    Iterations,
+    /// Expressions that are evaluated before the loop: memory is read directly.
+    Entry,
+    /// An inspection: accesses of the slice are shown to the runtime, nothing is stored.
+    Inspection(&'a Inspection),
 }
 
 type Printed<T> = Result<T, String>;
@@ -101,8 +143,8 @@ fn note_taken(v: VarId, taking: Taking) -> String {
 }
 
 /// Prints the body of the innermost merged dimension.
-pub fn print(unit: &TranslationUnit, plan: &LoopPlan, body: &Stmt) -> Printed<Body> {
-    let mut printer = Printer::new(unit, plan, false);
+pub fn print(unit: &TranslationUnit, plan: &LoopPlan, body: &Stmt, purpose: Purpose) -> Printed<Body> {
+    let mut printer = Printer::new(unit, plan, purpose);
     let mut out = String::new();
     let innermost = plan.dims[plan.dims.len() - 1].loop_id;
     printer.labels.insert(innermost, false);
@@ -114,8 +156,8 @@ pub fn print(unit: &TranslationUnit, plan: &LoopPlan, body: &Stmt) -> Printed<Bo
 }
 
 impl<'a> Printer<'a> {
-    /// A printer; `entry` for expressions that are evaluated before the loop.
-    pub fn new(unit: &'a TranslationUnit, plan: &'a LoopPlan, entry: bool) -> Printer<'a> {
+    /// A printer.
+    pub fn new(unit: &'a TranslationUnit, plan: &'a LoopPlan, purpose: Purpose<'a>) -> Printer<'a> {
         Printer {
             unit,
             plan,
@@ -123,7 +165,7 @@ impl<'a> Printer<'a> {
             declared: BTreeSet::new(),
             temporaries: 0,
             labels: BTreeMap::new(),
-            entry,
+            purpose,
         }
     }
 
@@ -171,7 +213,7 @@ impl<'a> Printer<'a> {
             self.declare(v)?;
             return Ok(variable(v));
         }
-        if !self.entry
+        if !matches!(self.purpose, Purpose::Entry)
             && let Some(index) = self.plan.invariant_places.get(&place.id)
         {
             return Ok(format!("__pg_i{index}"));
@@ -182,13 +224,21 @@ impl<'a> Printer<'a> {
 
     fn load_at(&self, place: &Place, address: &str) -> Printed<String> {
         let kind = self.scalar(place.ty)?;
-        if self.entry {
+        if matches!(self.purpose, Purpose::Entry) {
             return Ok(format!("__pg_get_{}({address})", kind.suffix()));
         }
-        let site =
-            self.plan.site_of.get(&place.id).and_then(|s| s.0).ok_or("a load that was not analysed")?;
-        let site = &self.plan.sites[site.0 as usize];
+        let id = self.plan.site_of.get(&place.id).and_then(|s| s.0).ok_or("a load that was not analysed")?;
+        let site = &self.plan.sites[id.0 as usize];
         let logged = i32::from(site.logged);
+        if let Purpose::Inspection(slice) = self.purpose {
+            let (feeds, meets) = (slice.feeding.contains(&place.id), slice.meeting.contains(&id));
+            let touch = format!("{}, {}, {address}", site.base.0, Self::how(site, feeds, meets));
+            return Ok(match (feeds, meets) {
+                (true, _) => format!("__PG_LOOK({}, {touch})", kind.suffix()),
+                (false, true) => format!("__PG_PASS({}, {touch})", kind.name()),
+                (false, false) => format!("(({})0)", kind.name()),
+            });
+        }
         Ok(match self.plan.bases[site.base.0 as usize] {
             Base::Dynamic => format!("__PG_LDX({}, {logged}, {address})", kind.suffix()),
             _ => format!("__PG_LD({}, {}, {logged}, {address})", kind.suffix(), site.base.0),
@@ -210,9 +260,16 @@ impl<'a> Printer<'a> {
 
     fn store_at(&self, place: &Place, address: &str, value: &str, out: &mut String) -> Printed<()> {
         let kind = self.scalar(place.ty)?;
-        let site =
-            self.plan.site_of.get(&place.id).and_then(|s| s.1).ok_or("a store that was not analysed")?;
-        let site = &self.plan.sites[site.0 as usize];
+        let id = self.plan.site_of.get(&place.id).and_then(|s| s.1).ok_or("a store that was not analysed")?;
+        let site = &self.plan.sites[id.0 as usize];
+        if let Purpose::Inspection(slice) = self.purpose {
+            let meets = slice.meeting.contains(&id);
+            if meets || slice.changing.contains(&id) {
+                let how = Self::how(site, false, meets);
+                out.push_str(&format!("__PG_TOUCH({}, {how}, {address})\n", site.base.0));
+            }
+            return Ok(());
+        }
         out.push_str(&match self.plan.bases[site.base.0 as usize] {
             Base::Dynamic => format!("__PG_STX({}, {address}, {value});\n", kind.suffix()),
             _ => format!("__PG_ST({}, {}, {address}, {value});\n", kind.suffix(), site.base.0),
@@ -239,6 +296,13 @@ impl<'a> Printer<'a> {
             matches!(&arm.kind, ExprKind::Load(place) if is_scalar(self.unit, place) == Some(v))
         };
         Some((place, c, [(!is_kept(a)).then_some(a), (!is_kept(b)).then_some(b)]))
+    }
+
+    /// How an inspection is told of an access: `PG_TOUCH_*` and the width.
+    fn how(site: &Site, feeds: bool, meets: bool) -> String {
+        let flags = [(site.is_store, "PG_TOUCH_STORE"), (feeds, "PG_TOUCH_FEEDS"), (meets, "PG_TOUCH_MEETS")];
+        let set: Vec<&str> = flags.iter().filter(|(on, _)| *on).map(|(_, name)| *name).collect();
+        format!("{} | {} << PG_TOUCH_WIDTH", set.join(" | "), site.width)
     }
 
     fn has_side_effects(e: &Expr) -> bool {
@@ -577,6 +641,8 @@ impl<'a> Printer<'a> {
                 }
                 out.push_str("}\n");
             }
+            StmtKind::Loop(l) if matches!(self.purpose, Purpose::Inspection(s) if s.left_out.contains(&l.id)) =>
+                {}
             StmtKind::Loop(l) => {
                 l.init.iter().try_for_each(|s| self.statement(s, current, out))?;
                 self.labels.insert(l.id, false);

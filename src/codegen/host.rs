@@ -1,7 +1,9 @@
 //! Host code of one loop: static facts, the worker, the threads kernel, the CUDA text, and the guard that stands at the
 //! loop. How an entry is made at run time is in `codegen::recipe`, what is worth generating at all in `codegen::worth`.
 
-use super::body::{self, MACROS_DEVICE, MACROS_DIRECT, MACROS_END, variable};
+use super::body::{
+    self, MACROS_DEVICE, MACROS_DIRECT, MACROS_END, MACROS_INSPECT, MACROS_INSPECT_END, Purpose, variable,
+};
 use super::stub::escape;
 use super::types::{self, Scalar, integer, literal, scalar};
 use super::worth;
@@ -136,7 +138,7 @@ pub fn loop_code(
     while innermost.id != plan.dims[plan.dims.len() - 1].loop_id {
         innermost = inner_loop(&innermost.body).ok_or("a nest that is not perfect")?;
     }
-    let body = body::print(unit, plan, &innermost.body)?;
+    let body = body::print(unit, plan, &innermost.body, Purpose::Iterations)?;
     let results = results_of(unit, plan)?;
     let secondary = plan.scalars.iter().filter_map(|(v, role)| match role {
         ScalarRole::Secondary { step } => Some((*v, step.clone())),
@@ -205,9 +207,16 @@ pub fn loop_code(
     if checked {
         let _ = write!(helpers, "{MACROS_DEVICE}{device}{MACROS_END}");
     }
+    let inspection = plan.inspection.as_ref().filter(|_| worth::inspecting(unit, the_loop, options));
+    if let Some(inspection) = inspection {
+        let slice = body::print(unit, plan, &innermost.body, Purpose::Inspection(inspection))?;
+        let _ = write!(helpers, "{MACROS_INSPECT}{}{MACROS_INSPECT_END}", emitter.inspect(&slice));
+        let keys: String = emitter.keys(inspection).iter().map(|slot| format!("{slot}, ")).collect();
+        let _ = writeln!(helpers, "static const __pg_u32 __pg_keys_{}[] = {{{keys}}};", emitter.n);
+    }
     let recipe = emitter.recipe()?;
     helpers.push_str(&recipe);
-    let kernel = emitter.facts(report, &device, checked, threshold, &mut helpers);
+    let kernel = emitter.facts(report, &device, checked, inspection, threshold, &mut helpers);
     emitter.try_function(&mut helpers)?;
     let guard = emitter.guard(the_loop, threshold)?;
     let foreign_names = emitter.foreign_names(the_loop);
@@ -504,6 +513,47 @@ impl Emitter<'_> {
         text.push_str("}\n}\n");
     }
 
+    /// The address slice, in source order.
+    fn inspect(&self, slice: &body::Body) -> String {
+        let mut text = format!(
+            "static __attribute__((__unused__)) void __pg_inspect_{}(const struct __pg_entry *__pg_e, \
+             struct __pg_inspector *__pg_s)\n{{\n",
+            self.n
+        );
+        text.push_str(&self.prologue("__pg_e->values"));
+        for dim in 0..self.plan.dims.len() {
+            let _ =
+                writeln!(text, "const __pg_i64 __pg_n{dim} = __pg_e->trip[{dim}];\n__pg_i64 __pg_k{dim};");
+        }
+        text.push_str(&self.locals(slice, &|_, _| None));
+        for dim in 0..self.plan.dims.len() {
+            let _ = writeln!(text, "for (__pg_k{dim} = 0; __pg_k{dim} < __pg_n{dim}; __pg_k{dim}++) {{");
+        }
+        text.push_str("if (__pg_s->next(__pg_s)) return;\n");
+        for dim in 0..self.plan.dims.len() {
+            text.push_str(&self.induction(dim, &format!("__pg_k{dim}")));
+        }
+        text.push_str(&self.secondary("__pg_k0", |_| true));
+        text.push_str(&slice.text);
+        text.push_str(&"}\n".repeat(self.plan.dims.len()));
+        text.push_str("}\n");
+        text
+    }
+
+    /// The slots of the values that an inspection's outcome depends on.
+    fn keys(&self, inspection: &Inspection) -> Vec<usize> {
+        let (n_live_ins, n_invariants) = (self.plan.live_ins.len(), self.invariant_kinds.len());
+        let objects = n_live_ins + n_invariants;
+        let live_ins =
+            (0..n_live_ins).filter(|slot| inspection.variables.contains(&self.plan.live_ins[*slot]));
+        let invariants = inspection.invariants.iter().map(|number| n_live_ins + number);
+        let addresses_and_starts = objects..self.first_slot(self.plan.dims.len());
+        let secondary = (0..self.secondary.len())
+            .filter(|number| inspection.variables.contains(&self.secondary[*number].0))
+            .flat_map(|number| [self.secondary_slot(number), self.secondary_slot(number) + 1]);
+        live_ins.chain(invariants).chain(addresses_and_starts).chain(secondary).collect()
+    }
+
     /// The device's loop over merged iterations: `step` apart, so that the GPU strides by its grid. Where results are computed
     /// in parts, it is a loop over these.
     fn device(&self, body: &body::Body) -> String {
@@ -530,7 +580,7 @@ impl Emitter<'_> {
             _ => None,
         }));
         text.push_str(
-            "__pg_u64 __pg_k, __pg_q;\n__pg_c.launch = __pg_l;\n__pg_c.iteration = 0;\n__pg_c.fail = 0;\n\
+            "__pg_u64 __pg_j, __pg_k;\n__pg_c.launch = __pg_l;\n__pg_c.iteration = 0;\n__pg_c.fail = 0;\n\
              __pg_c.writes = 0;\n__pg_c.ticks = 0;\n",
         );
         if self.plan.has_parts() {
@@ -556,8 +606,9 @@ impl Emitter<'_> {
 
     fn over_iterations(&self, body: &body::Body, text: &mut String) {
         text.push_str(
-            "for (__pg_k = __pg_begin; __pg_k < __pg_end; __pg_k += __pg_step) {\n\
-             if (__pg_begin_iteration(&__pg_c, __pg_k)) break;\n__pg_q = __pg_k;\n",
+            "for (__pg_j = __pg_begin; __pg_j < __pg_end; __pg_j += __pg_step) {\n\
+             __pg_k = __pg_l->order ? __pg_l->order[__pg_j] : __pg_j;\n\
+             __pg_u64 __pg_q = __pg_k;\nif (__pg_begin_iteration(&__pg_c, __pg_k)) break;\n",
         );
         for dim in (1..self.plan.dims.len()).rev() {
             let _ =
@@ -577,12 +628,12 @@ impl Emitter<'_> {
         let n = self.results.len();
         let innermost = self.plan.dims.len() - 1;
         text.push_str(
-            "for (__pg_q = __pg_begin; __pg_q < __pg_end; __pg_q += __pg_step) {\n\
-             const __pg_u64 __pg_lane = __pg_q % PG_LANES, __pg_block = __pg_q / PG_LANES * __pg_l->block;\n\
+            "for (__pg_j = __pg_begin; __pg_j < __pg_end; __pg_j += __pg_step) {\n\
+             const __pg_u64 __pg_lane = __pg_j % PG_LANES, __pg_block = __pg_j / PG_LANES * __pg_l->block;\n\
              const __pg_u64 __pg_left = __pg_block < __pg_l->trip[0] ? __pg_l->trip[0] - __pg_block : 0;\n\
              const __pg_u64 __pg_stop = __pg_block + (__pg_left < __pg_l->block ? __pg_left : __pg_l->block);\n",
         );
-        let _ = writeln!(text, "__pg_value *const __pg_part = __pg_l->results + {n} * (1 + __pg_q);");
+        let _ = writeln!(text, "__pg_value *const __pg_part = __pg_l->results + {n} * (1 + __pg_j);");
         for (slot, r) in in_parts() {
             let _ = writeln!(text, "{} = {};", r.name, Self::unpack(r.kind, &format!("__pg_part[{slot}]")));
         }
@@ -644,6 +695,7 @@ impl Emitter<'_> {
         report: &LoopReport,
         device: &str,
         checked: bool,
+        inspection: Option<&Inspection>,
         threshold: i64,
         out: &mut String,
     ) -> String {
@@ -658,10 +710,9 @@ impl Emitter<'_> {
              __pg_u64 __pg_end)\n{{\n  __pg_run_{n}(__pg_l, __pg_begin, __pg_end, 1);\n}}"
             );
         }
-        let units = if plan.has_parts() { "n_parts" } else { "n" };
         let kernel = format!(
             "extern \"C\" __global__ void __pg_kernel(const struct __pg_launch __pg_l)\n{{\n  \
-             __pg_run_{n}(&__pg_l, blockIdx.x * (__pg_u64)blockDim.x + threadIdx.x, __pg_l.{units}, \
+             __pg_run_{n}(&__pg_l, blockIdx.x * (__pg_u64)blockDim.x + threadIdx.x, __pg_l.count, \
              gridDim.x * (__pg_u64)blockDim.x);\n}}\n"
         );
         let cuda = format!("{MACROS_DEVICE}{device}{kernel}");
@@ -730,8 +781,13 @@ impl Emitter<'_> {
             |empty: bool, name: &str| if empty { "0".to_string() } else { format!("__pg_{name}_{n}") };
         let (verdict, check) = match (report.verdict, report.check) {
             (Verdict::Parallel, _) => ("PG_PARALLEL", "PG_CHECK_NONE"),
+            (_, Check::Inspector) => ("PG_POSSIBLY_PARALLEL", "PG_CHECK_INSPECTOR"),
             (_, Check::Logs) => ("PG_POSSIBLY_PARALLEL", "PG_CHECK_LOGS"),
             _ => ("PG_POSSIBLY_PARALLEL", "PG_CHECK_PREDICATE"),
+        };
+        let inspect = match inspection {
+            Some(inspection) => format!("__pg_inspect_{n}, __pg_keys_{n}, {}", self.keys(inspection).len()),
+            None => "0, 0, 0".to_string(),
         };
         let mut flags = vec!["0"];
         if plan.may_abort {
@@ -749,7 +805,7 @@ impl Emitter<'_> {
         let _ = writeln!(
             out,
             "static const struct __pg_info __pg_info_{n} = {{PG_ABI_VERSION, {verdict}, {check}, {}, \"{}\", \"{}\", {}, {}, {}, \
-             {}, {}, {}, {}, {}, {}u, {}, {}, {}, __pg_cuda_{n}, __pg_direct_{n}, {on_threads}, &__pg_recipe_{n}}};",
+             {}, {}, {}, {}, {}, {}u, {}, {}, {}, __pg_cuda_{n}, __pg_direct_{n}, {on_threads}, &__pg_recipe_{n}, {inspect}}};",
             flags.join(" | "),
             escape(&report.file),
             escape(&report.function),

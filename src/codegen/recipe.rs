@@ -3,7 +3,7 @@
 //!
 //! All that can be a table is one, because each line of code in this function is compiled anew for each loop of each file.
 
-use super::body::{Printer, variable};
+use super::body::{Printer, Purpose, variable};
 use super::host::{Emitter, Gives};
 use super::types::{Scalar, identity, integer, limits, literal};
 use crate::c::hir::*;
@@ -196,7 +196,7 @@ impl Emitter<'_> {
             out,
             "static __attribute__((__noinline__)) int __pg_try_{n}(__pg_value *__pg_x{parameters})\n{{"
         );
-        let mut printer = Printer::new(unit, plan, true);
+        let mut printer = Printer::new(unit, plan, Purpose::Entry);
         let mut effects = String::new();
         let after_results = self.n_values() + self.results.len();
         for (number, dim) in plan.dims.iter().enumerate() {

@@ -68,7 +68,15 @@ pub fn most_iterations(unit: &TranslationUnit, plan: &LoopPlan) -> Option<i128> 
 /// in place instead, and a GPU's kernel is text that costs nothing here.
 pub fn checked_threads(report: &LoopReport, plan: &LoopPlan, options: &CodegenOptions) -> bool {
     let in_place = report.verdict == Verdict::Parallel && !plan.may_abort;
-    options.checked_threads || options.doubt || !in_place && plan.work >= CHECKED.saturating_mul(plan.touches)
+    options.checked_threads
+        || options.doubt
+        || plan.asserted
+        || !in_place && plan.work >= CHECKED.saturating_mul(plan.touches)
+}
+
+/// Whether an inspection may pay: where the loop does more with what it loads than to find addresses.
+pub fn inspecting(unit: &TranslationUnit, the_loop: &LoopStmt, options: &CodegenOptions) -> bool {
+    options.threshold.is_some() || options.doubt || size_if_simple(unit, the_loop).is_none()
 }
 
 /// Loops without nests and floating-point arithmetic that a file may have code for whatever its size.
@@ -111,7 +119,7 @@ pub fn crowded_out(
         reports.iter().filter_map(|report| Some((report.check.cost(), report.plan.as_deref()?))).collect();
     let mut simple = Vec::new();
     for (cost, plan) in &plans {
-        if let Some(size) = sizes.get(&plan.loop_id) {
+        if let Some(size) = sizes.get(&plan.loop_id).filter(|_| !plan.asserted) {
             in_loops += size;
             simple.push((*cost, Reverse(plan.work), plan.loop_id));
         }

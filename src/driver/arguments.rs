@@ -8,6 +8,7 @@
 use super::options::{Meaning::*, Value, lookup};
 use crate::c::dialect::Dialect;
 use crate::loops::options::AnalysisOptions;
+use crate::remarks::{Format, RemarkKinds};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
@@ -32,13 +33,39 @@ pub struct Input {
     pub language_given: bool,
 }
 
+/// `-fparagon-report=FORMAT` or `-fparagon-report=FORMAT:FILE`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ReportRequest {
+    /// How it is written.
+    pub format: Format,
+    /// Where to; none: standard error.
+    pub to: Option<PathBuf>,
+}
+
+impl ReportRequest {
+    /// Reads what follows `-fparagon-report=`.
+    fn read(value: &[u8]) -> Result<ReportRequest, String> {
+        let mut parts = value.splitn(2, |byte| *byte == b':');
+        let format = String::from_utf8_lossy(parts.next().unwrap_or_default()).parse();
+        let to = parts.next().map(|path| PathBuf::from(OsStr::from_bytes(path)));
+        let format = format.map_err(|problem| format!("-fparagon-report: {problem}"))?;
+        match to {
+            Some(path) if path.as_os_str().is_empty() => {
+                Err("-fparagon-report: no file behind the colon".into())
+            }
+            to => Ok(ReportRequest { format, to }),
+        }
+    }
+}
+
 /// What our own options ask for.
 #[derive(Clone, PartialEq, Debug, Default)]
 #[allow(missing_docs)]
 pub struct OwnOptions {
     pub threshold: Option<u64>,
-    /// `json` or `text`.
-    pub report: Option<String>,
+    pub reports: Vec<ReportRequest>,
+    /// `-Rpass=paragon` and the like.
+    pub remarks: RemarkKinds,
     pub save_temps: Option<PathBuf>,
     pub dump_after: Option<String>,
     /// Compile what the typed tree says instead of the user's text.
@@ -47,6 +74,13 @@ pub struct OwnOptions {
     pub doubt: bool,
     /// `-fparagon-checked-threads`.
     pub checked_threads: bool,
+}
+
+impl OwnOptions {
+    /// Whether somebody wants to know what becomes of loops.
+    pub fn wants_report(&self) -> bool {
+        !self.reports.is_empty() || self.remarks.any()
+    }
 }
 
 /// A command that we handle.
@@ -95,6 +129,8 @@ pub enum Decision {
     },
     /// We handle it.
     Handle(Box<Invocation>),
+    /// One of our own options can't be read: what to say.
+    Invalid(String),
 }
 
 /// How many response files one command may read; beyond that they read themselves.
@@ -203,6 +239,14 @@ pub fn parse(command: &[OsString]) -> Decision {
         analysis: AnalysisOptions::default(),
         own: OwnOptions::default(),
     };
+    for word in &expanded.words {
+        let value = word.as_bytes().strip_prefix(b"-fparagon-report=");
+        match value.map(ReportRequest::read) {
+            Some(Ok(request)) => invocation.own.reports.push(request),
+            Some(Err(problem)) => return Decision::Invalid(problem),
+            None => {}
+        }
+    }
     match read(&expanded.words, &mut invocation) {
         Ok(()) => Decision::Handle(Box::new(invocation)),
         Err(reason) => Decision::PassThrough { arguments: invocation.untouched, reason },
@@ -267,7 +311,9 @@ fn read_own(words: &[OsString], own: &mut OwnOptions) -> Result<Option<bool>, St
                 own.threshold =
                     Some(text.parse().map_err(|_| "-fparagon-threshold needs a number".to_string())?);
             }
-            "-fparagon-report=" => own.report = Some(text.into_owned()),
+            "-Rpass=paragon" => own.remarks.passed = true,
+            "-Rpass-missed=paragon" => own.remarks.missed = true,
+            "-Rpass-analysis=paragon" => own.remarks.analysis = true,
             "--paragon-save-temps" => own.save_temps = Some(value.into()),
             "--dump-after" => own.dump_after = Some(text.into_owned()),
             _ => {}
@@ -467,6 +513,12 @@ fn read(command: &[OsString], invocation: &mut Invocation) -> Result<(), String>
 }
 
 impl Invocation {
+    /// What compiling `input` makes, unless the user gives a name or links it.
+    pub fn output_name(&self, input: &Input) -> PathBuf {
+        let ending = if self.mode == Mode::Assembly { "s" } else { "o" };
+        PathBuf::from(input.path.file_name().unwrap_or_default()).with_extension(ending)
+    }
+
     /// Whether somebody may see which macros the text was written with, in debug information, warnings or coverage. If not,
     /// it may as well be compiled with its macros expanded, which is faster.
     pub fn shows_macros(&self) -> bool {
@@ -561,7 +613,7 @@ mod tests {
     fn handled(line: &str) -> Invocation {
         match parse_words(line) {
             Decision::Handle(invocation) => *invocation,
-            Decision::PassThrough { reason, .. } => panic!("{line}: {reason}"),
+            Decision::PassThrough { reason, .. } | Decision::Invalid(reason) => panic!("{line}: {reason}"),
         }
     }
 

@@ -3,6 +3,8 @@
 pub mod arguments;
 pub mod interruption;
 pub mod options;
+pub mod pragmas;
+pub mod reports;
 pub mod splice;
 pub mod terminal;
 pub mod toolchain;

@@ -5,10 +5,12 @@
 //! arithmetic is linear only if its value fits the type, which becomes an [`Assumption`] that is checked at entry.
 
 use super::counted::{Control, Counted};
+use super::inline;
 use super::linear::{self, Linear, constant};
 use super::nest;
 use super::options::AnalysisOptions;
 use super::plan::*;
+use super::reason::{AccessNote, Advice, Kind, Reason};
 use super::scalars::{is_scalar, same, same_place};
 use crate::c::hir::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -49,6 +51,8 @@ pub struct Accesses<'a> {
     inner: Vec<Level>,
     path: Vec<u32>,
     next_path: u32,
+    /// Whether what is walked is an operand that need not be evaluated.
+    in_operand: bool,
     written: BTreeSet<VarId>,
     /// Scalars with one unconditional assignment so far in scope: what they stand for, with the depth of loops around.
     definitions: BTreeMap<VarId, (Expr, usize)>,
@@ -107,7 +111,7 @@ pub fn exact_function(name: &str) -> Option<bool> {
     EXACT_FUNCTIONS.contains(&stem).then_some(stem == "sqrt")
 }
 
-type Refused = String;
+type Refused = Reason;
 
 impl<'a> Accesses<'a> {
     /// Collects the accesses of the nest with these merged dimensions.
@@ -162,6 +166,7 @@ impl<'a> Accesses<'a> {
             inner: Vec::new(),
             path: Vec::new(),
             next_path: 0,
+            in_operand: false,
             written,
             definitions: BTreeMap::new(),
             assignments,
@@ -230,11 +235,11 @@ impl<'a> Accesses<'a> {
                 || place.ty.quals.is_volatile
                 || place.ty.quals.is_atomic
             {
-                return Err(format!("its first clause sets {}", self.unit.var(start.var).name));
+                return Err(format!("its first clause sets {}", self.unit.var(start.var).name).into());
             }
             if !self.assignments.contains_key(&start.var) {
                 if self.unit.types.as_float(place.ty.ty).is_some() {
-                    return Err(format!("its first clause sets {}", self.unit.var(start.var).name));
+                    return Err(format!("its first clause sets {}", self.unit.var(start.var).name).into());
                 }
                 self.secondary.insert(start.var, constant(0));
             }
@@ -268,7 +273,8 @@ impl<'a> Accesses<'a> {
                     self.secondary.insert(v, step);
                 }
                 None if number >= in_body => {
-                    return Err(format!("its step does more than count in line {}", update.span.line));
+                    let text = format!("its step does more than count in line {}", update.span.line);
+                    return Err(Reason::new(Kind::NotCounted, text));
                 }
                 None => {}
             }
@@ -372,34 +378,32 @@ impl<'a> Accesses<'a> {
 
     /// Checks that an expression of a loop's head reads only what stays the same, pins the memory it reads, and notes live-ins.
     fn note_invariant(&mut self, e: &Expr) -> Result<(), Refused> {
-        let mut problem = None;
+        let mut problem: Option<Reason> = None;
+        let changing = |text: &str| Reason::new(Kind::NotCounted, text);
         let mut pins = Vec::new();
         let mut live = Vec::new();
         nest::expressions(e, &mut |e| match &e.kind {
             ExprKind::Load(p) => match is_scalar(self.unit, p) {
                 Some(v) if self.written.contains(&v) => {
-                    problem = Some(format!(
-                        "its bounds depend on {}, which the loop changes",
-                        self.unit.var(v).name
-                    ));
+                    let name = &self.unit.var(v).name;
+                    problem = Some(changing(&format!("its bounds depend on {name}, which the loop changes")));
                 }
                 Some(v) => live.push(v),
                 None => match nest::root_variable(p) {
                     Some(v) if self.written.contains(&v) => {
-                        problem = Some(format!(
-                            "its bounds depend on {}, which the loop changes",
-                            self.unit.var(v).name
-                        ));
+                        let name = &self.unit.var(v).name;
+                        problem =
+                            Some(changing(&format!("its bounds depend on {name}, which the loop changes")));
                     }
                     _ => pins.push(p.clone()),
                 },
             },
-            ExprKind::Call { .. } => problem = Some("its bounds call a function".into()),
-            ExprKind::Opaque(what) => problem = Some(format!("its bounds have {what}")),
+            ExprKind::Call { .. } => problem = Some(changing("its bounds call a function")),
+            ExprKind::Opaque(what) => problem = Some(changing(&format!("its bounds have {what}"))),
             ExprKind::AddressOf(_) | ExprKind::Str(_) | ExprKind::Function(_) => {}
             _ => {
                 if nest::accessed_place(e).is_some_and(|(_, _, writes)| writes) {
-                    problem = Some("its bounds have side effects".into());
+                    problem = Some(changing("its bounds have side effects"));
                 }
             }
         });
@@ -418,7 +422,8 @@ impl<'a> Accesses<'a> {
         if self.unit.variables.iter().enumerate().any(|(i, v)| {
             v.storage == Storage::ThreadLocal && nest::root_variable(place) == Some(VarId(i as u32))
         }) {
-            return Err("it reads a thread-local variable".into());
+            return Err(Reason::new(Kind::ThreadLocal, "it reads a thread-local variable")
+                .settled_by([Advice::CopyToLocal(describe(self.unit, place))]));
         }
         let width = self.width(place)?;
         let ty = place.ty;
@@ -444,13 +449,17 @@ impl<'a> Accesses<'a> {
     fn supported(&self, place: &Place) -> Result<(), Refused> {
         let quals = place.ty.quals;
         if quals.is_volatile || quals.is_atomic {
-            return Err(format!("it accesses volatile or atomic memory in line {}", place.span.line));
+            let text = format!("it accesses volatile or atomic memory in line {}", place.span.line);
+            return Err(Reason::new(Kind::VolatileAccess, text).about([self.note(place, false)]));
         }
         match &place.kind {
             PlaceKind::Field { bits: Some(_), .. } => {
-                Err(format!("it accesses a bit-field in line {}", place.span.line))
+                let text = format!("it accesses a bit-field in line {}", place.span.line);
+                Err(Reason::new(Kind::UnsupportedType, text)
+                    .about([self.note(place, false)])
+                    .settled_by([Advice::WholeMember]))
             }
-            PlaceKind::Opaque(what) => Err(format!("it has {what} in line {}", place.span.line)),
+            PlaceKind::Opaque(what) => Err(format!("it has {what} in line {}", place.span.line).into()),
             _ => Ok(()),
         }
     }
@@ -465,10 +474,15 @@ impl<'a> Accesses<'a> {
         };
         match types.size_of(place.ty.ty) {
             Some(size) if simple => Ok(size as u32),
-            _ => Err(format!(
-                "it copies a value that is no simple number or pointer in line {}",
-                place.span.line
-            )),
+            _ => {
+                let text = format!(
+                    "it copies a value that is no simple number or pointer in line {}",
+                    place.span.line
+                );
+                let is_record = matches!(types.kind(place.ty.ty), TypeKind::Record(_));
+                let members = is_record.then_some(Advice::MemberByMember);
+                Err(Reason::new(Kind::UnsupportedType, text).settled_by(members))
+            }
         }
     }
 
@@ -797,7 +811,10 @@ impl<'a> Accesses<'a> {
         match &place.kind {
             PlaceKind::Var(v) => {
                 if self.unit.var(*v).storage == Storage::ThreadLocal {
-                    return Err(format!("it accesses the thread-local variable {}", self.unit.var(*v).name));
+                    let name = &self.unit.var(*v).name;
+                    let text = format!("it accesses the thread-local variable {name}");
+                    return Err(Reason::new(Kind::ThreadLocal, text)
+                        .settled_by([Advice::PointerBefore(name.clone())]));
                 }
                 let size = self.unit.types.size_of(self.unit.var(*v).ty.ty).unwrap_or(0);
                 Ok((self.base(Base::Object { var: *v, size }), Some(Linear::number(constant(0)))))
@@ -808,7 +825,7 @@ impl<'a> Accesses<'a> {
                 let offset = i64::try_from(*offset).map_err(|_| "an offset too large")?;
                 Ok((base, at.and_then(|a| a.plus(&Linear::number(constant(offset))))))
             }
-            PlaceKind::Opaque(what) => Err(format!("it has {what} in line {}", place.span.line)),
+            PlaceKind::Opaque(what) => Err(format!("it has {what} in line {}", place.span.line).into()),
         }
     }
 
@@ -934,23 +951,25 @@ impl<'a> Accesses<'a> {
         let types = &self.unit.types;
         match types.kind(e.ty.ty) {
             TypeKind::Float(FloatKind::LongDouble | FloatKind::Float128) => {
-                return Err(format!("it computes in a type wider than double in line {line}"));
+                let text = format!("it computes in a type wider than double in line {line}");
+                return Err(Reason::new(Kind::UnsupportedType, text));
             }
             TypeKind::Int(IntKind::Int128 | IntKind::UInt128) => {
-                return Err(format!("it computes in 128 bits in line {line}"));
+                let text = format!("it computes in 128 bits in line {line}");
+                return Err(Reason::new(Kind::UnsupportedType, text));
             }
             _ => {}
         }
         self.work += 1;
         match &e.kind {
             ExprKind::Int(_) | ExprKind::Float(_) => Ok(()),
-            ExprKind::Str(_) => Err(format!("it uses a string in line {line}")),
-            ExprKind::Function(_) => Err(format!("it uses the address of a function in line {line}")),
-            ExprKind::Opaque(what) => Err(format!("it has {what} in line {line}")),
+            ExprKind::Str(_) => Err(format!("it uses a string in line {line}").into()),
+            ExprKind::Function(_) => Err(format!("it uses the address of a function in line {line}").into()),
+            ExprKind::Opaque(what) => Err(format!("it has {what} in line {line}").into()),
             ExprKind::Load(p) => self.read(p),
             ExprKind::AddressOf(p) => {
                 if is_scalar(self.unit, p).is_some() {
-                    return Err(format!("it takes the address of a variable in line {line}"));
+                    return Err(format!("it takes the address of a variable in line {line}").into());
                 }
                 self.place_operands(p)?;
                 self.location(p, 0)?;
@@ -988,12 +1007,12 @@ impl<'a> Accesses<'a> {
             }
             ExprKind::LogicalAnd(a, b) | ExprKind::LogicalOr(a, b) => {
                 self.expression(a)?;
-                self.conditionally(|s| s.expression(b))
+                self.operand(b)
             }
             ExprKind::Conditional(c, a, b) => {
                 self.expression(c)?;
-                self.conditionally(|s| s.expression(a))?;
-                self.conditionally(|s| s.expression(b))
+                self.operand(a)?;
+                self.operand(b)
             }
             ExprKind::Assign(p, value) => {
                 self.in_value_of(p, |s| s.expression(value))?;
@@ -1037,22 +1056,25 @@ impl<'a> Accesses<'a> {
                     Callee::Named(id) => self.unit.var(*id).name.clone(),
                     Callee::Builtin(name) => name.clone(),
                     Callee::Pointer(_) => {
-                        return Err(format!("it calls a function through a pointer in line {line}"));
+                        let text = format!("it calls a function through a pointer in line {line}");
+                        return Err(Reason::new(Kind::UnknownCall, text));
                     }
                 };
+                if let Callee::Named(id) = callee
+                    && let Some(reason) = self.own_function(*id, args, line)
+                {
+                    return Err(reason);
+                }
                 match exact_function(&name) {
                     Some(sets_errno) => self.may_abort |= sets_errno,
                     None => {
-                        return Err(format!(
+                        let text = format!(
                             "it calls {name} in line {line}, whose effects or exact result are not known"
-                        ));
+                        );
+                        let is_theirs = matches!(callee, Callee::Named(id) if self.is_of_program(*id));
+                        let advice = is_theirs.then_some(Advice::DefineHere(name));
+                        return Err(Reason::new(Kind::UnknownCall, text).settled_by(advice));
                     }
-                }
-                if let Callee::Named(id) = callee
-                    && !self.unit.var(*id).is_extern
-                    && self.unit.functions.iter().any(|f| f.var == *id)
-                {
-                    return Err(format!("it calls the program's own {name} in line {line}"));
                 }
                 args.iter().try_for_each(|a| self.expression(a))
             }
@@ -1079,8 +1101,38 @@ impl<'a> Accesses<'a> {
                 self.fusable.push((v, line));
                 Ok(())
             }
-            _ => Err(fused(line)),
+            _ => Err(contraction(line)),
         }
+    }
+
+    /// Why a call of a function with a visible body is left, if it is one: `loops::inline` would have replaced it.
+    fn own_function(&self, callee: VarId, args: &[Expr], line: u32) -> Option<Refused> {
+        let variable = self.unit.var(callee);
+        let function =
+            self.unit.functions.iter().find(|f| f.var == callee).filter(|_| !variable.is_extern)?;
+        let name = &variable.name;
+        let (why, advice) = match inline::refusal(self.unit, function, self.options) {
+            Some((why, advice)) => (why, advice),
+            None => {
+                let apart = self.in_operand
+                    && !args.iter().any(inline::has_effects)
+                    && inline::is_self_contained(self.unit, function);
+                let advice = apart.then(|| Advice::CallApart(name.clone()));
+                ("where or how it is called, its body can't stand for it", advice)
+            }
+        };
+        let text = format!("it calls the program's own {name} in line {line}: {why}");
+        Some(Reason::new(Kind::UnknownCall, text).settled_by(advice))
+    }
+
+    /// Whether a function that has no body here is the program's own, as far as its declaration tells.
+    fn is_of_program(&self, callee: VarId) -> bool {
+        let file = self.unit.files.get(self.unit.var(callee).span.file as usize);
+        file.is_some_and(|file| !file.starts_with("/usr/") && !file.starts_with('<'))
+    }
+
+    fn note(&self, place: &Place, is_store: bool) -> AccessNote {
+        AccessNote { text: describe(self.unit, place), is_store, span: place.span }
     }
 
     fn read(&mut self, p: &Place) -> Result<(), Refused> {
@@ -1141,6 +1193,14 @@ impl<'a> Accesses<'a> {
         result
     }
 
+    /// An operand that need not be evaluated.
+    fn operand(&mut self, e: &Expr) -> Result<(), Refused> {
+        let before = std::mem::replace(&mut self.in_operand, true);
+        let result = self.conditionally(|s| s.expression(e));
+        self.in_operand = before;
+        result
+    }
+
     fn statement(&mut self, s: &Stmt) -> Result<(), Refused> {
         match &s.kind {
             StmtKind::Empty | StmtKind::Declaration | StmtKind::Break | StmtKind::Continue => Ok(()),
@@ -1154,10 +1214,11 @@ impl<'a> Accesses<'a> {
                     span: s.span,
                 };
                 if is_scalar(self.unit, &place).is_none() {
-                    return Err(format!(
+                    let text = format!(
                         "it has the local variable {} that is no simple number or pointer, or whose address is taken",
                         variable.name
-                    ));
+                    );
+                    return Err(Reason::new(Kind::UnsupportedType, text));
                 }
                 self.supported(&place)?;
                 self.width(&place)?;
@@ -1168,7 +1229,7 @@ impl<'a> Accesses<'a> {
                         Ok(())
                     }
                     Some(Init::Aggregate) => {
-                        Err(format!("it initialises an aggregate in line {}", s.span.line))
+                        Err(format!("it initialises an aggregate in line {}", s.span.line).into())
                     }
                     None => Ok(()),
                 }
@@ -1183,7 +1244,7 @@ impl<'a> Accesses<'a> {
                 }
             }
             StmtKind::Loop(l) => self.inner_loop(l),
-            _ => Err(format!("it has a statement in line {} that is not supported", s.span.line)),
+            _ => Err(format!("it has a statement in line {} that is not supported", s.span.line).into()),
         }
     }
 
@@ -1284,8 +1345,10 @@ impl<'a> Accesses<'a> {
 }
 
 /// Why a product and a sum keep a loop where it is.
-pub fn fused(line: u32) -> Refused {
-    format!("the compiler may fuse the product and sum in line {line} (-ffp-contract=off forbids it)")
+pub fn contraction(line: u32) -> Refused {
+    let text =
+        format!("the compiler may fuse the product and sum in line {line} (-ffp-contract=off forbids it)");
+    Reason::new(Kind::FloatingPointContraction, text).settled_by([Advice::NoContraction])
 }
 
 /// A place as a programmer would write it, roughly.

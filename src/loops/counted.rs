@@ -7,6 +7,7 @@
 
 use super::nest;
 use super::plan::{Relation, Start};
+use super::reason::{Advice, Kind, Reason};
 use crate::c::hir::*;
 use crate::c::types::plain;
 use std::collections::{BTreeMap, BTreeSet};
@@ -110,19 +111,40 @@ fn set_counter(s: &mut Stmt, id: LoopId, counter: VarId) {
 }
 
 /// Reads a loop's head.
-pub fn counted(unit: &TranslationUnit, l: &LoopStmt) -> Result<Counted, String> {
+pub fn counted(unit: &TranslationUnit, l: &LoopStmt) -> Result<Counted, Reason> {
     let plain = match l.keyword {
         LoopKeyword::For => plain_form(unit, l),
-        _ => Err(String::new()),
+        _ => Err(Obstacle::from("")),
     };
     plain.or_else(|why| {
         let looks_plain = l.keyword == LoopKeyword::For && !l.init.is_empty() && l.step.is_some();
         let counted = other_form(unit, l).and_then(|form| {
             let counter = l.counter.ok_or("it has no counter")?;
-            form.counted_by(unit, counter)
+            Ok(form.counted_by(unit, counter)?)
         });
-        counted.map_err(|other| format!("not a counted loop: {}", if looks_plain { why } else { other }))
+        counted.map_err(|other| {
+            let Obstacle { text, advice } = if looks_plain { why } else { other };
+            Reason::new(Kind::NotCounted, format!("not a counted loop: {text}")).settled_by(advice)
+        })
     })
+}
+
+/// Why a head can't be read in one form, and what would change that.
+struct Obstacle {
+    text: String,
+    advice: Option<Advice>,
+}
+
+impl From<String> for Obstacle {
+    fn from(text: String) -> Obstacle {
+        Obstacle { text, advice: None }
+    }
+}
+
+impl From<&str> for Obstacle {
+    fn from(text: &str) -> Obstacle {
+        text.to_owned().into()
+    }
 }
 
 /// A pointer as a number of type `ty`; numbers stay as they are.
@@ -249,7 +271,7 @@ fn substitute(e: &Expr, starts: &[Start]) -> Expr {
     e
 }
 
-fn plain_form(unit: &TranslationUnit, l: &LoopStmt) -> Result<Counted, String> {
+fn plain_form(unit: &TranslationUnit, l: &LoopStmt) -> Result<Counted, Obstacle> {
     let types = &unit.types;
     let cond = l.cond.as_ref().ok_or("it has no condition")?;
     let step = l.step.as_ref().ok_or("it has no step")?;
@@ -262,6 +284,7 @@ fn plain_form(unit: &TranslationUnit, l: &LoopStmt) -> Result<Counted, String> {
     let iv = compared.into_iter().flatten().next().ok_or("it compares nothing that its first clause sets")?;
     let test = test(unit, cond, iv)?;
     let kind = number_kind(unit, iv)?;
+    let stays_private = stays_private(unit, iv);
     if types.pointee(unit.var(iv).ty.ty).is_some() || test.moves.is_some() {
         return Err("its variable is no integer that its step moves".into());
     }
@@ -269,14 +292,15 @@ fn plain_form(unit: &TranslationUnit, l: &LoopStmt) -> Result<Counted, String> {
     let mut other_steps = Vec::new();
     comma_parts(step, &mut other_steps);
     let moves: Vec<i64> = other_steps.iter().filter_map(|part| step_of(types, part, iv)).collect();
-    let [step] = moves[..] else { return Err(format!("{name} does not move by a constant")) };
+    let [step] = moves[..] else { return Err(format!("{name} does not move by a constant").into()) };
     other_steps.retain(|part| step_of(types, part, iv).is_none());
     let assigned = assigned(l);
     if assigned.get(&iv) != Some(&1) {
-        return Err(format!("{name} is changed in its body or condition"));
+        return Err(format!("{name} is changed in its body or condition").into());
     }
     test.ends(name, step)?;
-    let limit = limit_before(&test.limit, &starts, &assigned)?;
+    let limit = limit_before(unit, &test.limit, &starts, &assigned)?;
+    stays_private?;
     let own = starts.iter().position(|start| start.var == iv).ok_or("its variable is not set first")?;
     let Start { value: first, declared: iv_local, .. } = starts.remove(own);
     Ok(Counted {
@@ -296,10 +320,34 @@ fn plain_form(unit: &TranslationUnit, l: &LoopStmt) -> Result<Counted, String> {
 }
 
 /// A limit in terms of what variables held before the loop.
-fn limit_before(limit: &Expr, starts: &[Start], assigned: &BTreeMap<VarId, usize>) -> Result<Expr, String> {
+fn limit_before(
+    unit: &TranslationUnit,
+    limit: &Expr,
+    starts: &[Start],
+    assigned: &BTreeMap<VarId, usize>,
+) -> Result<Expr, Obstacle> {
     let moving = assigned.keys().copied().collect();
-    if writes(limit) || mentions(limit, &moving) {
+    if mentions(limit, &moving) {
         return Err("its limit changes".into());
+    }
+    if writes(limit) {
+        let mut called = None;
+        nest::expressions(limit, &mut |e| {
+            if let ExprKind::Call { callee, .. } = &e.kind {
+                called = match callee {
+                    Callee::Named(v) => Some(unit.var(*v).name.clone()),
+                    Callee::Builtin(name) => Some(name.clone()),
+                    Callee::Pointer(_) => None,
+                };
+            }
+        });
+        return Err(match called {
+            Some(name) => Obstacle {
+                text: format!("{name} is called for its limit in each iteration"),
+                advice: Some(Advice::CallBefore(name)),
+            },
+            None => "its limit changes".into(),
+        });
     }
     Ok(substitute(limit, starts))
 }
@@ -313,13 +361,21 @@ fn number_kind(unit: &TranslationUnit, v: VarId) -> Result<IntKind, String> {
     };
     let name = &variable.name;
     let kind = kind.ok_or_else(|| format!("{name} is no integer or pointer variable"))?;
-    if !matches!(variable.storage, Storage::Local | Storage::Param) || variable.address_taken {
-        return Err(format!("{name} may be changed through memory"));
-    }
     if variable.ty.quals.is_volatile || variable.ty.quals.is_atomic {
         return Err(format!("{name} is volatile or atomic"));
     }
     Ok(kind)
+}
+
+/// Whether nothing but the loop's own text changes a control variable.
+fn stays_private(unit: &TranslationUnit, v: VarId) -> Result<(), Obstacle> {
+    let variable = unit.var(v);
+    if matches!(variable.storage, Storage::Local | Storage::Param) && !variable.address_taken {
+        return Ok(());
+    }
+    let name = &variable.name;
+    let text = format!("{name} may be changed through memory");
+    Err(Obstacle { text, advice: Some(Advice::LocalCounter(name.clone())) })
 }
 
 /// What a loop's condition compares a variable with.
@@ -434,7 +490,7 @@ impl OtherForm {
 }
 
 /// Reads a head in all other forms.
-fn other_form(unit: &TranslationUnit, l: &LoopStmt) -> Result<OtherForm, String> {
+fn other_form(unit: &TranslationUnit, l: &LoopStmt) -> Result<OtherForm, Obstacle> {
     let types = &unit.types;
     let cond = l.cond.as_ref().ok_or("it has no condition")?;
     let starts = starts(unit, l)?;
@@ -450,7 +506,7 @@ fn other_form(unit: &TranslationUnit, l: &LoopStmt) -> Result<OtherForm, String>
     let (kind, name) = (number_kind(unit, v)?, &unit.var(v).name);
     let test = test(unit, cond, v)?;
     if assigned.get(&v) != Some(&1) {
-        return Err(format!("{name} is changed in several places"));
+        return Err(format!("{name} is changed in several places").into());
     }
     let mut other_steps = Vec::new();
     if let Some(step) = &l.step {
@@ -479,7 +535,8 @@ fn other_form(unit: &TranslationUnit, l: &LoopStmt) -> Result<OtherForm, String>
         }
     };
     test.ends(name, step)?;
-    let limit = limit_before(&test.limit, &starts, &assigned)?;
+    let limit = limit_before(unit, &test.limit, &starts, &assigned)?;
+    stays_private(unit, v)?;
     let at_start = match starts.iter().find(|start| start.var == v) {
         Some(start) => start.value.clone(),
         None => {

@@ -12,6 +12,7 @@
 
 use super::nest;
 use super::options::AnalysisOptions;
+use super::reason::Advice;
 use super::scalars::is_scalar;
 use crate::c::hir::*;
 use std::collections::HashMap;
@@ -86,13 +87,22 @@ fn is_of_interest(unit: &TranslationUnit, l: &LoopStmt) -> bool {
 
 /// Whether a function's body may stand for its calls as far as the function alone says.
 fn may_stand_in(unit: &TranslationUnit, function: &Function, options: &AnalysisOptions) -> bool {
+    refusal(unit, function, options).is_none()
+}
+
+/// Why a function's body can't stand for its calls whatever these are, if so, and what would change that.
+pub fn refusal(
+    unit: &TranslationUnit,
+    function: &Function,
+    options: &AnalysisOptions,
+) -> Option<(&'static str, Option<Advice>)> {
     let variable = unit.var(function.var);
-    if function.extern_inline
-        || function.fixed.is_some()
-        || variable.is_extern
-        || options.interposable && !function.is_static
-    {
-        return false;
+    if function.extern_inline || function.fixed.is_some() || variable.is_extern {
+        return Some(("its body is not the one that is called, or is compiled under rules of its own", None));
+    }
+    if options.interposable && !function.is_static {
+        let advice = Advice::MakeStatic(variable.name.clone());
+        return Some(("it may be replaced when the program is linked", Some(advice)));
     }
     let is_plain = |ty: QualType| {
         !ty.quals.is_volatile
@@ -103,19 +113,42 @@ fn may_stand_in(unit: &TranslationUnit, function: &Function, options: &AnalysisO
             )
     };
     let is_plain_variable = |v: VarId| is_plain(unit.var(v).ty) && !unit.var(v).address_taken;
-    let mut fine = function.params.iter().all(|v| is_plain_variable(*v));
+    let no_plain = "a variable of it is no simple number or pointer, or its address is taken";
+    let mut found = (!function.params.iter().all(|v| is_plain_variable(*v))).then_some((no_plain, None));
     nest::statements(&function.body, &mut |s| {
-        fine &= match &s.kind {
-            StmtKind::Declare { var, .. } => is_plain_variable(*var),
-            StmtKind::Switch { .. }
-            | StmtKind::Case { .. }
-            | StmtKind::Label { .. }
-            | StmtKind::Goto(_)
-            | StmtKind::Opaque(_) => false,
-            _ => true,
+        let why = match &s.kind {
+            StmtKind::Declare { var, .. } if !is_plain_variable(*var) => (no_plain, None),
+            StmtKind::Switch { .. } | StmtKind::Case { .. } => ("it has a switch", Some(Advice::IfForSwitch)),
+            StmtKind::Label { .. } | StmtKind::Goto(_) => ("it jumps", None),
+            StmtKind::Opaque(what) => (*what, None),
+            _ => return,
         };
+        found.get_or_insert(why);
     });
-    fine && returns_at_ends(std::slice::from_ref(&function.body))
+    if found.is_none() && !returns_at_ends(std::slice::from_ref(&function.body)) {
+        return Some(("it returns before its end", None));
+    }
+    found
+}
+
+/// Whether a function only computes with its parameters and what they point to, so that its body can stand anywhere.
+pub fn is_self_contained(unit: &TranslationUnit, function: &Function) -> bool {
+    let (mut fine, mut size) = (true, 0);
+    nest::all_expressions(&function.body, &mut |e| {
+        size += 1;
+        let place = match &e.kind {
+            ExprKind::AddressOf(place) => Some(place),
+            ExprKind::Call { .. } | ExprKind::Opaque(_) => {
+                fine = false;
+                None
+            }
+            _ => nest::accessed_place(e).map(|(place, ..)| place),
+        };
+        if let Some(v) = place.and_then(nest::root_variable) {
+            fine &= matches!(unit.var(v).storage, Storage::Local | Storage::Param);
+        }
+    });
+    fine && size <= LARGEST
 }
 
 fn has_return(s: &Stmt) -> bool {
@@ -151,7 +184,7 @@ fn returns_at_ends(list: &[Stmt]) -> bool {
 }
 
 /// Whether evaluating it changes anything.
-fn has_effects(e: &Expr) -> bool {
+pub fn has_effects(e: &Expr) -> bool {
     let mut found = false;
     nest::expressions(e, &mut |e| {
         found |= nest::accessed_place(e).is_some_and(|(.., writes)| writes)

@@ -9,5 +9,6 @@ pub mod linear;
 pub mod nest;
 pub mod options;
 pub mod plan;
+pub mod reason;
 pub mod reductions;
 pub mod scalars;

@@ -3,6 +3,7 @@
 //!
 //! Nothing here decides; it only finds.
 
+use super::reason::{Advice, Kind, Reason};
 use crate::c::hir::*;
 
 /// Calls `visit` for each statement below and including `statement`, outermost first.
@@ -195,8 +196,9 @@ pub fn loops(function: &Function) -> Vec<Found<'_>> {
 
 /// Why a loop's body can't be run elsewhere as a piece, if so: ways in and out, and statements that a device has no answer
 /// to. `break` and `continue` of inner loops are fine, `continue` of the loop itself too.
-pub fn unsupported_control(body: &Stmt) -> Option<String> {
-    fn walk(statement: &Stmt, inner: bool) -> Option<String> {
+pub fn unsupported_control(body: &Stmt) -> Option<Reason> {
+    fn walk(statement: &Stmt, inner: bool) -> Option<Reason> {
+        let line = statement.span.line;
         match &statement.kind {
             StmtKind::Block(list) => list.iter().find_map(|s| walk(s, inner)),
             StmtKind::If { then, otherwise, .. } => {
@@ -204,22 +206,23 @@ pub fn unsupported_control(body: &Stmt) -> Option<String> {
             }
             StmtKind::Loop(l) => {
                 if l.init.iter().any(|s| matches!(s.kind, StmtKind::Block(_))) {
-                    return Some("an inner loop starts in an unusual way".into());
+                    return Some("it has an inner loop that starts in an unusual way".into());
                 }
                 walk(&l.body, true)
             }
             StmtKind::Break if !inner => {
-                Some(format!("leaves the loop early in line {}", statement.span.line))
+                Some(Reason::new(Kind::EarlyExit, format!("it leaves the loop early in line {line}")))
             }
             StmtKind::Return(_) => {
-                Some(format!("returns from inside the loop in line {}", statement.span.line))
+                Some(Reason::new(Kind::EarlyExit, format!("it returns from inside the loop in line {line}")))
             }
-            StmtKind::Goto(_) => Some(format!("jumps in line {}", statement.span.line)),
-            StmtKind::Label { .. } => Some(format!("has a label in line {}", statement.span.line)),
+            StmtKind::Goto(_) => Some(format!("it jumps in line {line}").into()),
+            StmtKind::Label { .. } => Some(format!("it has a label in line {line}").into()),
             StmtKind::Switch { .. } | StmtKind::Case { .. } => {
-                Some(format!("has a switch in line {}", statement.span.line))
+                let reason = Reason::from(format!("it has a switch in line {line}"));
+                Some(reason.settled_by([Advice::IfForSwitch]))
             }
-            StmtKind::Opaque(what) => Some(format!("has {what} in line {}", statement.span.line)),
+            StmtKind::Opaque(what) => Some(format!("it has {what} in line {line}").into()),
             _ => None,
         }
     }

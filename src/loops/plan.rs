@@ -7,7 +7,8 @@
 //! overflow (an overflow means: the loop runs as it stood).
 
 use crate::c::hir::{Expr, IntKind, LoopId, LoopStmt, Place, PlaceId, Span, VarId};
-use std::collections::BTreeMap;
+use crate::loops::reason::Reason;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Most dimensions that are merged into one iteration space. The C ABI has the same number (`PG_MAX_DIMS`).
 pub const MAX_DIMS: usize = 4;
@@ -28,7 +29,7 @@ pub enum Check {
     None,
     /// Numbers known at entry decide (address ranges, strides).
     Predicate,
-    /// Index arrays will be inspected.
+    /// The addresses that iterations touch are computed before the loop runs; where that can't be done, they are logged.
     Inspector,
     /// Accesses are logged while the loop runs, then the logs are checked.
     Logs,
@@ -53,11 +54,13 @@ pub struct LoopReport {
     pub id: Option<LoopId>,
     pub file: String,
     pub line: u32,
+    /// Its keyword.
+    pub span: Span,
     pub function: String,
     pub verdict: Verdict,
     pub check: Check,
-    /// Why, in one sentence that a programmer can act on.
-    pub reason: String,
+    /// Why, so that a programmer can act on it.
+    pub reason: Reason,
     /// Present for parallel and possibly-parallel loops that code can be generated for.
     pub plan: Option<Box<LoopPlan>>,
 }
@@ -166,6 +169,10 @@ impl ScalarRole {
                 | ScalarRole::Companion { .. }
                 | ScalarRole::Private { last_value: true }
         )
+    }
+    /// Whether it is computed in parts of the iterations, which are put together in order.
+    pub fn is_in_parts(&self) -> bool {
+        matches!(self, ScalarRole::Accumulation { .. } | ScalarRole::Extreme { .. })
     }
     /// Whether the loop goes on from the value that the variable has before it.
     pub fn goes_on(&self) -> bool {
@@ -294,6 +301,23 @@ pub struct Assumption {
     pub kind: IntKind,
 }
 
+/// The address slice of a body: what an inspection executes, and what its outcome depends on. See `analysis::slice`.
+#[derive(Clone, Debug, Default)]
+pub struct Inspection {
+    /// The accesses whose addresses are wanted: those of unresolved pairs.
+    pub meeting: BTreeSet<SiteId>,
+    /// Further stores, which may change what a load of the slice loads afterwards.
+    pub changing: BTreeSet<SiteId>,
+    /// Loads whose value decides addresses, or whether there is an access.
+    pub feeding: BTreeSet<PlaceId>,
+    /// The scalars that do.
+    pub variables: BTreeSet<VarId>,
+    /// The [`LoopPlan::invariants`] that do.
+    pub invariants: BTreeSet<usize>,
+    /// Inner loops that have no part in it.
+    pub left_out: BTreeSet<LoopId>,
+}
+
 /// All that code generation needs to run a loop elsewhere.
 #[derive(Clone, Debug)]
 pub struct LoopPlan {
@@ -327,6 +351,8 @@ pub struct LoopPlan {
     pub site_of: BTreeMap<PlaceId, (Option<SiteId>, Option<SiteId>)>,
     /// Unresolved pairs; empty for parallel loops.
     pub pairs: Vec<Pair>,
+    /// How the iterations' addresses can be found out before they run, where pairs would need logs otherwise.
+    pub inspection: Option<Inspection>,
     /// Memory that must not change.
     pub pinned: Vec<Pinned>,
     /// Places in memory that the loop keeps in variables, and the loop as it then is.
@@ -335,6 +361,8 @@ pub struct LoopPlan {
     pub held: Option<Box<LoopStmt>>,
     /// Conditions of the affine forms.
     pub assumptions: Vec<Assumption>,
+    /// Whether the programmer says that iterations are independent: then it is worth code whatever it costs.
+    pub asserted: bool,
     /// Whether an iteration may have to give up on a device (integer division, conversions out of range, domain
     /// errors): then it never runs in place.
     pub may_abort: bool,
@@ -354,6 +382,6 @@ impl LoopPlan {
     }
     /// Whether some result is computed in parts, which are put together in order.
     pub fn has_parts(&self) -> bool {
-        self.is_ordered() || self.scalars.values().any(|role| matches!(role, ScalarRole::Extreme { .. }))
+        self.scalars.values().any(ScalarRole::is_in_parts)
     }
 }

@@ -4,6 +4,7 @@
 //! written on every path. Source: scalar privatization and reduction recognition as in the chapter's section 4.4.1.
 
 use super::plan::{Bound, ReductionOp, ScalarRole};
+use super::reason::{AccessNote, Advice, Kind, Reason};
 use super::{nest, reductions};
 use crate::c::hir::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -274,7 +275,7 @@ fn live_after(unit: &TranslationUnit, function: &Function, whole: &LoopStmt) -> 
 }
 
 /// Why a loop's scalars keep its iterations from being independent.
-pub type Carried = String;
+pub type Carried = Reason;
 
 /// The roles of all variables that `body` assigns and that are declared outside of it. `whole` is the loop statement that a
 /// plan is made for; `inductions` are the induction variables of its merged dimensions, `secondary` the other ones.
@@ -317,7 +318,8 @@ pub fn roles(
     nest::statements(&whole.body, &mut note);
     live.retain(|v| !own.contains(v));
     if let Some(v) = unset.iter().find(|v| flow.exposed.contains(v) || secondary.contains_key(v)) {
-        return Err(format!("{} may be read before it has a value", unit.var(*v).name));
+        let text = format!("{} may be read before it has a value", unit.var(*v).name);
+        return Err(Reason::new(Kind::UninitialisedScalar, text));
     }
     let mut roles = BTreeMap::new();
     for (number, (iv, local)) in inductions.iter().enumerate() {
@@ -350,7 +352,8 @@ pub fn roles(
         if !flow.exposed.contains(&v) {
             let last_value = live.contains(&v);
             if last_value && !flow.at_end.as_ref().is_some_and(|s| s.contains(&v)) {
-                return Err(format!("{name} is used after the loop, and not every iteration assigns it"));
+                let text = format!("{name} is used after the loop, and not every iteration assigns it");
+                return Err(Reason::new(Kind::ConditionalLastValue, text).about(accesses_of(unit, body, v)));
             }
             roles.insert(v, ScalarRole::Private { last_value });
             continue;
@@ -360,23 +363,57 @@ pub fn roles(
             (Some(op), Some(kind)) if is_exact(unit, v) => ScalarRole::Reduction { op, kind },
             (Some(op @ (ReductionOp::Add | ReductionOp::Mul)), None) if is_accumulable(unit, v) => {
                 if !reassociate {
-                    return Err(format!(
+                    let text = format!(
                         "a floating-point value is accumulated in {name}: the order of its additions is part of the result \
                          (-fparagon-reassoc or -ffast-math give it free)"
-                    ));
+                    );
+                    let apart = (op == ReductionOp::Add).then(|| Advice::SumApart(name.clone()));
+                    return Err(Reason::new(Kind::FloatingPointOrder, text)
+                        .about(accesses_of(unit, body, v))
+                        .settled_by(apart));
                 }
                 ScalarRole::Accumulation { op }
             }
-            _ => return Err(format!("{name} carries a value from one iteration to the next")),
+            _ => return Err(carried(unit, body, v)),
         };
         roles.insert(v, role);
     }
     // A variable declared inside that is read before it is written carries garbage, not a value of another iteration;
     // such code is not touched.
     if let Some(v) = flow.exposed.iter().find(|v| declared.contains(v)) {
-        return Err(format!("{} may be read before it has a value", unit.var(*v).name));
+        return Err(uninitialised(unit, *v));
     }
     Ok(roles)
+}
+
+fn carried(unit: &TranslationUnit, body: &Stmt, v: VarId) -> Carried {
+    let text = format!("{} carries a value from one iteration to the next", unit.var(v).name);
+    Reason::new(Kind::CarriedScalar, text).about(accesses_of(unit, body, v))
+}
+
+fn uninitialised(unit: &TranslationUnit, v: VarId) -> Carried {
+    let name = &unit.var(v).name;
+    Reason::new(Kind::UninitialisedScalar, format!("{name} may be read before it has a value"))
+        .settled_by([Advice::Initialise(name.clone())])
+}
+
+/// The first place that assigns a variable, and the first that reads it.
+fn accesses_of(unit: &TranslationUnit, body: &Stmt, v: VarId) -> Vec<AccessNote> {
+    let (mut store, mut load) = (None, None);
+    nest::all_expressions(body, &mut |e| {
+        if let Some((place, reads, writes)) = nest::accessed_place(e)
+            && matches!(place.kind, PlaceKind::Var(x) if x == v)
+        {
+            let note = |is_store| AccessNote { text: unit.var(v).name.clone(), is_store, span: place.span };
+            if writes {
+                store.get_or_insert(note(true));
+            }
+            if reads {
+                load.get_or_insert(note(false));
+            }
+        }
+    });
+    store.into_iter().chain(load).collect()
 }
 
 /// Variables that are read somewhere in the function outside of the loop.

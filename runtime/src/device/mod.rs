@@ -9,6 +9,7 @@
 //! answers [`DeviceError`], and one that is lost answers [`DeviceError::Lost`] forever.
 
 use crate::abi;
+use crate::speculation::inspector::Schedule;
 use std::sync::atomic::AtomicU32;
 
 pub mod cuda;
@@ -76,18 +77,25 @@ pub struct Launch<'a> {
     pub log_shift: u32,
     /// Instrumentation.
     pub method: LogMethod,
+    /// Where iterations depend on each other: the order that keeps their dependences.
+    pub schedule: Option<&'a Schedule>,
     /// Becomes nonzero when the launch is to give up. It outlives the launch.
     pub stop: &'a AtomicU32,
-    /// Parts that the iterations are run in; 0: each by itself.
+    /// Parts that the iterations are run in; 0: each by itself. Such loops have no schedule.
     pub n_parts: u64,
     /// Iterations of dimension 0 in each block of parts.
     pub block: u64,
 }
 
 impl Launch<'_> {
-    /// What is spread over the device's threads: iterations, or parts.
-    pub fn units(&self) -> u64 {
-        if self.n_parts == 0 { self.n } else { self.n_parts }
+    /// The iterations in portions that run one after the other: for each, where its list begins in the schedule's order, and
+    /// how many it has. Without a schedule all iterations, or parts, are one portion.
+    pub fn portions(&self) -> Vec<(usize, u64)> {
+        match self.schedule {
+            Some(schedule) => schedule.levels().map(|level| (level.start, level.len() as u64)).collect(),
+            None if self.n_parts != 0 => vec![(0, self.n_parts)],
+            None => vec![(0, self.n)],
+        }
     }
 }
 

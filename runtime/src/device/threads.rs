@@ -12,6 +12,7 @@ use super::{Device, DeviceError, DevicePtr, Launch, LogMethod, Outcome};
 use crate::abi::{self, Entry, Info, RawLaunch, Value};
 use crate::floating_point::{self, Flushing};
 use crate::memory::safe_copy;
+use crate::speculation::inspector::Schedule;
 use crate::speculation::{commit, parts};
 use std::alloc::{Layout, alloc, dealloc};
 use std::collections::HashMap;
@@ -158,7 +159,7 @@ impl Device for ThreadsDevice {
     fn run(&mut self, launch: &mut Launch<'_>) -> Result<Outcome, DeviceError> {
         let flags = [AtomicU32::new(0), AtomicU32::new(0)];
         let total = AtomicU64::new(0);
-        let raw = RawLaunch {
+        let whole = RawLaunch {
             n: launch.n,
             trip: launch.trip,
             regions: launch.regions.as_ptr() as u64,
@@ -175,29 +176,33 @@ impl Device for ThreadsDevice {
             n_bases: launch.bases.len() as u32,
             log_shift: launch.log_shift,
             log_method: launch.method as u32,
-            n_parts: launch.n_parts,
+            count: launch.n,
+            order: 0,
             block: launch.block,
         };
-        let units = launch.units();
-        let next = AtomicU64::new(0);
-        let step = portion(units, self.threads());
         self.width.raised.store(0, Ordering::Relaxed);
         let started = Instant::now();
         let device = launch.info.device.ok_or_else(|| DeviceError::Kernel("none was generated".into()))?;
-        self.on_all(&|| {
-            let raised = floating_point::raised_by(|| {
-                loop {
-                    let begin = next.fetch_add(step, Ordering::Relaxed);
-                    if begin >= units || flags[0].load(Ordering::Relaxed) != 0 {
-                        return;
+        for (first, count) in launch.portions() {
+            let order = launch.schedule.map_or(0, |schedule| schedule.order[first..].as_ptr() as u64);
+            let raw = RawLaunch { count, order, ..whole };
+            let next = AtomicU64::new(0);
+            let step = portion(count, self.threads());
+            self.on_all(&|| {
+                let raised = floating_point::raised_by(|| {
+                    loop {
+                        let begin = next.fetch_add(step, Ordering::Relaxed);
+                        if begin >= count || flags[0].load(Ordering::Relaxed) != 0 {
+                            return;
+                        }
+                        // SAFETY: generated code for this loop; every table in `raw` outlives the call, addresses in the
+                        // regions are ours, and the code checks every address against them.
+                        unsafe { device(&raw const raw, begin, (begin + step).min(count)) };
                     }
-                    // SAFETY: generated code for this loop; every table in `raw` outlives the call, addresses in the
-                    // regions are ours, and the code checks every address against them.
-                    unsafe { device(&raw const raw, begin, (begin + step).min(units)) };
-                }
+                });
+                self.width.raised.fetch_or(raised, Ordering::Relaxed);
             });
-            self.width.raised.fetch_or(raised, Ordering::Relaxed);
-        });
+        }
         let mut outcome = Outcome { execute_ns: started.elapsed().as_nanos() as u64, ..Outcome::default() };
         outcome.fail = flags[0].load(Ordering::Relaxed);
         outcome.iteration = flags[1].load(Ordering::Relaxed);
@@ -264,18 +269,28 @@ impl ThreadsDevice {
     }
 }
 
-/// Runs iterations `first..` of a proven loop on the program's own memory, split over `threads` threads by dimension 0,
-/// and goes on with the scalars given back from `results`, which are those after the iterations before. Returns the
-/// floating-point exception flags that they raised. Where results are computed in parts, `first` begins a block, and threads
-/// take whole blocks: who runs which one can't be seen in the result.
+/// Which iterations of dimension 0 run in place.
+#[derive(Clone, Copy)]
+pub enum Share<'a> {
+    /// From this one on, all at once.
+    From(i64),
+    /// All, level by level. Only for loops of one dimension.
+    ByLevel(&'a Schedule),
+}
+
+/// Runs iterations of a proven loop on the program's own memory, split over `threads` threads by dimension 0, and goes on
+/// with the scalars given back from `results`, which are those after the iterations before. Returns the floating-point
+/// exception flags that they raised. Where results are computed in parts, the first iteration begins a block, there is no
+/// schedule, and threads take whole blocks: who runs which one can't be seen in the result.
 ///
 /// # Safety
-/// `entry` was filled in by generated code for `info`, is alive, and the loop has been proven parallel for it.
+/// `entry` was filled in by generated code for `info`, is alive, and the loop has been proven parallel for it; by level, if
+/// a schedule is given.
 pub unsafe fn run_in_place(
     pool: &Pool,
     info: &Info,
     entry: &Entry,
-    first: i64,
+    share: Share<'_>,
     threads: usize,
     results: &mut [Value],
 ) -> u32 {
@@ -291,41 +306,60 @@ pub unsafe fn run_in_place(
     let flushing = Flushing::of_caller();
     let end = entry.trip[0];
     let in_parts = parts::has_parts(info);
-    let step = match in_parts {
-        true => parts::block(info, &entry.trip),
-        false => portion((end - first).max(0) as u64, threads) as i64,
-    };
-    let next = AtomicU64::new(0);
     let sticky = AtomicU32::new(0);
     // What iterations from the first of these numbers on gave; together they are all iterations.
     let done: Mutex<Vec<(i64, Vec<Value>)>> = Mutex::default();
     let identities: Vec<Value> = info.results().iter().map(commit::identity).collect();
-    pool.run(threads, &|| {
-        let mut own: Vec<(i64, Vec<Value>)> = Vec::new();
-        let raised = flushing.raised_by(|| {
-            let mut running = parts::Running::new(info, &identities);
-            let mut last = None;
-            loop {
-                let offset = next.fetch_add(step as u64, Ordering::Relaxed) as i64;
-                if offset >= end - first {
-                    break;
+    // All threads take portions of `count` places; what is at a place, `iterations` says, in runs of ascending ones.
+    let at_once = |count: u64, iterations: &(dyn Fn(u64, u64, &mut dyn FnMut(i64, i64)) + Sync)| {
+        let step = match in_parts {
+            true => parts::block(info, &entry.trip) as u64,
+            false => portion(count, threads),
+        };
+        let next = AtomicU64::new(0);
+        pool.run(threads, &|| {
+            let mut own: Vec<(i64, Vec<Value>)> = Vec::new();
+            let raised = flushing.raised_by(|| {
+                let mut running = parts::Running::new(info, &identities);
+                let mut last = None;
+                loop {
+                    let begin = next.fetch_add(step, Ordering::Relaxed);
+                    if begin >= count {
+                        break;
+                    }
+                    iterations(begin, count.min(begin.saturating_add(step)), &mut |begin, stop| {
+                        // SAFETY: as this function's contract says.
+                        unsafe { running.run(info, shared.entry(), begin, stop) };
+                        if in_parts {
+                            own.push((begin, running.results().to_vec()));
+                            running = parts::Running::new(info, &identities);
+                        } else {
+                            last = last.max(Some(begin));
+                        }
+                    });
                 }
-                let begin = first + offset;
-                let stop = end.min(begin.saturating_add(step));
-                // SAFETY: as this function's contract says.
-                unsafe { running.run(info, shared.entry(), begin, stop) };
-                if in_parts {
-                    own.push((begin, running.results().to_vec()));
-                    running = parts::Running::new(info, &identities);
-                } else {
-                    last = Some(begin);
-                }
-            }
-            own.extend(last.map(|begin| (begin, running.results().to_vec())));
+                own.extend(last.map(|begin| (begin, running.results().to_vec())));
+            });
+            sticky.fetch_or(raised, Ordering::Relaxed);
+            done.lock().unwrap_or_else(PoisonError::into_inner).append(&mut own);
         });
-        sticky.fetch_or(raised, Ordering::Relaxed);
-        done.lock().unwrap_or_else(PoisonError::into_inner).append(&mut own);
-    });
+    };
+    match share {
+        Share::From(first) => at_once((end - first).max(0) as u64, &|begin, stop, run| {
+            run(first + begin as i64, first + stop as i64);
+        }),
+        Share::ByLevel(schedule) => {
+            for level in schedule.levels() {
+                let level = &schedule.order[level];
+                at_once(level.len() as u64, &|begin, stop, run| {
+                    let portion = &level[begin as usize..stop as usize];
+                    for ascending in portion.chunk_by(|a, b| *b == a + 1) {
+                        run(i64::from(ascending[0]), i64::from(ascending[ascending.len() - 1]) + 1);
+                    }
+                });
+            }
+        }
+    }
     let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
     done.sort_by_key(|(begin, _)| *begin);
     let raised = floating_point::raised_by(|| {

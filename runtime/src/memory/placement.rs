@@ -290,6 +290,9 @@ mod tests {
             direct: direct as DirectFn,
             device: Some(device as DeviceFn),
             recipe: std::ptr::null(),
+            inspect: None,
+            keys: std::ptr::null(),
+            n_keys: 0,
         };
         let entry = Entry {
             info: &raw const info,

@@ -10,6 +10,7 @@
 //! recorded may be stale), everything is copied first.
 
 use super::commit::Pieces;
+use super::inspector::Schedule;
 use super::parts;
 use crate::abi::{Info, PG_MANY, PG_NO_LOG, Region, Value};
 use crate::device::pool::{BlockSignals, Pool};
@@ -51,6 +52,8 @@ pub struct Job {
     pub pinned: Vec<(u64, u64)>,
     /// What is written completely, where that is known.
     pub dense: Option<Vec<(u64, u64)>>,
+    /// The order of iterations that depend on each other.
+    pub schedule: Option<Arc<Schedule>>,
     /// Set to make the device give up.
     pub stop: Arc<AtomicU32>,
     /// Set while a kernel runs: its code and tables belong to the program's object. After `stop` it never becomes set
@@ -386,6 +389,7 @@ fn drive(
         cells,
         log_shift: job.placement.log_shift,
         method: job.method,
+        schedule: job.schedule.as_deref(),
         stop: &job.stop,
         n_parts: parts::count(job.info, &job.trip),
         block: parts::block(job.info, &job.trip) as u64,

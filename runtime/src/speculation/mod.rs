@@ -2,6 +2,7 @@
 
 pub mod cmt;
 pub mod commit;
+pub mod inspector;
 pub mod monitor;
 pub mod parts;
 pub mod predicate;

@@ -39,7 +39,7 @@ use super::dialect::Dialect;
 use super::hir::*;
 use super::lexer::{TokenKind, Tokens};
 use super::view::{DeclKind, ExternalDeclaration};
-use super::{lexer, view};
+use super::{lexer, pragma, view};
 
 /// Why something isn't understood.
 #[derive(Clone, Debug)]
@@ -144,6 +144,7 @@ fn lower(tokens: &Tokens, declarations: &[ExternalDeclaration], dialect: &Dialec
         return TranslationUnit {
             files: tokens.files.clone(),
             main_file: tokens.main_file,
+            pragmas: pragma::find(tokens),
             ..TranslationUnit::default()
         };
     };
@@ -154,6 +155,7 @@ fn lower(tokens: &Tokens, declarations: &[ExternalDeclaration], dialect: &Dialec
         unit: TranslationUnit {
             files: tokens.files.clone(),
             main_file: tokens.main_file,
+            pragmas: pragma::find(tokens),
             ..TranslationUnit::default()
         },
         scopes: vec![Scope::default()],
@@ -338,7 +340,7 @@ impl<'a> Lowering<'a> {
         if let Some(id) = self.linkage.get(&name).copied() {
             self.linked.entry(id).or_default().defined = true;
         }
-        let loops = loop_lines(self.tokens, declaration.tokens.clone());
+        let loops = loop_keywords(self.tokens, declaration.tokens.clone());
         self.unit.refused.push(Refused { name, reason, span, loops });
     }
 
@@ -491,9 +493,9 @@ fn mentions(tokens: &Tokens) -> HashMap<&str, u32> {
     mentions
 }
 
-/// File and line of each loop keyword among some tokens; the `while` of a `do` is none.
-fn loop_lines(tokens: &Tokens, range: Range<usize>) -> Vec<(u32, u32)> {
-    let mut lines = Vec::new();
+/// Each loop keyword among some tokens; the `while` of a `do` is none.
+fn loop_keywords(tokens: &Tokens, range: Range<usize>) -> Vec<Span> {
+    let mut found = Vec::new();
     let mut open = Vec::new();
     let mut depth = 0u32;
     for token in range.clone() {
@@ -508,11 +510,10 @@ fn loop_lines(tokens: &Tokens, range: Range<usize>) -> Vec<(u32, u32)> {
                 if word == "do" {
                     open.push(depth);
                 }
-                let span = tokens.span(token);
-                lines.push((span.file, span.line));
+                found.push(tokens.span(token));
             }
             _ => {}
         }
     }
-    lines
+    found
 }

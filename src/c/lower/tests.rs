@@ -395,7 +395,8 @@ fn doubts_are_refusals() {
     );
     assert_eq!(unit.functions.len(), 2);
     assert_eq!(unit.refused[0].name, "f");
-    assert_eq!(unit.refused[0].loops, vec![(0, 1), (0, 1)]);
+    let loops: Vec<_> = unit.refused[0].loops.iter().map(|span| (span.file, span.line)).collect();
+    assert_eq!(loops, [(0, 1), (0, 1)]);
 }
 
 #[test]

@@ -11,6 +11,7 @@ pub mod nvrtc;
 use super::{Device, DeviceError, DevicePtr, Launch, LogMethod, Outcome};
 use crate::abi::{self, Info, RawLaunch, Region, Value};
 use crate::memory::safe_copy;
+use crate::speculation::inspector::Schedule;
 use cudarc::driver::sys;
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -404,19 +405,35 @@ impl Device for Cuda {
             words.extend([lo, size, dev, log]);
         }
         let packed = self.allocate(words.len() as u64 * 8)?;
-        let result = self.run_packed(
-            launch,
-            function,
-            packed,
-            &words,
-            [at_values, at_bases, at_anchors, at_regions, n_results],
-        );
+        let parts = [at_values, at_bases, at_anchors, at_regions, n_results];
+        let result = match self.hand_over(launch.schedule) {
+            Ok(order) => {
+                let result = self.run_packed(launch, function, packed, &words, parts, order);
+                order.into_iter().for_each(|order| self.free(order));
+                result
+            }
+            Err(error) => Err(error),
+        };
         self.free(packed);
         result
     }
 }
 
 impl Cuda {
+    /// The order of iterations, in memory of the GPU.
+    fn hand_over(&mut self, schedule: Option<&Schedule>) -> Result<Option<DevicePtr>, DeviceError> {
+        let Some(schedule) = schedule else { return Ok(None) };
+        let bytes = schedule.order.len() as u64 * 4;
+        let order = self.allocate(bytes)?;
+        match self.copy_in(schedule.order.as_ptr() as u64, bytes, order) {
+            Ok(()) => Ok(Some(order)),
+            Err(error) => {
+                self.free(order);
+                Err(error)
+            }
+        }
+    }
+
     fn run_packed(
         &mut self,
         launch: &mut Launch<'_>,
@@ -424,6 +441,7 @@ impl Cuda {
         packed: DevicePtr,
         words: &[u64],
         [at_values, at_bases, at_anchors, at_regions, n_results]: [usize; 5],
+        order: Option<DevicePtr>,
     ) -> Result<Outcome, DeviceError> {
         let bytes = words.len() * 8;
         if bytes > STAGE {
@@ -447,7 +465,8 @@ impl Cuda {
             n_bases: launch.bases.len() as u32,
             log_shift: launch.log_shift,
             log_method: launch.method as u32,
-            n_parts: launch.n_parts,
+            count: launch.n,
+            order: order.map_or(0, |order| order.0),
             block: launch.block,
         };
         let logged = matches!(launch.method, LogMethod::Atomic | LogMethod::Reduction);
@@ -463,8 +482,11 @@ impl Cuda {
             )?;
             check(sys::cuEventRecord(self.events[0], self.stream), "cuEventRecord", 0)?;
         }
-        let mut argument = raw;
-        self.start(function, launch.units(), &mut [(&raw mut argument).cast()])?;
+        for (first, count) in launch.portions() {
+            let order = if raw.order == 0 { 0 } else { raw.order + first as u64 * 4 };
+            let mut argument = RawLaunch { count, order, ..raw };
+            self.start(function, count, &mut [(&raw mut argument).cast()])?;
+        }
         // SAFETY: the event is ours.
         check(unsafe { sys::cuEventRecord(self.events[1], self.stream) }, "cuEventRecord", 0)?;
         if let (true, Some(function)) = (logged, self.check_kernel) {

@@ -1,0 +1,474 @@
+//! Inspection: which iterations touch the same memory, found out before the loop runs, by executing its address slice.
+//!
+//! Generated code runs the slice in source order, stores nothing, and shows each access that takes part in an unresolved
+//! pair ([`RawInspector`]). From them every iteration gets a level: one more than the highest level of an earlier iteration
+//! that it has to wait for, because both touch a cell of memory and one of them stores to it (J. Saltz et al., "Run-time
+//! parallelization and scheduling of loops", IEEE Transactions on Computers 40(5), 1991). If all are on the first level, the
+//! iterations are independent and run without logs. If there are a few levels with many iterations each, the levels run one
+//! after the other as wavefronts.
+//!
+//! Why the slice touches what the loop would touch: up to the first load that feeds it from a cell that an earlier store of
+//! the loop would have changed, every value in the slice is the loop's own. At such a load the inspection ends without an
+//! answer, before the value is used. So it never loads from an address that the loop wouldn't load from, either.
+//!
+//! An answer is remembered with everything that it followed from: the trip counts, the values that the slice uses, and the
+//! content of all memory that fed it. It is used again only after these have been compared ([`Memo::still_holds`]).
+
+use crate::abi::*;
+use crate::memory::{limits, safe_copy};
+use std::collections::HashMap;
+use std::ffi::c_int;
+use std::sync::Arc;
+
+/// log2 of the bytes that one table of cells covers.
+const PAGE_SHIFT: u32 = 12;
+/// Bytes of bookkeeping after which it is asked whether there is memory for more.
+const CHECKED_EVERY: u64 = 16 << 20;
+/// Iterations on a level, on average, from which wavefronts may pay.
+const WIDE: u64 = 32;
+/// Levels that are in any case waited for before a loop is given up as a chain.
+const PATIENCE: u32 = 256;
+
+/// Set in [`Cell::stored`] as soon as an iteration stores there: the current one, or one that no other meets.
+const PENDING: u32 = 1 << 31;
+/// Set in [`Cell::loaded`] where the value feeds the slice.
+const FED: u32 = 1 << 31;
+
+/// What is known of a few bytes of memory.
+#[derive(Clone, Copy, Default)]
+struct Cell {
+    /// Level of the last iteration that stores there, 0 for none; and [`PENDING`].
+    stored: u32,
+    /// Highest level of an iteration that loads from there since; and [`FED`].
+    loaded: u32,
+}
+
+/// An order in which iterations that depend on each other can run: all of a level at once, level by level.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Schedule {
+    /// Iterations of the merged space, by level, in source order within a level.
+    pub order: Vec<u32>,
+    /// Where levels end in `order`.
+    pub ends: Vec<usize>,
+}
+
+impl Schedule {
+    /// The levels, each a part of `order`.
+    pub fn levels(&self) -> impl Iterator<Item = std::ops::Range<usize>> + '_ {
+        let begins = std::iter::once(0).chain(self.ends.iter().copied());
+        begins.zip(self.ends.iter().copied()).map(|(begin, end)| begin..end)
+    }
+
+    /// By counting: `levels[k]` is the level of iteration `k`, from 1 to `highest`.
+    fn new(levels: &[u32], highest: u32) -> Option<Schedule> {
+        let mut ends: Vec<usize> = safe_copy::buffer(u64::from(highest)).ok()?;
+        let mut order: Vec<u32> = safe_copy::buffer(levels.len() as u64).ok()?;
+        for level in levels {
+            ends[*level as usize - 1] += 1;
+        }
+        let mut begin = 0;
+        for end in &mut ends {
+            begin += std::mem::replace(end, begin);
+        }
+        // Each end is where its level begins until its iterations have been put in.
+        for (k, level) in levels.iter().enumerate() {
+            let place = &mut ends[*level as usize - 1];
+            order[*place] = k as u32;
+            *place += 1;
+        }
+        Some(Schedule { order, ends })
+    }
+}
+
+/// What an inspection has shown for one entry.
+#[derive(Clone, Debug)]
+pub enum Finding {
+    /// No two iterations touch a common cell that one of them stores to.
+    Independent,
+    /// They can run level by level.
+    Levels(Arc<Schedule>),
+    /// They depend on each other nearly one by one.
+    Chain,
+}
+
+/// Why there is no finding.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Obstacle {
+    /// The loop stores to what decides its addresses.
+    FeedsItself,
+    /// Too little memory for the bookkeeping.
+    Memory,
+}
+
+impl Obstacle {
+    /// For traces.
+    pub fn words(self) -> &'static str {
+        match self {
+            Obstacle::FeedsItself => "it stores to what decides its addresses",
+            Obstacle::Memory => "too little memory to inspect it",
+        }
+    }
+}
+
+/// Why the slice is left before its end.
+enum Stop {
+    Obstacle(Obstacle),
+    Chain,
+}
+
+/// One inspection under way. Generated code sees its first field only.
+#[repr(C)]
+struct Inspector {
+    raw: RawInspector,
+    /// log2 of the bytes of a cell.
+    shift: u32,
+    /// Where the tables of cells of each page are.
+    pages: HashMap<u64, usize>,
+    tables: Vec<Box<[Cell]>>,
+    /// For each base the page that was asked for last, with its table: accesses stay on a page for long.
+    recent: Vec<(u64, usize)>,
+    /// Cells that the current iteration touches: table, cell, whether it stores.
+    pending: Vec<(usize, usize, bool)>,
+    /// The current iteration's level so far.
+    level: u32,
+    /// Levels of the iterations before it.
+    levels: Vec<u32>,
+    highest: u32,
+    bytes: u64,
+    checked: u64,
+    stopped: Option<Stop>,
+}
+
+unsafe extern "C" fn touch(raw: *mut RawInspector, base: u32, address: u64, how: u32) -> c_int {
+    // SAFETY: generated code hands over what it was given: the first field of the inspector that `inspect` lends it.
+    let inspector = unsafe { &mut *raw.cast::<Inspector>() };
+    match inspector.touch(base, address, how) {
+        Ok(()) => 0,
+        Err(stop) => {
+            inspector.stopped = Some(stop);
+            1
+        }
+    }
+}
+
+unsafe extern "C" fn next(raw: *mut RawInspector) -> c_int {
+    // SAFETY: as in `touch`.
+    let inspector = unsafe { &mut *raw.cast::<Inspector>() };
+    match inspector.next() {
+        Ok(()) => 0,
+        Err(stop) => {
+            inspector.stopped = Some(stop);
+            1
+        }
+    }
+}
+
+impl Inspector {
+    fn new(shift: u32, bases: usize) -> Inspector {
+        Inspector {
+            raw: RawInspector { touch, next },
+            shift,
+            pages: HashMap::new(),
+            tables: Vec::new(),
+            recent: vec![(u64::MAX, 0); bases],
+            pending: Vec::new(),
+            level: 0,
+            levels: Vec::new(),
+            highest: 0,
+            bytes: 0,
+            checked: 0,
+            stopped: None,
+        }
+    }
+
+    /// Notes that so much more memory is needed. Panics and aborts must not happen below: generated code is calling.
+    fn grow<T>(&mut self, list: impl FnOnce(&mut Self) -> &mut Vec<T>) -> Result<(), Stop> {
+        let none = || Stop::Obstacle(Obstacle::Memory);
+        let list = list(self);
+        if list.len() < list.capacity() {
+            return Ok(());
+        }
+        let more = list.capacity().max(1024);
+        list.try_reserve_exact(more).map_err(|_| none())?;
+        self.took((more * size_of::<T>()) as u64)
+    }
+
+    fn took(&mut self, bytes: u64) -> Result<(), Stop> {
+        self.bytes += bytes;
+        if self.bytes < self.checked + CHECKED_EVERY {
+            return Ok(());
+        }
+        self.checked = self.bytes;
+        match limits::fits(self.bytes) {
+            true => Ok(()),
+            false => Err(Stop::Obstacle(Obstacle::Memory)),
+        }
+    }
+
+    /// The table of a page.
+    fn table(&mut self, base: u32, page: u64) -> Result<usize, Stop> {
+        if let Some((recent, table)) = self.recent.get(base as usize)
+            && *recent == page
+        {
+            return Ok(*table);
+        }
+        let table = match self.pages.get(&page) {
+            Some(table) => *table,
+            None => {
+                let none = |_| Stop::Obstacle(Obstacle::Memory);
+                let cells = 1u64 << (PAGE_SHIFT - self.shift);
+                let table: Vec<Cell> =
+                    safe_copy::buffer(cells).map_err(|_| Stop::Obstacle(Obstacle::Memory))?;
+                self.pages.try_reserve(1).map_err(none)?;
+                self.grow(|i| &mut i.tables)?;
+                self.took(cells * size_of::<Cell>() as u64 + 64)?;
+                self.tables.push(table.into_boxed_slice());
+                self.pages.insert(page, self.tables.len() - 1);
+                self.tables.len() - 1
+            }
+        };
+        if let Some(recent) = self.recent.get_mut(base as usize) {
+            *recent = (page, table);
+        }
+        Ok(table)
+    }
+
+    fn touch(&mut self, base: u32, address: u64, how: u32) -> Result<(), Stop> {
+        let width = u64::from(how >> PG_TOUCH_WIDTH).max(1);
+        let (stores, feeds, meets) =
+            (how & PG_TOUCH_STORE != 0, how & PG_TOUCH_FEEDS != 0, how & PG_TOUCH_MEETS != 0);
+        let last = address.saturating_add(width - 1) >> self.shift;
+        let per_page = PAGE_SHIFT - self.shift;
+        for number in address >> self.shift..=last {
+            let table = self.table(base, number >> per_page)?;
+            let index = (number & ((1 << per_page) - 1)) as usize;
+            let Some(cell) = self.tables.get_mut(table).and_then(|cells| cells.get_mut(index)) else {
+                return Err(Stop::Obstacle(Obstacle::Memory));
+            };
+            if feeds {
+                if cell.stored != 0 {
+                    return Err(Stop::Obstacle(Obstacle::FeedsItself));
+                }
+                cell.loaded |= FED;
+            }
+            let mut after = cell.stored & !PENDING;
+            if stores {
+                cell.stored |= PENDING;
+                after = after.max(cell.loaded & !FED);
+            }
+            if !meets {
+                continue;
+            }
+            self.level = self.level.max(after + 1);
+            self.grow(|i| &mut i.pending)?;
+            self.pending.push((table, index, stores));
+        }
+        Ok(())
+    }
+
+    /// In front of each iteration, and behind the last.
+    fn next(&mut self) -> Result<(), Stop> {
+        if self.level != 0 {
+            self.finish()?;
+        }
+        self.level = 1;
+        Ok(())
+    }
+
+    /// The current iteration's accesses are those of its level from now on.
+    fn finish(&mut self) -> Result<(), Stop> {
+        let level = self.level;
+        for (table, index, stores) in self.pending.drain(..) {
+            let Some(cell) = self.tables.get_mut(table).and_then(|cells| cells.get_mut(index)) else {
+                continue;
+            };
+            if stores {
+                // Whoever has loaded from there is on a lower level, and so before every later store.
+                *cell = Cell { stored: level, loaded: cell.loaded & FED };
+            } else {
+                cell.loaded = (cell.loaded & FED) | (cell.loaded & !FED).max(level);
+            }
+        }
+        self.highest = self.highest.max(level);
+        self.grow(|i| &mut i.levels)?;
+        self.levels.push(level);
+        let chain = self.highest > PATIENCE && u64::from(self.highest) * 4 > self.levels.len() as u64;
+        if chain || self.highest >= PENDING - 1 { Err(Stop::Chain) } else { Ok(()) }
+    }
+
+    /// The memory that fed the slice, as ranges of addresses.
+    fn fed(&self) -> Vec<(u64, u64)> {
+        let mut pages: Vec<_> = self.pages.iter().collect();
+        pages.sort_unstable();
+        let mut ranges: Vec<(u64, u64)> = Vec::new();
+        for (page, table) in pages {
+            for (index, cell) in self.tables[*table].iter().enumerate() {
+                if cell.loaded & FED == 0 {
+                    continue;
+                }
+                let lo = (page << PAGE_SHIFT) + ((index as u64) << self.shift);
+                let hi = lo + (1 << self.shift);
+                match ranges.last_mut() {
+                    Some(last) if last.1 == lo => last.1 = hi,
+                    _ => ranges.push((lo, hi)),
+                }
+            }
+        }
+        ranges
+    }
+}
+
+/// A finding with what it followed from.
+pub struct Memo {
+    trip: [i64; PG_MAX_DIMS],
+    values: Vec<Value>,
+    memory: Vec<(u64, Vec<u8>)>,
+    /// What was found.
+    pub finding: Finding,
+}
+
+impl Memo {
+    /// Whether an inspection of this entry would find the same.
+    ///
+    /// # Safety
+    /// `entry` was filled in by generated code for `info`.
+    pub unsafe fn still_holds(&self, info: &Info, entry: &Entry) -> bool {
+        // SAFETY: promised by the caller.
+        if self.trip != entry.trip || self.values != unsafe { key_values(info, entry) } {
+            return false;
+        }
+        const PART: usize = 64 << 10;
+        let mut now = vec![0u8; PART];
+        self.memory.iter().all(|(address, bytes)| {
+            bytes.chunks(PART).enumerate().all(|(number, part)| {
+                let from = address + (number * PART) as u64;
+                // SAFETY: the buffer has room for a part.
+                let read = unsafe { safe_copy::read(from, part.len() as u64, now.as_mut_ptr()) };
+                read.is_ok() && now[..part.len()] == *part
+            })
+        })
+    }
+}
+
+unsafe fn key_values(info: &Info, entry: &Entry) -> Vec<Value> {
+    // SAFETY: promised by the callers.
+    let values = unsafe { entry.values(info) };
+    info.keys().iter().filter_map(|slot| values.get(*slot as usize).copied()).collect()
+}
+
+/// Inspects one entry.
+///
+/// # Safety
+/// `entry` was filled in by generated code for `info`, and the loop would run now: its first test is true.
+pub unsafe fn inspect(info: &Info, entry: &Entry, inspect: InspectFn) -> Result<Memo, Obstacle> {
+    let widths = info.pairs().iter().flat_map(|pair| [pair.a, pair.b]);
+    let width = widths.filter_map(|s| info.sites().get(s as usize)).map(|s| s.width).min().unwrap_or(1);
+    let mut inspector = Inspector::new(width.max(1).ilog2().min(3), info.n_bases as usize);
+    // SAFETY: the slice loads what the loop would load, and hands the inspector back to `touch` and `next` only; its first
+    // field is what the pointer leads to, and nobody else uses it meanwhile.
+    unsafe { inspect(entry, (&raw mut inspector).cast()) };
+    if inspector.stopped.is_none()
+        && let Err(stop) = inspector.next()
+    {
+        inspector.stopped = Some(stop);
+    }
+    let iterations = inspector.levels.len() as u64;
+    let finding = match (inspector.stopped.take(), inspector.highest) {
+        (Some(Stop::Obstacle(obstacle)), _) => return Err(obstacle),
+        (Some(Stop::Chain), _) => Finding::Chain,
+        (None, ..=1) => Finding::Independent,
+        (None, highest) if u64::from(highest) * WIDE > iterations => Finding::Chain,
+        (None, highest) => {
+            let schedule = Schedule::new(&inspector.levels, highest).ok_or(Obstacle::Memory)?;
+            Finding::Levels(Arc::new(schedule))
+        }
+    };
+    let mut memory = Vec::new();
+    for (lo, hi) in inspector.fed() {
+        let mut bytes: Vec<u8> = safe_copy::buffer(hi - lo).map_err(|_| Obstacle::Memory)?;
+        // SAFETY: the buffer has as many bytes.
+        unsafe { safe_copy::read(lo, hi - lo, bytes.as_mut_ptr()) }.map_err(|_| Obstacle::Memory)?;
+        memory.push((lo, bytes));
+    }
+    // SAFETY: promised by the caller.
+    Ok(Memo { trip: entry.trip, values: unsafe { key_values(info, entry) }, memory, finding })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LOAD: u32 = PG_TOUCH_MEETS | 8 << PG_TOUCH_WIDTH;
+    const STORE: u32 = LOAD | PG_TOUCH_STORE;
+    const FEED: u32 = PG_TOUCH_FEEDS | LOAD;
+
+    /// Levels of iterations that touch these elements of 8 bytes.
+    fn levels(iterations: &[&[(u64, u32)]]) -> Option<Vec<u32>> {
+        let mut inspector = Inspector::new(3, 1);
+        for iteration in iterations {
+            inspector.next().ok()?;
+            for (element, how) in *iteration {
+                inspector.touch(0, 4096 - 16 + element * 8, *how).ok()?;
+            }
+        }
+        inspector.next().ok()?;
+        Some(inspector.levels)
+    }
+
+    #[test]
+    fn levels_keep_all_kinds_of_dependences() {
+        // Flow, output, anti; own accesses don't count.
+        assert_eq!(levels(&[&[(0, STORE)], &[(0, LOAD), (1, STORE)], &[(2, STORE)]]), Some(vec![1, 2, 1]));
+        assert_eq!(levels(&[&[(0, STORE)], &[(0, STORE)], &[(0, STORE)]]), Some(vec![1, 2, 3]));
+        assert_eq!(levels(&[&[(0, LOAD)], &[(0, LOAD)], &[(0, STORE)]]), Some(vec![1, 1, 2]));
+        assert_eq!(
+            levels(&[&[(0, LOAD), (0, STORE), (0, LOAD)], &[(1, LOAD), (1, STORE)]]),
+            Some(vec![1, 1])
+        );
+        // A store is after loads that came after an earlier store.
+        let late =
+            levels(&[&[(0, STORE)], &[(0, LOAD)], &[(0, LOAD), (1, STORE)], &[(1, LOAD)], &[(0, STORE)]]);
+        assert_eq!(late, Some(vec![1, 2, 2, 3, 3]));
+    }
+
+    #[test]
+    fn parts_of_an_access_count_each() {
+        let mut inspector = Inspector::new(0, 1);
+        let byte = PG_TOUCH_MEETS | PG_TOUCH_STORE | 1 << PG_TOUCH_WIDTH;
+        inspector.next().ok().unwrap();
+        inspector.touch(0, 4092, STORE).ok().unwrap();
+        inspector.next().ok().unwrap();
+        inspector.touch(0, 4099, byte).ok().unwrap();
+        inspector.next().ok().unwrap();
+        inspector.touch(0, 4100, byte).ok().unwrap();
+        inspector.next().ok().unwrap();
+        assert_eq!(inspector.levels, [1, 2, 1]);
+    }
+
+    #[test]
+    fn a_value_that_the_loop_would_have_changed_ends_it() {
+        assert_eq!(levels(&[&[(0, STORE)], &[(0, FEED)]]), None);
+        assert_eq!(levels(&[&[(0, STORE), (0, FEED)]]), None);
+        let alone = |how| how & !PG_TOUCH_MEETS;
+        assert_eq!(levels(&[&[(0, alone(STORE)), (0, alone(FEED))]]), None);
+        assert_eq!(levels(&[&[(0, FEED), (0, STORE)], &[(1, FEED)]]), Some(vec![1, 1]));
+    }
+
+    #[test]
+    fn schedules_are_by_level_and_in_source_order() {
+        let schedule = Schedule::new(&[1, 2, 1, 3, 2], 3).unwrap();
+        assert_eq!(schedule.order, [0, 2, 1, 4, 3]);
+        assert_eq!(schedule.levels().collect::<Vec<_>>(), [0..2, 2..4, 4..5]);
+    }
+
+    #[test]
+    fn memory_that_fed_it_is_known() {
+        let mut inspector = Inspector::new(2, 2);
+        inspector.next().ok().unwrap();
+        let feed = PG_TOUCH_FEEDS | 4 << PG_TOUCH_WIDTH;
+        for address in [8188, 8192, 8200, 4, 8196] {
+            inspector.touch(1, address, feed).ok().unwrap();
+        }
+        assert_eq!(inspector.fed(), [(4, 8), (8188, 8204)]);
+    }
+}

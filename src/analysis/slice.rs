@@ -1,0 +1,209 @@
+//! The address slice of a loop: the part of its body that decides which memory the accesses of unresolved pairs touch, and
+//! nothing else. What is left of a body when everything outside of the slice is taken away can be executed without any store
+//! to the program's memory: an inspector (J. Saltz et al., "Run-time parallelization and scheduling of loops", IEEE
+//! Transactions on Computers 40(5), 1991), which the runtime then watches touching addresses.
+//!
+//! The slice is closed backwards over variables and conditions, without regard to order: an assignment to a variable that
+//! the slice needs is in the slice wherever it stands. Whether the values that it loads are those that the loop itself would
+//! load (no store of the loop has changed them before) is not decided here: the runtime sees it when it inspects. For that
+//! the slice has the stores that may, also those that no other iteration meets.
+
+use crate::c::hir::*;
+use crate::loops::nest;
+use crate::loops::plan::{Inspection, Pair, Site, SiteId};
+use crate::loops::scalars::is_scalar;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The slice of `body` for the accesses of `pairs`. `sites`, `site_of` and `invariant_places` are those of the plan.
+pub fn find(
+    unit: &TranslationUnit,
+    body: &Stmt,
+    pairs: &[Pair],
+    sites: &[Site],
+    site_of: &BTreeMap<PlaceId, (Option<SiteId>, Option<SiteId>)>,
+    invariant_places: &BTreeMap<PlaceId, usize>,
+) -> Inspection {
+    let meeting: BTreeSet<SiteId> = pairs.iter().flat_map(|pair| [pair.a, pair.b]).collect();
+    let meets = |site: &Option<SiteId>| site.is_some_and(|site| meeting.contains(&site));
+    let touched =
+        site_of.iter().filter(|(_, (load, store))| meets(load) || meets(store)).map(|(place, _)| *place);
+    let mut slice = Slice {
+        unit,
+        invariant_places,
+        touched: touched.collect(),
+        found: Inspection { meeting, ..Inspection::default() },
+    };
+    loop {
+        let before = slice.size();
+        slice.close(body, true);
+        slice.add_changing(sites, site_of);
+        if slice.size() == before {
+            break;
+        }
+    }
+    nest::statements(body, &mut |s| {
+        if let StmtKind::Loop(l) = &s.kind
+            && !slice.has_part_in(s)
+        {
+            slice.found.left_out.insert(l.id);
+        }
+    });
+    slice.found
+}
+
+struct Slice<'a> {
+    unit: &'a TranslationUnit,
+    invariant_places: &'a BTreeMap<PlaceId, usize>,
+    /// The places whose addresses are wanted.
+    touched: BTreeSet<PlaceId>,
+    found: Inspection,
+}
+
+impl Slice<'_> {
+    fn size(&self) -> usize {
+        let found = &self.found;
+        found.feeding.len() + found.variables.len() + found.invariants.len() + found.changing.len()
+    }
+
+    /// Takes in the stores that may change what a load of the slice loads in the same iteration. Where they might meet it
+    /// in another one, they are in a pair.
+    fn add_changing(
+        &mut self,
+        sites: &[Site],
+        site_of: &BTreeMap<PlaceId, (Option<SiteId>, Option<SiteId>)>,
+    ) {
+        let bases: BTreeSet<_> = self
+            .found
+            .feeding
+            .iter()
+            .filter_map(|place| site_of.get(place)?.0)
+            .map(|load| sites[load.0 as usize].base)
+            .collect();
+        for (number, site) in sites.iter().enumerate() {
+            let id = SiteId(number as u32);
+            if site.is_store && bases.contains(&site.base) && !self.found.meeting.contains(&id) {
+                self.found.changing.insert(id);
+                self.touched.insert(site.place);
+            }
+        }
+    }
+
+    /// Takes in all that the value of an expression is made of.
+    fn need(&mut self, e: &Expr) {
+        nest::expressions(e, &mut |e| {
+            let Some((place, true, _)) = nest::accessed_place(e) else { return };
+            if let Some(v) = is_scalar(self.unit, place) {
+                self.found.variables.insert(v);
+            } else if let Some(number) = self.invariant_places.get(&place.id) {
+                self.found.invariants.insert(*number);
+            } else {
+                self.found.feeding.insert(place.id);
+            }
+        });
+    }
+
+    /// Whether evaluating an expression does something that belongs to the slice.
+    fn acts(&self, e: &Expr) -> bool {
+        let mut found = false;
+        nest::expressions(e, &mut |e| {
+            let Some((place, _, writes)) = nest::accessed_place(e) else { return };
+            found |= self.touched.contains(&place.id) || self.found.feeding.contains(&place.id);
+            found |= writes && is_scalar(self.unit, place).is_some_and(|v| self.found.variables.contains(&v));
+        });
+        found
+    }
+
+    /// Whether a statement has a part in the slice, ways to leave a loop aside.
+    fn has_part_in(&self, s: &Stmt) -> bool {
+        let mut found = false;
+        nest::statements(s, &mut |s| {
+            found |= nest::direct_expressions(s).into_iter().any(|e| self.acts(e));
+            found |= matches!(&s.kind, StmtKind::Declare { var, .. } if self.found.variables.contains(var));
+        });
+        found
+    }
+
+    /// One round of the closure over a statement; `inside`: the loop around it has a part in the slice.
+    fn close(&mut self, s: &Stmt, inside: bool) {
+        match &s.kind {
+            StmtKind::Block(list) => list.iter().for_each(|s| self.close(s, inside)),
+            StmtKind::Expr(e) => self.close_expression(e),
+            StmtKind::Declare { var, init: Some(Init::Scalar(e)) } => {
+                if self.found.variables.contains(var) {
+                    self.need(e);
+                }
+                self.close_expression(e);
+            }
+            StmtKind::If { cond, then, otherwise } => {
+                let arms = || std::iter::once(then).chain(otherwise);
+                if arms().any(|arm| self.has_part_in(arm) || inside && jumps(arm)) {
+                    self.need(cond);
+                }
+                self.close_expression(cond);
+                arms().for_each(|arm| self.close(arm, inside));
+            }
+            StmtKind::Loop(l) => {
+                let inside = self.has_part_in(s);
+                if let Some(cond) = &l.cond {
+                    if inside {
+                        self.need(cond);
+                    }
+                    self.close_expression(cond);
+                }
+                l.init.iter().for_each(|s| self.close(s, inside));
+                self.close(&l.body, inside);
+                if let Some(step) = &l.step {
+                    self.close_expression(step);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The same over an expression.
+    fn close_expression(&mut self, e: &Expr) {
+        nest::expressions(e, &mut |e| {
+            match &e.kind {
+                ExprKind::Conditional(cond, a, b) if self.acts(a) || self.acts(b) => self.need(cond),
+                ExprKind::LogicalAnd(cond, b) | ExprKind::LogicalOr(cond, b) if self.acts(b) => {
+                    self.need(cond)
+                }
+                _ => {}
+            }
+            let Some((place, _, writes)) = nest::accessed_place(e) else { return };
+            match is_scalar(self.unit, place) {
+                Some(v) if writes && self.found.variables.contains(&v) => match &e.kind {
+                    ExprKind::Assign(_, value)
+                    | ExprKind::AssignOp { value, .. }
+                    | ExprKind::PtrAssign { index: value, .. } => self.need(value),
+                    _ => {}
+                },
+                Some(_) => {}
+                None if self.touched.contains(&place.id) || self.found.feeding.contains(&place.id) => {
+                    self.need_address(place);
+                }
+                None => {}
+            }
+        });
+    }
+
+    fn need_address(&mut self, place: &Place) {
+        match &place.kind {
+            PlaceKind::Deref(pointer) => self.need(pointer),
+            PlaceKind::Field { base, .. } => self.need_address(base),
+            _ => {}
+        }
+    }
+}
+
+/// Whether a statement may leave the innermost loop around it, or its iteration.
+fn jumps(s: &Stmt) -> bool {
+    match &s.kind {
+        StmtKind::Break | StmtKind::Continue => true,
+        StmtKind::Block(list) => list.iter().any(jumps),
+        StmtKind::If { then, otherwise, .. } => {
+            jumps(then) || otherwise.as_ref().is_some_and(|otherwise| jumps(otherwise))
+        }
+        _ => false,
+    }
+}
