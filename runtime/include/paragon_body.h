@@ -27,6 +27,7 @@
 #define __PG_FN static __device__ __forceinline__
 #define __PG_SHARED_FN __PG_FN
 #define __PG_ALIAS
+#define __PG_EXACT
 #define __pg_cas(p, old, new) atomicCAS((__pg_u32 *)(p), (old), (new))
 #define __pg_fetch_or(p, v) atomicOr((__pg_u32 *)(p), (v))
 #define __pg_fetch_add64(p, v) atomicAdd((__pg_u64 *)(p), (__pg_u64)(v))
@@ -37,6 +38,10 @@
 /* What every access does is compiled once: a unit with many loops would take the compiler many times longer. */
 #define __PG_SHARED_FN static __attribute__((__noinline__, __unused__))
 #define __PG_ALIAS __attribute__((__may_alias__))
+/* Floating-point operations of such functions are those that stand there, in their order, as they are on every device. */
+#define __PG_EXACT                                                                                                     \
+  __attribute__((__optimize__("no-fast-math", "no-unsafe-math-optimizations", "no-associative-math",                   \
+                              "no-reciprocal-math", "fp-contract=off")))
 __PG_FN __pg_u32 __pg_cas(__pg_u32 *p, __pg_u32 old, __pg_u32 new_value)
 {
   __atomic_compare_exchange_n(p, &old, new_value, 0, 0, 0);

@@ -4,7 +4,7 @@
 use super::dependence::{self, Access, Dependence, Range};
 use crate::c::hir::*;
 use crate::loops::access::{Accesses, SiteForm};
-use crate::loops::linear;
+use crate::loops::linear::{self, Linear};
 use crate::loops::plan::*;
 use crate::loops::scalars::same_place;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,15 +20,23 @@ pub enum Pairs {
 /// Steps of all loops of the nest, for distances.
 pub type Steps = std::collections::BTreeMap<LoopId, i64>;
 
-fn inner(form: &SiteForm, steps: &Steps) -> Vec<Range> {
+/// The loops inside the dimensions that surround a site.
+pub fn inner(form: &SiteForm, steps: &Steps) -> Vec<Range> {
     form.inner
         .iter()
         .map(|(id, range)| Range { id: *id, range: range.clone(), step: steps.get(id).copied().unwrap_or(1) })
         .collect()
 }
 
+/// Whether two accesses through one base (byte offset, width, loops inside the dimensions) touch no common byte in any two
+/// different iterations, whatever is known at entry.
+pub fn never_meet(dims: &[Range], a: (&Linear, u32, &[Range]), b: (&Linear, u32, &[Range])) -> bool {
+    let [a, b] = [a, b].map(|(offset, width, inner)| Access { offset, width: i64::from(width), inner });
+    dependence::test(dims, &a, &b) == Dependence::None
+}
+
 /// Whether two bases are different objects for certain.
-fn distinct(unit: &TranslationUnit, a: &Base, b: &Base) -> bool {
+pub fn distinct(unit: &TranslationUnit, a: &Base, b: &Base) -> bool {
     match (a, b) {
         (Base::Object { var: x, size: s }, Base::Object { var: y, size: t }) => {
             x != y && *s != 0 && *t != 0 && !unit.var(*x).is_extern && !unit.var(*y).is_extern

@@ -134,6 +134,21 @@ pub fn variable(v: VarId) -> String {
     format!("__pg_v{}", v.0)
 }
 
+/// The name of the number (+ 1) of the iteration that has set an extreme.
+pub fn taken_by(v: VarId) -> String {
+    format!("__pg_w{}", v.0)
+}
+
+/// Notes that this iteration has set an extreme, and whether by a NaN.
+fn note_taken(v: VarId, taking: Taking) -> String {
+    let (when, value) = (taken_by(v), variable(v));
+    if taking.unordered {
+        format!("{when} = __pg_now | ({when} & PG_TOOK_NAN) | ({value} != {value} ? PG_TOOK_NAN : 0);\n")
+    } else {
+        format!("{when} = __pg_now;\n")
+    }
+}
+
 /// Prints the body of the innermost merged dimension.
 pub fn print(unit: &TranslationUnit, plan: &LoopPlan, body: &Stmt, purpose: Purpose) -> Printed<Body> {
     let mut printer = Printer::new(unit, plan, purpose);
@@ -241,6 +256,9 @@ impl<'a> Printer<'a> {
         if let Some(v) = is_scalar(self.unit, place) {
             self.declare(v)?;
             out.push_str(&format!("{} = {value};\n", variable(v)));
+            if let Some(ScalarRole::Extreme { taking }) = self.plan.scalars.get(&v) {
+                out.push_str(&note_taken(v, *taking));
+            }
             return Ok(());
         }
         let address = self.address(place, out)?;
@@ -302,6 +320,27 @@ impl<'a> Printer<'a> {
             _ => format!("__PG_UP({suffix}, {}, {op}, {address}, {operand});\n", site.base.0),
         });
         Ok(())
+    }
+
+    /// `m = x < m ? x : m` of an extreme: place, condition, and the arm that is taken, behind it or behind its negation. It is
+    /// printed so that only what is taken is assigned.
+    #[allow(clippy::type_complexity)]
+    fn kept_or_taken<'e>(&self, e: &'e Expr) -> Option<(&'e Place, &'e Expr, [Option<&'e Expr>; 2])> {
+        let ExprKind::Assign(place, value) = &e.kind else { return None };
+        let v = is_scalar(self.unit, place)
+            .filter(|v| matches!(self.plan.scalars.get(v), Some(ScalarRole::Extreme { .. })))?;
+        let mut value = &**value;
+        while let ExprKind::Cast(inner) = &value.kind {
+            value = inner;
+        }
+        let ExprKind::Conditional(c, a, b) = &value.kind else { return None };
+        let is_kept = |mut arm: &Expr| {
+            while let ExprKind::Cast(inner) = &arm.kind {
+                arm = inner;
+            }
+            matches!(&arm.kind, ExprKind::Load(place) if is_scalar(self.unit, place) == Some(v))
+        };
+        Some((place, c, [(!is_kept(a)).then_some(a), (!is_kept(b)).then_some(b)]))
     }
 
     /// How an inspection is told of an access: `PG_TOUCH_*` and the width.
@@ -614,6 +653,18 @@ impl<'a> Printer<'a> {
                 self.update(&parts, out)?;
             }
             StmtKind::Expr(e) => {
+                if let Some((place, c, arms)) = self.kept_or_taken(e) {
+                    let c = self.value(c, out)?;
+                    for (arm, sign) in arms.into_iter().zip(["", "!"]) {
+                        let Some(value) = arm else { continue };
+                        out.push_str(&format!("if ({sign}({c})) {{\n"));
+                        let text = self.value(value, out)?;
+                        let text = self.cast(&text, self.scalar(value.ty)?, self.scalar(place.ty)?);
+                        self.store(place, &text, out)?;
+                        out.push_str("}\n");
+                    }
+                    return Ok(());
+                }
                 let text = self.value(e, out)?;
                 if !Self::has_side_effects(e) {
                     out.push_str(&format!("(void)({text});\n"));

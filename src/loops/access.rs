@@ -109,6 +109,10 @@ pub struct Accesses<'a> {
     set_first: BTreeMap<VarId, Expr>,
     /// See [`LoopPlan`].
     pub moved_by_test: Option<(VarId, i64)>,
+    /// The scalar whose new value is being walked.
+    assigned: Option<VarId>,
+    /// Scalars in whose values the compiler may fuse a product with a sum, and where: only an accumulation may be so.
+    pub fusable: Vec<(VarId, u32)>,
     /// Loads of the very place that their own assignment then stores to (`x[index[i]] = x[index[i]] - v`), with that place.
     pub updated: BTreeMap<PlaceId, PlaceId>,
     /// See [`LoopPlan`]; until pairs have been resolved, all that there are.
@@ -205,6 +209,8 @@ impl<'a> Accesses<'a> {
             moved_by_test: None,
             updated: BTreeMap::new(),
             updates: BTreeMap::new(),
+            assigned: None,
+            fusable: Vec::new(),
         };
         for head in heads {
             // Bounds are read at entry by the program itself, so they may read memory, which is then pinned.
@@ -217,7 +223,7 @@ impl<'a> Accesses<'a> {
                 accesses.note_invariant(&start.value)?;
             }
             if let [head] = heads {
-                accesses.find_secondary(head, body)?;
+                accesses.find_secondary(head, whole, body)?;
             }
             let level = accesses.level(head)?;
             accesses.dims.push(level);
@@ -228,8 +234,9 @@ impl<'a> Accesses<'a> {
 
     /// Finds the scalars that every iteration moves by the same amount: one assignment in the whole loop, which nothing can
     /// skip or repeat. Everything else in the loop's step is refused.
-    fn find_secondary(&mut self, head: &Counted, body: &Stmt) -> Result<(), Refused> {
-        let mut declared = BTreeSet::new();
+    fn find_secondary(&mut self, head: &Counted, whole: &LoopStmt, body: &Stmt) -> Result<(), Refused> {
+        // What is kept for a place in memory goes back there as a sum.
+        let mut declared: BTreeSet<VarId> = whole.cells.iter().map(|cell| cell.var).collect();
         nest::statements(body, &mut |s| {
             if let StmtKind::Declare { var, .. } = s.kind {
                 declared.insert(var);
@@ -496,8 +503,22 @@ impl<'a> Accesses<'a> {
         let width = self.width(place)?;
         let ty = place.ty;
         let address = Expr { kind: ExprKind::AddressOf(place.clone()), ty, span: place.span };
-        self.pinned.push(Pinned { address, width });
+        self.pinned.push(Pinned { address, width, is_kept: false });
         Ok(())
+    }
+
+    /// Base and byte offset of a place that the loop keeps in a variable, and its index among what is pinned. `None`: the
+    /// same place isn't found in all iterations.
+    pub fn keep(&mut self, place: &Place) -> Result<Option<(BaseId, Linear, usize)>, Refused> {
+        let (base, offset) = self.location(place, 0)?;
+        let fixed = offset.filter(|offset| offset.terms.is_empty());
+        let Some(offset) = fixed.filter(|_| !matches!(self.bases[base.0 as usize], Base::Dynamic)) else {
+            return Ok(None);
+        };
+        self.pin(place)?;
+        let pin = self.pinned.len() - 1;
+        self.pinned[pin].is_kept = true;
+        Ok(Some((base, offset, pin)))
     }
 
     fn supported(&self, place: &Place) -> Result<(), Refused> {
@@ -932,6 +953,7 @@ impl<'a> Accesses<'a> {
                 unconditional: self.path.is_empty() && !self.has_continue,
                 affine,
                 may_change_pin: false,
+                may_touch_kept: false,
                 logged: false,
             });
             let inner = self.inner.iter().map(|l| (l.id, l.range.clone())).collect();
@@ -1046,7 +1068,7 @@ impl<'a> Accesses<'a> {
                     && types.as_float(e.ty.ty).is_some()
                     && (product(a) || product(b))
                 {
-                    return Err(contraction(line));
+                    self.may_fuse(line)?;
                 }
                 self.expression(a)?;
                 self.expression(b)
@@ -1069,7 +1091,7 @@ impl<'a> Accesses<'a> {
                 self.operand(b)
             }
             ExprKind::Assign(p, value) => {
-                self.expression(value)?;
+                self.in_value_of(p, |s| s.expression(value))?;
                 self.write(p, false)?;
                 self.note_update(p, value);
                 self.define(p, Some(value));
@@ -1087,9 +1109,9 @@ impl<'a> Accesses<'a> {
                     && types.as_float(compute.ty).is_some()
                     && matches!(value.kind, ExprKind::Binary(BinOp::Mul, ..))
                 {
-                    return Err(contraction(line));
+                    self.in_value_of(place, |s| s.may_fuse(line))?;
                 }
-                self.expression(value)?;
+                self.in_value_of(place, |s| s.expression(value))?;
                 self.write(place, true)?;
                 self.define(place, None);
                 Ok(())
@@ -1132,6 +1154,30 @@ impl<'a> Accesses<'a> {
                 }
                 args.iter().try_for_each(|a| self.expression(a))
             }
+        }
+    }
+
+    /// Walks what a place is assigned.
+    fn in_value_of(
+        &mut self,
+        place: &Place,
+        work: impl FnOnce(&mut Self) -> Result<(), Refused>,
+    ) -> Result<(), Refused> {
+        let outer = std::mem::replace(&mut self.assigned, is_scalar(self.unit, place));
+        let result = work(self);
+        self.assigned = outer;
+        result
+    }
+
+    /// A product and a sum that the compiler may fuse. Which ones it does is not known, so bits that it gives can't be had
+    /// elsewhere; except where the user has given the accumulation free that they end in.
+    fn may_fuse(&mut self, line: u32) -> Result<(), Refused> {
+        match self.assigned {
+            Some(v) if self.options.reassociate => {
+                self.fusable.push((v, line));
+                Ok(())
+            }
+            _ => Err(contraction(line)),
         }
     }
 
@@ -1398,7 +1444,8 @@ impl<'a> Accesses<'a> {
     }
 }
 
-fn contraction(line: u32) -> Refused {
+/// Why a product and a sum keep a loop where it is.
+pub fn contraction(line: u32) -> Refused {
     let text =
         format!("the compiler may fuse the product and sum in line {line} (-ffp-contract=off forbids it)");
     Reason::new(Kind::FloatingPointContraction, text).settled_by([Advice::NoContraction])
