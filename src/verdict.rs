@@ -342,9 +342,10 @@ fn attempt(
             Some(Wish::Unchecked) => {
                 Reason::new(Kind::Asserted, "`#pragma paragon independent unchecked` stands in front of it")
             }
-            _ if !accesses.updates.is_empty() => {
-                Reason::new(Kind::Independent, "where iterations meet, they update memory in ways that commute")
-            }
+            _ if !accesses.updates.is_empty() => Reason::new(
+                Kind::Independent,
+                "where iterations meet, they update memory in ways that commute",
+            ),
             _ => Reason::new(Kind::Independent, "no two iterations touch the same memory"),
         };
         ((Verdict::Parallel, Check::None), reason)
