@@ -735,7 +735,8 @@ fn sums_in_free_order_are_the_same_everywhere() {
             assert!(said.stderr.is_empty(), "{}", String::from_utf8_lossy(&said.stderr));
             fs::copy(built.paragon(), built.reference()).unwrap();
             let list = succeed(plain(built.reference()).arg("--list"));
-            let inputs: Vec<String> = String::from_utf8(list.stdout).unwrap().lines().map(String::from).collect();
+            let inputs: Vec<String> =
+                String::from_utf8(list.stdout).unwrap().lines().map(String::from).collect();
             let mut settings = all_settings();
             if flags.contains(&"-ffast-math") {
                 // Such a program flushes denormal numbers, which only threads on its own memory can, too.
@@ -745,7 +746,11 @@ fn sums_in_free_order_are_the_same_everywhere() {
                 let mut failures = compare(&built, input, &settings, &tally);
                 let wanted = run(&built.reference(), &program.size, input, "1", |_| ());
                 if String::from_utf8_lossy(&wanted.stdout).contains("WRONG") {
-                    failures.push(format!("{} {input}: {}", program.name, String::from_utf8_lossy(&wanted.stdout)));
+                    failures.push(format!(
+                        "{} {input}: {}",
+                        program.name,
+                        String::from_utf8_lossy(&wanted.stdout)
+                    ));
                 }
                 for threads in ["1", "2", "3", "7"] {
                     for race in ["device", "worker", "auto"] {
