@@ -17,6 +17,7 @@ use crate::loops::options::AnalysisOptions;
 use crate::loops::plan::*;
 use crate::loops::reason::{AccessNote, Advice, Kind, Reason};
 use crate::loops::scalars;
+use crate::loops::updates;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A report for each loop of the unit, by line.
@@ -293,6 +294,7 @@ fn attempt(
             return Err("a merged dimension would store to one place".into());
         }
     }
+    accesses.updates = updates::find(unit, body);
     let pairs = match pairs::resolve(unit, &mut accesses, &dims, &steps, wish.is_some()) {
         Pairs::Dependent(a, b) => {
             let text = |s: usize| (&accesses.forms[s].text, accesses.sites[s].span.line);
@@ -340,6 +342,9 @@ fn attempt(
             Some(Wish::Unchecked) => {
                 Reason::new(Kind::Asserted, "`#pragma paragon independent unchecked` stands in front of it")
             }
+            _ if !accesses.updates.is_empty() => {
+                Reason::new(Kind::Independent, "where iterations meet, they update memory in ways that commute")
+            }
             _ => Reason::new(Kind::Independent, "no two iterations touch the same memory"),
         };
         ((Verdict::Parallel, Check::None), reason)
@@ -380,6 +385,7 @@ fn attempt(
         sites: accesses.sites,
         site_of: accesses.site_of,
         pairs,
+        updates: accesses.updates,
         inspection,
         pinned: accesses.pinned,
         held: (!kept.is_empty()).then(|| Box::new(l.clone())),

@@ -29,6 +29,7 @@ enum {
   PG_LOOP_MAY_ABORT = 1,   /* an iteration may give up on a device: never run in place */
   PG_LOOP_CUDA_EXACT = 2,  /* CUDA computes the same bits */
   PG_LOOP_DYNAMIC = 4,     /* some access has no loop-invariant base: tracked allocations must be placed */
+  PG_LOOP_UPDATES = 16,    /* iterations meet in updates that commute, which are in one piece on devices only: never run in place */
   PG_LOOP_DOUBTED = 8      /* log everything, whatever is proven: a conflict then refutes the proof */
 };
 /* Flags of a site. */
@@ -226,6 +227,9 @@ struct __pg_launch {
   __pg_u64 block;              /* iterations of dimension 0 in each block of parts; 0: no result is computed in parts */
 };
 #define PG_MANY 0xffffffffu
+/* What stands in wr where updates of one kind were made, by any number of iterations: they commute. `width` in bytes. */
+#define PG_UPDATED(op, width) (PG_MANY - 1u - PG_UPDATE_KIND(op, width))
+#define PG_UPDATE_KIND(op, width) ((op) * 4u + ((width) == 1 ? 0u : (width) == 2 ? 1u : (width) == 4 ? 2u : 3u))
 
 /* An inspection: the loop's address slice runs in source order, stores nothing, and shows the runtime what its iterations
  * would touch. Not 0: leave at once. */
@@ -233,7 +237,9 @@ enum {
   PG_TOUCH_STORE = 1,  /* it would be stored to */
   PG_TOUCH_FEEDS = 2,  /* the value there decides further addresses: it is loaded after this call */
   PG_TOUCH_MEETS = 4,  /* it takes part in an unresolved pair */
-  PG_TOUCH_WIDTH = 8   /* shift: the bytes lie above the flags */
+  PG_TOUCH_UPDATE = 8, /* it would be updated; updates of one kind commute */
+  PG_TOUCH_WIDTH = 8,  /* shift: the bytes lie above the flags */
+  PG_TOUCH_KIND = 16   /* shift: and above them the kind of an update */
 };
 struct __pg_inspector {
   int (*touch)(struct __pg_inspector *, __pg_u32 base, __pg_u64 address, __pg_u32 how);

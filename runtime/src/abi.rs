@@ -20,6 +20,7 @@ mod constants {
     pub const PG_LOOP_CUDA_EXACT: u32 = 2;
     pub const PG_LOOP_DYNAMIC: u32 = 4;
     pub const PG_LOOP_DOUBTED: u32 = 8;
+    pub const PG_LOOP_UPDATES: u32 = 16;
     pub const PG_SITE_STORE: u32 = 1;
     pub const PG_SITE_LOGGED: u32 = 2;
     pub const PG_SITE_UNCONDITIONAL: u32 = 4;
@@ -86,8 +87,12 @@ mod constants {
     pub const PG_TOUCH_STORE: u32 = 1;
     pub const PG_TOUCH_FEEDS: u32 = 2;
     pub const PG_TOUCH_MEETS: u32 = 4;
+    pub const PG_TOUCH_UPDATE: u32 = 8;
     pub const PG_TOUCH_WIDTH: u32 = 8;
+    pub const PG_TOUCH_KIND: u32 = 16;
     pub const PG_MANY: u32 = 0xffff_ffff;
+    /// All numbers from here on that aren't `PG_MANY` stand for updates (`PG_UPDATED`), none for an iteration.
+    pub const PG_UPDATES: u32 = PG_MANY - 1 - (PG_MAX * 4 + 3);
     /// `log` of a region without a log.
     pub const PG_NO_LOG: u64 = u64::MAX;
 }
@@ -592,7 +597,7 @@ mod tests {
             PG_F64 PG_LT PG_LE PG_GT PG_GE PG_NE PG_FROM_POINTER PG_FROM_OBJECT PG_FROM_NOWHERE PG_TERM_CONSTANT
             PG_TERM_SIGNED PG_TERM_UNSIGNED PG_TERM_ADD PG_TERM_MUL PG_TERM_MIN PG_TERM_MAX PG_TERM_ACCESS PG_TERM_NUMBER
             PG_TERM_AT_LEAST PG_TERM_AT_MOST PG_FAIL_WAW PG_FAIL_RAW PG_FAIL_RANGE PG_FAIL_NO_ARRAY PG_FAIL_MISALIGNED PG_FAIL_ARITHMETIC
-            PG_FAIL_NAN PG_FAIL_STOPPED PG_MANY PG_TOUCH_STORE PG_TOUCH_FEEDS PG_TOUCH_MEETS PG_TOUCH_WIDTH);
+            PG_FAIL_NAN PG_FAIL_STOPPED PG_MANY PG_TOUCH_STORE PG_TOUCH_FEEDS PG_TOUCH_MEETS PG_TOUCH_UPDATE PG_TOUCH_WIDTH PG_TOUCH_KIND PG_LOOP_UPDATES);
         use crate::device::LogMethod;
         for (name, method) in [
             ("NONE", LogMethod::None),

@@ -33,7 +33,7 @@ use std::time::Instant;
 const KEPT_FINDINGS: usize = 4;
 
 /// Most iterations that a log cell can tell apart.
-const MAX_ITERATIONS: u64 = u32::MAX as u64 - 2;
+const MAX_ITERATIONS: u64 = PG_UPDATES as u64 - 2;
 
 /// The runtime of one process.
 pub struct Engine {
@@ -296,7 +296,8 @@ impl Engine {
             && self.config.in_place
             && self.config.device != DeviceChoice::Cuda
             && self.config.race != RaceChoice::Worker
-            && !visit.info.has(PG_LOOP_MAY_ABORT);
+            && !visit.info.has(PG_LOOP_MAY_ABORT)
+            && !visit.info.has(PG_LOOP_UPDATES);
         // Threads of ours take over how the caller treats denormal numbers; a GPU could not, and a race isn't worth it.
         if floating_point::is_flushing() && !(in_place && self.config.threads >= 2) {
             return Err("the floating-point environment is not the default one".into());
@@ -404,6 +405,9 @@ impl Engine {
         visit.record.inspect_ns = started.elapsed().as_nanos() as u64;
         match finding {
             Some(Finding::Independent) => visit.record.inspection = "independent",
+            Some(Finding::Levels(_)) if parts::has_parts(info) => {
+                return Err("the order of its sums is not that of levels".into());
+            }
             Some(Finding::Levels(schedule)) => {
                 visit.record.inspection = "levels";
                 visit.record.levels = schedule.ends.len() as u64;
@@ -436,7 +440,7 @@ impl Engine {
             logged: false,
             portions: 1,
             open: [
-                self.config.threads >= 2 && !visit.info.has(PG_LOOP_MAY_ABORT),
+                self.config.threads >= 2 && !visit.info.has(PG_LOOP_MAY_ABORT | PG_LOOP_UPDATES),
                 false,
                 self.cmt.cuda_state() == CudaState::Ready,
             ],

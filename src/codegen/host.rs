@@ -790,6 +790,9 @@ impl Emitter<'_> {
             None => "0, 0, 0".to_string(),
         };
         let mut flags = vec!["0"];
+        if !plan.updates.is_empty() {
+            flags.push("PG_LOOP_UPDATES");
+        }
         if plan.may_abort {
             flags.push("PG_LOOP_MAY_ABORT");
         }

@@ -12,3 +12,5 @@ pub mod plan;
 pub mod reason;
 pub mod reductions;
 pub mod scalars;
+pub mod structured;
+pub mod updates;

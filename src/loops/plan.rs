@@ -193,6 +193,15 @@ pub enum ReductionOp {
     Max,
 }
 
+/// A store that combines what is there with a value, by an operation whose order doesn't matter; see `loops::updates`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Update {
+    /// The operation, on wrapping integers of the place's width.
+    pub op: ReductionOp,
+    /// Where the old value is loaded: the same place, or another occurrence of it.
+    pub load: PlaceId,
+}
+
 /// Index into [`LoopPlan::bases`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct BaseId(pub u32);
@@ -351,6 +360,9 @@ pub struct LoopPlan {
     pub site_of: BTreeMap<PlaceId, (Option<SiteId>, Option<SiteId>)>,
     /// Unresolved pairs; empty for parallel loops.
     pub pairs: Vec<Pair>,
+    /// By the place that they store to: updates that may meet each other in different iterations. Each has to be made in one
+    /// piece, so the loop can't run in place on several threads.
+    pub updates: BTreeMap<PlaceId, Update>,
     /// How the iterations' addresses can be found out before they run, where pairs would need logs otherwise.
     pub inspection: Option<Inspection>,
     /// Memory that must not change.
