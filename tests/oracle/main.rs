@@ -67,7 +67,8 @@ struct Truth {
 impl Truth {
     fn read(line: &str) -> Truth {
         let fields: Vec<u64> = line.split(' ').map(|field| field.parse().expect(line)).collect();
-        let [_, outer, merged, meet, outer_iterations, merged_iterations, inner_clean, same] = fields[..] else {
+        let [_, outer, merged, meet, outer_iterations, merged_iterations, inner_clean, same] = fields[..]
+        else {
             panic!("not a report: {line}")
         };
         Truth {

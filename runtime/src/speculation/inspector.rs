@@ -449,7 +449,10 @@ mod tests {
         const UPDATE: u32 = LOAD | PG_TOUCH_UPDATE;
         assert_eq!(levels(&[&[(0, UPDATE)], &[(0, UPDATE)], &[(0, UPDATE)]]), Some(vec![1, 1, 1]));
         const OTHER: u32 = UPDATE | 3 << PG_TOUCH_KIND;
-        assert_eq!(levels(&[&[(0, UPDATE)], &[(0, OTHER)], &[(0, OTHER)], &[(0, UPDATE)]]), Some(vec![1, 2, 2, 3]));
+        assert_eq!(
+            levels(&[&[(0, UPDATE)], &[(0, OTHER)], &[(0, OTHER)], &[(0, UPDATE)]]),
+            Some(vec![1, 2, 2, 3])
+        );
         assert_eq!(levels(&[&[(0, UPDATE)], &[(0, LOAD)], &[(0, UPDATE)]]), Some(vec![1, 2, 3]));
         assert_eq!(levels(&[&[(0, STORE)], &[(0, UPDATE)], &[(0, STORE)]]), Some(vec![1, 2, 3]));
         assert_eq!(levels(&[&[(0, UPDATE)], &[(0, FEED)]]), None);
