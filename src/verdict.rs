@@ -321,7 +321,7 @@ fn attempt(
         Some(Wish::Unchecked) => None,
         _ => mark_pins(unit, options, &mut accesses)?,
     };
-    let cells: Vec<&Cell> = l.cells.iter().filter(|cell| roles.contains_key(&cell.var)).collect();
+    let cells: Vec<&Cell> = unit.cells(l.id).iter().filter(|cell| roles.contains_key(&cell.var)).collect();
     let (kept, meeting) = keep(unit, options, &mut accesses, &cells, &dims, &steps)?;
     let unresolved = |check| pairs.iter().find(|p| p.check == check).map(|p| unresolved_reason(&accesses, p));
     let predicate = (Verdict::PossiblyParallel, Check::Predicate);

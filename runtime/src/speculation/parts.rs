@@ -366,7 +366,7 @@ mod tests {
             for trip in [1, 2, 63, 64, 255, 256, 257, 4096, 65_535, 1 << 20, 123_456_789, i64::MAX] {
                 let trip = [trip, 1, 1, 1];
                 let length = block(&info, &trip) as u64;
-                assert!(length % PG_LANES == 0 || PG_LANES % length == 0, "{length}");
+                assert!(length.is_multiple_of(PG_LANES) || PG_LANES.is_multiple_of(length), "{length}");
                 assert!(count(&info, &trip) <= 256 * PG_LANES);
                 let covered = u128::from(count(&info, &trip) / PG_LANES) * u128::from(length);
                 assert!(covered >= trip[0] as u128 && covered - u128::from(length) < trip[0] as u128);
