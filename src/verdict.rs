@@ -321,7 +321,7 @@ fn attempt(
         Some(Wish::Unchecked) => None,
         _ => mark_pins(unit, options, &mut accesses)?,
     };
-    let cells: Vec<&Cell> = l.cells.iter().filter(|cell| roles.contains_key(&cell.var)).collect();
+    let cells: Vec<&Cell> = unit.cells(l.id).iter().filter(|cell| roles.contains_key(&cell.var)).collect();
     let (kept, meeting) = keep(unit, options, &mut accesses, &cells, &dims, &steps)?;
     let unresolved = |check| pairs.iter().find(|p| p.check == check).map(|p| unresolved_reason(&accesses, p));
     let predicate = (Verdict::PossiblyParallel, Check::Predicate);
@@ -459,11 +459,12 @@ fn keep(
     let mut found = Vec::new();
     let mut safe = true;
     let n_bases = accesses.bases.len();
-    let apart = |a: &Place, b: &Place| {
+    let types_apart = |a: &Place, b: &Place| !alias::may_change(unit, options.strict_aliasing, a, b);
+    let objects_apart = |a: &Place, b: &Place| {
         let objects = nest::root_variable(a).zip(nest::root_variable(b));
         objects.is_some_and(|(a, b)| a != b && !unit.var(a).is_extern && !unit.var(b).is_extern)
-            || !alias::may_change(unit, options.strict_aliasing, a, b)
     };
+    let apart = |a: &Place, b: &Place| objects_apart(a, b) || types_apart(a, b);
     for cell in cells {
         let name = describe(unit, &cell.place);
         let Some((base, offset, pin)) = accesses.keep(&cell.place)? else {
@@ -484,7 +485,7 @@ fn keep(
             let (site, form) = (&accesses.sites[index], &accesses.forms[index]);
             let other = &accesses.bases[site.base.0 as usize];
             let own = &accesses.bases[base.0 as usize];
-            if pairs::distinct(unit, own, other) || apart(&cell.place, &form.place) {
+            if pairs::distinct(unit, own, other) || objects_apart(&cell.place, &form.place) {
                 continue;
             }
             let inner = pairs::inner(form, steps);
@@ -495,7 +496,12 @@ fn keep(
             {
                 continue;
             }
+            // Where types tell them apart, the entry looks all the same if it can: that costs nothing.
+            let types_apart = types_apart(&cell.place, &form.place);
             if site.affine.is_none() || matches!(other, Base::Dynamic) {
+                if types_apart {
+                    continue;
+                }
                 let (text, line) = (&form.text, site.span.line);
                 let text = format!(
                     "{name} carries a value from one iteration to the next, and {text} in line {line} may be it"
@@ -503,7 +509,7 @@ fn keep(
                 return Err(Reason::new(Kind::UnresolvedPair, text).about([access_note(accesses, index)]));
             }
             accesses.sites[index].may_touch_kept = true;
-            safe = false;
+            safe &= types_apart;
         }
         found.push((base, offset, width));
         kept.push(Kept { var: cell.var, pin, place: cell.place.clone() });

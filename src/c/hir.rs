@@ -12,6 +12,7 @@
 //! here at all: it is listed in [`TranslationUnit::refused`] with the reason and compiled as it stood.
 
 use super::pragma::{Pragma, Wish};
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// Index of a [`TypeKind`] in [`Types`].
@@ -517,8 +518,6 @@ pub struct LoopStmt {
     pub is_copy: bool,
     /// A variable that the program doesn't have, for loops that are not counted by one of theirs (`loops::counted`).
     pub counter: Option<VarId>,
-    /// Places in memory at addresses that the loop doesn't change and that it assigns (`loops::cells`).
-    pub cells: Vec<Cell>,
 }
 
 /// A place in memory that a loop may keep in a variable while it runs.
@@ -643,6 +642,8 @@ pub struct TranslationUnit {
     pub has_may_alias: bool,
     /// What the text says of its loops.
     pub pragmas: Vec<Pragma>,
+    /// Of each loop: places in memory at addresses that it doesn't change, and that it assigns (`loops::cells`).
+    pub cells: BTreeMap<LoopId, Vec<Cell>>,
     /// Identities of places and loops from these numbers on are free.
     pub n_places: u32,
     /// See `n_places`.
@@ -654,6 +655,10 @@ impl TranslationUnit {
     pub fn wish(&self, l: &LoopStmt) -> Option<Wish> {
         let of_loop = self.pragmas.iter().filter(|pragma| pragma.before == l.keyword_span.start);
         of_loop.filter_map(|pragma| pragma.wish.clone().ok()).next()
+    }
+    /// The places that a loop may keep in variables.
+    pub fn cells(&self, of: LoopId) -> &[Cell] {
+        self.cells.get(&of).map_or(&[], Vec::as_slice)
     }
     /// The variable `id`.
     pub fn var(&self, id: VarId) -> &Variable {

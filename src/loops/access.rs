@@ -236,7 +236,7 @@ impl<'a> Accesses<'a> {
     /// skip or repeat. Everything else in the loop's step is refused.
     fn find_secondary(&mut self, head: &Counted, whole: &LoopStmt, body: &Stmt) -> Result<(), Refused> {
         // What is kept for a place in memory goes back there as a sum.
-        let mut declared: BTreeSet<VarId> = whole.cells.iter().map(|cell| cell.var).collect();
+        let mut declared: BTreeSet<VarId> = self.unit.cells(whole.id).iter().map(|cell| cell.var).collect();
         nest::statements(body, &mut |s| {
             if let StmtKind::Declare { var, .. } = s.kind {
                 declared.insert(var);
