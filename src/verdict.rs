@@ -125,7 +125,7 @@ pub fn misplaced_pragmas(unit: &TranslationUnit, reports: &[LoopReport]) -> Vec<
                     Kind::CarriedDependence | Kind::CarriedScalar | Kind::FloatingPointOrder => {
                         "the iterations are not independent"
                     }
-                    _ => "that can't be checked",
+                    _ => "the loop can't be run in parallel",
                 };
                 let reason = &report.reason;
                 fail(format!("`#pragma paragon {wish}`: {why}: {reason}"), &reason.accesses);
@@ -311,7 +311,13 @@ fn attempt(
         Some(Wish::Unchecked) => None,
         _ => mark_pins(unit, options, &mut accesses)?,
     };
-    let unresolved = |check| pairs.iter().find(|p| p.check == check).map(|p| unresolved_reason(&accesses, p));
+    let base = |site: SiteId| accesses.sites[site.0 as usize].base;
+    let unresolved = |check| {
+        // Arrays that are different things are told apart at run time; that leaves what is done to one of them.
+        let of_check = pairs.iter().filter(|pair| pair.check == check);
+        let pair = of_check.min_by_key(|pair| base(pair.a) != base(pair.b))?;
+        Some(unresolved_reason(&accesses, pair))
+    };
     let predicate = (Verdict::PossiblyParallel, Check::Predicate);
     let ((verdict, check), reason) = if let Some(reason) = unresolved(Check::Logs) {
         ((Verdict::PossiblyParallel, Check::Inspector), reason)
@@ -319,9 +325,9 @@ fn attempt(
         (predicate, reason)
     } else if let Some(reason) = changing {
         (predicate, reason)
-    } else if let Some(assumption) = accesses.assumptions.first() {
+    } else if !accesses.assumptions.is_empty() {
         let reason = Reason::new(Kind::WrapAround, "index arithmetic must not wrap around");
-        let signed = !assumption.kind.signed() && !options.wrapping;
+        let signed = !options.wrapping && accesses.assumptions.iter().all(|a| !a.kind.signed());
         (predicate, reason.settled_by(signed.then_some(Advice::SignedIndex)))
     } else {
         let reason = match wish {
