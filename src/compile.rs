@@ -512,8 +512,8 @@ fn rewrite(
         true => Report::new(unit, &text.expanded.text, &reports, &errors),
         false => Report::default(),
     };
-    for (file, line, reason) in &generated.left_out {
-        report.leave_out(file, *line, reason);
+    for (id, reason) in &generated.left_out {
+        report.leave_out(reports.iter().position(|found| found.id == Some(*id)), reason);
     }
     let edits = token_edits(unit, &generated.edits);
     let mut spliced = None;

@@ -52,7 +52,7 @@ fn pragmas_that_cannot_apply_are_errors() {
     for (pragma, behind, wanted) in [
         ("forbid", "s++;".to_owned(), "stands in front of no loop"),
         ("independent", "{ for (;;) ; }".into(), "stands in front of no loop"),
-        ("independent unchecked", "label: s++; if (s) goto label;".into(), "stands in front of no loop"),
+        ("independent unchecked", "label: s++; if (s < n) goto label;".into(), "stands in front of no loop"),
         (
             "independant",
             format!("{every} a[i] = 1;"),

@@ -8,6 +8,7 @@
  * expect shifted: runs on clean
  * expect shifted: conflicts on raw
  * expect outer: runs on clean
+ * expect summed: runs on clean waw raw
  * expect unchecked: runs on clean waw raw
  * expect made: runs on clean waw raw
  * expect beside: runs on clean waw raw */
@@ -58,6 +59,15 @@ COMPUTE static void outer(double *y, const int *to, const double *x, int n, int 
       y[to[i]] = y[to[i]] * 0.5 + x[i * width + j];
 }
 
+/* The same unchecked: what is said of the outer loop is not said of the inner one. */
+COMPUTE static void summed(double *y, const int *to, const double *x, int n, int width)
+{
+#pragma paragon independent unchecked
+  for (int i = 0; i < n; i++) /* loop summed */
+    for (int j = 0; j < width; j++)
+      y[to[i]] = y[to[i]] * 0.25 + x[i * width + j];
+}
+
 COMPUTE static void unchecked(double *y, const int *to, const double *x, int n)
 {
 #pragma paragon independent unchecked
@@ -80,6 +90,14 @@ COMPUTE static void forbidden(double *y, int n, int width)
       y[i * width + j] += 1;
   for (int i = 0; i < n; i++) /* loop beside */
     y[i] *= 2;
+}
+
+/* gcc's own pragmas have to be followed by the loop itself; the others of the file still run. */
+COMPUTE static void bound(double *y, const double *x, int n)
+{
+#pragma GCC ivdep
+  for (int i = 0; i < n; i++)
+    y[i] += x[i];
 }
 
 int main(int argc, char **argv)
@@ -118,9 +136,11 @@ int main(int argc, char **argv)
     shifted(z, n, to);
     permute(&check, to, (size_t)n);
     outer(z, to, x, n, width);
+    summed(z, to, x, n, width);
     unchecked(z, to, x, n);
     made(z, to, x, n);
     forbidden(y, n, width);
+    bound(z, x, n);
     check_stop(&check);
     check_array(&check, "y", y, (size_t)n * (size_t)width, sizeof *y);
     check_array(&check, "z", z, 2 * (size_t)n, sizeof *z);

@@ -632,6 +632,8 @@ pub struct TranslationUnit {
     pub has_may_alias: bool,
     /// What the text says of its loops.
     pub pragmas: Vec<Pragma>,
+    /// See [`super::pragma::bound_keywords`].
+    pub bound_keywords: Vec<u32>,
     /// Identities of places and loops from these numbers on are free.
     pub n_places: u32,
     /// See `n_places`.
