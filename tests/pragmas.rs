@@ -217,7 +217,11 @@ fn traced(text: &str, flags: &str) -> (String, Vec<Value>) {
     assert!(output.status.success() && output.stderr.is_empty(), "{}", said(&output));
     let trace = folder.path().join("trace");
     let mut program = Command::new(folder.path().join("f"));
-    program.env("PARAGON_TRACE", &trace).env("PARAGON_DEVICE", "threads").env("PARAGON_RACE", "device");
+    program
+        .env("PARAGON_LOG", "atomic")
+        .env("PARAGON_TRACE", &trace)
+        .env("PARAGON_DEVICE", "threads")
+        .env("PARAGON_RACE", "device");
     let output = program.env("PARAGON_THREADS", "4").env("PARAGON_MONITOR", "off").output().unwrap();
     assert!(output.status.success());
     let entries = fs::read_to_string(trace).unwrap_or_default();
@@ -238,10 +242,10 @@ fn scatter(pragma: &str, index: &str) -> String {
 fn unchecked_runs_without_logs() {
     let (expected, entries) = traced(&scatter("", "to[i]"), "");
     let (log, check) = (&entries[0]["log"], &entries[0]["check"]);
-    assert!(entries.len() == 1 && log != "none" && check == "logs", "{entries:?}");
+    assert!(entries.len() == 1 && log != "none" && check == "inspector", "{entries:?}");
     let (printed, entries) = traced(&scatter("#pragma paragon independent", "to[i]"), "");
     assert_eq!(printed, expected);
-    assert!(entries.len() == 1 && entries[0]["check"] == "logs" && entries[0]["decision"] == "threads");
+    assert!(entries.len() == 1 && entries[0]["check"] == "inspector" && entries[0]["decision"] == "threads");
     let (printed, entries) = traced(&scatter("#pragma paragon independent unchecked", "to[i]"), "");
     assert_eq!(printed, expected);
     let entry = &entries[0];

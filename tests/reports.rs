@@ -51,7 +51,8 @@ fn explained(file: &Path, flags: &str) -> Value {
 
 /// From the best verdict to the worst.
 fn rank(found: &Value) -> usize {
-    let order = [("parallel", "none"), ("possibly-parallel", "predicate"), ("possibly-parallel", "logs")];
+    let order =
+        [("parallel", "none"), ("possibly-parallel", "predicate"), ("possibly-parallel", "inspector")];
     let place =
         order.iter().position(|(verdict, check)| found["verdict"] == *verdict && found["check"] == *check);
     place.unwrap_or_else(|| {
@@ -131,7 +132,7 @@ fn json_has_everything() {
     // A tab is one column; a loop that a macro makes has none.
     let columns: Vec<_> = loops.iter().map(|l| l["column"].as_u64()).collect();
     assert_eq!(columns, [Some(2), Some(2), Some(2), Some(2), None]);
-    assert_eq!(loops[1]["check"], "logs");
+    assert_eq!(loops[1]["check"], "inspector");
     assert_eq!(
         (&loops[1]["kind"], &loops[2]["kind"]),
         (&"unresolved-pair".into(), &"carried-dependence".into())
