@@ -261,6 +261,16 @@ fn compilations_at_the_same_time() {
             format!("-O2 -fparagon-report=json:one.json -fparagon-report=sarif:all/ -c {name} -o {object}");
         children.push(Command::new(PARAGON_CC).args(line.split(' ')).current_dir(at).spawn().unwrap());
     }
+    // Whoever looks while they write sees a whole report, too.
+    let (mut seen, mut running) = (0, true);
+    while running {
+        running = children.iter_mut().any(|child| child.try_wait().unwrap().is_none());
+        if let Ok(text) = fs::read_to_string(at.join("one.json")) {
+            assert!(serde_json::from_str::<Value>(&text).is_ok(), "{text}");
+            seen += 1;
+        }
+    }
+    assert!(seen > 0);
     for mut child in children {
         assert!(child.wait().unwrap().success());
     }
