@@ -28,6 +28,7 @@ echo "NVRTC: ${PARAGON_NVRTC:-loader path}"
 small_size() { sed -n 's/.*test size: *\([0-9]*\).*/\1/p' "$1" | head -n 1; }
 
 # ---- same bytes
+mkdir traces
 entered=0
 for source in "$root"/c-tests/chapter/*.c "$root"/c-tests/features/*.c; do
   name=$(basename "$source" .c)
@@ -39,6 +40,7 @@ for source in "$root"/c-tests/chapter/*.c "$root"/c-tests/features/*.c; do
       (exec -a program env PARAGON_TRACE="$work/trace.json" PARAGON_LOG=$log PARAGON_RACE=device PARAGON_MONITOR=off \
         timeout 60 "$programs/$name.paragon" --size "$size" --input "$input" --dump out.bin) >out.txt 2>&1
       cat trace.json >>"$out/traces.jsonl" 2>/dev/null
+      [ $log = auto ] && cat trace.json >"traces/$name.$input" 2>/dev/null
       if cmp -s ref.bin out.bin && cmp -s ref.txt out.txt; then pass; else fail "$name $input $log: $(tail -n 1 out.txt)"; fi
     done
   done
@@ -59,6 +61,45 @@ for key, count in sorted(kinds.items()):
 print("not on the GPU because:")
 for key, count in why.most_common(8):
     print("  ", count, key)
+P
+
+# ---- what the programs' comments expect to run, ran on the GPU, all iterations at once
+python3 - "$root" traces <<'P' >expected.txt
+import json, os, re, sys
+root, traces = sys.argv[1:]
+met = 0
+for folder in ("chapter", "features"):
+    for file in sorted(os.listdir(f"{root}/c-tests/{folder}")):
+        name, lines, expected = file[:-2], {}, []
+        for number, line in enumerate(open(f"{root}/c-tests/{folder}/{file}"), 1):
+            if found := re.search(r"/\* loop (\S+) \*/", line):
+                lines[found[1]] = number
+            if found := re.search(r"\* expect (.+?): runs on (.+?)(?: \*/)?$", line):
+                expected.append((found[1].split(" or "), found[2].split()))
+        for loops, inputs in expected:
+            for input in inputs:
+                try:
+                    records = [json.loads(line) for line in open(f"{traces}/{name}.{input}")]
+                except FileNotFoundError:
+                    records = []
+                here = [r for r in records if r["file"].endswith(file) and r["line"] in [lines[loop] for loop in loops]]
+                if any(r["decision"] == "cuda" and r["inspection"] not in ("levels", "chain") for r in here):
+                    met += 1
+                else:
+                    print("not on the GPU:", name, "/".join(loops), input, *{r["why"] for r in here})
+print("expected loops on the GPU:", met)
+P
+cat expected.txt
+python3 - "$out/traces.jsonl" <<'P'
+import collections, json, sys
+found, logged, levels = collections.Counter(), collections.Counter(), 0
+for line in open(sys.argv[1]):
+    r = json.loads(line)
+    if r["inspection"]:
+        found[r["inspection"], r["decision"]] += 1
+        levels = max(levels, r["levels"] if r["decision"] == "cuda" else 0)
+print("inspections by (finding, decision):", *(f"{' '.join(key)}: {count};" for key, count in sorted(found.items())),
+      "most levels in a run on the GPU:", levels)
 P
 
 # ---- random programs, some at a time: most of their time goes into compiling kernels

@@ -8,14 +8,16 @@ use crate::analysis::pairs::{self, Pairs, Steps};
 use crate::analysis::slice;
 use crate::c::hir::*;
 use crate::c::pragma::Wish;
-use crate::loops::access::{Accesses, describe};
+use crate::loops::access::{Accesses, contraction, describe};
 use crate::loops::alias;
+use crate::loops::cells;
 use crate::loops::counted::{Counted, counted};
 use crate::loops::nest;
 use crate::loops::options::AnalysisOptions;
 use crate::loops::plan::*;
 use crate::loops::reason::{AccessNote, Advice, Kind, Reason};
 use crate::loops::scalars;
+use crate::loops::updates;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A report for each loop of the unit, by line.
@@ -32,7 +34,12 @@ pub fn classify(unit: &TranslationUnit, options: &AnalysisOptions) -> Vec<LoopRe
                     Err(Reason::new(Kind::Forbidden, text))
                 }
                 Some(reason) => Err(Reason::new(Kind::FunctionFixed, format!("the function has {reason}"))),
-                None => judge(unit, options, number, l),
+                None => match cells::held(unit, l) {
+                    None => judge(unit, options, number, l),
+                    // Where its places can't be kept in variables, the loop is tried as it stands.
+                    Some(held) => judge(unit, options, number, &held)
+                        .or_else(|why| judge(unit, options, number, l).map_err(|_| why)),
+                },
             };
             let mut report = sequential(unit, l.keyword_span, &unit.var(function.var).name);
             report.id = Some(l.id);
@@ -259,10 +266,12 @@ fn attempt(
     }
     let mut accesses = Accesses::collect(unit, options, heads, l, body)?;
     let roles = scalars::roles(unit, owner, l, body, &inductions, &accesses.secondary, options.reassociate)?;
-    let gives_something = accesses.sites.iter().any(|s| s.is_store)
-        || roles
-            .values()
-            .any(|r| matches!(r, ScalarRole::Reduction { .. } | ScalarRole::Private { last_value: true }));
+    let stays_open = |v: &VarId| !matches!(roles.get(v), Some(ScalarRole::Accumulation { .. }));
+    if let Some((_, line)) = accesses.fusable.iter().find(|(v, _)| stays_open(v)) {
+        return Err(contraction(*line));
+    }
+    let gives_something =
+        accesses.sites.iter().any(|s| s.is_store) || roles.values().any(ScalarRole::is_result);
     if !gives_something {
         return Err(Reason::new(Kind::NothingKept, "it computes nothing that is kept"));
     }
@@ -285,6 +294,7 @@ fn attempt(
             return Err("a merged dimension would store to one place".into());
         }
     }
+    accesses.updates = updates::find(unit, body);
     let pairs = match pairs::resolve(unit, &mut accesses, &dims, &steps, wish.is_some()) {
         Pairs::Dependent(a, b) => {
             let text = |s: usize| (&accesses.forms[s].text, accesses.sites[s].span.line);
@@ -311,6 +321,8 @@ fn attempt(
         Some(Wish::Unchecked) => None,
         _ => mark_pins(unit, options, &mut accesses)?,
     };
+    let cells: Vec<&Cell> = l.cells.iter().filter(|cell| roles.contains_key(&cell.var)).collect();
+    let (kept, meeting) = keep(unit, options, &mut accesses, &cells, &dims, &steps)?;
     let base = |site: SiteId| accesses.sites[site.0 as usize].base;
     let unresolved = |check| {
         // Arrays that are different things are told apart at run time; that leaves what is done to one of them.
@@ -325,6 +337,8 @@ fn attempt(
         (predicate, reason)
     } else if let Some(reason) = changing {
         (predicate, reason)
+    } else if let Some(reason) = meeting {
+        (predicate, reason)
     } else if !accesses.assumptions.is_empty() {
         let reason = Reason::new(Kind::WrapAround, "index arithmetic must not wrap around");
         let signed = !options.wrapping && accesses.assumptions.iter().all(|a| !a.kind.signed());
@@ -334,6 +348,10 @@ fn attempt(
             Some(Wish::Unchecked) => {
                 Reason::new(Kind::Asserted, "`#pragma paragon independent unchecked` stands in front of it")
             }
+            _ if !accesses.updates.is_empty() => Reason::new(
+                Kind::Independent,
+                "where iterations meet, they update memory in ways that commute",
+            ),
             _ => Reason::new(Kind::Independent, "no two iterations touch the same memory"),
         };
         ((Verdict::Parallel, Check::None), reason)
@@ -341,7 +359,9 @@ fn attempt(
     let scalars: BTreeMap<VarId, ScalarRole> = roles;
     let live_ins: Vec<VarId> =
         accesses.live_ins.iter().copied().filter(|v| !scalars.contains_key(v)).collect();
-    let inspection = (check == Check::Inspector).then(|| {
+    // What is computed in parts needs the iterations of a part together.
+    let in_parts = scalars.values().any(ScalarRole::is_in_parts);
+    let inspection = (check == Check::Inspector && !in_parts).then(|| {
         slice::find(unit, body, &pairs, &accesses.sites, &accesses.site_of, &accesses.invariant_places)
     });
     let plan = LoopPlan {
@@ -372,8 +392,11 @@ fn attempt(
         sites: accesses.sites,
         site_of: accesses.site_of,
         pairs,
+        updates: accesses.updates,
         inspection,
         pinned: accesses.pinned,
+        held: (!kept.is_empty()).then(|| Box::new(l.clone())),
+        kept,
         assumptions: accesses.assumptions,
         asserted: unit.wish(l).is_some(),
         may_abort: accesses.may_abort,
@@ -426,6 +449,78 @@ fn mark_pins(
         first.get_or_insert(reason);
     }
     Ok(first)
+}
+
+/// Sees to it that nothing else in the loop touches the places that it keeps in variables: at compile time, or by
+/// addresses at entry (then the second answer says so).
+fn keep(
+    unit: &TranslationUnit,
+    options: &AnalysisOptions,
+    accesses: &mut Accesses,
+    cells: &[&Cell],
+    dims: &[Range],
+    steps: &Steps,
+) -> Result<(Vec<Kept>, Option<Reason>), Reason> {
+    let mut kept: Vec<Kept> = Vec::new();
+    let mut found = Vec::new();
+    let mut safe = true;
+    let n_bases = accesses.bases.len();
+    let apart = |a: &Place, b: &Place| {
+        let objects = nest::root_variable(a).zip(nest::root_variable(b));
+        objects.is_some_and(|(a, b)| a != b && !unit.var(a).is_extern && !unit.var(b).is_extern)
+            || !alias::may_change(unit, options.strict_aliasing, a, b)
+    };
+    for cell in cells {
+        let name = describe(unit, &cell.place);
+        let Some((base, offset, pin)) = accesses.keep(&cell.place)? else {
+            let text = format!("{name} carries a value from one iteration to the next");
+            return Err(Reason::new(Kind::CarriedScalar, text));
+        };
+        let width = accesses.pinned[pin].width;
+        // The entry looks at all of these in any case.
+        for pinned in accesses.pinned.iter().filter(|pinned| !pinned.is_kept) {
+            safe &= matches!(&pinned.address.kind, ExprKind::AddressOf(other) if apart(&cell.place, other));
+        }
+        for ((other_base, other_offset, other_width), other) in found.iter().zip(&kept) {
+            safe &= apart(&cell.place, &other.place)
+                || *other_base == base
+                    && pairs::never_meet(dims, (&offset, width, &[]), (other_offset, *other_width, &[]));
+        }
+        for index in 0..accesses.sites.len() {
+            let (site, form) = (&accesses.sites[index], &accesses.forms[index]);
+            let other = &accesses.bases[site.base.0 as usize];
+            let own = &accesses.bases[base.0 as usize];
+            if pairs::distinct(unit, own, other) || apart(&cell.place, &form.place) {
+                continue;
+            }
+            let inner = pairs::inner(form, steps);
+            if site.base == base
+                && form.offset.as_ref().is_some_and(|at| {
+                    pairs::never_meet(dims, (&offset, width, &[]), (at, site.width, &inner))
+                })
+            {
+                continue;
+            }
+            if site.affine.is_none() || matches!(other, Base::Dynamic) {
+                let (text, line) = (&form.text, site.span.line);
+                let text = format!(
+                    "{name} carries a value from one iteration to the next, and {text} in line {line} may be it"
+                );
+                return Err(Reason::new(Kind::UnresolvedPair, text).about([access_note(accesses, index)]));
+            }
+            accesses.sites[index].may_touch_kept = true;
+            safe = false;
+        }
+        found.push((base, offset, width));
+        kept.push(Kept { var: cell.var, pin, place: cell.place.clone() });
+    }
+    // No access of the loop goes through a base of theirs alone.
+    accesses.bases.truncate(n_bases);
+    let reason = kept.first().filter(|_| !safe).map(|kept| {
+        let text = format!("nothing else may be the same memory as {}", describe(unit, &kept.place));
+        Reason::new(Kind::UnresolvedPair, text)
+    });
+    Ok((kept, reason))
 }
 
 fn access_note(accesses: &Accesses, site: usize) -> AccessNote {

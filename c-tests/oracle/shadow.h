@@ -7,7 +7,9 @@
  * A nest is watched at three levels at once: iterations of the outer loop, of the inner loop at each of its entries, and
  * of the nest merged into one space. What stands in a loop's condition belongs to the iteration that it decides on.
  *
- *   R(x) reads x, W(x) is assigned to, U(x) is updated; C(x) is read in the (outer) condition, D(x) in the inner one.
+ * Updates (`+=` and the like) by one operation of one width commute: whether iterations meet in them only is told apart.
+ *
+ *   R(x) reads x, W(x) is assigned to, U(x, operation) is updated; C(x) is read in the (outer) condition, D(x) in the inner one.
  *   OUTER and INNER stand where the bodies begin; BEGIN_INNER and END_INNER around the inner loop. */
 #ifndef PARAGON_SHADOW_H
 #define PARAGON_SHADOW_H
@@ -19,7 +21,7 @@ extern unsigned char *arena[ARENAS];
 
 #define R(x) (x)
 #define W(x) (x)
-#define U(x) (x)
+#define U(x, operation) (x)
 #define C(x) (x)
 #define D(x) (x)
 #define OUTER
@@ -30,14 +32,18 @@ extern unsigned char *arena[ARENAS];
 #else
 
 enum { LEVEL_OUTER, LEVEL_INNER, LEVEL_MERGED, LEVELS };
-enum { READS = 1, WRITES = 2 };
+enum { READS = 1, WRITES = 2, UPDATES = 4 /* and what they have to have in common, above */ };
 #define SHADOW_MANY 0xffffffffu
+#define SHADOW_MIXED 0xffffffffu
 
 static struct {
   unsigned writer[ARENAS][ARENA_BYTES]; /* the iteration that wrote a byte, 0: none */
   unsigned reader[ARENAS][ARENA_BYTES]; /* the one that read it; SHADOW_MANY: several */
+  unsigned updater[ARENAS][ARENA_BYTES]; /* the same for updates */
+  unsigned update[ARENAS][ARENA_BYTES];  /* and how; SHADOW_MIXED: in several ways */
   unsigned iteration;
-  int conflict;
+  int meet;     /* whether iterations touch a common byte, one of them changing it */
+  int conflict; /* whether they do otherwise than by updates that commute */
 } shadow[LEVELS];
 /* Whether the loop is a nest: then its inner iterations make up the merged space. */
 static int nested;
@@ -62,15 +68,24 @@ static void *shadow_access(const void *pointer, unsigned long size, int how, int
       unsigned now = shadow[level].iteration + (ahead >> level & 1);
       for (byte = offset; byte < offset + size; byte++) {
         unsigned *writer = &shadow[level].writer[which][byte], *reader = &shadow[level].reader[which][byte];
-        if (*writer && *writer != now)
-          shadow[level].conflict = 1;
-        if (how & WRITES) {
-          if (*reader && *reader != now)
+        unsigned *updater = &shadow[level].updater[which][byte], *update = &shadow[level].update[which][byte];
+        int others_wrote = *writer && *writer != now, others_read = *reader && *reader != now;
+        int others_updated = *updater && *updater != now;
+        if (how >= UPDATES) {
+          unsigned way = (unsigned)how * 8 + (unsigned)(byte - offset);
+          if (others_wrote || others_read || (others_updated && *update != way))
             shadow[level].conflict = 1;
-          *writer = now;
+          shadow[level].meet |= others_updated;
+          *update = *update && *update != way ? SHADOW_MIXED : way;
+          *updater = others_updated ? SHADOW_MANY : now;
+          continue;
         }
+        if (others_wrote || others_updated || ((how & WRITES) && others_read))
+          shadow[level].conflict = 1;
+        if (how & WRITES)
+          *writer = now;
         if (how & READS)
-          *reader = *reader && *reader != now ? SHADOW_MANY : now;
+          *reader = others_read ? SHADOW_MANY : now;
       }
     }
   }
@@ -80,7 +95,7 @@ static void *shadow_access(const void *pointer, unsigned long size, int how, int
 #define SHADOW_PLACE(x, how, ahead) (*(__typeof__(&(x)))shadow_access(&(x), sizeof(x), how, ahead))
 #define R(x) SHADOW_PLACE(x, READS, 0)
 #define W(x) SHADOW_PLACE(x, WRITES, 0)
-#define U(x) SHADOW_PLACE(x, READS | WRITES, 0)
+#define U(x, operation) SHADOW_PLACE(x, (int)(UPDATES + 16 * operation + sizeof(x)), 0)
 #define C(x) SHADOW_PLACE(x, READS, 1 << LEVEL_OUTER | 1 << LEVEL_MERGED)
 #define D(x) SHADOW_PLACE(x, READS, 1 << LEVEL_INNER | 1 << LEVEL_MERGED)
 #define OUTER (void)(shadow[LEVEL_OUTER].iteration++, shadow[LEVEL_MERGED].iteration += !nested);

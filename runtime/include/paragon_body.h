@@ -27,6 +27,7 @@
 #define __PG_FN static __device__ __forceinline__
 #define __PG_SHARED_FN __PG_FN
 #define __PG_ALIAS
+#define __PG_EXACT
 #define __pg_cas(p, old, new) atomicCAS((__pg_u32 *)(p), (old), (new))
 #define __pg_fetch_or(p, v) atomicOr((__pg_u32 *)(p), (v))
 #define __pg_fetch_add64(p, v) atomicAdd((__pg_u64 *)(p), (__pg_u64)(v))
@@ -37,6 +38,10 @@
 /* What every access does is compiled once: a unit with many loops would take the compiler many times longer. */
 #define __PG_SHARED_FN static __attribute__((__noinline__, __unused__))
 #define __PG_ALIAS __attribute__((__may_alias__))
+/* Floating-point operations of such functions are those that stand there, in their order, as they are on every device. */
+#define __PG_EXACT                                                                                                     \
+  __attribute__((__optimize__("no-fast-math", "no-unsafe-math-optimizations", "no-associative-math",                   \
+                              "no-reciprocal-math", "fp-contract=off")))
 __PG_FN __pg_u32 __pg_cas(__pg_u32 *p, __pg_u32 old, __pg_u32 new_value)
 {
   __atomic_compare_exchange_n(p, &old, new_value, 0, 0, 0);
@@ -80,6 +85,13 @@ typedef double __PG_ALIAS __pg_f64;
 #define __pg_set_f32(a, v) (*(__pg_f32 *)(a) = (v))
 #define __pg_get_f64(a) (*(const __pg_f64 *)(a))
 #define __pg_set_f64(a, v) (*(__pg_f64 *)(a) = (v))
+
+/* Operations of updates, on unsigned numbers. */
+#define __PG_ADD(x, y) ((x) + (y))
+#define __PG_MUL(x, y) ((x) * (y))
+#define __PG_AND(x, y) ((x) & (y))
+#define __PG_OR(x, y) ((x) | (y))
+#define __PG_XOR(x, y) ((x) ^ (y))
 
 /* A unit without functions for the threads device needs no more than this. */
 #ifndef __PG_DIRECT_ONLY
@@ -317,6 +329,98 @@ __PG_DEFINE_DYNAMIC_ACCESS(i64, __pg_m64)
 __PG_DEFINE_DYNAMIC_ACCESS(u64, __pg_w64)
 __PG_DEFINE_DYNAMIC_ACCESS(f32, __pg_f32)
 __PG_DEFINE_DYNAMIC_ACCESS(f64, __pg_f64)
+
+/* Updates in one piece. In the write log stands PG_UPDATED instead of an iteration: updates of one kind don't conflict with
+ * each other, but with everything else. */
+__PG_SHARED_FN void __pg_log_update(struct __pg_ctx *c, const struct __pg_view *v, __pg_u64 address, __pg_u32 width, __pg_u32 mark)
+{
+  const struct __pg_launch *l = c->launch;
+  __pg_u64 cell, last;
+  if (v->log == ~(__pg_u64)0)
+    return;
+  cell = v->log + ((address - (v->lo & ~(__pg_u64)63)) >> l->log_shift);
+  last = v->log + ((address + width - 1 - (v->lo & ~(__pg_u64)63)) >> l->log_shift);
+  for (; cell <= last; cell++) {
+    __pg_u32 seen = __pg_peek(&l->wr[cell]);
+    if (seen == 0) {
+      seen = __pg_cas(&l->wr[cell], 0, mark);
+      if (seen == 0) {
+        c->writes++;
+        continue;
+      }
+    }
+    if (seen != mark) {
+      c->fail |= PG_FAIL_WAW;
+      __pg_poke(&l->flags[1], c->iteration - 1);
+    }
+  }
+}
+__PG_FN __pg_u64 __pg_operate(int op, __pg_u64 x, __pg_u64 y)
+{
+  switch (op) {
+  case PG_ADD: return x + y;
+  case PG_MUL: return x * y;
+  case PG_AND: return x & y;
+  case PG_OR: return x | y;
+  default: return x ^ y;
+  }
+}
+__PG_SHARED_FN void __pg_update(struct __pg_ctx *c, const struct __pg_view *v, __pg_u64 address, __pg_u32 width, int op,
+                                __pg_u64 operand)
+{
+  __pg_u64 p = __pg_translate(c, v, address, width);
+  if (p == 0)
+    return;
+  if (__PG_LOG_METHOD(c->launch) >= PG_LOG_ATOMIC)
+    __pg_log_update(c, v, address, width, PG_UPDATED((__pg_u32)op, width));
+  else if (__PG_LOG_METHOD(c->launch) != PG_LOG_NONE)
+    __pg_mark_write(c, v, address, width);
+#ifdef __CUDACC_RTC__
+  if (width == 8) {
+    __pg_u64 *place = (__pg_u64 *)p, old = *(volatile __pg_u64 *)place, seen;
+    if (op == PG_ADD) {
+      atomicAdd(place, operand);
+      return;
+    }
+    while ((seen = atomicCAS(place, old, __pg_operate(op, old, operand))) != old)
+      old = seen;
+  } else {
+    /* Narrower numbers are a part of an aligned word. */
+    __pg_u32 *word = (__pg_u32 *)(p & ~(__pg_u64)3), shift = (__pg_u32)(p & 3) * 8, old = *(volatile __pg_u32 *)word, seen;
+    __pg_u32 mask = (width == 4 ? ~0u : (1u << width * 8) - 1) << shift;
+    if (op == PG_ADD && width == 4) {
+      atomicAdd(word, (__pg_u32)operand);
+      return;
+    }
+    for (;;) {
+      __pg_u32 value = (__pg_u32)__pg_operate(op, (old & mask) >> shift, operand) << shift & mask;
+      seen = atomicCAS(word, old, (old & ~mask) | value);
+      if (seen == old)
+        return;
+      old = seen;
+    }
+  }
+#else
+#define __PG_UPDATE_IN_ONE_PIECE(type)                                                                                 \
+  {                                                                                                                    \
+    type old = __atomic_load_n((type *)p, 0);                                                                          \
+    while (!__atomic_compare_exchange_n((type *)p, &old, (type)__pg_operate(op, old, operand), 0, 0, 0))               \
+      ;                                                                                                                \
+  }
+  switch (width) {
+  case 1: __PG_UPDATE_IN_ONE_PIECE(__pg_u8) break;
+  case 2: __PG_UPDATE_IN_ONE_PIECE(__pg_u16) break;
+  case 4: __PG_UPDATE_IN_ONE_PIECE(__pg_w32) break;
+  default: __PG_UPDATE_IN_ONE_PIECE(__pg_w64) break;
+  }
+#endif
+}
+__PG_SHARED_FN void __pg_update_anywhere(struct __pg_ctx *c, __pg_u64 address, __pg_u32 width, int op, __pg_u64 operand)
+{
+  struct __pg_view v;
+  __pg_find_array(c->launch, address, &v);
+  __pg_update(c, &v, address, width, op, operand);
+}
 
 /* Combines a thread's part of a reduction into the launch's result. Values are sign- or zero-extended to 64 bits by
  * their type, so that one comparison serves all of one signedness. */

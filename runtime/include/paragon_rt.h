@@ -29,6 +29,7 @@ enum {
   PG_LOOP_MAY_ABORT = 1,   /* an iteration may give up on a device: never run in place */
   PG_LOOP_CUDA_EXACT = 2,  /* CUDA computes the same bits */
   PG_LOOP_DYNAMIC = 4,     /* some access has no loop-invariant base: tracked allocations must be placed */
+  PG_LOOP_UPDATES = 16,    /* iterations meet in updates that commute, which are in one piece on devices only: never run in place */
   PG_LOOP_DOUBTED = 8      /* log everything, whatever is proven: a conflict then refutes the proof */
 };
 /* Flags of a site. */
@@ -39,10 +40,25 @@ enum {
   PG_SITE_EXACT = 8,          /* each iteration touches every byte of its window */
   PG_SITE_LOADS_POINTER = 16,
   PG_SITE_HAS_AFFINE = 32,    /* struct __pg_access of the entry is meaningful */
-  PG_SITE_MAY_CHANGE_PIN = 64 /* for all that the compiler knows; its addresses are affine then */
+  PG_SITE_MAY_CHANGE_PIN = 64, /* for all that the compiler knows; its addresses are affine then */
+  PG_SITE_MAY_TOUCH_KEPT = 128 /* the same for pins that are kept */
 };
+/* Added to a pin's width: the loop keeps the place in a variable while it runs, so nothing else may touch it at all. */
+#define PG_PIN_KEPT 0x80000000u
 /* Operations of results (0: last value). */
-enum { PG_LAST = 0, PG_ADD = 1, PG_MUL = 2, PG_AND = 3, PG_OR = 4, PG_XOR = 5, PG_MIN = 6, PG_MAX = 7 };
+enum {
+  PG_LAST = 0, PG_ADD = 1, PG_MUL = 2, PG_AND = 3, PG_OR = 4, PG_XOR = 5, PG_MIN = 6, PG_MAX = 7,
+  PG_EXTREME = 8,  /* takes a new value where that compares with it as PG_TAKE_* says; what follows it goes with it */
+  PG_FOLLOWS = 9   /* goes with an extreme: first the iteration (+ 1) that set it, 0: none; then other scalars set there */
+};
+/* When an extreme takes a new value: new REL old. */
+enum { PG_TAKE_LESS = 0, PG_TAKE_LESS_OR_EQUAL = 1, PG_TAKE_GREATER = 2, PG_TAKE_GREATER_OR_EQUAL = 3 };
+#define PG_TAKE_UNORDERED 4u  /* added: and where one of them is a NaN */
+/* Set in the number of the iteration that set an extreme once a NaN was taken: what came before is forgotten then. */
+#define PG_TOOK_NAN ((__pg_u64)1 << 63)
+/* Floating-point sums and products, and extremes, are computed in parts whose number depends on nothing but the trip counts:
+ * blocks of dimension 0, each of so many lanes of the innermost dimension (its iterations modulo PG_LANES). */
+#define PG_LANES 256
 /* Types of results. */
 enum { PG_I8 = 0, PG_U8, PG_I16, PG_U16, PG_I32, PG_U32, PG_I64, PG_U64, PG_F32, PG_F64 };
 
@@ -72,6 +88,8 @@ struct __pg_pair {
 struct __pg_result {
   __pg_u32 op;     /* PG_LAST ... */
   __pg_u32 type;   /* PG_I8 ... */
+  __pg_u32 how;    /* PG_EXTREME: PG_TAKE_* */
+  __pg_u32 with;   /* PG_EXTREME: how many results follow it */
 };
 
 /* Entry-time facts of one base. */
@@ -91,7 +109,8 @@ struct __pg_access {
 /* Memory that must not change while the loop runs: nobody would notice. */
 struct __pg_pin {
   __pg_u64 address;
-  __pg_u64 width;
+  __pg_u32 width;
+  __pg_u32 kept;  /* not 0: PG_PIN_KEPT */
 };
 
 /* How an entry is made of the numbers that a loop hands over (`start` below). The numbers, in this order: n_values
@@ -137,7 +156,7 @@ struct __pg_recipe {
   const struct __pg_dim *dims;         /* n_dims */
   const struct __pg_origin *origins;   /* n_bases */
   const struct __pg_access *accesses;  /* n_sites: what is known before; terms fill in the rest */
-  const __pg_u32 *pins;                /* n_pins: their widths */
+  const __pg_u32 *pins;                /* n_pins: their widths, PG_PIN_KEPT */
   const struct __pg_term *terms;
   const __pg_u32 *moved;               /* numbers that move on with dimension 0: by the number behind it, each time */
   __pg_u32 n_terms, n_moved;
@@ -191,7 +210,7 @@ struct __pg_launch {
   const __pg_u64 *anchors;     /* n_bases: an address in the array that the base's accesses belong to, 0: dynamic */
   const __pg_u64 *bases;       /* n_bases: the pointers themselves */
   const __pg_value *values;
-  __pg_value *results;         /* n_results; reductions start at the identity */
+  __pg_value *results;         /* n_results, which start at the identity, then as many for each part */
   __pg_u32 *flags;             /* [0]: PG_FAIL_*; [1]: a conflicting iteration, for the trace */
   volatile __pg_u32 *stop;     /* not 0: give up */
   __pg_u32 *wr;                /* write log: iteration + 1 of a writer, 0: none */
@@ -201,11 +220,16 @@ struct __pg_launch {
   __pg_u32 n_bases;
   __pg_u32 log_shift;          /* log2 of the bytes that one log cell covers */
   __pg_u32 log_method;         /* PG_LOG_* */
-  /* What a launch numbers from 0 to count: the iterations, or, where order is not null, places in that list of them. */
+  /* What a launch numbers from 0 to count: the iterations, or, where order is not null, places in that list of them, or
+   * parts: lanes of blocks, in the order of the blocks. */
   __pg_u64 count;
   const __pg_u32 *order;
+  __pg_u64 block;              /* iterations of dimension 0 in each block of parts; 0: no result is computed in parts */
 };
 #define PG_MANY 0xffffffffu
+/* What stands in wr where updates of one kind were made, by any number of iterations: they commute. `width` in bytes. */
+#define PG_UPDATED(op, width) (PG_MANY - 1u - PG_UPDATE_KIND(op, width))
+#define PG_UPDATE_KIND(op, width) ((op) * 4u + ((width) == 1 ? 0u : (width) == 2 ? 1u : (width) == 4 ? 2u : 3u))
 
 /* An inspection: the loop's address slice runs in source order, stores nothing, and shows the runtime what its iterations
  * would touch. Not 0: leave at once. */
@@ -213,7 +237,9 @@ enum {
   PG_TOUCH_STORE = 1,  /* it would be stored to */
   PG_TOUCH_FEEDS = 2,  /* the value there decides further addresses: it is loaded after this call */
   PG_TOUCH_MEETS = 4,  /* it takes part in an unresolved pair */
-  PG_TOUCH_WIDTH = 8   /* shift: the bytes lie above the flags */
+  PG_TOUCH_UPDATE = 8, /* it would be updated; updates of one kind commute */
+  PG_TOUCH_WIDTH = 8,  /* shift: the bytes lie above the flags */
+  PG_TOUCH_KIND = 16   /* shift: and above them the kind of an update */
 };
 struct __pg_inspector {
   int (*touch)(struct __pg_inspector *, __pg_u32 base, __pg_u64 address, __pg_u32 how);
@@ -233,9 +259,10 @@ struct __pg_info {
   const struct __pg_result *results;
   const char *const *cuda_body; /* pieces of the device text, ended by a null pointer; paragon_body.h goes in front */
   /* Iterations [begin, end) of dimension 0, all of the other dimensions, in source order, on host memory. Reductions
-   * continue from results and last values are stored there. */
+   * continue from results and last values are stored there. Behind the results there are PG_LANES values for each
+   * floating-point sum and product, in their order, which those continue from. */
   void (*direct)(const struct __pg_entry *, __pg_value *results, __pg_i64 begin, __pg_i64 end);
-  /* Iterations [begin, end) of the merged space on translated memory, with logs. Null where checked threads can't pay:
+  /* Iterations (or parts, where the launch has them) [begin, end) of the merged space on translated memory, with logs. Null where checked threads can't pay:
    * then only a GPU can speculate. */
   void (*device)(const struct __pg_launch *, __pg_u64 begin, __pg_u64 end);
   const struct __pg_recipe *recipe;
@@ -270,5 +297,8 @@ struct __pg_api {
 /* The library's only exported function. Null if it can't serve this ABI or is switched off. */
 #define PG_ATTACH_SYMBOL "__pg_rt_attach"
 typedef const struct __pg_api *(*__pg_attach_fn)(__pg_u32 abi);
+/* Added to the version by objects with floating-point sums and products in parts: they are served even if nothing may run
+ * elsewhere, because the order of their iterations must be the same then. */
+#define PG_ATTACH_IN_ORDER 0x80000000u
 
 #endif

@@ -8,6 +8,7 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 #[allow(missing_docs)]
 mod constants {
     pub const PG_ABI_VERSION: u32 = 4;
+    pub const PG_ATTACH_IN_ORDER: u32 = 0x8000_0000;
     pub const PG_MAX_DIMS: usize = 4;
     pub const PG_PARALLEL: u32 = 1;
     pub const PG_POSSIBLY_PARALLEL: u32 = 2;
@@ -19,6 +20,7 @@ mod constants {
     pub const PG_LOOP_CUDA_EXACT: u32 = 2;
     pub const PG_LOOP_DYNAMIC: u32 = 4;
     pub const PG_LOOP_DOUBTED: u32 = 8;
+    pub const PG_LOOP_UPDATES: u32 = 16;
     pub const PG_SITE_STORE: u32 = 1;
     pub const PG_SITE_LOGGED: u32 = 2;
     pub const PG_SITE_UNCONDITIONAL: u32 = 4;
@@ -26,6 +28,8 @@ mod constants {
     pub const PG_SITE_LOADS_POINTER: u32 = 16;
     pub const PG_SITE_HAS_AFFINE: u32 = 32;
     pub const PG_SITE_MAY_CHANGE_PIN: u32 = 64;
+    pub const PG_SITE_MAY_TOUCH_KEPT: u32 = 128;
+    pub const PG_PIN_KEPT: u32 = 0x8000_0000;
     pub const PG_LAST: u32 = 0;
     pub const PG_ADD: u32 = 1;
     pub const PG_MUL: u32 = 2;
@@ -34,6 +38,15 @@ mod constants {
     pub const PG_XOR: u32 = 5;
     pub const PG_MIN: u32 = 6;
     pub const PG_MAX: u32 = 7;
+    pub const PG_EXTREME: u32 = 8;
+    pub const PG_FOLLOWS: u32 = 9;
+    pub const PG_TAKE_LESS: u32 = 0;
+    pub const PG_TAKE_LESS_OR_EQUAL: u32 = 1;
+    pub const PG_TAKE_GREATER: u32 = 2;
+    pub const PG_TAKE_GREATER_OR_EQUAL: u32 = 3;
+    pub const PG_TAKE_UNORDERED: u32 = 4;
+    pub const PG_TOOK_NAN: u64 = 1 << 63;
+    pub const PG_LANES: u64 = 256;
     pub const PG_I8: u32 = 0;
     pub const PG_U8: u32 = 1;
     pub const PG_I16: u32 = 2;
@@ -74,8 +87,12 @@ mod constants {
     pub const PG_TOUCH_STORE: u32 = 1;
     pub const PG_TOUCH_FEEDS: u32 = 2;
     pub const PG_TOUCH_MEETS: u32 = 4;
+    pub const PG_TOUCH_UPDATE: u32 = 8;
     pub const PG_TOUCH_WIDTH: u32 = 8;
+    pub const PG_TOUCH_KIND: u32 = 16;
     pub const PG_MANY: u32 = 0xffff_ffff;
+    /// All numbers from here on that aren't `PG_MANY` stand for updates (`PG_UPDATED`), none for an iteration.
+    pub const PG_UPDATES: u32 = PG_MANY - 1 - (PG_MAX * 4 + 3);
     /// `log` of a region without a log.
     pub const PG_NO_LOG: u64 = u64::MAX;
 }
@@ -121,6 +138,15 @@ pub struct Pair {
 pub struct ResultInfo {
     pub op: u32,
     pub ty: u32,
+    pub how: u32,
+    pub with: u32,
+}
+
+impl ResultInfo {
+    /// Whether it is a floating-point sum or product: an operation whose order is part of its result.
+    pub fn is_accumulated(&self) -> bool {
+        matches!(self.op, PG_ADD | PG_MUL) && matches!(self.ty, PG_F32 | PG_F64)
+    }
 }
 
 /// `struct __pg_base`.
@@ -150,7 +176,8 @@ pub struct Access {
 #[repr(C)]
 pub struct Pin {
     pub address: u64,
-    pub width: u64,
+    pub width: u32,
+    pub kept: u32,
 }
 
 /// `struct __pg_dim`.
@@ -234,6 +261,7 @@ pub struct RawLaunch {
     pub log_method: u32,
     pub count: u64,
     pub order: u64,
+    pub block: u64,
 }
 
 /// `struct __pg_inspector`: the part of an inspection that generated code knows.
@@ -372,7 +400,7 @@ impl Info {
         // SAFETY: as for `sites`.
         self.recipe().map_or(&[], |r| unsafe { table(r.accesses, self.n_sites) })
     }
-    /// Width of each pin; empty without a recipe.
+    /// Width of each pin, and whether it is kept; empty without a recipe.
     pub fn pin_widths(&self) -> &[u32] {
         // SAFETY: as for `sites`.
         self.recipe().map_or(&[], |r| unsafe { table(r.pins, self.n_pins) })
@@ -525,10 +553,10 @@ mod tests {
         let mut checks: Vec<String> = Vec::new();
         layout!(checks, Site, "site", [base, width, flags, line]);
         layout!(checks, Pair, "pair", [a, b, check]);
-        layout!(checks, ResultInfo, "result", [op = "op", ty = "type"]);
+        layout!(checks, ResultInfo, "result", [op = "op", ty = "type", how = "how", with = "with"]);
         layout!(checks, Base, "base", [pointer, object_lo, object_hi, dynamic]);
         layout!(checks, Access, "access", [stride, lo, hi]);
-        layout!(checks, Pin, "pin", [address, width]);
+        layout!(checks, Pin, "pin", [address, width, kept]);
         layout!(checks, Dim, "dim", [first, relation, is_unsigned, step, low, high]);
         layout!(checks, Origin, "origin", [kind, number, size]);
         layout!(checks, Term, "term", [op, operand]);
@@ -541,7 +569,7 @@ mod tests {
             "launch",
             [
                 n, trip, regions, anchors, bases, values, results, flags, stop, wr, rd, total, n_regions,
-                n_bases, log_shift, log_method, count, order
+                n_bases, log_shift, log_method, count, order, block
             ]
         );
         layout!(checks, RawInspector, "inspector", [touch, next]);
@@ -561,14 +589,15 @@ mod tests {
         macro_rules! constants {
             ($($name:ident)*) => { $(checks.push(format!("{} == {}", stringify!($name), $name));)* };
         }
-        constants!(PG_ABI_VERSION PG_MAX_DIMS PG_PARALLEL PG_POSSIBLY_PARALLEL PG_CHECK_NONE PG_CHECK_PREDICATE
+        constants!(PG_ABI_VERSION PG_ATTACH_IN_ORDER PG_MAX_DIMS PG_PARALLEL PG_POSSIBLY_PARALLEL PG_CHECK_NONE PG_CHECK_PREDICATE
             PG_CHECK_INSPECTOR PG_CHECK_LOGS PG_LOOP_MAY_ABORT PG_LOOP_CUDA_EXACT PG_LOOP_DYNAMIC PG_LOOP_DOUBTED PG_SITE_STORE
-            PG_SITE_LOGGED PG_SITE_UNCONDITIONAL PG_SITE_EXACT PG_SITE_LOADS_POINTER PG_SITE_HAS_AFFINE PG_SITE_MAY_CHANGE_PIN PG_LAST PG_ADD
-            PG_MUL PG_AND PG_OR PG_XOR PG_MIN PG_MAX PG_I8 PG_U8 PG_I16 PG_U16 PG_I32 PG_U32 PG_I64 PG_U64 PG_F32
+            PG_SITE_LOGGED PG_SITE_UNCONDITIONAL PG_SITE_EXACT PG_SITE_LOADS_POINTER PG_SITE_HAS_AFFINE PG_SITE_MAY_CHANGE_PIN PG_SITE_MAY_TOUCH_KEPT PG_PIN_KEPT PG_LAST PG_ADD
+            PG_MUL PG_AND PG_OR PG_XOR PG_MIN PG_MAX PG_EXTREME PG_FOLLOWS PG_TAKE_LESS PG_TAKE_LESS_OR_EQUAL PG_TAKE_GREATER
+            PG_TAKE_GREATER_OR_EQUAL PG_TAKE_UNORDERED PG_TOOK_NAN PG_LANES PG_I8 PG_U8 PG_I16 PG_U16 PG_I32 PG_U32 PG_I64 PG_U64 PG_F32
             PG_F64 PG_LT PG_LE PG_GT PG_GE PG_NE PG_FROM_POINTER PG_FROM_OBJECT PG_FROM_NOWHERE PG_TERM_CONSTANT
             PG_TERM_SIGNED PG_TERM_UNSIGNED PG_TERM_ADD PG_TERM_MUL PG_TERM_MIN PG_TERM_MAX PG_TERM_ACCESS PG_TERM_NUMBER
             PG_TERM_AT_LEAST PG_TERM_AT_MOST PG_FAIL_WAW PG_FAIL_RAW PG_FAIL_RANGE PG_FAIL_NO_ARRAY PG_FAIL_MISALIGNED PG_FAIL_ARITHMETIC
-            PG_FAIL_NAN PG_FAIL_STOPPED PG_MANY PG_TOUCH_STORE PG_TOUCH_FEEDS PG_TOUCH_MEETS PG_TOUCH_WIDTH);
+            PG_FAIL_NAN PG_FAIL_STOPPED PG_MANY PG_TOUCH_STORE PG_TOUCH_FEEDS PG_TOUCH_MEETS PG_TOUCH_UPDATE PG_TOUCH_WIDTH PG_TOUCH_KIND PG_LOOP_UPDATES);
         use crate::device::LogMethod;
         for (name, method) in [
             ("NONE", LogMethod::None),

@@ -20,6 +20,7 @@ use crate::speculation::cmt::{self, Cmt, CudaState, Job, Kind};
 use crate::speculation::commit;
 use crate::speculation::inspector::{self, Finding, Memo, Schedule};
 use crate::speculation::monitor::{self, Pending, Progress};
+use crate::speculation::parts;
 use crate::speculation::predicate::{self, Obstacle, Rest};
 use crate::speculation::race::{self, Finish, Rule};
 use crate::trace::{Record, Trace};
@@ -32,7 +33,7 @@ use std::time::Instant;
 const KEPT_FINDINGS: usize = 4;
 
 /// Most iterations that a log cell can tell apart.
-const MAX_ITERATIONS: u64 = u32::MAX as u64 - 2;
+const MAX_ITERATIONS: u64 = PG_UPDATES as u64 - 2;
 
 /// The runtime of one process.
 pub struct Engine {
@@ -172,7 +173,44 @@ impl Engine {
     /// # Safety
     /// `the_loop` is a loop of a loaded object, and `entry` was filled in by its generated code and is alive.
     pub unsafe fn enter(&self, the_loop: &Loop, entry: &mut Entry) -> bool {
-        if std::process::id() != self.process || cmt::leaving() || self.in_signal_handler() {
+        // SAFETY: promised by the caller.
+        unsafe { self.enter_elsewhere(the_loop, entry) || self.run_in_order(the_loop, entry) }
+    }
+
+    /// A loop that runs nowhere else, on the calling thread: only where the order of the iterations is part of a result,
+    /// which must be the same wherever it runs.
+    unsafe fn run_in_order(&self, the_loop: &Loop, entry: &mut Entry) -> bool {
+        // SAFETY: info is static data of a loaded object.
+        let Some(info) = (unsafe { entry.info.as_ref::<'static>() }) else { return false };
+        if info.abi != PG_ABI_VERSION {
+            return false;
+        }
+        if !parts::is_ordered(info) {
+            if !self.serves() {
+                history::switch_off(the_loop);
+            }
+            return false;
+        }
+        let mut fp = FloatingPoint::enter();
+        // What a store may change here, the body takes for constant.
+        // SAFETY: promised by the caller, here and below.
+        if unsafe { predicate::prove(info, entry) }.is_err_and(|obstacle| obstacle.is_final()) {
+            return false;
+        }
+        // SAFETY: as above.
+        let mut running = parts::Running::new(info, unsafe { entry.results(info) });
+        // SAFETY: as above; all iterations in source order, as the program would run them.
+        fp.program(|| unsafe { running.run(info, entry, 0, entry.trip[0]) });
+        let results = running.results();
+        // SAFETY: the entry's results have as many elements.
+        unsafe { std::ptr::copy_nonoverlapping(results.as_ptr(), entry.results, results.len()) };
+        true
+    }
+
+    /// See [`Engine::enter`].
+    unsafe fn enter_elsewhere(&self, the_loop: &Loop, entry: &mut Entry) -> bool {
+        if !self.serves() || std::process::id() != self.process || cmt::leaving() || self.in_signal_handler()
+        {
             return false;
         }
         if self.active.swap(true, Ordering::AcqRel) {
@@ -258,9 +296,17 @@ impl Engine {
             && self.config.in_place
             && self.config.device != DeviceChoice::Cuda
             && self.config.race != RaceChoice::Worker
-            && !visit.info.has(PG_LOOP_MAY_ABORT);
+            && !visit.info.has(PG_LOOP_MAY_ABORT)
+            && !visit.info.has(PG_LOOP_UPDATES);
+        // Threads of ours take over how the caller treats denormal numbers; a GPU could not, and a race isn't worth it.
+        if floating_point::is_flushing() && !(in_place && self.config.threads >= 2) {
+            return Err("the floating-point environment is not the default one".into());
+        }
         if asked {
-            let kind = self.asked_kind(visit.info, in_place)?;
+            let kind = match floating_point::is_flushing() {
+                true => Kind::Threads,
+                false => self.asked_kind(visit.info, in_place)?,
+            };
             if in_place && kind == Kind::Threads {
                 // SAFETY: as above.
                 return unsafe { self.run_in_place(visit, plan.schedule.as_deref()) };
@@ -286,7 +332,7 @@ impl Engine {
         };
         // SAFETY: promised by the caller.
         let proof = unsafe { predicate::prove(info, entry) };
-        let is_pin = matches!(proof, Err(Obstacle::Pin(..)));
+        let is_pin = proof.as_ref().is_err_and(Obstacle::is_final);
         if let (Some(method), true, false) = (self.config.log, info.n_pairs != 0, is_pin || doubted) {
             return Ok(logs(method, Rest::default(), true));
         }
@@ -305,7 +351,10 @@ impl Engine {
                 line(b)
             )),
             Err(Obstacle::Pin(store, _)) => {
-                Err(format!("the store in line {} may change what the loop depends on", line(store)))
+                Err(format!("the access in line {} may meet what the loop depends on", line(store)))
+            }
+            Err(Obstacle::Kept(..)) => {
+                Err("a place that the loop accumulates in is something else that it depends on".into())
             }
         }
     }
@@ -356,6 +405,9 @@ impl Engine {
         visit.record.inspect_ns = started.elapsed().as_nanos() as u64;
         match finding {
             Some(Finding::Independent) => visit.record.inspection = "independent",
+            Some(Finding::Levels(_)) if parts::has_parts(info) => {
+                return Err("the order of its sums is not that of levels".into());
+            }
             Some(Finding::Levels(schedule)) => {
                 visit.record.inspection = "levels";
                 visit.record.levels = schedule.ends.len() as u64;
@@ -388,7 +440,7 @@ impl Engine {
             logged: false,
             portions: 1,
             open: [
-                self.config.threads >= 2 && !visit.info.has(PG_LOOP_MAY_ABORT),
+                self.config.threads >= 2 && !visit.info.has(PG_LOOP_MAY_ABORT | PG_LOOP_UPDATES),
                 false,
                 self.cmt.cuda_state() == CudaState::Ready,
             ],
@@ -434,7 +486,10 @@ impl Engine {
             history::switch_off(visit.the_loop);
             return Err("CUDA would not give the same bits".into());
         }
-        let may_use_cuda = choice != DeviceChoice::Threads && exact && visit.iterations <= MAX_ITERATIONS;
+        let may_use_cuda = choice != DeviceChoice::Threads
+            && exact
+            && visit.iterations <= MAX_ITERATIONS
+            && !floating_point::is_flushing();
         // What predicates left open may be settled by where the arrays lie; then nothing is logged.
         let placed = match plan.proven {
             true => None,
@@ -450,6 +505,7 @@ impl Engine {
                 in_place && several,
                 choice != DeviceChoice::Cuda
                     && several
+                    && !floating_point::is_flushing()
                     && info.device.is_some()
                     && visit.iterations <= MAX_ITERATIONS,
                 may_use_cuda,
@@ -511,20 +567,25 @@ impl Engine {
         let entry = &*visit.entry;
         let asked = self.config.race != RaceChoice::Auto;
         // SAFETY: promised by the caller, here and below.
-        let mut results: Vec<Value> = unsafe { entry.results(info) }.to_vec();
+        let mut running = parts::Running::new(info, unsafe { entry.results(info) });
         let trip = entry.trip[0];
         let inner = visit.iterations / trip as u64;
         let mut first = 0;
         if !asked && visit.history.worker_ns == 0.0 && schedule.is_none() {
             first = (trip / 64).clamp(1, trip);
+            if parts::has_parts(info) {
+                first = (first as u64).next_multiple_of(parts::block(info, &entry.trip) as u64) as i64;
+                first = first.min(trip);
+            }
             let started = Instant::now();
             visit.fp.program(|| {
                 // SAFETY: iterations in source order, as the program would run them.
-                unsafe { (info.direct)(entry, results.as_mut_ptr(), 0, first) };
+                unsafe { running.run(info, entry, 0, first) };
             });
             visit.history.worker_took(first as u64 * inner, started.elapsed().as_nanos() as u64);
             visit.record.worker_iterations = first as u64;
         }
+        let mut results = running.results().to_vec();
         if first < trip {
             let started = Instant::now();
             let share = schedule.map_or(Share::From(first), Share::ByLevel);
@@ -651,7 +712,7 @@ impl Engine {
             trip: visit.entry.trip,
             bases: bases.iter().map(|b| b.pointer).collect(),
             values: values.to_vec(),
-            results: info.results().iter().map(commit::identity).collect(),
+            results: parts::launch_results(info, &visit.entry.trip),
             method: plan.method,
             schedule: plan.schedule,
             pinned: placement.pinned_cells(pins),

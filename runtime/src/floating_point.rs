@@ -3,13 +3,16 @@
 //!
 //! The runtime computes with floating-point numbers too (times, estimates). [`FloatingPoint`] keeps that out of the
 //! program's flags: code of the program runs inside [`FloatingPoint::program`], everything else leaves no trace. Nothing
-//! here ever changes rounding, masks or flushing.
+//! here ever changes rounding or masks, or flushing on the program's own thread.
 
 /// MXCSR and x87 control word as a program finds them.
 const DEFAULT_MXCSR: u32 = 0x1f80;
 const DEFAULT_X87: u16 = 0x037f;
 /// The sticky exception flags of MXCSR.
 const STICKY: u32 = 0x3f;
+/// Denormal numbers are taken for zero, and results that would be denormal become zero: what programs that are linked with
+/// `-ffast-math` start with.
+const FLUSHING: u32 = 0x8040;
 
 fn read_mxcsr() -> u32 {
     let mut value = 0u32;
@@ -18,21 +21,29 @@ fn read_mxcsr() -> u32 {
     value
 }
 
-/// Sets the sticky flags, and leaves all other bits as they are.
-fn write_sticky(flags: u32) {
-    let value = (read_mxcsr() & !STICKY) | (flags & STICKY);
-    // SAFETY: only sticky flags change; the other bits were read from the register.
+fn write_mxcsr(value: u32) {
+    // SAFETY: all values come from the register, besides sticky flags and flushing, which every processor of 64 bits has.
     unsafe {
         std::arch::asm!("ldmxcsr [{}]", in(reg) &raw const value, options(nostack, readonly, preserves_flags))
     };
 }
 
-/// Whether rounding, masks and flushing are the default.
+/// Sets the sticky flags, and leaves all other bits as they are.
+fn write_sticky(flags: u32) {
+    write_mxcsr((read_mxcsr() & !STICKY) | (flags & STICKY));
+}
+
+/// Whether the calling thread flushes denormal numbers to zero.
+pub fn is_flushing() -> bool {
+    read_mxcsr() & FLUSHING != 0
+}
+
+/// Whether rounding and masks are the default; flushing may not be.
 pub fn is_default() -> bool {
     let mut x87 = 0u16;
     // SAFETY: stores 16 bits into a local variable.
     unsafe { std::arch::asm!("fnstcw [{}]", in(reg) &raw mut x87, options(nostack, preserves_flags)) };
-    read_mxcsr() & !STICKY == DEFAULT_MXCSR && x87 == DEFAULT_X87
+    read_mxcsr() & !(STICKY | FLUSHING) == DEFAULT_MXCSR && x87 == DEFAULT_X87
 }
 
 /// Runs `work` with clear sticky flags and returns those that it raised. For threads of ours, whose own flags nobody
@@ -41,6 +52,25 @@ pub fn raised_by(work: impl FnOnce()) -> u32 {
     write_sticky(0);
     work();
     read_mxcsr() & STICKY
+}
+
+/// How the calling thread treats denormal numbers, to be taken over by others.
+#[derive(Clone, Copy, Debug)]
+pub struct Flushing(u32);
+
+impl Flushing {
+    /// That of the calling thread.
+    pub fn of_caller() -> Flushing {
+        Flushing(read_mxcsr() & FLUSHING)
+    }
+    /// [`raised_by`], with this treatment.
+    pub fn raised_by(self, work: impl FnOnce()) -> u32 {
+        let own = read_mxcsr();
+        write_mxcsr((own & !FLUSHING) | self.0);
+        let raised = raised_by(work);
+        write_mxcsr(own);
+        raised
+    }
 }
 
 /// The program's sticky flags while the runtime runs on its thread; see the module.
@@ -80,6 +110,21 @@ mod tests {
 
     const INEXACT: u32 = 0x20;
     const DIVISION_BY_ZERO: u32 = 0x04;
+
+    #[test]
+    fn flushing_is_taken_over_and_given_back() {
+        let tiny = || black_box(black_box(f64::MIN_POSITIVE) / black_box(4.0));
+        assert!(is_default() && !is_flushing() && tiny() != 0.0);
+        let (mut inside, mut outside) = (1.0, 0.0);
+        Flushing(FLUSHING).raised_by(|| {
+            assert!(is_default() && is_flushing());
+            inside = tiny();
+            Flushing(0).raised_by(|| outside = tiny());
+            assert!(is_flushing());
+        });
+        assert!(inside == 0.0 && outside != 0.0);
+        assert!(!is_flushing());
+    }
 
     #[test]
     fn only_the_programs_own_flags_stay() {

@@ -4,6 +4,7 @@
 //! Numbers here only ever decide where a loop runs, never what it computes.
 
 use crate::abi::Loop;
+use crate::speculation::parts;
 use std::sync::atomic::Ordering;
 
 /// After so many entries without a gain a loop is switched off for the rest of the run.
@@ -115,8 +116,12 @@ impl History {
     }
 }
 
-/// The guard never enters the loop again.
+/// The guard never enters the loop again; unless the order of a result depends on that it does.
 pub fn switch_off(the_loop: &Loop) {
+    // SAFETY: null, or static data of the object that the loop belongs to.
+    if unsafe { the_loop.info.as_ref() }.is_some_and(parts::is_ordered) {
+        return;
+    }
     the_loop.threshold.store(i64::MAX, Ordering::Relaxed);
 }
 

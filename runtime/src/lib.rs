@@ -16,7 +16,7 @@ pub mod recipe;
 pub mod speculation;
 pub mod trace;
 
-use abi::{Api, Entry, Loop, PG_ABI_VERSION, Value};
+use abi::{Api, Entry, Loop, PG_ABI_VERSION, PG_ATTACH_IN_ORDER, Value};
 use std::ffi::{c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
@@ -126,6 +126,14 @@ extern "C" fn freed(start: *mut c_void) {
 
 static API: Api = Api { abi: PG_ABI_VERSION, start, enter, allocated, freed, object: allocated };
 
+extern "C" fn ignored(_: *mut c_void, _: u64) {}
+
+extern "C" fn ignored_end(_: *mut c_void) {}
+
+/// What objects get that are served although loops may run nowhere else: see `PG_ATTACH_IN_ORDER`.
+static IN_ORDER_ONLY: Api =
+    Api { abi: PG_ABI_VERSION, start, enter, allocated: ignored, freed: ignored_end, object: ignored };
+
 /// Gives an object the runtime's functions; null if this library can't serve `abi` or is switched off.
 #[unsafe(no_mangle)]
 pub extern "C" fn __pg_rt_attach(abi: u32) -> *const Api {
@@ -134,6 +142,10 @@ pub extern "C" fn __pg_rt_attach(abi: u32) -> *const Api {
             std::panic::set_hook(Box::new(|_| {}));
             entry::Engine::new(config::Config::from_environment())
         });
-        if abi == PG_ABI_VERSION && engine.serves() { &raw const API } else { std::ptr::null() }
+        match (abi == PG_ABI_VERSION, abi == PG_ABI_VERSION | PG_ATTACH_IN_ORDER) {
+            (true, _) | (_, true) if engine.serves() => &raw const API,
+            (_, true) => &raw const IN_ORDER_ONLY,
+            _ => std::ptr::null(),
+        }
     })
 }

@@ -102,7 +102,12 @@ pub fn prepare(info: &Info, numbers: &mut [Value]) -> Option<Prepared> {
     let bases = bases.collect();
     let addresses = numbers.get(after_limits..)?;
     let pins = info.pin_widths().iter().zip(addresses);
-    let pins = pins.map(|(width, address)| Pin { address: address.0, width: u64::from(*width) }).collect();
+    let pins = pins.map(|(width, address)| Pin {
+        address: address.0,
+        width: width & !PG_PIN_KEPT,
+        kept: width & PG_PIN_KEPT,
+    });
+    let pins = pins.collect();
     Some(Prepared { trip, bases, accesses, pins })
 }
 

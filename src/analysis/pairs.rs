@@ -4,8 +4,10 @@
 use super::dependence::{self, Access, Dependence, Range};
 use crate::c::hir::*;
 use crate::loops::access::{Accesses, SiteForm};
-use crate::loops::linear;
+use crate::loops::linear::{self, Linear};
 use crate::loops::plan::*;
+use crate::loops::scalars::same_place;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What became of all pairs.
 pub enum Pairs {
@@ -18,15 +20,23 @@ pub enum Pairs {
 /// Steps of all loops of the nest, for distances.
 pub type Steps = std::collections::BTreeMap<LoopId, i64>;
 
-fn inner(form: &SiteForm, steps: &Steps) -> Vec<Range> {
+/// The loops inside the dimensions that surround a site.
+pub fn inner(form: &SiteForm, steps: &Steps) -> Vec<Range> {
     form.inner
         .iter()
         .map(|(id, range)| Range { id: *id, range: range.clone(), step: steps.get(id).copied().unwrap_or(1) })
         .collect()
 }
 
+/// Whether two accesses through one base (byte offset, width, loops inside the dimensions) touch no common byte in any two
+/// different iterations, whatever is known at entry.
+pub fn never_meet(dims: &[Range], a: (&Linear, u32, &[Range]), b: (&Linear, u32, &[Range])) -> bool {
+    let [a, b] = [a, b].map(|(offset, width, inner)| Access { offset, width: i64::from(width), inner });
+    dependence::test(dims, &a, &b) == Dependence::None
+}
+
 /// Whether two bases are different objects for certain.
-fn distinct(unit: &TranslationUnit, a: &Base, b: &Base) -> bool {
+pub fn distinct(unit: &TranslationUnit, a: &Base, b: &Base) -> bool {
     match (a, b) {
         (Base::Object { var: x, size: s }, Base::Object { var: y, size: t }) => {
             x != y && *s != 0 && *t != 0 && !unit.var(*x).is_extern && !unit.var(*y).is_extern
@@ -45,6 +55,13 @@ pub fn resolve(
     asserted: bool,
 ) -> Pairs {
     let mut unresolved = Vec::new();
+    // By the places of their accesses: where they store to, and what they have to have in common to commute.
+    let mut kinds = BTreeMap::new();
+    drop_useless_updates(accesses);
+    for (store, update) in &accesses.updates {
+        kinds.extend([*store, update.load].map(|place| (place, (*store, update.op))));
+    }
+    let mut meeting = BTreeSet::new();
     for a in 0..accesses.sites.len() {
         if !accesses.sites[a].is_store {
             continue;
@@ -60,6 +77,7 @@ pub fn resolve(
             }
             let same_base = base_a == base_b && !matches!(bases.0, Base::Dynamic);
             let both = (&accesses.forms[a].offset, &accesses.forms[b].offset);
+            let updates = (kinds.get(&accesses.sites[a].place), kinds.get(&accesses.sites[b].place));
             let check = match both {
                 (Some(x), Some(y)) if same_base => {
                     let (inner_a, inner_b) =
@@ -76,11 +94,20 @@ pub fn resolve(
                     }
                 }
                 (Some(_), Some(_)) => Check::Predicate,
-                _ => Check::Logs,
+                _ => match updates {
+                    (Some((x, p)), Some((y, q)))
+                        if p == q && accesses.sites[a].width == accesses.sites[b].width =>
+                    {
+                        meeting.extend([*x, *y]);
+                        continue;
+                    }
+                    _ => Check::Logs,
+                },
             };
             unresolved.push(Pair { a: SiteId(a as u32), b: SiteId(b as u32), check });
         }
     }
+    accesses.updates.retain(|place, _| meeting.contains(place));
     for pair in &unresolved {
         for site in [pair.a, pair.b] {
             accesses.sites[site.0 as usize].logged = true;
@@ -109,6 +136,27 @@ pub fn resolve(
         }
     }
     Pairs::Unresolved(unresolved)
+}
+
+/// Forgets the updates of what the same iteration also accesses otherwise: where iterations meet there, they don't commute, and
+/// where they don't, logs can tell apart whose plain accesses are whose.
+fn drop_useless_updates(accesses: &mut Accesses) {
+    let parts: BTreeSet<PlaceId> =
+        accesses.updates.iter().flat_map(|(store, update)| [*store, update.load]).collect();
+    let of_update = |site: &Site| parts.contains(&site.place);
+    let sites = || accesses.sites.iter().zip(&accesses.forms);
+    let op = |site: &Site| accesses.updates.iter().find(|(s, u)| **s == site.place || u.load == site.place);
+    let useless: BTreeSet<PlaceId> = sites()
+        .filter(|(site, _)| of_update(site))
+        .filter(|(site, form)| {
+            sites().any(|(other, its)| {
+                let commutes = of_update(other) && op(other).map(|o| o.1.op) == op(site).map(|o| o.1.op);
+                !commutes && same_place(&form.place, &its.place)
+            })
+        })
+        .filter_map(|(site, _)| op(site).map(|(store, _)| *store))
+        .collect();
+    accesses.updates.retain(|store, _| !useless.contains(store));
 }
 
 /// Whether a certain dependence could still not happen because the accesses are conditional.

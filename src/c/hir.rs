@@ -517,6 +517,17 @@ pub struct LoopStmt {
     pub is_copy: bool,
     /// A variable that the program doesn't have, for loops that are not counted by one of theirs (`loops::counted`).
     pub counter: Option<VarId>,
+    /// Places in memory at addresses that the loop doesn't change and that it assigns (`loops::cells`).
+    pub cells: Vec<Cell>,
+}
+
+/// A place in memory that a loop may keep in a variable while it runs.
+#[derive(Clone, Debug)]
+pub struct Cell {
+    /// The variable, which the program doesn't have.
+    pub var: VarId,
+    /// The place, as it stands somewhere in the loop.
+    pub place: Place,
 }
 
 /// The loop keywords.

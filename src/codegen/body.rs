@@ -11,14 +11,17 @@ use crate::c::constant::fold;
 use crate::c::hir::*;
 use crate::loops::plan::*;
 use crate::loops::scalars::is_scalar;
+use crate::loops::updates;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Macros for the program's own memory.
 pub const MACROS_DIRECT: &str = "\
 #define __PG_LD(t, b, l, a) __pg_get_##t(a)
 #define __PG_ST(t, b, a, v) __pg_set_##t(a, v)
+#define __PG_UP(t, b, op, a, v) __pg_set_##t(a, __PG_##op(__pg_get_##t(a), v))
 #define __PG_LDX(t, l, a) __pg_get_##t(a)
 #define __PG_STX(t, a, v) __pg_set_##t(a, v)
+#define __PG_UPX(t, op, a, v) __pg_set_##t(a, __PG_##op(__pg_get_##t(a), v))
 #define __PG_DIV(t, a, b) ((a) / (b))
 #define __PG_REM(t, a, b) ((a) % (b))
 #define __PG_TO(t, type, x) ((type)(x))
@@ -31,8 +34,10 @@ pub const MACROS_DIRECT: &str = "\
 pub const MACROS_DEVICE: &str = "\
 #define __PG_LD(t, b, l, a) __pg_ld_##t(&__pg_c, &__pg_b##b, l, a)
 #define __PG_ST(t, b, a, v) __pg_st_##t(&__pg_c, &__pg_b##b, a, v)
+#define __PG_UP(t, b, op, a, v) __pg_update(&__pg_c, &__pg_b##b, a, sizeof(__pg_##t), PG_##op, v)
 #define __PG_LDX(t, l, a) __pg_ldx_##t(&__pg_c, l, a)
 #define __PG_STX(t, a, v) __pg_stx_##t(&__pg_c, a, v)
+#define __PG_UPX(t, op, a, v) __pg_update_anywhere(&__pg_c, a, sizeof(__pg_##t), PG_##op, v)
 #define __PG_DIV(t, a, b) __pg_div_##t(&__pg_c, a, b)
 #define __PG_REM(t, a, b) __pg_rem_##t(&__pg_c, a, b)
 #define __PG_TO(t, type, x) ((type)__pg_f2##t(&__pg_c, x))
@@ -80,8 +85,10 @@ pub const MACROS_INSPECT_END: &str = "\
 pub const MACROS_END: &str = "\
 #undef __PG_LD
 #undef __PG_ST
+#undef __PG_UP
 #undef __PG_LDX
 #undef __PG_STX
+#undef __PG_UPX
 #undef __PG_DIV
 #undef __PG_REM
 #undef __PG_TO
@@ -125,6 +132,21 @@ type Printed<T> = Result<T, String>;
 /// The name of a variable's copy in generated text.
 pub fn variable(v: VarId) -> String {
     format!("__pg_v{}", v.0)
+}
+
+/// The name of the number (+ 1) of the iteration that has set an extreme.
+pub fn taken_by(v: VarId) -> String {
+    format!("__pg_w{}", v.0)
+}
+
+/// Notes that this iteration has set an extreme, and whether by a NaN.
+fn note_taken(v: VarId, taking: Taking) -> String {
+    let (when, value) = (taken_by(v), variable(v));
+    if taking.unordered {
+        format!("{when} = __pg_now | ({when} & PG_TOOK_NAN) | ({value} != {value} ? PG_TOOK_NAN : 0);\n")
+    } else {
+        format!("{when} = __pg_now;\n")
+    }
 }
 
 /// Prints the body of the innermost merged dimension.
@@ -234,6 +256,9 @@ impl<'a> Printer<'a> {
         if let Some(v) = is_scalar(self.unit, place) {
             self.declare(v)?;
             out.push_str(&format!("{} = {value};\n", variable(v)));
+            if let Some(ScalarRole::Extreme { taking }) = self.plan.scalars.get(&v) {
+                out.push_str(&note_taken(v, *taking));
+            }
             return Ok(());
         }
         let address = self.address(place, out)?;
@@ -257,6 +282,65 @@ impl<'a> Printer<'a> {
             _ => format!("__PG_ST({}, {}, {address}, {value});\n", kind.suffix(), site.base.0),
         });
         Ok(())
+    }
+
+    /// An update that may meet others: on devices it is made in one piece.
+    fn update(&mut self, parts: &updates::Parts, out: &mut String) -> Printed<()> {
+        let Scalar::Int(kind) = self.scalar(parts.place.ty)? else { return Err("an update".into()) };
+        // Arithmetic modulo the width of the place, where a product of two narrow numbers can't overflow either.
+        let wide = if kind.size() == 8 { "__pg_u64" } else { "unsigned int" };
+        let operand = match parts.operand {
+            updates::Operand::Constant(amount) => format!("({wide}){}", types::literal(amount)),
+            updates::Operand::Value { value, negated } => {
+                let text = self.value(value, out)?;
+                format!("{}({wide})({text})", if negated { "0u - " } else { "" })
+            }
+        };
+        let address = self.address(parts.place, out)?;
+        let store = self.plan.site_of.get(&parts.place.id).and_then(|s| s.1);
+        let id = store.ok_or("an update that was not analysed")?;
+        let site = &self.plan.sites[id.0 as usize];
+        if let Purpose::Inspection(slice) = self.purpose {
+            // What it is combined with may be loaded from memory that others touch.
+            out.push_str(&format!("(void)({operand});\n"));
+            if slice.meeting.contains(&id) || slice.changing.contains(&id) {
+                let how = Self::how(site, false, slice.meeting.contains(&id));
+                let kind = format!("PG_UPDATE_KIND({}, {})", types::operation(parts.op), site.width);
+                out.push_str(&format!(
+                    "__PG_TOUCH({}, {how} | PG_TOUCH_UPDATE | {kind} << PG_TOUCH_KIND, {address})\n",
+                    site.base.0
+                ));
+            }
+            return Ok(());
+        }
+        let suffix = format!("u{}", kind.size() * 8);
+        let op = types::operation(parts.op).trim_start_matches("PG_");
+        out.push_str(&match self.plan.bases[site.base.0 as usize] {
+            Base::Dynamic => format!("__PG_UPX({suffix}, {op}, {address}, {operand});\n"),
+            _ => format!("__PG_UP({suffix}, {}, {op}, {address}, {operand});\n", site.base.0),
+        });
+        Ok(())
+    }
+
+    /// `m = x < m ? x : m` of an extreme: place, condition, and the arm that is taken, behind it or behind its negation. It is
+    /// printed so that only what is taken is assigned.
+    #[allow(clippy::type_complexity)]
+    fn kept_or_taken<'e>(&self, e: &'e Expr) -> Option<(&'e Place, &'e Expr, [Option<&'e Expr>; 2])> {
+        let ExprKind::Assign(place, value) = &e.kind else { return None };
+        let v = is_scalar(self.unit, place)
+            .filter(|v| matches!(self.plan.scalars.get(v), Some(ScalarRole::Extreme { .. })))?;
+        let mut value = &**value;
+        while let ExprKind::Cast(inner) = &value.kind {
+            value = inner;
+        }
+        let ExprKind::Conditional(c, a, b) = &value.kind else { return None };
+        let is_kept = |mut arm: &Expr| {
+            while let ExprKind::Cast(inner) = &arm.kind {
+                arm = inner;
+            }
+            matches!(&arm.kind, ExprKind::Load(place) if is_scalar(self.unit, place) == Some(v))
+        };
+        Some((place, c, [(!is_kept(a)).then_some(a), (!is_kept(b)).then_some(b)]))
     }
 
     /// How an inspection is told of an access: `PG_TOUCH_*` and the width.
@@ -562,7 +646,25 @@ impl<'a> Printer<'a> {
     fn statement(&mut self, s: &Stmt, current: LoopId, out: &mut String) -> Printed<()> {
         match &s.kind {
             StmtKind::Empty | StmtKind::Declaration => {}
+            StmtKind::Expr(e)
+                if let Some(parts) = updates::parts(self.unit, e)
+                    && self.plan.updates.contains_key(&parts.place.id) =>
+            {
+                self.update(&parts, out)?;
+            }
             StmtKind::Expr(e) => {
+                if let Some((place, c, arms)) = self.kept_or_taken(e) {
+                    let c = self.value(c, out)?;
+                    for (arm, sign) in arms.into_iter().zip(["", "!"]) {
+                        let Some(value) = arm else { continue };
+                        out.push_str(&format!("if ({sign}({c})) {{\n"));
+                        let text = self.value(value, out)?;
+                        let text = self.cast(&text, self.scalar(value.ty)?, self.scalar(place.ty)?);
+                        self.store(place, &text, out)?;
+                        out.push_str("}\n");
+                    }
+                    return Ok(());
+                }
                 let text = self.value(e, out)?;
                 if !Self::has_side_effects(e) {
                     out.push_str(&format!("(void)({text});\n"));

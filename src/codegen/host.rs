@@ -33,9 +33,79 @@ type Printed<T> = Result<T, String>;
 
 /// A scalar that comes back.
 pub(super) struct ResultSlot {
-    pub var: VarId,
+    /// Its name in generated text.
+    pub name: String,
+    /// The program's variable that gets it; `None`: nothing of the program's.
+    pub var: Option<VarId>,
+    /// The place in memory that gets it, by its number in [`LoopPlan::kept`].
+    pub kept: Option<usize>,
     pub kind: Scalar,
-    pub op: Option<ReductionOp>,
+    pub gives: Gives,
+}
+
+/// What a result is of a loop's iterations.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Gives {
+    Last,
+    Reduction(ReductionOp),
+    Accumulation(ReductionOp),
+    /// With so many results behind it that go with it.
+    Extreme(Taking, usize),
+    /// The iteration that set the extreme in front of it.
+    Setter,
+    Companion,
+}
+
+impl Gives {
+    /// Whether each part of the iterations has one of its own.
+    fn is_in_parts(self) -> bool {
+        !matches!(self, Gives::Last | Gives::Reduction(_))
+    }
+    /// Fields of `struct __pg_result` besides the type: operation, how, with.
+    fn facts(self) -> [String; 3] {
+        let plain = |op: &str| [op.to_string(), "0".into(), "0".into()];
+        match self {
+            Gives::Last => plain("PG_LAST"),
+            Gives::Reduction(op) | Gives::Accumulation(op) => plain(types::operation(op)),
+            Gives::Extreme(taking, with) => ["PG_EXTREME".into(), types::taking(taking), with.to_string()],
+            Gives::Setter | Gives::Companion => plain("PG_FOLLOWS"),
+        }
+    }
+}
+
+/// All results of a plan: an extreme is followed by what goes with it.
+fn results_of(unit: &TranslationUnit, plan: &LoopPlan) -> Printed<Vec<ResultSlot>> {
+    let mut results = Vec::new();
+    for (var, role) in &plan.scalars {
+        let slot = |var: VarId, gives: Gives| -> Printed<ResultSlot> {
+            let kind = scalar(&unit.types, unit.var(var).ty.ty)?;
+            let kept = plan.kept.iter().position(|kept| kept.var == var);
+            Ok(ResultSlot { name: variable(var), var: kept.is_none().then_some(var), kept, kind, gives })
+        };
+        match role {
+            ScalarRole::Reduction { op, .. } => results.push(slot(*var, Gives::Reduction(*op))?),
+            ScalarRole::Accumulation { op } => results.push(slot(*var, Gives::Accumulation(*op))?),
+            ScalarRole::Private { last_value: true } => results.push(slot(*var, Gives::Last)?),
+            ScalarRole::Extreme { taking } => {
+                let own = ScalarRole::Companion { of: *var };
+                let companions: Vec<VarId> =
+                    plan.scalars.iter().filter(|(_, role)| **role == own).map(|(v, _)| *v).collect();
+                results.push(slot(*var, Gives::Extreme(*taking, 1 + companions.len()))?);
+                results.push(ResultSlot {
+                    name: body::taken_by(*var),
+                    var: None,
+                    kept: None,
+                    kind: Scalar::Int(IntKind::ULongLong),
+                    gives: Gives::Setter,
+                });
+                for companion in companions {
+                    results.push(slot(companion, Gives::Companion)?);
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(results)
 }
 
 pub(super) struct Emitter<'a> {
@@ -63,22 +133,13 @@ pub fn loop_code(
     the_loop: &LoopStmt,
     options: &CodegenOptions,
 ) -> Printed<LoopCode> {
-    let mut innermost = the_loop;
+    // What is printed is the loop with variables for the places that it keeps; what stands in the user's text is `the_loop`.
+    let mut innermost = plan.held.as_deref().unwrap_or(the_loop);
     while innermost.id != plan.dims[plan.dims.len() - 1].loop_id {
         innermost = inner_loop(&innermost.body).ok_or("a nest that is not perfect")?;
     }
     let body = body::print(unit, plan, &innermost.body, Purpose::Iterations)?;
-    let mut results = Vec::new();
-    for (var, role) in &plan.scalars {
-        let kind = scalar(&unit.types, unit.var(*var).ty.ty)?;
-        match role {
-            ScalarRole::Reduction { op, .. } => results.push(ResultSlot { var: *var, kind, op: Some(*op) }),
-            ScalarRole::Private { last_value: true } => {
-                results.push(ResultSlot { var: *var, kind, op: None })
-            }
-            _ => {}
-        }
-    }
+    let results = results_of(unit, plan)?;
     let secondary = plan.scalars.iter().filter_map(|(v, role)| match role {
         ScalarRole::Secondary { step } => Some((*v, step.clone())),
         _ => None,
@@ -192,7 +253,7 @@ impl Emitter<'_> {
     }
 
     /// Field of a value union for a scalar.
-    fn unpack(kind: Scalar, slot: &str) -> String {
+    pub fn unpack(kind: Scalar, slot: &str) -> String {
         match kind {
             Scalar::F32 => format!("{slot}.f"),
             Scalar::F64 => format!("{slot}.d"),
@@ -258,14 +319,27 @@ impl Emitter<'_> {
                 | ScalarRole::Private { last_value: false } => {
                     let _ = writeln!(text, "{name} {} = 0;", variable(*v));
                 }
-                _ => {
-                    let slot = self.results.iter().position(|r| r.var == *v);
-                    let value = slot.and_then(|s| initial(&self.results[s], s)).unwrap_or_else(|| "0".into());
-                    let _ = writeln!(text, "{name} {} = {value};", variable(*v));
-                }
+                _ => {}
             }
         }
+        for (slot, r) in self.results.iter().enumerate() {
+            let value = initial(r, slot).unwrap_or_else(|| "0".into());
+            let _ = writeln!(text, "{} {} = {value};", r.kind.name(), r.name);
+        }
+        if self.results.iter().any(|r| r.gives == Gives::Setter) {
+            text.push_str("__pg_u64 __pg_now = 0;\n");
+        }
         text
+    }
+
+    /// Accumulated results, in their order.
+    fn accumulated(&self) -> impl Iterator<Item = &ResultSlot> {
+        self.results.iter().filter(|r| matches!(r.gives, Gives::Accumulation(_)))
+    }
+
+    /// What functions are marked with that keep to an order of floating-point operations, whatever the user's flags allow.
+    fn exact(&self) -> &'static str {
+        if self.plan.is_ordered() { "__PG_EXACT " } else { "" }
     }
 
     /// `iv = first + k * step`, in the variable's type.
@@ -281,6 +355,17 @@ impl Emitter<'_> {
             integer(kind),
             literal(d.step)
         )
+    }
+
+    /// How an induction variable goes from one iteration to the next in its own type: then the compiler knows as much of the
+    /// addresses as it does in the user's loop. It never wraps around; see `struct __pg_dim`.
+    fn next_induction(&self, dim: usize) -> String {
+        let d = &self.plan.dims[dim];
+        let kind = d.iv_kind.unwrap_or(IntKind::Long);
+        match d.is_counter {
+            true => String::new(),
+            false => format!(", {} += ({})({})", variable(d.iv), integer(kind), literal(d.step)),
+        }
     }
 
     pub fn first_slot(&self, dim: usize) -> usize {
@@ -318,30 +403,62 @@ impl Emitter<'_> {
     /// The worker: source order on host memory.
     fn direct(&self, body: &body::Body) -> String {
         let mut text = format!(
-            "static __attribute__((__unused__)) void __pg_direct_{}(const struct __pg_entry *__pg_e, __pg_value *__pg_r, \
+            "static __attribute__((__unused__)) {}void __pg_direct_{}(const struct __pg_entry *__pg_e, __pg_value *__pg_r, \
              __pg_i64 __pg_begin, __pg_i64 __pg_end)\n{{\n",
+            self.exact(),
             self.n
         );
         text.push_str(&self.prologue("__pg_e->values"));
-        for dim in 0..self.plan.dims.len() {
+        let innermost = self.plan.dims.len() - 1;
+        for dim in 0..=innermost {
             let _ = writeln!(text, "__pg_i64 __pg_k{dim} = 0;");
             if dim > 0 {
                 let _ = writeln!(text, "const __pg_i64 __pg_n{dim} = __pg_e->trip[{dim}];");
             }
         }
         text.push_str(&self.locals(body, &|r, slot| Some(Self::unpack(r.kind, &format!("__pg_r[{slot}]")))));
+        text.push_str(&self.lanes_in());
         text.push_str("(void)__pg_r;\n");
         // The body moves them on, iteration by iteration, or what stands for the head does. Then the compiler sees what it
         // would have seen in the loop, and has no more to do than there.
         text.push_str(&self.secondary("__pg_begin", |_| true));
-        text.push_str("for (__pg_k0 = __pg_begin; __pg_k0 < __pg_end; __pg_k0++) {\n");
-        text.push_str(&self.induction(0, "__pg_k0"));
-        for dim in 1..self.plan.dims.len() {
-            let _ = writeln!(text, "for (__pg_k{dim} = 0; __pg_k{dim} < __pg_n{dim}; __pg_k{dim}++) {{");
-            text.push_str(&self.induction(dim, &format!("__pg_k{dim}")));
+        for dim in 0..=innermost {
+            let (first, end) = match dim {
+                0 => ("__pg_begin".to_string(), "__pg_end".to_string()),
+                _ => ("0".to_string(), format!("__pg_n{dim}")),
+            };
+            let k = format!("__pg_k{dim}");
+            text.push_str(&self.induction(dim, &first));
+            let next = format!("{k}++{}", self.next_induction(dim));
+            if dim == innermost && self.accumulated().next().is_some() {
+                // By the lanes of each group of iterations: the compiler can compute several at once.
+                let _ = writeln!(
+                    text,
+                    "for ({k} = {first}; {k} < {end};) {{\n\
+                     __pg_i64 __pg_lane = {k} % PG_LANES, __pg_stop = {k} - __pg_lane + PG_LANES;\n\
+                     if (__pg_stop > {end}) __pg_stop = {end};\n\
+                     for (; {k} < __pg_stop; {next}, __pg_lane++) {{"
+                );
+                for r in self.accumulated() {
+                    let _ = writeln!(text, "{} = {}_in[__pg_lane];", r.name, r.name);
+                }
+            } else {
+                let _ = writeln!(text, "for ({k} = {first}; {k} < {end}; {next}) {{");
+            }
+        }
+        if self.results.iter().any(|r| r.gives == Gives::Setter) {
+            text.push_str("__pg_now = (__pg_u64)__pg_k0 + 1;\n");
         }
         text.push_str(&body.text);
-        text.push_str(&"}\n".repeat(self.plan.dims.len() - 1));
+        if self.accumulated().next().is_some() {
+            for r in self.accumulated() {
+                let _ = writeln!(text, "{}_in[__pg_lane] = {};", r.name, r.name);
+            }
+            if innermost > 0 {
+                text.push_str("}\n");
+            }
+        }
+        text.push_str(&"}\n".repeat(innermost));
         for (number, (v, step)) in self.secondary.iter().enumerate() {
             if self.moved_by_head.contains(v) {
                 let step = match step {
@@ -352,12 +469,48 @@ impl Emitter<'_> {
                 let _ = writeln!(text, "{name} = ({kind})((__pg_u64){name} + (__pg_u64){step});");
             }
         }
-        text.push_str("}\n");
-        for (slot, r) in self.results.iter().enumerate() {
-            let _ = writeln!(text, "{}", Self::pack(r.kind, &format!("__pg_r[{slot}]"), &variable(r.var)));
+        if innermost == 0 && self.accumulated().next().is_some() {
+            text.push_str("}\n");
         }
         text.push_str("}\n");
+        for (slot, r) in self.results.iter().enumerate() {
+            if !matches!(r.gives, Gives::Accumulation(_)) {
+                let _ = writeln!(text, "{}", Self::pack(r.kind, &format!("__pg_r[{slot}]"), &r.name));
+            }
+        }
+        text.push_str(&self.lanes_out());
+        text.push_str("}\n");
         text
+    }
+
+    /// A variable of the function's own for each lane: the compiler knows that no address of the program's leads there.
+    fn lanes_in(&self) -> String {
+        let mut text = String::new();
+        for r in self.accumulated() {
+            let _ = writeln!(text, "{} {}_in[PG_LANES];", r.kind.name(), r.name);
+        }
+        self.for_lanes(&mut text, &|r, slot| {
+            format!("{}_in[__pg_lane] = {};", r.name, Self::unpack(r.kind, slot))
+        });
+        text
+    }
+
+    fn lanes_out(&self) -> String {
+        let mut text = String::new();
+        self.for_lanes(&mut text, &|r, slot| Self::pack(r.kind, slot, &format!("{}_in[__pg_lane]", r.name)));
+        text
+    }
+
+    fn for_lanes(&self, text: &mut String, each: &dyn Fn(&ResultSlot, &str) -> String) {
+        if self.accumulated().next().is_none() {
+            return;
+        }
+        text.push_str("{\n__pg_i64 __pg_lane;\nfor (__pg_lane = 0; __pg_lane < PG_LANES; __pg_lane++) {\n");
+        for (number, r) in self.accumulated().enumerate() {
+            let slot = format!("__pg_r[{} + {number} * PG_LANES + __pg_lane]", self.results.len());
+            let _ = writeln!(text, "{}", each(r, &slot));
+        }
+        text.push_str("}\n}\n");
     }
 
     /// The address slice, in source order.
@@ -401,11 +554,13 @@ impl Emitter<'_> {
         live_ins.chain(invariants).chain(addresses_and_starts).chain(secondary).collect()
     }
 
-    /// The device's loop over merged iterations: `step` apart, so that the GPU strides by its grid.
+    /// The device's loop over merged iterations: `step` apart, so that the GPU strides by its grid. Where results are computed
+    /// in parts, it is a loop over these.
     fn device(&self, body: &body::Body) -> String {
         let mut text = format!(
-            "__PG_FN void __pg_run_{}(const struct __pg_launch *__pg_l, __pg_u64 __pg_begin, __pg_u64 __pg_end, \
+            "__PG_FN {}void __pg_run_{}(const struct __pg_launch *__pg_l, __pg_u64 __pg_begin, __pg_u64 __pg_end, \
              __pg_u64 __pg_step)\n{{\nstruct __pg_ctx __pg_c;\n",
+            self.exact(),
             self.n
         );
         for (number, base) in self.plan.bases.iter().enumerate() {
@@ -420,16 +575,40 @@ impl Emitter<'_> {
         for dim in 0..self.plan.dims.len() {
             let _ = writeln!(text, "__pg_u64 __pg_k{dim} = 0;");
         }
-        text.push_str(&self.locals(body, &|r, _| match (r.op, r.kind) {
-            (Some(op), Scalar::Int(kind)) => Some(types::identity(op, kind)),
+        text.push_str(&self.locals(body, &|r, _| match (r.gives, r.kind) {
+            (Gives::Reduction(op), Scalar::Int(kind)) => Some(types::identity(op, kind)),
             _ => None,
         }));
         text.push_str(
-            "__pg_u64 __pg_j, __pg_k, __pg_q;\n__pg_c.launch = __pg_l;\n__pg_c.iteration = 0;\n__pg_c.fail = 0;\n\
-             __pg_c.writes = 0;\n__pg_c.ticks = 0;\n\
-             for (__pg_j = __pg_begin; __pg_j < __pg_end; __pg_j += __pg_step) {\n\
+            "__pg_u64 __pg_j, __pg_k;\n__pg_c.launch = __pg_l;\n__pg_c.iteration = 0;\n__pg_c.fail = 0;\n\
+             __pg_c.writes = 0;\n__pg_c.ticks = 0;\n",
+        );
+        if self.plan.has_parts() {
+            self.over_parts(body, &mut text);
+        } else {
+            self.over_iterations(body, &mut text);
+        }
+        for (slot, r) in self.results.iter().enumerate() {
+            if let (Gives::Reduction(op), Scalar::Int(kind)) = (r.gives, r.kind) {
+                let bits = if kind.signed() { "(__pg_u64)(__pg_i64)" } else { "(__pg_u64)" };
+                let _ = writeln!(
+                    text,
+                    "__pg_combine(&__pg_l->results[{slot}], {}, {}, {bits}{});",
+                    types::operation(op),
+                    r.kind.abi_type(),
+                    r.name
+                );
+            }
+        }
+        text.push_str("__pg_end_thread(&__pg_c);\n}\n");
+        text
+    }
+
+    fn over_iterations(&self, body: &body::Body, text: &mut String) {
+        text.push_str(
+            "for (__pg_j = __pg_begin; __pg_j < __pg_end; __pg_j += __pg_step) {\n\
              __pg_k = __pg_l->order ? __pg_l->order[__pg_j] : __pg_j;\n\
-             if (__pg_begin_iteration(&__pg_c, __pg_k)) break;\n__pg_q = __pg_k;\n",
+             __pg_u64 __pg_q = __pg_k;\nif (__pg_begin_iteration(&__pg_c, __pg_k)) break;\n",
         );
         for dim in (1..self.plan.dims.len()).rev() {
             let _ =
@@ -439,34 +618,75 @@ impl Emitter<'_> {
         for dim in 0..self.plan.dims.len() {
             text.push_str(&self.induction(dim, &format!("__pg_k{dim}")));
         }
+        self.iteration(body, text);
+        text.push_str("}\n");
+    }
+
+    /// Each part is one lane of one block: see `speculation::parts` of the runtime.
+    fn over_parts(&self, body: &body::Body, text: &mut String) {
+        let in_parts = || self.results.iter().enumerate().filter(|(_, r)| r.gives.is_in_parts());
+        let n = self.results.len();
+        let innermost = self.plan.dims.len() - 1;
+        text.push_str(
+            "for (__pg_j = __pg_begin; __pg_j < __pg_end; __pg_j += __pg_step) {\n\
+             const __pg_u64 __pg_lane = __pg_j % PG_LANES, __pg_block = __pg_j / PG_LANES * __pg_l->block;\n\
+             const __pg_u64 __pg_left = __pg_block < __pg_l->trip[0] ? __pg_l->trip[0] - __pg_block : 0;\n\
+             const __pg_u64 __pg_stop = __pg_block + (__pg_left < __pg_l->block ? __pg_left : __pg_l->block);\n",
+        );
+        let _ = writeln!(text, "__pg_value *const __pg_part = __pg_l->results + {n} * (1 + __pg_j);");
+        for (slot, r) in in_parts() {
+            let _ = writeln!(text, "{} = {};", r.name, Self::unpack(r.kind, &format!("__pg_part[{slot}]")));
+        }
+        let mut merged = "__pg_k0".to_string();
+        for dim in 0..=innermost {
+            let (lane, step) = if dim == innermost { ("__pg_lane", "PG_LANES") } else { ("0", "1") };
+            let (first, end) = match dim {
+                0 => (format!("__pg_block + {lane}"), "__pg_stop".to_string()),
+                _ => (lane.to_string(), format!("__pg_l->trip[{dim}]")),
+            };
+            let _ =
+                writeln!(text, "for (__pg_k{dim} = {first}; __pg_k{dim} < {end}; __pg_k{dim} += {step}) {{");
+            text.push_str(&self.induction(dim, &format!("__pg_k{dim}")));
+            if dim > 0 {
+                merged = format!("({merged} * __pg_l->trip[{dim}] + __pg_k{dim})");
+            }
+        }
+        let _ =
+            writeln!(text, "__pg_k = {merged};\nif (__pg_begin_iteration(&__pg_c, __pg_k)) goto __pg_over;");
+        if self.results.iter().any(|r| r.gives == Gives::Setter) {
+            text.push_str("__pg_now = __pg_k + 1;\n");
+        }
+        self.iteration(body, text);
+        text.push_str(&"}\n".repeat(innermost + 1));
+        for (slot, r) in in_parts() {
+            if matches!(r.kind, Scalar::F32 | Scalar::F64) && !matches!(r.gives, Gives::Extreme(..)) {
+                let _ = writeln!(text, "if (__PG_IS_FOREIGN_NAN({})) __pg_c.fail |= PG_FAIL_NAN;", r.name);
+            }
+            // Lanes don't know what came before a NaN in others.
+            if r.gives == Gives::Setter {
+                let _ = writeln!(text, "if ({} & PG_TOOK_NAN) __pg_c.fail |= PG_FAIL_NAN;", r.name);
+            }
+            let _ = writeln!(text, "{}", Self::pack(r.kind, &format!("__pg_part[{slot}]"), &r.name));
+        }
+        text.push_str("}\n__pg_over:\n;\n");
+    }
+
+    /// One iteration on a device, after its induction variables.
+    fn iteration(&self, body: &body::Body, text: &mut String) {
         text.push_str(&self.secondary("__pg_k0", |_| true));
         text.push_str(&body.text);
-        if self.results.iter().any(|r| r.op.is_none()) {
+        if self.results.iter().any(|r| r.gives == Gives::Last) {
             text.push_str("if (__pg_k == __pg_l->n - 1) {\n");
-            for (slot, r) in self.results.iter().enumerate().filter(|(_, r)| r.op.is_none()) {
-                let _ = writeln!(
-                    text,
-                    "{}",
-                    Self::pack(r.kind, &format!("__pg_l->results[{slot}]"), &variable(r.var))
-                );
+            for (slot, r) in self.results.iter().enumerate().filter(|(_, r)| r.gives == Gives::Last) {
+                if matches!(r.kind, Scalar::F32 | Scalar::F64) {
+                    let _ =
+                        writeln!(text, "if (__PG_IS_FOREIGN_NAN({})) __pg_c.fail |= PG_FAIL_NAN;", r.name);
+                }
+                let _ =
+                    writeln!(text, "{}", Self::pack(r.kind, &format!("__pg_l->results[{slot}]"), &r.name));
             }
             text.push_str("}\n");
         }
-        text.push_str("}\n");
-        for (slot, r) in self.results.iter().enumerate() {
-            if let (Some(op), Scalar::Int(kind)) = (r.op, r.kind) {
-                let bits = if kind.signed() { "(__pg_u64)(__pg_i64)" } else { "(__pg_u64)" };
-                let _ = writeln!(
-                    text,
-                    "__pg_combine(&__pg_l->results[{slot}], {}, {}, {bits}{});",
-                    types::operation(op),
-                    r.kind.abi_type(),
-                    variable(r.var)
-                );
-            }
-        }
-        text.push_str("__pg_end_thread(&__pg_c);\n}\n");
-        text
     }
 
     /// Static tables, the CUDA text, the loop's writable word.
@@ -482,10 +702,11 @@ impl Emitter<'_> {
         let (n, plan) = (self.n, self.plan);
         let mut on_threads = "0".to_string();
         if checked {
+            let exact = self.exact();
             on_threads = format!("__pg_device_{n}");
             let _ = writeln!(
                 out,
-                "static __attribute__((__unused__)) void __pg_device_{n}(const struct __pg_launch *__pg_l, __pg_u64 __pg_begin, \
+                "static __attribute__((__unused__)) {exact}void __pg_device_{n}(const struct __pg_launch *__pg_l, __pg_u64 __pg_begin, \
              __pg_u64 __pg_end)\n{{\n  __pg_run_{n}(__pg_l, __pg_begin, __pg_end, 1);\n}}"
             );
         }
@@ -521,6 +742,7 @@ impl Emitter<'_> {
             add(site.loads_pointer, "PG_SITE_LOADS_POINTER");
             add(site.affine.is_some(), "PG_SITE_HAS_AFFINE");
             add(site.may_change_pin, "PG_SITE_MAY_CHANGE_PIN");
+            add(site.may_touch_kept, "PG_SITE_MAY_TOUCH_KEPT");
             let _ = write!(
                 sites,
                 "{{{}, {}, {}, {}}}, ",
@@ -548,7 +770,10 @@ impl Emitter<'_> {
             let results: String = self
                 .results
                 .iter()
-                .map(|r| format!("{{{}, {}}}, ", r.op.map_or("PG_LAST", types::operation), r.kind.abi_type()))
+                .map(|r| {
+                    let [op, how, with] = r.gives.facts();
+                    format!("{{{op}, {}, {how}, {with}}}, ", r.kind.abi_type())
+                })
                 .collect();
             let _ = writeln!(out, "static const struct __pg_result __pg_results_{n}[] = {{{results}}};");
         }
@@ -565,6 +790,9 @@ impl Emitter<'_> {
             None => "0, 0, 0".to_string(),
         };
         let mut flags = vec!["0"];
+        if !plan.updates.is_empty() {
+            flags.push("PG_LOOP_UPDATES");
+        }
         if plan.may_abort {
             flags.push("PG_LOOP_MAY_ABORT");
         }
@@ -608,10 +836,10 @@ impl Emitter<'_> {
     /// The settings of the first clause that matter: other variables are assigned in every iteration.
     pub fn needed_starts(&self) -> impl Iterator<Item = &Start> {
         self.plan.starts.iter().filter(|start| {
-            matches!(
-                self.plan.scalars.get(&start.var),
-                Some(ScalarRole::Secondary { .. } | ScalarRole::Reduction { .. })
-            )
+            self.plan
+                .scalars
+                .get(&start.var)
+                .is_some_and(|role| role.goes_on() || matches!(role, ScalarRole::Secondary { .. }))
         })
     }
 
@@ -619,7 +847,8 @@ impl Emitter<'_> {
     pub fn parameters(&self) -> Vec<(String, String, String)> {
         // (type, name in generated text, argument at the loop)
         let mut out = Vec::new();
-        let reductions = self.results.iter().filter(|r| r.op.is_some()).map(|r| &r.var);
+        let reductions =
+            self.results.iter().filter(|r| r.gives != Gives::Last).filter_map(|r| r.var.as_ref());
         let secondary = self.secondary.iter().map(|(v, _)| v);
         for v in self.plan.live_ins.iter().chain(reductions).chain(secondary) {
             if self.plan.starts.iter().any(|start| start.var == *v) {
@@ -669,7 +898,8 @@ impl Emitter<'_> {
                 let _ = write!(back, " {} = {value};", unit.var(*v).name);
             }
         }
-        let results = self.results.iter().enumerate().map(|(slot, r)| (r.var, self.n_values() + slot));
+        let results =
+            self.results.iter().enumerate().filter_map(|(slot, r)| Some((r.var?, self.n_values() + slot)));
         let moved = self.secondary.iter().enumerate().map(|(n, (v, _))| (*v, self.secondary_slot(n)));
         let has_name = |v: VarId| !plan.starts.iter().any(|start| start.var == v && start.declared);
         for (v, slot) in results.chain(moved).filter(|(v, _)| has_name(*v)) {

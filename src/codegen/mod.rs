@@ -35,7 +35,7 @@ pub fn generate(unit: &TranslationUnit, reports: &[LoopReport], options: &Codege
     let Some(runtime) = &options.runtime else { return generated };
     let mut loops = String::new();
     let crowded_out = worth::crowded_out(unit, reports, options);
-    let mut checked = false;
+    let (mut checked, mut ordered) = (false, false);
     for report in reports {
         let Some(plan) = &report.plan else { continue };
         if let Some(reason) = crowded_out.get(&plan.loop_id) {
@@ -58,6 +58,7 @@ pub fn generate(unit: &TranslationUnit, reports: &[LoopReport], options: &Codege
             Ok(code) => {
                 loops.push_str(&code.helpers);
                 checked |= code.checked;
+                ordered |= plan.is_ordered();
                 generated.kernels.push((report.line, code.kernel));
                 generated.edits.push(Edit::BeforeLoop {
                     loop_id: plan.loop_id,
@@ -85,7 +86,7 @@ pub fn generate(unit: &TranslationUnit, reports: &[LoopReport], options: &Codege
     generated.prelude = format!(
         "{}{ABI}{BODY}{}{loops}",
         if checked { "" } else { "#define __PG_DIRECT_ONLY\n" },
-        stub::stub(&runtime.to_string_lossy(), minimum, &allocators)
+        stub::stub(&runtime.to_string_lossy(), minimum, &allocators, ordered)
     );
     generated
 }

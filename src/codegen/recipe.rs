@@ -4,9 +4,9 @@
 //! All that can be a table is one, because each line of code in this function is compiled anew for each loop of each file.
 
 use super::body::{Printer, Purpose, variable};
-use super::host::Emitter;
-use super::types::{integer, limits, literal};
-use crate::c::hir::{IntKind, VarId};
+use super::host::{Emitter, Gives};
+use super::types::{Scalar, identity, integer, limits, literal};
+use crate::c::hir::*;
 use crate::loops::plan::*;
 use std::fmt::Write;
 
@@ -39,7 +39,11 @@ impl Emitter<'_> {
         }
         let dims = self.dims()?;
         let origins = plan.bases.iter().map(|base| self.origin(base)).collect::<Printed<String>>()?;
-        let pins: String = plan.pinned.iter().map(|pin| format!("{}, ", pin.width)).collect();
+        let pins: String = plan
+            .pinned
+            .iter()
+            .map(|pin| format!("{}{}, ", pin.width, if pin.is_kept { " | PG_PIN_KEPT" } else { "" }))
+            .collect();
         let n_terms = terms.len();
         let terms: String =
             terms.iter().map(|(op, operand)| format!("{{PG_TERM_{op}, {}}}, ", literal(*operand))).collect();
@@ -250,7 +254,20 @@ impl Emitter<'_> {
             let _ = writeln!(out, "{}", Self::pack(self.kind_of(*v), &slot, &variable(*v)));
         }
         for (number, r) in self.results.iter().enumerate() {
-            let value = if r.op.is_some() { variable(r.var) } else { "0".into() };
+            let goes_on = r.var.filter(|_| r.gives != Gives::Last);
+            let value = match (r.kept, r.gives, r.kind) {
+                // What the place holds matters after the loop only.
+                (Some(_), Gives::Reduction(op), Scalar::Int(kind)) => identity(op, kind),
+                (Some(_), Gives::Accumulation(ReductionOp::Mul), _) => "1.0".into(),
+                (Some(_), Gives::Accumulation(_), _) => "-0.0".into(),
+                (Some(number), Gives::Extreme(..), _) => {
+                    let place = &plan.kept[number].place;
+                    let ty = QualType { ty: place.ty.ty, quals: Quals::default() };
+                    let kind = ExprKind::Load(place.clone());
+                    printer.value(&Expr { kind, ty, span: place.span }, &mut effects)?
+                }
+                _ => goes_on.map_or_else(|| "0".into(), variable),
+            };
             let slot = format!("__pg_x[{}]", self.n_values() + number);
             let _ = writeln!(out, "{}", Self::pack(r.kind, &slot, &value));
         }
@@ -261,7 +278,70 @@ impl Emitter<'_> {
         if !effects.is_empty() {
             return Err("a side effect in a bound".into());
         }
-        let _ = writeln!(out, "return __pg_start(&__pg_loop_{n}, __pg_x);\n}}\n}}");
+        let kept = self.put_back();
+        let _ = if kept.is_empty() {
+            writeln!(out, "return __pg_start(&__pg_loop_{n}, __pg_x);\n}}\n}}")
+        } else {
+            writeln!(out, "if (!__pg_start(&__pg_loop_{n}, __pg_x)) return 0;\n{kept}return 1;\n}}\n}}")
+        };
         Ok(())
+    }
+
+    /// After the loop: what it kept in variables goes back to memory, where it has changed anything. The loop would not have
+    /// touched the place otherwise.
+    fn put_back(&self) -> String {
+        let mut text = String::new();
+        let pins = self.n_values() + self.results.len() + self.plan.dims.len();
+        let slot = |number: usize| format!("__pg_x[{}]", self.n_values() + number);
+        let mut setter = String::new();
+        for (number, r) in self.results.iter().enumerate() {
+            if let Gives::Extreme(..) = r.gives {
+                setter = format!("{}.u != 0", slot(number + 1));
+            }
+            let Some(kept) = r.kept else { continue };
+            let (name, suffix) = (r.kind.name(), r.kind.suffix());
+            let address = format!("__pg_x[{}].u", pins + self.plan.kept[kept].pin);
+            let new = Self::unpack(r.kind, &slot(number));
+            let (condition, value) = match (r.gives, r.kind) {
+                (Gives::Reduction(op), Scalar::Int(kind)) => {
+                    let changed = format!("__pg_p != {}", identity(op, kind));
+                    let sign = match op {
+                        ReductionOp::Add => "+",
+                        ReductionOp::Mul => "*",
+                        ReductionOp::And => "&",
+                        ReductionOp::Or => "|",
+                        ReductionOp::Xor => "^",
+                        ReductionOp::Min | ReductionOp::Max => {
+                            let sign = if op == ReductionOp::Min { "<" } else { ">" };
+                            let better = format!("{changed} && __pg_p {sign} __pg_get_{suffix}({address})");
+                            let _ = writeln!(
+                                text,
+                                "{{ const {name} __pg_p = {new}; if ({better}) __pg_set_{suffix}({address}, __pg_p); }}"
+                            );
+                            continue;
+                        }
+                    };
+                    (
+                        changed,
+                        format!("({name})((__pg_u64)__pg_get_{suffix}({address}) {sign} (__pg_u64)__pg_p)"),
+                    )
+                }
+                // Adding the identity changes nothing, and comparing would take zeros of either sign for it.
+                (Gives::Accumulation(op), _) => {
+                    let (sign, bits) = if op == ReductionOp::Mul { ("*", "1.0") } else { ("+", "-0.0") };
+                    let own = "sizeof __pg_p";
+                    let changed = format!(
+                        "__extension__ ({{ const {name} __pg_z = {bits}; __builtin_memcmp(&__pg_p, &__pg_z, {own}); }})"
+                    );
+                    (changed, format!("__pg_get_{suffix}({address}) {sign} __pg_p"))
+                }
+                _ => (setter.clone(), "__pg_p".to_string()),
+            };
+            let _ = writeln!(
+                text,
+                "{{ const {name} __pg_p = {new}; if ({condition}) __pg_set_{suffix}({address}, {value}); }}"
+            );
+        }
+        text
     }
 }

@@ -6,9 +6,10 @@
 //! original loops run.
 
 /// Text of the stub. `runtime`: the library's path, fixed into the object. `record_minimum`: smallest allocation, in bytes,
-/// that is recorded.
-pub fn stub(runtime: &str, record_minimum: u64, allocators: &[&str]) -> String {
+/// that is recorded. `ordered`: whether some loop keeps to the order of its blocks wherever it runs.
+pub fn stub(runtime: &str, record_minimum: u64, allocators: &[&str], ordered: bool) -> String {
     let path = escape(runtime);
+    let version = if ordered { "PG_ABI_VERSION | PG_ATTACH_IN_ORDER" } else { "PG_ABI_VERSION" };
     let mut text = format!(
         r#"
 extern void *__pg_libc_dlsym(void *, const char *) __asm__("dlsym") __attribute__((__weak__));
@@ -35,7 +36,7 @@ static __attribute__((__cold__, __noinline__, __unused__)) const struct __pg_api
         __pg_attach_fn __pg_function;
         *(void **)(void *)&__pg_function = __pg_libc_dlsym(__pg_library, PG_ATTACH_SYMBOL);
         if (__pg_function)
-          __pg_found = __pg_function(PG_ABI_VERSION);
+          __pg_found = __pg_function({version});
       }}
       if (__pg_dlerror)
         (void)__pg_dlerror();

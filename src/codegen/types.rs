@@ -1,7 +1,7 @@
 //! How types of the typed tree are written in generated text, which is C89 with GNU extensions and CUDA C++ at once.
 
 use crate::c::hir::*;
-use crate::loops::plan::ReductionOp;
+use crate::loops::plan::{ReductionOp, Relation, Taking};
 
 /// A scalar type as generated text knows it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -106,6 +106,17 @@ pub fn literal(value: i64) -> String {
         i64::MIN => "(-__extension__ 9223372036854775807LL - 1)".into(),
         _ => format!("(__extension__ {value}LL)"),
     }
+}
+
+/// `PG_TAKE_*` of the C ABI.
+pub fn taking(taking: Taking) -> String {
+    let relation = match taking.relation {
+        Relation::Lt => "PG_TAKE_LESS",
+        Relation::Le => "PG_TAKE_LESS_OR_EQUAL",
+        Relation::Ge => "PG_TAKE_GREATER_OR_EQUAL",
+        _ => "PG_TAKE_GREATER",
+    };
+    format!("{relation}{}", if taking.unordered { " | PG_TAKE_UNORDERED" } else { "" })
 }
 
 /// The identity of a reduction.

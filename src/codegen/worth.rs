@@ -67,7 +67,7 @@ pub fn most_iterations(unit: &TranslationUnit, plan: &LoopPlan) -> Option<i128> 
 /// Whether a function for the threads device, which works on copies and checks every access, may pay. What is proven runs
 /// in place instead, and a GPU's kernel is text that costs nothing here.
 pub fn checked_threads(report: &LoopReport, plan: &LoopPlan, options: &CodegenOptions) -> bool {
-    let in_place = report.verdict == Verdict::Parallel && !plan.may_abort;
+    let in_place = report.verdict == Verdict::Parallel && !plan.may_abort && plan.updates.is_empty();
     options.checked_threads
         || options.doubt
         || plan.asserted

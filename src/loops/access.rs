@@ -4,6 +4,8 @@
 //! Integer semantics are C's: signed arithmetic may be taken not to wrap (unless `-fwrapv`); unsigned and narrower
 //! arithmetic is linear only if its value fits the type, which becomes an [`Assumption`] that is checked at entry.
 
+mod movement;
+
 use super::counted::{Control, Counted};
 use super::inline;
 use super::linear::{self, Linear, constant};
@@ -40,6 +42,17 @@ pub struct SiteForm {
     pub place: Place,
 }
 
+/// What a scalar stands for from its only assignment on.
+#[derive(Clone, Debug)]
+struct Definition {
+    value: Expr,
+    /// The same as a linear form (for pointers: from a base), where the value has secondary induction variables in it that
+    /// move on.
+    form: Option<(Option<BaseId>, Linear)>,
+    /// Depth of inner loops around the assignment.
+    loops: usize,
+}
+
 /// What the walk collects.
 pub struct Accesses<'a> {
     unit: &'a TranslationUnit,
@@ -54,12 +67,15 @@ pub struct Accesses<'a> {
     /// Whether what is walked is an operand that need not be evaluated.
     in_operand: bool,
     written: BTreeSet<VarId>,
-    /// Scalars with one unconditional assignment so far in scope: what they stand for, with the depth of loops around.
-    definitions: BTreeMap<VarId, (Expr, usize)>,
-    /// Secondary induction variables that this iteration has already moved at the current point of the walk.
-    moved: BTreeSet<VarId>,
-    /// Those that the expression being walked moves: where in it, C doesn't say.
-    moving: BTreeSet<VarId>,
+    /// Scalars with one unconditional assignment so far in scope: what they stand for.
+    definitions: BTreeMap<VarId, Definition>,
+    /// How far this iteration has moved secondary induction variables at the current point of the walk, where it has; `None`:
+    /// not known.
+    moved: BTreeMap<VarId, Option<Linear>>,
+    /// Those that the expression being walked moves, and how often: where in it, C doesn't say.
+    moving: BTreeMap<VarId, usize>,
+    /// What inner loops move: see [`movement::Movements`].
+    moved_inside: BTreeMap<(LoopId, VarId), (Bound, Bound)>,
     assignments: BTreeMap<VarId, usize>,
     /// Results, as in [`LoopPlan`].
     pub bases: Vec<Base>,
@@ -93,8 +109,14 @@ pub struct Accesses<'a> {
     set_first: BTreeMap<VarId, Expr>,
     /// See [`LoopPlan`].
     pub moved_by_test: Option<(VarId, i64)>,
+    /// The scalar whose new value is being walked.
+    assigned: Option<VarId>,
+    /// Scalars in whose values the compiler may fuse a product with a sum, and where: only an accumulation may be so.
+    pub fusable: Vec<(VarId, u32)>,
     /// Loads of the very place that their own assignment then stores to (`x[index[i]] = x[index[i]] - v`), with that place.
     pub updated: BTreeMap<PlaceId, PlaceId>,
+    /// See [`LoopPlan`]; until pairs have been resolved, all that there are.
+    pub updates: BTreeMap<PlaceId, Update>,
 }
 
 /// Functions of libm whose results IEEE 754 or their definition fixes.
@@ -179,12 +201,16 @@ impl<'a> Accesses<'a> {
             work: 0,
             touches: 0,
             has_continue,
-            moved: BTreeSet::new(),
-            moving: BTreeSet::new(),
+            moved: BTreeMap::new(),
+            moving: BTreeMap::new(),
+            moved_inside: BTreeMap::new(),
             secondary: BTreeMap::new(),
             set_first: BTreeMap::new(),
             moved_by_test: None,
             updated: BTreeMap::new(),
+            updates: BTreeMap::new(),
+            assigned: None,
+            fusable: Vec::new(),
         };
         for head in heads {
             // Bounds are read at entry by the program itself, so they may read memory, which is then pinned.
@@ -197,7 +223,7 @@ impl<'a> Accesses<'a> {
                 accesses.note_invariant(&start.value)?;
             }
             if let [head] = heads {
-                accesses.find_secondary(head, body)?;
+                accesses.find_secondary(head, whole, body)?;
             }
             let level = accesses.level(head)?;
             accesses.dims.push(level);
@@ -208,8 +234,9 @@ impl<'a> Accesses<'a> {
 
     /// Finds the scalars that every iteration moves by the same amount: one assignment in the whole loop, which nothing can
     /// skip or repeat. Everything else in the loop's step is refused.
-    fn find_secondary(&mut self, head: &Counted, body: &Stmt) -> Result<(), Refused> {
-        let mut declared = BTreeSet::new();
+    fn find_secondary(&mut self, head: &Counted, whole: &LoopStmt, body: &Stmt) -> Result<(), Refused> {
+        // What is kept for a place in memory goes back there as a sum.
+        let mut declared: BTreeSet<VarId> = whole.cells.iter().map(|cell| cell.var).collect();
         nest::statements(body, &mut |s| {
             if let StmtKind::Declare { var, .. } = s.kind {
                 declared.insert(var);
@@ -246,30 +273,39 @@ impl<'a> Accesses<'a> {
                 self.set_first.insert(start.var, start.value.clone());
             }
         }
-        let mut updates = Vec::new();
-        if !self.has_continue {
-            nest::unconditional_updates(body, &mut updates);
+        let by_steps = self.moved_by_steps(&head.other_steps);
+        let mut in_body = BTreeSet::new();
+        nest::all_expressions(body, &mut |e| {
+            if let Some((place, _, true)) = nest::accessed_place(e) {
+                in_body.extend(is_scalar(self.unit, place));
+            }
+        });
+        for step in &head.other_steps {
+            let mut counts = false;
+            let mut others = false;
+            nest::expressions(step, &mut |e| {
+                if let Some((place, _, true)) = nest::accessed_place(e) {
+                    let moves = is_scalar(self.unit, place).is_some_and(|v| {
+                        self.secondary.contains_key(&v)
+                            || by_steps.contains_key(&v) && !declared.contains(&v) && !in_body.contains(&v)
+                    });
+                    counts |= moves;
+                    others |= !moves;
+                }
+            });
+            if !counts || others {
+                let text = format!("its step does more than count in line {}", step.span.line);
+                return Err(Reason::new(Kind::NotCounted, text));
+            }
         }
-        let in_body = updates.len();
-        updates.extend(&head.other_steps);
-        for (number, update) in updates.into_iter().enumerate() {
-            let found = nest::accessed_place(update)
-                .and_then(|(place, ..)| is_scalar(self.unit, place))
-                .filter(|v| self.assignments.get(v) == Some(&1) && !declared.contains(v));
-            let found = match found {
-                Some(v) if self.secondary.contains_key(&v) => continue,
-                Some(v) => self.movement(update).map(|step| (v, step)),
-                None => None,
-            };
-            match found {
-                Some((v, step)) => {
-                    self.secondary.insert(v, step);
-                }
-                None if number >= in_body => {
-                    let text = format!("its step does more than count in line {}", update.span.line);
-                    return Err(Reason::new(Kind::NotCounted, text));
-                }
-                None => {}
+        let movements = match self.has_continue {
+            true => movement::Movements::default(),
+            false => self.movements(body),
+        };
+        self.moved_inside = movements.inner;
+        for (v, step) in by_steps.into_iter().chain(movements.body) {
+            if v != head.iv && !declared.contains(&v) && !self.secondary.contains_key(&v) {
+                self.secondary.insert(v, step);
             }
         }
         if head.control.is_some() {
@@ -287,36 +323,8 @@ impl<'a> Accesses<'a> {
         Place { id: PlaceId(u32::MAX), kind: PlaceKind::Var(v), ty: self.unit.var(v).ty, span }
     }
 
-    /// What an assignment adds to its scalar in each iteration (bytes for pointers).
-    fn movement(&mut self, update: &Expr) -> Option<Bound> {
-        let fixed = |form: Linear| form.terms.is_empty().then_some(form.constant);
-        match &update.kind {
-            ExprKind::IncDec { place, amount, .. } => {
-                let kind = self.unit.types.as_int(place.ty.ty);
-                let counts = kind.is_some_and(|k| k.size() <= 8 && k != IntKind::Bool)
-                    || self.unit.types.pointee(place.ty.ty).is_some();
-                (counts && !place.ty.quals.is_volatile && !place.ty.quals.is_atomic)
-                    .then(|| constant(*amount))
-            }
-            ExprKind::PtrAssign { place, index, stride } if !place.ty.quals.is_volatile => {
-                let stride = i64::try_from(*stride).ok()?;
-                fixed(self.linear(index, 0)?.times(&constant(stride))?)
-            }
-            ExprKind::AssignOp { op: op @ (BinOp::Add | BinOp::Sub), place, value, compute } => {
-                let kind = self.unit.types.as_int(place.ty.ty).filter(|k| k.size() <= 8)?;
-                self.unit.types.as_int(compute.ty)?;
-                if kind == IntKind::Bool || place.ty.quals.is_volatile || place.ty.quals.is_atomic {
-                    return None;
-                }
-                let amount = self.linear(value, 0)?;
-                fixed(if *op == BinOp::Sub { amount.negated()? } else { amount })
-            }
-            _ => None,
-        }
-    }
-
-    /// A secondary induction variable as a linear form, without its value at entry; `after`: after this iteration's move.
-    fn secondary_form(&mut self, v: VarId, after: bool) -> Option<Linear> {
+    /// A secondary induction variable as a linear form, without its value at entry, `moved` after its iteration's start.
+    fn secondary_form(&mut self, v: VarId, moved: &Linear) -> Option<Linear> {
         let step = self.secondary.get(&v)?.clone();
         let dim = self.dims.first()?;
         let (id, one) = (dim.id, Linear::induction(dim.id, &Linear::number(constant(0)))?);
@@ -329,39 +337,113 @@ impl<'a> Accesses<'a> {
                 one.times(&constant(amount / counter))?
             }
         };
-        if after { form.plus(&Linear::number(step)) } else { Some(form) }
+        form.plus(moved)
     }
 
-    /// The secondary induction variable whose value `e` is, and whether it is the one after this iteration's move.
-    fn secondary_value(&self, e: &Expr) -> Option<(VarId, bool)> {
-        let (place, after) = match &e.kind {
-            ExprKind::Load(place) => (place, None),
-            ExprKind::IncDec { place, post, .. } => (place, Some(!post)),
-            ExprKind::PtrAssign { place, .. } => (place, Some(true)),
+    /// How far an iteration has moved a variable so far.
+    fn moved_so_far(&self, v: VarId) -> Option<Linear> {
+        self.moved.get(&v).cloned().unwrap_or_else(|| Some(Linear::number(constant(0))))
+    }
+
+    /// The secondary induction variable whose value `e` is, and how far its iteration has then moved it.
+    fn secondary_value(&mut self, e: &Expr) -> Option<(VarId, Linear)> {
+        let place = match &e.kind {
+            ExprKind::Load(place) | ExprKind::IncDec { place, .. } | ExprKind::PtrAssign { place, .. } => {
+                place
+            }
             _ => return None,
         };
         let v = is_scalar(self.unit, place).filter(|v| self.secondary.contains_key(v))?;
-        match after {
-            Some(after) => Some((v, after)),
-            None => (!self.moving.contains(&v)).then(|| (v, self.moved.contains(&v))),
+        let moved = self.moved_so_far(v)?;
+        let moving = self.moving.get(&v).copied().unwrap_or(0);
+        match &e.kind {
+            ExprKind::Load(_) => (moving == 0).then_some((v, moved)),
+            ExprKind::IncDec { post: true, .. } if moving == 1 => Some((v, moved)),
+            _ if moving == 1 => Some((v, moved.plus(&Linear::number(self.added(e, true)?))?)),
+            _ => None,
         }
     }
 
     /// Walks an expression that is evaluated as a whole before anything that follows.
     fn full_expression(&mut self, e: &Expr) -> Result<(), Refused> {
-        let mut moving = BTreeSet::new();
+        let mut updates = Vec::new();
         nest::expressions(e, &mut |e| {
             if let Some((place, _, true)) = nest::accessed_place(e)
                 && let Some(v) = is_scalar(self.unit, place)
                 && self.secondary.contains_key(&v)
             {
-                moving.insert(v);
+                updates.push((v, e));
             }
         });
+        let mut moving = BTreeMap::new();
+        for (v, _) in &updates {
+            *moving.entry(*v).or_default() += 1;
+        }
+        // What is assigned is computed before anything moves.
+        let mut moved = Vec::new();
+        for (v, update) in &updates {
+            let now = match &update.kind {
+                _ if moving[v] > 1 => None,
+                ExprKind::Assign(_, value) => self.moved_to(*v, value),
+                _ => self.added(update, true).and_then(|by| self.moved_so_far(*v)?.plus(&Linear::number(by))),
+            };
+            moved.push((*v, now));
+        }
         self.moving = moving;
         let result = self.expression(e);
-        self.moved.append(&mut self.moving);
+        self.moving.clear();
+        self.moved.extend(moved);
         result
+    }
+
+    /// How far a variable has been moved when it is assigned a value.
+    fn moved_to(&mut self, v: VarId, value: &Expr) -> Option<Linear> {
+        let place = self.variable(v, value.span);
+        let ty = QualType { ty: place.ty.ty, quals: Quals::default() };
+        let at_start = Expr { kind: ExprKind::Load(place), ty, span: value.span };
+        let so_far = self.moved.remove(&v);
+        let is_pointer = self.unit.types.pointee(ty.ty).is_some();
+        let start = match is_pointer {
+            true => self.pointer(&at_start, 0).ok().map(|(base, form)| (Some(base), form)),
+            false => Some((None, self.linear(&at_start, 0))),
+        };
+        if let Some(so_far) = so_far {
+            self.moved.insert(v, so_far);
+        }
+        let (base, start) = start?;
+        let new = match is_pointer {
+            true => self.pointer(value, 0).ok().filter(|(other, _)| Some(*other) == base)?.1,
+            false => self.linear(value, 0),
+        };
+        let moved = new?.plus(&start?.negated()?)?;
+        // An iteration like any other.
+        let is_fixed = self.dims.iter().all(|dim| !moved.terms.contains_key(&dim.id));
+        is_fixed.then_some(moved)
+    }
+
+    /// Where an inner loop begins: what it moves depends on its turn. Gives back how far everything is moved behind it.
+    fn enter_turns(&mut self, l: &LoopStmt) -> Vec<(VarId, Option<Linear>)> {
+        let mut assigned = BTreeSet::new();
+        let mut note = |e: &Expr| {
+            if let Some((place, _, true)) = nest::accessed_place(e) {
+                assigned.extend(is_scalar(self.unit, place));
+            }
+        };
+        nest::all_expressions(&l.body, &mut note);
+        l.cond.iter().chain(&l.step).for_each(|e| nest::expressions(e, &mut note));
+        let mut behind = Vec::new();
+        for v in assigned.into_iter().filter(|v| self.secondary.contains_key(v)) {
+            let so_far = self.moved_so_far(v);
+            let known =
+                self.moved_inside.get(&(l.id, v)).cloned().zip(so_far).and_then(|((by, all), so_far)| {
+                    let turn = Linear::induction(l.id, &Linear::number(constant(0)))?.times(&by)?;
+                    Some((so_far.plus(&turn)?, so_far.plus(&Linear::number(all))?))
+                });
+            let (inside, after) = known.unzip();
+            self.moved.insert(v, inside);
+            behind.push((v, after));
+        }
+        behind
     }
 
     /// Range of a dimension's distance from its first value.
@@ -421,8 +503,22 @@ impl<'a> Accesses<'a> {
         let width = self.width(place)?;
         let ty = place.ty;
         let address = Expr { kind: ExprKind::AddressOf(place.clone()), ty, span: place.span };
-        self.pinned.push(Pinned { address, width });
+        self.pinned.push(Pinned { address, width, is_kept: false });
         Ok(())
+    }
+
+    /// Base and byte offset of a place that the loop keeps in a variable, and its index among what is pinned. `None`: the
+    /// same place isn't found in all iterations.
+    pub fn keep(&mut self, place: &Place) -> Result<Option<(BaseId, Linear, usize)>, Refused> {
+        let (base, offset) = self.location(place, 0)?;
+        let fixed = offset.filter(|offset| offset.terms.is_empty());
+        let Some(offset) = fixed.filter(|_| !matches!(self.bases[base.0 as usize], Base::Dynamic)) else {
+            return Ok(None);
+        };
+        self.pin(place)?;
+        let pin = self.pinned.len() - 1;
+        self.pinned[pin].is_kept = true;
+        Ok(Some((base, offset, pin)))
     }
 
     fn supported(&self, place: &Place) -> Result<(), Refused> {
@@ -537,11 +633,11 @@ impl<'a> Accesses<'a> {
                         self.live_ins.insert(v);
                         return Some(self.entry_number(e));
                     }
-                    let (definition, loops) = self.definitions.get(&v).cloned()?;
-                    if loops > self.inner.len() {
-                        return None;
-                    }
-                    return self.linear(&definition, depth + 1);
+                    let definition = self.definition(v)?;
+                    return match definition.form {
+                        Some((_, form)) => Some(form),
+                        None => self.linear(&definition.value, depth + 1),
+                    };
                 }
                 let value = self.invariant_load(p)?;
                 Some(Linear::number(Bound::Value(value)))
@@ -589,8 +685,8 @@ impl<'a> Accesses<'a> {
     }
 
     fn secondary_number(&mut self, e: &Expr, kind: IntKind) -> Option<Linear> {
-        let (v, after) = self.secondary_value(e)?;
-        let form = self.secondary_form(v, after)?;
+        let (v, moved) = self.secondary_value(e)?;
+        let form = self.secondary_form(v, &moved)?;
         let at_entry = match self.set_first.get(&v).cloned() {
             Some(value) => self.linear(&value, 1).and_then(|start| start.plus(&self.moved_by_test(v))),
             None => None,
@@ -729,11 +825,11 @@ impl<'a> Accesses<'a> {
         if depth > 24 {
             return Ok((self.base(Base::Dynamic), None));
         }
-        if let Some((v, after)) = self.secondary_value(e) {
+        if let Some((v, moved)) = self.secondary_value(e) {
             if let Some(value) = self.set_first.get(&v).cloned() {
                 let bases = self.bases.len();
                 let (base, start) = self.pointer(&value, depth + 1)?;
-                let form = self.secondary_form(v, after);
+                let form = self.secondary_form(v, &moved);
                 let offset =
                     start.zip(form).and_then(|(start, form)| start.plus(&form)?.plus(&self.moved_by_test(v)));
                 if offset.is_some() {
@@ -742,7 +838,7 @@ impl<'a> Accesses<'a> {
                 self.bases.truncate(bases);
             }
             self.live_ins.insert(v);
-            return Ok((self.base(Base::Pointer { var: v }), self.secondary_form(v, after)));
+            return Ok((self.base(Base::Pointer { var: v }), self.secondary_form(v, &moved)));
         }
         match &e.kind {
             ExprKind::PtrAdd { pointer, index, stride } => {
@@ -765,10 +861,11 @@ impl<'a> Accesses<'a> {
                         self.live_ins.insert(v);
                         return Ok((self.base(Base::Pointer { var: v }), Some(Linear::number(constant(0)))));
                     }
-                    if let Some((definition, loops)) = self.definitions.get(&v).cloned()
-                        && loops <= self.inner.len()
-                    {
-                        return self.pointer(&definition, depth + 1);
+                    if let Some(definition) = self.definition(v) {
+                        return match definition.form {
+                            Some((Some(base), form)) => Ok((base, Some(form))),
+                            _ => self.pointer(&definition.value, depth + 1),
+                        };
                     }
                     return Ok((self.base(Base::Dynamic), None));
                 }
@@ -854,6 +951,7 @@ impl<'a> Accesses<'a> {
                 unconditional: self.path.is_empty() && !self.has_continue,
                 affine,
                 may_change_pin: false,
+                may_touch_kept: false,
                 logged: false,
             });
             let inner = self.inner.iter().map(|l| (l.id, l.range.clone())).collect();
@@ -968,7 +1066,7 @@ impl<'a> Accesses<'a> {
                     && types.as_float(e.ty.ty).is_some()
                     && (product(a) || product(b))
                 {
-                    return Err(contraction(line));
+                    self.may_fuse(line)?;
                 }
                 self.expression(a)?;
                 self.expression(b)
@@ -991,7 +1089,7 @@ impl<'a> Accesses<'a> {
                 self.operand(b)
             }
             ExprKind::Assign(p, value) => {
-                self.expression(value)?;
+                self.in_value_of(p, |s| s.expression(value))?;
                 self.write(p, false)?;
                 self.note_update(p, value);
                 self.define(p, Some(value));
@@ -1009,9 +1107,9 @@ impl<'a> Accesses<'a> {
                     && types.as_float(compute.ty).is_some()
                     && matches!(value.kind, ExprKind::Binary(BinOp::Mul, ..))
                 {
-                    return Err(contraction(line));
+                    self.in_value_of(place, |s| s.may_fuse(line))?;
                 }
-                self.expression(value)?;
+                self.in_value_of(place, |s| s.expression(value))?;
                 self.write(place, true)?;
                 self.define(place, None);
                 Ok(())
@@ -1054,6 +1152,30 @@ impl<'a> Accesses<'a> {
                 }
                 args.iter().try_for_each(|a| self.expression(a))
             }
+        }
+    }
+
+    /// Walks what a place is assigned.
+    fn in_value_of(
+        &mut self,
+        place: &Place,
+        work: impl FnOnce(&mut Self) -> Result<(), Refused>,
+    ) -> Result<(), Refused> {
+        let outer = std::mem::replace(&mut self.assigned, is_scalar(self.unit, place));
+        let result = work(self);
+        self.assigned = outer;
+        result
+    }
+
+    /// A product and a sum that the compiler may fuse. Which ones it does is not known, so bits that it gives can't be had
+    /// elsewhere; except where the user has given the accumulation free that they end in.
+    fn may_fuse(&mut self, line: u32) -> Result<(), Refused> {
+        match self.assigned {
+            Some(v) if self.options.reassociate => {
+                self.fusable.push((v, line));
+                Ok(())
+            }
+            _ => Err(contraction(line)),
         }
     }
 
@@ -1104,6 +1226,11 @@ impl<'a> Accesses<'a> {
         self.access(p, reads, true)
     }
 
+    /// What a scalar stands for at this point.
+    fn definition(&self, v: VarId) -> Option<Definition> {
+        self.definitions.get(&v).filter(|definition| definition.loops <= self.inner.len()).cloned()
+    }
+
     /// Remembers what a scalar stands for, if this is its only assignment and nothing can skip it.
     fn define(&mut self, p: &Place, value: Option<&Expr>) {
         let Some(v) = is_scalar(self.unit, p) else { return };
@@ -1112,24 +1239,31 @@ impl<'a> Accesses<'a> {
 
     fn set_definition(&mut self, v: VarId, value: Option<&Expr>) {
         let unconditional = self.path.len() == self.inner.len();
-        // What moves later in the iteration would mean something else where the definition is used.
-        let value = value.filter(|value| {
-            let mut stays = true;
-            nest::expressions(value, &mut |e| {
-                if let Some((place, ..)) = nest::accessed_place(e) {
-                    stays &= nest::root_variable(place).is_none_or(|v| !self.secondary.contains_key(&v));
-                }
-            });
-            stays
+        // Declared and assigned apart are two.
+        let is_only = self.assignments.get(&v).copied().unwrap_or(0) == 1;
+        let Some(value) = value.filter(|_| unconditional && is_only) else {
+            self.definitions.remove(&v);
+            return;
+        };
+        let mut stays = true;
+        nest::expressions(value, &mut |e| {
+            if let Some((place, ..)) = nest::accessed_place(e) {
+                stays &= nest::root_variable(place).is_none_or(|v| !self.secondary.contains_key(&v));
+            }
         });
-        match value {
-            // Declared and assigned apart are two.
-            Some(value) if unconditional && self.assignments.get(&v).copied().unwrap_or(0) == 1 => {
-                self.definitions.insert(v, (value.clone(), self.inner.len()));
+        let loops = self.inner.len();
+        // What moves later in the iteration would mean something else where the definition is used.
+        let form = match stays {
+            true => None,
+            false if self.unit.types.pointee(value.ty.ty).is_some() => {
+                self.pointer(value, 0).ok().and_then(|(base, form)| Some((Some(base), form?)))
             }
-            _ => {
-                self.definitions.remove(&v);
-            }
+            false => self.linear(value, 0).map(|form| (None, form)),
+        };
+        if stays || form.is_some() {
+            self.definitions.insert(v, Definition { value: value.clone(), form, loops });
+        } else {
+            self.definitions.remove(&v);
         }
     }
 
@@ -1185,11 +1319,21 @@ impl<'a> Accesses<'a> {
             StmtKind::Block(list) => list.iter().try_for_each(|s| self.statement(s)),
             StmtKind::If { cond, then, otherwise } => {
                 self.full_expression(cond)?;
+                let before = self.moved.clone();
                 self.conditionally(|a| a.statement(then))?;
-                match otherwise {
-                    Some(otherwise) => self.conditionally(|a| a.statement(otherwise)),
-                    None => Ok(()),
+                let after_then = std::mem::replace(&mut self.moved, before);
+                if let Some(otherwise) = otherwise {
+                    self.conditionally(|a| a.statement(otherwise))?;
                 }
+                let otherwise = std::mem::replace(&mut self.moved, after_then);
+                let moved: BTreeSet<VarId> = self.moved.keys().chain(otherwise.keys()).copied().collect();
+                for v in moved {
+                    let one = self.moved_so_far(v);
+                    let other =
+                        otherwise.get(&v).cloned().unwrap_or_else(|| Some(Linear::number(constant(0))));
+                    self.moved.insert(v, one.filter(|one| Some(one) == other.as_ref()));
+                }
+                Ok(())
             }
             StmtKind::Loop(l) => self.inner_loop(l),
             _ => Err(format!("it has a statement in line {} that is not supported", s.span.line).into()),
@@ -1211,20 +1355,22 @@ impl<'a> Accesses<'a> {
         self.inner.push(level);
         self.next_path += 1;
         self.path.push(self.next_path);
+        let behind = self.enter_turns(l);
         let result = (|| {
             if let Some(cond) = &l.cond {
-                self.expression(cond)?;
+                self.full_expression(cond)?;
             }
             self.statement(&l.body)?;
             match &l.step {
-                Some(step) => self.expression(step),
+                Some(step) => self.full_expression(step),
                 None => Ok(()),
             }
         })();
+        self.moved.extend(behind);
         self.path.pop();
         self.inner.pop();
         let inside = self.inner.len();
-        self.definitions.retain(|_, (_, loops)| *loops <= inside);
+        self.definitions.retain(|_, definition| definition.loops <= inside);
         let often = |before: u64, now: u64| before + (now - before).saturating_mul(32);
         (self.work, self.touches) = (often(before.0, self.work), often(before.1, self.touches));
         result
@@ -1292,7 +1438,8 @@ impl<'a> Accesses<'a> {
     }
 }
 
-fn contraction(line: u32) -> Refused {
+/// Why a product and a sum keep a loop where it is.
+pub fn contraction(line: u32) -> Refused {
     let text =
         format!("the compiler may fuse the product and sum in line {line} (-ffp-contract=off forbids it)");
     Reason::new(Kind::FloatingPointContraction, text).settled_by([Advice::NoContraction])

@@ -2,6 +2,7 @@
 
 pub mod access;
 pub mod alias;
+pub mod cells;
 pub mod counted;
 pub mod inline;
 pub mod linear;
@@ -9,4 +10,7 @@ pub mod nest;
 pub mod options;
 pub mod plan;
 pub mod reason;
+pub mod reductions;
 pub mod scalars;
+pub mod structured;
+pub mod updates;

@@ -114,45 +114,47 @@ pub fn accessed_place(expr: &Expr) -> Option<(&Place, bool, bool)> {
 
 /// The assignments to variables that every iteration makes exactly once: not under a condition, not in an inner loop.
 pub fn unconditional_updates<'a>(s: &'a Stmt, out: &mut Vec<&'a Expr>) {
-    fn scan<'a>(e: &'a Expr, out: &mut Vec<&'a Expr>) {
-        match &e.kind {
-            ExprKind::LogicalAnd(a, _) | ExprKind::LogicalOr(a, _) | ExprKind::Conditional(a, ..) => {
-                scan(a, out)
-            }
-            ExprKind::Unary(_, a) | ExprKind::Cast(a) => scan(a, out),
-            ExprKind::Binary(_, a, b)
-            | ExprKind::Comma(a, b)
-            | ExprKind::PtrAdd { pointer: a, index: b, .. }
-            | ExprKind::PtrDiff { left: a, right: b, .. } => {
-                scan(a, out);
-                scan(b, out);
-            }
-            ExprKind::Call { args, .. } => args.iter().for_each(|a| scan(a, out)),
-            _ => {
-                let Some((place, ..)) = accessed_place(e) else { return };
-                let mut place = place;
-                while let PlaceKind::Field { base, .. } = &place.kind {
-                    place = base;
-                }
-                match &place.kind {
-                    PlaceKind::Deref(pointer) => scan(pointer, out),
-                    _ => out.push(e),
-                }
-                match &e.kind {
-                    ExprKind::Assign(_, value)
-                    | ExprKind::AssignOp { value, .. }
-                    | ExprKind::PtrAssign { index: value, .. } => scan(value, out),
-                    _ => {}
-                }
-            }
-        }
-    }
     match &s.kind {
         StmtKind::Block(list) => list.iter().for_each(|s| unconditional_updates(s, out)),
         StmtKind::Expr(e)
         | StmtKind::Declare { init: Some(Init::Scalar(e)), .. }
-        | StmtKind::If { cond: e, .. } => scan(e, out),
+        | StmtKind::If { cond: e, .. } => unconditional_parts(e, out),
         _ => {}
+    }
+}
+
+/// The accesses of variables in an expression that its evaluation makes in any case.
+pub fn unconditional_parts<'a>(e: &'a Expr, out: &mut Vec<&'a Expr>) {
+    match &e.kind {
+        ExprKind::LogicalAnd(a, _) | ExprKind::LogicalOr(a, _) | ExprKind::Conditional(a, ..) => {
+            unconditional_parts(a, out)
+        }
+        ExprKind::Unary(_, a) | ExprKind::Cast(a) => unconditional_parts(a, out),
+        ExprKind::Binary(_, a, b)
+        | ExprKind::Comma(a, b)
+        | ExprKind::PtrAdd { pointer: a, index: b, .. }
+        | ExprKind::PtrDiff { left: a, right: b, .. } => {
+            unconditional_parts(a, out);
+            unconditional_parts(b, out);
+        }
+        ExprKind::Call { args, .. } => args.iter().for_each(|a| unconditional_parts(a, out)),
+        _ => {
+            let Some((place, ..)) = accessed_place(e) else { return };
+            let mut place = place;
+            while let PlaceKind::Field { base, .. } = &place.kind {
+                place = base;
+            }
+            match &place.kind {
+                PlaceKind::Deref(pointer) => unconditional_parts(pointer, out),
+                _ => out.push(e),
+            }
+            match &e.kind {
+                ExprKind::Assign(_, value)
+                | ExprKind::AssignOp { value, .. }
+                | ExprKind::PtrAssign { index: value, .. } => unconditional_parts(value, out),
+                _ => {}
+            }
+        }
     }
 }
 

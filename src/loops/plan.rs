@@ -6,7 +6,7 @@
 //! [`Bound`] expressions over live-in scalars; generated code evaluates them in 64-bit arithmetic that notices
 //! overflow (an overflow means: the loop runs as it stood).
 
-use crate::c::hir::{Expr, IntKind, LoopId, PlaceId, Span, VarId};
+use crate::c::hir::{Expr, IntKind, LoopId, LoopStmt, Place, PlaceId, Span, VarId};
 use crate::loops::reason::Reason;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -139,6 +139,45 @@ pub enum ScalarRole {
     Private { last_value: bool },
     /// Only ever combined by one associative and commutative operation; `kind` is the variable's type.
     Reduction { op: ReductionOp, kind: IntKind },
+    /// The same over floating-point numbers, where rounding makes the order part of the result and the user has given it
+    /// free; `op` is a sum or a product.
+    Accumulation { op: ReductionOp },
+    /// Only ever replaced by what compares with it in one way, so that it ends as the least or greatest of these values, and
+    /// as the first or last one among equals.
+    Extreme { taking: Taking },
+    /// Assigned exactly where an extreme is: its value after the loop comes from the same iteration.
+    Companion { of: VarId },
+}
+
+/// When an extreme takes a new value: `new relation old`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Taking {
+    /// One of `Lt`, `Le`, `Gt` and `Ge`.
+    pub relation: Relation,
+    /// Also where one of them is a NaN, because the condition is a negated comparison.
+    pub unordered: bool,
+}
+
+impl ScalarRole {
+    /// Whether the variable's value after the loop is something that the loop computes in its iterations.
+    pub fn is_result(&self) -> bool {
+        matches!(
+            self,
+            ScalarRole::Reduction { .. }
+                | ScalarRole::Accumulation { .. }
+                | ScalarRole::Extreme { .. }
+                | ScalarRole::Companion { .. }
+                | ScalarRole::Private { last_value: true }
+        )
+    }
+    /// Whether it is computed in parts of the iterations, which are put together in order.
+    pub fn is_in_parts(&self) -> bool {
+        matches!(self, ScalarRole::Accumulation { .. } | ScalarRole::Extreme { .. })
+    }
+    /// Whether the loop goes on from the value that the variable has before it.
+    pub fn goes_on(&self) -> bool {
+        self.is_result() && *self != (ScalarRole::Private { last_value: true })
+    }
 }
 
 /// Operations that reductions may have. All are exact on wrapping integers in any order.
@@ -152,6 +191,15 @@ pub enum ReductionOp {
     Xor,
     Min,
     Max,
+}
+
+/// A store that combines what is there with a value, by an operation whose order doesn't matter; see `loops::updates`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Update {
+    /// The operation, on wrapping integers of the place's width.
+    pub op: ReductionOp,
+    /// Where the old value is loaded: the same place, or another occurrence of it.
+    pub load: PlaceId,
 }
 
 /// Index into [`LoopPlan::bases`].
@@ -198,6 +246,8 @@ pub struct Site {
     pub affine: Option<Affine>,
     /// Stores: whether it may change a pinned word for all that is known before the entry.
     pub may_change_pin: bool,
+    /// Whether it may touch a place that the loop keeps in a variable, for all that is known before the entry.
+    pub may_touch_kept: bool,
     /// Whether accesses must be logged when the loop is speculated (it takes part in an unresolved pair, and is no
     /// load that the same iteration's unconditional store to the same address stands for).
     pub logged: bool,
@@ -234,6 +284,19 @@ pub struct Pinned {
     pub address: Expr,
     /// Bytes.
     pub width: u32,
+    /// Whether it is a place that the loop keeps in a variable: then nothing else in the loop may touch it at all.
+    pub is_kept: bool,
+}
+
+/// A place in memory that the loop keeps in a variable.
+#[derive(Clone, Debug)]
+pub struct Kept {
+    /// The variable, which the program doesn't have.
+    pub var: VarId,
+    /// Index of the place in [`LoopPlan::pinned`].
+    pub pin: usize,
+    /// The place.
+    pub place: Place,
 }
 
 /// Something that must hold at entry for the affine forms to be true.
@@ -297,10 +360,17 @@ pub struct LoopPlan {
     pub site_of: BTreeMap<PlaceId, (Option<SiteId>, Option<SiteId>)>,
     /// Unresolved pairs; empty for parallel loops.
     pub pairs: Vec<Pair>,
+    /// By the place that they store to: updates that may meet each other in different iterations. Each has to be made in one
+    /// piece, so the loop can't run in place on several threads.
+    pub updates: BTreeMap<PlaceId, Update>,
     /// How the iterations' addresses can be found out before they run, where pairs would need logs otherwise.
     pub inspection: Option<Inspection>,
     /// Memory that must not change.
     pub pinned: Vec<Pinned>,
+    /// Places in memory that the loop keeps in variables, and the loop as it then is.
+    pub kept: Vec<Kept>,
+    /// See `kept`; `None`: as it stands.
+    pub held: Option<Box<LoopStmt>>,
     /// Conditions of the affine forms.
     pub assumptions: Vec<Assumption>,
     /// Whether the programmer says that iterations are independent: then it is worth code whatever it costs.
@@ -315,4 +385,15 @@ pub struct LoopPlan {
     pub work: u64,
     /// Memory accesses among them.
     pub touches: u64,
+}
+
+impl LoopPlan {
+    /// Whether the order of the iterations is part of a result, so that it is the same wherever the loop runs.
+    pub fn is_ordered(&self) -> bool {
+        self.scalars.values().any(|role| matches!(role, ScalarRole::Accumulation { .. }))
+    }
+    /// Whether some result is computed in parts, which are put together in order.
+    pub fn has_parts(&self) -> bool {
+        self.scalars.values().any(ScalarRole::is_in_parts)
+    }
 }

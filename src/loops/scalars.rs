@@ -3,9 +3,9 @@
 //! A structured walk over one iteration finds which variables are read before they are written on some path, and which are
 //! written on every path. Source: scalar privatization and reduction recognition as in the chapter's section 4.4.1.
 
-use super::nest;
 use super::plan::{Bound, ReductionOp, ScalarRole};
 use super::reason::{AccessNote, Advice, Kind, Reason};
+use super::{nest, reductions};
 use crate::c::hir::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -331,7 +331,23 @@ pub fn roles(
     }
     let outside: Vec<VarId> =
         flow.written.iter().copied().filter(|v| !declared.contains(v) && !roles.contains_key(v)).collect();
+    // Extremes first: they say what becomes of the variables that are assigned beside them.
+    for &v in outside.iter().filter(|v| flow.exposed.contains(v)) {
+        let number = is_exact(unit, v) || is_accumulable(unit, v);
+        let Some(found) = reductions::extreme(unit, body, v).filter(|_| number) else { continue };
+        if found.companions.is_empty() && reductions::reduction(unit, body, v).is_some() && is_exact(unit, v)
+        {
+            continue;
+        }
+        if found.companions.iter().all(|c| outside.contains(c) && !roles.contains_key(c)) {
+            roles.insert(v, ScalarRole::Extreme { taking: found.taking });
+            roles.extend(found.companions.iter().map(|c| (*c, ScalarRole::Companion { of: v })));
+        }
+    }
     for v in outside {
+        if roles.contains_key(&v) {
+            continue;
+        }
         let name = &unit.var(v).name;
         if !flow.exposed.contains(&v) {
             let last_value = live.contains(&v);
@@ -342,27 +358,25 @@ pub fn roles(
             roles.insert(v, ScalarRole::Private { last_value });
             continue;
         }
-        match reduction(unit, body, v) {
-            Some(op) => match unit.types.as_int(unit.var(v).ty.ty) {
-                Some(kind) if kind.size() <= 8 && kind != IntKind::Bool => {
-                    roles.insert(v, ScalarRole::Reduction { op, kind });
-                }
-                _ if unit.types.as_float(unit.var(v).ty.ty).is_some() => {
-                    let licence = if reassociate {
-                        "reordering it is allowed, but floating-point reductions run in source order so far"
-                    } else {
-                        "the order of its additions is part of the result"
-                    };
-                    let text = format!("a floating-point value is accumulated in {name}: {licence}");
+        let ty = unit.var(v).ty.ty;
+        let role = match (reductions::reduction(unit, body, v), unit.types.as_int(ty)) {
+            (Some(op), Some(kind)) if is_exact(unit, v) => ScalarRole::Reduction { op, kind },
+            (Some(op @ (ReductionOp::Add | ReductionOp::Mul)), None) if is_accumulable(unit, v) => {
+                if !reassociate {
+                    let text = format!(
+                        "a floating-point value is accumulated in {name}: the order of its additions is part of the result \
+                         (-fparagon-reassoc or -ffast-math give it free)"
+                    );
                     let apart = (op == ReductionOp::Add).then(|| Advice::SumApart(name.clone()));
                     return Err(Reason::new(Kind::FloatingPointOrder, text)
                         .about(accesses_of(unit, body, v))
-                        .settled_by(apart));
+                        .settled_by(apart.into_iter().chain([Advice::Reassociate])));
                 }
-                _ => return Err(carried(unit, body, v)),
-            },
-            None => return Err(carried(unit, body, v)),
-        }
+                ScalarRole::Accumulation { op }
+            }
+            _ => return Err(carried(unit, body, v)),
+        };
+        roles.insert(v, role);
     }
     // A variable declared inside that is read before it is written carries garbage, not a value of another iteration;
     // such code is not touched.
@@ -527,162 +541,14 @@ fn has_unseen_length(unit: &TranslationUnit, ty: TypeId) -> bool {
     }
 }
 
-/// Whether every occurrence of `v` in `body` is one update by one operation that may be reordered.
-fn reduction(unit: &TranslationUnit, body: &Stmt, v: VarId) -> Option<ReductionOp> {
-    let mut found: Option<ReductionOp> = None;
-    let mut accounted = 0usize;
-    let mut agree = |op: ReductionOp, occurrences: usize, accounted: &mut usize| {
-        *accounted += occurrences;
-        match found {
-            None => {
-                found = Some(op);
-                true
-            }
-            Some(known) => known == op,
-        }
-    };
-    let mut good = true;
-    nest::statements(body, &mut |s| match &s.kind {
-        StmtKind::Expr(e) => {
-            if let Some((op, occurrences)) = update(unit, e, v) {
-                good &= agree(op, occurrences, &mut accounted);
-            }
-        }
-        StmtKind::If { cond, then, otherwise: None } => {
-            if let Some(op) = conditional_extreme(cond, then, v) {
-                // The assignment inside is visited again as a statement, but is no update by itself.
-                good &= agree(op, 2, &mut accounted);
-            }
-        }
-        _ => {}
-    });
-    let mut occurrences = 0usize;
-    nest::all_expressions(body, &mut |e| {
-        if let Some((p, reads, writes)) = nest::accessed_place(e)
-            && matches!(p.kind, PlaceKind::Var(x) if x == v)
-        {
-            occurrences += usize::from(reads && !writes) + usize::from(writes);
-        }
-    });
-    found.filter(|_| good && occurrences == accounted)
+/// Whether reductions of a variable are exact in any order: an integer.
+fn is_exact(unit: &TranslationUnit, v: VarId) -> bool {
+    unit.types.as_int(unit.var(v).ty.ty).is_some_and(|kind| kind.size() <= 8 && kind != IntKind::Bool)
 }
 
-fn mentions(e: &Expr, v: VarId) -> bool {
-    let mut found = false;
-    nest::expressions(e, &mut |e| {
-        if let Some((p, ..)) = nest::accessed_place(e) {
-            found |= matches!(p.kind, PlaceKind::Var(x) if x == v);
-        }
-    });
-    found
-}
-
-/// Whether `e` is the value of `v`, at most widened: a conversion that loses bits in each iteration is no part of a
-/// reduction.
-fn is_load_of(unit: &TranslationUnit, e: &Expr, v: VarId) -> bool {
-    match &e.kind {
-        ExprKind::Load(Place { kind: PlaceKind::Var(x), .. }) => *x == v,
-        ExprKind::Cast(inner) => keeps_bits(unit, e, v) && is_load_of(unit, inner, v),
-        _ => false,
-    }
-}
-
-/// Whether a conversion to the type of `e` keeps all bits that `v` has: to an integer type that is no narrower. `_Bool` keeps
-/// only whether there is a bit, floating types keep the first ones.
-fn keeps_bits(unit: &TranslationUnit, e: &Expr, v: VarId) -> bool {
-    match (unit.types.as_int(e.ty.ty), unit.types.as_int(unit.var(v).ty.ty)) {
-        (Some(to), Some(own)) => to != IntKind::Bool && to.size() >= own.size(),
-        // Accumulated floating values have a reason of their own.
-        (None, None) => true,
-        _ => false,
-    }
-}
-
-/// An expression statement that updates `v`, and how many occurrences of `v` it has.
-fn update(unit: &TranslationUnit, e: &Expr, v: VarId) -> Option<(ReductionOp, usize)> {
-    let is_v = |p: &Place| matches!(p.kind, PlaceKind::Var(x) if x == v);
-    let operation = |op: BinOp| match op {
-        BinOp::Add | BinOp::Sub => Some(ReductionOp::Add),
-        BinOp::Mul => Some(ReductionOp::Mul),
-        BinOp::And => Some(ReductionOp::And),
-        BinOp::Or => Some(ReductionOp::Or),
-        BinOp::Xor => Some(ReductionOp::Xor),
-        _ => None,
-    };
-    match &e.kind {
-        ExprKind::IncDec { place, .. } if is_v(place) => Some((ReductionOp::Add, 1)),
-        // An integer combined with a floating value is rounded each time: no reordering.
-        ExprKind::AssignOp { op, place, value, compute } if is_v(place) && !mentions(value, v) => {
-            let same = unit.types.as_int(compute.ty).is_some() == unit.types.as_int(place.ty.ty).is_some();
-            Some((operation(*op)?, 1)).filter(|_| same)
-        }
-        ExprKind::Assign(place, value) if is_v(place) => {
-            let mut value = &**value;
-            while let ExprKind::Cast(inner) = &value.kind {
-                if !keeps_bits(unit, value, v) {
-                    return None;
-                }
-                value = inner;
-            }
-            let integer =
-                unit.types.as_int(value.ty.ty).is_some() == unit.types.as_int(place.ty.ty).is_some();
-            match &value.kind {
-                ExprKind::Binary(op, a, b) if integer && is_load_of(unit, a, v) && !mentions(b, v) => {
-                    Some((operation(*op)?, 2))
-                }
-                ExprKind::Binary(op, a, b)
-                    if integer && is_load_of(unit, b, v) && !mentions(a, v) && *op != BinOp::Sub =>
-                {
-                    Some((operation(*op)?, 2))
-                }
-                ExprKind::Conditional(c, a, b) => {
-                    // m = x < m ? x : m, in all its spellings.
-                    let (other, v_first) = if is_load_of(unit, a, v) { (b, true) } else { (a, false) };
-                    if !(v_first || is_load_of(unit, b, v)) || mentions(other, v) {
-                        return None;
-                    }
-                    let less_is_v = comparison(c, other, v)?;
-                    // Chosen when the condition holds: v if v_first.
-                    let minimum = less_is_v == v_first;
-                    Some((if minimum { ReductionOp::Min } else { ReductionOp::Max }, 3))
-                }
-                _ => None,
-            }
-        }
-        _ => None,
-    }
-}
-
-/// For a comparison of `v` with `other`: whether it holds when `v` is the smaller one.
-fn comparison(c: &Expr, other: &Expr, v: VarId) -> Option<bool> {
-    let ExprKind::Binary(op, a, b) = &c.kind else { return None };
-    // Unconverted: a conversion could change the order.
-    let is_v = |e: &Expr| matches!(&e.kind, ExprKind::Load(Place { kind: PlaceKind::Var(x), .. }) if *x == v);
-    let v_left = is_v(a);
-    let compared = if v_left { b } else { a };
-    if !(v_left || is_v(b)) || !same(compared, other) {
-        return None;
-    }
-    match (op, v_left) {
-        (BinOp::Lt | BinOp::Le, true) | (BinOp::Gt | BinOp::Ge, false) => Some(true),
-        (BinOp::Gt | BinOp::Ge, true) | (BinOp::Lt | BinOp::Le, false) => Some(false),
-        _ => None,
-    }
-}
-
-/// `if (x < m) m = x;`
-fn conditional_extreme(cond: &Expr, then: &Stmt, v: VarId) -> Option<ReductionOp> {
-    let mut then = then;
-    while let StmtKind::Block(list) = &then.kind {
-        let [only] = &list[..] else { return None };
-        then = only;
-    }
-    let StmtKind::Expr(Expr { kind: ExprKind::Assign(place, value), .. }) = &then.kind else { return None };
-    if !matches!(place.kind, PlaceKind::Var(x) if x == v) || mentions(value, v) {
-        return None;
-    }
-    // It takes the new value when the condition holds: a minimum if v is then the larger one.
-    comparison(cond, value, v).map(|less_is_v| if less_is_v { ReductionOp::Max } else { ReductionOp::Min })
+/// Whether sums and products in a variable can be accumulated in parts: `float` and `double`.
+fn is_accumulable(unit: &TranslationUnit, v: VarId) -> bool {
+    matches!(unit.types.as_float(unit.var(v).ty.ty), Some(FloatKind::Float | FloatKind::Double))
 }
 
 /// Whether two expressions without side effects are written alike (and so have the same value at the same moment).
@@ -699,6 +565,20 @@ pub fn same(a: &Expr, b: &Expr) -> bool {
         }
         (ExprKind::Cast(x), ExprKind::Cast(y)) => same(x, y),
         (ExprKind::Unary(o, x), ExprKind::Unary(p, y)) => o == p && same(x, y),
+        (ExprKind::Conditional(a, b, c), ExprKind::Conditional(d, e, f)) => {
+            same(a, d) && same(b, e) && same(c, f)
+        }
+        (ExprKind::LogicalAnd(a, b), ExprKind::LogicalAnd(c, d))
+        | (ExprKind::LogicalOr(a, b), ExprKind::LogicalOr(c, d)) => same(a, c) && same(b, d),
+        // The functions that loops may call compute their results of nothing but their arguments.
+        (ExprKind::Call { callee: f, args: a }, ExprKind::Call { callee: g, args: b }) => {
+            let one = match (f, g) {
+                (Callee::Named(f), Callee::Named(g)) => f == g,
+                (Callee::Builtin(f), Callee::Builtin(g)) => f == g,
+                _ => false,
+            };
+            one && a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
+        }
         (ExprKind::Binary(o, a, b), ExprKind::Binary(p, c, d)) => o == p && same(a, c) && same(b, d),
         (
             ExprKind::PtrAdd { pointer: a, index: b, stride: s },

@@ -42,6 +42,8 @@ struct Generator<'a> {
     arrays: Vec<Array>,
     nested: bool,
     indirect: bool,
+    /// Labels used so far.
+    labels: usize,
 }
 
 /// Types of elements: all unsigned, so that no arithmetic overflows.
@@ -161,8 +163,9 @@ impl Generator<'_> {
             }
             5 | 6 => {
                 let (array, at, value) = (self.array(), self.subscript(), self.value());
-                let op = *self.random.pick(&["+=", "^=", "|="]);
-                format!("U({array}[{at}]) {op} {value} & 63;")
+                let operation = self.random.below(3);
+                let op = ["+=", "^=", "|="][operation];
+                format!("U({array}[{at}], {operation}) {op} {value} & 63;")
             }
             7 if self.chance(2) => {
                 let (array, at, value) = (self.array(), self.subscript(), self.value());
@@ -175,7 +178,43 @@ impl Generator<'_> {
                 format!("t = {} & 63; W({array}[{at}]) = t;", self.load())
             }
             _ if depth > 0 => self.statement(depth),
+            _ if self.chance(3) => self.jumps(depth + 1),
             _ => format!("if ({} & 1) {{ {} }}", self.load(), self.statement(depth + 1)),
+        }
+    }
+
+    /// Statements with a `switch` or a `goto` among them.
+    fn jumps(&mut self, depth: usize) -> String {
+        let (value, first, second) = (self.load(), self.statement(depth), self.statement(depth));
+        self.labels += 1;
+        let label = format!("label_{}", self.labels);
+        match self.random.below(4) {
+            0 => format!("switch ({value} & 3) {{ case 0: {first} break; case 2: {second} }}"),
+            1 => format!(
+                "switch ({value}) {{ default: {first} /* and on */ case 7 ... 40: {second} break; case 3: ; }}"
+            ),
+            2 => format!("if ({value} & 1) goto {label}; {first} {label}: {second}"),
+            _ => format!(
+                "if ({value} & 1) goto {label}; if ({} & 2) {{ {first} goto {label}_end; }} {label}: {second} {label}_end: ;",
+                self.load()
+            ),
+        }
+    }
+
+    /// Statements that move a counter, and use it: the same way in every iteration, or not.
+    fn moves(&mut self) -> String {
+        let (to, from) = (self.array(), self.array());
+        let (at, by) = (*self.random.pick(&DISTANCES), 1 + self.random.below(2));
+        let use_it = format!("W({to}[count + {at}]) = (R({from}[count]) + 1) & 63;");
+        match self.random.below(8) {
+            0 => format!("count += {by}; {use_it}"),
+            1 => format!("{use_it} count++; W({to}[count++]) = 5;"),
+            2 => format!("if ({} & 1) {{ {use_it} count += {by}; }} else count += {by};", self.load()),
+            3 => format!("if ({} & 1) {{ count++; {use_it} }} else count += 2;", self.load()),
+            4 => format!("for (j = 0; j < (m & 3); j++) {{ {use_it} count++; }}"),
+            5 => format!("for (j = 0; j < 3; j++, count += {by}) {{ {use_it} }}"),
+            6 => format!("t = count + {by}; {use_it} count = t + 1; W({to}[t]) = 9;"),
+            _ => format!("{use_it} count = count + {by};"),
         }
     }
 
@@ -225,6 +264,12 @@ impl Generator<'_> {
                 body.push_str(&format!(" sum += {};", self.load()));
             }
             return (head, body, form);
+        }
+        if trips <= 100 && self.chance(6) {
+            for _ in 0..1 + self.random.below(3) {
+                let _ = write!(body, "{} ", self.moves());
+            }
+            return ("for (i = 0; i < n; i++)".into(), body, "moved counters");
         }
         for _ in 0..1 + self.random.below(3) {
             let _ = write!(body, "{} ", self.statement(0));
@@ -324,7 +369,7 @@ pub fn program(random: &mut Random, count: usize, strict: bool) -> Program {
         let trips = *random.pick(&[-3, 0, 1, 2, 7, 33, 40, 40, 64, 100, 100, 1100]);
         let nested = random.below(4) == 0;
         let indirect = random.below(3) == 0;
-        let mut generator = Generator { random, strict, arrays: Vec::new(), nested, indirect };
+        let mut generator = Generator { random, strict, arrays: Vec::new(), nested, indirect, labels: 0 };
         generator.place_arrays();
         let trips = if nested { trips.min(40) } else { trips };
         let (head, body, form) = if nested { generator.nest() } else { generator.plain(trips) };
@@ -343,16 +388,19 @@ pub fn program(random: &mut Random, count: usize, strict: bool) -> Program {
             loops_h,
             "__attribute__((noinline)) unsigned NAME({number})({parameters}int n, int m)\n{{"
         );
-        let _ = writeln!(loops_h, "  {i} i;\n  int j;\n  unsigned sum = 0, most = 0, t;");
+        let _ = writeln!(loops_h, "  {i} i;\n  int j, count = 3;\n  unsigned sum = 0, most = 0, t;");
         let line = |text: &str| 1 + text.lines().count() as u64;
         let (declarations, keyword) = head.rsplit_once('\n').unwrap_or(("", head.as_str()));
-        let _ = writeln!(loops_h, "  (void)j, (void)t, (void)m;");
+        let _ = writeln!(loops_h, "  (void)j, (void)t, (void)m, (void)count;");
         if !declarations.is_empty() {
             let _ = writeln!(loops_h, "  {declarations}");
         }
         let first = line(&loops_h);
-        let _ =
-            writeln!(loops_h, "  {} {{\n    OUTER {body}\n  }}\n  return sum + most;\n}}", keyword.trim());
+        let _ = writeln!(
+            loops_h,
+            "  {} {{\n    OUTER {body}\n  }}\n  return sum + most + (unsigned)count;\n}}",
+            keyword.trim()
+        );
         let inner_line = nested.then(|| {
             let at = loops_h.rfind("    for (j = 0;").expect("the inner loop was just written");
             line(&loops_h[..at])
@@ -373,7 +421,7 @@ pub fn program(random: &mut Random, count: usize, strict: bool) -> Program {
          static void begin(void)\n{{\n  for (int level = 0; level < LEVELS; level++)\n    shadow_forget(level);\n  inner_entries = inner_clean = 0;\n}}\n\
          static void keep(void)\n{{\n  for (int w = 0; w < ARENAS; w++)\n    memcpy(kept[w], arena[w], ARENA_BYTES);\n}}\n\
          static void report(int number)\n{{\n  int same = wanted == found;\n  for (int w = 0; w < ARENAS; w++)\n    same &= !memcmp(kept[w], arena[w], ARENA_BYTES);\n  \
-         printf(\"%d %d %d %u %u %lu %lu %d\\n\", number, shadow[LEVEL_OUTER].conflict, shadow[LEVEL_MERGED].conflict, shadow[LEVEL_OUTER].iteration, shadow[LEVEL_MERGED].iteration, inner_entries, inner_clean, same);\n}}\n\
+         printf(\"%d %d %d %d %u %u %lu %d\\n\", number, shadow[LEVEL_OUTER].conflict, shadow[LEVEL_MERGED].conflict, shadow[LEVEL_OUTER].conflict || shadow[LEVEL_OUTER].meet, shadow[LEVEL_OUTER].iteration, shadow[LEVEL_MERGED].iteration, inner_clean, same);\n}}\n\
          void make_arenas(void);\nint main(void)\n{{\n  make_arenas();\n{calls}  return 0;\n}}"
     );
     Program { loops_h, main_c, loops }

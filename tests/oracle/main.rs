@@ -58,6 +58,8 @@ struct Truth {
     merged_conflict: bool,
     outer_iterations: u64,
     merged_iterations: u64,
+    /// Whether outer iterations meet at all, in updates that commute, too.
+    meet: bool,
     inner_clean: u64,
     same: bool,
 }
@@ -65,12 +67,14 @@ struct Truth {
 impl Truth {
     fn read(line: &str) -> Truth {
         let fields: Vec<u64> = line.split(' ').map(|field| field.parse().expect(line)).collect();
-        let [_, outer, merged, outer_iterations, merged_iterations, _, inner_clean, same] = fields[..] else {
+        let [_, outer, merged, meet, outer_iterations, merged_iterations, inner_clean, same] = fields[..]
+        else {
             panic!("not a report: {line}")
         };
         Truth {
             outer_conflict: outer != 0,
             merged_conflict: merged != 0,
+            meet: meet != 0,
             outer_iterations,
             merged_iterations,
             inner_clean,
@@ -156,12 +160,13 @@ fn judge(seed: u64, folder: &Path) -> (Vec<String>, BTreeMap<&'static str, Count
                     continue;
                 }
             };
-            // Level by level exactly where iterations depend on each other.
-            if conflict != (record["inspection"] == "levels") {
-                fail(match conflict {
-                    true => format!("depends on itself and ran in parallel: {record}"),
-                    false => format!("has levels and doesn't depend on itself: {record}"),
-                });
+            // Level by level where iterations depend on each other, and only where they meet.
+            let by_level = record["inspection"] == "levels";
+            if conflict && !by_level {
+                fail(format!("depends on itself and ran in parallel: {record}"));
+            }
+            if by_level && !truth.meet && trip == truth.outer_iterations {
+                fail(format!("has levels, and iterations don't meet: {record}"));
             }
             is_parallel = true;
             is_proven = record["log"] == "none" || record["log"] == "mark";
@@ -178,14 +183,14 @@ fn judge(seed: u64, folder: &Path) -> (Vec<String>, BTreeMap<&'static str, Count
         // Where the loop inside is all there is, and is never entered, there is nothing to run.
         let is_empty = the_loop.is_perfect && truth.merged_iterations == 0;
         let long = truth.outer_iterations > 1 && !is_empty;
-        let independent = long && !truth.outer_conflict;
+        let independent = long && !truth.meet;
         if independent && !is_parallel && std::env::var_os("PARAGON_MISSED").is_some() {
             eprintln!("missed: {} {}", folder.display(), the_loop.line);
         }
         counts.entry(the_loop.form).or_default().add(Counts {
             loops: 1,
             long: long.into(),
-            dependent: (long && truth.outer_conflict).into(),
+            dependent: (long && truth.meet).into(),
             independent: independent.into(),
             parallel: (independent && is_parallel).into(),
             proven: (independent && is_parallel && is_proven).into(),

@@ -65,7 +65,7 @@ pub struct Launch<'a> {
     pub bases: &'a [u64],
     /// Live-ins and invariants.
     pub values: &'a [abi::Value],
-    /// In: identities of reductions. Out: this launch's results.
+    /// In: identities of reductions. Out: this launch's results, then those of each part; see `speculation::parts`.
     pub results: &'a mut [abi::Value],
     /// Write log, null where not needed.
     pub wr: DevicePtr,
@@ -81,14 +81,19 @@ pub struct Launch<'a> {
     pub schedule: Option<&'a Schedule>,
     /// Becomes nonzero when the launch is to give up. It outlives the launch.
     pub stop: &'a AtomicU32,
+    /// Parts that the iterations are run in; 0: each by itself. Such loops have no schedule.
+    pub n_parts: u64,
+    /// Iterations of dimension 0 in each block of parts.
+    pub block: u64,
 }
 
 impl Launch<'_> {
     /// The iterations in portions that run one after the other: for each, where its list begins in the schedule's order, and
-    /// how many it has. Without a schedule all iterations are one portion.
+    /// how many it has. Without a schedule all iterations, or parts, are one portion.
     pub fn portions(&self) -> Vec<(usize, u64)> {
         match self.schedule {
             Some(schedule) => schedule.levels().map(|level| (level.start, level.len() as u64)).collect(),
+            None if self.n_parts != 0 => vec![(0, self.n_parts)],
             None => vec![(0, self.n)],
         }
     }

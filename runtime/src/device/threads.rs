@@ -10,10 +10,10 @@
 use super::pool::Pool;
 use super::{Device, DeviceError, DevicePtr, Launch, LogMethod, Outcome};
 use crate::abi::{self, Entry, Info, RawLaunch, Value};
-use crate::floating_point;
+use crate::floating_point::{self, Flushing};
 use crate::memory::safe_copy;
-use crate::speculation::commit;
 use crate::speculation::inspector::Schedule;
+use crate::speculation::{commit, parts};
 use std::alloc::{Layout, alloc, dealloc};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -178,6 +178,7 @@ impl Device for ThreadsDevice {
             log_method: launch.method as u32,
             count: launch.n,
             order: 0,
+            block: launch.block,
         };
         self.width.raised.store(0, Ordering::Relaxed);
         let started = Instant::now();
@@ -277,9 +278,10 @@ pub enum Share<'a> {
     ByLevel(&'a Schedule),
 }
 
-/// Runs iterations of a proven loop on the program's own memory, split over `threads` threads by dimension 0, and combines
-/// the scalars given back into `results` (in: values before these iterations). Returns the floating-point exception flags
-/// that they raised. Floating-point reductions are split only where the user allowed another order.
+/// Runs iterations of a proven loop on the program's own memory, split over `threads` threads by dimension 0, and goes on
+/// with the scalars given back from `results`, which are those after the iterations before. Returns the floating-point
+/// exception flags that they raised. Where results are computed in parts, the first iteration begins a block, there is no
+/// schedule, and threads take whole blocks: who runs which one can't be seen in the result.
 ///
 /// # Safety
 /// `entry` was filled in by generated code for `info`, is alive, and the loop has been proven parallel for it; by level, if
@@ -296,25 +298,30 @@ pub unsafe fn run_in_place(
     // SAFETY: generated code only reads the entry, and threads store to different memory, since the loop is parallel.
     unsafe impl Sync for Shared<'_> {}
     impl Shared<'_> {
-        fn entry(&self) -> *const Entry {
+        fn entry(&self) -> &Entry {
             self.0
         }
     }
     let shared = Shared(entry);
+    let flushing = Flushing::of_caller();
     let end = entry.trip[0];
+    let in_parts = parts::has_parts(info);
     let sticky = AtomicU32::new(0);
-    let combined: Mutex<(Vec<Value>, Vec<Value>)> = {
-        let identities: Vec<Value> = info.results().iter().map(commit::identity).collect();
-        Mutex::new((identities, results.to_vec()))
-    };
+    // What iterations from the first of these numbers on gave; together they are all iterations.
+    let done: Mutex<Vec<(i64, Vec<Value>)>> = Mutex::default();
+    let identities: Vec<Value> = info.results().iter().map(commit::identity).collect();
     // All threads take portions of `count` places; what is at a place, `iterations` says, in runs of ascending ones.
     let at_once = |count: u64, iterations: &(dyn Fn(u64, u64, &mut dyn FnMut(i64, i64)) + Sync)| {
-        let step = portion(count, threads);
+        let step = match in_parts {
+            true => parts::block(info, &entry.trip) as u64,
+            false => portion(count, threads),
+        };
         let next = AtomicU64::new(0);
         pool.run(threads, &|| {
-            let mut partial: Vec<Value> = info.results().iter().map(commit::identity).collect();
-            let mut last: Option<Vec<Value>> = None;
-            let raised = floating_point::raised_by(|| {
+            let mut own: Vec<(i64, Vec<Value>)> = Vec::new();
+            let raised = flushing.raised_by(|| {
+                let mut running = parts::Running::new(info, &identities);
+                let mut last = None;
                 loop {
                     let begin = next.fetch_add(step, Ordering::Relaxed);
                     if begin >= count {
@@ -322,24 +329,19 @@ pub unsafe fn run_in_place(
                     }
                     iterations(begin, count.min(begin.saturating_add(step)), &mut |begin, stop| {
                         // SAFETY: as this function's contract says.
-                        unsafe { (info.direct)(shared.entry(), partial.as_mut_ptr(), begin, stop) };
-                        if stop == end {
-                            last = Some(partial.clone());
+                        unsafe { running.run(info, shared.entry(), begin, stop) };
+                        if in_parts {
+                            own.push((begin, running.results().to_vec()));
+                            running = parts::Running::new(info, &identities);
+                        } else {
+                            last = last.max(Some(begin));
                         }
                     });
                 }
+                own.extend(last.map(|begin| (begin, running.results().to_vec())));
             });
             sticky.fetch_or(raised, Ordering::Relaxed);
-            let mut all = combined.lock().unwrap_or_else(PoisonError::into_inner);
-            for (number, result) in info.results().iter().enumerate() {
-                if result.op == abi::PG_LAST {
-                    if let Some(last) = &last {
-                        all.1[number] = last[number];
-                    }
-                } else {
-                    all.0[number] = commit::combine(result, all.0[number], partial[number]);
-                }
-            }
+            done.lock().unwrap_or_else(PoisonError::into_inner).append(&mut own);
         });
     };
     match share {
@@ -358,13 +360,10 @@ pub unsafe fn run_in_place(
             }
         }
     }
-    let (partials, lasts) = combined.into_inner().unwrap_or_else(PoisonError::into_inner);
-    for (number, result) in info.results().iter().enumerate() {
-        results[number] = if result.op == abi::PG_LAST {
-            lasts[number]
-        } else {
-            commit::combine(result, results[number], partials[number])
-        };
-    }
-    sticky.into_inner()
+    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    done.sort_by_key(|(begin, _)| *begin);
+    let raised = floating_point::raised_by(|| {
+        done.iter().for_each(|(_, block)| parts::go_on(info, results, block));
+    });
+    sticky.into_inner() | raised
 }

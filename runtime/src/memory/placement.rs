@@ -80,7 +80,7 @@ impl Placement {
         for pin in pins {
             for (index, region) in self.regions.iter().enumerate() {
                 let lo = pin.address.max(region.lo);
-                let hi = pin.address.saturating_add(pin.width).min(region.lo + region.size);
+                let hi = pin.address.saturating_add(pin.width.into()).min(region.lo + region.size);
                 if lo < hi && region.log != PG_NO_LOG {
                     out.push(self.cells_of(index, lo, hi));
                 }
@@ -373,7 +373,7 @@ mod tests {
     fn pinned_bytes_have_cells() {
         let sites = [site(0, 4, STORE | AFFINE)];
         let p = placed(&sites, &mut [base(0x1000)], &mut [access(4, 0, 4)], &[]).unwrap();
-        let pin = |address, width| Pin { address, width };
+        let pin = |address, width| Pin { address, width, kept: 0 };
         assert_eq!(
             p.pinned_cells(&[pin(0x1008, 8), pin(0xffe, 4), pin(0x2000, 8), pin(u64::MAX - 1, 8)]),
             [(2, 4), (0, 1)]

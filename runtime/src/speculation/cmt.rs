@@ -11,6 +11,7 @@
 
 use super::commit::Pieces;
 use super::inspector::Schedule;
+use super::parts;
 use crate::abi::{Info, PG_MANY, PG_NO_LOG, Region, Value};
 use crate::device::pool::{BlockSignals, Pool};
 use crate::device::threads::{ThreadsDevice, Width};
@@ -43,7 +44,7 @@ pub struct Job {
     pub bases: Vec<u64>,
     /// Live-ins and invariants.
     pub values: Vec<Value>,
-    /// Identities of reductions.
+    /// What reductions start from: [`parts::launch_results`].
     pub results: Vec<Value>,
     /// Instrumentation.
     pub method: LogMethod,
@@ -390,6 +391,8 @@ fn drive(
         method: job.method,
         schedule: job.schedule.as_deref(),
         stop: &job.stop,
+        n_parts: parts::count(job.info, &job.trip),
+        block: parts::block(job.info, &job.trip) as u64,
     };
     report.outcome = device.run(&mut launch)?;
     job.running.store(false, Ordering::SeqCst);

@@ -127,10 +127,17 @@ impl Pieces {
     }
 }
 
-/// The identity of a reduction, which device partials start from.
+/// The identity of a reduction, which device partials start from. An extreme starts with what any value is taken instead of,
+/// or what is not worth taking.
 pub fn identity(info: &ResultInfo) -> Value {
+    let op = match (info.op, info.how & !PG_TAKE_UNORDERED) {
+        (PG_EXTREME, PG_TAKE_LESS | PG_TAKE_LESS_OR_EQUAL) => PG_MIN,
+        (PG_EXTREME, _) => PG_MAX,
+        (op, _) => op,
+    };
     if matches!(info.ty, PG_F32 | PG_F64) {
-        let number = match info.op {
+        let number = match op {
+            PG_MIN | PG_MAX if info.how & PG_TAKE_UNORDERED != 0 => f64::NAN,
             PG_ADD => -0.0,
             PG_MUL => 1.0,
             PG_MIN => f64::INFINITY,
@@ -143,7 +150,7 @@ pub fn identity(info: &ResultInfo) -> Value {
             number.to_bits()
         });
     }
-    let bits: u64 = match (info.op, info.ty) {
+    let bits: u64 = match (op, info.ty) {
         (PG_MUL, _) => 1,
         (PG_AND, _) => u64::MAX,
         (PG_MIN, PG_I8) => i8::MAX as u64,
@@ -164,7 +171,7 @@ pub fn identity(info: &ResultInfo) -> Value {
 }
 
 /// `bits` as the type holds them: sign- or zero-extended to 64 bits.
-fn narrow(bits: u64, ty: u32) -> u64 {
+pub fn narrow(bits: u64, ty: u32) -> u64 {
     match ty {
         PG_I8 => bits as i8 as i64 as u64,
         PG_U8 => bits as u8 as u64,
@@ -184,20 +191,6 @@ fn combine_floating(op: u32, ty: u32, a: Value, b: Value) -> Value {
             let result = match op {
                 PG_ADD => x + y,
                 PG_MUL => x * y,
-                PG_MIN => {
-                    if x < y {
-                        x
-                    } else {
-                        y
-                    }
-                }
-                PG_MAX => {
-                    if x > y {
-                        x
-                    } else {
-                        y
-                    }
-                }
                 _ => y,
             };
             Value(u64::from(result.to_bits()))
@@ -247,7 +240,7 @@ mod tests {
     fn identities_are_identities() {
         for ty in [PG_I8, PG_U8, PG_I16, PG_U16, PG_I32, PG_U32, PG_I64, PG_U64] {
             for op in [PG_ADD, PG_MUL, PG_AND, PG_OR, PG_XOR, PG_MIN, PG_MAX] {
-                let info = ResultInfo { op, ty };
+                let info = ResultInfo { op, ty, how: 0, with: 0 };
                 for bits in [0u64, 1, 77, u64::MAX, 1 << 31, 1 << 63, 127, 128, 255] {
                     let value = Value(narrow(bits, ty));
                     assert_eq!(combine(&info, identity(&info), value), value, "op {op} type {ty} {bits}");
@@ -263,8 +256,8 @@ mod tests {
             (PG_F64, [0.0f64, -0.0, 1.5, -2e300, f64::INFINITY].map(f64::to_bits)),
             (PG_F32, [0.0f32, -0.0, 1.5, -2e30, f32::INFINITY].map(|v| u64::from(v.to_bits()))),
         ] {
-            for op in [PG_ADD, PG_MUL, PG_MIN, PG_MAX] {
-                let info = ResultInfo { op, ty };
+            for op in [PG_ADD, PG_MUL] {
+                let info = ResultInfo { op, ty, how: 0, with: 0 };
                 for bits in values {
                     assert_eq!(combine(&info, identity(&info), Value(bits)).0, bits, "op {op} type {ty}");
                     assert_eq!(combine(&info, Value(bits), identity(&info)).0, bits, "op {op} type {ty}");

@@ -41,6 +41,10 @@ struct Cell {
     stored: u32,
     /// Highest level of an iteration that loads from there since; and [`FED`].
     loaded: u32,
+    /// Highest level of an iteration that updates it since, and by what kind of update: those of one kind commute.
+    updated: u32,
+    /// See `updated`.
+    kind: u32,
 }
 
 /// An order in which iterations that depend on each other can run: all of a level at once, level by level.
@@ -127,8 +131,8 @@ struct Inspector {
     tables: Vec<Box<[Cell]>>,
     /// For each base the page that was asked for last, with its table: accesses stay on a page for long.
     recent: Vec<(u64, usize)>,
-    /// Cells that the current iteration touches: table, cell, whether it stores.
-    pending: Vec<(usize, usize, bool)>,
+    /// Cells that the current iteration touches: table, cell, and how.
+    pending: Vec<(usize, usize, u32)>,
     /// The current iteration's level so far.
     level: u32,
     /// Levels of the iterations before it.
@@ -234,9 +238,11 @@ impl Inspector {
     }
 
     fn touch(&mut self, base: u32, address: u64, how: u32) -> Result<(), Stop> {
-        let width = u64::from(how >> PG_TOUCH_WIDTH).max(1);
-        let (stores, feeds, meets) =
-            (how & PG_TOUCH_STORE != 0, how & PG_TOUCH_FEEDS != 0, how & PG_TOUCH_MEETS != 0);
+        let width = u64::from(how >> PG_TOUCH_WIDTH & 0xff).max(1);
+        let kind = how >> PG_TOUCH_KIND;
+        let is = |flag: u32| how & flag != 0;
+        let (stores, feeds) = (is(PG_TOUCH_STORE), is(PG_TOUCH_FEEDS));
+        let (updates, meets) = (is(PG_TOUCH_UPDATE), is(PG_TOUCH_MEETS));
         let last = address.saturating_add(width - 1) >> self.shift;
         let per_page = PAGE_SHIFT - self.shift;
         for number in address >> self.shift..=last {
@@ -251,17 +257,22 @@ impl Inspector {
                 }
                 cell.loaded |= FED;
             }
-            let mut after = cell.stored & !PENDING;
-            if stores {
+            let (stored, loaded) = (cell.stored & !PENDING, cell.loaded & !FED);
+            if stores || updates {
                 cell.stored |= PENDING;
-                after = after.max(cell.loaded & !FED);
             }
+            let after = match (stores, updates) {
+                (_, true) if cell.kind == kind => stored.max(loaded),
+                (_, true) => stored.max(loaded).max(cell.updated),
+                (true, false) => stored.max(loaded).max(cell.updated),
+                (false, false) => stored.max(cell.updated),
+            };
             if !meets {
                 continue;
             }
             self.level = self.level.max(after + 1);
             self.grow(|i| &mut i.pending)?;
-            self.pending.push((table, index, stores));
+            self.pending.push((table, index, how));
         }
         Ok(())
     }
@@ -278,13 +289,15 @@ impl Inspector {
     /// The current iteration's accesses are those of its level from now on.
     fn finish(&mut self) -> Result<(), Stop> {
         let level = self.level;
-        for (table, index, stores) in self.pending.drain(..) {
+        for (table, index, how) in self.pending.drain(..) {
             let Some(cell) = self.tables.get_mut(table).and_then(|cells| cells.get_mut(index)) else {
                 continue;
             };
-            if stores {
+            if how & PG_TOUCH_UPDATE != 0 {
+                (cell.updated, cell.kind) = (cell.updated.max(level), how >> PG_TOUCH_KIND);
+            } else if how & PG_TOUCH_STORE != 0 {
                 // Whoever has loaded from there is on a lower level, and so before every later store.
-                *cell = Cell { stored: level, loaded: cell.loaded & FED };
+                *cell = Cell { stored: level, loaded: cell.loaded & FED, ..Cell::default() };
             } else {
                 cell.loaded = (cell.loaded & FED) | (cell.loaded & !FED).max(level);
             }
@@ -429,6 +442,20 @@ mod tests {
         let late =
             levels(&[&[(0, STORE)], &[(0, LOAD)], &[(0, LOAD), (1, STORE)], &[(1, LOAD)], &[(0, STORE)]]);
         assert_eq!(late, Some(vec![1, 2, 2, 3, 3]));
+    }
+
+    #[test]
+    fn updates_commute_with_each_other_only() {
+        const UPDATE: u32 = LOAD | PG_TOUCH_UPDATE;
+        assert_eq!(levels(&[&[(0, UPDATE)], &[(0, UPDATE)], &[(0, UPDATE)]]), Some(vec![1, 1, 1]));
+        const OTHER: u32 = UPDATE | 3 << PG_TOUCH_KIND;
+        assert_eq!(
+            levels(&[&[(0, UPDATE)], &[(0, OTHER)], &[(0, OTHER)], &[(0, UPDATE)]]),
+            Some(vec![1, 2, 2, 3])
+        );
+        assert_eq!(levels(&[&[(0, UPDATE)], &[(0, LOAD)], &[(0, UPDATE)]]), Some(vec![1, 2, 3]));
+        assert_eq!(levels(&[&[(0, STORE)], &[(0, UPDATE)], &[(0, STORE)]]), Some(vec![1, 2, 3]));
+        assert_eq!(levels(&[&[(0, UPDATE)], &[(0, FEED)]]), None);
     }
 
     #[test]

@@ -4,5 +4,6 @@ pub mod cmt;
 pub mod commit;
 pub mod inspector;
 pub mod monitor;
+pub mod parts;
 pub mod predicate;
 pub mod race;

@@ -14,7 +14,7 @@
 
 use crate::abi::{
     Access, Base, Entry, Info, PG_MAX_DIMS, PG_SITE_EXACT, PG_SITE_HAS_AFFINE, PG_SITE_MAY_CHANGE_PIN,
-    PG_SITE_UNCONDITIONAL,
+    PG_SITE_MAY_TOUCH_KEPT, PG_SITE_UNCONDITIONAL, Pin,
 };
 
 /// One access with its entry-time numbers.
@@ -207,8 +207,17 @@ fn bezout(a: i128, b: i128) -> (i128, i128, i128) {
 pub enum Obstacle {
     /// Two sites (indices) meet in different iterations for certain.
     Pair(u32, u32),
-    /// A store (site) may hit memory that must stay as it is (pin).
+    /// An access (site) may hit memory that must stay as it is, or that is kept (pin).
     Pin(u32, u32),
+    /// Memory that is kept (pin) is also something else that the loop relies on (pin).
+    Kept(u32, u32),
+}
+
+impl Obstacle {
+    /// Whether not even the calling thread may run generated code: it would miss a change.
+    pub fn is_final(&self) -> bool {
+        matches!(self, Obstacle::Pin(..) | Obstacle::Kept(..))
+    }
 }
 
 /// What is left to be checked after all predicates have been evaluated. Nothing: the entry's iterations are independent.
@@ -238,14 +247,24 @@ pub unsafe fn prove(info: &Info, entry: &Entry) -> Result<Rest, Obstacle> {
         (facts.has(PG_SITE_HAS_AFFINE) && base.dynamic == 0)
             .then(|| Footprint::new(base, &accesses[site as usize]))
     };
-    for (number, _) in info.sites().iter().enumerate().filter(|(_, s)| s.has(PG_SITE_MAY_CHANGE_PIN)) {
+    let range = |pin: &Pin| (pin.address as i128, pin.address as i128 + i128::from(pin.width));
+    let meet = |a: (i128, i128), b: (i128, i128)| a.0 < b.1 && b.0 < a.1;
+    let touching = PG_SITE_MAY_CHANGE_PIN | PG_SITE_MAY_TOUCH_KEPT;
+    for (number, site) in info.sites().iter().enumerate().filter(|(_, s)| s.flags & touching != 0) {
         let Some(print) = footprint(number as u32) else { return Err(Obstacle::Pin(number as u32, 0)) };
-        let (lo, hi) = print.total(&entry.trip);
         for (index, pin) in pins.iter().enumerate() {
-            let (pin_lo, pin_hi) = (pin.address as i128, pin.address as i128 + pin.width as i128);
-            if lo < pin_hi && pin_lo < hi {
+            let flag = if pin.kept != 0 { PG_SITE_MAY_TOUCH_KEPT } else { PG_SITE_MAY_CHANGE_PIN };
+            if site.has(flag) && meet(print.total(&entry.trip), range(pin)) {
                 return Err(Obstacle::Pin(number as u32, index as u32));
             }
+        }
+    }
+    // What is kept changes, so it must be nothing that has to stay as it is, nor be kept twice.
+    for (index, kept) in pins.iter().enumerate().filter(|(_, pin)| pin.kept != 0) {
+        let other =
+            pins.iter().enumerate().find(|(other, pin)| *other != index && meet(range(pin), range(kept)));
+        if let Some((other, _)) = other {
+            return Err(Obstacle::Kept(index as u32, other as u32));
         }
     }
     // Whether every iteration touches all of a site's window.

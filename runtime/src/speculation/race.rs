@@ -9,8 +9,8 @@
 //! A device's thread that dies before it has copied what the worker may overwrite reports nothing more, so it can't win.
 
 use super::cmt::{Cmt, Event, Job, Report};
-use super::commit;
-use crate::abi::{Entry, Info, PG_LAST, Value};
+use super::parts::{self, Running};
+use crate::abi::{Entry, Info, Value};
 use crate::device::pool::Pool;
 use crate::floating_point::FloatingPoint;
 use crossbeam_channel::Receiver;
@@ -51,7 +51,7 @@ pub type Helpers<'a> = (&'a Pool, usize);
 fn succeeded(report: Option<&Report>, info: &Info) -> bool {
     // A job that was stopped reports no scalars.
     report.is_some_and(|r| {
-        r.error.is_none() && r.outcome.fail == 0 && r.results.len() == info.n_results as usize
+        r.error.is_none() && r.outcome.fail == 0 && r.results.len() >= info.n_results as usize
     })
 }
 
@@ -108,7 +108,7 @@ pub unsafe fn run(
             Ok(Event::WorkerMayStart) | Err(_) => None,
         },
     };
-    let mut results = at_entry.clone();
+    let mut state = Running::new(info, &at_entry);
     if !(may_win && succeeded(report.as_deref(), info)) {
         let started = Instant::now();
         let trip = entry.trip[0];
@@ -119,7 +119,7 @@ pub unsafe fn run(
                 let end = at.saturating_add(strip).min(trip);
                 // SAFETY: generated code for this entry, which is alive; iterations run in source order on memory that
                 // the program has handed to its loop.
-                unsafe { (info.direct)(entry, results.as_mut_ptr(), at, end) };
+                unsafe { state.run(info, entry, at, end) };
                 at = end;
             }
             trip - at
@@ -138,7 +138,7 @@ pub unsafe fn run(
         }
         if left == 0 {
             // SAFETY: the entry's results have as many elements.
-            unsafe { std::ptr::copy_nonoverlapping(results.as_ptr(), entry.results, results.len()) };
+            unsafe { std::ptr::copy_nonoverlapping(state.results().as_ptr(), entry.results, at_entry.len()) };
             match rule {
                 Rule::WorkerAlways if report.is_none() => report = await_report(&events),
                 Rule::Monitor if report.is_none() => finish.pending = Some(events),
@@ -165,13 +165,7 @@ pub unsafe fn run(
         // SAFETY: the loop wrote these elements, the check has passed, and the worker has stopped.
         unsafe { done.pieces.store(helpers.0, helpers.1) };
         fp.add(done.raised);
-        for (number, result) in info.results().iter().enumerate() {
-            results[number] = if result.op == PG_LAST {
-                done.results[number]
-            } else {
-                fp.program(|| commit::combine(result, at_entry[number], done.results[number]))
-            };
-        }
+        let results = fp.program(|| parts::conclude(info, &entry.trip, &at_entry, &done.results));
         // SAFETY: the entry's results have as many elements.
         unsafe { std::ptr::copy_nonoverlapping(results.as_ptr(), entry.results, results.len()) };
         finish.device_won = true;

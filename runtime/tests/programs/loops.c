@@ -348,7 +348,7 @@ static void sums_device(const struct __pg_launch *l, __pg_u64 begin, __pg_u64 en
 }
 
 static const struct __pg_site sums_sites[] = { { 0, 4, PG_SITE_UNCONDITIONAL | PG_SITE_EXACT | PG_SITE_HAS_AFFINE, SUMS } };
-static const struct __pg_result sums_results[] = { { PG_ADD, PG_U32 }, { PG_MAX, PG_I32 }, { PG_LAST, PG_I64 } };
+static const struct __pg_result sums_results[] = { { PG_ADD, PG_U32, 0, 0 }, { PG_MAX, PG_I32, 0, 0 }, { PG_LAST, PG_I64, 0, 0 } };
 INFO(sums, SUMS, PG_CHECK_NONE, PG_LOOP_CUDA_EXACT, 1, 0, 3, sums_results, 1, sums_sites, 0, 0, 0);
 
 static void sums(__pg_i64 n)
@@ -587,7 +587,7 @@ static void bound(__pg_i64 n, int hit)
   int *p = array((2 * n + 1) * 4), *index = array(n * 4), *p2;
   struct __pg_base bases[2] = { { ADDRESS(p), 0, 0, 0 }, { ADDRESS(index), 0, 0, 0 } };
   struct __pg_access accesses[2] = { { { 0 }, 0, 0 }, { { 4 }, 0, 4 } };
-  struct __pg_pin pin = { ADDRESS(p + 2 * n), 4 };
+  struct __pg_pin pin = { ADDRESS(p + 2 * n), 4, 0 };
   struct __pg_entry entry = { &bound_info, { n, 1, 1, 1 }, 0, 0, bases, accesses, &pin };
   memset(p, 0, (2 * n + 1) * 4);
   p[2 * n] = n;

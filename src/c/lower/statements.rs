@@ -246,6 +246,7 @@ impl Lowering<'_> {
             unbraced_body,
             is_copy: false,
             counter: None,
+            cells: Vec::new(),
         })
     }
 

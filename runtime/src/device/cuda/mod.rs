@@ -467,6 +467,7 @@ impl Cuda {
             log_method: launch.method as u32,
             count: launch.n,
             order: order.map_or(0, |order| order.0),
+            block: launch.block,
         };
         let logged = matches!(launch.method, LogMethod::Atomic | LogMethod::Reduction);
         self.wait()?;

@@ -1,0 +1,289 @@
+//! Places in memory that a loop reads and writes at an address that it doesn't change (`s->sum += a[i]`, `c[0]`, a global
+//! variable): kept in a variable while the loop runs, they are reductions like any other.
+//!
+//! [`find`] gives each such place a variable, [`held`] makes the loop that uses the variables. That nothing else in the loop
+//! meets the places is not known here: `verdict` and the entry see to it. The variable starts with the operation's identity
+//! and is combined with the place after the loop, if it has changed by then: so nothing is touched that the loop would not
+//! touch.
+
+use super::access::describe;
+use super::scalars::{is_scalar, same_place};
+use super::{nest, reductions};
+use crate::c::hir::*;
+use std::collections::BTreeSet;
+
+/// More places than this in one loop are left as they are.
+const MOST: usize = 16;
+
+/// Gives the places of all loops their variables.
+pub fn find(unit: &mut TranslationUnit) {
+    let mut found = Vec::new();
+    for (number, function) in unit.functions.iter().enumerate() {
+        for found_loop in nest::loops(function) {
+            let places = places(unit, found_loop.the_loop);
+            if !places.is_empty() {
+                found.push((number, found_loop.the_loop.id, places));
+            }
+        }
+    }
+    for (function, id, places) in found {
+        let mut cells = Vec::new();
+        for place in places {
+            let var = VarId(unit.variables.len() as u32);
+            let variable = Variable {
+                name: describe(unit, &place),
+                ty: QualType { ty: place.ty.ty, quals: Quals::default() },
+                storage: Storage::Local,
+                address_taken: false,
+                is_extern: false,
+                span: place.span,
+            };
+            unit.variables.push(variable);
+            cells.push(Cell { var, place });
+        }
+        with_loop(&mut unit.functions[function].body, id, &mut |l| l.cells.clone_from(&cells));
+    }
+}
+
+/// One occurrence of each place that the loop assigns and that could be kept in a variable.
+fn places(unit: &TranslationUnit, l: &LoopStmt) -> Vec<Place> {
+    let mut written = BTreeSet::new();
+    let mut assigned: Vec<&Place> = Vec::new();
+    nest::all_expressions(&l.body, &mut |e| {
+        if let Some((place, _, true)) = nest::accessed_place(e) {
+            written.extend(nest::root_variable(place));
+            if is_scalar(unit, place).is_none() && !assigned.iter().any(|known| is_one(known, place)) {
+                assigned.push(place);
+            }
+        }
+    });
+    if assigned.is_empty() {
+        return Vec::new();
+    }
+    let mut in_head = Vec::new();
+    let mut note = |e: &Expr| {
+        if let Some((place, _, writes)) = nest::accessed_place(e) {
+            in_head.push(place.clone());
+            if writes {
+                written.extend(nest::root_variable(place));
+            }
+        }
+    };
+    l.cond.iter().chain(&l.step).for_each(|e| nest::expressions(e, &mut note));
+    l.init.iter().for_each(|s| nest::all_expressions(s, &mut note));
+    let mut declared = |s: &Stmt| {
+        if let StmtKind::Declare { var, .. } = s.kind {
+            written.insert(var);
+        }
+    };
+    nest::statements(&l.body, &mut declared);
+    l.init.iter().for_each(|s| nest::statements(s, &mut declared));
+    let eligible = |place: &&Place| {
+        is_plain_number(unit, place)
+            && has_fixed_address(unit, place, &written)
+            && !in_head.iter().any(|other| is_one(other, place))
+    };
+    assigned.into_iter().filter(eligible).take(MOST).cloned().collect()
+}
+
+/// Whether two occurrences are one place, read as one type: members of a union may lie at one address.
+fn is_one(a: &Place, b: &Place) -> bool {
+    a.ty.ty == b.ty.ty && same_place(a, b)
+}
+
+fn is_plain_number(unit: &TranslationUnit, place: &Place) -> bool {
+    let types = &unit.types;
+    let mut whole = place;
+    loop {
+        if whole.ty.quals.is_volatile || whole.ty.quals.is_atomic {
+            return false;
+        }
+        match &whole.kind {
+            PlaceKind::Field { bits: None, base, .. } => whole = base,
+            PlaceKind::Var(v) if unit.var(*v).storage == Storage::ThreadLocal => return false,
+            PlaceKind::Var(_) | PlaceKind::Deref(_) => break,
+            _ => return false,
+        }
+    }
+    match (types.as_int(place.ty.ty), types.as_float(place.ty.ty)) {
+        (Some(kind), _) => kind.size() <= 8 && kind != IntKind::Bool,
+        (_, float) => matches!(float, Some(FloatKind::Float | FloatKind::Double)),
+    }
+}
+
+/// Whether a place is found by nothing but constants, variables that the loop doesn't assign, and addresses.
+fn has_fixed_address(unit: &TranslationUnit, place: &Place, written: &BTreeSet<VarId>) -> bool {
+    let mut fixed = true;
+    nest::place_expressions(place, &mut |e| {
+        fixed &= match &e.kind {
+            ExprKind::Load(p) => {
+                let v = is_scalar(unit, p).or_else(|| nest::root_variable(p));
+                let quals = p.ty.quals;
+                !quals.is_volatile && !quals.is_atomic && v.is_some_and(|v| !written.contains(&v))
+            }
+            ExprKind::Int(_) | ExprKind::AddressOf(_) | ExprKind::PtrAdd { .. } | ExprKind::Cast(_) => true,
+            ExprKind::Binary(op, ..) => matches!(op, BinOp::Add | BinOp::Sub | BinOp::Mul),
+            ExprKind::Unary(UnOp::Neg, _) => true,
+            _ => false,
+        };
+    });
+    fixed
+}
+
+/// The loop with variables for those of its places that it only combines by one operation, or replaces by what compares
+/// with them in one way. `None`: it has no such place.
+pub fn held(unit: &TranslationUnit, l: &LoopStmt) -> Option<LoopStmt> {
+    if l.cells.is_empty() {
+        return None;
+    }
+    let whole = replaced(l, &l.cells);
+    let mut kept = BTreeSet::new();
+    for cell in &l.cells {
+        if reductions::reduction(unit, &whole.body, cell.var).is_some() {
+            kept.insert(cell.var);
+        } else if let Some(extreme) = reductions::extreme(unit, &whole.body, cell.var)
+            && (is_always_there(&cell.place) || surely_reads(&whole.body, cell.var) == Some(true))
+        {
+            // What the place holds is asked for at entry, where the loop would have asked for it first thing.
+            kept.insert(cell.var);
+            kept.extend(extreme.companions);
+        }
+    }
+    let cells: Vec<Cell> = l.cells.iter().filter(|cell| kept.contains(&cell.var)).cloned().collect();
+    (!cells.is_empty()).then(|| LoopStmt { cells: cells.clone(), ..replaced(l, &cells) })
+}
+
+/// Whether a place is part of a named object.
+fn is_always_there(place: &Place) -> bool {
+    let mut named = true;
+    nest::place_expressions(place, &mut |e| named &= !matches!(e.kind, ExprKind::Load(_)));
+    named
+}
+
+/// Whether each iteration reads `v`. `None`: it may have been left before that.
+fn surely_reads(s: &Stmt, v: VarId) -> Option<bool> {
+    fn evaluates(e: &Expr, v: VarId) -> bool {
+        match &e.kind {
+            ExprKind::Load(place) => matches!(place.kind, PlaceKind::Var(x) if x == v),
+            ExprKind::LogicalAnd(a, _) | ExprKind::LogicalOr(a, _) | ExprKind::Conditional(a, ..) => {
+                evaluates(a, v)
+            }
+            ExprKind::Unary(_, a) | ExprKind::Cast(a) | ExprKind::Assign(_, a) => evaluates(a, v),
+            ExprKind::Binary(_, a, b) => evaluates(a, v) || evaluates(b, v),
+            _ => false,
+        }
+    }
+    let mut leaves = false;
+    nest::statements(s, &mut |s| leaves |= matches!(s.kind, StmtKind::Continue | StmtKind::Break));
+    match &s.kind {
+        StmtKind::Block(list) => {
+            for s in list {
+                match surely_reads(s, v) {
+                    Some(false) => {}
+                    answer => return answer,
+                }
+            }
+            Some(false)
+        }
+        StmtKind::Expr(e) | StmtKind::If { cond: e, .. } if evaluates(e, v) => Some(true),
+        _ => (!leaves).then_some(false),
+    }
+}
+
+/// The loop with variables instead of places.
+fn replaced(l: &LoopStmt, cells: &[Cell]) -> LoopStmt {
+    let mut l = l.clone();
+    statement(&mut l.body, cells);
+    l
+}
+
+fn statement(s: &mut Stmt, cells: &[Cell]) {
+    match &mut s.kind {
+        StmtKind::Expr(e)
+        | StmtKind::Return(Some(e))
+        | StmtKind::Declare { init: Some(Init::Scalar(e)), .. } => {
+            expression(e, cells);
+        }
+        StmtKind::Block(list) => list.iter_mut().for_each(|s| statement(s, cells)),
+        StmtKind::If { cond, then, otherwise } => {
+            expression(cond, cells);
+            statement(then, cells);
+            if let Some(otherwise) = otherwise {
+                statement(otherwise, cells);
+            }
+        }
+        StmtKind::Loop(l) => {
+            l.init.iter_mut().for_each(|s| statement(s, cells));
+            l.cond.iter_mut().chain(&mut l.step).for_each(|e| expression(e, cells));
+            statement(&mut l.body, cells);
+        }
+        StmtKind::Switch { cond, body } => {
+            expression(cond, cells);
+            statement(body, cells);
+        }
+        StmtKind::Case { body, .. } | StmtKind::Label { body, .. } => statement(body, cells),
+        _ => {}
+    }
+}
+
+fn expression(e: &mut Expr, cells: &[Cell]) {
+    match &mut e.kind {
+        ExprKind::Load(p) | ExprKind::IncDec { place: p, .. } => place(p, cells, true),
+        // An address is no access.
+        ExprKind::AddressOf(p) => place(p, cells, false),
+        ExprKind::Unary(_, a) | ExprKind::Cast(a) => expression(a, cells),
+        ExprKind::Binary(_, a, b)
+        | ExprKind::LogicalAnd(a, b)
+        | ExprKind::LogicalOr(a, b)
+        | ExprKind::Comma(a, b)
+        | ExprKind::PtrAdd { pointer: a, index: b, .. }
+        | ExprKind::PtrDiff { left: a, right: b, .. } => {
+            expression(a, cells);
+            expression(b, cells);
+        }
+        ExprKind::Conditional(a, b, c) => [a, b, c].into_iter().for_each(|e| expression(e, cells)),
+        ExprKind::Assign(p, value)
+        | ExprKind::AssignOp { place: p, value, .. }
+        | ExprKind::PtrAssign { place: p, index: value, .. } => {
+            place(p, cells, true);
+            expression(value, cells);
+        }
+        ExprKind::Call { callee, args } => {
+            if let Callee::Pointer(e) = callee {
+                expression(e, cells);
+            }
+            args.iter_mut().for_each(|e| expression(e, cells));
+        }
+        _ => {}
+    }
+}
+
+fn place(p: &mut Place, cells: &[Cell], is_access: bool) {
+    if is_access && let Some(cell) = cells.iter().find(|cell| is_one(&cell.place, p)) {
+        p.kind = PlaceKind::Var(cell.var);
+        return;
+    }
+    match &mut p.kind {
+        PlaceKind::Deref(e) => expression(e, cells),
+        PlaceKind::Field { base, .. } => place(base, cells, false),
+        _ => {}
+    }
+}
+
+fn with_loop(s: &mut Stmt, id: LoopId, work: &mut dyn FnMut(&mut LoopStmt)) {
+    match &mut s.kind {
+        StmtKind::Block(list) => list.iter_mut().for_each(|s| with_loop(s, id, work)),
+        StmtKind::If { then, otherwise, .. } => {
+            with_loop(then, id, work);
+            if let Some(otherwise) = otherwise {
+                with_loop(otherwise, id, work);
+            }
+        }
+        StmtKind::Loop(l) if l.id == id => work(l),
+        StmtKind::Loop(l) => with_loop(&mut l.body, id, work),
+        StmtKind::Switch { body, .. } | StmtKind::Case { body, .. } | StmtKind::Label { body, .. } => {
+            with_loop(body, id, work);
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,503 @@
+//! Jumps in loop bodies as conditions: `switch` statements, and `goto` to labels further down in the same body, become `if`
+//! statements in the typed tree. What comes after needs no rule for them.
+//!
+//! What follows a conditional jump is copied into the branches up to the first place that all of them reach. So every path
+//! through the new body does what it did in the old one, in the same order, and no condition is evaluated twice. Loops aren't
+//! copied (each stands in the text once), and a body that would grow too much stays as it is, as do bodies with jumps that go
+//! back, that leave an inner loop, or that come from outside. The user's text is not touched: generated code is made of the tree.
+//!
+//! Nothing here is about `break` and `continue` of the loop itself; a `continue` stays one.
+
+use super::nest;
+use crate::c::hir::*;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Expressions that a body may have afterwards, besides four times those that it had.
+const GROWTH: usize = 400;
+
+/// Replaces the jumps in the loops of every function.
+pub fn structure_jumps(unit: &mut TranslationUnit) {
+    for number in 0..unit.functions.len() {
+        let jumps = Jumps::of(&unit.functions[number].body);
+        if !jumps.any {
+            continue;
+        }
+        let span = unit.functions[number].body.span;
+        let body = std::mem::replace(&mut unit.functions[number].body, Stmt { kind: StmtKind::Empty, span });
+        let mut rewriter = Rewriter { unit, jumps: &jumps };
+        let body = rewriter.loops_in(body);
+        unit.functions[number].body = body;
+    }
+}
+
+/// What a function's jumps are.
+struct Jumps {
+    /// Whether there is any in a loop.
+    any: bool,
+    /// How many lead to each label.
+    to: BTreeMap<String, usize>,
+    /// Whether some may lead anywhere.
+    unknown: bool,
+}
+
+impl Jumps {
+    fn of(body: &Stmt) -> Jumps {
+        let mut jumps = Jumps { any: false, to: BTreeMap::new(), unknown: false };
+        nest::statements(body, &mut |s| match &s.kind {
+            StmtKind::Goto(Some(label)) => *jumps.to.entry(label.clone()).or_default() += 1,
+            StmtKind::Goto(None) | StmtKind::Opaque(_) => jumps.unknown = true,
+            StmtKind::Loop(l) => {
+                nest::statements(&l.body, &mut |inner| jumps.any |= is_jump(inner));
+            }
+            _ => {}
+        });
+        nest::all_expressions(body, &mut |e| jumps.unknown |= matches!(e.kind, ExprKind::Opaque(_)));
+        jumps
+    }
+}
+
+fn is_jump(s: &Stmt) -> bool {
+    matches!(
+        s.kind,
+        StmtKind::Switch { .. } | StmtKind::Case { .. } | StmtKind::Label { .. } | StmtKind::Goto(_)
+    )
+}
+
+/// Whether a statement, or one in it, is a jump or a place that one leads to. `breaks`: a `break` is a jump, too (that of a
+/// `switch`).
+fn has_jump(s: &Stmt, breaks: bool) -> bool {
+    match &s.kind {
+        StmtKind::Break => breaks,
+        StmtKind::Block(list) => list.iter().any(|s| has_jump(s, breaks)),
+        StmtKind::If { then, otherwise, .. } => {
+            has_jump(then, breaks) || otherwise.as_ref().is_some_and(|s| has_jump(s, breaks))
+        }
+        StmtKind::Loop(l) => l.init.iter().any(|s| has_jump(s, false)) || has_jump(&l.body, false),
+        _ => is_jump(s),
+    }
+}
+
+/// A place that a jump leads to.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Target {
+    Label(String),
+    /// Behind a `switch`; they are numbered.
+    End(usize),
+}
+
+/// One step of a body.
+#[derive(Clone)]
+enum Step {
+    /// A statement without jumps.
+    Plain(Stmt),
+    Place(Target),
+    Jump(Target),
+    /// A condition whose branches have jumps.
+    Branch {
+        cond: Expr,
+        then: Vec<Step>,
+        otherwise: Vec<Step>,
+        span: Span,
+    },
+    /// A `switch`; its [`Target::End`] follows it.
+    Choice {
+        cond: Expr,
+        body: Vec<Step>,
+        span: Span,
+    },
+    /// A `case`, or `default`.
+    Case(Option<(i128, i128)>),
+}
+
+struct Rewriter<'a> {
+    unit: &'a mut TranslationUnit,
+    jumps: &'a Jumps,
+}
+
+impl Rewriter<'_> {
+    /// A statement with the bodies of all loops in it rewritten where that is possible, innermost first.
+    fn loops_in(&mut self, mut s: Stmt) -> Stmt {
+        s.kind = match s.kind {
+            StmtKind::Block(list) => StmtKind::Block(list.into_iter().map(|s| self.loops_in(s)).collect()),
+            StmtKind::If { cond, then, otherwise } => StmtKind::If {
+                cond,
+                then: Box::new(self.loops_in(*then)),
+                otherwise: otherwise.map(|s| Box::new(self.loops_in(*s))),
+            },
+            StmtKind::Switch { cond, body } => {
+                StmtKind::Switch { cond, body: Box::new(self.loops_in(*body)) }
+            }
+            StmtKind::Case { value, body } => StmtKind::Case { value, body: Box::new(self.loops_in(*body)) },
+            StmtKind::Label { name, body } => StmtKind::Label { name, body: Box::new(self.loops_in(*body)) },
+            StmtKind::Loop(mut l) => {
+                let empty = Stmt { kind: StmtKind::Empty, span: s.span };
+                let body = self.loops_in(std::mem::replace(&mut *l.body, empty));
+                let variables = self.unit.variables.len();
+                *l.body = match self.rewritten(&body) {
+                    Some(new) => new,
+                    None => {
+                        self.unit.variables.truncate(variables);
+                        body
+                    }
+                };
+                StmtKind::Loop(l)
+            }
+            other => other,
+        };
+        s
+    }
+
+    /// A loop's body without jumps.
+    fn rewritten(&mut self, body: &Stmt) -> Option<Stmt> {
+        if !has_jump(body, false) || self.comes_from_outside(body) {
+            return None;
+        }
+        let mut ends = 0;
+        let steps = steps(body, None, &mut ends)?;
+        let mut size = 0;
+        nest::all_expressions(body, &mut |_| size += 1);
+        let mut room = 4 * size + GROWTH;
+        let list = self.run(&steps, &mut room)?;
+        let mut new = Stmt { kind: StmtKind::Block(list), span: body.span };
+        // A variable stays one of the body where all ways lead around its declaration.
+        let lost: Vec<VarId> = declared(body).difference(&declared(&new)).copied().collect();
+        if let StmtKind::Block(list) = &mut new.kind {
+            let declare = |var| Stmt { kind: StmtKind::Declare { var, init: None }, span: body.span };
+            list.splice(0..0, lost.into_iter().map(declare));
+        }
+        let mut seen = BTreeSet::new();
+        let mut once = true;
+        nest::statements(&new, &mut |s| {
+            if let StmtKind::Loop(l) = &s.kind {
+                once &= seen.insert(l.id);
+            }
+        });
+        if !once {
+            return None;
+        }
+        statement_places(&mut new, &mut self.unit.n_places);
+        Some(new)
+    }
+
+    /// Whether a label in a body may be jumped to from elsewhere.
+    fn comes_from_outside(&self, body: &Stmt) -> bool {
+        let mut inside: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut labels = Vec::new();
+        nest::statements(body, &mut |s| match &s.kind {
+            StmtKind::Goto(Some(label)) => *inside.entry(label).or_default() += 1,
+            StmtKind::Label { name, .. } => labels.push(name),
+            _ => {}
+        });
+        let all = |label: &String| self.jumps.to.get(label).copied().unwrap_or(0);
+        !labels.is_empty() && self.jumps.unknown
+            || labels.iter().any(|label| inside.get(label.as_str()).copied().unwrap_or(0) != all(label))
+    }
+
+    /// Statements that do what the steps do.
+    fn run(&mut self, steps: &[Step], room: &mut usize) -> Option<Vec<Stmt>> {
+        let mut out = Vec::new();
+        let mut at = 0;
+        while let Some(step) = steps.get(at) {
+            at += 1;
+            match step {
+                Step::Place(_) | Step::Case(_) => {}
+                Step::Plain(s) => {
+                    let mut size = 1;
+                    nest::all_expressions(s, &mut |_| size += 1);
+                    *room = room.checked_sub(size)?;
+                    out.push(s.clone());
+                    if matches!(s.kind, StmtKind::Continue | StmtKind::Break | StmtKind::Return(_)) {
+                        break;
+                    }
+                }
+                Step::Jump(target) => at += position(&steps[at..], target)?,
+                Step::Branch { cond, then, otherwise, span } => {
+                    let join = self.join(steps, at - 1)?;
+                    let mut branch = |steps_inside: &[Step]| {
+                        let list = self.run(&joined(steps_inside, &steps[at..join]), room)?;
+                        Some(Box::new(Stmt { kind: StmtKind::Block(list), span: *span }))
+                    };
+                    let (then, otherwise) = (branch(then)?, branch(otherwise)?);
+                    let otherwise = match &otherwise.kind {
+                        StmtKind::Block(list) if list.is_empty() => None,
+                        _ => Some(otherwise),
+                    };
+                    let kind = StmtKind::If { cond: cond.clone(), then, otherwise };
+                    out.push(Stmt { kind, span: *span });
+                    at = join;
+                }
+                Step::Choice { cond, body, span } => {
+                    let join = self.join(steps, at - 1)?;
+                    self.choice(cond, body, &steps[at..join], *span, room, &mut out)?;
+                    at = join;
+                }
+            }
+        }
+        Some(out)
+    }
+
+    /// The first place behind the step at `from` that everything that it does leads to, at the latest the end.
+    fn join(&self, steps: &[Step], from: usize) -> Option<usize> {
+        let mut join = from + 1;
+        let mut next = from;
+        while next < join {
+            for target in targets(std::slice::from_ref(&steps[next])) {
+                // What leads into its own branches is found when they are run.
+                if let Some(ahead) = position(&steps[next + 1..], &target) {
+                    join = join.max(next + 1 + ahead + 1);
+                }
+            }
+            next += 1;
+        }
+        Some(join)
+    }
+
+    /// A `switch`, and the steps from there to where all of its cases meet.
+    fn choice(
+        &mut self,
+        cond: &Expr,
+        body: &[Step],
+        rest: &[Step],
+        span: Span,
+        room: &mut usize,
+        out: &mut Vec<Stmt>,
+    ) -> Option<()> {
+        let var = VarId(self.unit.variables.len() as u32);
+        self.unit.variables.push(Variable {
+            name: "the value of a switch".into(),
+            ty: QualType { ty: cond.ty.ty, quals: Quals::default() },
+            storage: Storage::Local,
+            address_taken: false,
+            is_extern: false,
+            span,
+        });
+        let first = body.iter().position(|step| matches!(step, Step::Case(_))).unwrap_or(body.len());
+        // What stands in front of the cases is never executed.
+        let declare = StmtKind::Declare { var, init: Some(Init::Scalar(cond.clone())) };
+        out.push(Stmt { kind: declare, span });
+        let mut otherwise: Option<Vec<Stmt>> = None;
+        let mut branches: Vec<(Vec<(i128, i128)>, Vec<Stmt>)> = Vec::new();
+        let mut at = first;
+        while at < body.len() {
+            if !matches!(body[at], Step::Case(_)) {
+                at += 1;
+                continue;
+            }
+            let mut values = Vec::new();
+            let mut is_default = false;
+            while let Some(Step::Case(value)) = body.get(at) {
+                match value {
+                    Some(value) => values.push(*value),
+                    None => is_default = true,
+                }
+                at += 1;
+            }
+            let list = self.run(&joined(&body[at..], rest), room)?;
+            match is_default {
+                true => otherwise = Some(list),
+                false => branches.push((values, list)),
+            }
+        }
+        let mut otherwise = match otherwise {
+            Some(otherwise) => otherwise,
+            None => self.run(rest, room)?,
+        };
+        for (values, list) in branches.into_iter().rev() {
+            let cond = self.one_of(var, &values, span)?;
+            let block = |list| Box::new(Stmt { kind: StmtKind::Block(list), span });
+            let kind = StmtKind::If { cond, then: block(list), otherwise: Some(block(otherwise)) };
+            otherwise = vec![Stmt { kind, span }];
+        }
+        out.extend(otherwise);
+        Some(())
+    }
+
+    /// Whether a variable has one of some values.
+    fn one_of(&mut self, var: VarId, values: &[(i128, i128)], span: Span) -> Option<Expr> {
+        let ty = self.unit.var(var).ty;
+        let int =
+            QualType { ty: self.unit.types.intern(TypeKind::Int(IntKind::Int)), quals: Quals::default() };
+        let compare = |op, value: i128| {
+            let place = Place { id: PlaceId(0), kind: PlaceKind::Var(var), ty, span };
+            let load = Box::new(Expr { kind: ExprKind::Load(place), ty, span });
+            let value = Box::new(Expr { kind: ExprKind::Int(value), ty, span });
+            Expr { kind: ExprKind::Binary(op, load, value), ty: int, span }
+        };
+        let both = |kind: fn(Box<Expr>, Box<Expr>) -> ExprKind, a, b| Expr {
+            kind: kind(Box::new(a), Box::new(b)),
+            ty: int,
+            span,
+        };
+        values
+            .iter()
+            .map(|(low, high)| match low == high {
+                true => compare(BinOp::Eq, *low),
+                false => both(ExprKind::LogicalAnd, compare(BinOp::Ge, *low), compare(BinOp::Le, *high)),
+            })
+            .reduce(|a, b| both(ExprKind::LogicalOr, a, b))
+    }
+}
+
+fn declared(s: &Stmt) -> BTreeSet<VarId> {
+    let mut found = BTreeSet::new();
+    nest::statements(s, &mut |s| {
+        if let StmtKind::Declare { var, .. } = &s.kind {
+            found.insert(*var);
+        }
+    });
+    found
+}
+
+/// Where a target stands among steps.
+fn position(steps: &[Step], target: &Target) -> Option<usize> {
+    steps.iter().position(|step| matches!(step, Step::Place(place) if place == target))
+}
+
+fn joined(steps: &[Step], rest: &[Step]) -> Vec<Step> {
+    steps.iter().chain(rest).cloned().collect()
+}
+
+/// The places that steps jump to.
+fn targets(steps: &[Step]) -> Vec<Target> {
+    let mut found = Vec::new();
+    for step in steps {
+        match step {
+            Step::Jump(target) => found.push(target.clone()),
+            Step::Branch { then, otherwise, .. } => {
+                found.extend(targets(then));
+                found.extend(targets(otherwise));
+            }
+            Step::Choice { body, .. } => found.extend(targets(body)),
+            Step::Plain(_) | Step::Place(_) | Step::Case(_) => {}
+        }
+    }
+    found
+}
+
+/// A statement as steps; `end`: where a `break` of the `switch` around it leads. `None` if a jump has no place among them.
+fn steps(s: &Stmt, end: Option<usize>, ends: &mut usize) -> Option<Vec<Step>> {
+    if !has_jump(s, end.is_some()) {
+        return Some(vec![Step::Plain(s.clone())]);
+    }
+    Some(match &s.kind {
+        StmtKind::Block(list) => {
+            let mut all = Vec::new();
+            for s in list {
+                all.extend(steps(s, end, ends)?);
+            }
+            all
+        }
+        StmtKind::If { cond, then, otherwise } => {
+            let then = steps(then, end, ends)?;
+            let otherwise = match otherwise {
+                Some(otherwise) => steps(otherwise, end, ends)?,
+                None => Vec::new(),
+            };
+            // Nothing jumps into a branch.
+            if then
+                .iter()
+                .chain(&otherwise)
+                .any(|step| matches!(step, Step::Place(Target::Label(_)) | Step::Case(_)))
+            {
+                return None;
+            }
+            vec![Step::Branch { cond: cond.clone(), then, otherwise, span: s.span }]
+        }
+        StmtKind::Switch { cond, body } => {
+            *ends += 1;
+            let own = *ends;
+            let body = steps(body, Some(own), ends)?;
+            // Cases are found in the list itself only, and so are labels that others jump to.
+            if body.iter().any(|step| matches!(step, Step::Place(Target::Label(_)))) {
+                return None;
+            }
+            vec![Step::Choice { cond: cond.clone(), body, span: s.span }, Step::Place(Target::End(own))]
+        }
+        StmtKind::Case { value, body } => {
+            // Of a `switch` in this body, not of one around the loop.
+            end?;
+            let mut all = vec![Step::Case(*value)];
+            all.extend(steps(body, end, ends)?);
+            all
+        }
+        StmtKind::Label { name, body } => {
+            let mut all = vec![Step::Place(Target::Label(name.clone()))];
+            all.extend(steps(body, end, ends)?);
+            all
+        }
+        StmtKind::Goto(Some(label)) => vec![Step::Jump(Target::Label(label.clone()))],
+        StmtKind::Break => vec![Step::Jump(Target::End(end?))],
+        // Jumps that leave a loop, or that lead anywhere.
+        _ => return None,
+    })
+}
+
+/// Gives all places of a statement identities of their own.
+fn statement_places(s: &mut Stmt, next: &mut u32) {
+    match &mut s.kind {
+        StmtKind::Expr(e) | StmtKind::Return(Some(e)) => expression_places(e, next),
+        StmtKind::Declare { init: Some(Init::Scalar(e)), .. } => expression_places(e, next),
+        StmtKind::Block(list) => list.iter_mut().for_each(|s| statement_places(s, next)),
+        StmtKind::If { cond, then, otherwise } => {
+            expression_places(cond, next);
+            statement_places(then, next);
+            if let Some(otherwise) = otherwise {
+                statement_places(otherwise, next);
+            }
+        }
+        StmtKind::Loop(l) => {
+            l.init.iter_mut().for_each(|s| statement_places(s, next));
+            l.cond.iter_mut().chain(&mut l.step).for_each(|e| expression_places(e, next));
+            statement_places(&mut l.body, next);
+        }
+        _ => {}
+    }
+}
+
+fn expression_places(e: &mut Expr, next: &mut u32) {
+    match &mut e.kind {
+        ExprKind::Load(p) | ExprKind::AddressOf(p) | ExprKind::IncDec { place: p, .. } => {
+            place_places(p, next)
+        }
+        ExprKind::Unary(_, a) | ExprKind::Cast(a) => expression_places(a, next),
+        ExprKind::Binary(_, a, b)
+        | ExprKind::LogicalAnd(a, b)
+        | ExprKind::LogicalOr(a, b)
+        | ExprKind::Comma(a, b)
+        | ExprKind::PtrAdd { pointer: a, index: b, .. }
+        | ExprKind::PtrDiff { left: a, right: b, .. } => {
+            expression_places(a, next);
+            expression_places(b, next);
+        }
+        ExprKind::Conditional(a, b, c) => {
+            [a, b, c].into_iter().for_each(|e| expression_places(e, next));
+        }
+        ExprKind::Assign(p, a)
+        | ExprKind::AssignOp { place: p, value: a, .. }
+        | ExprKind::PtrAssign { place: p, index: a, .. } => {
+            place_places(p, next);
+            expression_places(a, next);
+        }
+        ExprKind::Call { callee, args } => {
+            if let Callee::Pointer(f) = callee {
+                expression_places(f, next);
+            }
+            args.iter_mut().for_each(|a| expression_places(a, next));
+        }
+        ExprKind::Int(_)
+        | ExprKind::Float(_)
+        | ExprKind::Str(_)
+        | ExprKind::Function(_)
+        | ExprKind::Opaque(_) => {}
+    }
+}
+
+fn place_places(p: &mut Place, next: &mut u32) {
+    p.id = PlaceId(*next);
+    *next += 1;
+    match &mut p.kind {
+        PlaceKind::Deref(e) => expression_places(e, next),
+        PlaceKind::Field { base, .. } => place_places(base, next),
+        PlaceKind::Var(_) | PlaceKind::Opaque(_) => {}
+    }
+}
