@@ -100,6 +100,75 @@ fn advice_makes_verdicts_better() {
     assert_eq!(given, known);
 }
 
+/// Pragmas and flags are advice that can be followed without a person: in every program that there is.
+#[test]
+fn advice_is_true_of_every_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut followed = std::collections::BTreeMap::new();
+    let in_folder = |name: &str| fs::read_dir(Path::new(ROOT).join("c-tests").join(name)).unwrap();
+    for entry in ["chapter", "features", "regressions", "advice"].into_iter().flat_map(in_folder) {
+        let source = entry.unwrap().path();
+        let text = fs::read_to_string(&source).unwrap();
+        // What says something already would contradict itself.
+        if text.contains("paragon independent") {
+            continue;
+        }
+        for (kind, pragma, flags, apply) in [
+            ("assert-independent", Some("independent"), "", ""),
+            ("assert-unchecked", Some("independent unchecked"), "", ""),
+            ("reassociate", None, "", "-fparagon-reassoc"),
+            ("no-contraction", None, "-mfma", "-ffp-contract=off"),
+        ] {
+            let flags = format!("{flags} -I {}", source.parent().unwrap().display());
+            let before = explained(&source, &flags);
+            let own: Vec<&Value> = (before["loops"].as_array().unwrap().iter())
+                .filter(|found| found["file"] == source.to_str().unwrap() && !found["column"].is_null())
+                .collect();
+            let advised = |found: &&&Value| {
+                let advice = found["advice"].as_array().unwrap();
+                advice.iter().any(|advice| advice["kind"] == kind)
+            };
+            let advised: Vec<&&Value> = own.iter().filter(advised).collect();
+            if advised.is_empty() {
+                continue;
+            }
+            let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+            // From the right to the left, so that columns stay what they are.
+            for found in advised.iter().rev() {
+                let (line, column) = (found["line"].as_u64().unwrap(), found["column"].as_u64().unwrap());
+                let line = &mut lines[line as usize - 1];
+                let at = line.char_indices().nth(column as usize - 1).unwrap().0;
+                if let Some(words) = pragma {
+                    line.insert_str(at, &format!("_Pragma(\"paragon {words}\") "));
+                }
+            }
+            let copy = folder.path().join(source.file_name().unwrap());
+            fs::write(&copy, lines.join("\n")).unwrap();
+            let after = explained(&copy, &format!("{flags} {apply}"));
+            let after: Vec<&Value> = after["loops"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .filter(|l| l["file"] == copy.to_str().unwrap())
+                .collect();
+            for found in advised {
+                let place =
+                    |l: &Value| (l["line"].as_u64(), own.iter().filter(|o| o["line"] == l["line"]).count());
+                let same_line = own.iter().filter(|o| o["line"] == found["line"]);
+                let number = same_line.clone().position(|o| std::ptr::eq(*o, *found)).unwrap();
+                let then = after.iter().filter(|l| l["line"] == found["line"]).nth(number).unwrap();
+                assert!(
+                    place(then).1 == same_line.count() && rank(then) < rank(found),
+                    "{kind}: {found} {then}"
+                );
+                *followed.entry(kind).or_insert(0) += 1;
+            }
+        }
+    }
+    assert!(followed.len() == 4 && followed["assert-unchecked"] > 30, "{followed:?}");
+    eprintln!("advice that was followed: {followed:?}");
+}
+
 /// The page for people who read reports by program names every identifier.
 #[test]
 fn identifiers_are_documented() {
