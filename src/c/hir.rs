@@ -644,6 +644,8 @@ pub struct TranslationUnit {
     pub pragmas: Vec<Pragma>,
     /// Of each loop: places in memory at addresses that it doesn't change, and that it assigns (`loops::cells`).
     pub cells: BTreeMap<LoopId, Vec<Cell>>,
+    /// See [`super::pragma::bound_keywords`].
+    pub bound_keywords: Vec<u32>,
     /// Identities of places and loops from these numbers on are free.
     pub n_places: u32,
     /// See `n_places`.

@@ -12,7 +12,7 @@ use super::linear::{self, Linear, constant};
 use super::nest;
 use super::options::AnalysisOptions;
 use super::plan::*;
-use super::reason::{AccessNote, Advice, Kind, Reason};
+use super::reason::{Advice, Kind, Reason};
 use super::scalars::{is_scalar, same, same_place};
 use crate::c::hir::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -525,14 +525,12 @@ impl<'a> Accesses<'a> {
         let quals = place.ty.quals;
         if quals.is_volatile || quals.is_atomic {
             let text = format!("it accesses volatile or atomic memory in line {}", place.span.line);
-            return Err(Reason::new(Kind::VolatileAccess, text).about([self.note(place, false)]));
+            return Err(Reason::new(Kind::VolatileAccess, text));
         }
         match &place.kind {
             PlaceKind::Field { bits: Some(_), .. } => {
                 let text = format!("it accesses a bit-field in line {}", place.span.line);
-                Err(Reason::new(Kind::UnsupportedType, text)
-                    .about([self.note(place, false)])
-                    .settled_by([Advice::WholeMember]))
+                Err(Reason::new(Kind::UnsupportedType, text).settled_by([Advice::WholeMember]))
             }
             PlaceKind::Opaque(what) => Err(format!("it has {what} in line {}", place.span.line).into()),
             _ => Ok(()),
@@ -1207,10 +1205,6 @@ impl<'a> Accesses<'a> {
         file.is_some_and(|file| !file.starts_with("/usr/") && !file.starts_with('<'))
     }
 
-    fn note(&self, place: &Place, is_store: bool) -> AccessNote {
-        AccessNote { text: describe(self.unit, place), is_store, span: place.span }
-    }
-
     fn read(&mut self, p: &Place) -> Result<(), Refused> {
         if let Some(v) = is_scalar(self.unit, p) {
             self.supported(p)?;
@@ -1481,24 +1475,33 @@ pub fn describe(unit: &TranslationUnit, place: &Place) -> String {
             _ => "...".into(),
         }
     }
+    /// In front of a subscript or an arrow.
+    fn operand(unit: &TranslationUnit, e: &Expr) -> String {
+        let text = expr(unit, e);
+        let mut inner = e;
+        while let ExprKind::Cast(value) = &inner.kind {
+            inner = value;
+        }
+        let is_name = matches!(inner.kind, ExprKind::Load(_) | ExprKind::AddressOf(_));
+        if is_name && !text.starts_with('*') { text } else { format!("({text})") }
+    }
     match &place.kind {
         PlaceKind::Var(v) => unit.var(*v).name.clone(),
         PlaceKind::Deref(e) => match &e.kind {
             ExprKind::PtrAdd { pointer, index, .. } => {
-                let mut pointer = expr(unit, pointer);
-                if pointer.contains(|c: char| "+-*/? ".contains(c)) {
-                    pointer = format!("({pointer})");
-                }
-                format!("{pointer}[{}]", expr(unit, index))
+                format!("{}[{}]", operand(unit, pointer), expr(unit, index))
             }
             _ => format!("*{}", expr(unit, e)),
         },
         PlaceKind::Field { base, record, field, .. } => {
             let name =
                 unit.types.record(*record).fields.as_ref().and_then(|f| f.get(*field as usize)?.name.clone());
-            match name {
-                Some(name) => format!("{}.{name}", describe(unit, base)),
-                None => describe(unit, base),
+            match (name, &base.kind) {
+                (Some(name), PlaceKind::Deref(e)) if !matches!(e.kind, ExprKind::PtrAdd { .. }) => {
+                    format!("{}->{name}", operand(unit, e))
+                }
+                (Some(name), _) => format!("{}.{name}", describe(unit, base)),
+                (None, _) => describe(unit, base),
             }
         }
         PlaceKind::Opaque(what) => (*what).to_string(),

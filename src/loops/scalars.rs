@@ -370,7 +370,7 @@ pub fn roles(
                     let apart = (op == ReductionOp::Add).then(|| Advice::SumApart(name.clone()));
                     return Err(Reason::new(Kind::FloatingPointOrder, text)
                         .about(accesses_of(unit, body, v))
-                        .settled_by(apart));
+                        .settled_by(apart.into_iter().chain([Advice::Reassociate])));
                 }
                 ScalarRole::Accumulation { op }
             }
