@@ -422,6 +422,11 @@ impl Emitter<'_> {
         // The body moves them on, iteration by iteration, or what stands for the head does. Then the compiler sees what it
         // would have seen in the loop, and has no more to do than there.
         text.push_str(&self.secondary("__pg_begin", |_| true));
+        // From there on each iteration leaves to the next what it needs.
+        if !body.prelude.is_empty() {
+            let first = self.induction(0, "__pg_begin");
+            let _ = writeln!(text, "if (__pg_begin < __pg_end) {{\n{first}{}}}", body.prelude);
+        }
         for dim in 0..=innermost {
             let (first, end) = match dim {
                 0 => ("__pg_begin".to_string(), "__pg_end".to_string()),
@@ -674,6 +679,7 @@ impl Emitter<'_> {
     /// One iteration on a device, after its induction variables.
     fn iteration(&self, body: &body::Body, text: &mut String) {
         text.push_str(&self.secondary("__pg_k0", |_| true));
+        text.push_str(&body.prelude);
         text.push_str(&body.text);
         if self.results.iter().any(|r| r.gives == Gives::Last) {
             text.push_str("if (__pg_k == __pg_l->n - 1) {\n");
@@ -836,10 +842,9 @@ impl Emitter<'_> {
     /// The settings of the first clause that matter: other variables are assigned in every iteration.
     pub fn needed_starts(&self) -> impl Iterator<Item = &Start> {
         self.plan.starts.iter().filter(|start| {
-            self.plan
-                .scalars
-                .get(&start.var)
-                .is_some_and(|role| role.goes_on() || matches!(role, ScalarRole::Secondary { .. }))
+            let needed = |role: &ScalarRole| role.goes_on() || matches!(role, ScalarRole::Secondary { .. });
+            self.plan.scalars.get(&start.var).is_some_and(needed)
+                || self.plan.prelude.variables.contains(&start.var)
         })
     }
 
@@ -850,7 +855,8 @@ impl Emitter<'_> {
         let reductions =
             self.results.iter().filter(|r| r.gives != Gives::Last).filter_map(|r| r.var.as_ref());
         let secondary = self.secondary.iter().map(|(v, _)| v);
-        for v in self.plan.live_ins.iter().chain(reductions).chain(secondary) {
+        let carried = &self.plan.prelude.variables;
+        for v in self.plan.live_ins.iter().chain(reductions).chain(secondary).chain(carried) {
             if self.plan.starts.iter().any(|start| start.var == *v) {
                 continue;
             }

@@ -6,6 +6,7 @@
 
 mod movement;
 
+use super::carried::Prelude;
 use super::counted::{Control, Counted};
 use super::inline;
 use super::linear::{self, Linear, constant};
@@ -132,12 +133,13 @@ pub fn exact_function(name: &str) -> Option<bool> {
 type Refused = Reason;
 
 impl<'a> Accesses<'a> {
-    /// Collects the accesses of the nest with these merged dimensions.
+    /// Collects the accesses of the nest with these merged dimensions, and of what comes in front of its iterations.
     pub fn collect(
         unit: &'a TranslationUnit,
         options: &'a AnalysisOptions,
         heads: &[Counted],
         whole: &LoopStmt,
+        prelude: &Prelude,
         body: &Stmt,
     ) -> Result<Accesses<'a>, Refused> {
         let mut written = BTreeSet::new();
@@ -228,6 +230,16 @@ impl<'a> Accesses<'a> {
             let level = accesses.level(head)?;
             accesses.dims.push(level);
         }
+        for (place, v) in &prelude.at_entry {
+            let ty = QualType { ty: unit.var(*v).ty.ty, quals: Quals::default() };
+            let span = whole.keyword_span;
+            let kind = ExprKind::Load(accesses.variable(*v, span));
+            let Bound::Value(value) = accesses.value(&Expr { kind, ty, span }) else { continue };
+            accesses.invariant_places.insert(*place, value);
+        }
+        prelude.statements.iter().try_for_each(|s| accesses.statement(s))?;
+        // All iterations but the first ones come there.
+        accesses.sites.iter_mut().for_each(|site| site.unconditional = true);
         accesses.statement(body)?;
         Ok(accesses)
     }
