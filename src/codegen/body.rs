@@ -625,7 +625,8 @@ impl<'a> Printer<'a> {
             }
             BinOp::And | BinOp::Or | BinOp::Xor => format!("(({})(({x}) {sign} ({y})))", result.name()),
             BinOp::Div | BinOp::Rem => {
-                if constant.is_some_and(|c| c != 0 && c != -1) {
+                // Before the loop it is the program that would divide there.
+                if matches!(self.purpose, Purpose::Entry) || constant.is_some_and(|c| c != 0 && c != -1) {
                     format!("(({})(({x}) {sign} ({y})))", result.name())
                 } else {
                     let name = if op == BinOp::Div { "DIV" } else { "REM" };

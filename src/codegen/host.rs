@@ -1028,6 +1028,11 @@ fn site_text(unit: &TranslationUnit, e: &Expr) -> Option<String> {
             // Wide enough that nothing wraps that would not wrap in the loop.
             format!("((__pg_i64)({}) {sign} (__pg_i64)({}))", site_text(unit, a)?, site_text(unit, b)?)
         }
+        // Turns of a loop whose step is no constant (`loops::counted`): too many, rather than a division at each entry.
+        ExprKind::Binary(BinOp::Div, a, _) => site_text(unit, a)?,
+        ExprKind::Conditional(_, turns, otherwise) if matches!(otherwise.kind, ExprKind::Int(0)) => {
+            site_text(unit, turns)?
+        }
         _ => return None,
     })
 }

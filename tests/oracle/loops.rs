@@ -304,7 +304,9 @@ impl Generator<'_> {
         if self.chance(4) {
             return self.other_head(trips, body);
         }
-        let head = match self.random.below(12) {
+        let head = match self.random.below(14) {
+            12 => "for (i = 0; i < n; i += m + 1)".to_string(),
+            13 => "for (i = n - 1; i >= 0; i -= m + 1)".to_string(),
             0 => "for (i = 0; i <= n - 1; i++)".to_string(),
             1 => "for (i = n - 1; i >= 0; i--)".to_string(),
             2 => "for (i = 0; i < n; i += 2)".to_string(),
