@@ -1,7 +1,7 @@
 /* Scalars that an iteration takes over from the one before, and that can be computed anew: values loaded, indices, two of
  * them in a chain, over every kind of counter; and those that can't.
  *
- * test size: 2000
+ * test size: 60000
  * expect deltas: runs on clean
  * expect back: runs on clean
  * expect wide: runs on clean
@@ -11,7 +11,8 @@
  * expect last_values: runs on clean
  * expect unsigned_steps: runs on clean
  * expect set_first: runs on clean
- * expect structs: runs on clean */
+ * expect structs: runs on clean
+ * expect handed_on: runs on clean */
 #include "../support/inputs.h"
 
 COMPUTE static int deltas(int n, const int *in, int *out)
@@ -120,6 +121,17 @@ COMPUTE static void set_first(int n, const int *in, int *out)
   }
 }
 
+/* What was loaded may be overwritten at once: the value itself has to be handed on, also where a strip of iterations ends. */
+COMPUTE static void handed_on(int n, const int *index, const int *in, int *out)
+{
+  int last = 9;
+  for (int i = 0; i < n; i++) { /* loop handed_on */
+    int mine = last;
+    last = in[i];
+    out[index[i]] = mine + i;
+  }
+}
+
 /* Stored to meanwhile, assigned under a condition, made of itself, changed twice. */
 COMPUTE static long carried(int n, int m, const int *in, int *out)
 {
@@ -175,6 +187,7 @@ int main(int argc, char **argv)
   int *in = check_alloc(&check, size + 1, sizeof *in), *by = check_alloc(&check, size, sizeof *by);
   int *out = check_alloc(&check, 7 * size + 1, sizeof *out);
   float *floats = check_alloc(&check, size, sizeof *floats), *results = check_alloc(&check, 3 * size, sizeof *results);
+  int *index = check_alloc(&check, size, sizeof *index), *there = check_alloc(&check, size, sizeof *there);
   double *doubles = check_alloc(&check, size, sizeof *doubles), *wides = check_alloc(&check, size, sizeof *wides);
   struct sample *samples = check_alloc(&check, size, sizeof *samples);
 
@@ -191,6 +204,11 @@ int main(int argc, char **argv)
       samples[i].weight = (short)check_below(&check, 1000);
     }
     in[size] = 3;
+    permute(&check, index, size);
+    for (size_t i = 0; i < size; i++) {
+      index[i] = overlap ? (int)i : index[i];
+      there[i] = (int)(i * i % 101);
+    }
     for (size_t i = 0; i <= 7 * size; i++)
       out[i] = (int)(i % 13);
     check_start(&check);
@@ -203,13 +221,17 @@ int main(int argc, char **argv)
     after += last_values(n, in, out + 3 * size);
     set_first(n, overlap ? out + 4 * size : in, out + 4 * size);
     after += carried(n, n / 9, in, out + 5 * size);
+    handed_on(n, index, overlap ? there : in, there);
     check_stop(&check);
     printf("after: %ld %a\n", after, sum);
     check_array(&check, "out", out, 7 * size + 1, sizeof *out);
+    check_array(&check, "there", there, size, sizeof *there);
     check_array(&check, "results", results, 3 * size, sizeof *results);
     check_array(&check, "wides", wides, size, sizeof *wides);
   }
   free(in);
+  free(index);
+  free(there);
   free(by);
   free(out);
   free(floats);

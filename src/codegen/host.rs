@@ -54,18 +54,21 @@ pub(super) enum Gives {
     /// The iteration that set the extreme in front of it.
     Setter,
     Companion,
+    /// 1 if what an iteration hands to the next is in the results already: on the calling thread, which runs all of them. 0
+    /// (what results start from elsewhere) where a thread begins in the middle.
+    GoesOn,
 }
 
 impl Gives {
     /// Whether each part of the iterations has one of its own.
     fn is_in_parts(self) -> bool {
-        !matches!(self, Gives::Last | Gives::Reduction(_))
+        !matches!(self, Gives::Last | Gives::Reduction(_) | Gives::GoesOn)
     }
     /// Fields of `struct __pg_result` besides the type: operation, how, with.
     fn facts(self) -> [String; 3] {
         let plain = |op: &str| [op.to_string(), "0".into(), "0".into()];
         match self {
-            Gives::Last => plain("PG_LAST"),
+            Gives::Last | Gives::GoesOn => plain("PG_LAST"),
             Gives::Reduction(op) | Gives::Accumulation(op) => plain(types::operation(op)),
             Gives::Extreme(taking, with) => ["PG_EXTREME".into(), types::taking(taking), with.to_string()],
             Gives::Setter | Gives::Companion => plain("PG_FOLLOWS"),
@@ -105,8 +108,15 @@ fn results_of(unit: &TranslationUnit, plan: &LoopPlan) -> Printed<Vec<ResultSlot
             _ => {}
         }
     }
+    if !plan.prelude.variables.is_empty() {
+        let kind = Scalar::Int(IntKind::ULongLong);
+        results.push(ResultSlot { name: GOES_ON.into(), var: None, kept: None, kind, gives: Gives::GoesOn });
+    }
     Ok(results)
 }
+
+/// The local variable of [`Gives::GoesOn`].
+const GOES_ON: &str = "__pg_goes_on";
 
 pub(super) struct Emitter<'a> {
     pub unit: &'a TranslationUnit,
@@ -422,10 +432,12 @@ impl Emitter<'_> {
         // The body moves them on, iteration by iteration, or what stands for the head does. Then the compiler sees what it
         // would have seen in the loop, and has no more to do than there.
         text.push_str(&self.secondary("__pg_begin", |_| true));
-        // From there on each iteration leaves to the next what it needs.
+        // From there on each iteration leaves to the next what it needs. Only a loop that is proven begins in the middle: where
+        // it isn't, memory may have changed since the iteration before, and that has left the value.
         if !body.prelude.is_empty() {
             let first = self.induction(0, "__pg_begin");
-            let _ = writeln!(text, "if (__pg_begin < __pg_end) {{\n{first}{}}}", body.prelude);
+            let begins = format!("if (!{GOES_ON} && __pg_begin < __pg_end)");
+            let _ = writeln!(text, "{begins} {{\n{first}{}}}", body.prelude);
         }
         for dim in 0..=innermost {
             let (first, end) = match dim {

@@ -362,7 +362,8 @@ pub fn roles(
         }
         let name = &unit.var(v).name;
         if !flow.exposed.contains(&v) {
-            let last_value = live.contains(&v);
+            // The calling thread hands a carried value on as it hands on the last one.
+            let last_value = live.contains(&v) || given.carried.contains(&v);
             if last_value && !flow.at_end.as_ref().is_some_and(|s| s.contains(&v)) {
                 let text = format!("{name} is used after the loop, and not every iteration assigns it");
                 return Err(Reason::new(Kind::ConditionalLastValue, text).about(accesses_of(unit, body, v)));
