@@ -10,6 +10,7 @@ use crate::c::hir::*;
 use crate::c::pragma::Wish;
 use crate::loops::access::{Accesses, contraction, describe};
 use crate::loops::alias;
+use crate::loops::carried::{self, Prelude};
 use crate::loops::cells;
 use crate::loops::counted::{Counted, counted};
 use crate::loops::nest;
@@ -275,13 +276,42 @@ fn attempt(
     body: &Stmt,
     wish: Option<Wish>,
 ) -> Result<Judged, Reason> {
+    let with = |prelude| attempt_with(unit, options, function, l, heads, body, prelude, wish);
+    let prelude = match heads {
+        [head] => carried::find(unit, head, l, body),
+        _ => Prelude::default(),
+    };
+    // What computing a scalar anew meets is no reason that helps; that the scalar is carried is one.
+    match prelude.variables.is_empty() {
+        true => with(prelude),
+        false => with(prelude).or_else(|_| with(Prelude::default())),
+    }
+}
+
+#[expect(clippy::too_many_arguments)]
+fn attempt_with(
+    unit: &TranslationUnit,
+    options: &AnalysisOptions,
+    function: usize,
+    l: &LoopStmt,
+    heads: &[Counted],
+    body: &Stmt,
+    prelude: Prelude,
+    wish: Option<Wish>,
+) -> Result<Judged, Reason> {
     let owner = &unit.functions[function];
     let inductions: Vec<(VarId, bool)> = heads.iter().map(|h| (h.iv, h.iv_local)).collect();
     if inductions.iter().map(|(v, _)| v).collect::<BTreeSet<_>>().len() != heads.len() {
         return Err("two of its loops share an induction variable".into());
     }
-    let mut accesses = Accesses::collect(unit, options, heads, l, body)?;
-    let roles = scalars::roles(unit, owner, l, body, &inductions, &accesses.secondary, options.reassociate)?;
+    let mut accesses = Accesses::collect(unit, options, heads, l, &prelude, body)?;
+    let given = scalars::Given {
+        inductions: &inductions,
+        secondary: &accesses.secondary,
+        carried: &prelude.variables,
+        reassociate: options.reassociate,
+    };
+    let roles = scalars::roles(unit, owner, l, body, &given)?;
     let stays_open = |v: &VarId| !matches!(roles.get(v), Some(ScalarRole::Accumulation { .. }));
     if let Some((_, line)) = accesses.fusable.iter().find(|(v, _)| stays_open(v)) {
         return Err(contraction(*line));
@@ -348,7 +378,9 @@ fn attempt(
     };
     let predicate = (Verdict::PossiblyParallel, Check::Predicate);
     let ((verdict, check), reason) = if let Some(reason) = unresolved(Check::Logs) {
-        ((Verdict::PossiblyParallel, Check::Inspector), reason)
+        // An inspection executes a part of the body only.
+        let check = if prelude.variables.is_empty() { Check::Inspector } else { Check::Logs };
+        ((Verdict::PossiblyParallel, check), reason)
     } else if let Some(reason) = unresolved(Check::Predicate) {
         (predicate, reason)
     } else if let Some(mut reason) = changing {
@@ -408,6 +440,7 @@ fn attempt(
         live_ins,
         invariants: accesses.invariants,
         invariant_places: accesses.invariant_places,
+        prelude,
         bases: accesses.bases,
         sites: accesses.sites,
         site_of: accesses.site_of,

@@ -206,6 +206,10 @@ impl Types {
         self.index.insert(kind, id);
         id
     }
+    /// The id of an integer type, if the unit has it.
+    pub fn find_int(&self, kind: IntKind) -> Option<TypeId> {
+        self.index.get(&TypeKind::Int(kind)).copied()
+    }
     /// Adds a record (records are nominal: never merged).
     pub fn add_record(&mut self, record: Record) -> RecordId {
         self.records.push(record);
