@@ -196,9 +196,9 @@ fi
 for name in fdtd seidel jacobi1d jacobi2d gemm tmv saxpy house ipvec ger gemver fwd sor; do
   size=""
   [ $name = gemm ] && size="--size 1024"
-  timeout 120 "$programs/$name.o3.cc" $size --input clean --dump /dev/null --time >"$name.cc.txt" 2>&1
+  timeout 60 "$programs/$name.o3.cc" $size --input clean --dump /dev/null --time >"$name.cc.txt" 2>&1
   rm -f "$name.json"
-  PARAGON_TRACE="$work/$name.json" PARAGON_RACE=device PARAGON_MONITOR=off timeout 120 \
+  PARAGON_TRACE="$work/$name.json" PARAGON_RACE=device PARAGON_MONITOR=off timeout 60 \
     "$programs/$name.o3.paragon" $size --input clean --dump /dev/null --repeat 3 --time >"$name.paragon.txt" 2>&1
 done
 python3 - "$work" <<'P' | tee "$out/table.md"
