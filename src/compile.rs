@@ -515,8 +515,8 @@ fn rewrite(
         true => Report::new(unit, &text.expanded.text, &reports, &errors),
         false => Report::default(),
     };
-    for (file, line, reason) in &generated.left_out {
-        report.leave_out(file, *line, reason);
+    for (id, reason) in &generated.left_out {
+        report.leave_out(reports.iter().position(|found| found.id == Some(*id)), reason);
     }
     let edits = token_edits(unit, &generated.edits);
     let mut spliced = None;
@@ -713,8 +713,9 @@ pub fn functions(command: &[OsString], stages: Option<Stages>) -> Result<Vec<Fun
 pub fn explain(command: &[OsString], stages: Option<Stages>) -> Result<Report, String> {
     let mut report = Report::default();
     for_each_unit(command, stages, |unit, text, stages, invocation| {
-        (stages.normalize)(unit, &invocation.analysis);
-        let loops = (stages.classify)(unit, &invocation.analysis);
+        let options = AnalysisOptions { explains: true, ..invocation.analysis.clone() };
+        (stages.normalize)(unit, &options);
+        let loops = (stages.classify)(unit, &options);
         let errors = verdict::misplaced_pragmas(unit, &loops);
         report.extend(Report::new(unit, text, &loops, &errors));
     })?;

@@ -10,6 +10,7 @@ use crate::c::hir::*;
 use crate::c::pragma::Wish;
 use crate::loops::access::{Accesses, contraction, describe};
 use crate::loops::alias;
+use crate::loops::carried::{self, Prelude};
 use crate::loops::cells;
 use crate::loops::counted::{Counted, counted};
 use crate::loops::nest;
@@ -132,7 +133,7 @@ pub fn misplaced_pragmas(unit: &TranslationUnit, reports: &[LoopReport]) -> Vec<
                     Kind::CarriedDependence | Kind::CarriedScalar | Kind::FloatingPointOrder => {
                         "the iterations are not independent"
                     }
-                    _ => "that can't be checked",
+                    _ => "the loop can't be run in parallel",
                 };
                 let reason = &report.reason;
                 fail(format!("`#pragma paragon {wish}`: {why}: {reason}"), &reason.accesses);
@@ -190,7 +191,23 @@ fn judge(
             Err(_) => {}
         }
     }
-    let Some(mut best) = best else { return Err(own.unwrap_or_else(|| Reason::from(""))) };
+    let Some(mut best) = best else {
+        let mut reason = own.unwrap_or_else(|| Reason::from(""));
+        // What only another option stands in the way of is found out by trying.
+        let helps = |advice: &Advice| {
+            let mut options = AnalysisOptions { explains: false, ..options.clone() };
+            match advice {
+                Advice::Reassociate | Advice::SumApart(_) => options.reassociate = true,
+                Advice::NoContraction => options.contraction = false,
+                _ => return true,
+            }
+            judge(unit, &options, function, l).is_ok()
+        };
+        if options.explains {
+            reason.advice.retain(helps);
+        }
+        return Err(reason);
+    };
     let is_guess = best.1 == Check::Inspector;
     // A guess about the whole would keep the called function's loops, which may be better known, from running.
     if is_guess && asserted.is_none() && has_copied_loop(unit, &l.body) {
@@ -259,13 +276,42 @@ fn attempt(
     body: &Stmt,
     wish: Option<Wish>,
 ) -> Result<Judged, Reason> {
+    let with = |prelude| attempt_with(unit, options, function, l, heads, body, prelude, wish);
+    let prelude = match heads {
+        [head] => carried::find(unit, head, l, body),
+        _ => Prelude::default(),
+    };
+    // What computing a scalar anew meets is no reason that helps; that the scalar is carried is one.
+    match prelude.variables.is_empty() {
+        true => with(prelude),
+        false => with(prelude).or_else(|_| with(Prelude::default())),
+    }
+}
+
+#[expect(clippy::too_many_arguments)]
+fn attempt_with(
+    unit: &TranslationUnit,
+    options: &AnalysisOptions,
+    function: usize,
+    l: &LoopStmt,
+    heads: &[Counted],
+    body: &Stmt,
+    prelude: Prelude,
+    wish: Option<Wish>,
+) -> Result<Judged, Reason> {
     let owner = &unit.functions[function];
     let inductions: Vec<(VarId, bool)> = heads.iter().map(|h| (h.iv, h.iv_local)).collect();
     if inductions.iter().map(|(v, _)| v).collect::<BTreeSet<_>>().len() != heads.len() {
         return Err("two of its loops share an induction variable".into());
     }
-    let mut accesses = Accesses::collect(unit, options, heads, l, body)?;
-    let roles = scalars::roles(unit, owner, l, body, &inductions, &accesses.secondary, options.reassociate)?;
+    let mut accesses = Accesses::collect(unit, options, heads, l, &prelude, body)?;
+    let given = scalars::Given {
+        inductions: &inductions,
+        secondary: &accesses.secondary,
+        carried: &prelude.variables,
+        reassociate: options.reassociate,
+    };
+    let roles = scalars::roles(unit, owner, l, body, &given)?;
     let stays_open = |v: &VarId| !matches!(roles.get(v), Some(ScalarRole::Accumulation { .. }));
     if let Some((_, line)) = accesses.fusable.iter().find(|(v, _)| stays_open(v)) {
         return Err(contraction(*line));
@@ -323,19 +369,31 @@ fn attempt(
     };
     let cells: Vec<&Cell> = unit.cells(l.id).iter().filter(|cell| roles.contains_key(&cell.var)).collect();
     let (kept, meeting) = keep(unit, options, &mut accesses, &cells, &dims, &steps)?;
-    let unresolved = |check| pairs.iter().find(|p| p.check == check).map(|p| unresolved_reason(&accesses, p));
+    let base = |site: SiteId| accesses.sites[site.0 as usize].base;
+    let unresolved = |check| {
+        // Arrays that are different things are told apart at run time; that leaves what is done to one of them.
+        let of_check = pairs.iter().filter(|pair| pair.check == check);
+        let pair = of_check.min_by_key(|pair| base(pair.a) != base(pair.b))?;
+        Some(unresolved_reason(&accesses, pair))
+    };
     let predicate = (Verdict::PossiblyParallel, Check::Predicate);
     let ((verdict, check), reason) = if let Some(reason) = unresolved(Check::Logs) {
-        ((Verdict::PossiblyParallel, Check::Inspector), reason)
+        // An inspection executes a part of the body only.
+        let check = if prelude.variables.is_empty() { Check::Inspector } else { Check::Logs };
+        ((Verdict::PossiblyParallel, check), reason)
     } else if let Some(reason) = unresolved(Check::Predicate) {
         (predicate, reason)
-    } else if let Some(reason) = changing {
+    } else if let Some(mut reason) = changing {
+        if meeting.is_some() || !accesses.assumptions.is_empty() {
+            // There is more to look at, at entry.
+            reason.advice.clear();
+        }
         (predicate, reason)
     } else if let Some(reason) = meeting {
         (predicate, reason)
-    } else if let Some(assumption) = accesses.assumptions.first() {
+    } else if !accesses.assumptions.is_empty() {
         let reason = Reason::new(Kind::WrapAround, "index arithmetic must not wrap around");
-        let signed = !assumption.kind.signed() && !options.wrapping;
+        let signed = !options.wrapping && accesses.assumptions.iter().all(|a| !a.kind.signed());
         (predicate, reason.settled_by(signed.then_some(Advice::SignedIndex)))
     } else {
         let reason = match wish {
@@ -382,6 +440,7 @@ fn attempt(
         live_ins,
         invariants: accesses.invariants,
         invariant_places: accesses.invariant_places,
+        prelude,
         bases: accesses.bases,
         sites: accesses.sites,
         site_of: accesses.site_of,
@@ -408,13 +467,15 @@ fn mark_pins(
     options: &AnalysisOptions,
     accesses: &mut Accesses,
 ) -> Result<Option<Reason>, Reason> {
-    let mut first = None;
+    let mut first: Option<Reason> = None;
+    let mut refused = false;
+    let mut read_places = BTreeSet::new();
     for index in 0..accesses.sites.len() {
         let (site, form) = (&accesses.sites[index], &accesses.forms[index]);
         if !site.is_store {
             continue;
         }
-        let hit = accesses.pinned.iter().find_map(|pin| {
+        let hits = accesses.pinned.iter().filter_map(|pin| {
             let ExprKind::AddressOf(read) = &pin.address.kind else { return Some(None) };
             let distinct = match (&accesses.bases[site.base.0 as usize], nest::root_variable(read)) {
                 (Base::Object { var, size }, Some(root)) => {
@@ -425,24 +486,32 @@ fn mark_pins(
             let may = !distinct && alias::may_change(unit, options.strict_aliasing, &form.place, read);
             may.then_some(Some(read))
         });
-        let Some(read) = hit else { continue };
-        let what = read.map_or("a value".to_string(), |read| describe(unit, read));
-        let read = read.map(|read| AccessNote { text: what.clone(), is_store: false, span: read.span });
-        let advice = read.is_some().then(|| Advice::CopyToLocal(what.clone()));
-        let (text, line) = (&form.text, site.span.line);
-        let text = format!(
-            "the store to {text} in line {line} may change {what}, on which the loop's bounds or addresses depend"
-        );
-        let reason = Reason::new(Kind::BoundsMayChange, text)
-            .about([access_note(accesses, index)].into_iter().chain(read))
-            .settled_by(advice);
-        if site.affine.is_none() || matches!(accesses.bases[site.base.0 as usize], Base::Dynamic) {
-            return Err(reason);
+        let hits: Vec<Option<&Place>> = hits.collect();
+        let Some(read) = hits.first() else { continue };
+        read_places.extend(hits.iter().map(|read| read.map(|read| describe(unit, read))));
+        let is_unknown =
+            site.affine.is_none() || matches!(accesses.bases[site.base.0 as usize], Base::Dynamic);
+        if first.is_none() || is_unknown && !refused {
+            let what = read.map_or("a value".to_string(), |read| describe(unit, read));
+            let (text, line) = (&form.text, site.span.line);
+            let text = format!(
+                "the store to {text} in line {line} may change {what}, on which the loop's bounds or addresses depend"
+            );
+            let read = read.map(|read| AccessNote { text: what, is_store: false, span: read.span });
+            let notes = [access_note(accesses, index)].into_iter().chain(read);
+            first = Some(Reason::new(Kind::BoundsMayChange, text).about(notes));
         }
+        refused |= is_unknown;
         accesses.sites[index].may_change_pin = true;
-        first.get_or_insert(reason);
     }
-    Ok(first)
+    // Where there are several, one copy is not enough.
+    if let (Some(reason), [Some(only)]) = (&mut first, &read_places.iter().collect::<Vec<_>>()[..]) {
+        reason.advice.push(Advice::CopyToLocal(only.clone()));
+    }
+    match first {
+        Some(reason) if refused => Err(reason),
+        first => Ok(first),
+    }
 }
 
 /// Sees to it that nothing else in the loop touches the places that it keeps in variables: at compile time, or by

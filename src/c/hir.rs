@@ -206,6 +206,10 @@ impl Types {
         self.index.insert(kind, id);
         id
     }
+    /// The id of an integer type, if the unit has it.
+    pub fn find_int(&self, kind: IntKind) -> Option<TypeId> {
+        self.index.get(&TypeKind::Int(kind)).copied()
+    }
     /// Adds a record (records are nominal: never merged).
     pub fn add_record(&mut self, record: Record) -> RecordId {
         self.records.push(record);
@@ -644,6 +648,8 @@ pub struct TranslationUnit {
     pub pragmas: Vec<Pragma>,
     /// Of each loop: places in memory at addresses that it doesn't change, and that it assigns (`loops::cells`).
     pub cells: BTreeMap<LoopId, Vec<Cell>>,
+    /// See [`super::pragma::bound_keywords`].
+    pub bound_keywords: Vec<u32>,
     /// Identities of places and loops from these numbers on are free.
     pub n_places: u32,
     /// See `n_places`.

@@ -49,6 +49,19 @@ pub fn own_words(directive: &str) -> Option<&str> {
     after.is_empty().then_some(after).or_else(|| after.starts_with([' ', '\t', '/', '\r']).then_some(after))
 }
 
+/// First bytes of the loop keywords that nothing may be put in front of: gcc wants the loop right behind its own pragmas.
+pub fn bound_keywords(tokens: &Tokens) -> Vec<u32> {
+    let binds = |directive: &&Directive| {
+        let mut words =
+            tokens.directive_text(directive).trim_start_matches(['#', ' ', '\t']).split_whitespace();
+        words.next() == Some("pragma")
+            && words.next() == Some("GCC")
+            && matches!(words.next(), Some("ivdep" | "novector" | "unroll"))
+    };
+    let bound = tokens.directives.iter().filter(binds);
+    bound.filter_map(|directive| tokens.tokens.get(directive.before)).map(|token| token.start).collect()
+}
+
 /// All pragmas of ours in a text.
 pub fn find(tokens: &Tokens) -> Vec<Pragma> {
     let own = |directive: &Directive| {
@@ -80,6 +93,13 @@ pub fn find(tokens: &Tokens) -> Vec<Pragma> {
 mod tests {
     use super::*;
     use crate::c::lexer::lex;
+
+    #[test]
+    fn keywords_of_gcc_pragmas() {
+        let text = "#pragma GCC ivdep\nfor (;;);\n# pragma GCC unroll 4\n#pragma omp x\nwhile (1);\n#pragma GCC poison y\ndo";
+        let bound = bound_keywords(&lex(text));
+        assert_eq!(bound, ["for", "while"].map(|word| text.find(word).unwrap() as u32));
+    }
 
     #[test]
     fn words() {

@@ -34,6 +34,6 @@ pub struct Generated {
     pub edits: Vec<Edit>,
     /// The device text of each loop, by line: what run-time compilation will get behind the two headers.
     pub kernels: Vec<(u32, String)>,
-    /// Loops that have a plan and are left as they stand, by file and line, and why.
-    pub left_out: Vec<(String, u32, String)>,
+    /// Loops that have a plan and are left as they stand, and why.
+    pub left_out: Vec<(LoopId, String)>,
 }

@@ -39,7 +39,12 @@ pub fn generate(unit: &TranslationUnit, reports: &[LoopReport], options: &Codege
     for report in reports {
         let Some(plan) = &report.plan else { continue };
         if let Some(reason) = crowded_out.get(&plan.loop_id) {
-            generated.left_out.push((report.file.clone(), report.line, reason.to_string()));
+            generated.left_out.push((plan.loop_id, reason.to_string()));
+            continue;
+        }
+        if unit.bound_keywords.contains(&report.span.start) {
+            let reason = "`#pragma GCC` in front of it has to be followed by the loop";
+            generated.left_out.push((plan.loop_id, reason.to_string()));
             continue;
         }
         let mut plan = Cow::Borrowed(plan);
@@ -62,7 +67,7 @@ pub fn generate(unit: &TranslationUnit, reports: &[LoopReport], options: &Codege
                     foreign_names: code.foreign_names,
                 });
             }
-            Err(reason) => generated.left_out.push((report.file.clone(), report.line, reason)),
+            Err(reason) => generated.left_out.push((plan.loop_id, reason)),
         }
     }
     if generated.edits.is_empty() {

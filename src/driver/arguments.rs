@@ -330,6 +330,7 @@ fn read(command: &[OsString], invocation: &mut Invocation) -> Result<(), String>
     let owns = |name: &str| command.iter().any(|argument| argument == name);
     invocation.analysis.reassociate = owns("-fparagon-reassoc");
     invocation.analysis.device_math = owns("-fparagon-math=device");
+    invocation.analysis.explains = invocation.own.wants_report();
     invocation.analysis.interposable = owns("-fPIC") || owns("-fpic");
     let mut optimised = false;
     let mut fast_level = false;

@@ -4,21 +4,30 @@
 
 use crate::c::lexer::{TokenKind, Tokens, lex_directives_only};
 use crate::c::pragma::own_words;
+use std::collections::HashSet;
 use std::ops::Range;
 
-/// The text with unexpanded macros, with blanks in place of our pragmas; `None` if it has none. `_Pragma` counts where its string
-/// stands behind it, in macros' definitions too. What a macro makes a pragma of out of its arguments is left.
+/// The text with unexpanded macros, with blanks in place of our pragmas; `None` if it has none. They may stand in `_Pragma`, and
+/// in macros that are nothing but a `_Pragma` of what they are given; in the definitions of other macros, too.
 pub fn without_own(text: &str) -> Option<String> {
     let tokens = lex_directives_only(text);
-    let mut own = operators(&tokens, 0);
-    for directive in &tokens.directives {
-        let whole = tokens.directive_text(directive);
-        if own_words(whole).is_some() {
-            own.push(directive.start as usize..directive.end as usize);
-        } else if whole.contains("_Pragma") {
-            // Without its `#` a definition is a line of tokens like any other.
-            own.extend(operators(&lex_directives_only(&whole[1..]), directive.start as usize + 1));
-        }
+    // Without its `#` a definition is a line of tokens like any other.
+    let definitions: Vec<(usize, Tokens)> = tokens
+        .directives
+        .iter()
+        .filter(|directive| tokens.directive_text(directive)[1..].trim_start().starts_with("define"))
+        .map(|directive| {
+            let definition = lex_directives_only(&tokens.directive_text(directive)[1..]);
+            (directive.start as usize + 1, definition)
+        })
+        .collect();
+    let makers: HashSet<&str> = definitions.iter().filter_map(|(_, tokens)| maker(tokens)).collect();
+    let own_directives =
+        tokens.directives.iter().filter(|directive| own_words(tokens.directive_text(directive)).is_some());
+    let mut own: Vec<Range<usize>> = own_directives.map(|d| d.start as usize..d.end as usize).collect();
+    own.extend(operators(&tokens, &makers, 0));
+    for (start, definition) in &definitions {
+        own.extend(operators(definition, &makers, *start));
     }
     // Bytes that are no ASCII, and what stands for those that are no text, have to stay where they are.
     own.retain(|range| text[range.clone()].bytes().all(|byte| byte.is_ascii() && byte != 0x7f));
@@ -35,17 +44,43 @@ pub fn without_own(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// Where `_Pragma("paragon ...")` stands among some tokens.
-fn operators(tokens: &Tokens, offset: usize) -> Vec<Range<usize>> {
+/// The name of a macro that is defined as nothing but `_Pragma(...)` with its one parameter in it.
+fn maker(definition: &Tokens) -> Option<&str> {
+    let spelling = |index| definition.spelling(index);
+    let (name, last) = (spelling(1), definition.len().checked_sub(1)?);
+    let is_function = spelling(2) == "(" && definition.tokens[1].end == definition.tokens[2].start;
+    let is_pragma = spelling(4) == ")" && spelling(5) == "_Pragma" && spelling(6) == "(";
+    let closes = (6..=last).scan(0, |depth, index| {
+        *depth += i32::from(spelling(index) == "(") - i32::from(spelling(index) == ")");
+        Some((index, *depth))
+    });
+    let end = closes.into_iter().find(|(_, depth)| *depth == 0).map(|(index, _)| index);
+    let parameter = spelling(3);
+    let uses = (7..last).filter(|index| spelling(*index) == parameter).count();
+    (is_function && is_pragma && end == Some(last) && uses == 1).then_some(name)
+}
+
+/// Where `_Pragma("paragon ...")` stands among some tokens, or a macro of `makers` that is given such words.
+fn operators(tokens: &Tokens, makers: &HashSet<&str>, offset: usize) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     for first in 0..tokens.len().saturating_sub(3) {
-        let is_operator = tokens.spelling(first) == "_Pragma"
-            && tokens.spelling(first + 1) == "("
-            && tokens.tokens[first + 2].kind == TokenKind::String
-            && tokens.spelling(first + 3) == ")";
-        let content = tokens.spelling(first + 2).trim_start_matches(['L', 'u', 'U', '8']).trim_matches('"');
-        if is_operator && own_words(&format!("#pragma {content}")).is_some() {
-            let (start, end) = (tokens.tokens[first].start, tokens.tokens[first + 3].end);
+        if tokens.spelling(first + 1) != "(" {
+            continue;
+        }
+        let content = tokens.spelling(first + 2);
+        let last = if tokens.spelling(first) == "_Pragma" {
+            let is_string = tokens.tokens[first + 2].kind == TokenKind::String;
+            let words = content.trim_start_matches(['L', 'u', 'U', '8']).trim_matches('"');
+            let is_own = own_words(&format!("#pragma {words}")).is_some();
+            (is_string && is_own).then_some(first + 3)
+        } else if makers.contains(tokens.spelling(first)) && content == "paragon" {
+            let is_word = |index: &usize| tokens.tokens[*index].kind == TokenKind::Identifier;
+            (first + 3..tokens.len()).find(|index| !is_word(index))
+        } else {
+            None
+        };
+        if let Some(last) = last.filter(|last| tokens.spelling(*last) == ")") {
+            let (start, end) = (tokens.tokens[first].start, tokens.tokens[last].end);
             found.push(offset + start as usize..offset + end as usize);
         }
     }
@@ -69,5 +104,16 @@ mod tests {
             "#pragma omp x #pragma paragon \u{e9} #define A \\ for f(\"_Pragma(\\\"paragon\\\")\") _Pragma (\"omp y\") z #pragma paragonx"
         );
         assert_eq!(without_own("#pragma omp x\nint a;"), None);
+    }
+
+    #[test]
+    fn macros_that_make_pragmas_of_words() {
+        let text = "#define S(x) #x\n#define P(x) _Pragma(#x)\n#define Q( x ) _Pragma (S(x))\n#define R(x) _Pragma(#x) x\n\
+             #define A P(paragon independent) P(omp x)\nP(paragon forbid) Q(paragon independent unchecked) R(paragon y)\n\
+             P(omp paragon) x(paragon forbid) P(paragon\n";
+        let blanked = without_own(text).unwrap();
+        let tail = blanked.lines().skip(4).flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ");
+        assert_eq!(tail, "#define A P(omp x) R(paragon y) P(omp paragon) x(paragon forbid) P(paragon");
+        assert_eq!(blanked.lines().take(4).collect::<Vec<_>>(), text.lines().take(4).collect::<Vec<_>>());
     }
 }

@@ -6,13 +6,14 @@
 
 mod movement;
 
-use super::counted::{Control, Counted};
+use super::carried::Prelude;
+use super::counted::{Control, Counted, Stride};
 use super::inline;
 use super::linear::{self, Linear, constant};
 use super::nest;
 use super::options::AnalysisOptions;
 use super::plan::*;
-use super::reason::{AccessNote, Advice, Kind, Reason};
+use super::reason::{Advice, Kind, Reason};
 use super::scalars::{is_scalar, same, same_place};
 use crate::c::hir::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -134,12 +135,13 @@ pub fn exact_function(name: &str) -> Option<bool> {
 type Refused = Reason;
 
 impl<'a> Accesses<'a> {
-    /// Collects the accesses of the nest with these merged dimensions.
+    /// Collects the accesses of the nest with these merged dimensions, and of what comes in front of its iterations.
     pub fn collect(
         unit: &'a TranslationUnit,
         options: &'a AnalysisOptions,
         heads: &[Counted],
         whole: &LoopStmt,
+        prelude: &Prelude,
         body: &Stmt,
     ) -> Result<Accesses<'a>, Refused> {
         let mut written = BTreeSet::new();
@@ -231,6 +233,16 @@ impl<'a> Accesses<'a> {
             let level = accesses.level(head)?;
             accesses.dims.push(level);
         }
+        for (place, v) in &prelude.at_entry {
+            let ty = QualType { ty: unit.var(*v).ty.ty, quals: Quals::default() };
+            let span = whole.keyword_span;
+            let kind = ExprKind::Load(accesses.variable(*v, span));
+            let Bound::Value(value) = accesses.value(&Expr { kind, ty, span }) else { continue };
+            accesses.invariant_places.insert(*place, value);
+        }
+        prelude.statements.iter().try_for_each(|s| accesses.statement(s))?;
+        // All iterations but the first ones come there.
+        accesses.sites.iter_mut().for_each(|site| site.unconditional = true);
         accesses.statement(body)?;
         Ok(accesses)
     }
@@ -247,7 +259,11 @@ impl<'a> Accesses<'a> {
         });
         if let Some(Control { var, before }) = head.control {
             // The head has been read: it moves by that much, once in each iteration.
-            self.secondary.insert(var, constant(head.step));
+            let step = match &head.by {
+                Some(by) => self.stride(var, head, by)?,
+                None => constant(head.step),
+            };
+            self.secondary.insert(var, step);
             if before {
                 self.moved_by_test = Some((var, head.step));
             }
@@ -324,6 +340,21 @@ impl<'a> Accesses<'a> {
 
     fn variable(&self, v: VarId, span: Span) -> Place {
         Place { id: PlaceId(u32::MAX), kind: PlaceKind::Var(v), ty: self.unit.var(v).ty, span }
+    }
+
+    /// How far the control variable of a loop moves whose step is no constant. It must not wrap around.
+    fn stride(&mut self, var: VarId, head: &Counted, by: &Stride) -> Result<Bound, Refused> {
+        let unknown = || Refused::from("its step is no number that is known when it starts");
+        let size = self.linear(&by.size, 0).filter(|form| form.terms.is_empty());
+        let size = size.ok_or_else(unknown)?.constant;
+        let step = if by.down { linear::neg(&size).ok_or_else(unknown)? } else { size };
+        let start = head.starts.iter().find(|start| start.var == var).ok_or_else(unknown)?;
+        let first = self.linear(&start.value, 0).unwrap_or_else(|| self.entry_number(&start.value));
+        let turns = self.entry_number(&head.limit);
+        let kind = self.unit.types.as_int(self.unit.var(var).ty.ty).ok_or_else(unknown)?;
+        let end = turns.times(&step).and_then(|way| way.plus(&first)).ok_or_else(unknown)?;
+        self.assume(&end, kind).ok_or_else(unknown)?;
+        Ok(step)
     }
 
     /// A secondary induction variable as a linear form, without its value at entry, `moved` after its iteration's start.
@@ -528,14 +559,12 @@ impl<'a> Accesses<'a> {
         let quals = place.ty.quals;
         if quals.is_volatile || quals.is_atomic {
             let text = format!("it accesses volatile or atomic memory in line {}", place.span.line);
-            return Err(Reason::new(Kind::VolatileAccess, text).about([self.note(place, false)]));
+            return Err(Reason::new(Kind::VolatileAccess, text));
         }
         match &place.kind {
             PlaceKind::Field { bits: Some(_), .. } => {
                 let text = format!("it accesses a bit-field in line {}", place.span.line);
-                Err(Reason::new(Kind::UnsupportedType, text)
-                    .about([self.note(place, false)])
-                    .settled_by([Advice::WholeMember]))
+                Err(Reason::new(Kind::UnsupportedType, text).settled_by([Advice::WholeMember]))
             }
             PlaceKind::Opaque(what) => Err(format!("it has {what} in line {}", place.span.line).into()),
             _ => Ok(()),
@@ -1210,10 +1239,6 @@ impl<'a> Accesses<'a> {
         file.is_some_and(|file| !file.starts_with("/usr/") && !file.starts_with('<'))
     }
 
-    fn note(&self, place: &Place, is_store: bool) -> AccessNote {
-        AccessNote { text: describe(self.unit, place), is_store, span: place.span }
-    }
-
     fn read(&mut self, p: &Place) -> Result<(), Refused> {
         if let Some(v) = is_scalar(self.unit, p) {
             self.supported(p)?;
@@ -1525,24 +1550,33 @@ pub fn describe(unit: &TranslationUnit, place: &Place) -> String {
             _ => "...".into(),
         }
     }
+    /// In front of a subscript or an arrow.
+    fn operand(unit: &TranslationUnit, e: &Expr) -> String {
+        let text = expr(unit, e);
+        let mut inner = e;
+        while let ExprKind::Cast(value) = &inner.kind {
+            inner = value;
+        }
+        let is_name = matches!(inner.kind, ExprKind::Load(_) | ExprKind::AddressOf(_));
+        if is_name && !text.starts_with('*') { text } else { format!("({text})") }
+    }
     match &place.kind {
         PlaceKind::Var(v) => unit.var(*v).name.clone(),
         PlaceKind::Deref(e) => match &e.kind {
             ExprKind::PtrAdd { pointer, index, .. } => {
-                let mut pointer = expr(unit, pointer);
-                if pointer.contains(|c: char| "+-*/? ".contains(c)) {
-                    pointer = format!("({pointer})");
-                }
-                format!("{pointer}[{}]", expr(unit, index))
+                format!("{}[{}]", operand(unit, pointer), expr(unit, index))
             }
             _ => format!("*{}", expr(unit, e)),
         },
         PlaceKind::Field { base, record, field, .. } => {
             let name =
                 unit.types.record(*record).fields.as_ref().and_then(|f| f.get(*field as usize)?.name.clone());
-            match name {
-                Some(name) => format!("{}.{name}", describe(unit, base)),
-                None => describe(unit, base),
+            match (name, &base.kind) {
+                (Some(name), PlaceKind::Deref(e)) if !matches!(e.kind, ExprKind::PtrAdd { .. }) => {
+                    format!("{}->{name}", operand(unit, e))
+                }
+                (Some(name), _) => format!("{}.{name}", describe(unit, base)),
+                (None, _) => describe(unit, base),
             }
         }
         PlaceKind::Opaque(what) => (*what).to_string(),

@@ -17,6 +17,8 @@ pub struct AnalysisOptions {
     pub wrapping: bool,
     /// Objects are only accessed as what they are (`-fstrict-aliasing`, part of `-O2`).
     pub strict_aliasing: bool,
+    /// Somebody reads the reasons: then advice is tried out.
+    pub explains: bool,
     /// A function that is visible outside may be another one when the program runs (`-fPIC`, for shared libraries).
     pub interposable: bool,
 }

@@ -131,6 +131,7 @@ pub enum Advice {
     SumApart(String),
     SignedIndex,
     NoContraction,
+    Reassociate,
     IfForSwitch,
     MemberByMember,
     WholeMember,
@@ -153,6 +154,7 @@ impl Advice {
             Advice::SumApart(_) => "sum-apart",
             Advice::SignedIndex => "signed-index",
             Advice::NoContraction => "no-contraction",
+            Advice::Reassociate => "reassociate",
             Advice::IfForSwitch => "if-for-switch",
             Advice::MemberByMember => "member-by-member",
             Advice::WholeMember => "whole-member",
@@ -196,6 +198,9 @@ impl fmt::Display for Advice {
                 write!(f, "compute the index in a signed type (`int` or `long`), which can't wrap around")
             }
             Advice::NoContraction => write!(f, "compile with -ffp-contract=off"),
+            Advice::Reassociate => {
+                write!(f, "if any order of these operations will do, compile with -fparagon-reassoc")
+            }
             Advice::IfForSwitch => write!(f, "write the switch as a chain of ifs"),
             Advice::MemberByMember => write!(f, "copy the value member by member"),
             Advice::WholeMember => write!(f, "make the bit-field an ordinary member"),

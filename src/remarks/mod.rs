@@ -231,11 +231,9 @@ impl Report {
         report
     }
 
-    /// Says why a loop that has a verdict has no code.
-    pub fn leave_out(&mut self, file: &str, line: u32, reason: &str) {
-        let mut of_loop =
-            self.loops.iter_mut().filter(|l| l.location.line == line && l.location.file == file);
-        if let Some(found) = of_loop.find(|l| l.left_out.is_none() && l.verdict != "sequential") {
+    /// Says why the loop of the report at `number` (of those that this one is made of) has no code.
+    pub fn leave_out(&mut self, number: Option<usize>, reason: &str) {
+        if let Some(found) = number.and_then(|number| self.loops.get_mut(number)) {
             found.left_out = Some(reason.to_owned());
         }
     }

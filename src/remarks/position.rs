@@ -65,6 +65,6 @@ mod tests {
                 positions.column(span)
             })
             .collect();
-        assert_eq!(columns, [Some(17), None, Some(3), Some(12)]);
+        assert_eq!(columns, [Some(16), None, Some(3), Some(11)]);
     }
 }

@@ -145,6 +145,7 @@ fn lower(tokens: &Tokens, declarations: &[ExternalDeclaration], dialect: &Dialec
             files: tokens.files.clone(),
             main_file: tokens.main_file,
             pragmas: pragma::find(tokens),
+            bound_keywords: pragma::bound_keywords(tokens),
             ..TranslationUnit::default()
         };
     };
@@ -156,6 +157,7 @@ fn lower(tokens: &Tokens, declarations: &[ExternalDeclaration], dialect: &Dialec
             files: tokens.files.clone(),
             main_file: tokens.main_file,
             pragmas: pragma::find(tokens),
+            bound_keywords: pragma::bound_keywords(tokens),
             ..TranslationUnit::default()
         },
         scopes: vec![Scope::default()],
