@@ -114,6 +114,8 @@ pub struct Accesses<'a> {
     assigned: Option<VarId>,
     /// Scalars in whose values the compiler may fuse a product with a sum, and where: only an accumulation may be so.
     pub fusable: Vec<(VarId, u32)>,
+    /// Scalars that hold a floating-point product somewhere in the loop, where the compiler may fuse these with sums.
+    products: BTreeSet<VarId>,
     /// Loads of the very place that their own assignment then stores to (`x[index[i]] = x[index[i]] - v`), with that place.
     pub updated: BTreeMap<PlaceId, PlaceId>,
     /// See [`LoopPlan`]; until pairs have been resolved, all that there are.
@@ -213,6 +215,7 @@ impl<'a> Accesses<'a> {
             updates: BTreeMap::new(),
             assigned: None,
             fusable: Vec::new(),
+            products: if options.contraction { products(unit, whole) } else { BTreeSet::new() },
         };
         for head in heads {
             // Bounds are read at entry by the program itself, so they may read memory, which is then pinned.
@@ -1091,11 +1094,10 @@ impl<'a> Accesses<'a> {
                     let divisor = crate::c::constant::fold(types, b);
                     self.may_abort |= !divisor.is_some_and(|d| d != 0 && d != -1);
                 }
-                let product = |e: &Expr| matches!(e.kind, ExprKind::Binary(BinOp::Mul, ..));
                 if self.options.contraction
                     && matches!(op, BinOp::Add | BinOp::Sub)
                     && types.as_float(e.ty.ty).is_some()
-                    && (product(a) || product(b))
+                    && (is_product(self.unit, &self.products, a) || is_product(self.unit, &self.products, b))
                 {
                     self.may_fuse(line)?;
                 }
@@ -1136,7 +1138,8 @@ impl<'a> Accesses<'a> {
                 if self.options.contraction
                     && matches!(op, BinOp::Add | BinOp::Sub)
                     && types.as_float(compute.ty).is_some()
-                    && matches!(value.kind, ExprKind::Binary(BinOp::Mul, ..))
+                    && (is_product(self.unit, &self.products, value)
+                        || is_scalar(self.unit, place).is_some_and(|v| self.products.contains(&v)))
                 {
                     self.in_value_of(place, |s| s.may_fuse(line))?;
                 }
@@ -1466,6 +1469,47 @@ impl<'a> Accesses<'a> {
         let beyond = size - i64::from(matches!(head.relation, Relation::Lt | Relation::Gt));
         let beyond = Linear::number(constant(if up { beyond } else { -beyond }));
         self.assume(&limit.plus(&beyond)?, head.kind)
+    }
+}
+
+/// Whether an expression may be a floating-point product as the compiler sees it: it follows values through variables,
+/// negations and what is chosen by a condition.
+fn is_product(unit: &TranslationUnit, products: &BTreeSet<VarId>, e: &Expr) -> bool {
+    let inside = |e: &Expr| is_product(unit, products, e);
+    unit.types.as_float(e.ty.ty).is_some()
+        && match &e.kind {
+            ExprKind::Binary(op, ..) | ExprKind::AssignOp { op, .. } => *op == BinOp::Mul,
+            ExprKind::Unary(_, a) | ExprKind::Cast(a) | ExprKind::Assign(_, a) | ExprKind::Comma(_, a) => {
+                inside(a)
+            }
+            ExprKind::Conditional(_, a, b) => inside(a) || inside(b),
+            ExprKind::Load(place) => is_scalar(unit, place).is_some_and(|v| products.contains(&v)),
+            _ => false,
+        }
+}
+
+/// The scalars that some assignment in a loop gives a product.
+fn products(unit: &TranslationUnit, whole: &LoopStmt) -> BTreeSet<VarId> {
+    let mut found = BTreeSet::new();
+    loop {
+        let before = found.len();
+        nest::statements(&whole.body, &mut |s| {
+            if let StmtKind::Declare { var, init: Some(Init::Scalar(value)) } = &s.kind
+                && is_product(unit, &found, value)
+            {
+                found.insert(*var);
+            }
+        });
+        nest::all_expressions(&whole.body, &mut |e| {
+            if let Some((place, _, true)) = nest::accessed_place(e)
+                && is_product(unit, &found, e)
+            {
+                found.extend(is_scalar(unit, place));
+            }
+        });
+        if found.len() == before {
+            return found;
+        }
     }
 }
 

@@ -284,3 +284,91 @@ fn keeps_values(types: &Types, from: TypeId, to: TypeId) -> bool {
         ),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::c::dialect::Dialect;
+    use crate::compile::STAGES;
+    use crate::loops::options::AnalysisOptions;
+    use crate::loops::plan::Verdict;
+
+    /// Whether the loop with this body may run elsewhere. It counts `i` up to `n`; there are arrays of all types.
+    fn runs(body: &str, options: &AnalysisOptions) -> bool {
+        let text = format!(
+            "struct s {{ int n; double worst; long sum; }};\nlong total;\n\
+             void f(int n, const double *a, const float *f, const int *k, const short *h, struct s *p, double *out)\n{{\n\
+             double m = 0, t = 0; float g = 0; int at = 0, least = 0; short small = 0; unsigned bits = 0; long sum = 0;\n\
+             for (int i = 0; i < n; i++) {{ {body} }}\n\
+             out[0] = m + t + g; out[1] = at + least + small + bits + sum;\n}}\n"
+        );
+        let stages = STAGES.unwrap();
+        let mut unit = (stages.lower)(&text, &Dialect::default()).unwrap();
+        (stages.normalize)(&mut unit, options);
+        let reports = (stages.classify)(&unit, options);
+        assert_eq!(reports.len(), 1, "{body}");
+        reports[0].verdict != Verdict::Sequential
+    }
+
+    #[test]
+    fn what_is_a_reduction_and_what_only_looks_like_one() {
+        let options = AnalysisOptions { strict_aliasing: true, ..AnalysisOptions::default() };
+        for body in [
+            "sum = sum + k[i] - h[i];",
+            "sum = k[i] + (sum + 1);",
+            "sum = k[i] > 3 ? sum + k[i] : sum;",
+            "sum = k[i] > 3 ? sum : sum - h[i];",
+            "small += h[i];",
+            "small = h[i] > small ? h[i] : small;",
+            "if (h[i] > small) small = h[i];",
+            "if (a[i] > m) m = a[i];",
+            "if (a[i] > m) { m = a[i]; at = i; }",
+            "if (k[i] > 0 && !(a[i] <= m)) at = k[i], m = a[i];",
+            "m = m > a[i] ? m : a[i];",
+            "if (f[i] > m) m = f[i];",
+            "p->sum += k[i];",
+            "if (k[i]) total ^= k[i];",
+            "if (a[i] > p->worst) { p->worst = a[i]; p->n = i; }",
+        ] {
+            assert!(runs(body, &options), "{body}");
+        }
+        for body in [
+            "sum = k[i] - sum;",
+            "sum = k[i] > sum ? sum + k[i] : sum;",
+            "sum = sum + sum;",
+            "bits = (unsigned char)(bits + k[i]);",
+            "sum = k[i] > 3 ? sum + k[i] : sum ^ k[i];",
+            "sum += k[i]; sum *= 3;",
+            "if (k[i] > small) small = k[i];",
+            "if (a[i] > g) g = a[i];",
+            "if (a[i] > m) { t = m; m = a[i]; }",
+            "if (a[i] > m) { m = a[i]; at = i; } least += at;",
+            "if (a[i] > m) { m = a[i]; at = i; } if (f[i] > m) m = f[i];",
+            "if (a[i] > m) m = a[i]; if (a[i] >= m) m = a[i];",
+            "if (a[i] > m) m = a[i + 1];",
+            "if (a[i] > m) { m = a[i]; at++; }",
+            "p->sum += k[i]; out[i] = p->sum;",
+            "**(int **)out += k[i];",
+        ] {
+            assert!(!runs(body, &options), "{body}");
+        }
+    }
+
+    #[test]
+    fn floating_sums_need_a_licence_and_may_stand_unfused_with_it() {
+        let strict = AnalysisOptions::default();
+        let fused = AnalysisOptions { contraction: true, ..AnalysisOptions::default() };
+        let free = AnalysisOptions { reassociate: true, ..fused.clone() };
+        let answers = |body: &str| [&strict, &fused, &free].map(|options| runs(body, options));
+        assert_eq!(answers("m += a[i];"), [false, false, true]);
+        assert_eq!(answers("m += a[i] * f[i];"), [false, false, true]);
+        assert_eq!(answers("p->worst -= a[i] * f[i];"), [false, false, true]);
+        assert_eq!(answers("double v = a[i] * f[i]; m += v;"), [false, false, true]);
+        assert_eq!(answers("double v = a[i] * f[i] + 1; out[i] = v; m += v;"), [false, false, false]);
+        assert_eq!(answers("out[i] = a[i] * f[i] + 1;"), [true, false, false]);
+        assert_eq!(answers("double v = a[i] * f[i]; out[i] = v + 1;"), [true, false, false]);
+        assert_eq!(answers("double v = a[i]; v *= f[i]; v -= 2; out[i] = v;"), [true, false, false]);
+        assert_eq!(answers("out[i] = -(a[i] * f[i]) + 1;"), [true, false, false]);
+        assert_eq!(answers("double v = a[i] + f[i]; out[i] = v * 2;"), [true, true, true]);
+        assert_eq!(answers("m = a[i] > 1 ? m * a[i] : m;"), [false, false, true]);
+    }
+}
