@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The whole GPU suite, on a machine with an NVIDIA GPU, nvcc, NVRTC and compute-sanitizer, over the programs that
 # benches/prepare.sh built. In this order: every program and input with each log method, all output compared byte by byte
-# with the cc build; random programs; planted conflicts; compute-sanitizer memcheck; a table of times. Prints a summary that closes with
+# with the cc build (sums in free order: with the same program where nothing runs elsewhere); random programs; planted conflicts; compute-sanitizer memcheck; a table of times. Prints a summary that closes with
 # "N passed, N failed"; with OUT set, leaves tables and logs there.
 set -u -o pipefail
 cd "$(dirname "$0")/.."
@@ -42,6 +42,21 @@ for source in "$root"/c-tests/chapter/*.c "$root"/c-tests/features/*.c; do
       cat trace.json >>"$out/traces.jsonl" 2>/dev/null
       [ $log = auto ] && cat trace.json >"traces/$name.$input" 2>/dev/null
       if cmp -s ref.bin out.bin && cmp -s ref.txt out.txt; then pass; else fail "$name $input $log: $(tail -n 1 out.txt)"; fi
+    done
+  done
+done
+# ---- sums in free order: the bits of the same program where nothing runs elsewhere
+for source in "$root"/c-tests/licence/*.c; do
+  name=$(basename "$source" .c)
+  size=$(small_size "$source")
+  for input in $("$programs/$name.licence" --list); do
+    (exec -a program env PARAGON_DEVICE=off "$programs/$name.licence" --size "$size" --input "$input" --dump ref.bin) >ref.txt 2>&1
+    for log in auto atomic reduction; do
+      rm -f trace.json
+      (exec -a program env PARAGON_TRACE="$work/trace.json" PARAGON_LOG=$log PARAGON_RACE=device PARAGON_MONITOR=off \
+        timeout 60 "$programs/$name.licence" --size "$size" --input "$input" --dump out.bin) >out.txt 2>&1
+      cat trace.json >>"$out/traces.jsonl" 2>/dev/null
+      if cmp -s ref.bin out.bin && cmp -s ref.txt out.txt; then pass; else fail "licence $name $input $log: $(tail -n 1 out.txt)"; fi
     done
   done
 done

@@ -10,6 +10,7 @@ use crate::c::hir::*;
 use crate::c::pragma::Wish;
 use crate::loops::access::{Accesses, contraction, describe};
 use crate::loops::alias;
+use crate::loops::carried::{self, Prelude};
 use crate::loops::cells;
 use crate::loops::counted::{Counted, counted};
 use crate::loops::nest;
@@ -275,13 +276,42 @@ fn attempt(
     body: &Stmt,
     wish: Option<Wish>,
 ) -> Result<Judged, Reason> {
+    let with = |prelude| attempt_with(unit, options, function, l, heads, body, prelude, wish);
+    let prelude = match heads {
+        [head] => carried::find(unit, head, l, body),
+        _ => Prelude::default(),
+    };
+    // What computing a scalar anew meets is no reason that helps; that the scalar is carried is one.
+    match prelude.variables.is_empty() {
+        true => with(prelude),
+        false => with(prelude).or_else(|_| with(Prelude::default())),
+    }
+}
+
+#[expect(clippy::too_many_arguments)]
+fn attempt_with(
+    unit: &TranslationUnit,
+    options: &AnalysisOptions,
+    function: usize,
+    l: &LoopStmt,
+    heads: &[Counted],
+    body: &Stmt,
+    prelude: Prelude,
+    wish: Option<Wish>,
+) -> Result<Judged, Reason> {
     let owner = &unit.functions[function];
     let inductions: Vec<(VarId, bool)> = heads.iter().map(|h| (h.iv, h.iv_local)).collect();
     if inductions.iter().map(|(v, _)| v).collect::<BTreeSet<_>>().len() != heads.len() {
         return Err("two of its loops share an induction variable".into());
     }
-    let mut accesses = Accesses::collect(unit, options, heads, l, body)?;
-    let roles = scalars::roles(unit, owner, l, body, &inductions, &accesses.secondary, options.reassociate)?;
+    let mut accesses = Accesses::collect(unit, options, heads, l, &prelude, body)?;
+    let given = scalars::Given {
+        inductions: &inductions,
+        secondary: &accesses.secondary,
+        carried: &prelude.variables,
+        reassociate: options.reassociate,
+    };
+    let roles = scalars::roles(unit, owner, l, body, &given)?;
     let stays_open = |v: &VarId| !matches!(roles.get(v), Some(ScalarRole::Accumulation { .. }));
     if let Some((_, line)) = accesses.fusable.iter().find(|(v, _)| stays_open(v)) {
         return Err(contraction(*line));
@@ -337,7 +367,7 @@ fn attempt(
         Some(Wish::Unchecked) => None,
         _ => mark_pins(unit, options, &mut accesses)?,
     };
-    let cells: Vec<&Cell> = l.cells.iter().filter(|cell| roles.contains_key(&cell.var)).collect();
+    let cells: Vec<&Cell> = unit.cells(l.id).iter().filter(|cell| roles.contains_key(&cell.var)).collect();
     let (kept, meeting) = keep(unit, options, &mut accesses, &cells, &dims, &steps)?;
     let base = |site: SiteId| accesses.sites[site.0 as usize].base;
     let unresolved = |check| {
@@ -348,7 +378,9 @@ fn attempt(
     };
     let predicate = (Verdict::PossiblyParallel, Check::Predicate);
     let ((verdict, check), reason) = if let Some(reason) = unresolved(Check::Logs) {
-        ((Verdict::PossiblyParallel, Check::Inspector), reason)
+        // An inspection executes a part of the body only.
+        let check = if prelude.variables.is_empty() { Check::Inspector } else { Check::Logs };
+        ((Verdict::PossiblyParallel, check), reason)
     } else if let Some(reason) = unresolved(Check::Predicate) {
         (predicate, reason)
     } else if let Some(mut reason) = changing {
@@ -408,6 +440,7 @@ fn attempt(
         live_ins,
         invariants: accesses.invariants,
         invariant_places: accesses.invariant_places,
+        prelude,
         bases: accesses.bases,
         sites: accesses.sites,
         site_of: accesses.site_of,
@@ -495,11 +528,12 @@ fn keep(
     let mut found = Vec::new();
     let mut safe = true;
     let n_bases = accesses.bases.len();
-    let apart = |a: &Place, b: &Place| {
+    let types_apart = |a: &Place, b: &Place| !alias::may_change(unit, options.strict_aliasing, a, b);
+    let objects_apart = |a: &Place, b: &Place| {
         let objects = nest::root_variable(a).zip(nest::root_variable(b));
         objects.is_some_and(|(a, b)| a != b && !unit.var(a).is_extern && !unit.var(b).is_extern)
-            || !alias::may_change(unit, options.strict_aliasing, a, b)
     };
+    let apart = |a: &Place, b: &Place| objects_apart(a, b) || types_apart(a, b);
     for cell in cells {
         let name = describe(unit, &cell.place);
         let Some((base, offset, pin)) = accesses.keep(&cell.place)? else {
@@ -520,7 +554,7 @@ fn keep(
             let (site, form) = (&accesses.sites[index], &accesses.forms[index]);
             let other = &accesses.bases[site.base.0 as usize];
             let own = &accesses.bases[base.0 as usize];
-            if pairs::distinct(unit, own, other) || apart(&cell.place, &form.place) {
+            if pairs::distinct(unit, own, other) || objects_apart(&cell.place, &form.place) {
                 continue;
             }
             let inner = pairs::inner(form, steps);
@@ -531,7 +565,12 @@ fn keep(
             {
                 continue;
             }
+            // Where types tell them apart, the entry looks all the same if it can: that costs nothing.
+            let types_apart = types_apart(&cell.place, &form.place);
             if site.affine.is_none() || matches!(other, Base::Dynamic) {
+                if types_apart {
+                    continue;
+                }
                 let (text, line) = (&form.text, site.span.line);
                 let text = format!(
                     "{name} carries a value from one iteration to the next, and {text} in line {line} may be it"
@@ -539,7 +578,7 @@ fn keep(
                 return Err(Reason::new(Kind::UnresolvedPair, text).about([access_note(accesses, index)]));
             }
             accesses.sites[index].may_touch_kept = true;
-            safe = false;
+            safe &= types_apart;
         }
         found.push((base, offset, width));
         kept.push(Kept { var: cell.var, pin, place: cell.place.clone() });

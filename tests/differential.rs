@@ -375,7 +375,11 @@ fn conclude(name: &str, started: Instant, text: &str, failures: Vec<String>) {
 /// Runs one program on one input in every setting. The messages say what differs from cc, and which expectation failed.
 fn compare(built: &Built<'_>, input: &str, settings: &[Setting], tally: &Tally) -> Vec<String> {
     let Built { program, .. } = built;
-    let reference = |repeat| run(&built.reference(), &program.size, input, repeat, |_| ());
+    // What cc made doesn't look at the variable.
+    let off = |command: &mut Command| {
+        command.env("PARAGON_DEVICE", "off");
+    };
+    let reference = |repeat| run(&built.reference(), &program.size, input, repeat, off);
     let mut references: BTreeMap<&str, Outcome> = BTreeMap::new();
     let mut failures = Vec::new();
     for &setting in settings {
@@ -699,4 +703,69 @@ fn every_kernel_compiles_for_cuda() {
     });
     let text = format!("{} kernels in {} variants compiled for sm_90", kernels.len(), compiled.into_inner());
     conclude("kernels", started, &text, failures);
+}
+
+// ---- sums in free order
+
+/// Where the user gives the order of sums and products free, the results are not cc's; but they are the same wherever a loop
+/// runs, and with any number of threads. What they are compared with is the same program where nothing may run elsewhere.
+#[test]
+fn sums_in_free_order_are_the_same_everywhere() {
+    let (tally, started) = (Tally::default(), Instant::now());
+    let programs = programs_in("licence");
+    let mut failures = Vec::new();
+    for flags in [
+        &["-O2", "-fparagon-reassoc"][..],
+        &["-O3", "-ffast-math"],
+        &["-O3", "-fassociative-math", "-fno-signed-zeros", "-fno-trapping-math"],
+        &["-O3", "-march=native", "-fparagon-reassoc", "-ffp-contract=off"],
+    ] {
+        let folder = scratch(&format!("licence{}", flags.concat()));
+        for program in &programs {
+            let built = Built { program, folder: folder.clone(), inputs: Vec::new() };
+            let said = succeed(
+                plain(PARAGON_CC)
+                    .args(["-std=gnu11", "-Wall", "-Wextra"])
+                    .args(flags)
+                    .args(["-fparagon-threshold=1", "-fparagon-checked-threads", "-o"])
+                    .arg(built.paragon())
+                    .arg(&program.source)
+                    .arg("-lm"),
+            );
+            assert!(said.stderr.is_empty(), "{}", String::from_utf8_lossy(&said.stderr));
+            fs::copy(built.paragon(), built.reference()).unwrap();
+            let list = succeed(plain(built.reference()).arg("--list"));
+            let inputs: Vec<String> =
+                String::from_utf8(list.stdout).unwrap().lines().map(String::from).collect();
+            let mut settings = all_settings();
+            if flags.contains(&"-ffast-math") {
+                // Such a program flushes denormal numbers, which only threads on its own memory can, too.
+                settings.retain(|s| s.race == "auto" || s.device == "off");
+            }
+            failures.extend(in_parallel(&inputs, |input| {
+                let mut failures = compare(&built, input, &settings, &tally);
+                let wanted = run(&built.reference(), &program.size, input, "1", |_| ());
+                if String::from_utf8_lossy(&wanted.stdout).contains("WRONG") {
+                    failures.push(format!(
+                        "{} {input}: {}",
+                        program.name,
+                        String::from_utf8_lossy(&wanted.stdout)
+                    ));
+                }
+                for threads in ["1", "2", "3", "7"] {
+                    for race in ["device", "worker", "auto"] {
+                        let ours = run(&built.paragon(), &program.size, input, "1", |command| {
+                            command.env("PARAGON_DEVICE", "threads").env("PARAGON_RACE", race);
+                            command.env("PARAGON_THREADS", threads);
+                        });
+                        if let Some(difference) = ours.difference(&wanted) {
+                            failures.push(format!("{} {input} {threads} {race}: {difference}", program.name));
+                        }
+                    }
+                }
+                failures.iter().map(|failure| format!("{flags:?} {failure}")).collect()
+            }));
+        }
+    }
+    conclude("sums in free order", started, &tally.text(), failures);
 }

@@ -4,7 +4,9 @@
  * test size: 5003
  * expect sums: runs on clean
  * expect extremes: runs on clean
- * expect bits: runs on clean */
+ * expect bits: runs on clean
+ * expect real_extremes: runs on clean
+ * expect total: runs on clean */
 #include "../support/inputs.h"
 
 struct results {

@@ -371,6 +371,8 @@ impl Engine {
         {
             return Ok(());
         }
+        visit.history.worth_inspecting(policy::worker_ns(&visit.history, &situation));
+        let pays = visit.history.may_inspect(policy::inspection_ns(&visit.history, &situation));
         let started = Instant::now();
         let key = std::ptr::from_ref(visit.the_loop) as usize;
         let mut findings = lock(&self.findings);
@@ -381,10 +383,11 @@ impl Engine {
             let memo = memos.remove(number);
             memos.push(memo);
             visit.history.finding_held();
-        } else if asked || visit.history.may_inspect() {
-            visit.history.inspected();
+        } else if asked || pays {
             // SAFETY: as above; the program would load all this now.
-            match unsafe { inspector::inspect(info, visit.entry, slice) } {
+            let found = unsafe { inspector::inspect(info, visit.entry, slice) };
+            visit.history.inspected(visit.iterations, started.elapsed().as_nanos() as u64);
+            match found {
                 Ok(memo) => {
                     if memos.len() == KEPT_FINDINGS {
                         memos.remove(0);

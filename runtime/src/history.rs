@@ -11,8 +11,8 @@ use std::sync::atomic::Ordering;
 const PATIENCE: u32 = 3;
 /// After a conflict a loop runs sequentially for this many entries, then twice as many, and so on.
 const FIRST_PAUSE: u64 = 8;
-/// The entry from which on a loop may be inspected.
-const FIRST_INSPECTION: u64 = 2;
+/// Which part of a loop's time an inspection may take: one of so many.
+const INSPECTION_PART: f64 = 8.0;
 /// After so many runs with conflicts a loop is switched off for the rest of the run.
 const HOPELESS: u32 = 6;
 
@@ -54,7 +54,10 @@ pub struct History {
     conflicts: u32,
     paused_until: u64,
     inspections_in_vain: u32,
-    inspect_from: u64,
+    /// Nanoseconds per iteration of inspections, smoothed; 0: not known.
+    pub inspection_ns: f64,
+    /// Nanoseconds that the calling thread alone would have taken for all entries since the last inspection.
+    since_inspection_ns: f64,
 }
 
 impl History {
@@ -66,20 +69,25 @@ impl History {
         }
         self.category != Category::Sequential
     }
-    /// Whether an inspection may be worth its time: a loop that is entered only once would have run meanwhile, and one
-    /// whose findings never held for another entry is asked less and less often.
-    pub fn may_inspect(&self) -> bool {
-        self.entries >= FIRST_INSPECTION && self.entries >= self.inspect_from
+    /// Notes an entry that the calling thread alone would take so many nanoseconds for.
+    pub fn worth_inspecting(&mut self, worker_ns: f64) {
+        self.since_inspection_ns += worker_ns;
+    }
+    /// Whether an inspection of so many nanoseconds would be a small part of the time that the loop has taken since the last
+    /// one, so that little is lost if its finding never holds again. A loop of which that is so is asked ever less often.
+    pub fn may_inspect(&self, inspection_ns: f64) -> bool {
+        let patience = INSPECTION_PART * (1u64 << self.inspections_in_vain.min(40)) as f64;
+        self.since_inspection_ns > patience * inspection_ns
     }
     /// Notes an inspection.
-    pub fn inspected(&mut self) {
-        self.inspect_from = self.entries + (1 << self.inspections_in_vain.min(40));
+    pub fn inspected(&mut self, iterations: u64, ns: u64) {
+        smooth(&mut self.inspection_ns, iterations, ns);
+        self.since_inspection_ns = 0.0;
         self.inspections_in_vain += 1;
     }
     /// Notes that the finding of an earlier inspection holds.
     pub fn finding_held(&mut self) {
         self.inspections_in_vain = 0;
-        self.inspect_from = 0;
     }
     /// Notes a conflict: the loop is sequential for a while, longer each time.
     pub fn conflict(&mut self) {

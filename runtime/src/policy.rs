@@ -7,6 +7,8 @@ use crate::history::{History, Way};
 
 /// Nanoseconds per estimated operation on one core.
 const OPERATION_NS: f64 = 0.4;
+/// Nanoseconds of an inspection per estimated operation of the loop.
+const INSPECTED_NS: f64 = 5.0;
 /// Handing work to sleeping threads, in nanoseconds.
 const WAKE_NS: f64 = 25_000.0;
 /// Copying a byte into and out of the threads device's memory.
@@ -58,6 +60,15 @@ pub fn deserves_cuda(history: &History, s: &Situation) -> bool {
 /// Whether an inspection would be worth it, if it found that nothing needs to be checked.
 pub fn deserves_inspection(history: &History, s: &Situation) -> bool {
     worker_ns(history, s) > 200_000.0 && choose(history, s).is_some()
+}
+
+/// Expected nanoseconds of an inspection.
+pub fn inspection_ns(history: &History, s: &Situation) -> f64 {
+    let each = match history.inspection_ns > 0.0 {
+        true => history.inspection_ns,
+        false => s.work as f64 * INSPECTED_NS,
+    };
+    each * s.iterations as f64
 }
 
 fn estimate(way: Way, worker: f64, s: &Situation) -> f64 {

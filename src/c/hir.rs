@@ -12,6 +12,7 @@
 //! here at all: it is listed in [`TranslationUnit::refused`] with the reason and compiled as it stood.
 
 use super::pragma::{Pragma, Wish};
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// Index of a [`TypeKind`] in [`Types`].
@@ -204,6 +205,10 @@ impl Types {
         self.kinds.push(kind.clone());
         self.index.insert(kind, id);
         id
+    }
+    /// The id of an integer type, if the unit has it.
+    pub fn find_int(&self, kind: IntKind) -> Option<TypeId> {
+        self.index.get(&TypeKind::Int(kind)).copied()
     }
     /// Adds a record (records are nominal: never merged).
     pub fn add_record(&mut self, record: Record) -> RecordId {
@@ -517,8 +522,6 @@ pub struct LoopStmt {
     pub is_copy: bool,
     /// A variable that the program doesn't have, for loops that are not counted by one of theirs (`loops::counted`).
     pub counter: Option<VarId>,
-    /// Places in memory at addresses that the loop doesn't change and that it assigns (`loops::cells`).
-    pub cells: Vec<Cell>,
 }
 
 /// A place in memory that a loop may keep in a variable while it runs.
@@ -643,6 +646,8 @@ pub struct TranslationUnit {
     pub has_may_alias: bool,
     /// What the text says of its loops.
     pub pragmas: Vec<Pragma>,
+    /// Of each loop: places in memory at addresses that it doesn't change, and that it assigns (`loops::cells`).
+    pub cells: BTreeMap<LoopId, Vec<Cell>>,
     /// See [`super::pragma::bound_keywords`].
     pub bound_keywords: Vec<u32>,
     /// Identities of places and loops from these numbers on are free.
@@ -656,6 +661,10 @@ impl TranslationUnit {
     pub fn wish(&self, l: &LoopStmt) -> Option<Wish> {
         let of_loop = self.pragmas.iter().filter(|pragma| pragma.before == l.keyword_span.start);
         of_loop.filter_map(|pragma| pragma.wish.clone().ok()).next()
+    }
+    /// The places that a loop may keep in variables.
+    pub fn cells(&self, of: LoopId) -> &[Cell] {
+        self.cells.get(&of).map_or(&[], Vec::as_slice)
     }
     /// The variable `id`.
     pub fn var(&self, id: VarId) -> &Variable {

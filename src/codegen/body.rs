@@ -101,6 +101,8 @@ pub const MACROS_END: &str = "\
 pub struct Body {
     /// Its statements.
     pub text: String,
+    /// What comes in front of it: see [`LoopPlan::prelude`].
+    pub prelude: String,
     /// Local variables of the body and temporaries: (type, name).
     pub locals: Vec<(&'static str, String)>,
 }
@@ -154,12 +156,16 @@ pub fn print(unit: &TranslationUnit, plan: &LoopPlan, body: &Stmt, purpose: Purp
     let mut printer = Printer::new(unit, plan, purpose);
     let mut out = String::new();
     let innermost = plan.dims[plan.dims.len() - 1].loop_id;
+    let mut prelude = String::new();
+    for s in &plan.prelude.statements {
+        printer.statement(s, innermost, &mut prelude)?;
+    }
     printer.labels.insert(innermost, false);
     printer.statement(body, innermost, &mut out)?;
     if printer.labels.get(&innermost) == Some(&true) {
         out.push_str(&format!("__pg_continue_{}: ;\n", innermost.0));
     }
-    Ok(Body { text: out, locals: printer.locals })
+    Ok(Body { text: out, prelude, locals: printer.locals })
 }
 
 impl<'a> Printer<'a> {
@@ -216,14 +222,14 @@ impl<'a> Printer<'a> {
     }
 
     fn load(&mut self, place: &Place, out: &mut String) -> Printed<String> {
-        if let Some(v) = is_scalar(self.unit, place) {
-            self.declare(v)?;
-            return Ok(variable(v));
-        }
         if !matches!(self.purpose, Purpose::Entry)
             && let Some(index) = self.plan.invariant_places.get(&place.id)
         {
             return Ok(format!("__pg_i{index}"));
+        }
+        if let Some(v) = is_scalar(self.unit, place) {
+            self.declare(v)?;
+            return Ok(variable(v));
         }
         let address = self.address(place, out)?;
         self.load_at(place, &address)
@@ -619,7 +625,8 @@ impl<'a> Printer<'a> {
             }
             BinOp::And | BinOp::Or | BinOp::Xor => format!("(({})(({x}) {sign} ({y})))", result.name()),
             BinOp::Div | BinOp::Rem => {
-                if constant.is_some_and(|c| c != 0 && c != -1) {
+                // Before the loop it is the program that would divide there.
+                if matches!(self.purpose, Purpose::Entry) || constant.is_some_and(|c| c != 0 && c != -1) {
                     format!("(({})(({x}) {sign} ({y})))", result.name())
                 } else {
                     let name = if op == BinOp::Div { "DIV" } else { "REM" };

@@ -54,18 +54,21 @@ pub(super) enum Gives {
     /// The iteration that set the extreme in front of it.
     Setter,
     Companion,
+    /// 1 if what an iteration hands to the next is in the results already: on the calling thread, which runs all of them. 0
+    /// (what results start from elsewhere) where a thread begins in the middle.
+    GoesOn,
 }
 
 impl Gives {
     /// Whether each part of the iterations has one of its own.
     fn is_in_parts(self) -> bool {
-        !matches!(self, Gives::Last | Gives::Reduction(_))
+        !matches!(self, Gives::Last | Gives::Reduction(_) | Gives::GoesOn)
     }
     /// Fields of `struct __pg_result` besides the type: operation, how, with.
     fn facts(self) -> [String; 3] {
         let plain = |op: &str| [op.to_string(), "0".into(), "0".into()];
         match self {
-            Gives::Last => plain("PG_LAST"),
+            Gives::Last | Gives::GoesOn => plain("PG_LAST"),
             Gives::Reduction(op) | Gives::Accumulation(op) => plain(types::operation(op)),
             Gives::Extreme(taking, with) => ["PG_EXTREME".into(), types::taking(taking), with.to_string()],
             Gives::Setter | Gives::Companion => plain("PG_FOLLOWS"),
@@ -105,8 +108,15 @@ fn results_of(unit: &TranslationUnit, plan: &LoopPlan) -> Printed<Vec<ResultSlot
             _ => {}
         }
     }
+    if !plan.prelude.variables.is_empty() {
+        let kind = Scalar::Int(IntKind::ULongLong);
+        results.push(ResultSlot { name: GOES_ON.into(), var: None, kept: None, kind, gives: Gives::GoesOn });
+    }
     Ok(results)
 }
+
+/// The local variable of [`Gives::GoesOn`].
+const GOES_ON: &str = "__pg_goes_on";
 
 pub(super) struct Emitter<'a> {
     pub unit: &'a TranslationUnit,
@@ -422,6 +432,13 @@ impl Emitter<'_> {
         // The body moves them on, iteration by iteration, or what stands for the head does. Then the compiler sees what it
         // would have seen in the loop, and has no more to do than there.
         text.push_str(&self.secondary("__pg_begin", |_| true));
+        // From there on each iteration leaves to the next what it needs. Only a loop that is proven begins in the middle: where
+        // it isn't, memory may have changed since the iteration before, and that has left the value.
+        if !body.prelude.is_empty() {
+            let first = self.induction(0, "__pg_begin");
+            let begins = format!("if (!{GOES_ON} && __pg_begin < __pg_end)");
+            let _ = writeln!(text, "{begins} {{\n{first}{}}}", body.prelude);
+        }
         for dim in 0..=innermost {
             let (first, end) = match dim {
                 0 => ("__pg_begin".to_string(), "__pg_end".to_string()),
@@ -674,6 +691,7 @@ impl Emitter<'_> {
     /// One iteration on a device, after its induction variables.
     fn iteration(&self, body: &body::Body, text: &mut String) {
         text.push_str(&self.secondary("__pg_k0", |_| true));
+        text.push_str(&body.prelude);
         text.push_str(&body.text);
         if self.results.iter().any(|r| r.gives == Gives::Last) {
             text.push_str("if (__pg_k == __pg_l->n - 1) {\n");
@@ -836,10 +854,9 @@ impl Emitter<'_> {
     /// The settings of the first clause that matter: other variables are assigned in every iteration.
     pub fn needed_starts(&self) -> impl Iterator<Item = &Start> {
         self.plan.starts.iter().filter(|start| {
-            self.plan
-                .scalars
-                .get(&start.var)
-                .is_some_and(|role| role.goes_on() || matches!(role, ScalarRole::Secondary { .. }))
+            let needed = |role: &ScalarRole| role.goes_on() || matches!(role, ScalarRole::Secondary { .. });
+            self.plan.scalars.get(&start.var).is_some_and(needed)
+                || self.plan.prelude.variables.contains(&start.var)
         })
     }
 
@@ -850,7 +867,8 @@ impl Emitter<'_> {
         let reductions =
             self.results.iter().filter(|r| r.gives != Gives::Last).filter_map(|r| r.var.as_ref());
         let secondary = self.secondary.iter().map(|(v, _)| v);
-        for v in self.plan.live_ins.iter().chain(reductions).chain(secondary) {
+        let carried = &self.plan.prelude.variables;
+        for v in self.plan.live_ins.iter().chain(reductions).chain(secondary).chain(carried) {
             if self.plan.starts.iter().any(|start| start.var == *v) {
                 continue;
             }
@@ -1021,6 +1039,11 @@ fn site_text(unit: &TranslationUnit, e: &Expr) -> Option<String> {
             };
             // Wide enough that nothing wraps that would not wrap in the loop.
             format!("((__pg_i64)({}) {sign} (__pg_i64)({}))", site_text(unit, a)?, site_text(unit, b)?)
+        }
+        // Turns of a loop whose step is no constant (`loops::counted`): too many, rather than a division at each entry.
+        ExprKind::Binary(BinOp::Div, a, _) => site_text(unit, a)?,
+        ExprKind::Conditional(_, turns, otherwise) if matches!(otherwise.kind, ExprKind::Int(0)) => {
+            site_text(unit, turns)?
         }
         _ => return None,
     })

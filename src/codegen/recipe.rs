@@ -254,7 +254,8 @@ impl Emitter<'_> {
             let _ = writeln!(out, "{}", Self::pack(self.kind_of(*v), &slot, &variable(*v)));
         }
         for (number, r) in self.results.iter().enumerate() {
-            let goes_on = r.var.filter(|_| r.gives != Gives::Last);
+            let carried = &plan.prelude.variables;
+            let goes_on = r.var.filter(|v| r.gives != Gives::Last || carried.contains(v));
             let value = match (r.kept, r.gives, r.kind) {
                 // What the place holds matters after the loop only.
                 (Some(_), Gives::Reduction(op), Scalar::Int(kind)) => identity(op, kind),
@@ -266,6 +267,7 @@ impl Emitter<'_> {
                     let kind = ExprKind::Load(place.clone());
                     printer.value(&Expr { kind, ty, span: place.span }, &mut effects)?
                 }
+                (_, Gives::GoesOn, _) => "1".into(),
                 _ => goes_on.map_or_else(|| "0".into(), variable),
             };
             let slot = format!("__pg_x[{}]", self.n_values() + number);

@@ -6,7 +6,8 @@
 
 mod movement;
 
-use super::counted::{Control, Counted};
+use super::carried::Prelude;
+use super::counted::{Control, Counted, Stride};
 use super::inline;
 use super::linear::{self, Linear, constant};
 use super::nest;
@@ -132,12 +133,13 @@ pub fn exact_function(name: &str) -> Option<bool> {
 type Refused = Reason;
 
 impl<'a> Accesses<'a> {
-    /// Collects the accesses of the nest with these merged dimensions.
+    /// Collects the accesses of the nest with these merged dimensions, and of what comes in front of its iterations.
     pub fn collect(
         unit: &'a TranslationUnit,
         options: &'a AnalysisOptions,
         heads: &[Counted],
         whole: &LoopStmt,
+        prelude: &Prelude,
         body: &Stmt,
     ) -> Result<Accesses<'a>, Refused> {
         let mut written = BTreeSet::new();
@@ -228,6 +230,16 @@ impl<'a> Accesses<'a> {
             let level = accesses.level(head)?;
             accesses.dims.push(level);
         }
+        for (place, v) in &prelude.at_entry {
+            let ty = QualType { ty: unit.var(*v).ty.ty, quals: Quals::default() };
+            let span = whole.keyword_span;
+            let kind = ExprKind::Load(accesses.variable(*v, span));
+            let Bound::Value(value) = accesses.value(&Expr { kind, ty, span }) else { continue };
+            accesses.invariant_places.insert(*place, value);
+        }
+        prelude.statements.iter().try_for_each(|s| accesses.statement(s))?;
+        // All iterations but the first ones come there.
+        accesses.sites.iter_mut().for_each(|site| site.unconditional = true);
         accesses.statement(body)?;
         Ok(accesses)
     }
@@ -236,7 +248,7 @@ impl<'a> Accesses<'a> {
     /// skip or repeat. Everything else in the loop's step is refused.
     fn find_secondary(&mut self, head: &Counted, whole: &LoopStmt, body: &Stmt) -> Result<(), Refused> {
         // What is kept for a place in memory goes back there as a sum.
-        let mut declared: BTreeSet<VarId> = whole.cells.iter().map(|cell| cell.var).collect();
+        let mut declared: BTreeSet<VarId> = self.unit.cells(whole.id).iter().map(|cell| cell.var).collect();
         nest::statements(body, &mut |s| {
             if let StmtKind::Declare { var, .. } = s.kind {
                 declared.insert(var);
@@ -244,7 +256,11 @@ impl<'a> Accesses<'a> {
         });
         if let Some(Control { var, before }) = head.control {
             // The head has been read: it moves by that much, once in each iteration.
-            self.secondary.insert(var, constant(head.step));
+            let step = match &head.by {
+                Some(by) => self.stride(var, head, by)?,
+                None => constant(head.step),
+            };
+            self.secondary.insert(var, step);
             if before {
                 self.moved_by_test = Some((var, head.step));
             }
@@ -321,6 +337,21 @@ impl<'a> Accesses<'a> {
 
     fn variable(&self, v: VarId, span: Span) -> Place {
         Place { id: PlaceId(u32::MAX), kind: PlaceKind::Var(v), ty: self.unit.var(v).ty, span }
+    }
+
+    /// How far the control variable of a loop moves whose step is no constant. It must not wrap around.
+    fn stride(&mut self, var: VarId, head: &Counted, by: &Stride) -> Result<Bound, Refused> {
+        let unknown = || Refused::from("its step is no number that is known when it starts");
+        let size = self.linear(&by.size, 0).filter(|form| form.terms.is_empty());
+        let size = size.ok_or_else(unknown)?.constant;
+        let step = if by.down { linear::neg(&size).ok_or_else(unknown)? } else { size };
+        let start = head.starts.iter().find(|start| start.var == var).ok_or_else(unknown)?;
+        let first = self.linear(&start.value, 0).unwrap_or_else(|| self.entry_number(&start.value));
+        let turns = self.entry_number(&head.limit);
+        let kind = self.unit.types.as_int(self.unit.var(var).ty.ty).ok_or_else(unknown)?;
+        let end = turns.times(&step).and_then(|way| way.plus(&first)).ok_or_else(unknown)?;
+        self.assume(&end, kind).ok_or_else(unknown)?;
+        Ok(step)
     }
 
     /// A secondary induction variable as a linear form, without its value at entry, `moved` after its iteration's start.

@@ -18,15 +18,15 @@ const MOST: usize = 16;
 /// Gives the places of all loops their variables.
 pub fn find(unit: &mut TranslationUnit) {
     let mut found = Vec::new();
-    for (number, function) in unit.functions.iter().enumerate() {
+    for function in &unit.functions {
         for found_loop in nest::loops(function) {
             let places = places(unit, found_loop.the_loop);
             if !places.is_empty() {
-                found.push((number, found_loop.the_loop.id, places));
+                found.push((found_loop.the_loop.id, places));
             }
         }
     }
-    for (function, id, places) in found {
+    for (id, places) in found {
         let mut cells = Vec::new();
         for place in places {
             let var = VarId(unit.variables.len() as u32);
@@ -41,7 +41,7 @@ pub fn find(unit: &mut TranslationUnit) {
             unit.variables.push(variable);
             cells.push(Cell { var, place });
         }
-        with_loop(&mut unit.functions[function].body, id, &mut |l| l.cells.clone_from(&cells));
+        unit.cells.insert(id, cells);
     }
 }
 
@@ -133,12 +133,13 @@ fn has_fixed_address(unit: &TranslationUnit, place: &Place, written: &BTreeSet<V
 /// The loop with variables for those of its places that it only combines by one operation, or replaces by what compares
 /// with them in one way. `None`: it has no such place.
 pub fn held(unit: &TranslationUnit, l: &LoopStmt) -> Option<LoopStmt> {
-    if l.cells.is_empty() {
+    let cells = unit.cells(l.id);
+    if cells.is_empty() {
         return None;
     }
-    let whole = replaced(l, &l.cells);
+    let whole = replaced(l, cells);
     let mut kept = BTreeSet::new();
-    for cell in &l.cells {
+    for cell in cells {
         if reductions::reduction(unit, &whole.body, cell.var).is_some() {
             kept.insert(cell.var);
         } else if let Some(extreme) = reductions::extreme(unit, &whole.body, cell.var)
@@ -149,8 +150,8 @@ pub fn held(unit: &TranslationUnit, l: &LoopStmt) -> Option<LoopStmt> {
             kept.extend(extreme.companions);
         }
     }
-    let cells: Vec<Cell> = l.cells.iter().filter(|cell| kept.contains(&cell.var)).cloned().collect();
-    (!cells.is_empty()).then(|| LoopStmt { cells: cells.clone(), ..replaced(l, &cells) })
+    let cells: Vec<Cell> = cells.iter().filter(|cell| kept.contains(&cell.var)).cloned().collect();
+    (!cells.is_empty()).then(|| replaced(l, &cells))
 }
 
 /// Whether a place is part of a named object.
@@ -266,24 +267,6 @@ fn place(p: &mut Place, cells: &[Cell], is_access: bool) {
     match &mut p.kind {
         PlaceKind::Deref(e) => expression(e, cells),
         PlaceKind::Field { base, .. } => place(base, cells, false),
-        _ => {}
-    }
-}
-
-fn with_loop(s: &mut Stmt, id: LoopId, work: &mut dyn FnMut(&mut LoopStmt)) {
-    match &mut s.kind {
-        StmtKind::Block(list) => list.iter_mut().for_each(|s| with_loop(s, id, work)),
-        StmtKind::If { then, otherwise, .. } => {
-            with_loop(then, id, work);
-            if let Some(otherwise) = otherwise {
-                with_loop(otherwise, id, work);
-            }
-        }
-        StmtKind::Loop(l) if l.id == id => work(l),
-        StmtKind::Loop(l) => with_loop(&mut l.body, id, work),
-        StmtKind::Switch { body, .. } | StmtKind::Case { body, .. } | StmtKind::Label { body, .. } => {
-            with_loop(body, id, work);
-        }
         _ => {}
     }
 }

@@ -39,6 +39,17 @@ pub struct Counted {
     pub starts: Vec<Start>,
     /// The variable of the program that the test looks at, where that isn't `iv`.
     pub control: Option<Control>,
+    /// How far that moves, where it is no constant.
+    pub by: Option<Stride>,
+}
+
+/// A step that is known at loop entry only.
+#[derive(Clone, Debug)]
+pub struct Stride {
+    /// Its size, in terms of scalars that the loop doesn't change. The loop is counted if it is positive.
+    pub size: Expr,
+    /// Whether it is subtracted.
+    pub down: bool,
 }
 
 /// See [`Counted::control`].
@@ -66,14 +77,16 @@ pub fn add_counters(unit: &mut TranslationUnit) {
                 && plain_form(unit, l).is_err()
                 && let Ok(form) = other_form(unit, l)
             {
-                wanted.push((l.id, form.control.var));
+                wanted.push((l.id, form.control.var, form.counted.by.is_some()));
             }
         });
     }
-    for (id, control) in wanted {
+    for (id, control, strides) in wanted {
         let TranslationUnit { types, variables, functions, .. } = unit;
         let model = &variables[control.0 as usize];
         let ty = match types.as_int(model.ty.ty) {
+            // What is counted is turns.
+            Some(_) if strides => types.intern(TypeKind::Int(IntKind::Long)),
             Some(_) => model.ty.ty,
             None => types.intern(TypeKind::Int(IntKind::ULong)),
         };
@@ -316,6 +329,7 @@ fn plain_form(unit: &TranslationUnit, l: &LoopStmt) -> Result<Counted, Obstacle>
         other_steps,
         starts,
         control: None,
+        by: None,
     })
 }
 
@@ -471,6 +485,21 @@ impl OtherForm {
     fn counted_by(self, unit: &TranslationUnit, counter: VarId) -> Result<Counted, String> {
         let OtherForm { control, counted, ahead } = self;
         let ty = unit.var(counter).ty;
+        if let Some(by) = counted.by.clone() {
+            let span = counted.limit.span;
+            let first = Expr { kind: ExprKind::Int(0), ty, span };
+            return Ok(Counted {
+                iv: counter,
+                kind: IntKind::Long,
+                limit: turns(unit, &counted, &by, ty).ok_or("its step is not understood")?,
+                first_inside: first.clone(),
+                first,
+                step: 1,
+                relation: Relation::Lt,
+                control: Some(control),
+                ..counted
+            });
+        }
         let value = |e, ahead| {
             let (e, span) = (as_number(unit, e, ty), counted.limit.span);
             let ahead = Box::new(Expr { kind: ExprKind::Int(i128::from(ahead)), ty, span });
@@ -487,6 +516,73 @@ impl OtherForm {
         let limit = as_number(unit, counted.limit, ty);
         Ok(Counted { iv: counter, first, first_inside, limit, control: Some(control), ..counted })
     }
+}
+
+/// How many turns a loop has whose step is no constant, as a number of the (signed, wide) type `ty`; 0 where that is not known.
+fn turns(unit: &TranslationUnit, head: &Counted, by: &Stride, ty: QualType) -> Option<Expr> {
+    let span = head.limit.span;
+    let int = QualType { ty: unit.types.find_int(IntKind::Int)?, quals: Quals::default() };
+    let cast = |e: &Expr, ty: QualType| match e.ty.ty == ty.ty {
+        true => e.clone(),
+        false => Expr { kind: ExprKind::Cast(Box::new(e.clone())), ty, span },
+    };
+    let number = |value, ty| Expr { kind: ExprKind::Int(value), ty, span };
+    let binary =
+        |op, a: Expr, b: Expr, ty| Expr { kind: ExprKind::Binary(op, Box::new(a), Box::new(b)), ty, span };
+    let both = |a, b| Expr { kind: ExprKind::LogicalAnd(Box::new(a), Box::new(b)), ty: int, span };
+    let (op, strict) = match (head.relation, by.down) {
+        (Relation::Lt, false) => (BinOp::Lt, 1),
+        (Relation::Le, false) => (BinOp::Le, 0),
+        (Relation::Gt, true) => (BinOp::Gt, 1),
+        (Relation::Ge, true) => (BinOp::Ge, 0),
+        _ => return None,
+    };
+    // As the loop's own test compares them.
+    let first = cast(&head.first, head.limit.ty);
+    let (from, to) = (cast(&first, ty), cast(&head.limit, ty));
+    let distance = if by.down { binary(BinOp::Sub, from, to, ty) } else { binary(BinOp::Sub, to, from, ty) };
+    let distance = binary(BinOp::Sub, distance, number(strict, ty), ty);
+    let whole = binary(BinOp::Div, distance.clone(), cast(&by.size, ty), ty);
+    let turns = binary(BinOp::Add, whole, number(1, ty), ty);
+    // A distance that doesn't fit is negative.
+    let starts = binary(op, first, head.limit.clone(), int);
+    let moves = binary(BinOp::Gt, cast(&by.size, ty), number(0, ty), int);
+    let fits = binary(BinOp::Ge, distance, number(0, ty), int);
+    let known = both(both(starts, moves), fits);
+    let kind = ExprKind::Conditional(Box::new(known), Box::new(turns), Box::new(number(0, ty)));
+    Some(Expr { kind, ty, span })
+}
+
+/// A step by something that the loop doesn't change.
+fn stride(
+    unit: &TranslationUnit,
+    part: &Expr,
+    v: VarId,
+    assigned: &BTreeMap<VarId, usize>,
+) -> Option<Stride> {
+    let ExprKind::AssignOp { op: op @ (BinOp::Add | BinOp::Sub), place, value, compute } = &part.kind else {
+        return None;
+    };
+    let types = &unit.types;
+    let counts = |ty: QualType| types.as_int(ty.ty).is_some_and(|k| k.size() <= 8 && k != IntKind::Bool);
+    if !matches!(place.kind, PlaceKind::Var(x) if x == v)
+        || !counts(place.ty)
+        || !counts(*compute)
+        || !counts(value.ty)
+    {
+        return None;
+    }
+    let mut plain = true;
+    nest::expressions(value, &mut |e| {
+        plain &= match &e.kind {
+            ExprKind::Load(place) => super::scalars::is_scalar(unit, place)
+                .is_some_and(|v| !assigned.contains_key(&v) && !place.ty.quals.is_volatile),
+            ExprKind::Int(_) | ExprKind::Cast(_) => counts(e.ty),
+            ExprKind::Binary(op, ..) => matches!(op, BinOp::Add | BinOp::Sub | BinOp::Mul),
+            _ => false,
+        };
+    });
+    plain.then(|| Stride { size: (**value).clone(), down: *op == BinOp::Sub })
 }
 
 /// Reads a head in all other forms.
@@ -514,7 +610,16 @@ fn other_form(unit: &TranslationUnit, l: &LoopStmt) -> Result<OtherForm, Obstacl
     }
     let in_step = other_steps.iter().position(|part| step_of(types, part, v).is_some());
     let is_do = l.keyword == LoopKeyword::Do;
+    let is_set = starts.iter().any(|start| start.var == v);
+    let by = match test.moves {
+        None if in_step.is_none() && is_set && l.keyword == LoopKeyword::For => {
+            let found = other_steps.iter().position(|part| stride(unit, part, v, &assigned).is_some());
+            found.and_then(|part| stride(unit, &other_steps.remove(part), v, &assigned))
+        }
+        _ => None,
+    };
     let (step, ahead, before) = match (test.moves, in_step) {
+        _ if by.is_some() => (1, 0, false),
         // The first test comes after the first iteration: what a test before that would have compared.
         (Some((step, post)), _) if is_do => (step, if post { -step } else { 0 }, false),
         (Some((step, post)), _) => (step, if post { 0 } else { step }, true),
@@ -534,7 +639,13 @@ fn other_form(unit: &TranslationUnit, l: &LoopStmt) -> Result<OtherForm, Obstacl
             (step.ok_or_else(|| format!("{name} does not move by a constant in every iteration"))?, 0, false)
         }
     };
-    test.ends(name, step)?;
+    match &by {
+        Some(by) => test.ends(name, if by.down { -1 } else { 1 })?,
+        None => test.ends(name, step)?,
+    }
+    if by.is_some() && test.relation == Relation::Ne {
+        return Err("its step, which is no constant, may lead past its limit".into());
+    }
     let limit = limit_before(unit, &test.limit, &starts, &assigned)?;
     stays_private(unit, v)?;
     let at_start = match starts.iter().find(|start| start.var == v) {
@@ -558,6 +669,7 @@ fn other_form(unit: &TranslationUnit, l: &LoopStmt) -> Result<OtherForm, Obstacl
         other_steps,
         starts,
         control: None,
+        by,
     };
     Ok(OtherForm { control: Control { var: v, before }, counted, ahead })
 }

@@ -2,6 +2,7 @@
 
 pub mod access;
 pub mod alias;
+pub mod carried;
 pub mod cells;
 pub mod counted;
 pub mod inline;

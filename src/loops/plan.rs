@@ -6,6 +6,7 @@
 //! [`Bound`] expressions over live-in scalars; generated code evaluates them in 64-bit arithmetic that notices
 //! overflow (an overflow means: the loop runs as it stood).
 
+use super::carried::Prelude;
 use crate::c::hir::{Expr, IntKind, LoopId, LoopStmt, Place, PlaceId, Span, VarId};
 use crate::loops::reason::Reason;
 use std::collections::{BTreeMap, BTreeSet};
@@ -352,6 +353,8 @@ pub struct LoopPlan {
     pub invariants: Vec<Expr>,
     /// Places in the body whose value is `invariants[i]`: read once at entry instead.
     pub invariant_places: BTreeMap<PlaceId, usize>,
+    /// What comes in front of an iteration's body; everything else here includes it.
+    pub prelude: Prelude,
     /// Where accesses start.
     pub bases: Vec<Base>,
     /// Every load and store of memory in the body.

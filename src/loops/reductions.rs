@@ -206,11 +206,16 @@ fn taken(unit: &TranslationUnit, s: &Stmt, v: VarId) -> Option<Taken> {
 /// Calls `visit` for each assignment of a block that has nothing but assignments, until it says no. `None`: it has other
 /// things, or `visit` said no.
 fn assignments<'a>(s: &'a Stmt, visit: &mut dyn FnMut(&'a Place, &'a Expr) -> bool) -> Option<()> {
+    fn in_expression<'a>(e: &'a Expr, visit: &mut dyn FnMut(&'a Place, &'a Expr) -> bool) -> Option<()> {
+        match &e.kind {
+            ExprKind::Comma(a, b) => in_expression(a, visit).and_then(|()| in_expression(b, visit)),
+            ExprKind::Assign(place, value) => visit(place, value).then_some(()),
+            _ => None,
+        }
+    }
     match &s.kind {
         StmtKind::Block(list) => list.iter().try_for_each(|s| assignments(s, visit)),
-        StmtKind::Expr(Expr { kind: ExprKind::Assign(place, value), .. }) => {
-            visit(place, value).then_some(())
-        }
+        StmtKind::Expr(e) => in_expression(e, visit),
         StmtKind::Empty => Some(()),
         _ => None,
     }

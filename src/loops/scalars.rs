@@ -277,19 +277,31 @@ fn live_after(unit: &TranslationUnit, function: &Function, whole: &LoopStmt) -> 
 /// Why a loop's scalars keep its iterations from being independent.
 pub type Carried = Reason;
 
+/// What is known of a loop's scalars before their roles are.
+pub struct Given<'a> {
+    /// The induction variables of its merged dimensions, and whether the loop itself declares them.
+    pub inductions: &'a [(VarId, bool)],
+    /// Those that move beside them, by how much in each iteration.
+    pub secondary: &'a BTreeMap<VarId, Bound>,
+    /// Those that have their value of the iteration before when an iteration starts.
+    pub carried: &'a BTreeSet<VarId>,
+    /// Whether floating-point arithmetic may be reordered.
+    pub reassociate: bool,
+}
+
 /// The roles of all variables that `body` assigns and that are declared outside of it. `whole` is the loop statement that a
-/// plan is made for; `inductions` are the induction variables of its merged dimensions, `secondary` the other ones.
+/// plan is made for.
 pub fn roles(
     unit: &TranslationUnit,
     function: &Function,
     whole: &LoopStmt,
     body: &Stmt,
-    inductions: &[(VarId, bool)],
-    secondary: &BTreeMap<VarId, Bound>,
-    reassociate: bool,
+    given: &Given,
 ) -> Result<BTreeMap<VarId, ScalarRole>, Carried> {
+    let Given { inductions, secondary, reassociate, .. } = *given;
     let mut flow = Flow::default();
-    let mut state: State = Some(inductions.iter().map(|(v, _)| *v).collect());
+    let mut state: State =
+        Some(inductions.iter().map(|(v, _)| *v).chain(given.carried.iter().copied()).collect());
     let (mut continues, mut breaks) = (None, None);
     flow.stmt(unit, body, &mut state, &mut continues, &mut breaks);
     flow.at_end = meet(state, continues);
@@ -350,7 +362,8 @@ pub fn roles(
         }
         let name = &unit.var(v).name;
         if !flow.exposed.contains(&v) {
-            let last_value = live.contains(&v);
+            // The calling thread hands a carried value on as it hands on the last one.
+            let last_value = live.contains(&v) || given.carried.contains(&v);
             if last_value && !flow.at_end.as_ref().is_some_and(|s| s.contains(&v)) {
                 let text = format!("{name} is used after the loop, and not every iteration assigns it");
                 return Err(Reason::new(Kind::ConditionalLastValue, text).about(accesses_of(unit, body, v)));

@@ -109,6 +109,12 @@ enum Step {
     Case(Option<(i128, i128)>),
 }
 
+/// What a `switch` does for some values: ranges, ends included.
+struct CaseBranch {
+    values: Vec<(i128, i128)>,
+    list: Vec<Stmt>,
+}
+
 struct Rewriter<'a> {
     unit: &'a mut TranslationUnit,
     jumps: &'a Jumps,
@@ -276,7 +282,7 @@ impl Rewriter<'_> {
         let declare = StmtKind::Declare { var, init: Some(Init::Scalar(cond.clone())) };
         out.push(Stmt { kind: declare, span });
         let mut otherwise: Option<Vec<Stmt>> = None;
-        let mut branches: Vec<(Vec<(i128, i128)>, Vec<Stmt>)> = Vec::new();
+        let mut branches: Vec<CaseBranch> = Vec::new();
         let mut at = first;
         while at < body.len() {
             if !matches!(body[at], Step::Case(_)) {
@@ -295,14 +301,14 @@ impl Rewriter<'_> {
             let list = self.run(&joined(&body[at..], rest), room)?;
             match is_default {
                 true => otherwise = Some(list),
-                false => branches.push((values, list)),
+                false => branches.push(CaseBranch { values, list }),
             }
         }
         let mut otherwise = match otherwise {
             Some(otherwise) => otherwise,
             None => self.run(rest, room)?,
         };
-        for (values, list) in branches.into_iter().rev() {
+        for CaseBranch { values, list } in branches.into_iter().rev() {
             let cond = self.one_of(var, &values, span)?;
             let block = |list| Box::new(Stmt { kind: StmtKind::Block(list), span });
             let kind = StmtKind::If { cond, then: block(list), otherwise: Some(block(otherwise)) };

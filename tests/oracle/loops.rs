@@ -218,6 +218,25 @@ impl Generator<'_> {
         }
     }
 
+    /// Statements that use what the iteration before has left, and leave something to the next.
+    fn carries(&mut self) -> String {
+        let use_it = |g: &mut Self| {
+            let (array, at, what) = (g.array(), g.subscript(), *g.random.pick(&["last", "last", "older"]));
+            format!("W({array}[{at}]) = {what} + {} & 63;", g.load())
+        };
+        let (first, load) = (use_it(self), self.load());
+        let between = if self.chance(3) { self.statement(1) } else { String::new() };
+        let leave = match self.random.below(5) {
+            0 => "last = (unsigned)i * 3u;".to_string(),
+            1 => format!("last = {load} ^ (unsigned)i;"),
+            2 => format!("older = last; last = {load};"),
+            3 => format!("if ({load} & 1) last = 5;"),
+            _ => format!("last = {load};"),
+        };
+        let after = if self.chance(3) { use_it(self) } else { String::new() };
+        format!("{first} {between} {leave} {after}")
+    }
+
     /// A loop that counts without being a plain for statement.
     fn other_head(&mut self, trips: i64, body: String) -> (String, String, &'static str) {
         let array = self.array();
@@ -271,13 +290,23 @@ impl Generator<'_> {
             }
             return ("for (i = 0; i < n; i++)".into(), body, "moved counters");
         }
+        if self.chance(7) {
+            let head = *self.random.pick(&[
+                "for (i = 0; i < n; i++)",
+                "for (i = n - 1; i >= 0; i--)",
+                "for (i = 3; i < n; i += 3)",
+            ]);
+            return (head.into(), self.carries(), "carried values");
+        }
         for _ in 0..1 + self.random.below(3) {
             let _ = write!(body, "{} ", self.statement(0));
         }
         if self.chance(4) {
             return self.other_head(trips, body);
         }
-        let head = match self.random.below(12) {
+        let head = match self.random.below(14) {
+            12 => "for (i = 0; i < n; i += m + 1)".to_string(),
+            13 => "for (i = n - 1; i >= 0; i -= m + 1)".to_string(),
             0 => "for (i = 0; i <= n - 1; i++)".to_string(),
             1 => "for (i = n - 1; i >= 0; i--)".to_string(),
             2 => "for (i = 0; i < n; i += 2)".to_string(),
@@ -388,17 +417,20 @@ pub fn program(random: &mut Random, count: usize, strict: bool) -> Program {
             loops_h,
             "__attribute__((noinline)) unsigned NAME({number})({parameters}int n, int m)\n{{"
         );
-        let _ = writeln!(loops_h, "  {i} i;\n  int j, count = 3;\n  unsigned sum = 0, most = 0, t;");
+        let _ = writeln!(
+            loops_h,
+            "  {i} i;\n  int j, count = 3;\n  unsigned sum = 0, most = 0, t, last = 7, older = 9;"
+        );
         let line = |text: &str| 1 + text.lines().count() as u64;
         let (declarations, keyword) = head.rsplit_once('\n').unwrap_or(("", head.as_str()));
-        let _ = writeln!(loops_h, "  (void)j, (void)t, (void)m, (void)count;");
+        let _ = writeln!(loops_h, "  (void)j, (void)t, (void)m, (void)count, (void)last, (void)older;");
         if !declarations.is_empty() {
             let _ = writeln!(loops_h, "  {declarations}");
         }
         let first = line(&loops_h);
         let _ = writeln!(
             loops_h,
-            "  {} {{\n    OUTER {body}\n  }}\n  return sum + most + (unsigned)count;\n}}",
+            "  {} {{\n    OUTER {body}\n  }}\n  return sum + most + (unsigned)count + 3u * last + older;\n}}",
             keyword.trim()
         );
         let inner_line = nested.then(|| {

@@ -106,8 +106,10 @@ struct Kernel<'a> {
     /// Private variables that have a value here.
     known: Vec<String>,
     fresh: usize,
-    /// Declarations of reduction variables, with their names.
+    /// Declarations of reduction variables, with their names; of floating ones apart.
     declarations: Vec<(String, String)>,
+    /// See `declarations`.
+    reals: Vec<(String, String)>,
     /// Statements whose scalars were used up: each reduction and counter occurs once per loop.
     spent: Vec<usize>,
     /// Calm loops store to places of their own in each iteration, and read from elsewhere: whether they conflict is up to the
@@ -466,6 +468,11 @@ impl Kernel<'_> {
         if !self.spend(100) && !self.spend(101) {
             return;
         }
+        match self.below(5) {
+            0 => return self.extreme(),
+            1 => return self.in_memory(),
+            _ => {}
+        }
         let number = self.spent.len();
         let integer = self.integer(1 + number % 2);
         let kind = self.below(14);
@@ -497,6 +504,84 @@ impl Kernel<'_> {
             _ => format!("{name} = ({ty})({integer}) ^ {name};"),
         };
         self.line(&text);
+    }
+
+    /// A minimum or maximum, with what is noted beside it; among these, some that only look like one.
+    fn extreme(&mut self) {
+        self.fresh += 1;
+        let (name, at) = (format!("r{}", self.fresh), format!("p{}", self.fresh));
+        let floating = self.chance(2);
+        let ty = match floating {
+            true => self.pick(&["double", "float"]),
+            false => self.pick(&["int", "unsigned", "short", "long", "unsigned char"]),
+        };
+        let mut value = || {
+            let value = if floating { self.floating(1) } else { self.integer(1) };
+            format!("({ty})({value})")
+        };
+        let (t, u) = (value(), value());
+        let start = if floating && self.chance(6) { "NAN".to_string() } else { self.below(90).to_string() };
+        let declared = (format!("{ty} {name} = {start};"), name.clone());
+        if floating {
+            self.reals.push(declared)
+        } else {
+            self.declarations.push(declared)
+        }
+        self.declarations.push((format!("int {at} = -4;"), at.clone()));
+        let (relation, condition) = (self.pick(&["<", "<=", ">", ">="]), self.condition());
+        let text = self.pick(&[
+            "if (t REL R) { R = t; P = (int)i; }",
+            "if (R REL t) { P = (int)i * 3; R = t; }",
+            "if (R REL t) R = t, P = x[i];",
+            "R = t REL R ? t : R;",
+            "R = R REL t ? R : t;",
+            "if (!(R REL t)) R = t;",
+            "if (!(t REL R)) { R = t; P = (int)i; }",
+            "if ((CONDITION) && t REL R) { R = t; P = (int)i; }",
+            "if (t REL R) { R = t; P = 1; } if (u REL R) { R = u; P = (int)i; }",
+            "if (t REL R) { P = (int)i + (R > u); R = t; }",
+            "if (t REL R) { R = t; P = (int)i; } else { P++; }",
+            "if (t REL R) R = u;",
+        ]);
+        let text = text.replace("CONDITION", &condition).replace("REL", relation).replace('R', &name);
+        self.line(&format!("{{ {ty} t = {t}, u = {u}; (void)u; {} }}", text.replace('P', &at)));
+    }
+
+    /// A reduction in memory, at an address that the loop may know not to change; what else it does may be there, too.
+    fn in_memory(&mut self) {
+        let integer = self.integer(1);
+        let place = self.pick(&[
+            "counter",
+            "counter",
+            "local[5]",
+            "local[m]",
+            "o->cells[3].value",
+            "cells[19].inner.total",
+            "o->cells[s].last",
+            "cells[m].parts[1]",
+            "indices[12300]",
+            "*rows[3]",
+            "a[9000 + m]",
+            "b[s]",
+        ]);
+        if (place.starts_with('a') || place.starts_with('b')) && self.own.floating {
+            let relation = self.pick(&["<", ">"]);
+            self.line(&format!("if (c[i & 255] {relation} {place}) {place} = c[i & 255];"));
+            return;
+        }
+        let condition = self.condition();
+        let text = self.pick(&[
+            "P ^= V;",
+            "P |= V;",
+            "P = (__typeof__(P))((unsigned long)P + (unsigned long)(V));",
+            "if (CONDITION) P ^= V;",
+            "if (x[i] > P) P = x[i];",
+            "P = P < x[i] ? P : x[i];",
+            "if (x[i] >= P) { P = x[i]; local[7] = (int)i; }",
+            "P &= V;",
+        ]);
+        let text = text.replace("CONDITION", &condition).replace('V', &format!("({integer})"));
+        self.line(&text.replace('P', place));
     }
 
     fn inner_loop(&mut self) {
@@ -633,6 +718,10 @@ impl Kernel<'_> {
             let _ = writeln!(declarations, "  {declaration}");
             values.push(format!("(unsigned long long){name}"));
         }
+        for (declaration, _) in &self.reals {
+            let _ = writeln!(declarations, "  {declaration}");
+        }
+        let reals: String = self.reals.iter().map(|(_, name)| format!("  mix_float({name});\n")).collect();
         let body = &self.lines;
         // Used by statements, or only where the typed tree has no expressions.
         let uses = match self.random.below(3) {
@@ -651,7 +740,7 @@ impl Kernel<'_> {
              {declarations}  unsigned plenty = n > 0 ? (unsigned)n : 0u, count = 5, carried = 1, mark = 9;\n  unsigned char narrow = 17;\n  \
              int last = -1, sometimes = -2, down = 5000, i = -3, local[64] = {{1, 2, 3}};\n  double scale = 0.75, last_float = 0;\n  \
              {t} *walk = b + 8;\n  const {u} *reader = c + 400;\n{body}{uses}  for (int k = 0; k < 64; k++)\n    mix((unsigned)local[k]);\n  \
-             mix_float(last_float);\n  (void)m;\n  (void)s;\n  (void)x;\n  (void)o;\n  (void)a;\n  (void)scale;\n}}\n",
+             mix_float(last_float);\n{reals}  (void)m;\n  (void)s;\n  (void)x;\n  (void)o;\n  (void)a;\n  (void)scale;\n}}\n",
             t = self.own.name,
             u = self.other.name
         )
@@ -686,6 +775,7 @@ pub fn program(random: &mut Random) -> String {
             known: Vec::new(),
             fresh: 0,
             declarations: Vec::new(),
+            reals: Vec::new(),
             spent: Vec::new(),
             calm: None,
         };

@@ -278,6 +278,9 @@ pub enum Share<'a> {
     ByLevel(&'a Schedule),
 }
 
+/// Calls its last argument for each run of ascending iterations at the places from the first to before the second argument.
+type Runs<'a> = &'a (dyn Fn(u64, u64, &mut dyn FnMut(i64, i64)) + Sync);
+
 /// Runs iterations of a proven loop on the program's own memory, split over `threads` threads by dimension 0, and goes on
 /// with the scalars given back from `results`, which are those after the iterations before. Returns the floating-point
 /// exception flags that they raised. Where results are computed in parts, the first iteration begins a block, there is no
@@ -311,7 +314,7 @@ pub unsafe fn run_in_place(
     let done: Mutex<Vec<(i64, Vec<Value>)>> = Mutex::default();
     let identities: Vec<Value> = info.results().iter().map(commit::identity).collect();
     // All threads take portions of `count` places; what is at a place, `iterations` says, in runs of ascending ones.
-    let at_once = |count: u64, iterations: &(dyn Fn(u64, u64, &mut dyn FnMut(i64, i64)) + Sync)| {
+    let at_once = |count: u64, iterations: Runs<'_>| {
         let step = match in_parts {
             true => parts::block(info, &entry.trip) as u64,
             false => portion(count, threads),

@@ -16,12 +16,13 @@
 
 use crate::abi::*;
 use crate::memory::{limits, safe_copy};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::ffi::c_int;
 use std::sync::Arc;
 
-/// log2 of the bytes that one table of cells covers.
-const PAGE_SHIFT: u32 = 12;
+/// log2 of the bytes that one table of cells covers. Where accesses are scattered, finding their tables is what takes time:
+/// the index of tables stays in a core's cache up to some gigabytes.
+const PAGE_SHIFT: u32 = 16;
 /// Bytes of bookkeeping after which it is asked whether there is memory for more.
 const CHECKED_EVERY: u64 = 16 << 20;
 /// Iterations on a level, on average, from which wavefronts may pay.
@@ -41,10 +42,35 @@ struct Cell {
     stored: u32,
     /// Highest level of an iteration that loads from there since; and [`FED`].
     loaded: u32,
-    /// Highest level of an iteration that updates it since, and by what kind of update: those of one kind commute.
-    updated: u32,
-    /// See `updated`.
+}
+
+/// What is known of updates since the last store.
+#[derive(Clone, Copy, Default)]
+struct Updates {
+    /// Highest level of an iteration that updates the cell.
+    level: u32,
+    /// By what kind of update: those of one kind commute.
     kind: u32,
+}
+
+/// The cells of a page.
+struct Table {
+    cells: Box<[Cell]>,
+    /// Nothing, where there are none.
+    updates: Box<[Updates]>,
+}
+
+/// `count` zeros, which take no memory before they are used. Panics and aborts must not happen where generated code is calling.
+fn zeros<T: Clone + Default>(count: usize) -> Result<Box<[T]>, Stop> {
+    let layout = std::alloc::Layout::array::<T>(count).ok().filter(|layout| layout.size() != 0);
+    let layout = layout.ok_or(Stop::Obstacle(Obstacle::Memory))?;
+    // SAFETY: the layout has a size.
+    let start = unsafe { std::alloc::alloc_zeroed(layout) }.cast::<T>();
+    if start.is_null() {
+        return Err(Stop::Obstacle(Obstacle::Memory));
+    }
+    // SAFETY: allocated with the layout of such a slice; all zeros are cells and updates.
+    Ok(unsafe { Box::from_raw(std::ptr::slice_from_raw_parts_mut(start, count)) })
 }
 
 /// An order in which iterations that depend on each other can run: all of a level at once, level by level.
@@ -127,8 +153,8 @@ struct Inspector {
     /// log2 of the bytes of a cell.
     shift: u32,
     /// Where the tables of cells of each page are.
-    pages: HashMap<u64, usize>,
-    tables: Vec<Box<[Cell]>>,
+    pages: FxHashMap<u64, usize>,
+    tables: Vec<Table>,
     /// For each base the page that was asked for last, with its table: accesses stay on a page for long.
     recent: Vec<(u64, usize)>,
     /// Cells that the current iteration touches: table, cell, and how.
@@ -172,7 +198,7 @@ impl Inspector {
         Inspector {
             raw: RawInspector { touch, next },
             shift,
-            pages: HashMap::new(),
+            pages: FxHashMap::default(),
             tables: Vec::new(),
             recent: vec![(u64::MAX, 0); bases],
             pending: Vec::new(),
@@ -185,7 +211,7 @@ impl Inspector {
         }
     }
 
-    /// Notes that so much more memory is needed. Panics and aborts must not happen below: generated code is calling.
+    /// Makes room for one more in a list.
     fn grow<T>(&mut self, list: impl FnOnce(&mut Self) -> &mut Vec<T>) -> Result<(), Stop> {
         let none = || Stop::Obstacle(Obstacle::Memory);
         let list = list(self);
@@ -220,13 +246,12 @@ impl Inspector {
             Some(table) => *table,
             None => {
                 let none = |_| Stop::Obstacle(Obstacle::Memory);
-                let cells = 1u64 << (PAGE_SHIFT - self.shift);
-                let table: Vec<Cell> =
-                    safe_copy::buffer(cells).map_err(|_| Stop::Obstacle(Obstacle::Memory))?;
+                let cells = 1 << (PAGE_SHIFT - self.shift);
+                let table = Table { cells: zeros(cells)?, updates: Box::default() };
                 self.pages.try_reserve(1).map_err(none)?;
                 self.grow(|i| &mut i.tables)?;
-                self.took(cells * size_of::<Cell>() as u64 + 64)?;
-                self.tables.push(table.into_boxed_slice());
+                self.took((cells * size_of::<Cell>()) as u64 + 64)?;
+                self.tables.push(table);
                 self.pages.insert(page, self.tables.len() - 1);
                 self.tables.len() - 1
             }
@@ -248,9 +273,15 @@ impl Inspector {
         for number in address >> self.shift..=last {
             let table = self.table(base, number >> per_page)?;
             let index = (number & ((1 << per_page) - 1)) as usize;
-            let Some(cell) = self.tables.get_mut(table).and_then(|cells| cells.get_mut(index)) else {
-                return Err(Stop::Obstacle(Obstacle::Memory));
-            };
+            let table_of_page = &mut self.tables[table];
+            if updates && table_of_page.updates.is_empty() {
+                table_of_page.updates = zeros(table_of_page.cells.len())?;
+                let bytes = size_of_val(&*table_of_page.updates) as u64;
+                self.took(bytes)?;
+            }
+            let table_of_page = &mut self.tables[table];
+            let updated = table_of_page.updates.get(index).copied().unwrap_or_default();
+            let cell = &mut table_of_page.cells[index];
             if feeds {
                 if cell.stored != 0 {
                     return Err(Stop::Obstacle(Obstacle::FeedsItself));
@@ -262,10 +293,9 @@ impl Inspector {
                 cell.stored |= PENDING;
             }
             let after = match (stores, updates) {
-                (_, true) if cell.kind == kind => stored.max(loaded),
-                (_, true) => stored.max(loaded).max(cell.updated),
-                (true, false) => stored.max(loaded).max(cell.updated),
-                (false, false) => stored.max(cell.updated),
+                (_, true) if updated.kind == kind => stored.max(loaded),
+                (true, _) | (_, true) => stored.max(loaded).max(updated.level),
+                (false, false) => stored.max(updated.level),
             };
             if !meets {
                 continue;
@@ -290,14 +320,21 @@ impl Inspector {
     fn finish(&mut self) -> Result<(), Stop> {
         let level = self.level;
         for (table, index, how) in self.pending.drain(..) {
-            let Some(cell) = self.tables.get_mut(table).and_then(|cells| cells.get_mut(index)) else {
-                continue;
-            };
+            let table = &mut self.tables[table];
+            let cell = &mut table.cells[index];
             if how & PG_TOUCH_UPDATE != 0 {
-                (cell.updated, cell.kind) = (cell.updated.max(level), how >> PG_TOUCH_KIND);
+                let (updates, kind) = (&mut table.updates[index], how >> PG_TOUCH_KIND);
+                if updates.kind != kind {
+                    // For all that comes later, what was updated in another way is stored to.
+                    cell.stored = cell.stored.max((cell.stored & PENDING) | updates.level);
+                }
+                *updates = Updates { level: updates.level.max(level), kind };
             } else if how & PG_TOUCH_STORE != 0 {
                 // Whoever has loaded from there is on a lower level, and so before every later store.
-                *cell = Cell { stored: level, loaded: cell.loaded & FED, ..Cell::default() };
+                *cell = Cell { stored: level, loaded: cell.loaded & FED };
+                if let Some(updates) = table.updates.get_mut(index) {
+                    *updates = Updates::default();
+                }
             } else {
                 cell.loaded = (cell.loaded & FED) | (cell.loaded & !FED).max(level);
             }
@@ -315,7 +352,7 @@ impl Inspector {
         pages.sort_unstable();
         let mut ranges: Vec<(u64, u64)> = Vec::new();
         for (page, table) in pages {
-            for (index, cell) in self.tables[*table].iter().enumerate() {
+            for (index, cell) in self.tables[*table].cells.iter().enumerate() {
                 if cell.loaded & FED == 0 {
                     continue;
                 }
@@ -421,7 +458,7 @@ mod tests {
         for iteration in iterations {
             inspector.next().ok()?;
             for (element, how) in *iteration {
-                inspector.touch(0, 4096 - 16 + element * 8, *how).ok()?;
+                inspector.touch(0, 65536 - 16 + element * 8, *how).ok()?;
             }
         }
         inspector.next().ok()?;
@@ -463,11 +500,11 @@ mod tests {
         let mut inspector = Inspector::new(0, 1);
         let byte = PG_TOUCH_MEETS | PG_TOUCH_STORE | 1 << PG_TOUCH_WIDTH;
         inspector.next().ok().unwrap();
-        inspector.touch(0, 4092, STORE).ok().unwrap();
+        inspector.touch(0, 65532, STORE).ok().unwrap();
         inspector.next().ok().unwrap();
-        inspector.touch(0, 4099, byte).ok().unwrap();
+        inspector.touch(0, 65539, byte).ok().unwrap();
         inspector.next().ok().unwrap();
-        inspector.touch(0, 4100, byte).ok().unwrap();
+        inspector.touch(0, 65540, byte).ok().unwrap();
         inspector.next().ok().unwrap();
         assert_eq!(inspector.levels, [1, 2, 1]);
     }
@@ -493,9 +530,9 @@ mod tests {
         let mut inspector = Inspector::new(2, 2);
         inspector.next().ok().unwrap();
         let feed = PG_TOUCH_FEEDS | 4 << PG_TOUCH_WIDTH;
-        for address in [8188, 8192, 8200, 4, 8196] {
+        for address in [65532, 65536, 65544, 4, 65540] {
             inspector.touch(1, address, feed).ok().unwrap();
         }
-        assert_eq!(inspector.fed(), [(4, 8), (8188, 8204)]);
+        assert_eq!(inspector.fed(), [(4, 8), (65532, 65548)]);
     }
 }

@@ -214,3 +214,181 @@ pub fn conclude(info: &Info, trip: &[i64; PG_MAX_DIMS], at_entry: &[Value], laun
     }
     total
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const FACTS: [ResultInfo; 3] = [
+        ResultInfo { op: PG_ADD, ty: PG_F64, how: 0, with: 0 },
+        ResultInfo { op: PG_EXTREME, ty: PG_F64, how: PG_TAKE_GREATER, with: 1 },
+        ResultInfo { op: PG_FOLLOWS, ty: PG_U64, how: 0, with: 0 },
+    ];
+
+    thread_local! {
+        /// What [`direct`] adds up and looks at.
+        static NUMBERS: std::cell::RefCell<Vec<f64>> = const { std::cell::RefCell::new(Vec::new()) };
+    }
+
+    /// A sum and a maximum of [`NUMBERS`], as generated code has them.
+    unsafe extern "C" fn direct(_: *const Entry, results: *mut Value, begin: i64, end: i64) {
+        // SAFETY: three results and the lanes of the first.
+        let state = unsafe { std::slice::from_raw_parts_mut(results, 3 + PG_LANES as usize) };
+        NUMBERS.with_borrow(|numbers| {
+            for k in begin..end {
+                let (number, lane) = (numbers[k as usize], 3 + (k as u64 % PG_LANES) as usize);
+                state[lane] = Value((f64::from_bits(state[lane].0) + number).to_bits());
+                if number > f64::from_bits(state[1].0) {
+                    (state[1], state[2]) = (Value(number.to_bits()), Value(k as u64 + 1));
+                }
+            }
+        });
+    }
+
+    fn info(work: u64, n_dims: u32) -> Info {
+        Info {
+            abi: PG_ABI_VERSION,
+            verdict: PG_PARALLEL,
+            check: PG_CHECK_NONE,
+            flags: 0,
+            file: std::ptr::null(),
+            function: std::ptr::null(),
+            line: 0,
+            n_dims,
+            n_values: 0,
+            n_results: FACTS.len() as u32,
+            n_bases: 0,
+            n_sites: 0,
+            n_pairs: 0,
+            n_pins: 0,
+            work,
+            sites: std::ptr::null(),
+            pairs: std::ptr::null(),
+            results: FACTS.as_ptr(),
+            cuda_body: std::ptr::null(),
+            direct,
+            device: None,
+            recipe: std::ptr::null(),
+            inspect: None,
+            keys: std::ptr::null(),
+            n_keys: 0,
+        }
+    }
+
+    fn entry(info: &Info, trip: i64) -> Entry {
+        let none = std::ptr::null_mut();
+        Entry {
+            info,
+            trip: [trip, 1, 1, 1],
+            values: none,
+            results: none,
+            bases: std::ptr::null_mut(),
+            accesses: std::ptr::null_mut(),
+            pins: std::ptr::null_mut(),
+        }
+    }
+
+    /// What a device makes of [`NUMBERS`]: each part by itself.
+    fn launch(info: &Info, trip: &[i64; PG_MAX_DIMS]) -> Vec<Value> {
+        let mut results = launch_results(info, trip);
+        let block = block(info, trip);
+        NUMBERS.with_borrow(|numbers| {
+            for part in 0..count(info, trip) {
+                let (first, lane) = ((part / PG_LANES) as i64 * block, (part % PG_LANES) as i64);
+                let own = &mut results[3 * (1 + part as usize)..][..3];
+                for k in (first + lane..(first + block).min(trip[0])).step_by(PG_LANES as usize) {
+                    let number = numbers[k as usize];
+                    own[0] = Value((f64::from_bits(own[0].0) + number).to_bits());
+                    if number > f64::from_bits(own[1].0) {
+                        (own[1], own[2]) = (Value(number.to_bits()), Value(k as u64 + 1));
+                    }
+                }
+            }
+        });
+        results
+    }
+
+    proptest! {
+        #[test]
+        fn everybody_gives_the_same_bits(
+            trip in 1i64..40_000, work in 1u64..2000, seed in any::<u64>(), strip in 1i64..5000, first in 0i64..40
+        ) {
+            let mut state = seed | 1;
+            let mut next = || {
+                state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                state >> 40
+            };
+            let numbers: Vec<f64> = (0..trip).map(|_| match next() % 4 {
+                0 => 0.0,
+                1 => -0.0,
+                _ => (next() % 1000) as f64 / 7.0 - 60.0,
+            }).collect();
+            let right: f64 = numbers.iter().sum();
+            let greatest = numbers.iter().enumerate().fold((-1.0, 0), |m, (k, v)| if *v > m.0 { (*v, k + 1) } else { m });
+            NUMBERS.set(numbers);
+            let (info, at_entry) = (info(work, 1), [Value(1.5f64.to_bits()), Value((-1.0f64).to_bits()), Value(0)]);
+            let entry = entry(&info, trip);
+            // In strips, as the worker.
+            let mut running = Running::new(&info, &at_entry);
+            for begin in (0..trip).step_by(strip as usize) {
+                // SAFETY: `direct` touches nothing of the entry.
+                unsafe { running.run(&info, &entry, begin, trip.min(begin + strip)) };
+            }
+            let worker = running.results().to_vec();
+            prop_assert!((f64::from_bits(worker[0].0) - right - 1.5).abs() < 1e-7);
+            prop_assert_eq!(f64::from_bits(worker[1].0).to_bits(), greatest.0.to_bits());
+            prop_assert_eq!(worker[2].0, greatest.1 as u64);
+            // On a device, by lanes.
+            prop_assert_eq!(&conclude(&info, &entry.trip, &at_entry, &launch(&info, &entry.trip)), &worker);
+            // In place: some blocks by the calling thread, each other one for itself.
+            let block = block(&info, &entry.trip);
+            let sampled = (first * block).min(trip);
+            let mut running = Running::new(&info, &at_entry);
+            // SAFETY: as above.
+            unsafe { running.run(&info, &entry, 0, sampled) };
+            let mut total = running.results().to_vec();
+            let identities: Vec<Value> = FACTS.iter().map(identity).collect();
+            for begin in (sampled..trip).step_by(block as usize) {
+                let mut running = Running::new(&info, &identities);
+                // SAFETY: as above.
+                unsafe { running.run(&info, &entry, begin, trip.min(begin + block)) };
+                go_on(&info, &mut total, running.results());
+            }
+            prop_assert_eq!(&total, &worker);
+        }
+    }
+
+    #[test]
+    fn blocks_are_whole_groups_of_lanes_or_parts_of_one() {
+        for work in [1, 5, 100, 3000, 60_000, u64::MAX] {
+            let info = info(work, 1);
+            for trip in [1, 2, 63, 64, 255, 256, 257, 4096, 65_535, 1 << 20, 123_456_789, i64::MAX] {
+                let trip = [trip, 1, 1, 1];
+                let length = block(&info, &trip) as u64;
+                assert!(length.is_multiple_of(PG_LANES) || PG_LANES.is_multiple_of(length), "{length}");
+                assert!(count(&info, &trip) <= 256 * PG_LANES);
+                let covered = u128::from(count(&info, &trip) / PG_LANES) * u128::from(length);
+                assert!(covered >= trip[0] as u128 && covered - u128::from(length) < trip[0] as u128);
+            }
+        }
+    }
+
+    #[test]
+    fn a_nan_that_was_taken_forgets_what_came_before() {
+        let facts = [
+            ResultInfo { op: PG_EXTREME, ty: PG_F64, how: PG_TAKE_GREATER | PG_TAKE_UNORDERED, with: 1 },
+            ResultInfo { op: PG_FOLLOWS, ty: PG_U64, how: 0, with: 0 },
+        ];
+        let info = Info { n_results: 2, results: facts.as_ptr(), ..info(1, 1) };
+        let state = |number: f64, when: u64| [Value(number.to_bits()), Value(when)];
+        let after = |mut total: [Value; 2], block: [Value; 2]| {
+            go_on(&info, &mut total, &block);
+            f64::from_bits(total[0].0)
+        };
+        assert_eq!(after(state(9.0, 0), state(4.0, 7)), 9.0);
+        assert_eq!(after(state(9.0, 0), state(4.0, 7 | PG_TOOK_NAN)), 4.0);
+        assert_eq!(after(state(f64::NAN, 0), state(4.0, 7)), 4.0);
+        assert_eq!(after(state(9.0, 0), state(f64::NAN, 0)), 9.0);
+    }
+}

@@ -246,7 +246,6 @@ impl Lowering<'_> {
             unbraced_body,
             is_copy: false,
             counter: None,
-            cells: Vec::new(),
         })
     }
 
