@@ -78,7 +78,6 @@ fn lower(text: &str, _: &Dialect) -> Result<TranslationUnit, String> {
             unbraced_body: text[..at].ends_with("if (n) "),
             is_copy: false,
             counter: None,
-            cells: Vec::new(),
         }),
         span: Span { end: (at + text[at..].find('}').map_or(0, |found| found + 1)) as u32, ..span },
     });
