@@ -14,6 +14,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Expressions that a body may have afterwards, besides four times those that it had.
 const GROWTH: usize = 400;
+/// Most conditions that may stand inside each other in a body that is rewritten: whoever walks the tree uses its stack.
+const DEEPEST: usize = 60;
 
 /// Replaces the jumps in the loops of every function.
 pub fn structure_jumps(unit: &mut TranslationUnit) {
@@ -24,7 +26,7 @@ pub fn structure_jumps(unit: &mut TranslationUnit) {
         }
         let span = unit.functions[number].body.span;
         let body = std::mem::replace(&mut unit.functions[number].body, Stmt { kind: StmtKind::Empty, span });
-        let mut rewriter = Rewriter { unit, jumps: &jumps };
+        let mut rewriter = Rewriter { unit, jumps: &jumps, depth: 0 };
         let body = rewriter.loops_in(body);
         unit.functions[number].body = body;
     }
@@ -118,6 +120,8 @@ struct CaseBranch {
 struct Rewriter<'a> {
     unit: &'a mut TranslationUnit,
     jumps: &'a Jumps,
+    /// Conditions around what is being rewritten.
+    depth: usize,
 }
 
 impl Rewriter<'_> {
@@ -163,7 +167,7 @@ impl Rewriter<'_> {
         let mut size = 0;
         nest::all_expressions(body, &mut |_| size += 1);
         let mut room = 4 * size + GROWTH;
-        let list = self.run(&steps, &mut room)?;
+        let list = self.run(&steps.iter().collect::<Vec<_>>(), &mut room)?;
         let mut new = Stmt { kind: StmtKind::Block(list), span: body.span };
         // A variable stays one of the body where all ways lead around its declaration.
         let lost: Vec<VarId> = declared(body).difference(&declared(&new)).copied().collect();
@@ -199,8 +203,16 @@ impl Rewriter<'_> {
             || labels.iter().any(|label| inside.get(label.as_str()).copied().unwrap_or(0) != all(label))
     }
 
+    /// Statements that do what the steps do, `deeper` conditions further in.
+    fn run_inside(&mut self, steps: &[&Step], deeper: usize, room: &mut usize) -> Option<Vec<Stmt>> {
+        self.depth += deeper;
+        let list = if self.depth > DEEPEST { None } else { self.run(steps, room) };
+        self.depth -= deeper;
+        list
+    }
+
     /// Statements that do what the steps do.
-    fn run(&mut self, steps: &[Step], room: &mut usize) -> Option<Vec<Stmt>> {
+    fn run(&mut self, steps: &[&Step], room: &mut usize) -> Option<Vec<Stmt>> {
         let mut out = Vec::new();
         let mut at = 0;
         while let Some(step) = steps.get(at) {
@@ -220,7 +232,7 @@ impl Rewriter<'_> {
                 Step::Branch { cond, then, otherwise, span } => {
                     let join = self.join(steps, at - 1)?;
                     let mut branch = |steps_inside: &[Step]| {
-                        let list = self.run(&joined(steps_inside, &steps[at..join]), room)?;
+                        let list = self.run_inside(&joined(steps_inside, &steps[at..join]), 1, room)?;
                         Some(Box::new(Stmt { kind: StmtKind::Block(list), span: *span }))
                     };
                     let (then, otherwise) = (branch(then)?, branch(otherwise)?);
@@ -243,11 +255,11 @@ impl Rewriter<'_> {
     }
 
     /// The first place behind the step at `from` that everything that it does leads to, at the latest the end.
-    fn join(&self, steps: &[Step], from: usize) -> Option<usize> {
+    fn join(&self, steps: &[&Step], from: usize) -> Option<usize> {
         let mut join = from + 1;
         let mut next = from;
         while next < join {
-            for target in targets(std::slice::from_ref(&steps[next])) {
+            for target in targets(std::slice::from_ref(steps[next])) {
                 // What leads into its own branches is found when they are run.
                 if let Some(ahead) = position(&steps[next + 1..], &target) {
                     join = join.max(next + 1 + ahead + 1);
@@ -263,7 +275,7 @@ impl Rewriter<'_> {
         &mut self,
         cond: &Expr,
         body: &[Step],
-        rest: &[Step],
+        rest: &[&Step],
         span: Span,
         room: &mut usize,
         out: &mut Vec<Stmt>,
@@ -298,7 +310,7 @@ impl Rewriter<'_> {
                 }
                 at += 1;
             }
-            let list = self.run(&joined(&body[at..], rest), room)?;
+            let list = self.run_inside(&joined(&body[at..], rest), branches.len() + 1, room)?;
             match is_default {
                 true => otherwise = Some(list),
                 false => branches.push(CaseBranch { values, list }),
@@ -306,7 +318,7 @@ impl Rewriter<'_> {
         }
         let mut otherwise = match otherwise {
             Some(otherwise) => otherwise,
-            None => self.run(rest, room)?,
+            None => self.run_inside(rest, branches.len(), room)?,
         };
         for CaseBranch { values, list } in branches.into_iter().rev() {
             let cond = self.one_of(var, &values, span)?;
@@ -355,12 +367,12 @@ fn declared(s: &Stmt) -> BTreeSet<VarId> {
 }
 
 /// Where a target stands among steps.
-fn position(steps: &[Step], target: &Target) -> Option<usize> {
+fn position(steps: &[&Step], target: &Target) -> Option<usize> {
     steps.iter().position(|step| matches!(step, Step::Place(place) if place == target))
 }
 
-fn joined(steps: &[Step], rest: &[Step]) -> Vec<Step> {
-    steps.iter().chain(rest).cloned().collect()
+fn joined<'a>(steps: &'a [Step], rest: &[&'a Step]) -> Vec<&'a Step> {
+    steps.iter().chain(rest.iter().copied()).collect()
 }
 
 /// The places that steps jump to.
@@ -505,5 +517,40 @@ fn place_places(p: &mut Place, next: &mut u32) {
         PlaceKind::Deref(e) => expression_places(e, next),
         PlaceKind::Field { base, .. } => place_places(base, next),
         PlaceKind::Var(_) | PlaceKind::Opaque(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::c::dialect::Dialect;
+
+    /// Whether jumps are left in the only function of a text.
+    fn has_jumps(text: &str) -> bool {
+        let mut unit = crate::c::lower_unit(text, &Dialect::default());
+        structure_jumps(&mut unit);
+        let mut found = false;
+        nest::statements(&unit.functions[0].body, &mut |s| found |= is_jump(s));
+        found
+    }
+
+    #[test]
+    fn many_cases_stay_a_switch() {
+        let text = |cases: usize| {
+            let cases: String = (0..cases).map(|k| format!("case {k}: a[i] = {k}; break;\n")).collect();
+            format!("void f(int n, int *a) {{ for (int i = 0; i < n; i++) switch (a[i]) {{ {cases} }} }}")
+        };
+        assert!(!has_jumps(&text(40)));
+        assert!(has_jumps(&text(3000)));
+    }
+
+    #[test]
+    fn many_conditional_jumps_stay() {
+        let text = |jumps: usize| {
+            let jumps: String = (0..jumps).map(|k| format!("if (a[i] == {k}) goto end;\n")).collect();
+            format!("void f(int n, int *a) {{ for (int i = 0; i < n; i++) {{ {jumps} a[i] = 1; end:; }} }}")
+        };
+        assert!(!has_jumps(&text(40)));
+        assert!(has_jumps(&text(3000)));
     }
 }
