@@ -78,7 +78,7 @@ for key, count in why.most_common(8):
     print("  ", count, key)
 P
 
-# ---- what the programs' comments expect to run, ran on the GPU, all iterations at once
+# ---- what the programs' comments expect to run, ran on the GPU, all iterations at once or level by level
 python3 - "$root" traces <<'P' >expected.txt
 import json, os, re, sys
 root, traces = sys.argv[1:]
@@ -89,16 +89,16 @@ for folder in ("chapter", "features"):
         for number, line in enumerate(open(f"{root}/c-tests/{folder}/{file}"), 1):
             if found := re.search(r"/\* loop (\S+) \*/", line):
                 lines[found[1]] = number
-            if found := re.search(r"\* expect (.+?): runs on (.+?)(?: \*/)?$", line):
-                expected.append((found[1].split(" or "), found[2].split()))
-        for loops, inputs in expected:
+            if found := re.search(r"\* expect (.+?): (runs|levels) on (.+?)(?: \*/)?$", line):
+                expected.append((found[1].split(" or "), found[2], found[3].split()))
+        for loops, event, inputs in expected:
             for input in inputs:
                 try:
                     records = [json.loads(line) for line in open(f"{traces}/{name}.{input}")]
                 except FileNotFoundError:
                     records = []
                 here = [r for r in records if r["file"].endswith(file) and r["line"] in [lines[loop] for loop in loops]]
-                if any(r["decision"] == "cuda" and r["inspection"] not in ("levels", "chain") for r in here):
+                if any(r["decision"] == "cuda" and (r["inspection"] in ("levels", "chain")) == (event == "levels") for r in here):
                     met += 1
                 else:
                     print("not on the GPU:", name, "/".join(loops), input, *{r["why"] for r in here})

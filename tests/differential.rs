@@ -30,6 +30,8 @@ enum Event {
     Runs,
     /// The logs find a conflict.
     Conflicts,
+    /// Its iterations depend on each other, and run level by level.
+    Levels,
 }
 
 #[derive(Debug)]
@@ -83,6 +85,7 @@ impl Program {
                 let (event, inputs) = match what.split_once(" on ") {
                     Some(("runs", inputs)) => (Event::Runs, inputs),
                     Some(("conflicts", inputs)) => (Event::Conflicts, inputs),
+                    Some(("levels", inputs)) => (Event::Levels, inputs),
                     _ => panic!("{}: unknown expectation: {line}", program.name),
                 };
                 let lines = names.split(" or ").map(|name| {
@@ -418,7 +421,8 @@ fn compare(built: &Built<'_>, input: &str, settings: &[Setting], tally: &Tally) 
                 (Event::Runs, _) => entries.iter().any(|r| at_once(r)),
                 // Without forced logs a predicate or an inspection may already have seen the conflict.
                 (Event::Conflicts, "auto") => entries.iter().any(|r| !at_once(r)),
-                (Event::Conflicts, log) => {
+                (Event::Levels, "auto") => entries.iter().any(|r| on_device(r) && inspection_objects(r)),
+                (Event::Conflicts | Event::Levels, log) => {
                     entries.iter().any(|r| is_conflict(r) && !on_device(r) && r["log"] == log)
                 }
             };
@@ -630,7 +634,7 @@ fn conflicting_inputs_depend_on_the_order() {
             let conflict = program
                 .expectations
                 .iter()
-                .any(|e| e.event == Event::Conflicts && e.inputs.iter().any(|i| i == input));
+                .any(|e| e.event != Event::Runs && e.inputs.iter().any(|i| i == input));
             let commutes = program.commuting.iter().any(|i| i == input);
             assert!(conflict || input == "clean", "{}: nothing is expected of {input}", program.name);
             if shows != (conflict && !commutes) {

@@ -2,7 +2,8 @@
  *
  * test size: 3001
  * expect rows: runs on clean
- * expect rows: conflicts on raw one every */
+ * expect rows: conflicts on raw one every
+ * expect rows: levels on laplacian */
 #include "../support/inputs.h"
 
 COMPUTE static void forward(int first, int n, int *iaL, int *jaL, double *aL, double *x)
@@ -15,7 +16,7 @@ COMPUTE static void forward(int first, int n, int *iaL, int *jaL, double *aL, do
 
 int main(int argc, char **argv)
 {
-  static const char *const inputs[] = {"clean", "raw", "one", "every", NULL};
+  static const char *const inputs[] = {"clean", "raw", "one", "every", "laplacian", NULL};
   struct check check = check_open(argc, argv, 65536, inputs);
   int n = (int)check.size, first = n / 4;
   int per_row = n / 100 > 3 ? n / 100 : 3;
@@ -29,8 +30,25 @@ int main(int argc, char **argv)
     check_begin(&check);
     fill_double(&check, x, check.size);
     int next = 0;
+    int side = 1; /* of the grid whose points a row of the discrete Laplace operator has as unknowns */
+    while ((side + 1) * (side + 1) <= n)
+      side++;
     for (int i = 0; i < n; i++) {
       iaL[i] = next;
+      if (check_is(&check, "laplacian")) {
+        /* Its lower triangle: the neighbours on the left and below. */
+        if (i % side != 0) {
+          jaL[next] = i - 1;
+          aL[next++] = -0.25;
+        }
+        if (i >= side) {
+          jaL[next] = i - side;
+          aL[next++] = -0.25;
+        }
+        jaL[next] = i;
+        aL[next++] = 1.0;
+        continue;
+      }
       int others = i < first ? 0 : 1 + (int)check_below(&check, (size_t)per_row);
       for (int k = 0; k < others; k++) {
         /* clean rows need only rows that are done */

@@ -26,7 +26,7 @@ const PAGE_SHIFT: u32 = 16;
 /// Bytes of bookkeeping after which it is asked whether there is memory for more.
 const CHECKED_EVERY: u64 = 16 << 20;
 /// Iterations on a level, on average, from which wavefronts may pay.
-const WIDE: u64 = 32;
+const WIDE: u64 = 8;
 /// Levels that are in any case waited for before a loop is given up as a chain.
 const PATIENCE: u32 = 256;
 
