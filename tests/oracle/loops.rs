@@ -74,7 +74,7 @@ impl Generator<'_> {
                 offset = 56 * 1024 + (number - 3) * 6 * 1024;
             }
             let may_alias = !self.strict || !int;
-            if number > 0 && !apart && may_alias && self.random.below(if int { 6 } else { 2 }) == 0 {
+            if number > 0 && !apart && may_alias && self.random.below(if name == "ix" { 6 } else { 2 }) == 0 {
                 let other = &self.arrays[self.random.below(number.min(3))];
                 let alike = !self.strict || other.ty == ty || other.ty == TYPES[0].0 || ty == TYPES[0].0;
                 if alike {
@@ -169,6 +169,8 @@ impl Generator<'_> {
             }
             7 if self.chance(2) => {
                 let (array, at, value) = (self.array(), self.subscript(), self.value());
+                // An argument that is loaded from where the function stores before it uses it.
+                let value = if self.chance(2) { format!("R({array}[{at}])") } else { value };
                 format!("put_{}({array}, {at}, {value});", self.suffix(array))
             }
             7 => format!("sum += {};", self.value()),
@@ -237,11 +239,26 @@ impl Generator<'_> {
         format!("{first} {between} {leave} {after}")
     }
 
+    /// Two accesses with different strides that have an element in common at one end of the loop only, or none.
+    fn single_meeting(&mut self, trips: i64) -> String {
+        let (array, first) = (self.array(), self.random.below(50) as i64);
+        let second = first + trips - 1 + self.random.below(3) as i64 - 1;
+        match self.chance(2) {
+            true => format!("W({array}[i + {first}]) = (R({array}[2 * i + {second}]) + 1) & 63;"),
+            false => format!("W({array}[2 * i + {second}]) = (R({array}[i + {first}]) + 1) & 63;"),
+        }
+    }
+
     /// A loop that counts without being a plain for statement.
     fn other_head(&mut self, trips: i64, body: String) -> (String, String, &'static str) {
         let array = self.array();
         let (head, body) = match self.random.below(6) {
             0 => ("i = 0;\n  while (i < n)", format!("{body}i++;")),
+            // The test moves i, so that the first element is among those that the body sees, and the one behind the last isn't.
+            1 if self.chance(2) => {
+                let end = *self.random.pick(&["0", "n"]);
+                ("i = n;\n  while (i-- > 0)", format!("W({array}[i]) = (R({array}[{end}]) + 1) & 63; {body}"))
+            }
             1 => ("i = n;\n  while (i-- > 0)", body),
             2 => ("i = 0;\n  for (; i < n; i++)", body),
             3 if trips > 0 => ("i = 0;\n  do", format!("{body}}} while (++i < n); {{")),
@@ -299,7 +316,9 @@ impl Generator<'_> {
             return (head.into(), self.carries(), "carried values");
         }
         for _ in 0..1 + self.random.below(3) {
-            let _ = write!(body, "{} ", self.statement(0));
+            let statement =
+                if trips > 1 && self.chance(8) { self.single_meeting(trips) } else { self.statement(0) };
+            let _ = write!(body, "{statement} ");
         }
         if self.chance(4) {
             return self.other_head(trips, body);
@@ -381,7 +400,7 @@ pub fn program(random: &mut Random, count: usize, strict: bool) -> Program {
         let _ = writeln!(
             loops_h,
             "static unsigned got_{number}(const {ty} *from, long at)\n{{\n  return (unsigned)R(from[at]);\n}}\n\
-             static void put_{number}({ty} *to, long at, unsigned value)\n{{\n  W(to[at]) = value & 63;\n  if (value & 4)\n    W(to[at]) = 7;\n}}\n\
+             static void put_{number}({ty} *to, long at, unsigned value)\n{{\n  W(to[at]) = (value >> 1) & 63;\n  if (value & 4)\n    W(to[at]) = 7;\n}}\n\
              static unsigned total_{number}(const {ty} *from, int count)\n{{\n  unsigned sum = 0;\n  for (int k = 0; k < count; k++)\n    sum += (unsigned)R(from[k]);\n  return sum;\n}}"
         );
     }
