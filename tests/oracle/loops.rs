@@ -19,6 +19,9 @@ pub struct Loop {
     pub is_perfect: bool,
     /// What it is made of, for reports.
     pub form: &'static str,
+    /// Whether a scalar carries a value from one iteration to the next in a way that data decides on. What the shadow sees
+    /// is memory only.
+    pub carries: bool,
 }
 
 /// A program: `loops.h`, and the main program around it.
@@ -44,6 +47,8 @@ struct Generator<'a> {
     indirect: bool,
     /// Labels used so far.
     labels: usize,
+    /// See [`Loop::carries`].
+    carries: bool,
 }
 
 /// Types of elements: all unsigned, so that no arithmetic overflows.
@@ -212,7 +217,10 @@ impl Generator<'_> {
             0 => format!("count += {by}; {use_it}"),
             1 => format!("{use_it} count++; W({to}[count++]) = 5;"),
             2 => format!("if ({} & 1) {{ {use_it} count += {by}; }} else count += {by};", self.load()),
-            3 => format!("if ({} & 1) {{ count++; {use_it} }} else count += 2;", self.load()),
+            3 => {
+                self.carries = true;
+                format!("if ({} & 1) {{ count++; {use_it} }} else count += 2;", self.load())
+            }
             4 => format!("for (j = 0; j < (m & 3); j++) {{ {use_it} count++; }}"),
             5 => format!("for (j = 0; j < 3; j++, count += {by}) {{ {use_it} }}"),
             6 => format!("t = count + {by}; {use_it} count = t + 1; W({to}[t]) = 9;"),
@@ -232,7 +240,10 @@ impl Generator<'_> {
             0 => "last = (unsigned)i * 3u;".to_string(),
             1 => format!("last = {load} ^ (unsigned)i;"),
             2 => format!("older = last; last = {load};"),
-            3 => format!("if ({load} & 1) last = 5;"),
+            3 => {
+                self.carries = true;
+                format!("if ({load} & 1) last = 5;")
+            }
             _ => format!("last = {load};"),
         };
         let after = if self.chance(3) { use_it(self) } else { String::new() };
@@ -417,11 +428,13 @@ pub fn program(random: &mut Random, count: usize, strict: bool) -> Program {
         let trips = *random.pick(&[-3, 0, 1, 2, 7, 33, 40, 40, 64, 100, 100, 1100]);
         let nested = random.below(4) == 0;
         let indirect = random.below(3) == 0;
-        let mut generator = Generator { random, strict, arrays: Vec::new(), nested, indirect, labels: 0 };
+        let mut generator =
+            Generator { random, strict, arrays: Vec::new(), nested, indirect, labels: 0, carries: false };
         generator.place_arrays();
         let trips = if nested { trips.min(40) } else { trips };
         let (head, body, form) = if nested { generator.nest() } else { generator.plain(trips) };
         let contents = generator.contents(trips);
+        let carries = generator.carries;
         let inner_trips = *generator.random.pick(&[0, 1, 5, 32, 40]);
         let i = *generator.random.pick(&["int", "int", "int", "long", "unsigned"]);
         // Downward loops and comparisons with n - 1 need a sign.
@@ -457,7 +470,7 @@ pub fn program(random: &mut Random, count: usize, strict: bool) -> Program {
             line(&loops_h[..at])
         });
         let is_perfect = nested && body.starts_with("BEGIN_INNER") && body.ends_with("END_INNER");
-        loops.push(Loop { line: first, inner_line, is_perfect, form });
+        loops.push(Loop { line: first, inner_line, is_perfect, form, carries });
         let _ = writeln!(main_c, "unsigned plain_{number}({parameters}int n, int m);");
         let _ = writeln!(
             calls,

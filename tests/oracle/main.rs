@@ -162,6 +162,9 @@ fn judge(seed: u64, folder: &Path) -> (Vec<String>, BTreeMap<&'static str, Count
             };
             // Level by level where iterations depend on each other, and only where they meet.
             let by_level = record["inspection"] == "levels";
+            if the_loop.carries && trip > 1 {
+                fail(format!("has a carried scalar and ran in parallel: {record}"));
+            }
             if conflict && !by_level {
                 fail(format!("depends on itself and ran in parallel: {record}"));
             }
@@ -183,14 +186,14 @@ fn judge(seed: u64, folder: &Path) -> (Vec<String>, BTreeMap<&'static str, Count
         // Where the loop inside is all there is, and is never entered, there is nothing to run.
         let is_empty = the_loop.is_perfect && truth.merged_iterations == 0;
         let long = truth.outer_iterations > 1 && !is_empty;
-        let independent = long && !truth.meet;
+        let independent = long && !truth.meet && !the_loop.carries;
         if independent && !is_parallel && std::env::var_os("PARAGON_MISSED").is_some() {
             eprintln!("missed: {} {}", folder.display(), the_loop.line);
         }
         counts.entry(the_loop.form).or_default().add(Counts {
             loops: 1,
             long: long.into(),
-            dependent: (long && truth.meet).into(),
+            dependent: (long && !independent).into(),
             independent: independent.into(),
             parallel: (independent && is_parallel).into(),
             proven: (independent && is_parallel && is_proven).into(),
