@@ -27,6 +27,7 @@ pub fn classify(unit: &TranslationUnit, options: &AnalysisOptions) -> Vec<LoopRe
     for (number, function) in unit.functions.iter().enumerate() {
         // Loops inside one that is parallel without a condition need no plan of their own.
         let mut settled: BTreeSet<LoopId> = BTreeSet::new();
+        let mut planned: BTreeSet<LoopId> = BTreeSet::new();
         for found in nest::loops(function) {
             let l = found.the_loop;
             let judged = match &function.fixed {
@@ -45,6 +46,11 @@ pub fn classify(unit: &TranslationUnit, options: &AnalysisOptions) -> Vec<LoopRe
             let mut report = sequential(unit, l.keyword_span, &unit.var(function.var).name);
             report.id = Some(l.id);
             match judged {
+                // Whether the loop around it runs elsewhere or as it stood must not show in a sum.
+                Ok((.., plan)) if plan.is_ordered() && found.outer.iter().any(|o| planned.contains(o)) => {
+                    let text = "the loop around it is what runs elsewhere, and sums in it keep their order";
+                    report.reason = Reason::new(Kind::FloatingPointOrder, text);
+                }
                 Ok((verdict, check, reason, plan)) => {
                     (report.verdict, report.check, report.reason) = (verdict, check, reason);
                     if verdict == Verdict::Parallel {
@@ -52,6 +58,7 @@ pub fn classify(unit: &TranslationUnit, options: &AnalysisOptions) -> Vec<LoopRe
                     }
                     let inside = found.outer.iter().any(|o| settled.contains(o));
                     if !inside && !function.extern_inline {
+                        planned.insert(l.id);
                         report.plan = Some(plan);
                     }
                 }
@@ -208,7 +215,7 @@ fn judge(
         }
         return Err(reason);
     };
-    let is_guess = best.1 == Check::Inspector;
+    let is_guess = best.1.cost() >= Check::Inspector.cost();
     // A guess about the whole would keep the called function's loops, which may be better known, from running.
     if is_guess && asserted.is_none() && has_copied_loop(unit, &l.body) {
         let text = format!("{}, and a function that it calls has loops of its own to try", best.2);
@@ -277,10 +284,23 @@ fn attempt(
     wish: Option<Wish>,
 ) -> Result<Judged, Reason> {
     let with = |prelude| attempt_with(unit, options, function, l, heads, body, prelude, wish);
-    let prelude = match heads {
+    let mut prelude = match heads {
         [head] => carried::find(unit, head, l, body),
         _ => Prelude::default(),
     };
+    // The compiler may compute alike expressions in different ways where it is free to: what is computed anew could be
+    // something else than what the iteration before has left.
+    let computes = |s: &Stmt| {
+        let mut found = false;
+        nest::all_expressions(s, &mut |e| {
+            found |= matches!(e.kind, ExprKind::Binary(..) | ExprKind::Call { .. })
+                && unit.types.as_float(e.ty.ty).is_some();
+        });
+        found
+    };
+    if (options.reassociate || options.contraction) && prelude.statements.iter().any(computes) {
+        prelude = Prelude::default();
+    }
     // What computing a scalar anew meets is no reason that helps; that the scalar is carried is one.
     match prelude.variables.is_empty() {
         true => with(prelude),
@@ -363,12 +383,13 @@ fn attempt_with(
         return Err(Reason::new(Kind::TooLarge, "it is too large"));
     }
     // Every iteration is tested against the bounds, so independent iterations leave them alone.
+    let cells: Vec<&Cell> = unit.cells(l.id).iter().filter(|cell| roles.contains_key(&cell.var)).collect();
+    let (kept, meeting) = keep(unit, options, &mut accesses, &cells, &dims, &steps)?;
+    // After the places that are kept: their addresses may have been read from memory, too.
     let changing = match wish {
         Some(Wish::Unchecked) => None,
         _ => mark_pins(unit, options, &mut accesses)?,
     };
-    let cells: Vec<&Cell> = unit.cells(l.id).iter().filter(|cell| roles.contains_key(&cell.var)).collect();
-    let (kept, meeting) = keep(unit, options, &mut accesses, &cells, &dims, &steps)?;
     let base = |site: SiteId| accesses.sites[site.0 as usize].base;
     let unresolved = |check| {
         // Arrays that are different things are told apart at run time; that leaves what is done to one of them.
@@ -377,9 +398,18 @@ fn attempt_with(
         Some(unresolved_reason(&accesses, pair))
     };
     let predicate = (Verdict::PossiblyParallel, Check::Predicate);
+    // What is computed in parts needs the iterations of a part together. A slice is a function of its own, in which the compiler
+    // may compute otherwise than in the body where it is free to.
+    let in_parts = roles.values().any(ScalarRole::is_in_parts);
+    let slice = pairs.iter().any(|pair| pair.check == Check::Logs).then(|| {
+        slice::find(unit, body, &pairs, &accesses.sites, &accesses.site_of, &accesses.invariant_places)
+    });
+    let is_free = slice.as_ref().is_some_and(|slice| slice.computes_floats)
+        && (options.reassociate || options.contraction);
     let ((verdict, check), reason) = if let Some(reason) = unresolved(Check::Logs) {
         // An inspection executes a part of the body only.
-        let check = if prelude.variables.is_empty() { Check::Inspector } else { Check::Logs };
+        let inspects = prelude.variables.is_empty() && !in_parts && !is_free;
+        let check = if inspects { Check::Inspector } else { Check::Logs };
         ((Verdict::PossiblyParallel, check), reason)
     } else if let Some(reason) = unresolved(Check::Predicate) {
         (predicate, reason)
@@ -411,11 +441,7 @@ fn attempt_with(
     let scalars: BTreeMap<VarId, ScalarRole> = roles;
     let live_ins: Vec<VarId> =
         accesses.live_ins.iter().copied().filter(|v| !scalars.contains_key(v)).collect();
-    // What is computed in parts needs the iterations of a part together.
-    let in_parts = scalars.values().any(ScalarRole::is_in_parts);
-    let inspection = (check == Check::Inspector && !in_parts).then(|| {
-        slice::find(unit, body, &pairs, &accesses.sites, &accesses.site_of, &accesses.invariant_places)
-    });
+    let inspection = slice.filter(|_| check == Check::Inspector);
     let plan = LoopPlan {
         loop_id: l.id,
         function,
@@ -475,7 +501,8 @@ fn mark_pins(
         if !site.is_store {
             continue;
         }
-        let hits = accesses.pinned.iter().filter_map(|pin| {
+        // What else may be a place that is kept, `keep` has looked at.
+        let hits = accesses.pinned.iter().filter(|pin| !pin.is_kept).filter_map(|pin| {
             let ExprKind::AddressOf(read) = &pin.address.kind else { return Some(None) };
             let distinct = match (&accesses.bases[site.base.0 as usize], nest::root_variable(read)) {
                 (Base::Object { var, size }, Some(root)) => {

@@ -10,6 +10,9 @@
  * expect compressed: conflicts on overlapping
  * expect own: runs on clean
  * expect own: conflicts on twice
+ * expect alone: conflicts on twice
+ * expect picked: runs on clean
+ * expect picked: conflicts on twice
  * expect guarded: runs on clean
  * expect guarded: conflicts on twice
  * expect narrow: runs on clean
@@ -57,6 +60,27 @@ COMPUTE static void own(int n, const int *index, int *place, double *out)
     place[i] = (index[i] * 7) % n;
     out[place[i]] = i;
   }
+}
+
+/* The same in arrays that nothing else can be: no other iteration meets the store that decides. */
+enum { MOST = 1 << 16 };
+static int spot[MOST];
+static double kept[MOST];
+
+COMPUTE static void alone(int n, int period)
+{
+  for (int i = 0; i < n; i++) { /* loop alone */
+    spot[i] = (i * 7) % period;
+    kept[spot[i]] = i;
+  }
+}
+
+/* Whether there is a store, only memory knows. */
+COMPUTE static void picked(int n, const struct item *items, double *out)
+{
+  for (int i = 0; i < n; i++) /* loop picked */
+    if (items[i].kind > 0)
+      out[items[i].place] = i;
 }
 
 /* What decides is stored by an earlier iteration. */
@@ -148,11 +172,17 @@ int main(int argc, char **argv)
     narrow(n, index, (unsigned char *)(words + n), words + n / 2);
     narrow(n, index, (unsigned char *)(words + n), words + 2 * n);
     own(n, place, begin, out);
+    for (int i = 0; i < MOST; i++)
+      spot[i] = i;
+    memset(kept, 0, sizeof kept);
+    alone(n, check_is(&check, "twice") ? n / 2 : MOST);
+    picked(n, items, out);
     ahead(n, index, out);
     check_stop(&check);
     check_array(&check, "out", out, 4 * check.size, sizeof *out);
     check_array(&check, "matrix", matrix, check.size * (size_t)m, sizeof *matrix);
     check_array(&check, "words", words, 3 * check.size, sizeof *words);
+    check_array(&check, "kept", kept, MOST, sizeof *kept);
     check_array(&check, "index", index, check.size, sizeof *index);
   }
   free(index);

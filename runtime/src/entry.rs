@@ -545,7 +545,11 @@ impl Engine {
             Some(Way::Threads) => Kind::Threads,
             Some(Way::Cuda) => Kind::Cuda,
             None => {
-                if !undecided {
+                // A loop that only logs keep from running elsewhere may earn an inspection yet.
+                let hopes = visit.info.inspect.is_some()
+                    && !plan.proven
+                    && policy::deserves_inspection(&visit.history, &self.situation(visit));
+                if !undecided && !hopes {
                     visit.history.paid(false, visit.the_loop);
                 }
                 return Err(if undecided {

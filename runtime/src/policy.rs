@@ -8,7 +8,7 @@ use crate::history::{History, Way};
 /// Nanoseconds per estimated operation on one core.
 const OPERATION_NS: f64 = 0.4;
 /// Nanoseconds of an inspection per estimated operation of the loop.
-const INSPECTED_NS: f64 = 5.0;
+const INSPECTED_NS: f64 = 3.0;
 /// Handing work to sleeping threads, in nanoseconds.
 const WAKE_NS: f64 = 25_000.0;
 /// Copying a byte into and out of the threads device's memory.

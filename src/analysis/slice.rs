@@ -91,6 +91,8 @@ impl Slice<'_> {
     /// Takes in all that the value of an expression is made of.
     fn need(&mut self, e: &Expr) {
         nest::expressions(e, &mut |e| {
+            self.found.computes_floats |= matches!(e.kind, ExprKind::Binary(..) | ExprKind::Call { .. })
+                && self.unit.types.as_float(e.ty.ty).is_some();
             let Some((place, true, _)) = nest::accessed_place(e) else { return };
             if let Some(v) = is_scalar(self.unit, place) {
                 self.found.variables.insert(v);

@@ -7,8 +7,9 @@ use crate::c::pragma::own_words;
 use std::collections::HashSet;
 use std::ops::Range;
 
-/// The text with unexpanded macros, with blanks in place of our pragmas; `None` if it has none. They may stand in `_Pragma`, and
-/// in macros that are nothing but a `_Pragma` of what they are given; in the definitions of other macros, too.
+/// The text with unexpanded macros, with blanks in place of our pragmas; `None` if it has none. They may stand in `_Pragma`, in
+/// the definitions of macros, too; and in macros that are nothing but a `_Pragma` of what they are given, and never anything
+/// else. What stands in parentheses may be made a string of, and stays: the compiler will warn of it if it is a pragma.
 pub fn without_own(text: &str) -> Option<String> {
     let tokens = lex_directives_only(text);
     // Without its `#` a definition is a line of tokens like any other.
@@ -21,13 +22,29 @@ pub fn without_own(text: &str) -> Option<String> {
             (directive.start as usize + 1, definition)
         })
         .collect();
-    let makers: HashSet<&str> = definitions.iter().filter_map(|(_, tokens)| maker(tokens)).collect();
+    let mut makers: HashSet<&str> = definitions.iter().filter_map(|(_, tokens)| maker(tokens)).collect();
+    let undefined: HashSet<&str> = tokens
+        .directives
+        .iter()
+        .filter_map(|directive| tokens.directive_text(directive)[1..].trim_start().strip_prefix("undef"))
+        .map(str::trim)
+        .collect();
+    makers.retain(|name| {
+        let times = definitions.iter().filter(|(_, tokens)| tokens.spelling(1) == *name).count();
+        times == 1 && !undefined.contains(name)
+    });
+    let none = HashSet::new();
     let own_directives =
         tokens.directives.iter().filter(|directive| own_words(tokens.directive_text(directive)).is_some());
     let mut own: Vec<Range<usize>> = own_directives.map(|d| d.start as usize..d.end as usize).collect();
     own.extend(operators(&tokens, &makers, 0));
     for (start, definition) in &definitions {
-        own.extend(operators(definition, &makers, *start));
+        // As a parameter's name the word is whatever the macro is given.
+        let has_parameters =
+            definition.spelling(2) == "(" && definition.tokens[1].end == definition.tokens[2].start;
+        let mut parameters = (3..definition.len()).take_while(|index| definition.spelling(*index) != ")");
+        let is_parameter = has_parameters && parameters.any(|index| definition.spelling(index) == "paragon");
+        own.extend(operators(definition, if is_parameter { &none } else { &makers }, *start));
     }
     // Bytes that are no ASCII, and what stands for those that are no text, have to stay where they are.
     own.retain(|range| text[range.clone()].bytes().all(|byte| byte.is_ascii() && byte != 0x7f));
@@ -63,7 +80,12 @@ fn maker(definition: &Tokens) -> Option<&str> {
 /// Where `_Pragma("paragon ...")` stands among some tokens, or a macro of `makers` that is given such words.
 fn operators(tokens: &Tokens, makers: &HashSet<&str>, offset: usize) -> Vec<Range<usize>> {
     let mut found = Vec::new();
+    let mut depth = 0;
     for first in 0..tokens.len().saturating_sub(3) {
+        depth += i32::from(tokens.spelling(first) == "(") - i32::from(tokens.spelling(first) == ")");
+        if depth != 0 {
+            continue;
+        }
         if tokens.spelling(first + 1) != "(" {
             continue;
         }
@@ -114,6 +136,11 @@ mod tests {
         let blanked = without_own(text).unwrap();
         let tail = blanked.lines().skip(4).flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ");
         assert_eq!(tail, "#define A P(omp x) R(paragon y) P(omp paragon) x(paragon forbid) P(paragon");
+        // What is in parentheses may become a string, and a name may stand for something else elsewhere.
+        let kept = "#define P(x) _Pragma(#x)\n#define S(x) #x\nS(P(paragon forbid)) S(_Pragma(\"paragon forbid\"))\n";
+        assert_eq!(without_own(kept), None);
+        assert_eq!(without_own("#define P(x) _Pragma(#x)\nP(paragon forbid)\n#undef P\n"), None);
+        assert_eq!(without_own("#define P(x) _Pragma(#x)\n#define F(paragon) P(paragon)\nF(omp x)\n"), None);
         assert_eq!(blanked.lines().take(4).collect::<Vec<_>>(), text.lines().take(4).collect::<Vec<_>>());
     }
 }

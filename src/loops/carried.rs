@@ -48,11 +48,17 @@ pub fn find(unit: &TranslationUnit, head: &Counted, l: &LoopStmt, body: &Stmt) -
         head,
         statements: Vec::new(),
         written: BTreeSet::new(),
+        declared: BTreeSet::new(),
         next_place: u32::MAX - 1,
         room: LARGEST,
         at_entry: Vec::new(),
     };
     flatten(body, &mut finder.statements);
+    nest::statements(&l.body, &mut |s| {
+        if let StmtKind::Declare { var, .. } = &s.kind {
+            finder.declared.insert(*var);
+        }
+    });
     let mut note = |e: &Expr| {
         if let Some((place, _, true)) = nest::accessed_place(e) {
             finder.written.extend(nest::root_variable(place));
@@ -103,6 +109,8 @@ struct Finder<'a> {
     statements: Vec<&'a Stmt>,
     /// Variables that the loop assigns.
     written: BTreeSet<VarId>,
+    /// Variables that it declares: they carry nothing, and have no name outside of it.
+    declared: BTreeSet<VarId>,
     next_place: u32,
     room: usize,
     at_entry: Vec<(PlaceId, VarId)>,
@@ -116,6 +124,7 @@ impl<'a> Finder<'a> {
             if let StmtKind::Expr(Expr { kind: ExprKind::Assign(place, _), .. }) = &s.kind
                 && let Some(v) = is_scalar(self.unit, place)
                 && v != self.head.iv
+                && !self.declared.contains(&v)
                 && self.assignment(v).is_some()
                 && self.statements[..at].iter().any(|s| reads(s, v))
                 && !matches!(self.unit.types.kind(place.ty.ty), TypeKind::Pointer(_))

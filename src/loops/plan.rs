@@ -324,6 +324,8 @@ pub struct Inspection {
     pub variables: BTreeSet<VarId>,
     /// The [`LoopPlan::invariants`] that do.
     pub invariants: BTreeSet<usize>,
+    /// Whether floating-point arithmetic decides.
+    pub computes_floats: bool,
     /// Inner loops that have no part in it.
     pub left_out: BTreeSet<LoopId>,
 }

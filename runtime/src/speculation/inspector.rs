@@ -9,12 +9,14 @@
 //!
 //! Why the slice touches what the loop would touch: up to the first load that feeds it from a cell that an earlier store of
 //! the loop would have changed, every value in the slice is the loop's own. At such a load the inspection ends without an
-//! answer, before the value is used. So it never loads from an address that the loop wouldn't load from, either.
+//! answer, before the value is used. So it never loads from an address that the loop wouldn't load from, either. Where the loop
+//! would fault, it ends as well, before it loads: the program must have stored what it stores until then.
 //!
 //! An answer is remembered with everything that it followed from: the trip counts, the values that the slice uses, and the
 //! content of all memory that fed it. It is used again only after these have been compared ([`Memo::still_holds`]).
 
 use crate::abi::*;
+use crate::floating_point;
 use crate::memory::{limits, safe_copy};
 use rustc_hash::FxHashMap;
 use std::ffi::c_int;
@@ -25,6 +27,8 @@ use std::sync::Arc;
 const PAGE_SHIFT: u32 = 16;
 /// Bytes of bookkeeping after which it is asked whether there is memory for more.
 const CHECKED_EVERY: u64 = 16 << 20;
+/// log2 of the bytes that are mapped together.
+const SYSTEM_PAGE_SHIFT: u32 = 12;
 /// Iterations on a level, on average, from which wavefronts may pay.
 const WIDE: u64 = 8;
 /// Levels that are in any case waited for before a loop is given up as a chain.
@@ -56,6 +60,8 @@ struct Updates {
 /// The cells of a page.
 struct Table {
     cells: Box<[Cell]>,
+    /// Which of the system's pages in it were found to be there: a bit each.
+    mapped: u64,
     /// Nothing, where there are none.
     updates: Box<[Updates]>,
 }
@@ -128,6 +134,8 @@ pub enum Obstacle {
     FeedsItself,
     /// Too little memory for the bookkeeping.
     Memory,
+    /// The loop will come to memory that isn't there: until then it has to have stored what it stores.
+    NotThere,
 }
 
 impl Obstacle {
@@ -136,6 +144,7 @@ impl Obstacle {
         match self {
             Obstacle::FeedsItself => "it stores to what decides its addresses",
             Obstacle::Memory => "too little memory to inspect it",
+            Obstacle::NotThere => "it comes to memory that isn't there",
         }
     }
 }
@@ -247,7 +256,7 @@ impl Inspector {
             None => {
                 let none = |_| Stop::Obstacle(Obstacle::Memory);
                 let cells = 1 << (PAGE_SHIFT - self.shift);
-                let table = Table { cells: zeros(cells)?, updates: Box::default() };
+                let table = Table { cells: zeros(cells)?, mapped: 0, updates: Box::default() };
                 self.pages.try_reserve(1).map_err(none)?;
                 self.grow(|i| &mut i.tables)?;
                 self.took((cells * size_of::<Cell>()) as u64 + 64)?;
@@ -283,6 +292,15 @@ impl Inspector {
             let updated = table_of_page.updates.get(index).copied().unwrap_or_default();
             let cell = &mut table_of_page.cells[index];
             if feeds {
+                let part = 1 << ((number << self.shift & ((1 << PAGE_SHIFT) - 1)) >> SYSTEM_PAGE_SHIFT);
+                if table_of_page.mapped & part == 0 {
+                    let mut byte = 0u8;
+                    // SAFETY: one byte, into one byte of ours.
+                    if unsafe { safe_copy::read(address, 1, &raw mut byte) }.is_err() {
+                        return Err(Stop::Obstacle(Obstacle::NotThere));
+                    }
+                    table_of_page.mapped |= part;
+                }
                 if cell.stored != 0 {
                     return Err(Stop::Obstacle(Obstacle::FeedsItself));
                 }
@@ -370,6 +388,8 @@ impl Inspector {
 
 /// A finding with what it followed from.
 pub struct Memo {
+    /// How denormal numbers were treated: comparisons depend on it.
+    flushing: bool,
     trip: [i64; PG_MAX_DIMS],
     values: Vec<Value>,
     memory: Vec<(u64, Vec<u8>)>,
@@ -384,7 +404,9 @@ impl Memo {
     /// `entry` was filled in by generated code for `info`.
     pub unsafe fn still_holds(&self, info: &Info, entry: &Entry) -> bool {
         // SAFETY: promised by the caller.
-        if self.trip != entry.trip || self.values != unsafe { key_values(info, entry) } {
+        let values = unsafe { key_values(info, entry) };
+        if self.flushing != floating_point::is_flushing() || self.trip != entry.trip || self.values != values
+        {
             return false;
         }
         const PART: usize = 64 << 10;
@@ -441,7 +463,8 @@ pub unsafe fn inspect(info: &Info, entry: &Entry, inspect: InspectFn) -> Result<
         memory.push((lo, bytes));
     }
     // SAFETY: promised by the caller.
-    Ok(Memo { trip: entry.trip, values: unsafe { key_values(info, entry) }, memory, finding })
+    let values = unsafe { key_values(info, entry) };
+    Ok(Memo { flushing: floating_point::is_flushing(), trip: entry.trip, values, memory, finding })
 }
 
 #[cfg(test)]
@@ -452,13 +475,19 @@ mod tests {
     const STORE: u32 = LOAD | PG_TOUCH_STORE;
     const FEED: u32 = PG_TOUCH_FEEDS | LOAD;
 
+    /// Memory that is there: the address of a page of cells, with another behind it.
+    fn memory() -> u64 {
+        let bytes: &'static [u8] = vec![0u8; 3 << PAGE_SHIFT].leak();
+        (bytes.as_ptr() as u64).next_multiple_of(1 << PAGE_SHIFT)
+    }
+
     /// Levels of iterations that touch these elements of 8 bytes.
     fn levels(iterations: &[&[(u64, u32)]]) -> Option<Vec<u32>> {
-        let mut inspector = Inspector::new(3, 1);
+        let (mut inspector, memory) = (Inspector::new(3, 1), memory());
         for iteration in iterations {
             inspector.next().ok()?;
             for (element, how) in *iteration {
-                inspector.touch(0, 65536 - 16 + element * 8, *how).ok()?;
+                inspector.touch(0, memory + 65536 - 16 + element * 8, *how).ok()?;
             }
         }
         inspector.next().ok()?;
@@ -527,12 +556,13 @@ mod tests {
 
     #[test]
     fn memory_that_fed_it_is_known() {
-        let mut inspector = Inspector::new(2, 2);
+        let (mut inspector, memory) = (Inspector::new(2, 2), memory());
         inspector.next().ok().unwrap();
         let feed = PG_TOUCH_FEEDS | 4 << PG_TOUCH_WIDTH;
         for address in [65532, 65536, 65544, 4, 65540] {
-            inspector.touch(1, address, feed).ok().unwrap();
+            inspector.touch(1, memory + address, feed).ok().unwrap();
         }
-        assert_eq!(inspector.fed(), [(4, 8), (65532, 65548)]);
+        assert_eq!(inspector.fed(), [(4, 8), (65532, 65548)].map(|(lo, hi)| (memory + lo, memory + hi)));
+        assert!(inspector.touch(1, 64, feed).is_err(), "the zero page is never there");
     }
 }
