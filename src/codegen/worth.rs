@@ -74,9 +74,14 @@ pub fn checked_threads(report: &LoopReport, plan: &LoopPlan, options: &CodegenOp
         || !in_place && plan.work >= CHECKED.saturating_mul(plan.touches)
 }
 
-/// Whether an inspection may pay: where the loop does more with what it loads than to find addresses.
+/// Whether an inspection may pay: where the loop does more with what it loads than to find addresses. It is one more function
+/// for the compiler, and integers in nests are in every file that works on text or pixels.
 pub fn inspecting(unit: &TranslationUnit, the_loop: &LoopStmt, options: &CodegenOptions) -> bool {
-    options.threshold.is_some() || options.doubt || size_if_simple(unit, the_loop).is_none()
+    let mut computes_floats = false;
+    nest::all_expressions(&the_loop.body, &mut |e| {
+        computes_floats |= unit.types.as_float(e.ty.ty).is_some();
+    });
+    options.threshold.is_some() || options.doubt || computes_floats
 }
 
 /// Loops without nests and floating-point arithmetic that a file may have code for whatever its size.
@@ -85,7 +90,7 @@ const IN_ANY_CASE: usize = 6;
 /// How many of the user's expressions there have to be for each of those loops beyond that. Measured
 /// (`docs/measurements/2026-11-21-any-c.md`): gcc takes 55 to 80 ms for 1,000 expressions and 9 ms for the code of one such
 /// loop, so that they take a tenth of a file's time.
-const EXPRESSIONS: usize = 1500;
+const EXPRESSIONS: usize = 2000;
 
 /// Which part of a file's expressions those loops have to be, if they are all it has: compiling a file anew because of the
 /// first loop costs as much as five more.
