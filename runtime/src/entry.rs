@@ -426,6 +426,8 @@ impl Engine {
         }
         match (info.has(PG_LOOP_DOUBTED), &plan.schedule) {
             (false, _) => plan.proven = true,
+            // What an iteration updates and accesses otherwise, too, is a conflict to logs, and none to an inspection.
+            (true, None) if info.has(PG_LOOP_UPDATES) => {}
             (true, None) => (plan.claimed, plan.forced) = (true, true),
             // Logs know no levels: what is doubted runs as it stood.
             (true, Some(_)) => return Err("levels can't be doubted".into()),
