@@ -45,9 +45,10 @@ pub fn classify(unit: &TranslationUnit, options: &AnalysisOptions) -> Vec<LoopRe
             };
             let mut report = sequential(unit, l.keyword_span, &unit.var(function.var).name);
             report.id = Some(l.id);
+            // Whether the loop around it runs elsewhere or as it stood must not show in a sum.
+            let keeps_order = found.outer.iter().any(|o| planned.contains(o));
             match judged {
-                // Whether the loop around it runs elsewhere or as it stood must not show in a sum.
-                Ok((.., plan)) if plan.is_ordered() && found.outer.iter().any(|o| planned.contains(o)) => {
+                Ok((.., plan)) if plan.is_ordered() && keeps_order => {
                     let text = "the loop around it is what runs elsewhere, and sums in it keep their order";
                     report.reason = Reason::new(Kind::FloatingPointOrder, text);
                 }
@@ -62,7 +63,10 @@ pub fn classify(unit: &TranslationUnit, options: &AnalysisOptions) -> Vec<LoopRe
                         report.plan = Some(plan);
                     }
                 }
-                Err(reason) => report.reason = reason,
+                Err(mut reason) => {
+                    reason.advice.retain(|advice| !(keeps_order && *advice == Advice::Reassociate));
+                    report.reason = reason;
+                }
             }
             reports.push(report);
         }

@@ -51,8 +51,12 @@ fn explained(file: &Path, flags: &str) -> Value {
 
 /// From the best verdict to the worst.
 fn rank(found: &Value) -> usize {
-    let order =
-        [("parallel", "none"), ("possibly-parallel", "predicate"), ("possibly-parallel", "inspector")];
+    let order = [
+        ("parallel", "none"),
+        ("possibly-parallel", "predicate"),
+        ("possibly-parallel", "inspector"),
+        ("possibly-parallel", "logs"),
+    ];
     let place =
         order.iter().position(|(verdict, check)| found["verdict"] == *verdict && found["check"] == *check);
     place.unwrap_or_else(|| {
