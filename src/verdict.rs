@@ -185,6 +185,8 @@ fn judge(
         bodies.push(&inner.body);
     }
     let asserted = unit.wish(l);
+    // A snapshot costs a copy.
+    let cost = |judged: &Judged| (judged.1.cost(), judged.3.needs_snapshot());
     let mut best: Option<Judged> = None;
     let mut own = None;
     for depth in (1..=heads.len()).rev() {
@@ -193,7 +195,7 @@ fn judge(
         match attempt(unit, options, function, l, &heads[..depth], bodies[depth - 1], wish) {
             Ok(judged) => {
                 let merges = asserted.is_none() || depth == 1 || judged.1 == Check::None;
-                if merges && best.as_ref().is_none_or(|b| judged.1.cost() < b.1.cost()) {
+                if merges && best.as_ref().is_none_or(|b| cost(&judged) < cost(b)) {
                     best = Some(judged);
                 }
             }
@@ -397,7 +399,7 @@ fn attempt_with(
     let base = |site: SiteId| accesses.sites[site.0 as usize].base;
     let unresolved = |check| {
         // Arrays that are different things are told apart at run time; that leaves what is done to one of them.
-        let of_check = pairs.iter().filter(|pair| pair.check == check);
+        let of_check = pairs.iter().filter(|pair| pair.check == check && !pair.is_anti);
         let pair = of_check.min_by_key(|pair| base(pair.a) != base(pair.b))?;
         Some(unresolved_reason(&accesses, pair))
     };
@@ -433,6 +435,16 @@ fn attempt_with(
         let reason = match wish {
             Some(Wish::Unchecked) => {
                 Reason::new(Kind::Asserted, "`#pragma paragon independent unchecked` stands in front of it")
+            }
+            _ if !pairs.is_empty() => {
+                let pair = &pairs[0];
+                let load = access_note(&accesses, pair.b.0 as usize);
+                let text = format!(
+                    "iterations are independent once {} in line {} is loaded as it was before the loop",
+                    load.text, load.span.line
+                );
+                let notes = [access_note(&accesses, pair.a.0 as usize), load];
+                Reason::new(Kind::Snapshot, text).about(notes)
             }
             _ if !accesses.updates.is_empty() => Reason::new(
                 Kind::Independent,

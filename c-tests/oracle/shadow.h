@@ -2,7 +2,8 @@
  *
  * One text of a loop is compiled twice. Without SHADOW the macros below are nothing, and it is the loop that the compiler
  * judges. With SHADOW every access of the arenas is noted with its iteration: a byte that two iterations touch, one of
- * them writing, is a dependence that the loop carries (flow, anti or output, whichever: a parallel loop has none of them).
+ * them writing, is a dependence that the loop carries (flow, anti or output: a parallel loop has none of them). Anti dependences,
+ * where the load comes in an earlier iteration than the store, are told apart: loads from a snapshot don't care.
  *
  * A nest is watched at three levels at once: iterations of the outer loop, of the inner loop at each of its entries, and
  * of the nest merged into one space. What stands in a loop's condition belongs to the iteration that it decides on.
@@ -44,11 +45,12 @@ static struct {
   unsigned iteration;
   int meet;     /* whether iterations touch a common byte, one of them changing it */
   int conflict; /* whether they do otherwise than by updates that commute */
+  int flow;     /* and otherwise than in anti dependences */
 } shadow[LEVELS];
 /* Whether the loop is a nest: then its inner iterations make up the merged space. */
 static int nested;
-/* Entries of the inner loop, and those of them that carried no dependence. */
-static unsigned long inner_entries, inner_clean;
+/* Entries of the inner loop, and those of them that carried no dependence, or none but anti dependences. */
+static unsigned long inner_entries, inner_clean, inner_no_flow;
 
 static void shadow_forget(int level)
 {
@@ -73,15 +75,16 @@ static void *shadow_access(const void *pointer, unsigned long size, int how, int
         int others_updated = *updater && *updater != now;
         if (how >= UPDATES) {
           unsigned way = (unsigned)how * 8 + (unsigned)(byte - offset);
-          if (others_wrote || others_read || (others_updated && *update != way))
-            shadow[level].conflict = 1;
+          int flow = others_wrote || (others_updated && *update != way);
+          shadow[level].flow |= flow;
+          shadow[level].conflict |= flow || others_read;
           shadow[level].meet |= others_updated;
           *update = *update && *update != way ? SHADOW_MIXED : way;
           *updater = others_updated ? SHADOW_MANY : now;
           continue;
         }
-        if (others_wrote || others_updated || ((how & WRITES) && others_read))
-          shadow[level].conflict = 1;
+        shadow[level].flow |= others_wrote || others_updated;
+        shadow[level].conflict |= others_wrote || others_updated || ((how & WRITES) && others_read);
         if (how & WRITES)
           *writer = now;
         if (how & READS)
@@ -101,7 +104,8 @@ static void *shadow_access(const void *pointer, unsigned long size, int how, int
 #define OUTER (void)(shadow[LEVEL_OUTER].iteration++, shadow[LEVEL_MERGED].iteration += !nested);
 #define INNER (void)(shadow[LEVEL_INNER].iteration++, shadow[LEVEL_MERGED].iteration++);
 #define BEGIN_INNER shadow_forget(LEVEL_INNER);
-#define END_INNER (void)(inner_entries++, inner_clean += !shadow[LEVEL_INNER].conflict);
+#define END_INNER (void)(inner_entries++, inner_clean += !shadow[LEVEL_INNER].conflict, \
+                        inner_no_flow += !shadow[LEVEL_INNER].flow);
 
 #endif
 #endif

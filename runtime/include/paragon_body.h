@@ -105,7 +105,7 @@ typedef double __PG_ALIAS __pg_f64;
 
 /* The array that a base's accesses belong to. */
 struct __pg_view {
-  __pg_u64 lo, size, dev, log;
+  __pg_u64 lo, size, dev, log, snapshot;
 };
 
 /* One thread's state while it runs iterations. */
@@ -122,7 +122,7 @@ struct __pg_ctx {
 __PG_SHARED_FN void __pg_find_array(const struct __pg_launch *l, __pg_u64 address, struct __pg_view *v)
 {
   __pg_u32 a = 0, b = l->n_regions;
-  v->lo = v->size = v->dev = 0;
+  v->lo = v->size = v->dev = v->snapshot = 0;
   v->log = ~(__pg_u64)0;
   while (a < b) {
     __pg_u32 m = a + (b - a) / 2;
@@ -136,6 +136,7 @@ __PG_SHARED_FN void __pg_find_array(const struct __pg_launch *l, __pg_u64 addres
     v->size = l->regions[a - 1].size;
     v->dev = l->regions[a - 1].dev;
     v->log = l->regions[a - 1].log;
+    v->snapshot = l->regions[a - 1].snapshot;
   }
 }
 
@@ -277,6 +278,16 @@ __PG_SHARED_FN void __pg_end_thread(struct __pg_ctx *c)
     if (logged && __PG_LOG_METHOD(c->launch) >= PG_LOG_ATOMIC)                                                         \
       __pg_log_read(c, v, address, (__pg_u32)sizeof(type));                                                            \
     return *(const type *)p;                                                                                           \
+  }                                                                                                                    \
+  /* What was there before the loop, where the launch has a snapshot of it; then nobody can change it. */               \
+  __PG_SHARED_FN type __pg_lds_##name(struct __pg_ctx *c, const struct __pg_view *v, int logged, __pg_u64 address)     \
+  {                                                                                                                    \
+    __pg_u64 p = __pg_translate(c, v, address, (__pg_u32)sizeof(type));                                                \
+    if (p == 0)                                                                                                        \
+      return (type)0;                                                                                                  \
+    if (logged && v->snapshot == v->dev && __PG_LOG_METHOD(c->launch) >= PG_LOG_ATOMIC)                                \
+      __pg_log_read(c, v, address, (__pg_u32)sizeof(type));                                                            \
+    return *(const type *)(p - v->dev + v->snapshot);                                                                  \
   }                                                                                                                    \
   __PG_SHARED_FN void __pg_st_##name(struct __pg_ctx *c, const struct __pg_view *v, __pg_u64 address, type value)      \
   {                                                                                                                    \

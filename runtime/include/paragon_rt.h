@@ -12,7 +12,7 @@
 #define __extension__
 #endif
 
-#define PG_ABI_VERSION 4u
+#define PG_ABI_VERSION 5u
 #define PG_MAX_DIMS 4
 
 __extension__ typedef signed long long __pg_i64;
@@ -41,7 +41,9 @@ enum {
   PG_SITE_LOADS_POINTER = 16,
   PG_SITE_HAS_AFFINE = 32,    /* struct __pg_access of the entry is meaningful */
   PG_SITE_MAY_CHANGE_PIN = 64, /* for all that the compiler knows; its addresses are affine then */
-  PG_SITE_MAY_TOUCH_KEPT = 128 /* the same for pins that are kept */
+  PG_SITE_MAY_TOUCH_KEPT = 128, /* the same for pins that are kept */
+  PG_SITE_SNAPSHOT = 256      /* a load that can be made from a snapshot: every store that might hit what it loads, not after its
+                                 iteration, is in a pair with it */
 };
 /* Added to a pin's width: the loop keeps the place in a variable while it runs, so nothing else may touch it at all. */
 #define PG_PIN_KEPT 0x80000000u
@@ -81,8 +83,10 @@ struct __pg_site {
 /* An unresolved pair of sites. */
 struct __pg_pair {
   __pg_u32 a, b;
-  __pg_u32 check;  /* PG_CHECK_PREDICATE or PG_CHECK_LOGS */
+  __pg_u32 check;  /* PG_CHECK_PREDICATE or PG_CHECK_LOGS, and PG_PAIR_ANTI */
 };
+/* Added: a stores and b loads, and where they meet, b does so in an earlier iteration. */
+#define PG_PAIR_ANTI 0x100u
 
 /* A scalar that the loop gives back. */
 struct __pg_result {
@@ -98,6 +102,7 @@ struct __pg_base {
   __pg_u64 object_lo;  /* extent of the named object; both 0 where not known */
   __pg_u64 object_hi;
   __pg_u64 dynamic;    /* 1: each access finds its array */
+  __pg_u64 snapshot;   /* how far behind its address PG_SITE_SNAPSHOT finds what was there before the loop; 0: in place */
 };
 
 /* Entry-time addresses of one site: pointer + sum(stride[d]*k[d]) + [lo, hi). */
@@ -180,6 +185,7 @@ struct __pg_region {
   __pg_u64 lo, size;
   __pg_u64 dev;
   __pg_u64 log;        /* first log cell, (__pg_u64)-1 if the region has none */
+  __pg_u64 snapshot;   /* what was there before the loop, on the device; dev where nobody asks */
 };
 
 /* Log methods. */

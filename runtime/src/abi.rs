@@ -7,7 +7,7 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 
 #[allow(missing_docs)]
 mod constants {
-    pub const PG_ABI_VERSION: u32 = 4;
+    pub const PG_ABI_VERSION: u32 = 5;
     pub const PG_ATTACH_IN_ORDER: u32 = 0x8000_0000;
     pub const PG_MAX_DIMS: usize = 4;
     pub const PG_PARALLEL: u32 = 1;
@@ -29,6 +29,8 @@ mod constants {
     pub const PG_SITE_HAS_AFFINE: u32 = 32;
     pub const PG_SITE_MAY_CHANGE_PIN: u32 = 64;
     pub const PG_SITE_MAY_TOUCH_KEPT: u32 = 128;
+    pub const PG_SITE_SNAPSHOT: u32 = 256;
+    pub const PG_PAIR_ANTI: u32 = 0x100;
     pub const PG_PIN_KEPT: u32 = 0x8000_0000;
     pub const PG_LAST: u32 = 0;
     pub const PG_ADD: u32 = 1;
@@ -158,6 +160,7 @@ pub struct Base {
     pub object_lo: u64,
     pub object_hi: u64,
     pub dynamic: u64,
+    pub snapshot: u64,
 }
 
 /// `struct __pg_access`.
@@ -228,7 +231,7 @@ pub struct Recipe {
 }
 
 /// `struct __pg_region`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[allow(missing_docs)]
 #[repr(C)]
 pub struct Region {
@@ -236,6 +239,7 @@ pub struct Region {
     pub size: u64,
     pub dev: u64,
     pub log: u64,
+    pub snapshot: u64,
 }
 
 /// `struct __pg_launch`.
@@ -554,14 +558,14 @@ mod tests {
         layout!(checks, Site, "site", [base, width, flags, line]);
         layout!(checks, Pair, "pair", [a, b, check]);
         layout!(checks, ResultInfo, "result", [op = "op", ty = "type", how = "how", with = "with"]);
-        layout!(checks, Base, "base", [pointer, object_lo, object_hi, dynamic]);
+        layout!(checks, Base, "base", [pointer, object_lo, object_hi, dynamic, snapshot]);
         layout!(checks, Access, "access", [stride, lo, hi]);
         layout!(checks, Pin, "pin", [address, width, kept]);
         layout!(checks, Dim, "dim", [first, relation, is_unsigned, step, low, high]);
         layout!(checks, Origin, "origin", [kind, number, size]);
         layout!(checks, Term, "term", [op, operand]);
         layout!(checks, Recipe, "recipe", [dims, origins, accesses, pins, terms, moved, n_terms, n_moved]);
-        layout!(checks, Region, "region", [lo, size, dev, log]);
+        layout!(checks, Region, "region", [lo, size, dev, log, snapshot]);
         layout!(checks, Entry, "entry", [info, trip, values, results, bases, accesses, pins]);
         layout!(
             checks,
@@ -591,7 +595,7 @@ mod tests {
         }
         constants!(PG_ABI_VERSION PG_ATTACH_IN_ORDER PG_MAX_DIMS PG_PARALLEL PG_POSSIBLY_PARALLEL PG_CHECK_NONE PG_CHECK_PREDICATE
             PG_CHECK_INSPECTOR PG_CHECK_LOGS PG_LOOP_MAY_ABORT PG_LOOP_CUDA_EXACT PG_LOOP_DYNAMIC PG_LOOP_DOUBTED PG_SITE_STORE
-            PG_SITE_LOGGED PG_SITE_UNCONDITIONAL PG_SITE_EXACT PG_SITE_LOADS_POINTER PG_SITE_HAS_AFFINE PG_SITE_MAY_CHANGE_PIN PG_SITE_MAY_TOUCH_KEPT PG_PIN_KEPT PG_LAST PG_ADD
+            PG_SITE_LOGGED PG_SITE_UNCONDITIONAL PG_SITE_EXACT PG_SITE_LOADS_POINTER PG_SITE_HAS_AFFINE PG_SITE_MAY_CHANGE_PIN PG_SITE_MAY_TOUCH_KEPT PG_SITE_SNAPSHOT PG_PAIR_ANTI PG_PIN_KEPT PG_LAST PG_ADD
             PG_MUL PG_AND PG_OR PG_XOR PG_MIN PG_MAX PG_EXTREME PG_FOLLOWS PG_TAKE_LESS PG_TAKE_LESS_OR_EQUAL PG_TAKE_GREATER
             PG_TAKE_GREATER_OR_EQUAL PG_TAKE_UNORDERED PG_TOOK_NAN PG_LANES PG_I8 PG_U8 PG_I16 PG_U16 PG_I32 PG_U32 PG_I64 PG_U64 PG_F32
             PG_F64 PG_LT PG_LE PG_GT PG_GE PG_NE PG_FROM_POINTER PG_FROM_OBJECT PG_FROM_NOWHERE PG_TERM_CONSTANT

@@ -14,6 +14,7 @@ use crate::floating_point::{self, FloatingPoint};
 use crate::history::{self, Category, History, Way};
 use crate::memory::allocations::Allocations;
 use crate::memory::placement::{self, Placement};
+use crate::memory::snapshot::Snapshot;
 use crate::memory::{limits, safe_copy};
 use crate::policy::{self, Situation};
 use crate::speculation::cmt::{self, Cmt, CudaState, Job, Kind};
@@ -92,6 +93,8 @@ struct Plan {
     forced: bool,
     /// The iterations are independent by proof, and are logged to see that refuted.
     claimed: bool,
+    /// They are once loads find what was in memory before the loop.
+    snapshot: bool,
     /// They depend on each other, and this order keeps the dependences.
     schedule: Option<Arc<Schedule>>,
 }
@@ -309,7 +312,7 @@ impl Engine {
             };
             if in_place && kind == Kind::Threads {
                 // SAFETY: as above.
-                return unsafe { self.run_in_place(visit, plan.schedule.as_deref()) };
+                return unsafe { self.run_in_place(visit, &plan) };
             }
             // SAFETY: as above.
             return unsafe { self.speculate(visit, plan, kind) };
@@ -328,20 +331,25 @@ impl Engine {
             rest,
             forced,
             claimed: false,
+            snapshot: false,
             schedule: None,
         };
         // SAFETY: promised by the caller.
         let proof = unsafe { predicate::prove(info, entry) };
         let is_pin = proof.as_ref().is_err_and(Obstacle::is_final);
         if let (Some(method), true, false) = (self.config.log, info.n_pairs != 0, is_pin || doubted) {
-            return Ok(logs(method, Rest::default(), true));
+            let snapshot = proof.is_ok_and(|rest| rest.snapshot);
+            return Ok(Plan { snapshot, ..logs(method, Rest::default(), true) });
         }
         match proof {
             // A loop that the compiler wants to see logged is logged, whatever its pairs say.
             Ok(rest) if rest.is_empty() && !(info.check == PG_CHECK_LOGS && info.n_pairs == 0) => {
                 Ok(match doubted {
                     true => Plan { claimed: true, ..logs(LogMethod::Atomic, rest, true) },
-                    false => Plan { proven: true, ..logs(LogMethod::None, rest, false) },
+                    false => {
+                        let snapshot = rest.snapshot;
+                        Plan { proven: true, snapshot, ..logs(LogMethod::None, rest, false) }
+                    }
                 })
             }
             Ok(rest) => Ok(logs(self.config.log.unwrap_or(LogMethod::Atomic), rest, false)),
@@ -543,7 +551,7 @@ impl Engine {
         }
         let kind = match policy::choose(&visit.history, &situation) {
             // SAFETY: promised by the caller; the loop is proven parallel for this entry.
-            Some(Way::InPlace) => return unsafe { self.run_in_place(visit, plan.schedule.as_deref()) },
+            Some(Way::InPlace) => return unsafe { self.run_in_place(visit, &plan) },
             Some(Way::Threads) => Kind::Threads,
             Some(Way::Cuda) => Kind::Cuda,
             None => {
@@ -566,14 +574,10 @@ impl Engine {
     }
 
     /// A proven loop on the program's own memory: at first a sample on the calling thread, then all threads. By level, if
-    /// there is a schedule.
-    unsafe fn run_in_place(
-        &self,
-        visit: &mut Visit<'_>,
-        schedule: Option<&Schedule>,
-    ) -> Result<(), Declined> {
-        let info = visit.info;
-        let entry = &*visit.entry;
+    /// there is a schedule; with a snapshot, if one is needed.
+    unsafe fn run_in_place(&self, visit: &mut Visit<'_>, plan: &Plan) -> Result<(), Declined> {
+        let (info, schedule) = (visit.info, plan.schedule.as_deref());
+        let entry = &mut *visit.entry;
         let asked = self.config.race != RaceChoice::Auto;
         // SAFETY: promised by the caller, here and below.
         let mut running = parts::Running::new(info, unsafe { entry.results(info) });
@@ -594,9 +598,24 @@ impl Engine {
             visit.history.worker_took(first as u64 * inner, started.elapsed().as_nanos() as u64);
             visit.record.worker_iterations = first as u64;
         }
+        let started = Instant::now();
+        // Loads of the iterations that are left find nothing that those before have stored, so it isn't too late.
+        let snapshot = match plan.snapshot && first < trip {
+            // SAFETY: as above.
+            true => match unsafe { Snapshot::take(&self.pool, self.config.threads, info, entry) } {
+                Ok(snapshot) => Some(snapshot),
+                Err(_) => {
+                    // SAFETY: as for the sample.
+                    visit.fp.program(|| unsafe { running.run(info, entry, first, trip) });
+                    first = trip;
+                    None
+                }
+            },
+            false => None,
+        };
+        let entry = snapshot.as_ref().map_or(&*entry, Snapshot::entry);
         let mut results = running.results().to_vec();
         if first < trip {
-            let started = Instant::now();
             let share = schedule.map_or(Share::From(first), Share::ByLevel);
             // SAFETY: the loop is proven parallel for this entry.
             let raised = unsafe {
@@ -611,6 +630,7 @@ impl Engine {
         visit.record.decision = "threads";
         visit.record.device = "threads";
         visit.record.log = "none";
+        visit.record.snapshot = snapshot.is_some();
         visit.record.why = match (visit.record.inspection, schedule) {
             (_, Some(_)) => "level by level, in place",
             ("", None) => "proven parallel, in place",
@@ -669,6 +689,9 @@ impl Engine {
             // mistakes what an iteration does to its own elements for a conflict.
             plan.method = LogMethod::Reduction;
         }
+        if plan.snapshot {
+            placement.take_snapshots(info);
+        }
         if !limits::fits(2 * placement.bytes() + 12 * placement.cells) {
             return Err("too little free memory for copies of its arrays".into());
         }
@@ -705,6 +728,7 @@ impl Engine {
         };
         let logged = plan.logged();
         visit.record.claimed = plan.claimed;
+        visit.record.snapshot = plan.snapshot;
         let (info, way) = (visit.info, if kind == Kind::Cuda { Way::Cuda } else { Way::Threads });
         visit.record.log = ["none", "mark", "atomic", "reduction"][plan.method as usize];
         visit.record.device = if kind == Kind::Cuda { "cuda" } else { "threads" };

@@ -95,6 +95,7 @@ pub fn prepare(info: &Info, numbers: &mut [Value]) -> Option<Prepared> {
                 object_lo: address,
                 object_hi: address.wrapping_add(origin.size),
                 dynamic: 0,
+                snapshot: 0,
             },
             _ => Base { dynamic: 1, ..Base::default() },
         }
@@ -272,7 +273,7 @@ mod tests {
         let made = prepared(&terms, &mut numbers).unwrap();
         assert_eq!(made.trip, [5, 1, 1, 1]);
         assert_eq!(made.accesses, [Access { stride: [24, 0, 0, 0], lo: 0, hi: 10 }]);
-        assert_eq!(made.bases, [Base { pointer: 1000, object_lo: 1000, object_hi: 1040, dynamic: 0 }]);
+        assert_eq!(made.bases, [Base { pointer: 1000, object_lo: 1000, object_hi: 1040, ..Base::default() }]);
         assert_eq!(numbers[0], Value(7));
         assert!(prepared(&terms, &mut four([2, 0, i64::MAX / 4, 7])).is_none(), "the product overflows");
         assert!(prepared(&terms, &mut four([-2, 0, 3, 7])).is_none(), "2^63 and more");

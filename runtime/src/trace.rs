@@ -50,6 +50,8 @@ pub struct Record {
     /// Whether the iterations were proven independent, though everything was logged (`-fparagon-doubt`): a conflict then
     /// refutes the proof.
     pub claimed: bool,
+    /// Whether loads were made from a copy of what was in memory before the loop.
+    pub snapshot: bool,
     /// What an inspection has found, at this entry or at an earlier one that was like it: `independent`, `levels` or
     /// `chain`; otherwise empty, or why there is no finding.
     pub inspection: &'static str,

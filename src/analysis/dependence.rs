@@ -53,6 +53,15 @@ pub enum Dependence {
     Depends,
 }
 
+/// Which pairs of iterations are asked for, the first access's and the second one's.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Order {
+    /// Any two that differ.
+    Different,
+    /// The first at or before the second, in source order.
+    NotAfter,
+}
+
 struct Text {
     names: BTreeMap<Bound, String>,
 }
@@ -100,11 +109,22 @@ impl Text {
 
 /// The test. `dims` are the merged dimensions.
 pub fn test(dims: &[Range], a: &Access, b: &Access) -> Dependence {
-    if strides_keep_apart(dims, a, b) {
+    question(dims, a, b, Order::Different)
+}
+
+/// Whether a load, where it meets a store at all, does so in earlier iterations than the store's: then only anti dependences
+/// join them, and the load finds what was there before the loop, whatever is known at entry.
+pub fn comes_first(dims: &[Range], load: &Access, store: &Access) -> bool {
+    question(dims, store, load, Order::NotAfter) == Dependence::None
+}
+
+fn question(dims: &[Range], a: &Access, b: &Access, order: Order) -> Dependence {
+    if strides_keep_apart(dims, a, b, order) {
         return Dependence::None;
     }
     let mut text = Text { names: BTreeMap::new() };
-    let Some(Question { variables, constraints, short, exact }) = describe(&mut text, dims, a, b) else {
+    let Some(Question { variables, constraints, short, exact }) = describe(&mut text, dims, a, b, order)
+    else {
         return Dependence::Depends;
     };
     let params: Vec<&String> = text.names.values().collect();
@@ -135,7 +155,7 @@ pub fn test(dims: &[Range], a: &Access, b: &Access) -> Dependence {
 /// The plain case without isl, which is slow: one dimension, equal strides. In iterations that differ by `d` steps the
 /// offsets differ by `d * stride` and the constants' difference, so it is enough to look at the steps that come closest to
 /// making up for that. Says `false` where it doesn't know.
-fn strides_keep_apart(dims: &[Range], a: &Access, b: &Access) -> bool {
+fn strides_keep_apart(dims: &[Range], a: &Access, b: &Access, order: Order) -> bool {
     let ([dim], [], []) = (dims, a.inner, b.inner) else { return false };
     let Some(difference) = b.offset.negated().and_then(|n| a.offset.plus(&n)) else { return false };
     let coefficient = a.offset.terms.iter().find(|(id, _)| **id == dim.id).map(|(_, c)| c);
@@ -152,11 +172,15 @@ fn strides_keep_apart(dims: &[Range], a: &Access, b: &Access) -> bool {
     }
     let apart = i128::from(apart);
     let nearest = (-apart).div_euclid(stride);
-    // Of all steps but 0, those next to the nearest one.
-    (nearest - 2..=nearest + 2).filter(|steps| *steps != 0).all(|steps| {
+    let meet = |steps: i128| {
         let distance = steps * stride + apart;
-        distance >= i128::from(b.width) || -distance >= i128::from(a.width)
-    })
+        distance < i128::from(b.width) && -distance < i128::from(a.width)
+    };
+    // Of all steps that are asked for, those next to the nearest one.
+    match order {
+        Order::Different => !(nearest - 2..=nearest + 2).any(|steps| steps != 0 && meet(steps)),
+        Order::NotAfter => !(nearest.min(0) - 2..=(nearest + 2).min(0)).any(meet),
+    }
 }
 
 /// Whether the offsets differ by a constant for equal distances.
@@ -175,12 +199,11 @@ struct Question {
     exact: bool,
 }
 
-fn describe(text: &mut Text, dims: &[Range], a: &Access, b: &Access) -> Option<Question> {
+fn describe(text: &mut Text, dims: &[Range], a: &Access, b: &Access, order: Order) -> Option<Question> {
     let mut exact = true;
     let mut variables = Vec::new();
     let mut constraints = Vec::new();
     let mut short = vec!["true".to_string()];
-    let mut different = Vec::new();
     for (prefix, access) in [('x', a), ('y', b)] {
         for (is_dim, level) in dims.iter().map(|d| (true, d)).chain(access.inner.iter().map(|i| (false, i))) {
             let name = format!("{prefix}{}", level.id.0);
@@ -201,10 +224,21 @@ fn describe(text: &mut Text, dims: &[Range], a: &Access, b: &Access) -> Option<Q
             variables.push(count);
         }
     }
-    for dim in dims {
-        different.push(format!("x{0} < y{0} or x{0} > y{0}", dim.id.0));
-    }
-    constraints.push(format!("({})", different.join(" or ")));
+    let asked: Vec<String> = match order {
+        Order::Different => dims.iter().map(|dim| format!("x{0} < y{0} or x{0} > y{0}", dim.id.0)).collect(),
+        Order::NotAfter => {
+            // By iterations, which go up where distances go down.
+            let equal = |dims: &[Range]| -> String {
+                dims.iter().map(|dim| format!("xc{0} = yc{0} and ", dim.id.0)).collect()
+            };
+            let less = dims
+                .iter()
+                .enumerate()
+                .map(|(level, dim)| format!("({}xc{1} < yc{1})", equal(&dims[..level]), dim.id.0));
+            less.chain([format!("({}true)", equal(dims))]).collect()
+        }
+    };
+    constraints.push(format!("({})", asked.join(" or ")));
     let (at_a, at_b) = (text.linear(a.offset, 'x')?, text.linear(b.offset, 'y')?);
     constraints.push(format!("{at_a} < {at_b} + {}", b.width));
     constraints.push(format!("{at_b} < {at_a} + {}", a.width));
@@ -260,8 +294,55 @@ mod tests {
                     let at = coefficient * step * d;
                     at < offset + width_b && *offset < at + width_a
                 });
-                assert_eq!(strides_keep_apart(&dims, &access(&a, width_a), &access(&b, width_b)), !meet);
+                let (a, b) = (access(&a, width_a), access(&b, width_b));
+                assert_eq!(strides_keep_apart(&dims, &a, &b, Order::Different), !meet);
+                // The first access's iteration is `d` before the second one's.
+                let not_after = (0..=40).any(|d: i64| {
+                    let at = coefficient * step * -d;
+                    at < offset + width_b && *offset < at + width_a
+                });
+                assert_eq!(strides_keep_apart(&dims, &a, &b, Order::NotAfter), !not_after);
             }
+        }
+    }
+
+    #[test]
+    fn loads_that_come_first() {
+        let n = || Bound::Value(0);
+        let first = |dims: &[Range], load: &Linear, store: &Linear, inner: &[Range]| {
+            let access = |offset, inner| Access { offset, width: 4, inner };
+            comes_first(dims, &access(load, inner), &access(store, &[]))
+        };
+        let dims = [upto(0, n())];
+        let back = [Range {
+            range: Some((
+                Linear::number(linear::mul(&n(), &constant(-1)).unwrap()),
+                Linear::number(constant(0)),
+            )),
+            step: -1,
+            ..upto(0, n())
+        }];
+        let at = |offset| form(&[(0, 4)], constant(offset));
+        for (offset, up, down) in [(4, true, false), (-4, false, true), (0, false, false), (2, false, false)]
+        {
+            assert_eq!(first(&dims, &at(offset), &at(0), &[]), up, "{offset}");
+            assert_eq!(first(&back, &at(offset), &at(0), &[]), down, "{offset}");
+            // The same by isl: a second dimension keeps the plain case away.
+            let nest = [dims[0].clone(), upto(1, constant(0))];
+            assert_eq!(first(&nest, &at(offset), &at(0), &[]), up, "{offset}");
+        }
+        // Rows below: b[k][j] with k > i against b[i][j].
+        let below = Range { range: Some((Linear::number(constant(0)), Linear::number(n()))), ..upto(2, n()) };
+        let row = |terms: &[(u32, i64)], offset| form(terms, constant(offset));
+        let store = row(&[(0, 400), (1, 4)], 0);
+        let nest = [upto(0, n()), upto(1, constant(99))];
+        let rows = [(0, 400), (1, 4), (2, 400)];
+        assert!(first(&nest, &row(&rows, 400), &store, std::slice::from_ref(&below)));
+        // From row i on: the iteration itself would be among them.
+        assert!(!first(&nest, &row(&rows, 0), &store, &[below]));
+        // The next column, the column before in the next row and in the row before.
+        for (offset, comes_first) in [(4, true), (396, true), (-396, false), (-4, false)] {
+            assert_eq!(first(&nest, &row(&[(0, 400), (1, 4)], offset), &store, &[]), comes_first, "{offset}");
         }
     }
 

@@ -1,5 +1,6 @@
 //! All pairs of accesses of a loop with a store among them: independent, certainly dependent, or unresolved with the check
-//! that can resolve them at run time.
+//! that can resolve them at run time; and the loads that find what they need in a snapshot of the memory before the loop, so that
+//! anti dependences don't count.
 
 use super::dependence::{self, Access, Dependence, Range};
 use crate::c::hir::*;
@@ -55,9 +56,11 @@ pub fn resolve(
     asserted: bool,
 ) -> Pairs {
     let mut unresolved = Vec::new();
+    // The first pair that certainly meets, and only in anti dependences.
+    let mut certain = None;
     // By the places of their accesses: where they store to, and what they have to have in common to commute.
-    let mut kinds = BTreeMap::new();
     drop_useless_updates(accesses);
+    let mut kinds = BTreeMap::new();
     for (store, update) in &accesses.updates {
         kinds.extend([*store, update.load].map(|place| (place, (*store, update.op))));
     }
@@ -78,20 +81,27 @@ pub fn resolve(
             let same_base = base_a == base_b && !matches!(bases.0, Base::Dynamic);
             let both = (&accesses.forms[a].offset, &accesses.forms[b].offset);
             let updates = (kinds.get(&accesses.sites[a].place), kinds.get(&accesses.sites[b].place));
+            let mut is_anti = false;
             let check = match both {
                 (Some(x), Some(y)) if same_base => {
                     let (inner_a, inner_b) =
                         (inner(&accesses.forms[a], steps), inner(&accesses.forms[b], steps));
                     let access = |offset, width, inner| Access { offset, width: i64::from(width), inner };
                     let (width_a, width_b) = (accesses.sites[a].width, accesses.sites[b].width);
-                    match dependence::test(dims, &access(x, width_a, &inner_a), &access(y, width_b, &inner_b))
-                    {
-                        Dependence::None => continue,
-                        Dependence::Certain if !conditional_only(accesses, a, b, asserted) => {
+                    let (x, y) = (access(x, width_a, &inner_a), access(y, width_b, &inner_b));
+                    let answer = dependence::test(dims, &x, &y);
+                    if answer == Dependence::None {
+                        continue;
+                    }
+                    is_anti =
+                        !asserted && !accesses.sites[b].is_store && dependence::comes_first(dims, &y, &x);
+                    if answer == Dependence::Certain && !conditional_only(accesses, a, b, asserted) {
+                        if !is_anti {
                             return Pairs::Dependent(a, b);
                         }
-                        _ => Check::Predicate,
+                        certain.get_or_insert((a, b));
                     }
+                    Check::Predicate
                 }
                 (Some(_), Some(_)) => Check::Predicate,
                 _ => match updates {
@@ -104,8 +114,13 @@ pub fn resolve(
                     _ => Check::Logs,
                 },
             };
-            unresolved.push(Pair { a: SiteId(a as u32), b: SiteId(b as u32), check });
+            unresolved.push(Pair { a: SiteId(a as u32), b: SiteId(b as u32), check, is_anti });
         }
+    }
+    // Who says that iterations are independent says that there are no anti dependences either.
+    let settled = !asserted && find_snapshots(unit, accesses, dims, steps, &mut unresolved);
+    if let Some((a, b)) = certain.filter(|_| !settled) {
+        return Pairs::Dependent(a, b);
     }
     accesses.updates.retain(|place, _| meeting.contains(place));
     for pair in &unresolved {
@@ -136,6 +151,55 @@ pub fn resolve(
         }
     }
     Pairs::Unresolved(unresolved)
+}
+
+/// Marks the loads that may be made from a snapshot, if that can be all that the loop needs. Says whether all pairs that are
+/// joined by anti dependences are settled by that; where they aren't, they are pairs like others.
+fn find_snapshots(
+    unit: &TranslationUnit,
+    accesses: &mut Accesses,
+    dims: &[Range],
+    steps: &Steps,
+    pairs: &mut [Pair],
+) -> bool {
+    // Logs and inspections know nothing of snapshots.
+    let others = pairs.iter().all(|pair| pair.check == Check::Predicate);
+    let has_affine = |site: usize| {
+        let base = accesses.sites[site].base.0 as usize;
+        accesses.sites[site].affine.is_some() && !matches!(accesses.bases[base], Base::Dynamic)
+    };
+    let candidates: BTreeSet<usize> =
+        pairs.iter().map(|pair| pair.b.0 as usize).filter(|b| !accesses.sites[*b].is_store).collect();
+    let finds_all = |load: &usize| {
+        has_affine(*load)
+            && (0..accesses.sites.len()).filter(|store| accesses.sites[*store].is_store).all(|store| {
+                let base = |site: usize| &accesses.bases[accesses.sites[site].base.0 as usize];
+                if distinct(unit, base(store), base(*load)) {
+                    return true;
+                }
+                let in_pair = pairs.iter().any(|p| (p.a.0, p.b.0) == (store as u32, *load as u32));
+                // What is in no pair may still be met in the same iteration.
+                let ends = [*load, store].map(|site| inner(&accesses.forms[site], steps));
+                let access = |site: usize, inner| {
+                    let offset = accesses.forms[site].offset.as_ref()?;
+                    Some(Access { offset, width: i64::from(accesses.sites[site].width), inner })
+                };
+                let both = access(*load, &ends[0]).zip(access(store, &ends[1]));
+                has_affine(store)
+                    && (in_pair
+                        || both.is_some_and(|(load, store)| dependence::comes_first(dims, &load, &store)))
+            })
+    };
+    let found: Vec<usize> = candidates.into_iter().filter(|load| others && finds_all(load)).collect();
+    for load in &found {
+        accesses.sites[*load].may_use_snapshot = true;
+    }
+    let mut settled = true;
+    for pair in pairs.iter_mut().filter(|pair| pair.is_anti) {
+        pair.is_anti = found.contains(&(pair.b.0 as usize));
+        settled &= pair.is_anti;
+    }
+    settled
 }
 
 /// Forgets the updates of what the same iteration also accesses otherwise: where iterations meet there, they don't commute, and

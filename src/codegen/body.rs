@@ -17,6 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Macros for the program's own memory.
 pub const MACROS_DIRECT: &str = "\
 #define __PG_LD(t, b, l, a) __pg_get_##t(a)
+#define __PG_LDS(t, b, l, a) __pg_get_##t((a) + __pg_s##b)
 #define __PG_ST(t, b, a, v) __pg_set_##t(a, v)
 #define __PG_UP(t, b, op, a, v) __pg_set_##t(a, __PG_##op(__pg_get_##t(a), v))
 #define __PG_LDX(t, l, a) __pg_get_##t(a)
@@ -33,6 +34,7 @@ pub const MACROS_DIRECT: &str = "\
 /// Macros for a device's memory.
 pub const MACROS_DEVICE: &str = "\
 #define __PG_LD(t, b, l, a) __pg_ld_##t(&__pg_c, &__pg_b##b, l, a)
+#define __PG_LDS(t, b, l, a) __pg_lds_##t(&__pg_c, &__pg_b##b, l, a)
 #define __PG_ST(t, b, a, v) __pg_st_##t(&__pg_c, &__pg_b##b, a, v)
 #define __PG_UP(t, b, op, a, v) __pg_update(&__pg_c, &__pg_b##b, a, sizeof(__pg_##t), PG_##op, v)
 #define __PG_LDX(t, l, a) __pg_ldx_##t(&__pg_c, l, a)
@@ -84,6 +86,7 @@ pub const MACROS_INSPECT_END: &str = "\
 /// Takes the macros back.
 pub const MACROS_END: &str = "\
 #undef __PG_LD
+#undef __PG_LDS
 #undef __PG_ST
 #undef __PG_UP
 #undef __PG_LDX
@@ -254,7 +257,10 @@ impl<'a> Printer<'a> {
         }
         Ok(match self.plan.bases[site.base.0 as usize] {
             Base::Dynamic => format!("__PG_LDX({}, {logged}, {address})", kind.suffix()),
-            _ => format!("__PG_LD({}, {}, {logged}, {address})", kind.suffix(), site.base.0),
+            _ => {
+                let from = if site.may_use_snapshot { "LDS" } else { "LD" };
+                format!("__PG_{from}({}, {}, {logged}, {address})", kind.suffix(), site.base.0)
+            }
         })
     }
 

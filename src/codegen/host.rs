@@ -419,6 +419,12 @@ impl Emitter<'_> {
             self.n
         );
         text.push_str(&self.prologue("__pg_e->values"));
+        // Where a snapshot lies, as seen from the array; at the array itself where iterations run in source order.
+        let from_snapshot: BTreeSet<BaseId> =
+            self.plan.sites.iter().filter(|site| site.may_use_snapshot).map(|site| site.base).collect();
+        for base in from_snapshot {
+            let _ = writeln!(text, "const __pg_u64 __pg_s{0} = __pg_e->bases[{0}].snapshot;", base.0);
+        }
         let innermost = self.plan.dims.len() - 1;
         for dim in 0..=innermost {
             let _ = writeln!(text, "__pg_i64 __pg_k{dim} = 0;");
@@ -761,6 +767,7 @@ impl Emitter<'_> {
             add(site.affine.is_some(), "PG_SITE_HAS_AFFINE");
             add(site.may_change_pin, "PG_SITE_MAY_CHANGE_PIN");
             add(site.may_touch_kept, "PG_SITE_MAY_TOUCH_KEPT");
+            add(site.may_use_snapshot, "PG_SITE_SNAPSHOT");
             let _ = write!(
                 sites,
                 "{{{}, {}, {}, {}}}, ",
@@ -779,7 +786,8 @@ impl Emitter<'_> {
                 .iter()
                 .map(|p| {
                     let check = if p.check == Check::Logs { "PG_CHECK_LOGS" } else { "PG_CHECK_PREDICATE" };
-                    format!("{{{}, {}, {check}}}, ", p.a.0, p.b.0)
+                    let anti = if p.is_anti { " | PG_PAIR_ANTI" } else { "" };
+                    format!("{{{}, {}, {check}{anti}}}, ", p.a.0, p.b.0)
                 })
                 .collect();
             let _ = writeln!(out, "static const struct __pg_pair __pg_pairs_{n}[] = {{{pairs}}};");

@@ -986,6 +986,7 @@ impl<'a> Accesses<'a> {
                 affine,
                 may_change_pin: false,
                 may_touch_kept: false,
+                may_use_snapshot: false,
                 logged: false,
             });
             let inner = self.inner.iter().map(|l| (l.id, l.range.clone())).collect();

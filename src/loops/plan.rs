@@ -249,6 +249,10 @@ pub struct Site {
     pub may_change_pin: bool,
     /// Whether it may touch a place that the loop keeps in a variable, for all that is known before the entry.
     pub may_touch_kept: bool,
+    /// Loads: whether it may be made from a snapshot, a copy of the array as it was before the loop. Every store that could hit
+    /// what it loads in its own iteration or an earlier one is in a pair with it, so the entry knows whether the snapshot
+    /// has what it would find.
+    pub may_use_snapshot: bool,
     /// Whether accesses must be logged when the loop is speculated (it takes part in an unresolved pair, and is no
     /// load that the same iteration's unconditional store to the same address stands for).
     pub logged: bool,
@@ -275,6 +279,9 @@ pub struct Pair {
     pub b: SiteId,
     /// `Predicate` (both affine) or `Logs`.
     pub check: Check,
+    /// Whether only anti dependences join them: `b` is a load, and where it meets the store it does so in an earlier
+    /// iteration. A snapshot settles it.
+    pub is_anti: bool,
 }
 
 /// A memory word that the plan relies on staying as it was at entry: a bound or base read from memory. Neither a device nor
@@ -396,6 +403,11 @@ impl LoopPlan {
     /// Whether the order of the iterations is part of a result, so that it is the same wherever the loop runs.
     pub fn is_ordered(&self) -> bool {
         self.scalars.values().any(|role| matches!(role, ScalarRole::Accumulation { .. }))
+    }
+    /// Whether loads have to be made from a snapshot for the iterations to be independent, for all that is known before the
+    /// entry.
+    pub fn needs_snapshot(&self) -> bool {
+        self.pairs.iter().any(|pair| pair.is_anti)
     }
     /// Whether some result is computed in parts, which are put together in order.
     pub fn has_parts(&self) -> bool {

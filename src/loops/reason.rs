@@ -13,6 +13,7 @@ use std::fmt;
 #[allow(missing_docs)]
 pub enum Kind {
     Independent,
+    Snapshot,
     Asserted,
     UnresolvedPair,
     WrapAround,
@@ -43,6 +44,10 @@ impl Kind {
     pub fn describe(self) -> (&'static str, &'static str) {
         match self {
             Kind::Independent => ("independent", "The iterations are proven independent."),
+            Kind::Snapshot => (
+                "snapshot",
+                "The iterations are independent once loads find what was in memory before the loop.",
+            ),
             Kind::Asserted => {
                 ("asserted", "A pragma says that the iterations are independent, and is believed.")
             }

@@ -39,6 +39,9 @@ struct Counts {
     parallel: u64,
     /// Ran in parallel without logs.
     proven: u64,
+    /// Of the dependent ones: joined by anti dependences alone, and those of them that ran in parallel.
+    anti: u64,
+    snapshot: u64,
 }
 
 impl Counts {
@@ -49,6 +52,8 @@ impl Counts {
         self.independent += other.independent;
         self.parallel += other.parallel;
         self.proven += other.proven;
+        self.anti += other.anti;
+        self.snapshot += other.snapshot;
     }
 }
 
@@ -56,28 +61,39 @@ impl Counts {
 struct Truth {
     outer_conflict: bool,
     merged_conflict: bool,
+    /// Whether they do otherwise than in anti dependences.
+    outer_flow: bool,
+    /// See `outer_flow`.
+    merged_flow: bool,
     outer_iterations: u64,
     merged_iterations: u64,
     /// Whether outer iterations meet at all, in updates that commute, too.
     meet: bool,
     inner_clean: u64,
+    /// Entries of the inner loop that carried no dependence but anti dependences.
+    inner_no_flow: u64,
     same: bool,
 }
 
 impl Truth {
     fn read(line: &str) -> Truth {
         let fields: Vec<u64> = line.split(' ').map(|field| field.parse().expect(line)).collect();
-        let [_, outer, merged, meet, outer_iterations, merged_iterations, inner_clean, same] = fields[..]
-        else {
+        let &[_, outer, merged, meet, outer_flow, merged_flow, ref rest @ ..] = &fields[..] else {
+            panic!("not a report: {line}")
+        };
+        let &[outer_iterations, merged_iterations, inner_clean, inner_no_flow, same] = rest else {
             panic!("not a report: {line}")
         };
         Truth {
             outer_conflict: outer != 0,
             merged_conflict: merged != 0,
+            outer_flow: outer_flow != 0,
+            merged_flow: merged_flow != 0,
             meet: meet != 0,
             outer_iterations,
             merged_iterations,
             inner_clean,
+            inner_no_flow,
             same: same != 0,
         }
     }
@@ -152,8 +168,11 @@ fn judge(seed: u64, folder: &Path) -> (Vec<String>, BTreeMap<&'static str, Count
         let mut is_proven = false;
         for record in ran(Some(the_loop.line)) {
             let trip = record["trip"].as_u64().unwrap_or(0);
+            let snapshot = record["snapshot"] == true;
             let conflict = match trip {
+                _ if trip == truth.outer_iterations && snapshot => truth.outer_flow,
                 _ if trip == truth.outer_iterations => truth.outer_conflict,
+                _ if trip == truth.merged_iterations && snapshot => truth.merged_flow,
                 _ if trip == truth.merged_iterations => truth.merged_conflict,
                 _ => {
                     fail(format!("ran with {trip} iterations instead of {}", truth.outer_iterations));
@@ -174,19 +193,20 @@ fn judge(seed: u64, folder: &Path) -> (Vec<String>, BTreeMap<&'static str, Count
             is_parallel = true;
             is_proven = record["log"] == "none" || record["log"] == "mark";
         }
-        let inner = ran(the_loop.inner_line)
-            .filter(|record| record["trip"].as_u64() > Some(1) && record["inspection"] != "levels")
-            .count() as u64;
-        if inner > truth.inner_clean {
-            fail(format!(
-                "ran its inner loop in parallel {inner} times instead of at most {}",
-                truth.inner_clean
-            ));
+        for (snapshot, most) in [(false, truth.inner_clean), (true, truth.inner_no_flow)] {
+            let inner = ran(the_loop.inner_line)
+                .filter(|record| record["trip"].as_u64() > Some(1) && record["inspection"] != "levels")
+                .filter(|record| record["snapshot"] == snapshot)
+                .count() as u64;
+            if inner > most {
+                fail(format!("ran its inner loop in parallel {inner} times instead of at most {most}"));
+            }
         }
         // Where the loop inside is all there is, and is never entered, there is nothing to run.
         let is_empty = the_loop.is_perfect && truth.merged_iterations == 0;
         let long = truth.outer_iterations > 1 && !is_empty;
         let independent = long && !truth.meet && !the_loop.carries;
+        let is_anti = long && truth.outer_conflict && !truth.outer_flow && !the_loop.carries;
         if independent && !is_parallel && std::env::var_os("PARAGON_MISSED").is_some() {
             eprintln!("missed: {} {}", folder.display(), the_loop.line);
         }
@@ -197,6 +217,8 @@ fn judge(seed: u64, folder: &Path) -> (Vec<String>, BTreeMap<&'static str, Count
             independent: independent.into(),
             parallel: (independent && is_parallel).into(),
             proven: (independent && is_parallel && is_proven).into(),
+            anti: is_anti.into(),
+            snapshot: (is_anti && is_parallel).into(),
         });
     }
     if reports.lines().count() != program.loops.len() {
@@ -240,13 +262,14 @@ fn verdicts_agree_with_the_oracle() {
     let mut all = Counts::default();
     counts.values().for_each(|form| all.add(*form));
     eprintln!(
-        "| loops | number | of several iterations | dependent | independent | in parallel | without logs |"
+        "| loops | number | of several iterations | dependent | anti dependences only | in parallel \
+         | independent | in parallel | without logs |"
     );
-    eprintln!("|---|---|---|---|---|---|---|");
+    eprintln!("|---|---|---|---|---|---|---|---|---|");
     for (form, c) in counts.iter().chain([(&"all", &all)]) {
         eprintln!(
-            "| {form} | {} | {} | {} | {} | {} | {} |",
-            c.loops, c.long, c.dependent, c.independent, c.parallel, c.proven
+            "| {form} | {} | {} | {} | {} | {} | {} | {} | {} |",
+            c.loops, c.long, c.dependent, c.anti, c.snapshot, c.independent, c.parallel, c.proven
         );
     }
     assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));

@@ -126,6 +126,8 @@ pub trait Device: Send {
     fn copy_in(&mut self, host: u64, bytes: u64, to: DevicePtr) -> Result<(), DeviceError>;
     /// Copies device memory into a buffer of ours.
     fn copy_out(&mut self, from: DevicePtr, to: &mut [u8]) -> Result<(), DeviceError>;
+    /// Copies device memory to another place on the device.
+    fn duplicate(&mut self, from: DevicePtr, to: DevicePtr, bytes: u64) -> Result<(), DeviceError>;
     /// Sets `bytes` bytes (a multiple of 4; address too) to repeated `word`.
     fn fill(&mut self, to: DevicePtr, word: u32, bytes: u64) -> Result<(), DeviceError>;
     /// Prepares the loop's kernel for `method`; may take long the first time (compilation).

@@ -92,35 +92,19 @@ impl Device for ThreadsDevice {
     }
 
     fn copy_in(&mut self, host: u64, bytes: u64, to: DevicePtr) -> Result<(), DeviceError> {
-        let failed = Mutex::new(None);
-        let next = AtomicU64::new(0);
-        const PART: u64 = 4 << 20;
-        let copy = || {
-            loop {
-                let at = next.fetch_add(PART, Ordering::Relaxed);
-                if at >= bytes {
-                    return;
-                }
-                // SAFETY: the target range lies within an allocation of ours; parts are disjoint.
-                let copied =
-                    unsafe { safe_copy::read(host + at, PART.min(bytes - at), (to.0 + at) as *mut u8) };
-                if let Err(e) = copied {
-                    *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(e);
-                }
-            }
-        };
-        if bytes <= PART {
-            copy()
-        } else {
-            self.on_all(&copy)
-        }
-        failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+        // SAFETY: the target range lies within an allocation of ours.
+        unsafe { safe_copy::read_on(&self.pool, self.threads(), host, bytes, to.0 as *mut u8) }
     }
 
     fn copy_out(&mut self, from: DevicePtr, to: &mut [u8]) -> Result<(), DeviceError> {
         // SAFETY: the source range lies within an allocation of ours.
         unsafe { std::ptr::copy_nonoverlapping(from.0 as *const u8, to.as_mut_ptr(), to.len()) };
         Ok(())
+    }
+
+    fn duplicate(&mut self, from: DevicePtr, to: DevicePtr, bytes: u64) -> Result<(), DeviceError> {
+        // Memory of ours is the process's own like any other.
+        self.copy_in(from.0, bytes, to)
     }
 
     fn fill(&mut self, to: DevicePtr, word: u32, bytes: u64) -> Result<(), DeviceError> {

@@ -1,7 +1,8 @@
 //! Which memory a loop touches: recorded allocations, the placement of an entry's arrays, copies that report unmapped
-//! pages instead of faulting, and how much memory copies may take.
+//! pages instead of faulting, snapshots, and how much memory copies may take.
 
 pub mod allocations;
 pub mod limits;
 pub mod placement;
 pub mod safe_copy;
+pub mod snapshot;

@@ -8,8 +8,8 @@
 use super::allocations::Allocations;
 use super::safe_copy;
 use crate::abi::{
-    Entry, Info, PG_NO_LOG, PG_SITE_HAS_AFFINE, PG_SITE_LOADS_POINTER, PG_SITE_LOGGED, PG_SITE_STORE, Pin,
-    Region,
+    Entry, Info, PG_NO_LOG, PG_SITE_HAS_AFFINE, PG_SITE_LOADS_POINTER, PG_SITE_LOGGED, PG_SITE_SNAPSHOT,
+    PG_SITE_STORE, Pin, Region,
 };
 use crate::device::LogMethod;
 use crate::speculation::predicate::{Footprint, Rest};
@@ -26,6 +26,8 @@ pub struct Placement {
     pub written: Vec<bool>,
     /// For each region, whether the loop may read there.
     pub read: Vec<bool>,
+    /// For each region, whether the device keeps a copy of it as it was before the loop.
+    pub snapshot: Vec<bool>,
     /// Whether some store's reach is only as sure as a recorded allocation.
     pub recorded_store: bool,
     /// For each base, an address in its array; 0 for dynamic bases.
@@ -52,9 +54,18 @@ impl Placement {
             region.log + ((hi - 1 - origin) >> self.log_shift) + 1,
         )
     }
-    /// Sum of the regions' sizes.
+    /// Sum of the regions' sizes, those of snapshots included.
     pub fn bytes(&self) -> u64 {
-        self.regions.iter().map(|r| r.size).sum()
+        let snapshots = self.regions.iter().zip(&self.snapshot).filter(|(_, taken)| **taken);
+        self.regions.iter().chain(snapshots.map(|(region, _)| region)).map(|r| r.size).sum()
+    }
+    /// Asks for snapshots of what loads want to see as it was before the loop, where it can change.
+    pub fn take_snapshots(&mut self, info: &Info) {
+        for site in info.sites().iter().filter(|site| site.has(PG_SITE_SNAPSHOT)) {
+            if let Some(index) = self.region_of_base(site.base) {
+                self.snapshot[index] |= self.written[index];
+            }
+        }
     }
     /// The region that all accesses through a base stay in; the device checks that they do. `None` for dynamic bases.
     fn region_of_base(&self, base: u32) -> Option<usize> {
@@ -230,7 +241,8 @@ pub unsafe fn place(
         } else {
             PG_NO_LOG
         };
-        placement.regions.push(Region { lo, size: hi - lo, dev: 0, log });
+        placement.regions.push(Region { lo, size: hi - lo, log, ..Region::default() });
+        placement.snapshot.push(false);
         placement.written.push(written);
         placement.read.push(read);
     }
@@ -249,7 +261,7 @@ mod tests {
     const AFFINE: u32 = PG_SITE_HAS_AFFINE;
 
     fn base(pointer: u64) -> Base {
-        Base { pointer, object_lo: 0, object_hi: 0, dynamic: 0 }
+        Base { pointer, ..Base::default() }
     }
     fn site(base: u32, width: u32, flags: u32) -> Site {
         Site { base, width, flags, line: base + 1 }

@@ -334,6 +334,7 @@ fn drive(
         let pointer = device.allocate(region.size + 64)?;
         allocated.push(pointer);
         region.dev = pointer.0 + (region.lo & 63);
+        region.snapshot = region.dev;
     }
     let given_up = |job: &Job| job.stop.load(Ordering::SeqCst) != 0 || leaving();
     let placement = &job.placement;
@@ -352,6 +353,12 @@ fn drive(
     if given_up(job) {
         report.outcome.fail = crate::abi::PG_FAIL_STOPPED;
         return Ok(());
+    }
+    for region in regions.iter_mut().zip(&placement.snapshot).filter(|(_, taken)| **taken).map(|(r, _)| r) {
+        let pointer = device.allocate(region.size + 64)?;
+        allocated.push(pointer);
+        region.snapshot = pointer.0 + (region.lo & 63);
+        device.duplicate(DevicePtr(region.dev), DevicePtr(region.snapshot), region.size)?;
     }
     device.prepare(job.info, job.method)?;
     let cells = job.placement.cells;

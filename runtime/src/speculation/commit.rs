@@ -269,7 +269,7 @@ mod tests {
     #[test]
     fn only_what_was_written_is_stored() {
         let mut placement = Placement { log_shift: 2, ..Placement::default() };
-        placement.regions.push(Region { lo: 1000, size: 16, dev: 0, log: 0 });
+        placement.regions.push(Region { lo: 1000, size: 16, dev: 0, log: 0, snapshot: 0 });
         placement.written.push(true);
         // 1000 & !63 = 960: ten cells before the region begins.
         let mut log = vec![0u32; 15];

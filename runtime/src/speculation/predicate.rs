@@ -13,8 +13,8 @@
 //! the question is then answered exactly.
 
 use crate::abi::{
-    Access, Base, Entry, Info, PG_MAX_DIMS, PG_SITE_EXACT, PG_SITE_HAS_AFFINE, PG_SITE_MAY_CHANGE_PIN,
-    PG_SITE_MAY_TOUCH_KEPT, PG_SITE_UNCONDITIONAL, Pin,
+    Access, Base, Entry, Info, PG_LOOP_DOUBTED, PG_MAX_DIMS, PG_PAIR_ANTI, PG_SITE_EXACT, PG_SITE_HAS_AFFINE,
+    PG_SITE_MAY_CHANGE_PIN, PG_SITE_MAY_TOUCH_KEPT, PG_SITE_SNAPSHOT, PG_SITE_UNCONDITIONAL, Pin,
 };
 
 /// One access with its entry-time numbers.
@@ -138,16 +138,56 @@ fn independent(a: &Footprint, b: &Footprint, trip: &[i64; PG_MAX_DIMS]) -> bool 
     false
 }
 
-/// The exact answer where only one dimension has several iterations: whether two different ones meet. All distances at which
-/// the windows overlap are tried, each a linear Diophantine equation in the two iterations. `None`: too many, or numbers
-/// beyond 128 bits.
+/// The exact answer where only one dimension has several iterations: whether two different ones meet. `None`: see
+/// [`meetings`].
 fn meet_in_one_dimension(a: &Footprint, b: &Footprint, trip: &[i64; PG_MAX_DIMS]) -> Option<bool> {
+    meetings(a, b, trip, &mut |Meeting { first: (k, l), step: (move_k, move_l), times }| {
+        // The two are one iteration always, never, or for one of these times.
+        match move_k == move_l {
+            true => k != l,
+            false => times > 0 || k != l,
+        }
+    })
+}
+
+/// Whether a load, where it meets a store at all, does so in earlier iterations than the store's, if the load is `load` and one
+/// dimension at most has several iterations; otherwise the answer is no unless they never meet.
+pub fn comes_first(load: &Footprint, store: &Footprint, trip: &[i64; PG_MAX_DIMS]) -> bool {
+    let ((a_lo, a_hi), (b_lo, b_hi)) = (load.total(trip), store.total(trip));
+    if a_hi <= b_lo || b_hi <= a_lo {
+        return true;
+    }
+    let not_before =
+        meetings(load, store, trip, &mut |Meeting { first: (k, l), step: (move_k, move_l), times }| {
+            // How far the load is behind goes one way, so it is farthest behind at one of the ends.
+            k >= l || k + times * move_k >= l + times * move_l
+        });
+    not_before == Some(false)
+}
+
+/// Iterations of two accesses that meet: `first`, and so many `times` more those that are `step` on.
+struct Meeting {
+    first: (i128, i128),
+    step: (i128, i128),
+    times: i128,
+}
+
+/// Whether some of the iterations that meet are as `asked`, where only one dimension has several iterations. All distances at
+/// which the windows overlap are tried, each a linear Diophantine equation in the two iterations. `None`: too many, or numbers
+/// beyond 128 bits.
+fn meetings(
+    a: &Footprint,
+    b: &Footprint,
+    trip: &[i64; PG_MAX_DIMS],
+    asked: &mut dyn FnMut(Meeting) -> bool,
+) -> Option<bool> {
     let mut active = (0..PG_MAX_DIMS).filter(|&d| trip[d] > 1);
     let (dim, None) = (active.next()?, active.next()) else { return None };
     let (step_a, step_b, last) = (a.stride[dim], b.stride[dim], i128::from(trip[dim]) - 1);
     // `step_a * k - step_b * l` is one of these where iteration k of the one meets iteration l of the other.
     let (low, high) = (b.lo - a.hi + 1, b.hi - a.lo - 1);
     if step_a == 0 && step_b == 0 {
+        // Any two iterations do.
         return Some(low <= 0 && 0 <= high);
     }
     let (divisor, x, y) = bezout(step_a, step_b);
@@ -174,12 +214,8 @@ fn meet_in_one_dimension(a: &Footprint, b: &Footprint, trip: &[i64; PG_MAX_DIMS]
         if !possible || t_low > t_high {
             continue;
         }
-        // The two are one iteration always, never, or for one t.
-        let differ = match move_k == move_l {
-            true => k0 != l0,
-            false => t_low < t_high || k0 + t_low * move_k != l0 + t_low * move_l,
-        };
-        if differ {
+        let first = (k0 + t_low * move_k, l0 + t_low * move_l);
+        if asked(Meeting { first, step: (move_k, move_l), times: t_high - t_low }) {
             return Some(true);
         }
     }
@@ -225,6 +261,8 @@ impl Obstacle {
 pub struct Rest {
     /// Pairs of sites that may meet as far as numbers can tell.
     pub pairs: Vec<(u32, u32)>,
+    /// Whether the iterations are only independent if loads that can be made from a snapshot are.
+    pub snapshot: bool,
 }
 
 impl Rest {
@@ -272,20 +310,39 @@ pub unsafe fn prove(info: &Info, entry: &Entry) -> Result<Rest, Obstacle> {
         let facts = info.sites().get(site as usize);
         facts.is_some_and(|facts| facts.has(PG_SITE_UNCONDITIONAL) && facts.has(PG_SITE_EXACT))
     };
+    let has_snapshot = |site: u32| info.sites().get(site as usize).is_some_and(|s| s.has(PG_SITE_SNAPSHOT));
     let mut rest = Rest::default();
+    // A conflict that reads of a snapshot would not have, and whether it is certain.
+    let mut anti: Option<(bool, u32, u32)> = None;
     for pair in info.pairs() {
-        match (footprint(pair.a), footprint(pair.b)) {
-            (Some(a), Some(b)) => match judge(&a, &b, &entry.trip) {
-                Answer::Independent => {}
-                Answer::Dependent if happens(pair.a) && happens(pair.b) => {
-                    return Err(Obstacle::Pair(pair.a, pair.b));
-                }
-                _ => rest.pairs.push((pair.a, pair.b)),
-            },
+        let (answer, certain) = match (footprint(pair.a), footprint(pair.b)) {
+            (Some(a), Some(b)) => (judge(&a, &b, &entry.trip), happens(pair.a) && happens(pair.b)),
+            _ => (Answer::Unknown, false),
+        };
+        let certain = certain && answer == Answer::Dependent;
+        match answer {
+            Answer::Independent => {}
+            _ if has_snapshot(pair.b) => {
+                rest.pairs.push((pair.a, pair.b));
+                anti = anti.max(Some((certain, pair.a, pair.b)));
+            }
+            _ if certain => return Err(Obstacle::Pair(pair.a, pair.b)),
             _ => rest.pairs.push((pair.a, pair.b)),
         }
     }
-    Ok(rest)
+    let Some((certain, a, b)) = anti else { return Ok(rest) };
+    // All of these loads are then made from the snapshot, whether they meet a store in another iteration or not.
+    let finds_all = info.pairs().iter().filter(|pair| has_snapshot(pair.b)).all(|pair| {
+        let prints = footprint(pair.a).zip(footprint(pair.b));
+        pair.check & PG_PAIR_ANTI != 0 || prints.is_some_and(|(a, b)| comes_first(&b, &a, &entry.trip))
+    });
+    // Logs know nothing of snapshots, so nothing else may be left to them.
+    let only = rest.pairs.iter().all(|(_, b)| has_snapshot(*b));
+    match finds_all && only && !info.has(PG_LOOP_DOUBTED) {
+        true => Ok(Rest { pairs: Vec::new(), snapshot: true }),
+        false if certain => Err(Obstacle::Pair(a, b)),
+        false => Ok(rest),
+    }
 }
 
 #[cfg(test)]
@@ -293,7 +350,13 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn brute_force(a: &Footprint, b: &Footprint, trip: &[i64; PG_MAX_DIMS]) -> bool {
+    /// Whether two iterations that are `asked` for touch a common byte.
+    fn meet(
+        a: &Footprint,
+        b: &Footprint,
+        trip: &[i64; PG_MAX_DIMS],
+        asked: impl Fn((i64, i64), (i64, i64)) -> bool,
+    ) -> bool {
         let mut iterations = Vec::new();
         for i in 0..trip[0] {
             for j in 0..trip[1] {
@@ -304,12 +367,16 @@ mod tests {
             let o = f.stride[0] * i as i128 + f.stride[1] * j as i128;
             (f.lo + o, f.hi + o)
         };
-        !iterations.iter().any(|&x| {
+        iterations.iter().any(|&x| {
             iterations.iter().any(|&y| {
                 let ((al, ah), (bl, bh)) = (at(a, x), at(b, y));
-                x != y && al < bh && bl < ah
+                asked(x, y) && al < bh && bl < ah
             })
         })
+    }
+
+    fn brute_force(a: &Footprint, b: &Footprint, trip: &[i64; PG_MAX_DIMS]) -> bool {
+        !meet(a, b, trip, |x, y| x != y)
     }
 
     fn print(lo: i128, width: i128, s0: i128, s1: i128) -> Footprint {
@@ -331,6 +398,22 @@ mod tests {
                 Answer::Independent => prop_assert!(brute_force(&a, &b, &trip)),
                 Answer::Dependent => prop_assert!(!brute_force(&a, &b, &trip)),
                 Answer::Unknown => prop_assert!(t0 > 1 && t1 > 1),
+            }
+        }
+        #[test]
+        fn loads_come_first_where_they_do(
+            lo in -40i128..40, w in 1i128..12, v in 1i128..12,
+            s0 in -24i128..24, s1 in -24i128..24, same in any::<bool>(), r0 in -24i128..24, r1 in -24i128..24,
+            t0 in 1i64..9, t1 in 1i64..3,
+        ) {
+            let load = print(0, w, s0, s1);
+            let store = if same { print(lo, v, s0, s1) } else { print(lo, v, r0, r1) };
+            let trip = [t0, t1, 1, 1];
+            let truth = !meet(&load, &store, &trip, |load, store| load >= store);
+            match comes_first(&load, &store, &trip) {
+                true => prop_assert!(truth),
+                // One dimension is enough for the exact answer.
+                false => prop_assert!(!truth || t0 == 1 || t1 > 1),
             }
         }
         #[test]

@@ -375,6 +375,12 @@ impl Device for Cuda {
         Ok(())
     }
 
+    fn duplicate(&mut self, from: DevicePtr, to: DevicePtr, bytes: u64) -> Result<(), DeviceError> {
+        // SAFETY: both ranges are ours.
+        let status = unsafe { sys::cuMemcpyDtoDAsync_v2(to.0, from.0, bytes as usize, self.stream) };
+        check(status, "copying on the GPU", 0)
+    }
+
     fn fill(&mut self, to: DevicePtr, word: u32, bytes: u64) -> Result<(), DeviceError> {
         // SAFETY: the range is ours.
         check(unsafe { sys::cuMemsetD32Async(to.0, word, (bytes / 4) as usize, self.stream) }, "filling", 0)
@@ -401,8 +407,8 @@ impl Device for Cuda {
         let at_anchors = words.len();
         words.extend(launch.anchors);
         let at_regions = words.len();
-        for Region { lo, size, dev, log } in launch.regions {
-            words.extend([lo, size, dev, log]);
+        for Region { lo, size, dev, log, snapshot } in launch.regions {
+            words.extend([lo, size, dev, log, snapshot]);
         }
         let packed = self.allocate(words.len() as u64 * 8)?;
         let parts = [at_values, at_bases, at_anchors, at_regions, n_results];
