@@ -722,6 +722,20 @@ pub fn explain(command: &[OsString], stages: Option<Stages>) -> Result<Report, S
     Ok(report)
 }
 
+/// How long the analysis of each loop of the inputs of `command` took, with its place and function.
+pub fn analysis_times(
+    command: &[OsString],
+    stages: Option<Stages>,
+) -> Result<Vec<(std::time::Duration, String)>, String> {
+    let mut times = Vec::new();
+    for_each_unit(command, stages, |unit, _, stages, invocation| {
+        (stages.normalize)(unit, &invocation.analysis);
+        let loops = (stages.classify)(unit, &invocation.analysis);
+        times.extend(loops.into_iter().map(|l| (l.took, format!("{}:{}: {}", l.file, l.line, l.function))));
+    })?;
+    Ok(times)
+}
+
 /// Lowers each input of `command`.
 fn for_each_unit(
     command: &[OsString],

@@ -20,6 +20,7 @@ use crate::loops::reason::{AccessNote, Advice, Kind, Reason};
 use crate::loops::scalars;
 use crate::loops::updates;
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
 
 /// A report for each loop of the unit, by line.
 pub fn classify(unit: &TranslationUnit, options: &AnalysisOptions) -> Vec<LoopReport> {
@@ -30,6 +31,7 @@ pub fn classify(unit: &TranslationUnit, options: &AnalysisOptions) -> Vec<LoopRe
         let mut planned: BTreeSet<LoopId> = BTreeSet::new();
         for found in nest::loops(function) {
             let l = found.the_loop;
+            let started = Instant::now();
             let judged = match &function.fixed {
                 _ if unit.wish(l) == Some(Wish::Forbid) => {
                     let text = "`#pragma paragon forbid` stands in front of it";
@@ -45,6 +47,7 @@ pub fn classify(unit: &TranslationUnit, options: &AnalysisOptions) -> Vec<LoopRe
             };
             let mut report = sequential(unit, l.keyword_span, &unit.var(function.var).name);
             report.id = Some(l.id);
+            report.took = started.elapsed();
             // Whether the loop around it runs elsewhere or as it stood must not show in a sum.
             let keeps_order = found.outer.iter().any(|o| planned.contains(o));
             match judged {
@@ -94,6 +97,7 @@ fn sequential(unit: &TranslationUnit, keyword: Span, function: &str) -> LoopRepo
         check: Check::None,
         reason: Reason::from(""),
         plan: None,
+        took: Duration::ZERO,
     }
 }
 
@@ -388,13 +392,13 @@ fn attempt_with(
     if accesses.sites.len() > 4096 || accesses.invariants.len() > 256 {
         return Err(Reason::new(Kind::TooLarge, "it is too large"));
     }
-    // Every iteration is tested against the bounds, so independent iterations leave them alone.
     let cells: Vec<&Cell> = unit.cells(l.id).iter().filter(|cell| roles.contains_key(&cell.var)).collect();
     let (kept, meeting) = keep(unit, options, &mut accesses, &cells, &dims, &steps)?;
-    // After the places that are kept: their addresses may have been read from memory, too.
+    // Every iteration is tested against the bounds, so independent iterations leave them alone. After the places that are kept:
+    // their addresses may have been read from memory, too.
     let changing = match wish {
-        Some(Wish::Unchecked) => None,
-        _ => mark_pins(unit, options, &mut accesses)?,
+        Some(Wish::Unchecked) => Changing::default(),
+        _ => mark_pins(unit, options, &mut accesses),
     };
     let base = |site: SiteId| accesses.sites[site.0 as usize].base;
     let unresolved = |check| {
@@ -407,14 +411,23 @@ fn attempt_with(
     // What is computed in parts needs the iterations of a part together. A slice is a function of its own, in which the compiler
     // may compute otherwise than in the body where it is free to.
     let in_parts = roles.values().any(ScalarRole::is_in_parts);
-    let slice = pairs.iter().any(|pair| pair.check == Check::Logs).then(|| {
-        slice::find(unit, body, &pairs, &accesses.sites, &accesses.site_of, &accesses.invariant_places)
+    let has_slice = !changing.unplaced.is_empty() || pairs.iter().any(|pair| pair.check == Check::Logs);
+    let slice = has_slice.then(|| {
+        let (sites, unplaced) = (&accesses.sites, &changing.unplaced);
+        slice::find(unit, body, &pairs, unplaced, sites, &accesses.site_of, &accesses.invariant_places)
     });
     let is_free = slice.as_ref().is_some_and(|slice| slice.computes_floats)
         && (options.reassociate || options.contraction);
-    let ((verdict, check), reason) = if let Some(reason) = unresolved(Check::Logs) {
-        // An inspection executes a part of the body only.
-        let inspects = prelude.variables.is_empty() && !in_parts && !is_free;
+    // An inspection executes a part of the body only.
+    let inspects = slice.is_some() && prelude.variables.is_empty() && !in_parts && !is_free;
+    let (changing, unplaced) = (changing.first, changing.unplaced);
+    let ((verdict, check), reason) = if let Some(reason) = changing.clone().filter(|_| !unplaced.is_empty()) {
+        // Nothing but an inspection sees whether such stores leave the bounds alone.
+        if !inspects {
+            return Err(reason);
+        }
+        ((Verdict::PossiblyParallel, Check::Inspector), reason)
+    } else if let Some(reason) = unresolved(Check::Logs) {
         let check = if inspects { Check::Inspector } else { Check::Logs };
         ((Verdict::PossiblyParallel, check), reason)
     } else if let Some(reason) = unresolved(Check::Predicate) {
@@ -502,15 +515,19 @@ fn attempt_with(
     Ok((verdict, check, reason, Box::new(plan)))
 }
 
-/// Finds the stores that may change a pinned word, and says so of the first. Where nothing is known of their addresses the loop
-/// has to stay as it is.
-fn mark_pins(
-    unit: &TranslationUnit,
-    options: &AnalysisOptions,
-    accesses: &mut Accesses,
-) -> Result<Option<Reason>, Reason> {
+/// The stores that may change a pinned word.
+#[derive(Default)]
+struct Changing {
+    /// What is to be said of the first, or of the first unplaced one.
+    first: Option<Reason>,
+    /// Those of whose addresses nothing is known before they are computed.
+    unplaced: BTreeSet<SiteId>,
+}
+
+/// Finds the stores that may change a pinned word.
+fn mark_pins(unit: &TranslationUnit, options: &AnalysisOptions, accesses: &mut Accesses) -> Changing {
     let mut first: Option<Reason> = None;
-    let mut refused = false;
+    let mut unplaced = BTreeSet::new();
     let mut read_places = BTreeSet::new();
     for index in 0..accesses.sites.len() {
         let (site, form) = (&accesses.sites[index], &accesses.forms[index]);
@@ -534,7 +551,7 @@ fn mark_pins(
         read_places.extend(hits.iter().map(|read| read.map(|read| describe(unit, read))));
         let is_unknown =
             site.affine.is_none() || matches!(accesses.bases[site.base.0 as usize], Base::Dynamic);
-        if first.is_none() || is_unknown && !refused {
+        if first.is_none() || is_unknown && unplaced.is_empty() {
             let what = read.map_or("a value".to_string(), |read| describe(unit, read));
             let (text, line) = (&form.text, site.span.line);
             let text = format!(
@@ -544,17 +561,16 @@ fn mark_pins(
             let notes = [access_note(accesses, index)].into_iter().chain(read);
             first = Some(Reason::new(Kind::BoundsMayChange, text).about(notes));
         }
-        refused |= is_unknown;
+        if is_unknown {
+            unplaced.insert(SiteId(index as u32));
+        }
         accesses.sites[index].may_change_pin = true;
     }
     // Where there are several, one copy is not enough.
     if let (Some(reason), [Some(only)]) = (&mut first, &read_places.iter().collect::<Vec<_>>()[..]) {
         reason.advice.push(Advice::CopyToLocal(only.clone()));
     }
-    match first {
-        Some(reason) if refused => Err(reason),
-        first => Ok(first),
-    }
+    Changing { first, unplaced }
 }
 
 /// Sees to it that nothing else in the loop touches the places that it keeps in variables: at compile time, or by

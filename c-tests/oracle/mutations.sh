@@ -20,10 +20,17 @@ unknown subscripts|src/analysis/pairs.rs|s/_ => Check::Logs,/_ => continue,/
 ranges of pointers|runtime/src/speculation/predicate.rs|s/if a_hi <= b_lo || b_hi <= a_lo {/if a_hi <= b_lo || b_hi <= a_lo + 8 {/
 windows within strides|runtime/src/speculation/predicate.rs|s/if stride < reach {/if stride * 2 < reach {/
 arguments of calls are read again|src/loops/inline.rs|s/ExprKind::Load(place) => is_scalar(self.unit, place).is_some(),/ExprKind::Load(_) => true,/
-words that bounds are read from|runtime/src/speculation/predicate.rs|s/if lo < pin_hi \&\& pin_lo < hi {/if lo > hi {/
-equal strides|runtime/src/speculation/predicate.rs|s/true => k0 != l0,/true => false,/
-different strides|runtime/src/speculation/predicate.rs|s/false => t_low < t_high ||/false => t_low + 1 < t_high ||/
+words that bounds are read from|runtime/src/speculation/predicate.rs|s/if site.has(flag) \&\& meet(/if site.has(flag) \&\& false \&\& meet(/
+equal strides|runtime/src/speculation/predicate.rs|s/true => k != l,/true => false,/
+different strides|runtime/src/speculation/predicate.rs|s/false => times > 0 ||/false => times > 1 ||/
 what a test has moved|src/loops/access.rs|s/moved.map_or(0, |(_, by)| by)/moved.map_or(0, |_| 0)/
+loads before stores, by numbers|runtime/src/speculation/predicate.rs|s/^    not_before == Some(false)/    not_before == Some(false) || true/
+loads before stores, by isl|src/analysis/pairs.rs|s/!asserted \&\& !accesses.sites\[b\].is_store \&\& dependence::comes_first(dims, \&y, \&x)/!asserted \&\& !accesses.sites[b].is_store/
+other stores to what a snapshot has|src/analysis/pairs.rs|s/|| both.is_some_and(|(load, store)| dependence::comes_first/|| both.is_none_or(|(load, store)| true || dependence::comes_first/
+updates of another kind|src/analysis/pairs.rs|s/if p == q \&\& accesses/if accesses/
+inspections: stores after loads|runtime/src/speculation/inspector.rs|s/(true, _) . (_, true) => stored.max(loaded).max(updated.level)/(true, _) | (_, true) => stored.max(updated.level)/
+inspections: after stores|runtime/src/speculation/inspector.rs|s/(false, false) => stored.max(updated.level)/(false, false) => updated.level/
+inspections: addresses that a store changes|runtime/src/speculation/inspector.rs|s%cell.stored |= PENDING%cell.stored |= 0%
 residues|runtime/src/speculation/predicate.rs|s/shift >= a.hi - a.lo \&\& shift + (b.hi - b.lo) <= modulus/shift + (b.hi - b.lo) <= modulus/
 '
 mkdir "$work/copy"

@@ -40,7 +40,7 @@ enum {
   PG_SITE_EXACT = 8,          /* each iteration touches every byte of its window */
   PG_SITE_LOADS_POINTER = 16,
   PG_SITE_HAS_AFFINE = 32,    /* struct __pg_access of the entry is meaningful */
-  PG_SITE_MAY_CHANGE_PIN = 64, /* for all that the compiler knows; its addresses are affine then */
+  PG_SITE_MAY_CHANGE_PIN = 64, /* for all that the compiler knows; without affine addresses only an inspection can tell */
   PG_SITE_MAY_TOUCH_KEPT = 128, /* the same for pins that are kept */
   PG_SITE_SNAPSHOT = 256      /* a load that can be made from a snapshot: every store that might hit what it loads, not after its
                                  iteration, is in a pair with it */

@@ -197,8 +197,10 @@ impl Engine {
         let mut fp = FloatingPoint::enter();
         // What a store may change here, the body takes for constant.
         // SAFETY: promised by the caller, here and below.
-        if unsafe { predicate::prove(info, entry) }.is_err_and(|obstacle| obstacle.is_final()) {
-            return false;
+        match unsafe { predicate::prove(info, entry) } {
+            Err(obstacle) if obstacle.is_final() => return false,
+            Ok(rest) if rest.unplaced.is_some() => return false,
+            _ => {}
         }
         // SAFETY: as above.
         let mut running = parts::Running::new(info, unsafe { entry.results(info) });
@@ -290,6 +292,15 @@ impl Engine {
         let mut plan = unsafe { self.plan(visit.info, visit.entry)? };
         // SAFETY: as above.
         unsafe { self.inspect(visit, &mut plan)? };
+        if let (Some(store), false) = (plan.rest.unplaced, plan.proven || plan.claimed) {
+            if !asked && !policy::deserves_inspection(&visit.history, &self.situation(visit)) {
+                visit.history.paid(false, visit.the_loop);
+            }
+            let line = visit.info.sites().get(store as usize).map_or(0, |site| site.line);
+            return Err(format!(
+                "only an inspection can tell whether the access in line {line} changes its bounds"
+            ));
+        }
         if paused && !plan.proven {
             return Err("conflicts were found before".into());
         }
@@ -336,7 +347,10 @@ impl Engine {
         };
         // SAFETY: promised by the caller.
         let proof = unsafe { predicate::prove(info, entry) };
-        let is_pin = proof.as_ref().is_err_and(Obstacle::is_final);
+        let is_pin = match &proof {
+            Ok(rest) => rest.unplaced.is_some(),
+            Err(obstacle) => obstacle.is_final(),
+        };
         if let (Some(method), true, false) = (self.config.log, info.n_pairs != 0, is_pin || doubted) {
             let snapshot = proof.is_ok_and(|rest| rest.snapshot);
             return Ok(Plan { snapshot, ..logs(method, Rest::default(), true) });

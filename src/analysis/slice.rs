@@ -6,7 +6,8 @@
 //! The slice is closed backwards over variables and conditions, without regard to order: an assignment to a variable that
 //! the slice needs is in the slice wherever it stands. Whether the values that it loads are those that the loop itself would
 //! load (no store of the loop has changed them before) is not decided here: the runtime sees it when it inspects. For that
-//! the slice has the stores that may, also those that no other iteration meets.
+//! the slice has the stores that may, also those that no other iteration meets; and those that may change what the loop's
+//! bounds or bases were read from.
 
 use crate::c::hir::*;
 use crate::loops::nest;
@@ -14,24 +15,31 @@ use crate::loops::plan::{Inspection, Pair, Site, SiteId};
 use crate::loops::scalars::is_scalar;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The slice of `body` for the accesses of `pairs`. `sites`, `site_of` and `invariant_places` are those of the plan.
+/// The slice of `body` for the accesses of `pairs` and the stores of `watched`. `sites`, `site_of` and `invariant_places` are
+/// those of the plan.
 pub fn find(
     unit: &TranslationUnit,
     body: &Stmt,
     pairs: &[Pair],
+    watched: &BTreeSet<SiteId>,
     sites: &[Site],
     site_of: &BTreeMap<PlaceId, (Option<SiteId>, Option<SiteId>)>,
     invariant_places: &BTreeMap<PlaceId, usize>,
 ) -> Inspection {
     let meeting: BTreeSet<SiteId> = pairs.iter().flat_map(|pair| [pair.a, pair.b]).collect();
-    let meets = |site: &Option<SiteId>| site.is_some_and(|site| meeting.contains(&site));
+    let meets =
+        |site: &Option<SiteId>| site.is_some_and(|site| meeting.contains(&site) || watched.contains(&site));
     let touched =
         site_of.iter().filter(|(_, (load, store))| meets(load) || meets(store)).map(|(place, _)| *place);
     let mut slice = Slice {
         unit,
         invariant_places,
         touched: touched.collect(),
-        found: Inspection { meeting, ..Inspection::default() },
+        found: Inspection {
+            changing: watched.difference(&meeting).copied().collect(),
+            meeting,
+            ..Inspection::default()
+        },
     };
     loop {
         let before = slice.size();

@@ -36,6 +36,15 @@ enum Command {
         #[arg(last = true)]
         flags: Vec<OsString>,
     },
+    /// Which loops took longest to analyse, and how long.
+    Timing {
+        /// C files, each compiled by itself.
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+        /// The compiler's flags.
+        #[arg(last = true)]
+        flags: Vec<OsString>,
+    },
     /// A table of what PARAGON_TRACE wrote: a row for each loop.
     Table {
         /// The trace.
@@ -59,6 +68,7 @@ fn main() -> ExitCode {
             })
         }
         Command::Functions { files, flags } => functions(&files, &flags).map(|text| (text, true)),
+        Command::Timing { files, flags } => timing(&files, &flags).map(|text| (text, true)),
         Command::Table { trace } => std::fs::read_to_string(&trace)
             .map_err(|error| format!("{}: {error}", trace.display()))
             .and_then(|text| paragon::remarks::table(&text))
@@ -74,6 +84,28 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Loops that [`timing`] names.
+const SLOWEST: usize = 10;
+
+fn timing(files: &[PathBuf], flags: &[OsString]) -> Result<String, String> {
+    let mut times = Vec::new();
+    for file in files {
+        let mut command = flags.to_vec();
+        command.extend(["-fparagon".into(), "-c".into(), file.clone().into_os_string()]);
+        let found = paragon::compile::analysis_times(&command, paragon::compile::STAGES)
+            .map_err(|error| format!("{}: {error}", file.display()))?;
+        times.extend(found);
+    }
+    times.sort_by(|a, b| b.cmp(a));
+    let milliseconds = |time: std::time::Duration| time.as_secs_f64() * 1e3;
+    let slowest = times.iter().take(SLOWEST);
+    let mut text: String =
+        slowest.map(|(time, place)| format!("{:8.2} ms  {place}\n", milliseconds(*time))).collect();
+    let all = times.iter().map(|(time, _)| *time).sum();
+    text += &format!("{:8.2} ms  all {} loops\n", milliseconds(all), times.len());
+    Ok(text)
 }
 
 fn functions(files: &[PathBuf], flags: &[OsString]) -> Result<String, String> {

@@ -64,6 +64,8 @@ pub struct LoopReport {
     pub reason: Reason,
     /// Present for parallel and possibly-parallel loops that code can be generated for.
     pub plan: Option<Box<LoopPlan>>,
+    /// How long it took to find out. No report says so: it is never the same twice.
+    pub took: std::time::Duration,
 }
 
 /// A number known at loop entry, over the values that live-in variables then have.
@@ -245,7 +247,8 @@ pub struct Site {
     pub unconditional: bool,
     /// Its addresses, where they are affine in the dimensions.
     pub affine: Option<Affine>,
-    /// Stores: whether it may change a pinned word for all that is known before the entry.
+    /// Stores: whether it may change a pinned word for all that is known before the entry. Where its address isn't affine,
+    /// only an inspection can tell.
     pub may_change_pin: bool,
     /// Whether it may touch a place that the loop keeps in a variable, for all that is known before the entry.
     pub may_touch_kept: bool,
@@ -323,7 +326,7 @@ pub struct Assumption {
 pub struct Inspection {
     /// The accesses whose addresses are wanted: those of unresolved pairs.
     pub meeting: BTreeSet<SiteId>,
-    /// Further stores, which may change what a load of the slice loads afterwards.
+    /// Further stores, which may change what a load of the slice loads afterwards, or what bounds were read from.
     pub changing: BTreeSet<SiteId>,
     /// Loads whose value decides addresses, or whether there is an access.
     pub feeding: BTreeSet<PlaceId>,

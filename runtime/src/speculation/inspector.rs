@@ -136,6 +136,8 @@ pub enum Obstacle {
     Memory,
     /// The loop will come to memory that isn't there: until then it has to have stored what it stores.
     NotThere,
+    /// The loop stores to what its bounds or addresses were read from when it was entered.
+    ChangesPin,
 }
 
 impl Obstacle {
@@ -144,6 +146,7 @@ impl Obstacle {
         match self {
             Obstacle::FeedsItself => "it stores to what decides its addresses",
             Obstacle::Memory => "too little memory to inspect it",
+            Obstacle::ChangesPin => "it stores to what its bounds or addresses are read from",
             Obstacle::NotThere => "it comes to memory that isn't there",
         }
     }
@@ -161,6 +164,8 @@ struct Inspector {
     raw: RawInspector,
     /// log2 of the bytes of a cell.
     shift: u32,
+    /// Memory that has to stay as it is: first byte and one past the last.
+    pins: Vec<(u64, u64)>,
     /// Where the tables of cells of each page are.
     pages: FxHashMap<u64, usize>,
     tables: Vec<Table>,
@@ -203,10 +208,11 @@ unsafe extern "C" fn next(raw: *mut RawInspector) -> c_int {
 }
 
 impl Inspector {
-    fn new(shift: u32, bases: usize) -> Inspector {
+    fn new(shift: u32, bases: usize, pins: Vec<(u64, u64)>) -> Inspector {
         Inspector {
             raw: RawInspector { touch, next },
             shift,
+            pins,
             pages: FxHashMap::default(),
             tables: Vec::new(),
             recent: vec![(u64::MAX, 0); bases],
@@ -277,6 +283,10 @@ impl Inspector {
         let is = |flag: u32| how & flag != 0;
         let (stores, feeds) = (is(PG_TOUCH_STORE), is(PG_TOUCH_FEEDS));
         let (updates, meets) = (is(PG_TOUCH_UPDATE), is(PG_TOUCH_MEETS));
+        let end = address.saturating_add(width);
+        if (stores || updates) && self.pins.iter().any(|(lo, hi)| address < *hi && *lo < end) {
+            return Err(Stop::Obstacle(Obstacle::ChangesPin));
+        }
         let last = address.saturating_add(width - 1) >> self.shift;
         let per_page = PAGE_SHIFT - self.shift;
         for number in address >> self.shift..=last {
@@ -392,6 +402,7 @@ pub struct Memo {
     flushing: bool,
     trip: [i64; PG_MAX_DIMS],
     values: Vec<Value>,
+    pins: Vec<(u64, u64)>,
     memory: Vec<(u64, Vec<u8>)>,
     /// What was found.
     pub finding: Finding,
@@ -404,9 +415,9 @@ impl Memo {
     /// `entry` was filled in by generated code for `info`.
     pub unsafe fn still_holds(&self, info: &Info, entry: &Entry) -> bool {
         // SAFETY: promised by the caller.
-        let values = unsafe { key_values(info, entry) };
-        if self.flushing != floating_point::is_flushing() || self.trip != entry.trip || self.values != values
-        {
+        let (values, pins) = unsafe { (key_values(info, entry), pinned(info, entry)) };
+        let same = self.trip == entry.trip && self.values == values && self.pins == pins;
+        if self.flushing != floating_point::is_flushing() || !same {
             return false;
         }
         const PART: usize = 64 << 10;
@@ -428,6 +439,17 @@ unsafe fn key_values(info: &Info, entry: &Entry) -> Vec<Value> {
     info.keys().iter().filter_map(|slot| values.get(*slot as usize).copied()).collect()
 }
 
+/// What no store of the inspected loop may hit, because its bounds or addresses were read from there.
+///
+/// # Safety
+/// `entry` was filled in by generated code for `info` and is alive.
+unsafe fn pinned(info: &Info, entry: &Entry) -> Vec<(u64, u64)> {
+    // SAFETY: promised by the caller.
+    let pins = unsafe { entry.pins(info) };
+    let range = |pin: &Pin| (pin.address, pin.address.saturating_add(pin.width.into()));
+    pins.iter().filter(|pin| pin.kept == 0).map(range).collect()
+}
+
 /// Inspects one entry.
 ///
 /// # Safety
@@ -435,7 +457,9 @@ unsafe fn key_values(info: &Info, entry: &Entry) -> Vec<Value> {
 pub unsafe fn inspect(info: &Info, entry: &Entry, inspect: InspectFn) -> Result<Memo, Obstacle> {
     let widths = info.pairs().iter().flat_map(|pair| [pair.a, pair.b]);
     let width = widths.filter_map(|s| info.sites().get(s as usize)).map(|s| s.width).min().unwrap_or(1);
-    let mut inspector = Inspector::new(width.max(1).ilog2().min(3), info.n_bases as usize);
+    // SAFETY: promised by the caller.
+    let pins = unsafe { pinned(info, entry) };
+    let mut inspector = Inspector::new(width.max(1).ilog2().min(3), info.n_bases as usize, pins.clone());
     // SAFETY: the slice loads what the loop would load, and hands the inspector back to `touch` and `next` only; its first
     // field is what the pointer leads to, and nobody else uses it meanwhile.
     unsafe { inspect(entry, (&raw mut inspector).cast()) };
@@ -464,7 +488,7 @@ pub unsafe fn inspect(info: &Info, entry: &Entry, inspect: InspectFn) -> Result<
     }
     // SAFETY: promised by the caller.
     let values = unsafe { key_values(info, entry) };
-    Ok(Memo { flushing: floating_point::is_flushing(), trip: entry.trip, values, memory, finding })
+    Ok(Memo { flushing: floating_point::is_flushing(), trip: entry.trip, values, pins, memory, finding })
 }
 
 #[cfg(test)]
@@ -483,7 +507,7 @@ mod tests {
 
     /// Levels of iterations that touch these elements of 8 bytes.
     fn levels(iterations: &[&[(u64, u32)]]) -> Option<Vec<u32>> {
-        let (mut inspector, memory) = (Inspector::new(3, 1), memory());
+        let (mut inspector, memory) = (Inspector::new(3, 1, Vec::new()), memory());
         for iteration in iterations {
             inspector.next().ok()?;
             for (element, how) in *iteration {
@@ -525,8 +549,30 @@ mod tests {
     }
 
     #[test]
+    fn pinned_memory_is_left_alone() {
+        let mut inspector = Inspector::new(3, 1, vec![(65540, 65544)]);
+        inspector.next().ok().unwrap();
+        let byte = PG_TOUCH_STORE | 1 << PG_TOUCH_WIDTH;
+        // Whether it takes part in a pair or not; loads may be anywhere.
+        for (address, how, is_hit) in [
+            (65539, byte, false),
+            (65536, PG_TOUCH_STORE | 4 << PG_TOUCH_WIDTH, false),
+            (65536, STORE, true),
+            (65536, LOAD, false),
+            (65536, LOAD | PG_TOUCH_UPDATE, true),
+            (65543, byte, true),
+            (65543, byte | PG_TOUCH_MEETS, true),
+            (65544, byte, false),
+        ] {
+            let stopped = inspector.touch(0, address, how);
+            let hit = matches!(stopped, Err(Stop::Obstacle(Obstacle::ChangesPin)));
+            assert_eq!((hit, stopped.is_err()), (is_hit, is_hit), "{address} {how}");
+        }
+    }
+
+    #[test]
     fn parts_of_an_access_count_each() {
-        let mut inspector = Inspector::new(0, 1);
+        let mut inspector = Inspector::new(0, 1, Vec::new());
         let byte = PG_TOUCH_MEETS | PG_TOUCH_STORE | 1 << PG_TOUCH_WIDTH;
         inspector.next().ok().unwrap();
         inspector.touch(0, 65532, STORE).ok().unwrap();
@@ -556,7 +602,7 @@ mod tests {
 
     #[test]
     fn memory_that_fed_it_is_known() {
-        let (mut inspector, memory) = (Inspector::new(2, 2), memory());
+        let (mut inspector, memory) = (Inspector::new(2, 2, Vec::new()), memory());
         inspector.next().ok().unwrap();
         let feed = PG_TOUCH_FEEDS | 4 << PG_TOUCH_WIDTH;
         for address in [65532, 65536, 65544, 4, 65540] {

@@ -263,12 +263,15 @@ pub struct Rest {
     pub pairs: Vec<(u32, u32)>,
     /// Whether the iterations are only independent if loads that can be made from a snapshot are.
     pub snapshot: bool,
+    /// A store (site) of which only an inspection can tell whether it leaves pinned memory alone. Until then nothing but the
+    /// program's own loop may run.
+    pub unplaced: Option<u32>,
 }
 
 impl Rest {
     /// Whether nothing is left.
     pub fn is_empty(&self) -> bool {
-        self.pairs.is_empty()
+        self.pairs.is_empty() && self.unplaced.is_none()
     }
 }
 
@@ -288,8 +291,15 @@ pub unsafe fn prove(info: &Info, entry: &Entry) -> Result<Rest, Obstacle> {
     let range = |pin: &Pin| (pin.address as i128, pin.address as i128 + i128::from(pin.width));
     let meet = |a: (i128, i128), b: (i128, i128)| a.0 < b.1 && b.0 < a.1;
     let touching = PG_SITE_MAY_CHANGE_PIN | PG_SITE_MAY_TOUCH_KEPT;
+    let mut rest = Rest::default();
     for (number, site) in info.sites().iter().enumerate().filter(|(_, s)| s.flags & touching != 0) {
-        let Some(print) = footprint(number as u32) else { return Err(Obstacle::Pin(number as u32, 0)) };
+        let Some(print) = footprint(number as u32) else {
+            if info.inspect.is_none() || site.has(PG_SITE_MAY_TOUCH_KEPT) {
+                return Err(Obstacle::Pin(number as u32, 0));
+            }
+            rest.unplaced = Some(number as u32);
+            continue;
+        };
         for (index, pin) in pins.iter().enumerate() {
             let flag = if pin.kept != 0 { PG_SITE_MAY_TOUCH_KEPT } else { PG_SITE_MAY_CHANGE_PIN };
             if site.has(flag) && meet(print.total(&entry.trip), range(pin)) {
@@ -311,7 +321,6 @@ pub unsafe fn prove(info: &Info, entry: &Entry) -> Result<Rest, Obstacle> {
         facts.is_some_and(|facts| facts.has(PG_SITE_UNCONDITIONAL) && facts.has(PG_SITE_EXACT))
     };
     let has_snapshot = |site: u32| info.sites().get(site as usize).is_some_and(|s| s.has(PG_SITE_SNAPSHOT));
-    let mut rest = Rest::default();
     // A conflict that reads of a snapshot would not have, and whether it is certain.
     let mut anti: Option<(bool, u32, u32)> = None;
     for pair in info.pairs() {
@@ -338,8 +347,8 @@ pub unsafe fn prove(info: &Info, entry: &Entry) -> Result<Rest, Obstacle> {
     });
     // Logs know nothing of snapshots, so nothing else may be left to them.
     let only = rest.pairs.iter().all(|(_, b)| has_snapshot(*b));
-    match finds_all && only && !info.has(PG_LOOP_DOUBTED) {
-        true => Ok(Rest { pairs: Vec::new(), snapshot: true }),
+    match finds_all && only && rest.unplaced.is_none() && !info.has(PG_LOOP_DOUBTED) {
+        true => Ok(Rest { snapshot: true, ..Rest::default() }),
         false if certain => Err(Obstacle::Pair(a, b)),
         false => Ok(rest),
     }
