@@ -465,6 +465,7 @@ impl Engine {
             bytes: 0,
             threads: self.config.threads,
             logged: false,
+            snapshot: false,
             portions: 1,
             open: [
                 self.config.threads >= 2 && !visit.info.has(PG_LOOP_MAY_ABORT | PG_LOOP_UPDATES),
@@ -527,6 +528,7 @@ impl Engine {
             // SAFETY: promised by the caller.
             bytes: unsafe { placement::rough_bytes(info, visit.entry) },
             logged: plan.logged(),
+            snapshot: plan.snapshot,
             portions: plan.schedule.as_ref().map_or(1, |schedule| schedule.ends.len() as u64),
             open: [
                 in_place && several,

@@ -41,6 +41,8 @@ pub struct Situation {
     pub logged: bool,
     /// Portions that run one after the other: levels of a schedule, otherwise 1.
     pub portions: u64,
+    /// Whether loads need a copy of what was there before the loop.
+    pub snapshot: bool,
     /// Which ways are open, in the order of [`Way`].
     pub open: [bool; 3],
 }
@@ -76,7 +78,10 @@ fn estimate(way: Way, worker: f64, s: &Situation) -> f64 {
     let logs = if s.logged { LOGGED } else { 1.2 };
     let portions = s.portions.max(1) as f64;
     match way {
-        Way::InPlace => portions * WAKE_NS + worker / threads,
+        Way::InPlace => {
+            let copies = if s.snapshot { s.bytes as f64 * HOST_COPY_NS } else { 0.0 };
+            portions * WAKE_NS + (worker + copies) / threads
+        }
         // One core is the worker's.
         Way::Threads => {
             (portions + 1.0) * WAKE_NS
@@ -111,7 +116,16 @@ mod tests {
     use super::*;
 
     fn situation(iterations: u64, work: u64, bytes: u64) -> Situation {
-        Situation { iterations, work, bytes, threads: 16, logged: false, portions: 1, open: [true; 3] }
+        Situation {
+            iterations,
+            work,
+            bytes,
+            threads: 16,
+            logged: false,
+            portions: 1,
+            snapshot: false,
+            open: [true; 3],
+        }
     }
 
     #[test]
@@ -120,6 +134,14 @@ mod tests {
         assert_eq!(choose(&history, &situation(1 << 24, 4, 3 << 26)), Some(Way::InPlace));
         assert_eq!(choose(&history, &situation(1 << 20, 4096, 3 << 22)), Some(Way::Cuda));
         assert_eq!(choose(&history, &situation(1000, 4, 12_000)), None);
+        // A copy of everything may cost more than the loop itself.
+        let shifted = Situation {
+            snapshot: true,
+            threads: 2,
+            open: [true, false, false],
+            ..situation(1 << 24, 2, 1 << 26)
+        };
+        assert_eq!(choose(&history, &shifted), None);
     }
 
     #[test]
