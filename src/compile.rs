@@ -643,13 +643,12 @@ pub fn token_edits(unit: &TranslationUnit, edits: &[Edit]) -> Vec<TokenEdit> {
     edits
         .iter()
         .filter_map(|edit| match edit {
-            Edit::BeforeLoop { loop_id, text, wrap_braces, foreign_names } => {
+            Edit::BeforeLoop { loop_id, text, wrap_braces } => {
                 let (statement, found) = position(*loop_id)?;
                 Some(TokenEdit::Before {
                     at: found.keyword_span.start as usize,
                     text: text.clone(),
                     wrap_until: wrap_braces.then_some(statement.span.end as usize),
-                    foreign_names: foreign_names.clone(),
                 })
             }
             Edit::ReplaceIdentifier { span, text } => {

@@ -103,12 +103,7 @@ fn generate(unit: &TranslationUnit, _: &[LoopReport], _: &CodegenOptions) -> Gen
     let edits = loops.iter().filter_map(|statement| match &statement.kind {
         StmtKind::Loop(found) => {
             let text = "if (__pg_off) {} else".into();
-            Some(Edit::BeforeLoop {
-                loop_id: found.id,
-                text,
-                wrap_braces: found.unbraced_body,
-                foreign_names: Vec::new(),
-            })
+            Some(Edit::BeforeLoop { loop_id: found.id, text, wrap_braces: found.unbraced_body })
         }
         _ => None,
     });
@@ -231,19 +226,27 @@ fn echoes_do_the_same() {
     }
 }
 
-/// Programs that once had another result, with every loop forced onto threads.
+/// Programs that once had another result, with every loop forced onto threads. Loops with the
+/// comment "entered" have to be, however the program is compiled.
 #[test]
 fn what_was_wrong_once_is_right() {
     let programs = fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/c-tests/regressions")).unwrap();
     for program in programs.map(|entry| entry.unwrap().path()) {
+        let text = fs::read_to_string(&program).unwrap();
+        let is_asked = |line: &str| line.contains("/* entered */");
+        let loops: Vec<u64> = (1..).zip(text.lines()).filter(|(_, l)| is_asked(l)).map(|(n, _)| n).collect();
         for more in ["", "-g -Wall"] {
             let folder = folder();
+            let trace = folder.path().join("trace");
             let prints = |compiler: &str, options: &str, memory: &str| {
                 let line = format!("-O2 {more} {options} {} -o program", program.display());
                 assert!(execute(compiler, folder.path(), &line).status.success(), "{}", program.display());
                 let mut command = Command::new(folder.path().join("program"));
                 command.env("PARAGON_DEVICE", "threads").env("PARAGON_RACE", "device");
-                command.env("PARAGON_THREADS", "4").env("PARAGON_MEMORY", memory);
+                command
+                    .env("PARAGON_THREADS", "4")
+                    .env("PARAGON_MEMORY", memory)
+                    .env("PARAGON_TRACE", &trace);
                 String::from_utf8(command.output().unwrap().stdout).unwrap()
             };
             let theirs = prints("gcc", "", "shared");
@@ -252,6 +255,9 @@ fn what_was_wrong_once_is_right() {
                 let forced = "-fparagon-threshold=1 -fparagon-checked-threads";
                 let ours = prints(env!("CARGO_BIN_EXE_paragon-cc"), forced, memory);
                 assert_eq!(theirs, ours, "{} {more} {memory}", program.display());
+                let entered = fs::read_to_string(&trace).unwrap_or_default();
+                let missed = loops.iter().filter(|line| !entered.contains(&format!("\"line\":{line},")));
+                assert_eq!(missed.count(), 0, "{} {more}: {entered}", program.display());
             }
         }
     }

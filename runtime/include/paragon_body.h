@@ -449,7 +449,7 @@ __PG_FN __pg_u64 __pg_extend(__pg_u64 bits, int type)
 }
 __PG_SHARED_FN void __pg_combine(__pg_value *slot, int op, int type, __pg_u64 part)
 {
-  __pg_u64 old = *(volatile __pg_u64 *)&slot->u, seen;
+  __pg_u64 old = *(volatile __pg_u64 *)&slot->__pg_u, seen;
   int is_signed = type == PG_I8 || type == PG_I16 || type == PG_I32 || type == PG_I64;
   for (;;) {
     __pg_u64 value = old;
@@ -465,13 +465,13 @@ __PG_SHARED_FN void __pg_combine(__pg_value *slot, int op, int type, __pg_u64 pa
     }
     value = __pg_extend(value, type);
 #ifdef __CUDACC_RTC__
-    seen = atomicCAS(&slot->u, old, value);
+    seen = atomicCAS(&slot->__pg_u, old, value);
     if (seen == old)
       return;
     old = seen;
 #else
     seen = old;
-    if (__atomic_compare_exchange_n(&slot->u, &seen, value, 0, 0, 0))
+    if (__atomic_compare_exchange_n(&slot->__pg_u, &seen, value, 0, 0, 0))
       return;
     old = seen;
 #endif

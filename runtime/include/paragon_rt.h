@@ -18,6 +18,8 @@
 __extension__ typedef signed long long __pg_i64;
 __extension__ typedef unsigned long long __pg_u64;
 typedef unsigned int __pg_u32;
+/* As wide as a pointer. */
+typedef unsigned long __pg_address;
 
 /* The chapter's classes; sequential loops never reach the runtime. */
 enum { PG_PARALLEL = 1, PG_POSSIBLY_PARALLEL = 2 };
@@ -64,12 +66,14 @@ enum { PG_TAKE_LESS = 0, PG_TAKE_LESS_OR_EQUAL = 1, PG_TAKE_GREATER = 2, PG_TAKE
 /* Types of results. */
 enum { PG_I8 = 0, PG_U8, PG_I16, PG_U16, PG_I32, PG_U32, PG_I64, PG_U64, PG_F32, PG_F64 };
 
+/* Members that stand at the user's loops have reserved names: his macros are alive there. */
+
 /* Any scalar, in eight bytes; narrower values lie in the low bytes. */
 __extension__ typedef union __pg_value {
-  __pg_i64 i;
-  __pg_u64 u;
-  double d;
-  float f;
+  __pg_i64 __pg_i;
+  __pg_u64 __pg_u;
+  double __pg_d;
+  float __pg_f;
 } __pg_value;
 
 /* Static facts of one access. */
@@ -281,7 +285,7 @@ struct __pg_info {
 
 /* One per loop, writable. */
 struct __pg_loop {
-  __pg_i64 threshold;          /* iterations of dimension 0 from which entering is worth it; moved by the runtime */
+  __pg_i64 __pg_threshold;     /* iterations of dimension 0 from which entering is worth it; moved by the runtime */
   const struct __pg_info *info;
   void *state;                 /* the runtime's; null at first */
 };

@@ -587,7 +587,7 @@ mod tests {
                 inspect, keys, n_keys
             ]
         );
-        layout!(checks, Loop, "loop", [threshold, info, state]);
+        layout!(checks, Loop, "loop", [threshold = "__pg_threshold", info = "info", state = "state"]);
         layout!(checks, Api, "api", [abi, start, enter, allocated, freed, object]);
         checks.push(format!("sizeof(__pg_value) == {}", size_of::<Value>()));
         macro_rules! constants {

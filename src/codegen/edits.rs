@@ -13,8 +13,6 @@ pub enum Edit {
         text: String,
         /// Put `{` before the text and `}` after the loop.
         wrap_braces: bool,
-        /// Names in the text that don't stand in the loop: it calls functions that use them. None may be a macro there.
-        foreign_names: Vec<String>,
     },
     /// Another name in place of an identifier (a recording function in place of `malloc`).
     ReplaceIdentifier {

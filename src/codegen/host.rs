@@ -25,8 +25,6 @@ pub struct LoopCode {
     pub kernel: String,
     /// Whether the helpers have a function for the threads device.
     pub checked: bool,
-    /// What the guard names although it doesn't stand in the loop.
-    pub foreign_names: Vec<String>,
 }
 
 type Printed<T> = Result<T, String>;
@@ -229,8 +227,7 @@ pub fn loop_code(
     let kernel = emitter.facts(report, &device, checked, inspection, threshold, &mut helpers);
     emitter.try_function(&mut helpers)?;
     let guard = emitter.guard(the_loop, threshold)?;
-    let foreign_names = emitter.foreign_names(the_loop);
-    Ok(LoopCode { helpers, guard, kernel, checked, foreign_names })
+    Ok(LoopCode { helpers, guard, kernel, checked })
 }
 
 /// Whether the guard, which stands in front of the loop, can name the objects that the loop names: a declaration in the loop
@@ -265,19 +262,19 @@ impl Emitter<'_> {
     /// Field of a value union for a scalar.
     pub fn unpack(kind: Scalar, slot: &str) -> String {
         match kind {
-            Scalar::F32 => format!("{slot}.f"),
-            Scalar::F64 => format!("{slot}.d"),
-            other => format!("({}){slot}.u", other.name()),
+            Scalar::F32 => format!("{slot}.__pg_f"),
+            Scalar::F64 => format!("{slot}.__pg_d"),
+            other => format!("({}){slot}.__pg_u", other.name()),
         }
     }
 
     /// Assignment of a scalar into a value union; integers are extended by their type.
     pub fn pack(kind: Scalar, slot: &str, value: &str) -> String {
         match kind {
-            Scalar::F32 => format!("{slot}.u = 0; {slot}.f = {value};"),
-            Scalar::F64 => format!("{slot}.d = {value};"),
-            Scalar::Int(k) if k.signed() => format!("{slot}.i = (__pg_i64)({value});"),
-            _ => format!("{slot}.u = (__pg_u64)({value});"),
+            Scalar::F32 => format!("{slot}.__pg_u = 0; {slot}.__pg_f = {value};"),
+            Scalar::F64 => format!("{slot}.__pg_d = {value};"),
+            Scalar::Int(k) if k.signed() => format!("{slot}.__pg_i = (__pg_i64)({value});"),
+            _ => format!("{slot}.__pg_u = (__pg_u64)({value});"),
         }
     }
 
@@ -302,15 +299,16 @@ impl Emitter<'_> {
         }
         let after = first + self.invariant_kinds.len();
         for (number, v) in self.objects.iter().enumerate() {
-            let _ = writeln!(text, "const __pg_u64 __pg_o{} = {source}[{}].u;", v.0, after + number);
+            let _ = writeln!(text, "const __pg_u64 __pg_o{} = {source}[{}].__pg_u;", v.0, after + number);
         }
         for dim in 0..self.plan.dims.len() {
-            let _ = writeln!(text, "const __pg_i64 __pg_first{dim} = {source}[{}].i;", self.first_slot(dim));
+            let _ =
+                writeln!(text, "const __pg_i64 __pg_first{dim} = {source}[{}].__pg_i;", self.first_slot(dim));
         }
         for number in 0..self.secondary.len() {
             let slot = self.secondary_slot(number);
-            let _ = writeln!(text, "const __pg_u64 __pg_start{number} = {source}[{slot}].u;");
-            let _ = writeln!(text, "const __pg_u64 __pg_step{number} = {source}[{}].u;", slot + 1);
+            let _ = writeln!(text, "const __pg_u64 __pg_start{number} = {source}[{slot}].__pg_u;");
+            let _ = writeln!(text, "const __pg_u64 __pg_step{number} = {source}[{}].__pg_u;", slot + 1);
         }
         text
     }
@@ -883,7 +881,7 @@ impl Emitter<'_> {
             let kind = self.kind_of(*v);
             let name = &self.unit.var(*v).name;
             let argument = match kind {
-                Scalar::Address => format!("(__pg_u64)(unsigned long)({name})"),
+                Scalar::Address => format!("(__pg_u64)(__pg_address)({name})"),
                 _ => name.clone(),
             };
             out.push((kind.name().to_owned(), variable(*v), argument));
@@ -893,13 +891,13 @@ impl Emitter<'_> {
             out.push((
                 "__pg_u64".into(),
                 format!("__pg_o{}", v.0),
-                format!("(__pg_u64)(unsigned long)&{name}"),
+                format!("(__pg_u64)(__pg_address)&{name}"),
             ));
         }
         out
     }
 
-    /// What stands in front of the loop.
+    /// What stands in front of the loop. The user's macros are alive there, so whatever is ours has a reserved name.
     fn guard(&self, the_loop: &LoopStmt, threshold: i64) -> Printed<String> {
         let (n, plan, unit) = (self.n, self.plan, self.unit);
         let dim = &plan.dims[0];
@@ -933,7 +931,7 @@ impl Emitter<'_> {
             let value = Self::unpack(self.kind_of(v), &format!("__pg_r[{slot}]"));
             let _ = match self.kind_of(v) {
                 Scalar::Address => {
-                    write!(back, " {name} = (__typeof__({name}))(unsigned long){value};")
+                    write!(back, " {name} = (__typeof__({name}))(__pg_address){value};")
                 }
                 _ => write!(back, " {name} = {value};"),
             };
@@ -943,35 +941,11 @@ impl Emitter<'_> {
             let _ = write!(asserts, " _Static_assert({check}, \"layout\");");
         }
         Ok(format!(
-            "if (__builtin_expect({trip} >= {}, 0) && {trip} >= __pg_loop_{n}.threshold && __extension__ ({{{asserts} \
-             __pg_value __pg_r[{}]; int __pg_done = __pg_try_{n}(__pg_r{arguments}); if (__pg_done) {{{back} }} __pg_done; }})) {{ }} else",
+            "if (__builtin_expect({trip} >= {}, 0) && {trip} >= __pg_loop_{n}.__pg_threshold && __extension__ ({{{asserts} \
+             __pg_value __pg_r[{}]; __pg_u32 __pg_done = __pg_try_{n}(__pg_r{arguments}); if (__pg_done) {{{back} }} __pg_done; }})) {{ }} else",
             literal(threshold.min(1 << 20)),
             self.n_numbers().max(1),
         ))
-    }
-
-    /// Objects that the guard names because functions that are called use them, and that the loop itself doesn't name.
-    fn foreign_names(&self, the_loop: &LoopStmt) -> Vec<String> {
-        let whole = the_loop.keyword_span.start..the_loop.body.span.end;
-        let mut own = BTreeSet::new();
-        let mut note = |e: &Expr| {
-            let place = match &e.kind {
-                ExprKind::AddressOf(place) => Some(place),
-                _ => nest::accessed_place(e).map(|(place, ..)| place),
-            };
-            if let Some(place) = place.filter(|place| whole.contains(&place.span.start)) {
-                own.extend(nest::root_variable(place));
-            }
-        };
-        nest::all_expressions(&the_loop.body, &mut note);
-        for head in [&the_loop.cond, &the_loop.step].into_iter().flatten() {
-            nest::expressions(head, &mut note);
-        }
-        for first in &the_loop.init {
-            nest::all_expressions(first, &mut note);
-        }
-        let foreign = self.objects.iter().filter(|v| !own.contains(v));
-        foreign.map(|v| self.unit.var(*v).name.clone()).collect()
     }
 
     /// Conditions that the compiler checks: what generated text takes for granted of the user's types.
@@ -1025,7 +999,7 @@ fn site_text(unit: &TranslationUnit, e: &Expr) -> Option<String> {
     Some(match &e.kind {
         ExprKind::Int(v) => format!("{}", i64::try_from(*v).ok().filter(|v| v.abs() < 1 << 31)?),
         ExprKind::Load(p) if unit.types.pointee(e.ty.ty).is_some() => {
-            format!("(__pg_i64)(unsigned long)({})", place_text(unit, p)?)
+            format!("(__pg_i64)(__pg_address)({})", place_text(unit, p)?)
         }
         ExprKind::Load(p) => place_text(unit, p)?,
         ExprKind::Cast(inner) => {

@@ -64,7 +64,6 @@ pub fn generate(unit: &TranslationUnit, reports: &[LoopReport], options: &Codege
                     loop_id: plan.loop_id,
                     text: code.guard,
                     wrap_braces: found.the_loop.unbraced_body,
-                    foreign_names: code.foreign_names,
                 });
             }
             Err(reason) => generated.left_out.push((plan.loop_id, reason)),

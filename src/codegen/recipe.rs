@@ -247,7 +247,7 @@ impl Emitter<'_> {
             let _ = writeln!(out, "{}", Self::pack(kind, &format!("__pg_x[{slot}]"), &value));
         }
         for (number, v) in self.objects.iter().enumerate() {
-            let _ = writeln!(out, "__pg_x[{}].u = __pg_o{};", self.object_slot(number), v.0);
+            let _ = writeln!(out, "__pg_x[{}].__pg_u = __pg_o{};", self.object_slot(number), v.0);
         }
         for (number, (v, _)) in self.secondary.iter().enumerate() {
             let slot = format!("__pg_x[{}]", self.secondary_slot(number));
@@ -275,7 +275,7 @@ impl Emitter<'_> {
         }
         for (number, pin) in plan.pinned.iter().enumerate() {
             let address = printer.value(&pin.address, &mut effects)?;
-            let _ = writeln!(out, "__pg_x[{}].u = {address};", after_results + plan.dims.len() + number);
+            let _ = writeln!(out, "__pg_x[{}].__pg_u = {address};", after_results + plan.dims.len() + number);
         }
         if !effects.is_empty() {
             return Err("a side effect in a bound".into());
@@ -298,11 +298,11 @@ impl Emitter<'_> {
         let mut setter = String::new();
         for (number, r) in self.results.iter().enumerate() {
             if let Gives::Extreme(..) = r.gives {
-                setter = format!("{}.u != 0", slot(number + 1));
+                setter = format!("{}.__pg_u != 0", slot(number + 1));
             }
             let Some(kept) = r.kept else { continue };
             let (name, suffix) = (r.kind.name(), r.kind.suffix());
-            let address = format!("__pg_x[{}].u", pins + self.plan.kept[kept].pin);
+            let address = format!("__pg_x[{}].__pg_u", pins + self.plan.kept[kept].pin);
             let new = Self::unpack(r.kind, &slot(number));
             let (condition, value) = match (r.gives, r.kind) {
                 (Gives::Reduction(op), Scalar::Int(kind)) => {

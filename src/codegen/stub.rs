@@ -63,7 +63,7 @@ __PG_SHARED_FN int __pg_start(struct __pg_loop *__pg_l, __pg_value *__pg_numbers
   if (__pg_api)
     return __pg_api->start(__pg_l, __pg_numbers);
   if (__atomic_load_n(&__pg_api_state, 0) == 2)
-    __atomic_store_n(&__pg_l->threshold, {never}, 0);
+    __atomic_store_n(&__pg_l->__pg_threshold, {never}, 0);
   return 0;
 }}
 "#,

@@ -10,7 +10,7 @@ use std::ops::Range;
 /// A change at a token of the expanded text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum TokenEdit {
-    /// Text in front of the token that starts at `at`; with `wrap_until`, in a pair of braces that closes behind the
+    /// Text in front of the token that starts at `at`, in which no word may be a macro; with `wrap_until`, in a pair of braces that closes behind the
     /// token that ends there.
     Before {
         /// First byte of the token.
@@ -19,8 +19,6 @@ pub enum TokenEdit {
         text: String,
         /// End of the last token inside the braces.
         wrap_until: Option<usize>,
-        /// Names in the text that mean nothing if they are macros where it is put.
-        foreign_names: Vec<String>,
     },
     /// Another spelling of a token.
     Replace {
@@ -55,27 +53,38 @@ struct Token {
     system: &'static str,
 }
 
+/// What a macro takes where it stands; where a name has several definitions, the least.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Takes {
+    Nothing,
+    Arguments,
+}
+
 struct Scan<'a> {
     text: &'a str,
     tokens: Vec<Token>,
     files: Vec<String>,
     /// Files that were entered more than once.
     repeated: HashSet<usize>,
-    macros: HashSet<&'a str>,
+    macros: HashMap<&'a str, Takes>,
     /// The tokens' numbers by file and line, and among those of one line in the order of the text.
     by_line: Vec<usize>,
 }
 
 impl<'a> Scan<'a> {
     fn new(text: &'a str) -> Scan<'a> {
-        let macros = text
+        let definitions = text
             .lines()
             .filter_map(|line| line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("define"))
             .map(|rest| {
                 let rest = rest.trim_start();
-                &rest[..rest.find(|c: char| !is_word(c as u32)).unwrap_or(rest.len())]
-            })
-            .collect();
+                rest.split_at(rest.find(|c: char| !is_word(c as u32)).unwrap_or(rest.len()))
+            });
+        let mut macros = HashMap::new();
+        for (name, rest) in definitions {
+            let takes = if rest.starts_with('(') { Takes::Arguments } else { Takes::Nothing };
+            macros.entry(name).and_modify(|old| *old = takes.min(*old)).or_insert(takes);
+        }
         let mut scan = Scan {
             text,
             tokens: Vec::new(),
@@ -97,6 +106,23 @@ impl<'a> Scan<'a> {
         let first = self.by_line.partition_point(|number| place(number) < (file, line));
         let on_line = self.by_line[first..].iter().take_while(|number| place(number) == (file, line));
         on_line.copied().filter(|number| &self.text[self.tokens[*number].range.clone()] == spelling).collect()
+    }
+
+    /// Whether a macro would change `text` somewhere. Wherever it is defined: conditions and #undef are not followed.
+    fn would_change(&self, text: &str) -> bool {
+        let bytes = text.as_bytes();
+        let mut at = 0;
+        while at < bytes.len() {
+            let end = token_end(bytes, at);
+            let takes = self.macros.get(&text[at..end]);
+            if takes
+                .is_some_and(|takes| *takes == Takes::Nothing || text[end..].trim_start().starts_with('('))
+            {
+                return true;
+            }
+            at = end;
+        }
+        false
     }
 
     fn run(&mut self) {
@@ -177,17 +203,16 @@ impl<'a> Scan<'a> {
                 match byte {
                     b'(' | b'[' | b'{' => {
                         let call = byte == b'('
-                            && self
-                                .tokens
-                                .last()
-                                .is_some_and(|token| self.macros.contains(&self.text[token.range.clone()]));
+                            && self.tokens.last().is_some_and(|token| {
+                                self.macros.contains_key(&self.text[token.range.clone()])
+                            });
                         brackets.push(call);
                         calls += usize::from(call);
                     }
                     b')' | b']' | b'}' => calls -= usize::from(brackets.pop() == Some(true)),
                     _ => {}
                 }
-                let in_macro_call = calls > 0 || self.macros.contains(&self.text[range.clone()]);
+                let in_macro_call = calls > 0 || self.macros.contains_key(&self.text[range.clone()]);
                 self.tokens.push(Token { range, file, line, line_start, in_macro_call, system });
                 let newlines = bytes[at..end].iter().filter(|b| **b == b'\n').count() as u32;
                 if newlines > 0 {
@@ -306,10 +331,9 @@ fn changes_of(
                 [find(source, target, source.tokens.binary_search_by_key(&token.start, |t| t.range.start))?];
             Ok(vec![(found.range.clone(), text.clone())])
         }
-        TokenEdit::Before { at, text, wrap_until, foreign_names } => {
-            // Wherever it is defined: conditions and #undef are not followed.
-            if foreign_names.iter().any(|name| target.macros.contains(name.as_str())) {
-                return Err("a name that a called function uses is a macro");
+        TokenEdit::Before { at, text, wrap_until } => {
+            if target.would_change(text) {
+                return Err("a name that is needed in front of it is a macro");
             }
             let first = find(source, target, source.tokens.binary_search_by_key(at, |t| t.range.start))?;
             let token = &target.tokens[first];
@@ -375,12 +399,8 @@ mod tests {
     }
 
     fn before(expanded: &str, directives: &str, token: &str, occurrence: usize) -> Spliced {
-        let edit = TokenEdit::Before {
-            at: at(expanded, token, occurrence),
-            text: "PG".into(),
-            wrap_until: None,
-            foreign_names: Vec::new(),
-        };
+        let edit =
+            TokenEdit::Before { at: at(expanded, token, occurrence), text: "PG".into(), wrap_until: None };
         splice(expanded, directives, "P", &[edit])
     }
 
@@ -415,19 +435,16 @@ mod tests {
     fn captured_names_decline() {
         let decline = |directives: &str| {
             let text = "# 1 \"a.c\"\n\n\n\nfor(;;);";
-            let foreign_names = vec!["table".into()];
-            let edit = TokenEdit::Before {
-                at: at(text, "for", 0),
-                text: "table".into(),
-                wrap_until: None,
-                foreign_names,
-            };
+            let edit =
+                TokenEdit::Before { at: at(text, "for", 0), text: "if (table[2])".into(), wrap_until: None };
             splice(text, directives, "", &[edit]).applied == 0
         };
         assert!(!decline("# 1 \"a.c\"\n\n\n\nfor(;;);"));
         assert!(!decline("# 1 \"a.c\"\n#define tables own\n\n\nfor(;;);"));
         assert!(decline("# 1 \"a.c\"\n\n#define table own\n\nfor(;;);"));
-        assert!(decline("# 1 \"a.c\"\n#define table(x) own\n#undef table\n\nfor(;;);"));
+        assert!(decline("# 1 \"a.c\"\n#define table own\n#undef table\n\nfor(;;);"));
+        assert!(!decline("# 1 \"a.c\"\n#define table(x) own\n\n\nfor(;;);"));
+        assert!(decline("# 1 \"a.c\"\n#define if(x) if (x)\n\n\nfor(;;);"));
     }
 
     #[test]
@@ -455,12 +472,7 @@ mod tests {
         let end = at(text, "}", 0) + 1;
         let name = at(text, "malloc", 0);
         let edits = [
-            TokenEdit::Before {
-                at: at(text, "for", 0),
-                text: "PG".into(),
-                wrap_until: Some(end),
-                foreign_names: Vec::new(),
-            },
+            TokenEdit::Before { at: at(text, "for", 0), text: "PG".into(), wrap_until: Some(end) },
             TokenEdit::Replace { token: name..name + 6, text: "__pg_malloc".into() },
         ];
         let spliced = splice(text, text, "", &edits);

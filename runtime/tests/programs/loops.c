@@ -94,7 +94,7 @@ static void give_back(void *p)
 
 static void add_direct(const struct __pg_entry *e, __pg_value *results, __pg_i64 begin, __pg_i64 end)
 {
-  __pg_u64 c = e->values[0].u, a = e->values[1].u, b = e->values[2].u;
+  __pg_u64 c = e->values[0].__pg_u, a = e->values[1].__pg_u, b = e->values[2].__pg_u;
   __pg_i64 i;
   (void)results;
   for (i = begin; i < end; i++) {
@@ -127,7 +127,7 @@ static void run_add(float *c, float *a, float *b, __pg_i64 n)
   struct __pg_base bases[3] = { { ADDRESS(c), 0, 0, 0 }, { ADDRESS(a), 0, 0, 0 }, { ADDRESS(b), 0, 0, 0 } };
   struct __pg_access accesses[3] = { { { 4 }, 0, 4 }, { { 4 }, 0, 4 }, { { 4 }, 0, 4 } };
   struct __pg_entry entry = { &add_info, { n, 1, 1, 1 }, values, 0, bases, accesses, 0 };
-  values[0].u = ADDRESS(c), values[1].u = ADDRESS(a), values[2].u = ADDRESS(b);
+  values[0].__pg_u = ADDRESS(c), values[1].__pg_u = ADDRESS(a), values[2].__pg_u = ADDRESS(b);
   if (!enter(&add_loop, &entry))
     for (__pg_i64 i = 0; i < n; i++)
       c[i] = a[i] + b[i];
@@ -160,7 +160,7 @@ static void add(__pg_i64 n, __pg_i64 shift)
 static void saxpy_direct(const struct __pg_entry *e, __pg_value *results, __pg_i64 begin, __pg_i64 end)
 {
   __pg_u64 y = e->bases[0].pointer, index = e->bases[1].pointer, x = e->bases[2].pointer;
-  float f = e->values[0].f;
+  float f = e->values[0].__pg_f;
   __pg_i64 i;
   (void)results;
   for (i = begin; i < end; i++) {
@@ -174,7 +174,7 @@ static void saxpy_device(const struct __pg_launch *l, __pg_u64 begin, __pg_u64 e
 {
   struct __pg_ctx ctx = { l, 0, 0, 0, 0 };
   struct __pg_view y = __pg_base_view(l, 0), index = __pg_base_view(l, 1), x = __pg_base_view(l, 2);
-  float f = l->values[0].f;
+  float f = l->values[0].__pg_f;
   __pg_u64 i;
   for (i = begin; i < end && !__pg_begin_iteration(&ctx, i); i++) {
     __pg_u64 at = l->bases[0] + 4 * (__pg_i64)__pg_ld_i32(&ctx, &index, 1, l->bases[1] + 4 * i);
@@ -310,19 +310,19 @@ static void mix(__pg_i64 n, int planted)
 static void sums_direct(const struct __pg_entry *e, __pg_value *results, __pg_i64 begin, __pg_i64 end)
 {
   __pg_u64 a = e->bases[0].pointer;
-  __pg_u32 sum = results[0].u;
-  int most = results[1].i;
+  __pg_u32 sum = results[0].__pg_u;
+  int most = results[1].__pg_i;
   __pg_i64 i;
-  __pg_i64 last = results[2].i;
+  __pg_i64 last = results[2].__pg_i;
   for (i = begin; i < end; i++) {
     int v = __pg_get_i32(a + 4 * i);
     sum += v;
     most = v > most ? v : most;
     last = (__pg_i64)v ^ i;
   }
-  results[0].u = sum;
-  results[1].i = most;
-  results[2].i = last;
+  results[0].__pg_u = sum;
+  results[1].__pg_i = most;
+  results[2].__pg_i = last;
 }
 
 static void sums_device(const struct __pg_launch *l, __pg_u64 begin, __pg_u64 end)
@@ -337,11 +337,11 @@ static void sums_device(const struct __pg_launch *l, __pg_u64 begin, __pg_u64 en
     sum += v;
     most = v > most ? v : most;
     if (i == l->n - 1)
-      l->results[2].i = (__pg_i64)v ^ (__pg_i64)i;
+      l->results[2].__pg_i = (__pg_i64)v ^ (__pg_i64)i;
   }
-  __atomic_fetch_add(&l->results[0].u, (__pg_u64)sum, __ATOMIC_RELAXED);
-  for (__pg_i64 seen = __atomic_load_n(&l->results[1].i, __ATOMIC_RELAXED);
-       most > (int)seen && !__atomic_compare_exchange_n(&l->results[1].i, &seen, (__pg_i64)most, 0, __ATOMIC_RELAXED,
+  __atomic_fetch_add(&l->results[0].__pg_u, (__pg_u64)sum, __ATOMIC_RELAXED);
+  for (__pg_i64 seen = __atomic_load_n(&l->results[1].__pg_i, __ATOMIC_RELAXED);
+       most > (int)seen && !__atomic_compare_exchange_n(&l->results[1].__pg_i, &seen, (__pg_i64)most, 0, __ATOMIC_RELAXED,
                                                          __ATOMIC_RELAXED);)
     ;
   __pg_end_thread(&ctx);
@@ -362,14 +362,14 @@ static void sums(__pg_i64 n)
   struct __pg_entry entry = { &sums_info, { n, 1, 1, 1 }, 0, results, &base, &access, 0 };
   for (__pg_i64 i = 0; i < n; i++)
     a[i] = random_number();
-  results[0].u = sum, results[1].i = most, results[2].i = last;
+  results[0].__pg_u = sum, results[1].__pg_i = most, results[2].__pg_i = last;
   for (__pg_i64 i = 0; i < n; i++) {
     sum += a[i];
     most = a[i] > most ? a[i] : most;
     last = (__pg_i64)a[i] ^ i;
   }
   if (enter(&sums_loop, &entry)
-      && ((__pg_u32)results[0].u != sum || (int)results[1].i != most || results[2].i != last))
+      && ((__pg_u32)results[0].__pg_u != sum || (int)results[1].__pg_i != most || results[2].__pg_i != last))
     fail("sums");
   free(a);
 }
@@ -379,7 +379,7 @@ static void sums(__pg_i64 n)
 static void stencil_direct(const struct __pg_entry *e, __pg_value *results, __pg_i64 begin, __pg_i64 end)
 {
   __pg_u64 b = e->bases[0].pointer, a = e->bases[1].pointer;
-  __pg_i64 i, j, m = e->values[0].i;
+  __pg_i64 i, j, m = e->values[0].__pg_i;
   (void)results;
   for (i = begin; i < end; i++) {
     for (j = 0; j < e->trip[1]; j++)
@@ -391,7 +391,7 @@ static void stencil_device(const struct __pg_launch *l, __pg_u64 begin, __pg_u64
 {
   struct __pg_ctx ctx = { l, 0, 0, 0, 0 };
   struct __pg_view b = __pg_base_view(l, 0), a = __pg_base_view(l, 1);
-  __pg_u64 k, m = l->values[0].u;
+  __pg_u64 k, m = l->values[0].__pg_u;
   for (k = begin; k < end && !__pg_begin_iteration(&ctx, k); k++) {
     __pg_u64 at = 8 * (k / l->trip[1] * m + k % l->trip[1]);
     __pg_st_f64(&ctx, &b, l->bases[0] + at + 8,
@@ -491,7 +491,7 @@ static void some(__pg_i64 n)
 
 static void rows_direct(const struct __pg_entry *e, __pg_value *results, __pg_i64 begin, __pg_i64 end)
 {
-  __pg_i64 i, j, m = e->values[0].i;
+  __pg_i64 i, j, m = e->values[0].__pg_i;
   (void)results;
   for (i = begin; i < end; i++) {
     __pg_u64 row = __pg_get_u64(e->bases[0].pointer + 8 * i);
@@ -509,7 +509,7 @@ static void rows_device(const struct __pg_launch *l, __pg_u64 begin, __pg_u64 en
     __pg_u64 row = __pg_ld_u64(&ctx, &table, 1, l->bases[0] + 8 * i);
     struct __pg_view v;
     __pg_find_array(l, row, &v);
-    for (j = 0; j < l->values[0].u && !__pg_poll(&ctx); j++)
+    for (j = 0; j < l->values[0].__pg_u && !__pg_poll(&ctx); j++)
       __pg_st_i64(&ctx, &v, row + 8 * j, __pg_ld_i64(&ctx, &v, 0, row + 8 * j) + (__pg_i64)(i + j));
   }
   __pg_end_thread(&ctx);
@@ -774,7 +774,7 @@ static void slow(__pg_i64 n)
   struct __pg_base base = { ADDRESS(a + n - 1), 0, 0, 0 };
   struct __pg_access accesses[2] = { { { -4 }, 0, 4 }, { { -4 }, 0, 4 } };
   struct __pg_entry entry = { &info, { n, 1, 1, 1 }, 0, 0, &base, accesses, 0 };
-  loop->threshold = 1;
+  loop->__pg_threshold = 1;
   loop->info = &info;
   for (__pg_i64 i = 0; i < n; i++)
     a[i] = i;
