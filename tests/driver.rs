@@ -227,7 +227,8 @@ fn echoes_do_the_same() {
 }
 
 /// Programs that once had another result, with every loop forced onto threads. Loops with the
-/// comment "entered" have to be, however the program is compiled.
+/// comment "entered" have to be, however the program is compiled; behind "flags:" in its first comment stands what it is
+/// compiled with besides.
 #[test]
 fn what_was_wrong_once_is_right() {
     let programs = fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/c-tests/regressions")).unwrap();
@@ -235,7 +236,9 @@ fn what_was_wrong_once_is_right() {
         let text = fs::read_to_string(&program).unwrap();
         let is_asked = |line: &str| line.contains("/* entered */");
         let loops: Vec<u64> = (1..).zip(text.lines()).filter(|(_, l)| is_asked(l)).map(|(n, _)| n).collect();
-        for more in ["", "-g -Wall"] {
+        let flags =
+            text.lines().find_map(|line| line.split_once("flags: ")?.1.strip_suffix("*/")).unwrap_or("");
+        for more in [flags.to_string(), format!("-g -Wall {flags}")] {
             let folder = folder();
             let trace = folder.path().join("trace");
             let prints = |compiler: &str, options: &str, memory: &str| {

@@ -38,10 +38,11 @@
 /* What every access does is compiled once: a unit with many loops would take the compiler many times longer. */
 #define __PG_SHARED_FN static __attribute__((__noinline__, __unused__))
 #define __PG_ALIAS __attribute__((__may_alias__))
-/* Floating-point operations of such functions are those that stand there, in their order, as they are on every device. */
+/* Floating-point operations of such functions are those that stand there, in their order, as they are on every device, and
+ * of all numbers: infinities, NaNs and zeros of either sign. */
 #define __PG_EXACT                                                                                                     \
   __attribute__((__optimize__("no-fast-math", "no-unsafe-math-optimizations", "no-associative-math",                   \
-                              "no-reciprocal-math", "fp-contract=off")))
+                              "no-reciprocal-math", "no-finite-math-only", "signed-zeros", "fp-contract=off")))
 __PG_FN __pg_u32 __pg_cas(__pg_u32 *p, __pg_u32 old, __pg_u32 new_value)
 {
   __atomic_compare_exchange_n(p, &old, new_value, 0, 0, 0);

@@ -345,9 +345,11 @@ impl Emitter<'_> {
         self.results.iter().filter(|r| matches!(r.gives, Gives::Accumulation(_)))
     }
 
-    /// What functions are marked with that keep to an order of floating-point operations, whatever the user's flags allow.
+    /// What functions are marked with that keep to an order of floating-point operations, whatever the user's flags allow, and in
+    /// which numbers may be what the user's never are: an extreme's parts begin with an infinity or a NaN.
     fn exact(&self) -> &'static str {
-        if self.plan.is_ordered() { "__PG_EXACT " } else { "" }
+        let in_parts = |r: &ResultSlot| r.gives.is_in_parts() && matches!(r.kind, Scalar::F32 | Scalar::F64);
+        if self.results.iter().any(in_parts) { "__PG_EXACT " } else { "" }
     }
 
     /// `iv = first + k * step`, in the variable's type.
