@@ -182,6 +182,9 @@ impl Engine {
 
     /// A loop that runs nowhere else, on the calling thread: only where the order of the iterations is part of a result,
     /// which must be the same wherever it runs.
+    ///
+    /// # Safety
+    /// As for [`Engine::enter`].
     unsafe fn run_in_order(&self, the_loop: &Loop, entry: &mut Entry) -> bool {
         // SAFETY: info is static data of a loaded object.
         let Some(info) = (unsafe { entry.info.as_ref::<'static>() }) else { return false };
@@ -213,6 +216,9 @@ impl Engine {
     }
 
     /// See [`Engine::enter`].
+    ///
+    /// # Safety
+    /// As for [`Engine::enter`].
     unsafe fn enter_elsewhere(&self, the_loop: &Loop, entry: &mut Entry) -> bool {
         if !self.serves() || std::process::id() != self.process || cmt::leaving() || self.in_signal_handler()
         {
@@ -267,6 +273,9 @@ impl Engine {
     }
 
     /// See [`Engine::enter`]; `Err` says why the loop runs as it stood.
+    ///
+    /// # Safety
+    /// The visit's entry is as [`Engine::enter`] asks for.
     unsafe fn decide(&self, visit: &mut Visit<'_>) -> Result<(), Declined> {
         let iterations = visit
             .entry
@@ -333,6 +342,9 @@ impl Engine {
     }
 
     /// How the entry is checked: by proof where there is one, otherwise by logs.
+    ///
+    /// # Safety
+    /// `entry` was filled in by generated code for `info`, and is alive.
     unsafe fn plan(&self, info: &Info, entry: &Entry) -> Result<Plan, Declined> {
         let line = |s: u32| info.sites().get(s as usize).map_or(0, |s| s.line);
         let doubted = info.has(PG_LOOP_DOUBTED);
@@ -383,6 +395,9 @@ impl Engine {
 
     /// Where predicates leave something open, inspects the addresses that the iterations will touch, or uses what an earlier
     /// inspection has found.
+    ///
+    /// # Safety
+    /// The visit's entry is as [`Engine::enter`] asks for.
     unsafe fn inspect(&self, visit: &mut Visit<'_>, plan: &mut Plan) -> Result<(), Declined> {
         let info = visit.info;
         let Some(slice) = info.inspect.filter(|_| !plan.proven && !plan.forced) else { return Ok(()) };
@@ -500,6 +515,9 @@ impl Engine {
     }
 
     /// The ordinary case: nobody has asked for anything in particular.
+    ///
+    /// # Safety
+    /// The visit's entry is as [`Engine::enter`] asks for.
     unsafe fn run_where_it_pays(
         &self,
         visit: &mut Visit<'_>,
@@ -591,9 +609,13 @@ impl Engine {
 
     /// A proven loop on the program's own memory: at first a sample on the calling thread, then all threads. By level, if
     /// there is a schedule; with a snapshot, if one is needed.
+    ///
+    /// # Safety
+    /// The visit's entry is as [`Engine::enter`] asks for. The loop is proven parallel for this entry, or the schedule says in
+    /// which order its iterations may run.
     unsafe fn run_in_place(&self, visit: &mut Visit<'_>, plan: &Plan) -> Result<(), Declined> {
         let (info, schedule) = (visit.info, plan.schedule.as_deref());
-        let entry = &mut *visit.entry;
+        let entry = &*visit.entry;
         let asked = self.config.race != RaceChoice::Auto;
         // SAFETY: promised by the caller, here and below.
         let mut running = parts::Running::new(info, unsafe { entry.results(info) });
@@ -629,7 +651,7 @@ impl Engine {
             },
             false => None,
         };
-        let entry = snapshot.as_ref().map_or(&*entry, Snapshot::entry);
+        let entry = snapshot.as_ref().map_or(entry, Snapshot::entry);
         let mut results = running.results().to_vec();
         if first < trip {
             let share = schedule.map_or(Share::From(first), Share::ByLevel);
@@ -661,6 +683,9 @@ impl Engine {
     }
 
     /// A loop on copies of its arrays under the race that `PARAGON_RACE` asks for.
+    ///
+    /// # Safety
+    /// The visit's entry is as [`Engine::enter`] asks for.
     unsafe fn speculate(&self, visit: &mut Visit<'_>, plan: Plan, kind: Kind) -> Result<(), Declined> {
         let rule = match self.config.race {
             RaceChoice::Auto => Rule::FirstWins,
@@ -672,6 +697,9 @@ impl Engine {
     }
 
     /// Places the entry's arrays, and settles how it is instrumented.
+    ///
+    /// # Safety
+    /// The visit's entry is as [`Engine::enter`] asks for.
     unsafe fn place(&self, visit: &Visit<'_>, plan: &mut Plan) -> Result<Placed, Declined> {
         let (info, entry) = (visit.info, &*visit.entry);
         let table = (0..1000)
@@ -715,6 +743,9 @@ impl Engine {
     }
 
     /// A loop on copies of its arrays, raced by the sequential loop.
+    ///
+    /// # Safety
+    /// The visit's entry is as [`Engine::enter`] asks for.
     unsafe fn speculate_by(
         &self,
         visit: &mut Visit<'_>,

@@ -35,7 +35,7 @@ pub fn generate(unit: &TranslationUnit, reports: &[LoopReport], options: &Codege
     let Some(runtime) = &options.runtime else { return generated };
     let mut loops = String::new();
     let crowded_out = worth::crowded_out(unit, reports, options);
-    let (mut checked, mut ordered) = (false, false);
+    let (mut checked, mut keeps_order) = (false, false);
     for report in reports {
         let Some(plan) = &report.plan else { continue };
         if let Some(reason) = crowded_out.get(&plan.loop_id) {
@@ -58,7 +58,7 @@ pub fn generate(unit: &TranslationUnit, reports: &[LoopReport], options: &Codege
             Ok(code) => {
                 loops.push_str(&code.helpers);
                 checked |= code.checked;
-                ordered |= plan.is_ordered();
+                keeps_order |= plan.is_ordered();
                 generated.kernels.push((report.line, code.kernel));
                 generated.edits.push(Edit::BeforeLoop {
                     loop_id: plan.loop_id,
@@ -81,11 +81,16 @@ pub fn generate(unit: &TranslationUnit, reports: &[LoopReport], options: &Codege
             .edits
             .push(Edit::ReplaceIdentifier { span: call.span, text: format!("__pg_{}", call.name) });
     }
-    let minimum = if options.threshold.is_some() { 1 } else { RECORD_MINIMUM };
+    let needs = stub::Needs {
+        runtime: &runtime.to_string_lossy(),
+        record_minimum: if options.threshold.is_some() { 1 } else { RECORD_MINIMUM },
+        allocators: &allocators,
+        keeps_order,
+    };
     generated.prelude = format!(
         "{}{ABI}{BODY}{}{loops}",
         if checked { "" } else { "#define __PG_DIRECT_ONLY\n" },
-        stub::stub(&runtime.to_string_lossy(), minimum, &allocators, ordered)
+        stub::stub(needs)
     );
     generated
 }

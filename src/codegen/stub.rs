@@ -5,11 +5,24 @@
 //! clash. `dlopen` is reached through a weak `dlsym`: where that is missing (static programs), no runtime is found and the
 //! original loops run.
 
-/// Text of the stub. `runtime`: the library's path, fixed into the object. `record_minimum`: smallest allocation, in bytes,
-/// that is recorded. `ordered`: whether some loop keeps to the order of its blocks wherever it runs.
-pub fn stub(runtime: &str, record_minimum: u64, allocators: &[&str], ordered: bool) -> String {
+/// What a unit asks of its stub.
+#[derive(Clone, Copy, Debug)]
+pub struct Needs<'a> {
+    /// The library's path, fixed into the object.
+    pub runtime: &'a str,
+    /// Smallest allocation, in bytes, that is recorded.
+    pub record_minimum: u64,
+    /// The allocating functions that the unit calls.
+    pub allocators: &'a [&'a str],
+    /// Whether some loop keeps to the order of its blocks wherever it runs.
+    pub keeps_order: bool,
+}
+
+/// Text of the stub.
+pub fn stub(needs: Needs) -> String {
+    let Needs { runtime, record_minimum, allocators, keeps_order } = needs;
     let path = escape(runtime);
-    let version = if ordered { "PG_ABI_VERSION | PG_ATTACH_IN_ORDER" } else { "PG_ABI_VERSION" };
+    let version = if keeps_order { "PG_ABI_VERSION | PG_ATTACH_IN_ORDER" } else { "PG_ABI_VERSION" };
     let mut text = format!(
         r#"
 extern void *__pg_libc_dlsym(void *, const char *) __asm__("dlsym") __attribute__((__weak__));

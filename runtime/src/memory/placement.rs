@@ -254,7 +254,11 @@ mod tests {
     use super::*;
     use crate::abi::{Access, Base, DeviceFn, DirectFn, PG_ABI_VERSION, RawLaunch, Site, Value};
 
+    /// # Safety
+    /// It does nothing.
     unsafe extern "C" fn direct(_: *const Entry, _: *mut Value, _: i64, _: i64) {}
+    /// # Safety
+    /// It does nothing.
     unsafe extern "C" fn device(_: *const RawLaunch, _: u64, _: u64) {}
 
     const STORE: u32 = PG_SITE_STORE | PG_SITE_LOGGED;

@@ -183,6 +183,10 @@ struct Inspector {
     stopped: Option<Stop>,
 }
 
+/// See `struct __pg_inspector`.
+///
+/// # Safety
+/// `raw` is what [`inspect`] lends to generated code.
 unsafe extern "C" fn touch(raw: *mut RawInspector, base: u32, address: u64, how: u32) -> c_int {
     // SAFETY: generated code hands over what it was given: the first field of the inspector that `inspect` lends it.
     let inspector = unsafe { &mut *raw.cast::<Inspector>() };
@@ -195,6 +199,10 @@ unsafe extern "C" fn touch(raw: *mut RawInspector, base: u32, address: u64, how:
     }
 }
 
+/// See `struct __pg_inspector`.
+///
+/// # Safety
+/// As for [`touch`].
 unsafe extern "C" fn next(raw: *mut RawInspector) -> c_int {
     // SAFETY: as in `touch`.
     let inspector = unsafe { &mut *raw.cast::<Inspector>() };
@@ -433,6 +441,10 @@ impl Memo {
     }
 }
 
+/// The values that an inspection's outcome depends on.
+///
+/// # Safety
+/// `entry` was filled in by generated code for `info`, and is alive.
 unsafe fn key_values(info: &Info, entry: &Entry) -> Vec<Value> {
     // SAFETY: promised by the callers.
     let values = unsafe { entry.values(info) };

@@ -232,8 +232,11 @@ mod tests {
     }
 
     /// A sum and a maximum of [`NUMBERS`], as generated code has them.
+    ///
+    /// # Safety
+    /// `results` has the three results and the lanes of the first.
     unsafe extern "C" fn direct(_: *const Entry, results: *mut Value, begin: i64, end: i64) {
-        // SAFETY: three results and the lanes of the first.
+        // SAFETY: promised by the caller.
         let state = unsafe { std::slice::from_raw_parts_mut(results, 3 + PG_LANES as usize) };
         NUMBERS.with_borrow(|numbers| {
             for k in begin..end {
