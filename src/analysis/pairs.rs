@@ -58,8 +58,8 @@ pub fn resolve(
     let mut unresolved = Vec::new();
     // The first pair that certainly meets, and only in anti dependences.
     let mut certain = None;
-    // By the places of their accesses: where they store to, and what they have to have in common to commute.
     drop_useless_updates(accesses);
+    // By the places of their accesses: where they store to, and what they have to have in common to commute.
     let mut kinds = BTreeMap::new();
     for (store, update) in &accesses.updates {
         kinds.extend([*store, update.load].map(|place| (place, (*store, update.op))));

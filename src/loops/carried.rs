@@ -66,11 +66,7 @@ pub fn find(unit: &TranslationUnit, head: &Counted, l: &LoopStmt, body: &Stmt) -
     };
     nest::all_expressions(&l.body, &mut note);
     l.cond.iter().chain(&l.step).for_each(|e| nest::expressions(e, &mut note));
-    nest::statements(&l.body, &mut |s| {
-        if let StmtKind::Declare { var, .. } = &s.kind {
-            finder.written.insert(*var);
-        }
-    });
+    finder.written.extend(&finder.declared);
     let mut prelude = nothing;
     for (at, v) in finder.candidates() {
         let Some(value) = finder.before_start(v, 0) else { continue };
