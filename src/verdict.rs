@@ -371,6 +371,7 @@ fn attempt_with(
         }
     }
     accesses.updates = updates::find(unit, body);
+    accesses.updates.retain(|place, _| accesses.site_of.contains_key(place));
     let pairs = match pairs::resolve(unit, &mut accesses, &dims, &steps, wish.is_some()) {
         Pairs::Dependent(a, b) => {
             let text = |s: usize| (&accesses.forms[s].text, accesses.sites[s].span.line);
@@ -412,14 +413,20 @@ fn attempt_with(
     // may compute otherwise than in the body where it is free to.
     let in_parts = roles.values().any(ScalarRole::is_in_parts);
     let has_slice = !changing.unplaced.is_empty() || pairs.iter().any(|pair| pair.check == Check::Logs);
-    let slice = has_slice.then(|| {
-        let (sites, unplaced) = (&accesses.sites, &changing.unplaced);
-        slice::find(unit, body, &pairs, unplaced, sites, &accesses.site_of, &accesses.invariant_places)
-    });
+    let given = slice::Given {
+        pairs: &pairs,
+        watched: &changing.unplaced,
+        sites: &accesses.sites,
+        site_of: &accesses.site_of,
+        invariant_places: &accesses.invariant_places,
+        private: &accesses.private,
+    };
+    let slice = has_slice.then(|| slice::find(unit, body, &given));
+    let is_refused = slice.as_ref().is_some_and(|slice| slice.is_refused);
     let is_free = slice.as_ref().is_some_and(|slice| slice.computes_floats)
         && (options.reassociate || options.contraction);
     // An inspection executes a part of the body only.
-    let inspects = slice.is_some() && prelude.variables.is_empty() && !in_parts && !is_free;
+    let inspects = slice.is_some() && prelude.variables.is_empty() && !in_parts && !is_free && !is_refused;
     let (changing, unplaced) = (changing.first, changing.unplaced);
     let ((verdict, check), reason) = if let Some(reason) = changing.clone().filter(|_| !unplaced.is_empty()) {
         // Nothing but an inspection sees whether such stores leave the bounds alone.
@@ -496,6 +503,7 @@ fn attempt_with(
         invariants: accesses.invariants,
         invariant_places: accesses.invariant_places,
         prelude,
+        private: accesses.private,
         bases: accesses.bases,
         sites: accesses.sites,
         site_of: accesses.site_of,
@@ -508,7 +516,7 @@ fn attempt_with(
         assumptions: accesses.assumptions,
         asserted: unit.wish(l).is_some(),
         may_abort: accesses.may_abort,
-        cuda_exact: true,
+        cuda_exact: !accesses.calls_libm,
         work: accesses.work.max(1),
         touches: accesses.touches,
     };

@@ -342,6 +342,38 @@ __PG_DEFINE_DYNAMIC_ACCESS(u64, __pg_w64)
 __PG_DEFINE_DYNAMIC_ACCESS(f32, __pg_f32)
 __PG_DEFINE_DYNAMIC_ACCESS(f64, __pg_f64)
 
+/* Memory that an iteration has for itself, as an offset into it: what speculation has made up must not lead beyond it. */
+#define __PG_DEFINE_OWN_ACCESS(name, type, nan)                                                                        \
+  __PG_FN type __pg_own_ld_##name(struct __pg_ctx *c, const __pg_u64 *array, __pg_u64 size, __pg_u64 at)               \
+  {                                                                                                                    \
+    if (at > size - sizeof(type)) {                                                                                    \
+      c->fail |= PG_FAIL_RANGE;                                                                                        \
+      return (type)0;                                                                                                  \
+    }                                                                                                                  \
+    return *(const type *)((const char *)array + at);                                                                  \
+  }                                                                                                                    \
+  __PG_FN void __pg_own_st_##name(struct __pg_ctx *c, __pg_u64 *array, __pg_u64 size, __pg_u64 at, type value)         \
+  {                                                                                                                    \
+    if (at > size - sizeof(type))                                                                                      \
+      c->fail |= PG_FAIL_RANGE;                                                                                        \
+    else {                                                                                                             \
+      /* Another member of a union may read its bits. */                                                               \
+      if (nan)                                                                                                         \
+        c->fail |= PG_FAIL_NAN;                                                                                        \
+      *(type *)((char *)array + at) = value;                                                                           \
+    }                                                                                                                  \
+  }
+__PG_DEFINE_OWN_ACCESS(i8, __pg_i8, 0)
+__PG_DEFINE_OWN_ACCESS(u8, __pg_u8, 0)
+__PG_DEFINE_OWN_ACCESS(i16, __pg_i16, 0)
+__PG_DEFINE_OWN_ACCESS(u16, __pg_u16, 0)
+__PG_DEFINE_OWN_ACCESS(i32, __pg_i32, 0)
+__PG_DEFINE_OWN_ACCESS(u32, __pg_w32, 0)
+__PG_DEFINE_OWN_ACCESS(i64, __pg_m64, 0)
+__PG_DEFINE_OWN_ACCESS(u64, __pg_w64, 0)
+__PG_DEFINE_OWN_ACCESS(f32, __pg_f32, __PG_IS_FOREIGN_NAN(value))
+__PG_DEFINE_OWN_ACCESS(f64, __pg_f64, __PG_IS_FOREIGN_NAN(value))
+
 /* Updates in one piece. In the write log stands PG_UPDATED instead of an iteration: updates of one kind don't conflict with
  * each other, but with everything else. */
 __PG_SHARED_FN void __pg_log_update(struct __pg_ctx *c, const struct __pg_view *v, __pg_u64 address, __pg_u32 width, __pg_u32 mark)

@@ -171,13 +171,13 @@ impl Engine {
     }
 
     /// A loop is entered. True: it is complete, and the entry's results are the scalars after it. False: nothing has
-    /// happened.
+    /// happened. `errno` is the program's.
     ///
     /// # Safety
     /// `the_loop` is a loop of a loaded object, and `entry` was filled in by its generated code and is alive.
-    pub unsafe fn enter(&self, the_loop: &Loop, entry: &mut Entry) -> bool {
+    pub unsafe fn enter(&self, the_loop: &Loop, entry: &mut Entry, errno: &mut i32) -> bool {
         // SAFETY: promised by the caller.
-        unsafe { self.enter_elsewhere(the_loop, entry) || self.run_in_order(the_loop, entry) }
+        unsafe { self.enter_elsewhere(the_loop, entry, errno) || self.run_in_order(the_loop, entry, errno) }
     }
 
     /// A loop that runs nowhere else, on the calling thread: only where the order of the iterations is part of a result,
@@ -185,7 +185,7 @@ impl Engine {
     ///
     /// # Safety
     /// As for [`Engine::enter`].
-    unsafe fn run_in_order(&self, the_loop: &Loop, entry: &mut Entry) -> bool {
+    unsafe fn run_in_order(&self, the_loop: &Loop, entry: &mut Entry, errno: &mut i32) -> bool {
         // SAFETY: info is static data of a loaded object.
         let Some(info) = (unsafe { entry.info.as_ref::<'static>() }) else { return false };
         if info.abi != PG_ABI_VERSION {
@@ -197,7 +197,7 @@ impl Engine {
             }
             return false;
         }
-        let mut fp = FloatingPoint::enter();
+        let mut fp = FloatingPoint::enter(*errno);
         // What a store may change here, the body takes for constant.
         // SAFETY: promised by the caller, here and below.
         match unsafe { predicate::prove(info, entry) } {
@@ -209,6 +209,7 @@ impl Engine {
         let mut running = parts::Running::new(info, unsafe { entry.results(info) });
         // SAFETY: as above; all iterations in source order, as the program would run them.
         fp.program(|| unsafe { running.run(info, entry, 0, entry.trip[0]) });
+        *errno = fp.errno();
         let results = running.results();
         // SAFETY: the entry's results have as many elements.
         unsafe { std::ptr::copy_nonoverlapping(results.as_ptr(), entry.results, results.len()) };
@@ -219,7 +220,7 @@ impl Engine {
     ///
     /// # Safety
     /// As for [`Engine::enter`].
-    unsafe fn enter_elsewhere(&self, the_loop: &Loop, entry: &mut Entry) -> bool {
+    unsafe fn enter_elsewhere(&self, the_loop: &Loop, entry: &mut Entry, errno: &mut i32) -> bool {
         if !self.serves() || std::process::id() != self.process || cmt::leaving() || self.in_signal_handler()
         {
             return false;
@@ -242,11 +243,14 @@ impl Engine {
             entry,
             history: *lock(&self.histories).entry(key).or_default(),
             record: if self.trace.enabled() { Record::new(info) } else { Record::default() },
-            fp: FloatingPoint::enter(),
+            fp: FloatingPoint::enter(*errno),
             iterations: 0,
         };
         // SAFETY: promised by the caller.
         let result = unsafe { self.decide(&mut visit) };
+        if result.is_ok() {
+            *errno = visit.fp.errno();
+        }
         lock(&self.histories).insert(key, visit.history);
         if self.trace.enabled() {
             if let Err(why) = &result {
@@ -659,7 +663,10 @@ impl Engine {
             let raised = unsafe {
                 threads::run_in_place(&self.pool, info, entry, share, self.config.threads, &mut results)
             };
-            visit.fp.add(raised);
+            visit.fp.add(raised.flags);
+            if let Some(errno) = raised.errno.value() {
+                visit.fp.fail(errno);
+            }
             visit.record.execute_ns = started.elapsed().as_nanos() as u64;
             visit.history.way_took(Way::InPlace, (trip - first) as u64 * inner, visit.record.execute_ns);
         }

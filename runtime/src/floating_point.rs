@@ -1,9 +1,11 @@
 //! The calling thread's floating-point environment: whether loops may run elsewhere under it, and keeping its sticky
-//! exception flags exactly as the program's own arithmetic would leave them.
+//! exception flags exactly as the program's own arithmetic would leave them; `errno` with them, which the same functions set.
 //!
 //! The runtime computes with floating-point numbers too (times, estimates). [`FloatingPoint`] keeps that out of the
 //! program's flags: code of the program runs inside [`FloatingPoint::program`], everything else leaves no trace. Nothing
 //! here ever changes rounding or masks, or flushing on the program's own thread.
+
+use crate::errno;
 
 /// MXCSR and x87 control word as a program finds them.
 const DEFAULT_MXCSR: u32 = 0x1f80;
@@ -77,19 +79,30 @@ impl Flushing {
 #[derive(Debug)]
 pub struct FloatingPoint {
     flags: u32,
+    errno: i32,
 }
 
 impl FloatingPoint {
-    /// Takes over from the program.
-    pub fn enter() -> FloatingPoint {
-        FloatingPoint { flags: read_mxcsr() & STICKY }
+    /// Takes over from the program, whose `errno` is this.
+    pub fn enter(errno: i32) -> FloatingPoint {
+        FloatingPoint { flags: read_mxcsr() & STICKY, errno }
     }
-    /// Runs code of the program: the flags that it raises are the program's.
+    /// Runs code of the program: the flags that it raises are the program's, and so is the `errno` that it leaves.
     pub fn program<T>(&mut self, work: impl FnOnce() -> T) -> T {
         write_sticky(self.flags);
+        errno::set(self.errno);
         let result = work();
+        self.errno = errno::get();
         self.flags |= read_mxcsr() & STICKY;
         result
+    }
+    /// The program's `errno`.
+    pub fn errno(&self) -> i32 {
+        self.errno
+    }
+    /// Other threads' last failing call on the program's behalf has left this.
+    pub fn fail(&mut self, errno: i32) {
+        self.errno = errno;
     }
     /// Adds flags that other threads raised on the program's behalf.
     pub fn add(&mut self, flags: u32) {
@@ -131,7 +144,7 @@ mod tests {
         assert!(is_default());
         let raised = raised_by(|| {
             {
-                let mut fp = FloatingPoint::enter();
+                let mut fp = FloatingPoint::enter(0);
                 black_box(black_box(1.0f64) / black_box(3.0));
                 fp.program(|| black_box(black_box(1.0f64) / black_box(0.0)));
                 black_box(black_box(1.0f64) / black_box(3.0));

@@ -1,13 +1,14 @@
 //! The run-time half of Paragon. Objects that `paragon-cc` made load this library at the first loop worth it and call
 //! [`__pg_rt_attach`]; the table that it returns is all they know. Start reading at [`entry`].
 //!
-//! Promises to the program: no panic leaves this library, `errno` is preserved, nothing is printed unless the user
+//! Promises to the program: no panic leaves this library, `errno` is what the program's own code would have left, nothing is printed unless the user
 //! should mend something, and whatever goes wrong here, the loop runs as it stood.
 
 pub mod abi;
 pub mod config;
 pub mod device;
 pub mod entry;
+pub mod errno;
 pub mod floating_point;
 pub mod history;
 pub mod memory;
@@ -28,19 +29,22 @@ static BROKEN: AtomicBool = AtomicBool::new(false);
 
 /// Runs `work` with `errno` preserved and panics turned into `otherwise`.
 fn guarded<T>(otherwise: T, work: impl FnOnce() -> T) -> T {
-    // SAFETY: errno is this thread's own variable.
-    let errno = unsafe { *libc::__errno_location() };
+    guarded_but_for_errno(otherwise, |_| work())
+}
+
+/// The same for `work` that may change the program's `errno`, which it is given.
+fn guarded_but_for_errno<T>(otherwise: T, work: impl FnOnce(&mut c_int) -> T) -> T {
+    let mut errno = errno::get();
     let result = if BROKEN.load(Ordering::Relaxed) {
         otherwise
     } else {
-        catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
+        catch_unwind(AssertUnwindSafe(|| work(&mut errno))).unwrap_or_else(|_| {
             BROKEN.store(true, Ordering::Relaxed);
             trace::complain("paragon: internal error; loops run as they stood from now on");
             otherwise
         })
     };
-    // SAFETY: as above.
-    unsafe { *libc::__errno_location() = errno };
+    errno::set(errno);
     result
 }
 
@@ -71,19 +75,19 @@ impl Drop for NotCancelled {
 
 extern "C" fn enter(the_loop: *mut Loop, loop_entry: *mut Entry) -> c_int {
     let _whole = NotCancelled::new();
-    guarded(0, || {
+    guarded_but_for_errno(0, |errno| {
         // SAFETY: generated code passes its static loop and an entry on its stack.
         let (Some(the_loop), Some(loop_entry)) = (unsafe { (the_loop.as_ref(), loop_entry.as_mut()) }) else {
             return 0;
         };
         // SAFETY: as above.
-        ENGINE.get().is_some_and(|engine| unsafe { engine.enter(the_loop, loop_entry) }).into()
+        ENGINE.get().is_some_and(|engine| unsafe { engine.enter(the_loop, loop_entry, errno) }).into()
     })
 }
 
 extern "C" fn start(the_loop: *mut Loop, numbers: *mut Value) -> c_int {
     let _whole = NotCancelled::new();
-    guarded(0, || {
+    guarded_but_for_errno(0, |errno| {
         // SAFETY: generated code passes its static loop, whose facts are static, too.
         let Some((the_loop, info)) =
             (unsafe { the_loop.as_ref().and_then(|the_loop| Some((the_loop, the_loop.info.as_ref()?))) })
@@ -100,7 +104,7 @@ extern "C" fn start(the_loop: *mut Loop, numbers: *mut Value) -> c_int {
         };
         let mut entry = prepared.entry(info, numbers);
         // SAFETY: as above; the entry's tables outlive the call.
-        let done = unsafe { engine.enter(the_loop, &mut entry) };
+        let done = unsafe { engine.enter(the_loop, &mut entry, errno) };
         if done {
             prepared.conclude(info, numbers);
         }

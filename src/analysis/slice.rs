@@ -10,22 +10,29 @@
 //! bounds or bases were read from.
 
 use crate::c::hir::*;
+use crate::loops::libm;
 use crate::loops::nest;
 use crate::loops::plan::{Inspection, Pair, Site, SiteId};
+use crate::loops::private;
 use crate::loops::scalars::is_scalar;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The slice of `body` for the accesses of `pairs` and the stores of `watched`. `sites`, `site_of` and `invariant_places` are
-/// those of the plan.
-pub fn find(
-    unit: &TranslationUnit,
-    body: &Stmt,
-    pairs: &[Pair],
-    watched: &BTreeSet<SiteId>,
-    sites: &[Site],
-    site_of: &BTreeMap<PlaceId, (Option<SiteId>, Option<SiteId>)>,
-    invariant_places: &BTreeMap<PlaceId, usize>,
-) -> Inspection {
+/// What the slice of a body is made from; see the plan, where each of these comes to.
+#[allow(missing_docs)]
+pub struct Given<'a> {
+    /// The pairs whose accesses' addresses are wanted.
+    pub pairs: &'a [Pair],
+    /// Further stores whose addresses are.
+    pub watched: &'a BTreeSet<SiteId>,
+    pub sites: &'a [Site],
+    pub site_of: &'a BTreeMap<PlaceId, (Option<SiteId>, Option<SiteId>)>,
+    pub invariant_places: &'a BTreeMap<PlaceId, usize>,
+    pub private: &'a private::Objects,
+}
+
+/// The slice of `body` for the accesses of pairs and for stores that are watched.
+pub fn find(unit: &TranslationUnit, body: &Stmt, given: &Given) -> Inspection {
+    let Given { pairs, watched, sites, site_of, invariant_places, private } = *given;
     let meeting: BTreeSet<SiteId> = pairs.iter().flat_map(|pair| [pair.a, pair.b]).collect();
     let meets =
         |site: &Option<SiteId>| site.is_some_and(|site| meeting.contains(&site) || watched.contains(&site));
@@ -34,6 +41,7 @@ pub fn find(
     let mut slice = Slice {
         unit,
         invariant_places,
+        private,
         touched: touched.collect(),
         found: Inspection {
             changing: watched.difference(&meeting).copied().collect(),
@@ -62,6 +70,7 @@ pub fn find(
 struct Slice<'a> {
     unit: &'a TranslationUnit,
     invariant_places: &'a BTreeMap<PlaceId, usize>,
+    private: &'a private::Objects,
     /// The places whose addresses are wanted.
     touched: BTreeSet<PlaceId>,
     found: Inspection,
@@ -101,8 +110,12 @@ impl Slice<'_> {
         nest::expressions(e, &mut |e| {
             self.found.computes_floats |= matches!(e.kind, ExprKind::Binary(..) | ExprKind::Call { .. })
                 && self.unit.types.as_float(e.ty.ty).is_some();
+            // What an inspection calls would leave its traces twice: in errno, say.
+            self.found.is_refused |= libm::is_call(self.unit, e);
             let Some((place, true, _)) = nest::accessed_place(e) else { return };
-            if let Some(v) = is_scalar(self.unit, place) {
+            if private::object(&self.unit.types, self.private, place).is_some() {
+                self.found.is_refused = true;
+            } else if let Some(v) = is_scalar(self.unit, place) {
                 self.found.variables.insert(v);
             } else if let Some(number) = self.invariant_places.get(&place.id) {
                 self.found.invariants.insert(*number);
@@ -143,6 +156,9 @@ impl Slice<'_> {
                     self.need(e);
                 }
                 self.close_expression(e);
+            }
+            StmtKind::Declare { init: Some(Init::Members(list)), .. } => {
+                list.iter().for_each(|(_, e)| self.close_expression(e));
             }
             StmtKind::If { cond, then, otherwise } => {
                 let arms = || std::iter::once(then).chain(otherwise);

@@ -110,7 +110,7 @@ impl Printer<'_> {
                 let init = match init {
                     None => String::new(),
                     Some(Init::Scalar(expr)) => format!(" = {}", self.expr(expr)),
-                    Some(Init::Aggregate) => " = {...}".to_owned(),
+                    Some(Init::Members(_) | Init::Aggregate) => " = {...}".to_owned(),
                 };
                 self.line(depth, &format!("let {}{init}", self.declared(*var)));
             }

@@ -12,7 +12,7 @@
 //! here at all: it is listed in [`TranslationUnit::refused`] with the reason and compiled as it stood.
 
 use super::pragma::{Pragma, Wish};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// Index of a [`TypeKind`] in [`Types`].
@@ -491,7 +491,10 @@ pub struct Stmt {
 pub enum Init {
     /// A scalar's initial value, converted to its type.
     Scalar(Expr),
-    /// A braced or string initialiser of an aggregate. It may evaluate anything.
+    /// Braces that give values to scalars of an aggregate: byte offsets, and values converted to the scalars' types. All other
+    /// scalars are zero. In which order the values are evaluated, C doesn't say.
+    Members(Vec<(u64, Expr)>),
+    /// Another braced or string initialiser of an aggregate. It may evaluate anything.
     Aggregate,
 }
 
@@ -648,6 +651,8 @@ pub struct TranslationUnit {
     pub pragmas: Vec<Pragma>,
     /// Of each loop: places in memory at addresses that it doesn't change, and that it assigns (`loops::cells`).
     pub cells: BTreeMap<LoopId, Vec<Cell>>,
+    /// Functions and objects for which something else may stand in: declared as weak, an alias, or with a name for the linker.
+    pub replaceable: BTreeSet<VarId>,
     /// See [`super::pragma::bound_keywords`].
     pub bound_keywords: Vec<u32>,
     /// Identities of places and loops from these numbers on are free.

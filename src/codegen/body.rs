@@ -9,7 +9,9 @@
 use super::types::{self, Scalar, scalar};
 use crate::c::constant::fold;
 use crate::c::hir::*;
+use crate::loops::access::exact_function;
 use crate::loops::plan::*;
+use crate::loops::private;
 use crate::loops::scalars::is_scalar;
 use crate::loops::updates;
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,6 +25,8 @@ pub const MACROS_DIRECT: &str = "\
 #define __PG_LDX(t, l, a) __pg_get_##t(a)
 #define __PG_STX(t, a, v) __pg_set_##t(a, v)
 #define __PG_UPX(t, op, a, v) __pg_set_##t(a, __PG_##op(__pg_get_##t(a), v))
+#define __PG_OWN_LD(t, array, size, at) __pg_get_##t((const char *)(array) + (at))
+#define __PG_OWN_ST(t, array, size, at, v) __pg_set_##t((char *)(array) + (at), v)
 #define __PG_DIV(t, a, b) ((a) / (b))
 #define __PG_REM(t, a, b) ((a) % (b))
 #define __PG_TO(t, type, x) ((type)(x))
@@ -40,6 +44,8 @@ pub const MACROS_DEVICE: &str = "\
 #define __PG_LDX(t, l, a) __pg_ldx_##t(&__pg_c, l, a)
 #define __PG_STX(t, a, v) __pg_stx_##t(&__pg_c, a, v)
 #define __PG_UPX(t, op, a, v) __pg_update_anywhere(&__pg_c, a, sizeof(__pg_##t), PG_##op, v)
+#define __PG_OWN_LD(t, array, size, at) __pg_own_ld_##t(&__pg_c, array, size, at)
+#define __PG_OWN_ST(t, array, size, at, v) __pg_own_st_##t(&__pg_c, array, size, at, v)
 #define __PG_DIV(t, a, b) __pg_div_##t(&__pg_c, a, b)
 #define __PG_REM(t, a, b) __pg_rem_##t(&__pg_c, a, b)
 #define __PG_TO(t, type, x) ((type)__pg_f2##t(&__pg_c, x))
@@ -92,6 +98,8 @@ pub const MACROS_END: &str = "\
 #undef __PG_LDX
 #undef __PG_STX
 #undef __PG_UPX
+#undef __PG_OWN_LD
+#undef __PG_OWN_ST
 #undef __PG_DIV
 #undef __PG_REM
 #undef __PG_TO
@@ -168,6 +176,12 @@ pub fn print(unit: &TranslationUnit, plan: &LoopPlan, body: &Stmt, purpose: Purp
     if printer.labels.get(&innermost) == Some(&true) {
         out.push_str(&format!("__pg_continue_{}: ;\n", innermost.0));
     }
+    if !plan.private.is_empty() && !matches!(purpose, Purpose::Inspection(_)) {
+        // In a block of its own, so that the compiler knows how long they live.
+        let declare =
+            |(v, size): (&VarId, &u64)| format!("__pg_u64 {}[{}];\n", variable(*v), size.div_ceil(8));
+        out = format!("{{\n{}{out}}}\n", plan.private.iter().map(declare).collect::<String>());
+    }
     Ok(Body { text: out, prelude, locals: printer.locals })
 }
 
@@ -205,12 +219,15 @@ impl<'a> Printer<'a> {
         name
     }
 
-    /// The address of a place in memory.
+    /// The address of a place in memory; of one in the iteration's own memory the offset.
     pub fn address(&mut self, place: &Place, out: &mut String) -> Printed<String> {
         match &place.kind {
             PlaceKind::Var(v) => {
                 if is_scalar(self.unit, place).is_some() {
                     return Err("the address of a variable".into());
+                }
+                if self.plan.private.contains_key(v) {
+                    return Ok("(__pg_u64)0".into());
                 }
                 Ok(format!("__pg_o{}", v.0))
             }
@@ -222,6 +239,50 @@ impl<'a> Printer<'a> {
             PlaceKind::Field { .. } => Err("a bit-field".into()),
             PlaceKind::Opaque(what) => Err((*what).into()),
         }
+    }
+
+    /// The object of the iteration's own that a place is part of.
+    fn own(&self, place: &Place) -> Option<VarId> {
+        private::object(&self.unit.types, &self.plan.private, place)
+    }
+
+    /// Its name and its size, as the macros take them.
+    fn own_memory(&self, v: VarId) -> String {
+        format!("{}, {}", variable(v), self.plan.private[&v])
+    }
+
+    /// Memory of the iteration's own gets its first values.
+    fn own_values(&mut self, v: VarId, init: &Init, out: &mut String) -> Printed<()> {
+        let one;
+        let list: &[(u64, Expr)] = match init {
+            Init::Scalar(value) => {
+                one = [(0, value.clone())];
+                &one
+            }
+            Init::Members(list) => list,
+            Init::Aggregate => return Err("an aggregate".into()),
+        };
+        let mut covered = 0;
+        let mut stores = String::new();
+        for (at, value) in list {
+            let text = self.value(value, &mut stores)?;
+            let kind = self.scalar(value.ty)?;
+            let memory = self.own_memory(v);
+            stores.push_str(&format!("__PG_OWN_ST({}, {memory}, {at}u, {text});\n", kind.suffix()));
+            covered += self.unit.types.size_of(value.ty.ty).unwrap_or(0);
+        }
+        if matches!(self.purpose, Purpose::Inspection(_)) {
+            return Ok(());
+        }
+        if covered < self.plan.private[&v] {
+            let (name, words) = (variable(v), self.plan.private[&v].div_ceil(8));
+            let word = "__pg_word";
+            out.push_str(&format!(
+                "{{ int {word}; for ({word} = 0; {word} < {words}; {word}++) {name}[{word}] = 0; }}\n"
+            ));
+        }
+        out.push_str(&stores);
+        Ok(())
     }
 
     fn load(&mut self, place: &Place, out: &mut String) -> Printed<String> {
@@ -242,6 +303,13 @@ impl<'a> Printer<'a> {
         let kind = self.scalar(place.ty)?;
         if matches!(self.purpose, Purpose::Entry) {
             return Ok(format!("__pg_get_{}({address})", kind.suffix()));
+        }
+        if let Some(v) = self.own(place) {
+            // No inspection needs what is there.
+            return Ok(match self.purpose {
+                Purpose::Inspection(_) => format!("(({})0)", kind.name()),
+                _ => format!("__PG_OWN_LD({}, {}, {address})", kind.suffix(), self.own_memory(v)),
+            });
         }
         let id = self.plan.site_of.get(&place.id).and_then(|s| s.0).ok_or("a load that was not analysed")?;
         let site = &self.plan.sites[id.0 as usize];
@@ -279,6 +347,13 @@ impl<'a> Printer<'a> {
 
     fn store_at(&self, place: &Place, address: &str, value: &str, out: &mut String) -> Printed<()> {
         let kind = self.scalar(place.ty)?;
+        if let Some(v) = self.own(place) {
+            if !matches!(self.purpose, Purpose::Inspection(_)) {
+                let memory = self.own_memory(v);
+                out.push_str(&format!("__PG_OWN_ST({}, {memory}, {address}, {value});\n", kind.suffix()));
+            }
+            return Ok(());
+        }
         let id = self.plan.site_of.get(&place.id).and_then(|s| s.1).ok_or("a store that was not analysed")?;
         let site = &self.plan.sites[id.0 as usize];
         if let Purpose::Inspection(slice) = self.purpose {
@@ -530,6 +605,10 @@ impl<'a> Printer<'a> {
                     }
                     texts.push(self.value(argument, out)?);
                 }
+                if matches!(self.purpose, Purpose::Inspection(_)) && exact_function(&name).is_none() {
+                    // No address follows from it.
+                    return Ok(format!("(({})0)", kind.name()));
+                }
                 if name == "sqrt" || name == "sqrtf" {
                     return Ok(format!("__PG_SQRT({}, {name}, {})", kind.suffix(), texts.join(", ")));
                 }
@@ -683,6 +762,11 @@ impl<'a> Printer<'a> {
                     out.push_str(&format!("(void)({text});\n"));
                 }
             }
+            StmtKind::Declare { var, init } if self.plan.private.contains_key(var) => {
+                if let Some(init) = init {
+                    self.own_values(*var, init, out)?;
+                }
+            }
             StmtKind::Declare { var, init } => {
                 self.declare(*var)?;
                 match init {
@@ -690,7 +774,7 @@ impl<'a> Printer<'a> {
                         let text = self.value(e, out)?;
                         out.push_str(&format!("{} = {text};\n", variable(*var)));
                     }
-                    Some(Init::Aggregate) => return Err("an aggregate".into()),
+                    Some(Init::Members(_) | Init::Aggregate) => return Err("an aggregate".into()),
                     None => {}
                 }
             }

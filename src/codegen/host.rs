@@ -11,6 +11,7 @@ use crate::c::hir::*;
 use crate::loops::nest;
 use crate::loops::options::CodegenOptions;
 use crate::loops::plan::*;
+use crate::loops::private;
 use crate::loops::scalars::is_scalar;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -186,6 +187,7 @@ pub fn loop_code(
     nest::all_expressions(&innermost.body, &mut |e| {
         if let ExprKind::AddressOf(p) = &e.kind
             && let Some(v) = nest::root_variable(p)
+            && !plan.private.contains_key(&v)
         {
             objects.insert(v);
         }
@@ -988,6 +990,7 @@ impl Emitter<'_> {
             // What stands elsewhere, in a function that is called, may use tags that have no meaning here.
             if let Some((p, ..)) = nest::accessed_place(e)
                 && (whole.start..whole.end).contains(&p.span.start)
+                && private::object(&unit.types, &plan.private, p).is_none()
             {
                 fields(p);
             }

@@ -450,12 +450,19 @@ fn read(command: &[OsString], invocation: &mut Invocation) -> Result<(), String>
                     || plain_value.ends_with("199409");
             }
             Licence => match text {
+                _ if text.starts_with("-fno-builtin") => {
+                    let name = plain_value.trim_start_matches('-');
+                    invocation.analysis.not_builtin.push(name.to_owned());
+                }
+                "-ffinite-math-only" => invocation.analysis.approximates = true,
                 "-ffast-math" => {
+                    invocation.analysis.approximates = true;
                     invocation.analysis.reassociate = true;
                     invocation.analysis.device_math = true;
                 }
                 "-fassociative-math" | "-funsafe-math-optimizations" => {
-                    invocation.analysis.reassociate = true
+                    invocation.analysis.approximates = true;
+                    invocation.analysis.reassociate = true;
                 }
                 "-fno-fast-math" => {
                     invocation.analysis.reassociate = owns("-fparagon-reassoc");
@@ -486,6 +493,8 @@ fn read(command: &[OsString], invocation: &mut Invocation) -> Result<(), String>
     // Of several levels the last one counts, so `-Ofast` grants its licences only here.
     invocation.analysis.reassociate |= fast_level;
     invocation.analysis.device_math |= fast_level;
+    invocation.analysis.approximates |= fast_level;
+    invocation.analysis.strict_c90 = strict_standard && invocation.dialect.gnu89_inline;
     invocation.analysis.strict_aliasing = strict_aliasing.unwrap_or(strict_level);
     // gcc's strictly conforming standards contract nothing; its GNU standards do.
     invocation.analysis.contraction = fused && !contract_off.unwrap_or(strict_standard);

@@ -9,10 +9,12 @@ mod movement;
 use super::carried::Prelude;
 use super::counted::{Control, Counted, Stride};
 use super::inline;
+use super::libm;
 use super::linear::{self, Linear, constant};
 use super::nest;
 use super::options::AnalysisOptions;
 use super::plan::*;
+use super::private;
 use super::reason::{Advice, Kind, Reason};
 use super::scalars::{is_scalar, same, same_place};
 use crate::c::hir::*;
@@ -78,6 +80,12 @@ pub struct Accesses<'a> {
     /// What inner loops move: see [`movement::Movements`].
     moved_inside: BTreeMap<(LoopId, VarId), (Bound, Bound)>,
     assignments: BTreeMap<VarId, usize>,
+    /// See [`LoopPlan`].
+    pub private: private::Objects,
+    /// Calls of functions that only the host's libm answers, with their lines.
+    libm: Vec<(libm::Function, Vec<Expr>, u32)>,
+    /// Whether there are any.
+    pub calls_libm: bool,
     /// Results, as in [`LoopPlan`].
     pub bases: Vec<Base>,
     /// See [`LoopPlan`].
@@ -124,6 +132,9 @@ pub struct Accesses<'a> {
 
 /// Functions of libm whose results IEEE 754 or their definition fixes.
 const EXACT_FUNCTIONS: [&str; 6] = ["sqrt", "fabs", "floor", "ceil", "trunc", "copysign"];
+
+/// Operations that a call of another function of libm is taken for.
+const LIBM_WORK: u64 = 40;
 
 /// Whether `name` computes the same bits everywhere, and whether it may set errno.
 pub fn exact_function(name: &str) -> Option<bool> {
@@ -192,6 +203,9 @@ impl<'a> Accesses<'a> {
             written,
             definitions: BTreeMap::new(),
             assignments,
+            private: private::find(unit, body)?,
+            libm: Vec::new(),
+            calls_libm: false,
             bases: Vec::new(),
             sites: Vec::new(),
             forms: Vec::new(),
@@ -217,6 +231,11 @@ impl<'a> Accesses<'a> {
             fusable: Vec::new(),
             products: if options.contraction { products(unit, whole) } else { BTreeSet::new() },
         };
+        if options.contraction {
+            // Memory of its own is a variable to the compiler like any other: what is stored there may be fused with what it is
+            // loaded for.
+            accesses.products.extend(accesses.private.keys());
+        }
         for head in heads {
             // Bounds are read at entry by the program itself, so they may read memory, which is then pinned.
             let is_set = head.control.is_none_or(|own| head.starts.iter().any(|start| start.var == own.var));
@@ -244,7 +263,12 @@ impl<'a> Accesses<'a> {
         // All iterations but the first ones come there.
         accesses.sites.iter_mut().for_each(|site| site.unconditional = true);
         accesses.statement(body)?;
-        Ok(accesses)
+        accesses.calls_libm = !accesses.libm.is_empty();
+        accesses.check_libm(body, prelude)?;
+        match private::unwritten(unit, &accesses.private, body) {
+            Some(why) => Err(why),
+            None => Ok(accesses),
+        }
     }
 
     /// Finds the scalars that every iteration moves by the same amount: one assignment in the whole loop, which nothing can
@@ -794,6 +818,9 @@ impl<'a> Accesses<'a> {
     /// A place in memory whose value at entry stands for all iterations: a global that the loop does not assign by name, or
     /// memory at an address that does not change, read unconditionally. It becomes an invariant and is pinned.
     fn invariant_load(&mut self, place: &Place) -> Option<usize> {
+        if self.own(place).is_some() {
+            return None;
+        }
         let root = nest::root_variable(place);
         if root.is_some_and(|v| self.written.contains(&v) || self.unit.var(v).storage == Storage::ThreadLocal)
         {
@@ -917,6 +944,9 @@ impl<'a> Accesses<'a> {
     /// Base and byte offset of an object.
     fn location(&mut self, place: &Place, depth: usize) -> Result<(BaseId, Option<Linear>), Refused> {
         match &place.kind {
+            PlaceKind::Var(v) if self.private.contains_key(v) => {
+                Err(format!("it uses the address of its local variable {}", self.unit.var(*v).name).into())
+            }
             PlaceKind::Var(v) => {
                 if self.unit.var(*v).storage == Storage::ThreadLocal {
                     let name = &self.unit.var(*v).name;
@@ -957,8 +987,42 @@ impl<'a> Accesses<'a> {
         }
     }
 
+    /// The object of the iteration's own that a place is part of.
+    fn own(&self, place: &Place) -> Option<VarId> {
+        private::object(&self.unit.types, &self.private, place)
+    }
+
+    /// An access of memory that each iteration has for itself.
+    fn own_access(&mut self, place: &Place) -> Result<(), Refused> {
+        self.supported(place)?;
+        let width = u64::from(self.width(place)?);
+        let Some(part) = private::part(&self.unit.types, place) else { return Ok(()) };
+        let line = place.span.line;
+        let mut outer = place;
+        while let PlaceKind::Field { base, .. } = &outer.kind {
+            self.supported(outer)?;
+            if outer.ty.quals.is_volatile || base.ty.quals.is_volatile || base.ty.quals.is_atomic {
+                let text = format!("it accesses volatile or atomic memory in line {line}");
+                return Err(Reason::new(Kind::VolatileAccess, text));
+            }
+            outer = base;
+        }
+        // Elsewhere it could lie across words.
+        let aligned = part.constant.is_some_and(|at| at.rem_euclid(width as i64) == 0)
+            && part.indices.iter().all(|(_, stride)| stride % width == 0);
+        if !aligned {
+            let text = format!("it accesses a member of a packed structure in line {line}");
+            return Err(Reason::new(Kind::UnsupportedType, text));
+        }
+        self.work += 2;
+        part.indices.iter().try_for_each(|(index, _)| self.expression(index))
+    }
+
     /// Notes an access of memory.
     fn access(&mut self, place: &Place, reads: bool, writes: bool) -> Result<(), Refused> {
+        if self.own(place).is_some() {
+            return self.own_access(place);
+        }
         self.supported(place)?;
         let width = self.width(place)?;
         // The pointers inside are loaded by themselves.
@@ -1080,6 +1144,11 @@ impl<'a> Accesses<'a> {
                 if is_scalar(self.unit, p).is_some() {
                     return Err(format!("it takes the address of a variable in line {line}").into());
                 }
+                if let Some(v) = self.own(p) {
+                    let name = &self.unit.var(v).name;
+                    let text = format!("it uses the address of its local variable {name} in line {line}");
+                    return Err(Reason::new(Kind::UnsupportedType, text));
+                }
                 self.place_operands(p)?;
                 self.location(p, 0)?;
                 Ok(())
@@ -1140,7 +1209,7 @@ impl<'a> Accesses<'a> {
                     && matches!(op, BinOp::Add | BinOp::Sub)
                     && types.as_float(compute.ty).is_some()
                     && (is_product(self.unit, &self.products, value)
-                        || is_scalar(self.unit, place).is_some_and(|v| self.products.contains(&v)))
+                        || variable_of(self.unit, place).is_some_and(|v| self.products.contains(&v)))
                 {
                     self.in_value_of(place, |s| s.may_fuse(line))?;
                 }
@@ -1174,8 +1243,14 @@ impl<'a> Accesses<'a> {
                 {
                     return Err(reason);
                 }
+                let options = self.options;
+                let asked = libm::called(self.unit, options, callee).filter(|_| !options.approximates);
                 match exact_function(&name) {
                     Some(sets_errno) => self.may_abort |= sets_errno,
+                    None if let Some(function) = asked => {
+                        self.work += LIBM_WORK;
+                        self.libm.push((function, args.clone(), line));
+                    }
                     None => {
                         let text = format!(
                             "it calls {name} in line {line}, whose effects or exact result are not known"
@@ -1188,6 +1263,56 @@ impl<'a> Accesses<'a> {
                 args.iter().try_for_each(|a| self.expression(a))
             }
         }
+    }
+
+    /// Sees to it that all calls of libm are answered by the library, here and in the user's loop.
+    fn check_libm(&self, body: &Stmt, prelude: &Prelude) -> Result<(), Refused> {
+        if self.libm.is_empty() {
+            return Ok(());
+        }
+        let is_zero = |bound: &Bound| linear::as_constant(bound) == Some(0);
+        let moves = |site: &&Site| {
+            let stride = site.affine.as_ref().and_then(|affine| affine.strides.first());
+            !site.is_store && stride.is_some_and(|stride| !is_zero(stride))
+        };
+        let walking: BTreeSet<PlaceId> = self.sites.iter().filter(moves).map(|site| site.place).collect();
+        let mut varying = libm::varying(self.unit, body, &walking);
+        // The first iteration has them from before the loop.
+        varying.retain(|v| !prelude.variables.contains(v));
+        let walk = libm::Walk { unit: self.unit, walking: &walking, varying: &varying };
+        let refused = |text: String| Err(Reason::new(Kind::UnknownCall, text));
+        for (function, args, line) in &self.libm {
+            if !walk.is_asked(*function, args) {
+                let name = function.stem;
+                return refused(format!(
+                    "it calls {name} in line {line} with what the compiler may know: it doesn't always round as the library does"
+                ));
+            }
+        }
+        for (sine, a, line) in self.libm.iter().filter(|(f, ..)| f.stem == "sin") {
+            for (_, b, other) in self.libm.iter().filter(|(f, ..)| f.stem == "cos" && f.kind == sine.kind) {
+                if !self.are_apart(&a[0], &b[0]) {
+                    return refused(format!(
+                        "it calls sin in line {line} and cos in line {other}, perhaps with one value: the compiler may ask \
+                         for both at once"
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether two values are what different arrays hold that the loop doesn't store to, so that no compiler knows them for one.
+    fn are_apart(&self, a: &Expr, b: &Expr) -> bool {
+        let base = |mut e: &Expr| {
+            while let ExprKind::Cast(inner) = &e.kind {
+                e = inner;
+            }
+            let ExprKind::Load(place) = &e.kind else { return None };
+            Some(self.sites[self.site_of.get(&place.id)?.0?.0 as usize].base)
+        };
+        let is_stored = |base: BaseId| self.sites.iter().any(|site| site.is_store && site.base == base);
+        base(a).zip(base(b)).is_some_and(|(a, b)| a != b && !is_stored(a) && !is_stored(b))
     }
 
     /// Walks what a place is assigned.
@@ -1331,11 +1456,7 @@ impl<'a> Accesses<'a> {
                     span: s.span,
                 };
                 if is_scalar(self.unit, &place).is_none() {
-                    let text = format!(
-                        "it has the local variable {} that is no simple number or pointer, or whose address is taken",
-                        variable.name
-                    );
-                    return Err(Reason::new(Kind::UnsupportedType, text));
+                    return self.declare_own(*var, init.as_ref(), s.span);
                 }
                 self.supported(&place)?;
                 self.width(&place)?;
@@ -1345,7 +1466,7 @@ impl<'a> Accesses<'a> {
                         self.set_definition(*var, Some(value));
                         Ok(())
                     }
-                    Some(Init::Aggregate) => {
+                    Some(Init::Members(_) | Init::Aggregate) => {
                         Err(format!("it initialises an aggregate in line {}", s.span.line).into())
                     }
                     None => Ok(()),
@@ -1372,6 +1493,38 @@ impl<'a> Accesses<'a> {
             }
             StmtKind::Loop(l) => self.inner_loop(l),
             _ => Err(format!("it has a statement in line {} that is not supported", s.span.line).into()),
+        }
+    }
+
+    /// Memory of the iteration's own comes into being.
+    fn declare_own(&mut self, v: VarId, init: Option<&Init>, span: Span) -> Result<(), Refused> {
+        let unit = self.unit;
+        let variable = unit.var(v);
+        if !self.private.contains_key(&v) {
+            let text = format!(
+                "it has the local variable {} that is no simple number or pointer, or whose address is taken",
+                variable.name
+            );
+            return Err(Reason::new(Kind::UnsupportedType, text));
+        }
+        let mut one = |ty: QualType, value: &Expr| {
+            let place = Place { id: PlaceId(u32::MAX), kind: PlaceKind::Var(v), ty, span };
+            self.width(&place)?;
+            if value_changes_something(value) {
+                return Err(format!("it initialises {} with side effects", variable.name).into());
+            }
+            self.work += 2;
+            self.full_expression(value)
+        };
+        match init {
+            None => Ok(()),
+            Some(Init::Scalar(value)) => one(variable.ty, value),
+            Some(Init::Members(list)) => list.iter().try_for_each(|(_, value)| one(value.ty, value)),
+            Some(Init::Aggregate) => {
+                let text =
+                    format!("it initialises {} in line {} in an unusual way", variable.name, span.line);
+                Err(text.into())
+            }
         }
     }
 
@@ -1473,6 +1626,12 @@ impl<'a> Accesses<'a> {
     }
 }
 
+fn value_changes_something(e: &Expr) -> bool {
+    let mut found = false;
+    nest::expressions(e, &mut |e| found |= nest::accessed_place(e).is_some_and(|(_, _, writes)| writes));
+    found
+}
+
 /// Whether an expression may be a floating-point product as the compiler sees it: it follows values through variables,
 /// negations and what is chosen by a condition.
 fn is_product(unit: &TranslationUnit, products: &BTreeSet<VarId>, e: &Expr) -> bool {
@@ -1484,9 +1643,23 @@ fn is_product(unit: &TranslationUnit, products: &BTreeSet<VarId>, e: &Expr) -> b
                 inside(a)
             }
             ExprKind::Conditional(_, a, b) => inside(a) || inside(b),
-            ExprKind::Load(place) => is_scalar(unit, place).is_some_and(|v| products.contains(&v)),
+            // Squares are products.
+            ExprKind::Call { callee, .. } => {
+                let name = match callee {
+                    Callee::Named(v) => &unit.var(*v).name,
+                    Callee::Builtin(name) => name,
+                    Callee::Pointer(_) => return false,
+                };
+                name.contains("pow")
+            }
+            ExprKind::Load(place) => variable_of(unit, place).is_some_and(|v| products.contains(&v)),
             _ => false,
         }
+}
+
+/// The scalar that a place is, or the object that it is part of.
+fn variable_of(unit: &TranslationUnit, place: &Place) -> Option<VarId> {
+    is_scalar(unit, place).or_else(|| private::part(&unit.types, place).map(|part| part.var))
 }
 
 /// The scalars that some assignment in a loop gives a product.

@@ -294,7 +294,9 @@ impl<'a> Finder<'a> {
 
     fn place_value(&mut self, place: &Place, at: usize, back: i64) -> Option<Place> {
         let kind = match &place.kind {
-            PlaceKind::Var(v) if is_scalar(self.unit, place).is_none() => PlaceKind::Var(*v),
+            PlaceKind::Var(v) if is_scalar(self.unit, place).is_none() && !self.declared.contains(v) => {
+                PlaceKind::Var(*v)
+            }
             PlaceKind::Deref(e) => PlaceKind::Deref(Box::new(self.value(e, at, back)?)),
             PlaceKind::Field { base, record, field, offset, bits: None } => PlaceKind::Field {
                 base: Box::new(self.place_value(base, at, back)?),

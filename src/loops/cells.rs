@@ -8,7 +8,7 @@
 
 use super::access::describe;
 use super::scalars::{is_scalar, same_place};
-use super::{nest, reductions};
+use super::{nest, private, reductions};
 use crate::c::hir::*;
 use std::collections::BTreeSet;
 
@@ -71,15 +71,21 @@ fn places(unit: &TranslationUnit, l: &LoopStmt) -> Vec<Place> {
     };
     l.cond.iter().chain(&l.step).for_each(|e| nest::expressions(e, &mut note));
     l.init.iter().for_each(|s| nest::all_expressions(s, &mut note));
+    let mut own = BTreeSet::new();
     let mut declared = |s: &Stmt| {
         if let StmtKind::Declare { var, .. } = s.kind {
             written.insert(var);
+            own.insert(var);
         }
     };
     nest::statements(&l.body, &mut declared);
     l.init.iter().for_each(|s| nest::statements(s, &mut declared));
+    // What each iteration has for itself carries nothing.
+    let is_own =
+        |place: &Place| private::part(&unit.types, place).is_some_and(|part| own.contains(&part.var));
     let eligible = |place: &&Place| {
         is_plain_number(unit, place)
+            && !is_own(place)
             && has_fixed_address(unit, place, &written)
             && !in_head.iter().any(|other| is_one(other, place))
     };
@@ -204,6 +210,9 @@ fn statement(s: &mut Stmt, cells: &[Cell]) {
         | StmtKind::Return(Some(e))
         | StmtKind::Declare { init: Some(Init::Scalar(e)), .. } => {
             expression(e, cells);
+        }
+        StmtKind::Declare { init: Some(Init::Members(list)), .. } => {
+            list.iter_mut().for_each(|(_, e)| expression(e, cells));
         }
         StmtKind::Block(list) => list.iter_mut().for_each(|s| statement(s, cells)),
         StmtKind::If { cond, then, otherwise } => {

@@ -10,6 +10,7 @@
 //! caller's scopes. So a function that uses file-scope objects is only taken where their names mean the same. That they are no
 //! macros there is seen when the text is spliced (`driver::splice`).
 
+use super::libm;
 use super::nest;
 use super::options::AnalysisOptions;
 use super::reason::Advice;
@@ -42,6 +43,8 @@ pub fn inline_calls(unit: &mut TranslationUnit, options: &AnalysisOptions) {
             caller: span,
             active: vec![var],
             growth: GROWTH,
+            options,
+            several_errors: false,
         };
         let body = inliner.outside(body);
         unit.functions[caller].body = body;
@@ -113,11 +116,13 @@ pub fn refusal(
             )
     };
     let is_plain_variable = |v: VarId| is_plain(unit.var(v).ty) && !unit.var(v).address_taken;
+    // Whether they can be private to an iteration, `loops::private` sees where they are used.
+    let is_object = |v: VarId| unit.types.size_of(unit.var(v).ty.ty).is_some();
     let no_plain = "a variable of it is no simple number or pointer, or its address is taken";
     let mut found = (!function.params.iter().all(|v| is_plain_variable(*v))).then_some((no_plain, None));
     nest::statements(&function.body, &mut |s| {
         let why = match &s.kind {
-            StmtKind::Declare { var, .. } if !is_plain_variable(*var) => (no_plain, None),
+            StmtKind::Declare { var, .. } if !is_object(*var) => (no_plain, None),
             StmtKind::Switch { .. } | StmtKind::Case { .. } => ("it has a switch", Some(Advice::IfForSwitch)),
             StmtKind::Label { .. } | StmtKind::Goto(_) => ("it jumps", None),
             StmtKind::Opaque(what) => (*what, None),
@@ -203,6 +208,13 @@ enum Meaning {
 
 type Meanings = HashMap<VarId, Meaning>;
 
+/// Calls that may set errno: in one way only, or in several.
+#[derive(Default)]
+struct Errors {
+    roots: usize,
+    libm: usize,
+}
+
 struct Inliner<'a> {
     unit: &'a mut TranslationUnit,
     /// The functions that may be copied.
@@ -214,6 +226,9 @@ struct Inliner<'a> {
     /// The functions that are being copied, the caller first.
     active: Vec<VarId>,
     growth: usize,
+    options: &'a AnalysisOptions,
+    /// Whether several calls of a full expression may set errno: then the last one has to stay the last.
+    several_errors: bool,
 }
 
 impl Inliner<'_> {
@@ -247,7 +262,8 @@ impl Inliner<'_> {
             if let ExprKind::Call { callee: Callee::Named(v), .. } = &e.kind {
                 calls += 1;
                 known &= self.originals.contains_key(v)
-                    || super::access::exact_function(&self.unit.var(*v).name).is_some();
+                    || super::access::exact_function(&self.unit.var(*v).name).is_some()
+                    || libm::called(self.unit, self.options, &Callee::Named(*v)).is_some();
             }
         });
         calls > 0 && known
@@ -286,6 +302,9 @@ impl Inliner<'_> {
                     let alone = is_call(e);
                     self.calls_in(e, alone, &mut out);
                 }
+                StmtKind::Declare { init: Some(Init::Members(list)), .. } => {
+                    list.iter_mut().for_each(|(_, e)| self.calls_in(e, false, &mut out));
+                }
                 StmtKind::Expr(e) => {
                     let alone = match &e.kind {
                         ExprKind::Assign(place, value) => {
@@ -320,7 +339,40 @@ impl Inliner<'_> {
         if changes > usize::from(top) {
             return;
         }
+        let mut errors = Errors::default();
+        nest::expressions(e, &mut |e| {
+            if let ExprKind::Call { callee, .. } = &e.kind {
+                self.count_errors(callee, 0, &mut errors);
+            }
+        });
+        self.several_errors = errors.libm != 0 && errors.libm + errors.roots > 1;
         self.take(e, alone, before);
+    }
+
+    /// Counts the calls that may set errno in a call, what a called function does included.
+    fn count_errors(&self, callee: &Callee, depth: usize, errors: &mut Errors) {
+        let name = match callee {
+            Callee::Named(v) => match self.originals.get(v) {
+                Some(_) if errors.libm > 1 || depth > DEPTH => {
+                    errors.libm = 2;
+                    return;
+                }
+                Some(function) => {
+                    return nest::all_expressions(&function.body, &mut |e| {
+                        if let ExprKind::Call { callee, .. } = &e.kind {
+                            self.count_errors(callee, depth + 1, errors);
+                        }
+                    });
+                }
+                None => &self.unit.var(*v).name,
+            },
+            Callee::Builtin(name) => name,
+            Callee::Pointer(_) => return,
+        };
+        match super::access::exact_function(name) {
+            Some(sets_errno) => errors.roots += usize::from(sets_errno),
+            None => errors.libm += usize::from(libm::called(self.unit, self.options, callee).is_some()),
+        }
     }
 
     fn take(&mut self, e: &mut Expr, alone: bool, before: &mut Vec<Stmt>) {
@@ -379,9 +431,15 @@ impl Inliner<'_> {
                 stores = match callee {
                     Callee::Named(v) => match self.originals.get(v) {
                         Some(function) => self.may_store(function, depth + 1),
-                        None => super::access::exact_function(&self.unit.var(*v).name).is_none(),
+                        None => {
+                            super::access::exact_function(&self.unit.var(*v).name).is_none()
+                                && libm::called(self.unit, self.options, callee).is_none()
+                        }
                     },
-                    Callee::Builtin(name) => super::access::exact_function(name).is_none(),
+                    Callee::Builtin(name) => {
+                        super::access::exact_function(name).is_none()
+                            && libm::called(self.unit, self.options, callee).is_none()
+                    }
                     Callee::Pointer(_) => true,
                 };
             }
@@ -409,7 +467,8 @@ impl Inliner<'_> {
         }
         let mut size = 0;
         nest::all_expressions(&function.body, &mut |_| size += 1);
-        if !alone && self.may_store(function, 0) || size > self.growth.min(LARGEST) {
+        let is_in_order = alone || !self.several_errors;
+        if !alone && self.may_store(function, 0) || !is_in_order || size > self.growth.min(LARGEST) {
             return None;
         }
         self.growth -= size;
@@ -587,6 +646,10 @@ impl Inliner<'_> {
             StmtKind::Declare { var, init } => {
                 let init = init.as_ref().map(|init| match init {
                     Init::Scalar(e) => Init::Scalar(self.copy_expr(e, meanings)),
+                    Init::Members(list) => {
+                        let copies = list.iter().map(|(at, e)| (*at, self.copy_expr(e, meanings)));
+                        Init::Members(copies.collect())
+                    }
                     Init::Aggregate => Init::Aggregate,
                 });
                 StmtKind::Declare { var: self.meaning(*var, meanings), init }

@@ -33,6 +33,7 @@ pub fn direct_expressions(statement: &Stmt) -> Vec<&Expr> {
     match &statement.kind {
         StmtKind::Expr(e) | StmtKind::Return(Some(e)) => vec![e],
         StmtKind::Declare { init: Some(Init::Scalar(e)), .. } => vec![e],
+        StmtKind::Declare { init: Some(Init::Members(list)), .. } => list.iter().map(|(_, e)| e).collect(),
         StmtKind::If { cond, .. } | StmtKind::Switch { cond, .. } => vec![cond],
         StmtKind::Loop(l) => l.cond.iter().chain(l.step.iter()).collect(),
         _ => Vec::new(),
@@ -119,6 +120,9 @@ pub fn unconditional_updates<'a>(s: &'a Stmt, out: &mut Vec<&'a Expr>) {
         StmtKind::Expr(e)
         | StmtKind::Declare { init: Some(Init::Scalar(e)), .. }
         | StmtKind::If { cond: e, .. } => unconditional_parts(e, out),
+        StmtKind::Declare { init: Some(Init::Members(list)), .. } => {
+            list.iter().for_each(|(_, e)| unconditional_parts(e, out));
+        }
         _ => {}
     }
 }

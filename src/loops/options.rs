@@ -11,6 +11,13 @@ pub struct AnalysisOptions {
     pub reassociate: bool,
     /// Calls of libm may be answered by the device's library (`-ffast-math`, `-fparagon-math=device`).
     pub device_math: bool,
+    /// Results may be approximations (`-ffast-math`, `-funsafe-math-optimizations`, `-ffinite-math-only` ...): then they depend
+    /// on what the compiler makes of an expression where it stands.
+    pub approximates: bool,
+    /// Functions whose names mean nothing to the compiler (`-fno-builtin-sin`); an empty name: all of them (`-fno-builtin`).
+    pub not_builtin: Vec<String>,
+    /// Strict C90: the names that came with C99 are the program's own.
+    pub strict_c90: bool,
     /// The target may fuse products with sums (an FMA target without `-ffp-contract=off`): which ones, is not known.
     pub contraction: bool,
     /// Signed overflow wraps (`-fwrapv`).

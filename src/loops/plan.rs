@@ -336,6 +336,8 @@ pub struct Inspection {
     pub invariants: BTreeSet<usize>,
     /// Whether floating-point arithmetic decides.
     pub computes_floats: bool,
+    /// Whether something does that it can't do anew: memory of an iteration's own, or a function of libm.
+    pub is_refused: bool,
     /// Inner loops that have no part in it.
     pub left_out: BTreeSet<LoopId>,
 }
@@ -367,6 +369,8 @@ pub struct LoopPlan {
     pub invariant_places: BTreeMap<PlaceId, usize>,
     /// What comes in front of an iteration's body; everything else here includes it.
     pub prelude: Prelude,
+    /// Arrays and structs that each iteration has for itself, with their sizes: see `loops::private`.
+    pub private: BTreeMap<VarId, u64>,
     /// Where accesses start.
     pub bases: Vec<Base>,
     /// Every load and store of memory in the body.

@@ -139,6 +139,7 @@ impl Flow {
                         s.insert(*var);
                     }
                 }
+                Some(Init::Members(list)) => list.iter().for_each(|(_, e)| self.expr(unit, e, state)),
                 _ => {
                     // A fresh variable has no value: what it held in another iteration is gone.
                     if let Some(s) = state {

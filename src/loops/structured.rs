@@ -455,6 +455,9 @@ fn statement_places(s: &mut Stmt, next: &mut u32) {
     match &mut s.kind {
         StmtKind::Expr(e) | StmtKind::Return(Some(e)) => expression_places(e, next),
         StmtKind::Declare { init: Some(Init::Scalar(e)), .. } => expression_places(e, next),
+        StmtKind::Declare { init: Some(Init::Members(list)), .. } => {
+            list.iter_mut().for_each(|(_, e)| expression_places(e, next));
+        }
         StmtKind::Block(list) => list.iter_mut().for_each(|s| statement_places(s, next)),
         StmtKind::If { cond, then, otherwise } => {
             expression_places(cond, next);

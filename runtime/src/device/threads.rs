@@ -10,6 +10,7 @@
 use super::pool::Pool;
 use super::{Device, DeviceError, DevicePtr, Launch, LogMethod, Outcome};
 use crate::abi::{self, Entry, Info, RawLaunch, Value};
+use crate::errno;
 use crate::floating_point::{self, Flushing};
 use crate::memory::safe_copy;
 use crate::speculation::inspector::Schedule;
@@ -181,7 +182,12 @@ impl Device for ThreadsDevice {
                         }
                         // SAFETY: generated code for this loop; every table in `raw` outlives the call, addresses in the
                         // regions are ours, and the code checks every address against them.
-                        unsafe { device(&raw const raw, begin, (begin + step).min(count)) };
+                        let errno = errno::left_by(|| unsafe {
+                            device(&raw const raw, begin, (begin + step).min(count));
+                        });
+                        if errno != 0 {
+                            flags[0].fetch_or(abi::PG_FAIL_ARITHMETIC, Ordering::Relaxed);
+                        }
                     }
                 });
                 self.width.raised.fetch_or(raised, Ordering::Relaxed);
@@ -262,12 +268,21 @@ pub enum Share<'a> {
     ByLevel(&'a Schedule),
 }
 
+/// What iterations leave behind besides memory and results.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Raised {
+    /// Floating-point exception flags.
+    pub flags: u32,
+    /// `errno`.
+    pub errno: errno::Last,
+}
+
 /// Calls its last argument for each run of ascending iterations at the places from the first to before the second argument.
 type Runs<'a> = &'a (dyn Fn(u64, u64, &mut dyn FnMut(i64, i64)) + Sync);
 
 /// Runs iterations of a proven loop on the program's own memory, split over `threads` threads by dimension 0, and goes on
 /// with the scalars given back from `results`, which are those after the iterations before. Returns the floating-point
-/// exception flags that they raised. Where results are computed in parts, the first iteration begins a block, there is no
+/// exception flags that they raised, and `errno`. Where results are computed in parts, the first iteration begins a block, there is no
 /// schedule, and threads take whole blocks: who runs which one can't be seen in the result.
 ///
 /// # Safety
@@ -280,7 +295,7 @@ pub unsafe fn run_in_place(
     share: Share<'_>,
     threads: usize,
     results: &mut [Value],
-) -> u32 {
+) -> Raised {
     struct Shared<'a>(&'a Entry);
     // SAFETY: generated code only reads the entry, and threads store to different memory, since the loop is parallel.
     unsafe impl Sync for Shared<'_> {}
@@ -294,6 +309,7 @@ pub unsafe fn run_in_place(
     let end = entry.trip[0];
     let in_parts = parts::has_parts(info);
     let sticky = AtomicU32::new(0);
+    let failed: Mutex<errno::Last> = Mutex::default();
     // What iterations from the first of these numbers on gave; together they are all iterations.
     let done: Mutex<Vec<(i64, Vec<Value>)>> = Mutex::default();
     let identities: Vec<Value> = info.results().iter().map(commit::identity).collect();
@@ -306,6 +322,7 @@ pub unsafe fn run_in_place(
         let next = AtomicU64::new(0);
         pool.run(threads, &|| {
             let mut own: Vec<(i64, Vec<Value>)> = Vec::new();
+            let mut own_failed = errno::Last::default();
             let raised = flushing.raised_by(|| {
                 let mut running = parts::Running::new(info, &identities);
                 let mut last = None;
@@ -316,7 +333,8 @@ pub unsafe fn run_in_place(
                     }
                     iterations(begin, count.min(begin.saturating_add(step)), &mut |begin, stop| {
                         // SAFETY: as this function's contract says.
-                        unsafe { running.run(info, shared.entry(), begin, stop) };
+                        let run = || unsafe { running.run(info, shared.entry(), begin, stop) };
+                        own_failed.add(begin, errno::left_by(run));
                         if in_parts {
                             own.push((begin, running.results().to_vec()));
                             running = parts::Running::new(info, &identities);
@@ -328,6 +346,7 @@ pub unsafe fn run_in_place(
                 own.extend(last.map(|begin| (begin, running.results().to_vec())));
             });
             sticky.fetch_or(raised, Ordering::Relaxed);
+            failed.lock().unwrap_or_else(PoisonError::into_inner).join(own_failed);
             done.lock().unwrap_or_else(PoisonError::into_inner).append(&mut own);
         });
     };
@@ -352,5 +371,6 @@ pub unsafe fn run_in_place(
     let raised = floating_point::raised_by(|| {
         done.iter().for_each(|(_, block)| parts::go_on(info, results, block));
     });
-    sticky.into_inner() | raised
+    let errno = failed.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Raised { flags: sticky.into_inner() | raised, errno }
 }

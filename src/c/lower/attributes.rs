@@ -202,6 +202,6 @@ pub(super) fn forbidding(attributes: &[&Attribute]) -> Option<String> {
 
 /// Whether another object or function may stand in for what has such an attribute.
 pub(super) fn replaceable(attributes: &[&Attribute]) -> bool {
-    let names = ["weak", "alias", "weakref", "ifunc", "asm_label", "selectany", "copy"];
+    let names = ["weak", "alias", "weakref", "ifunc", "asm_label", "selectany", "copy", "simd"];
     attributes.iter().any(|a| names.contains(&a.name.as_str()))
 }

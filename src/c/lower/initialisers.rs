@@ -21,7 +21,14 @@ struct Item {
     text: bool,
     /// Its type, if it is an expression.
     ty: Option<TypeId>,
+    /// The expression.
+    value: Option<Expr>,
+    /// What stands in its braces.
+    inner: Vec<Item>,
 }
+
+/// Items of a list whose values are kept: tables of constants are much longer, and nobody asks for theirs.
+const KEPT: usize = 256;
 
 impl Lowering<'_> {
     /// Reads the initialiser of an object of type `ty`; gives the type with the length that it may add.
@@ -36,16 +43,17 @@ impl Lowering<'_> {
         if node.kind() == "initializer_list" {
             return match array {
                 Some((element, ArrayLen::Unknown)) => {
-                    let length = self.length_of_list(node, element)?;
+                    let (length, items) = self.length_of_list(node, element)?;
                     let completed = self.intern(TypeKind::Array(element, ArrayLen::Known(length)));
-                    Ok((Init::Aggregate, QualType { quals: ty.quals, ..completed }))
+                    let init = self.members(completed.ty, items);
+                    Ok((init, QualType { quals: ty.quals, ..completed }))
                 }
-                Some(_) => self.items(node).map(|_| (Init::Aggregate, ty)),
+                Some(_) => self.items(node).map(|items| (self.members(ty.ty, items), ty)),
                 None if self.is_scalar(ty) => match named(node).as_slice() {
                     [only] if only.kind() != "initializer_pair" => self.initialiser(*only, ty),
                     _ => Err("braces around a scalar".into()),
                 },
-                None => self.items(node).map(|_| (Init::Aggregate, ty)),
+                None => self.items(node).map(|items| (self.members(ty.ty, items), ty)),
             };
         }
         if let Some((element, length)) = array {
@@ -77,7 +85,15 @@ impl Lowering<'_> {
     }
 
     fn item(&mut self, node: Node) -> Lowered<Item> {
-        let mut item = Item { index: None, designated: false, whole: false, text: false, ty: None };
+        let mut item = Item {
+            index: None,
+            designated: false,
+            whole: false,
+            text: false,
+            ty: None,
+            value: None,
+            inner: Vec::new(),
+        };
         let mut value = node;
         if node.kind() == "initializer_pair" {
             item.designated = true;
@@ -106,26 +122,31 @@ impl Lowering<'_> {
         }
         match value.kind() {
             "initializer_list" => {
-                self.items(value)?;
+                item.inner = self.items(value)?;
                 item.whole = true;
             }
             "string_literal" | "concatenated_string" => {
                 self.text(value)?;
                 item.text = true;
             }
-            _ => item.ty = Some(self.value(value)?.ty.ty),
+            _ => {
+                let value = self.value(value)?;
+                item.ty = Some(value.ty.ty);
+                item.value = Some(value);
+            }
         }
         Ok(item)
     }
 
-    /// The number of elements that a braced list gives an array.
-    fn length_of_list(&mut self, node: Node, element: QualType) -> Lowered<u64> {
+    /// The number of elements that a braced list gives an array, and the list.
+    fn length_of_list(&mut self, node: Node, element: QualType) -> Lowered<(u64, Vec<Item>)> {
         // `char a[] = {"abc"}`.
         if let [only] = named(node).as_slice()
             && matches!(only.kind(), "string_literal" | "concatenated_string")
             && self.types().as_int(element.ty).is_some()
         {
-            return Ok(self.text(*only)?.length);
+            let length = self.text(*only)?.length;
+            return Ok((length, vec![self.item(*only)?]));
         }
         let items = self.items(node)?;
         let (mut at, mut longest, mut next) = (0u64, 0u64, 0usize);
@@ -152,7 +173,103 @@ impl Lowering<'_> {
             at = at.checked_add(1).ok_or("an array too long")?;
             longest = longest.max(at);
         }
-        Ok(longest)
+        Ok((longest, items))
+    }
+
+    /// What a braced list gives an object of type `ty`, scalar by scalar, where that is simple: without designators, strings,
+    /// unions and bit-fields.
+    fn members(&mut self, ty: TypeId, items: Vec<Item>) -> Init {
+        fn count(items: &[Item]) -> usize {
+            items.iter().map(|item| 1 + count(&item.inner)).sum()
+        }
+        if count(&items) > KEPT {
+            return Init::Aggregate;
+        }
+        let mut list = Vec::new();
+        match self.members_of(ty, items, 0, &mut list) {
+            Some(()) => Init::Members(list),
+            None => Init::Aggregate,
+        }
+    }
+
+    fn members_of(
+        &mut self,
+        ty: TypeId,
+        items: Vec<Item>,
+        at: u64,
+        list: &mut Vec<(u64, Expr)>,
+    ) -> Option<()> {
+        let mut rest = items.into_iter().peekable();
+        self.parts_of(ty, &mut rest, at, list)?;
+        rest.next().is_none().then_some(())
+    }
+
+    /// Takes the items of the parts of an aggregate.
+    fn parts_of(
+        &mut self,
+        ty: TypeId,
+        rest: &mut std::iter::Peekable<std::vec::IntoIter<Item>>,
+        at: u64,
+        list: &mut Vec<(u64, Expr)>,
+    ) -> Option<()> {
+        match self.types().kind(ty).clone() {
+            TypeKind::Array(element, ArrayLen::Known(length)) => {
+                let size = self.types().size_of(element.ty)?;
+                for k in 0..length {
+                    if rest.peek().is_none() {
+                        break;
+                    }
+                    self.one_part(element, rest, at.checked_add(k.checked_mul(size)?)?, list)?;
+                }
+            }
+            TypeKind::Record(id) => {
+                let record = self.types().record(id);
+                let fields = record.fields.clone().filter(|_| !record.is_union)?;
+                for field in &fields {
+                    // What isn't reached is zero, in whichever way it is laid out.
+                    if rest.peek().is_none() {
+                        break;
+                    }
+                    if field.bits.is_some() {
+                        return None;
+                    }
+                    self.one_part(field.ty, rest, at.checked_add(field.offset)?, list)?;
+                }
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+
+    fn one_part(
+        &mut self,
+        ty: QualType,
+        rest: &mut std::iter::Peekable<std::vec::IntoIter<Item>>,
+        at: u64,
+        list: &mut Vec<(u64, Expr)>,
+    ) -> Option<()> {
+        let item = rest.peek()?;
+        if item.designated || item.text {
+            return None;
+        }
+        if self.is_scalar(ty) {
+            let item = rest.next()?;
+            let value = match item.whole {
+                true => {
+                    let [only] = <[Item; 1]>::try_from(item.inner).ok()?;
+                    (!only.designated).then_some(only.value?)?
+                }
+                false => item.value?,
+            };
+            list.push((at, self.assigned(value, ty).ok()?));
+            return Some(());
+        }
+        if item.whole {
+            let item = rest.next()?;
+            return self.members_of(ty.ty, item.inner, at, list);
+        }
+        // A structure's value as a whole, or braces that are left out.
+        if item.ty == Some(ty.ty) { None } else { self.parts_of(ty.ty, rest, at, list) }
     }
 
     /// Whether one item is the whole of an object of type `ty`.

@@ -389,6 +389,9 @@ impl<'a> Lowering<'a> {
                 linked.replaceable |= renamed.contains(&variable.name);
                 variable.is_extern = linked.replaceable || !linked.defined;
             }
+            if linked.replaceable {
+                self.unit.replaceable.insert(*id);
+            }
         }
         for function in &mut self.unit.functions {
             let linked = self.linked.get(&function.var).copied().unwrap_or_default();

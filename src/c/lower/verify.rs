@@ -51,6 +51,15 @@ impl Verifier<'_> {
                     );
                     self.expr(value);
                 }
+                if let Some(Init::Members(list)) = init {
+                    let size = self.unit.types.size_of(variable.ty.ty).unwrap_or(0);
+                    for (at, value) in list {
+                        let end = self.unit.types.size_of(value.ty.ty).map(|own| at + own);
+                        let inside = end.is_some_and(|end| end <= size);
+                        self.check(inside, statement.span, "an initial value beyond the object");
+                        self.expr(value);
+                    }
+                }
             }
             StmtKind::Block(list) => list.iter().for_each(|inner| self.statement(inner)),
             StmtKind::If { cond, then, otherwise } => {

@@ -1,0 +1,247 @@
+//! Functions of libm that only the host's own library answers with the program's bits: sines, exponentials, powers. They
+//! compute a value and may set `errno` and floating-point flags, so iterations that call them may run on threads of the same
+//! process, where the runtime sees to `errno` (`runtime/src/errno.rs`), but not on a GPU.
+//!
+//! Who computes must not show in a bit, also where the C compiler computes. It answers calls itself where it knows their
+//! arguments, rounds correctly then, which the library doesn't always do, and has other ways to compute a square than `pow`.
+//! In the user's loop it may know more than in ours: what variables hold before it, and which turn of a short loop it is. So
+//! an argument has to depend on memory that the iterations walk over, and the exponent of `pow` also if it isn't written as a
+//! constant ([`Walk::varies`]). And where a sine and a cosine may be those of one value, it may ask the library for both at
+//! once, in one of the two places. Where the user allows approximations, the compiler has more such choices, vectors of
+//! results among them: nothing is called elsewhere then.
+//!
+//! Functions that are exact on every device are not here (`access::exact_function`).
+
+use super::nest;
+use super::options::AnalysisOptions;
+use super::private;
+use super::scalars::is_scalar;
+use crate::c::constant;
+use crate::c::hir::*;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Names in `double`, how many arguments they take, and whether they are the compiler's in strict C90, too. Results go nowhere
+/// but into the value: not here are `lgamma`, which sets a global variable, and what stores through a pointer.
+const FUNCTIONS: &[(&str, usize, bool)] = &[
+    ("acos", 1, true),
+    ("acosh", 1, false),
+    ("asin", 1, true),
+    ("asinh", 1, false),
+    ("atan", 1, true),
+    ("atan2", 2, true),
+    ("atanh", 1, false),
+    ("cbrt", 1, false),
+    ("cos", 1, true),
+    ("cosh", 1, true),
+    ("erf", 1, false),
+    ("erfc", 1, false),
+    ("exp", 1, true),
+    ("exp2", 1, false),
+    ("expm1", 1, false),
+    ("fdim", 2, false),
+    ("fma", 3, false),
+    ("fmax", 2, false),
+    ("fmin", 2, false),
+    ("fmod", 2, true),
+    ("hypot", 2, false),
+    ("log", 1, true),
+    ("log10", 1, true),
+    ("log1p", 1, false),
+    ("log2", 1, false),
+    ("nearbyint", 1, false),
+    ("pow", 2, true),
+    ("remainder", 2, false),
+    ("rint", 1, false),
+    ("round", 1, false),
+    ("sin", 1, true),
+    ("sinh", 1, true),
+    ("tan", 1, true),
+    ("tanh", 1, true),
+    ("tgamma", 1, false),
+];
+
+/// A function of the table in one of its types.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Function {
+    /// Its name in `double`.
+    pub stem: &'static str,
+    /// The type of its arguments and its value.
+    pub kind: FloatKind,
+    arguments: usize,
+    in_c90: bool,
+}
+
+/// The function of this name.
+fn named(name: &str) -> Option<Function> {
+    let name = name.strip_prefix("__builtin_").unwrap_or(name);
+    let find = |stem: &str| FUNCTIONS.iter().find(|(known, ..)| *known == stem);
+    let (found, kind) = match find(name) {
+        Some(found) => (found, FloatKind::Double),
+        None => (find(name.strip_suffix('f')?)?, FloatKind::Float),
+    };
+    Some(Function { stem: found.0, kind, arguments: found.1, in_c90: found.2 })
+}
+
+/// The function of libm that is called, if it is one for certain.
+pub fn called(unit: &TranslationUnit, options: &AnalysisOptions, callee: &Callee) -> Option<Function> {
+    // Defined here, or under a name of the program's: also what the builtin calls.
+    let is_own = |name: &str| {
+        unit.functions.iter().any(|f| unit.var(f.var).name == name)
+            || unit.refused.iter().any(|f| f.name == name)
+            || unit.replaceable.iter().any(|v| unit.var(*v).name == name)
+    };
+    match callee {
+        Callee::Builtin(name) => {
+            named(name).filter(|_| !is_own(name.strip_prefix("__builtin_").unwrap_or(name)))
+        }
+        Callee::Pointer(_) => None,
+        Callee::Named(v) => {
+            let variable = unit.var(*v);
+            let found = named(&variable.name)?;
+            let disowned = options.not_builtin.iter().any(|name| name.is_empty() || *name == variable.name)
+                || options.strict_c90 && !found.in_c90 && found.kind == FloatKind::Double;
+            let TypeKind::Function { ret, params, variadic: false, prototyped: true } =
+                unit.types.kind(variable.ty.ty)
+            else {
+                return None;
+            };
+            let is_kind = |ty: &QualType| unit.types.as_float(ty.ty) == Some(found.kind);
+            let as_known = params.len() == found.arguments && params.iter().all(is_kind) && is_kind(ret);
+            let is_theirs = variable.storage == Storage::Global && !is_own(&variable.name);
+            (is_theirs && !disowned && as_known).then_some(found)
+        }
+    }
+}
+
+/// Whether an expression is a call of something that isn't computed in the same way everywhere.
+pub fn is_call(unit: &TranslationUnit, e: &Expr) -> bool {
+    match &e.kind {
+        ExprKind::Call { callee: Callee::Named(v), .. } => {
+            super::access::exact_function(&unit.var(*v).name).is_none()
+        }
+        ExprKind::Call { callee: Callee::Builtin(name), .. } => super::access::exact_function(name).is_none(),
+        ExprKind::Call { .. } => true,
+        _ => false,
+    }
+}
+
+/// The variables of a body, scalars and objects of an iteration's own, that are only given values of which nothing is known.
+pub fn varying(unit: &TranslationUnit, body: &Stmt, walking: &BTreeSet<PlaceId>) -> BTreeSet<VarId> {
+    let mut given: BTreeMap<VarId, Vec<&Expr>> = BTreeMap::new();
+    let mut known: BTreeSet<VarId> = BTreeSet::new();
+    nest::statements(body, &mut |s| match &s.kind {
+        StmtKind::Declare { var, init: Some(Init::Scalar(e)) } => given.entry(*var).or_default().push(e),
+        // What isn't named is zero.
+        StmtKind::Declare { var, init: Some(_) } => {
+            known.insert(*var);
+        }
+        _ => {}
+    });
+    nest::all_expressions(body, &mut |e| {
+        let (place, value) = match &e.kind {
+            // An operation on an unknown value gives another one.
+            ExprKind::Assign(place, value) => (place, value),
+            _ => return,
+        };
+        let own = private::part(&unit.types, place).map(|part| part.var);
+        if let Some(v) = is_scalar(unit, place).or(own) {
+            given.entry(v).or_default().push(value);
+        }
+    });
+    let mut varying = BTreeSet::new();
+    loop {
+        let walk = Walk { unit, walking, varying: &varying };
+        let more: Vec<VarId> = given
+            .iter()
+            .filter(|(v, _)| !varying.contains(*v) && !known.contains(*v))
+            .filter(|(_, values)| values.iter().all(|e| walk.varies(e)))
+            .map(|(v, _)| *v)
+            .collect();
+        if more.is_empty() {
+            return varying;
+        }
+        varying.extend(more);
+    }
+}
+
+/// Which values a compiler can't know that knows all of what comes before a loop, and the turns of loops in it.
+pub struct Walk<'a> {
+    /// The unit.
+    pub unit: &'a TranslationUnit,
+    /// The loads of memory whose address is another one in each iteration.
+    pub walking: &'a BTreeSet<PlaceId>,
+    /// The scalars that are only assigned such values.
+    pub varying: &'a BTreeSet<VarId>,
+}
+
+impl Walk<'_> {
+    /// Whether a value is such that nothing is known of it.
+    pub fn varies(&self, e: &Expr) -> bool {
+        match &e.kind {
+            ExprKind::Load(place) => {
+                let own = private::part(&self.unit.types, place).map(|part| part.var);
+                let v = is_scalar(self.unit, place).or(own);
+                v.is_some_and(|v| self.varying.contains(&v))
+                    || self.walking.contains(&place.id)
+                    || self.address_varies(place)
+            }
+            ExprKind::Cast(a) => {
+                !matches!(self.unit.types.as_int(e.ty.ty), Some(IntKind::Bool)) && self.varies(a)
+            }
+            ExprKind::Unary(op, a) => *op != UnOp::Not && self.varies(a),
+            ExprKind::Binary(op, a, b) => {
+                let compares =
+                    matches!(op, BinOp::Lt | BinOp::Le | BinOp::Gt | BinOp::Ge | BinOp::Eq | BinOp::Ne);
+                !compares && (self.varies(a) || self.varies(b))
+            }
+            ExprKind::Conditional(_, a, b) => self.varies(a) && self.varies(b),
+            ExprKind::Comma(_, b) => self.varies(b),
+            ExprKind::Assign(_, value) => self.varies(value),
+            ExprKind::Call { args, .. } => args.iter().any(|a| self.varies(a)),
+            _ => false,
+        }
+    }
+
+    /// Whether memory is found by what isn't known.
+    fn address_varies(&self, place: &Place) -> bool {
+        match &place.kind {
+            PlaceKind::Deref(pointer) => self.pointer_varies(pointer),
+            PlaceKind::Field { base, .. } => self.address_varies(base),
+            _ => false,
+        }
+    }
+
+    fn pointer_varies(&self, pointer: &Expr) -> bool {
+        match &pointer.kind {
+            ExprKind::PtrAdd { pointer, index, .. } => self.varies(index) || self.pointer_varies(pointer),
+            ExprKind::AddressOf(place) => self.address_varies(place),
+            ExprKind::Cast(inner) => self.pointer_varies(inner),
+            _ => self.varies(pointer),
+        }
+    }
+
+    /// Whether the compiler can do nothing else with a call than to ask the library.
+    pub fn is_asked(&self, function: Function, args: &[Expr]) -> bool {
+        let fixed = |e: &Expr| constant::evaluate(&self.unit.types, e).is_some();
+        let exponent = args.get(1).filter(|_| function.stem == "pow");
+        args.iter().any(|a| self.varies(a)) && exponent.is_none_or(|e| fixed(e) || self.varies(e))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_sorted_and_have_float_forms() {
+        assert!(FUNCTIONS.windows(2).all(|pair| pair[0].0 < pair[1].0));
+        let found = |name| named(name).map(|f| (f.stem, f.kind));
+        assert_eq!(found("erf"), Some(("erf", FloatKind::Double)));
+        assert_eq!(found("erff"), Some(("erf", FloatKind::Float)));
+        assert_eq!(found("__builtin_sinf"), Some(("sin", FloatKind::Float)));
+        for name in ["sinl", "sincos", "lgamma", "sqrt", "f", "sinff"] {
+            assert_eq!(found(name), None, "{name}");
+        }
+        assert!(FUNCTIONS.iter().all(|(name, ..)| super::super::access::exact_function(name).is_none()));
+    }
+}

@@ -1,0 +1,431 @@
+//! Arrays and structs that a loop's body declares: each iteration has its own, so that no access of them is one of memory that
+//! iterations share. Generated code gives them to each iteration as local arrays; what is left of a place in one is a byte
+//! offset, which devices check against the size.
+//!
+//! That holds only for objects whose addresses stay in the places that lead to their elements (`loops::access` refuses all
+//! other uses), and whose elements are never read before the iteration has written them: what is there then is what the
+//! stack held, which in the program is often what an earlier iteration left. [`unwritten`] shows it, byte by byte, along all
+//! paths. Loops with constant bounds are followed turn by turn; behind an index that isn't known there a store counts for
+//! nothing, and a load for all of the object.
+//!
+//! Scalars whose address is taken, by what a called function is given say, are such objects, too.
+
+use super::counted::counted;
+use super::nest;
+use super::plan::Relation;
+use super::reason::{Advice, Kind, Reason};
+use super::scalars::is_scalar;
+use crate::c::constant::wrap;
+use crate::c::hir::*;
+use std::collections::BTreeMap;
+
+/// Bytes that one iteration may have in all: thousands of them are on a GPU at a time, and each has its own.
+const LARGEST: u64 = 4096;
+
+/// Statements that are followed turn by turn; loops after that are followed once.
+const STEPS: usize = 100_000;
+
+/// Turns of a loop that is followed turn by turn.
+const TURNS: usize = LARGEST as usize;
+
+/// The objects of a body with their sizes.
+pub type Objects = BTreeMap<VarId, u64>;
+
+/// The objects that a body declares.
+pub fn find(unit: &TranslationUnit, body: &Stmt) -> Result<Objects, Reason> {
+    let mut found = Objects::new();
+    let mut problem: Option<Reason> = None;
+    nest::statements(body, &mut |s| {
+        let StmtKind::Declare { var, .. } = &s.kind else { return };
+        let variable = unit.var(*var);
+        let place =
+            Place { id: PlaceId(u32::MAX), kind: PlaceKind::Var(*var), ty: variable.ty, span: s.span };
+        if is_scalar(unit, &place).is_some() {
+            return;
+        }
+        let name = &variable.name;
+        let unsupported = |text: String| Reason::new(Kind::UnsupportedType, text);
+        let why = match unit.types.kind(variable.ty.ty) {
+            _ if variable.ty.quals.is_volatile || variable.ty.quals.is_atomic => {
+                Reason::new(Kind::VolatileAccess, format!("it has the volatile or atomic variable {name}"))
+            }
+            TypeKind::Array(_, ArrayLen::Variable) => {
+                unsupported(format!("the length of its local array {name} is not constant"))
+            }
+            TypeKind::Opaque { .. } | TypeKind::Void | TypeKind::Function { .. } => {
+                unsupported(format!("it has the local variable {name}, whose type is not supported"))
+            }
+            _ => match unit.types.size_of(variable.ty.ty).filter(|size| *size != 0) {
+                Some(size) => {
+                    found.insert(*var, size);
+                    return;
+                }
+                None => unsupported(format!("the size of its local variable {name} is not known")),
+            },
+        };
+        problem.get_or_insert(why);
+    });
+    if let Some(why) = problem {
+        return Err(why);
+    }
+    let total = found.values().fold(0u64, |total, size| total.saturating_add(*size));
+    if let Some((largest, _)) = found.iter().max_by_key(|(_, size)| **size).filter(|_| total > LARGEST) {
+        let name = &unit.var(*largest).name;
+        let text = format!("its local variables, {name} say, take more than {LARGEST} bytes");
+        return Err(Reason::new(Kind::TooLarge, text));
+    }
+    Ok(found)
+}
+
+/// A place in an object: the byte offset is a constant and indices times the sizes of what they count.
+pub struct Part<'e> {
+    /// The object.
+    pub var: VarId,
+    /// The constant; `None`: too large to be one.
+    pub constant: Option<i64>,
+    /// The indices.
+    pub indices: Vec<(&'e Expr, u64)>,
+}
+
+/// Finds the object that a place is part of, as far as its text says; whose it is isn't asked.
+pub fn part<'e>(types: &Types, place: &'e Place) -> Option<Part<'e>> {
+    match &place.kind {
+        PlaceKind::Var(v) => Some(Part { var: *v, constant: Some(0), indices: Vec::new() }),
+        PlaceKind::Deref(pointer) => pointed(types, pointer),
+        PlaceKind::Field { base, offset, .. } => {
+            let mut part = part(types, base)?;
+            part.constant = part.constant.and_then(|at| at.checked_add(i64::try_from(*offset).ok()?));
+            Some(part)
+        }
+        PlaceKind::Opaque(_) => None,
+    }
+}
+
+fn pointed<'e>(types: &Types, pointer: &'e Expr) -> Option<Part<'e>> {
+    match &pointer.kind {
+        ExprKind::AddressOf(place) => part(types, place),
+        ExprKind::PtrAdd { pointer, index, stride } => {
+            let mut part = pointed(types, pointer)?;
+            part.indices.push((index, *stride));
+            Some(part)
+        }
+        // Another type would find other bytes there than were stored.
+        ExprKind::Cast(inner) => {
+            let (to, from) = (types.pointee(pointer.ty.ty)?, types.pointee(inner.ty.ty)?);
+            (to.ty == from.ty).then(|| pointed(types, inner)).flatten()
+        }
+        _ => None,
+    }
+}
+
+/// The object of a body that a place is part of.
+pub fn object(types: &Types, objects: &Objects, place: &Place) -> Option<VarId> {
+    if objects.is_empty() {
+        return None;
+    }
+    part(types, place).map(|part| part.var).filter(|v| objects.contains_key(v))
+}
+
+/// Why a body may read something of its objects that it hasn't written, if so.
+pub fn unwritten(unit: &TranslationUnit, objects: &Objects, body: &Stmt) -> Option<Reason> {
+    if objects.is_empty() {
+        return None;
+    }
+    let mut flow = Flow { unit, objects, known: BTreeMap::new(), steps: 0, found: None };
+    flow.statement(body, &mut Some(BTreeMap::new()), &mut None, &mut None);
+    let (v, line) = flow.found?;
+    let name = &unit.var(v).name;
+    let text = format!("an element of {name} may be read before it has a value, in line {line}");
+    Some(Reason::new(Kind::UninitialisedScalar, text).settled_by([Advice::Initialise(name.clone())]))
+}
+
+/// The bytes of an object that have been written.
+#[derive(Clone, PartialEq, Debug)]
+struct Bytes(Vec<u64>);
+
+impl Bytes {
+    fn new(size: u64, written: bool) -> Bytes {
+        Bytes(vec![if written { u64::MAX } else { 0 }; size.div_ceil(64) as usize])
+    }
+    fn set(&mut self, at: u64, written: bool) {
+        if let Some(word) = self.0.get_mut((at / 64) as usize) {
+            *word = *word & !(1 << (at % 64)) | u64::from(written) << (at % 64);
+        }
+    }
+    fn has(&self, at: u64) -> bool {
+        self.0.get((at / 64) as usize).is_some_and(|word| word >> (at % 64) & 1 == 1)
+    }
+    fn both(&mut self, other: &Bytes) {
+        self.0.iter_mut().zip(&other.0).for_each(|(a, b)| *a &= b);
+    }
+}
+
+/// Marks the bytes that values of a type occupy as not written; what is between them nobody reads.
+fn clear_values(types: &Types, ty: TypeId, at: u64, bytes: &mut Bytes) {
+    match types.kind(ty) {
+        TypeKind::Array(element, ArrayLen::Known(length)) => {
+            let size = types.size_of(element.ty).unwrap_or(0);
+            (0..*length).for_each(|k| clear_values(types, element.ty, at + k * size, bytes));
+        }
+        TypeKind::Record(id) => {
+            for field in types.record(*id).fields.iter().flatten() {
+                clear_values(types, field.ty.ty, at + field.offset, bytes);
+            }
+        }
+        _ => {
+            let size = types.size_of(ty).unwrap_or(0);
+            (at..at + size).for_each(|at| bytes.set(at, false));
+        }
+    }
+}
+
+/// `None`: this point is not reached.
+type State = Option<BTreeMap<VarId, Bytes>>;
+
+fn meet(a: State, b: State) -> State {
+    match (a, b) {
+        (None, s) | (s, None) => s,
+        (Some(mut a), Some(b)) => {
+            a.retain(|v, _| b.contains_key(v));
+            a.iter_mut().for_each(|(v, bytes)| bytes.both(&b[v]));
+            Some(a)
+        }
+    }
+}
+
+struct Flow<'a> {
+    unit: &'a TranslationUnit,
+    objects: &'a Objects,
+    /// Variables of the loops that are followed turn by turn.
+    known: BTreeMap<VarId, i128>,
+    steps: usize,
+    /// The first object that is read too early, and the line.
+    found: Option<(VarId, u32)>,
+}
+
+impl Flow<'_> {
+    /// The value of an integer expression in this turn.
+    fn value(&self, e: &Expr) -> Option<i128> {
+        let kind = self.unit.types.as_int(e.ty.ty)?;
+        let value = match &e.kind {
+            ExprKind::Int(value) => *value,
+            ExprKind::Load(place) => *self.known.get(&is_scalar(self.unit, place)?)?,
+            ExprKind::Cast(inner) => self.value(inner)?,
+            ExprKind::Unary(UnOp::Neg, a) => self.value(a)?.checked_neg()?,
+            ExprKind::Binary(op, a, b) => {
+                let (a, b) = (self.value(a)?, self.value(b)?);
+                match op {
+                    BinOp::Add => a.checked_add(b)?,
+                    BinOp::Sub => a.checked_sub(b)?,
+                    BinOp::Mul => a.checked_mul(b)?,
+                    BinOp::Div => a.checked_div(b)?,
+                    BinOp::Rem => a.checked_rem(b)?,
+                    _ => return None,
+                }
+            }
+            _ => return None,
+        };
+        wrap(value, kind)
+    }
+
+    /// The bytes of an object that a place is, where they are known and in the object.
+    fn bytes(&self, part: &Part, ty: TypeId) -> Option<std::ops::Range<u64>> {
+        let mut at = i128::from(part.constant?);
+        for (index, stride) in &part.indices {
+            at = at.checked_add(self.value(index)?.checked_mul(i128::from(*stride))?)?;
+        }
+        let (at, size) = (u64::try_from(at).ok()?, self.unit.types.size_of(ty)?);
+        let end = at.checked_add(size)?;
+        (end <= self.objects[&part.var]).then_some(at..end)
+    }
+
+    fn part<'e>(&self, place: &'e Place) -> Option<Part<'e>> {
+        part(&self.unit.types, place).filter(|part| self.objects.contains_key(&part.var))
+    }
+
+    fn reads(&mut self, place: &Place, state: &State) {
+        let (Some(part), Some(state)) = (self.part(place), state) else { return };
+        let range = self.bytes(&part, place.ty.ty).unwrap_or(0..self.objects[&part.var]);
+        let written = |bytes: &Bytes| range.clone().all(|at| bytes.has(at));
+        if !state.get(&part.var).is_some_and(written) {
+            self.found.get_or_insert((part.var, place.span.line));
+        }
+    }
+
+    fn writes(&mut self, place: &Place, state: &mut State) {
+        if let (Some(part), Some(state)) = (self.part(place), state)
+            && let Some(range) = self.bytes(&part, place.ty.ty)
+            && let Some(bytes) = state.get_mut(&part.var)
+        {
+            range.for_each(|at| bytes.set(at, true));
+        }
+    }
+
+    fn place(&mut self, place: &Place, state: &mut State) {
+        match &place.kind {
+            PlaceKind::Deref(e) => self.expression(e, state),
+            PlaceKind::Field { base, .. } => self.place(base, state),
+            _ => {}
+        }
+    }
+
+    fn expression(&mut self, e: &Expr, state: &mut State) {
+        match &e.kind {
+            ExprKind::Load(place) => {
+                self.place(place, state);
+                self.reads(place, state);
+            }
+            ExprKind::AddressOf(place) => self.place(place, state),
+            ExprKind::Assign(place, value) => {
+                self.place(place, state);
+                self.expression(value, state);
+                self.writes(place, state);
+            }
+            ExprKind::AssignOp { place, value, .. } | ExprKind::PtrAssign { place, index: value, .. } => {
+                self.place(place, state);
+                self.expression(value, state);
+                self.reads(place, state);
+                self.writes(place, state);
+            }
+            ExprKind::IncDec { place, .. } => {
+                self.place(place, state);
+                self.reads(place, state);
+                self.writes(place, state);
+            }
+            ExprKind::LogicalAnd(a, b) | ExprKind::LogicalOr(a, b) => {
+                self.expression(a, state);
+                let before = state.clone();
+                self.expression(b, state);
+                *state = meet(before, state.take());
+            }
+            ExprKind::Conditional(c, a, b) => {
+                self.expression(c, state);
+                let mut other = state.clone();
+                self.expression(a, state);
+                self.expression(b, &mut other);
+                *state = meet(state.take(), other);
+            }
+            ExprKind::Unary(_, a) | ExprKind::Cast(a) => self.expression(a, state),
+            ExprKind::Binary(_, a, b)
+            | ExprKind::Comma(a, b)
+            | ExprKind::PtrAdd { pointer: a, index: b, .. }
+            | ExprKind::PtrDiff { left: a, right: b, .. } => {
+                self.expression(a, state);
+                self.expression(b, state);
+            }
+            ExprKind::Call { callee, args } => {
+                if let Callee::Pointer(f) = callee {
+                    self.expression(f, state);
+                }
+                args.iter().for_each(|a| self.expression(a, state));
+            }
+            _ => {}
+        }
+    }
+
+    fn declare(&mut self, v: VarId, init: Option<&Init>, state: &mut State) {
+        let size = self.objects.get(&v).copied();
+        // A fresh object has no value, and has none yet where its own is computed.
+        if let (Some(state), Some(size)) = (state.as_mut(), size) {
+            let mut bytes = Bytes::new(size, true);
+            clear_values(&self.unit.types, self.unit.var(v).ty.ty, 0, &mut bytes);
+            state.insert(v, bytes);
+        }
+        match init {
+            None => return,
+            Some(Init::Scalar(e)) => self.expression(e, state),
+            Some(Init::Members(list)) => list.iter().for_each(|(_, e)| self.expression(e, state)),
+            Some(Init::Aggregate) => {}
+        }
+        if let (Some(state), Some(size)) = (state, size) {
+            state.insert(v, Bytes::new(size, true));
+        }
+    }
+
+    /// `continues`: where a `continue` of the innermost loop leads; `breaks`: the same for `break`.
+    fn statement(&mut self, s: &Stmt, state: &mut State, continues: &mut State, breaks: &mut State) {
+        self.steps += 1;
+        match &s.kind {
+            StmtKind::Expr(e) => self.expression(e, state),
+            StmtKind::Declare { var, init } => self.declare(*var, init.as_ref(), state),
+            StmtKind::Block(list) => list.iter().for_each(|s| self.statement(s, state, continues, breaks)),
+            StmtKind::If { cond, then, otherwise } => {
+                self.expression(cond, state);
+                let mut other = state.clone();
+                self.statement(then, state, continues, breaks);
+                if let Some(otherwise) = otherwise {
+                    self.statement(otherwise, &mut other, continues, breaks);
+                }
+                *state = meet(state.take(), other);
+            }
+            StmtKind::Loop(l) => {
+                l.init.iter().for_each(|s| self.statement(s, state, continues, breaks));
+                match self.turns(l) {
+                    Some((iv, values)) => self.turn_by_turn(l, iv, &values, state),
+                    None => self.any_turns(l, state),
+                }
+            }
+            StmtKind::Break => *breaks = meet(breaks.take(), state.take()),
+            StmtKind::Continue => *continues = meet(continues.take(), state.take()),
+            _ => {}
+        }
+    }
+
+    /// The values of a loop's variable, turn by turn, where its bounds are constant.
+    fn turns(&self, l: &LoopStmt) -> Option<(VarId, Vec<i128>)> {
+        let head = counted(self.unit, l).ok().filter(|head| head.control.is_none())?;
+        if l.keyword != LoopKeyword::For || self.steps > STEPS {
+            return None;
+        }
+        let (mut value, limit) = (self.value(&head.first)?, self.value(&head.limit)?);
+        let mut values = Vec::new();
+        let goes_on = |value: i128| match head.relation {
+            Relation::Lt => value < limit,
+            Relation::Le => value <= limit,
+            Relation::Gt => value > limit,
+            Relation::Ge => value >= limit,
+            Relation::Ne => value != limit,
+        };
+        while goes_on(value) {
+            if values.len() == TURNS || wrap(value, head.kind) != Some(value) {
+                return None;
+            }
+            values.push(value);
+            value += i128::from(head.step);
+        }
+        Some((head.iv, values))
+    }
+
+    fn turn_by_turn(&mut self, l: &LoopStmt, iv: VarId, values: &[i128], state: &mut State) {
+        let mut breaks = None;
+        for value in values {
+            self.known.insert(iv, *value);
+            let mut continues = None;
+            l.cond.iter().for_each(|e| self.expression(e, state));
+            self.statement(&l.body, state, &mut continues, &mut breaks);
+            *state = meet(state.take(), continues);
+            l.step.iter().for_each(|e| self.expression(e, state));
+        }
+        self.known.remove(&iv);
+        l.cond.iter().for_each(|e| self.expression(e, state));
+        *state = meet(state.take(), breaks);
+    }
+
+    /// A loop with any number of turns: in each at least what was written before the loop is written.
+    fn any_turns(&mut self, l: &LoopStmt, state: &mut State) {
+        if l.keyword != LoopKeyword::Do {
+            l.cond.iter().for_each(|e| self.expression(e, state));
+        }
+        let skipped = state.clone();
+        let (mut continues, mut breaks) = (None, None);
+        self.statement(&l.body, state, &mut continues, &mut breaks);
+        *state = meet(state.take(), continues);
+        l.step.iter().for_each(|e| self.expression(e, state));
+        if l.keyword == LoopKeyword::Do {
+            l.cond.iter().for_each(|e| self.expression(e, state));
+            *state = meet(state.take(), breaks);
+        } else {
+            *state = meet(meet(skipped, state.take()), breaks);
+        }
+    }
+}
