@@ -993,8 +993,16 @@ impl<'a> Accesses<'a> {
     }
 
     /// An access of memory that each iteration has for itself.
-    fn own_access(&mut self, place: &Place) -> Result<(), Refused> {
+    fn own_access(&mut self, place: &Place, reads: bool) -> Result<(), Refused> {
         self.supported(place)?;
+        if reads && self.unit.types.pointee(place.ty.ty).is_some() {
+            // What it leads to would be in no region that a device has.
+            let text = format!(
+                "it follows a pointer that a local array or struct holds, in line {}",
+                place.span.line
+            );
+            return Err(Reason::new(Kind::UnsupportedType, text));
+        }
         let width = u64::from(self.width(place)?);
         let Some(part) = private::part(&self.unit.types, place) else { return Ok(()) };
         let line = place.span.line;
@@ -1021,7 +1029,7 @@ impl<'a> Accesses<'a> {
     /// Notes an access of memory.
     fn access(&mut self, place: &Place, reads: bool, writes: bool) -> Result<(), Refused> {
         if self.own(place).is_some() {
-            return self.own_access(place);
+            return self.own_access(place, reads);
         }
         self.supported(place)?;
         let width = self.width(place)?;

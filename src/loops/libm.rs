@@ -231,6 +231,97 @@ impl Walk<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::c::dialect::Dialect;
+    use crate::compile::STAGES;
+    use crate::loops::plan::Verdict;
+
+    const HEAD: &str =
+        "double sin(double), cos(double), pow(double, double), log2(double); float sinf(float);\n";
+
+    /// Whether the loop with this body may run elsewhere, and if so, on CUDA, too.
+    fn runs(head: &str, body: &str, options: &AnalysisOptions) -> Option<bool> {
+        let text = format!(
+            "{head}\nstatic double root(double x) {{ return sin(x) * 0.5; }}\n\
+             void f(int n, double p, double *restrict out, const double *restrict a, const double *restrict b, const float *g)\n{{\n\
+             for (int i = 0; i < n; i++) {{ {body} }}\n}}\n"
+        );
+        let stages = STAGES.unwrap();
+        let mut unit = (stages.lower)(&text, &Dialect::default()).unwrap();
+        (stages.normalize)(&mut unit, options);
+        let reports = (stages.classify)(&unit, options);
+        let report = reports.iter().find(|r| r.function == "f").unwrap();
+        (report.verdict != Verdict::Sequential)
+            .then(|| report.plan.as_ref().is_some_and(|plan| plan.cuda_exact))
+    }
+
+    #[test]
+    fn libm_is_asked_where_nobody_else_can_answer() {
+        let options = AnalysisOptions::default();
+        for body in [
+            "out[i] = sin(a[i]);",
+            "double x = a[i] * 2; if (b[i] > 0) x = b[i]; out[i] = sin(x + 1);",
+            "out[i] = pow(a[i], 2) + pow(p, a[i]) + __builtin_exp(b[i]);",
+            "out[i] = root(a[i]);",
+            "out[i] = sin(a[i]) + cos(b[i]);",
+            "double t[2]; t[0] = a[i]; t[1] = b[i]; out[i] = sin(t[1]);",
+        ] {
+            assert_eq!(runs(HEAD, body, &options), Some(false), "{body}");
+        }
+        for body in [
+            // The compiler may know.
+            "out[i] = sin(p);",
+            "out[i] = sin(i * 0.5);",
+            "out[i] = sin(a[0]);",
+            "double x = 0.5; if (b[i] > 0) x = b[i]; out[i] = sin(x);",
+            "out[i] = sin(b[i] > 0 ? b[i] : 0.5);",
+            "out[i] = sin(b[i] > 0.5);",
+            "out[i] = pow(a[i], p);",
+            "double t[2] = {a[i]}; out[i] = sin(t[1]);",
+            "double x = p; x *= 2; out[i] = sin(x);",
+            // Or ask for both at once.
+            "out[i] = sin(a[i]) + cos(a[i]);",
+            "double x = a[i]; out[i] = sin(x) + cos(x * 1);",
+            "out[i] = a[i]; out[i] = sin(out[i]) + cos(b[i]);",
+            // Not in the table.
+            "out[i] = __builtin_lgamma(a[i]);",
+        ] {
+            assert_eq!(runs(HEAD, body, &options), None, "{body}");
+        }
+        assert_eq!(runs(HEAD, "out[i] = __builtin_sqrt(a[i]);", &options), Some(true));
+    }
+
+    #[test]
+    fn whose_functions_they_are() {
+        let options = AnalysisOptions::default();
+        let body = "out[i] = sin(a[i]);";
+        for head in [
+            "double sin(); ",
+            "double sin(float);",
+            "float sin(double);",
+            "double sin(double) __asm__(\"other\");",
+            "double sin(double) __attribute__((weak));",
+            "double sin(double) __attribute__((simd));",
+            "double sin(double); extern int count; double sin(double x) { count++; return x; }",
+            "double (*sin)(double);",
+        ] {
+            assert_eq!(runs(head, body, &options), None, "{head}");
+        }
+        // A body that computes something else, on CUDA, too.
+        assert_eq!(runs("static double sin(double x) { return x * 3; }", body, &options), Some(true));
+        let with = |change: &dyn Fn(&mut AnalysisOptions), body: &str| {
+            let mut options = AnalysisOptions::default();
+            change(&mut options);
+            runs(HEAD, body, &options)
+        };
+        assert_eq!(with(&|o| o.approximates = true, body), None);
+        assert_eq!(with(&|o| o.not_builtin.push(String::new()), body), None);
+        assert_eq!(with(&|o| o.not_builtin.push("sin".into()), body), None);
+        assert_eq!(with(&|o| o.not_builtin.push("cos".into()), body), Some(false));
+        assert_eq!(with(&|o| o.strict_c90 = true, body), Some(false));
+        assert_eq!(with(&|o| o.strict_c90 = true, "out[i] = log2(a[i]);"), None);
+        assert_eq!(with(&|o| o.strict_c90 = true, "out[i] = sinf(g[i]);"), Some(false));
+        assert_eq!(with(&|o| o.contraction = true, "out[i] = pow(a[i], 2) + 1;"), None);
+    }
 
     #[test]
     fn names_are_sorted_and_have_float_forms() {

@@ -18,6 +18,7 @@ use super::scalars::is_scalar;
 use crate::c::constant::wrap;
 use crate::c::hir::*;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// Bytes that one iteration may have in all: thousands of them are on a GPU at a time, and each has its own.
 const LARGEST: u64 = 4096;
@@ -228,15 +229,18 @@ impl Flow<'_> {
         wrap(value, kind)
     }
 
-    /// The bytes of an object that a place is, where they are known and in the object.
-    fn bytes(&self, part: &Part, ty: TypeId) -> Option<std::ops::Range<u64>> {
+    /// The bytes of an object that a place is, where they are known; none that are outside of the object.
+    fn bytes(&self, part: &Part, ty: TypeId) -> Option<Option<Range<u64>>> {
         let mut at = i128::from(part.constant?);
         for (index, stride) in &part.indices {
             at = at.checked_add(self.value(index)?.checked_mul(i128::from(*stride))?)?;
         }
-        let (at, size) = (u64::try_from(at).ok()?, self.unit.types.size_of(ty)?);
-        let end = at.checked_add(size)?;
-        (end <= self.objects[&part.var]).then_some(at..end)
+        let size = self.unit.types.size_of(ty)?;
+        let inside = |at: u64| {
+            let end = at.checked_add(size)?;
+            (end <= self.objects[&part.var]).then_some(at..end)
+        };
+        Some(u64::try_from(at).ok().and_then(inside))
     }
 
     fn part<'e>(&self, place: &'e Place) -> Option<Part<'e>> {
@@ -245,16 +249,16 @@ impl Flow<'_> {
 
     fn reads(&mut self, place: &Place, state: &State) {
         let (Some(part), Some(state)) = (self.part(place), state) else { return };
-        let range = self.bytes(&part, place.ty.ty).unwrap_or(0..self.objects[&part.var]);
-        let written = |bytes: &Bytes| range.clone().all(|at| bytes.has(at));
-        if !state.get(&part.var).is_some_and(written) {
+        let range = self.bytes(&part, place.ty.ty).unwrap_or(Some(0..self.objects[&part.var]));
+        let bytes = state.get(&part.var);
+        if !range.zip(bytes).is_some_and(|(mut range, bytes)| range.all(|at| bytes.has(at))) {
             self.found.get_or_insert((part.var, place.span.line));
         }
     }
 
     fn writes(&mut self, place: &Place, state: &mut State) {
         if let (Some(part), Some(state)) = (self.part(place), state)
-            && let Some(range) = self.bytes(&part, place.ty.ty)
+            && let Some(Some(range)) = self.bytes(&part, place.ty.ty)
             && let Some(bytes) = state.get_mut(&part.var)
         {
             range.for_each(|at| bytes.set(at, true));
@@ -426,6 +430,88 @@ impl Flow<'_> {
             *state = meet(state.take(), breaks);
         } else {
             *state = meet(meet(skipped, state.take()), breaks);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::c::dialect::Dialect;
+    use crate::compile::STAGES;
+    use crate::loops::options::AnalysisOptions;
+    use crate::loops::plan::Verdict;
+
+    /// Whether the loop with this body may run elsewhere; the first one, if there are others in it.
+    fn runs(body: &str) -> bool {
+        let text = format!(
+            "struct v {{ double x; int n; }};\nextern void see(const void *);\ndouble *seen;\n\
+             static void set(double *to, double x) {{ to[0] = x; to[1] = -x; }}\n\
+             void f(int n, int m, double *restrict out, const double *restrict a, const int *restrict k)\n{{\n\
+             for (int i = 0; i < n; i++) {{ {body} }}\n}}\n"
+        );
+        let stages = STAGES.unwrap();
+        let options = AnalysisOptions::default();
+        let mut unit = (stages.lower)(&text, &Dialect::default()).unwrap();
+        (stages.normalize)(&mut unit, &options);
+        let reports = (stages.classify)(&unit, &options);
+        reports[0].verdict != Verdict::Sequential
+    }
+
+    #[test]
+    fn what_an_iteration_has_for_itself() {
+        for body in [
+            "double t[2] = {a[i], 1}; out[i] = t[k[i]];",
+            "double t[2] = {0}; t[k[i]] = a[i]; out[i] = t[1];",
+            "double t[3]; for (int j = 0; j < 3; j++) t[j] = a[i]; out[i] = t[k[i]];",
+            "double t[3]; for (int j = 2; j >= 0; j--) t[j] = a[i]; out[i] = t[k[i]];",
+            "double t[4]; for (int j = 0; j < 4; j += 2) { t[j] = a[i]; t[j + 1] = 0; } out[i] = t[k[i]];",
+            "double t[2][3]; for (int j = 0; j < 2; j++) for (int l = 0; l < 3; l++) t[j][l] = a[i]; out[i] = t[1][k[i]];",
+            "double t[3]; t[0] = a[i]; for (int j = 1; j < 3; j++) t[j] = t[j - 1] * 2; out[i] = t[2];",
+            "struct v v; v.n = k[i]; v.x = a[i]; out[i] = v.n + v.x;",
+            "struct v v = {a[i]}; out[i] = v.x + v.n;",
+            "struct v v[2]; v[0].n = 1; v[0].x = v[1].x = a[i]; v[1].n = 2; out[i] = v[k[i]].x;",
+            "double t[2]; set(t, a[i]); out[i] = t[0] * t[1];",
+            "double t[2]; if (k[i]) t[0] = a[i]; else t[0] = 1; out[i] = t[0];",
+            "double t[2]; do { t[0] = a[i]; } while (k[i] < 0); out[i] = t[0];",
+            "double x; set(&x - 0, 1.0); x = a[i]; out[i] = x;",
+            "for (int j = 0; j < m; j++) { double t[2] = {a[j], 1}; out[i] = t[1]; }",
+        ] {
+            assert!(runs(body), "{body}");
+        }
+        for body in [
+            // Read before it is written.
+            "double t[2]; out[i] = t[k[i]]; t[0] = 1;",
+            "double t[2]; t[0] = a[i]; out[i] = t[k[i]];",
+            "double t[2]; t[k[i]] = a[i]; out[i] = t[k[i]];",
+            "double t[3]; for (int j = 0; j < m; j++) t[j] = a[i]; out[i] = t[0];",
+            "double t[3]; for (int j = 0; j < 3; j++) { if (k[i] == j) break; t[j] = a[i]; } out[i] = t[2];",
+            "double t[3]; for (int j = 0; j < 3; j++) if (k[i] > j) t[j] = a[i]; out[i] = t[2];",
+            "double t[3]; for (int j = 0; j < 3; j++) { t[j] = t[j + 1 - 1]; } out[i] = t[2];",
+            "double t[2]; if (k[i]) t[0] = a[i]; out[i] = t[0];",
+            "double t[2]; k[i] && (t[0] = a[i]); out[i] = t[0];",
+            "struct v v; v.x = a[i]; out[i] = v.n;",
+            "double t[2] = {a[i], 1}; out[i] = 0; { double s[1]; out[i] = s[0] + t[0]; }",
+            "for (int j = 0; j < m; j++) { double t[2]; if (j) out[i] = t[0]; t[0] = a[j]; }",
+            "double t[2]; t[0] = t[1] = 0; t[2] = 1; out[i] = t[2];",
+            // Its address is used.
+            "double t[2] = {0}; see(t); out[i] = t[0];",
+            "double t[2] = {0}; seen = t; out[i] = t[0];",
+            "double t[2] = {0}, *p = t; out[i] = *p;",
+            "double t[2] = {0}; out[i] = t == out;",
+            "double t[2] = {0}; out[i] = *(k[i] ? t : out);",
+            "double t[2] = {a[i]}; out[i] = ((int *)t)[1];",
+            // What it is.
+            "double t[m]; t[0] = a[i]; out[i] = t[0];",
+            "double t[600] = {0}; out[i] = t[k[i]];",
+            "volatile double t[2] = {0}; out[i] = t[0];",
+            "volatile struct v v = {0}; out[i] = v.x;",
+            "long double t[2] = {0}; out[i] = t[0];",
+            "const double *p[2] = {a, out}; out[i] = p[k[i]][i];",
+            "struct { char c; double x; } __attribute__((packed)) v = {1, a[i]}; out[i] = v.x;",
+            "struct v v = {0}, w; w = v; out[i] = w.x;",
+            "int j = 0; double t[2] = {a[j++], a[j++]}; out[i] = t[0];",
+        ] {
+            assert!(!runs(body), "{body}");
         }
     }
 }
