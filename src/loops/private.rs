@@ -391,7 +391,9 @@ impl Flow<'_> {
             Relation::Ne => value != limit,
         };
         while goes_on(value) {
-            if values.len() == TURNS || wrap(value, head.kind) != Some(value) {
+            let stays = |kind| wrap(value, kind) == Some(value);
+            let own = self.unit.types.as_int(self.unit.var(head.iv).ty.ty)?;
+            if values.len() == TURNS || !stays(head.kind) || !stays(own) {
                 return None;
             }
             values.push(value);
