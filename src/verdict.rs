@@ -13,6 +13,7 @@ use crate::loops::alias;
 use crate::loops::carried::{self, Prelude};
 use crate::loops::cells;
 use crate::loops::counted::{Counted, counted};
+use crate::loops::interchange;
 use crate::loops::nest;
 use crate::loops::options::AnalysisOptions;
 use crate::loops::plan::*;
@@ -38,12 +39,21 @@ pub fn classify(unit: &TranslationUnit, options: &AnalysisOptions) -> Vec<LoopRe
                     Err(Reason::new(Kind::Forbidden, text))
                 }
                 Some(reason) => Err(Reason::new(Kind::FunctionFixed, format!("the function has {reason}"))),
-                None => match cells::held(unit, l) {
-                    None => judge(unit, options, number, l),
-                    // Where its places can't be kept in variables, the loop is tried as it stands.
-                    Some(held) => judge(unit, options, number, &held)
-                        .or_else(|why| judge(unit, options, number, l).map_err(|_| why)),
-                },
+                None => {
+                    let held = cells::held(unit, l);
+                    let judged = match &held {
+                        None => judge(unit, options, number, l),
+                        // Where its places can't be kept in variables, the loop is tried as it stands.
+                        Some(held) => judge(unit, options, number, held)
+                            .or_else(|why| judge(unit, options, number, l).map_err(|_| why)),
+                    };
+                    match may_gain(&judged) {
+                        true => {
+                            interchanged(unit, options, number, held.as_ref().unwrap_or(l)).map_or(judged, Ok)
+                        }
+                        false => judged,
+                    }
+                }
             };
             let mut report = sequential(unit, l.keyword_span, &unit.var(function.var).name);
             report.id = Some(l.id);
@@ -57,7 +67,8 @@ pub fn classify(unit: &TranslationUnit, options: &AnalysisOptions) -> Vec<LoopRe
                 }
                 Ok((verdict, check, reason, plan)) => {
                     (report.verdict, report.check, report.reason) = (verdict, check, reason);
-                    if verdict == Verdict::Parallel {
+                    // Where an entry shows that an interchanged nest is too short, the loops inside are tried as they stand.
+                    if verdict == Verdict::Parallel && plan.interchange.is_none() {
                         settled.insert(l.id);
                     }
                     let inside = found.outer.iter().any(|o| settled.contains(o));
@@ -179,7 +190,7 @@ fn judge(
     let mut heads = vec![head];
     let mut bodies: Vec<&Stmt> = vec![&l.body];
     while heads.len() < MAX_DIMS && heads[heads.len() - 1].may_merge() {
-        let Some(inner) = perfect(bodies[bodies.len() - 1]) else { break };
+        let Some(inner) = nest::perfect(bodies[bodies.len() - 1]) else { break };
         let Ok(head) = counted(unit, inner) else { break };
         // What leaves the inner loop alone would skip iterations of the merged one.
         if !head.may_merge() || nest::unsupported_control(&inner.body).is_some() {
@@ -238,6 +249,71 @@ fn judge(
     Ok(best)
 }
 
+/// Whether a loop as it stands is so bad that another order of its nest may be better: it is sequential, would be a guess, or
+/// has a predicate that can't hold.
+fn may_gain(judged: &Result<Judged, Reason>) -> bool {
+    match judged {
+        Err(_) => true,
+        Ok((_, check, _, plan)) => check.cost() >= Check::Inspector.cost() || never_holds(plan),
+    }
+}
+
+/// Whether iterations near each other meet wherever they come to the accesses of some pair, so that no number at entry can tell
+/// them apart. (That they come there is not known: a loop around the accesses may be empty.)
+fn never_holds(plan: &LoopPlan) -> bool {
+    let constant = |bound: &Bound| match bound {
+        Bound::Const(value) => Some(i128::from(*value)),
+        _ => None,
+    };
+    let site = |id: SiteId| &plan.sites[id.0 as usize];
+    plan.pairs.iter().any(|pair| {
+        let (a, b) = (site(pair.a), site(pair.b));
+        let (Some(x), Some(y)) = (&a.affine, &b.affine) else { return false };
+        // The very places of the iteration before.
+        if pair.a == pair.b && x.strides.contains(&Bound::Const(0)) {
+            return true;
+        }
+        let one_base = a.base == b.base && !matches!(plan.bases[a.base.0 as usize], Base::Dynamic);
+        let ([stride], true) = (&x.strides[..], one_base && x.strides == y.strides) else { return false };
+        let ends = [stride, &x.lo, &x.hi, &y.lo, &y.hi].map(constant);
+        let [Some(stride), Some(x_lo), Some(x_hi), Some(y_lo), Some(y_hi)] = ends else { return false };
+        let meet = |by: i128| x_lo < y_hi + by && y_lo + by < x_hi;
+        let stride = stride * i128::from(plan.dims[0].distance);
+        (1..SHORT).any(|turns| meet(turns * stride) || meet(-turns * stride))
+    })
+}
+
+/// The best of the nest's other orders that numbers at entry prove at the latest; see `loops::interchange`.
+fn interchanged(
+    unit: &TranslationUnit,
+    options: &AnalysisOptions,
+    function: usize,
+    l: &LoopStmt,
+) -> Option<Judged> {
+    let options = AnalysisOptions { explains: false, ..options.clone() };
+    let judged = interchange::orders(unit, l).into_iter().filter_map(|order| {
+        let (verdict, check, reason, mut plan) = judge(unit, &options, function, &order.nest).ok()?;
+        let is_provable = check.cost() <= Check::Predicate.cost() && !never_holds(&plan);
+        if !is_provable || !interchange::keeps_results(&plan) {
+            return None;
+        }
+        let kind = match reason.kind {
+            Kind::Independent => Kind::Interchanged,
+            other => other,
+        };
+        let text = format!("with the loop in line {} outermost: {}", order.needs.line, reason.text);
+        // What a pragma says is said of the loop as it stands.
+        let advice = reason.advice.into_iter();
+        let advice = advice.filter(|a| !matches!(a, Advice::AssertIndependent | Advice::AssertUnchecked));
+        let reason = Reason { kind, text, advice: advice.collect(), accesses: reason.accesses };
+        plan.sites.iter_mut().for_each(|site| site.may_use_snapshot = false);
+        plan.held = Some(Box::new(order.nest));
+        plan.interchange = Some(order.needs);
+        Some((verdict, check, reason, plan))
+    });
+    judged.min_by_key(|(_, check, ..)| check.cost())
+}
+
 /// The line of a loop in a body that has to stay as it stands, so that nothing around it can be run elsewhere.
 fn forbidden_inside(unit: &TranslationUnit, body: &Stmt) -> Option<u32> {
     let mut line = None;
@@ -269,19 +345,6 @@ fn has_copied_loop(unit: &TranslationUnit, body: &Stmt) -> bool {
         }
     });
     found
-}
-
-/// The loop that is all of a body.
-fn perfect(body: &Stmt) -> Option<&LoopStmt> {
-    match &body.kind {
-        StmtKind::Loop(l) => Some(l),
-        StmtKind::Block(list) => {
-            let mut rest = list.iter().filter(|s| !matches!(s.kind, StmtKind::Empty));
-            let only = rest.next()?;
-            if rest.next().is_some() { None } else { perfect(only) }
-        }
-        _ => None,
-    }
 }
 
 fn attempt(
@@ -513,6 +576,7 @@ fn attempt_with(
         pinned: accesses.pinned,
         held: (!kept.is_empty()).then(|| Box::new(l.clone())),
         kept,
+        interchange: None,
         assumptions: accesses.assumptions,
         asserted: unit.wish(l).is_some(),
         may_abort: accesses.may_abort,

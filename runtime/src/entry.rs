@@ -367,7 +367,16 @@ impl Engine {
             Ok(rest) => rest.unplaced.is_some(),
             Err(obstacle) => obstacle.is_final(),
         };
-        if let (Some(method), true, false) = (self.config.log, info.n_pairs != 0, is_pin || doubted) {
+        // Not even the worker has the program's order, so nothing could tell what iterations that meet would have given.
+        if info.has(PG_LOOP_REORDERED) && proof.as_ref().is_ok_and(|rest| !rest.is_empty() || rest.snapshot) {
+            return Err(
+                "its iterations are not proven independent, and their order is not the program's".into()
+            );
+        }
+        let is_refuted = info.has(PG_LOOP_REORDERED) && proof.is_err();
+        if let (Some(method), true, false) =
+            (self.config.log, info.n_pairs != 0, is_pin || is_refuted || doubted)
+        {
             let snapshot = proof.is_ok_and(|rest| rest.snapshot);
             return Ok(Plan { snapshot, ..logs(method, Rest::default(), true) });
         }

@@ -127,6 +127,8 @@ pub struct Printer<'a> {
     temporaries: u32,
     labels: BTreeMap<LoopId, bool>,
     purpose: Purpose<'a>,
+    /// A loop whose body stands in a further loop, and the head of that, brace included.
+    strip: Option<(LoopId, &'a str)>,
 }
 
 /// What the text is for, as far as memory is concerned.
@@ -164,7 +166,26 @@ fn note_taken(v: VarId, taking: Taking) -> String {
 
 /// Prints the body of the innermost merged dimension.
 pub fn print(unit: &TranslationUnit, plan: &LoopPlan, body: &Stmt, purpose: Purpose) -> Printed<Body> {
-    let mut printer = Printer::new(unit, plan, purpose);
+    printed(Printer::new(unit, plan, purpose), plan, body)
+}
+
+/// Prints the body of an interchanged nest with a strip of the outermost loop, whose head is given, inside the loops that it was
+/// brought over: the order of the source.
+pub fn print_strip(
+    unit: &TranslationUnit,
+    plan: &LoopPlan,
+    body: &Stmt,
+    head: &str,
+) -> Printed<Option<Body>> {
+    let Some(interchange) = plan.interchange.as_ref().filter(|_| plan.dims.len() == 1) else {
+        return Ok(None);
+    };
+    let mut printer = Printer::new(unit, plan, Purpose::Iterations);
+    printer.strip = Some((interchange.innermost_over, head));
+    printed(printer, plan, body).map(Some)
+}
+
+fn printed(mut printer: Printer, plan: &LoopPlan, body: &Stmt) -> Printed<Body> {
     let mut out = String::new();
     let innermost = plan.dims[plan.dims.len() - 1].loop_id;
     let mut prelude = String::new();
@@ -176,7 +197,7 @@ pub fn print(unit: &TranslationUnit, plan: &LoopPlan, body: &Stmt, purpose: Purp
     if printer.labels.get(&innermost) == Some(&true) {
         out.push_str(&format!("__pg_continue_{}: ;\n", innermost.0));
     }
-    if !plan.private.is_empty() && !matches!(purpose, Purpose::Inspection(_)) {
+    if !plan.private.is_empty() && !matches!(printer.purpose, Purpose::Inspection(_)) {
         // In a block of its own, so that the compiler knows how long they live.
         let declare =
             |(v, size): (&VarId, &u64)| format!("__pg_u64 {}[{}];\n", variable(*v), size.div_ceil(8));
@@ -196,6 +217,7 @@ impl<'a> Printer<'a> {
             temporaries: 0,
             labels: BTreeMap::new(),
             purpose,
+            strip: None,
         }
     }
 
@@ -805,10 +827,13 @@ impl<'a> Printer<'a> {
                 if l.keyword != LoopKeyword::Do {
                     condition(self, out)?;
                 }
+                let strip = self.strip.filter(|(around, _)| *around == l.id);
+                out.push_str(strip.map_or("", |(_, head)| head));
                 self.statement(&l.body, l.id, out)?;
                 if self.labels.get(&l.id) == Some(&true) {
                     out.push_str(&format!("__pg_continue_{}: ;\n", l.id.0));
                 }
+                out.push_str(strip.map_or("", |_| "}\n"));
                 if let Some(step) = &l.step {
                     self.value(step, out)?;
                 }

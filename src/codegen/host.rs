@@ -173,6 +173,7 @@ pub fn loop_code(
         at_entry.extend([&dim.first, &dim.limit]);
     }
     at_entry.extend(plan.starts.iter().map(|start| &start.value));
+    at_entry.extend(plan.interchange.iter().flat_map(|interchange| &interchange.over).map(|over| &over.test));
     for e in at_entry {
         nest::expressions(e, &mut |e| {
             if let ExprKind::Load(p) | ExprKind::AddressOf(p) = &e.kind
@@ -211,7 +212,11 @@ pub fn loop_code(
         return Err("it is never long enough to be entered".into());
     }
     let checked = worth::checked_threads(report, plan, options);
-    let direct = emitter.direct(&body);
+    let strip = body::print_strip(unit, plan, &innermost.body, &emitter.strip_head())?;
+    let direct = match &strip {
+        Some(strip) => emitter.direct_in_strips(strip),
+        None => emitter.direct(&body),
+    };
     let device = emitter.device(&body);
     let mut helpers = format!("{MACROS_DIRECT}{direct}{MACROS_END}");
     if checked {
@@ -351,7 +356,7 @@ impl Emitter<'_> {
     /// which numbers may be what the user's never are: an extreme's parts begin with an infinity or a NaN.
     fn exact(&self) -> &'static str {
         let in_parts = |r: &ResultSlot| r.gives.is_in_parts() && matches!(r.kind, Scalar::F32 | Scalar::F64);
-        if self.results.iter().any(in_parts) { "__PG_EXACT " } else { "" }
+        if self.results.iter().any(in_parts) || self.plan.interchange.is_some() { "__PG_EXACT " } else { "" }
     }
 
     /// `iv = first + k * step`, in the variable's type.
@@ -412,14 +417,40 @@ impl Emitter<'_> {
         self.n_values() + self.results.len() + self.plan.dims.len() + self.plan.pinned.len()
     }
 
-    /// The worker: source order on host memory.
-    fn direct(&self, body: &body::Body) -> String {
-        let mut text = format!(
+    /// The loop that is outermost in an interchanged nest, over the iterations that are asked for.
+    fn strip_head(&self) -> String {
+        let (first, next) = (self.induction(0, "__pg_begin"), self.next_induction(0));
+        format!("{first}for (__pg_k0 = __pg_begin; __pg_k0 < __pg_end; __pg_k0++{next}) {{\n")
+    }
+
+    /// The worker of an interchanged nest. It keeps the order of the source within the iterations that are asked for: rows of
+    /// arrays are as near as they are there.
+    fn direct_in_strips(&self, strip: &body::Body) -> String {
+        let mut text = self.direct_head();
+        text.push_str(&self.prologue("__pg_e->values"));
+        text.push_str("__pg_i64 __pg_k0 = 0;\n");
+        text.push_str(&self.locals(strip, &|r, slot| Some(Self::unpack(r.kind, &format!("__pg_r[{slot}]")))));
+        text.push_str("(void)__pg_r;\n");
+        text.push_str(&strip.text);
+        for (slot, r) in self.results.iter().enumerate() {
+            let _ = writeln!(text, "{}", Self::pack(r.kind, &format!("__pg_r[{slot}]"), &r.name));
+        }
+        text.push_str("}\n");
+        text
+    }
+
+    fn direct_head(&self) -> String {
+        format!(
             "static __attribute__((__unused__)) {}void __pg_direct_{}(const struct __pg_entry *__pg_e, __pg_value *__pg_r, \
              __pg_i64 __pg_begin, __pg_i64 __pg_end)\n{{\n",
             self.exact(),
             self.n
-        );
+        )
+    }
+
+    /// The worker: source order on host memory.
+    fn direct(&self, body: &body::Body) -> String {
+        let mut text = self.direct_head();
         text.push_str(&self.prologue("__pg_e->values"));
         // Where a snapshot lies, as seen from the array; at the array itself where iterations run in source order.
         let from_snapshot: BTreeSet<BaseId> =
@@ -830,6 +861,9 @@ impl Emitter<'_> {
         if plan.bases.iter().any(|b| matches!(b, Base::Dynamic)) {
             flags.push("PG_LOOP_DYNAMIC");
         }
+        if plan.interchange.is_some() {
+            flags.push("PG_LOOP_REORDERED");
+        }
         if self.doubt {
             flags.push("PG_LOOP_DOUBTED");
         }
@@ -905,17 +939,24 @@ impl Emitter<'_> {
     fn guard(&self, the_loop: &LoopStmt, threshold: i64) -> Printed<String> {
         let (n, plan, unit) = (self.n, self.plan, self.unit);
         let dim = &plan.dims[0];
-        let trip = match (site_text(unit, &dim.first), site_text(unit, &dim.limit)) {
-            (Some(first), Some(limit)) => {
-                let (a, b) = if dim.step > 0 { (limit, first) } else { (first, limit) };
-                let span = format!("((__pg_i64)({a}) - (__pg_i64)({b}))");
-                match dim.step.unsigned_abs() {
-                    1 => span,
-                    step => format!("({span} / {step})"),
-                }
-            }
-            _ => literal(i64::MAX - 1),
+        let span = |first: &Expr, limit: &Expr, step: i64| {
+            let (first, limit) = site_text(unit, first).zip(site_text(unit, limit))?;
+            let (a, b) = if step > 0 { (limit, first) } else { (first, limit) };
+            Some(format!("((__pg_i64)({a}) - (__pg_i64)({b}))"))
         };
+        let trip = match (span(&dim.first, &dim.limit, dim.step), dim.step.unsigned_abs()) {
+            (Some(span), 1) => span,
+            (Some(span), step) => format!("({span} / {step})"),
+            (None, _) => literal(i64::MAX - 1),
+        };
+        // Where a loop that it was brought over has no iteration, its bounds may have no value.
+        let mut comes_there = String::new();
+        for over in plan.interchange.iter().flat_map(|interchange| &interchange.over) {
+            let least = if matches!(over.relation, Relation::Le | Relation::Ge) { 0 } else { 1 };
+            if let Some(span) = span(&over.first, &over.limit, over.step) {
+                let _ = write!(comes_there, "{span} >= {least} && ");
+            }
+        }
         let arguments: String =
             self.parameters().into_iter().map(|(_, _, argument)| format!(", {argument}")).collect();
         let mut back = String::new();
@@ -945,7 +986,7 @@ impl Emitter<'_> {
             let _ = write!(asserts, " _Static_assert({check}, \"layout\");");
         }
         Ok(format!(
-            "if (__builtin_expect({trip} >= {}, 0) && {trip} >= __pg_loop_{n}.__pg_threshold && __extension__ ({{{asserts} \
+            "if ({comes_there}__builtin_expect({trip} >= {}, 0) && {trip} >= __pg_loop_{n}.__pg_threshold && __extension__ ({{{asserts} \
              __pg_value __pg_r[{}]; __pg_u32 __pg_done = __pg_try_{n}(__pg_r{arguments}); if (__pg_done) {{{back} }} __pg_done; }})) {{ }} else",
             literal(threshold.min(1 << 20)),
             self.n_numbers().max(1),

@@ -199,6 +199,11 @@ impl Emitter<'_> {
         let mut printer = Printer::new(unit, plan, Purpose::Entry);
         let mut effects = String::new();
         let after_results = self.n_values() + self.results.len();
+        // Where one of them has no iteration, the program doesn't come to the loop that is outermost here.
+        for over in plan.interchange.iter().flat_map(|interchange| &interchange.over) {
+            let test = printer.value(&over.test, &mut effects)?;
+            let _ = writeln!(out, "if (!({test})) return 0;");
+        }
         for (number, dim) in plan.dims.iter().enumerate() {
             let (kind, compare) = self.head_kinds(dim)?;
             let first = printer.value(&dim.first, &mut effects)?;

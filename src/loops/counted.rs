@@ -237,7 +237,8 @@ fn starts(unit: &TranslationUnit, l: &LoopStmt) -> Result<Vec<Start>, String> {
     Ok(starts)
 }
 
-fn mentions(e: &Expr, variables: &BTreeSet<VarId>) -> bool {
+/// Whether an expression names one of these variables.
+pub(super) fn mentions(e: &Expr, variables: &BTreeSet<VarId>) -> bool {
     let mut found = false;
     nest::expressions(e, &mut |e| {
         if let ExprKind::Load(place) | ExprKind::AddressOf(place) = &e.kind {
@@ -248,7 +249,7 @@ fn mentions(e: &Expr, variables: &BTreeSet<VarId>) -> bool {
 }
 
 /// An expression with what its variables were set to.
-fn substitute(e: &Expr, starts: &[Start]) -> Expr {
+pub(super) fn substitute(e: &Expr, starts: &[Start]) -> Expr {
     fn place(p: &mut Place, starts: &[Start]) {
         match &mut p.kind {
             PlaceKind::Deref(e) => expr(e, starts),

@@ -6,6 +6,7 @@ pub mod carried;
 pub mod cells;
 pub mod counted;
 pub mod inline;
+pub mod interchange;
 pub mod libm;
 pub mod linear;
 pub mod nest;

@@ -200,6 +200,19 @@ pub fn loops(function: &Function) -> Vec<Found<'_>> {
     out
 }
 
+/// The loop that is all of a body.
+pub fn perfect(body: &Stmt) -> Option<&LoopStmt> {
+    match &body.kind {
+        StmtKind::Loop(l) => Some(l),
+        StmtKind::Block(list) => {
+            let mut rest = list.iter().filter(|s| !matches!(s.kind, StmtKind::Empty));
+            let only = rest.next()?;
+            if rest.next().is_some() { None } else { perfect(only) }
+        }
+        _ => None,
+    }
+}
+
 /// Why a loop's body can't be run elsewhere as a piece, if so: ways in and out, and statements that a device has no answer
 /// to. `break` and `continue` of inner loops are fine, `continue` of the loop itself too.
 pub fn unsupported_control(body: &Stmt) -> Option<Reason> {

@@ -310,6 +310,32 @@ pub struct Kept {
     pub place: Place,
 }
 
+/// A nest of which an inner loop runs outermost; see `loops::interchange`.
+#[derive(Clone, Debug)]
+pub struct Interchange {
+    /// The loops that it was brought over, outermost first.
+    pub over: Vec<MovedOver>,
+    /// In the nest as it is run: the innermost of those. Its body is that of the loop that was brought outermost.
+    pub innermost_over: LoopId,
+    /// Where the loop that was brought outermost is written.
+    pub line: u32,
+}
+
+/// A loop that another one was brought over.
+#[derive(Clone, Debug)]
+pub struct MovedOver {
+    /// Its first test, in terms of what variables hold before the nest.
+    pub test: Expr,
+    /// See [`Dim`].
+    pub first: Expr,
+    /// See [`Dim`].
+    pub limit: Expr,
+    /// See [`Dim`].
+    pub step: i64,
+    /// See [`Dim`].
+    pub relation: Relation,
+}
+
 /// Something that must hold at entry for the affine forms to be true.
 #[derive(Clone, Debug)]
 pub struct Assumption {
@@ -390,6 +416,9 @@ pub struct LoopPlan {
     pub kept: Vec<Kept>,
     /// See `kept`; `None`: as it stands.
     pub held: Option<Box<LoopStmt>>,
+    /// Where the loop isn't run in the order that it is written in: what that needs. `held` is the nest in the order that it is
+    /// run in.
+    pub interchange: Option<Interchange>,
     /// Conditions of the affine forms.
     pub assumptions: Vec<Assumption>,
     /// Whether the programmer says that iterations are independent: then it is worth code whatever it costs.

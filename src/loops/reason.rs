@@ -14,6 +14,7 @@ use std::fmt;
 pub enum Kind {
     Independent,
     Snapshot,
+    Interchanged,
     Asserted,
     UnresolvedPair,
     WrapAround,
@@ -47,6 +48,10 @@ impl Kind {
             Kind::Snapshot => (
                 "snapshot",
                 "The iterations are independent once loads find what was in memory before the loop.",
+            ),
+            Kind::Interchanged => (
+                "interchanged",
+                "The iterations of a loop inside it are proven independent, and it is run with that one outermost.",
             ),
             Kind::Asserted => {
                 ("asserted", "A pragma says that the iterations are independent, and is believed.")
