@@ -266,7 +266,8 @@ fn never_holds(plan: &LoopPlan) -> bool {
         _ => None,
     };
     let site = |id: SiteId| &plan.sites[id.0 as usize];
-    plan.pairs.iter().any(|pair| {
+    // A snapshot settles anti dependences.
+    plan.pairs.iter().filter(|pair| !pair.is_anti).any(|pair| {
         let (a, b) = (site(pair.a), site(pair.b));
         let (Some(x), Some(y)) = (&a.affine, &b.affine) else { return false };
         // The very places of the iteration before.
