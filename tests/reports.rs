@@ -379,3 +379,28 @@ fn files_that_are_none() {
     assert!(fs::read_to_string(folder.path().join("real.txt")).unwrap().contains("f.c:4: in f: parallel"));
     assert!(fs::symlink_metadata(folder.path().join("link.txt")).unwrap().is_symlink());
 }
+
+#[test]
+fn interchanged_nests_are_told() {
+    let folder = folder();
+    let text = "double c[999], a[999][999];\n\
+        void g(const double *x, int n, int m) {\n\
+        \tfor (int i = 0; i < n; i++)\n\
+        \t\tfor (int j = 0; j < m; j++)\n\
+        \t\t\tc[j] += a[i][j] * 0.5;\n\
+        \tfor (int i = 0; i < n; i++)\n\
+        \t\tfor (int j = 0; j < m; j++)\n\
+        \t\t\tc[j] += c[j + 1] * 0.5;\n\
+        }\n";
+    let file = folder.path().join("g.c");
+    fs::write(&file, text).unwrap();
+    let report = explained(&file, "");
+    let outer = loop_in_line(&report, 3);
+    assert_eq!((&outer["verdict"], &outer["kind"]), (&"parallel".into(), &"interchanged".into()));
+    assert!(outer["reason"].as_str().unwrap().starts_with("with the loop in line 4 outermost: "), "{outer}");
+    // The loop inside is told of as it stands.
+    assert_eq!(loop_in_line(&report, 4)["kind"], "independent");
+    // Its iterations meet, in whichever order.
+    let reason = loop_in_line(&report, 6)["reason"].as_str().unwrap();
+    assert!(!reason.contains("outermost"), "{reason}");
+}

@@ -123,6 +123,19 @@ COMPUTE static void triangle(int n, double *y, const double *x)
       y[j] = y[j] * 0.5 + x[i];
 }
 
+/* The same with variables that a guard in front of the nest could name. */
+COMPUTE static void triangle_outside(int n, double *y, const double *x)
+{
+  int i = 5, j = 3;
+  for (i = 0; i < n; i++)
+    for (j = i; j < n; j++)
+      y[j] = y[j] * 0.5 + x[i];
+  for (i = 0; i < n; i++)
+    for (j = 0; j <= i; j++)
+      y[j] = y[j] * 0.5 + x[i];
+  y[0] += i;
+}
+
 COMPUTE static void leaves(int n, int m, double *y, const double *x)
 {
   for (int i = 0; i < n; i++)
@@ -158,7 +171,7 @@ COMPUTE static double carried(int n, int m, double *y, const double *x)
   for (int i = 0; i < n; i++)
     for (int j = 0; j < m; j++) {
       y[j] += x[i] * 0.5;
-      sum += y[j];
+      sum = sum * 0.5 + y[j];
     }
   for (int i = 0; i < n; i++)
     for (int j = 0; j < m; j++) {
@@ -285,6 +298,7 @@ int main(int argc, char **argv)
     local(9, 0, m, v, v + 500);
     skips(n, m, y, alias ? y : x);
     triangle(m, y, alias ? y + 1 : x);
+    triangle_outside(m, y, x);
     leaves(n, m, y, x);
     meeting(n / 2, m, y, z, x);
     results[k++] = carried(n, m, y, x);

@@ -14,7 +14,6 @@
  * expect matrix: runs on clean
  * expect punned: runs on clean
  * expect gathered: runs on clean
- * expect wild: conflicts on wild
  * expect summed: runs on clean */
 #include "../support/inputs.h"
 

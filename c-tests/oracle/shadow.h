@@ -5,8 +5,9 @@
  * them writing, is a dependence that the loop carries (flow, anti or output: a parallel loop has none of them). Anti dependences,
  * where the load comes in an earlier iteration than the store, are told apart: loads from a snapshot don't care.
  *
- * A nest is watched at three levels at once: iterations of the outer loop, of the inner loop at each of its entries, and
- * of the nest merged into one space. What stands in a loop's condition belongs to the iteration that it decides on.
+ * A nest is watched at four levels at once: iterations of the outer loop, of the inner loop at each of its entries, of the
+ * nest merged into one space, and of the inner loop over all its entries, which is what the nest has outermost when its loops are
+ * interchanged. What stands in a loop's condition belongs to the iteration that it decides on.
  *
  * Updates (`+=` and the like) by one operation of one width commute: whether iterations meet in them only is told apart.
  *
@@ -32,7 +33,7 @@ extern unsigned char *arena[ARENAS];
 
 #else
 
-enum { LEVEL_OUTER, LEVEL_INNER, LEVEL_MERGED, LEVELS };
+enum { LEVEL_OUTER, LEVEL_INNER, LEVEL_MERGED, LEVEL_SWAPPED, LEVELS };
 enum { READS = 1, WRITES = 2, UPDATES = 4 /* and what they have to have in common, above */ };
 #define SHADOW_MANY 0xffffffffu
 #define SHADOW_MIXED 0xffffffffu
@@ -51,6 +52,8 @@ static struct {
 static int nested;
 /* Entries of the inner loop, and those of them that carried no dependence, or none but anti dependences. */
 static unsigned long inner_entries, inner_clean, inner_no_flow;
+/* Iterations of the inner loop at its last entry. */
+static unsigned inner_iterations;
 
 static void shadow_forget(int level)
 {
@@ -100,12 +103,15 @@ static void *shadow_access(const void *pointer, unsigned long size, int how, int
 #define W(x) SHADOW_PLACE(x, WRITES, 0)
 #define U(x, operation) SHADOW_PLACE(x, (int)(UPDATES + 16 * operation + sizeof(x)), 0)
 #define C(x) SHADOW_PLACE(x, READS, 1 << LEVEL_OUTER | 1 << LEVEL_MERGED)
-#define D(x) SHADOW_PLACE(x, READS, 1 << LEVEL_INNER | 1 << LEVEL_MERGED)
+#define D(x) SHADOW_PLACE(x, READS, 1 << LEVEL_INNER | 1 << LEVEL_MERGED | 1 << LEVEL_SWAPPED)
 #define OUTER (void)(shadow[LEVEL_OUTER].iteration++, shadow[LEVEL_MERGED].iteration += !nested);
-#define INNER (void)(shadow[LEVEL_INNER].iteration++, shadow[LEVEL_MERGED].iteration++);
+#define INNER (void)(shadow[LEVEL_INNER].iteration++, shadow[LEVEL_MERGED].iteration++, shadow[LEVEL_SWAPPED].iteration++);
 #define BEGIN_INNER shadow_forget(LEVEL_INNER);
-#define END_INNER (void)(inner_entries++, inner_clean += !shadow[LEVEL_INNER].conflict, \
-                        inner_no_flow += !shadow[LEVEL_INNER].flow);
+/* What stands outside of the inner loop is nobody's: 0. */
+#define END_INNER                                                                                                      \
+  (void)(inner_entries++, inner_clean += !shadow[LEVEL_INNER].conflict,                                                \
+          inner_no_flow += !shadow[LEVEL_INNER].flow,                                                                  \
+         inner_iterations = shadow[LEVEL_SWAPPED].iteration, shadow[LEVEL_SWAPPED].iteration = 0);
 
 #endif
 #endif

@@ -61,6 +61,8 @@ pub struct Record {
     pub levels: u64,
     /// What failed.
     pub fail: Vec<&'static str>,
+    /// Whether the order isn't the program's: an inner loop of its nest is the outermost one.
+    pub interchanged: bool,
     /// Log cells in conflict (a lower bound).
     pub conflicts: u64,
 }
@@ -76,6 +78,7 @@ impl Record {
             check: ["none", "predicate", "inspector", "logs"][(info.check as usize).min(3)],
             decision: "sequential",
             log: "none",
+            interchanged: info.has(crate::abi::PG_LOOP_REORDERED),
             ..Record::default()
         }
     }

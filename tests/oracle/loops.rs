@@ -352,6 +352,9 @@ impl Generator<'_> {
     }
 
     fn nest(&mut self) -> (String, String, &'static str) {
+        if self.chance(3) {
+            return self.column();
+        }
         let before = if self.chance(3) { format!("{} ", self.outer_statement()) } else { String::new() };
         let mut body = String::new();
         for _ in 0..1 + self.random.below(2) {
@@ -364,6 +367,29 @@ impl Generator<'_> {
             "{before}BEGIN_INNER\n    for (j = 0; j < {bound}; j++) {{ INNER {body}}}\n    END_INNER{after}"
         );
         (head, inner, "nest")
+    }
+
+    /// A nest whose outer loop comes back to the same elements: an inner loop that doesn't can be brought outermost.
+    fn column(&mut self) -> (String, String, &'static str) {
+        let mut body = String::new();
+        for _ in 0..1 + self.random.below(2) {
+            let (array, offset) = (self.array(), *self.random.pick(&DISTANCES));
+            let at = *self.random.pick(&["j", "j", "j", "2 * j", "40 - j", "j + i / 64"]);
+            let back = *self.random.pick(&[0, 0, 0, 1, 32]);
+            let (old, value) = (format!("R({array}[{at} + {}])", offset + back), self.value());
+            let store = format!("W({array}[{at} + {offset}]) = ({old} * 3u + {value}) & 63;");
+            let _ = match self.chance(6) {
+                true => write!(body, "if ({} & 1) {{ {store} }} ", self.load()),
+                false => write!(body, "{store} "),
+            };
+        }
+        if self.chance(5) {
+            body.push_str(&format!("sum += {}; ", self.load()));
+        }
+        let head = *self.random.pick(&["for (i = 0; i < n; i++)", "for (i = n - 1; i >= 0; i--)"]);
+        let from = if self.chance(8) { "i" } else { "0" };
+        let inner = format!("BEGIN_INNER\n    for (j = {from}; j < m; j++) {{ INNER {body}}}\n    END_INNER");
+        (head.into(), inner, "columns")
     }
 
     /// A statement beside the inner loop.
@@ -466,7 +492,7 @@ pub fn program(random: &mut Random, count: usize, strict: bool) -> Program {
             keyword.trim()
         );
         let inner_line = nested.then(|| {
-            let at = loops_h.rfind("    for (j = 0;").expect("the inner loop was just written");
+            let at = loops_h.rfind("    for (j = ").expect("the inner loop was just written");
             line(&loops_h[..at])
         });
         let is_perfect = nested && body.starts_with("BEGIN_INNER") && body.ends_with("END_INNER");
@@ -482,10 +508,10 @@ pub fn program(random: &mut Random, count: usize, strict: bool) -> Program {
     let _ = writeln!(
         main_c,
         "static unsigned char kept[ARENAS][ARENA_BYTES];\nstatic unsigned wanted, found;\n\
-         static void begin(void)\n{{\n  for (int level = 0; level < LEVELS; level++)\n    shadow_forget(level);\n  inner_entries = inner_clean = inner_no_flow = 0;\n}}\n\
+         static void begin(void)\n{{\n  for (int level = 0; level < LEVELS; level++)\n    shadow_forget(level);\n  inner_entries = inner_clean = inner_no_flow = 0, inner_iterations = 0;\n}}\n\
          static void keep(void)\n{{\n  for (int w = 0; w < ARENAS; w++)\n    memcpy(kept[w], arena[w], ARENA_BYTES);\n}}\n\
          static void report(int number)\n{{\n  int same = wanted == found;\n  for (int w = 0; w < ARENAS; w++)\n    same &= !memcmp(kept[w], arena[w], ARENA_BYTES);\n  \
-         printf(\"%d %d %d %d %d %d %u %u %lu %lu %d\\n\", number, shadow[LEVEL_OUTER].conflict, shadow[LEVEL_MERGED].conflict, shadow[LEVEL_OUTER].conflict || shadow[LEVEL_OUTER].meet, shadow[LEVEL_OUTER].flow, shadow[LEVEL_MERGED].flow, shadow[LEVEL_OUTER].iteration, shadow[LEVEL_MERGED].iteration, inner_clean, inner_no_flow, same);\n}}\n\
+         printf(\"%d %d %d %d %d %d %u %u %lu %lu %d %d %u\\n\", number, shadow[LEVEL_OUTER].conflict, shadow[LEVEL_MERGED].conflict, shadow[LEVEL_OUTER].conflict || shadow[LEVEL_OUTER].meet, shadow[LEVEL_OUTER].flow, shadow[LEVEL_MERGED].flow, shadow[LEVEL_OUTER].iteration, shadow[LEVEL_MERGED].iteration, inner_clean, inner_no_flow, same, shadow[LEVEL_SWAPPED].conflict || shadow[LEVEL_SWAPPED].meet, inner_iterations);\n}}\n\
          void make_arenas(void);\nint main(void)\n{{\n  make_arenas();\n{calls}  return 0;\n}}"
     );
     Program { loops_h, main_c, loops }

@@ -42,6 +42,8 @@ struct Counts {
     /// Of the dependent ones: joined by anti dependences alone, and those of them that ran in parallel.
     anti: u64,
     snapshot: u64,
+    /// Those of all that ran in parallel with the inner loop outermost.
+    interchanged: u64,
 }
 
 impl Counts {
@@ -54,6 +56,7 @@ impl Counts {
         self.proven += other.proven;
         self.anti += other.anti;
         self.snapshot += other.snapshot;
+        self.interchanged += other.interchanged;
     }
 }
 
@@ -73,6 +76,9 @@ struct Truth {
     /// Entries of the inner loop that carried no dependence but anti dependences.
     inner_no_flow: u64,
     same: bool,
+    /// Whether different iterations of the inner loop meet, over all its entries.
+    swapped_conflict: bool,
+    swapped_iterations: u64,
 }
 
 impl Truth {
@@ -81,7 +87,16 @@ impl Truth {
         let &[_, outer, merged, meet, outer_flow, merged_flow, ref rest @ ..] = &fields[..] else {
             panic!("not a report: {line}")
         };
-        let &[outer_iterations, merged_iterations, inner_clean, inner_no_flow, same] = rest else {
+        let &[
+            outer_iterations,
+            merged_iterations,
+            inner_clean,
+            inner_no_flow,
+            same,
+            swapped,
+            swapped_iterations,
+        ] = rest
+        else {
             panic!("not a report: {line}")
         };
         Truth {
@@ -95,6 +110,8 @@ impl Truth {
             inner_clean,
             inner_no_flow,
             same: same != 0,
+            swapped_conflict: swapped != 0,
+            swapped_iterations,
         }
     }
 }
@@ -166,10 +183,18 @@ fn judge(seed: u64, folder: &Path) -> (Vec<String>, BTreeMap<&'static str, Count
         };
         let mut is_parallel = false;
         let mut is_proven = false;
+        let mut interchanged = false;
         for record in ran(Some(the_loop.line)) {
             let trip = record["trip"].as_u64().unwrap_or(0);
             let snapshot = record["snapshot"] == true;
+            let is_interchanged = record["interchanged"] == true;
+            interchanged |= is_interchanged;
             let conflict = match trip {
+                _ if is_interchanged && trip == truth.swapped_iterations => truth.swapped_conflict,
+                _ if is_interchanged && trip != truth.merged_iterations => {
+                    fail(format!("ran with {trip} iterations instead of {}", truth.swapped_iterations));
+                    continue;
+                }
                 _ if trip == truth.outer_iterations && snapshot => truth.outer_flow,
                 _ if trip == truth.outer_iterations => truth.outer_conflict,
                 _ if trip == truth.merged_iterations && snapshot => truth.merged_flow,
@@ -219,6 +244,7 @@ fn judge(seed: u64, folder: &Path) -> (Vec<String>, BTreeMap<&'static str, Count
             proven: (independent && is_parallel && is_proven).into(),
             anti: is_anti.into(),
             snapshot: (is_anti && is_parallel).into(),
+            interchanged: interchanged.into(),
         });
     }
     if reports.lines().count() != program.loops.len() {
@@ -263,15 +289,24 @@ fn verdicts_agree_with_the_oracle() {
     counts.values().for_each(|form| all.add(*form));
     eprintln!(
         "| loops | number | of several iterations | dependent | anti dependences only | in parallel \
-         | independent | in parallel | without logs |"
+         | independent | in parallel | without logs | interchanged |"
     );
-    eprintln!("|---|---|---|---|---|---|---|---|---|");
+    eprintln!("|---|---|---|---|---|---|---|---|---|---|");
     for (form, c) in counts.iter().chain([(&"all", &all)]) {
         eprintln!(
-            "| {form} | {} | {} | {} | {} | {} | {} | {} | {} |",
-            c.loops, c.long, c.dependent, c.anti, c.snapshot, c.independent, c.parallel, c.proven
+            "| {form} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
+            c.loops,
+            c.long,
+            c.dependent,
+            c.anti,
+            c.snapshot,
+            c.independent,
+            c.parallel,
+            c.proven,
+            c.interchanged
         );
     }
     assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
     assert!(3 * all.dependent >= all.long, "too few loops carry a dependence");
+    assert!(all.loops < 1000 || 500 * all.interchanged >= all.loops, "too few nests are interchanged");
 }
