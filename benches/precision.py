@@ -315,15 +315,21 @@ def found_by_paragon(program, licence, folder):
     return found
 
 
-def found_by_gcc(program, licence, folder):
-    """The names of the loops that gcc says it parallelises."""
-    found = set()
+def written_out(program, licence, folder, name):
+    """Each depth, a folder of its own with program.c for it, and the flags to compile that with."""
+    flags = ["-I", os.path.dirname(program.path), *program.flags, "-w", *([LICENCE] if licence else [])]
     for depth in program.depths():
-        place = os.path.join(folder, f"gcc-{depth}")
+        place = os.path.join(folder, f"{name}-{depth}")
         os.makedirs(place, exist_ok=True)
         with open(os.path.join(place, "program.c"), "w", encoding="utf-8") as file:
             file.write(program.at_depth(depth, False))
-        flags = ["-I", os.path.dirname(program.path), *program.flags, "-w", *([LICENCE] if licence else [])]
+        yield depth, place, flags
+
+
+def found_by_gcc(program, licence, folder):
+    """The names of the loops that gcc says it parallelises."""
+    found = set()
+    for depth, place, flags in written_out(program, licence, folder, "gcc"):
         parallel = ["-ftree-parallelize-loops=4", "--param", "parloops-min-per-thread=2", "-fno-tree-loop-distribute-patterns"]
         text = output_of(["gcc", "-O3", *parallel, "-fopt-info-loop-optimized", *flags, "-c", "program.c"], place)
         for line in re.findall(r"program\.c:(\d+):\d+: optimized: parallelizing", text):
@@ -336,12 +342,7 @@ def found_by_gcc(program, licence, folder):
 def found_by_polly(program, licence, folder):
     """The names of the loops that Polly's AST marks as parallel."""
     found = set()
-    for depth in program.depths():
-        place = os.path.join(folder, f"polly-{depth}")
-        os.makedirs(place, exist_ok=True)
-        with open(os.path.join(place, "program.c"), "w", encoding="utf-8") as file:
-            file.write(program.at_depth(depth, False))
-        flags = ["-I", os.path.dirname(program.path), *program.flags, "-w", *([LICENCE] if licence else [])]
+    for depth, place, flags in written_out(program, licence, folder, "polly"):
         no_passes = ["-O3", "-g", "-Xclang", "-disable-llvm-passes", "-fno-discard-value-names", "-emit-llvm"]
         output_of(["clang-14", *no_passes, *flags, "-S", "program.c", "-o", "program.ll"], place)
         canonical = ["-enable-new-pm=0", "-polly-canonicalize", "program.ll"]

@@ -164,14 +164,17 @@ __PG_FN __pg_u64 __pg_translate(struct __pg_ctx *c, const struct __pg_view *v, _
   return v->dev + offset;
 }
 
+/* The log's cell that an address of an array lies in. */
+#define __pg_cell_of(l, v, a) ((v)->log + (((a) - ((v)->lo & ~(__pg_u64)63)) >> (l)->log_shift))
+
 __PG_SHARED_FN void __pg_log_read(struct __pg_ctx *c, const struct __pg_view *v, __pg_u64 address, __pg_u32 width)
 {
   const struct __pg_launch *l = c->launch;
   __pg_u64 cell, last;
   if (v->log == ~(__pg_u64)0)
     return;
-  cell = v->log + ((address - (v->lo & ~(__pg_u64)63)) >> l->log_shift);
-  last = v->log + ((address + width - 1 - (v->lo & ~(__pg_u64)63)) >> l->log_shift);
+  cell = __pg_cell_of(l, v, address);
+  last = __pg_cell_of(l, v, address + width - 1);
   for (; cell <= last; cell++) {
     if (__PG_LOG_METHOD(l) == PG_LOG_ATOMIC) {
       __pg_u32 seen = __pg_peek(&l->rd[cell]);
@@ -191,8 +194,8 @@ __PG_SHARED_FN void __pg_log_write(struct __pg_ctx *c, const struct __pg_view *v
   __pg_u64 cell, last;
   if (v->log == ~(__pg_u64)0)
     return;
-  cell = v->log + ((address - (v->lo & ~(__pg_u64)63)) >> l->log_shift);
-  last = v->log + ((address + width - 1 - (v->lo & ~(__pg_u64)63)) >> l->log_shift);
+  cell = __pg_cell_of(l, v, address);
+  last = __pg_cell_of(l, v, address + width - 1);
   for (; cell <= last; cell++) {
     if (__PG_LOG_METHOD(l) == PG_LOG_ATOMIC) {
       __pg_u32 seen = __pg_peek(&l->wr[cell]);
@@ -216,8 +219,8 @@ __PG_SHARED_FN void __pg_mark_write(struct __pg_ctx *c, const struct __pg_view *
   __pg_u64 cell, last;
   if (v->log == ~(__pg_u64)0)
     return;
-  cell = v->log + ((address - (v->lo & ~(__pg_u64)63)) >> l->log_shift);
-  last = v->log + ((address + width - 1 - (v->lo & ~(__pg_u64)63)) >> l->log_shift);
+  cell = __pg_cell_of(l, v, address);
+  last = __pg_cell_of(l, v, address + width - 1);
   for (; cell <= last; cell++)
     __pg_poke(&l->wr[cell], c->iteration);
 }
@@ -382,8 +385,8 @@ __PG_SHARED_FN void __pg_log_update(struct __pg_ctx *c, const struct __pg_view *
   __pg_u64 cell, last;
   if (v->log == ~(__pg_u64)0)
     return;
-  cell = v->log + ((address - (v->lo & ~(__pg_u64)63)) >> l->log_shift);
-  last = v->log + ((address + width - 1 - (v->lo & ~(__pg_u64)63)) >> l->log_shift);
+  cell = __pg_cell_of(l, v, address);
+  last = __pg_cell_of(l, v, address + width - 1);
   for (; cell <= last; cell++) {
     __pg_u32 seen = __pg_peek(&l->wr[cell]);
     if (seen == 0) {

@@ -200,82 +200,19 @@ fn surely_reads(s: &Stmt, v: VarId) -> Option<bool> {
 /// The loop with variables instead of places.
 fn replaced(l: &LoopStmt, cells: &[Cell]) -> LoopStmt {
     let mut l = l.clone();
-    statement(&mut l.body, cells);
+    nest::change_statement(&mut l.body, &mut Variables(cells));
     l
 }
 
-fn statement(s: &mut Stmt, cells: &[Cell]) {
-    match &mut s.kind {
-        StmtKind::Expr(e)
-        | StmtKind::Return(Some(e))
-        | StmtKind::Declare { init: Some(Init::Scalar(e)), .. } => {
-            expression(e, cells);
-        }
-        StmtKind::Declare { init: Some(Init::Members(list)), .. } => {
-            list.iter_mut().for_each(|(_, e)| expression(e, cells));
-        }
-        StmtKind::Block(list) => list.iter_mut().for_each(|s| statement(s, cells)),
-        StmtKind::If { cond, then, otherwise } => {
-            expression(cond, cells);
-            statement(then, cells);
-            if let Some(otherwise) = otherwise {
-                statement(otherwise, cells);
-            }
-        }
-        StmtKind::Loop(l) => {
-            l.init.iter_mut().for_each(|s| statement(s, cells));
-            l.cond.iter_mut().chain(&mut l.step).for_each(|e| expression(e, cells));
-            statement(&mut l.body, cells);
-        }
-        StmtKind::Switch { cond, body } => {
-            expression(cond, cells);
-            statement(body, cells);
-        }
-        StmtKind::Case { body, .. } | StmtKind::Label { body, .. } => statement(body, cells),
-        _ => {}
-    }
-}
+/// Puts variables in the place of those cells that are accessed. An address is no access.
+struct Variables<'a>(&'a [Cell]);
 
-fn expression(e: &mut Expr, cells: &[Cell]) {
-    match &mut e.kind {
-        ExprKind::Load(p) | ExprKind::IncDec { place: p, .. } => place(p, cells, true),
-        // An address is no access.
-        ExprKind::AddressOf(p) => place(p, cells, false),
-        ExprKind::Unary(_, a) | ExprKind::Cast(a) => expression(a, cells),
-        ExprKind::Binary(_, a, b)
-        | ExprKind::LogicalAnd(a, b)
-        | ExprKind::LogicalOr(a, b)
-        | ExprKind::Comma(a, b)
-        | ExprKind::PtrAdd { pointer: a, index: b, .. }
-        | ExprKind::PtrDiff { left: a, right: b, .. } => {
-            expression(a, cells);
-            expression(b, cells);
+impl nest::Change for Variables<'_> {
+    fn place(&mut self, p: &mut Place, accessed: bool) -> bool {
+        let cell = self.0.iter().find(|cell| accessed && is_one(&cell.place, p));
+        if let Some(cell) = cell {
+            p.kind = PlaceKind::Var(cell.var);
         }
-        ExprKind::Conditional(a, b, c) => [a, b, c].into_iter().for_each(|e| expression(e, cells)),
-        ExprKind::Assign(p, value)
-        | ExprKind::AssignOp { place: p, value, .. }
-        | ExprKind::PtrAssign { place: p, index: value, .. } => {
-            place(p, cells, true);
-            expression(value, cells);
-        }
-        ExprKind::Call { callee, args } => {
-            if let Callee::Pointer(e) = callee {
-                expression(e, cells);
-            }
-            args.iter_mut().for_each(|e| expression(e, cells));
-        }
-        _ => {}
-    }
-}
-
-fn place(p: &mut Place, cells: &[Cell], is_access: bool) {
-    if is_access && let Some(cell) = cells.iter().find(|cell| is_one(&cell.place, p)) {
-        p.kind = PlaceKind::Var(cell.var);
-        return;
-    }
-    match &mut p.kind {
-        PlaceKind::Deref(e) => expression(e, cells),
-        PlaceKind::Field { base, .. } => place(base, cells, false),
-        _ => {}
+        cell.is_none()
     }
 }

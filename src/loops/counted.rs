@@ -250,38 +250,19 @@ pub(super) fn mentions(e: &Expr, variables: &BTreeSet<VarId>) -> bool {
 
 /// An expression with what its variables were set to.
 pub(super) fn substitute(e: &Expr, starts: &[Start]) -> Expr {
-    fn place(p: &mut Place, starts: &[Start]) {
-        match &mut p.kind {
-            PlaceKind::Deref(e) => expr(e, starts),
-            PlaceKind::Field { base, .. } => place(base, starts),
-            _ => {}
-        }
-    }
-    fn expr(e: &mut Expr, starts: &[Start]) {
-        if let ExprKind::Load(Place { kind: PlaceKind::Var(v), .. }) = &e.kind
-            && let Some(start) = starts.iter().find(|start| start.var == *v)
-        {
-            *e = start.value.clone();
-            return;
-        }
-        match &mut e.kind {
-            ExprKind::Load(p) | ExprKind::AddressOf(p) => place(p, starts),
-            ExprKind::Unary(_, a) | ExprKind::Cast(a) => expr(a, starts),
-            ExprKind::Binary(_, a, b)
-            | ExprKind::LogicalAnd(a, b)
-            | ExprKind::LogicalOr(a, b)
-            | ExprKind::Comma(a, b)
-            | ExprKind::PtrAdd { pointer: a, index: b, .. }
-            | ExprKind::PtrDiff { left: a, right: b, .. } => {
-                expr(a, starts);
-                expr(b, starts);
+    struct Values<'a>(&'a [Start]);
+    impl nest::Change for Values<'_> {
+        fn expression(&mut self, e: &mut Expr) -> bool {
+            let ExprKind::Load(Place { kind: PlaceKind::Var(v), .. }) = &e.kind else { return true };
+            let start = self.0.iter().find(|start| start.var == *v);
+            if let Some(start) = start {
+                *e = start.value.clone();
             }
-            ExprKind::Conditional(a, b, c) => [a, b, c].into_iter().for_each(|e| expr(e, starts)),
-            _ => {}
+            start.is_none()
         }
     }
     let mut e = e.clone();
-    expr(&mut e, starts);
+    nest::change_expression(&mut e, &mut Values(starts));
     e
 }
 

@@ -1,5 +1,5 @@
 //! Walking the typed tree: all loops of a function, all expressions of a statement, and whether a loop can be left or
-//! entered in ways that a device can't follow.
+//! entered in ways that a device can't follow; and the walk of whoever changes a tree ([`Change`]).
 //!
 //! Nothing here decides; it only finds.
 
@@ -84,6 +84,102 @@ pub fn place_expressions<'a>(place: &'a Place, visit: &mut dyn FnMut(&'a Expr)) 
         PlaceKind::Deref(e) => expressions(e, visit),
         PlaceKind::Field { base, .. } => place_expressions(base, visit),
         _ => {}
+    }
+}
+
+/// What is done to the expressions and places of a tree, outermost first. Where a method says no, nothing inside of what it was
+/// given is visited.
+pub trait Change {
+    /// May change an expression.
+    fn expression(&mut self, _: &mut Expr) -> bool {
+        true
+    }
+    /// May change a place. `accessed`: it is read or written itself, not only a part of it or its address.
+    fn place(&mut self, _: &mut Place, _accessed: bool) -> bool {
+        true
+    }
+}
+
+/// Changes all that stands in a statement.
+pub fn change_statement(s: &mut Stmt, change: &mut dyn Change) {
+    match &mut s.kind {
+        StmtKind::Expr(e)
+        | StmtKind::Return(Some(e))
+        | StmtKind::Declare { init: Some(Init::Scalar(e)), .. } => change_expression(e, change),
+        StmtKind::Declare { init: Some(Init::Members(list)), .. } => {
+            list.iter_mut().for_each(|(_, e)| change_expression(e, change));
+        }
+        StmtKind::Block(list) => list.iter_mut().for_each(|s| change_statement(s, change)),
+        StmtKind::If { cond, then, otherwise } => {
+            change_expression(cond, change);
+            change_statement(then, change);
+            if let Some(otherwise) = otherwise {
+                change_statement(otherwise, change);
+            }
+        }
+        StmtKind::Loop(l) => {
+            l.init.iter_mut().for_each(|s| change_statement(s, change));
+            l.cond.iter_mut().chain(&mut l.step).for_each(|e| change_expression(e, change));
+            change_statement(&mut l.body, change);
+        }
+        StmtKind::Switch { cond, body } => {
+            change_expression(cond, change);
+            change_statement(body, change);
+        }
+        StmtKind::Case { body, .. } | StmtKind::Label { body, .. } => change_statement(body, change),
+        _ => {}
+    }
+}
+
+/// Changes an expression, and all that stands in it.
+pub fn change_expression(e: &mut Expr, change: &mut dyn Change) {
+    if !change.expression(e) {
+        return;
+    }
+    match &mut e.kind {
+        ExprKind::Load(p) | ExprKind::IncDec { place: p, .. } => change_place(p, true, change),
+        ExprKind::AddressOf(p) => change_place(p, false, change),
+        ExprKind::Unary(_, a) | ExprKind::Cast(a) => change_expression(a, change),
+        ExprKind::Binary(_, a, b)
+        | ExprKind::LogicalAnd(a, b)
+        | ExprKind::LogicalOr(a, b)
+        | ExprKind::Comma(a, b)
+        | ExprKind::PtrAdd { pointer: a, index: b, .. }
+        | ExprKind::PtrDiff { left: a, right: b, .. } => {
+            change_expression(a, change);
+            change_expression(b, change);
+        }
+        ExprKind::Conditional(a, b, c) => {
+            [a, b, c].into_iter().for_each(|e| change_expression(e, change));
+        }
+        ExprKind::Assign(p, value)
+        | ExprKind::AssignOp { place: p, value, .. }
+        | ExprKind::PtrAssign { place: p, index: value, .. } => {
+            change_place(p, true, change);
+            change_expression(value, change);
+        }
+        ExprKind::Call { callee, args } => {
+            if let Callee::Pointer(e) = callee {
+                change_expression(e, change);
+            }
+            args.iter_mut().for_each(|e| change_expression(e, change));
+        }
+        ExprKind::Int(_)
+        | ExprKind::Float(_)
+        | ExprKind::Str(_)
+        | ExprKind::Function(_)
+        | ExprKind::Opaque(_) => {}
+    }
+}
+
+fn change_place(p: &mut Place, accessed: bool, change: &mut dyn Change) {
+    if !change.place(p, accessed) {
+        return;
+    }
+    match &mut p.kind {
+        PlaceKind::Deref(e) => change_expression(e, change),
+        PlaceKind::Field { base, .. } => change_place(base, false, change),
+        PlaceKind::Var(_) | PlaceKind::Opaque(_) => {}
     }
 }
 

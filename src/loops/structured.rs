@@ -185,7 +185,7 @@ impl Rewriter<'_> {
         if !once {
             return None;
         }
-        statement_places(&mut new, &mut self.unit.n_places);
+        nest::change_statement(&mut new, &mut NewPlaces(&mut self.unit.n_places));
         Some(new)
     }
 
@@ -450,76 +450,14 @@ fn steps(s: &Stmt, end: Option<usize>, ends: &mut usize) -> Option<Vec<Step>> {
     })
 }
 
-/// Gives all places of a statement identities of their own.
-fn statement_places(s: &mut Stmt, next: &mut u32) {
-    match &mut s.kind {
-        StmtKind::Expr(e) | StmtKind::Return(Some(e)) => expression_places(e, next),
-        StmtKind::Declare { init: Some(Init::Scalar(e)), .. } => expression_places(e, next),
-        StmtKind::Declare { init: Some(Init::Members(list)), .. } => {
-            list.iter_mut().for_each(|(_, e)| expression_places(e, next));
-        }
-        StmtKind::Block(list) => list.iter_mut().for_each(|s| statement_places(s, next)),
-        StmtKind::If { cond, then, otherwise } => {
-            expression_places(cond, next);
-            statement_places(then, next);
-            if let Some(otherwise) = otherwise {
-                statement_places(otherwise, next);
-            }
-        }
-        StmtKind::Loop(l) => {
-            l.init.iter_mut().for_each(|s| statement_places(s, next));
-            l.cond.iter_mut().chain(&mut l.step).for_each(|e| expression_places(e, next));
-            statement_places(&mut l.body, next);
-        }
-        _ => {}
-    }
-}
+/// Gives places identities of their own, from this one on.
+struct NewPlaces<'a>(&'a mut u32);
 
-fn expression_places(e: &mut Expr, next: &mut u32) {
-    match &mut e.kind {
-        ExprKind::Load(p) | ExprKind::AddressOf(p) | ExprKind::IncDec { place: p, .. } => {
-            place_places(p, next)
-        }
-        ExprKind::Unary(_, a) | ExprKind::Cast(a) => expression_places(a, next),
-        ExprKind::Binary(_, a, b)
-        | ExprKind::LogicalAnd(a, b)
-        | ExprKind::LogicalOr(a, b)
-        | ExprKind::Comma(a, b)
-        | ExprKind::PtrAdd { pointer: a, index: b, .. }
-        | ExprKind::PtrDiff { left: a, right: b, .. } => {
-            expression_places(a, next);
-            expression_places(b, next);
-        }
-        ExprKind::Conditional(a, b, c) => {
-            [a, b, c].into_iter().for_each(|e| expression_places(e, next));
-        }
-        ExprKind::Assign(p, a)
-        | ExprKind::AssignOp { place: p, value: a, .. }
-        | ExprKind::PtrAssign { place: p, index: a, .. } => {
-            place_places(p, next);
-            expression_places(a, next);
-        }
-        ExprKind::Call { callee, args } => {
-            if let Callee::Pointer(f) = callee {
-                expression_places(f, next);
-            }
-            args.iter_mut().for_each(|a| expression_places(a, next));
-        }
-        ExprKind::Int(_)
-        | ExprKind::Float(_)
-        | ExprKind::Str(_)
-        | ExprKind::Function(_)
-        | ExprKind::Opaque(_) => {}
-    }
-}
-
-fn place_places(p: &mut Place, next: &mut u32) {
-    p.id = PlaceId(*next);
-    *next += 1;
-    match &mut p.kind {
-        PlaceKind::Deref(e) => expression_places(e, next),
-        PlaceKind::Field { base, .. } => place_places(base, next),
-        PlaceKind::Var(_) | PlaceKind::Opaque(_) => {}
+impl nest::Change for NewPlaces<'_> {
+    fn place(&mut self, p: &mut Place, _: bool) -> bool {
+        p.id = PlaceId(*self.0);
+        *self.0 += 1;
+        true
     }
 }
 
