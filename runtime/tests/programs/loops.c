@@ -214,8 +214,8 @@ static void saxpy(__pg_i64 n, int same, size_t reach)
   if (same)
     index[n / 3] = index[n - 1];
   y2 = copy_of(y, n * 4);
-  value.u = 0;
-  value.f = 1.5f;
+  value.__pg_u = 0;
+  value.__pg_f = 1.5f;
   if (!enter(&saxpy_loop, &entry))
     for (__pg_i64 i = 0; i < n; i++)
       y[index[i]] += 1.5f * x[i];
@@ -420,7 +420,7 @@ static void stencil(__pg_i64 rows, __pg_i64 m)
   for (__pg_i64 i = 0; i < rows * m; i++)
     a[i] = i * 0.1, b[i] = -i;
   b2 = copy_of(b, bytes);
-  value.i = m;
+  value.__pg_i = m;
   if (!enter(&stencil_loop, &entry))
     for (__pg_i64 i = 0; i < rows; i++)
       for (__pg_i64 j = 1; j < m - 1; j++)
@@ -532,7 +532,7 @@ static void rows(__pg_i64 n, __pg_i64 m, int same, int unknown)
   struct __pg_base bases[2] = { { ADDRESS(table), 0, 0, 0 }, { 0, 0, 0, 1 } };
   struct __pg_access accesses[3] = { { { 8 }, 0, 8 }, { { 0 }, 0, 0 }, { { 0 }, 0, 0 } };
   struct __pg_entry entry = { &rows_info, { n, 1, 1, 1 }, &value, 0, bases, accesses, 0 };
-  value.i = m;
+  value.__pg_i = m;
   for (__pg_i64 i = 0; i < n; i++) {
     table[i] = unknown && i == n / 2 ? malloc(m * 8) : array(m * 8);
     for (__pg_i64 j = 0; j < m; j++)
