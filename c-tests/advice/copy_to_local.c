@@ -1,19 +1,17 @@
-/* A bound is read from memory that the loop stores to through an unknown address.
+/* A bound is read from memory that the loop may store to.
  * kind: bounds-may-change
  * advice: copy-to-local
  */
-struct table {
-  int n;
-  int **row;
-};
+int squares[4096];
 
-void fill(struct table *t) {
+void fill(const int *n)
+{
 #ifdef ADVISED
-  int n = t->n;
-  for (int i = 0; i < n; i++) /* then */
-    *t->row[i] = i;
+  int count = *n;
+  for (int i = 0; i < count; i++) /* then */
+    squares[i] = i * i;
 #else
-  for (int i = 0; i < t->n; i++) /* here */
-    *t->row[i] = i;
+  for (int i = 0; i < *n; i++) /* here */
+    squares[i] = i * i;
 #endif
 }
