@@ -11,6 +11,7 @@
  * expect bytes: runs on clean behind same
  * expect conditional: runs on clean behind same
  * expect below: runs on clean behind same
+ * expect columns: runs on clean behind same
  * expect plane: runs on clean behind same
  * expect distance: runs on clean same
  * expect pointers: runs on clean
@@ -80,6 +81,17 @@ COMPUTE static void below(double (*m)[WIDTH], const double *l, int n)
     for (int j = 0; j < WIDTH; j++)
       for (int k = i + 1; k < n; k++)
         m[i][j] += l[k - i] * m[k][j];
+}
+
+/* The same for as many columns as the caller says: that they fit into a row is seen when it runs. */
+COMPUTE static void some_columns(double (*m)[WIDTH], const double *l, int n, int columns)
+{
+  for (int i = 0; i < n; i++) /* loop columns */
+    for (int j = 0; j < columns; j++) {
+      for (int k = i + 1; k < n; k++)
+        m[i][j] += l[k - i] * m[k][j];
+      m[i][j] = 0.5 * m[i][j];
+    }
 }
 
 COMPUTE static void plane(double (*m)[WIDTH], int n)
@@ -165,6 +177,7 @@ int main(int argc, char **argv)
     bytes(p, n);
     conditional(numbers, flags, size);
     below(m, l, few);
+    some_columns(m, l, few, check_is(&check, "same") ? WIDTH : WIDTH - 3);
     plane(m, few);
     distance(c, b, 3, size - 3, behind ? -3 : 3);
     pointers(behind ? c + 7 : c, behind || check_is(&check, "same") ? c : c + 7, size - 7);

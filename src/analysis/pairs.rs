@@ -170,12 +170,20 @@ fn find_snapshots(
     };
     let candidates: BTreeSet<usize> =
         pairs.iter().map(|pair| pair.b.0 as usize).filter(|b| !accesses.sites[*b].is_store).collect();
+    // Who loads what the own iteration stores, whatever the numbers are, finds it there only.
+    let has_own = |load: usize, store: usize| {
+        let (l, s) = (&accesses.forms[load].offset, &accesses.forms[store].offset);
+        accesses.sites[load].base == accesses.sites[store].base && l.is_some() && l == s
+    };
     let finds_all = |load: &usize| {
         has_affine(*load)
             && (0..accesses.sites.len()).filter(|store| accesses.sites[*store].is_store).all(|store| {
                 let base = |site: usize| &accesses.bases[accesses.sites[site].base.0 as usize];
                 if distinct(unit, base(store), base(*load)) {
                     return true;
+                }
+                if has_own(*load, store) {
+                    return false;
                 }
                 let in_pair = pairs.iter().any(|p| (p.a.0, p.b.0) == (store as u32, *load as u32));
                 // What is in no pair may still be met in the same iteration.

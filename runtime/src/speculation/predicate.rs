@@ -150,12 +150,19 @@ fn meet_in_one_dimension(a: &Footprint, b: &Footprint, trip: &[i64; PG_MAX_DIMS]
     })
 }
 
-/// Whether a load, where it meets a store at all, does so in earlier iterations than the store's, if the load is `load` and one
-/// dimension at most has several iterations; otherwise the answer is no unless they never meet.
+/// Whether a load, where it meets a store at all, does so in earlier iterations than the store's. Three sufficient conditions:
+/// they never meet; both move by the same strides, one way in the order of the iterations, and the load is ahead within an
+/// iteration; or, where one dimension at most has several iterations, the exact answer.
 pub fn comes_first(load: &Footprint, store: &Footprint, trip: &[i64; PG_MAX_DIMS]) -> bool {
     let ((a_lo, a_hi), (b_lo, b_hi)) = (load.total(trip), store.total(trip));
     if a_hi <= b_lo || b_hi <= a_lo {
         return true;
+    }
+    if (0..PG_MAX_DIMS).all(|d| trip[d] <= 1 || load.stride[d] == store.stride[d]) {
+        let (up, down) = directions(&load.stride, trip);
+        if up && load.lo >= store.hi || down && load.hi <= store.lo {
+            return true;
+        }
     }
     let not_before =
         meetings(load, store, trip, &mut |Meeting { first: (k, l), step: (move_k, move_l), times }| {
@@ -163,6 +170,18 @@ pub fn comes_first(load: &Footprint, store: &Footprint, trip: &[i64; PG_MAX_DIMS
             k >= l || k + times * move_k >= l + times * move_l
         });
     not_before == Some(false)
+}
+
+/// Whether an access with these strides never goes back from one iteration to the next, and never forward: each dimension moves
+/// on by at least what all dimensions inside it can add up to, and all go one way.
+fn directions(stride: &[i128; PG_MAX_DIMS], trip: &[i64; PG_MAX_DIMS]) -> (bool, bool) {
+    let (mut up, mut down, mut reach) = (true, true, 0);
+    for (stride, trip) in stride.iter().zip(trip).rev().filter(|(_, trip)| **trip > 1) {
+        let outpaces = stride.abs() >= reach;
+        (up, down) = (up && outpaces && *stride >= 0, down && outpaces && *stride <= 0);
+        reach += stride.abs() * (i128::from(*trip) - 1);
+    }
+    (up, down)
 }
 
 /// Iterations of two accesses that meet: `first`, and so many `times` more those that are `step` on.
@@ -421,7 +440,7 @@ mod tests {
             let truth = !meet(&load, &store, &trip, |load, store| load >= store);
             match comes_first(&load, &store, &trip) {
                 true => prop_assert!(truth),
-                // One dimension is enough for the exact answer.
+                // One dimension is enough for the exact answer, and two where both move alike and one way.
                 false => prop_assert!(!truth || t0 == 1 || t1 > 1),
             }
         }
