@@ -110,10 +110,12 @@ struct __pg_base {
   __pg_u64 snapshot;   /* how far behind its address PG_SITE_SNAPSHOT finds what was there before the loop; 0: in place */
 };
 
-/* Entry-time addresses of one site: pointer + sum(stride[d]*k[d]) + [lo, hi). */
+/* Entry-time addresses of one site: pointer + sum(stride[d]*k[d]) + [lo, hi). Where the ends of the window go other ways than
+ * its strides (a triangle), all iterations together stay in pointer + [first, end), which is less; otherwise both are 0. */
 struct __pg_access {
   __pg_i64 stride[PG_MAX_DIMS];
   __pg_i64 lo, hi;
+  __pg_i64 first, end;
 };
 
 /* Memory that must not change while the loop runs: nobody would notice. */
@@ -153,7 +155,7 @@ enum {
   PG_TERM_MUL = 4,
   PG_TERM_MIN = 5,
   PG_TERM_MAX = 6,
-  PG_TERM_ACCESS = 7,   /* pop into field operand % 6 (strides, lo, hi) of access operand / 6 */
+  PG_TERM_ACCESS = 7,   /* pop into field operand % 8 (strides, lo, hi, first, end) of access operand / 8 */
   PG_TERM_NUMBER = 8,   /* pop into the number of that index */
   PG_TERM_AT_LEAST = 9, /* pop; less than the operand is refused */
   PG_TERM_AT_MOST = 10  /* pop; more than the operand is refused */

@@ -172,6 +172,8 @@ pub struct Access {
     pub stride: [i64; PG_MAX_DIMS],
     pub lo: i64,
     pub hi: i64,
+    pub first: i64,
+    pub end: i64,
 }
 
 /// `struct __pg_pin`.
@@ -560,7 +562,7 @@ mod tests {
         layout!(checks, Pair, "pair", [a, b, check]);
         layout!(checks, ResultInfo, "result", [op = "op", ty = "type", how = "how", with = "with"]);
         layout!(checks, Base, "base", [pointer, object_lo, object_hi, dynamic, snapshot]);
-        layout!(checks, Access, "access", [stride, lo, hi]);
+        layout!(checks, Access, "access", [stride, lo, hi, first, end]);
         layout!(checks, Pin, "pin", [address, width, kept]);
         layout!(checks, Dim, "dim", [first, relation, is_unsigned, step, low, high]);
         layout!(checks, Origin, "origin", [kind, number, size]);

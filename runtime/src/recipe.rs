@@ -72,11 +72,13 @@ pub fn prepare(info: &Info, numbers: &mut [Value]) -> Option<Prepared> {
                 });
             }
             PG_TERM_ACCESS => {
-                let access = accesses.get_mut(index as usize / 6)?;
+                let access = accesses.get_mut(index as usize / 8)?;
                 let value = stack.pop()?;
-                match index as usize % 6 {
+                match index as usize % 8 {
                     4 => access.lo = value,
                     5 => access.hi = value,
+                    6 => access.first = value,
+                    7 => access.end = value,
                     dim => access.stride[dim] = value,
                 }
             }
@@ -272,7 +274,7 @@ mod tests {
         let mut numbers = four([2, 1000, 3, 7]);
         let made = prepared(&terms, &mut numbers).unwrap();
         assert_eq!(made.trip, [5, 1, 1, 1]);
-        assert_eq!(made.accesses, [Access { stride: [24, 0, 0, 0], lo: 0, hi: 10 }]);
+        assert_eq!(made.accesses, [Access { stride: [24, 0, 0, 0], hi: 10, ..Access::default() }]);
         assert_eq!(made.bases, [Base { pointer: 1000, object_lo: 1000, object_hi: 1040, ..Base::default() }]);
         assert_eq!(numbers[0], Value(7));
         assert!(prepared(&terms, &mut four([2, 0, i64::MAX / 4, 7])).is_none(), "the product overflows");
@@ -314,7 +316,7 @@ mod tests {
             assert!(prepared(&[broken], &mut four([0, 0, 0, 1])).is_none());
         }
         assert!(
-            prepared(&[term(PG_TERM_CONSTANT, 0), term(PG_TERM_ACCESS, 6)], &mut four([0, 0, 0, 1]))
+            prepared(&[term(PG_TERM_CONSTANT, 0), term(PG_TERM_ACCESS, 8)], &mut four([0, 0, 0, 1]))
                 .is_none()
         );
     }

@@ -162,12 +162,12 @@ impl Emitter<'_> {
                 Bound::Const(known) => literal(*known),
                 other => {
                     self.bound(other, terms);
-                    terms.push(("ACCESS", (6 * number + field) as i64));
+                    terms.push(("ACCESS", (8 * number + field) as i64));
                     "0".to_string()
                 }
             };
             let Some(affine) = &site.affine else {
-                rows.push_str("{{0}, 0, 0}, ");
+                rows.push_str("{{0}, 0, 0, 0, 0}, ");
                 continue;
             };
             let mut strides = vec!["0".to_string(); MAX_DIMS];
@@ -181,7 +181,11 @@ impl Emitter<'_> {
                 strides[dim] = field(dim, &stride);
             }
             let (lo, hi) = (field(4, &affine.lo), field(5, &affine.hi));
-            let _ = write!(rows, "{{{{{}}}, {lo}, {hi}}}, ", strides.join(", "));
+            let (first, end) = match &affine.hull {
+                Some((first, end)) => (field(6, first), field(7, end)),
+                None => ("0".into(), "0".into()),
+            };
+            let _ = write!(rows, "{{{{{}}}, {lo}, {hi}, {first}, {end}}}, ", strides.join(", "));
         }
         rows
     }

@@ -1099,6 +1099,7 @@ impl<'a> Accesses<'a> {
             lo = lo.without(level.id, from, to)?.0;
             hi = hi.without(level.id, from, to)?.1;
         }
+        let whole = (lo.clone(), hi.clone());
         // Where an inner range depends on the dimensions, the two ends move differently: the window takes the extremes of
         // what is not common.
         let mut strides = Vec::new();
@@ -1114,6 +1115,7 @@ impl<'a> Accesses<'a> {
             }
             strides.push(own);
         }
+        let is_skewed = !lo.terms.is_empty() || !hi.terms.is_empty();
         for dim in self.dims.iter().rev() {
             if lo.terms.contains_key(&dim.id) || hi.terms.contains_key(&dim.id) {
                 let (from, to) = dim.range.as_ref()?;
@@ -1125,7 +1127,23 @@ impl<'a> Accesses<'a> {
             return None;
         }
         let hi = linear::add(&hi.constant, &constant(i64::from(width)))?;
-        Some(Affine { strides, lo: lo.constant, hi, exact: self.inner.is_empty() })
+        let hull = if is_skewed { self.hull(whole, width) } else { None };
+        Some(Affine { strides, lo: lo.constant, hi, hull, exact: self.inner.is_empty() })
+    }
+
+    /// What lies between the ends that a window has in each iteration, over all iterations.
+    fn hull(&self, (mut lo, mut hi): (Linear, Linear), width: u32) -> Option<(Bound, Bound)> {
+        for dim in self.dims.iter().rev() {
+            if lo.terms.contains_key(&dim.id) || hi.terms.contains_key(&dim.id) {
+                let (from, to) = dim.range.as_ref()?;
+                lo = lo.without(dim.id, from, to)?.0;
+                hi = hi.without(dim.id, from, to)?.1;
+            }
+        }
+        if !lo.terms.is_empty() || !hi.terms.is_empty() {
+            return None;
+        }
+        Some((lo.constant, linear::add(&hi.constant, &constant(i64::from(width)))?))
     }
 
     fn place_operands(&mut self, place: &Place) -> Result<(), Refused> {

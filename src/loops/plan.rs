@@ -270,6 +270,9 @@ pub struct Affine {
     pub strides: Vec<Bound>,
     pub lo: Bound,
     pub hi: Bound,
+    /// What all iterations together stay in, where that is less than strides and window say: an inner loop's range depends on
+    /// the dimensions, so that the window's ends move in other ways.
+    pub hull: Option<(Bound, Bound)>,
     /// Whether an iteration touches every byte of the window exactly (so that a dense store needs no write marks).
     pub exact: bool,
 }

@@ -271,7 +271,7 @@ mod tests {
         Site { base, width, flags, line: base + 1 }
     }
     fn access(stride: i64, lo: i64, hi: i64) -> Access {
-        Access { stride: [stride, 0, 0, 0], lo, hi }
+        Access { stride: [stride, 0, 0, 0], lo, hi, ..Access::default() }
     }
 
     /// Places a loop of 100 iterations.

@@ -26,6 +26,8 @@ pub struct Footprint {
     pub hi: i128,
     /// Bytes per iteration of each dimension.
     pub stride: [i128; PG_MAX_DIMS],
+    /// What all iterations together stay in, where that is known to be less than strides and window say.
+    pub hull: Option<(i128, i128)>,
 }
 
 impl Footprint {
@@ -35,12 +37,18 @@ impl Footprint {
             lo: base.pointer as i128 + access.lo as i128,
             hi: base.pointer as i128 + access.hi as i128,
             stride: access.stride.map(i128::from),
+            hull: (access.first < access.end).then(|| {
+                (base.pointer as i128 + access.first as i128, base.pointer as i128 + access.end as i128)
+            }),
         }
     }
 
     /// All that any iteration touches: first byte and one past the last.
     pub fn total(&self, trip: &[i64; PG_MAX_DIMS]) -> (i128, i128) {
         let (mut lo, mut hi) = (self.lo, self.hi);
+        if let Some(hull) = self.hull {
+            return hull;
+        }
         for (stride, trip) in self.stride.iter().zip(trip) {
             let reach = stride * (*trip as i128 - 1).max(0);
             lo += reach.min(0);
@@ -408,7 +416,7 @@ mod tests {
     }
 
     fn print(lo: i128, width: i128, s0: i128, s1: i128) -> Footprint {
-        Footprint { lo, hi: lo + width, stride: [s0, s1, 0, 0] }
+        Footprint { lo, hi: lo + width, stride: [s0, s1, 0, 0], hull: None }
     }
 
     proptest! {
