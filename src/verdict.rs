@@ -3,7 +3,7 @@
 //! A loop is tried with as many merged dimensions as its nest allows, then with fewer; the cheapest check wins, and among equal
 //! ones the most dimensions. When anything is not understood the loop is sequential, with the reason.
 
-use crate::analysis::dependence::Range;
+use crate::analysis::dependence::{self, Range};
 use crate::analysis::pairs::{self, Pairs, Steps};
 use crate::analysis::slice;
 use crate::c::hir::*;
@@ -39,7 +39,7 @@ pub fn classify(unit: &TranslationUnit, options: &AnalysisOptions) -> Vec<LoopRe
                     Err(Reason::new(Kind::Forbidden, text))
                 }
                 Some(reason) => Err(Reason::new(Kind::FunctionFixed, format!("the function has {reason}"))),
-                None => {
+                None => dependence::about_one_loop(|| {
                     let held = cells::held(unit, l);
                     let judged = match &held {
                         None => judge(unit, options, number, l),
@@ -53,7 +53,7 @@ pub fn classify(unit: &TranslationUnit, options: &AnalysisOptions) -> Vec<LoopRe
                         }
                         false => judged,
                     }
-                }
+                }),
             };
             let mut report = sequential(unit, l.keyword_span, &unit.var(function.var).name);
             report.id = Some(l.id);

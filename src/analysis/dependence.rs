@@ -5,18 +5,21 @@
 //! are independent. Otherwise the set of short trip counts decides whether the dependence is certain in any run worth
 //! considering or depends on numbers that a predicate can look at.
 //!
-//! isl stops after a bounded number of operations; the answer is then "depends". Source: dependence analysis over polyhedra
+//! isl stops after a bounded number of operations; the answer is then "depends", and soon for all of a loop. Source: dependence analysis over polyhedra
 //! as in isl's manual; the chapter's section 4.4.1 asks for symbolic data dependence testing.
 
 use crate::c::hir::LoopId;
 use crate::loops::linear::{self, Linear};
 use crate::loops::plan::Bound;
 use isl_rs::{Context, Options, Set};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Bound on isl's work for one question.
-const MAX_OPERATIONS: u64 = 200_000;
+/// Bound on isl's work for one question: some tens of milliseconds.
+const MAX_OPERATIONS: u64 = 40_000;
+/// Questions that may be too hard before a loop's further ones are not asked: nests of many loops have many of them.
+const PATIENCE: u32 = 2;
 /// isl's name for saying nothing of its errors.
 const ON_ERROR_CONTINUE: i32 = 1;
 /// A dependence that exists within so many iterations is taken for certain.
@@ -53,6 +56,17 @@ pub enum Dependence {
     Certain,
     /// It depends on numbers known at entry, or the question was too hard.
     Depends,
+}
+
+thread_local! {
+    /// Questions of the current loop that were too hard.
+    static TOO_HARD: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Runs the analysis of one loop, whose questions share one limit of what they may cost.
+pub fn about_one_loop<T>(analysis: impl FnOnce() -> T) -> T {
+    TOO_HARD.set(0);
+    analysis()
 }
 
 /// Which pairs of iterations are asked for, the first access's and the second one's.
@@ -124,6 +138,9 @@ fn question(dims: &[Range], a: &Access, b: &Access, order: Order) -> Dependence 
     if strides_keep_apart(dims, a, b, order) {
         return Dependence::None;
     }
+    if TOO_HARD.get() >= PATIENCE {
+        return Dependence::Depends;
+    }
     let mut text = Text { names: BTreeMap::new() };
     let Some(Question { variables, constraints, asked, short, exact }) =
         describe(&mut text, dims, a, b, order)
@@ -159,7 +176,10 @@ fn question(dims: &[Range], a: &Access, b: &Access, order: Order) -> Dependence 
             Some(false) if offsets_agree(a, b) => Dependence::Certain,
             _ => Dependence::Depends,
         },
-        None => Dependence::Depends,
+        None => {
+            TOO_HARD.set(TOO_HARD.get() + 1);
+            Dependence::Depends
+        }
     }
 }
 

@@ -164,6 +164,12 @@ impl BlockSignals {
             let mut all: libc::sigset_t = std::mem::zeroed();
             let mut old: libc::sigset_t = std::mem::zeroed();
             libc::sigfillset(&raw mut all);
+            // A fault is the thread's own. The program's handler may mend it; blocked, it would end the process.
+            for fault in
+                [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGTRAP, libc::SIGSYS]
+            {
+                libc::sigdelset(&raw mut all, fault);
+            }
             libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut old);
             BlockSignals(old)
         }
