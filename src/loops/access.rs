@@ -273,7 +273,8 @@ impl<'a> Accesses<'a> {
         accesses.sites.iter_mut().for_each(|site| site.unconditional = true);
         accesses.statement(body)?;
         accesses.calls_libm = !accesses.libm.is_empty();
-        accesses.check_libm(body, prelude)?;
+        let unrolled = heads.first().is_some_and(|head| may_be_unrolled(unit, head));
+        accesses.check_libm(body, prelude, unrolled)?;
         match private::unwritten(unit, &accesses.private, body) {
             Some(why) => Err(why),
             None => Ok(accesses),
@@ -1302,14 +1303,19 @@ impl<'a> Accesses<'a> {
     }
 
     /// Sees to it that all calls of libm are answered by the library, here and in the user's loop.
-    fn check_libm(&self, body: &Stmt, prelude: &Prelude) -> Result<(), Refused> {
+    fn check_libm(&self, body: &Stmt, prelude: &Prelude, unrolled: bool) -> Result<(), Refused> {
         if self.libm.is_empty() {
             return Ok(());
         }
         let is_zero = |bound: &Bound| linear::as_constant(bound) == Some(0);
         let moves = |site: &&Site| {
             let stride = site.affine.as_ref().and_then(|affine| affine.strides.first());
-            !site.is_store && stride.is_some_and(|stride| !is_zero(stride))
+            let is_table =
+                |base: &Base| matches!(base, Base::Object { var, .. } if libm::is_table(self.unit, *var));
+            !unrolled
+                && !site.is_store
+                && stride.is_some_and(|stride| !is_zero(stride))
+                && !is_table(&self.bases[site.base.0 as usize])
         };
         let walking: BTreeSet<PlaceId> = self.sites.iter().filter(moves).map(|site| site.place).collect();
         let mut varying = libm::varying(self.unit, body, &walking);
@@ -1324,6 +1330,11 @@ impl<'a> Accesses<'a> {
                     "it calls {name} in line {line} with what the compiler may know: it doesn't always round as the library does"
                 ));
             }
+        }
+        if let Some(line) = walk.told(body) {
+            return refused(format!(
+                "it calls functions of libm with what the compiler may know behind the comparison in line {line}"
+            ));
         }
         let of = |stem: &'static str| self.libm.iter().filter(move |call| call.function.stem == stem);
         for (sine, cosine) in of("sin").flat_map(|sine| of("cos").map(move |cosine| (sine, cosine))) {
@@ -1694,6 +1705,15 @@ fn is_product(unit: &TranslationUnit, products: &BTreeSet<VarId>, e: &Expr) -> b
             ExprKind::Load(place) => variable_of(unit, place).is_some_and(|v| products.contains(&v)),
             _ => false,
         }
+}
+
+/// Whether a compiler may make straight code of a loop, and then know each element that was stored before it. gcc does so up to
+/// 16 iterations.
+fn may_be_unrolled(unit: &TranslationUnit, head: &Counted) -> bool {
+    const SHORT: i128 = 32;
+    let number = |e: &Expr| crate::c::constant::fold(&unit.types, e);
+    let span = number(&head.first).zip(number(&head.limit)).map(|(first, limit)| (limit - first).abs());
+    span.is_some_and(|span| span <= SHORT * i128::from(head.step).abs())
 }
 
 /// The scalar that a place is, or the object that it is part of.

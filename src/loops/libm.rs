@@ -141,7 +141,13 @@ pub fn varying(unit: &TranslationUnit, body: &Stmt, walking: &BTreeSet<PlaceId>)
     nest::all_expressions(body, &mut |e| {
         let (place, value) = match &e.kind {
             // An operation on an unknown value gives another one.
-            ExprKind::Assign(place, value) => (place, value),
+            ExprKind::Assign(place, value) => (place, &**value),
+            // Unless that depends on the other operand.
+            ExprKind::AssignOp { op, place, value, compute }
+                if may_hide(unit, *op, *compute) && !is_fixed(unit, value) =>
+            {
+                (place, &**value)
+            }
             _ => return,
         };
         let own = private::part(&unit.types, place).map(|part| part.var);
@@ -163,6 +169,62 @@ pub fn varying(unit: &TranslationUnit, body: &Stmt, walking: &BTreeSet<PlaceId>)
         }
         varying.extend(more);
     }
+}
+
+/// What a comparison may say the value of.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Told {
+    Float,
+    Integer,
+}
+
+/// Whether an operation of integers may have a known value where one operand isn't known, as `x * 0` and `x % 1` have.
+fn may_hide(unit: &TranslationUnit, op: BinOp, ty: QualType) -> bool {
+    unit.types.as_int(ty.ty).is_some()
+        && matches!(
+            op,
+            BinOp::Mul | BinOp::Div | BinOp::Rem | BinOp::And | BinOp::Or | BinOp::Shl | BinOp::Shr
+        )
+}
+
+/// Whether an expression is a constant to everybody.
+fn is_fixed(unit: &TranslationUnit, e: &Expr) -> bool {
+    constant::evaluate(&unit.types, e).is_some()
+}
+
+/// Whether a compiler may know what an object holds: one that is constant, and one of this file that nothing in it changes.
+pub fn is_table(unit: &TranslationUnit, v: VarId) -> bool {
+    let variable = unit.var(v);
+    let mut ty = variable.ty;
+    let mut is_const = ty.quals.is_const;
+    while let TypeKind::Array(element, _) = unit.types.kind(ty.ty) {
+        ty = *element;
+        is_const |= ty.quals.is_const;
+    }
+    if is_const {
+        return true;
+    }
+    if variable.is_extern || !matches!(variable.storage, Storage::StaticLocal | Storage::Global) {
+        return false;
+    }
+    let is_part = |place: &Place| private::part(&unit.types, place).is_some_and(|part| part.var == v);
+    let addresses = |found: &mut usize, e: &Expr| {
+        *found += usize::from(matches!(&e.kind, ExprKind::AddressOf(p) if nest::root_variable(p) == Some(v)));
+    };
+    let (mut all, mut loading, mut is_stored) = (0, 0, false);
+    for function in &unit.functions {
+        nest::all_expressions(&function.body, &mut |e| {
+            addresses(&mut all, e);
+            match nest::accessed_place(e) {
+                Some((place, _, true)) => is_stored |= is_part(place),
+                Some((place, ..)) if is_part(place) => {
+                    nest::place_expressions(place, &mut |e| addresses(&mut loading, e));
+                }
+                _ => {}
+            }
+        });
+    }
+    !is_stored && all <= loading && unit.refused.is_empty()
 }
 
 /// Which values a compiler can't know that knows all of what comes before a loop, and the turns of loops in it.
@@ -193,7 +255,10 @@ impl Walk<'_> {
             ExprKind::Binary(op, a, b) => {
                 let compares =
                     matches!(op, BinOp::Lt | BinOp::Le | BinOp::Gt | BinOp::Ge | BinOp::Eq | BinOp::Ne);
-                !compares && (self.varies(a) || self.varies(b))
+                let (x, y) = (self.varies(a), self.varies(b));
+                let hides = may_hide(self.unit, *op, e.ty)
+                    && !(x || is_fixed(self.unit, a)) | !(y || is_fixed(self.unit, b));
+                !compares && !hides && (x || y)
             }
             ExprKind::Conditional(_, a, b) => self.varies(a) && self.varies(b),
             ExprKind::Comma(_, b) => self.varies(b),
@@ -201,6 +266,55 @@ impl Walk<'_> {
             ExprKind::Call { args, .. } => args.iter().any(|a| self.varies(a)),
             _ => false,
         }
+    }
+
+    /// Whether a comparison may tell a compiler that knows all of what comes before the loop which value it is that varies:
+    /// behind `x == c` it computes with `c`. What is compared with constants, is so for everybody. Of floating-point numbers
+    /// only equality says that; of integers any relation may, where it leaves one value.
+    fn tells(&self, e: &Expr) -> Option<Told> {
+        let ExprKind::Binary(op, a, b) = &e.kind else { return None };
+        let relates = matches!(op, BinOp::Lt | BinOp::Le | BinOp::Gt | BinOp::Ge);
+        let equals = matches!(op, BinOp::Eq | BinOp::Ne);
+        let told = match self.unit.types.as_float(a.ty.ty) {
+            Some(_) if equals => Told::Float,
+            None if equals || relates => Told::Integer,
+            _ => return None,
+        };
+        let varies = self.varies(a) || self.varies(b);
+        (varies && (self.has_known(a) || self.has_known(b))).then_some(told)
+    }
+
+    /// Whether something in a value may be known that isn't a constant.
+    fn has_known(&self, e: &Expr) -> bool {
+        match &e.kind {
+            ExprKind::Int(_) | ExprKind::Float(_) => false,
+            ExprKind::Cast(a) | ExprKind::Unary(_, a) => self.has_known(a),
+            ExprKind::Binary(_, a, b) => self.has_known(a) || self.has_known(b),
+            ExprKind::Conditional(c, a, b) => [c, a, b].into_iter().any(|e| self.has_known(e)),
+            _ => !self.varies(e),
+        }
+    }
+
+    /// The line of a comparison in a body behind which an argument of a call in it may be known.
+    pub fn told(&self, body: &Stmt) -> Option<u32> {
+        let mut found: Option<(Told, u32)> = None;
+        let mut converts = false;
+        let mut look = |e: &Expr| {
+            if let Some(told) = self.tells(e)
+                && found.is_none_or(|(before, _)| told < before)
+            {
+                found = Some((told, e.span.line));
+            }
+            let ExprKind::Cast(inner) = &e.kind else { return };
+            let (to, from) = (self.unit.types.as_float(e.ty.ty), self.unit.types.as_int(inner.ty.ty));
+            converts |= to.is_some() && from.is_some() && self.varies(inner);
+        };
+        nest::statements(body, &mut |s| match &s.kind {
+            // How often a loop runs says nothing about what it computes with.
+            StmtKind::Loop(l) => l.step.iter().for_each(|e| nest::expressions(e, &mut look)),
+            _ => nest::direct_expressions(s).into_iter().for_each(|e| nest::expressions(e, &mut look)),
+        });
+        found.filter(|(told, _)| converts || *told == Told::Float).map(|(_, line)| line)
     }
 
     /// Whether memory is found by what isn't known.
@@ -223,7 +337,7 @@ impl Walk<'_> {
 
     /// Whether the compiler can do nothing else with a call than to ask the library.
     pub fn is_asked(&self, function: Function, args: &[Expr]) -> bool {
-        let fixed = |e: &Expr| constant::evaluate(&self.unit.types, e).is_some();
+        let fixed = |e: &Expr| is_fixed(self.unit, e);
         let exponent = args.get(1).filter(|_| function.stem == "pow");
         args.iter().any(|a| self.varies(a)) && exponent.is_none_or(|e| fixed(e) || self.varies(e))
     }
@@ -243,7 +357,8 @@ mod tests {
     fn runs(head: &str, body: &str, options: &AnalysisOptions) -> Option<bool> {
         let text = format!(
             "{head}\nstatic double root(double x) {{ return sin(x) * 0.5; }}\n\
-             void f(int n, double p, double *restrict out, const double *restrict a, const double *restrict b, const float *g)\n{{\n\
+             static const double table[9] = {{1, 2}};\nstatic double zeros[1000];\n\
+             void f(int n, double p, double *restrict out, const double *restrict a, const double *restrict b, const float *g, const int *restrict k)\n{{\n\
              for (int i = 0; i < n; i++) {{ {body} }}\n}}\n"
         );
         let stages = STAGES.unwrap();
@@ -266,6 +381,11 @@ mod tests {
             "out[i] = sin(a[i]) + cos(b[i]);",
             "double x = a[i]; out[i] = sin(x) * cos(x);",
             "double t[2]; t[0] = a[i]; t[1] = b[i]; out[i] = sin(t[1]);",
+            "out[i] = sin(k[i] * 2 + k[i] % 3);",
+            "int x = k[i]; x *= 3; x += n; out[i] = sin(x);",
+            "if (a[i] == 0.5 || b[i] > p) out[i] = sin(a[i]);",
+            "if (k[i] < n) out[i] = sin(a[i]);",
+            "if (k[i] < 3) out[i] = sin(k[i]);",
         ] {
             assert_eq!(runs(HEAD, body, &options), Some(false), "{body}");
         }
@@ -280,6 +400,18 @@ mod tests {
             "out[i] = pow(a[i], p);",
             "double t[2] = {a[i]}; out[i] = sin(t[1]);",
             "double x = p; x *= 2; out[i] = sin(x);",
+            // It may be the same for all numbers.
+            "out[i] = sin(k[i] * n + 0.5);",
+            "out[i] = sin((k[i] & n) + 0.5);",
+            "out[i] = sin((k[i] % n) + 0.5);",
+            "int x = k[i]; x >>= n; out[i] = sin(x + 0.5);",
+            // Or be the one that it is compared with.
+            "if (a[i] == p) out[i] = sin(a[i]);",
+            "out[i] = a[i] != p ? 0 : sin(a[i]);",
+            "if (k[i] < n) out[i] = sin(k[i] + 0.5);",
+            // Or stand in the file.
+            "out[i] = sin(table[i]);",
+            "out[i] = sin(zeros[i] + 0.5);",
             // Or ask for both at once.
             "out[i] = sin(a[i]); if (b[i] > 0) out[i] = cos(a[i]);",
             "double x = a[i]; out[i] = sin(x) + cos(x * 1);",
