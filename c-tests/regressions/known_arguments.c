@@ -1,4 +1,5 @@
-/* What the compiler knows it computes itself, and rounds correctly then; the library doesn't always. */
+/* What the compiler knows it computes itself, and rounds correctly then; the library does not always.
+   flags: -lm */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -480,8 +480,18 @@ fn renamed_by_pragmas(tokens: &Tokens) -> HashSet<String> {
             .trim_start_matches('#')
             .split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '$'))
             .filter(|word| !word.is_empty());
-        if words.next() == Some("pragma") && matches!(words.next(), Some("weak" | "redefine_extname")) {
-            names.extend(words.map(str::to_owned));
+        if words.next() != Some("pragma") {
+            continue;
+        }
+        match words.next() {
+            Some("weak" | "redefine_extname") => names.extend(words.map(str::to_owned)),
+            // Vectors of results come from elsewhere, as with the attribute `simd`.
+            Some("omp") if words.next() == Some("declare") && words.next() == Some("simd") => {
+                let rest = directive.before..tokens.tokens.len();
+                let declared = rest.take_while(|at| !matches!(tokens.spelling(*at), ";" | "{"));
+                names.extend(declared.map(|at| tokens.spelling(at).to_owned()));
+            }
+            _ => {}
         }
     }
     names
