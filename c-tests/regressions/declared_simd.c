@@ -1,5 +1,5 @@
 /* Vectors of sines come from another library, whose results are other ones.
-   flags: -O3 -fopenmp-simd -fno-math-errno -lmvec -lm */
+   flags: -O3 -fopenmp-simd -fno-math-errno -Wl,--no-as-needed -lmvec -lm */
 #include <stdio.h>
 
 #pragma omp declare simd notinbranch

@@ -1,5 +1,5 @@
 /* What the compiler knows it computes itself, and rounds correctly then; the library does not always.
-   flags: -lm */
+   flags: -Wl,--no-as-needed -lm */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
