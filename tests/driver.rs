@@ -245,16 +245,19 @@ fn what_was_wrong_once_is_right() {
                 let line = format!("-O2 {more} {options} {} -o program", program.display());
                 assert!(execute(compiler, folder.path(), &line).status.success(), "{}", program.display());
                 let mut command = Command::new(folder.path().join("program"));
-                command.env("PARAGON_DEVICE", "threads").env("PARAGON_RACE", "device");
+                if memory != "any" {
+                    command.env("PARAGON_RACE", "device").env("PARAGON_MEMORY", memory);
+                }
                 command
+                    .env("PARAGON_DEVICE", "threads")
                     .env("PARAGON_THREADS", "4")
-                    .env("PARAGON_MEMORY", memory)
                     .env("PARAGON_TRACE", &trace);
                 String::from_utf8(command.output().unwrap().stdout).unwrap()
             };
             let theirs = prints("gcc", "", "shared");
             assert!(!theirs.is_empty());
-            for memory in ["shared", "separate"] {
+            // As the runtime decides, too.
+            for memory in ["shared", "separate", "any"] {
                 let forced = "-fparagon-threshold=1 -fparagon-checked-threads";
                 let ours = prints(env!("CARGO_BIN_EXE_paragon-cc"), forced, memory);
                 assert_eq!(theirs, ours, "{} {more} {memory}", program.display());
