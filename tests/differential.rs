@@ -566,9 +566,14 @@ fn every_planted_conflict_is_detected() {
         // Without forced logs, a predicate sees that pointers overlap and keeps the loop where it is, and an inspection sees
         // which iterations meet.
         let refused = |r: &Value| log == "auto" && r["check"] == "predicate" && r["decision"] == "sequential";
-        let found = entries.iter().filter(|r| is_conflict(r) || refused(r) || inspection_objects(r)).count();
+        // Anti dependences between pointers are no conflict to loads from a snapshot.
+        let settled = |r: &Value| (kind, form) == ("war", "pointer") && r["snapshot"] == true && on_device(r);
+        let found = entries
+            .iter()
+            .filter(|r| is_conflict(r) || refused(r) || inspection_objects(r) || settled(r))
+            .count();
         detected.fetch_add(found, Ordering::Relaxed);
-        if entries.len() != RUNS || found != RUNS || entries.iter().any(at_once) {
+        if entries.len() != RUNS || found != RUNS || entries.iter().any(|r| at_once(r) && !settled(r)) {
             fail(format!("{found} of {RUNS} detected, in {} entries", entries.len()));
         }
         failures
