@@ -114,7 +114,8 @@ impl<'a> Scan<'a> {
         let mut at = 0;
         while at < bytes.len() {
             let end = token_end(bytes, at);
-            let takes = self.macros.get(&text[at..end]);
+            // The C library defines that where the language has none, as something that asserts as well.
+            let takes = self.macros.get(&text[at..end]).filter(|_| text[at..end] != *"_Static_assert");
             if takes
                 .is_some_and(|takes| *takes == Takes::Nothing || text[end..].trim_start().starts_with('('))
             {
