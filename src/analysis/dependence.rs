@@ -5,21 +5,20 @@
 //! are independent. Otherwise the set of short trip counts decides whether the dependence is certain in any run worth
 //! considering or depends on numbers that a predicate can look at.
 //!
-//! isl stops after a bounded number of operations; the answer is then "depends", and soon for all of a loop. Source: dependence analysis over polyhedra
+//! isl stops after a bounded number of operations for each loop; the answers are "depends" from then on. Source: dependence analysis over polyhedra
 //! as in isl's manual; the chapter's section 4.4.1 asks for symbolic data dependence testing.
 
 use crate::c::hir::LoopId;
 use crate::loops::linear::{self, Linear};
 use crate::loops::plan::Bound;
 use isl_rs::{Context, Options, Set};
-use std::cell::Cell;
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Bound on isl's work for one question: some tens of milliseconds.
-const MAX_OPERATIONS: u64 = 40_000;
-/// Questions that may be too hard before a loop's further ones are not asked: nests of many loops have many of them.
-const PATIENCE: u32 = 2;
+/// Bound on isl's work for all questions about one loop: about a tenth of a second. What is left open after that is for
+/// predicates and inspections.
+const MAX_OPERATIONS: u64 = 250_000;
 /// isl's name for saying nothing of its errors.
 const ON_ERROR_CONTINUE: i32 = 1;
 /// A dependence that exists within so many iterations is taken for certain.
@@ -59,14 +58,22 @@ pub enum Dependence {
 }
 
 thread_local! {
-    /// Questions of the current loop that were too hard.
-    static TOO_HARD: Cell<u32> = const { Cell::new(0) };
+    /// isl's state, which counts its operations.
+    static CONTEXT: RefCell<Option<Context>> = const { RefCell::new(None) };
 }
 
 /// Runs the analysis of one loop, whose questions share one limit of what they may cost.
 pub fn about_one_loop<T>(analysis: impl FnOnce() -> T) -> T {
-    TOO_HARD.set(0);
+    CONTEXT.take();
     analysis()
+}
+
+fn new_context() -> Context {
+    let context = Context::alloc();
+    context.set_max_operations(MAX_OPERATIONS);
+    // A question that is too hard is no error of ours to print.
+    Options::set_on_error(&context, ON_ERROR_CONTINUE).ok();
+    context
 }
 
 /// Which pairs of iterations are asked for, the first access's and the second one's.
@@ -80,37 +87,47 @@ enum Order {
 
 struct Text {
     names: BTreeMap<Bound, String>,
+    /// What the names of extremes mean.
+    definitions: Vec<String>,
 }
 
 impl Text {
-    /// A bound as an isl expression; `None` if it is no sum of multiples of parameters.
+    fn new() -> Text {
+        Text { names: BTreeMap::new(), definitions: Vec::new() }
+    }
+    /// A bound as an isl expression; `None` if it is no sum of multiples of parameters and of extremes of such sums.
     fn bound(&mut self, bound: &Bound) -> Option<String> {
         let (terms, sum) = linear::sum_of_terms(bound)?;
         let mut text = sum.to_string();
         for (term, factor) in terms {
-            if !matches!(term, Bound::Value(_)) {
-                return None;
-            }
-            let next = format!("p{}", self.names.len());
-            let name = self.names.entry(term).or_insert(next);
+            let name = match (self.names.get(&term), &term) {
+                (Some(known), _) => known.clone(),
+                (None, Bound::Value(_)) => self.name(term),
+                // A name of its own: what it stands for is said once, and not wherever it occurs.
+                (None, Bound::Min(a, b) | Bound::Max(a, b)) => {
+                    let relation = if matches!(term, Bound::Min(..)) { "<=" } else { ">=" };
+                    let (a, b) = (self.bound(a)?, self.bound(b)?);
+                    let name = self.name(term);
+                    self.definitions.push(format!(
+                        "{name} {relation} {a} and {name} {relation} {b} and ({name} = {a} or {name} = {b})"
+                    ));
+                    name
+                }
+                _ => return None,
+            };
             let _ = write!(text, " + {factor}*{name}");
         }
         Some(text)
     }
-    /// What `name` being at least (`at_most`: at most) a linear form means, as a constraint. Ends that are the smaller or
-    /// larger of two numbers become alternatives.
+    fn name(&mut self, term: Bound) -> String {
+        let name = format!("p{}", self.names.len());
+        self.names.insert(term, name.clone());
+        name
+    }
+    /// What `name` being at least (`at_most`: at most) a linear form means, as a constraint.
     fn end(&mut self, name: &str, at_most: bool, form: &Linear, prefix: char) -> Option<String> {
-        let with = |constant: &Bound| Linear { constant: constant.clone(), terms: form.terms.clone() };
-        let (a, b, both) = match &form.constant {
-            Bound::Min(a, b) => (a, b, at_most),
-            Bound::Max(a, b) => (a, b, !at_most),
-            _ => {
-                let end = self.linear(form, prefix)?;
-                return Some(if at_most { format!("{name} <= {end}") } else { format!("{end} <= {name}") });
-            }
-        };
-        let (a, b) = (self.end(name, at_most, &with(a), prefix)?, self.end(name, at_most, &with(b), prefix)?);
-        Some(format!("({a} {} {b})", if both { "and" } else { "or" }))
+        let end = self.linear(form, prefix)?;
+        Some(if at_most { format!("{name} <= {end}") } else { format!("{end} <= {name}") })
     }
     /// A linear form whose loop distances are called `prefix` + loop number.
     fn linear(&mut self, form: &Linear, prefix: char) -> Option<String> {
@@ -138,10 +155,7 @@ fn question(dims: &[Range], a: &Access, b: &Access, order: Order) -> Dependence 
     if strides_keep_apart(dims, a, b, order) {
         return Dependence::None;
     }
-    if TOO_HARD.get() >= PATIENCE {
-        return Dependence::Depends;
-    }
-    let mut text = Text { names: BTreeMap::new() };
+    let mut text = Text::new();
     let Some(Question { variables, constraints, asked, short, exact }) =
         describe(&mut text, dims, a, b, order)
     else {
@@ -153,20 +167,18 @@ fn question(dims: &[Range], a: &Access, b: &Access, order: Order) -> Dependence 
         params.iter().map(|s| s.as_str()).collect::<Vec<_>>().join(", "),
         variables.join(", ")
     );
-    let context = Context::alloc();
-    context.set_max_operations(MAX_OPERATIONS);
-    // A question that is too hard is no error of ours to print.
-    Options::set_on_error(&context, ON_ERROR_CONTINUE).ok();
     // The alternatives one by one: their union is much more work to isl than they are.
     let is_empty = |constraints: &str| {
-        context.reset_operations();
-        for asked in &asked {
-            let text = format!("{header}{constraints} and {asked} }}");
-            if !Set::read_from_str(&context, &text).ok()?.is_empty().ok()? {
-                return Some(false);
+        CONTEXT.with_borrow_mut(|context| {
+            let context = context.get_or_insert_with(new_context);
+            for asked in &asked {
+                let text = format!("{header}{constraints} and {asked} }}");
+                if !Set::read_from_str(context, &text).ok()?.is_empty().ok()? {
+                    return Some(false);
+                }
             }
-        }
-        Some(true)
+            Some(true)
+        })
     };
     match is_empty(&constraints) {
         Some(true) => Dependence::None,
@@ -176,10 +188,7 @@ fn question(dims: &[Range], a: &Access, b: &Access, order: Order) -> Dependence 
             Some(false) if offsets_agree(a, b) => Dependence::Certain,
             _ => Dependence::Depends,
         },
-        None => {
-            TOO_HARD.set(TOO_HARD.get() + 1);
-            Dependence::Depends
-        }
+        None => Dependence::Depends,
     }
 }
 
@@ -277,6 +286,7 @@ fn describe(text: &mut Text, dims: &[Range], a: &Access, b: &Access, order: Orde
     let (at_a, at_b) = (text.linear(a.offset, 'x')?, text.linear(b.offset, 'y')?);
     constraints.push(format!("{at_a} < {at_b} + {}", b.width));
     constraints.push(format!("{at_b} < {at_a} + {}", a.width));
+    constraints.append(&mut text.definitions);
     let (constraints, short) = (constraints.join(" and "), short.join(" and "));
     Some(Question { variables, constraints, asked, short, exact })
 }
@@ -299,7 +309,7 @@ mod tests {
 
     fn ask(dims: &[Range], a: Linear, b: Linear) -> Dependence {
         let access = |offset| Access { offset, width: 4, inner: &[] };
-        test(dims, &access(&a), &access(&b))
+        about_one_loop(|| test(dims, &access(&a), &access(&b)))
     }
 
     #[test]
@@ -347,7 +357,7 @@ mod tests {
         let n = || Bound::Value(0);
         let first = |dims: &[Range], load: &Linear, store: &Linear, inner: &[Range]| {
             let access = |offset, inner| Access { offset, width: 4, inner };
-            comes_first(dims, &access(load, inner), &access(store, &[]))
+            about_one_loop(|| comes_first(dims, &access(load, inner), &access(store, &[])))
         };
         let dims = [upto(0, n())];
         let back = [Range {
