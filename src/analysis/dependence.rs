@@ -5,8 +5,8 @@
 //! are independent. Otherwise the set of short trip counts decides whether the dependence is certain in any run worth
 //! considering or depends on numbers that a predicate can look at.
 //!
-//! isl stops after a bounded number of operations for each loop; the answers are "depends" from then on. Source: dependence analysis over polyhedra
-//! as in isl's manual; the chapter's section 4.4.1 asks for symbolic data dependence testing.
+//! isl stops after a bounded number of operations for each loop; the answers are "depends" from then on. Source: dependence
+//! analysis over polyhedra as in isl's manual; the chapter's section 4.4.1 asks for symbolic data dependence testing.
 
 use crate::c::hir::LoopId;
 use crate::loops::linear::{self, Linear};

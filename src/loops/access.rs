@@ -1117,23 +1117,13 @@ impl<'a> Accesses<'a> {
             strides.push(own);
         }
         let is_skewed = !lo.terms.is_empty() || !hi.terms.is_empty();
-        for dim in self.dims.iter().rev() {
-            if lo.terms.contains_key(&dim.id) || hi.terms.contains_key(&dim.id) {
-                let (from, to) = dim.range.as_ref()?;
-                lo = lo.without(dim.id, from, to)?.0;
-                hi = hi.without(dim.id, from, to)?.1;
-            }
-        }
-        if !lo.terms.is_empty() || !hi.terms.is_empty() {
-            return None;
-        }
-        let hi = linear::add(&hi.constant, &constant(i64::from(width)))?;
-        let hull = if is_skewed { self.hull(whole, width) } else { None };
-        Some(Affine { strides, lo: lo.constant, hi, hull, exact: self.inner.is_empty() })
+        let (lo, hi) = self.over_dimensions((lo, hi), width)?;
+        let hull = if is_skewed { self.over_dimensions(whole, width) } else { None };
+        Some(Affine { strides, lo, hi, hull, exact: self.inner.is_empty() })
     }
 
-    /// What lies between the ends that a window has in each iteration, over all iterations.
-    fn hull(&self, (mut lo, mut hi): (Linear, Linear), width: u32) -> Option<(Bound, Bound)> {
+    /// What lies between two ends in all iterations: the lowest, and what is behind the highest access.
+    fn over_dimensions(&self, (mut lo, mut hi): (Linear, Linear), width: u32) -> Option<(Bound, Bound)> {
         for dim in self.dims.iter().rev() {
             if lo.terms.contains_key(&dim.id) || hi.terms.contains_key(&dim.id) {
                 let (from, to) = dim.range.as_ref()?;
