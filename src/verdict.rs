@@ -4,6 +4,7 @@
 //! ones the most dimensions. When anything is not understood the loop is sequential, with the reason.
 
 use crate::analysis::dependence::{self, Range};
+use crate::analysis::distribution;
 use crate::analysis::pairs::{self, Pairs, Steps};
 use crate::analysis::slice;
 use crate::c::hir::*;
@@ -47,12 +48,12 @@ pub fn classify(unit: &TranslationUnit, options: &AnalysisOptions) -> Vec<LoopRe
                         Some(held) => judge(unit, options, number, held)
                             .or_else(|why| judge(unit, options, number, l).map_err(|_| why)),
                     };
-                    match may_gain(&judged) {
-                        true => {
-                            interchanged(unit, options, number, held.as_ref().unwrap_or(l)).map_or(judged, Ok)
-                        }
-                        false => judged,
+                    if !may_gain(&judged) {
+                        return judged;
                     }
+                    interchanged(unit, options, number, held.as_ref().unwrap_or(l))
+                        .or_else(|| distributed(unit, options, number, l))
+                        .map_or(judged, Ok)
                 }),
             };
             let mut report = sequential(unit, l.keyword_span, &unit.var(function.var).name);
@@ -67,8 +68,8 @@ pub fn classify(unit: &TranslationUnit, options: &AnalysisOptions) -> Vec<LoopRe
                 }
                 Ok((verdict, check, reason, plan)) => {
                     (report.verdict, report.check, report.reason) = (verdict, check, reason);
-                    // Where an entry shows that an interchanged nest is too short, the loops inside are tried as they stand.
-                    if verdict == Verdict::Parallel && plan.interchange.is_none() {
+                    // Where an entry shows that another order is of no use, the loops inside are tried as they stand.
+                    if verdict == Verdict::Parallel && plan.interchange.is_none() && plan.parts.is_empty() {
                         settled.insert(l.id);
                     }
                     let inside = found.outer.iter().any(|o| settled.contains(o));
@@ -315,6 +316,127 @@ fn interchanged(
     judged.min_by_key(|(_, check, ..)| check.cost())
 }
 
+/// The loop as several loops one after the other, each of which is proven by numbers at entry at the latest; see
+/// `analysis::distribution`.
+fn distributed(
+    unit: &TranslationUnit,
+    options: &AnalysisOptions,
+    function: usize,
+    l: &LoopStmt,
+) -> Option<Judged> {
+    let options = &AnalysisOptions { explains: false, ..options.clone() };
+    let statements = distribution::take_apart(unit, l)?;
+    let heads = [counted(unit, l).ok().filter(Counted::may_merge)?];
+    let mut accesses = Accesses::collect(unit, options, &heads, l, &Prelude::default(), &l.body).ok()?;
+    // What such a variable is set to moves from iteration to iteration, and so would the addresses at entry.
+    if !accesses.secondary.is_empty() {
+        return None;
+    }
+    let changing = mark_pins(unit, options, &mut accesses);
+    if !changing.unplaced.is_empty() {
+        return None;
+    }
+    let (dims, steps) = distances(unit, &heads, &l.body, &accesses);
+    let found = distribution::find(unit, &accesses, &dims, &steps, statements)?;
+    let mut parts: Vec<(BTreeSet<usize>, Judged)> = Vec::new();
+    let as_it_stands = |statements: &BTreeSet<usize>| {
+        let part = found.part(statements);
+        let mut judged = judge(unit, options, function, &part).ok().filter(is_proven_part)?;
+        judged.3.held.get_or_insert_with(|| Box::new(part));
+        Some(judged)
+    };
+    'groups: for group in &found.groups {
+        // Into an earlier part, if it needn't wait for those in between and that part stays parallel.
+        for number in (0..parts.len()).rev() {
+            let (own, judged) = &parts[number];
+            if judged.3.interchange.is_none() {
+                let both: BTreeSet<usize> = own.union(group).copied().collect();
+                if let Some(better) = as_it_stands(&both) {
+                    parts[number] = (both, better);
+                    continue 'groups;
+                }
+            }
+            if found.comes_before(own, group) {
+                break;
+            }
+        }
+        let other_order = || interchanged(unit, options, function, &found.part(group)).filter(is_proven_part);
+        parts.push((group.clone(), as_it_stands(group).or_else(other_order)?));
+    }
+    // What goes wrong in one of them would have done so before the other one began.
+    let may_fail = |plan: &LoopPlan| plan.may_abort || !plan.cuda_exact;
+    let is_known = |pin: &Pinned| accesses.pinned.iter().any(|own| scalars::same(&own.address, &pin.address));
+    let fits = parts.len() > 1
+        && parts.iter().filter(|(_, judged)| may_fail(&judged.3)).count() <= 1
+        && parts.iter().flat_map(|(_, judged)| &judged.3.pinned).all(is_known);
+    if !fits {
+        return None;
+    }
+    let (groups, parts): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
+    let pairs = found.conditions(&groups);
+    let is_certain = pairs.is_empty() && changing.first.is_none() && accesses.assumptions.is_empty();
+    let (verdict, check) = match is_certain && parts.iter().all(|part| part.1 == Check::None) {
+        true => (Verdict::Parallel, Check::None),
+        false => (Verdict::PossiblyParallel, Check::Predicate),
+    };
+    let words: Vec<&str> = parts.iter().map(|part| &part.2.text[..]).collect();
+    let text = format!("split into {} loops, one after the other: {}", parts.len(), words.join("; then: "));
+    let reason = Reason::new(Kind::Distributed, text);
+    let Counted { iv, iv_local, .. } = heads[0];
+    let is_set_before = |v: &VarId| !parts.iter().any(|part| part.3.scalars.contains_key(v));
+    let plan = LoopPlan {
+        loop_id: l.id,
+        function,
+        dims: dimensions(&heads, &accesses),
+        starts: Vec::new(),
+        moved_by_test: None,
+        scalars: BTreeMap::from([(iv, ScalarRole::Induction { dim: 0, live_out: !iv_local })]),
+        live_ins: accesses.live_ins.iter().copied().filter(is_set_before).collect(),
+        invariants: accesses.invariants,
+        invariant_places: accesses.invariant_places,
+        prelude: Prelude::default(),
+        private: accesses.private,
+        bases: accesses.bases,
+        sites: accesses.sites,
+        site_of: accesses.site_of,
+        pairs,
+        updates: BTreeMap::new(),
+        inspection: None,
+        pinned: accesses.pinned,
+        kept: Vec::new(),
+        held: None,
+        interchange: None,
+        parts: Vec::new(),
+        assumptions: accesses.assumptions,
+        asserted: false,
+        may_abort: false,
+        cuda_exact: true,
+        work: accesses.work.max(1),
+        touches: accesses.touches,
+    };
+    let part = |(verdict, check, _, plan): Judged| Part { verdict, check, plan: *plan };
+    let plan = LoopPlan { parts: parts.into_iter().map(part).collect(), ..plan };
+    Some((verdict, check, reason, Box::new(plan)))
+}
+
+/// Whether a part of a distributed loop can be proven by numbers at entry at the latest, and gives back nothing but memory.
+fn is_proven_part(judged: &Judged) -> bool {
+    let (_, check, _, plan) = judged;
+    let is_own = |role: &ScalarRole| {
+        matches!(role, ScalarRole::Induction { .. } | ScalarRole::Private { last_value: false })
+    };
+    check.cost() <= Check::Predicate.cost()
+        && !never_holds(plan)
+        && plan.scalars.values().all(is_own)
+        && plan.prelude.statements.is_empty()
+        && plan.prelude.variables.is_empty()
+        && plan.starts.is_empty()
+        && plan.moved_by_test.is_none()
+        && plan.updates.is_empty()
+        && plan.inspection.is_none()
+        && plan.kept.is_empty()
+}
+
 /// The line of a loop in a body that has to stay as it stands, so that nothing around it can be run elsewhere.
 fn forbidden_inside(unit: &TranslationUnit, body: &Stmt) -> Option<u32> {
     let mut line = None;
@@ -417,18 +539,7 @@ fn attempt_with(
     }
     // Two places that are one variable: an inner dimension's bounds may not depend on what the nest assigns; that was
     // checked when its head was noted. A reduction variable may not be read by an address.
-    let mut steps: Steps = accesses.distances.clone();
-    nest::statements(body, &mut |s| {
-        if let StmtKind::Loop(inner) = &s.kind
-            && let Ok(head) = counted(unit, inner)
-        {
-            steps.insert(head.id, head.step);
-        }
-    });
-    let dims: Vec<Range> = heads
-        .iter()
-        .map(|h| Range { id: h.id, range: accesses.dimension_range(h.id), step: accesses.distances[&h.id] })
-        .collect();
+    let (dims, steps) = distances(unit, heads, body, &accesses);
     for head in &heads[1..] {
         if pairs::ignores_dimension(&accesses, head.id) {
             return Err("a merged dimension would store to one place".into());
@@ -545,21 +656,7 @@ fn attempt_with(
     let plan = LoopPlan {
         loop_id: l.id,
         function,
-        dims: heads
-            .iter()
-            .map(|h| Dim {
-                loop_id: h.id,
-                iv: h.iv,
-                is_counter: h.control.is_some(),
-                iv_local: h.iv_local,
-                iv_kind: Some(h.kind),
-                first: h.first.clone(),
-                step: h.step,
-                distance: accesses.distances[&h.id],
-                limit: h.limit.clone(),
-                relation: h.relation,
-            })
-            .collect(),
+        dims: dimensions(heads, &accesses),
         starts: heads.iter().flat_map(|h| h.starts.iter().cloned()).collect(),
         moved_by_test: accesses.moved_by_test,
         scalars,
@@ -578,6 +675,7 @@ fn attempt_with(
         held: (!kept.is_empty()).then(|| Box::new(l.clone())),
         kept,
         interchange: None,
+        parts: Vec::new(),
         assumptions: accesses.assumptions,
         asserted: unit.wish(l).is_some(),
         may_abort: accesses.may_abort,
@@ -586,6 +684,46 @@ fn attempt_with(
         touches: accesses.touches,
     };
     Ok((verdict, check, reason, Box::new(plan)))
+}
+
+/// The merged dimensions of a nest as ranges, and the steps of all loops in it.
+fn distances(
+    unit: &TranslationUnit,
+    heads: &[Counted],
+    body: &Stmt,
+    accesses: &Accesses,
+) -> (Vec<Range>, Steps) {
+    let mut steps: Steps = accesses.distances.clone();
+    nest::statements(body, &mut |s| {
+        if let StmtKind::Loop(inner) = &s.kind
+            && let Ok(head) = counted(unit, inner)
+        {
+            steps.insert(head.id, head.step);
+        }
+    });
+    let range = |h: &Counted| Range {
+        id: h.id,
+        range: accesses.dimension_range(h.id),
+        step: accesses.distances[&h.id],
+    };
+    (heads.iter().map(range).collect(), steps)
+}
+
+/// The same for the plan.
+fn dimensions(heads: &[Counted], accesses: &Accesses) -> Vec<Dim> {
+    let dim = |h: &Counted| Dim {
+        loop_id: h.id,
+        iv: h.iv,
+        is_counter: h.control.is_some(),
+        iv_local: h.iv_local,
+        iv_kind: Some(h.kind),
+        first: h.first.clone(),
+        step: h.step,
+        distance: accesses.distances[&h.id],
+        limit: h.limit.clone(),
+        relation: h.relation,
+    };
+    heads.iter().map(dim).collect()
 }
 
 /// The stores that may change a pinned word.

@@ -31,6 +31,9 @@ updates of another kind|src/analysis/pairs.rs|s/if p == q \&\& accesses/if acces
 inspections: stores after loads|runtime/src/speculation/inspector.rs|s/(true, _) . (_, true) => stored.max(loaded).max(updated.level)/(true, _) | (_, true) => stored.max(updated.level)/
 inspections: after stores|runtime/src/speculation/inspector.rs|s/(false, false) => stored.max(updated.level)/(false, false) => updated.level/
 inspections: addresses that a store changes|runtime/src/speculation/inspector.rs|s%cell.stored |= PENDING%cell.stored |= 0%
+statements that come before others|src/analysis/distribution.rs|s/first\[v\]\[u\] |= backward || together/first[v][u] |= together/
+statements in one inner loop|src/analysis/distribution.rs|s/let together = mixed/let together = false \&\& mixed/
+statements of two arrays|src/verdict.rs|s/let pairs = found.conditions(&groups);/let pairs: Vec<Pair> = found.conditions(\&groups).drain(..0).collect();/
 residues|runtime/src/speculation/predicate.rs|s/shift >= a.hi - a.lo \&\& shift + (b.hi - b.lo) <= modulus/shift + (b.hi - b.lo) <= modulus/
 '
 mkdir "$work/copy"

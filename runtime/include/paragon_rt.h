@@ -12,7 +12,7 @@
 #define __extension__
 #endif
 
-#define PG_ABI_VERSION 5u
+#define PG_ABI_VERSION 6u
 #define PG_MAX_DIMS 4
 
 __extension__ typedef signed long long __pg_i64;
@@ -32,6 +32,7 @@ enum {
   PG_LOOP_CUDA_EXACT = 2,  /* CUDA computes the same bits */
   PG_LOOP_DYNAMIC = 4,     /* some access has no loop-invariant base: tracked allocations must be placed */
   PG_LOOP_REORDERED = 32,  /* not in the order of the program's loop: only where iterations are proven independent before they run */
+  PG_LOOP_PART = 64,       /* one of the loops that a loop is distributed into */
   PG_LOOP_UPDATES = 16,    /* iterations meet in updates that commute, which are in one piece on devices only: never run in place */
   PG_LOOP_DOUBTED = 8      /* log everything, whatever is proven: a conflict then refutes the proof */
 };
@@ -88,10 +89,12 @@ struct __pg_site {
 /* An unresolved pair of sites. */
 struct __pg_pair {
   __pg_u32 a, b;
-  __pg_u32 check;  /* PG_CHECK_PREDICATE or PG_CHECK_LOGS, and PG_PAIR_ANTI */
+  __pg_u32 check;  /* PG_CHECK_PREDICATE or PG_CHECK_LOGS, and PG_PAIR_... */
 };
 /* Added: a stores and b loads, and where they meet, b does so in an earlier iteration. */
 #define PG_PAIR_ANTI 0x100u
+/* Added: they may not meet in one iteration either. */
+#define PG_PAIR_APART 0x200u
 
 /* A scalar that the loop gives back. */
 struct __pg_result {
@@ -293,6 +296,13 @@ struct __pg_loop {
   void *state;                 /* the runtime's; null at first */
 };
 
+/* One of the loops that a loop is distributed into, with the numbers that it hands over. In front of them all stands the loop
+ * itself: its pairs are those of accesses in different ones, and its function is never called. */
+struct __pg_part {
+  struct __pg_loop *the_loop;
+  __pg_value *numbers;
+};
+
 /* What __pg_rt_attach returns. Functions never unwind and preserve errno. */
 struct __pg_api {
   __pg_u32 abi;
@@ -301,6 +311,8 @@ struct __pg_api {
   int (*start)(struct __pg_loop *, __pg_value *numbers);
   /* The same for an entry that is complete, and that lives while this is called; only the results come back. */
   int (*enter)(struct __pg_loop *, struct __pg_entry *);
+  /* `start` for a loop that is distributed: 1: all parts are complete, and the numbers of the loop itself are as there. */
+  int (*start_parts)(const struct __pg_part *, __pg_u32 n);
   void (*allocated)(void *start, __pg_u64 bytes);
   void (*freed)(void *start);
   /* A named object at file scope or static. */

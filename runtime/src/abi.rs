@@ -7,7 +7,7 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 
 #[allow(missing_docs)]
 mod constants {
-    pub const PG_ABI_VERSION: u32 = 5;
+    pub const PG_ABI_VERSION: u32 = 6;
     pub const PG_ATTACH_IN_ORDER: u32 = 0x8000_0000;
     pub const PG_MAX_DIMS: usize = 4;
     pub const PG_PARALLEL: u32 = 1;
@@ -22,6 +22,7 @@ mod constants {
     pub const PG_LOOP_DOUBTED: u32 = 8;
     pub const PG_LOOP_UPDATES: u32 = 16;
     pub const PG_LOOP_REORDERED: u32 = 32;
+    pub const PG_LOOP_PART: u32 = 64;
     pub const PG_SITE_STORE: u32 = 1;
     pub const PG_SITE_LOGGED: u32 = 2;
     pub const PG_SITE_UNCONDITIONAL: u32 = 4;
@@ -32,6 +33,7 @@ mod constants {
     pub const PG_SITE_MAY_TOUCH_KEPT: u32 = 128;
     pub const PG_SITE_SNAPSHOT: u32 = 256;
     pub const PG_PAIR_ANTI: u32 = 0x100;
+    pub const PG_PAIR_APART: u32 = 0x200;
     pub const PG_PIN_KEPT: u32 = 0x8000_0000;
     pub const PG_LAST: u32 = 0;
     pub const PG_ADD: u32 = 1;
@@ -503,6 +505,15 @@ pub struct Loop {
     pub state: *mut c_void,
 }
 
+/// `struct __pg_part`.
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+#[repr(C)]
+pub struct Part {
+    pub the_loop: *mut Loop,
+    pub numbers: *mut Value,
+}
+
 /// `struct __pg_api`.
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs)]
@@ -511,6 +522,7 @@ pub struct Api {
     pub abi: u32,
     pub start: extern "C" fn(*mut Loop, *mut Value) -> c_int,
     pub enter: extern "C" fn(*mut Loop, *mut Entry) -> c_int,
+    pub start_parts: extern "C" fn(*const Part, u32) -> c_int,
     pub allocated: extern "C" fn(*mut c_void, u64),
     pub freed: extern "C" fn(*mut c_void),
     pub object: extern "C" fn(*mut c_void, u64),
@@ -591,21 +603,22 @@ mod tests {
             ]
         );
         layout!(checks, Loop, "loop", [threshold = "__pg_threshold", info = "info", state = "state"]);
-        layout!(checks, Api, "api", [abi, start, enter, allocated, freed, object]);
+        layout!(checks, Part, "part", [the_loop, numbers]);
+        layout!(checks, Api, "api", [abi, start, enter, start_parts, allocated, freed, object]);
         checks.push(format!("sizeof(__pg_value) == {}", size_of::<Value>()));
         macro_rules! constants {
             ($($name:ident)*) => { $(checks.push(format!("{} == {}", stringify!($name), $name));)* };
         }
         constants!(PG_ABI_VERSION PG_ATTACH_IN_ORDER PG_MAX_DIMS PG_PARALLEL PG_POSSIBLY_PARALLEL PG_CHECK_NONE PG_CHECK_PREDICATE
             PG_CHECK_INSPECTOR PG_CHECK_LOGS PG_LOOP_MAY_ABORT PG_LOOP_CUDA_EXACT PG_LOOP_DYNAMIC PG_LOOP_DOUBTED PG_SITE_STORE
-            PG_SITE_LOGGED PG_SITE_UNCONDITIONAL PG_SITE_EXACT PG_SITE_LOADS_POINTER PG_SITE_HAS_AFFINE PG_SITE_MAY_CHANGE_PIN PG_SITE_MAY_TOUCH_KEPT PG_SITE_SNAPSHOT PG_PAIR_ANTI PG_PIN_KEPT PG_LAST PG_ADD
+            PG_SITE_LOGGED PG_SITE_UNCONDITIONAL PG_SITE_EXACT PG_SITE_LOADS_POINTER PG_SITE_HAS_AFFINE PG_SITE_MAY_CHANGE_PIN PG_SITE_MAY_TOUCH_KEPT PG_SITE_SNAPSHOT PG_PAIR_ANTI PG_PAIR_APART PG_PIN_KEPT PG_LAST PG_ADD
             PG_MUL PG_AND PG_OR PG_XOR PG_MIN PG_MAX PG_EXTREME PG_FOLLOWS PG_TAKE_LESS PG_TAKE_LESS_OR_EQUAL PG_TAKE_GREATER
             PG_TAKE_GREATER_OR_EQUAL PG_TAKE_UNORDERED PG_TOOK_NAN PG_LANES PG_I8 PG_U8 PG_I16 PG_U16 PG_I32 PG_U32 PG_I64 PG_U64 PG_F32
             PG_F64 PG_LT PG_LE PG_GT PG_GE PG_NE PG_FROM_POINTER PG_FROM_OBJECT PG_FROM_NOWHERE PG_TERM_CONSTANT
             PG_TERM_SIGNED PG_TERM_UNSIGNED PG_TERM_ADD PG_TERM_MUL PG_TERM_MIN PG_TERM_MAX PG_TERM_ACCESS PG_TERM_NUMBER
             PG_TERM_AT_LEAST PG_TERM_AT_MOST PG_FAIL_WAW PG_FAIL_RAW PG_FAIL_RANGE PG_FAIL_NO_ARRAY PG_FAIL_MISALIGNED PG_FAIL_ARITHMETIC
             PG_FAIL_NAN PG_FAIL_STOPPED PG_MANY PG_TOUCH_STORE PG_TOUCH_FEEDS PG_TOUCH_MEETS PG_TOUCH_UPDATE PG_TOUCH_WIDTH PG_TOUCH_KIND PG_LOOP_UPDATES
-            PG_LOOP_REORDERED);
+            PG_LOOP_REORDERED PG_LOOP_PART);
         use crate::device::LogMethod;
         for (name, method) in [
             ("NONE", LogMethod::None),

@@ -33,6 +33,10 @@ use std::time::Instant;
 /// Findings that are kept for each loop: programs swap arrays.
 const KEPT_FINDINGS: usize = 4;
 
+/// A distributed loop is worth it where it takes this part of the time that its parts would take on the calling thread: as it
+/// stands it loads what several of them use once.
+const DISTRIBUTED: f64 = 0.6;
+
 /// Most iterations that a log cell can tell apart.
 const MAX_ITERATIONS: u64 = PG_UPDATES as u64 - 2;
 
@@ -80,6 +84,22 @@ fn blocked_signals() -> u64 {
         libc::pthread_sigmask(libc::SIG_BLOCK, std::ptr::null(), &raw mut mask);
         (&raw const mask).cast::<u64>().read_unaligned()
     }
+}
+
+/// Runs all iterations on the calling thread, in source order.
+///
+/// # Safety
+/// As for [`Engine::enter`]; nothing that the loop depends on may change while it runs.
+unsafe fn run_all(info: &Info, entry: &mut Entry, errno: &mut i32) {
+    let mut fp = FloatingPoint::enter(*errno);
+    // SAFETY: promised by the caller, here and below.
+    let mut running = parts::Running::new(info, unsafe { entry.results(info) });
+    // SAFETY: as above; as the program would run them.
+    fp.program(|| unsafe { running.run(info, entry, 0, entry.trip[0]) });
+    *errno = fp.errno();
+    let results = running.results();
+    // SAFETY: the entry's results have as many elements.
+    unsafe { std::ptr::copy_nonoverlapping(results.as_ptr(), entry.results, results.len()) };
 }
 
 /// How this entry is checked.
@@ -165,6 +185,11 @@ impl Engine {
         }
     }
 
+    /// Whether this is a process and a moment in which loops may run elsewhere.
+    fn may_enter(&self) -> bool {
+        self.serves() && std::process::id() == self.process && !cmt::leaving() && !self.in_signal_handler()
+    }
+
     /// Whether we stand in a signal handler, as far as one can tell: handlers run with their own signal blocked.
     fn in_signal_handler(&self) -> bool {
         blocked_signals() & !self.signals != 0
@@ -197,7 +222,6 @@ impl Engine {
             }
             return false;
         }
-        let mut fp = FloatingPoint::enter(*errno);
         // What a store may change here, the body takes for constant.
         // SAFETY: promised by the caller, here and below.
         match unsafe { predicate::prove(info, entry) } {
@@ -206,14 +230,93 @@ impl Engine {
             _ => {}
         }
         // SAFETY: as above.
-        let mut running = parts::Running::new(info, unsafe { entry.results(info) });
-        // SAFETY: as above; all iterations in source order, as the program would run them.
-        fp.program(|| unsafe { running.run(info, entry, 0, entry.trip[0]) });
-        *errno = fp.errno();
-        let results = running.results();
-        // SAFETY: the entry's results have as many elements.
-        unsafe { std::ptr::copy_nonoverlapping(results.as_ptr(), entry.results, results.len()) };
+        unsafe { run_all(info, entry, errno) };
         true
+    }
+
+    /// A loop that is distributed is entered: the loop itself, then its parts. True: all of them are complete. False: nothing
+    /// has happened.
+    ///
+    /// # Safety
+    /// As for [`Engine::enter`], for each of them.
+    pub unsafe fn enter_parts(&self, entries: &mut [(&Loop, Entry)], errno: &mut i32) -> bool {
+        let Some(((whole, own), parts)) = entries.split_first_mut() else { return false };
+        if !self.serves() {
+            history::switch_off(whole);
+        }
+        if !self.may_enter() || !floating_point::is_default() {
+            return false;
+        }
+        // SAFETY: promised by the caller, here and below.
+        if let Err(why) = unsafe { self.may_distribute(whole, own, parts) } {
+            // SAFETY: as above.
+            if let Some(info) = unsafe { own.info.as_ref() }.filter(|_| self.trace.enabled()) {
+                let trip = own.trip[0].max(0) as u64;
+                self.trace.write(&Record { why, trip, ..Record::new(info) });
+            }
+            return false;
+        }
+        let started = Instant::now();
+        let mut worker_ns = Some(0.0);
+        for (part, entry) in parts {
+            // SAFETY: as above.
+            let Some(info) = (unsafe { entry.info.as_ref::<'static>() }) else { continue };
+            let is_off = part.threshold.load(Ordering::Relaxed) == i64::MAX;
+            // From the first part on there is no way back to the loop as it stood, whatever happens here.
+            // SAFETY: as above.
+            let elsewhere = !is_off
+                && crate::without_panic(|| unsafe { self.enter_elsewhere(part, entry, errno) }) == Some(true);
+            let iterations = entry.trip.iter().map(|trip| *trip as f64).product::<f64>();
+            let key = std::ptr::from_ref::<Loop>(part) as usize;
+            if !elsewhere {
+                let started = Instant::now();
+                // SAFETY: as above.
+                unsafe { run_all(info, entry, errno) };
+                let took = started.elapsed().as_nanos() as u64;
+                lock(&self.histories).entry(key).or_default().worker_took(iterations as u64, took);
+            }
+            let each = lock(&self.histories).get(&key).map_or(0.0, |history| history.worker_ns);
+            worker_ns = worker_ns.filter(|_| each > 0.0).map(|sum| sum + each * iterations);
+        }
+        let took = started.elapsed().as_nanos() as f64;
+        if let (Some(worker_ns), RaceChoice::Auto) = (worker_ns, self.config.race) {
+            let key = std::ptr::from_ref::<Loop>(whole) as usize;
+            let mut histories = lock(&self.histories);
+            histories.entry(key).or_default().paid(took < DISTRIBUTED * worker_ns, whole);
+        }
+        true
+    }
+
+    /// Whether a distributed loop gives what it gives as it stands, and all of its parts are proven. `Err` says why not.
+    ///
+    /// # Safety
+    /// As for [`Engine::enter_parts`].
+    unsafe fn may_distribute(
+        &self,
+        whole: &Loop,
+        own: &Entry,
+        parts: &[(&Loop, Entry)],
+    ) -> Result<(), Declined> {
+        let proven = |entry: &Entry| {
+            // SAFETY: promised by the caller; info is static data of a loaded object.
+            let info = unsafe { entry.info.as_ref() }?;
+            // SAFETY: promised by the caller.
+            unsafe { predicate::prove(info, entry) }.ok().filter(Rest::is_empty)
+        };
+        let asked = self.config.race != RaceChoice::Auto;
+        let is_off = |part: &(&Loop, Entry)| part.0.threshold.load(Ordering::Relaxed) == i64::MAX;
+        if !asked && parts.iter().all(is_off) {
+            history::switch_off(whole);
+            return Err("none of its parts has been faster elsewhere".into());
+        }
+        let held = proven(own).is_some_and(|rest| !rest.snapshot)
+            && parts.iter().all(|(_, entry)| proven(entry).is_some());
+        if !held {
+            return Err(
+                "its parts are not proven independent, or not proven to leave each other alone".into()
+            );
+        }
+        Ok(())
     }
 
     /// See [`Engine::enter`].
@@ -221,8 +324,7 @@ impl Engine {
     /// # Safety
     /// As for [`Engine::enter`].
     unsafe fn enter_elsewhere(&self, the_loop: &Loop, entry: &mut Entry, errno: &mut i32) -> bool {
-        if !self.serves() || std::process::id() != self.process || cmt::leaving() || self.in_signal_handler()
-        {
+        if !self.may_enter() {
             return false;
         }
         if self.active.swap(true, Ordering::AcqRel) {

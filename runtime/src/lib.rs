@@ -17,7 +17,7 @@ pub mod recipe;
 pub mod speculation;
 pub mod trace;
 
-use abi::{Api, Entry, Loop, PG_ABI_VERSION, PG_ATTACH_IN_ORDER, Value};
+use abi::{Api, Entry, Loop, PG_ABI_VERSION, PG_ATTACH_IN_ORDER, Part, Value};
 use std::ffi::{c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
@@ -38,14 +38,20 @@ fn guarded_but_for_errno<T>(otherwise: T, work: impl FnOnce(&mut c_int) -> T) ->
     let result = if BROKEN.load(Ordering::Relaxed) {
         otherwise
     } else {
-        catch_unwind(AssertUnwindSafe(|| work(&mut errno))).unwrap_or_else(|_| {
-            BROKEN.store(true, Ordering::Relaxed);
-            trace::complain("paragon: internal error; loops run as they stood from now on");
-            otherwise
-        })
+        without_panic(|| work(&mut errno)).unwrap_or(otherwise)
     };
     errno::set(errno);
     result
+}
+
+/// Runs `work`. `None`: it panicked, so that no loop is entered any more.
+fn without_panic<T>(work: impl FnOnce() -> T) -> Option<T> {
+    let result = catch_unwind(AssertUnwindSafe(work));
+    if result.is_err() {
+        BROKEN.store(true, Ordering::Relaxed);
+        trace::complain("paragon: internal error; loops run as they stood from now on");
+    }
+    result.ok()
 }
 
 unsafe extern "C" {
@@ -112,6 +118,44 @@ extern "C" fn start(the_loop: *mut Loop, numbers: *mut Value) -> c_int {
     })
 }
 
+extern "C" fn start_parts(parts: *const Part, n: u32) -> c_int {
+    let _whole = NotCancelled::new();
+    guarded_but_for_errno(0, |errno| {
+        if parts.is_null() {
+            return 0;
+        }
+        // SAFETY: generated code passes a table of so many rows.
+        let parts = unsafe { std::slice::from_raw_parts(parts, n as usize) };
+        let mut entries = Vec::with_capacity(parts.len());
+        for part in parts {
+            // SAFETY: as for `start`: static loops with static facts.
+            let Some((the_loop, info)) = (unsafe {
+                part.the_loop.as_ref().and_then(|the_loop| Some((the_loop, the_loop.info.as_ref()?)))
+            }) else {
+                return 0;
+            };
+            if info.abi != PG_ABI_VERSION || part.numbers.is_null() {
+                return 0;
+            }
+            // SAFETY: as many numbers as the loop's facts say, on the caller's stack.
+            let numbers = unsafe { std::slice::from_raw_parts_mut(part.numbers, recipe::numbers(info)) };
+            let Some(prepared) = recipe::prepare(info, numbers) else { return 0 };
+            entries.push((the_loop, info, prepared, numbers));
+        }
+        let Some(engine) = ENGINE.get() else { return 0 };
+        let mut visits: Vec<_> = entries
+            .iter_mut()
+            .map(|(the_loop, info, prepared, numbers)| (*the_loop, prepared.entry(info, numbers)))
+            .collect();
+        // SAFETY: as above; the entries' tables outlive the call.
+        let done = unsafe { engine.enter_parts(&mut visits, errno) };
+        if done && let Some((_, info, prepared, numbers)) = entries.first_mut() {
+            prepared.conclude(info, numbers);
+        }
+        done.into()
+    })
+}
+
 extern "C" fn allocated(start: *mut c_void, bytes: u64) {
     guarded((), || {
         if let Some(engine) = ENGINE.get() {
@@ -128,15 +172,22 @@ extern "C" fn freed(start: *mut c_void) {
     });
 }
 
-static API: Api = Api { abi: PG_ABI_VERSION, start, enter, allocated, freed, object: allocated };
+static API: Api = Api { abi: PG_ABI_VERSION, start, enter, start_parts, allocated, freed, object: allocated };
 
 extern "C" fn ignored(_: *mut c_void, _: u64) {}
 
 extern "C" fn ignored_end(_: *mut c_void) {}
 
 /// What objects get that are served although loops may run nowhere else: see `PG_ATTACH_IN_ORDER`.
-static IN_ORDER_ONLY: Api =
-    Api { abi: PG_ABI_VERSION, start, enter, allocated: ignored, freed: ignored_end, object: ignored };
+static IN_ORDER_ONLY: Api = Api {
+    abi: PG_ABI_VERSION,
+    start,
+    enter,
+    start_parts,
+    allocated: ignored,
+    freed: ignored_end,
+    object: ignored,
+};
 
 /// Gives an object the runtime's functions; null if this library can't serve `abi` or is switched off.
 #[unsafe(no_mangle)]

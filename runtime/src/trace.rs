@@ -63,6 +63,8 @@ pub struct Record {
     pub fail: Vec<&'static str>,
     /// Whether the order isn't the program's: an inner loop of its nest is the outermost one.
     pub interchanged: bool,
+    /// Whether it is one of the loops that the program's loop is distributed into; they have that one's line.
+    pub distributed: bool,
     /// Log cells in conflict (a lower bound).
     pub conflicts: u64,
 }
@@ -79,6 +81,7 @@ impl Record {
             decision: "sequential",
             log: "none",
             interchanged: info.has(crate::abi::PG_LOOP_REORDERED),
+            distributed: info.has(crate::abi::PG_LOOP_PART),
             ..Record::default()
         }
     }

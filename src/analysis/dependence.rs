@@ -83,6 +83,8 @@ enum Order {
     Different,
     /// The first at or before the second, in source order.
     NotAfter,
+    /// The first before the second, in source order.
+    Before,
 }
 
 struct Text {
@@ -149,6 +151,11 @@ pub fn test(dims: &[Range], a: &Access, b: &Access) -> Dependence {
 /// join them, and the load finds what was there before the loop, whatever is known at entry.
 pub fn comes_first(dims: &[Range], load: &Access, store: &Access) -> bool {
     question(dims, store, load, Order::NotAfter) == Dependence::None
+}
+
+/// Whether some iteration may touch through the first access what a later one touches through the second.
+pub fn may_come_before(dims: &[Range], a: &Access, b: &Access) -> bool {
+    question(dims, a, b, Order::Before) != Dependence::None
 }
 
 fn question(dims: &[Range], a: &Access, b: &Access, order: Order) -> Dependence {
@@ -220,6 +227,7 @@ fn strides_keep_apart(dims: &[Range], a: &Access, b: &Access, order: Order) -> b
     match order {
         Order::Different => !(nearest - 2..=nearest + 2).any(|steps| steps != 0 && meet(steps)),
         Order::NotAfter => !(nearest.min(0) - 2..=(nearest + 2).min(0)).any(meet),
+        Order::Before => !(nearest.min(-1) - 2..=(nearest + 2).min(-1)).any(meet),
     }
 }
 
@@ -271,7 +279,7 @@ fn describe(text: &mut Text, dims: &[Range], a: &Access, b: &Access, order: Orde
             .iter()
             .flat_map(|dim| ["<", ">"].map(|relation| format!("x{0} {relation} y{0}", dim.id.0)))
             .collect(),
-        Order::NotAfter => {
+        Order::NotAfter | Order::Before => {
             // By iterations, which go up where distances go down.
             let equal = |dims: &[Range]| -> String {
                 dims.iter().map(|dim| format!("xc{0} = yc{0} and ", dim.id.0)).collect()
@@ -280,7 +288,8 @@ fn describe(text: &mut Text, dims: &[Range], a: &Access, b: &Access, order: Orde
                 .iter()
                 .enumerate()
                 .map(|(level, dim)| format!("({}xc{1} < yc{1})", equal(&dims[..level]), dim.id.0));
-            less.chain([format!("({}true)", equal(dims))]).collect()
+            let same = (order == Order::NotAfter).then(|| format!("({}true)", equal(dims)));
+            less.chain(same).collect()
         }
     };
     let (at_a, at_b) = (text.linear(a.offset, 'x')?, text.linear(b.offset, 'y')?);

@@ -114,7 +114,13 @@ pub fn resolve(
                     _ => Check::Logs,
                 },
             };
-            unresolved.push(Pair { a: SiteId(a as u32), b: SiteId(b as u32), check, is_anti });
+            unresolved.push(Pair {
+                a: SiteId(a as u32),
+                b: SiteId(b as u32),
+                check,
+                is_anti,
+                is_apart: false,
+            });
         }
     }
     // Who says that iterations are independent says that there are no anti dependences either.

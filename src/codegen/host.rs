@@ -22,8 +22,8 @@ pub struct LoopCode {
     pub helpers: String,
     /// For the loop.
     pub guard: String,
-    /// The device text.
-    pub kernel: String,
+    /// The device texts.
+    pub kernels: Vec<String>,
     /// Whether the helpers have a function for the threads device.
     pub checked: bool,
 }
@@ -120,7 +120,8 @@ const GOES_ON: &str = "__pg_goes_on";
 pub(super) struct Emitter<'a> {
     pub unit: &'a TranslationUnit,
     pub plan: &'a LoopPlan,
-    pub n: u32,
+    /// What the loop's names end with.
+    pub n: String,
     pub results: Vec<ResultSlot>,
     /// Objects whose addresses are needed: those of bases, and of memory read at entry.
     pub objects: Vec<VarId>,
@@ -130,6 +131,8 @@ pub(super) struct Emitter<'a> {
     pub secondary: Vec<(VarId, Bound)>,
     /// Those among them that the loop's head moves, so that the body alone leaves them behind.
     moved_by_head: BTreeSet<VarId>,
+    /// Whether it is a part of a distributed loop.
+    is_part: bool,
     /// `-fparagon-doubt`.
     doubt: bool,
 }
@@ -142,75 +145,62 @@ pub fn loop_code(
     the_loop: &LoopStmt,
     options: &CodegenOptions,
 ) -> Printed<LoopCode> {
+    let threshold = worth::threshold(plan, options);
+    if worth::most_iterations(unit, plan).is_some_and(|most| most < i128::from(threshold)) {
+        return Err("it is never long enough to be entered".into());
+    }
+    if plan.parts.is_empty() {
+        let Piece { emitter, mut helpers, kernel, checked } =
+            piece(unit, report, plan, the_loop, options, None, threshold)?;
+        emitter.try_function(&mut helpers)?;
+        let guard = emitter.guard(the_loop, threshold)?;
+        return Ok(LoopCode { helpers, guard, kernels: vec![kernel], checked });
+    }
+    let mut code =
+        LoopCode { helpers: String::new(), guard: String::new(), kernels: Vec::new(), checked: false };
+    let mut parts = Vec::new();
+    for (number, part) in plan.parts.iter().enumerate() {
+        let report = LoopReport { verdict: part.verdict, check: part.check, ..report.clone() };
+        // Who enters the whole enters all parts.
+        let piece = piece(unit, &report, &part.plan, the_loop, options, Some(number), 1)?;
+        code.helpers.push_str(&piece.helpers);
+        code.kernels.push(piece.kernel);
+        code.checked |= piece.checked;
+        parts.push(piece.emitter);
+    }
+    let whole = Emitter::new(unit, plan, the_loop, &the_loop.body, options, None)?;
+    let _ = writeln!(code.helpers, "{}}}", whole.direct_head());
+    code.helpers.push_str(&whole.recipe()?);
+    whole.facts(report, None, threshold, &mut code.helpers);
+    whole.try_parts(&parts, &mut code.helpers)?;
+    code.guard = whole.guard(the_loop, threshold)?;
+    Ok(code)
+}
+
+/// What is generated of a loop wherever it is entered from.
+struct Piece<'a> {
+    emitter: Emitter<'a>,
+    helpers: String,
+    kernel: String,
+    checked: bool,
+}
+
+fn piece<'a>(
+    unit: &'a TranslationUnit,
+    report: &LoopReport,
+    plan: &'a LoopPlan,
+    the_loop: &LoopStmt,
+    options: &CodegenOptions,
+    part: Option<usize>,
+    threshold: i64,
+) -> Printed<Piece<'a>> {
     // What is printed is the loop with variables for the places that it keeps; what stands in the user's text is `the_loop`.
     let mut innermost = plan.held.as_deref().unwrap_or(the_loop);
     while innermost.id != plan.dims[plan.dims.len() - 1].loop_id {
         innermost = inner_loop(&innermost.body).ok_or("a nest that is not perfect")?;
     }
     let body = body::print(unit, plan, &innermost.body, Purpose::Iterations)?;
-    let results = results_of(unit, plan)?;
-    let secondary = plan.scalars.iter().filter_map(|(v, role)| match role {
-        ScalarRole::Secondary { step } => Some((*v, step.clone())),
-        _ => None,
-    });
-    let mut moved_by_head = BTreeSet::new();
-    for head in [&the_loop.step, &the_loop.cond].into_iter().flatten() {
-        nest::expressions(head, &mut |e| {
-            if let Some((place, _, true)) = nest::accessed_place(e) {
-                moved_by_head.extend(nest::root_variable(place));
-            }
-        });
-    }
-    let mut objects = BTreeSet::new();
-    for base in &plan.bases {
-        if let Base::Object { var, .. } = base {
-            objects.insert(*var);
-        }
-    }
-    let mut at_entry: Vec<&Expr> =
-        plan.invariants.iter().chain(plan.pinned.iter().map(|p| &p.address)).collect();
-    for dim in &plan.dims {
-        at_entry.extend([&dim.first, &dim.limit]);
-    }
-    at_entry.extend(plan.starts.iter().map(|start| &start.value));
-    at_entry.extend(plan.interchange.iter().flat_map(|interchange| &interchange.over).map(|over| &over.test));
-    for e in at_entry {
-        nest::expressions(e, &mut |e| {
-            if let ExprKind::Load(p) | ExprKind::AddressOf(p) = &e.kind
-                && is_scalar(unit, p).is_none()
-                && let Some(v) = nest::root_variable(p)
-            {
-                objects.insert(v);
-            }
-        });
-    }
-    // Addresses in the body that no site has (an address that is only computed).
-    nest::all_expressions(&innermost.body, &mut |e| {
-        if let ExprKind::AddressOf(p) = &e.kind
-            && let Some(v) = nest::root_variable(p)
-            && !plan.private.contains_key(&v)
-        {
-            objects.insert(v);
-        }
-    });
-    names_mean_the_same(unit, the_loop, &objects)?;
-    let invariant_kinds =
-        plan.invariants.iter().map(|e| scalar(&unit.types, e.ty.ty)).collect::<Printed<Vec<_>>>()?;
-    let emitter = Emitter {
-        unit,
-        plan,
-        n: plan.loop_id.0,
-        results,
-        objects: objects.into_iter().collect(),
-        invariant_kinds,
-        secondary: secondary.collect(),
-        moved_by_head,
-        doubt: options.doubt,
-    };
-    let threshold = worth::threshold(plan, options);
-    if worth::most_iterations(unit, plan).is_some_and(|most| most < i128::from(threshold)) {
-        return Err("it is never long enough to be entered".into());
-    }
+    let emitter = Emitter::new(unit, plan, the_loop, &innermost.body, options, part)?;
     let checked = worth::checked_threads(report, plan, options);
     let strip = body::print_strip(unit, plan, &innermost.body, &emitter.strip_head())?;
     let direct = match &strip {
@@ -231,10 +221,18 @@ pub fn loop_code(
     }
     let recipe = emitter.recipe()?;
     helpers.push_str(&recipe);
-    let kernel = emitter.facts(report, &device, checked, inspection, threshold, &mut helpers);
-    emitter.try_function(&mut helpers)?;
-    let guard = emitter.guard(the_loop, threshold)?;
-    Ok(LoopCode { helpers, guard, kernel, checked })
+    let own = Functions { device: &device, checked, inspection };
+    let kernel = emitter.facts(report, Some(own), threshold, &mut helpers);
+    Ok(Piece { emitter, helpers, kernel, checked })
+}
+
+/// What a loop has been generated, besides the worker.
+#[derive(Clone, Copy)]
+struct Functions<'a> {
+    device: &'a str,
+    /// Whether there is a function for the threads device.
+    checked: bool,
+    inspection: Option<&'a Inspection>,
 }
 
 /// Whether the guard, which stands in front of the loop, can name the objects that the loop names: a declaration in the loop
@@ -261,7 +259,80 @@ fn inner_loop(body: &Stmt) -> Option<&LoopStmt> {
     }
 }
 
-impl Emitter<'_> {
+impl<'a> Emitter<'a> {
+    /// For a plan of the loop in the user's text; `body` is what the innermost of its dimensions runs, `part` the number of the
+    /// part that it is of a distributed loop.
+    fn new(
+        unit: &'a TranslationUnit,
+        plan: &'a LoopPlan,
+        the_loop: &LoopStmt,
+        body: &Stmt,
+        options: &CodegenOptions,
+        part: Option<usize>,
+    ) -> Printed<Emitter<'a>> {
+        let results = results_of(unit, plan)?;
+        let secondary = plan.scalars.iter().filter_map(|(v, role)| match role {
+            ScalarRole::Secondary { step } => Some((*v, step.clone())),
+            _ => None,
+        });
+        let mut moved_by_head = BTreeSet::new();
+        for head in [&the_loop.step, &the_loop.cond].into_iter().flatten() {
+            nest::expressions(head, &mut |e| {
+                if let Some((place, _, true)) = nest::accessed_place(e) {
+                    moved_by_head.extend(nest::root_variable(place));
+                }
+            });
+        }
+        let mut objects = BTreeSet::new();
+        for base in &plan.bases {
+            if let Base::Object { var, .. } = base {
+                objects.insert(*var);
+            }
+        }
+        let mut at_entry: Vec<&Expr> =
+            plan.invariants.iter().chain(plan.pinned.iter().map(|p| &p.address)).collect();
+        for dim in &plan.dims {
+            at_entry.extend([&dim.first, &dim.limit]);
+        }
+        at_entry.extend(plan.starts.iter().map(|start| &start.value));
+        let over = plan.interchange.iter().flat_map(|interchange| &interchange.over);
+        at_entry.extend(over.map(|over| &over.test));
+        for e in at_entry {
+            nest::expressions(e, &mut |e| {
+                if let ExprKind::Load(p) | ExprKind::AddressOf(p) = &e.kind
+                    && is_scalar(unit, p).is_none()
+                    && let Some(v) = nest::root_variable(p)
+                {
+                    objects.insert(v);
+                }
+            });
+        }
+        // Addresses in the body that no site has (an address that is only computed).
+        nest::all_expressions(body, &mut |e| {
+            if let ExprKind::AddressOf(p) = &e.kind
+                && let Some(v) = nest::root_variable(p)
+                && !plan.private.contains_key(&v)
+            {
+                objects.insert(v);
+            }
+        });
+        names_mean_the_same(unit, the_loop, &objects)?;
+        let invariant_kinds =
+            plan.invariants.iter().map(|e| scalar(&unit.types, e.ty.ty)).collect::<Printed<Vec<_>>>()?;
+        Ok(Emitter {
+            unit,
+            plan,
+            n: part.map_or_else(|| plan.loop_id.0.to_string(), |part| format!("{}_{part}", plan.loop_id.0)),
+            results,
+            objects: objects.into_iter().collect(),
+            invariant_kinds,
+            secondary: secondary.collect(),
+            moved_by_head,
+            is_part: part.is_some(),
+            doubt: options.doubt,
+        })
+    }
+
     pub fn kind_of(&self, v: VarId) -> Scalar {
         scalar(&self.unit.types, self.unit.var(v).ty.ty).unwrap_or(Scalar::Address)
     }
@@ -746,19 +817,17 @@ impl Emitter<'_> {
         }
     }
 
-    /// Static tables, the CUDA text, the loop's writable word.
+    /// Static tables, the CUDA text, the loop's writable word. Of a loop that is distributed nothing runs but its parts.
     fn facts(
         &self,
         report: &LoopReport,
-        device: &str,
-        checked: bool,
-        inspection: Option<&Inspection>,
+        functions: Option<Functions>,
         threshold: i64,
         out: &mut String,
     ) -> String {
-        let (n, plan) = (self.n, self.plan);
+        let (n, plan) = (&self.n, self.plan);
         let mut on_threads = "0".to_string();
-        if checked {
+        if functions.is_some_and(|own| own.checked) {
             let exact = self.exact();
             on_threads = format!("__pg_device_{n}");
             let _ = writeln!(
@@ -772,7 +841,10 @@ impl Emitter<'_> {
              __pg_run_{n}(&__pg_l, blockIdx.x * (__pg_u64)blockDim.x + threadIdx.x, __pg_l.count, \
              gridDim.x * (__pg_u64)blockDim.x);\n}}\n"
         );
-        let cuda = format!("{MACROS_DEVICE}{device}{kernel}");
+        let cuda = match functions {
+            Some(own) => format!("{MACROS_DEVICE}{}{kernel}", own.device),
+            None => String::new(),
+        };
         let _ = writeln!(out, "static const char *const __pg_cuda_{n}[] = {{");
         let mut piece = String::new();
         for line in cuda.lines() {
@@ -820,7 +892,8 @@ impl Emitter<'_> {
                 .map(|p| {
                     let check = if p.check == Check::Logs { "PG_CHECK_LOGS" } else { "PG_CHECK_PREDICATE" };
                     let anti = if p.is_anti { " | PG_PAIR_ANTI" } else { "" };
-                    format!("{{{}, {}, {check}{anti}}}, ", p.a.0, p.b.0)
+                    let apart = if p.is_apart { " | PG_PAIR_APART" } else { "" };
+                    format!("{{{}, {}, {check}{anti}{apart}}}, ", p.a.0, p.b.0)
                 })
                 .collect();
             let _ = writeln!(out, "static const struct __pg_pair __pg_pairs_{n}[] = {{{pairs}}};");
@@ -844,7 +917,7 @@ impl Emitter<'_> {
             (_, Check::Logs) => ("PG_POSSIBLY_PARALLEL", "PG_CHECK_LOGS"),
             _ => ("PG_POSSIBLY_PARALLEL", "PG_CHECK_PREDICATE"),
         };
-        let inspect = match inspection {
+        let inspect = match functions.and_then(|own| own.inspection) {
             Some(inspection) => format!("__pg_inspect_{n}, __pg_keys_{n}, {}", self.keys(inspection).len()),
             None => "0, 0, 0".to_string(),
         };
@@ -863,6 +936,9 @@ impl Emitter<'_> {
         }
         if plan.interchange.is_some() {
             flags.push("PG_LOOP_REORDERED");
+        }
+        if self.is_part {
+            flags.push("PG_LOOP_PART");
         }
         if self.doubt {
             flags.push("PG_LOOP_DOUBTED");
@@ -937,7 +1013,7 @@ impl Emitter<'_> {
 
     /// What stands in front of the loop. The user's macros are alive there, so whatever is ours has a reserved name.
     fn guard(&self, the_loop: &LoopStmt, threshold: i64) -> Printed<String> {
-        let (n, plan, unit) = (self.n, self.plan, self.unit);
+        let (n, plan, unit) = (&self.n, self.plan, self.unit);
         let dim = &plan.dims[0];
         let span = |first: &Expr, limit: &Expr, step: i64| {
             let (first, limit) = site_text(unit, first).zip(site_text(unit, limit))?;

@@ -35,7 +35,7 @@ pub fn generate(unit: &TranslationUnit, reports: &[LoopReport], options: &Codege
     let Some(runtime) = &options.runtime else { return generated };
     let mut loops = String::new();
     let crowded_out = worth::crowded_out(unit, reports, options);
-    let (mut checked, mut keeps_order) = (false, false);
+    let (mut checked, mut keeps_order, mut has_parts) = (false, false, false);
     for report in reports {
         let Some(plan) = &report.plan else { continue };
         if let Some(reason) = crowded_out.get(&plan.loop_id) {
@@ -49,7 +49,9 @@ pub fn generate(unit: &TranslationUnit, reports: &[LoopReport], options: &Codege
         }
         let mut plan = Cow::Borrowed(plan);
         if options.doubt {
-            plan.to_mut().sites.iter_mut().for_each(|site| site.logged = true);
+            let plan = plan.to_mut();
+            let parts = plan.parts.iter_mut().flat_map(|part| &mut part.plan.sites);
+            plan.sites.iter_mut().chain(parts).for_each(|site| site.logged = true);
         }
         let function = &unit.functions[plan.function];
         let found = nest::loops(function).into_iter().find(|f| f.the_loop.id == plan.loop_id);
@@ -59,7 +61,8 @@ pub fn generate(unit: &TranslationUnit, reports: &[LoopReport], options: &Codege
                 loops.push_str(&code.helpers);
                 checked |= code.checked;
                 keeps_order |= plan.is_ordered();
-                generated.kernels.push((report.line, code.kernel));
+                has_parts |= !plan.parts.is_empty();
+                generated.kernels.extend(code.kernels.into_iter().map(|kernel| (report.line, kernel)));
                 generated.edits.push(Edit::BeforeLoop {
                     loop_id: plan.loop_id,
                     text: code.guard,
@@ -86,6 +89,7 @@ pub fn generate(unit: &TranslationUnit, reports: &[LoopReport], options: &Codege
         record_minimum: if options.threshold.is_some() { 1 } else { RECORD_MINIMUM },
         allocators: &allocators,
         keeps_order,
+        has_parts,
     };
     generated.prelude = format!(
         "{}{ABI}{BODY}{}{loops}",

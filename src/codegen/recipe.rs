@@ -13,14 +13,14 @@ use std::fmt::Write;
 type Printed<T> = Result<T, String>;
 
 /// A table's name in an initialiser, or a null pointer where it is empty.
-fn name_or_null(name: &str, n: u32, rows: &str) -> String {
+fn name_or_null(name: &str, n: &str, rows: &str) -> String {
     if rows.is_empty() { "0".into() } else { format!("__pg_{name}_{n}") }
 }
 
 impl Emitter<'_> {
     /// The tables.
     pub fn recipe(&self) -> Printed<String> {
-        let (n, plan) = (self.n, self.plan);
+        let (n, plan) = (&self.n[..], self.plan);
         let mut terms = Vec::new();
         let accesses = self.accesses(&mut terms);
         for assumption in &plan.assumptions {
@@ -190,15 +190,53 @@ impl Emitter<'_> {
         rows
     }
 
-    /// The function that the guard calls. It is rarely entered, but not marked cold: where a trip count is constant the
-    /// compiler would take the whole caller for cold, and optimise it for size.
+    /// The function that the guard calls.
     pub fn try_function(&self, out: &mut String) -> Printed<()> {
-        let (n, plan, unit) = (self.n, self.plan, self.unit);
+        let n = &self.n;
+        let kept = self.put_back();
+        let start = match kept.is_empty() {
+            true => format!("return __pg_start(&__pg_loop_{n}, __pg_x);\n"),
+            false => format!("if (!__pg_start(&__pg_loop_{n}, __pg_x)) return 0;\n{kept}return 1;\n"),
+        };
+        self.gathering(&format!("__pg_try_{n}"), &start, out)
+    }
+
+    /// The same for a loop that is distributed: it hands over the numbers of all parts before anything runs.
+    pub fn try_parts(&self, parts: &[Emitter], out: &mut String) -> Printed<()> {
+        let own: Vec<String> = self.parameters().into_iter().map(|(_, name, _)| name).collect();
+        let (mut start, mut numbers, mut loops) = (String::new(), String::new(), String::new());
+        for part in parts {
+            let n = &part.n;
+            part.gathering(&format!("__pg_numbers_{n}"), "return 1;\n", out)?;
+            let mut arguments = String::new();
+            for (_, name, _) in part.parameters() {
+                if !own.contains(&name) {
+                    return Err("a part that depends on more than the whole".into());
+                }
+                let _ = write!(arguments, ", {name}");
+            }
+            let _ = writeln!(start, "__pg_value __pg_x_{n}[{}];", part.n_numbers().max(1));
+            let _ = writeln!(numbers, "if (!__pg_numbers_{n}(__pg_x_{n}{arguments})) return 0;");
+            let _ = write!(loops, ", {{&__pg_loop_{n}, __pg_x_{n}}}");
+        }
+        let n = &self.n;
+        let start = format!(
+            "{start}{numbers}{{ const struct __pg_part __pg_all[] = {{{{&__pg_loop_{n}, __pg_x}}{loops}}};\n\
+             return __pg_start_parts(__pg_all, {}); }}\n",
+            parts.len() + 1
+        );
+        self.gathering(&format!("__pg_try_{n}"), &start, out)
+    }
+
+    /// A function that gathers the numbers that only the program knows, and then does what is said. It is rarely entered, but not
+    /// marked cold: where a trip count is constant the compiler would take the whole caller for cold, and optimise it for size.
+    fn gathering(&self, function: &str, then: &str, out: &mut String) -> Printed<()> {
+        let (plan, unit) = (self.plan, self.unit);
         let parameters: String =
             self.parameters().iter().map(|(ty, name, _)| format!(", {ty} {name}")).collect();
         let _ = writeln!(
             out,
-            "static __attribute__((__noinline__)) int __pg_try_{n}(__pg_value *__pg_x{parameters})\n{{"
+            "static __attribute__((__noinline__)) int {function}(__pg_value *__pg_x{parameters})\n{{"
         );
         let mut printer = Printer::new(unit, plan, Purpose::Entry);
         let mut effects = String::new();
@@ -289,12 +327,7 @@ impl Emitter<'_> {
         if !effects.is_empty() {
             return Err("a side effect in a bound".into());
         }
-        let kept = self.put_back();
-        let _ = if kept.is_empty() {
-            writeln!(out, "return __pg_start(&__pg_loop_{n}, __pg_x);\n}}\n}}")
-        } else {
-            writeln!(out, "if (!__pg_start(&__pg_loop_{n}, __pg_x)) return 0;\n{kept}return 1;\n}}\n}}")
-        };
+        let _ = writeln!(out, "{then}}}\n}}");
         Ok(())
     }
 

@@ -16,11 +16,13 @@ pub struct Needs<'a> {
     pub allocators: &'a [&'a str],
     /// Whether some loop keeps to the order of its blocks wherever it runs.
     pub keeps_order: bool,
+    /// Whether some loop is distributed.
+    pub has_parts: bool,
 }
 
 /// Text of the stub.
 pub fn stub(needs: Needs) -> String {
-    let Needs { runtime, record_minimum, allocators, keeps_order } = needs;
+    let Needs { runtime, record_minimum, allocators, keeps_order, has_parts } = needs;
     let path = escape(runtime);
     let version = if keeps_order { "PG_ABI_VERSION | PG_ATTACH_IN_ORDER" } else { "PG_ABI_VERSION" };
     let mut text = format!(
@@ -82,6 +84,22 @@ __PG_SHARED_FN int __pg_start(struct __pg_loop *__pg_l, __pg_value *__pg_numbers
 "#,
         never = super::types::literal(i64::MAX)
     );
+    if has_parts {
+        text.push_str(&format!(
+            r#"
+__PG_SHARED_FN int __pg_start_parts(const struct __pg_part *__pg_parts, __pg_u32 __pg_n)
+{{
+  const struct __pg_api *__pg_api = __pg_runtime();
+  if (__pg_api)
+    return __pg_api->start_parts(__pg_parts, __pg_n);
+  if (__atomic_load_n(&__pg_api_state, 0) == 2)
+    __atomic_store_n(&__pg_parts->the_loop->__pg_threshold, {never}, 0);
+  return 0;
+}}
+"#,
+            never = super::types::literal(i64::MAX)
+        ));
+    }
     if allocators.is_empty() {
         return text;
     }

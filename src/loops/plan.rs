@@ -288,6 +288,8 @@ pub struct Pair {
     /// Whether only anti dependences join them: `b` is a load, and where it meets the store it does so in an earlier
     /// iteration. A snapshot settles it.
     pub is_anti: bool,
+    /// Whether they may not meet in one iteration either.
+    pub is_apart: bool,
 }
 
 /// A memory word that the plan relies on staying as it was at entry: a bound or base read from memory. Neither a device nor
@@ -371,6 +373,17 @@ pub struct Inspection {
     pub left_out: BTreeSet<LoopId>,
 }
 
+/// One of the loops that a loop is distributed into; see `analysis::distribution`.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// What it is.
+    pub verdict: Verdict,
+    /// How it is checked: not at all, or by a predicate.
+    pub check: Check,
+    /// Its plan; `held` is the loop.
+    pub plan: LoopPlan,
+}
+
 /// All that code generation needs to run a loop elsewhere.
 #[derive(Clone, Debug)]
 pub struct LoopPlan {
@@ -422,6 +435,9 @@ pub struct LoopPlan {
     /// Where the loop isn't run in the order that it is written in: what that needs. `held` is the nest in the order that it is
     /// run in.
     pub interchange: Option<Interchange>,
+    /// Where the loop is distributed: the loops that are run instead, one after the other. Then `pairs` are those of accesses
+    /// in different ones, this plan has no scalars but its induction variable, and nothing is generated from its body.
+    pub parts: Vec<Part>,
     /// Conditions of the affine forms.
     pub assumptions: Vec<Assumption>,
     /// Whether the programmer says that iterations are independent: then it is worth code whatever it costs.

@@ -15,6 +15,7 @@ pub enum Kind {
     Independent,
     Snapshot,
     Interchanged,
+    Distributed,
     Asserted,
     UnresolvedPair,
     WrapAround,
@@ -52,6 +53,10 @@ impl Kind {
             Kind::Interchanged => (
                 "interchanged",
                 "The iterations of a loop inside it are proven independent, and it is run with that one outermost.",
+            ),
+            Kind::Distributed => (
+                "distributed",
+                "It is split into loops whose iterations are independent, which run one after the other.",
             ),
             Kind::Asserted => {
                 ("asserted", "A pragma says that the iterations are independent, and is believed.")

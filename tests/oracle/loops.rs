@@ -326,6 +326,16 @@ impl Generator<'_> {
             ]);
             return (head.into(), self.carries(), "carried values");
         }
+        if self.chance(7) {
+            let head = *self.random.pick(&[
+                "for (i = 0; i < n; i++)",
+                "for (i = 0; i < n; i++)",
+                "for (i = n - 1; i >= 0; i--)",
+                "for (i = 3; i < n; i += 3)",
+            ]);
+            let count = 2 + self.random.below(3);
+            return (head.into(), self.in_turns("i", "i", count), "statements");
+        }
         for _ in 0..1 + self.random.below(3) {
             let statement =
                 if trips > 1 && self.chance(8) { self.single_meeting(trips) } else { self.statement(0) };
@@ -354,6 +364,20 @@ impl Generator<'_> {
     fn nest(&mut self) -> (String, String, &'static str) {
         if self.chance(3) {
             return self.column();
+        }
+        if self.chance(3) {
+            let before = if self.chance(2) { self.in_turns("i", "i", 1) } else { String::new() };
+            let first = match self.chance(2) {
+                true => format!("for (int k = 0; k < m; k++) {{ {}}} ", self.in_turns("i", "k", 1)),
+                false => String::new(),
+            };
+            let count = 1 + self.random.below(2);
+            let body = self.in_turns("i", "j", count);
+            let after = if self.chance(4) { self.in_turns("i", "i", 1) } else { String::new() };
+            let inner = format!(
+                "{before}{first}BEGIN_INNER\n    for (j = 0; j < m; j++) {{ INNER {body}}}\n    END_INNER {after}"
+            );
+            return ("for (i = 0; i < n; i++)".into(), inner, "statements");
         }
         let before = if self.chance(3) { format!("{} ", self.outer_statement()) } else { String::new() };
         let mut body = String::new();
@@ -390,6 +414,32 @@ impl Generator<'_> {
         let from = if self.chance(8) { "i" } else { "0" };
         let inner = format!("BEGIN_INNER\n    for (j = {from}; j < m; j++) {{ INNER {body}}}\n    END_INNER");
         (head.into(), inner, "columns")
+    }
+
+    /// Statements that have values from each other, of this iteration or of one nearby.
+    fn in_turns(&mut self, outer: &str, inner: &str, count: usize) -> String {
+        let mut text = String::new();
+        let nearby = |g: &mut Self| *g.random.pick(&[0, 0, 0, 1, 1, 2, 31, 32, 33]);
+        let first = self.random.below(3);
+        for number in 0..count {
+            let array = match self.chance(5) {
+                true => self.array(),
+                false => ["a", "b", "c"][(first + number) % 3],
+            };
+            let at = format!("{} + {}", *self.random.pick(&[outer, inner]), nearby(self));
+            let old = if self.chance(3) { format!("R({array}[{at}]) * 3u + ") } else { String::new() };
+            let value = |g: &mut Self| {
+                let near = *g.random.pick(&[outer, inner]);
+                format!("R({}[{near} + {}])", g.array(), nearby(g))
+            };
+            let (x, y) = (value(self), value(self));
+            let store = format!("W({array}[{at}]) = ({old}{x} + {y} * 5u) & 63;");
+            let _ = match self.chance(6) {
+                true => write!(text, "if ({} & 1) {{ {store} }} ", value(self)),
+                false => write!(text, "{store} "),
+            };
+        }
+        text
     }
 
     /// A statement beside the inner loop.

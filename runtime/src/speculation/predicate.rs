@@ -13,8 +13,9 @@
 //! the question is then answered exactly.
 
 use crate::abi::{
-    Access, Base, Entry, Info, PG_LOOP_DOUBTED, PG_MAX_DIMS, PG_PAIR_ANTI, PG_SITE_EXACT, PG_SITE_HAS_AFFINE,
-    PG_SITE_MAY_CHANGE_PIN, PG_SITE_MAY_TOUCH_KEPT, PG_SITE_SNAPSHOT, PG_SITE_UNCONDITIONAL, Pin,
+    Access, Base, Entry, Info, PG_LOOP_DOUBTED, PG_MAX_DIMS, PG_PAIR_ANTI, PG_PAIR_APART, PG_SITE_EXACT,
+    PG_SITE_HAS_AFFINE, PG_SITE_MAY_CHANGE_PIN, PG_SITE_MAY_TOUCH_KEPT, PG_SITE_SNAPSHOT,
+    PG_SITE_UNCONDITIONAL, Pin,
 };
 
 /// One access with its entry-time numbers.
@@ -106,10 +107,15 @@ pub fn judge(a: &Footprint, b: &Footprint, trip: &[i64; PG_MAX_DIMS]) -> Answer 
     }
 }
 
+/// Whether no iteration at all touches through the one what any touches through the other.
+fn apart(a: &Footprint, b: &Footprint, trip: &[i64; PG_MAX_DIMS]) -> bool {
+    let ((a_lo, a_hi), (b_lo, b_hi)) = (a.total(trip), b.total(trip));
+    a_hi <= b_lo || b_hi <= a_lo
+}
+
 /// The sufficient conditions.
 fn independent(a: &Footprint, b: &Footprint, trip: &[i64; PG_MAX_DIMS]) -> bool {
-    let ((a_lo, a_hi), (b_lo, b_hi)) = (a.total(trip), b.total(trip));
-    if a_hi <= b_lo || b_hi <= a_lo {
+    if apart(a, b, trip) {
         return true;
     }
     let active: Vec<usize> = (0..PG_MAX_DIMS).filter(|&d| trip[d] > 1).collect();
@@ -162,8 +168,7 @@ fn meet_in_one_dimension(a: &Footprint, b: &Footprint, trip: &[i64; PG_MAX_DIMS]
 /// they never meet; both move by the same strides, one way in the order of the iterations, and the load is ahead within an
 /// iteration; or, where one dimension at most has several iterations, the exact answer.
 pub fn comes_first(load: &Footprint, store: &Footprint, trip: &[i64; PG_MAX_DIMS]) -> bool {
-    let ((a_lo, a_hi), (b_lo, b_hi)) = (load.total(trip), store.total(trip));
-    if a_hi <= b_lo || b_hi <= a_lo {
+    if apart(load, store, trip) {
         return true;
     }
     if (0..PG_MAX_DIMS).all(|d| trip[d] <= 1 || load.stride[d] == store.stride[d]) {
@@ -352,6 +357,10 @@ pub unsafe fn prove(info: &Info, entry: &Entry) -> Result<Rest, Obstacle> {
     let mut anti: Option<(bool, u32, u32)> = None;
     for pair in info.pairs() {
         let (answer, certain) = match (footprint(pair.a), footprint(pair.b)) {
+            (Some(a), Some(b)) if pair.check & PG_PAIR_APART != 0 => match apart(&a, &b, &entry.trip) {
+                true => (Answer::Independent, false),
+                false => (Answer::Unknown, false),
+            },
             (Some(a), Some(b)) => (judge(&a, &b, &entry.trip), happens(pair.a) && happens(pair.b)),
             _ => (Answer::Unknown, false),
         };
