@@ -357,6 +357,14 @@ mod tests {
                     at < offset + width_b && *offset < at + width_a
                 });
                 assert_eq!(strides_keep_apart(&dims, &a, &b, Order::NotAfter), !not_after);
+                let before = (1..=40).any(|d: i64| {
+                    let at = coefficient * step * -d;
+                    at < offset + width_b && *offset < at + width_a
+                });
+                assert_eq!(strides_keep_apart(&dims, &a, &b, Order::Before), !before);
+                // The same by isl, in a second dimension of one iteration.
+                let nest = [Range { range: None, ..dims[0].clone() }, upto(1, constant(0))];
+                assert_eq!(about_one_loop(|| may_come_before(&nest, &a, &b)), before);
             }
         }
     }
