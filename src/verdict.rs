@@ -17,6 +17,7 @@ use crate::loops::interchange;
 use crate::loops::nest;
 use crate::loops::options::AnalysisOptions;
 use crate::loops::plan::*;
+use crate::loops::privatization;
 use crate::loops::reason::{AccessNote, Advice, Kind, Reason};
 use crate::loops::scalars;
 use crate::loops::updates;
@@ -48,9 +49,9 @@ pub fn classify(unit: &TranslationUnit, options: &AnalysisOptions) -> Vec<LoopRe
                             .or_else(|why| judge(unit, options, number, l).map_err(|_| why)),
                     };
                     match may_gain(&judged) {
-                        true => {
-                            interchanged(unit, options, number, held.as_ref().unwrap_or(l)).map_or(judged, Ok)
-                        }
+                        true => interchanged(unit, options, number, held.as_ref().unwrap_or(l))
+                            .or_else(|| privatized(unit, options, number, l, &judged))
+                            .map_or(judged, Ok),
                         false => judged,
                     }
                 }),
@@ -68,7 +69,9 @@ pub fn classify(unit: &TranslationUnit, options: &AnalysisOptions) -> Vec<LoopRe
                 Ok((verdict, check, reason, plan)) => {
                     (report.verdict, report.check, report.reason) = (verdict, check, reason);
                     // Where an entry shows that an interchanged nest is too short, the loops inside are tried as they stand.
-                    if verdict == Verdict::Parallel && plan.interchange.is_none() {
+                    // The same where copies of its arrays would take too much, or are asked for on a device.
+                    let always = plan.interchange.is_none() && plan.privatization.bases.is_empty();
+                    if verdict == Verdict::Parallel && always {
                         settled.insert(l.id);
                     }
                     let inside = found.outer.iter().any(|o| settled.contains(o));
@@ -315,6 +318,63 @@ fn interchanged(
     judged.min_by_key(|(_, check, ..)| check.cost())
 }
 
+/// The loop with copies of its arrays for each thread, where numbers at entry prove that at the latest; see
+/// `loops::privatization`. `judged`: what it is without them.
+fn privatized(
+    unit: &TranslationUnit,
+    options: &AnalysisOptions,
+    function: usize,
+    l: &LoopStmt,
+    judged: &Result<Judged, Reason>,
+) -> Option<Judged> {
+    let may_help = match judged {
+        Ok(_) => true,
+        // The loop with variables for its places has an obstacle of its own.
+        Err(why) => matches!(
+            why.kind,
+            Kind::CarriedDependence
+                | Kind::CarriedScalar
+                | Kind::FloatingPointOrder
+                | Kind::ConditionalLastValue
+        ),
+    };
+    if !may_help || unit.wish(l).is_some() {
+        return None;
+    }
+    let options = AnalysisOptions { explains: false, privatizes: true, ..options.clone() };
+    let (mut verdict, mut check, mut reason, plan) = judge(unit, &options, function, l).ok()?;
+    let is_provable = check.cost() <= Check::Predicate.cost() && !never_holds(&plan);
+    if !is_provable || !privatization::keeps_results(&plan) {
+        return None;
+    }
+    if check == Check::None && !plan.privatization.separate.is_empty() {
+        (verdict, check) = (Verdict::PossiblyParallel, Check::Predicate);
+    }
+    if matches!(reason.kind, Kind::Independent | Kind::WrapAround) {
+        let names: BTreeSet<String> =
+            plan.privatization.bases.iter().map(|base| base_name(unit, &plan, *base)).collect();
+        let names = names.into_iter().collect::<Vec<_>>().join(" and ");
+        let text = format!(
+            "iterations are independent once each thread has a copy of {names}, which they write before they read it"
+        );
+        reason = Reason::new(Kind::Privatized, text);
+    }
+    reason.advice.retain(|a| !matches!(a, Advice::AssertIndependent | Advice::AssertUnchecked));
+    Some((verdict, check, reason, plan))
+}
+
+/// What a base is called.
+fn base_name(unit: &TranslationUnit, plan: &LoopPlan, base: BaseId) -> String {
+    match &plan.bases[base.0 as usize] {
+        Base::Object { var, .. } | Base::Pointer { var } => unit.var(*var).name.clone(),
+        Base::Invariant { value } => match &plan.invariants[*value].kind {
+            ExprKind::Load(place) => describe(unit, place),
+            _ => "an array".into(),
+        },
+        Base::Dynamic => "an array".into(),
+    }
+}
+
 /// The line of a loop in a body that has to stay as it stands, so that nothing around it can be run elsewhere.
 fn forbidden_inside(unit: &TranslationUnit, body: &Stmt) -> Option<u32> {
     let mut line = None;
@@ -436,6 +496,10 @@ fn attempt_with(
     }
     accesses.updates = updates::find(unit, body);
     accesses.updates.retain(|place, _| accesses.site_of.contains_key(place));
+    let privatization = match options.privatizes {
+        true => privatization::find(unit, &mut accesses, body)?,
+        false => Privatization::default(),
+    };
     let pairs = match pairs::resolve(unit, &mut accesses, &dims, &steps, wish.is_some()) {
         Pairs::Dependent(a, b) => {
             let text = |s: usize| (&accesses.forms[s].text, accesses.sites[s].span.line);
@@ -578,6 +642,7 @@ fn attempt_with(
         held: (!kept.is_empty()).then(|| Box::new(l.clone())),
         kept,
         interchange: None,
+        privatization,
         assumptions: accesses.assumptions,
         asserted: unit.wish(l).is_some(),
         may_abort: accesses.may_abort,

@@ -339,6 +339,16 @@ pub struct MovedOver {
     pub relation: Relation,
 }
 
+/// Arrays that each thread has a copy of while it runs iterations; see `loops::privatization`.
+#[derive(Clone, Debug, Default)]
+pub struct Privatization {
+    /// All accesses through these bases go to the copy.
+    pub bases: BTreeSet<BaseId>,
+    /// Sites (one of such a base) that must touch nothing in common in any iterations, the same one included: the entry
+    /// compares their addresses.
+    pub separate: BTreeSet<(SiteId, SiteId)>,
+}
+
 /// Something that must hold at entry for the affine forms to be true.
 #[derive(Clone, Debug)]
 pub struct Assumption {
@@ -422,6 +432,8 @@ pub struct LoopPlan {
     /// Where the loop isn't run in the order that it is written in: what that needs. `held` is the nest in the order that it is
     /// run in.
     pub interchange: Option<Interchange>,
+    /// Arrays that threads have copies of: then the loop runs nowhere but in place.
+    pub privatization: Privatization,
     /// Conditions of the affine forms.
     pub assumptions: Vec<Assumption>,
     /// Whether the programmer says that iterations are independent: then it is worth code whatever it costs.

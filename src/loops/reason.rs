@@ -15,6 +15,7 @@ pub enum Kind {
     Independent,
     Snapshot,
     Interchanged,
+    Privatized,
     Asserted,
     UnresolvedPair,
     WrapAround,
@@ -52,6 +53,10 @@ impl Kind {
             Kind::Interchanged => (
                 "interchanged",
                 "The iterations of a loop inside it are proven independent, and it is run with that one outermost.",
+            ),
+            Kind::Privatized => (
+                "privatized",
+                "The iterations are independent once each thread has copies of some arrays for itself.",
             ),
             Kind::Asserted => {
                 ("asserted", "A pragma says that the iterations are independent, and is believed.")

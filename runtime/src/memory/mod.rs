@@ -4,5 +4,6 @@
 pub mod allocations;
 pub mod limits;
 pub mod placement;
+pub mod private_copies;
 pub mod safe_copy;
 pub mod snapshot;

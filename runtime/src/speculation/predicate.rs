@@ -13,8 +13,9 @@
 //! the question is then answered exactly.
 
 use crate::abi::{
-    Access, Base, Entry, Info, PG_LOOP_DOUBTED, PG_MAX_DIMS, PG_PAIR_ANTI, PG_SITE_EXACT, PG_SITE_HAS_AFFINE,
-    PG_SITE_MAY_CHANGE_PIN, PG_SITE_MAY_TOUCH_KEPT, PG_SITE_SNAPSHOT, PG_SITE_UNCONDITIONAL, Pin,
+    Access, Base, Entry, Info, PG_LOOP_DOUBTED, PG_MAX_DIMS, PG_PAIR_ANTI, PG_PAIR_SEPARATE, PG_SITE_EXACT,
+    PG_SITE_HAS_AFFINE, PG_SITE_MAY_CHANGE_PIN, PG_SITE_MAY_TOUCH_KEPT, PG_SITE_SNAPSHOT,
+    PG_SITE_UNCONDITIONAL, Pin,
 };
 
 /// One access with its entry-time numbers.
@@ -274,6 +275,8 @@ pub enum Obstacle {
     Pin(u32, u32),
     /// Memory that is kept (pin) is also something else that the loop relies on (pin).
     Kept(u32, u32),
+    /// What threads would have copies of (a site touches it) is also touched otherwise (another site).
+    Private(u32, u32),
 }
 
 impl Obstacle {
@@ -351,6 +354,13 @@ pub unsafe fn prove(info: &Info, entry: &Entry) -> Result<Rest, Obstacle> {
     // A conflict that reads of a snapshot would not have, and whether it is certain.
     let mut anti: Option<(bool, u32, u32)> = None;
     for pair in info.pairs() {
+        if pair.check & PG_PAIR_SEPARATE != 0 {
+            let ranges = footprint(pair.a).zip(footprint(pair.b));
+            if ranges.is_none_or(|(a, b)| meet(a.total(&entry.trip), b.total(&entry.trip))) {
+                return Err(Obstacle::Private(pair.a, pair.b));
+            }
+            continue;
+        }
         let (answer, certain) = match (footprint(pair.a), footprint(pair.b)) {
             (Some(a), Some(b)) => (judge(&a, &b, &entry.trip), happens(pair.a) && happens(pair.b)),
             _ => (Answer::Unknown, false),
