@@ -14,6 +14,7 @@ use crate::loops::carried::{self, Prelude};
 use crate::loops::cells;
 use crate::loops::counted::{Counted, counted};
 use crate::loops::interchange;
+use crate::loops::linear;
 use crate::loops::nest;
 use crate::loops::options::AnalysisOptions;
 use crate::loops::plan::*;
@@ -279,9 +280,11 @@ fn never_holds(plan: &LoopPlan) -> bool {
         }
         let one_base = a.base == b.base && !matches!(plan.bases[a.base.0 as usize], Base::Dynamic);
         let ([stride], true) = (&x.strides[..], one_base && x.strides == y.strides) else { return false };
-        let ends = [stride, &x.lo, &x.hi, &y.lo, &y.hi].map(constant);
-        let [Some(stride), Some(x_lo), Some(x_hi), Some(y_lo), Some(y_hi)] = ends else { return false };
-        let meet = |by: i128| x_lo < y_hi + by && y_lo + by < x_hi;
+        // How far an end of one window is behind the other's: numbers of the entry may be in both.
+        let from = |a: &Bound, b: &Bound| constant(&linear::add(a, &linear::neg(b)?)?);
+        let apart = (constant(stride), from(&x.lo, &y.hi), from(&y.lo, &x.hi));
+        let (Some(stride), Some(x_behind_y), Some(y_behind_x)) = apart else { return false };
+        let meet = |by: i128| x_behind_y < by && y_behind_x < -by;
         let stride = stride * i128::from(plan.dims[0].distance);
         (1..SHORT).any(|turns| meet(turns * stride) || meet(-turns * stride))
     })
