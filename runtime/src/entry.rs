@@ -327,6 +327,9 @@ impl Engine {
             && !visit.info.has(PG_LOOP_MAY_ABORT)
             && !visit.info.has(PG_LOOP_UPDATES);
         if visit.info.has(PG_LOOP_PRIVATIZED) && !(in_place && plan.proven && plan.schedule.is_none()) {
+            if self.config.device == DeviceChoice::Cuda || !self.config.in_place {
+                history::switch_off(visit.the_loop);
+            }
             return Err("it needs private arrays, which only threads in place have".into());
         }
         // Threads of ours take over how the caller treats denormal numbers; a GPU could not, and a race isn't worth it.
@@ -720,6 +723,7 @@ impl Engine {
         visit.record.device = "threads";
         visit.record.log = "none";
         visit.record.snapshot = snapshot.is_some();
+        visit.record.privatized = copies.is_some();
         visit.record.why = match (visit.record.inspection, schedule) {
             (_, Some(_)) => "level by level, in place",
             ("", None) => "proven parallel, in place",

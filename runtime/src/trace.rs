@@ -63,6 +63,8 @@ pub struct Record {
     pub fail: Vec<&'static str>,
     /// Whether the order isn't the program's: an inner loop of its nest is the outermost one.
     pub interchanged: bool,
+    /// Whether threads had copies of arrays that iterations write before they read them.
+    pub privatized: bool,
     /// Log cells in conflict (a lower bound).
     pub conflicts: u64,
 }

@@ -44,6 +44,8 @@ struct Counts {
     snapshot: u64,
     /// Those of all that ran in parallel with the inner loop outermost.
     interchanged: u64,
+    /// Ran in parallel with copies of arrays for each thread.
+    privatized: u64,
 }
 
 impl Counts {
@@ -57,6 +59,7 @@ impl Counts {
         self.anti += other.anti;
         self.snapshot += other.snapshot;
         self.interchanged += other.interchanged;
+        self.privatized += other.privatized;
     }
 }
 
@@ -79,6 +82,10 @@ struct Truth {
     /// Whether different iterations of the inner loop meet, over all its entries.
     swapped_conflict: bool,
     swapped_iterations: u64,
+    /// Whether an outer iteration finds what another one has left.
+    carried: bool,
+    /// Entries of the inner loop in which no iteration did.
+    inner_not_carried: u64,
 }
 
 impl Truth {
@@ -95,6 +102,8 @@ impl Truth {
             same,
             swapped,
             swapped_iterations,
+            carried,
+            inner_not_carried,
         ] = rest
         else {
             panic!("not a report: {line}")
@@ -112,6 +121,8 @@ impl Truth {
             same: same != 0,
             swapped_conflict: swapped != 0,
             swapped_iterations,
+            carried: carried != 0,
+            inner_not_carried,
         }
     }
 }
@@ -184,12 +195,17 @@ fn judge(seed: u64, folder: &Path) -> (Vec<String>, BTreeMap<&'static str, Count
         let mut is_parallel = false;
         let mut is_proven = false;
         let mut interchanged = false;
+        let mut privatized = false;
         for record in ran(Some(the_loop.line)) {
             let trip = record["trip"].as_u64().unwrap_or(0);
             let snapshot = record["snapshot"] == true;
             let is_interchanged = record["interchanged"] == true;
             interchanged |= is_interchanged;
+            let is_privatized = record["privatized"] == true;
+            privatized |= is_privatized;
             let conflict = match trip {
+                // In source order, each iteration with memory of its own.
+                _ if is_privatized && trip == truth.outer_iterations => truth.carried,
                 _ if is_interchanged && trip == truth.swapped_iterations => truth.swapped_conflict,
                 _ if is_interchanged && trip != truth.merged_iterations => {
                     fail(format!("ran with {trip} iterations instead of {}", truth.swapped_iterations));
@@ -218,10 +234,14 @@ fn judge(seed: u64, folder: &Path) -> (Vec<String>, BTreeMap<&'static str, Count
             is_parallel = true;
             is_proven = record["log"] == "none" || record["log"] == "mark";
         }
-        for (snapshot, most) in [(false, truth.inner_clean), (true, truth.inner_no_flow)] {
+        for (snapshot, privatized, most) in [
+            (false, false, truth.inner_clean),
+            (true, false, truth.inner_no_flow),
+            (false, true, truth.inner_not_carried),
+        ] {
             let inner = ran(the_loop.inner_line)
                 .filter(|record| record["trip"].as_u64() > Some(1) && record["inspection"] != "levels")
-                .filter(|record| record["snapshot"] == snapshot)
+                .filter(|record| record["snapshot"] == snapshot && record["privatized"] == privatized)
                 .count() as u64;
             if inner > most {
                 fail(format!("ran its inner loop in parallel {inner} times instead of at most {most}"));
@@ -245,6 +265,7 @@ fn judge(seed: u64, folder: &Path) -> (Vec<String>, BTreeMap<&'static str, Count
             anti: is_anti.into(),
             snapshot: (is_anti && is_parallel).into(),
             interchanged: interchanged.into(),
+            privatized: privatized.into(),
         });
     }
     if reports.lines().count() != program.loops.len() {
@@ -289,12 +310,12 @@ fn verdicts_agree_with_the_oracle() {
     counts.values().for_each(|form| all.add(*form));
     eprintln!(
         "| loops | number | of several iterations | dependent | anti dependences only | in parallel \
-         | independent | in parallel | without logs | interchanged |"
+         | independent | in parallel | without logs | interchanged | privatized |"
     );
-    eprintln!("|---|---|---|---|---|---|---|---|---|---|");
+    eprintln!("|---|---|---|---|---|---|---|---|---|---|---|");
     for (form, c) in counts.iter().chain([(&"all", &all)]) {
         eprintln!(
-            "| {form} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
+            "| {form} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
             c.loops,
             c.long,
             c.dependent,
@@ -303,10 +324,12 @@ fn verdicts_agree_with_the_oracle() {
             c.independent,
             c.parallel,
             c.proven,
-            c.interchanged
+            c.interchanged,
+            c.privatized
         );
     }
     assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
     assert!(3 * all.dependent >= all.long, "too few loops carry a dependence");
     assert!(all.loops < 1000 || 500 * all.interchanged >= all.loops, "too few nests are interchanged");
+    assert!(all.loops < 1000 || 1000 * all.privatized >= all.loops, "too few arrays are privatized");
 }
