@@ -15,9 +15,11 @@ use crate::loops::carried::{self, Prelude};
 use crate::loops::cells;
 use crate::loops::counted::{Counted, counted};
 use crate::loops::interchange;
+use crate::loops::linear;
 use crate::loops::nest;
 use crate::loops::options::AnalysisOptions;
 use crate::loops::plan::*;
+use crate::loops::privatization;
 use crate::loops::reason::{AccessNote, Advice, Kind, Reason};
 use crate::loops::scalars;
 use crate::loops::updates;
@@ -53,6 +55,7 @@ pub fn classify(unit: &TranslationUnit, options: &AnalysisOptions) -> Vec<LoopRe
                     }
                     interchanged(unit, options, number, held.as_ref().unwrap_or(l))
                         .or_else(|| distributed(unit, options, number, l))
+                        .or_else(|| privatized(unit, options, number, l, &judged))
                         .map_or(judged, Ok)
                 }),
             };
@@ -68,8 +71,12 @@ pub fn classify(unit: &TranslationUnit, options: &AnalysisOptions) -> Vec<LoopRe
                 }
                 Ok((verdict, check, reason, plan)) => {
                     (report.verdict, report.check, report.reason) = (verdict, check, reason);
-                    // Where an entry shows that another order is of no use, the loops inside are tried as they stand.
-                    if verdict == Verdict::Parallel && plan.interchange.is_none() && plan.parts.is_empty() {
+                    // Where an entry shows that another order is of no use, the loops inside are tried as they stand; the same where
+                    // copies of its arrays would take too much, or are asked for on a device.
+                    let always = plan.interchange.is_none()
+                        && plan.parts.is_empty()
+                        && plan.privatization.bases.is_empty();
+                    if verdict == Verdict::Parallel && always {
                         settled.insert(l.id);
                     }
                     let inside = found.outer.iter().any(|o| settled.contains(o));
@@ -277,9 +284,11 @@ fn never_holds(plan: &LoopPlan) -> bool {
         }
         let one_base = a.base == b.base && !matches!(plan.bases[a.base.0 as usize], Base::Dynamic);
         let ([stride], true) = (&x.strides[..], one_base && x.strides == y.strides) else { return false };
-        let ends = [stride, &x.lo, &x.hi, &y.lo, &y.hi].map(constant);
-        let [Some(stride), Some(x_lo), Some(x_hi), Some(y_lo), Some(y_hi)] = ends else { return false };
-        let meet = |by: i128| x_lo < y_hi + by && y_lo + by < x_hi;
+        // How far an end of one window is behind the other's: numbers of the entry may be in both.
+        let from = |a: &Bound, b: &Bound| constant(&linear::add(a, &linear::neg(b)?)?);
+        let apart = (constant(stride), from(&x.lo, &y.hi), from(&y.lo, &x.hi));
+        let (Some(stride), Some(x_behind_y), Some(y_behind_x)) = apart else { return false };
+        let meet = |by: i128| x_behind_y < by && y_behind_x < -by;
         let stride = stride * i128::from(plan.dims[0].distance);
         (1..SHORT).any(|turns| meet(turns * stride) || meet(-turns * stride))
     })
@@ -407,6 +416,7 @@ fn distributed(
         held: None,
         interchange: None,
         parts: Vec::new(),
+        privatization: Privatization::default(),
         assumptions: accesses.assumptions,
         asserted: false,
         may_abort: false,
@@ -435,6 +445,63 @@ fn is_proven_part(judged: &Judged) -> bool {
         && plan.updates.is_empty()
         && plan.inspection.is_none()
         && plan.kept.is_empty()
+}
+
+/// The loop with copies of its arrays for each thread, where numbers at entry prove that at the latest; see
+/// `loops::privatization`. `judged`: what it is without them.
+fn privatized(
+    unit: &TranslationUnit,
+    options: &AnalysisOptions,
+    function: usize,
+    l: &LoopStmt,
+    judged: &Result<Judged, Reason>,
+) -> Option<Judged> {
+    let may_help = match judged {
+        Ok(_) => true,
+        // The loop with variables for its places has an obstacle of its own.
+        Err(why) => matches!(
+            why.kind,
+            Kind::CarriedDependence
+                | Kind::CarriedScalar
+                | Kind::FloatingPointOrder
+                | Kind::ConditionalLastValue
+        ),
+    };
+    if !may_help || unit.wish(l).is_some() {
+        return None;
+    }
+    let options = AnalysisOptions { explains: false, privatizes: true, ..options.clone() };
+    let (mut verdict, mut check, mut reason, plan) = judge(unit, &options, function, l).ok()?;
+    let is_provable = check.cost() <= Check::Predicate.cost() && !never_holds(&plan);
+    if !is_provable || !privatization::keeps_results(&plan) {
+        return None;
+    }
+    if check == Check::None && !plan.privatization.separate.is_empty() {
+        (verdict, check) = (Verdict::PossiblyParallel, Check::Predicate);
+    }
+    if matches!(reason.kind, Kind::Independent | Kind::WrapAround) {
+        let names: BTreeSet<String> =
+            plan.privatization.bases.iter().map(|base| base_name(unit, &plan, *base)).collect();
+        let names = names.into_iter().collect::<Vec<_>>().join(" and ");
+        let text = format!(
+            "iterations are independent once each thread has a copy of {names}, which they write before they read it"
+        );
+        reason = Reason::new(Kind::Privatized, text);
+    }
+    reason.advice.retain(|a| !matches!(a, Advice::AssertIndependent | Advice::AssertUnchecked));
+    Some((verdict, check, reason, plan))
+}
+
+/// What a base is called.
+fn base_name(unit: &TranslationUnit, plan: &LoopPlan, base: BaseId) -> String {
+    match &plan.bases[base.0 as usize] {
+        Base::Object { var, .. } | Base::Pointer { var } => unit.var(*var).name.clone(),
+        Base::Invariant { value } => match &plan.invariants[*value].kind {
+            ExprKind::Load(place) => describe(unit, place),
+            _ => "an array".into(),
+        },
+        Base::Dynamic => "an array".into(),
+    }
 }
 
 /// The line of a loop in a body that has to stay as it stands, so that nothing around it can be run elsewhere.
@@ -547,6 +614,10 @@ fn attempt_with(
     }
     accesses.updates = updates::find(unit, body);
     accesses.updates.retain(|place, _| accesses.site_of.contains_key(place));
+    let privatization = match options.privatizes {
+        true => privatization::find(unit, &mut accesses, body)?,
+        false => Privatization::default(),
+    };
     let pairs = match pairs::resolve(unit, &mut accesses, &dims, &steps, wish.is_some()) {
         Pairs::Dependent(a, b) => {
             let text = |s: usize| (&accesses.forms[s].text, accesses.sites[s].span.line);
@@ -676,6 +747,7 @@ fn attempt_with(
         kept,
         interchange: None,
         parts: Vec::new(),
+        privatization,
         assumptions: accesses.assumptions,
         asserted: unit.wish(l).is_some(),
         may_abort: accesses.may_abort,

@@ -32,6 +32,10 @@ enum Event {
     Conflicts,
     /// Its iterations depend on each other, and run level by level.
     Levels,
+    /// Threads carry out an entry on the program's own memory; where they have to work on copies or are to keep logs, nobody does.
+    InPlace,
+    /// No entry is carried out by a device.
+    Stays,
 }
 
 #[derive(Debug)]
@@ -86,6 +90,8 @@ impl Program {
                     Some(("runs", inputs)) => (Event::Runs, inputs),
                     Some(("conflicts", inputs)) => (Event::Conflicts, inputs),
                     Some(("levels", inputs)) => (Event::Levels, inputs),
+                    Some(("runs in place", inputs)) => (Event::InPlace, inputs),
+                    Some(("stays", inputs)) => (Event::Stays, inputs),
                     _ => panic!("{}: unknown expectation: {line}", program.name),
                 };
                 let lines = names.split(" or ").map(|name| {
@@ -428,6 +434,11 @@ fn compare(built: &Built<'_>, input: &str, settings: &[Setting], tally: &Tally) 
                     entries.iter().any(|r| at_once(r)) && !entries.iter().any(|r| is_logged(r))
                 }
                 (Event::Runs, _) => entries.iter().any(|r| at_once(r)),
+                (Event::InPlace, "auto") if setting.memory == "shared" => {
+                    entries.iter().any(|r| at_once(r)) && !entries.iter().any(|r| is_logged(r))
+                }
+                (Event::InPlace, _) => !entries.is_empty() && !entries.iter().any(|r| on_device(r)),
+                (Event::Stays, _) => !entries.iter().any(|r| on_device(r)),
                 // Without forced logs a predicate or an inspection may already have seen the conflict.
                 (Event::Conflicts, "auto") => entries.iter().any(|r| !at_once(r)),
                 (Event::Levels, "auto") => entries.iter().any(|r| on_device(r) && inspection_objects(r)),

@@ -3,7 +3,8 @@
  * One text of a loop is compiled twice. Without SHADOW the macros below are nothing, and it is the loop that the compiler
  * judges. With SHADOW every access of the arenas is noted with its iteration: a byte that two iterations touch, one of
  * them writing, is a dependence that the loop carries (flow, anti or output: a parallel loop has none of them). Anti dependences,
- * where the load comes in an earlier iteration than the store, are told apart: loads from a snapshot don't care.
+ * where the load comes in an earlier iteration than the store, are told apart: loads from a snapshot don't care. So is what an
+ * iteration finds that another one has left: where there is nothing of that, iterations may each have memory of their own.
  *
  * A nest is watched at four levels at once: iterations of the outer loop, of the inner loop at each of its entries, of the
  * nest merged into one space, and of the inner loop over all its entries, which is what the nest has outermost when its loops are
@@ -43,15 +44,18 @@ static struct {
   unsigned reader[ARENAS][ARENA_BYTES]; /* the one that read it; SHADOW_MANY: several */
   unsigned updater[ARENAS][ARENA_BYTES]; /* the same for updates */
   unsigned update[ARENAS][ARENA_BYTES];  /* and how; SHADOW_MIXED: in several ways */
+  unsigned last[ARENAS][ARENA_BYTES];    /* the last iteration that changed a byte */
   unsigned iteration;
   int meet;     /* whether iterations touch a common byte, one of them changing it */
   int conflict; /* whether they do otherwise than by updates that commute */
   int flow;     /* and otherwise than in anti dependences */
+  int carried;  /* whether an iteration finds what another one has left */
 } shadow[LEVELS];
 /* Whether the loop is a nest: then its inner iterations make up the merged space. */
 static int nested;
-/* Entries of the inner loop, and those of them that carried no dependence, or none but anti dependences. */
-static unsigned long inner_entries, inner_clean, inner_no_flow;
+/* Entries of the inner loop, and those of them that carried no dependence, none but anti dependences, or nothing
+ * from one iteration to another. */
+static unsigned long inner_entries, inner_clean, inner_no_flow, inner_not_carried;
 /* Iterations of the inner loop at its last entry. */
 static unsigned inner_iterations;
 
@@ -76,6 +80,11 @@ static void *shadow_access(const void *pointer, unsigned long size, int how, int
         unsigned *updater = &shadow[level].updater[which][byte], *update = &shadow[level].update[which][byte];
         int others_wrote = *writer && *writer != now, others_read = *reader && *reader != now;
         int others_updated = *updater && *updater != now;
+        unsigned *last = &shadow[level].last[which][byte];
+        if (how != WRITES)
+          shadow[level].carried |= *last && *last != now;
+        if (how != READS)
+          *last = now;
         if (how >= UPDATES) {
           unsigned way = (unsigned)how * 8 + (unsigned)(byte - offset);
           int flow = others_wrote || (others_updated && *update != way);
@@ -110,7 +119,7 @@ static void *shadow_access(const void *pointer, unsigned long size, int how, int
 /* What stands outside of the inner loop is nobody's: 0. */
 #define END_INNER                                                                                                      \
   (void)(inner_entries++, inner_clean += !shadow[LEVEL_INNER].conflict,                                                \
-          inner_no_flow += !shadow[LEVEL_INNER].flow,                                                                  \
+          inner_no_flow += !shadow[LEVEL_INNER].flow, inner_not_carried += !shadow[LEVEL_INNER].carried,               \
          inner_iterations = shadow[LEVEL_SWAPPED].iteration, shadow[LEVEL_SWAPPED].iteration = 0);
 
 #endif

@@ -11,6 +11,8 @@
  * Comments tell the test harness what to expect of a program:
  *   "test size: N"                     the size that tests use
  *   "expect LOOP: runs on INPUTS"      on these inputs an entry of the loop is carried out by the device
+ *   "expect LOOP: runs in place on INPUTS" the same, and only where threads may work on the program's own memory without logs
+ *   "expect LOOP: stays on INPUTS"     no entry of the loop is carried out by a device
  *   "expect LOOP: conflicts on INPUTS" on these inputs its logs find a conflict
  *   "order does not show on INPUTS"    the loops run backwards give the same result in spite of the conflict, because the
  *                                      iterations that meet commute; only updates that get lost would show

@@ -34,6 +34,7 @@ enum {
   PG_LOOP_REORDERED = 32,  /* not in the order of the program's loop: only where iterations are proven independent before they run */
   PG_LOOP_PART = 64,       /* one of the loops that a loop is distributed into */
   PG_LOOP_UPDATES = 16,    /* iterations meet in updates that commute, which are in one piece on devices only: never run in place */
+  PG_LOOP_PRIVATIZED = 128, /* iterations are independent once threads have copies of some arrays: run in place or not at all */
   PG_LOOP_DOUBTED = 8      /* log everything, whatever is proven: a conflict then refutes the proof */
 };
 /* Flags of a site. */
@@ -46,8 +47,10 @@ enum {
   PG_SITE_HAS_AFFINE = 32,    /* struct __pg_access of the entry is meaningful */
   PG_SITE_MAY_CHANGE_PIN = 64, /* for all that the compiler knows; without affine addresses only an inspection can tell */
   PG_SITE_MAY_TOUCH_KEPT = 128, /* the same for pins that are kept */
-  PG_SITE_SNAPSHOT = 256      /* a load that can be made from a snapshot: every store that might hit what it loads, not after its
+  PG_SITE_SNAPSHOT = 256,     /* a load that can be made from a snapshot: every store that might hit what it loads, not after its
                                  iteration, is in a pair with it */
+  PG_SITE_PRIVATE = 512       /* made to the thread's own copy, which every iteration stores to before it loads from it; all sites
+                                 of its base are */
 };
 /* Added to a pin's width: the loop keeps the place in a variable while it runs, so nothing else may touch it at all. */
 #define PG_PIN_KEPT 0x80000000u
@@ -93,7 +96,7 @@ struct __pg_pair {
 };
 /* Added: a stores and b loads, and where they meet, b does so in an earlier iteration. */
 #define PG_PAIR_ANTI 0x100u
-/* Added: they may not meet in one iteration either. */
+/* Added: they may touch nothing in common in any iterations, the same one included. */
 #define PG_PAIR_APART 0x200u
 
 /* A scalar that the loop gives back. */
@@ -110,7 +113,8 @@ struct __pg_base {
   __pg_u64 object_lo;  /* extent of the named object; both 0 where not known */
   __pg_u64 object_hi;
   __pg_u64 dynamic;    /* 1: each access finds its array */
-  __pg_u64 snapshot;   /* how far behind its address PG_SITE_SNAPSHOT finds what was there before the loop; 0: in place */
+  __pg_u64 snapshot;   /* how far behind its address PG_SITE_SNAPSHOT finds what was there before the loop, or PG_SITE_PRIVATE the
+                          thread's own copy; 0: in place */
 };
 
 /* Entry-time addresses of one site: pointer + sum(stride[d]*k[d]) + [lo, hi). Where the ends of the window go other ways than

@@ -23,6 +23,7 @@ mod constants {
     pub const PG_LOOP_UPDATES: u32 = 16;
     pub const PG_LOOP_REORDERED: u32 = 32;
     pub const PG_LOOP_PART: u32 = 64;
+    pub const PG_LOOP_PRIVATIZED: u32 = 128;
     pub const PG_SITE_STORE: u32 = 1;
     pub const PG_SITE_LOGGED: u32 = 2;
     pub const PG_SITE_UNCONDITIONAL: u32 = 4;
@@ -32,6 +33,7 @@ mod constants {
     pub const PG_SITE_MAY_CHANGE_PIN: u32 = 64;
     pub const PG_SITE_MAY_TOUCH_KEPT: u32 = 128;
     pub const PG_SITE_SNAPSHOT: u32 = 256;
+    pub const PG_SITE_PRIVATE: u32 = 512;
     pub const PG_PAIR_ANTI: u32 = 0x100;
     pub const PG_PAIR_APART: u32 = 0x200;
     pub const PG_PIN_KEPT: u32 = 0x8000_0000;
@@ -618,7 +620,7 @@ mod tests {
             PG_TERM_SIGNED PG_TERM_UNSIGNED PG_TERM_ADD PG_TERM_MUL PG_TERM_MIN PG_TERM_MAX PG_TERM_ACCESS PG_TERM_NUMBER
             PG_TERM_AT_LEAST PG_TERM_AT_MOST PG_FAIL_WAW PG_FAIL_RAW PG_FAIL_RANGE PG_FAIL_NO_ARRAY PG_FAIL_MISALIGNED PG_FAIL_ARITHMETIC
             PG_FAIL_NAN PG_FAIL_STOPPED PG_MANY PG_TOUCH_STORE PG_TOUCH_FEEDS PG_TOUCH_MEETS PG_TOUCH_UPDATE PG_TOUCH_WIDTH PG_TOUCH_KIND PG_LOOP_UPDATES
-            PG_LOOP_REORDERED PG_LOOP_PART);
+            PG_LOOP_REORDERED PG_LOOP_PART PG_LOOP_PRIVATIZED PG_SITE_PRIVATE);
         use crate::device::LogMethod;
         for (name, method) in [
             ("NONE", LogMethod::None),

@@ -14,6 +14,7 @@ use crate::floating_point::{self, FloatingPoint};
 use crate::history::{self, Category, History, Way};
 use crate::memory::allocations::Allocations;
 use crate::memory::placement::{self, Placement};
+use crate::memory::private_copies::PrivateCopies;
 use crate::memory::snapshot::Snapshot;
 use crate::memory::{limits, safe_copy};
 use crate::policy::{self, Situation};
@@ -427,6 +428,12 @@ impl Engine {
             && self.config.race != RaceChoice::Worker
             && !visit.info.has(PG_LOOP_MAY_ABORT)
             && !visit.info.has(PG_LOOP_UPDATES);
+        if visit.info.has(PG_LOOP_PRIVATIZED) && !(in_place && plan.proven && plan.schedule.is_none()) {
+            if self.config.device == DeviceChoice::Cuda || !self.config.in_place {
+                history::switch_off(visit.the_loop);
+            }
+            return Err("it needs private arrays, which only threads in place have".into());
+        }
         // Threads of ours take over how the caller treats denormal numbers; a GPU could not, and a race isn't worth it.
         if floating_point::is_flushing() && !(in_place && self.config.threads >= 2) {
             return Err("the floating-point environment is not the default one".into());
@@ -475,6 +482,15 @@ impl Engine {
                 "its iterations are not proven independent, and their order is not the program's".into()
             );
         }
+        // Only threads in place have copies, and logs would take the array itself for what iterations meet in.
+        if info.has(PG_LOOP_PRIVATIZED) {
+            if doubted || self.config.log.is_some() {
+                return Err("it needs private arrays, which can't be logged".into());
+            }
+            if proof.as_ref().is_ok_and(|rest| !rest.is_empty() || rest.snapshot) {
+                return Err("its iterations are not proven independent, and it needs private arrays".into());
+            }
+        }
         let is_refuted = info.has(PG_LOOP_REORDERED) && proof.is_err();
         if let (Some(method), true, false) =
             (self.config.log, info.n_pairs != 0, is_pin || is_refuted || doubted)
@@ -502,6 +518,11 @@ impl Engine {
             Err(Obstacle::Pin(store, _)) => {
                 Err(format!("the access in line {} may meet what the loop depends on", line(store)))
             }
+            Err(Obstacle::Apart(a, b)) => Err(format!(
+                "what each thread would have a copy of, in line {}, may be what the access in line {} touches",
+                line(a),
+                line(b)
+            )),
             Err(Obstacle::Kept(..)) => {
                 Err("a place that the loop accumulates in is something else that it depends on".into())
             }
@@ -767,10 +788,27 @@ impl Engine {
             false => None,
         };
         let entry = snapshot.as_ref().map_or(entry, Snapshot::entry);
+        let copies = match info.has(PG_LOOP_PRIVATIZED) && first < trip {
+            // SAFETY: as above.
+            true => match unsafe { PrivateCopies::make(&self.pool, self.config.threads, info, entry) } {
+                Ok(copies) => Some(copies),
+                Err(_) => {
+                    // SAFETY: as for the sample.
+                    visit.fp.program(|| unsafe { running.run(info, entry, first, trip) });
+                    first = trip;
+                    None
+                }
+            },
+            false => None,
+        };
         let mut results = running.results().to_vec();
         if first < trip {
-            let share = schedule.map_or(Share::From(first), Share::ByLevel);
-            // SAFETY: the loop is proven parallel for this entry.
+            let share = match (schedule, &copies) {
+                (Some(schedule), _) => Share::ByLevel(schedule),
+                (None, Some(copies)) => Share::WithCopies(first, copies),
+                (None, None) => Share::From(first),
+            };
+            // SAFETY: the loop is proven parallel for this entry, with copies where it needs any.
             let raised = unsafe {
                 threads::run_in_place(&self.pool, info, entry, share, self.config.threads, &mut results)
             };
@@ -787,6 +825,7 @@ impl Engine {
         visit.record.device = "threads";
         visit.record.log = "none";
         visit.record.snapshot = snapshot.is_some();
+        visit.record.privatized = copies.is_some();
         visit.record.why = match (visit.record.inspection, schedule) {
             (_, Some(_)) => "level by level, in place",
             ("", None) => "proven parallel, in place",
@@ -872,6 +911,9 @@ impl Engine {
         kind: Kind,
         rule: Rule,
     ) -> Result<(), Declined> {
+        if visit.info.has(PG_LOOP_PRIVATIZED) {
+            return Err("it needs private arrays, which only threads in place have".into());
+        }
         if visit.iterations > MAX_ITERATIONS {
             return Err("too many iterations to tell apart".into());
         }

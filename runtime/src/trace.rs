@@ -65,6 +65,8 @@ pub struct Record {
     pub interchanged: bool,
     /// Whether it is one of the loops that the program's loop is distributed into; they have that one's line.
     pub distributed: bool,
+    /// Whether threads had copies of arrays that iterations write before they read them.
+    pub privatized: bool,
     /// Log cells in conflict (a lower bound).
     pub conflicts: u64,
 }

@@ -64,6 +64,8 @@ pub fn resolve(
     for (store, update) in &accesses.updates {
         kinds.extend([*store, update.load].map(|place| (place, (*store, update.op))));
     }
+    // What is loaded may be stored to by a pair that is not looked at here.
+    let may_use_snapshots = !asserted && accesses.privatized.is_empty();
     let mut meeting = BTreeSet::new();
     for a in 0..accesses.sites.len() {
         if !accesses.sites[a].is_store {
@@ -76,6 +78,10 @@ pub fn resolve(
             let (base_a, base_b) = (accesses.sites[a].base, accesses.sites[b].base);
             let bases = (&accesses.bases[base_a.0 as usize], &accesses.bases[base_b.0 as usize]);
             if distinct(unit, bases.0, bases.1) {
+                continue;
+            }
+            // `loops::privatization` has seen to them.
+            if [base_a, base_b].iter().any(|base| accesses.privatized.contains(base)) {
                 continue;
             }
             let same_base = base_a == base_b && !matches!(bases.0, Base::Dynamic);
@@ -93,8 +99,9 @@ pub fn resolve(
                     if answer == Dependence::None {
                         continue;
                     }
-                    is_anti =
-                        !asserted && !accesses.sites[b].is_store && dependence::comes_first(dims, &y, &x);
+                    is_anti = may_use_snapshots
+                        && !accesses.sites[b].is_store
+                        && dependence::comes_first(dims, &y, &x);
                     if answer == Dependence::Certain && !conditional_only(accesses, a, b, asserted) {
                         if !is_anti {
                             return Pairs::Dependent(a, b);
@@ -124,7 +131,7 @@ pub fn resolve(
         }
     }
     // Who says that iterations are independent says that there are no anti dependences either.
-    let settled = !asserted && find_snapshots(unit, accesses, dims, steps, &mut unresolved);
+    let settled = may_use_snapshots && find_snapshots(unit, accesses, dims, steps, &mut unresolved);
     if let Some((a, b)) = certain.filter(|_| !settled) {
         return Pairs::Dependent(a, b);
     }

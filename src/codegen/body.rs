@@ -21,6 +21,8 @@ pub const MACROS_DIRECT: &str = "\
 #define __PG_LD(t, b, l, a) __pg_get_##t(a)
 #define __PG_LDS(t, b, l, a) __pg_get_##t((a) + __pg_s##b)
 #define __PG_ST(t, b, a, v) __pg_set_##t(a, v)
+#define __PG_LDP(t, b, l, a) __pg_get_##t((a) + __pg_s##b)
+#define __PG_STP(t, b, a, v) __pg_set_##t((a) + __pg_s##b, v)
 #define __PG_UP(t, b, op, a, v) __pg_set_##t(a, __PG_##op(__pg_get_##t(a), v))
 #define __PG_LDX(t, l, a) __pg_get_##t(a)
 #define __PG_STX(t, a, v) __pg_set_##t(a, v)
@@ -40,6 +42,8 @@ pub const MACROS_DEVICE: &str = "\
 #define __PG_LD(t, b, l, a) __pg_ld_##t(&__pg_c, &__pg_b##b, l, a)
 #define __PG_LDS(t, b, l, a) __pg_lds_##t(&__pg_c, &__pg_b##b, l, a)
 #define __PG_ST(t, b, a, v) __pg_st_##t(&__pg_c, &__pg_b##b, a, v)
+#define __PG_LDP __PG_LD
+#define __PG_STP __PG_ST
 #define __PG_UP(t, b, op, a, v) __pg_update(&__pg_c, &__pg_b##b, a, sizeof(__pg_##t), PG_##op, v)
 #define __PG_LDX(t, l, a) __pg_ldx_##t(&__pg_c, l, a)
 #define __PG_STX(t, a, v) __pg_stx_##t(&__pg_c, a, v)
@@ -94,6 +98,8 @@ pub const MACROS_END: &str = "\
 #undef __PG_LD
 #undef __PG_LDS
 #undef __PG_ST
+#undef __PG_LDP
+#undef __PG_STP
 #undef __PG_UP
 #undef __PG_LDX
 #undef __PG_STX
@@ -348,7 +354,11 @@ impl<'a> Printer<'a> {
         Ok(match self.plan.bases[site.base.0 as usize] {
             Base::Dynamic => format!("__PG_LDX({}, {logged}, {address})", kind.suffix()),
             _ => {
-                let from = if site.may_use_snapshot { "LDS" } else { "LD" };
+                let from = match self.plan.privatization.bases.contains(&site.base) {
+                    true => "LDP",
+                    false if site.may_use_snapshot => "LDS",
+                    false => "LD",
+                };
                 format!("__PG_{from}({}, {}, {logged}, {address})", kind.suffix(), site.base.0)
             }
         })
@@ -388,7 +398,11 @@ impl<'a> Printer<'a> {
         }
         out.push_str(&match self.plan.bases[site.base.0 as usize] {
             Base::Dynamic => format!("__PG_STX({}, {address}, {value});\n", kind.suffix()),
-            _ => format!("__PG_ST({}, {}, {address}, {value});\n", kind.suffix(), site.base.0),
+            _ => {
+                let own = self.plan.privatization.bases.contains(&site.base);
+                let to = if own { "STP" } else { "ST" };
+                format!("__PG_{to}({}, {}, {address}, {value});\n", kind.suffix(), site.base.0)
+            }
         });
         Ok(())
     }

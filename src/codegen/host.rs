@@ -523,10 +523,11 @@ impl<'a> Emitter<'a> {
     fn direct(&self, body: &body::Body) -> String {
         let mut text = self.direct_head();
         text.push_str(&self.prologue("__pg_e->values"));
-        // Where a snapshot lies, as seen from the array; at the array itself where iterations run in source order.
+        // Where a snapshot or a thread's own copy lies, as seen from the array; at the array itself where iterations run in source
+        // order.
         let from_snapshot: BTreeSet<BaseId> =
             self.plan.sites.iter().filter(|site| site.may_use_snapshot).map(|site| site.base).collect();
-        for base in from_snapshot {
+        for base in from_snapshot.union(&self.plan.privatization.bases) {
             let _ = writeln!(text, "const __pg_u64 __pg_s{0} = __pg_e->bases[{0}].snapshot;", base.0);
         }
         let innermost = self.plan.dims.len() - 1;
@@ -873,6 +874,7 @@ impl<'a> Emitter<'a> {
             add(site.may_change_pin, "PG_SITE_MAY_CHANGE_PIN");
             add(site.may_touch_kept, "PG_SITE_MAY_TOUCH_KEPT");
             add(site.may_use_snapshot, "PG_SITE_SNAPSHOT");
+            add(plan.privatization.bases.contains(&site.base), "PG_SITE_PRIVATE");
             let _ = write!(
                 sites,
                 "{{{}, {}, {}, {}}}, ",
@@ -885,8 +887,10 @@ impl<'a> Emitter<'a> {
         if !plan.sites.is_empty() {
             let _ = writeln!(out, "static const struct __pg_site __pg_sites_{n}[] = {{{sites}}};");
         }
-        if !plan.pairs.is_empty() {
-            let pairs: String = plan
+        let separate = &plan.privatization.separate;
+        let n_pairs = plan.pairs.len() + separate.len();
+        if n_pairs != 0 {
+            let mut pairs: String = plan
                 .pairs
                 .iter()
                 .map(|p| {
@@ -896,6 +900,9 @@ impl<'a> Emitter<'a> {
                     format!("{{{}, {}, {check}{anti}{apart}}}, ", p.a.0, p.b.0)
                 })
                 .collect();
+            for (a, b) in separate {
+                let _ = write!(pairs, "{{{}, {}, PG_CHECK_PREDICATE | PG_PAIR_APART}}, ", a.0, b.0);
+            }
             let _ = writeln!(out, "static const struct __pg_pair __pg_pairs_{n}[] = {{{pairs}}};");
         }
         if !self.results.is_empty() {
@@ -928,7 +935,9 @@ impl<'a> Emitter<'a> {
         if plan.may_abort {
             flags.push("PG_LOOP_MAY_ABORT");
         }
-        if plan.cuda_exact {
+        if !plan.privatization.bases.is_empty() {
+            flags.push("PG_LOOP_PRIVATIZED");
+        } else if plan.cuda_exact {
             flags.push("PG_LOOP_CUDA_EXACT");
         }
         if plan.bases.iter().any(|b| matches!(b, Base::Dynamic)) {
@@ -956,11 +965,11 @@ impl<'a> Emitter<'a> {
             self.results.len(),
             plan.bases.len(),
             plan.sites.len(),
-            plan.pairs.len(),
+            n_pairs,
             plan.pinned.len(),
             plan.work,
             table(plan.sites.is_empty(), "sites"),
-            table(plan.pairs.is_empty(), "pairs"),
+            table(n_pairs == 0, "pairs"),
             table(self.results.is_empty(), "results"),
         );
         let _ = writeln!(

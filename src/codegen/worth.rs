@@ -68,6 +68,10 @@ pub fn most_iterations(unit: &TranslationUnit, plan: &LoopPlan) -> Option<i128> 
 /// in place instead, and a GPU's kernel is text that costs nothing here.
 pub fn checked_threads(report: &LoopReport, plan: &LoopPlan, options: &CodegenOptions) -> bool {
     let in_place = report.verdict == Verdict::Parallel && !plan.may_abort && plan.updates.is_empty();
+    // Copies for each thread are made in place only.
+    if !plan.privatization.bases.is_empty() {
+        return false;
+    }
     options.checked_threads
         || options.doubt
         || plan.asserted

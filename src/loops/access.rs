@@ -135,6 +135,8 @@ pub struct Accesses<'a> {
     products: BTreeSet<VarId>,
     /// Loads of the very place that their own assignment then stores to (`x[index[i]] = x[index[i]] - v`), with that place.
     pub updated: BTreeMap<PlaceId, PlaceId>,
+    /// See [`Privatization::bases`].
+    pub privatized: BTreeSet<BaseId>,
     /// See [`LoopPlan`]; until pairs have been resolved, all that there are.
     pub updates: BTreeMap<PlaceId, Update>,
 }
@@ -236,6 +238,7 @@ impl<'a> Accesses<'a> {
             moved_by_test: None,
             updated: BTreeMap::new(),
             updates: BTreeMap::new(),
+            privatized: BTreeSet::new(),
             assigned: None,
             fusable: Vec::new(),
             products: if options.contraction { products(unit, whole) } else { BTreeSet::new() },

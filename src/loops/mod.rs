@@ -13,6 +13,7 @@ pub mod nest;
 pub mod options;
 pub mod plan;
 pub mod private;
+pub mod privatization;
 pub mod reason;
 pub mod reductions;
 pub mod scalars;

@@ -26,6 +26,8 @@ pub struct AnalysisOptions {
     pub strict_aliasing: bool,
     /// Somebody reads the reasons: then advice is tried out.
     pub explains: bool,
+    /// Arrays may be privatized (`loops::privatization`): asked for where a loop can't do without.
+    pub privatizes: bool,
     /// A function that is visible outside may be another one when the program runs (`-fPIC`, for shared libraries).
     pub interposable: bool,
 }

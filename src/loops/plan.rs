@@ -341,6 +341,16 @@ pub struct MovedOver {
     pub relation: Relation,
 }
 
+/// Arrays that each thread has a copy of while it runs iterations; see `loops::privatization`.
+#[derive(Clone, Debug, Default)]
+pub struct Privatization {
+    /// All accesses through these bases go to the copy.
+    pub bases: BTreeSet<BaseId>,
+    /// Sites (one of such a base) that must touch nothing in common in any iterations, the same one included: the entry
+    /// compares their addresses.
+    pub separate: BTreeSet<(SiteId, SiteId)>,
+}
+
 /// Something that must hold at entry for the affine forms to be true.
 #[derive(Clone, Debug)]
 pub struct Assumption {
@@ -438,6 +448,8 @@ pub struct LoopPlan {
     /// Where the loop is distributed: the loops that are run instead, one after the other. Then `pairs` are those of accesses
     /// in different ones, this plan has no scalars but its induction variable, and nothing is generated from its body.
     pub parts: Vec<Part>,
+    /// Arrays that threads have copies of: then the loop runs nowhere but in place.
+    pub privatization: Privatization,
     /// Conditions of the affine forms.
     pub assumptions: Vec<Assumption>,
     /// Whether the programmer says that iterations are independent: then it is worth code whatever it costs.

@@ -16,6 +16,7 @@ pub enum Kind {
     Snapshot,
     Interchanged,
     Distributed,
+    Privatized,
     Asserted,
     UnresolvedPair,
     WrapAround,
@@ -57,6 +58,10 @@ impl Kind {
             Kind::Distributed => (
                 "distributed",
                 "It is split into loops whose iterations are independent, which run one after the other.",
+            ),
+            Kind::Privatized => (
+                "privatized",
+                "The iterations are independent once each thread has copies of some arrays for itself.",
             ),
             Kind::Asserted => {
                 ("asserted", "A pragma says that the iterations are independent, and is believed.")

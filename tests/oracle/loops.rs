@@ -379,6 +379,9 @@ impl Generator<'_> {
             );
             return ("for (i = 0; i < n; i++)".into(), inner, "statements");
         }
+        if self.chance(2) {
+            return self.room();
+        }
         let before = if self.chance(3) { format!("{} ", self.outer_statement()) } else { String::new() };
         let mut body = String::new();
         for _ in 0..1 + self.random.below(2) {
@@ -440,6 +443,53 @@ impl Generator<'_> {
             };
         }
         text
+    }
+
+    /// A nest whose iterations use part of an array as room of their own, or nearly so.
+    fn room(&mut self) -> (String, String, &'static str) {
+        let room = self.array();
+        let others: Vec<&'static str> = ["a", "b", "c"].into_iter().filter(|name| *name != room).collect();
+        let to = if self.chance(8) { room } else { self.random.pick(&others) };
+        let (at, behind) = (2 + self.random.pick(&DISTANCES), *self.random.pick(&DISTANCES));
+        let lo = self.random.below(3);
+        let value = match self.random.below(5) {
+            0 => format!("(R({room}[j + {}]) + {})", at - 1, self.value()),
+            1 => format!("(R({room}[j + {}]) + {})", at - 2, self.value()),
+            2 if self.chance(3) => {
+                format!("(R({room}[j + {}]) + {})", at + self.random.below(2), self.value())
+            }
+            _ => self.value(),
+        };
+        let one = self.chance(5);
+        let place = if one { format!("{room}[{at}]") } else { format!("{room}[j + {at}]") };
+        let mut body = format!("W({place}) = {value} & 63;");
+        if self.chance(8) {
+            body = format!("if ({} & 1) {{ {body} }}", self.load());
+        }
+        if one || self.chance(3) {
+            let more = if self.chance(3) { format!("U({place}, 0) += 3u; ") } else { String::new() };
+            body = format!("{body} {more}W({to}[i * 40 + j + {behind}]) = (R({place}) + 1) & 63;");
+        }
+        let head = *self.random.pick(&["for (i = 0; i < n; i++)", "for (i = n - 1; i >= 0; i--)"]);
+        let (begin, count, step) = match self.chance(4) {
+            true => ("m - 1".to_string(), format!("j >= {lo}"), "j--"),
+            false => (lo.to_string(), "j < m".to_string(), "j++"),
+        };
+        let inner =
+            format!("BEGIN_INNER\n    for (j = {begin}; {count}; {step}) {{ INNER {body} }}\n    END_INNER");
+        // As much as was written, sometimes one element more, or one that is never written.
+        let (from, end) = match self.random.below(6) {
+            0 => (lo as i64 - 1, "m"),
+            1 => (lo as i64, "m + 1"),
+            2 => (lo as i64, "m - 1"),
+            _ => (lo as i64, "m"),
+        };
+        let reads = format!(
+            "for (int q = {from}; q < {end}; q++) W({to}[i * 40 + q + {}]) = (R({room}[q + {at}]) * 3u) & 63;",
+            behind + 1
+        );
+        let after = if one { String::new() } else { format!(" {reads}") };
+        (head.into(), format!("{inner}{after}"), "rooms")
     }
 
     /// A statement beside the inner loop.
@@ -558,10 +608,10 @@ pub fn program(random: &mut Random, count: usize, strict: bool) -> Program {
     let _ = writeln!(
         main_c,
         "static unsigned char kept[ARENAS][ARENA_BYTES];\nstatic unsigned wanted, found;\n\
-         static void begin(void)\n{{\n  for (int level = 0; level < LEVELS; level++)\n    shadow_forget(level);\n  inner_entries = inner_clean = inner_no_flow = 0, inner_iterations = 0;\n}}\n\
+         static void begin(void)\n{{\n  for (int level = 0; level < LEVELS; level++)\n    shadow_forget(level);\n  inner_entries = inner_clean = inner_no_flow = inner_not_carried = 0, inner_iterations = 0;\n}}\n\
          static void keep(void)\n{{\n  for (int w = 0; w < ARENAS; w++)\n    memcpy(kept[w], arena[w], ARENA_BYTES);\n}}\n\
          static void report(int number)\n{{\n  int same = wanted == found;\n  for (int w = 0; w < ARENAS; w++)\n    same &= !memcmp(kept[w], arena[w], ARENA_BYTES);\n  \
-         printf(\"%d %d %d %d %d %d %u %u %lu %lu %d %d %u\\n\", number, shadow[LEVEL_OUTER].conflict, shadow[LEVEL_MERGED].conflict, shadow[LEVEL_OUTER].conflict || shadow[LEVEL_OUTER].meet, shadow[LEVEL_OUTER].flow, shadow[LEVEL_MERGED].flow, shadow[LEVEL_OUTER].iteration, shadow[LEVEL_MERGED].iteration, inner_clean, inner_no_flow, same, shadow[LEVEL_SWAPPED].conflict || shadow[LEVEL_SWAPPED].meet, inner_iterations);\n}}\n\
+         printf(\"%d %d %d %d %d %d %u %u %lu %lu %d %d %u %d %lu\\n\", number, shadow[LEVEL_OUTER].conflict, shadow[LEVEL_MERGED].conflict, shadow[LEVEL_OUTER].conflict || shadow[LEVEL_OUTER].meet, shadow[LEVEL_OUTER].flow, shadow[LEVEL_MERGED].flow, shadow[LEVEL_OUTER].iteration, shadow[LEVEL_MERGED].iteration, inner_clean, inner_no_flow, same, shadow[LEVEL_SWAPPED].conflict || shadow[LEVEL_SWAPPED].meet, inner_iterations, shadow[LEVEL_OUTER].carried, inner_not_carried);\n}}\n\
          void make_arenas(void);\nint main(void)\n{{\n  make_arenas();\n{calls}  return 0;\n}}"
     );
     Program { loops_h, main_c, loops }

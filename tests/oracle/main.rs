@@ -46,6 +46,8 @@ struct Counts {
     interchanged: u64,
     /// Those that ran as several loops one after the other.
     distributed: u64,
+    /// Ran in parallel with copies of arrays for each thread.
+    privatized: u64,
 }
 
 impl Counts {
@@ -60,6 +62,7 @@ impl Counts {
         self.snapshot += other.snapshot;
         self.interchanged += other.interchanged;
         self.distributed += other.distributed;
+        self.privatized += other.privatized;
     }
 }
 
@@ -82,6 +85,10 @@ struct Truth {
     /// Whether different iterations of the inner loop meet, over all its entries.
     swapped_conflict: bool,
     swapped_iterations: u64,
+    /// Whether an outer iteration finds what another one has left.
+    carried: bool,
+    /// Entries of the inner loop in which no iteration did.
+    inner_not_carried: u64,
 }
 
 impl Truth {
@@ -98,6 +105,8 @@ impl Truth {
             same,
             swapped,
             swapped_iterations,
+            carried,
+            inner_not_carried,
         ] = rest
         else {
             panic!("not a report: {line}")
@@ -115,6 +124,8 @@ impl Truth {
             same: same != 0,
             swapped_conflict: swapped != 0,
             swapped_iterations,
+            carried: carried != 0,
+            inner_not_carried,
         }
     }
 }
@@ -186,7 +197,7 @@ fn judge(seed: u64, folder: &Path) -> (Vec<String>, BTreeMap<&'static str, Count
         };
         let mut is_parallel = false;
         let mut is_proven = false;
-        let (mut interchanged, mut distributed) = (false, false);
+        let (mut interchanged, mut distributed, mut privatized) = (false, false, false);
         for record in ran(Some(the_loop.line)) {
             // The shadow knows nothing of statements; whether these were moved rightly, the results say.
             if record["distributed"] == true {
@@ -197,7 +208,11 @@ fn judge(seed: u64, folder: &Path) -> (Vec<String>, BTreeMap<&'static str, Count
             let snapshot = record["snapshot"] == true;
             let is_interchanged = record["interchanged"] == true;
             interchanged |= is_interchanged;
+            let is_privatized = record["privatized"] == true;
+            privatized |= is_privatized;
             let conflict = match trip {
+                // In source order, each iteration with memory of its own.
+                _ if is_privatized && trip == truth.outer_iterations => truth.carried,
                 _ if is_interchanged && trip == truth.swapped_iterations => truth.swapped_conflict,
                 _ if is_interchanged && trip != truth.merged_iterations => {
                     fail(format!("ran with {trip} iterations instead of {}", truth.swapped_iterations));
@@ -226,10 +241,15 @@ fn judge(seed: u64, folder: &Path) -> (Vec<String>, BTreeMap<&'static str, Count
             is_parallel = true;
             is_proven = record["log"] == "none" || record["log"] == "mark";
         }
-        for (snapshot, most) in [(false, truth.inner_clean), (true, truth.inner_no_flow)] {
+        for (snapshot, privatized, most) in [
+            (false, false, truth.inner_clean),
+            (true, false, truth.inner_no_flow),
+            (false, true, truth.inner_not_carried),
+        ] {
             let inner = ran(the_loop.inner_line)
                 .filter(|record| record["trip"].as_u64() > Some(1) && record["inspection"] != "levels")
-                .filter(|record| record["snapshot"] == snapshot)
+                .filter(|record| record["distributed"] != true)
+                .filter(|record| record["snapshot"] == snapshot && record["privatized"] == privatized)
                 .count() as u64;
             if inner > most {
                 fail(format!("ran its inner loop in parallel {inner} times instead of at most {most}"));
@@ -254,6 +274,7 @@ fn judge(seed: u64, folder: &Path) -> (Vec<String>, BTreeMap<&'static str, Count
             snapshot: (is_anti && is_parallel).into(),
             interchanged: interchanged.into(),
             distributed: distributed.into(),
+            privatized: privatized.into(),
         });
     }
     if reports.lines().count() != program.loops.len() {
@@ -298,12 +319,12 @@ fn verdicts_agree_with_the_oracle() {
     counts.values().for_each(|form| all.add(*form));
     eprintln!(
         "| loops | number | of several iterations | dependent | anti dependences only | in parallel \
-         | independent | in parallel | without logs | interchanged | distributed |"
+         | independent | in parallel | without logs | interchanged | distributed | privatized |"
     );
-    eprintln!("|---|---|---|---|---|---|---|---|---|---|---|");
+    eprintln!("|---|---|---|---|---|---|---|---|---|---|---|---|");
     for (form, c) in counts.iter().chain([(&"all", &all)]) {
         eprintln!(
-            "| {form} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
+            "| {form} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
             c.loops,
             c.long,
             c.dependent,
@@ -313,10 +334,12 @@ fn verdicts_agree_with_the_oracle() {
             c.parallel,
             c.proven,
             c.interchanged,
-            c.distributed
+            c.distributed,
+            c.privatized
         );
     }
     assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
     assert!(3 * all.dependent >= all.long, "too few loops carry a dependence");
     assert!(all.loops < 1000 || 500 * all.interchanged >= all.loops, "too few nests are interchanged");
+    assert!(all.loops < 1000 || 1000 * all.privatized >= all.loops, "too few arrays are privatized");
 }

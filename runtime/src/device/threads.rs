@@ -12,6 +12,7 @@ use super::{Device, DeviceError, DevicePtr, Launch, LogMethod, Outcome};
 use crate::abi::{self, Entry, Info, RawLaunch, Value};
 use crate::errno;
 use crate::floating_point::{self, Flushing};
+use crate::memory::private_copies::PrivateCopies;
 use crate::memory::safe_copy;
 use crate::speculation::inspector::Schedule;
 use crate::speculation::{commit, parts};
@@ -264,6 +265,9 @@ impl ThreadsDevice {
 pub enum Share<'a> {
     /// From this one on, all at once.
     From(i64),
+    /// From this one on, all at once, each thread on its own copies of some arrays; whoever runs the last iteration runs it on the
+    /// arrays themselves.
+    WithCopies(i64, &'a PrivateCopies),
     /// All, level by level. Only for loops of one dimension.
     ByLevel(&'a Schedule),
 }
@@ -296,15 +300,23 @@ pub unsafe fn run_in_place(
     threads: usize,
     results: &mut [Value],
 ) -> Raised {
-    struct Shared<'a>(&'a Entry);
+    struct Shared<'a>(&'a Entry, Option<&'a PrivateCopies>);
     // SAFETY: generated code only reads the entry, and threads store to different memory, since the loop is parallel.
     unsafe impl Sync for Shared<'_> {}
     impl Shared<'_> {
-        fn entry(&self) -> &Entry {
-            self.0
+        /// The entry for iterations of a thread that has these copies. The last one leaves what the program finds after the loop.
+        fn entry(&self, copies: Option<usize>, is_last: bool) -> Option<Entry> {
+            match self.1 {
+                Some(own) if !is_last => own.entry(self.0, copies?),
+                _ => Some(*self.0),
+            }
         }
     }
-    let shared = Shared(entry);
+    let copies = match share {
+        Share::WithCopies(_, copies) => Some(copies),
+        Share::From(_) | Share::ByLevel(_) => None,
+    };
+    let shared = Shared(entry, copies);
     let flushing = Flushing::of_caller();
     let end = entry.trip[0];
     let in_parts = parts::has_parts(info);
@@ -320,7 +332,9 @@ pub unsafe fn run_in_place(
             false => portion(count, threads),
         };
         let next = AtomicU64::new(0);
+        let thread = AtomicUsize::new(0);
         pool.run(threads, &|| {
+            let number = thread.fetch_add(1, Ordering::Relaxed);
             let mut own: Vec<(i64, Vec<Value>)> = Vec::new();
             let mut own_failed = errno::Last::default();
             let raised = flushing.raised_by(|| {
@@ -332,8 +346,10 @@ pub unsafe fn run_in_place(
                         break;
                     }
                     iterations(begin, count.min(begin.saturating_add(step)), &mut |begin, stop| {
+                        // There are as many copies as threads.
+                        let entry = shared.entry(Some(number), stop == end).expect("a thread without copies");
                         // SAFETY: as this function's contract says.
-                        let run = || unsafe { running.run(info, shared.entry(), begin, stop) };
+                        let run = || unsafe { running.run(info, &entry, begin, stop) };
                         own_failed.add(begin, errno::left_by(run));
                         if in_parts {
                             own.push((begin, running.results().to_vec()));
@@ -351,9 +367,11 @@ pub unsafe fn run_in_place(
         });
     };
     match share {
-        Share::From(first) => at_once((end - first).max(0) as u64, &|begin, stop, run| {
-            run(first + begin as i64, first + stop as i64);
-        }),
+        Share::From(first) | Share::WithCopies(first, _) => {
+            at_once((end - first).max(0) as u64, &|begin, stop, run| {
+                run(first + begin as i64, first + stop as i64);
+            })
+        }
         Share::ByLevel(schedule) => {
             for level in schedule.levels() {
                 let level = &schedule.order[level];

@@ -1,8 +1,9 @@
 //! Which memory a loop touches: recorded allocations, the placement of an entry's arrays, copies that report unmapped
-//! pages instead of faulting, snapshots, and how much memory copies may take.
+//! pages instead of faulting, snapshots, copies for each thread, and how much memory copies may take.
 
 pub mod allocations;
 pub mod limits;
 pub mod placement;
+pub mod private_copies;
 pub mod safe_copy;
 pub mod snapshot;

@@ -279,6 +279,8 @@ pub enum Obstacle {
     Pin(u32, u32),
     /// Memory that is kept (pin) is also something else that the loop relies on (pin).
     Kept(u32, u32),
+    /// Two accesses (sites) that may have nothing in common, in no iterations, may have something.
+    Apart(u32, u32),
 }
 
 impl Obstacle {
@@ -356,11 +358,14 @@ pub unsafe fn prove(info: &Info, entry: &Entry) -> Result<Rest, Obstacle> {
     // A conflict that reads of a snapshot would not have, and whether it is certain.
     let mut anti: Option<(bool, u32, u32)> = None;
     for pair in info.pairs() {
+        if pair.check & PG_PAIR_APART != 0 {
+            let prints = footprint(pair.a).zip(footprint(pair.b));
+            if prints.is_none_or(|(a, b)| !apart(&a, &b, &entry.trip)) {
+                return Err(Obstacle::Apart(pair.a, pair.b));
+            }
+            continue;
+        }
         let (answer, certain) = match (footprint(pair.a), footprint(pair.b)) {
-            (Some(a), Some(b)) if pair.check & PG_PAIR_APART != 0 => match apart(&a, &b, &entry.trip) {
-                true => (Answer::Independent, false),
-                false => (Answer::Unknown, false),
-            },
             (Some(a), Some(b)) => (judge(&a, &b, &entry.trip), happens(pair.a) && happens(pair.b)),
             _ => (Answer::Unknown, false),
         };
