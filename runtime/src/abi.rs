@@ -22,6 +22,7 @@ mod constants {
     pub const PG_LOOP_DOUBTED: u32 = 8;
     pub const PG_LOOP_UPDATES: u32 = 16;
     pub const PG_LOOP_REORDERED: u32 = 32;
+    pub const PG_LOOP_FREE_CALLS: u32 = 64;
     pub const PG_SITE_STORE: u32 = 1;
     pub const PG_SITE_LOGGED: u32 = 2;
     pub const PG_SITE_UNCONDITIONAL: u32 = 4;
@@ -605,7 +606,7 @@ mod tests {
             PG_TERM_SIGNED PG_TERM_UNSIGNED PG_TERM_ADD PG_TERM_MUL PG_TERM_MIN PG_TERM_MAX PG_TERM_ACCESS PG_TERM_NUMBER
             PG_TERM_AT_LEAST PG_TERM_AT_MOST PG_FAIL_WAW PG_FAIL_RAW PG_FAIL_RANGE PG_FAIL_NO_ARRAY PG_FAIL_MISALIGNED PG_FAIL_ARITHMETIC
             PG_FAIL_NAN PG_FAIL_STOPPED PG_MANY PG_TOUCH_STORE PG_TOUCH_FEEDS PG_TOUCH_MEETS PG_TOUCH_UPDATE PG_TOUCH_WIDTH PG_TOUCH_KIND PG_LOOP_UPDATES
-            PG_LOOP_REORDERED);
+            PG_LOOP_REORDERED PG_LOOP_FREE_CALLS);
         use crate::device::LogMethod;
         for (name, method) in [
             ("NONE", LogMethod::None),

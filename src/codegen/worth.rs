@@ -68,10 +68,11 @@ pub fn most_iterations(unit: &TranslationUnit, plan: &LoopPlan) -> Option<i128> 
 /// in place instead, and a GPU's kernel is text that costs nothing here.
 pub fn checked_threads(report: &LoopReport, plan: &LoopPlan, options: &CodegenOptions) -> bool {
     let in_place = report.verdict == Verdict::Parallel && !plan.may_abort && plan.updates.is_empty();
-    options.checked_threads
-        || options.doubt
-        || plan.asserted
-        || !in_place && plan.work >= CHECKED.saturating_mul(plan.touches)
+    options.doubt
+        || !plan.free_calls
+            && (options.checked_threads
+                || plan.asserted
+                || !in_place && plan.work >= CHECKED.saturating_mul(plan.touches))
 }
 
 /// Whether an inspection may pay: where the loop does more with what it loads than to find addresses. It is one more function
