@@ -97,7 +97,8 @@ pub fn called(unit: &TranslationUnit, options: &AnalysisOptions, callee: &Callee
         unit.functions.iter().any(|f| unit.var(f.var).name == name)
             || unit.refused.iter().any(|f| f.name == name)
             || unit.replaceable.iter().any(|v| {
-                let is_allowed = options.device_math && unit.with_vector_forms.contains(v);
+                let is_allowed =
+                    options.device_math && options.approximates && unit.with_vector_forms.contains(v);
                 unit.var(*v).name == name && !is_allowed
             })
     };
