@@ -162,6 +162,9 @@ impl Generator<'_> {
     }
 
     fn statement(&mut self, depth: usize) -> String {
+        if self.indirect && !self.nested && self.chance(8) {
+            return self.argument();
+        }
         match self.random.below(12) {
             0..=4 => {
                 let (array, at, value) = (self.array(), self.subscript(), self.value());
@@ -205,6 +208,13 @@ impl Generator<'_> {
             _ if self.chance(3) => self.jumps(depth + 1),
             _ => format!("if ({} & 1) {{ {} }}", self.load(), self.statement(depth + 1)),
         }
+    }
+
+    /// A store of what a function of libm gives for what another iteration stores.
+    fn argument(&mut self) -> String {
+        let (array, distance) = (self.array(), *self.random.pick(&[0, 1, 31]));
+        let (store, load) = if self.chance(2) { (0, distance) } else { (distance, 0) };
+        format!("W({array}[R(ix[i + {store}]) & 2047]) = waved(R({array}[R(ix[i + {load}]) & 2047])) & 63;")
     }
 
     /// Statements with a `switch` or a `goto` among them.
@@ -301,12 +311,14 @@ impl Generator<'_> {
     /// A loop that counts without being a plain for statement.
     fn other_head(&mut self, trips: i64, body: String) -> (String, String, &'static str) {
         let array = self.array();
-        let (head, body) = match [0, 1, 1, 2, 3, 4, 5][self.random.below(7)] {
+        let (head, body) = match *self.random.pick(&[0, 1, 1, 1, 2, 3, 4, 5]) {
             0 => ("i = 0;\n  while (i < n)", format!("{body}i++;")),
             // The test moves i, so that the first element is among those that the body sees, and the one behind the last isn't.
             1 => {
                 let head = *self.random.pick(&["i = n;\n  while (i-- > 0)", "for (i = n; i-- > 0;)"]);
                 let end = *self.random.pick(&["0", "0", "n"]);
+                // Alone, so that nothing else keeps the loop from running.
+                let body = if self.chance(2) { body } else { String::new() };
                 match self.chance(4) {
                     true => (head, body),
                     false => (head, format!("W({array}[i]) = (R({array}[{end}]) + 1) & 63; {body}")),
