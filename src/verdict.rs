@@ -421,6 +421,7 @@ fn distributed(
         asserted: false,
         may_abort: false,
         cuda_exact: true,
+        free_calls: false,
         work: accesses.work.max(1),
         touches: accesses.touches,
     };
@@ -720,6 +721,15 @@ fn attempt_with(
         };
         ((Verdict::Parallel, Check::None), reason)
     };
+    if accesses.free_calls && (in_parts || check == Check::Logs) {
+        let why = match in_parts {
+            true => {
+                "it accumulates what functions of libm give, whose bits are free, and the sum is to be the same everywhere"
+            }
+            false => "the bits of its calls of libm are free, and only loops that are proven may show others",
+        };
+        return Err(Reason::new(Kind::UnknownCall, why));
+    }
     let scalars: BTreeMap<VarId, ScalarRole> = roles;
     let live_ins: Vec<VarId> =
         accesses.live_ins.iter().copied().filter(|v| !scalars.contains_key(v)).collect();
@@ -752,6 +762,7 @@ fn attempt_with(
         asserted: unit.wish(l).is_some(),
         may_abort: accesses.may_abort,
         cuda_exact: !accesses.calls_libm,
+        free_calls: accesses.free_calls,
         work: accesses.work.max(1),
         touches: accesses.touches,
     };

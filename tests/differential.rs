@@ -740,22 +740,39 @@ fn every_kernel_compiles_for_cuda() {
 /// runs, and with any number of threads. What they are compared with is the same program where nothing may run elsewhere.
 #[test]
 fn sums_in_free_order_are_the_same_everywhere() {
-    let (tally, started) = (Tally::default(), Instant::now());
-    let programs = programs_in("licence");
-    let mut failures = Vec::new();
-    for flags in [
+    let flags = [
         &["-O2", "-fparagon-reassoc"][..],
         &["-O3", "-ffast-math"],
         &["-O3", "-fassociative-math", "-fno-signed-zeros", "-fno-trapping-math"],
         &["-O3", "-march=native", "-fparagon-reassoc", "-ffp-contract=off"],
-    ] {
-        let folder = scratch(&format!("licence{}", flags.concat()));
-        for program in &programs {
+    ];
+    // A program that was linked so flushes denormal numbers, which only threads on its own memory can, too.
+    let everywhere = |flags: &[&str], s: &Setting| {
+        !flags.contains(&"-ffast-math") || s.race == "auto" || s.device == "off"
+    };
+    same_everywhere("sums in free order", "licence", &flags, everywhere);
+}
+
+/// The same of calls of libm whose bits the user gives free; in place, the only way in which they run.
+#[test]
+fn calls_with_free_bits_are_the_same_everywhere() {
+    let flags = [&["-O3", "-ffast-math"][..], &["-Ofast", "-fmath-errno", "-fno-finite-math-only"]];
+    let in_place = |_: &[&str], s: &Setting| s.device == "off" || s.memory == "shared" && s.log == "auto";
+    same_everywhere("calls with free bits", "free_calls", &flags, in_place);
+}
+
+/// Compares the programs of a folder with themselves, in the settings that are wanted and with any number of threads.
+fn same_everywhere(name: &str, programs: &str, flags: &[&[&str]], wants: impl Fn(&[&str], &Setting) -> bool) {
+    let (tally, started) = (Tally::default(), Instant::now());
+    let mut failures = Vec::new();
+    for flags in flags {
+        let folder = scratch(&format!("{programs}{}", flags.concat()));
+        for program in &programs_in(programs) {
             let built = Built { program, folder: folder.clone(), inputs: Vec::new() };
             let said = succeed(
                 plain(PARAGON_CC)
                     .args(["-std=gnu11", "-Wall", "-Wextra"])
-                    .args(flags)
+                    .args(*flags)
                     .args(["-fparagon-threshold=1", "-fparagon-checked-threads", "-o"])
                     .arg(built.paragon())
                     .arg(&program.source)
@@ -767,10 +784,7 @@ fn sums_in_free_order_are_the_same_everywhere() {
             let inputs: Vec<String> =
                 String::from_utf8(list.stdout).unwrap().lines().map(String::from).collect();
             let mut settings = all_settings();
-            if flags.contains(&"-ffast-math") {
-                // Such a program flushes denormal numbers, which only threads on its own memory can, too.
-                settings.retain(|s| s.race == "auto" || s.device == "off");
-            }
+            settings.retain(|s| wants(flags, s));
             failures.extend(in_parallel(&inputs, |input| {
                 let mut failures = compare(&built, input, &settings, &tally);
                 let wanted = run(&built.reference(), &program.size, input, "1", |_| ());
@@ -796,5 +810,5 @@ fn sums_in_free_order_are_the_same_everywhere() {
             }));
         }
     }
-    conclude("sums in free order", started, &tally.text(), failures);
+    conclude(name, started, &tally.text(), failures);
 }

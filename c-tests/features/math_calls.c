@@ -9,6 +9,7 @@
  * expect powers: runs on clean
  * expect scattered: runs on clean
  * expect levels: levels on clean
+ * expect mirrored: levels on clean
  * expect helper: runs on clean
  * expect nest: runs on clean
  * expect last: runs on clean
@@ -54,6 +55,13 @@ COMPUTE static void levels(double *a, const double *b, const int *left, int n)
 {
   for (int i = 0; i < n; i++) /* loop levels */
     a[i] = a[left[i]] * 0.25 + log(b[i]);
+}
+
+/* What is loaded for a call is what another iteration stores. */
+COMPUTE static void mirrored(double *a, const double *b, const int *index, int n)
+{
+  for (int i = 0; i < n; i++) /* loop mirrored */
+    a[index[i]] = cos(a[index[n - 1 - i]]) + b[i];
 }
 
 static double weight(double x)
@@ -153,6 +161,7 @@ int main(int argc, char **argv)
     SHOW(powers(a, b, c, count), "powers", a, sizeof *a);
     SHOW(scattered(a, b, index, count), "scattered", a, sizeof *a);
     SHOW(levels(a, b, left, count), "levels", a, sizeof *a);
+    SHOW(mirrored(a, b, index, count), "mirrored", a, sizeof *a);
     SHOW(helper(a, b, count), "helper", a, sizeof *a);
     SHOW(nest(a, b, count / 3, 3), "nest", a, sizeof *a);
     SHOW(*a = last(b, count), "last", a, sizeof *a);

@@ -33,6 +33,7 @@ enum {
   PG_LOOP_DYNAMIC = 4,     /* some access has no loop-invariant base: tracked allocations must be placed */
   PG_LOOP_REORDERED = 32,  /* not in the order of the program's loop: only where iterations are proven independent before they run */
   PG_LOOP_PART = 64,       /* one of the loops that a loop is distributed into */
+  PG_LOOP_FREE_CALLS = 256, /* calls give other bits in vectors than alone: only in place, and in portions of whole vectors */
   PG_LOOP_UPDATES = 16,    /* iterations meet in updates that commute, which are in one piece on devices only: never run in place */
   PG_LOOP_PRIVATIZED = 128, /* iterations are independent once threads have copies of some arrays: run in place or not at all */
   PG_LOOP_DOUBTED = 8      /* log everything, whatever is proven: a conflict then refutes the proof */

@@ -434,6 +434,15 @@ impl Engine {
             }
             return Err("it needs private arrays, which only threads in place have".into());
         }
+        // Levels are in pieces of any length.
+        if visit.info.has(PG_LOOP_FREE_CALLS) && !(in_place && plan.schedule.is_none() || plan.claimed) {
+            if !asked {
+                visit.history.paid(false, visit.the_loop);
+            }
+            return Err(
+                "the bits of its calls are those of vectors, which only threads in place compute".into()
+            );
+        }
         // Threads of ours take over how the caller treats denormal numbers; a GPU could not, and a race isn't worth it.
         if floating_point::is_flushing() && !(in_place && self.config.threads >= 2) {
             return Err("the floating-point environment is not the default one".into());
@@ -762,8 +771,10 @@ impl Engine {
             first = (trip / 64).clamp(1, trip);
             if parts::has_parts(info) {
                 first = (first as u64).next_multiple_of(parts::block(info, &entry.trip) as u64) as i64;
-                first = first.min(trip);
+            } else {
+                first = (first as u64).next_multiple_of(threads::vectors(info)) as i64;
             }
+            first = first.min(trip);
             let started = Instant::now();
             visit.fp.program(|| {
                 // SAFETY: iterations in source order, as the program would run them.

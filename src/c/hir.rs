@@ -653,6 +653,9 @@ pub struct TranslationUnit {
     pub cells: BTreeMap<LoopId, Vec<Cell>>,
     /// Functions and objects for which something else may stand in: declared as weak, an alias, or with a name for the linker.
     pub replaceable: BTreeSet<VarId>,
+    /// Those of them that are so only because they are declared with vector forms (`simd`), as the C library's headers declare
+    /// some of libm's functions under `-ffast-math`.
+    pub with_vector_forms: BTreeSet<VarId>,
     /// See [`super::pragma::bound_keywords`].
     pub bound_keywords: Vec<u32>,
     /// Identities of places and loops from these numbers on are free.

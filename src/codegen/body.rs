@@ -3,7 +3,9 @@
 //! the address slice needs of the same text, as C that stores nothing ([`MACROS_INSPECT`]).
 //!
 //! Conversions are explicit in the typed tree, so each expression prints by itself. Signed arithmetic goes through unsigned
-//! types. Side effects inside expressions become statements of their own, in order; where C's sequencing would need more
+//! types; but on the program's own memory, where nothing is computed that the program wouldn't, subscripts are in `int` where they
+//! are so in the program (`__PG_INDEX`): then the compiler knows as much of addresses as in the user's loop, and makes vectors of
+//! the same loops. Side effects inside expressions become statements of their own, in order; where C's sequencing would need more
 //! than that (side effects under a condition), the loop is left alone.
 
 use super::types::{self, Scalar, scalar};
@@ -34,6 +36,7 @@ pub const MACROS_DIRECT: &str = "\
 #define __PG_TO(t, type, x) ((type)(x))
 #define __PG_SQRT(t, f, x) __builtin_##f(x)
 #define __PG_CALL(f) __builtin_##f
+#define __PG_INDEX int
 #define __PG_POLL() 0
 ";
 
@@ -59,6 +62,7 @@ pub const MACROS_DEVICE: &str = "\
 #else
 #define __PG_CALL(f) __builtin_##f
 #endif
+#define __PG_INDEX unsigned int
 #define __PG_POLL() __pg_poll(&__pg_c)
 ";
 
@@ -111,6 +115,7 @@ pub const MACROS_END: &str = "\
 #undef __PG_TO
 #undef __PG_SQRT
 #undef __PG_CALL
+#undef __PG_INDEX
 #undef __PG_POLL
 ";
 
@@ -135,6 +140,8 @@ pub struct Printer<'a> {
     purpose: Purpose<'a>,
     /// A loop whose body stands in a further loop, and the head of that, brace included.
     strip: Option<(LoopId, &'a str)>,
+    /// Whether what is printed is part of a subscript.
+    in_subscript: bool,
 }
 
 /// What the text is for, as far as memory is concerned.
@@ -224,6 +231,7 @@ impl<'a> Printer<'a> {
             labels: BTreeMap::new(),
             purpose,
             strip: None,
+            in_subscript: false,
         }
     }
 
@@ -547,7 +555,10 @@ impl<'a> Printer<'a> {
                 self.binary(*op, &x, &y, a.ty, e.ty, fold(&self.unit.types, b))
             }
             ExprKind::PtrAdd { pointer, index, stride } => {
-                let (p, i) = self.operands(pointer, index, out)?;
+                let outer = std::mem::replace(&mut self.in_subscript, true);
+                let operands = self.operands(pointer, index, out);
+                self.in_subscript = outer;
+                let (p, i) = operands?;
                 Ok(format!("({p} + (__pg_u64)(__pg_i64)({i}) * {stride}u)"))
             }
             ExprKind::PtrDiff { left, right, stride } => {
@@ -642,8 +653,9 @@ impl<'a> Printer<'a> {
                     texts.push(self.value(argument, out)?);
                 }
                 if matches!(self.purpose, Purpose::Inspection(_)) && exact_function(&name).is_none() {
-                    // No address follows from it.
-                    return Ok(format!("(({})0)", kind.name()));
+                    // No address follows from it, but what its arguments load is shown.
+                    let shown: String = texts.iter().map(|text| format!("(void)({text}), ")).collect();
+                    return Ok(format!("({shown}({})0)", kind.name()));
                 }
                 if name == "sqrt" || name == "sqrtf" {
                     return Ok(format!("__PG_SQRT({}, {name}, {})", kind.suffix(), texts.join(", ")));
@@ -741,6 +753,11 @@ impl<'a> Printer<'a> {
             });
         };
         Ok(match op {
+            BinOp::Add | BinOp::Sub | BinOp::Mul
+                if self.in_subscript && k == IntKind::Int && matches!(self.purpose, Purpose::Iterations) =>
+            {
+                format!("((int)((__PG_INDEX)({x}) {sign} (__PG_INDEX)({y})))")
+            }
             BinOp::Add | BinOp::Sub | BinOp::Mul => {
                 format!("(({})(({u})({x}) {sign} ({u})({y})))", result.name(), u = types::unsigned(k))
             }

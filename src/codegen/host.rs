@@ -940,6 +940,9 @@ impl<'a> Emitter<'a> {
         } else if plan.cuda_exact {
             flags.push("PG_LOOP_CUDA_EXACT");
         }
+        if plan.free_calls {
+            flags.push("PG_LOOP_FREE_CALLS");
+        }
         if plan.bases.iter().any(|b| matches!(b, Base::Dynamic)) {
             flags.push("PG_LOOP_DYNAMIC");
         }

@@ -72,10 +72,11 @@ pub fn checked_threads(report: &LoopReport, plan: &LoopPlan, options: &CodegenOp
     if !plan.privatization.bases.is_empty() {
         return false;
     }
-    options.checked_threads
-        || options.doubt
-        || plan.asserted
-        || !in_place && plan.work >= CHECKED.saturating_mul(plan.touches)
+    options.doubt
+        || !plan.free_calls
+            && (options.checked_threads
+                || plan.asserted
+                || !in_place && plan.work >= CHECKED.saturating_mul(plan.touches))
 }
 
 /// Whether an inspection may pay: where the loop does more with what it loads than to find addresses. It is one more function

@@ -328,8 +328,8 @@ fn read(command: &[OsString], invocation: &mut Invocation) -> Result<(), String>
         return Err("-fno-paragon".into());
     }
     let owns = |name: &str| command.iter().any(|argument| argument == name);
-    invocation.analysis.reassociate = owns("-fparagon-reassoc");
-    invocation.analysis.device_math = owns("-fparagon-math=device");
+    // What options say about the order of sums and about calls of libm: more than the level does, in whatever order.
+    let (mut reassociate, mut free_calls) = (None, None);
     invocation.analysis.explains = invocation.own.wants_report();
     invocation.analysis.interposable = owns("-fPIC") || owns("-fpic");
     let mut optimised = false;
@@ -457,20 +457,16 @@ fn read(command: &[OsString], invocation: &mut Invocation) -> Result<(), String>
                 "-ffinite-math-only" => invocation.analysis.approximates = true,
                 "-ffast-math" => {
                     invocation.analysis.approximates = true;
-                    invocation.analysis.reassociate = true;
-                    invocation.analysis.device_math = true;
+                    (reassociate, free_calls) = (Some(true), Some(true));
                 }
                 "-fassociative-math" | "-funsafe-math-optimizations" => {
                     invocation.analysis.approximates = true;
-                    invocation.analysis.reassociate = true;
+                    reassociate = Some(true);
                 }
-                "-fno-fast-math" => {
-                    invocation.analysis.reassociate = owns("-fparagon-reassoc");
-                    invocation.analysis.device_math = owns("-fparagon-math=device");
+                "-fno-fast-math" | "-fno-unsafe-math-optimizations" => {
+                    (reassociate, free_calls) = (Some(false), Some(false));
                 }
-                "-fno-associative-math" | "-fno-unsafe-math-optimizations" => {
-                    invocation.analysis.reassociate = owns("-fparagon-reassoc");
-                }
+                "-fno-associative-math" => reassociate = Some(false),
                 "-fgnu89-inline" => invocation.dialect.gnu89_inline = true,
                 "-fno-gnu89-inline" => invocation.dialect.gnu89_inline = false,
                 "-fshort-enums" => invocation.dialect.short_enums = true,
@@ -491,8 +487,8 @@ fn read(command: &[OsString], invocation: &mut Invocation) -> Result<(), String>
     }
     invocation.arguments = words;
     // Of several levels the last one counts, so `-Ofast` grants its licences only here.
-    invocation.analysis.reassociate |= fast_level;
-    invocation.analysis.device_math |= fast_level;
+    invocation.analysis.reassociate = reassociate.unwrap_or(fast_level) || owns("-fparagon-reassoc");
+    invocation.analysis.device_math = free_calls.unwrap_or(fast_level) || owns("-fparagon-math=device");
     invocation.analysis.approximates |= fast_level;
     invocation.analysis.strict_c90 = strict_standard && invocation.dialect.gnu89_inline;
     invocation.analysis.strict_aliasing = strict_aliasing.unwrap_or(strict_level);
@@ -717,6 +713,27 @@ mod tests {
         assert!(!handled("-O2 -std=gnu89 -c a.c").analysis.strict_c90);
         assert!(!handled("-O2 -std=c99 -c a.c").analysis.strict_c90);
         assert!(!handled("-Ofast -O2 -c a.c").analysis.reassociate);
+        // Of a call's bits only all of -ffast-math says that they are free; who takes it back has them again.
+        let free = |flags: &str| {
+            let analysis = handled(&format!("{flags} -c a.c")).analysis;
+            (analysis.device_math, analysis.reassociate)
+        };
+        for flags in ["-Ofast", "-O2 -ffast-math", "-O2 -fno-fast-math -ffast-math", "-Ofast -fmath-errno"] {
+            assert_eq!(free(flags), (true, true), "{flags}");
+        }
+        for flags in ["-O2 -funsafe-math-optimizations", "-O2 -fassociative-math"] {
+            assert_eq!(free(flags), (false, true), "{flags}");
+        }
+        assert_eq!(free("-Ofast -fno-associative-math"), (true, false));
+        for flags in [
+            "-Ofast -fno-fast-math",
+            "-fno-fast-math -Ofast",
+            "-O2 -ffast-math -fno-unsafe-math-optimizations",
+            "-O2 -ffinite-math-only",
+            "-O2 -fno-math-errno -fno-signed-zeros -fno-trapping-math",
+        ] {
+            assert_eq!(free(flags), (false, false), "{flags}");
+        }
     }
 
     #[test]

@@ -95,6 +95,8 @@ pub struct Accesses<'a> {
     libm: Vec<LibmCall>,
     /// Whether there are any.
     pub calls_libm: bool,
+    /// Whether there are any whose bits the user has given free.
+    pub free_calls: bool,
     /// Results, as in [`LoopPlan`].
     pub bases: Vec<Base>,
     /// See [`LoopPlan`].
@@ -217,6 +219,7 @@ impl<'a> Accesses<'a> {
             private: private::find(unit, body)?,
             libm: Vec::new(),
             calls_libm: false,
+            free_calls: false,
             bases: Vec::new(),
             sites: Vec::new(),
             forms: Vec::new(),
@@ -276,6 +279,7 @@ impl<'a> Accesses<'a> {
         accesses.sites.iter_mut().for_each(|site| site.unconditional = true);
         accesses.statement(body)?;
         accesses.calls_libm = !accesses.libm.is_empty();
+        accesses.free_calls = accesses.calls_libm && options.approximates;
         let unrolled = heads.first().is_some_and(|head| may_be_unrolled(unit, head));
         accesses.check_libm(body, prelude, unrolled)?;
         match private::unwritten(unit, &accesses.private, body) {
@@ -1273,7 +1277,8 @@ impl<'a> Accesses<'a> {
                     return Err(reason);
                 }
                 let options = self.options;
-                let asked = libm::called(self.unit, options, callee).filter(|_| !options.approximates);
+                let asked = libm::called(self.unit, options, callee)
+                    .filter(|_| !options.approximates || options.device_math);
                 match exact_function(&name) {
                     Some(sets_errno) => self.may_abort |= sets_errno,
                     None if let Some(function) = asked => {
@@ -1297,7 +1302,7 @@ impl<'a> Accesses<'a> {
 
     /// Sees to it that all calls of libm are answered by the library, here and in the user's loop.
     fn check_libm(&self, body: &Stmt, prelude: &Prelude, unrolled: bool) -> Result<(), Refused> {
-        if self.libm.is_empty() {
+        if self.libm.is_empty() || self.free_calls {
             return Ok(());
         }
         let is_zero = |bound: &Bound| linear::as_constant(bound) == Some(0);

@@ -8,8 +8,15 @@
 //! an argument has to depend on memory that the iterations walk over, and the exponent of `pow` also if it isn't written as a
 //! constant ([`Walk::varies`]). And where a sine and a cosine may be those of one value, it may ask the library for both at
 //! once, in one of the two places (glibc 2.36 gave the same bits then for 20 million numbers of each type, but doesn't promise
-//! it; `pow(x, 2)` and `x * x` differed for one in 1,200). Where the user allows approximations, the compiler has more such choices, vectors of
-//! results among them: nothing is called elsewhere then.
+//! it; `pow(x, 2)` and `x * x` differed for one in 1,200).
+//!
+//! Where the user allows approximations, the compiler has more such choices. A part of `-ffast-math` gives it some of them, and
+//! nothing is called elsewhere then. All of `-ffast-math` gives the bits of such calls free, so that they need not be those of the
+//! user's loop. They still don't depend on how many threads there are, as far as that is up to us: where the C library's header
+//! declares vector forms (libmvec; some units in the last place apart from the function itself) the compiler uses them in our
+//! functions as in the user's loop, in whole vectors from the first iteration on, so all portions of iterations are made of whole
+//! vectors (`PG_LOOP_FREE_CALLS`). Such loops run in place or not at all: on copies every access is checked, which no compiler
+//! makes vectors of. Sums of such calls stay as they are, because what sums in parts are compiled for is one result everywhere.
 //!
 //! Functions that are exact on every device are not here (`access::exact_function`).
 
@@ -89,7 +96,11 @@ pub fn called(unit: &TranslationUnit, options: &AnalysisOptions, callee: &Callee
     let is_own = |name: &str| {
         unit.functions.iter().any(|f| unit.var(f.var).name == name)
             || unit.refused.iter().any(|f| f.name == name)
-            || unit.replaceable.iter().any(|v| unit.var(*v).name == name)
+            || unit.replaceable.iter().any(|v| {
+                let is_allowed =
+                    options.device_math && options.approximates && unit.with_vector_forms.contains(v);
+                unit.var(*v).name == name && !is_allowed
+            })
     };
     match callee {
         Callee::Builtin(name) => {
@@ -448,6 +459,7 @@ mod tests {
             runs(HEAD, body, &options)
         };
         assert_eq!(with(&|o| o.approximates = true, body), None);
+        assert_eq!(with(&|o| o.device_math = true, "out[i] = sin(p);"), None);
         assert_eq!(with(&|o| o.not_builtin.push(String::new()), body), None);
         assert_eq!(with(&|o| o.not_builtin.push("sin".into()), body), None);
         assert_eq!(with(&|o| o.not_builtin.push("cos".into()), body), Some(false));
@@ -455,6 +467,46 @@ mod tests {
         assert_eq!(with(&|o| o.strict_c90 = true, "out[i] = log2(a[i]);"), None);
         assert_eq!(with(&|o| o.strict_c90 = true, "out[i] = sinf(g[i]);"), Some(false));
         assert_eq!(with(&|o| o.contraction = true, "out[i] = pow(a[i], 2) + 1;"), None);
+    }
+
+    #[test]
+    fn all_of_fast_math_gives_the_bits_of_calls_free() {
+        let fast = AnalysisOptions {
+            approximates: true,
+            device_math: true,
+            reassociate: true,
+            ..AnalysisOptions::default()
+        };
+        let vectors = "__attribute__((__simd__(\"notinbranch\"))) extern double sin(double) __attribute__((__nothrow__));\n\
+                       double cos(double), pow(double, double);";
+        for body in [
+            "out[i] = sin(a[i]);",
+            "out[i] = sin(p) + sin(i * 0.5);",
+            "out[i] = pow(a[i], p);",
+            "if (a[i] == p) out[i] = sin(a[i]);",
+            "out[i] = sin(a[i]); if (b[i] > 0) out[i] = cos(a[i]);",
+        ] {
+            assert_eq!(runs(HEAD, body, &fast), Some(false), "{body}");
+            assert_eq!(runs(vectors, body, &fast), Some(false), "{body}");
+        }
+        for body in [
+            // A sum has the same bits everywhere.
+            "p += sin(a[i]);",
+            "out[i] = __builtin_lgamma(a[i]);",
+        ] {
+            assert_eq!(runs(HEAD, body, &fast), None, "{body}");
+        }
+        for head in [
+            "double sin(double) __attribute__((weak));",
+            "double sin(double) __attribute__((simd, weak));",
+            "double sin(double) __asm__(\"other\");",
+        ] {
+            assert_eq!(runs(head, "out[i] = sin(a[i]);", &fast), None, "{head}");
+        }
+        let part = AnalysisOptions { device_math: false, ..fast };
+        assert_eq!(runs(HEAD, "out[i] = sin(a[i]);", &part), None);
+        let exact = AnalysisOptions::default();
+        assert_eq!(runs(vectors, "out[i] = sin(a[i]);", &exact), None);
     }
 
     #[test]

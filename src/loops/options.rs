@@ -9,7 +9,7 @@ use std::path::PathBuf;
 pub struct AnalysisOptions {
     /// Floating-point reductions may run in another order (`-ffast-math`, `-fassociative-math`, `-fparagon-reassoc`).
     pub reassociate: bool,
-    /// Calls of libm may be answered by the device's library (`-ffast-math`, `-fparagon-math=device`).
+    /// The bits of calls of libm are free (all of `-ffast-math`, not a part of it; `-fparagon-math=device`).
     pub device_math: bool,
     /// Results may be approximations (`-ffast-math`, `-funsafe-math-optimizations`, `-ffinite-math-only` ...): then they depend
     /// on what the compiler makes of an expression where it stands.

@@ -459,6 +459,9 @@ pub struct LoopPlan {
     pub may_abort: bool,
     /// Whether CUDA gives the same bits (false: a call that only the host's libm answers exactly).
     pub cuda_exact: bool,
+    /// Whether the user has given the bits of calls in it free: they differ between a call and a vector of them, so it only runs in
+    /// place, in whole vectors.
+    pub free_calls: bool,
     /// Operations per iteration of the merged space, estimated: arithmetic plus memory accesses, inner loops of
     /// unknown length counted as 32.
     pub work: u64,

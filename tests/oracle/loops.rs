@@ -1,5 +1,5 @@
 //! Random loops for the oracle: affine, modulo, wrapping and indirect subscripts, walked pointers, bounds and bases in
-//! memory, conditions, reductions, calls and nests, over arrays that lie apart, overlap at every distance, or are the same.
+//! memory, conditions, reductions, extremes, private arrays, calls (of libm, too) and nests, over arrays that lie apart, overlap at every distance, or are the same.
 //!
 //! Each is one text for both compilations (`c-tests/oracle/shadow.h`). Whether it carries a dependence is not known here.
 
@@ -150,8 +150,9 @@ impl Generator<'_> {
     }
 
     fn value(&mut self) -> String {
-        match self.random.below(9) {
+        match self.random.below(10) {
             0 => "(unsigned)i".into(),
+            9 => format!("waved({})", self.load()),
             1..=4 => self.load(),
             5 | 6 => format!("({} + {})", self.load(), self.load()),
             7 => format!("({} * 5u ^ (unsigned)i)", self.load()),
@@ -161,6 +162,9 @@ impl Generator<'_> {
     }
 
     fn statement(&mut self, depth: usize) -> String {
+        if self.indirect && !self.nested && self.chance(8) {
+            return self.argument();
+        }
         match self.random.below(12) {
             0..=4 => {
                 let (array, at, value) = (self.array(), self.subscript(), self.value());
@@ -178,8 +182,24 @@ impl Generator<'_> {
                 let value = if self.chance(2) { format!("R({array}[{at}])") } else { value };
                 format!("put_{}({array}, {at}, {value});", self.suffix(array))
             }
+            7 if self.chance(3) => {
+                let (first, second, third) = (self.load(), self.load(), self.load());
+                let (array, at, value) = (self.array(), self.subscript(), self.value());
+                format!(
+                    "{{ unsigned own[4] = {{{first}}}; own[1] = {second}; own[{third} & 3] ^= {value}; W({array}[{at}]) = (own[0] + own[i & 3]) & 63; }}"
+                )
+            }
             7 => format!("sum += {};", self.value()),
-            8 => format!("t = {}; if (most < t) most = t;", self.load()),
+            8 => match self.chance(2) {
+                true => format!("t = {}; if (most < t) most = t;", self.load()),
+                false => {
+                    let relation = *self.random.pick(&["<", "<="]);
+                    format!(
+                        "t = {}; if (greatest {relation} t) {{ greatest = t; where = (unsigned)i; }}",
+                        self.load()
+                    )
+                }
+            },
             9 => {
                 let (array, at) = (self.array(), self.subscript());
                 format!("t = {} & 63; W({array}[{at}]) = t;", self.load())
@@ -188,6 +208,13 @@ impl Generator<'_> {
             _ if self.chance(3) => self.jumps(depth + 1),
             _ => format!("if ({} & 1) {{ {} }}", self.load(), self.statement(depth + 1)),
         }
+    }
+
+    /// A store of what a function of libm gives for what another iteration stores.
+    fn argument(&mut self) -> String {
+        let (array, distance) = (self.array(), *self.random.pick(&[0, 1, 31]));
+        let (store, load) = if self.chance(2) { (0, distance) } else { (distance, 0) };
+        format!("W({array}[R(ix[i + {store}]) & 2047]) = waved(R({array}[R(ix[i + {load}]) & 2047])) & 63;")
     }
 
     /// Statements with a `switch` or a `goto` among them.
@@ -250,9 +277,17 @@ impl Generator<'_> {
         format!("{first} {between} {leave} {after}")
     }
 
-    /// Two accesses with different strides that have an element in common at one end of the loop only, or none.
+    /// Two accesses with different strides that have an element in common at one end of the loop only, or none; or one in the
+    /// first iteration and, perhaps, one more in two others.
     fn single_meeting(&mut self, trips: i64) -> String {
         let (array, first) = (self.array(), self.random.below(50) as i64);
+        if (3..=64).contains(&trips) && self.chance(2) {
+            let stride = trips / 2 + 1 + self.random.below((trips / 2) as usize + 1) as i64;
+            return match self.chance(3) {
+                true => format!("W({array}[i + {first}]) = (R({array}[{stride} * i + {first}]) + 1) & 63;"),
+                false => format!("W({array}[{stride} * i + {first}]) = (R({array}[i + {first}]) + 1) & 63;"),
+            };
+        }
         let second = first + trips - 1 + self.random.below(3) as i64 - 1;
         match self.chance(2) {
             true => format!("W({array}[i + {first}]) = (R({array}[2 * i + {second}]) + 1) & 63;"),
@@ -260,17 +295,35 @@ impl Generator<'_> {
         }
     }
 
+    /// A store that hits the word which the loop's bound is read from in one iteration, or comes near it. The word is put where
+    /// an array has its elements.
+    fn at_the_bound(&mut self, trips: i64) -> String {
+        let suits = |a: &&Array| !self.strict || matches!(a.ty, "unsigned" | "unsigned char");
+        let Some(to) = self.arrays.iter().take(3).find(suits) else { return String::new() };
+        let width = TYPES.iter().find(|(ty, _)| *ty == to.ty).map_or(1, |(_, width)| *width);
+        let (name, arena, offset) = (to.name, to.arena, to.offset);
+        let (first, iteration) = (self.random.below(9), self.random.below(trips.max(1) as usize + 2));
+        let bound = self.arrays.iter_mut().find(|a| a.name == "bound").expect("every loop has it");
+        (bound.arena, bound.offset) = (arena, (offset + width * (first + iteration)) / 4 * 4);
+        format!("W({name}[i + {first}]) = {} & 63; ", self.load())
+    }
+
     /// A loop that counts without being a plain for statement.
     fn other_head(&mut self, trips: i64, body: String) -> (String, String, &'static str) {
         let array = self.array();
-        let (head, body) = match self.random.below(6) {
+        let (head, body) = match *self.random.pick(&[0, 1, 1, 1, 2, 3, 4, 5]) {
             0 => ("i = 0;\n  while (i < n)", format!("{body}i++;")),
             // The test moves i, so that the first element is among those that the body sees, and the one behind the last isn't.
-            1 if self.chance(2) => {
-                let end = *self.random.pick(&["0", "n"]);
-                ("i = n;\n  while (i-- > 0)", format!("W({array}[i]) = (R({array}[{end}]) + 1) & 63; {body}"))
+            1 => {
+                let head = *self.random.pick(&["i = n;\n  while (i-- > 0)", "for (i = n; i-- > 0;)"]);
+                let end = *self.random.pick(&["0", "0", "n"]);
+                // Alone, so that nothing else keeps the loop from running.
+                let body = if self.chance(2) { body } else { String::new() };
+                match self.chance(4) {
+                    true => (head, body),
+                    false => (head, format!("W({array}[i]) = (R({array}[{end}]) + 1) & 63; {body}")),
+                }
             }
-            1 => ("i = n;\n  while (i-- > 0)", body),
             2 => ("i = 0;\n  for (; i < n; i++)", body),
             3 if trips > 0 => ("i = 0;\n  do", format!("{body}}} while (++i < n); {{")),
             4 if trips > 0 => ("i = 0;\n  do", format!("{body}i++; }} while (i != n); {{")),
@@ -354,6 +407,9 @@ impl Generator<'_> {
             4 if trips >= 0 => "for (i = 0; i != n; i++)".to_string(),
             5 | 6 => {
                 form = "bound in memory";
+                if self.chance(2) {
+                    body.push_str(&self.at_the_bound(trips));
+                }
                 "for (i = 0; i < (C(bound[0]) & 1023); i++)".to_string()
             }
             _ => "for (i = 0; i < n; i++)".to_string(),
@@ -530,6 +586,7 @@ impl Generator<'_> {
 pub fn program(random: &mut Random, count: usize, strict: bool) -> Program {
     let mut loops_h = String::from(
         "/* Made by tests/oracle/loops.rs. */\nstatic unsigned twisted(unsigned x)\n{\n  x ^= x >> 3;\n  return x * 2654435761u;\n}\n\
+         static unsigned waved(unsigned x)\n{\n  return (unsigned)(sin((double)x) * 30.0 + 31.0);\n}\n\
          static unsigned chosen(unsigned x, unsigned y)\n{\n  unsigned least = x;\n  if (y < least)\n    least = y;\n  if (least > 9) {\n    \
          if (x == y)\n      return 1;\n    return least & 31;\n  }\n  return twisted(x);\n}\n",
     );
@@ -542,7 +599,7 @@ pub fn program(random: &mut Random, count: usize, strict: bool) -> Program {
         );
     }
     let mut main_c = String::from(
-        "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include \"shadow.h\"\n\
+        "#include <math.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include \"shadow.h\"\n\
          static unsigned state;\n\
          static unsigned random_number(void)\n{\n  state ^= state << 13, state ^= state >> 17, state ^= state << 5;\n  return state;\n}\n\
          static void fill(void)\n{\n  state = 12345;\n  for (int w = 0; w < ARENAS; w++)\n    for (int t = 0; t < ARENA_BYTES; t++)\n      arena[w][t] = random_number() & 63;\n}\n\
@@ -577,7 +634,7 @@ pub fn program(random: &mut Random, count: usize, strict: bool) -> Program {
         );
         let _ = writeln!(
             loops_h,
-            "  {i} i;\n  int j, count = 3;\n  unsigned sum = 0, most = 0, t, last = 7, older = 9;"
+            "  {i} i;\n  int j, count = 3;\n  unsigned sum = 0, most = 0, greatest = 0, where = 0, t, last = 7, older = 9;"
         );
         let line = |text: &str| 1 + text.lines().count() as u64;
         let (declarations, keyword) = head.rsplit_once('\n').unwrap_or(("", head.as_str()));
@@ -588,7 +645,7 @@ pub fn program(random: &mut Random, count: usize, strict: bool) -> Program {
         let first = line(&loops_h);
         let _ = writeln!(
             loops_h,
-            "  {} {{\n    OUTER {body}\n  }}\n  return sum + most + (unsigned)count + 3u * last + older;\n}}",
+            "  {} {{\n    OUTER {body}\n  }}\n  return sum + most + greatest + 5u * where + (unsigned)count + 3u * last + older;\n}}",
             keyword.trim()
         );
         let inner_line = nested.then(|| {

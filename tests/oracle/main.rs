@@ -140,7 +140,7 @@ fn judge(seed: u64, folder: &Path) -> (Vec<String>, BTreeMap<&'static str, Count
     write("main.c", &program.main_c);
     write(
         "plain.c",
-        "#include <stdlib.h>\n#include \"shadow.h\"\nunsigned char *arena[ARENAS];\nvoid make_arenas(void)\n{\n  \
+        "#include <math.h>\n#include <stdlib.h>\n#include \"shadow.h\"\nunsigned char *arena[ARENAS];\nvoid make_arenas(void)\n{\n  \
          arena[0] = malloc(ARENA_BYTES), arena[1] = malloc(ARENA_BYTES), arena[2] = malloc(ARENA_BYTES);\n}\n\
          #define NAME(k) plain_##k\n#include \"loops.h\"\n",
     );
@@ -160,7 +160,7 @@ fn judge(seed: u64, folder: &Path) -> (Vec<String>, BTreeMap<&'static str, Count
         run(Command::new("gcc").args(common).args(["-O1", "-DSHADOW", "main.c"]), "the shadow")?;
         let forced = ["-O2", "-fparagon-threshold=1", "-fparagon-checked-threads", "plain.c"];
         run(Command::new(PARAGON_CC).args(common).args(forced), "the loops")?;
-        run(Command::new("gcc").args(["main.o", "plain.o", "-o", "program"]), "linking")?;
+        run(Command::new("gcc").args(["main.o", "plain.o", "-o", "program", "-lm"]), "linking")?;
         run(
             Command::new("timeout")
                 .args(["60", "./program"])

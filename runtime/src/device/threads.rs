@@ -9,7 +9,7 @@
 
 use super::pool::Pool;
 use super::{Device, DeviceError, DevicePtr, Launch, LogMethod, Outcome};
-use crate::abi::{self, Entry, Info, RawLaunch, Value};
+use crate::abi::{self, Entry, Info, PG_LOOP_FREE_CALLS, RawLaunch, Value};
 use crate::errno;
 use crate::floating_point::{self, Flushing};
 use crate::memory::private_copies::PrivateCopies;
@@ -67,6 +67,13 @@ impl ThreadsDevice {
 /// Iterations in a portion of work: enough portions to balance, large enough to be worth taking.
 fn portion(n: u64, threads: usize) -> u64 {
     (n / (threads as u64 * 8)).clamp(1, 1 << 20)
+}
+
+/// What the length of portions of iterations has to be a multiple of: where a call gives other bits in a vector than alone,
+/// vectors have to begin at the same iterations however many threads there are. No vector of today's machines is longer. Loops
+/// inside others run as a whole in any case.
+pub fn vectors(info: &Info) -> u64 {
+    if info.has(PG_LOOP_FREE_CALLS) && info.n_dims == 1 { 64 } else { 1 }
 }
 
 impl Device for ThreadsDevice {
@@ -329,7 +336,7 @@ pub unsafe fn run_in_place(
     let at_once = |count: u64, iterations: Runs<'_>| {
         let step = match in_parts {
             true => parts::block(info, &entry.trip) as u64,
-            false => portion(count, threads),
+            false => portion(count, threads).next_multiple_of(vectors(info)),
         };
         let next = AtomicU64::new(0);
         let thread = AtomicUsize::new(0);

@@ -202,6 +202,11 @@ pub(super) fn forbidding(attributes: &[&Attribute]) -> Option<String> {
 
 /// Whether another object or function may stand in for what has such an attribute.
 pub(super) fn replaceable(attributes: &[&Attribute]) -> bool {
-    let names = ["weak", "alias", "weakref", "ifunc", "asm_label", "selectany", "copy", "simd"];
+    let names = ["weak", "alias", "weakref", "ifunc", "asm_label", "selectany", "copy"];
     attributes.iter().any(|a| names.contains(&a.name.as_str()))
+}
+
+/// Whether a function with such an attribute also exists in a form that computes vectors of results, under another name.
+pub(super) fn has_vector_form(attributes: &[&Attribute]) -> bool {
+    attributes.iter().any(|a| a.name == "simd")
 }

@@ -6,7 +6,7 @@ use tree_sitter::Node;
 
 use super::super::hir::*;
 use super::super::view::Attribute;
-use super::attributes::{forbidding, replaceable};
+use super::attributes::{forbidding, has_vector_form, replaceable};
 use super::declarators::{Base, Declared, PLAIN, Parameter, Parameters, Specifiers};
 use super::names::{Entity, Scope};
 use super::source::{field, named, parts};
@@ -126,6 +126,7 @@ impl<'a> Lowering<'a> {
         if matches!(self.types().kind(ty.ty), TypeKind::Function { .. }) {
             let linked = Linked {
                 replaceable: replaceable(&all),
+                has_vector_form: has_vector_form(&all),
                 fixed: forbidding(&all).is_some(),
                 internal: specifiers.is_static,
                 ..Linked::default()
@@ -204,6 +205,7 @@ impl<'a> Lowering<'a> {
         let was_implicit = known.implicit;
         known.defined |= linked.defined;
         known.replaceable |= linked.replaceable;
+        known.has_vector_form |= linked.has_vector_form;
         known.fixed |= linked.fixed;
         known.internal |= linked.internal;
         known.implicit &= linked.implicit;
@@ -256,6 +258,7 @@ impl<'a> Lowering<'a> {
             // `extern inline` in gcc's older sense leaves the definition to somebody else.
             defined: !(only_inline && specifiers.is_inline && specifiers.is_extern),
             replaceable: replaceable(&all),
+            has_vector_form: has_vector_form(&all),
             fixed: forbidding(&all).is_some(),
             internal: specifiers.is_static,
             ..Linked::default()

@@ -92,6 +92,8 @@ struct Linked {
     defined: bool,
     /// Weak, an alias, or under another name for the assembler.
     replaceable: bool,
+    /// Also there as a function that computes vectors of results.
+    has_vector_form: bool,
     /// Some declaration of it has an attribute that changes how its code is generated.
     fixed: bool,
     /// Not visible outside.
@@ -387,6 +389,13 @@ impl<'a> Lowering<'a> {
         for (id, linked) in &mut self.linked {
             if let Some(variable) = self.unit.variables.get_mut(id.0 as usize) {
                 linked.replaceable |= renamed.contains(&variable.name);
+                if linked.has_vector_form {
+                    if !linked.replaceable && !linked.defined {
+                        self.unit.with_vector_forms.insert(*id);
+                    }
+                    // What a caller gets is not what the function of this name would give.
+                    linked.replaceable = true;
+                }
                 variable.is_extern = linked.replaceable || !linked.defined;
             }
             if linked.replaceable {
