@@ -508,13 +508,17 @@ impl Generator<'_> {
         let to = if self.chance(8) { room } else { self.random.pick(&others) };
         let (at, behind) = (2 + self.random.pick(&DISTANCES), *self.random.pick(&DISTANCES));
         let lo = self.random.below(3);
-        let value = match self.random.below(5) {
-            0 => format!("(R({room}[j + {}]) + {})", at - 1, self.value()),
-            1 => format!("(R({room}[j + {}]) + {})", at - 2, self.value()),
-            2 if self.chance(3) => {
-                format!("(R({room}[j + {}]) + {})", at + self.random.below(2), self.value())
-            }
-            _ => self.value(),
+        // Whatever else is loaded may be part of the room.
+        let from = *self.random.pick(&others);
+        let other = match self.chance(6) {
+            true => self.value(),
+            false => format!("(R({from}[i * 40 + j]) * 5u ^ (unsigned)i)"),
+        };
+        let value = match self.random.below(6) {
+            0 => format!("(R({room}[j + {}]) + {other})", at - 1),
+            1 => format!("(R({room}[j + {}]) + {other})", at - 2),
+            2 if self.chance(3) => format!("(R({room}[j + {}]) + {other})", at + self.random.below(2)),
+            _ => other,
         };
         let one = self.chance(5);
         let place = if one { format!("{room}[{at}]") } else { format!("{room}[j + {at}]") };
