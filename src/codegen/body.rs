@@ -177,6 +177,16 @@ fn note_taken(v: VarId, taking: Taking) -> String {
     }
 }
 
+/// In an inspection, what stands for text that nothing follows from: what is loaded in it is shown all the same.
+fn seen(text: &str) -> String {
+    format!("(void)({text});\n")
+}
+
+/// The same where a value is asked for.
+fn unknown(kind: Scalar, text: &str) -> String {
+    format!("((void)({text}), ({})0)", kind.name())
+}
+
 /// Prints the body of the innermost merged dimension.
 pub fn print(unit: &TranslationUnit, plan: &LoopPlan, body: &Stmt, purpose: Purpose) -> Printed<Body> {
     printed(Printer::new(unit, plan, purpose), plan, body)
@@ -302,6 +312,11 @@ impl<'a> Printer<'a> {
         let mut stores = String::new();
         for (at, value) in list {
             let text = self.value(value, &mut stores)?;
+            if matches!(self.purpose, Purpose::Inspection(_)) {
+                out.push_str(&std::mem::take(&mut stores));
+                out.push_str(&seen(&text));
+                continue;
+            }
             let kind = self.scalar(value.ty)?;
             let memory = self.own_memory(v);
             stores.push_str(&format!("__PG_OWN_ST({}, {memory}, {at}u, {text});\n", kind.suffix()));
@@ -341,9 +356,9 @@ impl<'a> Printer<'a> {
             return Ok(format!("__pg_get_{}({address})", kind.suffix()));
         }
         if let Some(v) = self.own(place) {
-            // No inspection needs what is there.
             return Ok(match self.purpose {
-                Purpose::Inspection(_) => format!("(({})0)", kind.name()),
+                // No inspection needs what is there.
+                Purpose::Inspection(_) => unknown(kind, address),
                 _ => format!("__PG_OWN_LD({}, {}, {address})", kind.suffix(), self.own_memory(v)),
             });
         }
@@ -356,7 +371,7 @@ impl<'a> Printer<'a> {
             return Ok(match (feeds, meets) {
                 (true, _) => format!("__PG_LOOK({}, {touch})", kind.suffix()),
                 (false, true) => format!("__PG_PASS({}, {touch})", kind.name()),
-                (false, false) => format!("(({})0)", kind.name()),
+                (false, false) => unknown(kind, address),
             });
         }
         Ok(match self.plan.bases[site.base.0 as usize] {
@@ -388,10 +403,11 @@ impl<'a> Printer<'a> {
     fn store_at(&self, place: &Place, address: &str, value: &str, out: &mut String) -> Printed<()> {
         let kind = self.scalar(place.ty)?;
         if let Some(v) = self.own(place) {
-            if !matches!(self.purpose, Purpose::Inspection(_)) {
-                let memory = self.own_memory(v);
-                out.push_str(&format!("__PG_OWN_ST({}, {memory}, {address}, {value});\n", kind.suffix()));
-            }
+            let memory = self.own_memory(v);
+            out.push_str(&match self.purpose {
+                Purpose::Inspection(_) => seen(address),
+                _ => format!("__PG_OWN_ST({}, {memory}, {address}, {value});\n", kind.suffix()),
+            });
             return Ok(());
         }
         let id = self.plan.site_of.get(&place.id).and_then(|s| s.1).ok_or("a store that was not analysed")?;
@@ -401,6 +417,8 @@ impl<'a> Printer<'a> {
             if meets || slice.changing.contains(&id) {
                 let how = Self::how(site, false, meets);
                 out.push_str(&format!("__PG_TOUCH({}, {how}, {address})\n", site.base.0));
+            } else {
+                out.push_str(&seen(address));
             }
             return Ok(());
         }
@@ -432,8 +450,7 @@ impl<'a> Printer<'a> {
         let id = store.ok_or("an update that was not analysed")?;
         let site = &self.plan.sites[id.0 as usize];
         if let Purpose::Inspection(slice) = self.purpose {
-            // What it is combined with may be loaded from memory that others touch.
-            out.push_str(&format!("(void)({operand});\n"));
+            out.push_str(&seen(&operand));
             if slice.meeting.contains(&id) || slice.changing.contains(&id) {
                 let how = Self::how(site, false, slice.meeting.contains(&id));
                 let kind = format!("PG_UPDATE_KIND({}, {})", types::operation(parts.op), site.width);
@@ -441,6 +458,8 @@ impl<'a> Printer<'a> {
                     "__PG_TOUCH({}, {how} | PG_TOUCH_UPDATE | {kind} << PG_TOUCH_KIND, {address})\n",
                     site.base.0
                 ));
+            } else {
+                out.push_str(&seen(&address));
             }
             return Ok(());
         }
@@ -653,9 +672,8 @@ impl<'a> Printer<'a> {
                     texts.push(self.value(argument, out)?);
                 }
                 if matches!(self.purpose, Purpose::Inspection(_)) && exact_function(&name).is_none() {
-                    // No address follows from it, but what its arguments load is shown.
-                    let shown: String = texts.iter().map(|text| format!("(void)({text}), ")).collect();
-                    return Ok(format!("({shown}({})0)", kind.name()));
+                    // No address follows from it.
+                    return Ok(unknown(kind, &texts.join(", ")));
                 }
                 if name == "sqrt" || name == "sqrtf" {
                     return Ok(format!("__PG_SQRT({}, {name}, {})", kind.suffix(), texts.join(", ")));
