@@ -3,7 +3,8 @@
 #
 # For each mutation below, one kind of dependence, one condition or one obligation is taken out of a copy of the sources, and
 # the oracle (tests/oracle) is run on them: it must fail. The unchanged sources must pass. Prints one line per mutation and
-# closes with "N passed, N failed". LOOPS says how many loops each gets. It takes minutes, because each mutation is a build.
+# closes with "N passed, N failed". LOOPS says how many loops each gets, ONLY (a regular expression) which mutations are tried.
+# It takes minutes, because each mutation is a build.
 set -u -o pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
@@ -44,7 +45,7 @@ export CARGO_TARGET_DIR=$root/target/mutations
 passed=0 failed=0
 while read -r line; do
   name=${line%%|*} line=${line#*|} file=${line%%|*} expression=${line#*|}
-  [ -n "$name" ] || continue
+  [ -n "$name" ] && [[ $name =~ ${ONLY:-.} ]] || continue
   sed -i "$expression" "$file"
   if [ -n "$expression" ] && cmp -s "$root/$file" "$file"; then
     echo "FAILED  $name: the mutation no longer applies to $file"
