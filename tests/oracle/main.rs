@@ -2,8 +2,8 @@
 //! other, and by the compiler and the runtime, which must never have carried out as parallel what does; and which should
 //! carry out nearly all of the others.
 //!
-//! `PARAGON_ORACLE=N` says how many loops there are (2,000), `PARAGON_SEED` where the seeds begin. A program that shows a
-//! wrong verdict is kept, and its folder printed. Unlike `tests/random`, which compares results and doubts proofs by our own
+//! `PARAGON_ORACLE=N` says how many loops there are (2,000), `PARAGON_SECONDS` after what time no more of them are begun,
+//! `PARAGON_SEED` where the seeds begin. A program that shows a wrong verdict is kept, and its folder printed. Unlike `tests/random`, which compares results and doubts proofs by our own
 //! logs, nothing of ours is believed here but the records of where each loop ran.
 
 mod loops;
@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 const PARAGON_CC: &str = env!("CARGO_BIN_EXE_paragon-cc");
 /// Loops in one program.
@@ -287,6 +288,7 @@ fn judge(seed: u64, folder: &Path) -> (Vec<String>, BTreeMap<&'static str, Count
 fn verdicts_agree_with_the_oracle() {
     let programs = number("PARAGON_ORACLE", 2000).div_ceil(LOOPS);
     let first = number("PARAGON_SEED", 1);
+    let (started, most) = (Instant::now(), Duration::from_secs(number("PARAGON_SECONDS", u64::MAX)));
     let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join("oracle");
     let next = AtomicU64::new(0);
     let found: Mutex<(Vec<String>, BTreeMap<&'static str, Counts>)> = Mutex::default();
@@ -295,7 +297,7 @@ fn verdicts_agree_with_the_oracle() {
             scope.spawn(|| {
                 loop {
                     let n = next.fetch_add(1, Ordering::Relaxed);
-                    if n >= programs {
+                    if n >= programs || started.elapsed() > most {
                         return;
                     }
                     let folder: PathBuf = kept.join((first + n).to_string());
