@@ -3,7 +3,7 @@
 //! carry out nearly all of the others.
 //!
 //! `PARAGON_ORACLE=N` says how many loops there are (2,000), `PARAGON_SECONDS` after what time no more of them are begun,
-//! `PARAGON_SEED` where the seeds begin. A program that shows a wrong verdict is kept, and its folder printed. Unlike `tests/random`, which compares results and doubts proofs by our own
+//! `PARAGON_SEED` where the seeds begin; `PARAGON_MISSED=1` shows the independent loops that stayed as they are. A program that shows a wrong verdict is kept, and its folder printed. Unlike `tests/random`, which compares results and doubts proofs by our own
 //! logs, nothing of ours is believed here but the records of where each loop ran.
 
 mod loops;
@@ -20,6 +20,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 const PARAGON_CC: &str = env!("CARGO_BIN_EXE_paragon-cc");
+/// A dependence within so many iterations is taken for certain, however many there are (`analysis::dependence`).
+const SHORT: u64 = 16;
 /// Loops in one program.
 const LOOPS: u64 = 25;
 
@@ -40,6 +42,10 @@ struct Counts {
     parallel: u64,
     /// Ran in parallel without logs.
     proven: u64,
+    /// The independent ones that are long enough that the analysis doesn't take what meets within a few iterations for certain, and
+    /// those of them that ran in parallel.
+    worth: u64,
+    worth_parallel: u64,
     /// Of the dependent ones: joined by anti dependences alone, and those of them that ran in parallel.
     anti: u64,
     snapshot: u64,
@@ -59,6 +65,8 @@ impl Counts {
         self.independent += other.independent;
         self.parallel += other.parallel;
         self.proven += other.proven;
+        self.worth += other.worth;
+        self.worth_parallel += other.worth_parallel;
         self.anti += other.anti;
         self.snapshot += other.snapshot;
         self.interchanged += other.interchanged;
@@ -259,7 +267,25 @@ fn judge(seed: u64, folder: &Path) -> (Vec<String>, BTreeMap<&'static str, Count
         // Where the loop inside is all there is, and is never entered, there is nothing to run.
         let is_empty = the_loop.is_perfect && truth.merged_iterations == 0;
         let long = truth.outer_iterations > 1 && !is_empty;
-        let independent = long && !truth.meet && !the_loop.carries;
+        // Only threads on the program's own memory have private copies.
+        let has_room = the_loop.form != "rooms" || memory == "shared";
+        let independent = long && !truth.meet && !the_loop.carries && has_room;
+        let worth = independent && truth.outer_iterations > SHORT;
+        if worth && !is_parallel && number("PARAGON_MISSED", 0) != 0 {
+            let text = program.loops_h.lines().skip(the_loop.line as usize - 1).take(4);
+            let text: Vec<&str> = text.map(str::trim).collect();
+            let why = records
+                .get(&the_loop.line)
+                .and_then(|all| all.last())
+                .map(|record| record["why"].to_string());
+            eprintln!(
+                "{}: {:?}: {}: {}",
+                the_loop.form,
+                why.unwrap_or_default(),
+                folder.display(),
+                text.join(" ")
+            );
+        }
         let is_anti = long && truth.outer_conflict && !truth.outer_flow && !the_loop.carries;
         if independent && !is_parallel && std::env::var_os("PARAGON_MISSED").is_some() {
             eprintln!("missed: {} {}", folder.display(), the_loop.line);
@@ -271,6 +297,8 @@ fn judge(seed: u64, folder: &Path) -> (Vec<String>, BTreeMap<&'static str, Count
             independent: independent.into(),
             parallel: (independent && is_parallel).into(),
             proven: (independent && is_parallel && is_proven).into(),
+            worth: worth.into(),
+            worth_parallel: (worth && is_parallel).into(),
             anti: is_anti.into(),
             snapshot: (is_anti && is_parallel).into(),
             interchanged: interchanged.into(),
@@ -321,12 +349,12 @@ fn verdicts_agree_with_the_oracle() {
     counts.values().for_each(|form| all.add(*form));
     eprintln!(
         "| loops | number | of several iterations | dependent | anti dependences only | in parallel \
-         | independent | in parallel | without logs | interchanged | distributed | privatized |"
+         | independent | in parallel | without logs | of more than 16 iterations | in parallel | interchanged | distributed | privatized |"
     );
-    eprintln!("|---|---|---|---|---|---|---|---|---|---|---|---|");
+    eprintln!("|---|---|---|---|---|---|---|---|---|---|---|---|---|---|");
     for (form, c) in counts.iter().chain([(&"all", &all)]) {
         eprintln!(
-            "| {form} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
+            "| {form} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
             c.loops,
             c.long,
             c.dependent,
@@ -335,6 +363,8 @@ fn verdicts_agree_with_the_oracle() {
             c.independent,
             c.parallel,
             c.proven,
+            c.worth,
+            c.worth_parallel,
             c.interchanged,
             c.distributed,
             c.privatized
