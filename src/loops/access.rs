@@ -84,6 +84,8 @@ pub struct Accesses<'a> {
     /// How far this iteration has moved secondary induction variables at the current point of the walk, where it has; `None`:
     /// not known.
     moved: BTreeMap<VarId, Option<Linear>>,
+    /// Those that are moved by arithmetic of another type, so that they may wrap around though they are signed.
+    converted: BTreeSet<VarId>,
     /// Those that the expression being walked moves, and how often: where in it, C doesn't say.
     moving: BTreeMap<VarId, usize>,
     /// What inner loops move: see [`movement::Movements`].
@@ -234,6 +236,7 @@ impl<'a> Accesses<'a> {
             touches: 0,
             has_continue,
             moved: BTreeMap::new(),
+            converted: BTreeSet::new(),
             moving: BTreeMap::new(),
             moved_inside: BTreeMap::new(),
             secondary: BTreeMap::new(),
@@ -774,7 +777,8 @@ impl<'a> Accesses<'a> {
             }
         };
         let form = form.plus(&at_entry)?;
-        if kind.size() < 4 { self.assume(&form, kind).map(|()| form) } else { self.fits(form, kind) }
+        let may_wrap = kind.size() < 4 || self.converted.contains(&v);
+        if may_wrap { self.assume(&form, kind).map(|()| form) } else { self.fits(form, kind) }
     }
 
     /// What the test in front of the first iteration has added to a variable.

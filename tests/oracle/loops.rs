@@ -217,7 +217,9 @@ impl Generator<'_> {
     fn argument(&mut self) -> String {
         let (array, distance) = (self.array(), *self.random.pick(&[0, 1, 31]));
         let (store, load) = if self.chance(2) { (0, distance) } else { (distance, 0) };
-        format!("W({array}[R(ix[i + {store}]) & 2047]) = waved(R({array}[R(ix[i + {load}]) & 2047])) & 63;")
+        format!(
+            "W({array}[R(ix[i + {store}]) & 2047]) = (unsigned)(sin((double)R({array}[R(ix[i + {load}]) & 2047])) * 30.0 + 31.0) & 63;"
+        )
     }
 
     /// Statements with a `switch` or a `goto` among them.
@@ -244,7 +246,7 @@ impl Generator<'_> {
         let (at, by) = (*self.random.pick(&DISTANCES), 1 + self.random.below(2));
         let use_it = format!("W({to}[count + {at}]) = (R({from}[count]) + 1) & 63;");
         match self.random.below(8) {
-            0 => format!("count += {by}; {use_it}"),
+            0 => format!("count += {by}{}; {use_it}", if self.chance(2) { "" } else { "u" }),
             1 => format!("{use_it} count++; W({to}[count++]) = 5;"),
             2 => format!("if ({} & 1) {{ {use_it} count += {by}; }} else count += {by};", self.load()),
             3 => {
@@ -320,11 +322,12 @@ impl Generator<'_> {
             1 => {
                 let head = *self.random.pick(&["i = n;\n  while (i-- > 0)", "for (i = n; i-- > 0;)"]);
                 let end = *self.random.pick(&["0", "0", "n"]);
-                // Alone, so that nothing else keeps the loop from running.
-                let body = if self.chance(2) { body } else { String::new() };
-                match self.chance(4) {
-                    true => (head, body),
-                    false => (head, format!("W({array}[i]) = (R({array}[{end}]) + 1) & 63; {body}")),
+                let store = format!("W({array}[i]) = (R({array}[{end}]) + 1) & 63; ");
+                // The store alone, too, so that nothing else keeps the loop from running.
+                match self.random.below(8) {
+                    0 | 1 => (head, body),
+                    2..=4 => (head, format!("{store}{body}")),
+                    _ => (head, store),
                 }
             }
             2 => ("i = 0;\n  for (; i < n; i++)", body),

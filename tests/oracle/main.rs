@@ -3,8 +3,10 @@
 //! carry out nearly all of the others.
 //!
 //! `PARAGON_ORACLE=N` says how many loops there are (2,000), `PARAGON_SECONDS` after what time no more of them are begun,
-//! `PARAGON_SEED` where the seeds begin; `PARAGON_MISSED=1` shows the independent loops that stayed as they are. A program that shows a wrong verdict is kept, and its folder printed. Unlike `tests/random`, which compares results and doubts proofs by our own
-//! logs, nothing of ours is believed here but the records of where each loop ran.
+//! `PARAGON_SEED` where the seeds begin; `PARAGON_LEVEL` at what level the loops are compiled (`-O2`; what is generated for a
+//! loop is the same at each, and `-O0` takes half the time); `PARAGON_MISSED=1` shows the independent loops that stayed as
+//! they are. A program that shows a wrong verdict is kept, and its folder printed. Unlike `tests/random`, which compares
+//! results and doubts proofs by our own logs, nothing of ours is believed here but the records of where each loop ran.
 
 mod loops;
 #[path = "../support/numbers.rs"]
@@ -166,8 +168,10 @@ fn judge(seed: u64, folder: &Path) -> (Vec<String>, BTreeMap<&'static str, Count
     let trace = folder.join("trace");
     let memory = if seed % 4 < 2 { "shared" } else { "separate" };
     let steps = || -> Result<String, String> {
-        run(Command::new("gcc").args(common).args(["-O1", "-DSHADOW", "main.c"]), "the shadow")?;
-        let forced = ["-O2", "-fparagon-threshold=1", "-fparagon-checked-threads", "plain.c"];
+        run(Command::new("gcc").args(common).args(["-O0", "-DSHADOW", "main.c"]), "the shadow")?;
+        let level = std::env::var("PARAGON_LEVEL").unwrap_or("-O2".into());
+        let forced =
+            [level.as_str(), "-fparagon", "-fparagon-threshold=1", "-fparagon-checked-threads", "plain.c"];
         run(Command::new(PARAGON_CC).args(common).args(forced), "the loops")?;
         run(Command::new("gcc").args(["main.o", "plain.o", "-o", "program", "-lm"]), "linking")?;
         run(

@@ -3,8 +3,8 @@
 //!
 //! An amount is a number that is known at loop entry. A scalar counts if its own value comes out, with the same amount on
 //! every path; inner loops count if they are entered with a known number of turns, and every turn moves it alike. Arithmetic
-//! is that of the variable's type, modulo its size: the same in the text and in the sum. What is not understood holds nothing
-//! known. Amounts behind a condition or in an inner loop are computed from scalars and constants alone: memory may only be read
+//! is modulo the size of the variable's type, in the text and in the sum; a signed variable that is moved in another type
+//! (`count += 1u`) may wrap around and is noted as converted. What is not understood holds nothing known. Amounts behind a condition or in an inner loop are computed from scalars and constants alone: memory may only be read
 //! early if the first iteration reads it anyway.
 
 use super::*;
@@ -175,9 +175,13 @@ impl Accesses<'_> {
                 linear::mul(&self.entry_amount(index, certain)?, &constant(i64::try_from(*stride).ok()?))
             }
             ExprKind::AssignOp { op: op @ (BinOp::Add | BinOp::Sub), place, value, compute } => {
-                self.unit.types.as_int(compute.ty)?;
-                if !self.may_move(place) || self.unit.types.as_int(place.ty.ty).is_none() {
+                let (computed, own) =
+                    (self.unit.types.as_int(compute.ty)?, self.unit.types.as_int(place.ty.ty)?);
+                if !self.may_move(place) {
                     return None;
+                }
+                if computed != own {
+                    self.converted.extend(is_scalar(self.unit, place));
                 }
                 let amount = self.entry_amount(value, certain)?;
                 if *op == BinOp::Sub { linear::neg(&amount) } else { Some(amount) }
@@ -200,8 +204,16 @@ impl Accesses<'_> {
         match &e.kind {
             ExprKind::Load(place) if self.may_move(place) => {
                 let v = is_scalar(self.unit, place).filter(|v| self.written.contains(v))?;
-                let is_same = types.kind(self.unit.var(v).ty.ty) == types.kind(self.unit.var(to).ty.ty);
-                values_at(values, v).filter(|_| is_same)
+                let (from, into) = (self.unit.var(v).ty.ty, self.unit.var(to).ty.ty);
+                let is_same = types.kind(from) == types.kind(into);
+                let size = |ty| types.as_int(ty).filter(|k| *k != IntKind::Bool).map(IntKind::size);
+                if !is_same && (size(from).is_none() || size(from) != size(into)) {
+                    return None;
+                }
+                if !is_same || self.converted.contains(&v) {
+                    self.converted.insert(to);
+                }
+                values_at(values, v)
             }
             ExprKind::Cast(inner) => {
                 let wide =
@@ -209,7 +221,13 @@ impl Accesses<'_> {
                 // Nothing of the sum may get lost on the way.
                 let size = wide(self.unit.var(to).ty)?;
                 wide(inner.ty)?;
-                if wide(e.ty)? < size { None } else { self.held(inner, to, certain, values) }
+                if wide(e.ty)? < size {
+                    return None;
+                }
+                if types.as_int(inner.ty.ty) != types.as_int(self.unit.var(to).ty.ty) {
+                    self.converted.insert(to);
+                }
+                self.held(inner, to, certain, values)
             }
             ExprKind::Binary(op @ (BinOp::Add | BinOp::Sub), a, b) => {
                 types.as_int(e.ty.ty)?;
