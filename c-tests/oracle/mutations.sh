@@ -42,6 +42,10 @@ mkdir "$work/copy"
 (cd "$root" && git ls-files -z | xargs -0 cp --parents -t "$work/copy")
 cd "$work/copy" || exit 1
 export CARGO_TARGET_DIR=$root/target/mutations
+# One file changes at a time, and what is built is used once.
+export CARGO_INCREMENTAL=1 CARGO_PROFILE_RELEASE_DEBUG=0 CARGO_PROFILE_RELEASE_OPT_LEVEL=1
+# What is generated for a loop is the same at each level.
+export PARAGON_LEVEL=${PARAGON_LEVEL:--O0}
 passed=0 failed=0
 while read -r line; do
   name=${line%%|*} line=${line#*|} file=${line%%|*} expression=${line#*|}

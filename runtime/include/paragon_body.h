@@ -104,9 +104,22 @@ typedef double __PG_ALIAS __pg_f64;
 #define __PG_LOG_METHOD(l) ((l)->log_method)
 #endif
 
+/* Memory of the device, where a program's memory is: a pointer in kernels, because their compiler then knows that it is no
+ * thread's own. */
+#ifdef __CUDACC_RTC__
+typedef char *__pg_memory;
+#define __PG_AT(memory, offset) ((memory) + (offset))
+#else
+typedef __pg_u64 __pg_memory;
+#define __PG_AT(memory, offset) ((char *)(__pg_address)((memory) + (offset)))
+#endif
+
 /* The array that a base's accesses belong to. */
 struct __pg_view {
-  __pg_u64 lo, size, dev, log, snapshot;
+  __pg_u64 lo, size;
+  __pg_memory dev;
+  __pg_u64 log;
+  __pg_memory snapshot;
 };
 
 /* One thread's state while it runs iterations. */
@@ -123,7 +136,8 @@ struct __pg_ctx {
 __PG_SHARED_FN void __pg_find_array(const struct __pg_launch *l, __pg_u64 address, struct __pg_view *v)
 {
   __pg_u32 a = 0, b = l->n_regions;
-  v->lo = v->size = v->dev = v->snapshot = 0;
+  v->lo = v->size = 0;
+  v->dev = v->snapshot = (__pg_memory)0;
   v->log = ~(__pg_u64)0;
   while (a < b) {
     __pg_u32 m = a + (b - a) / 2;
@@ -135,9 +149,9 @@ __PG_SHARED_FN void __pg_find_array(const struct __pg_launch *l, __pg_u64 addres
   if (a != 0 && address - l->regions[a - 1].lo < l->regions[a - 1].size) {
     v->lo = l->regions[a - 1].lo;
     v->size = l->regions[a - 1].size;
-    v->dev = l->regions[a - 1].dev;
+    v->dev = (__pg_memory)l->regions[a - 1].dev;
     v->log = l->regions[a - 1].log;
-    v->snapshot = l->regions[a - 1].snapshot;
+    v->snapshot = (__pg_memory)l->regions[a - 1].snapshot;
   }
 }
 
@@ -148,11 +162,61 @@ __PG_FN struct __pg_view __pg_base_view(const struct __pg_launch *l, __pg_u32 ba
   return v;
 }
 
+/* What a kernel is compiled for; the C text is compiled once, for everything.
+ *   __PG_NARROW     iterations are counted in 32 bits
+ *   __PG_BOUNDED    a bit for each of the first 64 bases: its accesses have been shown to stay in its array, aligned
+ *   __PG_CONSTANT   the same: and nothing stores to that array
+ *   __PG_ORDERED    the launch has an order of iterations
+ *   __PG_TILE_X     each iteration has a thread: this dimension goes with x, __PG_TILE_Y with y, the others with blocks in z
+ *   __PG_FAR_TABLES the tables don't fit into the kernel's parameters
+ * A kernel has its values and its arrays at hand (struct __pg_tables of the text: values, views, divisors). */
+#ifdef __CUDACC_RTC__
+#define __PG_TABLES , const struct __pg_tables *__pg_t
+#define __PG_VALUES __pg_t->values
+#define __PG_VIEW(base) __pg_t->views[base]
+#define __PG_HOW(base)                                                                                                 \
+  ((base) >= 64 ? 0 : (int)(__PG_BOUNDED >> ((base) & 63) & 1) | (int)(__PG_CONSTANT >> ((base) & 63) & 1) << 1)
+#define __PG_TILE(dim, k)                                                                                              \
+  if ((dim) == __PG_TILE_X)                                                                                            \
+    k = blockIdx.x * (__pg_count)blockDim.x + threadIdx.x;                                                             \
+  else if ((dim) == __PG_TILE_Y)                                                                                       \
+    k = blockIdx.y * (__pg_count)blockDim.y + threadIdx.y;                                                             \
+  else {                                                                                                               \
+    k = __pg_q % (__pg_count)__pg_l->trip[dim];                                                                        \
+    __pg_q /= (__pg_count)__pg_l->trip[dim];                                                                           \
+  }
+#define __PG_LOAD(type, p, how) ((how) == 3 ? __ldg((const type *)(p)) : *(const type *)(p))
+#ifdef __PG_ORDERED
+#define __PG_ITERATION(j) ((__pg_count)__pg_l->order[j])
+#else
+#define __PG_ITERATION(j) (j)
+#endif
+#else
+#define __PG_TABLES
+#define __PG_VALUES __pg_l->values
+#define __PG_VIEW(base) __pg_base_view(__pg_l, base)
+#define __PG_HOW(base) 0
+#define __PG_LOAD(type, p, how) (*(const type *)(p))
+#define __PG_ITERATION(j) (__pg_l->order ? __pg_l->order[j] : (j))
+#endif
+#define __PG_IS_BOUNDED 1
+
+#if defined(__CUDACC_RTC__) && defined(__PG_NARROW)
+typedef __pg_u32 __pg_count;
+/* Division by a trip count, by multiplication: exact for what is below 2^31 (Granlund and Montgomery, 1994). */
+#define __PG_QUOTIENT(dim, k) ((__umulhi((k), __pg_t->multiplier[dim]) + (k)) >> __pg_t->shift[dim])
+#else
+typedef __pg_u64 __pg_count;
+#define __PG_QUOTIENT(dim, k) ((k) / __pg_l->trip[dim])
+#endif
+
 /* The chapter's Range_Check (figure 4.7b), at the access instead of at the end: an address that speculation made up
- * must never reach memory. Then the chapter's pointer translation. 0: the access must not happen. */
-__PG_FN __pg_u64 __pg_translate(struct __pg_ctx *c, const struct __pg_view *v, __pg_u64 address, __pg_u32 width)
+ * must never reach memory. 0: the access must not happen. `how`: __PG_HOW. */
+__PG_FN int __pg_may_access(struct __pg_ctx *c, const struct __pg_view *v, int how, __pg_u64 address, __pg_u32 width)
 {
   __pg_u64 offset = address - v->lo;
+  if (how & __PG_IS_BOUNDED)
+    return 1;
   if (v->size < width || offset > v->size - width) {
     c->fail |= v->size == 0 ? PG_FAIL_NO_ARRAY : PG_FAIL_RANGE;
     return 0;
@@ -161,8 +225,11 @@ __PG_FN __pg_u64 __pg_translate(struct __pg_ctx *c, const struct __pg_view *v, _
     c->fail |= PG_FAIL_MISALIGNED;
     return 0;
   }
-  return v->dev + offset;
+  return 1;
 }
+
+/* The chapter's pointer translation. */
+#define __PG_TRANSLATED(v, address) __PG_AT((v)->dev, (address) - (v)->lo)
 
 /* The log's cell that an address of an array lies in. */
 #define __pg_cell_of(l, v, a) ((v)->log + (((a) - ((v)->lo & ~(__pg_u64)63)) >> (l)->log_shift))
@@ -239,14 +306,31 @@ __PG_SHARED_FN int __pg_poll(struct __pg_ctx *c)
   return c->fail != 0;
 }
 
+/* The same where some thousand turns have been made. */
+__PG_SHARED_FN int __pg_poll_now(struct __pg_ctx *c)
+{
+  if (c->fail != 0)
+    return 1;
+  if (__pg_peek(c->launch->stop) != 0)
+    c->fail |= PG_FAIL_STOPPED;
+  return c->fail != 0 || __pg_peek(&c->launch->flags[0]) != 0;
+}
+
 /* Before an iteration. Not 0: do no more. */
 __PG_SHARED_FN int __pg_begin_iteration(struct __pg_ctx *c, __pg_u64 k)
 {
   c->iteration = (__pg_u32)k + 1;
-  if (c->fail != 0 || __pg_peek(&c->launch->flags[0]) != 0)
+  if (c->fail != 0)
     return 1;
-  if ((++c->ticks & 63u) == 0 && __pg_peek(c->launch->stop) != 0)
-    c->fail |= PG_FAIL_STOPPED;
+  /* Where nothing is logged, others hardly ever give up: to look each time would cost more than it saves. */
+  if (__PG_LOG_METHOD(c->launch) >= PG_LOG_ATOMIC && __pg_peek(&c->launch->flags[0]) != 0)
+    return 1;
+  if ((++c->ticks & 63u) == 0) {
+    if (__pg_peek(c->launch->stop) != 0)
+      c->fail |= PG_FAIL_STOPPED;
+    else if (__pg_peek(&c->launch->flags[0]) != 0)
+      return 1;
+  }
   return c->fail != 0;
 }
 
@@ -274,29 +358,26 @@ __PG_SHARED_FN void __pg_end_thread(struct __pg_ctx *c)
 /* Typed accesses. `logged`: whether the load takes part in an unresolved pair. Stores are logged always: the commit
  * needs them, and the counts of the reduction method are only right if every mark in wr was counted. */
 #define __PG_DEFINE_ACCESS(name, type, nan)                                                                            \
-  __PG_SHARED_FN type __pg_ld_##name(struct __pg_ctx *c, const struct __pg_view *v, int logged, __pg_u64 address)      \
+  __PG_SHARED_FN type __pg_ld_##name(struct __pg_ctx *c, const struct __pg_view *v, int logged, int how, __pg_u64 address) \
   {                                                                                                                    \
-    __pg_u64 p = __pg_translate(c, v, address, (__pg_u32)sizeof(type));                                                \
-    if (p == 0)                                                                                                        \
+    if (!__pg_may_access(c, v, how, address, (__pg_u32)sizeof(type)))                                                  \
       return (type)0;                                                                                                  \
     if (logged && __PG_LOG_METHOD(c->launch) >= PG_LOG_ATOMIC)                                                         \
       __pg_log_read(c, v, address, (__pg_u32)sizeof(type));                                                            \
-    return *(const type *)p;                                                                                           \
+    return __PG_LOAD(type, __PG_TRANSLATED(v, address), how);                                                          \
   }                                                                                                                    \
-  /* What was there before the loop, where the launch has a snapshot of it; then nobody can change it. */               \
-  __PG_SHARED_FN type __pg_lds_##name(struct __pg_ctx *c, const struct __pg_view *v, int logged, __pg_u64 address)     \
+  /* What was there before the loop, where the launch has a snapshot of it; then nobody can change it. */              \
+  __PG_SHARED_FN type __pg_lds_##name(struct __pg_ctx *c, const struct __pg_view *v, int logged, int how, __pg_u64 address) \
   {                                                                                                                    \
-    __pg_u64 p = __pg_translate(c, v, address, (__pg_u32)sizeof(type));                                                \
-    if (p == 0)                                                                                                        \
+    if (!__pg_may_access(c, v, how, address, (__pg_u32)sizeof(type)))                                                  \
       return (type)0;                                                                                                  \
     if (logged && v->snapshot == v->dev && __PG_LOG_METHOD(c->launch) >= PG_LOG_ATOMIC)                                \
       __pg_log_read(c, v, address, (__pg_u32)sizeof(type));                                                            \
-    return *(const type *)(p - v->dev + v->snapshot);                                                                  \
+    return __PG_LOAD(type, __PG_AT(v->snapshot, address - v->lo), how);                                                \
   }                                                                                                                    \
-  __PG_SHARED_FN void __pg_st_##name(struct __pg_ctx *c, const struct __pg_view *v, __pg_u64 address, type value)      \
+  __PG_SHARED_FN void __pg_st_##name(struct __pg_ctx *c, const struct __pg_view *v, int how, __pg_u64 address, type value) \
   {                                                                                                                    \
-    __pg_u64 p = __pg_translate(c, v, address, (__pg_u32)sizeof(type));                                                \
-    if (p == 0)                                                                                                        \
+    if (!__pg_may_access(c, v, how, address, (__pg_u32)sizeof(type)))                                                  \
       return;                                                                                                          \
     if (nan) {                                                                                                         \
       c->fail |= PG_FAIL_NAN;                                                                                          \
@@ -306,7 +387,7 @@ __PG_SHARED_FN void __pg_end_thread(struct __pg_ctx *c)
       __pg_log_write(c, v, address, (__pg_u32)sizeof(type));                                                           \
     else if (__PG_LOG_METHOD(c->launch) != PG_LOG_NONE)                                                                \
       __pg_mark_write(c, v, address, (__pg_u32)sizeof(type));                                                          \
-    *(type *)p = value;                                                                                                \
+    *(type *)__PG_TRANSLATED(v, address) = value;                                                                      \
   }
 
 __PG_DEFINE_ACCESS(i8, __pg_i8, 0)
@@ -326,13 +407,13 @@ __PG_DEFINE_ACCESS(f64, __pg_f64, __PG_IS_FOREIGN_NAN(value))
   {                                                                                                                    \
     struct __pg_view v;                                                                                                \
     __pg_find_array(c->launch, address, &v);                                                                           \
-    return __pg_ld_##name(c, &v, logged, address);                                                                     \
+    return __pg_ld_##name(c, &v, logged, 0, address);                                                                  \
   }                                                                                                                    \
   __PG_SHARED_FN void __pg_stx_##name(struct __pg_ctx *c, __pg_u64 address, type value)                                \
   {                                                                                                                    \
     struct __pg_view v;                                                                                                \
     __pg_find_array(c->launch, address, &v);                                                                           \
-    __pg_st_##name(c, &v, address, value);                                                                             \
+    __pg_st_##name(c, &v, 0, address, value);                                                                          \
   }
 __PG_DEFINE_DYNAMIC_ACCESS(i8, __pg_i8)
 __PG_DEFINE_DYNAMIC_ACCESS(u8, __pg_u8)
@@ -415,8 +496,8 @@ __PG_FN __pg_u64 __pg_operate(int op, __pg_u64 x, __pg_u64 y)
 __PG_SHARED_FN void __pg_update(struct __pg_ctx *c, const struct __pg_view *v, __pg_u64 address, __pg_u32 width, int op,
                                 __pg_u64 operand)
 {
-  __pg_u64 p = __pg_translate(c, v, address, width);
-  if (p == 0)
+  char *p = __PG_TRANSLATED(v, address);
+  if (!__pg_may_access(c, v, 0, address, width))
     return;
   if (__PG_LOG_METHOD(c->launch) >= PG_LOG_ATOMIC)
     __pg_log_update(c, v, address, width, PG_UPDATED((__pg_u32)op, width));
@@ -433,7 +514,7 @@ __PG_SHARED_FN void __pg_update(struct __pg_ctx *c, const struct __pg_view *v, _
       old = seen;
   } else {
     /* Narrower numbers are a part of an aligned word. */
-    __pg_u32 *word = (__pg_u32 *)(p & ~(__pg_u64)3), shift = (__pg_u32)(p & 3) * 8, old = *(volatile __pg_u32 *)word, seen;
+    __pg_u32 *word = (__pg_u32 *)((__pg_u64)p & ~(__pg_u64)3), shift = (__pg_u32)((__pg_u64)p & 3) * 8, old = *(volatile __pg_u32 *)word, seen;
     __pg_u32 mask = (width == 4 ? ~0u : (1u << width * 8) - 1) << shift;
     if (op == PG_ADD && width == 4) {
       atomicAdd(word, (__pg_u32)operand);

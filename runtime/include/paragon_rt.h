@@ -12,7 +12,7 @@
 #define __extension__
 #endif
 
-#define PG_ABI_VERSION 6u
+#define PG_ABI_VERSION 7u
 #define PG_MAX_DIMS 4
 
 __extension__ typedef signed long long __pg_i64;
@@ -50,6 +50,7 @@ enum {
   PG_SITE_MAY_TOUCH_KEPT = 128, /* the same for pins that are kept */
   PG_SITE_SNAPSHOT = 256,     /* a load that can be made from a snapshot: every store that might hit what it loads, not after its
                                  iteration, is in a pair with it */
+  PG_SITE_WHOLE_STEPS = 1024, /* whatever moves its affine address moves it by multiples of the width */
   PG_SITE_PRIVATE = 512       /* made to the thread's own copy, which every iteration stores to before it loads from it; all sites
                                  of its base are */
 };

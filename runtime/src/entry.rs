@@ -130,7 +130,7 @@ impl Plan {
 /// Where the arrays lie, and what is written completely, where that is known.
 struct Placed {
     placement: Placement,
-    dense: Option<Vec<(u64, u64)>>,
+    written: Option<Vec<commit::Rows>>,
 }
 
 /// One entry on its way.
@@ -889,11 +889,11 @@ impl Engine {
             plan.claimed |= settled;
             settled = false;
         }
-        let mut dense = None;
+        let mut written = None;
         if settled {
             // SAFETY: as above.
-            dense = unsafe { commit::dense_ranges(info, entry) };
-            plan.method = if dense.is_some() { LogMethod::None } else { LogMethod::Mark };
+            written = unsafe { commit::written_rows(info, entry) };
+            plan.method = if written.is_some() { LogMethod::None } else { LogMethod::Mark };
             // SAFETY: as above.
             placement = unsafe { placement::place(info, entry, &table, plan.method)? };
         } else if self.config.log.is_none() && !plan.claimed && !placement.has_logged_readers(info) {
@@ -907,7 +907,7 @@ impl Engine {
         if !limits::fits(2 * placement.bytes() + 12 * placement.cells) {
             return Err("too little free memory for copies of its arrays".into());
         }
-        Ok(Placed { placement, dense })
+        Ok(Placed { placement, written })
     }
 
     /// A loop on copies of its arrays, raced by the sequential loop.
@@ -939,7 +939,7 @@ impl Engine {
         while self.cmt.busy(kind) {
             std::thread::yield_now();
         }
-        let Placed { placement, dense } = match placed {
+        let Placed { placement, written } = match placed {
             Some(placed) => placed,
             // SAFETY: promised by the caller, here and below.
             None => unsafe { self.place(visit, &mut plan)? },
@@ -967,7 +967,7 @@ impl Engine {
             method: plan.method,
             schedule: plan.schedule,
             pinned: placement.pinned_cells(pins),
-            dense,
+            written,
             placement,
             stop: Arc::new(AtomicU32::new(0)),
             running: Arc::new(AtomicBool::new(false)),

@@ -12,6 +12,8 @@ use super::types::{self, Scalar, scalar};
 use crate::c::constant::fold;
 use crate::c::hir::*;
 use crate::loops::access::exact_function;
+use crate::loops::counted;
+use crate::loops::nest;
 use crate::loops::plan::*;
 use crate::loops::private;
 use crate::loops::scalars::is_scalar;
@@ -38,13 +40,15 @@ pub const MACROS_DIRECT: &str = "\
 #define __PG_CALL(f) __builtin_##f
 #define __PG_INDEX int
 #define __PG_POLL() 0
+#define __PG_TURNS(cond, type, unsigned_type, value, limit) while (cond)
+#define __PG_TURNS_END(cond)
 ";
 
 /// Macros for a device's memory.
 pub const MACROS_DEVICE: &str = "\
-#define __PG_LD(t, b, l, a) __pg_ld_##t(&__pg_c, &__pg_b##b, l, a)
-#define __PG_LDS(t, b, l, a) __pg_lds_##t(&__pg_c, &__pg_b##b, l, a)
-#define __PG_ST(t, b, a, v) __pg_st_##t(&__pg_c, &__pg_b##b, a, v)
+#define __PG_LD(t, b, l, a) __pg_ld_##t(&__pg_c, &__pg_b##b, l, __PG_HOW(b), a)
+#define __PG_LDS(t, b, l, a) __pg_lds_##t(&__pg_c, &__pg_b##b, l, __PG_HOW(b), a)
+#define __PG_ST(t, b, a, v) __pg_st_##t(&__pg_c, &__pg_b##b, __PG_HOW(b), a, v)
 #define __PG_LDP __PG_LD
 #define __PG_STP __PG_ST
 #define __PG_UP(t, b, op, a, v) __pg_update(&__pg_c, &__pg_b##b, a, sizeof(__pg_##t), PG_##op, v)
@@ -64,6 +68,10 @@ pub const MACROS_DEVICE: &str = "\
 #endif
 #define __PG_INDEX unsigned int
 #define __PG_POLL() __pg_poll(&__pg_c)
+#define __PG_TURNS(cond, type, unsigned_type, value, limit) while (cond) { \\
+const type __pg_turns = (unsigned_type)(limit) - (unsigned_type)(value) > 4096u ? (type)((value) + 4096) : (type)(limit); \\
+for (; (type)(value) < __pg_turns; )
+#define __PG_TURNS_END(cond) if ((cond) && __pg_poll_now(&__pg_c)) break; }
 ";
 
 /// Macros for inspections. A load that has no part in the slice is 0, so a divisor may be; what the program itself would trap
@@ -117,6 +125,8 @@ pub const MACROS_END: &str = "\
 #undef __PG_CALL
 #undef __PG_INDEX
 #undef __PG_POLL
+#undef __PG_TURNS
+#undef __PG_TURNS_END
 ";
 
 /// The printed body.
@@ -806,6 +816,47 @@ impl<'a> Printer<'a> {
         })
     }
 
+    /// The head of an inner loop that ends after a number of turns which scalars alone tell: devices run it some thousand
+    /// turns at a time, as a loop that their compilers can count. With its condition; `None`: any other loop.
+    fn turns(&mut self, l: &LoopStmt) -> Option<(String, String)> {
+        if !matches!(self.purpose, Purpose::Iterations)
+            || self.strip.is_some_and(|(around, _)| around == l.id)
+        {
+            return None;
+        }
+        let head = counted::counted(self.unit, l).ok()?;
+        let own = self.unit.types.as_int(self.unit.var(head.iv).ty.ty)?;
+        let counts = head.control.is_none()
+            && head.by.is_none()
+            && head.step == 1
+            && head.relation == Relation::Lt
+            && head.kind.size() >= 4
+            && own.size() >= 4;
+        let mut leaves = false;
+        nest::statements(&l.body, &mut |s| {
+            leaves |= matches!(s.kind, StmtKind::Break | StmtKind::Return(_) | StmtKind::Goto(_));
+        });
+        let mut scalar_only = true;
+        nest::expressions(&head.limit, &mut |e| match &e.kind {
+            ExprKind::Load(place) => scalar_only &= is_scalar(self.unit, place).is_some(),
+            ExprKind::Int(_) | ExprKind::Cast(_) | ExprKind::Unary(..) => {}
+            ExprKind::Binary(op, ..) => scalar_only &= !matches!(op, BinOp::Div | BinOp::Rem),
+            _ => scalar_only = false,
+        });
+        if !counts || leaves || !scalar_only || l.keyword != LoopKeyword::For {
+            return None;
+        }
+        let mut before = String::new();
+        let cond = self.value(l.cond.as_ref()?, &mut before).ok()?;
+        let limit = self.value(&head.limit, &mut before).ok()?;
+        let limit = self.cast(&limit, self.scalar(head.limit.ty).ok()?, Scalar::Int(head.kind));
+        before.is_empty().then(|| {
+            let (ty, unsigned) = (Scalar::Int(head.kind).name(), types::unsigned(head.kind));
+            let head = format!("__PG_TURNS({cond}, {ty}, {unsigned}, {}, {limit}) {{\n", variable(head.iv));
+            (head, cond)
+        })
+    }
+
     fn statement(&mut self, s: &Stmt, current: LoopId, out: &mut String) -> Printed<()> {
         match &s.kind {
             StmtKind::Empty | StmtKind::Declaration => {}
@@ -865,6 +916,18 @@ impl<'a> Printer<'a> {
             StmtKind::Loop(l) => {
                 l.init.iter().try_for_each(|s| self.statement(s, current, out))?;
                 self.labels.insert(l.id, false);
+                if let Some((head, cond)) = self.turns(l) {
+                    out.push_str(&head);
+                    self.statement(&l.body, l.id, out)?;
+                    if self.labels.get(&l.id) == Some(&true) {
+                        out.push_str(&format!("__pg_continue_{}: ;\n", l.id.0));
+                    }
+                    if let Some(step) = &l.step {
+                        self.value(step, out)?;
+                    }
+                    out.push_str(&format!("}}\n__PG_TURNS_END({cond})\n"));
+                    return Ok(());
+                }
                 out.push_str("for (;;) {\nif (__PG_POLL()) break;\n");
                 let condition = |printer: &mut Self, out: &mut String| -> Printed<()> {
                     if let Some(cond) = &l.cond {

@@ -686,29 +686,26 @@ impl<'a> Emitter<'a> {
     /// in parts, it is a loop over these.
     fn device(&self, body: &body::Body) -> String {
         let mut text = format!(
-            "__PG_FN {}void __pg_run_{}(const struct __pg_launch *__pg_l, __pg_u64 __pg_begin, __pg_u64 __pg_end, \
-             __pg_u64 __pg_step)\n{{\nstruct __pg_ctx __pg_c;\n",
+            "__PG_FN {}void __pg_run_{}(const struct __pg_launch *__pg_l __PG_TABLES, __pg_count __pg_begin, \
+             __pg_count __pg_end, __pg_count __pg_step)\n{{\nstruct __pg_ctx __pg_c;\n",
             self.exact(),
             self.n
         );
         for (number, base) in self.plan.bases.iter().enumerate() {
             if !matches!(base, Base::Dynamic) {
-                let _ = writeln!(
-                    text,
-                    "const struct __pg_view __pg_b{number} = __pg_base_view(__pg_l, {number});"
-                );
+                let _ = writeln!(text, "const struct __pg_view __pg_b{number} = __PG_VIEW({number});");
             }
         }
-        text.push_str(&self.prologue("__pg_l->values"));
+        text.push_str(&self.prologue("__PG_VALUES"));
         for dim in 0..self.plan.dims.len() {
-            let _ = writeln!(text, "__pg_u64 __pg_k{dim} = 0;");
+            let _ = writeln!(text, "__pg_count __pg_k{dim} = 0;");
         }
         text.push_str(&self.locals(body, &|r, _| match (r.gives, r.kind) {
             (Gives::Reduction(op), Scalar::Int(kind)) => Some(types::identity(op, kind)),
             _ => None,
         }));
         text.push_str(
-            "__pg_u64 __pg_j, __pg_k;\n__pg_c.launch = __pg_l;\n__pg_c.iteration = 0;\n__pg_c.fail = 0;\n\
+            "__pg_count __pg_j, __pg_k;\n__pg_c.launch = __pg_l;\n__pg_c.iteration = 0;\n__pg_c.fail = 0;\n\
              __pg_c.writes = 0;\n__pg_c.ticks = 0;\n",
         );
         if self.plan.has_parts() {
@@ -733,21 +730,40 @@ impl<'a> Emitter<'a> {
     }
 
     fn over_iterations(&self, body: &body::Body, text: &mut String) {
+        let dims = self.plan.dims.len();
+        // A kernel may have each iteration of two dimensions in a thread of its own, whichever they are.
+        let is_tiled = dims >= 2 && self.results.is_empty();
+        if is_tiled {
+            text.push_str("#ifdef __PG_TILE_X\n__pg_count __pg_q = blockIdx.z;\n");
+            for dim in (0..dims).rev() {
+                let _ = writeln!(text, "__PG_TILE({dim}, __pg_k{dim})");
+            }
+            let inside: Vec<String> =
+                (0..dims).map(|dim| format!("__pg_k{dim} < __pg_l->trip[{dim}]")).collect();
+            let merged = (1..dims).fold("__pg_k0".to_string(), |outer, dim| {
+                format!("({outer} * (__pg_count)__pg_l->trip[{dim}] + __pg_k{dim})")
+            });
+            let _ = writeln!(text, "if ({}) do {{\n__pg_k = {merged};\n#else", inside.join(" && "));
+        }
         text.push_str(
             "for (__pg_j = __pg_begin; __pg_j < __pg_end; __pg_j += __pg_step) {\n\
-             __pg_k = __pg_l->order ? __pg_l->order[__pg_j] : __pg_j;\n\
-             __pg_u64 __pg_q = __pg_k;\nif (__pg_begin_iteration(&__pg_c, __pg_k)) break;\n",
+             __pg_k = __PG_ITERATION(__pg_j);\n__pg_count __pg_q = __pg_k;\n",
         );
-        for dim in (1..self.plan.dims.len()).rev() {
-            let _ =
-                writeln!(text, "__pg_k{dim} = __pg_q % __pg_l->trip[{dim}];\n__pg_q /= __pg_l->trip[{dim}];");
+        for dim in (1..dims).rev() {
+            let _ = writeln!(
+                text,
+                "__pg_k{dim} = __pg_q;\n__pg_q = __PG_QUOTIENT({dim}, __pg_q);\n\
+                 __pg_k{dim} -= __pg_q * (__pg_count)__pg_l->trip[{dim}];"
+            );
         }
         text.push_str("__pg_k0 = __pg_q;\n");
+        text.push_str(if is_tiled { "#endif\n" } else { "" });
+        text.push_str("if (__pg_begin_iteration(&__pg_c, __pg_k)) break;\n");
         for dim in 0..self.plan.dims.len() {
             text.push_str(&self.induction(dim, &format!("__pg_k{dim}")));
         }
         self.iteration(body, text);
-        text.push_str("}\n");
+        text.push_str(if is_tiled { "}\n#ifdef __PG_TILE_X\nwhile (0);\n#endif\n" } else { "}\n" });
     }
 
     /// Each part is one lane of one block: see `speculation::parts` of the runtime.
@@ -837,13 +853,21 @@ impl<'a> Emitter<'a> {
              __pg_u64 __pg_end)\n{{\n  __pg_run_{n}(__pg_l, __pg_begin, __pg_end, 1);\n}}"
             );
         }
+        let (values, bases) = (self.n_values().max(1), plan.bases.len().max(1));
+        let tables = format!(
+            "struct __pg_tables {{\n__pg_value values[{values}];\nstruct __pg_view views[{bases}];\n\
+             __pg_u32 multiplier[PG_MAX_DIMS], shift[PG_MAX_DIMS];\n}};\n"
+        );
         let kernel = format!(
-            "extern \"C\" __global__ void __pg_kernel(const struct __pg_launch __pg_l)\n{{\n  \
-             __pg_run_{n}(&__pg_l, blockIdx.x * (__pg_u64)blockDim.x + threadIdx.x, __pg_l.count, \
-             gridDim.x * (__pg_u64)blockDim.x);\n}}\n"
+            "extern \"C\" __global__ void __pg_kernel(const __grid_constant__ struct __pg_launch __pg_l,\n\
+             #ifdef __PG_FAR_TABLES\nconst struct __pg_tables *__pg_t)\n{{\n\
+             #else\nconst __grid_constant__ struct __pg_tables __pg_near)\n{{\n\
+             const struct __pg_tables *const __pg_t = &__pg_near;\n#endif\n\
+             __pg_run_{n}(&__pg_l, __pg_t, blockIdx.x * (__pg_count)blockDim.x + threadIdx.x, (__pg_count)__pg_l.count, \
+             gridDim.x * (__pg_count)blockDim.x);\n}}\n"
         );
         let cuda = match functions {
-            Some(own) => format!("{MACROS_DEVICE}{}{kernel}", own.device),
+            Some(own) => format!("{MACROS_DEVICE}{tables}{}{kernel}", own.device),
             None => String::new(),
         };
         let _ = writeln!(out, "static const char *const __pg_cuda_{n}[] = {{");
@@ -871,6 +895,7 @@ impl<'a> Emitter<'a> {
             add(site.affine.as_ref().is_some_and(|a| a.exact), "PG_SITE_EXACT");
             add(site.loads_pointer, "PG_SITE_LOADS_POINTER");
             add(site.affine.is_some(), "PG_SITE_HAS_AFFINE");
+            add(site.affine.as_ref().is_some_and(|a| a.whole_steps), "PG_SITE_WHOLE_STEPS");
             add(site.may_change_pin, "PG_SITE_MAY_CHANGE_PIN");
             add(site.may_touch_kept, "PG_SITE_MAY_TOUCH_KEPT");
             add(site.may_use_snapshot, "PG_SITE_SNAPSHOT");

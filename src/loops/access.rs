@@ -1130,7 +1130,8 @@ impl<'a> Accesses<'a> {
         let is_skewed = !lo.terms.is_empty() || !hi.terms.is_empty();
         let (lo, hi) = self.over_dimensions((lo, hi), width)?;
         let hull = if is_skewed { self.over_dimensions(whole, width) } else { None };
-        Some(Affine { strides, lo, hi, hull, exact: self.inner.is_empty() })
+        let whole_steps = offset.terms.values().all(|step| step.is_multiple(width.into()));
+        Some(Affine { strides, lo, hi, hull, exact: self.inner.is_empty(), whole_steps })
     }
 
     /// What lies between two ends in all iterations: the lowest, and what is behind the highest access.

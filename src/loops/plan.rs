@@ -81,6 +81,18 @@ pub enum Bound {
     Max(Box<Bound>, Box<Bound>),
 }
 
+impl Bound {
+    /// Whether it is a multiple of `of` whatever the values are.
+    pub fn is_multiple(&self, of: i64) -> bool {
+        match self {
+            Bound::Const(c) => c % of == 0,
+            Bound::Value(_) => false,
+            Bound::Mul(a, b) => a.is_multiple(of) || b.is_multiple(of),
+            Bound::Add(a, b) | Bound::Min(a, b) | Bound::Max(a, b) => a.is_multiple(of) && b.is_multiple(of),
+        }
+    }
+}
+
 /// One dimension of the iteration space. Iteration `k` of `trip` has induction variable `first + k*step`.
 #[derive(Clone, Debug)]
 pub struct Dim {
@@ -275,6 +287,8 @@ pub struct Affine {
     pub hull: Option<(Bound, Bound)>,
     /// Whether an iteration touches every byte of the window exactly (so that a dense store needs no write marks).
     pub exact: bool,
+    /// Whether everything that moves the address moves it by multiples of the width: aligned once is aligned always.
+    pub whole_steps: bool,
 }
 
 /// Two accesses (or one with itself) that compile time could not keep apart across iterations; at least one stores.

@@ -1,7 +1,9 @@
-//! Compiles device bodies, as `paragon-cc --paragon-save-temps=DIR` keeps them, to machine code with every log method.
+//! Compiles device bodies, as `paragon-cc --paragon-save-temps=DIR` keeps them, to machine code: with every log method, and for all
+//! that a kernel may be compiled for.
 //! It needs NVIDIA's run-time compiler (`PARAGON_NVRTC`), but no GPU: so kernels are checked where no GPU is.
 
 use paragon_rt::device::cuda::nvrtc;
+use paragon_rt::device::{LogMethod, Specialisation};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -15,11 +17,28 @@ fn main() -> ExitCode {
                 continue;
             }
         };
-        for method in 0..4 {
-            match nvrtc::compile_for("sm_90", &text, method) {
+        let all = u64::MAX;
+        let none = Specialisation::none;
+        for (kernel, far) in [
+            (none(LogMethod::None), false),
+            (none(LogMethod::Atomic), false),
+            (Specialisation { narrow: true, ..none(LogMethod::Reduction) }, false),
+            (Specialisation { narrow: true, ordered: true, bounded: all, ..none(LogMethod::Mark) }, false),
+            (
+                Specialisation {
+                    narrow: true,
+                    bounded: all,
+                    constant: all,
+                    tile: Some((1, 0)),
+                    ..none(LogMethod::None)
+                },
+                true,
+            ),
+        ] {
+            match nvrtc::compile_for("sm_90", &text, kernel, far) {
                 Ok(_) => passed += 1,
                 Err(error) => {
-                    println!("FAILED {file} (log method {method}): {error}");
+                    println!("FAILED {file} ({kernel:?}, far tables: {far}): {error}");
                     failed += 1;
                 }
             }

@@ -48,6 +48,34 @@ pub enum LogMethod {
     Reduction = 3,
 }
 
+/// What a kernel is compiled for: another one is needed where a launch differs in any of it. Masks have a bit for each of the
+/// first 64 bases. What a device doesn't make use of it ignores.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Specialisation {
+    /// Instrumentation.
+    pub method: LogMethod,
+    /// Bases whose accesses are all shown to stay in their array, aligned: [`Placement::bounded`].
+    ///
+    /// [`Placement::bounded`]: crate::memory::placement::Placement::bounded
+    pub bounded: u64,
+    /// Those of them whose array nothing stores to.
+    pub constant: u64,
+    /// Whether iterations can be counted in 31 bits.
+    pub narrow: bool,
+    /// Whether the launch has an order of iterations.
+    pub ordered: bool,
+    /// The dimensions that go with x and y of a grid which has a thread for each iteration:
+    /// [`Placement::tile`](crate::memory::placement::Placement::tile).
+    pub tile: Option<(u8, u8)>,
+}
+
+impl Specialisation {
+    /// A kernel for whatever there may be.
+    pub fn none(method: LogMethod) -> Specialisation {
+        Specialisation { method, bounded: 0, constant: 0, narrow: false, ordered: false, tile: None }
+    }
+}
+
 /// What one launch needs; the host-side form of `struct __pg_launch`. The device copies the tables to where its
 /// kernels can read them.
 pub struct Launch<'a> {
@@ -75,8 +103,8 @@ pub struct Launch<'a> {
     pub cells: u64,
     /// log2 of the bytes of a cell.
     pub log_shift: u32,
-    /// Instrumentation.
-    pub method: LogMethod,
+    /// What is known of the launch.
+    pub kernel: Specialisation,
     /// Where iterations depend on each other: the order that keeps their dependences.
     pub schedule: Option<&'a Schedule>,
     /// Becomes nonzero when the launch is to give up. It outlives the launch.
@@ -88,6 +116,11 @@ pub struct Launch<'a> {
 }
 
 impl Launch<'_> {
+    /// Instrumentation.
+    pub fn method(&self) -> LogMethod {
+        self.kernel.method
+    }
+
     /// The iterations in portions that run one after the other: for each, where its list begins in the schedule's order, and
     /// how many it has. Without a schedule all iterations, or parts, are one portion.
     pub fn portions(&self) -> Vec<(usize, u64)> {
@@ -130,8 +163,8 @@ pub trait Device: Send {
     fn duplicate(&mut self, from: DevicePtr, to: DevicePtr, bytes: u64) -> Result<(), DeviceError>;
     /// Sets `bytes` bytes (a multiple of 4; address too) to repeated `word`.
     fn fill(&mut self, to: DevicePtr, word: u32, bytes: u64) -> Result<(), DeviceError>;
-    /// Prepares the loop's kernel for `method`; may take long the first time (compilation).
-    fn prepare(&mut self, info: &abi::Info, method: LogMethod) -> Result<(), DeviceError>;
+    /// Prepares one of the loop's kernels; may take long the first time (compilation).
+    fn prepare(&mut self, info: &abi::Info, kernel: Specialisation) -> Result<(), DeviceError>;
     /// Runs all iterations (execution kernel), then, for the atomic and reduction methods and unless it failed
     /// already, the checking kernel over the logs. Blocks until the device is idle again.
     fn run(&mut self, launch: &mut Launch<'_>) -> Result<Outcome, DeviceError>;

@@ -8,7 +8,7 @@
 //! that the caller's thread ends up with those that it would have raised itself.
 
 use super::pool::Pool;
-use super::{Device, DeviceError, DevicePtr, Launch, LogMethod, Outcome};
+use super::{Device, DeviceError, DevicePtr, Launch, LogMethod, Outcome, Specialisation};
 use crate::abi::{self, Entry, Info, PG_LOOP_FREE_CALLS, RawLaunch, Value};
 use crate::errno;
 use crate::floating_point::{self, Flushing};
@@ -145,7 +145,7 @@ impl Device for ThreadsDevice {
         Ok(())
     }
 
-    fn prepare(&mut self, _info: &Info, _method: LogMethod) -> Result<(), DeviceError> {
+    fn prepare(&mut self, _info: &Info, _kernel: Specialisation) -> Result<(), DeviceError> {
         Ok(())
     }
 
@@ -168,7 +168,7 @@ impl Device for ThreadsDevice {
             n_regions: launch.regions.len() as u32,
             n_bases: launch.bases.len() as u32,
             log_shift: launch.log_shift,
-            log_method: launch.method as u32,
+            log_method: launch.method() as u32,
             count: launch.n,
             order: 0,
             block: launch.block,
@@ -205,7 +205,7 @@ impl Device for ThreadsDevice {
         outcome.fail = flags[0].load(Ordering::Relaxed);
         outcome.iteration = flags[1].load(Ordering::Relaxed);
         outcome.conflicts = u64::from(outcome.fail & (abi::PG_FAIL_WAW | abi::PG_FAIL_RAW) != 0);
-        let logged = matches!(launch.method, LogMethod::Atomic | LogMethod::Reduction);
+        let logged = matches!(launch.method(), LogMethod::Atomic | LogMethod::Reduction);
         if outcome.fail == 0 && logged {
             let started = Instant::now();
             self.check(launch, total.load(Ordering::Relaxed), &mut outcome);
@@ -260,7 +260,7 @@ impl ThreadsDevice {
             outcome.fail |= abi::PG_FAIL_RAW;
             outcome.iteration = example.into_inner();
         }
-        if launch.method == LogMethod::Reduction && total != distinct.into_inner() {
+        if launch.method() == LogMethod::Reduction && total != distinct.into_inner() {
             outcome.fail |= abi::PG_FAIL_WAW;
             outcome.conflicts += 1;
         }

@@ -8,8 +8,8 @@
 use super::allocations::Allocations;
 use super::safe_copy;
 use crate::abi::{
-    Entry, Info, PG_NO_LOG, PG_SITE_HAS_AFFINE, PG_SITE_LOADS_POINTER, PG_SITE_LOGGED, PG_SITE_SNAPSHOT,
-    PG_SITE_STORE, Pin, Region,
+    Access, Base, Entry, Info, PG_MAX_DIMS, PG_NO_LOG, PG_SITE_HAS_AFFINE, PG_SITE_LOADS_POINTER,
+    PG_SITE_LOGGED, PG_SITE_SNAPSHOT, PG_SITE_STORE, PG_SITE_WHOLE_STEPS, Pin, Region, Site,
 };
 use crate::device::LogMethod;
 use crate::speculation::predicate::{Footprint, Rest};
@@ -32,6 +32,12 @@ pub struct Placement {
     pub recorded_store: bool,
     /// For each base, an address in its array; 0 for dynamic bases.
     pub anchors: Vec<u64>,
+    /// A bit for each of the first 64 bases: all its accesses are affine, so that its array is what they reach, and aligned.
+    /// No access through it needs to be checked.
+    pub bounded: u64,
+    /// For nests without results: the dimension along which most accesses of neighbouring iterations lie side by side, and the
+    /// innermost other one. Where threads of a device go along the first, their accesses are coalesced.
+    pub tile: Option<(u8, u8)>,
     /// Cells in each log.
     pub cells: u64,
     /// log2 of the bytes of a cell.
@@ -44,6 +50,13 @@ impl Placement {
         let after = self.regions.partition_point(|r| r.lo <= address);
         let index = after.checked_sub(1)?;
         (address - self.regions[index].lo < self.regions[index].size).then_some(index)
+    }
+    /// Those of the [`Placement::bounded`] bases whose array nothing stores to.
+    pub fn constant(&self) -> u64 {
+        let is_constant = |base: u32| self.region_of_base(base).is_some_and(|region| !self.written[region]);
+        (0..self.anchors.len().min(64) as u32)
+            .filter(|base| self.bounded >> base & 1 != 0 && is_constant(*base))
+            .fold(0, |mask, base| mask | 1 << base)
     }
     /// First and one past the last log cell of `[lo, hi)` in region `index`.
     pub fn cells_of(&self, index: usize, lo: u64, hi: u64) -> (u64, u64) {
@@ -123,6 +136,46 @@ pub unsafe fn rough_bytes(info: &Info, entry: &Entry) -> u64 {
     reach.iter().fold(0, |sum, bytes| sum.saturating_add(*bytes))
 }
 
+/// Whether an affine access is aligned to its width in every iteration.
+fn is_aligned(base: &Base, site: &Site, access: &Access) -> bool {
+    let width = u64::from(site.width.max(1));
+    let start = base.pointer.wrapping_add(access.lo as u64);
+    site.has(PG_SITE_WHOLE_STEPS) && width.is_power_of_two() && start.is_multiple_of(width)
+}
+
+/// Fewer iterations than this along a dimension don't fill the threads that go together.
+const TILE_WIDTH: i64 = 32;
+/// Iterations of the second dimension in one block.
+pub const TILE_HEIGHT: u32 = 8;
+/// Most blocks in directions y and z.
+const MOST_BLOCKS: i64 = 65535;
+
+/// See [`Placement::tile`].
+fn tile(info: &Info, trip: &[i64; PG_MAX_DIMS], accesses: &[Access]) -> Option<(u8, u8)> {
+    let dims = info.n_dims as usize;
+    if !(2..=PG_MAX_DIMS).contains(&dims) || info.n_results != 0 {
+        return None;
+    }
+    // Side by side is best; the same element for all is nearly as good.
+    let score = |dim: usize| -> u32 {
+        let sites = info.sites().iter().zip(accesses).filter(|(site, _)| site.has(PG_SITE_HAS_AFFINE));
+        sites
+            .map(|(site, access)| match access.stride[dim].unsigned_abs() {
+                stride if stride == u64::from(site.width) => 3,
+                0 => 2,
+                _ => 0,
+            })
+            .sum()
+    };
+    let x = (0..dims).filter(|dim| trip[*dim] >= TILE_WIDTH).max_by_key(|dim| (score(*dim), *dim))?;
+    let y = (0..dims).rev().find(|dim| *dim != x)?;
+    let others = (0..dims).filter(|dim| ![x, y].contains(dim));
+    let blocks = others.map(|dim| trip[dim]).try_fold(1i64, i64::checked_mul)?;
+    let fits = blocks <= MOST_BLOCKS
+        && (i64::from(TILE_HEIGHT)..=MOST_BLOCKS * i64::from(TILE_HEIGHT)).contains(&trip[y]);
+    fits.then_some((x as u8, y as u8))
+}
+
 /// Places all arrays of the entry, or says which access can't be placed.
 ///
 /// # Safety
@@ -141,6 +194,7 @@ pub unsafe fn place(
     let mut pointer_ranges: Vec<(u64, u64)> = Vec::new();
     let mut dynamic = false;
     let mut recorded_store = false;
+    let mut bounded = 0u64;
     for (number, base) in bases.iter().enumerate() {
         let own: Vec<usize> = (0..sites.len()).filter(|&s| sites[s].base as usize == number).collect();
         if own.is_empty() {
@@ -180,6 +234,10 @@ pub unsafe fn place(
         }
         ranges.push((lo as u64, hi as u64));
         anchors[number] = lo as u64;
+        if unknown.is_none() && number < 64 && own.iter().all(|&s| is_aligned(base, &sites[s], &accesses[s]))
+        {
+            bounded |= 1 << number;
+        }
         if own.iter().any(|&s| sites[s].has(PG_SITE_LOADS_POINTER)) {
             pointer_ranges.push((lo as u64, hi as u64));
         }
@@ -219,7 +277,8 @@ pub unsafe fn place(
     if merged.len() > MAX_REGIONS {
         return Err(format!("it may reach {} separate arrays, more than are worth copying", merged.len()));
     }
-    let mut placement = Placement { anchors, recorded_store, ..Placement::default() };
+    let tile = tile(info, &entry.trip, accesses);
+    let mut placement = Placement { anchors, recorded_store, bounded, tile, ..Placement::default() };
     let logged_methods = matches!(method, LogMethod::Atomic | LogMethod::Reduction);
     let watched = |flags: u32| flags & PG_SITE_STORE != 0 || (logged_methods && flags & PG_SITE_LOGGED != 0);
     let widths = sites.iter().filter(|s| watched(s.flags)).fold(0u32, |w, s| w | s.width);
@@ -252,7 +311,7 @@ pub unsafe fn place(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::abi::{Access, Base, DeviceFn, DirectFn, PG_ABI_VERSION, RawLaunch, Site, Value};
+    use crate::abi::{DeviceFn, DirectFn, PG_ABI_VERSION, RawLaunch, Value};
 
     /// # Safety
     /// It does nothing.

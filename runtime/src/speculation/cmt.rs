@@ -9,13 +9,13 @@
 //! stores into the very memory that is copied. Where it isn't certain what the loop writes (an extent that is only
 //! recorded may be stale), everything is copied first.
 
-use super::commit::Pieces;
+use super::commit::{self, Pieces, Rows};
 use super::inspector::Schedule;
 use super::parts;
 use crate::abi::{Info, PG_MANY, PG_NO_LOG, Region, Value};
 use crate::device::pool::{BlockSignals, Pool};
 use crate::device::threads::{ThreadsDevice, Width};
-use crate::device::{Device, DeviceError, DevicePtr, Launch, LogMethod, Outcome};
+use crate::device::{Device, DeviceError, DevicePtr, Launch, LogMethod, Outcome, Specialisation};
 use crate::memory::{placement::Placement, safe_copy};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
@@ -50,8 +50,8 @@ pub struct Job {
     pub method: LogMethod,
     /// Log cells of pinned memory.
     pub pinned: Vec<(u64, u64)>,
-    /// What is written completely, where that is known.
-    pub dense: Option<Vec<(u64, u64)>>,
+    /// What is written completely, where that is all that is written.
+    pub written: Option<Vec<Rows>>,
     /// The order of iterations that depend on each other.
     pub schedule: Option<Arc<Schedule>>,
     /// Set to make the device give up.
@@ -360,7 +360,16 @@ fn drive(
         region.snapshot = pointer.0 + (region.lo & 63);
         device.duplicate(DevicePtr(region.dev), DevicePtr(region.snapshot), region.size)?;
     }
-    device.prepare(job.info, job.method)?;
+    let narrow = n.max(parts::count(job.info, &job.trip)) < 1 << 31;
+    let kernel = Specialisation {
+        method: job.method,
+        bounded: placement.bounded,
+        constant: placement.constant(),
+        ordered: job.schedule.is_some(),
+        narrow,
+        tile: placement.tile.filter(|_| narrow && job.schedule.is_none()),
+    };
+    device.prepare(job.info, kernel)?;
     let cells = job.placement.cells;
     let mut logs = (DevicePtr(0), DevicePtr(0));
     if cells != 0 && job.method != LogMethod::None {
@@ -395,7 +404,7 @@ fn drive(
         rd: logs.1,
         cells,
         log_shift: job.placement.log_shift,
-        method: job.method,
+        kernel,
         schedule: job.schedule.as_deref(),
         stop: &job.stop,
         n_parts: parts::count(job.info, &job.trip),
@@ -411,8 +420,10 @@ fn drive(
         return Ok(());
     }
     let started = Instant::now();
-    if let Some(ranges) = &job.dense {
-        for &(lo, hi) in ranges {
+    if let Some(rows) = &job.written {
+        let stretches = commit::stretches(rows, &job.placement)
+            .ok_or_else(|| DeviceError::Kernel("what is written lies in no array".into()))?;
+        for ((lo, hi), parts) in stretches {
             let region = job.placement.region_of(lo).map(|i| &regions[i]);
             let Some(region) = region.filter(|r| hi <= r.lo + r.size) else {
                 return Err(DeviceError::HostMemory(lo, hi - lo));
@@ -420,7 +431,7 @@ fn drive(
             let mut data: Vec<u8> = safe_copy::buffer(hi - lo)?;
             device.copy_out(DevicePtr(region.dev + (lo - region.lo)), &mut data)?;
             report.bytes_out += hi - lo;
-            report.pieces.add(lo, data);
+            report.pieces.add(lo, &parts, data);
         }
     } else {
         for (index, region) in regions.iter().enumerate().filter(|(i, _)| job.placement.written[*i]) {

@@ -8,6 +8,7 @@ use super::predicate::Footprint;
 use crate::abi::*;
 use crate::device::pool::Pool;
 use crate::memory::placement::Placement;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What the loop wrote, in buffers of ours, and where it belongs.
@@ -30,40 +31,83 @@ struct Part {
     length: usize,
 }
 
-/// The ranges that the loop's stores write completely, if that is true of every store. Each lies within the hull of its
-/// base, so within one region. `None`: the write log is needed to know what was written.
+/// Rows of equal length, all of whose bytes are written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rows {
+    /// Where each begins.
+    pub starts: Vec<u64>,
+    /// Bytes.
+    pub length: u64,
+}
+
+/// Rows shorter than this, in bytes, are better told by a write log ...
+const SHORTEST_ROW: i128 = 64;
+/// ... and so are more than this.
+const MOST_ROWS: usize = 1 << 16;
+
+/// The rows that the loop's stores write completely, if that is true of every store; those of one store lie within the hull
+/// of its base, so within one region. `None`: the write log is needed to know what was written.
 ///
 /// # Safety
 /// `entry` was filled in by generated code for `info` and is alive.
-pub unsafe fn dense_ranges(info: &Info, entry: &Entry) -> Option<Vec<(u64, u64)>> {
+pub unsafe fn written_rows(info: &Info, entry: &Entry) -> Option<Vec<Rows>> {
     // SAFETY: promised by the caller.
     let (bases, accesses) = unsafe { (entry.bases(info), entry.accesses(info)) };
-    let mut ranges = Vec::new();
+    let mut all: Vec<Rows> = Vec::new();
     for (number, site) in info.sites().iter().enumerate().filter(|(_, s)| s.has(PG_SITE_STORE)) {
         let base = bases.get(site.base as usize)?;
         let whole = PG_SITE_HAS_AFFINE | PG_SITE_UNCONDITIONAL | PG_SITE_EXACT;
         if site.flags & whole != whole || base.dynamic != 0 {
             return None;
         }
-        let (lo, hi) = Footprint::new(base, &accesses[number]).dense(&entry.trip)?;
-        ranges.push((u64::try_from(lo).ok()?, u64::try_from(hi).ok()?));
-    }
-    ranges.sort_unstable();
-    // Only what overlaps is merged: two arrays that merely touch may be two regions.
-    let mut merged: Vec<(u64, u64)> = Vec::new();
-    for (lo, hi) in ranges {
-        match merged.last_mut() {
-            Some(last) if lo < last.1 => last.1 = last.1.max(hi),
-            _ => merged.push((lo, hi)),
+        let (starts, length) =
+            Footprint::new(base, &accesses[number]).rows(&entry.trip, SHORTEST_ROW, MOST_ROWS)?;
+        let starts: Option<Vec<u64>> = starts.into_iter().map(|start| u64::try_from(start).ok()).collect();
+        let rows = Rows { starts: starts?, length: u64::try_from(length).ok()? };
+        if !all.contains(&rows) {
+            all.push(rows);
         }
     }
-    Some(merged)
+    Some(all)
+}
+
+/// The part of a region that holds all rows which lie there, and these as ranges of addresses that don't overlap.
+pub type Stretch = ((u64, u64), Vec<(u64, u64)>);
+
+/// What is to be copied from each region; `None` if some row lies in none.
+pub fn stretches(rows: &[Rows], placement: &Placement) -> Option<Vec<Stretch>> {
+    let mut by_region: BTreeMap<usize, Vec<(u64, u64)>> = BTreeMap::new();
+    for Rows { starts, length } in rows {
+        for &start in starts {
+            let index = placement.region_of(start)?;
+            let region = &placement.regions[index];
+            let end = start.checked_add(*length).filter(|end| *end <= region.lo + region.size)?;
+            by_region.entry(index).or_default().push((start, end));
+        }
+    }
+    let merged = |mut ranges: Vec<(u64, u64)>| {
+        ranges.sort_unstable();
+        let mut parts: Vec<(u64, u64)> = Vec::new();
+        for (lo, hi) in ranges {
+            match parts.last_mut() {
+                Some(last) if lo <= last.1 => last.1 = last.1.max(hi),
+                _ => parts.push((lo, hi)),
+            }
+        }
+        ((parts[0].0, parts[parts.len() - 1].1), parts)
+    };
+    Some(by_region.into_values().map(merged).collect())
 }
 
 impl Pieces {
-    /// Adds `data`, all of which was written at `address`.
-    pub fn add(&mut self, address: u64, data: Vec<u8>) {
-        let parts = vec![Part { address, offset: 0, length: data.len() }];
+    /// Adds those ranges of addresses of `data`, which belongs at `address`.
+    pub fn add(&mut self, address: u64, ranges: &[(u64, u64)], data: Vec<u8>) {
+        let part = |&(lo, hi): &(u64, u64)| Part {
+            address: lo,
+            offset: (lo - address) as usize,
+            length: (hi - lo) as usize,
+        };
+        let parts = ranges.iter().map(part).collect();
         self.blocks.push(Block { data, parts });
     }
 
@@ -98,31 +142,52 @@ impl Pieces {
         self.blocks.push(Block { data, parts });
     }
 
-    /// Stores everything, large parts with the help of `threads` threads.
+    /// Stores everything, much of it with the help of `threads` threads.
     ///
     /// # Safety
     /// Every part was written by the loop whose entry the calling thread stands in, so the program may store there, and
     /// it has handed that memory to the loop.
     pub unsafe fn store(&self, pool: &Pool, threads: usize) {
+        /// Bytes that one thread stores in a turn.
         const SHARE: usize = 1 << 20;
         for block in &self.blocks {
+            // Each share is a list of parts with about that many bytes in all.
+            let mut shares: Vec<Vec<Part>> = vec![Vec::new()];
+            let mut room = SHARE;
             for part in &block.parts {
-                let source = &block.data[part.offset..part.offset + part.length];
-                let next = AtomicUsize::new(0);
-                let copy = || {
-                    loop {
-                        let at = next.fetch_add(SHARE, Ordering::Relaxed);
-                        let Some(share) = source.get(at..(at + SHARE).min(source.len())) else { return };
-                        if share.is_empty() {
-                            return;
-                        }
-                        let target = (part.address + at as u64) as *mut u8;
-                        // SAFETY: promised by the caller; shares are disjoint.
-                        unsafe { std::ptr::copy_nonoverlapping(share.as_ptr(), target, share.len()) };
+                let mut rest = *part;
+                while rest.length != 0 {
+                    if room == 0 {
+                        shares.push(Vec::new());
+                        room = SHARE;
                     }
-                };
-                pool.run(if part.length > 4 * SHARE { threads } else { 1 }, &copy);
+                    let length = rest.length.min(room);
+                    shares.last_mut().expect("there is one").push(Part { length, ..rest });
+                    room -= length;
+                    rest = Part {
+                        address: rest.address + length as u64,
+                        offset: rest.offset + length,
+                        length: rest.length - length,
+                    };
+                }
             }
+            let next = AtomicUsize::new(0);
+            let copy = || {
+                while let Some(share) = shares.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    for part in share {
+                        let source = &block.data[part.offset..part.offset + part.length];
+                        // SAFETY: promised by the caller; parts are disjoint.
+                        unsafe {
+                            std::ptr::copy_nonoverlapping(
+                                source.as_ptr(),
+                                part.address as *mut u8,
+                                part.length,
+                            )
+                        };
+                    }
+                }
+            };
+            pool.run(if shares.len() > 4 { threads } else { 1 }, &copy);
         }
     }
 }
@@ -286,7 +351,8 @@ mod tests {
         let data: Vec<u8> = (0..9_000_001usize).map(|i| (i * 7) as u8).collect();
         let mut target = vec![0u8; data.len() + 2];
         let mut out = Pieces::default();
-        out.add(target.as_mut_ptr() as u64 + 1, data.clone());
+        let at = target.as_mut_ptr() as u64 + 1;
+        out.add(at, &[(at, at + data.len() as u64)], data.clone());
         // SAFETY: the target has room for all of it.
         unsafe { out.store(&Pool::default(), 3) };
         assert_eq!(target[1..=data.len()], data);

@@ -58,25 +58,39 @@ impl Footprint {
         (lo, hi)
     }
 
-    /// If the iterations together touch a contiguous range, each byte of it at least once (given that each iteration
-    /// touches its whole window): that range.
-    pub fn dense(&self, trip: &[i64; PG_MAX_DIMS]) -> Option<(i128, i128)> {
-        let mut dims: Vec<(i128, i128)> = self
-            .stride
-            .iter()
-            .zip(trip)
-            .filter(|(_, t)| **t > 1)
-            .map(|(s, t)| (s.abs(), *t as i128))
-            .collect();
-        dims.sort_unstable();
-        let mut length = self.hi - self.lo;
-        for (stride, trip) in dims {
-            if stride != length {
+    /// If the iterations together touch rows, each without a gap and at least `shortest` bytes long, and there are at most
+    /// `most` of them: where each begins and how long they are (given that each iteration touches its whole window).
+    pub fn rows(&self, trip: &[i64; PG_MAX_DIMS], shortest: i128, most: usize) -> Option<(Vec<i128>, i128)> {
+        let moving = self.stride.iter().zip(trip).filter(|(_, t)| **t > 1);
+        let mut dims: Vec<(i128, i128)> = moving.map(|(s, t)| (*s, *t as i128)).collect();
+        dims.sort_unstable_by_key(|(stride, _)| stride.abs());
+        let (mut begin, mut length) = (self.lo, self.hi - self.lo);
+        let mut starts = Vec::new();
+        for (number, (stride, trip)) in dims.iter().enumerate() {
+            if stride.abs() == length {
+                begin += (stride * (trip - 1)).min(0);
+                length *= trip;
+                continue;
+            }
+            let count = dims[number..].iter().try_fold(1i128, |all, (_, trip)| all.checked_mul(*trip))?;
+            if length < shortest || count > most as i128 {
                 return None;
             }
-            length = stride * trip;
+            starts.push(begin);
+            for (stride, trip) in &dims[number..] {
+                let rows = starts.len();
+                for turn in 1..*trip {
+                    for row in 0..rows {
+                        starts.push(starts[row] + stride * turn);
+                    }
+                }
+            }
+            break;
         }
-        Some(self.total(trip))
+        if starts.is_empty() {
+            starts.push(begin);
+        }
+        Some((starts, length))
     }
 }
 
@@ -500,11 +514,35 @@ mod tests {
     }
 
     #[test]
-    fn dense_ranges() {
-        assert_eq!(print(0, 4, 4, 0).dense(&[10, 1, 1, 1]), Some((0, 40)));
-        assert_eq!(print(0, 4, -4, 0).dense(&[10, 1, 1, 1]), Some((-36, 4)));
-        assert_eq!(print(0, 4, 8, 0).dense(&[10, 1, 1, 1]), None);
-        assert_eq!(print(0, 4, 40, 4).dense(&[3, 10, 1, 1]), Some((0, 120)));
-        assert_eq!(print(0, 4, 44, 4).dense(&[3, 10, 1, 1]), None);
+    fn rows_without_gaps() {
+        let rows = |footprint: Footprint, trip| footprint.rows(&trip, 8, 4);
+        assert_eq!(rows(print(0, 4, 4, 0), [10, 1, 1, 1]), Some((vec![0], 40)));
+        assert_eq!(rows(print(0, 4, -4, 0), [10, 1, 1, 1]), Some((vec![-36], 40)));
+        assert_eq!(rows(print(0, 4, 8, 0), [10, 1, 1, 1]), None);
+        assert_eq!(rows(print(0, 4, 40, 4), [3, 10, 1, 1]), Some((vec![0], 120)));
+        assert_eq!(rows(print(0, 4, 44, 4), [3, 10, 1, 1]), Some((vec![0, 44, 88], 40)));
+        assert_eq!(rows(print(0, 4, -44, -4), [3, 10, 1, 1]), Some((vec![-36, -80, -124], 40)));
+        assert_eq!(rows(print(0, 4, 44, 4), [5, 10, 1, 1]), None);
+        // Rows that overlap, and one that every iteration is.
+        assert_eq!(rows(print(0, 4, 8, 4), [3, 10, 1, 1]), Some((vec![0, 8, 16], 40)));
+        assert_eq!(rows(print(0, 8, 0, 0), [3, 10, 1, 1]).map(|(_, length)| length), None);
+    }
+
+    proptest! {
+        #[test]
+        fn rows_are_what_is_touched(strides in prop::array::uniform2(-40i128..40), trip in prop::array::uniform2(1i64..6)) {
+            let footprint = Footprint { lo: 1000, hi: 1004, stride: [strides[0], strides[1], 0, 0], hull: None };
+            if let Some((starts, length)) = footprint.rows(&[trip[0], trip[1], 1, 1], 1, 64) {
+                let mut touched = std::collections::BTreeSet::new();
+                for i in 0..i128::from(trip[0]) {
+                    for j in 0..i128::from(trip[1]) {
+                        touched.extend((0..4).map(|byte| 1000 + strides[0] * i + strides[1] * j + byte));
+                    }
+                }
+                let said: std::collections::BTreeSet<i128> =
+                    starts.iter().flat_map(|start| *start..*start + length).collect();
+                prop_assert_eq!(touched, said);
+            }
+        }
     }
 }

@@ -108,8 +108,8 @@ static void add_device(const struct __pg_launch *l, __pg_u64 begin, __pg_u64 end
   struct __pg_view c = __pg_base_view(l, 0), a = __pg_base_view(l, 1), b = __pg_base_view(l, 2);
   __pg_u64 i;
   for (i = begin; i < end && !__pg_begin_iteration(&ctx, i); i++)
-    __pg_st_f32(&ctx, &c, l->bases[0] + 4 * i,
-                __pg_ld_f32(&ctx, &a, 1, l->bases[1] + 4 * i) + __pg_ld_f32(&ctx, &b, 1, l->bases[2] + 4 * i));
+    __pg_st_f32(&ctx, &c, 0, l->bases[0] + 4 * i,
+                __pg_ld_f32(&ctx, &a, 1, 0, l->bases[1] + 4 * i) + __pg_ld_f32(&ctx, &b, 1, 0, l->bases[2] + 4 * i));
   __pg_end_thread(&ctx);
 }
 
@@ -177,8 +177,8 @@ static void saxpy_device(const struct __pg_launch *l, __pg_u64 begin, __pg_u64 e
   float f = l->values[0].__pg_f;
   __pg_u64 i;
   for (i = begin; i < end && !__pg_begin_iteration(&ctx, i); i++) {
-    __pg_u64 at = l->bases[0] + 4 * (__pg_i64)__pg_ld_i32(&ctx, &index, 1, l->bases[1] + 4 * i);
-    __pg_st_f32(&ctx, &y, at, __pg_ld_f32(&ctx, &y, 0, at) + f * __pg_ld_f32(&ctx, &x, 1, l->bases[2] + 4 * i));
+    __pg_u64 at = l->bases[0] + 4 * (__pg_i64)__pg_ld_i32(&ctx, &index, 1, 0, l->bases[1] + 4 * i);
+    __pg_st_f32(&ctx, &y, 0, at, __pg_ld_f32(&ctx, &y, 0, 0, at) + f * __pg_ld_f32(&ctx, &x, 1, 0, l->bases[2] + 4 * i));
   }
   __pg_end_thread(&ctx);
 }
@@ -245,9 +245,9 @@ static void mix_device(const struct __pg_launch *l, __pg_u64 begin, __pg_u64 end
   struct __pg_view y = __pg_base_view(l, 0), w = __pg_base_view(l, 1), r = __pg_base_view(l, 2);
   __pg_u64 i;
   for (i = begin; i < end && !__pg_begin_iteration(&ctx, i); i++) {
-    __pg_u64 to = l->bases[0] + 2 * (__pg_i64)__pg_ld_i32(&ctx, &w, 1, l->bases[1] + 4 * i);
-    __pg_u64 from = l->bases[0] + 2 * (__pg_i64)__pg_ld_i32(&ctx, &r, 1, l->bases[2] + 4 * i);
-    __pg_st_u16(&ctx, &y, to, (unsigned short)(__pg_ld_u16(&ctx, &y, 1, from) * 3u + i));
+    __pg_u64 to = l->bases[0] + 2 * (__pg_i64)__pg_ld_i32(&ctx, &w, 1, 0, l->bases[1] + 4 * i);
+    __pg_u64 from = l->bases[0] + 2 * (__pg_i64)__pg_ld_i32(&ctx, &r, 1, 0, l->bases[2] + 4 * i);
+    __pg_st_u16(&ctx, &y, 0, to, (unsigned short)(__pg_ld_u16(&ctx, &y, 1, 0, from) * 3u + i));
   }
   __pg_end_thread(&ctx);
 }
@@ -333,7 +333,7 @@ static void sums_device(const struct __pg_launch *l, __pg_u64 begin, __pg_u64 en
   int most = -2147483647 - 1;
   __pg_u64 i;
   for (i = begin; i < end && !__pg_begin_iteration(&ctx, i); i++) {
-    int v = __pg_ld_i32(&ctx, &a, 0, l->bases[0] + 4 * i);
+    int v = __pg_ld_i32(&ctx, &a, 0, 0, l->bases[0] + 4 * i);
     sum += v;
     most = v > most ? v : most;
     if (i == l->n - 1)
@@ -394,8 +394,8 @@ static void stencil_device(const struct __pg_launch *l, __pg_u64 begin, __pg_u64
   __pg_u64 k, m = l->values[0].__pg_u;
   for (k = begin; k < end && !__pg_begin_iteration(&ctx, k); k++) {
     __pg_u64 at = 8 * (k / l->trip[1] * m + k % l->trip[1]);
-    __pg_st_f64(&ctx, &b, l->bases[0] + at + 8,
-                __pg_ld_f64(&ctx, &a, 1, l->bases[1] + at) + __pg_ld_f64(&ctx, &a, 1, l->bases[1] + at + 16));
+    __pg_st_f64(&ctx, &b, 0, l->bases[0] + at + 8,
+                __pg_ld_f64(&ctx, &a, 1, 0, l->bases[1] + at) + __pg_ld_f64(&ctx, &a, 1, 0, l->bases[1] + at + 16));
   }
   __pg_end_thread(&ctx);
 }
@@ -452,9 +452,9 @@ static void some_device(const struct __pg_launch *l, __pg_u64 begin, __pg_u64 en
   struct __pg_view b = __pg_base_view(l, 0), a = __pg_base_view(l, 1);
   __pg_u64 i;
   for (i = begin; i < end && !__pg_begin_iteration(&ctx, i); i++) {
-    int v = __pg_ld_i8(&ctx, &a, 1, l->bases[1] + i);
+    int v = __pg_ld_i8(&ctx, &a, 1, 0, l->bases[1] + i);
     if (v > 0)
-      __pg_st_i8(&ctx, &b, l->bases[0] + i, v);
+      __pg_st_i8(&ctx, &b, 0, l->bases[0] + i, v);
   }
   __pg_end_thread(&ctx);
 }
@@ -506,11 +506,11 @@ static void rows_device(const struct __pg_launch *l, __pg_u64 begin, __pg_u64 en
   struct __pg_view table = __pg_base_view(l, 0);
   __pg_u64 i, j;
   for (i = begin; i < end && !__pg_begin_iteration(&ctx, i); i++) {
-    __pg_u64 row = __pg_ld_u64(&ctx, &table, 1, l->bases[0] + 8 * i);
+    __pg_u64 row = __pg_ld_u64(&ctx, &table, 1, 0, l->bases[0] + 8 * i);
     struct __pg_view v;
     __pg_find_array(l, row, &v);
     for (j = 0; j < l->values[0].__pg_u && !__pg_poll(&ctx); j++)
-      __pg_st_i64(&ctx, &v, row + 8 * j, __pg_ld_i64(&ctx, &v, 0, row + 8 * j) + (__pg_i64)(i + j));
+      __pg_st_i64(&ctx, &v, 0, row + 8 * j, __pg_ld_i64(&ctx, &v, 0, 0, row + 8 * j) + (__pg_i64)(i + j));
   }
   __pg_end_thread(&ctx);
 }
@@ -569,7 +569,7 @@ static void bound_device(const struct __pg_launch *l, __pg_u64 begin, __pg_u64 e
   struct __pg_view p = __pg_base_view(l, 0), index = __pg_base_view(l, 1);
   __pg_u64 i;
   for (i = begin; i < end && !__pg_begin_iteration(&ctx, i); i++)
-    __pg_st_i32(&ctx, &p, l->bases[0] + 4 * (__pg_i64)__pg_ld_i32(&ctx, &index, 1, l->bases[1] + 4 * i), (int)i);
+    __pg_st_i32(&ctx, &p, 0, l->bases[0] + 4 * (__pg_i64)__pg_ld_i32(&ctx, &index, 1, 0, l->bases[1] + 4 * i), (int)i);
   __pg_end_thread(&ctx);
 }
 
@@ -624,9 +624,9 @@ static void divide_device(const struct __pg_launch *l, __pg_u64 begin, __pg_u64 
   struct __pg_view c = __pg_base_view(l, 0), a = __pg_base_view(l, 1), b = __pg_base_view(l, 2);
   __pg_u64 i;
   for (i = begin; i < end && !__pg_begin_iteration(&ctx, i); i++)
-    __pg_st_i32(&ctx, &c, l->bases[0] + 4 * i,
-                __pg_div_i32(&ctx, __pg_ld_i32(&ctx, &a, 1, l->bases[1] + 4 * i),
-                             __pg_ld_i32(&ctx, &b, 1, l->bases[2] + 4 * i)));
+    __pg_st_i32(&ctx, &c, 0, l->bases[0] + 4 * i,
+                __pg_div_i32(&ctx, __pg_ld_i32(&ctx, &a, 1, 0, l->bases[1] + 4 * i),
+                             __pg_ld_i32(&ctx, &b, 1, 0, l->bases[2] + 4 * i)));
   __pg_end_thread(&ctx);
 }
 
@@ -669,8 +669,8 @@ static void two_device(const struct __pg_launch *l, __pg_u64 begin, __pg_u64 end
   struct __pg_view p = __pg_base_view(l, 0), q = __pg_base_view(l, 1);
   __pg_u64 i;
   for (i = begin; i < end && !__pg_begin_iteration(&ctx, i); i++) {
-    __pg_st_i32(&ctx, &p, l->bases[0] + 4 * i, (int)i);
-    __pg_st_i32(&ctx, &q, l->bases[1] + 4 * i, (int)-i);
+    __pg_st_i32(&ctx, &p, 0, l->bases[0] + 4 * i, (int)i);
+    __pg_st_i32(&ctx, &q, 0, l->bases[1] + 4 * i, (int)-i);
   }
   __pg_end_thread(&ctx);
 }
@@ -713,7 +713,7 @@ static void twice_device(const struct __pg_launch *l, __pg_u64 begin, __pg_u64 e
   struct __pg_view a = __pg_base_view(l, 0);
   __pg_u64 i;
   for (i = begin; i < end && !__pg_begin_iteration(&ctx, i); i++)
-    __pg_st_i32(&ctx, &a, l->bases[0] + 4 * i, __pg_ld_i32(&ctx, &a, 1, l->bases[0] + 4 * i) * 2);
+    __pg_st_i32(&ctx, &a, 0, l->bases[0] + 4 * i, __pg_ld_i32(&ctx, &a, 1, 0, l->bases[0] + 4 * i) * 2);
   __pg_end_thread(&ctx);
 }
 
@@ -759,7 +759,7 @@ static void slow_device(const struct __pg_launch *l, __pg_u64 begin, __pg_u64 en
   struct __pg_view a = __pg_base_view(l, 0);
   __pg_u64 i;
   for (i = begin; i < end && !__pg_begin_iteration(&ctx, i); i++)
-    __pg_st_i32(&ctx, &a, l->bases[0] - 4 * i, __pg_ld_i32(&ctx, &a, 1, l->bases[0] - 4 * i) * 2);
+    __pg_st_i32(&ctx, &a, 0, l->bases[0] - 4 * i, __pg_ld_i32(&ctx, &a, 1, 0, l->bases[0] - 4 * i) * 2);
   __pg_end_thread(&ctx);
 }
 
@@ -803,8 +803,8 @@ static void gather_device(const struct __pg_launch *l, __pg_u64 begin, __pg_u64 
   struct __pg_view c = __pg_base_view(l, 0), x = __pg_base_view(l, 1), index = __pg_base_view(l, 2);
   __pg_u64 i;
   for (i = begin; i < end && !__pg_begin_iteration(&ctx, i); i++)
-    __pg_st_i32(&ctx, &c, l->bases[0] + 4 * i,
-                __pg_ld_i32(&ctx, &x, 1, l->bases[1] + 4 * (__pg_i64)__pg_ld_i32(&ctx, &index, 1, l->bases[2] + 4 * i)));
+    __pg_st_i32(&ctx, &c, 0, l->bases[0] + 4 * i,
+                __pg_ld_i32(&ctx, &x, 1, 0, l->bases[1] + 4 * (__pg_i64)__pg_ld_i32(&ctx, &index, 1, 0, l->bases[2] + 4 * i)));
   __pg_end_thread(&ctx);
 }
 

@@ -7,9 +7,11 @@
 
 mod cache;
 pub mod nvrtc;
+mod tables;
 
-use super::{Device, DeviceError, DevicePtr, Launch, LogMethod, Outcome};
+use super::{Device, DeviceError, DevicePtr, Launch, LogMethod, Outcome, Specialisation};
 use crate::abi::{self, Info, RawLaunch, Region, Value};
+use crate::memory::placement::TILE_HEIGHT;
 use crate::memory::safe_copy;
 use crate::speculation::inspector::Schedule;
 use cudarc::driver::sys;
@@ -76,8 +78,8 @@ struct Cuda {
     events: [sys::CUevent; 3],
     architecture: String,
     processors: u32,
-    kernels: HashMap<(usize, u32), sys::CUfunction>,
-    check_kernel: Option<sys::CUfunction>,
+    kernels: HashMap<(usize, Specialisation), Loaded>,
+    check_kernel: Option<Loaded>,
     /// Pinned memory: two staging buffers.
     stages: [*mut u8; 2],
     stage_events: [sys::CUevent; 2],
@@ -202,17 +204,16 @@ impl Cuda {
         &mut self,
         source: &str,
         name: &std::ffi::CStr,
-        method: u32,
-    ) -> Result<sys::CUfunction, DeviceError> {
+        options: &[String],
+    ) -> Result<Loaded, DeviceError> {
         let nvrtc = nvrtc::get().map_err(DeviceError::Kernel)?;
-        let options = nvrtc::options(&self.architecture, method);
         let version = format!("{:?} {}", nvrtc.version, env!("CARGO_PKG_VERSION"));
         let joined = options.join(" ");
         let key: [&[u8]; 3] = [source.as_bytes(), joined.as_bytes(), version.as_bytes()];
         let cached = cache::load(&key);
         let cubin = match &cached {
             Some(cubin) => cubin.clone(),
-            None => nvrtc.compile(source, &options).map_err(DeviceError::Kernel)?,
+            None => nvrtc.compile(source, options).map_err(DeviceError::Kernel)?,
         };
         // SAFETY: driver calls with pointers to local variables; the image outlives the call that reads it.
         unsafe {
@@ -223,45 +224,50 @@ impl Cuda {
             if cached.is_none() {
                 cache::store(&key, &cubin);
             }
-            Ok(function)
-        }
-    }
-
-    fn kernel(&mut self, info: &Info, method: LogMethod) -> Result<sys::CUfunction, DeviceError> {
-        let key = (std::ptr::from_ref(info) as usize, method as u32);
-        if let Some(function) = self.kernels.get(&key) {
-            return Ok(*function);
-        }
-        let function =
-            self.function(&nvrtc::kernel_source(&info.cuda_text()), c"__pg_kernel", method as u32)?;
-        self.kernels.insert(key, function);
-        Ok(function)
-    }
-
-    fn start(
-        &self,
-        function: sys::CUfunction,
-        work: u64,
-        parameters: &mut [*mut c_void],
-    ) -> Result<(), DeviceError> {
-        // SAFETY: driver calls; the parameters lead to values of the kernel's parameter types.
-        unsafe {
             let mut resident = 0;
             check(
                 sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(&mut resident, function, BLOCK as i32, 0),
                 "occupancy",
                 0,
             )?;
-            let useful = work.div_ceil(u64::from(BLOCK)).max(1);
-            let grid = useful.min(u64::from(self.processors) * resident.max(1) as u64 * 4) as u32;
+            Ok(Loaded { function, resident: resident.max(1) as u32 })
+        }
+    }
+
+    fn kernel(&mut self, info: &Info, kernel: Specialisation) -> Result<Loaded, DeviceError> {
+        let key = (std::ptr::from_ref(info) as usize, kernel);
+        if let Some(function) = self.kernels.get(&key) {
+            return Ok(*function);
+        }
+        let far = tables::bytes(info) > tables::MOST_IN_PARAMETERS;
+        let options = nvrtc::options(&self.architecture, kernel, far);
+        let source = nvrtc::kernel_source(&info.cuda_text());
+        let function = self.function(&source, c"__pg_kernel", &options)?;
+        self.kernels.insert(key, function);
+        Ok(function)
+    }
+
+    /// How a kernel without tiles covers `work` iterations or parts.
+    fn line(&self, resident: u32, work: u64) -> Grid {
+        // Where there is too little work for every processor, smaller blocks spread it further.
+        let fills = |block: u32| work.div_ceil(u64::from(block)) >= 2 * u64::from(self.processors);
+        let block = [BLOCK, BLOCK / 2, BLOCK / 4].into_iter().find(|block| fills(*block)).unwrap_or(32);
+        let useful = work.div_ceil(u64::from(block)).max(1);
+        let most = u64::from(self.processors) * u64::from(resident.max(1)) * 4 * u64::from(BLOCK / block);
+        Grid { blocks: (useful.min(most) as u32, 1, 1), block: (block, 1) }
+    }
+
+    fn start(&self, kernel: Loaded, grid: Grid, parameters: &mut [*mut c_void]) -> Result<(), DeviceError> {
+        // SAFETY: a driver call; the parameters lead to values of the kernel's parameter types.
+        unsafe {
             check(
                 sys::cuLaunchKernel(
-                    function,
-                    grid,
-                    1,
-                    1,
-                    BLOCK,
-                    1,
+                    kernel.function,
+                    grid.blocks.0,
+                    grid.blocks.1,
+                    grid.blocks.2,
+                    grid.block.0,
+                    grid.block.1,
                     1,
                     0,
                     self.stream,
@@ -273,6 +279,29 @@ impl Cuda {
             )
         }
     }
+}
+
+/// A kernel, and how many of its blocks one processor holds.
+#[derive(Clone, Copy)]
+struct Loaded {
+    function: sys::CUfunction,
+    resident: u32,
+}
+
+/// Blocks of a launch in three directions, and threads of a block in two.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Grid {
+    blocks: (u32, u32, u32),
+    block: (u32, u32),
+}
+
+/// A thread for each iteration: see [`Specialisation::tile`].
+fn tiles(trip: &[u64; abi::PG_MAX_DIMS], (x, y): (u8, u8)) -> Grid {
+    let (x, y) = (usize::from(x), usize::from(y));
+    let others = (0..trip.len()).filter(|dim| ![x, y].contains(dim)).map(|dim| trip[dim]).product::<u64>();
+    let (width, height) = (BLOCK / TILE_HEIGHT, TILE_HEIGHT);
+    let count = |all: u64, each: u32| all.div_ceil(u64::from(each)) as u32;
+    Grid { blocks: (count(trip[x], width), count(trip[y], height), others as u32), block: (width, height) }
 }
 
 impl Device for Cuda {
@@ -386,20 +415,24 @@ impl Device for Cuda {
         check(unsafe { sys::cuMemsetD32Async(to.0, word, (bytes / 4) as usize, self.stream) }, "filling", 0)
     }
 
-    fn prepare(&mut self, info: &Info, method: LogMethod) -> Result<(), DeviceError> {
-        self.kernel(info, method)?;
-        if matches!(method, LogMethod::Atomic | LogMethod::Reduction) && self.check_kernel.is_none() {
-            self.check_kernel = Some(self.function(CHECK_SOURCE, c"__pg_check", 0)?);
+    fn prepare(&mut self, info: &Info, kernel: Specialisation) -> Result<(), DeviceError> {
+        self.kernel(info, kernel)?;
+        let logged = matches!(kernel.method, LogMethod::Atomic | LogMethod::Reduction);
+        if logged && self.check_kernel.is_none() {
+            let options = nvrtc::options(&self.architecture, Specialisation::none(LogMethod::None), false);
+            self.check_kernel = Some(self.function(CHECK_SOURCE, c"__pg_check", &options)?);
         }
         Ok(())
     }
 
     fn run(&mut self, launch: &mut Launch<'_>) -> Result<Outcome, DeviceError> {
-        let function = self.kernel(launch.info, launch.method)?;
+        let function = self.kernel(launch.info, launch.kernel)?;
         // One packed buffer: counters first (total, written, met, flags), then results, then tables.
         let n_results = launch.results.len();
         let mut words: Vec<u64> = vec![0; 4];
         words.extend(launch.results.iter().map(|v| v.0));
+        let at_tables = words.len();
+        words.extend(tables::words(launch));
         let at_values = words.len();
         words.extend(launch.values.iter().map(|v| v.0));
         let at_bases = words.len();
@@ -411,7 +444,7 @@ impl Device for Cuda {
             words.extend([lo, size, dev, log, snapshot]);
         }
         let packed = self.allocate(words.len() as u64 * 8)?;
-        let parts = [at_values, at_bases, at_anchors, at_regions, n_results];
+        let parts = [at_tables, at_values, at_bases, at_anchors, at_regions, n_results];
         let result = match self.hand_over(launch.schedule) {
             Ok(order) => {
                 let result = self.run_packed(launch, function, packed, &words, parts, order);
@@ -443,10 +476,10 @@ impl Cuda {
     fn run_packed(
         &mut self,
         launch: &mut Launch<'_>,
-        function: sys::CUfunction,
+        kernel: Loaded,
         packed: DevicePtr,
         words: &[u64],
-        [at_values, at_bases, at_anchors, at_regions, n_results]: [usize; 5],
+        [at_tables, at_values, at_bases, at_anchors, at_regions, n_results]: [usize; 6],
         order: Option<DevicePtr>,
     ) -> Result<Outcome, DeviceError> {
         let bytes = words.len() * 8;
@@ -470,12 +503,12 @@ impl Cuda {
             n_regions: launch.regions.len() as u32,
             n_bases: launch.bases.len() as u32,
             log_shift: launch.log_shift,
-            log_method: launch.method as u32,
+            log_method: launch.method() as u32,
             count: launch.n,
             order: order.map_or(0, |order| order.0),
             block: launch.block,
         };
-        let logged = matches!(launch.method, LogMethod::Atomic | LogMethod::Reduction);
+        let logged = matches!(launch.method(), LogMethod::Atomic | LogMethod::Reduction);
         self.wait()?;
         // SAFETY: the staging buffer and the stop word are ours and idle; the stop word is read by kernels only as a flag.
         unsafe {
@@ -491,16 +524,25 @@ impl Cuda {
         for (first, count) in launch.portions() {
             let order = if raw.order == 0 { 0 } else { raw.order + first as u64 * 4 };
             let mut argument = RawLaunch { count, order, ..raw };
-            self.start(function, count, &mut [(&raw mut argument).cast()])?;
+            let mut far_tables = at(at_tables);
+            let second: *mut c_void = match tables::bytes(launch.info) > tables::MOST_IN_PARAMETERS {
+                true => (&raw mut far_tables).cast(),
+                false => words[at_tables..].as_ptr().cast_mut().cast(),
+            };
+            let grid = match launch.kernel.tile {
+                Some(tile) => tiles(&launch.trip, tile),
+                None => self.line(kernel.resident, count),
+            };
+            self.start(kernel, grid, &mut [(&raw mut argument).cast(), second])?;
         }
         // SAFETY: the event is ours.
         check(unsafe { sys::cuEventRecord(self.events[1], self.stream) }, "cuEventRecord", 0)?;
-        if let (true, Some(function)) = (logged, self.check_kernel) {
+        if let (true, Some(check_kernel)) = (logged, self.check_kernel) {
             let (mut wr, mut rd, mut cells) = (launch.wr.0, launch.rd.0, launch.cells);
             let (mut flags, mut counts) = (at(3), at(0));
             self.start(
-                function,
-                cells,
+                check_kernel,
+                self.line(check_kernel.resident, cells),
                 &mut [
                     (&raw mut wr).cast(),
                     (&raw mut rd).cast(),
@@ -566,7 +608,9 @@ impl Cuda {
         if outcome.fail == 0 && met != 0 {
             outcome.fail |= abi::PG_FAIL_RAW;
         }
-        if outcome.fail & !abi::PG_FAIL_RAW == 0 && launch.method == LogMethod::Reduction && total != written
+        if outcome.fail & !abi::PG_FAIL_RAW == 0
+            && launch.method() == LogMethod::Reduction
+            && total != written
         {
             outcome.fail |= abi::PG_FAIL_WAW;
             outcome.conflicts += 1;

@@ -4,6 +4,7 @@
 //! finds its builtins only if that library is loaded globally before it, from the same folder. No GPU and no driver is needed
 //! to compile.
 
+use crate::device::Specialisation;
 use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::path::PathBuf;
@@ -158,16 +159,36 @@ pub fn kernel_source(body: &str) -> String {
     format!("{ABI}{BODY}{body}")
 }
 
-/// Options for an architecture (`sm_90`) and log method.
-pub fn options(architecture: &str, method: u32) -> Vec<String> {
+/// Options for an architecture (`sm_90`) and what a kernel is compiled for. `far`: its tables are no parameters.
+pub fn options(architecture: &str, kernel: Specialisation, far: bool) -> Vec<String> {
     let mut options: Vec<String> = OPTIONS.iter().map(|o| o.to_string()).collect();
     options.push(format!("--gpu-architecture={architecture}"));
-    options.push(format!("-D__PG_METHOD={method}"));
+    options.push(format!("-D__PG_METHOD={}", kernel.method as u32));
+    options.push(format!("-D__PG_BOUNDED={:#x}ull", kernel.bounded));
+    options.push(format!("-D__PG_CONSTANT={:#x}ull", kernel.constant & kernel.bounded));
+    if kernel.narrow {
+        options.push("-D__PG_NARROW".into());
+    }
+    if kernel.ordered {
+        options.push("-D__PG_ORDERED".into());
+    }
+    if let Some((x, y)) = kernel.tile {
+        options.push(format!("-D__PG_TILE_X={x}"));
+        options.push(format!("-D__PG_TILE_Y={y}"));
+    }
+    if far {
+        options.push("-D__PG_FAR_TABLES".into());
+    }
     options.push("-w".into());
     options
 }
 
 /// Compiles a loop's device text without any GPU.
-pub fn compile_for(architecture: &str, body: &str, method: u32) -> Result<Vec<u8>, String> {
-    get()?.compile(&kernel_source(body), &options(architecture, method))
+pub fn compile_for(
+    architecture: &str,
+    body: &str,
+    kernel: Specialisation,
+    far: bool,
+) -> Result<Vec<u8>, String> {
+    get()?.compile(&kernel_source(body), &options(architecture, kernel, far))
 }

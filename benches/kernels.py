@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""Kernels and their checks against hand-written unsafe CUDA, on a machine with an NVIDIA GPU and nvcc.
+
+Over the programs that benches/prepare.sh built, in one run: for each application the median time that its loops' kernels and
+checks take on the device, with the log that Paragon chooses, and the kernels of benches/cuda/unsafe.cu, which have neither
+logs nor range checks (-fmad=false, so that both compute the same bits). With --logs also with the chapter's two methods
+forced, which takes minutes where a loop has many accesses. Writes kernels.json into the folder that OUT names
+(build/gpu-results) and prints a table.
+
+Usage: benches/kernels.py [--logs] [APPLICATION ...]
+"""
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+PROGRAMS = os.path.join(ROOT, "build/gpu")
+OUT = os.environ.get("OUT", os.path.join(ROOT, "build/gpu-results"))
+APPLICATIONS = "fdtd seidel jacobi1d jacobi2d gemm tmv saxpy house ipvec ger gemver fwd sor".split()
+# What differs from the program's own size: the same as the hand-written kernel's.
+SIZES = {"gemm": 4096}
+REPEATS = 3
+
+
+def environment(log):
+    """Paragon's settings: everything on the GPU, measured there."""
+    settings = {
+        "PARAGON_RT": os.path.join(PROGRAMS, "libparagon_rt.so"),
+        "PARAGON_DEVICE": "cuda",
+        "PARAGON_RACE": "device",
+        "PARAGON_MONITOR": "off",
+        "PARAGON_LOG": log,
+    }
+    for folder in ["/usr/local/cuda/lib64", "/usr/local/cuda/targets/x86_64-linux/lib"]:
+        if os.path.exists(os.path.join(folder, "libnvrtc.so")):
+            settings.setdefault("PARAGON_NVRTC", folder)
+    return {**os.environ, **settings}
+
+
+def unsafe(names, folder):
+    """Milliseconds of the hand-written kernels, by application."""
+    program = os.path.join(folder, "unsafe")
+    source = os.path.join(ROOT, "benches/cuda/unsafe.cu")
+    subprocess.run(["nvcc", "-O3", "-arch=native", "-fmad=false", "-o", program, source], check=True)
+    output = subprocess.run([program, *names], check=True, capture_output=True, text=True).stdout
+    return {r["application"]: r for r in map(json.loads, output.splitlines())}
+
+
+def ours(name, log, folder):
+    """What one application's loops did on the device: for each repetition the sum of their times, in milliseconds."""
+    trace = os.path.join(folder, "trace.json")
+    if os.path.exists(trace):
+        os.remove(trace)
+    size = ["--size", str(SIZES[name])] if name in SIZES else []
+    command = [os.path.join(PROGRAMS, name + ".o3.paragon"), *size, "--input", "clean"]
+    command += ["--dump", "/dev/null", "--repeat", str(REPEATS)]
+    try:
+        subprocess.run(
+            command, env={**environment(log), "PARAGON_TRACE": trace}, timeout=60, capture_output=True, check=True
+        )
+        records = [json.loads(line) for line in open(trace, encoding="utf-8")]
+    except (OSError, subprocess.SubprocessError) as problem:
+        return {"problem": str(problem)[:80]}
+    loops = {}
+    for record in records:
+        loops.setdefault((record["file"], record["line"]), []).append(record)
+    total, checks, logs, where = 0.0, 0.0, set(), set()
+    for entries in loops.values():
+        here = [r for r in entries if r["decision"] == "cuda"]
+        where |= {r["decision"] for r in entries}
+        if not here:
+            continue
+        logs |= {r["log"] for r in here}
+        # A loop that a repetition enters several times counts as often.
+        times = len(entries) / REPEATS
+        total += times * statistics.median(r["execute_ns"] + r["check_ns"] for r in here) / 1e6
+        checks += times * statistics.median(r["check_ns"] for r in here) / 1e6
+    return {"ms": total, "checks_ms": checks, "logs": sorted(logs), "where": sorted(where)}
+
+
+def cell(value):
+    """A number of the table."""
+    return "-" if not value else f"{value:.3g}"
+
+
+def main():
+    """Measures and prints, row by row."""
+    logs = ["atomic", "reduction"] if "--logs" in sys.argv else []
+    names = [name for name in sys.argv[1:] if name != "--logs"] or APPLICATIONS
+    os.makedirs(OUT, exist_ok=True)
+    heads = ["application", "unsafe CUDA ms", "Paragon ms", "of it checks", "times unsafe", "log", "where"]
+    heads += [f"all logged, {log} ms" for log in logs]
+    print("| " + " | ".join(heads) + " |\n|" + "---|" * len(heads), flush=True)
+    results = {}
+    with tempfile.TemporaryDirectory() as folder:
+        by_hand = unsafe(names, folder)
+        for name in names:
+            hand, auto = by_hand.get(name, {}).get("resident_ms"), ours(name, "auto", folder)
+            forced = {log: ours(name, log, folder) for log in logs}
+            results[name] = {"unsafe": by_hand.get(name, {}), "auto": auto, **forced}
+            ratio = auto["ms"] / hand if hand and auto.get("ms") else None
+            cells = [name, cell(hand), cell(auto.get("ms")), cell(auto.get("checks_ms")), cell(ratio)]
+            cells += ["+".join(auto.get("logs", [])), "+".join(auto.get("where", [])) or auto.get("problem", "")]
+            cells += [cell(forced[log].get("ms")) for log in logs]
+            print("| " + " | ".join(cells) + " |", flush=True)
+            with open(os.path.join(OUT, "kernels.json"), "w", encoding="utf-8") as file:
+                json.dump(results, file, indent=1)
+
+
+if __name__ == "__main__":
+    main()

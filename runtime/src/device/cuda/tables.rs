@@ -1,0 +1,78 @@
+//! What a kernel has at hand: values, arrays of bases, and numbers to divide by trip counts with; `struct __pg_tables` of a
+//! loop's text. It is a parameter of the kernel, which costs nothing to read, unless it is too large for that.
+
+use crate::abi::{Info, PG_MAX_DIMS, PG_NO_LOG, Region};
+use crate::device::Launch;
+
+/// What fits beside `struct __pg_launch` into the 4096 bytes that every driver takes.
+pub const MOST_IN_PARAMETERS: usize = 3584;
+
+/// Size of a loop's tables. There is one value and one view at least: C++ has no arrays without elements.
+pub fn bytes(info: &Info) -> usize {
+    8 * info.n_values.max(1) as usize
+        + size_of::<Region>() * info.n_bases.max(1) as usize
+        + 2 * 4 * PG_MAX_DIMS
+}
+
+/// The tables of a launch.
+pub fn words(launch: &Launch<'_>) -> Vec<u64> {
+    let mut words: Vec<u64> = launch.values.iter().map(|value| value.0).collect();
+    words.resize(words.len().max(1), 0);
+    for anchor in launch.anchors {
+        let Region { lo, size, dev, log, snapshot } = region(launch.regions, *anchor);
+        words.extend([lo, size, dev, log, snapshot]);
+    }
+    if launch.anchors.is_empty() {
+        words.extend([0; size_of::<Region>() / 8]);
+    }
+    let divisors = launch.trip.map(|trip| u32::try_from(trip).map_or((0, 0), divisor));
+    let pairs = |pick: fn((u32, u32)) -> u32| {
+        divisors.chunks(2).map(move |two| u64::from(pick(two[0])) | u64::from(pick(two[1])) << 32)
+    };
+    words.extend(pairs(|(multiplier, _)| multiplier));
+    words.extend(pairs(|(_, shift)| shift));
+    words
+}
+
+/// The region that an address lies in; one without room where there is none, so that every access fails its check.
+fn region(regions: &[Region], address: u64) -> Region {
+    let after = regions.partition_point(|region| region.lo <= address);
+    let found = after.checked_sub(1).map(|index| regions[index]);
+    found
+        .filter(|region| address - region.lo < region.size)
+        .unwrap_or(Region { log: PG_NO_LOG, ..Region::default() })
+}
+
+/// Multiplier and shift for division by `by` (1 to 2^31) of numbers below 2^31: `(high(n * multiplier) + n) >> shift`.
+///
+/// T. Granlund, P. L. Montgomery: Division by Invariant Integers using Multiplication. PLDI 1994, section 4.
+fn divisor(by: u32) -> (u32, u32) {
+    if by == 0 || by > 1 << 31 {
+        return (0, 0);
+    }
+    let shift = 32 - (by - 1).leading_zeros();
+    let multiplier = ((1u64 << 32) * ((1u64 << shift) - u64::from(by)) / u64::from(by) + 1) as u32;
+    (multiplier, shift)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn division_is_exact() {
+        let most = (1u32 << 31) - 1;
+        let near = |n: u32| (n.saturating_sub(2)..=n.saturating_add(2)).collect::<Vec<_>>();
+        let divisors = (0..31).flat_map(|bit| near(1 << bit)).chain([3_000_017, 999_999_937, most, 1 << 31]);
+        for by in divisors.filter(|by| (1..=1 << 31).contains(by)) {
+            let (multiplier, shift) = divisor(by);
+            let quotients = [1u64, 2, 3, 1000, u64::from(most / by), u64::from(most / by / 2)];
+            let edges =
+                quotients.map(|q| q * u64::from(by)).into_iter().flat_map(|n| n.saturating_sub(2)..n + 2);
+            for n in edges.chain([0, u64::from(most)]).filter(|n| *n <= u64::from(most)).map(|n| n as u32) {
+                let high = ((u64::from(n) * u64::from(multiplier)) >> 32) as u32;
+                assert_eq!((high + n) >> shift, n / by, "{n} / {by}");
+            }
+        }
+    }
+}
