@@ -3,7 +3,8 @@
 
 Over the programs that benches/prepare.sh built, in one run: for each application the median time that its loops' kernels and
 checks take on the device, with the log that Paragon chooses, and the kernels of benches/cuda/unsafe.cu, which have neither
-logs nor range checks (-fmad=false, so that both compute the same bits). With --logs also with the chapter's two methods
+logs nor range checks (-fmad=false, so that both compute the same bits): again and again on the same data (resident), and once
+after copies (fresh), as Paragon runs its own. With --logs also with the chapter's two methods
 forced, which takes minutes where a loop has many accesses. Writes kernels.json into the folder that OUT names
 (build/gpu-results) and prints a table.
 
@@ -92,18 +93,19 @@ def main():
     logs = ["atomic", "reduction"] if "--logs" in sys.argv else []
     names = [name for name in sys.argv[1:] if name != "--logs"] or APPLICATIONS
     os.makedirs(OUT, exist_ok=True)
-    heads = ["application", "unsafe CUDA ms", "Paragon ms", "of it checks", "times unsafe", "log", "where"]
+    heads = ["application", "unsafe CUDA resident ms", "fresh ms", "Paragon ms", "of it checks", "times fresh", "log", "where"]
     heads += [f"all logged, {log} ms" for log in logs]
     print("| " + " | ".join(heads) + " |\n|" + "---|" * len(heads), flush=True)
     results = {}
     with tempfile.TemporaryDirectory() as folder:
         by_hand = unsafe(names, folder)
         for name in names:
-            hand, auto = by_hand.get(name, {}).get("resident_ms"), ours(name, "auto", folder)
+            resident, hand = (by_hand.get(name, {}).get(what) for what in ["resident_ms", "fresh_ms"])
+            auto = ours(name, "auto", folder)
             forced = {log: ours(name, log, folder) for log in logs}
             results[name] = {"unsafe": by_hand.get(name, {}), "auto": auto, **forced}
             ratio = auto["ms"] / hand if hand and auto.get("ms") else None
-            cells = [name, cell(hand), cell(auto.get("ms")), cell(auto.get("checks_ms")), cell(ratio)]
+            cells = [name, cell(resident), cell(hand), cell(auto.get("ms")), cell(auto.get("checks_ms")), cell(ratio)]
             cells += ["+".join(auto.get("logs", [])), "+".join(auto.get("where", [])) or auto.get("problem", "")]
             cells += [cell(forced[log].get("ms")) for log in logs]
             print("| " + " | ".join(cells) + " |", flush=True)
