@@ -48,7 +48,7 @@ mutations: all
 	c-tests/oracle/mutations.sh
 
 bench:
-	@echo "On a machine with an NVIDIA GPU and nvcc: benches/gpu.sh (see docs/measurements)"
+	@echo "On a machine with an NVIDIA GPU and nvcc: benches/gpu.sh, benches/kernels.py (see docs/measurements)"
 
 install: all
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin lib/pkgconfig lib/cmake/paragon)
