@@ -141,11 +141,10 @@ impl Truth {
     }
 }
 
-/// Compiles and runs the program of a seed; what is wrong, and counts by form.
-fn judge(seed: u64, folder: &Path) -> (Vec<String>, BTreeMap<&'static str, Counts>) {
+/// The program of a seed, written into a folder, and the flags of both compilations.
+fn write_program(seed: u64, folder: &Path) -> (loops::Program, [String; 5]) {
     let strict = seed.is_multiple_of(2);
     let program = loops::program(&mut Random::new(seed), LOOPS as usize, strict);
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let write = |name: &str, text: &str| fs::write(folder.join(name), text).unwrap();
     write("loops.h", &program.loops_h);
     write("main.c", &program.main_c);
@@ -155,24 +154,32 @@ fn judge(seed: u64, folder: &Path) -> (Vec<String>, BTreeMap<&'static str, Count
          arena[0] = malloc(ARENA_BYTES), arena[1] = malloc(ARENA_BYTES), arena[2] = malloc(ARENA_BYTES);\n}\n\
          #define NAME(k) plain_##k\n#include \"loops.h\"\n",
     );
-    let include = format!("-I{}", root.join("c-tests/oracle").display());
+    let include = format!("-I{}", Path::new(env!("CARGO_MANIFEST_DIR")).join("c-tests/oracle").display());
     let aliasing = if strict { "-fstrict-aliasing" } else { "-fno-strict-aliasing" };
-    let run = |command: &mut Command, what: &str| {
-        let output = command.current_dir(folder).output().unwrap();
-        match output.status.success() {
-            true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
-            false => Err(format!("{what}: {} {}", output.status, String::from_utf8_lossy(&output.stderr))),
-        }
-    };
-    let common = ["-w", "-std=gnu11", "-fno-ivopts", aliasing, include.as_str(), "-c"];
+    (program, ["-w", "-std=gnu11", "-fno-ivopts", aliasing, &include].map(str::to_string))
+}
+
+/// Executes a command in a folder; what it prints, or why it failed.
+fn run_in(folder: &Path, command: &mut Command, what: &str) -> Result<String, String> {
+    let output = command.current_dir(folder).output().unwrap();
+    match output.status.success() {
+        true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+        false => Err(format!("{what}: {} {}", output.status, String::from_utf8_lossy(&output.stderr))),
+    }
+}
+
+/// Compiles and runs the program of a seed; what is wrong, and counts by form.
+fn judge(seed: u64, folder: &Path) -> (Vec<String>, BTreeMap<&'static str, Counts>) {
+    let (program, common) = write_program(seed, folder);
+    let run = |command: &mut Command, what: &str| run_in(folder, command, what);
     let trace = folder.join("trace");
     let memory = if seed % 4 < 2 { "shared" } else { "separate" };
     let steps = || -> Result<String, String> {
-        run(Command::new("gcc").args(common).args(["-O0", "-DSHADOW", "main.c"]), "the shadow")?;
+        run(Command::new("gcc").args(&common).args(["-c", "-O0", "-DSHADOW", "main.c"]), "the shadow")?;
         let level = std::env::var("PARAGON_LEVEL").unwrap_or("-O2".into());
         let forced =
             [level.as_str(), "-fparagon", "-fparagon-threshold=1", "-fparagon-checked-threads", "plain.c"];
-        run(Command::new(PARAGON_CC).args(common).args(forced), "the loops")?;
+        run(Command::new(PARAGON_CC).args(&common).args(["-c"]).args(forced), "the loops")?;
         run(Command::new("gcc").args(["main.o", "plain.o", "-o", "program", "-lm"]), "linking")?;
         run(
             Command::new("timeout")
@@ -378,4 +385,38 @@ fn verdicts_agree_with_the_oracle() {
     assert!(3 * all.dependent >= all.long, "too few loops carry a dependence");
     assert!(all.loops < 1000 || 500 * all.interchanged >= all.loops, "too few nests are interchanged");
     assert!(all.loops < 1000 || 1000 * all.privatized >= all.loops, "too few arrays are privatized");
+}
+
+/// What the oracle executes is C whose meaning is defined, as far as gcc's sanitizers can tell: what isn't decides nothing.
+#[test]
+fn programs_of_the_oracle_obey_c() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("oracle-sanitized");
+    let first = number("PARAGON_SEED", 1);
+    let wrong: Vec<String> = (first..first + 8)
+        .filter_map(|seed| {
+            let folder = folder.join(seed.to_string());
+            fs::create_dir_all(&folder).unwrap();
+            let (_, common) = write_program(seed, &folder);
+            let gcc = || Command::new("gcc");
+            let sanitizers = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"];
+            let steps = || -> Result<String, String> {
+                run_in(&folder, gcc().args(&common).args(["-c", "-O0", "-DSHADOW", "main.c"]), "the shadow")?;
+                run_in(
+                    &folder,
+                    gcc().args(&common).args(sanitizers).args(["-c", "-O1", "plain.c"]),
+                    "the loops",
+                )?;
+                let files = ["main.o", "plain.o", "-o", "program", "-lm"];
+                run_in(&folder, gcc().args(sanitizers).args(files), "linking")?;
+                let mut program = Command::new("./program");
+                run_in(&folder, program.env("ASAN_OPTIONS", "detect_leaks=0"), "the program")
+            };
+            let error = steps().err();
+            if error.is_none() {
+                let _ = fs::remove_dir_all(&folder);
+            }
+            error.map(|error| format!("{}: {error}", folder.display()))
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
