@@ -825,16 +825,23 @@ impl<'a> Printer<'a> {
             return None;
         }
         let head = counted::counted(self.unit, l).ok()?;
-        let own = self.unit.types.as_int(self.unit.var(head.iv).ty.ty)?;
+        let kind = |ty: QualType| self.unit.types.as_int(ty.ty);
+        // Without other starts the limit means the same inside the loop as before it; and all is compared in one type.
+        let alike = head.starts.is_empty()
+            && kind(self.unit.var(head.iv).ty) == Some(head.kind)
+            && kind(head.limit.ty) == Some(head.kind);
         let counts = head.control.is_none()
             && head.by.is_none()
             && head.step == 1
             && head.relation == Relation::Lt
-            && head.kind.size() >= 4
-            && own.size() >= 4;
+            && head.kind.size() >= 4;
         let mut leaves = false;
         nest::statements(&l.body, &mut |s| {
-            leaves |= matches!(s.kind, StmtKind::Break | StmtKind::Return(_) | StmtKind::Goto(_));
+            // What has loops inside asks at each turn: those that ask rarely are to be left soon.
+            leaves |= matches!(
+                s.kind,
+                StmtKind::Break | StmtKind::Return(_) | StmtKind::Goto(_) | StmtKind::Loop(_)
+            );
         });
         let mut scalar_only = true;
         nest::expressions(&head.limit, &mut |e| match &e.kind {
@@ -843,13 +850,12 @@ impl<'a> Printer<'a> {
             ExprKind::Binary(op, ..) => scalar_only &= !matches!(op, BinOp::Div | BinOp::Rem),
             _ => scalar_only = false,
         });
-        if !counts || leaves || !scalar_only || l.keyword != LoopKeyword::For {
+        if !counts || !alike || leaves || !scalar_only || l.keyword != LoopKeyword::For {
             return None;
         }
         let mut before = String::new();
         let cond = self.value(l.cond.as_ref()?, &mut before).ok()?;
         let limit = self.value(&head.limit, &mut before).ok()?;
-        let limit = self.cast(&limit, self.scalar(head.limit.ty).ok()?, Scalar::Int(head.kind));
         before.is_empty().then(|| {
             let (ty, unsigned) = (Scalar::Int(head.kind).name(), types::unsigned(head.kind));
             let head = format!("__PG_TURNS({cond}, {ty}, {unsigned}, {}, {limit}) {{\n", variable(head.iv));

@@ -1130,7 +1130,9 @@ impl<'a> Accesses<'a> {
         let is_skewed = !lo.terms.is_empty() || !hi.terms.is_empty();
         let (lo, hi) = self.over_dimensions((lo, hi), width)?;
         let hull = if is_skewed { self.over_dimensions(whole, width) } else { None };
-        let whole_steps = offset.terms.values().all(|step| step.is_multiple(width.into()));
+        // On a device that gives up, an inner loop may end early: what it moves is then not where it is said to be.
+        let whole_steps =
+            self.moved_inside.is_empty() && offset.terms.values().all(|step| step.is_multiple(width.into()));
         Some(Affine { strides, lo, hi, hull, exact: self.inner.is_empty(), whole_steps })
     }
 
@@ -1662,12 +1664,14 @@ impl<'a> Accesses<'a> {
     /// Sees to it that the variable of a loop inside the body comes from its first value to its limit without wrapping
     /// around: other than for merged dimensions, no trip count is computed at entry.
     fn stays_in_range(&mut self, head: &Counted, first: &Linear, limit: &Linear) -> Option<()> {
-        if head.kind.size() >= 4 && head.kind.signed() && !self.options.wrapping {
+        // To start beyond the limit would have to overflow, unless something leaves the loop before.
+        let is_equality = head.relation == Relation::Ne;
+        if head.kind.size() >= 4 && head.kind.signed() && !self.options.wrapping && !is_equality {
             return Some(());
         }
         let distance = limit.plus(&first.negated()?)?;
         let (size, up) = (head.step.checked_abs()?, head.step > 0);
-        if head.relation == Relation::Ne {
+        if is_equality {
             // It must not start beyond its limit, nor step over it.
             let distance = if up { distance } else { distance.negated()? };
             return if size == 1 { self.assume(&distance, IntKind::ULongLong) } else { None };

@@ -287,7 +287,8 @@ pub struct Affine {
     pub hull: Option<(Bound, Bound)>,
     /// Whether an iteration touches every byte of the window exactly (so that a dense store needs no write marks).
     pub exact: bool,
-    /// Whether everything that moves the address moves it by multiples of the width: aligned once is aligned always.
+    /// Whether everything that moves the address moves it by multiples of the width, so that aligned once is aligned always; and
+    /// whether it is this address even where a device leaves inner loops early.
     pub whole_steps: bool,
 }
 
