@@ -1,5 +1,4 @@
-/* Inner loops whose limit is another thing inside than before, or that they only come to if nothing leaves them earlier.
- * flags: -fparagon-checked-threads */
+/* Inner loops whose limit is another thing inside than before, or that they only come to if nothing leaves them earlier. */
 #include <stdio.h>
 #include <stdlib.h>
 
