@@ -269,6 +269,40 @@ fn what_was_wrong_once_is_right() {
     }
 }
 
+/// Accesses of a nest need no check on a device where their arrays are placed as what they reach, unless they go through a
+/// pointer that an inner loop moves: a device that gives up leaves that loop early, and the pointer behind.
+#[test]
+fn what_an_inner_loop_moves_stays_checked() {
+    let head = "(const double *a, const double *x, double *y, long n, long m) { ";
+    let nest = |before: &str, value: &str, after: &str| {
+        format!(
+            "void f{head}{before} for (long i = 0; i < n; i++) {{ double s = 0; \
+             for (long j = 0; j < m; j++) s += {value} * x[j]; {after} y[i] = s; }} }}\n"
+        )
+    };
+    for (text, unchecked) in [
+        (nest("", "a[i * m + j]", ""), 3),
+        (nest("const double *p = a;", "*p++", ""), 0),
+        (nest("const double *p = a;", "*p++", "p -= m; s += *p; p += m;"), 0),
+        // Bytes: moved by other than multiples of the width.
+        (nest("const char *p = (const char *)a;", "*(const double *)(p + i * m + j)", ""), 2),
+    ] {
+        let folder = folder();
+        fs::write(folder.path().join("nest.c"), &text).unwrap();
+        let line = "-O2 -fno-strict-aliasing --paragon-save-temps=kept -c nest.c";
+        assert!(execute(env!("CARGO_BIN_EXE_paragon-cc"), folder.path(), line).status.success(), "{text}");
+        let generated = fs::read_to_string(folder.path().join("kept/nest.spliced.c")).unwrap();
+        // The outer loop's table comes first.
+        let sites = generated.lines().find(|line| line.contains("struct __pg_site __pg_sites_")).unwrap();
+        assert_eq!(
+            sites.matches("PG_SITE_HAS_AFFINE").count(),
+            sites.matches("PG_SITE_LOGGED").count(),
+            "{text}"
+        );
+        assert_eq!(sites.matches("PG_SITE_WHOLE_STEPS").count(), unchecked, "{text}{sites}");
+    }
+}
+
 /// Lines of the loops of `short.c` that have no code for a reason.
 fn left_out(folder: &Path, options: &str, reason: &str) -> Vec<u32> {
     let line = format!("-O2 -fparagon-report=text {options} -c short.c");

@@ -292,28 +292,18 @@ __PG_SHARED_FN void __pg_mark_write(struct __pg_ctx *c, const struct __pg_view *
     __pg_poke(&l->wr[cell], c->iteration);
 }
 
+/* Whether to give up, now. Not 0: leave. */
+__PG_SHARED_FN int __pg_poll_now(struct __pg_ctx *c)
+{
+  if (c->fail == 0 && __pg_peek(c->launch->stop) != 0)
+    c->fail |= PG_FAIL_STOPPED;
+  return c->fail != 0 || __pg_peek(&c->launch->flags[0]) != 0;
+}
+
 /* Loops inside a body call this at each turn: speculation may have made them endless. Not 0: leave. */
 __PG_SHARED_FN int __pg_poll(struct __pg_ctx *c)
 {
-  if (c->fail != 0)
-    return 1;
-  if ((++c->ticks & 1023u) == 0) {
-    if (__pg_peek(c->launch->stop) != 0)
-      c->fail |= PG_FAIL_STOPPED;
-    else if (__pg_peek(&c->launch->flags[0]) != 0)
-      return 1;
-  }
-  return c->fail != 0;
-}
-
-/* The same where some thousand turns have been made. */
-__PG_SHARED_FN int __pg_poll_now(struct __pg_ctx *c)
-{
-  if (c->fail != 0)
-    return 1;
-  if (__pg_peek(c->launch->stop) != 0)
-    c->fail |= PG_FAIL_STOPPED;
-  return c->fail != 0 || __pg_peek(&c->launch->flags[0]) != 0;
+  return c->fail != 0 || ((++c->ticks & 1023u) == 0 && __pg_poll_now(c));
 }
 
 /* Before an iteration. Not 0: do no more. */
@@ -325,13 +315,7 @@ __PG_SHARED_FN int __pg_begin_iteration(struct __pg_ctx *c, __pg_u64 k)
   /* Where nothing is logged, others hardly ever give up: to look each time would cost more than it saves. */
   if (__PG_LOG_METHOD(c->launch) >= PG_LOG_ATOMIC && __pg_peek(&c->launch->flags[0]) != 0)
     return 1;
-  if ((++c->ticks & 63u) == 0) {
-    if (__pg_peek(c->launch->stop) != 0)
-      c->fail |= PG_FAIL_STOPPED;
-    else if (__pg_peek(&c->launch->flags[0]) != 0)
-      return 1;
-  }
-  return c->fail != 0;
+  return (++c->ticks & 63u) == 0 && __pg_poll_now(c);
 }
 
 /* After a thread's last iteration. */

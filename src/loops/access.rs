@@ -1130,9 +1130,10 @@ impl<'a> Accesses<'a> {
         let is_skewed = !lo.terms.is_empty() || !hi.terms.is_empty();
         let (lo, hi) = self.over_dimensions((lo, hi), width)?;
         let hull = if is_skewed { self.over_dimensions(whole, width) } else { None };
-        // On a device that gives up, an inner loop may end early: what it moves is then not where it is said to be.
-        let whole_steps =
-            self.moved_inside.is_empty() && offset.terms.values().all(|step| step.is_multiple(width.into()));
+        // On a device that gives up, an inner loop may end early: what it moves, other than its own variable, is then not where
+        // it is said to be.
+        let may_lag = self.moved_inside.keys().any(|(_, v)| self.secondary.contains_key(v));
+        let whole_steps = !may_lag && offset.terms.values().all(|step| step.is_multiple(width.into()));
         Some(Affine { strides, lo, hi, hull, exact: self.inner.is_empty(), whole_steps })
     }
 
