@@ -286,11 +286,21 @@ fn never_holds(plan: &LoopPlan) -> bool {
         let ([stride], true) = (&x.strides[..], one_base && x.strides == y.strides) else { return false };
         // How far an end of one window is behind the other's: numbers of the entry may be in both.
         let from = |a: &Bound, b: &Bound| constant(&linear::add(a, &linear::neg(b)?)?);
-        let apart = (constant(stride), from(&x.lo, &y.hi), from(&y.lo, &x.hi));
-        let (Some(stride), Some(x_behind_y), Some(y_behind_x)) = apart else { return false };
-        let meet = |by: i128| x_behind_y < by && y_behind_x < -by;
-        let stride = stride * i128::from(plan.dims[0].distance);
-        (1..SHORT).any(|turns| meet(turns * stride) || meet(-turns * stride))
+        let Some(stride) = constant(stride).map(|s| s * i128::from(plan.dims[0].distance)) else {
+            return false;
+        };
+        let soon = |meet: &dyn Fn(i128) -> bool| (1..SHORT).any(|k| meet(k * stride) || meet(-k * stride));
+        // However long the loops inside are: the first bytes of both, where their ends don't move.
+        let firsts = (x.hull.is_none() && y.hull.is_none()).then(|| from(&x.lo, &y.lo)).flatten();
+        if firsts
+            .is_some_and(|behind| soon(&|by| behind - by < b.width.into() && by - behind < a.width.into()))
+        {
+            return true;
+        }
+        let (Some(x_behind_y), Some(y_behind_x)) = (from(&x.lo, &y.hi), from(&y.lo, &x.hi)) else {
+            return false;
+        };
+        soon(&|by| x_behind_y < by && y_behind_x < -by)
     })
 }
 

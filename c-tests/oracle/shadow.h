@@ -17,7 +17,8 @@
 #ifndef PARAGON_SHADOW_H
 #define PARAGON_SHADOW_H
 
-enum { ARENAS = 3, ARENA_BYTES = 1 << 16 };
+/* Three from the heap; the others are the objects `table` (of int) and `counts` (of unsigned). */
+enum { ARENAS = 5, ARENA_BYTES = 1 << 16 };
 extern unsigned char *arena[ARENAS];
 
 #ifndef SHADOW

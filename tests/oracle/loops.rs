@@ -1,5 +1,6 @@
-//! Random loops for the oracle: affine, modulo, wrapping and indirect subscripts, walked pointers, bounds and bases in
-//! memory, conditions, reductions, extremes, private arrays, calls (of libm, too) and nests, over arrays that lie apart, overlap at every distance, or are the same.
+//! Random loops for the oracle: affine, modulo, wrapping and indirect subscripts, subscripts that the loop itself stores, walked
+//! pointers, bounds and bases in memory, conditions, reductions, extremes, histograms, private arrays, bytes of elements, calls (of
+//! libm, too) and nests, over arrays that lie apart, overlap at every distance, or are the same.
 //!
 //! Each is one text for both compilations (`c-tests/oracle/shadow.h`). Whether it carries a dependence is not known here.
 
@@ -97,6 +98,20 @@ impl Generator<'_> {
         }
     }
 
+    /// Lays the arrays out so that they have nothing in common, but for two that overlap where their types may.
+    fn move_apart(&mut self, overlapping: Option<(&str, &str)>) {
+        for (number, array) in self.arrays.iter_mut().take(3).enumerate() {
+            (array.arena, array.offset) = (number, 4096);
+        }
+        let Some((x, y)) = overlapping else { return };
+        let [x, y] = [x, y].map(|name| self.arrays.iter().position(|a| a.name == name).expect("an array"));
+        let (of_x, of_y) = (self.arrays[x].ty, self.arrays[y].ty);
+        if !self.strict || of_x == of_y || [of_x, of_y].contains(&TYPES[0].0) {
+            let distance = 8 * *self.random.pick(&[0, 0, 1, 5, 32]);
+            (self.arrays[y].arena, self.arrays[y].offset) = (self.arrays[x].arena, 4096 + distance);
+        }
+    }
+
     fn array(&mut self) -> &'static str {
         ["a", "b", "c"][self.random.below(3)]
     }
@@ -129,7 +144,8 @@ impl Generator<'_> {
             }
             8 => format!("(unsigned char)(i * {} + {offset})", 1 + self.random.below(5)),
             9 => format!("((unsigned)i * 2654435761u >> {})", 21 + self.random.below(3)),
-            10..=12 => "(R(ix[i]) & 2047)".into(),
+            10 => "(R(table[i]) & 2047)".into(),
+            11 | 12 => "(R(ix[i]) & 2047)".into(),
             _ => format!("(R(ix[i + {}]) & 1023) + {offset}", self.random.below(2)),
         }
     }
@@ -282,6 +298,77 @@ impl Generator<'_> {
         format!("{first} {between} {leave} {after}")
     }
 
+    /// A subscript that is loaded from where the same iteration, or another one, has stored.
+    fn stored_subscripts(&mut self) -> String {
+        let suits = |a: &&Array| !self.strict || matches!(a.ty, "unsigned" | "unsigned char");
+        let values: Vec<&'static str> = self.arrays.iter().take(3).filter(suits).map(|a| a.name).collect();
+        if !self.chance(3) {
+            self.move_apart(None);
+        }
+        let (at, by) = (40 + self.random.below(3) as i32, *self.random.pick(&[0, 0, 0, 0, 1, 32, -1, -32]));
+        let mut first = String::new();
+        if !values.is_empty() && !self.chance(6) {
+            let name = *self.random.pick(&values);
+            let (arena, offset) =
+                self.arrays.iter().find(|a| a.name == name).map_or((0, 0), |a| (a.arena, a.offset));
+            let ix = self.arrays.iter_mut().find(|a| a.name == "ix").expect("every loop has it");
+            (ix.arena, ix.offset) = (arena, offset / 4 * 4);
+            let value = if self.chance(3) { self.value() } else { "((unsigned)i * 5u)".into() };
+            first = format!("W({name}[i + {}]) = {value} & 63; ", at + by);
+        }
+        let (to, from) = (self.array(), self.array());
+        format!("{first}W({to}[R(ix[i + {at}]) & 2047]) = (R({from}[i]) + 1) & 63;")
+    }
+
+    /// Updates of elements whose numbers are loaded, of one kind or of several.
+    fn histograms(&mut self) -> String {
+        // Objects with names of their own have nothing in common with each other.
+        let [first, numbers] = if self.chance(3) { [self.array(), "ix"] } else { ["counts", "table"] };
+        let mut text = String::new();
+        let operation = self.random.below(3);
+        for number in 0..2 + self.random.below(2) {
+            let array = if self.chance(8) { self.array() } else { first };
+            let operation = if self.chance(2) { operation } else { (operation + 1) % 3 };
+            let op = ["+=", "^=", "|="][operation];
+            let value = if self.chance(6) { self.load() } else { format!("((unsigned)i * {}u)", 3 + number) };
+            let at = format!(
+                "R({numbers}[i + {}]) & {}",
+                number % 2 * self.random.below(3),
+                self.random.pick(&[63, 2047])
+            );
+            let update = format!("U({array}[{at}], {operation}) {op} {value} & 63;");
+            let _ = match self.chance(6) {
+                true => write!(text, "if ({} & 1) {{ {update} }} ", self.load()),
+                false => write!(text, "{update} "),
+            };
+        }
+        text
+    }
+
+    /// Elements that are loaded as a whole, while the iteration itself, and others, store bytes of them.
+    fn bytes_of_elements(&mut self) -> String {
+        if !self.chance(3) {
+            self.move_apart(None);
+        }
+        let number = self.random.below(3);
+        let width = |ty: &str| TYPES.iter().find(|(name, _)| *name == ty).map_or(1, |(_, width)| *width);
+        let (array, width) = (self.arrays[number].name, width(self.arrays[number].ty));
+        let others: Vec<&'static str> = ["a", "b", "c"].into_iter().filter(|name| *name != array).collect();
+        let (to, from) = (*self.random.pick(&others), *self.random.pick(&others));
+        let by = *self.random.pick(&[1, 1, 1, 2, 31, 0, -1]);
+        let (own, later) = (self.random.below(width), self.random.below(width));
+        let byte = |of: i32, byte: usize| {
+            format!("W(((unsigned char *){array})[{width} * (i + {}) + {byte}])", 1040 - of)
+        };
+        let (value, chance) =
+            if self.chance(3) { (self.value(), self.chance(3)) } else { ("(unsigned)i".into(), false) };
+        let own = if chance { String::new() } else { format!("{} = {value} & 63; ", byte(0, own)) };
+        let whole = format!("t = (unsigned)(R({array}[i + 1040]) % 61); ");
+        let later = format!("{} = (R({from}[i]) * 3u) & 63; ", byte(by, later));
+        let before = if self.chance(3) { format!("{whole}{own}") } else { format!("{own}{whole}") };
+        format!("{before}{later}W({to}[i + 1000]) = t;")
+    }
+
     /// Two accesses with different strides that have an element in common at one end of the loop only, or none; or one in the
     /// first iteration and, perhaps, one more in two others.
     fn single_meeting(&mut self, trips: i64) -> String {
@@ -375,7 +462,19 @@ impl Generator<'_> {
             for _ in 0..1 + self.random.below(3) {
                 let _ = write!(body, "{} ", self.moves());
             }
-            return ("for (i = 0; i < n; i++)".into(), body, "moved counters");
+            // What the counter is at first, copied where the loop begins.
+            let copied = self.chance(3);
+            if copied {
+                let (to, from, at) = (self.array(), self.array(), *self.random.pick(&DISTANCES));
+                let value = format!("(R({from}[origin + i]) + (unsigned)origin) & 63;");
+                let _ = write!(body, "W({to}[origin + {} * i + {at}]) = {value}", 1 + self.random.below(2));
+            }
+            let head = match (copied, self.chance(2)) {
+                (false, _) => "for (i = 0; i < n; i++)",
+                (true, false) => "int origin;\n  for (i = 0, origin = count; i < n; i++)",
+                (true, true) => "int origin;\n  for (origin = count++, i = 0; i < n; i++)",
+            };
+            return (head.into(), body, "moved counters");
         }
         if self.chance(7) {
             let head = *self.random.pick(&[
@@ -394,6 +493,13 @@ impl Generator<'_> {
             ]);
             let count = 2 + self.random.below(3);
             return (head.into(), self.in_turns("i", "i", count), "statements");
+        }
+        if self.chance(6) {
+            let body = if self.chance(2) { self.stored_subscripts() } else { self.histograms() };
+            return ("for (i = 0; i < n; i++)".into(), body, "indirect");
+        }
+        if self.chance(8) {
+            return ("for (i = 0; i < n; i++)".into(), self.bytes_of_elements(), "bytes of elements");
         }
         // As many iterations as a store says, where it hits the bound: the arrays have room for small strides.
         let from_memory = self.chance(7);
@@ -432,6 +538,9 @@ impl Generator<'_> {
     }
 
     fn nest(&mut self) -> (String, String, &'static str) {
+        if self.chance(4) {
+            return self.sums();
+        }
         if self.chance(3) {
             return self.column();
         }
@@ -460,10 +569,61 @@ impl Generator<'_> {
         let after = if self.chance(4) { format!(" {}", self.outer_statement()) } else { String::new() };
         let head = "for (i = 0; i < n; i++)".to_string();
         let bound = if self.chance(6) { "(D(bound[0]) & 31)" } else { "m" };
+        // A loop that may begin behind what it runs to, so that only the break ends it.
+        let (inner_head, end) = match self.chance(6) {
+            true => {
+                let end = *self.random.pick(&["j > 60", "j - 3 == m", "i + j == 70"]);
+                (format!("j = {}; j != {bound}; j++", self.random.pick(&["2", "i", "6"])), end)
+            }
+            false => (format!("j = 0; j < {bound}; j++"), ""),
+        };
+        let leave = if end.is_empty() { String::new() } else { format!("if (j > 90 || {end}) break; ") };
         let inner = format!(
-            "{before}BEGIN_INNER\n    for (j = 0; j < {bound}; j++) {{ INNER {body}}}\n    END_INNER{after}"
+            "{before}BEGIN_INNER\n    for ({inner_head}) {{ INNER {leave}{body}}}\n    END_INNER{after}"
         );
         (head, inner, "nest")
+    }
+
+    /// A nest with a sum over its inner loop and one over its outer loop: each keeps other iterations apart, and the one may
+    /// use what the other has found so far.
+    fn sums(&mut self) -> (String, String, &'static str) {
+        let first = self.random.below(3);
+        let [row, column, other] = [0, 1, 2].map(|n| ["a", "b", "c"][(first + n) % 3]);
+        let nearby = |g: &mut Self| *g.random.pick(&[0, 0, 0, 1, 2, 31, 32]);
+        let (at, to) = (1 + nearby(self), nearby(self));
+        match self.random.below(4) {
+            0 => {}
+            // The two sums in one place, and nothing else: neither of them meets anything but the other.
+            1 => self.move_apart(Some((row, column))),
+            _ => self.move_apart(None),
+        }
+        let load = match self.chance(6) {
+            true => self.load(),
+            false => format!("R({other}[i + {} * j])", self.random.below(2)),
+        };
+        let one = format!("{row}[i + {at}]");
+        let (bound, of_row, found) = match self.random.below(4) {
+            0 => ("m", format!("W({one}) = (R({one}) * 3u + {load}) & 63; "), one),
+            1 => ("m", format!("W({one}) = ({load} + (unsigned)j) & 63; "), one),
+            // Each element once: what its neighbour's turn finds there is another matter.
+            _ => {
+                let near = at + self.random.below(3) - 1;
+                let store = format!("W({row}[i * 40 + j + {at}]) = ({load} + (unsigned)j) & 63; ");
+                ("40", store, format!("{row}[i * 40 + j + {near}]"))
+            }
+        };
+        let found = if self.chance(3) { format!("{other}[i + 7]") } else { found };
+        let of_column = format!("W({column}[j + {to}]) = (R({column}[j + {to}]) * 3u + R({found})) & 63; ");
+        let body = match self.chance(2) {
+            true => format!("{of_row}{of_column}"),
+            false => format!("{of_column}{of_row}"),
+        };
+        let before = if self.chance(4) { format!("{} ", self.outer_statement()) } else { String::new() };
+        let head = *self.random.pick(&["for (i = 0; i < n; i++)", "for (i = n - 1; i >= 0; i--)"]);
+        let inner = format!(
+            "{before}BEGIN_INNER\n    for (j = 0; j < {bound}; j++) {{ INNER {body}}}\n    END_INNER"
+        );
+        (head.into(), inner, "two sums")
     }
 
     /// A nest whose outer loop comes back to the same elements: an inner loop that doesn't can be brought outermost.
@@ -589,7 +749,7 @@ impl Generator<'_> {
             "2 * t % 2048",
             "random_number() % 2048",
         ]);
-        let _ = write!(text, " for (int t = 0; t < 1200; t++) {ix}[t] = {map};");
+        let _ = write!(text, " for (int t = 0; t < 1200; t++) {ix}[t] = table[t] = {map};");
         if self.chance(3) {
             let at = self.random.below(trips.max(1) as usize);
             let distance = *self.random.pick(&DISTANCES[1..]);
@@ -618,7 +778,7 @@ pub fn program(random: &mut Random, count: usize, strict: bool) -> Program {
     }
     let mut main_c = String::from(
         "#include <math.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include \"shadow.h\"\n\
-         static unsigned state;\n\
+         extern int table[];\nextern unsigned counts[];\nstatic unsigned state;\n\
          static unsigned random_number(void)\n{\n  state ^= state << 13, state ^= state >> 17, state ^= state << 5;\n  return state;\n}\n\
          static void fill(void)\n{\n  state = 12345;\n  for (int w = 0; w < ARENAS; w++)\n    for (int t = 0; t < ARENA_BYTES; t++)\n      arena[w][t] = random_number() & 63;\n}\n\
          #define NAME(k) shadow_##k\n#include \"loops.h\"\n",

@@ -150,8 +150,10 @@ fn write_program(seed: u64, folder: &Path) -> (loops::Program, [String; 5]) {
     write("main.c", &program.main_c);
     write(
         "plain.c",
-        "#include <math.h>\n#include <stdlib.h>\n#include \"shadow.h\"\nunsigned char *arena[ARENAS];\nvoid make_arenas(void)\n{\n  \
-         arena[0] = malloc(ARENA_BYTES), arena[1] = malloc(ARENA_BYTES), arena[2] = malloc(ARENA_BYTES);\n}\n\
+        "#include <math.h>\n#include <stdlib.h>\n#include \"shadow.h\"\nunsigned char *arena[ARENAS];\n\
+         int table[ARENA_BYTES / 4];\nunsigned counts[ARENA_BYTES / 4];\nvoid make_arenas(void)\n{\n  \
+         arena[0] = malloc(ARENA_BYTES), arena[1] = malloc(ARENA_BYTES), arena[2] = malloc(ARENA_BYTES);\n  \
+         arena[3] = (unsigned char *)table, arena[4] = (unsigned char *)counts;\n}\n\
          #define NAME(k) plain_##k\n#include \"loops.h\"\n",
     );
     let include = format!("-I{}", Path::new(env!("CARGO_MANIFEST_DIR")).join("c-tests/oracle").display());
