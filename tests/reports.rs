@@ -391,6 +391,11 @@ fn interchanged_nests_are_told() {
         \tfor (int i = 0; i < n; i++)\n\
         \t\tfor (int j = 0; j < m; j++)\n\
         \t\t\tc[j] += c[j + 1] * 0.5;\n\
+        \tfor (int i = 0; i < n; i++)\n\
+        \t\tfor (int j = 0; j < 400; j++) {\n\
+        \t\t\ta[i][j + 1] = a[i][j] + 1;\n\
+        \t\t\tc[j] = c[j] * 3 + 1;\n\
+        \t\t}\n\
         }\n";
     let file = folder.path().join("g.c");
     fs::write(&file, text).unwrap();
@@ -403,4 +408,6 @@ fn interchanged_nests_are_told() {
     // Its iterations meet, in whichever order.
     let reason = loop_in_line(&report, 6)["reason"].as_str().unwrap();
     assert!(!reason.contains("outermost"), "{reason}");
+    // The first statement keeps the columns in order, the second one the rows: no order of the whole nest will do.
+    assert_eq!(loop_in_line(&report, 9)["kind"], "distributed", "{}", loop_in_line(&report, 9));
 }
