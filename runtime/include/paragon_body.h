@@ -178,9 +178,9 @@ __PG_FN struct __pg_view __pg_base_view(const struct __pg_launch *l, __pg_u32 ba
   ((base) >= 64 ? 0 : (int)(__PG_BOUNDED >> ((base) & 63) & 1) | (int)(__PG_CONSTANT >> ((base) & 63) & 1) << 1)
 #define __PG_TILE(dim, k)                                                                                              \
   if ((dim) == __PG_TILE_X)                                                                                            \
-    k = blockIdx.x * (__pg_count)blockDim.x + threadIdx.x;                                                             \
+    k = blockIdx.x * ((__pg_count)blockDim.x * __PG_COLUMNS) + threadIdx.x;                                            \
   else if ((dim) == __PG_TILE_Y)                                                                                       \
-    k = blockIdx.y * (__pg_count)blockDim.y + threadIdx.y;                                                             \
+    k = (blockIdx.y * (__pg_count)blockDim.y + threadIdx.y) * __PG_ROWS;                                               \
   else {                                                                                                               \
     k = __pg_q % (__pg_count)__pg_l->trip[dim];                                                                        \
     __pg_q /= (__pg_count)__pg_l->trip[dim];                                                                           \

@@ -12,7 +12,7 @@
 #define __extension__
 #endif
 
-#define PG_ABI_VERSION 7u
+#define PG_ABI_VERSION 8u
 #define PG_MAX_DIMS 4
 
 __extension__ typedef signed long long __pg_i64;
@@ -36,6 +36,9 @@ enum {
   PG_LOOP_FREE_CALLS = 256, /* calls give other bits in vectors than alone: only in place, and in portions of whole vectors */
   PG_LOOP_UPDATES = 16,    /* iterations meet in updates that commute, which are in one piece on devices only: never run in place */
   PG_LOOP_PRIVATIZED = 128, /* iterations are independent once threads have copies of some arrays: run in place or not at all */
+  PG_LOOP_GROUPS = 512,    /* a thread of the GPU may run several iterations together */
+  PG_LOOP_COMMON_LOOPS = 1024, /* they have inner loops in common */
+  PG_LOOP_TURNS = 2048,    /* some inner loop is run some turns at once */
   PG_LOOP_DOUBTED = 8      /* log everything, whatever is proven: a conflict then refutes the proof */
 };
 /* Flags of a site. */
@@ -51,6 +54,7 @@ enum {
   PG_SITE_SNAPSHOT = 256,     /* a load that can be made from a snapshot: every store that might hit what it loads, not after its
                                  iteration, is in a pair with it */
   PG_SITE_WHOLE_STEPS = 1024, /* whatever moves its affine address moves it by multiples of the width */
+  PG_SITE_INSPECTED = 2048,   /* inspections are shown what is accessed through it */
   PG_SITE_PRIVATE = 512       /* made to the thread's own copy, which every iteration stores to before it loads from it; all sites
                                  of its base are */
 };

@@ -7,7 +7,7 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 
 #[allow(missing_docs)]
 mod constants {
-    pub const PG_ABI_VERSION: u32 = 7;
+    pub const PG_ABI_VERSION: u32 = 8;
     pub const PG_ATTACH_IN_ORDER: u32 = 0x8000_0000;
     pub const PG_MAX_DIMS: usize = 4;
     pub const PG_PARALLEL: u32 = 1;
@@ -25,6 +25,9 @@ mod constants {
     pub const PG_LOOP_PART: u32 = 64;
     pub const PG_LOOP_PRIVATIZED: u32 = 128;
     pub const PG_LOOP_FREE_CALLS: u32 = 256;
+    pub const PG_LOOP_GROUPS: u32 = 512;
+    pub const PG_LOOP_COMMON_LOOPS: u32 = 1024;
+    pub const PG_LOOP_TURNS: u32 = 2048;
     pub const PG_SITE_STORE: u32 = 1;
     pub const PG_SITE_LOGGED: u32 = 2;
     pub const PG_SITE_UNCONDITIONAL: u32 = 4;
@@ -36,6 +39,7 @@ mod constants {
     pub const PG_SITE_SNAPSHOT: u32 = 256;
     pub const PG_SITE_PRIVATE: u32 = 512;
     pub const PG_SITE_WHOLE_STEPS: u32 = 1024;
+    pub const PG_SITE_INSPECTED: u32 = 2048;
     pub const PG_PAIR_ANTI: u32 = 0x100;
     pub const PG_PAIR_APART: u32 = 0x200;
     pub const PG_PIN_KEPT: u32 = 0x8000_0000;
@@ -622,7 +626,8 @@ mod tests {
             PG_TERM_SIGNED PG_TERM_UNSIGNED PG_TERM_ADD PG_TERM_MUL PG_TERM_MIN PG_TERM_MAX PG_TERM_ACCESS PG_TERM_NUMBER
             PG_TERM_AT_LEAST PG_TERM_AT_MOST PG_FAIL_WAW PG_FAIL_RAW PG_FAIL_RANGE PG_FAIL_NO_ARRAY PG_FAIL_MISALIGNED PG_FAIL_ARITHMETIC
             PG_FAIL_NAN PG_FAIL_STOPPED PG_MANY PG_TOUCH_STORE PG_TOUCH_FEEDS PG_TOUCH_MEETS PG_TOUCH_UPDATE PG_TOUCH_WIDTH PG_TOUCH_KIND PG_LOOP_UPDATES
-            PG_LOOP_REORDERED PG_LOOP_PART PG_LOOP_PRIVATIZED PG_LOOP_FREE_CALLS PG_SITE_PRIVATE PG_SITE_WHOLE_STEPS);
+            PG_LOOP_REORDERED PG_LOOP_PART PG_LOOP_PRIVATIZED PG_LOOP_FREE_CALLS PG_LOOP_GROUPS
+            PG_LOOP_COMMON_LOOPS PG_LOOP_TURNS PG_SITE_PRIVATE PG_SITE_WHOLE_STEPS PG_SITE_INSPECTED);
         use crate::device::LogMethod;
         for (name, method) in [
             ("NONE", LogMethod::None),

@@ -27,6 +27,17 @@ pub enum RaceChoice {
     Worker,
 }
 
+/// `PARAGON_GROUPS`: whether a thread of the GPU runs several iterations together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum GroupChoice {
+    /// Where enough threads are left.
+    Auto,
+    /// Never.
+    Off,
+    /// Wherever the loop's text allows it, however few iterations there are.
+    Always,
+}
+
 /// All switches.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -44,6 +55,8 @@ pub struct Config {
     pub threads: usize,
     /// Whether the first invocation of a logged loop is only monitored.
     pub monitor: bool,
+    /// Whether threads of the GPU run several iterations together.
+    pub groups: GroupChoice,
 }
 
 fn privileged() -> bool {
@@ -88,6 +101,11 @@ impl Config {
             _ => RaceChoice::Auto,
         };
         let monitor = choice("PARAGON_MONITOR", &["on", "off"], 0) == 0;
+        let groups = match choice("PARAGON_GROUPS", &["auto", "off", "always"], 0) {
+            1 => GroupChoice::Off,
+            2 => GroupChoice::Always,
+            _ => GroupChoice::Auto,
+        };
         if let Some(method) = lookup("PARAGON_LOG").filter(|m| m == "bitmap" || m == "stamp") {
             complaints.push(format!("paragon: PARAGON_LOG={method} is not available; auto is used"));
         }
@@ -100,7 +118,7 @@ impl Config {
             }),
         };
         let trace = lookup("PARAGON_TRACE").filter(|t| !t.is_empty()).map(PathBuf::from);
-        (Config { device, log, trace, in_place, race, threads, monitor }, complaints)
+        (Config { device, log, trace, in_place, race, threads, monitor, groups }, complaints)
     }
 
     /// The process's own environment; prints complaints.

@@ -118,6 +118,8 @@ struct Plan {
     snapshot: bool,
     /// They depend on each other, and this order keeps the dependences.
     schedule: Option<Arc<Schedule>>,
+    /// What an inspection has seen them store: [`Memo::stored`].
+    stored: Option<Arc<Vec<(u64, u64)>>>,
 }
 
 impl Plan {
@@ -478,6 +480,7 @@ impl Engine {
             claimed: false,
             snapshot: false,
             schedule: None,
+            stored: None,
         };
         // SAFETY: promised by the caller.
         let proof = unsafe { predicate::prove(info, entry) };
@@ -586,6 +589,7 @@ impl Engine {
             return Ok(());
         }
         let finding = memos.last().map(|memo| memo.finding.clone());
+        plan.stored = memos.last().and_then(|memo| memo.stored.clone());
         drop(findings);
         visit.record.inspect_ns = started.elapsed().as_nanos() as u64;
         match finding {
@@ -892,7 +896,7 @@ impl Engine {
         let mut written = None;
         if settled {
             // SAFETY: as above.
-            written = unsafe { commit::written_rows(info, entry) };
+            written = unsafe { commit::written_rows(info, entry, plan.stored.as_deref().map(Vec::as_slice)) };
             plan.method = if written.is_some() { LogMethod::None } else { LogMethod::Mark };
             // SAFETY: as above.
             placement = unsafe { placement::place(info, entry, &table, plan.method)? };
@@ -965,6 +969,7 @@ impl Engine {
             values: values.to_vec(),
             results: parts::launch_results(info, &visit.entry.trip),
             method: plan.method,
+            groups: self.config.groups,
             schedule: plan.schedule,
             pinned: placement.pinned_cells(pins),
             written,
@@ -1011,6 +1016,7 @@ impl Engine {
             record.execute_ns = report.outcome.execute_ns;
             record.check_ns = report.outcome.check_ns;
             record.bytes_in = report.bytes_in;
+            record.group = report.group;
             record.bytes_out = report.bytes_out;
             record.copy_in_ns = report.copy_in_ns;
             record.copy_out_ns = report.copy_out_ns;

@@ -31,6 +31,8 @@ pub struct Record {
     pub log: &'static str,
     /// Iterations of the merged space.
     pub trip: u64,
+    /// Rows and columns of iterations that a thread of the GPU ran together; zeros where none did.
+    pub group: (u8, u8),
     /// Bytes copied to and from the device.
     pub bytes_in: u64,
     /// See `bytes_in`.

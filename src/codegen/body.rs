@@ -1,5 +1,5 @@
 //! The body of a loop as text that is C89 (with GNU extensions) and CUDA C++ at once, with memory accesses and everything that
-//! devices answer differently behind macros (`paragon_body.h` and [`MACROS_DIRECT`], [`MACROS_DEVICE`]). For inspections, what
+//! devices answer differently behind macros (`paragon_body.h`, `paragon_kernel.h` and [`MACROS_DIRECT`], [`MACROS_DEVICE`]). For inspections, what
 //! the address slice needs of the same text, as C that stores nothing ([`MACROS_INSPECT`]).
 //!
 //! Conversions are explicit in the typed tree, so each expression prints by itself. Signed arithmetic goes through unsigned
@@ -8,6 +8,7 @@
 //! the same loops. Side effects inside expressions become statements of their own, in order; where C's sequencing would need more
 //! than that (side effects under a condition), the loop is left alone.
 
+use super::group::{self, Group, Moving, Stride};
 use super::types::{self, Scalar, scalar};
 use crate::c::constant::fold;
 use crate::c::hir::*;
@@ -41,7 +42,13 @@ pub const MACROS_DIRECT: &str = "\
 #define __PG_INDEX int
 #define __PG_POLL() 0
 #define __PG_TURNS(cond, type, unsigned_type, value, limit) while (cond)
-#define __PG_TURNS_END(cond)
+#define __PG_TURNS_END(cond, unsigned_type, value, limit, loads)
+#define __PG_EACH
+#define __PG_MEMBERS
+#define __PG_WALK(name, t, b, together, always, s0, s1, s2, s3, turn)
+#define __PG_SET(name, b, from, type, variable, a)
+#define __PG_WALKING(calls)
+#define __PG_LDW(how, t, b, l, name, a) how(t, b, l, a)
 ";
 
 /// Macros for a device's memory.
@@ -61,17 +68,28 @@ pub const MACROS_DEVICE: &str = "\
 #define __PG_REM(t, a, b) __pg_rem_##t(&__pg_c, a, b)
 #define __PG_TO(t, type, x) ((type)__pg_f2##t(&__pg_c, x))
 #define __PG_SQRT(t, f, x) __pg_sqrt_##t(&__pg_c, x)
-#ifdef __CUDACC_RTC__
-#define __PG_CALL(f) f
-#else
-#define __PG_CALL(f) __builtin_##f
-#endif
 #define __PG_INDEX unsigned int
 #define __PG_POLL() __pg_poll(&__pg_c)
+";
+
+/// What [`MACROS_DEVICE`] leaves open, for CUDA; the rest is in `paragon_kernel.h`.
+pub const MACROS_CUDA: &str = "\
+#define __PG_CALL(f) f
+";
+
+/// The same for the threads device.
+pub const MACROS_THREADS: &str = "\
+#define __PG_CALL(f) __builtin_##f
 #define __PG_TURNS(cond, type, unsigned_type, value, limit) while (cond) { \\
 const type __pg_turns = (unsigned_type)(limit) - (unsigned_type)(value) > 4096u ? (type)((value) + 4096) : (type)(limit); \\
 for (; (type)(value) < __pg_turns; )
-#define __PG_TURNS_END(cond) if ((cond) && __pg_poll_now(&__pg_c)) break; }
+#define __PG_TURNS_END(cond, unsigned_type, value, limit, loads) if ((cond) && __pg_poll_now(&__pg_c)) break; }
+#define __PG_EACH
+#define __PG_MEMBERS
+#define __PG_WALK(name, t, b, together, always, s0, s1, s2, s3, turn)
+#define __PG_SET(name, b, from, type, variable, a)
+#define __PG_WALKING(calls)
+#define __PG_LDW(how, t, b, l, name, a) how(t, b, l, a)
 ";
 
 /// Macros for inspections. A load that has no part in the slice is 0, so a divisor may be; what the program itself would trap
@@ -127,6 +145,12 @@ pub const MACROS_END: &str = "\
 #undef __PG_POLL
 #undef __PG_TURNS
 #undef __PG_TURNS_END
+#undef __PG_EACH
+#undef __PG_MEMBERS
+#undef __PG_WALK
+#undef __PG_SET
+#undef __PG_WALKING
+#undef __PG_LDW
 ";
 
 /// The printed body.
@@ -137,6 +161,10 @@ pub struct Body {
     pub prelude: String,
     /// Local variables of the body and temporaries: (type, name).
     pub locals: Vec<(&'static str, String)>,
+    /// What a thread's iterations have in common, where it may run several together.
+    pub group: Option<Group>,
+    /// Whether some inner loop is run some turns at once.
+    pub has_turns: bool,
 }
 
 /// Prints expressions and statements.
@@ -152,6 +180,48 @@ pub struct Printer<'a> {
     strip: Option<(LoopId, &'a str)>,
     /// Whether what is printed is part of a subscript.
     in_subscript: bool,
+    group: Option<Group>,
+    /// The inner loop whose turns are printed, if it is one that is run some turns at once.
+    walks: Option<Walks<'a>>,
+    has_turns: bool,
+    /// How many walks there are in all of the text.
+    walk_count: u32,
+    /// How many conditions stand around what is printed.
+    conditions: u32,
+}
+
+/// An inner loop that is run some turns at once.
+struct Turns {
+    iv: VarId,
+    cond: String,
+    /// The type that it is compared in, and the unsigned one.
+    kind: &'static str,
+    unsigned: &'static str,
+    limit: String,
+}
+
+/// Accesses of an inner loop that move by strides: see `paragon_kernel.h`.
+struct Walks<'a> {
+    moving: Moving<'a>,
+    /// Conditions around the loop.
+    conditions: u32,
+    found: Vec<Walk>,
+}
+
+/// One of them; accesses with the same address share it.
+struct Walk {
+    name: String,
+    /// Index of the base.
+    base: u32,
+    suffix: &'static str,
+    /// The field of `struct __pg_view` that it goes through.
+    memory: &'static str,
+    address: String,
+    /// Whether every turn makes the access.
+    always: bool,
+    /// Per iteration of each dimension, and per turn.
+    strides: [Stride; MAX_DIMS],
+    turn: Stride,
 }
 
 /// What the text is for, as far as memory is concerned.
@@ -199,7 +269,11 @@ fn unknown(kind: Scalar, text: &str) -> String {
 
 /// Prints the body of the innermost merged dimension.
 pub fn print(unit: &TranslationUnit, plan: &LoopPlan, body: &Stmt, purpose: Purpose) -> Printed<Body> {
-    printed(Printer::new(unit, plan, purpose), plan, body)
+    let mut printer = Printer::new(unit, plan, purpose);
+    if matches!(purpose, Purpose::Iterations) {
+        printer.group = group::group(unit, plan, body);
+    }
+    printed(printer, plan, body)
 }
 
 /// Prints the body of an interchanged nest with a strip of the outermost loop, whose head is given, inside the loops that it was
@@ -226,7 +300,15 @@ fn printed(mut printer: Printer, plan: &LoopPlan, body: &Stmt) -> Printed<Body> 
         printer.statement(s, innermost, &mut prelude)?;
     }
     printer.labels.insert(innermost, false);
-    printer.statement(body, innermost, &mut out)?;
+    match printer.group.take() {
+        Some(group) => {
+            let mut open = false;
+            printer.together(body, &group, innermost, &mut open, &mut out)?;
+            close(&mut open, &mut out);
+            printer.group = Some(group);
+        }
+        None => printer.statement(body, innermost, &mut out)?,
+    }
     if printer.labels.get(&innermost) == Some(&true) {
         out.push_str(&format!("__pg_continue_{}: ;\n", innermost.0));
     }
@@ -236,7 +318,20 @@ fn printed(mut printer: Printer, plan: &LoopPlan, body: &Stmt) -> Printed<Body> 
             |(v, size): (&VarId, &u64)| format!("__pg_u64 {}[{}];\n", variable(*v), size.div_ceil(8));
         out = format!("{{\n{}{out}}}\n", plan.private.iter().map(declare).collect::<String>());
     }
-    Ok(Body { text: out, prelude, locals: printer.locals })
+    Ok(Body {
+        text: out,
+        prelude,
+        locals: printer.locals,
+        group: printer.group,
+        has_turns: printer.has_turns,
+    })
+}
+
+/// Ends what each iteration of a group does by itself.
+fn close(open: &mut bool, out: &mut String) {
+    if std::mem::take(open) {
+        out.push_str("}\n");
+    }
 }
 
 impl<'a> Printer<'a> {
@@ -252,6 +347,11 @@ impl<'a> Printer<'a> {
             purpose,
             strip: None,
             in_subscript: false,
+            group: None,
+            walks: None,
+            has_turns: false,
+            walk_count: 0,
+            conditions: 0,
         }
     }
 
@@ -360,7 +460,7 @@ impl<'a> Printer<'a> {
         self.load_at(place, &address)
     }
 
-    fn load_at(&self, place: &Place, address: &str) -> Printed<String> {
+    fn load_at(&mut self, place: &Place, address: &str) -> Printed<String> {
         let kind = self.scalar(place.ty)?;
         if matches!(self.purpose, Purpose::Entry) {
             return Ok(format!("__pg_get_{}({address})", kind.suffix()));
@@ -387,14 +487,89 @@ impl<'a> Printer<'a> {
         Ok(match self.plan.bases[site.base.0 as usize] {
             Base::Dynamic => format!("__PG_LDX({}, {logged}, {address})", kind.suffix()),
             _ => {
-                let from = match self.plan.privatization.bases.contains(&site.base) {
-                    true => "LDP",
-                    false if site.may_use_snapshot => "LDS",
-                    false => "LD",
+                let (from, memory) = match self.plan.privatization.bases.contains(&site.base) {
+                    true => ("LDP", None),
+                    false if site.may_use_snapshot => ("LDS", Some("snapshot")),
+                    false => ("LD", Some("dev")),
                 };
-                format!("__PG_{from}({}, {}, {logged}, {address})", kind.suffix(), site.base.0)
+                let (suffix, base) = (kind.suffix(), site.base.0);
+                match memory.and_then(|memory| self.walk(place, site, memory, suffix, address)) {
+                    Some(walk) => {
+                        format!("__PG_LDW(__PG_{from}, {suffix}, {base}, {logged}, {walk}, {address})")
+                    }
+                    None => format!("__PG_{from}({suffix}, {base}, {logged}, {address})"),
+                }
             }
         })
+    }
+
+    /// The walk of a load in an inner loop, where it moves by strides.
+    fn walk(
+        &mut self,
+        place: &Place,
+        site: &Site,
+        memory: &'static str,
+        suffix: &'static str,
+        address: &str,
+    ) -> Option<String> {
+        let always = self.walks.as_ref().is_some_and(|walks| walks.conditions == self.conditions);
+        let walks = self.walks.as_mut()?;
+        let affine = site.affine.as_ref().filter(|affine| affine.whole_steps)?;
+        let turn = walks.moving.address(place)?;
+        let same = |walk: &&mut Walk| {
+            walk.address == address
+                && walk.base == site.base.0
+                && walk.suffix == suffix
+                && walk.memory == memory
+        };
+        if let Some(walk) = walks.found.iter_mut().find(same) {
+            walk.always |= always;
+            return Some(walk.name.clone());
+        }
+        if walks.found.len() == group::MOST_WALKS {
+            return None;
+        }
+        let mut strides = [Stride::Known(0); MAX_DIMS];
+        for (stride, bound) in strides.iter_mut().zip(&affine.strides) {
+            *stride = match bound {
+                Bound::Const(bytes) => Stride::Known(*bytes),
+                _ => Stride::Same,
+            };
+        }
+        self.walk_count += 1;
+        let name = format!("__pg_w{}", self.walk_count);
+        let (base, address) = (site.base.0, address.to_owned());
+        walks.found.push(Walk { name: name.clone(), base, suffix, memory, address, always, strides, turn });
+        Some(name)
+    }
+
+    /// What stands in front of a loop with such accesses, and how many of them there are per turn.
+    fn walks_text(walks: &Walks, kind: &str, iv: &str, together: bool) -> (String, String) {
+        let (mut text, mut calls, mut loads) = (String::new(), String::new(), "0".to_string());
+        for walk in &walks.found {
+            let strides: Vec<String> = walk.strides.iter().map(|stride| stride.text()).collect();
+            text.push_str(&format!(
+                "__PG_WALK({}, {}, {}, {}, {}, {}, {})\n",
+                walk.name,
+                walk.suffix,
+                walk.base,
+                u8::from(together),
+                u8::from(walk.always),
+                strides.join(", "),
+                walk.turn.text(),
+            ));
+            calls.push_str(&format!("__pg_do({}); ", walk.name));
+            loads.push_str(&format!(" + {}.loads", walk.name));
+        }
+        if !walks.found.is_empty() {
+            text.push_str(if together { "__PG_EACH { __PG_MEMBERS\n" } else { "{\n" });
+            for Walk { name, base, memory, address, .. } in &walks.found {
+                text.push_str(&format!("__PG_SET({name}, {base}, {memory}, {kind}, {iv}, {address})\n"));
+            }
+            text.push_str("}\n");
+        }
+        text.push_str(&format!("__PG_WALKING({calls};)\n"));
+        (text, loads)
     }
 
     fn store(&mut self, place: &Place, value: &str, out: &mut String) -> Printed<()> {
@@ -523,7 +698,10 @@ impl<'a> Printer<'a> {
             return Err("a side effect under a condition".into());
         }
         let mut none = String::new();
-        let text = self.value(e, &mut none)?;
+        self.conditions += 1;
+        let text = self.value(e, &mut none);
+        self.conditions -= 1;
+        let text = text?;
         if none.is_empty() { Ok(text) } else { Err("a side effect under a condition".into()) }
     }
 
@@ -816,9 +994,9 @@ impl<'a> Printer<'a> {
         })
     }
 
-    /// The head of an inner loop that ends after a number of turns which scalars alone tell: devices run it some thousand
-    /// turns at a time, as a loop that their compilers can count. With its condition; `None`: any other loop.
-    fn turns(&mut self, l: &LoopStmt) -> Option<(String, String)> {
+    /// An inner loop that ends after a number of turns which scalars alone tell: devices run it some thousand turns at a time, as a
+    /// loop that their compilers can count. `None`: any other loop.
+    fn turns(&mut self, l: &LoopStmt) -> Option<Turns> {
         if !matches!(self.purpose, Purpose::Iterations)
             || self.strip.is_some_and(|(around, _)| around == l.id)
         {
@@ -857,10 +1035,99 @@ impl<'a> Printer<'a> {
         let cond = self.value(l.cond.as_ref()?, &mut before).ok()?;
         let limit = self.value(&head.limit, &mut before).ok()?;
         before.is_empty().then(|| {
-            let (ty, unsigned) = (Scalar::Int(head.kind).name(), types::unsigned(head.kind));
-            let head = format!("__PG_TURNS({cond}, {ty}, {unsigned}, {}, {limit}) {{\n", variable(head.iv));
-            (head, cond)
+            let (kind, unsigned) = (Scalar::Int(head.kind).name(), types::unsigned(head.kind));
+            Turns { iv: head.iv, cond, kind, unsigned, limit }
         })
+    }
+
+    /// Prints such a loop, after its first clause; `common`: the group that it is run for.
+    fn in_turns(
+        &mut self,
+        l: &LoopStmt,
+        turns: &Turns,
+        common: Option<&Group>,
+        out: &mut String,
+    ) -> Printed<()> {
+        let Turns { iv, cond, kind, unsigned, limit } = turns;
+        let walks = Walks {
+            moving: Moving::new(self.unit, self.plan, l, *iv),
+            conditions: self.conditions,
+            found: Vec::new(),
+        };
+        self.has_turns = true;
+        let outer = self.walks.replace(walks);
+        let mut body = String::new();
+        let printed = self.turn(l, common, &mut body);
+        let Some(walks) = std::mem::replace(&mut self.walks, outer) else {
+            return Err("a loop in turns".into());
+        };
+        printed?;
+        let iv = variable(*iv);
+        let (before, loads) = Self::walks_text(&walks, kind, &iv, common.is_some());
+        out.push_str(&format!(
+            "{{\n{before}__PG_TURNS({cond}, {kind}, {unsigned}, {iv}, {limit}) {{\n{body}}}\n\
+             __PG_TURNS_END({cond}, {unsigned}, {iv}, {limit}, {loads})\n}}\n"
+        ));
+        Ok(())
+    }
+
+    /// One turn of an inner loop, without its test: the body, and its step.
+    fn turn(&mut self, l: &LoopStmt, common: Option<&Group>, out: &mut String) -> Printed<()> {
+        match common {
+            Some(group) => {
+                let mut open = false;
+                self.together(&l.body, group, l.id, &mut open, out)?;
+                close(&mut open, out);
+            }
+            None => self.statement(&l.body, l.id, out)?,
+        }
+        if self.labels.get(&l.id) == Some(&true) {
+            out.push_str(&format!("__pg_continue_{}: ;\n", l.id.0));
+        }
+        if let Some(step) = &l.step {
+            self.value(step, out)?;
+        }
+        Ok(())
+    }
+
+    /// What a group of iterations does: loops that it has in common, and between them what each iteration does by itself. `open`:
+    /// whether the text is in the middle of the latter.
+    fn together(
+        &mut self,
+        s: &Stmt,
+        group: &Group,
+        current: LoopId,
+        open: &mut bool,
+        out: &mut String,
+    ) -> Printed<()> {
+        match &s.kind {
+            StmtKind::Block(list) => {
+                list.iter().try_for_each(|s| self.together(s, group, current, open, out))
+            }
+            StmtKind::Loop(l) if group.loops.contains(&l.id) => {
+                close(open, out);
+                l.init.iter().try_for_each(|s| self.statement(s, current, out))?;
+                self.labels.insert(l.id, false);
+                if let Some(turns) = self.turns(l) {
+                    return self.in_turns(l, &turns, Some(group), out);
+                }
+                out.push_str("for (;;) {\nif (__PG_POLL()) break;\n");
+                if let Some(cond) = &l.cond {
+                    let cond = self.value(cond, out)?;
+                    out.push_str(&format!("if (!({cond})) break;\n"));
+                }
+                self.turn(l, Some(group), out)?;
+                out.push_str("}\n");
+                Ok(())
+            }
+            StmtKind::Empty | StmtKind::Declaration => Ok(()),
+            _ => {
+                if !std::mem::replace(open, true) {
+                    out.push_str("__PG_EACH { __PG_MEMBERS\n");
+                }
+                self.statement(s, current, out)
+            }
+        }
     }
 
     fn statement(&mut self, s: &Stmt, current: LoopId, out: &mut String) -> Printed<()> {
@@ -878,7 +1145,10 @@ impl<'a> Printer<'a> {
                     for (arm, sign) in arms.into_iter().zip(["", "!"]) {
                         let Some(value) = arm else { continue };
                         out.push_str(&format!("if ({sign}({c})) {{\n"));
-                        let text = self.value(value, out)?;
+                        self.conditions += 1;
+                        let text = self.value(value, out);
+                        self.conditions -= 1;
+                        let text = text?;
                         let text = self.cast(&text, self.scalar(value.ty)?, self.scalar(place.ty)?);
                         self.store(place, &text, out)?;
                         out.push_str("}\n");
@@ -910,11 +1180,13 @@ impl<'a> Printer<'a> {
             StmtKind::If { cond, then, otherwise } => {
                 let cond = self.value(cond, out)?;
                 out.push_str(&format!("if ({cond}) {{\n"));
+                self.conditions += 1;
                 self.statement(then, current, out)?;
                 if let Some(otherwise) = otherwise {
                     out.push_str("} else {\n");
                     self.statement(otherwise, current, out)?;
                 }
+                self.conditions -= 1;
                 out.push_str("}\n");
             }
             StmtKind::Loop(l) if matches!(self.purpose, Purpose::Inspection(s) if s.left_out.contains(&l.id)) =>
@@ -922,17 +1194,8 @@ impl<'a> Printer<'a> {
             StmtKind::Loop(l) => {
                 l.init.iter().try_for_each(|s| self.statement(s, current, out))?;
                 self.labels.insert(l.id, false);
-                if let Some((head, cond)) = self.turns(l) {
-                    out.push_str(&head);
-                    self.statement(&l.body, l.id, out)?;
-                    if self.labels.get(&l.id) == Some(&true) {
-                        out.push_str(&format!("__pg_continue_{}: ;\n", l.id.0));
-                    }
-                    if let Some(step) = &l.step {
-                        self.value(step, out)?;
-                    }
-                    out.push_str(&format!("}}\n__PG_TURNS_END({cond})\n"));
-                    return Ok(());
+                if let Some(turns) = self.turns(l) {
+                    return self.in_turns(l, &turns, None, out);
                 }
                 out.push_str("for (;;) {\nif (__PG_POLL()) break;\n");
                 let condition = |printer: &mut Self, out: &mut String| -> Printed<()> {

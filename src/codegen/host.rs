@@ -2,8 +2,10 @@
 //! loop. How an entry is made at run time is in `codegen::recipe`, what is worth generating at all in `codegen::worth`.
 
 use super::body::{
-    self, MACROS_DEVICE, MACROS_DIRECT, MACROS_END, MACROS_INSPECT, MACROS_INSPECT_END, Purpose, variable,
+    self, MACROS_CUDA, MACROS_DEVICE, MACROS_DIRECT, MACROS_END, MACROS_INSPECT, MACROS_INSPECT_END,
+    MACROS_THREADS, Purpose, variable,
 };
+use super::group::Group;
 use super::stub::escape;
 use super::types::{self, Scalar, integer, literal, scalar};
 use super::worth;
@@ -207,11 +209,12 @@ fn piece<'a>(
         Some(strip) => emitter.direct_in_strips(strip),
         None => emitter.direct(&body),
     };
-    let device = emitter.device(&body);
     let mut helpers = format!("{MACROS_DIRECT}{direct}{MACROS_END}");
     if checked {
-        let _ = write!(helpers, "{MACROS_DEVICE}{device}{MACROS_END}");
+        let device = emitter.device(&body, Flavour::Threads);
+        let _ = write!(helpers, "{MACROS_DEVICE}{MACROS_THREADS}{device}{MACROS_END}");
     }
+    let device = emitter.device(&body, Flavour::Cuda);
     let inspection = plan.inspection.as_ref().filter(|_| worth::inspecting(unit, the_loop, options));
     if let Some(inspection) = inspection {
         let slice = body::print(unit, plan, &innermost.body, Purpose::Inspection(inspection))?;
@@ -221,15 +224,32 @@ fn piece<'a>(
     }
     let recipe = emitter.recipe()?;
     helpers.push_str(&recipe);
-    let own = Functions { device: &device, checked, inspection };
+    let own = Functions {
+        device: &device,
+        group: body.group.as_ref(),
+        has_turns: body.has_turns,
+        checked,
+        inspection,
+    };
     let kernel = emitter.facts(report, Some(own), threshold, &mut helpers);
     Ok(Piece { emitter, helpers, kernel, checked })
+}
+
+/// Which device a text is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flavour {
+    Threads,
+    Cuda,
 }
 
 /// What a loop has been generated, besides the worker.
 #[derive(Clone, Copy)]
 struct Functions<'a> {
     device: &'a str,
+    /// What iterations have in common where a thread of the GPU runs several together.
+    group: Option<&'a Group>,
+    /// Whether some inner loop is run some turns at once.
+    has_turns: bool,
     /// Whether there is a function for the threads device.
     checked: bool,
     inspection: Option<&'a Inspection>,
@@ -396,17 +416,8 @@ impl<'a> Emitter<'a> {
         for (ty, name) in &body.locals {
             let _ = writeln!(text, "{ty} {name} = 0;");
         }
-        for (v, role) in &self.plan.scalars {
-            let name = self.kind_of(*v).name();
-            match role {
-                ScalarRole::Induction { dim, .. } if self.plan.dims[*dim].is_counter => {}
-                ScalarRole::Induction { .. }
-                | ScalarRole::Secondary { .. }
-                | ScalarRole::Private { last_value: false } => {
-                    let _ = writeln!(text, "{name} {} = 0;", variable(*v));
-                }
-                _ => {}
-            }
+        for (ty, name) in self.scalars_of_iterations() {
+            let _ = writeln!(text, "{ty} {name} = 0;");
         }
         for (slot, r) in self.results.iter().enumerate() {
             let value = initial(r, slot).unwrap_or_else(|| "0".into());
@@ -416,6 +427,17 @@ impl<'a> Emitter<'a> {
             text.push_str("__pg_u64 __pg_now = 0;\n");
         }
         text
+    }
+
+    /// Variables of the loop whose values are each iteration's own: type and name.
+    fn scalars_of_iterations(&self) -> Vec<(String, String)> {
+        let is_own = |role: &ScalarRole| match role {
+            ScalarRole::Induction { dim, .. } => !self.plan.dims[*dim].is_counter,
+            ScalarRole::Secondary { .. } | ScalarRole::Private { last_value: false } => true,
+            _ => false,
+        };
+        let own = self.plan.scalars.iter().filter(|(_, role)| is_own(role));
+        own.map(|(v, _)| (self.kind_of(*v).name().to_owned(), variable(*v))).collect()
     }
 
     /// Accumulated results, in their order.
@@ -684,7 +706,7 @@ impl<'a> Emitter<'a> {
 
     /// The device's loop over merged iterations: `step` apart, so that the GPU strides by its grid. Where results are computed
     /// in parts, it is a loop over these.
-    fn device(&self, body: &body::Body) -> String {
+    fn device(&self, body: &body::Body, flavour: Flavour) -> String {
         let mut text = format!(
             "__PG_FN {}void __pg_run_{}(const struct __pg_launch *__pg_l __PG_TABLES, __pg_count __pg_begin, \
              __pg_count __pg_end, __pg_count __pg_step)\n{{\nstruct __pg_ctx __pg_c;\n",
@@ -708,10 +730,13 @@ impl<'a> Emitter<'a> {
             "__pg_count __pg_j, __pg_k;\n__pg_c.launch = __pg_l;\n__pg_c.iteration = 0;\n__pg_c.fail = 0;\n\
              __pg_c.writes = 0;\n__pg_c.ticks = 0;\n",
         );
-        if self.plan.has_parts() {
-            self.over_parts(body, &mut text);
-        } else {
-            self.over_iterations(body, &mut text);
+        match (&body.group, flavour) {
+            (Some(group), Flavour::Cuda) => self.over_groups(body, group, &mut text),
+            (_, Flavour::Cuda) => {
+                text.push_str("__PG_ALONE\n");
+                self.over(body, &mut text);
+            }
+            (_, Flavour::Threads) => self.over(body, &mut text),
         }
         for (slot, r) in self.results.iter().enumerate() {
             if let (Gives::Reduction(op), Scalar::Int(kind)) = (r.gives, r.kind) {
@@ -729,27 +754,36 @@ impl<'a> Emitter<'a> {
         text
     }
 
-    fn over_iterations(&self, body: &body::Body, text: &mut String) {
-        let dims = self.plan.dims.len();
-        // A kernel may have each iteration of two dimensions in a thread of its own, whichever they are.
-        let is_tiled = dims >= 2 && self.results.is_empty();
-        if is_tiled {
-            text.push_str("#ifdef __PG_TILE_X\n__pg_count __pg_q = blockIdx.z;\n");
-            for dim in (0..dims).rev() {
-                let _ = writeln!(text, "__PG_TILE({dim}, __pg_k{dim})");
-            }
-            let inside: Vec<String> =
-                (0..dims).map(|dim| format!("__pg_k{dim} < __pg_l->trip[{dim}]")).collect();
-            let merged = (1..dims).fold("__pg_k0".to_string(), |outer, dim| {
-                format!("({outer} * (__pg_count)__pg_l->trip[{dim}] + __pg_k{dim})")
-            });
-            let _ = writeln!(text, "if ({}) do {{\n__pg_k = {merged};\n#else", inside.join(" && "));
+    fn over(&self, body: &body::Body, text: &mut String) {
+        match self.plan.has_parts() {
+            true => self.over_parts(body, text),
+            false => self.over_iterations(body, text),
         }
-        text.push_str(
-            "for (__pg_j = __pg_begin; __pg_j < __pg_end; __pg_j += __pg_step) {\n\
-             __pg_k = __PG_ITERATION(__pg_j);\n__pg_count __pg_q = __pg_k;\n",
-        );
-        for dim in (1..dims).rev() {
+    }
+
+    /// A kernel may have the iterations of two dimensions in threads of their own, whichever they are: whether its text knows how.
+    fn is_tiled(&self) -> bool {
+        self.plan.dims.len() >= 2 && self.results.is_empty()
+    }
+
+    /// Where a thread of a tile begins, and the number of that iteration; ends in the middle of an `if`.
+    fn tile_head(&self, text: &mut String) {
+        let dims = self.plan.dims.len();
+        text.push_str("#ifdef __PG_TILE_X\n__pg_count __pg_q = blockIdx.z;\n");
+        for dim in (0..dims).rev() {
+            let _ = writeln!(text, "__PG_TILE({dim}, __pg_k{dim})");
+        }
+        let inside: Vec<String> = (0..dims).map(|dim| format!("__pg_k{dim} < __pg_l->trip[{dim}]")).collect();
+        let merged = (1..dims).fold("__pg_k0".to_string(), |outer, dim| {
+            format!("({outer} * (__pg_count)__pg_l->trip[{dim}] + __pg_k{dim})")
+        });
+        let _ = writeln!(text, "if ({}) do {{\n__pg_k = {merged};", inside.join(" && "));
+    }
+
+    /// Iteration `__pg_k` in its dimensions.
+    fn taken_apart(&self, text: &mut String) {
+        text.push_str("__pg_count __pg_q = __pg_k;\n");
+        for dim in (1..self.plan.dims.len()).rev() {
             let _ = writeln!(
                 text,
                 "__pg_k{dim} = __pg_q;\n__pg_q = __PG_QUOTIENT({dim}, __pg_q);\n\
@@ -757,6 +791,18 @@ impl<'a> Emitter<'a> {
             );
         }
         text.push_str("__pg_k0 = __pg_q;\n");
+    }
+
+    fn over_iterations(&self, body: &body::Body, text: &mut String) {
+        let is_tiled = self.is_tiled();
+        if is_tiled {
+            self.tile_head(text);
+            text.push_str("#else\n");
+        }
+        text.push_str(
+            "for (__pg_j = __pg_begin; __pg_j < __pg_end; __pg_j += __pg_step) {\n__pg_k = __PG_ITERATION(__pg_j);\n",
+        );
+        self.taken_apart(text);
         text.push_str(if is_tiled { "#endif\n" } else { "" });
         text.push_str("if (__pg_begin_iteration(&__pg_c, __pg_k)) break;\n");
         for dim in 0..self.plan.dims.len() {
@@ -764,6 +810,81 @@ impl<'a> Emitter<'a> {
         }
         self.iteration(body, text);
         text.push_str(if is_tiled { "}\n#ifdef __PG_TILE_X\nwhile (0);\n#endif\n" } else { "}\n" });
+    }
+
+    /// The same for a kernel whose threads may run several iterations together: the text stands in a function of the size of the
+    /// group, because where the iterations end there is not always a whole one.
+    fn over_groups(&self, body: &body::Body, group: &Group, text: &mut String) {
+        let dims = self.plan.dims.len();
+        let mut own: Vec<(String, String)> =
+            body.locals.iter().map(|(ty, name)| (ty.to_string(), name.clone())).collect();
+        own.extend(self.scalars_of_iterations());
+        let common: BTreeSet<String> = group.variables.iter().map(|v| variable(*v)).collect();
+        own.retain(|(_, name)| !common.contains(name));
+        let list = |macro_name: &str| -> String {
+            own.iter().map(|(ty, name)| format!("{macro_name}({ty}, {name})\n")).collect()
+        };
+        let _ = writeln!(text, "#define __PG_MEMBERS {}", list("__PG_MEMBER").replace('\n', " "));
+        text.push_str("auto __pg_together = [&](auto __pg_size) __attribute__((always_inline)) {\n");
+        text.push_str(
+            "constexpr int __pg_rows = decltype(__pg_size)::rows, __pg_columns = decltype(__pg_size)::columns;\n",
+        );
+        text.push_str(&list("__PG_SAME_FOR_ALL"));
+        for dim in 0..dims {
+            let _ = writeln!(text, "const __pg_count __pg_first_k{dim} = __pg_k{dim};");
+        }
+        text.push_str("__PG_EACH { __PG_MEMBERS\n");
+        for dim in 0..dims {
+            let _ = writeln!(text, "const __pg_count __pg_k{dim} = __PG_OF_GROUP({dim}, __pg_first_k{dim});");
+        }
+        for dim in 0..dims {
+            text.push_str(&self.induction(dim, &format!("__pg_k{dim}")));
+        }
+        text.push_str(&self.secondary("__pg_k0", |_| true));
+        text.push_str("}\n");
+        text.push_str(&body.text);
+        text.push_str("};\n");
+        if self.is_tiled() {
+            self.tile_head(text);
+            let begins = |dim: usize| format!("const __pg_count __pg_begin_k{dim} = __pg_k{dim};\n");
+            let left: String = (0..dims)
+                .map(|dim| format!(" && __PG_HAS_ALL({dim}, __pg_l->trip[{dim}] - __pg_k{dim})"))
+                .collect();
+            let _ = writeln!(
+                text,
+                "if (__pg_begin_iteration(&__pg_c, __pg_k)) break;\n\
+                 if (1{left}) {{\n__pg_together(__pg_shape<__PG_ROWS, __PG_COLUMNS>());\nbreak;\n}}\n{}\
+                 for (int __pg_y = 0; __pg_y < __PG_ROWS; __pg_y++)\nfor (int __pg_x = 0; __pg_x < __PG_COLUMNS; __pg_x++) {{",
+                (0..dims).map(begins).collect::<String>()
+            );
+            let mut inside = String::new();
+            for dim in 0..dims {
+                let _ = writeln!(text, "__pg_k{dim} = __PG_OF_GROUP({dim}, __pg_begin_k{dim});");
+                let _ = write!(inside, " && __pg_k{dim} < __pg_l->trip[{dim}]");
+            }
+            let _ = writeln!(
+                text,
+                "if (1{inside})\n__pg_together(__pg_shape<1, 1>());\n}}\n}} while (0);\n#else"
+            );
+        }
+        text.push_str("for (__pg_j = __pg_begin; __pg_j < __pg_end; __pg_j += __pg_step) {\n");
+        if dims == 1 {
+            text.push_str(
+                "if (__PG_COLUMNS > 1 && __PG_HAS_ALL(0, __pg_end - __pg_j)) {\n__pg_k = __pg_k0 = __pg_j;\n\
+                 if (__pg_begin_iteration(&__pg_c, __pg_k)) break;\n\
+                 __pg_together(__pg_shape<1, __PG_COLUMNS>());\ncontinue;\n}\n",
+            );
+        }
+        text.push_str(
+            "for (int __pg_x = 0; __pg_x < __PG_COLUMNS; __pg_x++) {\nif (__pg_end - __pg_j <= __pg_x * __PG_WIDTH) break;\n\
+             __pg_k = __PG_ITERATION(__pg_j + __pg_x * __PG_WIDTH);\n",
+        );
+        self.taken_apart(text);
+        text.push_str(
+            "if (__pg_begin_iteration(&__pg_c, __pg_k)) goto __pg_over;\n__pg_together(__pg_shape<1, 1>());\n}\n}\n\
+             __pg_over:\n;\n",
+        );
+        text.push_str(if self.is_tiled() { "#endif\n" } else { "" });
     }
 
     /// Each part is one lane of one block: see `speculation::parts` of the runtime.
@@ -859,15 +980,15 @@ impl<'a> Emitter<'a> {
              __pg_u32 multiplier[PG_MAX_DIMS], shift[PG_MAX_DIMS];\n}};\n"
         );
         let kernel = format!(
-            "extern \"C\" __global__ void __pg_kernel(const __grid_constant__ struct __pg_launch __pg_l,\n\
+            "extern \"C\" __global__ void __PG_BOUNDS __pg_kernel(const __grid_constant__ struct __pg_launch __pg_l,\n\
              #ifdef __PG_FAR_TABLES\nconst struct __pg_tables *__pg_t)\n{{\n\
              #else\nconst __grid_constant__ struct __pg_tables __pg_near)\n{{\n\
              const struct __pg_tables *const __pg_t = &__pg_near;\n#endif\n\
-             __pg_run_{n}(&__pg_l, __pg_t, blockIdx.x * (__pg_count)blockDim.x + threadIdx.x, (__pg_count)__pg_l.count, \
-             gridDim.x * (__pg_count)blockDim.x);\n}}\n"
+             __pg_run_{n}(&__pg_l, __pg_t, blockIdx.x * ((__pg_count)blockDim.x * __PG_COLUMNS) + threadIdx.x, \
+             (__pg_count)__pg_l.count, gridDim.x * ((__pg_count)blockDim.x * __PG_COLUMNS));\n}}\n"
         );
         let cuda = match functions {
-            Some(own) => format!("{MACROS_DEVICE}{tables}{}{kernel}", own.device),
+            Some(own) => format!("{MACROS_DEVICE}{MACROS_CUDA}{tables}{}{kernel}", own.device),
             None => String::new(),
         };
         let _ = writeln!(out, "static const char *const __pg_cuda_{n}[] = {{");
@@ -882,7 +1003,9 @@ impl<'a> Emitter<'a> {
         }
         let _ = writeln!(out, "\"{}\", 0}};", escape(&piece));
         let mut sites = String::new();
-        for site in &plan.sites {
+        let inspection = functions.and_then(|own| own.inspection);
+        for (number, site) in plan.sites.iter().enumerate() {
+            let id = SiteId(number as u32);
             let mut flags = vec!["0"];
             let mut add = |on: bool, flag: &'static str| {
                 if on {
@@ -900,6 +1023,8 @@ impl<'a> Emitter<'a> {
             add(site.may_touch_kept, "PG_SITE_MAY_TOUCH_KEPT");
             add(site.may_use_snapshot, "PG_SITE_SNAPSHOT");
             add(plan.privatization.bases.contains(&site.base), "PG_SITE_PRIVATE");
+            let is_shown = |slice: &Inspection| slice.meeting.contains(&id) || slice.changing.contains(&id);
+            add(inspection.is_some_and(is_shown), "PG_SITE_INSPECTED");
             let _ = write!(
                 sites,
                 "{{{}, {}, {}, {}}}, ",
@@ -949,7 +1074,7 @@ impl<'a> Emitter<'a> {
             (_, Check::Logs) => ("PG_POSSIBLY_PARALLEL", "PG_CHECK_LOGS"),
             _ => ("PG_POSSIBLY_PARALLEL", "PG_CHECK_PREDICATE"),
         };
-        let inspect = match functions.and_then(|own| own.inspection) {
+        let inspect = match inspection {
             Some(inspection) => format!("__pg_inspect_{n}, __pg_keys_{n}, {}", self.keys(inspection).len()),
             None => "0, 0, 0".to_string(),
         };
@@ -976,6 +1101,15 @@ impl<'a> Emitter<'a> {
         }
         if self.is_part {
             flags.push("PG_LOOP_PART");
+        }
+        if functions.is_some_and(|own| own.has_turns) {
+            flags.push("PG_LOOP_TURNS");
+        }
+        if let Some(group) = functions.and_then(|own| own.group) {
+            flags.push("PG_LOOP_GROUPS");
+            if !group.loops.is_empty() {
+                flags.push("PG_LOOP_COMMON_LOOPS");
+            }
         }
         if self.doubt {
             flags.push("PG_LOOP_DOUBTED");

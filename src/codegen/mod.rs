@@ -7,6 +7,7 @@
 pub mod body;
 pub mod echo;
 pub mod edits;
+pub mod group;
 pub mod host;
 pub mod recipe;
 pub mod stub;

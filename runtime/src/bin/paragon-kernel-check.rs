@@ -30,9 +30,22 @@ fn main() -> ExitCode {
                     bounded: all,
                     constant: all,
                     tile: Some((1, 0)),
+                    group: (4, 4),
+                    shares: true,
                     ..none(LogMethod::None)
                 },
                 true,
+            ),
+            (
+                Specialisation {
+                    narrow: true,
+                    bounded: all,
+                    constant: all,
+                    group: (1, 4),
+                    deep: true,
+                    ..none(LogMethod::None)
+                },
+                false,
             ),
         ] {
             match nvrtc::compile_for("sm_90", &text, kernel, far) {

@@ -9,6 +9,7 @@
 //! answers [`DeviceError`], and one that is lost answers [`DeviceError::Lost`] forever.
 
 use crate::abi;
+use crate::config::GroupChoice;
 use crate::speculation::inspector::Schedule;
 use std::sync::atomic::AtomicU32;
 
@@ -67,12 +68,64 @@ pub struct Specialisation {
     /// The dimensions that go with x and y of a grid which has a thread for each iteration:
     /// [`Placement::tile`](crate::memory::placement::Placement::tile).
     pub tile: Option<(u8, u8)>,
+    /// Rows and columns of iterations that a thread runs together: along y and x of a tile, in a line columns only.
+    pub group: (u8, u8),
+    /// Whether the iterations of a group have loops, and so operands, in common.
+    pub shares: bool,
+    /// Whether so few threads run that each should have as many loads under way as it can.
+    pub deep: bool,
 }
 
 impl Specialisation {
     /// A kernel for whatever there may be.
     pub fn none(method: LogMethod) -> Specialisation {
-        Specialisation { method, bounded: 0, constant: 0, narrow: false, ordered: false, tile: None }
+        Specialisation {
+            method,
+            bounded: 0,
+            constant: 0,
+            narrow: false,
+            ordered: false,
+            tile: None,
+            group: (1, 1),
+            shares: false,
+            deep: false,
+        }
+    }
+
+    /// The same for `n` iterations on a device that runs `threads` at once, in groups where the loop's text allows it and the
+    /// launch is known well enough: everything bounded, nothing logged, no order to be kept.
+    ///
+    /// Sizes are those that were fastest on an H200 (`docs/measurements/2026-11-22-kernels.md`): what has inner loops in common
+    /// shares operands along both dimensions, so that four by four iterations make a quarter of the loads; other nests share what
+    /// neighbours in y have in common; a line has more loads under way.
+    pub fn in_groups(self, info: &abi::Info, n: u64, threads: u64, choice: GroupChoice) -> Specialisation {
+        let all = 1u64.checked_shl(info.n_bases).unwrap_or(0).wrapping_sub(1);
+        let is_known = self.bounded == all && !self.ordered && self.narrow;
+        let is_logged = matches!(self.method, LogMethod::Atomic | LogMethod::Reduction);
+        let in_line = self.tile.is_none() && info.n_dims == 1;
+        let candidates: &[(u8, u8)] = match (info.has(abi::PG_LOOP_COMMON_LOOPS), self.tile.is_some()) {
+            _ if !info.has(abi::PG_LOOP_GROUPS) || !is_known || is_logged || choice == GroupChoice::Off => {
+                &[]
+            }
+            (true, true) => &[(4, 4), (2, 2)],
+            (false, true) => &[(4, 1), (2, 1)],
+            _ if in_line => &[(1, 4), (1, 2)],
+            _ => &[],
+        };
+        // A group's work can't be spread over more threads: an eighth of what the device holds still hides its latencies where
+        // loads are shared, half of it where they are only more at a time.
+        let have_loops = info.has(abi::PG_LOOP_COMMON_LOOPS);
+        let least = match choice {
+            GroupChoice::Always => 0,
+            _ if have_loops => threads / 8,
+            _ => threads / 2,
+        };
+        let size = |(rows, columns): (u8, u8)| u64::from(rows) * u64::from(columns);
+        let group = candidates.iter().copied().find(|group| n / size(*group) >= least).unwrap_or((1, 1));
+        let shares = have_loops && size(group) > 1;
+        let deep =
+            info.has(abi::PG_LOOP_TURNS) && n / size(group) < threads / 8 && choice == GroupChoice::Auto;
+        Specialisation { group, shares, deep, ..self }
     }
 }
 
@@ -153,6 +206,8 @@ pub trait Device: Send {
     fn name(&self) -> &'static str;
     /// Allocates `bytes` (never 0), aligned to 256.
     fn allocate(&mut self, bytes: u64) -> Result<DevicePtr, DeviceError>;
+    /// How many threads it runs at once.
+    fn threads(&self) -> u64;
     /// Gives memory back.
     fn free(&mut self, pointer: DevicePtr);
     /// Copies host memory in. The host range may turn out to be unmapped, which is an error, not a fault.

@@ -145,6 +145,10 @@ impl Device for ThreadsDevice {
         Ok(())
     }
 
+    fn threads(&self) -> u64 {
+        self.width.threads.load(Ordering::Relaxed) as u64
+    }
+
     fn prepare(&mut self, _info: &Info, _kernel: Specialisation) -> Result<(), DeviceError> {
         Ok(())
     }

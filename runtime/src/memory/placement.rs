@@ -199,6 +199,7 @@ pub unsafe fn place(
         let own: Vec<usize> = (0..sites.len()).filter(|&s| sites[s].base as usize == number).collect();
         if own.is_empty() {
             anchors[number] = base.pointer;
+            bounded |= 1u64.checked_shl(number as u32).unwrap_or(0);
             continue;
         }
         if base.dynamic != 0 {
@@ -211,6 +212,10 @@ pub unsafe fn place(
         for &site in &own {
             if sites[site].has(PG_SITE_HAS_AFFINE) {
                 let (lo, hi) = Footprint::new(base, &accesses[site]).total(&entry.trip);
+                // An inner loop without a turn: there is no access.
+                if lo >= hi {
+                    continue;
+                }
                 hull = Some(hull.map_or((lo, hi), |(a, b)| (a.min(lo), b.max(hi))));
             } else {
                 unknown = Some(sites[site].line);
@@ -423,6 +428,9 @@ mod tests {
         let p = placed(&sites, &mut named, &mut accesses, &[(0x5000, 100)]).unwrap();
         assert_eq!((p.regions[0].lo, p.regions[0].size), (0x5008, 16));
         assert!(!p.recorded_store);
+        // Where an inner loop has no turn, nothing is accessed.
+        let p = placed(&[site(0, 4, AFFINE)], &mut [base(0x5010)], &mut [access(0, 8, 4)], &[]).unwrap();
+        assert!(p.regions.is_empty() && p.bounded == 0);
         let far = placed(&[site(0, 4, AFFINE)], &mut [base(0x10)], &mut [access(-4, 0, 4)], &[]);
         assert_eq!(far.unwrap_err(), "the accesses in line 1 leave the address space");
     }

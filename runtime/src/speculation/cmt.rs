@@ -13,6 +13,7 @@ use super::commit::{self, Pieces, Rows};
 use super::inspector::Schedule;
 use super::parts;
 use crate::abi::{Info, PG_MANY, PG_NO_LOG, Region, Value};
+use crate::config::GroupChoice;
 use crate::device::pool::{BlockSignals, Pool};
 use crate::device::threads::{ThreadsDevice, Width};
 use crate::device::{Device, DeviceError, DevicePtr, Launch, LogMethod, Outcome, Specialisation};
@@ -48,6 +49,8 @@ pub struct Job {
     pub results: Vec<Value>,
     /// Instrumentation.
     pub method: LogMethod,
+    /// Whether iterations may be run together.
+    pub groups: GroupChoice,
     /// Log cells of pinned memory.
     pub pinned: Vec<(u64, u64)>,
     /// What is written completely, where that is all that is written.
@@ -88,6 +91,8 @@ pub struct Report {
     pub raised: u32,
     /// Bytes and nanoseconds of copies.
     pub bytes_in: u64,
+    /// What [`crate::trace::Record::group`] says.
+    pub group: (u8, u8),
     /// See `bytes_in`.
     pub bytes_out: u64,
     /// See `bytes_in`.
@@ -368,7 +373,10 @@ fn drive(
         ordered: job.schedule.is_some(),
         narrow,
         tile: placement.tile.filter(|_| narrow && job.schedule.is_none()),
+        ..Specialisation::none(job.method)
     };
+    let kernel = kernel.in_groups(job.info, n, device.threads(), job.groups);
+    report.group = if device.name() == "cuda" { kernel.group } else { (0, 0) };
     device.prepare(job.info, kernel)?;
     let cells = job.placement.cells;
     let mut logs = (DevicePtr(0), DevicePtr(0));

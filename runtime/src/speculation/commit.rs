@@ -46,15 +46,23 @@ const SHORTEST_ROW: i128 = 64;
 const MOST_ROWS: usize = 1 << 16;
 
 /// The rows that the loop's stores write completely, if that is true of every store; those of one store lie within the hull
-/// of its base, so within one region. `None`: the write log is needed to know what was written.
+/// of its base, so within one region. `inspected`: what an inspection of this entry has seen stored (`inspector::Memo::stored`).
+/// `None`: the write log is needed to know what was written.
 ///
 /// # Safety
 /// `entry` was filled in by generated code for `info` and is alive.
-pub unsafe fn written_rows(info: &Info, entry: &Entry) -> Option<Vec<Rows>> {
+pub unsafe fn written_rows(
+    info: &Info,
+    entry: &Entry,
+    inspected: Option<&[(u64, u64)]>,
+) -> Option<Vec<Rows>> {
     // SAFETY: promised by the caller.
     let (bases, accesses) = unsafe { (entry.bases(info), entry.accesses(info)) };
     let mut all: Vec<Rows> = Vec::new();
     for (number, site) in info.sites().iter().enumerate().filter(|(_, s)| s.has(PG_SITE_STORE)) {
+        if inspected.is_some() && site.has(PG_SITE_INSPECTED) {
+            continue;
+        }
         let base = bases.get(site.base as usize)?;
         let whole = PG_SITE_HAS_AFFINE | PG_SITE_UNCONDITIONAL | PG_SITE_EXACT;
         if site.flags & whole != whole || base.dynamic != 0 {
@@ -68,6 +76,11 @@ pub unsafe fn written_rows(info: &Info, entry: &Entry) -> Option<Vec<Rows>> {
             all.push(rows);
         }
     }
+    let mut by_length: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+    for (lo, hi) in inspected.into_iter().flatten() {
+        by_length.entry(hi - lo).or_default().push(*lo);
+    }
+    all.extend(by_length.into_iter().map(|(length, starts)| Rows { starts, length }));
     Some(all)
 }
 

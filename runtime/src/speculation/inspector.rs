@@ -34,6 +34,9 @@ const WIDE: u64 = 8;
 /// Levels that are in any case waited for before a loop is given up as a chain.
 const PATIENCE: u32 = 256;
 
+/// More pieces of stored memory than this are better told by a device's write log.
+const MOST_PIECES: usize = 1 << 16;
+
 /// Set in [`Cell::stored`] as soon as an iteration stores there: the current one, or one that no other meets.
 const PENDING: u32 = 1 << 31;
 /// Set in [`Cell::loaded`] where the value feeds the slice.
@@ -180,6 +183,8 @@ struct Inspector {
     highest: u32,
     bytes: u64,
     checked: u64,
+    /// Whether some store covers a part of a cell only.
+    ragged: bool,
     stopped: Option<Stop>,
 }
 
@@ -230,6 +235,7 @@ impl Inspector {
             highest: 0,
             bytes: 0,
             checked: 0,
+            ragged: false,
             stopped: None,
         }
     }
@@ -295,6 +301,7 @@ impl Inspector {
         if (stores || updates) && self.pins.iter().any(|(lo, hi)| address < *hi && *lo < end) {
             return Err(Stop::Obstacle(Obstacle::ChangesPin));
         }
+        self.ragged |= (stores || updates) && (address | width) & ((1 << self.shift) - 1) != 0;
         let last = address.saturating_add(width - 1) >> self.shift;
         let per_page = PAGE_SHIFT - self.shift;
         for number in address >> self.shift..=last {
@@ -384,23 +391,37 @@ impl Inspector {
 
     /// The memory that fed the slice, as ranges of addresses.
     fn fed(&self) -> Vec<(u64, u64)> {
+        self.ranges(|cell| cell.loaded & FED != 0, usize::MAX).unwrap_or_default()
+    }
+
+    /// The memory that the loop stores to through all that is shown to it; `None` where that isn't known to the byte, or is in too
+    /// many pieces.
+    fn stored(&self) -> Option<Vec<(u64, u64)>> {
+        if self.ragged { None } else { self.ranges(|cell| cell.stored != 0, MOST_PIECES) }
+    }
+
+    /// Memory of which something is true, as ranges of addresses in their order; `None` if these are more than `most`.
+    fn ranges(&self, is_part: impl Fn(&Cell) -> bool, most: usize) -> Option<Vec<(u64, u64)>> {
         let mut pages: Vec<_> = self.pages.iter().collect();
         pages.sort_unstable();
         let mut ranges: Vec<(u64, u64)> = Vec::new();
         for (page, table) in pages {
             for (index, cell) in self.tables[*table].cells.iter().enumerate() {
-                if cell.loaded & FED == 0 {
+                if !is_part(cell) {
                     continue;
                 }
                 let lo = (page << PAGE_SHIFT) + ((index as u64) << self.shift);
                 let hi = lo + (1 << self.shift);
-                match ranges.last_mut() {
-                    Some(last) if last.1 == lo => last.1 = hi,
-                    _ => ranges.push((lo, hi)),
+                if let Some(last) = ranges.last_mut().filter(|last| last.1 == lo) {
+                    last.1 = hi;
+                } else if ranges.len() == most {
+                    return None;
+                } else {
+                    ranges.push((lo, hi));
                 }
             }
         }
-        ranges
+        Some(ranges)
     }
 }
 
@@ -414,6 +435,9 @@ pub struct Memo {
     memory: Vec<(u64, Vec<u8>)>,
     /// What was found.
     pub finding: Finding,
+    /// What the loop stores through the sites with `PG_SITE_INSPECTED`, byte for byte, as ranges of addresses in their order; `None`:
+    /// not known.
+    pub stored: Option<Arc<Vec<(u64, u64)>>>,
 }
 
 impl Memo {
@@ -500,7 +524,16 @@ pub unsafe fn inspect(info: &Info, entry: &Entry, inspect: InspectFn) -> Result<
     }
     // SAFETY: promised by the caller.
     let values = unsafe { key_values(info, entry) };
-    Ok(Memo { flushing: floating_point::is_flushing(), trip: entry.trip, values, pins, memory, finding })
+    let stored = inspector.stored().map(Arc::new);
+    Ok(Memo {
+        flushing: floating_point::is_flushing(),
+        trip: entry.trip,
+        values,
+        pins,
+        memory,
+        finding,
+        stored,
+    })
 }
 
 #[cfg(test)]
@@ -580,6 +613,36 @@ mod tests {
             let hit = matches!(stopped, Err(Stop::Obstacle(Obstacle::ChangesPin)));
             assert_eq!((hit, stopped.is_err()), (is_hit, is_hit), "{address} {how}");
         }
+    }
+
+    #[test]
+    fn what_is_stored_is_known_to_the_byte() {
+        let stored = |shift: u32, touched: &[(u64, u32)]| {
+            let (mut inspector, memory) = (Inspector::new(shift, 1, Vec::new()), memory());
+            for (address, how) in touched {
+                inspector.next().ok().unwrap();
+                inspector.touch(0, memory + address, *how).ok().unwrap();
+            }
+            inspector.next().ok().unwrap();
+            let ranges = inspector.stored()?;
+            Some(ranges.into_iter().map(|(lo, hi)| (lo - memory, hi - memory)).collect::<Vec<_>>())
+        };
+        const UPDATE: u32 = LOAD | PG_TOUCH_UPDATE;
+        let alone = STORE & !PG_TOUCH_MEETS;
+        let touched = [(65536, STORE), (64, UPDATE), (65528, alone), (8, LOAD), (72, STORE), (72, LOAD)];
+        assert_eq!(stored(3, &touched), Some(vec![(64, 80), (65528, 65544)]));
+        assert_eq!(stored(2, &[(64, STORE), (80, STORE)]), Some(vec![(64, 72), (80, 88)]));
+        assert_eq!(stored(3, &[(8, LOAD)]), Some(vec![]));
+        // A part of a cell.
+        assert_eq!(stored(3, &[(64, PG_TOUCH_STORE | 4 << PG_TOUCH_WIDTH)]), None);
+        assert_eq!(stored(3, &[(68, STORE)]), None);
+        // Too many pieces.
+        let many: Vec<(u64, u32)> = (0..=MOST_PIECES as u64).map(|n| (n * 2, STORE)).collect();
+        assert_eq!(stored(0, &many[..100]).map(|ranges| ranges.len()), Some(1));
+        let bytes: Vec<(u64, u32)> =
+            many.iter().map(|(at, _)| (*at, PG_TOUCH_STORE | 1 << PG_TOUCH_WIDTH)).collect();
+        assert_eq!(stored(0, &bytes), None);
+        assert_eq!(stored(0, &bytes[1..]).map(|ranges| ranges.len()), Some(MOST_PIECES));
     }
 
     #[test]

@@ -19,8 +19,12 @@ use std::collections::HashMap;
 use std::ffi::c_void;
 use std::sync::atomic::Ordering;
 
-/// Threads of a block; the chapter's choice too.
-const BLOCK: u32 = 256;
+/// Most threads of a block; the chapter's choice too.
+pub const BLOCK: u32 = 256;
+/// Threads of a block along x of a tile.
+pub const TILE_WIDTH: u32 = BLOCK / TILE_HEIGHT;
+/// Threads that one processor holds; some architectures hold three quarters of it.
+const THREADS_OF_PROCESSOR: u64 = 2048;
 /// Bytes of one pinned staging buffer.
 const STAGE: usize = 16 << 20;
 /// Copies up to this size are made by one thread.
@@ -247,8 +251,12 @@ impl Cuda {
         Ok(function)
     }
 
-    /// How a kernel without tiles covers `work` iterations or parts.
-    fn line(&self, resident: u32, work: u64) -> Grid {
+    /// How a kernel without tiles covers `work` iterations or parts, `columns` of them in each thread at a time.
+    fn line(&self, resident: u32, work: u64, columns: u8) -> Grid {
+        if columns > 1 {
+            let blocks = work.div_ceil(u64::from(BLOCK) * u64::from(columns)).max(1);
+            return Grid { blocks: (blocks as u32, 1, 1), block: (BLOCK, 1) };
+        }
         // Where there is too little work for every processor, smaller blocks spread it further.
         let fills = |block: u32| work.div_ceil(u64::from(block)) >= 2 * u64::from(self.processors);
         let block = [BLOCK, BLOCK / 2, BLOCK / 4].into_iter().find(|block| fills(*block)).unwrap_or(32);
@@ -295,13 +303,15 @@ struct Grid {
     block: (u32, u32),
 }
 
-/// A thread for each iteration: see [`Specialisation::tile`].
-fn tiles(trip: &[u64; abi::PG_MAX_DIMS], (x, y): (u8, u8)) -> Grid {
+/// A thread for each group of iterations: see [`Specialisation::tile`].
+fn tiles(trip: &[u64; abi::PG_MAX_DIMS], (x, y): (u8, u8), (rows, columns): (u8, u8)) -> Grid {
     let (x, y) = (usize::from(x), usize::from(y));
     let others = (0..trip.len()).filter(|dim| ![x, y].contains(dim)).map(|dim| trip[dim]).product::<u64>();
-    let (width, height) = (BLOCK / TILE_HEIGHT, TILE_HEIGHT);
-    let count = |all: u64, each: u32| all.div_ceil(u64::from(each)) as u32;
-    Grid { blocks: (count(trip[x], width), count(trip[y], height), others as u32), block: (width, height) }
+    let count = |all: u64, threads: u32, each: u8| all.div_ceil(u64::from(threads) * u64::from(each)) as u32;
+    Grid {
+        blocks: (count(trip[x], TILE_WIDTH, columns), count(trip[y], TILE_HEIGHT, rows), others as u32),
+        block: (TILE_WIDTH, TILE_HEIGHT),
+    }
 }
 
 impl Device for Cuda {
@@ -330,6 +340,10 @@ impl Device for Cuda {
         check(status, "cuMemAlloc", size)?;
         self.sizes.insert(pointer, size);
         Ok(DevicePtr(pointer))
+    }
+
+    fn threads(&self) -> u64 {
+        u64::from(self.processors) * THREADS_OF_PROCESSOR
     }
 
     fn free(&mut self, pointer: DevicePtr) {
@@ -530,8 +544,8 @@ impl Cuda {
                 false => words[at_tables..].as_ptr().cast_mut().cast(),
             };
             let grid = match launch.kernel.tile {
-                Some(tile) => tiles(&launch.trip, tile),
-                None => self.line(kernel.resident, count),
+                Some(tile) => tiles(&launch.trip, tile, launch.kernel.group),
+                None => self.line(kernel.resident, count, launch.kernel.group.1),
             };
             self.start(kernel, grid, &mut [(&raw mut argument).cast(), second])?;
         }
@@ -542,7 +556,7 @@ impl Cuda {
             let (mut flags, mut counts) = (at(3), at(0));
             self.start(
                 check_kernel,
-                self.line(check_kernel.resident, cells),
+                self.line(check_kernel.resident, cells, 1),
                 &mut [
                     (&raw mut wr).cast(),
                     (&raw mut rd).cast(),

@@ -40,8 +40,11 @@ pub struct Nvrtc {
 }
 
 /// Options that make results those of the host: no contraction, IEEE division and square root, no flushing.
-pub const OPTIONS: [&str; 5] =
-    ["-fmad=false", "-prec-div=true", "-prec-sqrt=true", "-ftz=false", "--std=c++17"];
+pub const OPTIONS: [&str; 6] =
+    ["-fmad=false", "-prec-div=true", "-prec-sqrt=true", "-ftz=false", "--std=c++17", "-default-device"];
+
+/// Blocks of a processor where threads share operands: so many that each thread has 64 registers.
+const RESIDENT: u32 = 4;
 
 fn folders() -> Vec<Option<PathBuf>> {
     let mut folders = Vec::new();
@@ -156,7 +159,8 @@ impl Nvrtc {
 pub fn kernel_source(body: &str) -> String {
     const ABI: &str = include_str!("../../../include/paragon_rt.h");
     const BODY: &str = include_str!("../../../include/paragon_body.h");
-    format!("{ABI}{BODY}{body}")
+    const KERNEL: &str = include_str!("../../../include/paragon_kernel.h");
+    format!("{ABI}{BODY}{KERNEL}{body}")
 }
 
 /// Options for an architecture (`sm_90`) and what a kernel is compiled for. `far`: its tables are no parameters.
@@ -175,6 +179,19 @@ pub fn options(architecture: &str, kernel: Specialisation, far: bool) -> Vec<Str
     if let Some((x, y)) = kernel.tile {
         options.push(format!("-D__PG_TILE_X={x}"));
         options.push(format!("-D__PG_TILE_Y={y}"));
+    }
+    let (rows, columns) = kernel.group;
+    let width = if kernel.tile.is_some() { super::TILE_WIDTH } else { super::BLOCK };
+    options.push(format!("-D__PG_ROWS={rows}"));
+    options.push(format!("-D__PG_COLUMNS={columns}"));
+    options.push(format!("-D__PG_WIDTH={width}"));
+    options.push(format!("-D__PG_BLOCK={}", super::BLOCK));
+    // Where values are shared registers are worth more than threads.
+    if kernel.shares {
+        options.push(format!("-D__PG_RESIDENT={RESIDENT}"));
+    }
+    if kernel.deep {
+        options.push("-D__PG_DEEP".into());
     }
     if far {
         options.push("-D__PG_FAR_TABLES".into());

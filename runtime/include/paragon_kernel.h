@@ -1,0 +1,217 @@
+/* What kernels have besides paragon_body.h: several iterations in one thread, and inner loops whose loads are under way together.
+ * CUDA C++; the threads device does without.
+ *
+ * A thread runs a group of __pg_rows by __pg_columns iterations together, statement by statement, where the text allows it
+ * (codegen::group): what they all load is loaded once, and more loads are under way. Its variables are members of arrays then; a
+ * statement names one iteration's by reference.
+ *
+ * A walk is how an access of an inner loop moves through memory: pointers that are made before the loop and moved by strides,
+ * instead of addresses that are made of subscripts at each turn. It stands for accesses that are affine and shown to stay in their
+ * array (__PG_HOW), whose addresses are therefore what the strides say. Turns are run some at once, all their loads first
+ * (T. C. Mowry: Tolerating Latency Through Software-Controlled Data Prefetching. 1994, section 2.3, has the pipelined form). */
+#ifndef PARAGON_KERNEL_H
+#define PARAGON_KERNEL_H
+
+/* What a kernel is compiled for, besides what paragon_body.h says:
+ *   __PG_ROWS, __PG_COLUMNS  iterations of a group, along y and x of a tile; in a line there are columns only
+ *   __PG_WIDTH               iterations along x from a column to the next
+ *   __PG_BLOCK               most threads of a block
+ *   __PG_RESIDENT            so many blocks are to fit into a processor; without it, as many as the compiler thinks best
+ *   __PG_DEEP                few threads: each is to have as many loads under way as it can */
+#ifdef __PG_RESIDENT
+#define __PG_BOUNDS __launch_bounds__(__PG_BLOCK, __PG_RESIDENT)
+#else
+#define __PG_BOUNDS __launch_bounds__(__PG_BLOCK)
+#endif
+template <int Rows, int Columns> struct __pg_shape {
+  static constexpr int rows = Rows, columns = Columns;
+};
+
+/* The dimensions that rows and columns go along. */
+#ifdef __PG_TILE_X
+#define __PG_ALONG_X __PG_TILE_X
+#define __PG_ALONG_Y __PG_TILE_Y
+#else
+#define __PG_ALONG_X 0
+#define __PG_ALONG_Y PG_MAX_DIMS
+#endif
+#define __PG_OF_GROUP(dim, first)                                                                                      \
+  ((first) + ((dim) == __PG_ALONG_X ? __pg_x * __PG_WIDTH : (dim) == __PG_ALONG_Y ? __pg_y : 0))
+
+/* Whether a group has all its iterations, by how many there are from its first one on along a dimension. */
+#define __PG_HAS_ALL(dim, left)                                                                                        \
+  ((dim) == __PG_ALONG_X ? (left) > (__PG_COLUMNS - 1) * __PG_WIDTH : (dim) == __PG_ALONG_Y ? (left) > __PG_ROWS - 1 : 1)
+
+/* A stride that only the launch knows. */
+constexpr __pg_i64 __pg_unknown = (__pg_i64)1 << 62;
+constexpr __pg_i64 __pg_along(int dim, __pg_i64 s0, __pg_i64 s1, __pg_i64 s2, __pg_i64 s3, __pg_i64 times)
+{
+  const __pg_i64 s = dim == 0 ? s0 : dim == 1 ? s1 : dim == 2 ? s2 : dim == 3 ? s3 : 0;
+  return s == __pg_unknown ? s : s * times;
+}
+
+/* Values that a thread loads at once, before it uses them. */
+constexpr int __pg_most_loaded =
+#ifdef __PG_DEEP
+  64;
+#else
+  32;
+#endif
+/* Turns that are run at once where each has so many such loads. */
+constexpr int __pg_at_once(int loads)
+{
+  int turns = loads == 0 ? 4 : 32;
+  while (turns > 1 && turns * loads > __pg_most_loaded)
+    turns /= 2;
+  return turns;
+}
+
+/* How one access of an inner loop moves, for each iteration of a group. Strides in bytes: from row to row, column to column, turn to
+ * turn. Loaded: whether its loads come before the turns; else they are made in them. */
+template <class Type, int Rows, int Columns, bool Loaded, __pg_i64 RowStride, __pg_i64 ColumnStride, __pg_i64 TurnStride>
+struct __pg_walk {
+  /* What differs by a known stride needs no pointer of its own, what is the same no load. */
+  static constexpr int pointer_rows = RowStride == __pg_unknown ? Rows : 1;
+  static constexpr int pointer_columns = ColumnStride == __pg_unknown ? Columns : 1;
+  static constexpr int value_rows = RowStride == 0 ? 1 : Rows, value_columns = ColumnStride == 0 ? 1 : Columns;
+  static constexpr int loads = Loaded ? value_rows * value_columns : 0;
+  static constexpr int most_turns = Loaded ? __pg_at_once(loads) : 1;
+
+  const char *pointers[pointer_rows][pointer_columns];
+  __pg_i64 stride;
+  Type ahead[most_turns][value_rows][value_columns], now[most_turns][value_rows][value_columns];
+
+  __device__ __forceinline__ __pg_i64 by() const { return TurnStride == __pg_unknown ? stride : TurnStride; }
+
+  /* `address`: that of the access, by the inner loop's variable; `variable`: what that begins with. */
+  template <class Variable, class Address>
+  __device__ __forceinline__ void set(int y, int x, const char *memory, __pg_u64 lo, Variable variable, Address address)
+  {
+    const __pg_u64 first = address(variable);
+    if ((pointer_rows == Rows || y == 0) && (pointer_columns == Columns || x == 0))
+      pointers[pointer_rows == 1 ? 0 : y][pointer_columns == 1 ? 0 : x] = memory + (first - lo);
+    if (TurnStride == __pg_unknown && (Rows == 1 || y == 0) && (Columns == 1 || x == 0))
+      stride = (__pg_i64)(address((Variable)((__pg_u64)variable + 1)) - first);
+  }
+  __device__ __forceinline__ const char *at(int y, int x, int turn) const
+  {
+    const __pg_i64 row = Rows == 1 || RowStride == __pg_unknown ? 0 : y * RowStride;
+    const __pg_i64 column = Columns == 1 || ColumnStride == __pg_unknown ? 0 : x * ColumnStride;
+    return pointers[pointer_rows == 1 ? 0 : y][pointer_columns == 1 ? 0 : x] + (row + column) + turn * by();
+  }
+  /* Loads what a turn needs, `first` turns on. */
+  __device__ __forceinline__ void load_ahead(int first, int turn)
+  {
+    if constexpr (Loaded) {
+#pragma unroll
+      for (int y = 0; y < value_rows; y++)
+#pragma unroll
+        for (int x = 0; x < value_columns; x++)
+          ahead[turn][y][x] = __ldg((const Type *)at(y, x, first + turn));
+    }
+  }
+  template <int Turns> __device__ __forceinline__ void take_over()
+  {
+    if constexpr (Loaded) {
+#pragma unroll
+      for (int turn = 0; turn < Turns; turn++)
+#pragma unroll
+        for (int y = 0; y < value_rows; y++)
+#pragma unroll
+          for (int x = 0; x < value_columns; x++)
+            now[turn][y][x] = ahead[turn][y][x];
+    }
+  }
+  __device__ __forceinline__ void move(int turns)
+  {
+#pragma unroll
+    for (int y = 0; y < pointer_rows; y++)
+#pragma unroll
+      for (int x = 0; x < pointer_columns; x++)
+        pointers[y][x] += turns * by();
+  }
+  /* In a turn: its number among those that are run at once; negative where it is run alone. */
+  __device__ __forceinline__ Type value(int turn, int y, int x, int how) const
+  {
+    if constexpr (Loaded) {
+      if (turn >= 0)
+        return now[turn][value_rows == 1 ? 0 : y][value_columns == 1 ? 0 : x];
+    }
+    return __PG_LOAD(Type, at(y, x, turn < 0 ? 0 : turn), how);
+  }
+};
+
+#define __PG_ALONE constexpr int __pg_rows = 1, __pg_columns = 1, __pg_y = 0, __pg_x = 0;
+#define __PG_EACH                                                                                                      \
+  _Pragma("unroll") for (int __pg_y = 0; __pg_y < __pg_rows; __pg_y++)                                                 \
+    _Pragma("unroll") for (int __pg_x = 0; __pg_x < __pg_columns; __pg_x++)
+#define __PG_SAME_FOR_ALL(type, name) type name##_of[__pg_rows][__pg_columns] = {};
+#define __PG_MEMBER(type, name) type &name = name##_of[__pg_y][__pg_x];
+
+/* `together`: whether the inner loop is run for the whole group. */
+#define __PG_WALKS(base) ((__PG_HOW(base) & __PG_IS_BOUNDED) && __PG_METHOD < PG_LOG_ATOMIC)
+#define __PG_WALK(name, t, base, together, always, s0, s1, s2, s3, turn)                                               \
+  __pg_walk<__pg_##t, (together) ? __pg_rows : 1, (together) ? __pg_columns : 1,                                       \
+            (always) && __PG_HOW(base) == 3 && __PG_METHOD < PG_LOG_ATOMIC, __pg_along(__PG_ALONG_Y, s0, s1, s2, s3, 1), \
+            __pg_along(__PG_ALONG_X, s0, s1, s2, s3, __PG_WIDTH), turn>                                                \
+    name;
+#define __PG_SET(name, base, from, type, variable, address)                                                            \
+  if (__PG_WALKS(base))                                                                                                \
+    name.set(__pg_y, __pg_x, __pg_b##base.from, __pg_b##base.lo, variable,                                             \
+             [&](const type variable) -> __pg_u64 { return address; });
+#define __PG_WALKING(calls)                                                                                            \
+  auto __pg_all = [&](auto __pg_do) { calls };
+#define __PG_LDW(how, t, base, logged, name, address)                                                                  \
+  (__PG_WALKS(base) ? name.value(__pg_number, __pg_y, __pg_x, __PG_HOW(base)) : how(t, base, logged, address))
+
+#define __PG_TURNS(cond, type, unsigned_type, value, limit)                                                            \
+  {                                                                                                                    \
+    auto __pg_turn = [&](int __pg_number)
+#define __PG_TURNS_END(cond, unsigned_type, value, limit, loads)                                                       \
+  ;                                                                                                                    \
+  constexpr int __pg_turns = __pg_at_once(loads);                                                                      \
+  while (cond) {                                                                                                       \
+    const unsigned_type __pg_left = (unsigned_type)(limit) - (unsigned_type)(value);                                   \
+    __pg_u32 __pg_times = (__pg_left > 4096u ? 4096u : (__pg_u32)__pg_left) / __pg_turns;                              \
+    if (__pg_times == 0) {                                                                                             \
+      do {                                                                                                             \
+        __pg_turn(-1);                                                                                                 \
+        __pg_all([&](auto &__pg_w) { __pg_w.move(1); });                                                               \
+      } while (cond);                                                                                                  \
+      break;                                                                                                           \
+    }                                                                                                                  \
+    __PG_TIMES(__pg_turns, __pg_times)                                                                                 \
+    if ((cond) && __pg_poll_now(&__pg_c))                                                                              \
+      break;                                                                                                           \
+  }                                                                                                                    \
+  }
+#ifdef __PG_DEEP
+#define __PG_TIMES(turns, times)                                                                                       \
+  _Pragma("unroll") for (int __pg_number = 0; __pg_number < turns; __pg_number++)                                      \
+    __pg_all([&](auto &__pg_w) { __pg_w.load_ahead(0, __pg_number); });                                               \
+  _Pragma("unroll 1") do                                                                                               \
+  {                                                                                                                    \
+    __pg_all([&](auto &__pg_w) { __pg_w.template take_over<turns>(); });                                               \
+    if (times > 1)                                                                                                     \
+      _Pragma("unroll") for (int __pg_number = 0; __pg_number < turns; __pg_number++)                                  \
+        __pg_all([&](auto &__pg_w) { __pg_w.load_ahead(turns, __pg_number); });                                       \
+    _Pragma("unroll") for (int __pg_number = 0; __pg_number < turns; __pg_number++) __pg_turn(__pg_number);            \
+    __pg_all([&](auto &__pg_w) { __pg_w.move(turns); });                                                               \
+  }                                                                                                                    \
+  while (--times)                                                                                                      \
+    ;
+#else
+#define __PG_TIMES(turns, times)                                                                                       \
+  _Pragma("unroll 1") do                                                                                               \
+  {                                                                                                                    \
+    _Pragma("unroll") for (int __pg_number = 0; __pg_number < turns; __pg_number++)                                      \
+    __pg_all([&](auto &__pg_w) { __pg_w.load_ahead(0, __pg_number); });                                             \
+    __pg_all([&](auto &__pg_w) { __pg_w.template take_over<turns>(); });                                               \
+    _Pragma("unroll") for (int __pg_number = 0; __pg_number < turns; __pg_number++) __pg_turn(__pg_number);            \
+    __pg_all([&](auto &__pg_w) { __pg_w.move(turns); });                                                               \
+  }                                                                                                                    \
+  while (--times)                                                                                                      \
+    ;
+#endif
+
+#endif
