@@ -303,6 +303,54 @@ fn what_an_inner_loop_moves_stays_checked() {
     }
 }
 
+/// The strides of a group's rows and columns are those of iterations, whichever way and however far a loop goes; what is under a
+/// condition keeps its own address.
+#[test]
+fn kernels_walk_from_iteration_to_iteration() {
+    let head =
+        "void f(double (*restrict a)[64], double (*restrict b)[64], double (*restrict c)[64], int n) { ";
+    let nest = |outer: &str, inner: &str, value: &str| {
+        format!(
+            "{head} for ({outer}) for ({inner}) {{ double s = 0; for (int k = 0; k < 64; k++) s += {value}; c[i][j] = s; }} }}\n"
+        )
+    };
+    let literal = |n: i32| format!("(__extension__ {n}LL)");
+    let walk = |[row, column]: [i32; 2], turn: i32| [row, column, 0, 0, turn].map(literal).join(", ");
+    for (text, expected) in [
+        (
+            nest("int i = 0; i < n; i++", "int j = 0; j < 64; j++", "a[i][k] * b[k][j]"),
+            vec![walk([512, 0], 8), walk([0, 8], 512)],
+        ),
+        (
+            nest("int i = n - 1; i >= 0; i--", "int j = 0; j < 64; j += 2", "a[i][k] * b[k][j]"),
+            vec![walk([-512, 0], 8), walk([0, 16], 512)],
+        ),
+        (
+            nest("int i = 0; i < n; i += 3", "int j = 63; j > 0; j -= 4", "a[i][k] * b[k][63 - j]"),
+            vec![walk([1536, 0], 8), walk([0, 32], 512)],
+        ),
+        (nest("int i = 0; i < n; i++", "int j = 0; j < 64; j++", "k > j ? a[i][k] : b[k][j]"), vec![]),
+    ] {
+        let folder = folder();
+        fs::write(folder.path().join("nest.c"), &text).unwrap();
+        let line = "-O2 --paragon-save-temps=kept -c nest.c";
+        assert!(execute(env!("CARGO_BIN_EXE_paragon-cc"), folder.path(), line).status.success(), "{text}");
+        let kernels = fs::read_dir(folder.path().join("kept")).unwrap().map(|entry| entry.unwrap().path());
+        let kernels: Vec<String> = kernels
+            .filter(|path| path.extension().is_some_and(|extension| extension == "cu"))
+            .map(|path| fs::read_to_string(path).unwrap())
+            .collect();
+        // That of the whole nest.
+        let kernel = kernels.iter().find(|kernel| kernel.contains("__pg_k1")).unwrap();
+        let found: Vec<&str> = kernel
+            .lines()
+            .filter_map(|line| line.strip_prefix("__PG_WALK(")?.strip_suffix(')'))
+            .filter_map(|arguments| arguments.splitn(5, ", ").nth(4))
+            .collect();
+        assert_eq!(found, expected, "{text}");
+    }
+}
+
 /// Lines of the loops of `short.c` that have no code for a reason.
 fn left_out(folder: &Path, options: &str, reason: &str) -> Vec<u32> {
     let line = format!("-O2 -fparagon-report=text {options} -c short.c");

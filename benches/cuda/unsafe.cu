@@ -52,10 +52,10 @@ static unsigned long long next_random()
   state ^= state << 17;
   return state;
 }
-static void randomise(Array<float> &a)
+template <typename T> static void randomise(Array<T> &a)
 {
   for (size_t i = 0; i < a.n; i++)
-    a.host[i] = (float)(next_random() >> 40) / 16777216.0f;
+    a.host[i] = (T)(next_random() >> 40) / (T)16777216;
   a.in();
 }
 static void permute(Array<int> &p)
@@ -149,22 +149,54 @@ __global__ void jacobi2d(int n, const float *a, float *b)
   if (i >= 1 && i < n - 1 && j >= 1 && j < n - 1)
     AT(b, i, j) = 0.2f * (AT(a, i, j) + AT(a, i, j - 1) + AT(a, i, j + 1) + AT(a, i + 1, j) + AT(a, i - 1, j));
 }
-__global__ void seidel(int n, const float *a, float *b)
+__global__ void seidel(int n, const double *a, double *b)
 {
   int j = blockIdx.x * 32 + threadIdx.x, i = blockIdx.y * 8 + threadIdx.y;
   if (i >= 1 && i < n - 1 && j >= 1 && j < n - 1)
     AT(b, i, j) = (AT(a, i - 1, j - 1) + AT(a, i - 1, j) + AT(a, i - 1, j + 1) + AT(a, i, j - 1) + AT(a, i, j) +
-                   AT(a, i, j + 1) + AT(a, i + 1, j - 1) + AT(a, i + 1, j) + AT(a, i + 1, j + 1)) / 9.0f;
+                   AT(a, i, j + 1) + AT(a, i + 1, j - 1) + AT(a, i + 1, j) + AT(a, i + 1, j + 1)) / 9.0;
 }
-__global__ void gemm(int n, const float *a, const float *b, float *c)
+// Operands of 64 by 128 elements in shared memory, 8 by 4 of them in each thread's registers, 16 products at a time. n is a
+// multiple of 128.
+__global__ void __launch_bounds__(256) gemm(int n, const float *a, const float *b, float *c)
 {
-  int j = blockIdx.x * 32 + threadIdx.x, i = blockIdx.y * 8 + threadIdx.y;
-  float sum = 0;
-  if (i >= n || j >= n)
-    return;
-  for (int k = 0; k < n; k++)
-    sum += AT(a, i, k) * AT(b, k, j);
-  AT(c, i, j) = sum;
+  __shared__ float left[16][64 + 4], right[16][128];
+  const int x = threadIdx.x, y = threadIdx.y, thread = y * 32 + x, first_row = blockIdx.y * 64, first_column = blockIdx.x * 128;
+  float sum[8][4] = {};
+  for (int k0 = 0; k0 < n; k0 += 16) {
+#pragma unroll
+    for (int part = 0; part < 4; part++) {
+      int at = thread + 256 * part;
+      left[at % 16][at / 16] = AT(a, first_row + at / 16, k0 + at % 16);
+    }
+#pragma unroll
+    for (int part = 0; part < 8; part++) {
+      int at = thread + 256 * part;
+      right[at / 128][at % 128] = AT(b, k0 + at / 128, first_column + at % 128);
+    }
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < 16; k++) {
+      float l[8], r[4];
+#pragma unroll
+      for (int i = 0; i < 8; i++)
+        l[i] = left[k][y * 8 + i];
+#pragma unroll
+      for (int j = 0; j < 4; j++)
+        r[j] = right[k][x + 32 * j];
+#pragma unroll
+      for (int i = 0; i < 8; i++)
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+          sum[i][j] += l[i] * r[j];
+    }
+    __syncthreads();
+  }
+#pragma unroll
+  for (int i = 0; i < 8; i++)
+#pragma unroll
+    for (int j = 0; j < 4; j++)
+      AT(c, first_row + y * 8 + i, first_column + x + 32 * j) = sum[i][j];
 }
 __global__ void tmv(int n, const float *a, const float *x, float *y)
 {
@@ -182,34 +214,31 @@ __global__ void saxpy(int n, float f, const int *index, const float *x, float *y
   if (i < n)
     y[index[i]] += f * x[i];
 }
-__global__ void sum_of_squares(int n, const float *x, float *sum)
+// The sum in front of this loop is left out: its order of additions is the program's.
+__global__ void reflect(int n, double scale, const double *v, const int *index, double *x)
 {
-  float s = 0;
-  for (size_t i = blockIdx.x * B + threadIdx.x; i < n; i += (size_t)gridDim.x * B)
-    s += x[i] * x[i];
-  for (int d = 16; d != 0; d /= 2)
-    s += __shfl_down_sync(~0u, s, d);
-  if (threadIdx.x % 32 == 0)
-    atomicAdd(sum, s);
+  int i = blockIdx.x * B + threadIdx.x;
+  if (i < n)
+    x[index[i]] -= scale * v[i];
 }
-__global__ void ipvec(int n, const int *p, const float *in, float *out)
+__global__ void ipvec(int n, const int *p, const double *in, double *out)
 {
   int i = blockIdx.x * B + threadIdx.x;
   if (i < n)
     out[p[i]] = in[i];
 }
 // One warp per row from here on.
-__global__ void rank_one(int n, const int *row, const int *column, float f, const float *x, const float *y, float *a)
+__global__ void rank_one(int n, const int *row, const int *column, double f, const double *x, const double *y, double *a)
 {
   int i = (blockIdx.x * B + threadIdx.x) / 32;
   if (i < n)
     for (int k = row[i] + threadIdx.x % 32; k < row[i + 1]; k += 32)
       a[k] += f * x[i] * y[column[k]];
 }
-__global__ void row_product(int n, const int *row, const int *column, const float *a, const float *x, float *y)
+__global__ void row_product(int n, const int *row, const int *column, const double *a, const double *x, double *y)
 {
   int i = (blockIdx.x * B + threadIdx.x) / 32;
-  float s = 0;
+  double s = 0;
   if (i >= n)
     return;
   for (int k = row[i] + threadIdx.x % 32; k < row[i + 1]; k += 32)
@@ -219,14 +248,14 @@ __global__ void row_product(int n, const int *row, const int *column, const floa
   if (threadIdx.x % 32 == 0)
     y[i] = s;
 }
-__global__ void column_product(int n, const int *row, const int *column, const float *a, const float *x, float *y)
+__global__ void column_product(int n, const int *row, const int *column, const double *a, const double *x, double *y)
 {
   int i = (blockIdx.x * B + threadIdx.x) / 32;
   if (i < n)
     for (int k = row[i] + threadIdx.x % 32; k < row[i + 1]; k += 32)
       atomicAdd(&y[column[k]], a[k] * x[i]);
 }
-__global__ void add(int n, float *x, const float *z)
+__global__ void add(int n, double *x, const double *z)
 {
   int i = blockIdx.x * B + threadIdx.x;
   if (i < n)
@@ -246,22 +275,22 @@ __global__ void eliminate(int first, int last, const int *rows, const int *row, 
   if (threadIdx.x % 32 == 0)
     x[i] -= s;
 }
-__global__ void relax(int first, int last, int width, int n, const int *column, const float *a, const float *b, float omega,
-                      float *x)
+__global__ void relax(int first, int last, int width, int n, const int *column, const double *a, const double *b, double omega,
+                      double *x)
 {
   int i = first + blockIdx.x * B + threadIdx.x;
   if (i >= last)
     return;
-  float s = b[i];
+  double s = b[i];
   for (int k = 0; k < width; k++)
     s -= a[(size_t)k * n + i] * x[column[(size_t)k * n + i]];
   x[i] += omega * s;
 }
 
 // A square sparse matrix with `per_row` elements in each row.
-struct Sparse {
+template <typename T> struct Sparse {
   Array<int> row, column;
-  Array<float> value;
+  Array<T> value;
   Sparse(int n, int per_row) : row(n + 1), column((size_t)n * per_row), value((size_t)n * per_row)
   {
     for (int i = 0; i <= n; i++)
@@ -301,15 +330,17 @@ int main(int argc, char **argv)
            },
            [&] { ex.out(), ey.out(), hz.out(); });
   }
-  if (wanted("seidel") || wanted("jacobi2d")) {
+  if (wanted("seidel")) {
+    Array<double> a(square), b(square);
+    randomise(a);
+    report("seidel", "4096x4096", [&] { a.in(), b.in(); }, [&] { seidel<<<tile_grid(n), tile>>>(n, a.device, b.device); },
+           [&] { b.out(); });
+  }
+  if (wanted("jacobi2d")) {
     Array<float> a(square), b(square);
     randomise(a);
-    if (wanted("seidel"))
-      report("seidel", "4096x4096", [&] { a.in(), b.in(); }, [&] { seidel<<<tile_grid(n), tile>>>(n, a.device, b.device); },
-             [&] { b.out(); });
-    if (wanted("jacobi2d"))
-      report("jacobi2d", "4096x4096", [&] { a.in(), b.in(); },
-             [&] { jacobi2d<<<tile_grid(n), tile>>>(n, a.device, b.device); }, [&] { b.out(); });
+    report("jacobi2d", "4096x4096", [&] { a.in(), b.in(); },
+           [&] { jacobi2d<<<tile_grid(n), tile>>>(n, a.device, b.device); }, [&] { b.out(); });
   }
   if (wanted("jacobi1d")) {
     const int m = 16 << 20;
@@ -322,7 +353,7 @@ int main(int argc, char **argv)
     Array<float> a(square), b(square), c(square);
     randomise(a), randomise(b);
     report("gemm", "4096x4096", [&] { a.in(), b.in(); },
-           [&] { gemm<<<tile_grid(n), tile>>>(n, a.device, b.device, c.device); }, [&] { c.out(); });
+           [&] { gemm<<<dim3(n / 128, n / 64), tile>>>(n, a.device, b.device, c.device); }, [&] { c.out(); });
   }
   if (wanted("tmv")) {
     Array<float> a(square), x(n), y(n);
@@ -330,59 +361,64 @@ int main(int argc, char **argv)
     report("tmv", "4096x4096", [&] { a.in(), x.in(); }, [&] { tmv<<<blocks(n), B>>>(n, a.device, x.device, y.device); },
            [&] { y.out(); });
   }
-  if (wanted("saxpy") || wanted("house") || wanted("ipvec")) {
-    Array<float> x(big), y(big), sum(1);
+  if (wanted("house") || wanted("ipvec")) {
+    Array<double> x(big), y(big);
     Array<int> index(big);
     randomise(x), randomise(y), permute(index);
     auto in = [&] { x.in(), y.in(), index.in(); };
-    if (wanted("saxpy"))
-      report("saxpy", "32M", in, [&] { saxpy<<<blocks(big), B>>>(big, 2.0f, index.device, x.device, y.device); },
-             [&] { y.out(); });
     if (wanted("house"))
-      report("house", "32M", in,
-             [&] {
-               CHECK(cudaMemsetAsync(sum.device, 0, sizeof(float)));
-               sum_of_squares<<<1024, B>>>(big, x.device, sum.device);
-               saxpy<<<blocks(big), B>>>(big, -2.0f, index.device, x.device, y.device);
-             },
+      report("house", "32M", in, [&] { reflect<<<blocks(big), B>>>(big, 2.0, x.device, index.device, y.device); },
              [&] { y.out(); });
     if (wanted("ipvec"))
       report("ipvec", "32M", in, [&] { ipvec<<<blocks(big), B>>>(big, index.device, x.device, y.device); }, [&] { y.out(); });
   }
-  if (wanted("ger") || wanted("gemver") || wanted("fwd")) {
-    Sparse a(rows, per_row);
-    Array<float> x(rows), y(rows), z(rows);
-    Array<int> order(rows);
-    randomise(x), randomise(y), randomise(z), permute(order);
+  if (wanted("saxpy")) {
+    Array<float> x(big), y(big);
+    Array<int> index(big);
+    randomise(x), randomise(y), permute(index);
+    auto in = [&] { x.in(), y.in(), index.in(); };
+    report("saxpy", "32M", in, [&] { saxpy<<<blocks(big), B>>>(big, 2.0f, index.device, x.device, y.device); },
+           [&] { y.out(); });
+  }
+  if (wanted("ger") || wanted("gemver")) {
+    Sparse<double> a(rows, per_row);
+    Array<double> x(rows), y(rows), z(rows);
+    randomise(x), randomise(y), randomise(z);
     const unsigned warps = blocks((size_t)rows * 32);
     auto in = [&] { a.in(), x.in(), y.in(), z.in(); };
     if (wanted("ger"))
       report("ger", "64kx64k 1%", in,
-             [&] { rank_one<<<warps, B>>>(rows, a.row.device, a.column.device, 1.5f, x.device, y.device, a.value.device); },
+             [&] { rank_one<<<warps, B>>>(rows, a.row.device, a.column.device, 1.5, x.device, y.device, a.value.device); },
              [&] { a.value.out(); });
     if (wanted("gemver"))
       report("gemver", "64kx64k 1%", in,
              [&] {
-               rank_one<<<warps, B>>>(rows, a.row.device, a.column.device, 1.0f, x.device, y.device, a.value.device);
-               rank_one<<<warps, B>>>(rows, a.row.device, a.column.device, 1.0f, y.device, x.device, a.value.device);
+               rank_one<<<warps, B>>>(rows, a.row.device, a.column.device, 1.0, x.device, y.device, a.value.device);
+               rank_one<<<warps, B>>>(rows, a.row.device, a.column.device, 1.0, y.device, x.device, a.value.device);
                column_product<<<warps, B>>>(rows, a.row.device, a.column.device, a.value.device, y.device, x.device);
                add<<<blocks(rows), B>>>(rows, x.device, z.device);
                row_product<<<warps, B>>>(rows, a.row.device, a.column.device, a.value.device, x.device, y.device);
              },
              [&] { y.out(); });
-    if (wanted("fwd"))
-      report("fwd", "64kx64k 1%, 16 levels", in,
-             [&] {
-               for (int level = 0; level < 16; level++)
-                 eliminate<<<warps / 16, B>>>(level * rows / 16, (level + 1) * rows / 16, order.device, a.row.device,
-                                              a.column.device, a.value.device, x.device);
-             },
-             [&] { x.out(); });
+  }
+  if (wanted("fwd")) {
+    Sparse<float> a(rows, per_row);
+    Array<float> x(rows);
+    Array<int> order(rows);
+    randomise(x), permute(order);
+    const unsigned warps = blocks((size_t)rows * 32);
+    report("fwd", "64kx64k 1%, 16 levels", [&] { a.in(), x.in(); },
+           [&] {
+             for (int level = 0; level < 16; level++)
+               eliminate<<<warps / 16, B>>>(level * rows / 16, (level + 1) * rows / 16, order.device, a.row.device,
+                                            a.column.device, a.value.device, x.device);
+           },
+           [&] { x.out(); });
   }
   if (wanted("sor")) {
     const int colours = 8;
     Array<int> column((size_t)rows * per_row);
-    Array<float> a((size_t)rows * per_row), b(rows), x(rows);
+    Array<double> a((size_t)rows * per_row), b(rows), x(rows);
     for (size_t k = 0; k < column.n; k++)
       column.host[k] = (int)(next_random() % rows);
     column.in();
@@ -391,7 +427,7 @@ int main(int argc, char **argv)
            [&] {
              for (int c = 0; c < colours; c++)
                relax<<<blocks(rows / colours), B>>>(c * rows / colours, (c + 1) * rows / colours, per_row, rows, column.device,
-                                                    a.device, b.device, 1.1f, x.device);
+                                                    a.device, b.device, 1.1, x.device);
            },
            [&] { x.out(); });
   }

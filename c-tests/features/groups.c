@@ -19,7 +19,12 @@
  * expect empty: runs on clean
  * expect skipping: runs on clean
  * expect old: runs on clean
- * expect shared_variable: runs on clean */
+ * expect shared_variable: runs on clean
+ * expect downwards: runs on clean
+ * expect every_other: runs on clean
+ * expect line_steps: runs on clean
+ * expect limits: runs on clean
+ * expect side_by_side: runs on clean */
 #include "../support/inputs.h"
 
 COMPUTE static void product(int n, int m, int depth, const double *a, const double *b, double *c)
@@ -247,6 +252,68 @@ COMPUTE static void shared_variable(int n, int m, const int *a, int *out)
     }
 }
 
+/* Rows of known length, in other steps than by one. */
+COMPUTE static void downwards(int n, double (*a)[64], double (*b)[64], double (*c)[64])
+{
+  for (int i = n - 1; i >= 0; i--) /* loop downwards */
+    for (int j = 0; j < 64; j += 2) {
+      double sum = 0.0;
+      for (int k = 0; k < 64; k++)
+        sum += a[i][k] * b[k][j];
+      c[i][j] = sum;
+    }
+}
+
+COMPUTE static void every_other(int n, double (*a)[64], double (*b)[64], double (*c)[64])
+{
+  for (int i = 1; i < n; i += 3) /* loop every_other */
+    for (int j = 63; j >= 0; j--) {
+      double sum = 0.0;
+      for (int k = 0; k < 64; k++)
+        sum -= a[i][63 - k] * b[k][j];
+      c[i][j] = sum;
+    }
+}
+
+COMPUTE static void line_steps(int n, double (*a)[64], double *b, double *c)
+{
+  for (int i = n - 1; i > 0; i -= 2) { /* loop line_steps */
+    double sum = 0.0;
+    for (int k = 0; k < 64; k++)
+      sum += a[i][k] * b[k + i];
+    c[i] = sum;
+  }
+}
+
+/* What one loop leaves behind is how long another one is; in between it is each iteration's own. */
+COMPUTE static void limits(int n, int m, int d, const int *a, const int *b, int *out)
+{
+  int k, l, q;
+  for (int i = 0; i < n; i++) /* loop limits */
+    for (int j = 0; j < m; j++) {
+      int sum = 0;
+      for (l = 0; l < d; l++)
+        sum += a[l];
+      for (k = 0; k < i % 3 + j; k++)
+        for (l = 0; l < d; l++)
+          sum ^= b[l] + k;
+      for (q = 0; q < l; q++)
+        sum += b[q] * j;
+      out[i * m + j] = sum;
+    }
+}
+
+/* Two arrays without a gap between them, as a rule, both stored to in an order that only an inspection knows. */
+enum { SIDE = 1024 };
+static int first[SIDE], second[SIDE];
+COMPUTE static void side_by_side(const int *order, const int *values)
+{
+  for (int i = 0; i < SIDE; i++) { /* loop side_by_side */
+    first[order[i]] = values[i];
+    second[order[SIDE - 1 - i]] = -values[i];
+  }
+}
+
 int main(int argc, char **argv)
 {
   static const char *const inputs[] = {"clean", NULL};
@@ -302,6 +369,17 @@ int main(int argc, char **argv)
     check_array(&check, "numbers again", w, 3 * most, sizeof *w);
     shared_variable(n, m, w, w + 2 * most);
     check_array(&check, "shared variable", w, 3 * most, sizeof *w);
+    downwards(n, (double (*)[64])d, (double (*)[64])(d + most), (double (*)[64])(d + 2 * most));
+    every_other(n, (double (*)[64])d, (double (*)[64])(d + most), (double (*)[64])(d + 2 * most));
+    line_steps(n, (double (*)[64])d, d + most, d + 2 * most);
+    check_array(&check, "steps", d, 3 * most, sizeof *d);
+    limits(n / 2, m / 2, 31, w, w + most, w + 2 * most);
+    check_array(&check, "limits", w, 3 * most, sizeof *w);
+    for (int i = 0; i < SIDE; i++)
+      w[i] = i * 7 % SIDE;
+    side_by_side(w, w + most);
+    check_array(&check, "first", first, SIDE, sizeof *first);
+    check_array(&check, "second", second, SIDE, sizeof *second);
     check_stop(&check);
   }
   free(d);

@@ -38,6 +38,7 @@ enum {
   PG_LOOP_PRIVATIZED = 128, /* iterations are independent once threads have copies of some arrays: run in place or not at all */
   PG_LOOP_GROUPS = 512,    /* a thread of the GPU may run several iterations together */
   PG_LOOP_COMMON_LOOPS = 1024, /* they have inner loops in common */
+  PG_LOOP_SMALL = 4096,    /* the body is so short that it may be repeated many times */
   PG_LOOP_TURNS = 2048,    /* some inner loop is run some turns at once */
   PG_LOOP_DOUBTED = 8      /* log everything, whatever is proven: a conflict then refutes the proof */
 };

@@ -45,7 +45,7 @@ pub const MACROS_DIRECT: &str = "\
 #define __PG_TURNS_END(cond, unsigned_type, value, limit, loads)
 #define __PG_EACH
 #define __PG_MEMBERS
-#define __PG_WALK(name, t, b, together, always, s0, s1, s2, s3, turn)
+#define __PG_WALK(name, t, b, together, s0, s1, s2, s3, turn)
 #define __PG_SET(name, b, from, type, variable, a)
 #define __PG_WALKING(calls)
 #define __PG_LDW(how, t, b, l, name, a) how(t, b, l, a)
@@ -86,7 +86,7 @@ for (; (type)(value) < __pg_turns; )
 #define __PG_TURNS_END(cond, unsigned_type, value, limit, loads) if ((cond) && __pg_poll_now(&__pg_c)) break; }
 #define __PG_EACH
 #define __PG_MEMBERS
-#define __PG_WALK(name, t, b, together, always, s0, s1, s2, s3, turn)
+#define __PG_WALK(name, t, b, together, s0, s1, s2, s3, turn)
 #define __PG_SET(name, b, from, type, variable, a)
 #define __PG_WALKING(calls)
 #define __PG_LDW(how, t, b, l, name, a) how(t, b, l, a)
@@ -188,6 +188,8 @@ pub struct Printer<'a> {
     walk_count: u32,
     /// How many conditions stand around what is printed.
     conditions: u32,
+    /// Whether what is printed is a statement of a group, which it makes one iteration after the other.
+    in_group: bool,
 }
 
 /// An inner loop that is run some turns at once.
@@ -203,8 +205,8 @@ struct Turns {
 /// Accesses of an inner loop that move by strides: see `paragon_kernel.h`.
 struct Walks<'a> {
     moving: Moving<'a>,
-    /// Conditions around the loop.
-    conditions: u32,
+    /// Conditions around the loop; `None` where a turn may end early.
+    conditions: Option<u32>,
     found: Vec<Walk>,
 }
 
@@ -217,9 +219,7 @@ struct Walk {
     /// The field of `struct __pg_view` that it goes through.
     memory: &'static str,
     address: String,
-    /// Whether every turn makes the access.
-    always: bool,
-    /// Per iteration of each dimension, and per turn.
+    /// In bytes: per iteration of each dimension, and per turn.
     strides: [Stride; MAX_DIMS],
     turn: Stride,
 }
@@ -352,6 +352,7 @@ impl<'a> Printer<'a> {
             has_turns: false,
             walk_count: 0,
             conditions: 0,
+            in_group: false,
         }
     }
 
@@ -512,8 +513,8 @@ impl<'a> Printer<'a> {
         suffix: &'static str,
         address: &str,
     ) -> Option<String> {
-        let always = self.walks.as_ref().is_some_and(|walks| walks.conditions == self.conditions);
-        let walks = self.walks.as_mut()?;
+        // Under a condition the first turn's address may be none that the program computes, and wrap around.
+        let walks = self.walks.as_mut().filter(|walks| walks.conditions == Some(self.conditions))?;
         let affine = site.affine.as_ref().filter(|affine| affine.whole_steps)?;
         let turn = walks.moving.address(place)?;
         let same = |walk: &&mut Walk| {
@@ -523,23 +524,22 @@ impl<'a> Printer<'a> {
                 && walk.memory == memory
         };
         if let Some(walk) = walks.found.iter_mut().find(same) {
-            walk.always |= always;
             return Some(walk.name.clone());
         }
         if walks.found.len() == group::MOST_WALKS {
             return None;
         }
         let mut strides = [Stride::Known(0); MAX_DIMS];
-        for (stride, bound) in strides.iter_mut().zip(&affine.strides) {
+        for ((stride, bound), dim) in strides.iter_mut().zip(&affine.strides).zip(&self.plan.dims) {
             *stride = match bound {
-                Bound::Const(bytes) => Stride::Known(*bytes),
+                Bound::Const(bytes) => bytes.checked_mul(dim.distance).map_or(Stride::Same, Stride::Known),
                 _ => Stride::Same,
             };
         }
         self.walk_count += 1;
         let name = format!("__pg_w{}", self.walk_count);
         let (base, address) = (site.base.0, address.to_owned());
-        walks.found.push(Walk { name: name.clone(), base, suffix, memory, address, always, strides, turn });
+        walks.found.push(Walk { name: name.clone(), base, suffix, memory, address, strides, turn });
         Some(name)
     }
 
@@ -549,12 +549,11 @@ impl<'a> Printer<'a> {
         for walk in &walks.found {
             let strides: Vec<String> = walk.strides.iter().map(|stride| stride.text()).collect();
             text.push_str(&format!(
-                "__PG_WALK({}, {}, {}, {}, {}, {}, {})\n",
+                "__PG_WALK({}, {}, {}, {}, {}, {})\n",
                 walk.name,
                 walk.suffix,
                 walk.base,
                 u8::from(together),
-                u8::from(walk.always),
                 strides.join(", "),
                 walk.turn.text(),
             ));
@@ -895,6 +894,10 @@ impl<'a> Printer<'a> {
         let kind = self.scalar(place.ty)?;
         let saved = self.temporary(kind);
         out.push_str(&format!("{saved} = {value};\n"));
+        // All iterations of a group load before the first of them stores: their compiler would not dare to.
+        if self.in_group && self.conditions == 0 {
+            out.push_str("}\n__PG_EACH { __PG_MEMBERS\n");
+        }
         match address {
             Some(address) => self.store_at(place, address, &saved, out)?,
             None => self.store(place, &saved, out)?,
@@ -1049,9 +1052,11 @@ impl<'a> Printer<'a> {
         out: &mut String,
     ) -> Printed<()> {
         let Turns { iv, cond, kind, unsigned, limit } = turns;
+        let mut jumps = false;
+        nest::statements(&l.body, &mut |s| jumps |= matches!(s.kind, StmtKind::Continue));
         let walks = Walks {
             moving: Moving::new(self.unit, self.plan, l, *iv),
-            conditions: self.conditions,
+            conditions: (!jumps).then_some(self.conditions),
             found: Vec::new(),
         };
         self.has_turns = true;
@@ -1125,7 +1130,10 @@ impl<'a> Printer<'a> {
                 if !std::mem::replace(open, true) {
                     out.push_str("__PG_EACH { __PG_MEMBERS\n");
                 }
-                self.statement(s, current, out)
+                self.in_group = matches!(s.kind, StmtKind::Expr(_));
+                let printed = self.statement(s, current, out);
+                self.in_group = false;
+                printed
             }
         }
     }

@@ -16,7 +16,9 @@ use crate::loops::scalars::is_scalar;
 use std::collections::BTreeSet;
 
 /// A body with more expressions than this is not run in groups: its text would be too long, and its values too many.
-const MOST_EXPRESSIONS: usize = 400;
+const MOST_EXPRESSIONS: usize = 250;
+/// A body with no more than this may be run in the largest groups.
+const FEW_EXPRESSIONS: usize = 64;
 /// An inner loop with more accesses than this that could move by strides moves none of them: pointers need registers.
 pub const MOST_WALKS: usize = 8;
 
@@ -27,6 +29,8 @@ pub struct Group {
     pub loops: BTreeSet<LoopId>,
     /// The variables of these loops.
     pub variables: BTreeSet<VarId>,
+    /// Whether the body is short enough for the largest groups.
+    pub is_small: bool,
 }
 
 /// What iterations of a body have in common; `None`: each is run by itself.
@@ -53,39 +57,26 @@ pub fn group(unit: &TranslationUnit, plan: &LoopPlan, body: &Stmt) -> Option<Gro
     let mut candidates = Vec::new();
     top_loops(unit, body, &mut candidates);
     // What some loop needs may turn out to be an iteration's own; then it is not the group's either.
-    let mut group = Group::default();
+    let mut group = Group { is_small: count <= FEW_EXPRESSIONS, ..Group::default() };
     group.variables.extend(candidates.iter().map(|(_, head)| head.iv));
     loop {
-        let before = group.variables.len();
+        // A loop that stands in one which isn't the group's is each iteration's own, and so is its variable.
+        let mut inside = Vec::new();
+        common_loops(body, &candidates, &group.variables, &mut inside);
         let heads = |v: VarId| candidates.iter().filter(move |(_, head)| head.iv == v);
-        let own: Vec<VarId> = group
-            .variables
-            .iter()
-            .filter(|v| {
-                let set_in_heads: usize = heads(**v).map(|(l, _)| assignments_in_head(l, **v)).sum();
-                let common = |e: &Expr| is_common(unit, plan, e, &group.variables);
-                assignments(body, **v) != set_in_heads
-                    || heads(**v).any(|(_, head)| !common(&head.first) || !common(&head.limit))
-            })
-            .copied()
-            .collect();
-        own.iter().for_each(|v| {
-            group.variables.remove(v);
-        });
-        if group.variables.len() == before {
+        let common = |e: &Expr| is_common(unit, plan, e, &group.variables);
+        let is_own = |v: VarId| {
+            let set_in_heads: usize = heads(v).map(|(l, _)| assignments_in_head(l, v)).sum();
+            assignments(body, v) != set_in_heads
+                || heads(v)
+                    .any(|(l, head)| !inside.contains(&l.id) || !common(&head.first) || !common(&head.limit))
+        };
+        let Some(own) = group.variables.iter().copied().find(|v| is_own(*v)) else {
+            group.loops = inside.into_iter().collect();
             break;
-        }
+        };
+        group.variables.remove(&own);
     }
-    // A loop that stands in one which isn't the group's is each iteration's own, and so is its variable.
-    let mut inside = Vec::new();
-    common_loops(body, &candidates, &group.variables, &mut inside);
-    let reached = |v: VarId| candidates.iter().all(|(l, head)| head.iv != v || inside.contains(&l.id));
-    group.variables.retain(|v| reached(*v));
-    group.loops = candidates
-        .iter()
-        .filter(|(l, head)| group.variables.contains(&head.iv) && inside.contains(&l.id))
-        .map(|(l, _)| l.id)
-        .collect();
     Some(group)
 }
 
@@ -378,6 +369,13 @@ mod tests {
             ("for (k = 0; k < d; k++) { s += a[k]; d; k; }", "k 1"),
             ("if (i > j) for (k = 0; k < d; k++) s += a[k];", "0"),
             ("for (k = 0; k < d; k++) { if (s > 3) for (int l = 0; l < d; l++) s += a[k + l]; }", "k 1"),
+            // What is an iteration's own in one loop is no common limit of another.
+            (
+                "int l; for (l = 0; l < d; l++) s += a[l]; for (k = 0; k < i; k++) for (l = 0; l < d; l++) s += b[l]; \
+                 for (int q = 0; q < l; q++) s += a[q];",
+                "0",
+            ),
+            ("int l; for (l = 0; l < d; l++) s += a[l]; for (k = 0; k < l; k++) s += b[k];", "k l 2"),
         ] {
             assert_eq!(common(&with(inner)).as_deref(), Some(expected), "{inner}");
         }

@@ -1110,6 +1110,9 @@ impl<'a> Emitter<'a> {
             if !group.loops.is_empty() {
                 flags.push("PG_LOOP_COMMON_LOOPS");
             }
+            if group.is_small {
+                flags.push("PG_LOOP_SMALL");
+            }
         }
         if self.doubt {
             flags.push("PG_LOOP_DOUBTED");

@@ -273,12 +273,12 @@ pub struct Site {
     pub logged: bool,
 }
 
-/// Byte offsets from the base: `sum(stride[d] * k[d]) + [lo, hi)` covers all that iteration `k` touches through the
+/// Byte offsets from the base: `sum(stride[d] * distance[d] * k[d]) + [lo, hi)` covers all that iteration `k` touches through the
 /// site, width included, inner loops included.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]
 pub struct Affine {
-    /// One per dimension, in bytes per iteration.
+    /// One per dimension, in bytes per unit of [`Dim::distance`]: an iteration moves the address by their product.
     pub strides: Vec<Bound>,
     pub lo: Bound,
     pub hi: Bound,

@@ -3,7 +3,7 @@
 //! It needs NVIDIA's run-time compiler (`PARAGON_NVRTC`), but no GPU: so kernels are checked where no GPU is.
 
 use paragon_rt::device::cuda::nvrtc;
-use paragon_rt::device::{LogMethod, Specialisation};
+use paragon_rt::device::{LARGEST, LogMethod, Specialisation};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -30,7 +30,7 @@ fn main() -> ExitCode {
                     bounded: all,
                     constant: all,
                     tile: Some((1, 0)),
-                    group: (4, 4),
+                    group: LARGEST,
                     shares: true,
                     ..none(LogMethod::None)
                 },

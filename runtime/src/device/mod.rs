@@ -76,6 +76,9 @@ pub struct Specialisation {
     pub deep: bool,
 }
 
+/// Rows and columns of the largest group: twice as many registers as a smaller one may have, and not always enough of them.
+pub const LARGEST: (u8, u8) = (8, 8);
+
 impl Specialisation {
     /// A kernel for whatever there may be.
     pub fn none(method: LogMethod) -> Specialisation {
@@ -92,29 +95,38 @@ impl Specialisation {
         }
     }
 
-    /// The same for `n` iterations on a device that runs `threads` at once, in groups where the loop's text allows it and the
-    /// launch is known well enough: everything bounded, nothing logged, no order to be kept.
+    /// The same for `n` iterations of a loop with `flags` (`PG_LOOP_*`), so many dimensions and `bases` (a bit for each of the first
+    /// 64), on a device that runs `threads` at once: in groups where the loop's text allows it and the launch is known well enough, everything bounded, nothing logged, no
+    /// order to be kept.
     ///
     /// Sizes are those that were fastest on an H200 (`docs/measurements/2026-11-22-kernels.md`): what has inner loops in common
-    /// shares operands along both dimensions, so that four by four iterations make a quarter of the loads; other nests share what
+    /// shares operands along both dimensions, so that eight by eight iterations make an eighth of the loads; other nests share what
     /// neighbours in y have in common; a line has more loads under way.
-    pub fn in_groups(self, info: &abi::Info, n: u64, threads: u64, choice: GroupChoice) -> Specialisation {
-        let all = 1u64.checked_shl(info.n_bases).unwrap_or(0).wrapping_sub(1);
-        let is_known = self.bounded == all && !self.ordered && self.narrow;
-        let is_logged = matches!(self.method, LogMethod::Atomic | LogMethod::Reduction);
-        let in_line = self.tile.is_none() && info.n_dims == 1;
-        let candidates: &[(u8, u8)] = match (info.has(abi::PG_LOOP_COMMON_LOOPS), self.tile.is_some()) {
-            _ if !info.has(abi::PG_LOOP_GROUPS) || !is_known || is_logged || choice == GroupChoice::Off => {
-                &[]
-            }
+    pub fn in_groups(
+        self,
+        flags: u32,
+        dims: u32,
+        bases: u64,
+        n: u64,
+        threads: u64,
+        choice: GroupChoice,
+    ) -> Specialisation {
+        let has = |flag: u32| flags & flag != 0;
+        let is_plain = !matches!(self.method, LogMethod::Atomic | LogMethod::Reduction) && !self.ordered;
+        // What is loaded from addresses that were loaded has nothing in common.
+        let is_known = is_plain && self.narrow && self.bounded == bases;
+        let may = has(abi::PG_LOOP_GROUPS) && is_known && choice != GroupChoice::Off;
+        let have_loops = has(abi::PG_LOOP_COMMON_LOOPS);
+        let candidates: &[(u8, u8)] = match (have_loops, self.tile.is_some()) {
+            _ if !may => &[],
+            (true, true) if has(abi::PG_LOOP_SMALL) => &[LARGEST, (4, 4), (2, 2)],
             (true, true) => &[(4, 4), (2, 2)],
             (false, true) => &[(4, 1), (2, 1)],
-            _ if in_line => &[(1, 4), (1, 2)],
+            (_, false) if dims == 1 => &[(1, 4), (1, 2)],
             _ => &[],
         };
         // A group's work can't be spread over more threads: an eighth of what the device holds still hides its latencies where
         // loads are shared, half of it where they are only more at a time.
-        let have_loops = info.has(abi::PG_LOOP_COMMON_LOOPS);
         let least = match choice {
             GroupChoice::Always => 0,
             _ if have_loops => threads / 8,
@@ -123,8 +135,8 @@ impl Specialisation {
         let size = |(rows, columns): (u8, u8)| u64::from(rows) * u64::from(columns);
         let group = candidates.iter().copied().find(|group| n / size(*group) >= least).unwrap_or((1, 1));
         let shares = have_loops && size(group) > 1;
-        let deep =
-            info.has(abi::PG_LOOP_TURNS) && n / size(group) < threads / 8 && choice == GroupChoice::Auto;
+        let is_small = n / size(group) < threads / 8;
+        let deep = has(abi::PG_LOOP_TURNS) && is_small && choice == GroupChoice::Auto;
         Specialisation { group, shares, deep, ..self }
     }
 }
@@ -218,9 +230,50 @@ pub trait Device: Send {
     fn duplicate(&mut self, from: DevicePtr, to: DevicePtr, bytes: u64) -> Result<(), DeviceError>;
     /// Sets `bytes` bytes (a multiple of 4; address too) to repeated `word`.
     fn fill(&mut self, to: DevicePtr, word: u32, bytes: u64) -> Result<(), DeviceError>;
-    /// Prepares one of the loop's kernels; may take long the first time (compilation).
-    fn prepare(&mut self, info: &abi::Info, kernel: Specialisation) -> Result<(), DeviceError>;
+    /// Prepares one of the loop's kernels, and answers which: one for smaller groups where the device has too few registers. May
+    /// take long the first time (compilation).
+    fn prepare(&mut self, info: &abi::Info, kernel: Specialisation) -> Result<Specialisation, DeviceError>;
     /// Runs all iterations (execution kernel), then, for the atomic and reduction methods and unless it failed
     /// already, the checking kernel over the logs. Blocks until the device is idle again.
     fn run(&mut self, launch: &mut Launch<'_>) -> Result<Outcome, DeviceError>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_leave_enough_threads() {
+        use abi::{
+            PG_LOOP_COMMON_LOOPS as LOOPS, PG_LOOP_GROUPS as GROUPS, PG_LOOP_SMALL as SMALL,
+            PG_LOOP_TURNS as TURNS,
+        };
+        let plain = Specialisation { narrow: true, bounded: 0b11, ..Specialisation::none(LogMethod::None) };
+        let tiled = Specialisation { tile: Some((1, 0)), ..plain };
+        let group = |kernel: Specialisation, flags: u32, n: u64| {
+            let dims = if kernel.tile.is_some() { 2 } else { 1 };
+            let kernel = kernel.in_groups(flags, dims, 0b11, n, 1 << 18, GroupChoice::Auto);
+            (kernel.group, kernel.shares, kernel.deep)
+        };
+        assert_eq!(group(tiled, GROUPS, 1 << 24), ((4, 1), false, false));
+        assert_eq!(group(tiled, GROUPS, 1 << 18), ((2, 1), false, false));
+        assert_eq!(group(tiled, GROUPS, 1 << 17), ((1, 1), false, false));
+        assert_eq!(group(tiled, GROUPS | LOOPS | TURNS | SMALL, 1 << 24), (LARGEST, true, false));
+        assert_eq!(group(tiled, GROUPS | LOOPS | TURNS, 1 << 24), ((4, 4), true, false));
+        assert_eq!(group(tiled, GROUPS | LOOPS | TURNS | SMALL, 1 << 20), ((4, 4), true, false));
+        assert_eq!(group(tiled, GROUPS | LOOPS | TURNS, 1 << 17), ((2, 2), true, false));
+        assert_eq!(group(tiled, GROUPS | LOOPS | TURNS, 1 << 12), ((1, 1), false, true));
+        assert_eq!(group(plain, GROUPS, 1 << 24), ((1, 4), false, false));
+        assert_eq!(group(plain, GROUPS | LOOPS | TURNS, 4096), ((1, 1), false, true));
+        // Text that knows no groups, arrays that not all is known of, logs, an order, and merged dimensions that are no tile.
+        assert_eq!(group(tiled, TURNS, 1 << 24), ((1, 1), false, false));
+        assert_eq!(group(Specialisation { method: LogMethod::Atomic, ..plain }, GROUPS, 1 << 24).0, (1, 1));
+        assert_eq!(group(Specialisation { bounded: 0b10, ..plain }, GROUPS, 1 << 24).0, (1, 1));
+        assert_eq!(group(Specialisation { ordered: true, ..plain }, GROUPS, 1 << 24).0, (1, 1));
+        let merged = plain.in_groups(GROUPS, 2, 0b11, 1 << 24, 1 << 18, GroupChoice::Auto);
+        assert_eq!(merged.group, (1, 1));
+        let asked = |choice| tiled.in_groups(GROUPS | LOOPS | TURNS | SMALL, 2, 0b11, 5, 1 << 18, choice);
+        assert_eq!((asked(GroupChoice::Always).group, asked(GroupChoice::Always).deep), (LARGEST, false));
+        assert_eq!((asked(GroupChoice::Off).group, asked(GroupChoice::Off).deep), ((1, 1), false));
+    }
 }

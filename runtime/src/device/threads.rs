@@ -149,8 +149,8 @@ impl Device for ThreadsDevice {
         self.width.threads.load(Ordering::Relaxed) as u64
     }
 
-    fn prepare(&mut self, _info: &Info, _kernel: Specialisation) -> Result<(), DeviceError> {
-        Ok(())
+    fn prepare(&mut self, _info: &Info, kernel: Specialisation) -> Result<Specialisation, DeviceError> {
+        Ok(kernel)
     }
 
     fn run(&mut self, launch: &mut Launch<'_>) -> Result<Outcome, DeviceError> {

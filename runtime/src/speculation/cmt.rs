@@ -334,11 +334,14 @@ fn drive(
     let n = job.trip.iter().try_fold(1u64, |n, t| n.checked_mul(*t as u64)).unwrap_or(u64::MAX);
     let started = Instant::now();
     let mut regions: Vec<Region> = job.placement.regions.clone();
+    // Elements stay aligned. No more than that: where the first one that the loop reaches begins a line of the device's memory,
+    // threads side by side touch as few lines as can be.
+    let widest = job.info.sites().iter().map(|site| u64::from(site.width)).max().unwrap_or(1);
+    let within = |lo: u64| lo % widest.next_power_of_two();
     for region in &mut regions {
-        // The same place within a cache line on both sides, so that alignment is the same.
         let pointer = device.allocate(region.size + 64)?;
         allocated.push(pointer);
-        region.dev = pointer.0 + (region.lo & 63);
+        region.dev = pointer.0 + within(region.lo);
         region.snapshot = region.dev;
     }
     let given_up = |job: &Job| job.stop.load(Ordering::SeqCst) != 0 || leaving();
@@ -362,7 +365,7 @@ fn drive(
     for region in regions.iter_mut().zip(&placement.snapshot).filter(|(_, taken)| **taken).map(|(r, _)| r) {
         let pointer = device.allocate(region.size + 64)?;
         allocated.push(pointer);
-        region.snapshot = pointer.0 + (region.lo & 63);
+        region.snapshot = pointer.0 + within(region.lo);
         device.duplicate(DevicePtr(region.dev), DevicePtr(region.snapshot), region.size)?;
     }
     let narrow = n.max(parts::count(job.info, &job.trip)) < 1 << 31;
@@ -375,9 +378,10 @@ fn drive(
         tile: placement.tile.filter(|_| narrow && job.schedule.is_none()),
         ..Specialisation::none(job.method)
     };
-    let kernel = kernel.in_groups(job.info, n, device.threads(), job.groups);
+    let bases = 1u64.checked_shl(job.info.n_bases).unwrap_or(0).wrapping_sub(1);
+    let kernel = kernel.in_groups(job.info.flags, job.info.n_dims, bases, n, device.threads(), job.groups);
+    let kernel = device.prepare(job.info, kernel)?;
     report.group = if device.name() == "cuda" { kernel.group } else { (0, 0) };
-    device.prepare(job.info, kernel)?;
     let cells = job.placement.cells;
     let mut logs = (DevicePtr(0), DevicePtr(0));
     if cells != 0 && job.method != LogMethod::None {

@@ -92,10 +92,16 @@ pub fn stretches(rows: &[Rows], placement: &Placement) -> Option<Vec<Stretch>> {
     let mut by_region: BTreeMap<usize, Vec<(u64, u64)>> = BTreeMap::new();
     for Rows { starts, length } in rows {
         for &start in starts {
-            let index = placement.region_of(start)?;
-            let region = &placement.regions[index];
-            let end = start.checked_add(*length).filter(|end| *end <= region.lo + region.size)?;
-            by_region.entry(index).or_default().push((start, end));
+            let end = start.checked_add(*length)?;
+            let mut from = start;
+            // What an inspection has seen stored goes on where one array ends and the next begins.
+            while from < end {
+                let index = placement.region_of(from)?;
+                let region = &placement.regions[index];
+                let to = end.min(region.lo + region.size);
+                by_region.entry(index).or_default().push((from, to));
+                from = to;
+            }
         }
     }
     let merged = |mut ranges: Vec<(u64, u64)>| {
@@ -357,6 +363,29 @@ mod tests {
         out.add_written(&placement, 0, &log, (0..16).collect());
         let part = |address, offset| Part { address, offset, length: 4 };
         assert_eq!(out.blocks[0].parts, vec![part(1004, 4), part(1012, 12)]);
+    }
+
+    #[test]
+    fn ranges_end_where_arrays_do() {
+        let mut placement = Placement::default();
+        for (lo, size) in [(1000, 16), (1016, 8), (2000, 100)] {
+            placement.regions.push(Region { lo, size, ..Region::default() });
+        }
+        let rows = |starts: &[u64], length| [Rows { starts: starts.to_vec(), length }];
+        let ranges = |starts: &[u64], length| {
+            Some(
+                stretches(&rows(starts, length), &placement)?
+                    .into_iter()
+                    .flat_map(|(_, parts)| parts)
+                    .collect(),
+            )
+        };
+        assert_eq!(ranges(&[1004], 16), Some(vec![(1004, 1016), (1016, 1020)]));
+        assert_eq!(ranges(&[1004, 2000], 8), Some(vec![(1004, 1012), (2000, 2008)]));
+        assert_eq!(ranges(&[1000, 1008], 8), Some(vec![(1000, 1016)]));
+        // Behind the last array, and in none.
+        assert_eq!(ranges(&[1020], 8), None);
+        assert_eq!(ranges(&[900], 8), None);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! finds its builtins only if that library is loaded globally before it, from the same folder. No GPU and no driver is needed
 //! to compile.
 
-use crate::device::Specialisation;
+use crate::device::{LARGEST, Specialisation};
 use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::path::PathBuf;
@@ -43,8 +43,10 @@ pub struct Nvrtc {
 pub const OPTIONS: [&str; 6] =
     ["-fmad=false", "-prec-div=true", "-prec-sqrt=true", "-ftz=false", "--std=c++17", "-default-device"];
 
-/// Blocks of a processor where threads share operands: so many that each thread has 64 registers.
+/// Blocks of a processor where iterations share operands: so many that each thread has 64 registers ...
 const RESIDENT: u32 = 4;
+/// ... and 128 for the largest group.
+const RESIDENT_OF_LARGEST: u32 = 2;
 
 fn folders() -> Vec<Option<PathBuf>> {
     let mut folders = Vec::new();
@@ -188,7 +190,8 @@ pub fn options(architecture: &str, kernel: Specialisation, far: bool) -> Vec<Str
     options.push(format!("-D__PG_BLOCK={}", super::BLOCK));
     // Where values are shared registers are worth more than threads.
     if kernel.shares {
-        options.push(format!("-D__PG_RESIDENT={RESIDENT}"));
+        let resident = if kernel.group == LARGEST { RESIDENT_OF_LARGEST } else { RESIDENT };
+        options.push(format!("-D__PG_RESIDENT={resident}"));
     }
     if kernel.deep {
         options.push("-D__PG_DEEP".into());
