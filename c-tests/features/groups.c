@@ -170,9 +170,9 @@ COMPUTE static void stored(int n, int m, const float *a, float *out)
   for (int i = 0; i < n; i++) /* loop stored */
     for (int j = 0; j < m; j++) {
       float last = 0.0f;
-      for (int k = 0; k < 11; k++) {
-        last = 0.5f * last + a[j * 11 + k];
-        out[(i * m + j) * 11 + k] = last + i;
+      for (int k = 0; k < 3; k++) {
+        last = 0.5f * last + a[j * 3 + k];
+        out[(i * m + j) * 3 + k] = last + i;
       }
     }
 }
@@ -252,11 +252,12 @@ COMPUTE static void shared_variable(int n, int m, const int *a, int *out)
     }
 }
 
-/* Rows of known length, in other steps than by one. */
-COMPUTE static void downwards(int n, double (*a)[64], double (*b)[64], double (*c)[64])
+/* Rows of known length, in other steps than by one; long enough that groups are whole. */
+enum { WIDE = 600 };
+COMPUTE static void downwards(int n, double (*a)[WIDE], double (*b)[WIDE], double (*c)[WIDE])
 {
   for (int i = n - 1; i >= 0; i--) /* loop downwards */
-    for (int j = 0; j < 64; j += 2) {
+    for (int j = 0; j < WIDE; j += 2) {
       double sum = 0.0;
       for (int k = 0; k < 64; k++)
         sum += a[i][k] * b[k][j];
@@ -264,10 +265,10 @@ COMPUTE static void downwards(int n, double (*a)[64], double (*b)[64], double (*
     }
 }
 
-COMPUTE static void every_other(int n, double (*a)[64], double (*b)[64], double (*c)[64])
+COMPUTE static void every_other(int n, double (*a)[WIDE], double (*b)[WIDE], double (*c)[WIDE])
 {
   for (int i = 1; i < n; i += 3) /* loop every_other */
-    for (int j = 63; j >= 0; j--) {
+    for (int j = WIDE - 1; j >= 0; j--) {
       double sum = 0.0;
       for (int k = 0; k < 64; k++)
         sum -= a[i][63 - k] * b[k][j];
@@ -275,7 +276,7 @@ COMPUTE static void every_other(int n, double (*a)[64], double (*b)[64], double 
     }
 }
 
-COMPUTE static void line_steps(int n, double (*a)[64], double *b, double *c)
+COMPUTE static void line_steps(int n, double (*a)[64], const double *b, double *c)
 {
   for (int i = n - 1; i > 0; i -= 2) { /* loop line_steps */
     double sum = 0.0;
@@ -318,8 +319,8 @@ int main(int argc, char **argv)
 {
   static const char *const inputs[] = {"clean", NULL};
   struct check check = check_open(argc, argv, 1003, inputs);
-  int n = (int)(check.size / 11), m = (int)(check.size / 7);
-  size_t most = (size_t)(n + 70) * (m + 70) * 12;
+  int n = (int)(check.size / 11), m = (int)(check.size / 3);
+  size_t most = (size_t)(n + 70) * (m + 600) * 3;
   double *d = check_alloc(&check, 3 * most, sizeof *d);
   float *f = check_alloc(&check, 3 * most, sizeof *f);
   int *w = check_alloc(&check, 3 * most, sizeof *w);
@@ -352,7 +353,7 @@ int main(int argc, char **argv)
     check_array(&check, "numbers", w, 3 * most, sizeof *w);
     conditional(n, m, w + most, w, w + 2 * most);
     check_array(&check, "conditional", w, 3 * most, sizeof *w);
-    columns((int)check.size, 300, f, f + most, f + 2 * most);
+    columns((int)check.size, 100, f, f + most, f + 2 * most);
     line((int)check.size, f, f + most, f + 2 * most + 2000);
     backward(n, m, f + most, f);
     stored(n, m, f + most, f + 2 * most);
@@ -369,11 +370,11 @@ int main(int argc, char **argv)
     check_array(&check, "numbers again", w, 3 * most, sizeof *w);
     shared_variable(n, m, w, w + 2 * most);
     check_array(&check, "shared variable", w, 3 * most, sizeof *w);
-    downwards(n, (double (*)[64])d, (double (*)[64])(d + most), (double (*)[64])(d + 2 * most));
-    every_other(n, (double (*)[64])d, (double (*)[64])(d + most), (double (*)[64])(d + 2 * most));
-    line_steps(n, (double (*)[64])d, d + most, d + 2 * most);
+    downwards(n, (double (*)[WIDE])d, (double (*)[WIDE])(d + most), (double (*)[WIDE])(d + 2 * most));
+    every_other(n, (double (*)[WIDE])d, (double (*)[WIDE])(d + most), (double (*)[WIDE])(d + 2 * most));
+    line_steps(2 * (int)check.size, (double (*)[64])d, d + most, d + 2 * most);
     check_array(&check, "steps", d, 3 * most, sizeof *d);
-    limits(n / 2, m / 2, 31, w, w + most, w + 2 * most);
+    limits(n / 2, m, 31, w, w + most, w + 2 * most);
     check_array(&check, "limits", w, 3 * most, sizeof *w);
     for (int i = 0; i < SIDE; i++)
       w[i] = i * 7 % SIDE;

@@ -1,0 +1,133 @@
+// NVIDIA's run-time compiler, as far as the runtime knows it, that makes shared objects for driver.cpp with the C++ compiler that the
+// environment names (EMULATED_CXX). It is built as libnvrtc.so.13. EMULATED_FOLDER is where the objects go: their names are the machine
+// code that it gives, so they have to stay there.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <string>
+
+// CUDA C++ as C++.
+static const char *const LANGUAGE = R"(
+#include <math.h>
+#include <stddef.h>
+#define __CUDACC_RTC__ 1
+#define __global__
+#define __device__
+#define __forceinline__ inline
+#define __grid_constant__
+#define __launch_bounds__(...)
+struct __emulated_dimensions { unsigned x, y, z; };
+extern "C" { __emulated_dimensions threadIdx, blockIdx, blockDim, gridDim; }
+template <class T> static inline T __ldg(const T *p) { return *p; }
+template <class T> static inline T __shfl_down_sync(unsigned, T, int) { return 0; }
+static inline unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)((unsigned long long)a * b >> 32); }
+template <class T> static inline T atomicCAS(T *p, T old, T value)
+{
+  T seen = *p;
+  if (seen == old)
+    *p = value;
+  return seen;
+}
+template <class T> static inline T atomicOr(T *p, T value) { T seen = *p; *p |= value; return seen; }
+template <class T> static inline T atomicAdd(T *p, T value) { T seen = *p; *p += value; return seen; }
+static inline unsigned atomicCAS(unsigned *p, int old, unsigned value) { return atomicCAS(p, (unsigned)old, value); }
+#line 1 "loop.cu"
+)";
+
+// A kernel by its parameters' addresses.
+static const char *const ENTRY = R"(
+template <int... Numbers> struct __emulated_numbers {};
+template <int N, int... Numbers> struct __emulated_count : __emulated_count<N - 1, N - 1, Numbers...> {};
+template <int... Numbers> struct __emulated_count<0, Numbers...> { typedef __emulated_numbers<Numbers...> type; };
+template <class T> struct __emulated_plain { typedef T type; };
+template <class T> struct __emulated_plain<const T> { typedef T type; };
+template <class... A, int... N>
+static void __emulated_call(void (*kernel)(A...), void **parameters, __emulated_numbers<N...>)
+{
+  kernel(*(typename __emulated_plain<A>::type *)parameters[N]...);
+}
+template <class... A> static void __emulated_with(void (*kernel)(A...), void **parameters)
+{
+  __emulated_call(kernel, parameters, typename __emulated_count<sizeof...(A)>::type());
+}
+)";
+
+struct Program {
+  std::string source, object, log;
+};
+
+extern "C" {
+int nvrtcVersion(int *major, int *minor)
+{
+  *major = 13;
+  *minor = 0;
+  return 0;
+}
+int nvrtcCreateProgram(Program **program, const char *source, const char *, int, const char *const *, const char *const *)
+{
+  *program = new Program{source, "", ""};
+  return 0;
+}
+int nvrtcCompileProgram(Program *program, int count, const char *const *options)
+{
+  const char *compiler = getenv("EMULATED_CXX"), *folder = getenv("EMULATED_FOLDER");
+  if (compiler == nullptr || folder == nullptr) {
+    program->log = "EMULATED_CXX and EMULATED_FOLDER say nothing";
+    return 5;
+  }
+  std::string name = std::string(folder) + "/kernel.XXXXXX";
+  int file = mkstemp(&name[0]);
+  if (file < 0)
+    return 5;
+  close(file);
+  std::string source = name + ".cpp";
+  bool checks = program->source.find("__pg_check(") != std::string::npos;
+  if (FILE *out = fopen(source.c_str(), "w")) {
+    fprintf(out, "%s%s%sextern \"C\" void __emulated_run(void **p) { __emulated_with(%s, p); }\n", LANGUAGE,
+            program->source.c_str(), ENTRY, checks ? "__pg_check" : "__pg_kernel");
+    fclose(out);
+  }
+  std::string command = std::string(compiler) + " -std=c++17 -O1 -w -fno-strict-aliasing -fwrapv -ffp-contract=off -fPIC -shared";
+  for (int i = 0; i < count; i++)
+    if (strncmp(options[i], "-D", 2) == 0)
+      command += std::string(" '") + options[i] + "'";
+  command += " -o '" + name + ".so' '" + source + "' 2>'" + name + ".log'";
+  // The program's own libraries are not the compiler's.
+  int status = system(("unset LD_LIBRARY_PATH LD_PRELOAD; " + command).c_str());
+  if (FILE *log = fopen((name + ".log").c_str(), "r")) {
+    char line[512];
+    while (program->log.size() < 4000 && fgets(line, sizeof line, log) != nullptr)
+      program->log += line;
+    fclose(log);
+  }
+  program->object = name + ".so";
+  return status == 0 ? 0 : 6;
+}
+int nvrtcGetCUBINSize(Program *program, size_t *size)
+{
+  *size = program->object.size() + 1;
+  return 0;
+}
+int nvrtcGetCUBIN(Program *program, char *image)
+{
+  memcpy(image, program->object.c_str(), program->object.size() + 1);
+  return 0;
+}
+int nvrtcGetProgramLogSize(Program *program, size_t *size)
+{
+  *size = program->log.size() + 1;
+  return 0;
+}
+int nvrtcGetProgramLog(Program *program, char *log)
+{
+  memcpy(log, program->log.c_str(), program->log.size() + 1);
+  return 0;
+}
+int nvrtcDestroyProgram(Program **program)
+{
+  delete *program;
+  *program = nullptr;
+  return 0;
+}
+}

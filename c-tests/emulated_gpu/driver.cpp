@@ -1,0 +1,177 @@
+// A GPU that is none: what the runtime asks of CUDA's driver, carried out by the processor, one thread after the other. So the
+// very kernels that a GPU runs are tested where no GPU is, and everything around them: copies, tables, tiles, groups of iterations.
+//
+// It is built as libcuda.so. Its machine code is the name of a shared object, which compiler.cpp makes. What it does not do: threads
+// at the same time (nothing of ours waits for another thread), and lanes of a warp that exchange values; a kernel that does (the
+// one that checks logs) gets blocks of a single thread. Every allocation ends where memory does that nobody may touch, and begins
+// with bytes that are no zeros: reading what was never copied, or beyond the end, shows.
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <map>
+
+struct Dimensions {
+  unsigned x, y, z;
+};
+struct Kernel {
+  void (*run)(void **parameters);
+  Dimensions *thread, *block, *block_size, *grid_size;
+  bool exchanges;
+};
+enum { SUCCESS = 0, INVALID = 1, NO_MEMORY = 2, NOT_FOUND = 500 };
+
+static const size_t PAGE = 4096;
+struct Room {
+  void *start;
+  size_t length;
+};
+static std::map<uint64_t, Room> rooms;
+
+extern "C" {
+int cuInit(unsigned) { return SUCCESS; }
+int cuDeviceGet(int *device, int)
+{
+  *device = 0;
+  return SUCCESS;
+}
+int cuDevicePrimaryCtxRetain(void **context, int)
+{
+  *context = &rooms;
+  return SUCCESS;
+}
+int cuCtxSetCurrent(void *) { return SUCCESS; }
+int cuDeviceGetAttribute(int *value, int attribute, int)
+{
+  switch (attribute) {
+  case 16: *value = 2; break; // processors
+  case 75: *value = 9; break; // compute capability
+  case 76: *value = 0; break;
+  default: return INVALID;
+  }
+  return SUCCESS;
+}
+int cuStreamCreate(void **stream, unsigned)
+{
+  *stream = &rooms;
+  return SUCCESS;
+}
+int cuStreamQuery(void *) { return SUCCESS; }
+int cuStreamSynchronize(void *) { return SUCCESS; }
+int cuEventCreate(void **event, unsigned)
+{
+  *event = &rooms;
+  return SUCCESS;
+}
+int cuEventRecord(void *, void *) { return SUCCESS; }
+int cuEventSynchronize(void *) { return SUCCESS; }
+int cuEventElapsedTime_v2(float *milliseconds, void *, void *)
+{
+  *milliseconds = 0.001f;
+  return SUCCESS;
+}
+int cuMemHostAlloc(void **pointer, size_t bytes, unsigned)
+{
+  *pointer = calloc(1, bytes);
+  return *pointer != nullptr ? SUCCESS : NO_MEMORY;
+}
+int cuMemHostGetDevicePointer_v2(uint64_t *address, void *pointer, unsigned)
+{
+  *address = (uint64_t)pointer;
+  return SUCCESS;
+}
+int cuMemAlloc_v2(uint64_t *address, size_t bytes)
+{
+  size_t length = (bytes + PAGE - 1) / PAGE * PAGE + 2 * PAGE;
+  char *start = (char *)mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (start == MAP_FAILED)
+    return NO_MEMORY;
+  mprotect(start, PAGE, PROT_NONE);
+  mprotect(start + length - PAGE, PAGE, PROT_NONE);
+  // Allocations are multiples of 256 bytes.
+  char *memory = start + length - PAGE - bytes;
+  memset(memory, 0xa5, bytes);
+  *address = (uint64_t)memory;
+  rooms[*address] = {start, length};
+  return SUCCESS;
+}
+int cuMemFree_v2(uint64_t address)
+{
+  auto found = rooms.find(address);
+  if (found == rooms.end())
+    return INVALID;
+  munmap(found->second.start, found->second.length);
+  rooms.erase(found);
+  return SUCCESS;
+}
+int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, void *)
+{
+  memcpy((void *)to, from, bytes);
+  return SUCCESS;
+}
+int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, void *)
+{
+  memcpy(to, (void *)from, bytes);
+  return SUCCESS;
+}
+int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void *)
+{
+  memmove((void *)to, (void *)from, bytes);
+  return SUCCESS;
+}
+int cuMemsetD32Async(uint64_t to, unsigned word, size_t count, void *)
+{
+  for (size_t i = 0; i < count; i++)
+    ((unsigned *)to)[i] = word;
+  return SUCCESS;
+}
+int cuModuleLoadData(void **module, const void *image)
+{
+  *module = dlopen((const char *)image, RTLD_NOW | RTLD_LOCAL);
+  return *module != nullptr ? SUCCESS : NOT_FOUND;
+}
+int cuModuleGetFunction(void **function, void *module, const char *name)
+{
+  auto symbol = [&](const char *what) { return dlsym(module, what); };
+  Kernel kernel = {(void (*)(void **))symbol("__emulated_run"), (Dimensions *)symbol("threadIdx"),
+                   (Dimensions *)symbol("blockIdx"),            (Dimensions *)symbol("blockDim"),
+                   (Dimensions *)symbol("gridDim"),             strcmp(name, "__pg_check") == 0};
+  if (kernel.run == nullptr || kernel.grid_size == nullptr)
+    return NOT_FOUND;
+  *function = new Kernel(kernel);
+  return SUCCESS;
+}
+int cuFuncGetAttribute(int *value, int, void *)
+{
+  *value = 0;
+  return SUCCESS;
+}
+int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *, int, size_t)
+{
+  *blocks = 1;
+  return SUCCESS;
+}
+int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned x, unsigned y, unsigned z,
+                   unsigned, void *, void **parameters, void **)
+{
+  const Kernel &kernel = *(Kernel *)function;
+  if (x * y * z > 1024 || grid_y > 65535 || grid_z > 65535 || grid_x == 0 || grid_y == 0 || grid_z == 0)
+    return INVALID;
+  if (kernel.exchanges) {
+    grid_x *= x;
+    x = 1;
+  }
+  *kernel.grid_size = {grid_x, grid_y, grid_z};
+  *kernel.block_size = {x, y, z};
+  Dimensions &block = *kernel.block, &thread = *kernel.thread;
+  for (block.z = 0; block.z < grid_z; block.z++)
+    for (block.y = 0; block.y < grid_y; block.y++)
+      for (block.x = 0; block.x < grid_x; block.x++)
+        for (thread.z = 0; thread.z < z; thread.z++)
+          for (thread.y = 0; thread.y < y; thread.y++)
+            for (thread.x = 0; thread.x < x; thread.x++)
+              kernel.run(parameters);
+  return SUCCESS;
+}
+}
