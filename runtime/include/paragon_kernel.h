@@ -145,7 +145,7 @@ struct __pg_walk {
 #define __PG_EACH                                                                                                      \
   _Pragma("unroll") for (int __pg_y = 0; __pg_y < __pg_rows; __pg_y++)                                                 \
     _Pragma("unroll") for (int __pg_x = 0; __pg_x < __pg_columns; __pg_x++)
-#define __PG_SAME_FOR_ALL(type, name) type name##_of[__pg_rows][__pg_columns] = {};
+#define __PG_DECLARE_MEMBERS(type, name) type name##_of[__pg_rows][__pg_columns] = {};
 #define __PG_MEMBER(type, name) type &name = name##_of[__pg_y][__pg_x];
 
 /* `together`: whether the inner loop is run for the whole group. */

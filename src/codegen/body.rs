@@ -537,7 +537,7 @@ impl<'a> Printer<'a> {
             };
         }
         self.walk_count += 1;
-        let name = format!("__pg_w{}", self.walk_count);
+        let name = format!("__pg_walk_{}", self.walk_count);
         let (base, address) = (site.base.0, address.to_owned());
         walks.found.push(Walk { name: name.clone(), base, suffix, memory, address, strides, turn });
         Some(name)

@@ -829,7 +829,7 @@ impl<'a> Emitter<'a> {
         text.push_str(
             "constexpr int __pg_rows = decltype(__pg_size)::rows, __pg_columns = decltype(__pg_size)::columns;\n",
         );
-        text.push_str(&list("__PG_SAME_FOR_ALL"));
+        text.push_str(&list("__PG_DECLARE_MEMBERS"));
         for dim in 0..dims {
             let _ = writeln!(text, "const __pg_count __pg_first_k{dim} = __pg_k{dim};");
         }
