@@ -8,7 +8,7 @@
  * A walk is how an access of an inner loop moves through memory: pointers that are made before the loop and moved by strides,
  * instead of addresses that are made of subscripts at each turn. It stands for accesses that are affine and shown to stay in their
  * array (__PG_HOW), whose addresses are therefore what the strides say. Turns are run some at once, all their loads first
- * (T. C. Mowry: Tolerating Latency Through Software-Controlled Data Prefetching. 1994, section 2.3, has the pipelined form). */
+ * (T. C. Mowry: Tolerating Latency Through Software-Controlled Data Prefetching. Stanford University, 1994). */
 #ifndef PARAGON_KERNEL_H
 #define PARAGON_KERNEL_H
 

@@ -2,7 +2,7 @@
 //!
 //! Iterations that may run in any order may also take turns. So a thread can run a *group* of neighbours: it makes loads that all
 //! of them make once, and has more loads under way at a time (unroll-and-jam: D. Callahan, S. Carr, K. Kennedy: Improving Register
-//! Allocation for Subscripted Variables. PLDI 1990, section 3). Inner loops whose bounds are the same for all iterations are run
+//! Allocation for Subscripted Variables. PLDI 1990). Inner loops whose bounds are the same for all iterations are run
 //! for the whole group, their variables are the group's; every other variable is each iteration's own. Which bodies allow it is
 //! found out here; how large a group is, the launch decides. What kernels do with it is in `paragon_kernel.h`.
 

@@ -1,5 +1,5 @@
-//! Compiles device bodies, as `paragon-cc --paragon-save-temps=DIR` keeps them, to machine code, for all that a kernel may be compiled
-//! for. (One log method stands for both: their text is compiled with either.)
+//! Compiles device bodies, as `paragon-cc --paragon-save-temps=DIR` keeps them, to machine code: with every log method, and for all
+//! that a kernel may be compiled for.
 //! It needs NVIDIA's run-time compiler (`PARAGON_NVRTC`), but no GPU: so kernels are checked where no GPU is.
 
 use paragon_rt::device::cuda::nvrtc;
@@ -21,6 +21,7 @@ fn main() -> ExitCode {
         let none = Specialisation::none;
         for (kernel, far) in [
             (none(LogMethod::None), false),
+            (none(LogMethod::Atomic), false),
             (Specialisation { narrow: true, ..none(LogMethod::Reduction) }, false),
             (Specialisation { narrow: true, ordered: true, bounded: all, ..none(LogMethod::Mark) }, false),
             (
