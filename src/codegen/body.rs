@@ -43,6 +43,10 @@ pub const MACROS_DIRECT: &str = "\
 #define __PG_POLL() 0
 #define __PG_TURNS(cond, type, unsigned_type, value, limit) while (cond)
 #define __PG_TURNS_END(cond, unsigned_type, value, limit, loads)
+";
+
+/// For C, which runs iterations one by one and makes the address of each access: what `paragon_kernel.h` has for kernels.
+pub const MACROS_ONE_BY_ONE: &str = "\
 #define __PG_EACH
 #define __PG_MEMBERS
 #define __PG_WALK(name, t, b, together, s0, s1, s2, s3, turn)
@@ -84,12 +88,6 @@ pub const MACROS_THREADS: &str = "\
 const type __pg_turns = (unsigned_type)(limit) - (unsigned_type)(value) > 4096u ? (type)((value) + 4096) : (type)(limit); \\
 for (; (type)(value) < __pg_turns; )
 #define __PG_TURNS_END(cond, unsigned_type, value, limit, loads) if ((cond) && __pg_poll_now(&__pg_c)) break; }
-#define __PG_EACH
-#define __PG_MEMBERS
-#define __PG_WALK(name, t, b, together, s0, s1, s2, s3, turn)
-#define __PG_SET(name, b, from, type, variable, a)
-#define __PG_WALKING(calls)
-#define __PG_LDW(how, t, b, l, name, a) how(t, b, l, a)
 ";
 
 /// Macros for inspections. A load that has no part in the slice is 0, so a divisor may be; what the program itself would trap

@@ -3,7 +3,7 @@
 
 use super::body::{
     self, MACROS_CUDA, MACROS_DEVICE, MACROS_DIRECT, MACROS_END, MACROS_INSPECT, MACROS_INSPECT_END,
-    MACROS_THREADS, Purpose, variable,
+    MACROS_ONE_BY_ONE, MACROS_THREADS, Purpose, variable,
 };
 use super::group::Group;
 use super::stub::escape;
@@ -209,10 +209,10 @@ fn piece<'a>(
         Some(strip) => emitter.direct_in_strips(strip),
         None => emitter.direct(&body),
     };
-    let mut helpers = format!("{MACROS_DIRECT}{direct}{MACROS_END}");
+    let mut helpers = format!("{MACROS_DIRECT}{MACROS_ONE_BY_ONE}{direct}{MACROS_END}");
     if checked {
         let device = emitter.device(&body, Flavour::Threads);
-        let _ = write!(helpers, "{MACROS_DEVICE}{MACROS_THREADS}{device}{MACROS_END}");
+        let _ = write!(helpers, "{MACROS_DEVICE}{MACROS_THREADS}{MACROS_ONE_BY_ONE}{device}{MACROS_END}");
     }
     let device = emitter.device(&body, Flavour::Cuda);
     let inspection = plan.inspection.as_ref().filter(|_| worth::inspecting(unit, the_loop, options));
