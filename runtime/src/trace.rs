@@ -33,6 +33,8 @@ pub struct Record {
     pub trip: u64,
     /// Rows and columns of iterations that a thread of the GPU ran together; zeros where none did.
     pub group: (u8, u8),
+    /// Whether each of them had as many loads under way as it can, because they were few.
+    pub deep: bool,
     /// Bytes copied to and from the device.
     pub bytes_in: u64,
     /// See `bytes_in`.

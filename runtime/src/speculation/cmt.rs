@@ -93,6 +93,8 @@ pub struct Report {
     pub bytes_in: u64,
     /// What [`crate::trace::Record::group`] says.
     pub group: (u8, u8),
+    /// What [`crate::trace::Record::deep`] says.
+    pub deep: bool,
     /// See `bytes_in`.
     pub bytes_out: u64,
     /// See `bytes_in`.
@@ -381,7 +383,9 @@ fn drive(
     let bases = 1u64.checked_shl(job.info.n_bases).unwrap_or(0).wrapping_sub(1);
     let kernel = kernel.in_groups(job.info.flags, job.info.n_dims, bases, n, device.threads(), job.groups);
     let kernel = device.prepare(job.info, kernel)?;
-    report.group = if device.name() == "cuda" { kernel.group } else { (0, 0) };
+    if device.name() == "cuda" {
+        (report.group, report.deep) = (kernel.group, kernel.deep);
+    }
     let cells = job.placement.cells;
     let mut logs = (DevicePtr(0), DevicePtr(0));
     if cells != 0 && job.method != LogMethod::None {
