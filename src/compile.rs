@@ -172,7 +172,9 @@ pub fn handle(
     let mut folders = Vec::new();
     for number in 0..invocation.inputs.len() {
         let own = folder.path().join(number.to_string());
-        fs::create_dir_all(own.join(BESIDE)).map_err(|error| error.to_string())?;
+        for inside in [BESIDE, EARLY] {
+            fs::create_dir_all(own.join(inside)).map_err(|error| error.to_string())?;
+        }
         folders.push(own);
     }
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
@@ -185,7 +187,8 @@ pub fn handle(
         let (folders, cancellation) = (&folders, &cancellation);
         let early = alone.map(|input| {
             scope.spawn(move || {
-                compile_original(toolchain, invocation, input, None, &folders[0], cancellation)
+                let place = folders[0].join(EARLY);
+                compile_original(toolchain, invocation, input, None, &place, cancellation)
             })
         });
         let prepared = invocation
@@ -349,6 +352,9 @@ fn with_stack<T: Send>(work: impl Fn() -> Result<T, String> + Sync) -> Result<T,
 
 /// The folder for compilations of the text as it was written, in that of the input.
 const BESIDE: &str = "beside";
+/// The same for one that began before anything was known. A compiler that is told to stop removes what it has made, sometime: so it
+/// has a place of its own.
+const EARLY: &str = "early";
 
 /// Ends a command with pragmas of ours that can't apply. What else is wrong with its text comes first: the user's own command
 /// says it.
@@ -362,8 +368,14 @@ fn refuse(
     let mut messages = Vec::new();
     for ((input, outcome), own) in invocation.inputs.iter().zip(prepared).zip(folders) {
         let plain = outcome.plain.as_deref();
-        let (status, said) =
-            compile_original(toolchain, invocation, input, plain, own, &Cancellation::default())?;
+        let (status, said) = compile_original(
+            toolchain,
+            invocation,
+            input,
+            plain,
+            &own.join(BESIDE),
+            &Cancellation::default(),
+        )?;
         if !status.success() {
             return Ok(None);
         }
@@ -378,7 +390,7 @@ fn written(plain: Option<&Path>) -> Option<Rewritten> {
     plain.map(|path| Rewritten { path: path.into(), expanded: false, messages: Messages::Alike })
 }
 
-/// Compiles the text as it was written into [`BESIDE`].
+/// Compiles the text as it was written, in a folder of ours.
 fn compile_original(
     toolchain: &Toolchain,
     invocation: &Invocation,
@@ -387,10 +399,9 @@ fn compile_original(
     folder: &Path,
     cancellation: &Cancellation,
 ) -> Ran {
-    let beside = folder.join(BESIDE);
-    let output = beside.join(invocation.output_name(input));
+    let output = folder.join(invocation.output_name(input));
     let command = toolchain.compilation(invocation, input, written(plain).as_ref(), &output);
-    let outcome = toolchain.run_own(&command, &beside, invocation.from_files, cancellation);
+    let outcome = toolchain.run_own(&command, folder, invocation.from_files, cancellation);
     outcome.map_err(|error| error.to_string())
 }
 
@@ -406,11 +417,14 @@ fn compile_one(
 ) -> Result<Compiled, String> {
     let wait = |thread: Early| thread.join().unwrap_or_else(|_| Err("an internal error".to_string()));
     let plain = prepared.plain.as_deref();
-    let original = || compile_original(toolchain, invocation, input, plain, folder, &Cancellation::default());
+    let beside = folder.join(BESIDE);
+    let original =
+        || compile_original(toolchain, invocation, input, plain, &beside, &Cancellation::default());
     let Some(rewritten) = &prepared.rewritten else {
+        let place = if early.is_some() { folder.join(EARLY) } else { beside.clone() };
         let (status, said) = early.map_or_else(original, wait)?;
-        let beside = folder.join(BESIDE).join(invocation.output_name(input));
-        return Ok(match status.success() && fs::rename(beside, output).is_ok() {
+        let made = place.join(invocation.output_name(input));
+        return Ok(match status.success() && fs::rename(made, output).is_ok() {
             true => Compiled::Fine(said),
             false => Compiled::Declined,
         });
@@ -420,7 +434,6 @@ fn compile_one(
         toolchain.run(&command, folder, invocation.from_files).map_err(|error| error.to_string())
     };
     let parser_is_silent = || {
-        let beside = folder.join(BESIDE);
         let text = written(plain);
         let mut command = toolchain.compilation(invocation, input, text.as_ref(), &beside.join("unused"));
         command.push("-fsyntax-only".into());

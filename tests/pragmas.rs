@@ -333,3 +333,24 @@ fn asserted_loops_have_code() {
     assert_eq!(left_out.len(), 5);
     assert!(left_out.iter().all(|found| found["function"] != "f10"));
 }
+
+/// The text as it stands is compiled before it is known that it has pragmas. That compiler is told to stop, and removes what it was
+/// about to make whenever it gets to it; what is made instead has to stay.
+#[test]
+fn a_compiler_that_stops_late_removes_only_its_own() {
+    let folder = folder(&function("#pragma paragon independent\nfor (int i = 1; i < n; i++) ;"));
+    // Both the one that is told and the one after it take their time, so that the first ends within the second.
+    let script = "#!/bin/sh\nlast=\nfor word; do\n  [ \"$last\" = -o ] && made=$word\n  [ \"$word\" = f.c ] && asis=1\n  \
+                  last=$word\ndone\ncase \" $* \" in *' -c '*) ;; *) exec gcc \"$@\" ;; esac\n\
+                  if [ -n \"$asis\" ]; then\n  trap 'sleep 0.3; rm -f \"$made\"; echo told >told; exit 1' TERM\n  \
+                  for turn in 1 2 3 4 5 6 7 8 9 10; do sleep 0.1; done\n  exec gcc \"$@\"\nfi\n\
+                  gcc \"$@\" || exit 1\nsleep 1\n";
+    let slow = folder.path().join("slow-gcc");
+    fs::write(&slow, script).unwrap();
+    fs::set_permissions(&slow, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let mut command = Command::new(PARAGON_CC);
+    command.args(["-O2", "-Wunknown-pragmas", "-c", "f.c"]).current_dir(folder.path());
+    let output = command.env("PARAGON_CC", &slow).output().unwrap();
+    assert_eq!((said(&output).as_str(), output.status.success()), ("", true));
+    assert!(folder.path().join("f.o").exists());
+}
