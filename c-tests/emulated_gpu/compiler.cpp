@@ -35,21 +35,24 @@ static inline unsigned atomicCAS(unsigned *p, int old, unsigned value) { return 
 #line 1 "loop.cu"
 )";
 
-// A kernel by its parameters' addresses.
+// A kernel by its parameters' addresses: they are copied when it is launched.
 static const char *const ENTRY = R"(
-template <int... Numbers> struct __emulated_numbers {};
-template <int N, int... Numbers> struct __emulated_count : __emulated_count<N - 1, N - 1, Numbers...> {};
-template <int... Numbers> struct __emulated_count<0, Numbers...> { typedef __emulated_numbers<Numbers...> type; };
-template <class T> struct __emulated_plain { typedef T type; };
-template <class T> struct __emulated_plain<const T> { typedef T type; };
-template <class... A, int... N>
-static void __emulated_call(void (*kernel)(A...), void **parameters, __emulated_numbers<N...>)
+#include <functional>
+#include <tuple>
+template <class... A, size_t... N>
+static void *__emulated_with(void (*kernel)(A...), void **parameters, std::index_sequence<N...>)
 {
-  kernel(*(typename __emulated_plain<A>::type *)parameters[N]...);
+  std::tuple<std::remove_const_t<A>...> held(*(std::remove_const_t<A> *)parameters[N]...);
+  return new std::function<void()>([=] { std::apply(kernel, held); });
 }
-template <class... A> static void __emulated_with(void (*kernel)(A...), void **parameters)
+template <class... A> static void *__emulated_with(void (*kernel)(A...), void **parameters)
 {
-  __emulated_call(kernel, parameters, typename __emulated_count<sizeof...(A)>::type());
+  return __emulated_with(kernel, parameters, std::index_sequence_for<A...>());
+}
+extern "C" {
+void *__emulated_hold(void **parameters) { return __emulated_with(__EMULATED_KERNEL, parameters); }
+void __emulated_run(void *held) { (*(std::function<void()> *)held)(); }
+void __emulated_drop(void *held) { delete (std::function<void()> *)held; }
 }
 )";
 
@@ -84,8 +87,8 @@ int nvrtcCompileProgram(Program *program, int count, const char *const *options)
   std::string source = name + ".cpp";
   bool checks = program->source.find("__pg_check(") != std::string::npos;
   if (FILE *out = fopen(source.c_str(), "w")) {
-    fprintf(out, "%s%s%sextern \"C\" void __emulated_run(void **p) { __emulated_with(%s, p); }\n", LANGUAGE,
-            program->source.c_str(), ENTRY, checks ? "__pg_check" : "__pg_kernel");
+    fprintf(out, "%s%s\n#define __EMULATED_KERNEL %s\n%s", LANGUAGE, program->source.c_str(),
+            checks ? "__pg_check" : "__pg_kernel", ENTRY);
     fclose(out);
   }
   std::string command = std::string(compiler) + " -std=c++17 -O1 -w -fno-strict-aliasing -fwrapv -ffp-contract=off -fPIC -shared";

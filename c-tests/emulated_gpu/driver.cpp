@@ -1,33 +1,98 @@
 // A GPU that is none: what the runtime asks of CUDA's driver, carried out by the processor, one thread after the other. So the
 // very kernels that a GPU runs are tested where no GPU is, and everything around them: copies, tables, tiles, groups of iterations.
 //
-// It is built as libcuda.so. Its machine code is the name of a shared object, which compiler.cpp makes. What it does not do: threads
-// at the same time (nothing of ours waits for another thread), and lanes of a warp that exchange values; a kernel that does (the
-// one that checks logs) gets blocks of a single thread. Every allocation ends where memory does that nobody may touch, and begins
+// It is built as libcuda.so. Its machine code is the name of a shared object, which compiler.cpp makes. What a stream is asked to do,
+// a thread of its own does later, in order, so whoever forgets to wait gets what was there before. What it does not do: threads
+// of a kernel at the same time (nothing of ours waits for another thread), and lanes of a warp that exchange values; a kernel that does
+// (the one that checks logs) gets blocks of a single thread. Every allocation ends where memory does that nobody may touch, and begins
 // with bytes that are no zeros: reading what was never copied, or beyond the end, shows.
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <functional>
 #include <map>
+#include <mutex>
+#include <thread>
 
 struct Dimensions {
   unsigned x, y, z;
 };
 struct Kernel {
-  void (*run)(void **parameters);
+  // Its parameters, copied; one thread of it; and the end of the copy.
+  void *(*hold)(void **parameters);
+  void (*run)(void *held);
+  void (*drop)(void *held);
   Dimensions *thread, *block, *block_size, *grid_size;
   bool exchanges;
 };
-enum { SUCCESS = 0, INVALID = 1, NO_MEMORY = 2, NOT_FOUND = 500 };
+enum { SUCCESS = 0, INVALID = 1, NO_MEMORY = 2, NOT_FOUND = 500, NOT_READY = 600 };
 
 static const size_t PAGE = 4096;
 struct Room {
   void *start;
   size_t length;
 };
-static std::map<uint64_t, Room> rooms;
+
+// The one stream, and the thread that works for it. It is never taken down: the thread may be at work when the process ends.
+struct Stream {
+  std::mutex lock;
+  std::condition_variable changed;
+  std::deque<std::function<void()>> work;
+  bool at_work = false;
+  std::map<uint64_t, Room> rooms;
+
+  Stream()
+  {
+    std::thread([this] { serve(); }).detach();
+  }
+  void serve()
+  {
+    std::unique_lock<std::mutex> guard(lock);
+    for (;;) {
+      changed.wait(guard, [this] { return !work.empty(); });
+      std::function<void()> next = std::move(work.front());
+      work.pop_front();
+      at_work = true;
+      guard.unlock();
+      next();
+      guard.lock();
+      at_work = false;
+      changed.notify_all();
+    }
+  }
+  void add(std::function<void()> what)
+  {
+    std::lock_guard<std::mutex> guard(lock);
+    work.push_back(std::move(what));
+    changed.notify_all();
+  }
+  bool is_idle()
+  {
+    std::lock_guard<std::mutex> guard(lock);
+    return work.empty() && !at_work;
+  }
+  void wait()
+  {
+    std::unique_lock<std::mutex> guard(lock);
+    changed.wait(guard, [this] { return work.empty() && !at_work; });
+  }
+};
+static Stream &stream()
+{
+  static Stream *const the_stream = new Stream;
+  return *the_stream;
+}
+
+struct Event {
+  // Records that the stream has not reached yet.
+  int outstanding = 0;
+  std::chrono::steady_clock::time_point reached;
+};
 
 extern "C" {
 int cuInit(unsigned) { return SUCCESS; }
@@ -38,7 +103,7 @@ int cuDeviceGet(int *device, int)
 }
 int cuDevicePrimaryCtxRetain(void **context, int)
 {
-  *context = &rooms;
+  *context = &stream();
   return SUCCESS;
 }
 int cuCtxSetCurrent(void *) { return SUCCESS; }
@@ -52,23 +117,52 @@ int cuDeviceGetAttribute(int *value, int attribute, int)
   }
   return SUCCESS;
 }
-int cuStreamCreate(void **stream, unsigned)
+int cuStreamCreate(void **created, unsigned)
 {
-  *stream = &rooms;
+  *created = &stream();
   return SUCCESS;
 }
-int cuStreamQuery(void *) { return SUCCESS; }
-int cuStreamSynchronize(void *) { return SUCCESS; }
-int cuEventCreate(void **event, unsigned)
+int cuStreamQuery(void *) { return stream().is_idle() ? SUCCESS : NOT_READY; }
+int cuStreamSynchronize(void *)
 {
-  *event = &rooms;
+  stream().wait();
   return SUCCESS;
 }
-int cuEventRecord(void *, void *) { return SUCCESS; }
-int cuEventSynchronize(void *) { return SUCCESS; }
-int cuEventElapsedTime_v2(float *milliseconds, void *, void *)
+int cuEventCreate(Event **event, unsigned)
 {
-  *milliseconds = 0.001f;
+  *event = new Event;
+  return SUCCESS;
+}
+int cuEventRecord(Event *event, void *)
+{
+  {
+    std::lock_guard<std::mutex> guard(stream().lock);
+    event->outstanding++;
+  }
+  stream().add([event] {
+    std::lock_guard<std::mutex> guard(stream().lock);
+    event->outstanding--;
+    event->reached = std::chrono::steady_clock::now();
+  });
+  return SUCCESS;
+}
+int cuEventQuery(Event *event)
+{
+  std::lock_guard<std::mutex> guard(stream().lock);
+  return event->outstanding == 0 ? SUCCESS : NOT_READY;
+}
+int cuEventSynchronize(Event *event)
+{
+  std::unique_lock<std::mutex> guard(stream().lock);
+  stream().changed.wait(guard, [event] { return event->outstanding == 0; });
+  return SUCCESS;
+}
+int cuEventElapsedTime_v2(float *milliseconds, Event *from, Event *to)
+{
+  std::lock_guard<std::mutex> guard(stream().lock);
+  if (from->outstanding != 0 || to->outstanding != 0)
+    return NOT_READY;
+  *milliseconds = std::chrono::duration<float, std::milli>(to->reached - from->reached).count();
   return SUCCESS;
 }
 int cuMemHostAlloc(void **pointer, size_t bytes, unsigned)
@@ -93,37 +187,40 @@ int cuMemAlloc_v2(uint64_t *address, size_t bytes)
   char *memory = start + length - PAGE - bytes;
   memset(memory, 0xa5, bytes);
   *address = (uint64_t)memory;
-  rooms[*address] = {start, length};
+  stream().rooms[*address] = {start, length};
   return SUCCESS;
 }
 int cuMemFree_v2(uint64_t address)
 {
-  auto found = rooms.find(address);
-  if (found == rooms.end())
+  stream().wait();
+  auto found = stream().rooms.find(address);
+  if (found == stream().rooms.end())
     return INVALID;
   munmap(found->second.start, found->second.length);
-  rooms.erase(found);
+  stream().rooms.erase(found);
   return SUCCESS;
 }
 int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, void *)
 {
-  memcpy((void *)to, from, bytes);
+  stream().add([=] { memcpy((void *)to, from, bytes); });
   return SUCCESS;
 }
 int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, void *)
 {
-  memcpy(to, (void *)from, bytes);
+  stream().add([=] { memcpy(to, (void *)from, bytes); });
   return SUCCESS;
 }
 int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void *)
 {
-  memmove((void *)to, (void *)from, bytes);
+  stream().add([=] { memmove((void *)to, (void *)from, bytes); });
   return SUCCESS;
 }
 int cuMemsetD32Async(uint64_t to, unsigned word, size_t count, void *)
 {
-  for (size_t i = 0; i < count; i++)
-    ((unsigned *)to)[i] = word;
+  stream().add([=] {
+    for (size_t i = 0; i < count; i++)
+      ((unsigned *)to)[i] = word;
+  });
   return SUCCESS;
 }
 int cuModuleLoadData(void **module, const void *image)
@@ -134,9 +231,10 @@ int cuModuleLoadData(void **module, const void *image)
 int cuModuleGetFunction(void **function, void *module, const char *name)
 {
   auto symbol = [&](const char *what) { return dlsym(module, what); };
-  Kernel kernel = {(void (*)(void **))symbol("__emulated_run"), (Dimensions *)symbol("threadIdx"),
-                   (Dimensions *)symbol("blockIdx"),            (Dimensions *)symbol("blockDim"),
-                   (Dimensions *)symbol("gridDim"),             strcmp(name, "__pg_check") == 0};
+  auto dimensions = [&](const char *what) { return (Dimensions *)symbol(what); };
+  Kernel kernel = {(void *(*)(void **))symbol("__emulated_hold"), (void (*)(void *))symbol("__emulated_run"),
+                   (void (*)(void *))symbol("__emulated_drop"),   dimensions("threadIdx"), dimensions("blockIdx"),
+                   dimensions("blockDim"), dimensions("gridDim"), strcmp(name, "__pg_check") == 0};
   if (kernel.run == nullptr || kernel.grid_size == nullptr)
     return NOT_FOUND;
   *function = new Kernel(kernel);
@@ -162,16 +260,20 @@ int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, unsigned gr
     grid_x *= x;
     x = 1;
   }
-  *kernel.grid_size = {grid_x, grid_y, grid_z};
-  *kernel.block_size = {x, y, z};
-  Dimensions &block = *kernel.block, &thread = *kernel.thread;
-  for (block.z = 0; block.z < grid_z; block.z++)
-    for (block.y = 0; block.y < grid_y; block.y++)
-      for (block.x = 0; block.x < grid_x; block.x++)
-        for (thread.z = 0; thread.z < z; thread.z++)
-          for (thread.y = 0; thread.y < y; thread.y++)
-            for (thread.x = 0; thread.x < x; thread.x++)
-              kernel.run(parameters);
+  void *held = kernel.hold(parameters);
+  stream().add([=] {
+    *kernel.grid_size = {grid_x, grid_y, grid_z};
+    *kernel.block_size = {x, y, z};
+    Dimensions &block = *kernel.block, &thread = *kernel.thread;
+    for (block.z = 0; block.z < grid_z; block.z++)
+      for (block.y = 0; block.y < grid_y; block.y++)
+        for (block.x = 0; block.x < grid_x; block.x++)
+          for (thread.z = 0; thread.z < z; thread.z++)
+            for (thread.y = 0; thread.y < y; thread.y++)
+              for (thread.x = 0; thread.x < x; thread.x++)
+                kernel.run(held);
+    kernel.drop(held);
+  });
   return SUCCESS;
 }
 }

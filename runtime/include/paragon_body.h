@@ -180,7 +180,7 @@ __PG_FN struct __pg_view __pg_base_view(const struct __pg_launch *l, __pg_u32 ba
   if ((dim) == __PG_TILE_X)                                                                                            \
     k = blockIdx.x * ((__pg_count)blockDim.x * __PG_COLUMNS) + threadIdx.x;                                            \
   else if ((dim) == __PG_TILE_Y)                                                                                       \
-    k = (blockIdx.y * (__pg_count)blockDim.y + threadIdx.y) * __PG_ROWS;                                               \
+    k = ((blockIdx.y + __pg_l->first_row) * (__pg_count)blockDim.y + threadIdx.y) * __PG_ROWS;                                               \
   else {                                                                                                               \
     k = __pg_q % (__pg_count)__pg_l->trip[dim];                                                                        \
     __pg_q /= (__pg_count)__pg_l->trip[dim];                                                                           \

@@ -38,6 +38,11 @@ template <int Rows, int Columns> struct __pg_shape {
 #define __PG_OF_GROUP(dim, first)                                                                                      \
   ((first) + ((dim) == __PG_ALONG_X ? __pg_x * __PG_WIDTH : (dim) == __PG_ALONG_Y ? __pg_y : 0))
 
+/* Where a thread of a line begins, before which place its launch ends, and how far apart the thread's own places are. */
+#define __PG_STEP (gridDim.x * ((__pg_count)blockDim.x * __PG_COLUMNS))
+#define __PG_FIRST ((__pg_count)__pg_l.first + blockIdx.x * ((__pg_count)blockDim.x * __PG_COLUMNS) + threadIdx.x)
+#define __PG_END ((__pg_count)__pg_l.end)
+
 /* Whether a group has all its iterations, by how many there are from its first one on along a dimension. */
 #define __PG_HAS_ALL(dim, left)                                                                                        \
   ((dim) == __PG_ALONG_X ? (left) > (__PG_COLUMNS - 1) * __PG_WIDTH : (dim) == __PG_ALONG_Y ? (left) > __PG_ROWS - 1 : 1)

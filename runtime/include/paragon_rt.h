@@ -12,7 +12,7 @@
 #define __extension__
 #endif
 
-#define PG_ABI_VERSION 8u
+#define PG_ABI_VERSION 9u
 #define PG_MAX_DIMS 4
 
 __extension__ typedef signed long long __pg_i64;
@@ -226,7 +226,8 @@ enum {
   PG_FAIL_MISALIGNED = 16,
   PG_FAIL_ARITHMETIC = 32,/* division by zero, conversion out of range, domain error */
   PG_FAIL_NAN = 64,       /* a NaN was about to be stored on a device whose NaNs differ */
-  PG_FAIL_STOPPED = 128   /* told to stop */
+  PG_FAIL_STOPPED = 128,  /* told to stop */
+  PG_FAIL_TIME = 256      /* stopped because it took too long: speculation may have made a loop endless */
 };
 
 /* What a kernel is given. Every pointer in it is the device's own. */
@@ -247,11 +248,14 @@ struct __pg_launch {
   __pg_u32 n_bases;
   __pg_u32 log_shift;          /* log2 of the bytes that one log cell covers */
   __pg_u32 log_method;         /* PG_LOG_* */
-  /* What a launch numbers from 0 to count: the iterations, or, where order is not null, places in that list of them, or
-   * parts: lanes of blocks, in the order of the blocks. */
-  __pg_u64 count;
+  /* Places that a launch does are iterations, or, where order is not null, entries of that list of them, or parts: lanes of
+   * blocks, in the order of the blocks. */
   const __pg_u32 *order;
   __pg_u64 block;              /* iterations of dimension 0 in each block of parts; 0: no result is computed in parts */
+  /* A GPU's launch does the places from `first` on, before `end`; where iterations go in tiles, those of the blocks from this row
+   * and layer (y and z of the grid) on. */
+  __pg_u64 first, end;
+  __pg_u32 first_row, first_layer;
 };
 #define PG_MANY 0xffffffffu
 /* What stands in wr where updates of one kind were made, by any number of iterations: they commute. `width` in bytes. */

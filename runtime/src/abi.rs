@@ -7,7 +7,7 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 
 #[allow(missing_docs)]
 mod constants {
-    pub const PG_ABI_VERSION: u32 = 8;
+    pub const PG_ABI_VERSION: u32 = 9;
     pub const PG_ATTACH_IN_ORDER: u32 = 0x8000_0000;
     pub const PG_MAX_DIMS: usize = 4;
     pub const PG_PARALLEL: u32 = 1;
@@ -98,6 +98,7 @@ mod constants {
     pub const PG_FAIL_ARITHMETIC: u32 = 32;
     pub const PG_FAIL_NAN: u32 = 64;
     pub const PG_FAIL_STOPPED: u32 = 128;
+    pub const PG_FAIL_TIME: u32 = 256;
     pub const PG_TOUCH_STORE: u32 = 1;
     pub const PG_TOUCH_FEEDS: u32 = 2;
     pub const PG_TOUCH_MEETS: u32 = 4;
@@ -277,9 +278,12 @@ pub struct RawLaunch {
     pub n_bases: u32,
     pub log_shift: u32,
     pub log_method: u32,
-    pub count: u64,
     pub order: u64,
     pub block: u64,
+    pub first: u64,
+    pub end: u64,
+    pub first_row: u32,
+    pub first_layer: u32,
 }
 
 /// `struct __pg_inspector`: the part of an inspection that generated code knows.
@@ -548,6 +552,7 @@ pub fn failure_words(fail: u32) -> Vec<&'static str> {
         (PG_FAIL_ARITHMETIC, "arithmetic"),
         (PG_FAIL_NAN, "NaN"),
         (PG_FAIL_STOPPED, "stopped"),
+        (PG_FAIL_TIME, "too long"),
     ]
     .into_iter()
     .filter(|(bit, _)| fail & bit != 0)
@@ -596,8 +601,28 @@ mod tests {
             RawLaunch,
             "launch",
             [
-                n, trip, regions, anchors, bases, values, results, flags, stop, wr, rd, total, n_regions,
-                n_bases, log_shift, log_method, count, order, block
+                n,
+                trip,
+                regions,
+                anchors,
+                bases,
+                values,
+                results,
+                flags,
+                stop,
+                wr,
+                rd,
+                total,
+                n_regions,
+                n_bases,
+                log_shift,
+                log_method,
+                order,
+                block,
+                first,
+                end,
+                first_row,
+                first_layer
             ]
         );
         layout!(checks, RawInspector, "inspector", [touch, next]);
@@ -626,7 +651,7 @@ mod tests {
             PG_F64 PG_LT PG_LE PG_GT PG_GE PG_NE PG_FROM_POINTER PG_FROM_OBJECT PG_FROM_NOWHERE PG_TERM_CONSTANT
             PG_TERM_SIGNED PG_TERM_UNSIGNED PG_TERM_ADD PG_TERM_MUL PG_TERM_MIN PG_TERM_MAX PG_TERM_ACCESS PG_TERM_NUMBER
             PG_TERM_AT_LEAST PG_TERM_AT_MOST PG_FAIL_WAW PG_FAIL_RAW PG_FAIL_RANGE PG_FAIL_NO_ARRAY PG_FAIL_MISALIGNED PG_FAIL_ARITHMETIC
-            PG_FAIL_NAN PG_FAIL_STOPPED PG_MANY PG_TOUCH_STORE PG_TOUCH_FEEDS PG_TOUCH_MEETS PG_TOUCH_UPDATE PG_TOUCH_WIDTH PG_TOUCH_KIND PG_LOOP_UPDATES
+            PG_FAIL_NAN PG_FAIL_STOPPED PG_FAIL_TIME PG_MANY PG_TOUCH_STORE PG_TOUCH_FEEDS PG_TOUCH_MEETS PG_TOUCH_UPDATE PG_TOUCH_WIDTH PG_TOUCH_KIND PG_LOOP_UPDATES
             PG_LOOP_REORDERED PG_LOOP_PART PG_LOOP_PRIVATIZED PG_LOOP_FREE_CALLS PG_LOOP_GROUPS
             PG_LOOP_COMMON_LOOPS PG_LOOP_TURNS PG_LOOP_SMALL PG_SITE_PRIVATE PG_SITE_WHOLE_STEPS PG_SITE_INSPECTED);
         use crate::device::LogMethod;

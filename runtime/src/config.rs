@@ -5,6 +5,7 @@
 
 use crate::device::LogMethod;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// `PARAGON_DEVICE`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -57,6 +58,8 @@ pub struct Config {
     pub monitor: bool,
     /// Whether threads of the GPU run several iterations together.
     pub groups: GroupChoice,
+    /// How long a device may be at work without having told how far it is; `None`: as long as it is good for.
+    pub patience: Option<Duration>,
 }
 
 fn privileged() -> bool {
@@ -109,16 +112,20 @@ impl Config {
         if let Some(method) = lookup("PARAGON_LOG").filter(|m| m == "bitmap" || m == "stamp") {
             complaints.push(format!("paragon: PARAGON_LOG={method} is not available; auto is used"));
         }
-        let threads = match lookup("PARAGON_THREADS").filter(|t| !t.is_empty()) {
-            None => available_threads(),
-            Some(text) => text.parse().ok().filter(|n| (1..=4096).contains(n)).unwrap_or_else(|| {
+        let mut number = |name: &str, range: std::ops::RangeInclusive<u64>| -> Option<u64> {
+            let text = lookup(name).filter(|text| !text.is_empty())?;
+            let number = text.parse().ok().filter(|n| range.contains(n));
+            if number.is_none() {
+                let (least, most) = range.into_inner();
                 complaints
-                    .push(format!("paragon: PARAGON_THREADS={text} is not a number from 1 to 4096; ignored"));
-                available_threads()
-            }),
+                    .push(format!("paragon: {name}={text} is not a number from {least} to {most}; ignored"));
+            }
+            number
         };
+        let threads = number("PARAGON_THREADS", 1..=4096).map_or_else(available_threads, |n| n as usize);
+        let patience = number("PARAGON_PATIENCE", 1..=3_600_000).map(Duration::from_millis);
         let trace = lookup("PARAGON_TRACE").filter(|t| !t.is_empty()).map(PathBuf::from);
-        (Config { device, log, trace, in_place, race, threads, monitor, groups }, complaints)
+        (Config { device, log, trace, in_place, race, threads, monitor, groups, patience }, complaints)
     }
 
     /// The process's own environment; prints complaints.

@@ -970,6 +970,7 @@ impl Engine {
             results: parts::launch_results(info, &visit.entry.trip),
             method: plan.method,
             groups: self.config.groups,
+            patience: self.config.patience,
             schedule: plan.schedule,
             pinned: placement.pinned_cells(pins),
             written,
@@ -1026,6 +1027,8 @@ impl Engine {
                 record.why = format!("a conflict, iteration {}", report.outcome.iteration);
             } else if let Some(error) = &report.error {
                 record.why = error.to_string();
+            } else if report.outcome.fail == PG_FAIL_TIME {
+                record.why = "the device took too long".into();
             } else if report.outcome.fail & !PG_FAIL_STOPPED != 0 {
                 record.why = "the device gave up".into();
             }

@@ -12,6 +12,7 @@ use crate::abi;
 use crate::config::GroupChoice;
 use crate::speculation::inspector::Schedule;
 use std::sync::atomic::AtomicU32;
+use std::time::Duration;
 
 pub mod cuda;
 pub mod pool;
@@ -141,6 +142,11 @@ impl Specialisation {
     }
 }
 
+/// In [`Launch::stop`]: the result isn't wanted any more.
+pub const TOLD_TO_STOP: u32 = 1;
+/// In [`Launch::stop`]: it has taken too long; speculation may have made one of its loops endless.
+pub const TIME_IS_UP: u32 = 2;
+
 /// What one launch needs; the host-side form of `struct __pg_launch`. The device copies the tables to where its
 /// kernels can read them.
 pub struct Launch<'a> {
@@ -172,8 +178,11 @@ pub struct Launch<'a> {
     pub kernel: Specialisation,
     /// Where iterations depend on each other: the order that keeps their dependences.
     pub schedule: Option<&'a Schedule>,
-    /// Becomes nonzero when the launch is to give up. It outlives the launch.
+    /// Becomes nonzero when the launch is to give up: [`TOLD_TO_STOP`] or [`TIME_IS_UP`]. It outlives the launch.
     pub stop: &'a AtomicU32,
+    /// How long the device may be at work without having told how far it is; then it gives up. Threads, who can be told at any
+    /// time, take no notice.
+    pub limit: Duration,
     /// Parts that the iterations are run in; 0: each by itself. Such loops have no schedule.
     pub n_parts: u64,
     /// Iterations of dimension 0 in each block of parts.

@@ -173,16 +173,19 @@ impl Device for ThreadsDevice {
             n_bases: launch.bases.len() as u32,
             log_shift: launch.log_shift,
             log_method: launch.method() as u32,
-            count: launch.n,
             order: 0,
             block: launch.block,
+            first: 0,
+            end: launch.n,
+            first_row: 0,
+            first_layer: 0,
         };
         self.width.raised.store(0, Ordering::Relaxed);
         let started = Instant::now();
         let device = launch.info.device.ok_or_else(|| DeviceError::Kernel("none was generated".into()))?;
         for (first, count) in launch.portions() {
             let order = launch.schedule.map_or(0, |schedule| schedule.order[first..].as_ptr() as u64);
-            let raw = RawLaunch { count, order, ..whole };
+            let raw = RawLaunch { order, end: count, ..whole };
             let next = AtomicU64::new(0);
             let step = portion(count, self.threads());
             self.on_all(&|| {

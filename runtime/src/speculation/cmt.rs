@@ -12,16 +12,23 @@
 use super::commit::{self, Pieces, Rows};
 use super::inspector::Schedule;
 use super::parts;
-use crate::abi::{Info, PG_MANY, PG_NO_LOG, Region, Value};
+use super::watch::Watch;
+use crate::abi::{Info, PG_FAIL_STOPPED, PG_FAIL_TIME, PG_MANY, PG_NO_LOG, Region, Value};
 use crate::config::GroupChoice;
 use crate::device::pool::{BlockSignals, Pool};
 use crate::device::threads::{ThreadsDevice, Width};
-use crate::device::{Device, DeviceError, DevicePtr, Launch, LogMethod, Outcome, Specialisation};
+use crate::device::{
+    Device, DeviceError, DevicePtr, Launch, LogMethod, Outcome, Specialisation, TIME_IS_UP, TOLD_TO_STOP,
+};
 use crate::memory::{placement::Placement, safe_copy};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
+
+/// How long a GPU may be at work without having told how far it is. It is asked to end launches long before that
+/// (`device::cuda::pace`); what lasts so long is an iteration that ends late or never.
+const LONGEST_LAUNCH: Duration = Duration::from_millis(70);
 
 /// Which device a job is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -57,8 +64,10 @@ pub struct Job {
     pub written: Option<Vec<Rows>>,
     /// The order of iterations that depend on each other.
     pub schedule: Option<Arc<Schedule>>,
-    /// Set to make the device give up.
+    /// Set to make the device give up: [`Launch::stop`].
     pub stop: Arc<AtomicU32>,
+    /// How long a device may be at work, where the user has said so.
+    pub patience: Option<Duration>,
     /// Set while a kernel runs: its code and tables belong to the program's object. After `stop` it never becomes set
     /// again, so whoever sets `stop` and then sees this unset knows that no kernel will touch them.
     pub running: Arc<AtomicBool>,
@@ -133,6 +142,8 @@ pub struct Cmt {
     threads: Arc<Driver>,
     cuda: Arc<Driver>,
     cuda_state: Arc<AtomicU8>,
+    /// Ends jobs that nobody waits for.
+    pub watch: Watch,
 }
 
 /// Set when the process is about to end: devices take no more work.
@@ -157,7 +168,7 @@ extern "C" fn leave() {
     let started = Instant::now();
     while CUDA_WORKING.load(Ordering::Acquire) && started.elapsed() < Duration::from_secs(2) {
         if let Ok(Some(stop)) = CUDA_UNDER_WAY.try_lock().as_deref() {
-            stop.store(1, Ordering::SeqCst);
+            stop.store(TOLD_TO_STOP, Ordering::SeqCst);
         }
         std::thread::sleep(Duration::from_millis(1));
     }
@@ -179,6 +190,7 @@ impl Cmt {
             threads: Arc::default(),
             cuda: Arc::default(),
             cuda_state: Arc::new(AtomicU8::new(CudaState::Unknown as u8)),
+            watch: Watch::default(),
         }
     }
 
@@ -361,7 +373,7 @@ fn drive(
         }
     }
     if given_up(job) {
-        report.outcome.fail = crate::abi::PG_FAIL_STOPPED;
+        report.outcome.fail = PG_FAIL_STOPPED;
         return Ok(());
     }
     for region in regions.iter_mut().zip(&placement.snapshot).filter(|(_, taken)| **taken).map(|(r, _)| r) {
@@ -404,7 +416,7 @@ fn drive(
     report.copy_in_ns = started.elapsed().as_nanos() as u64;
     job.running.store(true, Ordering::SeqCst);
     if given_up(job) {
-        report.outcome.fail = crate::abi::PG_FAIL_STOPPED;
+        report.outcome.fail = PG_FAIL_STOPPED;
         return Ok(());
     }
     let mut launch = Launch {
@@ -423,16 +435,20 @@ fn drive(
         kernel,
         schedule: job.schedule.as_deref(),
         stop: &job.stop,
+        limit: job.patience.unwrap_or(LONGEST_LAUNCH),
         n_parts: parts::count(job.info, &job.trip),
         block: parts::block(job.info, &job.trip) as u64,
     };
     report.outcome = device.run(&mut launch)?;
     job.running.store(false, Ordering::SeqCst);
+    if report.outcome.fail == PG_FAIL_STOPPED && job.stop.load(Ordering::SeqCst) == TIME_IS_UP {
+        report.outcome.fail = PG_FAIL_TIME;
+    }
     if report.outcome.fail != 0 {
         return Ok(());
     }
     if given_up(job) {
-        report.outcome.fail = crate::abi::PG_FAIL_STOPPED;
+        report.outcome.fail = PG_FAIL_STOPPED;
         return Ok(());
     }
     let started = Instant::now();

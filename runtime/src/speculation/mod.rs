@@ -7,3 +7,4 @@ pub mod monitor;
 pub mod parts;
 pub mod predicate;
 pub mod race;
+pub mod watch;

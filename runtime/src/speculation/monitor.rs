@@ -6,7 +6,7 @@
 //! a later entry of any loop.
 
 use super::cmt::{Event, Report};
-use crate::abi::{PG_FAIL_RAW, PG_FAIL_WAW};
+use crate::abi::{PG_FAIL_RAW, PG_FAIL_TIME, PG_FAIL_WAW};
 use crate::history::History;
 use crossbeam_channel::{Receiver, TryRecvError};
 
@@ -43,9 +43,9 @@ impl Pending {
     }
 }
 
-/// Draws the conclusion for the loop's category. Runs that ended for other reasons than conflicts conclude nothing.
+/// Draws the conclusion for the loop's category. Runs that ended for other reasons than conflicts, or too late, conclude nothing.
 pub fn conclude(history: &mut History, report: &Report) {
-    if report.outcome.fail & (PG_FAIL_WAW | PG_FAIL_RAW) != 0 {
+    if report.outcome.fail & (PG_FAIL_WAW | PG_FAIL_RAW | PG_FAIL_TIME) != 0 {
         history.conflict();
     } else if report.error.is_none() && report.outcome.fail == 0 {
         history.clean();
@@ -70,8 +70,11 @@ mod tests {
         assert_eq!(history.category, Category::Unknown);
         conclude(&mut history, &report(0, None));
         assert_eq!(history.category, Category::Parallel);
-        conclude(&mut history, &report(PG_FAIL_RAW, None));
-        assert_eq!(history.category, Category::Sequential);
+        for fail in [PG_FAIL_RAW, PG_FAIL_TIME] {
+            let mut history = history;
+            conclude(&mut history, &report(fail, None));
+            assert_eq!(history.category, Category::Sequential);
+        }
     }
 
     #[test]

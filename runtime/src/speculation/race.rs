@@ -11,11 +11,12 @@
 use super::cmt::{Cmt, Event, Job, Report};
 use super::parts::{self, Running};
 use crate::abi::{Entry, Info, Value};
+use crate::device::TOLD_TO_STOP;
 use crate::device::pool::Pool;
 use crate::floating_point::FloatingPoint;
 use crossbeam_channel::Receiver;
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Who may win.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -66,6 +67,11 @@ fn await_report(events: &Receiver<Event>) -> Option<Box<Report>> {
     }
 }
 
+/// How long a monitored run may go on when the loop is over, and how many times the loop's own time besides.
+const PATIENCE: Duration = Duration::from_millis(200);
+/// See [`PATIENCE`].
+const PATIENCE_FACTOR: u32 = 20;
+
 /// Operations between two looks of the worker at whether it should stop: some tens of microseconds.
 const STRIP: u64 = 100_000;
 
@@ -94,9 +100,12 @@ pub unsafe fn run(
     let (stop, worker_stop, running) = (job.stop.clone(), job.worker_stop.clone(), job.running.clone());
     // SAFETY: promised by the caller.
     let at_entry: Vec<Value> = unsafe { entry.results(info) }.to_vec();
+    let patience = job.patience.filter(|_| matches!(rule, Rule::DeviceUnlessItFails | Rule::WorkerAlways));
     if !cmt.submit(job) {
         return None;
     }
+    // The worker waits, or will: it ends nothing.
+    patience.map(|patience| cmt.watch.stop_after(patience, &stop));
     let mut finish = Finish::default();
     let may_win = matches!(rule, Rule::FirstWins | Rule::DeviceUnlessItFails);
 
@@ -141,11 +150,17 @@ pub unsafe fn run(
             unsafe { std::ptr::copy_nonoverlapping(state.results().as_ptr(), entry.results, at_entry.len()) };
             match rule {
                 Rule::WorkerAlways if report.is_none() => report = await_report(&events),
-                Rule::Monitor if report.is_none() => finish.pending = Some(events),
+                // A device that takes so much longer would not pay, whatever it has to say.
+                Rule::Monitor
+                    if report.is_none()
+                        && cmt.watch.stop_after(PATIENCE + started.elapsed() * PATIENCE_FACTOR, &stop) =>
+                {
+                    finish.pending = Some(events);
+                }
                 _ => {
                     // Nothing that the device still does can matter; its kernel must not outlive the entry, because its
                     // code may be unloaded next.
-                    stop.store(1, Ordering::SeqCst);
+                    stop.store(TOLD_TO_STOP, Ordering::SeqCst);
                     while running.load(Ordering::SeqCst) {
                         std::thread::yield_now();
                     }

@@ -7,17 +7,22 @@
 
 mod cache;
 pub mod nvrtc;
+mod pace;
 mod tables;
 
-use super::{Device, DeviceError, DevicePtr, LARGEST, Launch, LogMethod, Outcome, Specialisation};
+use super::{
+    Device, DeviceError, DevicePtr, LARGEST, Launch, LogMethod, Outcome, Specialisation, TIME_IS_UP,
+};
 use crate::abi::{self, Info, RawLaunch, Region, Value};
 use crate::memory::placement::TILE_HEIGHT;
 use crate::memory::safe_copy;
 use crate::speculation::inspector::Schedule;
 use cudarc::driver::sys;
+use pace::Pace;
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 /// Most threads of a block; the chapter's choice too.
 pub const BLOCK: u32 = 256;
@@ -33,6 +38,8 @@ const TABLES: usize = 1 << 18;
 const SMALL: usize = 1 << 20;
 /// Freed memory that is kept for the next entry.
 const KEPT: u64 = 4 << 30;
+/// Most blocks of a grid along y, and along z.
+const MOST_BLOCKS: u64 = 65535;
 
 const CHECK_SOURCE: &str = r#"
 extern "C" __global__ void __pg_check(const unsigned *wr, const unsigned *rd, unsigned long long cells, unsigned *flags,
@@ -66,6 +73,11 @@ extern "C" __global__ void __pg_check(const unsigned *wr, const unsigned *rd, un
 }
 "#;
 
+/// A kernel among those that have been loaded.
+fn key(info: &Info, kernel: Specialisation) -> (usize, Specialisation) {
+    (std::ptr::from_ref(info) as usize, kernel)
+}
+
 /// A status as an error.
 fn check(status: sys::CUresult, what: &str, bytes: u64) -> Result<(), DeviceError> {
     match status as u32 {
@@ -85,6 +97,7 @@ struct Cuda {
     architecture: String,
     processors: u32,
     kernels: HashMap<(usize, Specialisation), Loaded>,
+    paces: HashMap<(usize, Specialisation), Pace>,
     check_kernel: Option<Loaded>,
     /// Pinned memory: two staging buffers.
     stages: [*mut u8; 2],
@@ -149,6 +162,7 @@ pub fn open() -> Result<Box<dyn Device>, DeviceError> {
             architecture: format!("sm_{major}{minor}"),
             processors: processors as u32,
             kernels: HashMap::new(),
+            paces: HashMap::new(),
             check_kernel: None,
             stages: [pinned(STAGE)?, pinned(STAGE)?],
             stage_events: [event()?, event()?],
@@ -247,7 +261,7 @@ impl Cuda {
     }
 
     fn kernel(&mut self, info: &Info, kernel: Specialisation) -> Result<Loaded, DeviceError> {
-        let key = (std::ptr::from_ref(info) as usize, kernel);
+        let key = key(info, kernel);
         if let Some(function) = self.kernels.get(&key) {
             return Ok(*function);
         }
@@ -314,14 +328,36 @@ struct Grid {
     block: (u32, u32),
 }
 
-/// A thread for each group of iterations: see [`Specialisation::tile`].
-fn tiles(trip: &[u64; abi::PG_MAX_DIMS], (x, y): (u8, u8), (rows, columns): (u8, u8)) -> Grid {
-    let (x, y) = (usize::from(x), usize::from(y));
-    let others = (0..trip.len()).filter(|dim| ![x, y].contains(dim)).map(|dim| trip[dim]).product::<u64>();
-    let count = |all: u64, threads: u32, each: u8| all.div_ceil(u64::from(threads) * u64::from(each)) as u32;
-    Grid {
-        blocks: (count(trip[x], TILE_WIDTH, columns), count(trip[y], TILE_HEIGHT, rows), others as u32),
-        block: (TILE_WIDTH, TILE_HEIGHT),
+/// The blocks of tiles: a thread for each group of iterations; see [`Specialisation::tile`]. Rows are blocks along y, layers those
+/// along z.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Tiles {
+    columns: u64,
+    rows: u64,
+    layers: u64,
+}
+
+impl Tiles {
+    fn new(trip: &[u64; abi::PG_MAX_DIMS], (x, y): (u8, u8), (rows, columns): (u8, u8)) -> Tiles {
+        let (x, y) = (usize::from(x), usize::from(y));
+        let others = (0..trip.len()).filter(|dim| ![x, y].contains(dim)).map(|dim| trip[dim]);
+        Tiles {
+            columns: trip[x].div_ceil(u64::from(TILE_WIDTH) * u64::from(columns)),
+            rows: trip[y].div_ceil(u64::from(TILE_HEIGHT) * u64::from(rows)),
+            layers: others.product(),
+        }
+    }
+
+    /// The next launch, from row `at` of all layers' rows on, of at most so many rows: rows of one layer, or whole layers. The grid, where
+    /// it begins (row and layer), and how many rows it does.
+    fn next(&self, at: u64, most: u64) -> (Grid, (u32, u32), u64) {
+        let (row, layer) = (at % self.rows, at / self.rows);
+        let (rows, layers) = match row == 0 && most >= self.rows && self.rows <= MOST_BLOCKS {
+            true => (self.rows, (most / self.rows).min(self.layers - layer).min(MOST_BLOCKS)),
+            false => (most.min(self.rows - row).min(MOST_BLOCKS), 1),
+        };
+        let blocks = (self.columns as u32, rows as u32, layers as u32);
+        (Grid { blocks, block: (TILE_WIDTH, TILE_HEIGHT) }, (row as u32, layer as u32), rows * layers)
     }
 }
 
@@ -514,27 +550,30 @@ impl Cuda {
         if bytes > STAGE {
             return Err(DeviceError::Kernel("too many tables".into()));
         }
-        let at = |word: usize| packed.0 + word as u64 * 8;
+        let at_word = |word: usize| packed.0 + word as u64 * 8;
         let raw = RawLaunch {
             n: launch.n,
             trip: launch.trip,
-            regions: at(at_regions),
-            anchors: at(at_anchors),
-            bases: at(at_bases),
-            values: at(at_values),
-            results: at(4),
-            flags: at(3),
+            regions: at_word(at_regions),
+            anchors: at_word(at_anchors),
+            bases: at_word(at_bases),
+            values: at_word(at_values),
+            results: at_word(4),
+            flags: at_word(3),
             stop: self.stop.1,
             wr: launch.wr.0,
             rd: launch.rd.0,
-            total: at(0),
+            total: at_word(0),
             n_regions: launch.regions.len() as u32,
             n_bases: launch.bases.len() as u32,
             log_shift: launch.log_shift,
             log_method: launch.method() as u32,
-            count: launch.n,
             order: order.map_or(0, |order| order.0),
             block: launch.block,
+            first: 0,
+            end: 0,
+            first_row: 0,
+            first_layer: 0,
         };
         let logged = matches!(launch.method(), LogMethod::Atomic | LogMethod::Reduction);
         // To launch a kernel takes the host 20 to 30 microseconds after it has copied much. They pass while the GPU still copies.
@@ -555,66 +594,53 @@ impl Cuda {
                 "copying tables",
                 0,
             )?;
-            check(sys::cuEventRecord(self.events[0], self.stream), "cuEventRecord", 0)?;
         }
+        let tiles = launch.kernel.tile.map(|tile| Tiles::new(&launch.trip, tile, launch.kernel.group));
+        // How many of the places that are counted below the GPU has threads for at once.
+        let threads = f64::from(self.processors * kernel.resident * BLOCK);
+        let wave = match &tiles {
+            Some(tiles) => threads / (tiles.columns * u64::from(BLOCK)) as f64,
+            None => threads * f64::from(launch.kernel.group.1),
+        };
+        let which = key(launch.info, launch.kernel);
+        let mut pace = self.paces.get(&which).copied().unwrap_or_default();
+        let mut ending = Ending { packed, tables, back: (4 + n_results) * 8, execute_ns: 0.0, check_ns: 0.0 };
+        let mut is_over = false;
         for (first, count) in launch.portions() {
-            let order = if raw.order == 0 { 0 } else { raw.order + first as u64 * 4 };
-            let mut argument = RawLaunch { count, order, ..raw };
-            let mut far_tables = at(at_tables);
-            let second: *mut c_void = match tables::bytes(launch.info) > tables::MOST_IN_PARAMETERS {
-                true => (&raw mut far_tables).cast(),
-                false => words[at_tables..].as_ptr().cast_mut().cast(),
-            };
-            let grid = match launch.kernel.tile {
-                Some(tile) => tiles(&launch.trip, tile, launch.kernel.group),
-                None => self.line(kernel.resident, count, launch.kernel.group.1),
-            };
-            self.start(kernel, grid, &mut [(&raw mut argument).cast(), second])?;
-        }
-        // SAFETY: the event is ours.
-        check(unsafe { sys::cuEventRecord(self.events[1], self.stream) }, "cuEventRecord", 0)?;
-        if let (true, Some(check_kernel)) = (logged, self.check_kernel) {
-            let (mut wr, mut rd, mut cells) = (launch.wr.0, launch.rd.0, launch.cells);
-            let (mut flags, mut counts) = (at(3), at(0));
-            self.start(
-                check_kernel,
-                self.line(check_kernel.resident, cells, 1),
-                &mut [
-                    (&raw mut wr).cast(),
-                    (&raw mut rd).cast(),
-                    (&raw mut cells).cast(),
-                    (&raw mut flags).cast(),
-                    (&raw mut counts).cast(),
-                ],
-            )?;
-        }
-        // SAFETY: the events are ours; the buffer holds the counters and results.
-        unsafe {
-            check(sys::cuEventRecord(self.events[2], self.stream), "cuEventRecord", 0)?;
-            let back = (4 + n_results) * 8;
-            check(
-                sys::cuMemcpyDtoHAsync_v2(tables.cast(), packed.0, back, self.stream),
-                "copying results",
-                0,
-            )?;
-        }
-        // The stop word is handed on while the GPU works.
-        loop {
-            // SAFETY: the stream is ours.
-            match unsafe { sys::cuStreamQuery(self.stream) } as u32 {
-                600 => {}
-                0 => break,
-                _ => {
-                    self.wait()?;
-                    return Err(DeviceError::Lost("the GPU's stream failed".into()));
+            let places = tiles.map_or(count, |tiles| tiles.rows * tiles.layers);
+            let mut at = 0;
+            while at < places && !is_over {
+                let most = pace.next(places - at, wave);
+                if most == 0 {
+                    is_over = !self.await_launches(launch, &mut pace, &mut ending, None)?;
+                    continue;
                 }
+                if pace.is_waited_for() {
+                    // SAFETY: the event is ours.
+                    check(unsafe { sys::cuEventRecord(self.events[0], self.stream) }, "cuEventRecord", 0)?;
+                }
+                let order = if raw.order == 0 { 0 } else { raw.order + first as u64 * 4 };
+                let (grid, (first_row, first_layer), done) = match &tiles {
+                    Some(tiles) => tiles.next(at, most),
+                    None => (self.line(kernel.resident, most, launch.kernel.group.1), (0, 0), most),
+                };
+                let mut argument =
+                    RawLaunch { order, first: at, end: at + done, first_row, first_layer, ..raw };
+                let mut far_tables = at_word(at_tables);
+                let second: *mut c_void = match tables::bytes(launch.info) > tables::MOST_IN_PARAMETERS {
+                    true => (&raw mut far_tables).cast(),
+                    false => words[at_tables..].as_ptr().cast_mut().cast(),
+                };
+                self.start(kernel, grid, &mut [(&raw mut argument).cast(), second])?;
+                pace.launched(done, wave);
+                at += done;
             }
-            if launch.stop.load(Ordering::Relaxed) != 0 {
-                // SAFETY: ours, in mapped memory.
-                unsafe { std::ptr::write_volatile(self.stop.0, 1) };
-            }
-            std::thread::yield_now();
         }
+        if !is_over {
+            let logs = logged.then_some((launch.wr.0, launch.rd.0, launch.cells));
+            self.await_launches(launch, &mut pace, &mut ending, logs)?;
+        }
+        self.paces.insert(which, pace);
         let mut counters = [0u64; 4];
         let mut outcome = Outcome::default();
         // SAFETY: the copy is complete; the buffer holds so many words.
@@ -623,22 +649,15 @@ impl Cuda {
             for (number, value) in launch.results.iter_mut().enumerate() {
                 *value = Value(*tables.cast::<u64>().add(4 + number));
             }
-            let (mut execute, mut checking) = (0f32, 0f32);
-            check(
-                sys::cuEventElapsedTime_v2(&mut execute, self.events[0], self.events[1]),
-                "cuEventElapsedTime",
-                0,
-            )?;
-            check(
-                sys::cuEventElapsedTime_v2(&mut checking, self.events[1], self.events[2]),
-                "cuEventElapsedTime",
-                0,
-            )?;
-            outcome.execute_ns = (f64::from(execute) * 1e6) as u64;
-            outcome.check_ns = if logged { (f64::from(checking) * 1e6) as u64 } else { 0 };
         }
+        outcome.execute_ns = ending.execute_ns as u64;
+        outcome.check_ns = ending.check_ns as u64;
         let [total, written, met, flags] = counters;
         outcome.fail = flags as u32;
+        if is_over && outcome.fail == 0 {
+            // Told to stop between two launches.
+            outcome.fail = abi::PG_FAIL_STOPPED;
+        }
         outcome.iteration = (flags >> 32) as u32;
         outcome.conflicts = met + u64::from(outcome.fail & (abi::PG_FAIL_WAW | abi::PG_FAIL_RAW) != 0);
         if outcome.fail == 0 && met != 0 {
@@ -653,4 +672,105 @@ impl Cuda {
         }
         Ok(outcome)
     }
+
+    /// Waits for all launches since the last wait, and for the check of the logs where they were the last ones. The stop word is handed
+    /// on meanwhile, and becomes set when they take too long. False: what is left need not be launched.
+    fn await_launches(
+        &mut self,
+        launch: &Launch<'_>,
+        pace: &mut Pace,
+        ending: &mut Ending,
+        logs: Option<(u64, u64, u64)>,
+    ) -> Result<bool, DeviceError> {
+        // SAFETY: the event is ours.
+        check(unsafe { sys::cuEventRecord(self.events[1], self.stream) }, "cuEventRecord", 0)?;
+        let check_kernel = logs.zip(self.check_kernel);
+        if let Some(((mut wr, mut rd, mut cells), check_kernel)) = check_kernel {
+            let (mut flags, mut counts) = (ending.packed.0 + 3 * 8, ending.packed.0);
+            self.start(
+                check_kernel,
+                self.line(check_kernel.resident, cells, 1),
+                &mut [
+                    (&raw mut wr).cast(),
+                    (&raw mut rd).cast(),
+                    (&raw mut cells).cast(),
+                    (&raw mut flags).cast(),
+                    (&raw mut counts).cast(),
+                ],
+            )?;
+        }
+        // SAFETY: the event is ours; the buffer holds the counters and results, and its tables have been copied when this copy begins.
+        unsafe {
+            check(sys::cuEventRecord(self.events[2], self.stream), "cuEventRecord", 0)?;
+            check(
+                sys::cuMemcpyDtoHAsync_v2(ending.tables.cast(), ending.packed.0, ending.back, self.stream),
+                "copying results",
+                0,
+            )?;
+        }
+        let mut begun: Option<Instant> = None;
+        loop {
+            // SAFETY: the stream is ours.
+            match unsafe { sys::cuStreamQuery(self.stream) } as u32 {
+                600 => {}
+                0 => break,
+                _ => {
+                    self.wait()?;
+                    return Err(DeviceError::Lost("the GPU's stream failed".into()));
+                }
+            }
+            match begun {
+                Some(begun) if begun.elapsed() > launch.limit => {
+                    let _ = launch.stop.compare_exchange(0, TIME_IS_UP, Ordering::SeqCst, Ordering::SeqCst);
+                }
+                Some(_) => {}
+                // What was queued before, copies above all, is not the launch's time.
+                // SAFETY: the event is ours.
+                None if unsafe { sys::cuEventQuery(self.events[0]) } as u32 == 0 => {
+                    begun = Some(Instant::now());
+                }
+                None => {}
+            }
+            let stop = launch.stop.load(Ordering::Relaxed);
+            if stop != 0 {
+                // SAFETY: ours, in mapped memory.
+                unsafe { std::ptr::write_volatile(self.stop.0, stop) };
+            }
+            std::thread::yield_now();
+        }
+        let (mut execute, mut checking, mut flags) = (0f32, 0f32, 0u64);
+        // SAFETY: the events are ours and complete; so is the copy.
+        unsafe {
+            check(
+                sys::cuEventElapsedTime_v2(&mut execute, self.events[0], self.events[1]),
+                "cuEventElapsedTime",
+                0,
+            )?;
+            check(
+                sys::cuEventElapsedTime_v2(&mut checking, self.events[1], self.events[2]),
+                "cuEventElapsedTime",
+                0,
+            )?;
+            std::ptr::copy_nonoverlapping(ending.tables.cast::<u64>().add(3), &mut flags, 1);
+        }
+        let execute = f64::from(execute) * 1e6;
+        ending.execute_ns += execute;
+        ending.check_ns += if check_kernel.is_some() { f64::from(checking) * 1e6 } else { 0.0 };
+        match launch.stop.load(Ordering::Relaxed) {
+            0 => pace.waited(execute),
+            // It says nothing of their speed.
+            _ => pace.stopped(),
+        }
+        Ok(launch.stop.load(Ordering::Relaxed) == 0 && flags as u32 == 0)
+    }
+}
+
+/// What launches leave behind: where it is on the GPU and where it is copied to, so many bytes, and the nanoseconds that they and
+/// their check took.
+struct Ending {
+    packed: DevicePtr,
+    tables: *mut u8,
+    back: usize,
+    execute_ns: f64,
+    check_ns: f64,
 }

@@ -1,0 +1,137 @@
+//! How much of a loop one launch does. A launch of a tenth of a second would freeze a display that hangs on the same GPU, and a
+//! loop that is no longer wanted would hold the GPU as long; so long loops are carried out in portions.
+//!
+//! The unit is a *wave*: as many iterations as the GPU has threads for at once. A kernel that nobody has timed yet begins with one,
+//! and goes on with a multiple of what is known. Launches are queued until together they would take [`WANTED_NS`], so that a kernel
+//! that is known pays nothing for it. What iterations themselves take is not bounded here: whoever waits tells the kernel to stop.
+
+/// What launches that nobody has waited for may take together, in nanoseconds. Several times less than the longest that a launch may
+/// take: the next iterations may have more to do.
+pub const WANTED_NS: f64 = 20e6;
+/// The next portion may be so many times what has been timed.
+const GROWTH: f64 = 16.0;
+
+/// What is known of a kernel's speed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Speed {
+    /// Nanoseconds of a wave.
+    wave_ns: f64,
+    /// Waves in the largest portion that was timed.
+    timed: f64,
+}
+
+/// The pace of one kernel.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Pace {
+    speed: Option<Speed>,
+    /// Waves that have been launched since the last wait.
+    queued: f64,
+}
+
+impl Pace {
+    /// How many of `left` (at least one) places the next launch may do, where a wave has so many; 0: those that are under way have to
+    /// be waited for.
+    pub fn next(&self, left: u64, wave: f64) -> u64 {
+        let most = match self.speed {
+            None if self.queued > 0.0 => return 0,
+            None => 1.0,
+            Some(speed) => {
+                let room = (WANTED_NS / speed.wave_ns.max(1.0)).min(speed.timed * GROWTH) - self.queued;
+                match room < 1.0 {
+                    true if self.queued > 0.0 => return 0,
+                    true => 1.0,
+                    false => room,
+                }
+            }
+        };
+        ((most * wave) as u64).clamp(1, left)
+    }
+
+    /// Notes a launch.
+    pub fn launched(&mut self, places: u64, wave: f64) {
+        // Less than a wave takes as long as one.
+        self.queued += (places as f64 / wave).max(1.0);
+    }
+
+    /// Notes that everything launched has ended, and that it took so many nanoseconds.
+    pub fn waited(&mut self, ns: f64) {
+        let measured = Speed { wave_ns: ns / self.queued.max(1.0), timed: self.queued.max(1.0) };
+        self.speed = match self.speed {
+            // A small portion says little of a large one, unless it is slower.
+            Some(known) if measured.timed * GROWTH < known.timed && measured.wave_ns < known.wave_ns => {
+                Some(known)
+            }
+            Some(known) => Some(Speed { timed: known.timed.max(measured.timed), ..measured }),
+            None => Some(measured),
+        };
+        self.queued = 0.0;
+    }
+
+    /// Notes that what was launched took so long that it was stopped: the next time begins carefully.
+    pub fn stopped(&mut self) {
+        *self = Pace::default();
+    }
+
+    /// Whether anything is under way.
+    pub fn is_waited_for(&self) -> bool {
+        self.queued == 0.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Carries out `n` places with so many nanoseconds for each wave, and says how long each time until a wait was, in waves.
+    fn run(pace: &mut Pace, n: u64, wave: u64, wave_ns: f64) -> Vec<f64> {
+        let (mut at, mut waits) = (0, Vec::new());
+        while at < n || !pace.is_waited_for() {
+            let places = if at < n { pace.next(n - at, wave as f64) } else { 0 };
+            if places == 0 {
+                waits.push(pace.queued);
+                let ns = pace.queued * wave_ns;
+                assert!(ns <= WANTED_NS.max(wave_ns) * 1.001, "{ns}");
+                pace.waited(ns);
+                continue;
+            }
+            assert!(places <= n - at);
+            pace.launched(places, wave as f64);
+            at += places;
+        }
+        waits
+    }
+
+    #[test]
+    fn unknown_kernels_begin_with_a_wave_and_grow() {
+        let mut pace = Pace::default();
+        assert_eq!(run(&mut pace, 10_000, 10, 1000.0), [1.0, 16.0, 256.0, 727.0]);
+        // It is known now.
+        assert_eq!(run(&mut pace, 10_000, 10, 1000.0), [1000.0]);
+        assert_eq!(run(&mut pace, 5, 10, 1000.0), [1.0]);
+        assert_eq!(run(&mut pace, 10_000, 10, 1000.0), [1000.0]);
+    }
+
+    #[test]
+    fn slow_kernels_are_waited_for() {
+        // Four milliseconds for each wave: five at a time.
+        let mut pace = Pace::default();
+        assert_eq!(run(&mut pace, 120, 10, 4e6), [1.0, 5.0, 5.0, 1.0]);
+        // Half a second for each: one at a time; who waits will stop it.
+        let mut pace = Pace::default();
+        assert_eq!(run(&mut pace, 30, 10, 5e8), [1.0, 1.0, 1.0]);
+        pace.stopped();
+        assert_eq!(pace.next(30, 10.0), 10);
+    }
+
+    #[test]
+    fn many_small_launches_are_queued() {
+        let mut pace = Pace::default();
+        run(&mut pace, 1000, 10, 5000.0);
+        let mut queued = 0;
+        while pace.next(3, 10.0) == 3 {
+            pace.launched(3, 10.0);
+            queued += 1;
+        }
+        assert!((100..=1344).contains(&queued), "{queued}");
+    }
+}
