@@ -10,7 +10,10 @@ NVRTC_VERSION := 13.0.88
 PARAGON_NVRTC ?= $(CURDIR)/.tools/nvrtc/nvidia/cu13/lib
 export PARAGON_NVRTC
 
-.PHONY: all demo test crates python lint deps nvrtc mutations bench install clean
+# bench_plot.py draws with it.
+MATPLOTLIB_VERSION := 3.9.4
+
+.PHONY: all demo test crates python lint deps nvrtc matplotlib mutations bench install clean
 
 all: deps
 	$(CARGO) build --release
@@ -47,8 +50,18 @@ mutations: all
 	c-tests/planted/mutations.sh
 	c-tests/oracle/mutations.sh
 
-bench:
-	@echo "On a machine with an NVIDIA GPU and nvcc: benches/gpu.sh, benches/kernels.py (see docs/measurements)"
+matplotlib: deps
+	@test -e .tools/matplotlib/matplotlib || \
+	  python3 -m pip install --quiet --no-warn-conflicts --target .tools/matplotlib "matplotlib==$(MATPLOTLIB_VERSION)" || \
+	  echo "matplotlib could not be installed: bench.json and the tables come without plots"
+
+# Every application against cc, OpenMP, automatic parallelizers and hand-written CUDA; results go to build/bench-results. What the machine
+# lacks, a GPU or nvcc, is left out and said. On a GPU machine without Rust: benches/bench-prepare.py elsewhere, then benches/bench.py.
+bench: all matplotlib
+	benches/bench-prepare.py
+	benches/bench.py
+	benches/bench.py --breakdown --continue build/bench-results/bench.json
+	benches/bench_plot.py
 
 install: all
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin lib/pkgconfig lib/cmake/paragon)

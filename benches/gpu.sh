@@ -36,7 +36,7 @@ for source in "$root"/c-tests/chapter/*.c "$root"/c-tests/features/*.c; do
   size=$(small_size "$source"); size=${size:-1003}
   for input in $("$programs/$name.cc" --list); do
     (exec -a program "$programs/$name.cc" --size "$size" --input "$input" --dump ref.bin) >ref.txt 2>&1
-    for log in auto atomic reduction; do
+    for log in auto atomic reduction bitmap; do
       rm -f trace.json
       # Where nothing is logged, threads run several iterations together, though tests have too few for it.
       (exec -a program env PARAGON_TRACE="$work/trace.json" PARAGON_LOG=$log PARAGON_RACE=device PARAGON_MONITOR=off \
@@ -53,7 +53,7 @@ for source in "$root"/c-tests/licence/*.c; do
   size=$(small_size "$source")
   for input in $("$programs/$name.licence" --list); do
     (exec -a program env PARAGON_DEVICE=off "$programs/$name.licence" --size "$size" --input "$input" --dump ref.bin) >ref.txt 2>&1
-    for log in auto atomic reduction; do
+    for log in auto atomic reduction bitmap; do
       rm -f trace.json
       (exec -a program env PARAGON_TRACE="$work/trace.json" PARAGON_LOG=$log PARAGON_RACE=device PARAGON_MONITOR=off \
         timeout 60 "$programs/$name.licence" --size "$size" --input "$input" --dump out.bin) >out.txt 2>&1
@@ -104,7 +104,7 @@ for folder in ("chapter", "features"):
                 except FileNotFoundError:
                     records = []
                 here = [r for r in records if r["file"].endswith(file) and r["line"] in [lines[loop] for loop in loops]]
-                logged = folder == "chapter" and any(r["log"] in ("atomic", "reduction") for r in here)
+                logged = folder == "chapter" and any(r["log"] in ("atomic", "reduction", "bitmap") for r in here)
                 if not logged and any(r["decision"] == "cuda" and (r["inspection"] in ("levels", "chain")) == (event == "levels") for r in here):
                     met += 1
                 elif any("the same bits" not in r["why"] for r in here) or not here:
@@ -128,7 +128,7 @@ P
 random_program() {
   name=$1 folder=$(mktemp -d)
   "$programs/random/$name.cc" >"$folder/reference" 2>&1
-  for log in auto atomic reduction; do
+  for log in auto atomic reduction bitmap; do
     PARAGON_TRACE=$folder/trace PARAGON_LOG=$log PARAGON_RACE=device PARAGON_MONITOR=off \
       timeout 200 "$programs/random/$name.paragon" >"$folder/got" 2>&1
     code=$?
@@ -149,7 +149,7 @@ if [ -d "$programs/random" ]; then
 fi
 
 # ---- planted conflicts
-for log in atomic reduction; do
+for log in atomic reduction bitmap; do
   for kind in waw raw war mixed-width; do
     rm -f trace.json
     if PARAGON_TRACE="$work/trace.json" PARAGON_LOG=$log PARAGON_RACE=device PARAGON_MONITOR=off \

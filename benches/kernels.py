@@ -4,7 +4,7 @@
 Over the programs that benches/prepare.sh built, in one run: for each application the median time that its loops' kernels and
 checks take on the device, with the log that Paragon chooses, and the kernels of benches/cuda/unsafe.cu, which have neither
 logs nor range checks (-fmad=false, so that both compute the same bits): again and again on the same data (resident), and once
-after copies (fresh), as Paragon runs its own. With --logs also with the chapter's two methods
+after copies (fresh), as Paragon runs its own. With --logs also with each log method
 forced, which takes minutes where a loop has many accesses. Writes kernels.json into the folder that OUT names
 (build/gpu-results) and prints a table.
 
@@ -90,7 +90,7 @@ def cell(value):
 
 def main():
     """Measures and prints, row by row."""
-    logs = ["atomic", "reduction"] if "--logs" in sys.argv else []
+    logs = ["atomic", "reduction", "bitmap"] if "--logs" in sys.argv else []
     names = [name for name in sys.argv[1:] if name != "--logs"] or APPLICATIONS
     os.makedirs(OUT, exist_ok=True)
     heads = ["application", "unsafe CUDA resident ms", "fresh ms", "Paragon ms", "of it checks", "times fresh", "log", "where"]

@@ -287,6 +287,171 @@ __global__ void relax(int first, int last, int width, int n, const int *column, 
   x[i] += omega * s;
 }
 
+// Applications that benches/bench.py measures besides. Sizes are those of the programs.
+__global__ void vector_add(int n, const float *a, const float *b, float *c)
+{
+  int i = blockIdx.x * B + threadIdx.x;
+  if (i < n)
+    c[i] = a[i] + b[i];
+}
+// Rows that need only rows before the first one.
+__global__ void forward_rows(int first, int n, const int *row, const int *column, const double *a, double *x)
+{
+  int i = first + (blockIdx.x * B + threadIdx.x) / 32;
+  double s = 0;
+  if (i >= n)
+    return;
+  for (int k = row[i] + threadIdx.x % 32; k < row[i + 1]; k += 32)
+    s += a[k] * x[column[k]];
+  for (int d = 16; d != 0; d /= 2)
+    s += __shfl_down_sync(~0u, s, d);
+  if (threadIdx.x % 32 == 0)
+    x[i] -= s;
+}
+struct Site {
+  short x, y, z, t;
+  char parity;
+  int index;
+};
+// The sites of one of sixteen nodes, two in each direction.
+__global__ void make_lattice(int n, int node, Site *lattice)
+{
+  const int index = blockIdx.x * B + threadIdx.x, s = (n + 1) / 2;
+  if (index >= n * n * n * n)
+    return;
+  const int x = index % n, y = index / n % n, z = index / (n * n) % n, t = index / (n * n * n);
+  if (x / s + 2 * (y / s + 2 * (z / s + 2 * (t / s))) == node) {
+    Site site = {(short)x, (short)y, (short)z, (short)t, (char)((t + z + y + x) % 2 == 0 ? 2 : 1), index};
+    lattice[x % s + s * (y % s + s * (z % s + s * (t % s)))] = site;
+  }
+}
+static const int BINS = 4096;
+// Each block counts in its own shared memory.
+__global__ void histogram(size_t n, const unsigned short *pixel, unsigned *count)
+{
+  __shared__ unsigned own[BINS];
+  for (int bin = threadIdx.x; bin < BINS; bin += B)
+    own[bin] = 0;
+  __syncthreads();
+  for (size_t i = blockIdx.x * (size_t)B + threadIdx.x; i < n; i += gridDim.x * (size_t)B)
+    atomicAdd(&own[pixel[i] >> 4], 1u);
+  __syncthreads();
+  for (int bin = threadIdx.x; bin < BINS; bin += B)
+    if (own[bin] != 0)
+      atomicAdd(&count[bin], own[bin]);
+}
+__constant__ int filter[5][5] = {{1, 4, 6, 4, 1}, {4, 16, 24, 16, 4}, {6, 24, 36, 24, 6}, {4, 16, 24, 16, 4}, {1, 4, 6, 4, 1}};
+__global__ void convolution(int n, const unsigned char *in, unsigned char *out)
+{
+  int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 8 + threadIdx.y, sum = 0;
+  if (x >= n || y >= n)
+    return;
+#pragma unroll
+  for (int dy = -2; dy <= 2; dy++)
+#pragma unroll
+    for (int dx = -2; dx <= 2; dx++)
+      sum += filter[dy + 2][dx + 2] * AT(in, min(max(y + dy, 0), n - 1), min(max(x + dx, 0), n - 1));
+  AT(out, y, x) = (unsigned char)min(max(sum >> 8, 0), 255);
+}
+struct Vector {
+  double x, y, z;
+};
+struct Body {
+  Vector place, speed;
+  double mass;
+};
+struct Source {
+  double x, y, z, mass;
+};
+// Bodies pass through shared memory, a block's width of them at a time. n is a multiple of that.
+__global__ void accelerations(int n, const Body *b, double softening, Vector *acceleration)
+{
+  __shared__ Source others[128];
+  const int i = blockIdx.x * 128 + threadIdx.x;
+  const Vector own = b[i].place;
+  Vector sum = {0, 0, 0};
+  for (int first = 0; first < n; first += 128) {
+    const Body &other = b[first + threadIdx.x];
+    others[threadIdx.x] = {other.place.x, other.place.y, other.place.z, other.mass};
+    __syncthreads();
+    for (int j = 0; j < 128; j++) {
+      double dx = others[j].x - own.x, dy = others[j].y - own.y, dz = others[j].z - own.z;
+      double square = dx * dx + dy * dy + dz * dz + softening;
+      double force = others[j].mass / (square * sqrt(square));
+      sum.x += force * dx;
+      sum.y += force * dy;
+      sum.z += force * dz;
+    }
+    __syncthreads();
+  }
+  acceleration[i] = sum;
+}
+__global__ void move_bodies(int n, Body *b, const Vector *acceleration, double step)
+{
+  int i = blockIdx.x * B + threadIdx.x;
+  if (i >= n)
+    return;
+  b[i].speed.x += step * acceleration[i].x;
+  b[i].speed.y += step * acceleration[i].y;
+  b[i].speed.z += step * acceleration[i].z;
+  b[i].place.x += step * b[i].speed.x;
+  b[i].place.y += step * b[i].speed.y;
+  b[i].place.z += step * b[i].speed.z;
+}
+__global__ void mandelbrot(int n, double left, double top, double step, int most, int *iterations)
+{
+  int px = blockIdx.x * 32 + threadIdx.x, py = blockIdx.y * 8 + threadIdx.y, k = 0;
+  if (px >= n || py >= n)
+    return;
+  double cx = left + px * step, cy = top - py * step, x = 0, y = 0;
+  while (k < most && x * x + y * y <= 4.0) {
+    double next = x * x - y * y + cx;
+    y = 2.0 * x * y + cy;
+    x = next;
+    k++;
+  }
+  AT(iterations, py, px) = k;
+}
+__global__ void heat(int n, const double *from, double *to, double speed)
+{
+  int k = blockIdx.x * 32 + threadIdx.x, j = blockIdx.y * 8 + threadIdx.y, i = blockIdx.z;
+  if (i < 1 || i >= n - 1 || j < 1 || j >= n - 1 || k < 1 || k >= n - 1)
+    return;
+  const double *p = from + ((size_t)i * n + j) * n + k;
+  to[((size_t)i * n + j) * n + k] =
+    *p + speed * (p[-1] + p[1] + p[-n] + p[n] + p[-(ptrdiff_t)n * n] + p[(ptrdiff_t)n * n] - 6.0 * *p);
+}
+// A thread for each element of a product.
+__global__ void small_products(size_t n, const float *a, const float *b, float *c)
+{
+  size_t at = blockIdx.x * (size_t)B + threadIdx.x, first = at / 16 * 16;
+  int row = at % 16 / 4, column = at % 4;
+  float sum = 0;
+  if (at >= 16 * n)
+    return;
+#pragma unroll
+  for (int k = 0; k < 4; k++)
+    sum += a[first + 4 * row + k] * b[first + 4 * k + column];
+  c[at] = sum;
+}
+// One warp per read.
+__global__ void search_reads(int n, const size_t *start, const char *text, const char *word, int length, int *found)
+{
+  int r = (blockIdx.x * B + threadIdx.x) / 32, count = 0;
+  if (r >= n)
+    return;
+  for (size_t at = start[r] + threadIdx.x % 32; at + length <= start[r + 1]; at += 32) {
+    int k = 0;
+    while (k < length && text[at + k] == word[k])
+      k++;
+    count += k == length;
+  }
+  for (int d = 16; d != 0; d /= 2)
+    count += __shfl_down_sync(~0u, count, d);
+  if (threadIdx.x % 32 == 0)
+    found[r] = count;
+}
+
 // A square sparse matrix with `per_row` elements in each row.
 template <typename T> struct Sparse {
   Array<int> row, column;
@@ -430,6 +595,135 @@ int main(int argc, char **argv)
                                                     a.device, b.device, 1.1, x.device);
            },
            [&] { x.out(); });
+  }
+  if (wanted("vector_add")) {
+    const int m = 16 << 20;
+    Array<float> a(m), b(m), c(m);
+    randomise(a), randomise(b);
+    report("vector_add", "16M", [&] { a.in(), b.in(); },
+           [&] { vector_add<<<blocks(m), B>>>(m, a.device, b.device, c.device); }, [&] { c.out(); });
+  }
+  if (wanted("csr_forward")) {
+    /* Half as many elements as elsewhere: the program's rows have between one and per_row of them. */
+    const int first = rows / 4;
+    Sparse<double> a(rows, per_row / 2);
+    Array<double> x(rows);
+    randomise(x);
+    for (size_t k = 0; k < a.column.n; k++)
+      a.column.host[k] %= first;
+    a.in();
+    report("csr_forward", "64kx64k 0.5%", [&] { a.in(), x.in(); },
+           [&] {
+             forward_rows<<<blocks((size_t)(rows - first) * 32), B>>>(first, rows, a.row.device, a.column.device,
+                                                                      a.value.device, x.device);
+           },
+           [&] { x.out(); });
+  }
+  if (wanted("lattice")) {
+    const int side = 64;
+    Array<Site> lattice((size_t)side * side * side * side);
+    CHECK(cudaMemset(lattice.device, 0, lattice.n * sizeof(Site)));
+    report("lattice", "64^4", [&] {}, [&] { make_lattice<<<blocks(lattice.n), B>>>(side, 1, lattice.device); },
+           [&] { lattice.out(); });
+  }
+  if (wanted("histogram")) {
+    Array<unsigned short> pixel(square);
+    Array<unsigned> count(BINS);
+    for (size_t i = 0; i < pixel.n; i++) {
+      unsigned long long r = next_random();
+      pixel.host[i] = (unsigned short)((r & 0x3fff) + (r >> 14 & 0x3fff) + (r >> 28 & 0x3fff) + (r >> 42 & 0x3fff));
+    }
+    CHECK(cudaMemset(count.device, 0, BINS * sizeof(unsigned)));
+    pixel.in();
+    report("histogram", "4096x4096", [&] { pixel.in(), count.in(); },
+           [&] { histogram<<<132 * 8, B>>>(pixel.n, pixel.device, count.device); }, [&] { count.out(); });
+  }
+  if (wanted("convolution")) {
+    const int side = 2048;
+    Array<unsigned char> in((size_t)side * side), out((size_t)side * side);
+    for (size_t i = 0; i < in.n; i++)
+      in.host[i] = (unsigned char)(next_random() >> 56);
+    in.in();
+    report("convolution", "2048x2048", [&] { in.in(); },
+           [&] { convolution<<<tile_grid(side), tile>>>(side, in.device, out.device); }, [&] { out.out(); });
+  }
+  if (wanted("nbody")) {
+    const int bodies = 16384;
+    Array<Body> b(bodies);
+    Array<Vector> acceleration(bodies);
+    for (int i = 0; i < bodies; i++) {
+      double *number = &b.host[i].place.x;
+      for (int k = 0; k < 7; k++)
+        number[k] = (double)(next_random() >> 40) / 16777216.0;
+    }
+    b.in();
+    report("nbody", "16384", [&] { b.in(); },
+           [&] {
+             accelerations<<<bodies / 128, 128>>>(bodies, b.device, 1e-4, acceleration.device);
+             move_bodies<<<blocks(bodies), B>>>(bodies, b.device, acceleration.device, 1e-9);
+           },
+           [&] { b.out(), acceleration.out(); });
+  }
+  if (wanted("mandelbrot")) {
+    const int side = 2048;
+    Array<int> iterations((size_t)side * side);
+    report("mandelbrot", "2048x2048", [&] {},
+           [&] { mandelbrot<<<tile_grid(side), tile>>>(side, -2.0, 1.25, 2.5 / side, 256, iterations.device); },
+           [&] { iterations.out(); });
+  }
+  if (wanted("spmv")) {
+    const int m = 1 << 19, each = 28;
+    Sparse<double> a(m, each);
+    Array<double> x(m), y(m);
+    randomise(x);
+    for (size_t k = 0; k < a.column.n; k++)
+      if (next_random() % 8 != 0)
+        a.column.host[k] = (int)((k / each + next_random() % 512) % m);
+    a.in();
+    report("spmv", "512k rows of 28", [&] { a.in(), x.in(); },
+           [&] {
+             row_product<<<blocks((size_t)m * 32), B>>>(m, a.row.device, a.column.device, a.value.device, x.device, y.device);
+           },
+           [&] { y.out(); });
+  }
+  if (wanted("heat")) {
+    const int side = 256;
+    Array<double> a((size_t)side * side * side), b((size_t)side * side * side);
+    randomise(a), randomise(b);
+    const dim3 grid((side + 31) / 32, (side + 7) / 8, side);
+    report("heat", "256^3, 4 steps", [&] { a.in(), b.in(); },
+           [&] {
+             for (int s = 0; s < 4; s++)
+               heat<<<grid, tile>>>(side, s % 2 == 0 ? a.device : b.device, s % 2 == 0 ? b.device : a.device, 0.125);
+           },
+           [&] { a.out(), b.out(); });
+  }
+  if (wanted("matrices")) {
+    const size_t m = 1 << 21;
+    Array<float> a(16 * m), b(16 * m), c(16 * m);
+    randomise(a), randomise(b);
+    report("matrices", "2M", [&] { a.in(), b.in(); },
+           [&] { small_products<<<blocks(16 * m), B>>>(m, a.device, b.device, c.device); }, [&] { c.out(); });
+  }
+  if (wanted("search")) {
+    const int reads = 1 << 17;
+    Array<size_t> start(reads + 1);
+    size_t next = 0;
+    for (int r = 0; r <= reads; r++) {
+      start.host[r] = next;
+      next += 150 + next_random() % 250;
+    }
+    Array<char> text(next), word(5);
+    Array<int> found(reads);
+    for (size_t i = 0; i < next; i++)
+      text.host[i] = "ACGT"[next_random() >> 62];
+    memcpy(word.host, "GATTA", 5);
+    start.in(), text.in(), word.in();
+    report("search", "128k reads", [&] { start.in(), text.in(), word.in(); },
+           [&] {
+             search_reads<<<blocks((size_t)reads * 32), B>>>(reads, start.device, text.device, word.device, 5, found.device);
+           },
+           [&] { found.out(); });
   }
   return 0;
 }

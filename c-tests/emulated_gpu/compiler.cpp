@@ -12,6 +12,7 @@ static const char *const LANGUAGE = R"(
 #include <math.h>
 #include <stddef.h>
 #define __CUDACC_RTC__ 1
+#define __CUDA_ARCH__ 900
 #define __global__
 #define __device__
 #define __forceinline__ inline
@@ -21,6 +22,12 @@ struct __emulated_dimensions { unsigned x, y, z; };
 extern "C" { __emulated_dimensions threadIdx, blockIdx, blockDim, gridDim; }
 template <class T> static inline T __ldg(const T *p) { return *p; }
 template <class T> static inline T __shfl_down_sync(unsigned, T, int) { return 0; }
+static inline unsigned __activemask() { return 1u << (threadIdx.x & 31); }
+static inline unsigned __match_any_sync(unsigned lanes, unsigned) { return lanes; }
+static inline unsigned __reduce_or_sync(unsigned, unsigned value) { return value; }
+static inline unsigned __reduce_add_sync(unsigned, unsigned value) { return value; }
+static inline int __popc(unsigned value) { return __builtin_popcount(value); }
+static inline int __ffs(unsigned value) { return __builtin_ffs(value); }
 static inline unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)((unsigned long long)a * b >> 32); }
 template <class T> static inline T atomicCAS(T *p, T old, T value)
 {

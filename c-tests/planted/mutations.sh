@@ -14,14 +14,18 @@ runs=${RUNS:-200}
 
 # name | log method | files | sed expression
 header=runtime/include/paragon_body.h
-counts="runtime/src/device/threads.rs runtime/src/device/cuda/mod.rs"
+devices="runtime/src/device/threads.rs runtime/src/device/cuda/mod.rs"
 mutations="
 nothing|atomic|$header|
 nothing|reduction|$header|
+nothing|bitmap|$header|
 no write-write check on the spot|atomic|$header|s/c->fail |= PG_FAIL_WAW;/;/
-counts not compared|reduction|$counts|s/\&\& total != \(distinct.into_inner()\|written\)/\&\& total == u64::MAX/
+bits that were set are not looked at|bitmap|$header|s/if (__pg_set_bits(l->wr, cell, bits) != 0) {/if (__pg_set_bits(l->wr, cell, bits) == 99) {/
+counts not compared|reduction|$devices|s/\&\& total != \(distinct.into_inner()\|written\)/\&\& total == u64::MAX/
 reads not logged|atomic|$header|s/^    if (logged \&\& __PG_LOG_METHOD/    if (0 \&\& __PG_LOG_METHOD/
 reads not logged|reduction|$header|s/^    if (logged \&\& __PG_LOG_METHOD/    if (0 \&\& __PG_LOG_METHOD/
+reads not logged|bitmap|$header|s/^    if (logged \&\& __PG_LOG_METHOD/    if (0 \&\& __PG_LOG_METHOD/
+bits of reads not looked at|bitmap|$devices|s/met += \(u64::from((w \& r).count_ones())\|__popc(w \& rd\[word\])\)/met += 0/
 thread instead of iteration in the log|atomic|$header|s/c->iteration = (__pg_u32)k + 1;/c->iteration = 1;/
 thread instead of iteration in the log|reduction|$header|s/c->iteration = (__pg_u32)k + 1;/c->iteration = 1;/
 "
@@ -37,7 +41,7 @@ while read -r line; do
   # The expression may hold the separator itself.
   name=${line%%|*} line=${line#*|} method=${line%%|*} line=${line#*|} files=${line%%|*} expression=${line#*|}
   [ -n "$name" ] || continue
-  for file in $header $counts; do cp "$root/$file" "$file"; done
+  for file in $header $devices; do cp "$root/$file" "$file"; done
   applies=1
   for file in $files; do
     [ -n "$expression" ] || continue

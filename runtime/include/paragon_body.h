@@ -18,8 +18,12 @@
  *   counts at least once, and a single writer counts exactly once, because nobody overwrites its entry. Readers store
  *   PG_MANY unless they find themselves in wr: an element that its writer read before writing it counts as a conflict
  *   unless the compiler has seen that the store covers the load (then the load is not logged).
+ * Bitmaps: a bit of wr is set by whoever writes the cell, one of rd by whoever reads it. Two writers, and a writer and a reader,
+ *   are a conflict, though it were the same iteration. So they are for loops whose iterations don't meet themselves; where they do,
+ *   there is a conflict that is none, never one that is missed. Lanes of a warp set their bits of a word in one operation.
  * The check (after all iterations): a cell with a writer and a reader that is not that writer is a conflict.
- * Ownership is entered before the value is stored. */
+ * Ownership is entered before the value is stored. Without a log method, a store only sets its bits of wr, so that the commit copies
+ * exactly what was written. */
 #ifndef PARAGON_BODY_H
 #define PARAGON_BODY_H
 
@@ -234,12 +238,48 @@ __PG_FN int __pg_may_access(struct __pg_ctx *c, const struct __pg_view *v, int h
 /* The log's cell that an address of an array lies in. */
 #define __pg_cell_of(l, v, a) ((v)->log + (((a) - ((v)->lo & ~(__pg_u64)63)) >> (l)->log_shift))
 
+/* The bits of an access in a bitmap, and the word that they lie in: one, because accesses are aligned and each array's cells begin with a
+ * word. */
+__PG_FN __pg_u32 __pg_bits_of(const struct __pg_launch *l, const struct __pg_view *v, __pg_u64 address, __pg_u32 width,
+                              __pg_u64 *word)
+{
+  const __pg_u64 cell = __pg_cell_of(l, v, address);
+  const __pg_u32 cells = width >> l->log_shift;
+  *word = cell / 32;
+  return ((1u << (cells == 0 ? 1 : cells)) - 1) << (cell & 31);
+}
+
+/* Sets bits of a word; not 0: somebody had set one of them. */
+#if defined(__CUDACC_RTC__) && __CUDA_ARCH__ >= 800
+__PG_FN __pg_u32 __pg_set_bits(__pg_u32 *log, __pg_u64 word, __pg_u32 bits)
+{
+  /* Logs have fewer than 2^32 words. Lanes with the same word work together, and the first of them stands for all. */
+  const __pg_u32 peers = __match_any_sync(__activemask(), (__pg_u32)word);
+  const __pg_u32 all = __reduce_or_sync(peers, bits), cells = __reduce_add_sync(peers, __popc(bits));
+  if ((int)(threadIdx.x & 31) != __ffs(peers) - 1)
+    return 0;
+  return (atomicOr(&log[word], all) & all) | (cells != __popc(all));
+}
+#else
+__PG_FN __pg_u32 __pg_set_bits(__pg_u32 *log, __pg_u64 word, __pg_u32 bits)
+{
+  return __pg_fetch_or(&log[word], bits) & bits;
+}
+#endif
+
 __PG_SHARED_FN void __pg_log_read(struct __pg_ctx *c, const struct __pg_view *v, __pg_u64 address, __pg_u32 width)
 {
   const struct __pg_launch *l = c->launch;
   __pg_u64 cell, last;
   if (v->log == ~(__pg_u64)0)
     return;
+  if (__PG_LOG_METHOD(l) == PG_LOG_BITMAP) {
+    __pg_u32 bits = __pg_bits_of(l, v, address, width, &cell);
+    /* What many iterations read, each would fight for. */
+    if ((__pg_peek(&l->rd[cell]) & bits) != bits)
+      (void)__pg_set_bits(l->rd, cell, bits);
+    return;
+  }
   cell = __pg_cell_of(l, v, address);
   last = __pg_cell_of(l, v, address + width - 1);
   for (; cell <= last; cell++) {
@@ -261,6 +301,14 @@ __PG_SHARED_FN void __pg_log_write(struct __pg_ctx *c, const struct __pg_view *v
   __pg_u64 cell, last;
   if (v->log == ~(__pg_u64)0)
     return;
+  if (__PG_LOG_METHOD(l) == PG_LOG_BITMAP) {
+    __pg_u32 bits = __pg_bits_of(l, v, address, width, &cell);
+    if (__pg_set_bits(l->wr, cell, bits) != 0) {
+      c->fail |= PG_FAIL_WAW;
+      __pg_poke(&l->flags[1], c->iteration - 1);
+    }
+    return;
+  }
   cell = __pg_cell_of(l, v, address);
   last = __pg_cell_of(l, v, address + width - 1);
   for (; cell <= last; cell++) {
@@ -279,17 +327,15 @@ __PG_SHARED_FN void __pg_log_write(struct __pg_ctx *c, const struct __pg_view *v
   }
 }
 
-/* Without a log method, a store only leaves a mark, so that the commit copies exactly what was written. */
 __PG_SHARED_FN void __pg_mark_write(struct __pg_ctx *c, const struct __pg_view *v, __pg_u64 address, __pg_u32 width)
 {
   const struct __pg_launch *l = c->launch;
-  __pg_u64 cell, last;
+  __pg_u64 word;
+  __pg_u32 bits;
   if (v->log == ~(__pg_u64)0)
     return;
-  cell = __pg_cell_of(l, v, address);
-  last = __pg_cell_of(l, v, address + width - 1);
-  for (; cell <= last; cell++)
-    __pg_poke(&l->wr[cell], c->iteration);
+  bits = __pg_bits_of(l, v, address, width, &word);
+  (void)__pg_set_bits(l->wr, word, bits);
 }
 
 /* Whether to give up, now. Not 0: leave. */
@@ -312,8 +358,9 @@ __PG_SHARED_FN int __pg_begin_iteration(struct __pg_ctx *c, __pg_u64 k)
   c->iteration = (__pg_u32)k + 1;
   if (c->fail != 0)
     return 1;
-  /* Where nothing is logged, others hardly ever give up: to look each time would cost more than it saves. */
-  if (__PG_LOG_METHOD(c->launch) >= PG_LOG_ATOMIC && __pg_peek(&c->launch->flags[0]) != 0)
+  /* Where nothing is logged, others hardly ever give up: to look each time would cost more than it saves. So it would where logs
+   * are cheap. */
+  if (__PG_LOG_METHOD(c->launch) >= PG_LOG_ATOMIC && __PG_LOG_METHOD(c->launch) != PG_LOG_BITMAP && __pg_peek(&c->launch->flags[0]) != 0)
     return 1;
   return (++c->ticks & 63u) == 0 && __pg_poll_now(c);
 }
@@ -483,6 +530,11 @@ __PG_SHARED_FN void __pg_update(struct __pg_ctx *c, const struct __pg_view *v, _
   char *p = __PG_TRANSLATED(v, address);
   if (!__pg_may_access(c, v, 0, address, width))
     return;
+  if (__PG_LOG_METHOD(c->launch) == PG_LOG_BITMAP) {
+    /* Bits don't say what kind of update it was: such loops have other logs. */
+    c->fail |= PG_FAIL_WAW;
+    return;
+  }
   if (__PG_LOG_METHOD(c->launch) >= PG_LOG_ATOMIC)
     __pg_log_update(c, v, address, width, PG_UPDATED((__pg_u32)op, width));
   else if (__PG_LOG_METHOD(c->launch) != PG_LOG_NONE)

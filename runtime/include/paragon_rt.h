@@ -40,6 +40,7 @@ enum {
   PG_LOOP_COMMON_LOOPS = 1024, /* they have inner loops in common */
   PG_LOOP_SMALL = 4096,    /* the body is so short that it may be repeated many times */
   PG_LOOP_TURNS = 2048,    /* some inner loop is run some turns at once */
+  PG_LOOP_STORES_ONCE = 8192, /* an iteration doesn't store to a location twice, as far as the text tells */
   PG_LOOP_DOUBTED = 8      /* log everything, whatever is proven: a conflict then refutes the proof */
 };
 /* Flags of a site. */
@@ -214,7 +215,8 @@ enum {
   PG_LOG_NONE = 0,       /* translation and range checks only */
   PG_LOG_MARK = 1,       /* write marks, so that exactly what was written is committed */
   PG_LOG_ATOMIC = 2,     /* the chapter's atomic method */
-  PG_LOG_REDUCTION = 3   /* the chapter's reduction method */
+  PG_LOG_REDUCTION = 3,  /* the chapter's reduction method */
+  PG_LOG_BITMAP = 4      /* a bit for each cell: where an iteration doesn't meet itself */
 };
 
 /* Why a launch gave up or failed its check; bits of flags[0]. */
@@ -241,6 +243,7 @@ struct __pg_launch {
   __pg_value *results;         /* n_results, which start at the identity, then as many for each part */
   __pg_u32 *flags;             /* [0]: PG_FAIL_*; [1]: a conflicting iteration, for the trace */
   volatile __pg_u32 *stop;     /* not 0: give up */
+  /* Logs, with a word or, where they are bitmaps (PG_LOG_MARK, PG_LOG_BITMAP), a bit for each cell. */
   __pg_u32 *wr;                /* write log: iteration + 1 of a writer, 0: none */
   __pg_u32 *rd;                /* read log: iteration + 1 of the one reader, PG_MANY: several, 0: none */
   __pg_u64 *total;             /* reduction method: [0] counts distinct (iteration, element) writes */

@@ -29,6 +29,7 @@ mod constants {
     pub const PG_LOOP_COMMON_LOOPS: u32 = 1024;
     pub const PG_LOOP_TURNS: u32 = 2048;
     pub const PG_LOOP_SMALL: u32 = 4096;
+    pub const PG_LOOP_STORES_ONCE: u32 = 8192;
     pub const PG_SITE_STORE: u32 = 1;
     pub const PG_SITE_LOGGED: u32 = 2;
     pub const PG_SITE_UNCONDITIONAL: u32 = 4;
@@ -653,13 +654,14 @@ mod tests {
             PG_TERM_AT_LEAST PG_TERM_AT_MOST PG_FAIL_WAW PG_FAIL_RAW PG_FAIL_RANGE PG_FAIL_NO_ARRAY PG_FAIL_MISALIGNED PG_FAIL_ARITHMETIC
             PG_FAIL_NAN PG_FAIL_STOPPED PG_FAIL_TIME PG_MANY PG_TOUCH_STORE PG_TOUCH_FEEDS PG_TOUCH_MEETS PG_TOUCH_UPDATE PG_TOUCH_WIDTH PG_TOUCH_KIND PG_LOOP_UPDATES
             PG_LOOP_REORDERED PG_LOOP_PART PG_LOOP_PRIVATIZED PG_LOOP_FREE_CALLS PG_LOOP_GROUPS
-            PG_LOOP_COMMON_LOOPS PG_LOOP_TURNS PG_LOOP_SMALL PG_SITE_PRIVATE PG_SITE_WHOLE_STEPS PG_SITE_INSPECTED);
+            PG_LOOP_COMMON_LOOPS PG_LOOP_TURNS PG_LOOP_SMALL PG_LOOP_STORES_ONCE PG_SITE_PRIVATE PG_SITE_WHOLE_STEPS PG_SITE_INSPECTED);
         use crate::device::LogMethod;
         for (name, method) in [
             ("NONE", LogMethod::None),
             ("MARK", LogMethod::Mark),
             ("ATOMIC", LogMethod::Atomic),
             ("REDUCTION", LogMethod::Reduction),
+            ("BITMAP", LogMethod::Bitmap),
         ] {
             checks.push(format!("PG_LOG_{name} == {}", method as u32));
         }

@@ -95,6 +95,7 @@ impl Config {
         let log = match choice("PARAGON_LOG", &["auto", "atomic", "reduction", "bitmap", "stamp"], 0) {
             1 => Some(LogMethod::Atomic),
             2 => Some(LogMethod::Reduction),
+            3 => Some(LogMethod::Bitmap),
             _ => None,
         };
         let in_place = choice("PARAGON_MEMORY", &["shared", "separate"], 0) == 0;
@@ -109,7 +110,7 @@ impl Config {
             2 => GroupChoice::Always,
             _ => GroupChoice::Auto,
         };
-        if let Some(method) = lookup("PARAGON_LOG").filter(|m| m == "bitmap" || m == "stamp") {
+        if let Some(method) = lookup("PARAGON_LOG").filter(|m| m == "stamp") {
             complaints.push(format!("paragon: PARAGON_LOG={method} is not available; auto is used"));
         }
         let mut number = |name: &str, range: std::ops::RangeInclusive<u64>| -> Option<u64> {

@@ -31,8 +31,10 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Instant;
 
-/// Findings that are kept for each loop: programs swap arrays.
-const KEPT_FINDINGS: usize = 4;
+/// Findings that are kept for each loop: programs swap arrays, and go through levels, colours and blocks again and again.
+const KEPT_FINDINGS: usize = 16;
+/// What all of them together may take, unless it is one.
+const KEPT_FINDINGS_BYTES: u64 = 1 << 30;
 
 /// A distributed loop is worth it where it takes this part of the time that its parts would take on the calling thread: as it
 /// stands it loads what several of them use once.
@@ -40,6 +42,8 @@ const DISTRIBUTED: f64 = 0.6;
 
 /// Most iterations that a log cell can tell apart.
 const MAX_ITERATIONS: u64 = PG_UPDATES as u64 - 2;
+/// A log's words are counted in 32 bits on devices.
+const MAX_LOG_WORDS: u64 = u32::MAX as u64;
 
 /// The runtime of one process.
 pub struct Engine {
@@ -125,7 +129,7 @@ struct Plan {
 impl Plan {
     /// Whether accesses are logged, so that the run is a guess.
     fn logged(&self) -> bool {
-        matches!(self.method, LogMethod::Atomic | LogMethod::Reduction)
+        self.method.detects()
     }
 }
 
@@ -562,8 +566,9 @@ impl Engine {
         let key = std::ptr::from_ref(visit.the_loop) as usize;
         let mut findings = lock(&self.findings);
         let memos = findings.entry(key).or_default();
+        let helpers = (&self.pool, self.config.threads);
         // SAFETY: promised by the caller, here and below.
-        let held = memos.iter().position(|memo| unsafe { memo.still_holds(info, visit.entry) });
+        let held = memos.iter().position(|memo| unsafe { memo.still_holds(info, visit.entry, helpers) });
         if let Some(number) = held {
             let memo = memos.remove(number);
             memos.push(memo);
@@ -574,10 +579,12 @@ impl Engine {
             visit.history.inspected(visit.iterations, started.elapsed().as_nanos() as u64);
             match found {
                 Ok(memo) => {
-                    if memos.len() == KEPT_FINDINGS {
+                    memos.push(memo);
+                    while memos.len() > KEPT_FINDINGS
+                        || memos.len() > 1 && memos.iter().map(Memo::bytes).sum::<u64>() > KEPT_FINDINGS_BYTES
+                    {
                         memos.remove(0);
                     }
-                    memos.push(memo);
                 }
                 Err(obstacle) => {
                     visit.record.inspection = obstacle.words();
@@ -900,10 +907,6 @@ impl Engine {
             plan.method = if written.is_some() { LogMethod::None } else { LogMethod::Mark };
             // SAFETY: as above.
             placement = unsafe { placement::place(info, entry, &table, plan.method)? };
-        } else if self.config.log.is_none() && !plan.claimed && !placement.has_logged_readers(info) {
-            // Plain stores are enough for the log where only writers are logged. Otherwise the atomic method: it never
-            // mistakes what an iteration does to its own elements for a conflict.
-            plan.method = LogMethod::Reduction;
         }
         if plan.snapshot {
             placement.take_snapshots(info);
@@ -912,6 +915,39 @@ impl Engine {
             return Err("too little free memory for copies of its arrays".into());
         }
         Ok(Placed { placement, written })
+    }
+
+    /// What a loop is logged by, now that it is known where its arrays are and where it will run. Doubted loops keep to the method that
+    /// never mistakes what an iteration does to its own elements for a conflict.
+    ///
+    /// # Safety
+    /// The visit's entry is as [`Engine::enter`] asks for.
+    unsafe fn log_method(
+        &self,
+        visit: &Visit<'_>,
+        plan: &Plan,
+        placement: &Placement,
+        kind: Kind,
+    ) -> LogMethod {
+        if plan.claimed {
+            return LogMethod::Atomic;
+        }
+        let info = visit.info;
+        // SAFETY: promised by the caller.
+        let pins = unsafe { visit.entry.pins(info) };
+        let may_be_bitmap = info.has(PG_LOOP_STORES_ONCE)
+            && !info.has(PG_LOOP_UPDATES)
+            && visit.history.may_use_bitmap()
+            && placement.pinned_cells(pins).is_empty();
+        match self.config.log {
+            Some(LogMethod::Bitmap) if !may_be_bitmap => LogMethod::Atomic,
+            Some(asked) => asked,
+            // A bit for each cell instead of a word: a GPU hardly notices.
+            None if may_be_bitmap && kind == Kind::Cuda => LogMethod::Bitmap,
+            // Plain stores are enough where only writers are logged.
+            None if !placement.has_logged_readers(info) => LogMethod::Reduction,
+            None => LogMethod::Atomic,
+        }
     }
 
     /// A loop on copies of its arrays, raced by the sequential loop.
@@ -949,10 +985,17 @@ impl Engine {
             None => unsafe { self.place(visit, &mut plan)? },
         };
         let logged = plan.logged();
+        if logged {
+            // SAFETY: as above.
+            plan.method = unsafe { self.log_method(visit, &plan, &placement, kind) };
+        }
+        if plan.method.words(placement.cells) > MAX_LOG_WORDS {
+            return Err("its arrays have more elements than logs have room for".into());
+        }
         visit.record.claimed = plan.claimed;
         visit.record.snapshot = plan.snapshot;
         let (info, way) = (visit.info, if kind == Kind::Cuda { Way::Cuda } else { Way::Threads });
-        visit.record.log = ["none", "mark", "atomic", "reduction"][plan.method as usize];
+        visit.record.log = LogMethod::NAMES[plan.method as usize];
         visit.record.device = if kind == Kind::Cuda { "cuda" } else { "threads" };
         // One core is the worker's, unless it is held back.
         let workers = usize::from(rule != Rule::DeviceUnlessItFails);

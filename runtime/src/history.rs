@@ -54,6 +54,8 @@ pub struct History {
     conflicts: u32,
     paused_until: u64,
     inspections_in_vain: u32,
+    /// A bitmap has found a conflict, which may have been an iteration with itself.
+    met_in_bitmap: bool,
     /// Nanoseconds per iteration of inspections, smoothed; 0: not known.
     pub inspection_ns: f64,
     /// Nanoseconds that the calling thread alone would have taken for all entries since the last inspection.
@@ -94,6 +96,14 @@ impl History {
         self.category = Category::Sequential;
         self.paused_until = self.entries + (FIRST_PAUSE << self.conflicts.min(40));
         self.conflicts += 1;
+    }
+    /// Notes a conflict that may be none: bits don't say who stored.
+    pub fn met_in_bitmap(&mut self) {
+        self.met_in_bitmap = true;
+    }
+    /// Whether bitmaps have told the truth so far.
+    pub fn may_use_bitmap(&self) -> bool {
+        !self.met_in_bitmap
     }
     /// Whether conflicts have been found so often that asking again isn't worth an entry.
     pub fn hopeless(&self) -> bool {

@@ -232,6 +232,7 @@ fn piece<'a>(
         device: &device,
         group: body.group.as_ref(),
         has_turns: body.has_turns,
+        stores_once: stores_once(plan, &innermost.body),
         checked,
         inspection,
     };
@@ -247,6 +248,8 @@ struct Functions<'a> {
     group: Option<&'a Group>,
     /// Whether some inner loop is run some turns at once.
     has_turns: bool,
+    /// Whether an iteration stores to a location once at most, as far as the text tells.
+    stores_once: bool,
     /// Whether there is a function for the threads device.
     checked: bool,
     inspection: Option<&'a Inspection>,
@@ -266,6 +269,24 @@ fn names_mean_the_same(
             !objects.is_empty() && matches!(s.kind, StmtKind::Declaration) && whole.contains(&s.span.start);
     });
     if declares { Err("a declaration in it may give names another meaning".into()) } else { Ok(()) }
+}
+
+/// Whether each array is stored to in one place of the body, and in none of its loops: then logs that don't know who stored can be
+/// hoped to find no iteration that meets itself.
+fn stores_once(plan: &LoopPlan, body: &Stmt) -> bool {
+    let mut repeated = BTreeSet::new();
+    nest::statements(body, &mut |s| {
+        if matches!(s.kind, StmtKind::Loop(_)) {
+            nest::all_expressions(s, &mut |e| {
+                repeated.extend(nest::accessed_place(e).map(|(place, ..)| place.id));
+            });
+        }
+    });
+    let mut bases = BTreeSet::new();
+    plan.sites.iter().filter(|site| site.is_store).all(|site| {
+        let is_unknown = matches!(plan.bases[site.base.0 as usize], Base::Dynamic);
+        !is_unknown && !repeated.contains(&site.place) && bases.insert(site.base)
+    })
 }
 
 fn inner_loop(body: &Stmt) -> Option<&LoopStmt> {
@@ -834,6 +855,9 @@ impl<'a> Emitter<'a> {
         }
         if functions.is_some_and(|own| own.has_turns) {
             flags.push("PG_LOOP_TURNS");
+        }
+        if functions.is_some_and(|own| own.stores_once) {
+            flags.push("PG_LOOP_STORES_ONCE");
         }
         if let Some(group) = functions.and_then(|own| own.group) {
             flags.push("PG_LOOP_GROUPS");

@@ -40,15 +40,38 @@ pub enum DeviceError {
 }
 
 /// Which instrumentation a kernel is compiled with; see `PG_LOG_*` in the C ABI.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[allow(missing_docs)]
 #[repr(u32)]
 pub enum LogMethod {
+    #[default]
     None = 0,
     Mark = 1,
     Atomic = 2,
     Reduction = 3,
+    Bitmap = 4,
 }
+
+impl LogMethod {
+    /// What traces and the environment call it.
+    pub const NAMES: [&str; 5] = ["none", "mark", "atomic", "reduction", "bitmap"];
+
+    /// Whether iterations are watched for meeting each other.
+    pub fn detects(self) -> bool {
+        matches!(self, LogMethod::Atomic | LogMethod::Reduction | LogMethod::Bitmap)
+    }
+
+    /// Words of a log with so many cells.
+    pub fn words(self, cells: u64) -> u64 {
+        match self {
+            LogMethod::Mark | LogMethod::Bitmap => cells.div_ceil(CELLS_OF_WORD),
+            LogMethod::None | LogMethod::Atomic | LogMethod::Reduction => cells,
+        }
+    }
+}
+
+/// Cells that a word of a bitmap stands for.
+pub const CELLS_OF_WORD: u64 = 32;
 
 /// What a kernel is compiled for: another one is needed where a launch differs in any of it. Masks have a bit for each of the
 /// first 64 bases. What a device doesn't make use of it ignores.
@@ -113,7 +136,7 @@ impl Specialisation {
         choice: GroupChoice,
     ) -> Specialisation {
         let has = |flag: u32| flags & flag != 0;
-        let is_plain = !matches!(self.method, LogMethod::Atomic | LogMethod::Reduction) && !self.ordered;
+        let is_plain = !self.method.detects() && !self.ordered;
         // What is loaded from addresses that were loaded has nothing in common.
         let is_known = is_plain && self.narrow && self.bounded == bases;
         let may = has(abi::PG_LOOP_GROUPS) && is_known && choice != GroupChoice::Off;
@@ -168,10 +191,10 @@ pub struct Launch<'a> {
     pub results: &'a mut [abi::Value],
     /// Write log, null where not needed.
     pub wr: DevicePtr,
-    /// Read log, null where not needed.
+    /// Read log, null where not needed: there is nothing to check then but what the stores have found out.
     pub rd: DevicePtr,
-    /// Cells in each log.
-    pub cells: u64,
+    /// Words in each log.
+    pub log_words: u64,
     /// log2 of the bytes of a cell.
     pub log_shift: u32,
     /// What is known of the launch.
@@ -242,8 +265,8 @@ pub trait Device: Send {
     /// Prepares one of the loop's kernels, and answers which: one for smaller groups where the device has too few registers. May
     /// take long the first time (compilation).
     fn prepare(&mut self, info: &abi::Info, kernel: Specialisation) -> Result<Specialisation, DeviceError>;
-    /// Runs all iterations (execution kernel), then, for the atomic and reduction methods and unless it failed
-    /// already, the checking kernel over the logs. Blocks until the device is idle again.
+    /// Runs all iterations (execution kernel), then, where there is a read log and unless it failed already, the checking kernel over
+    /// the logs. Blocks until the device is idle again.
     fn run(&mut self, launch: &mut Launch<'_>) -> Result<Outcome, DeviceError>;
 }
 

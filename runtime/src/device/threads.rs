@@ -212,8 +212,7 @@ impl Device for ThreadsDevice {
         outcome.fail = flags[0].load(Ordering::Relaxed);
         outcome.iteration = flags[1].load(Ordering::Relaxed);
         outcome.conflicts = u64::from(outcome.fail & (abi::PG_FAIL_WAW | abi::PG_FAIL_RAW) != 0);
-        let logged = matches!(launch.method(), LogMethod::Atomic | LogMethod::Reduction);
-        if outcome.fail == 0 && logged {
+        if outcome.fail == 0 && launch.rd.0 != 0 {
             let started = Instant::now();
             self.check(launch, total.load(Ordering::Relaxed), &mut outcome);
             outcome.check_ns = started.elapsed().as_nanos() as u64;
@@ -224,28 +223,33 @@ impl Device for ThreadsDevice {
 
 impl ThreadsDevice {
     /// The checking kernel (the chapter, figures 4.5c and 4.6b): a cell with a writer and a reader that is not that
-    /// writer; for the reduction method also more counted writes than written cells.
+    /// writer; for the reduction method also more counted writes than written cells. Of bitmaps: a bit in both.
     fn check(&self, launch: &Launch<'_>, total: u64, outcome: &mut Outcome) {
-        let cells = launch.cells as usize;
-        // SAFETY: both logs are allocations of ours with `cells` words, and the launch is over.
+        let words = launch.log_words as usize;
+        // SAFETY: both logs are allocations of ours with so many words, and the launch is over.
         let (wr, rd) = unsafe {
             (
-                std::slice::from_raw_parts(launch.wr.0 as *const u32, cells),
-                std::slice::from_raw_parts(launch.rd.0 as *const u32, cells),
+                std::slice::from_raw_parts(launch.wr.0 as *const u32, words),
+                std::slice::from_raw_parts(launch.rd.0 as *const u32, words),
             )
         };
+        let is_bitmap = launch.method() == LogMethod::Bitmap;
         let (distinct, meetings, example) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU32::new(0));
         let next = AtomicU64::new(0);
         const PART: usize = 1 << 16;
         let scan = || {
             loop {
                 let begin = next.fetch_add(PART as u64, Ordering::Relaxed) as usize;
-                if begin >= cells {
+                if begin >= words {
                     return;
                 }
                 let (mut written, mut met) = (0u64, 0u64);
-                for cell in begin..(begin + PART).min(cells) {
-                    let (w, r) = (wr[cell], rd[cell]);
+                for word in begin..(begin + PART).min(words) {
+                    let (w, r) = (wr[word], rd[word]);
+                    if is_bitmap {
+                        met += u64::from((w & r).count_ones());
+                        continue;
+                    }
                     written += u64::from(w != 0);
                     if w != 0 && r != 0 && r != w {
                         met += 1;
@@ -256,7 +260,7 @@ impl ThreadsDevice {
                 meetings.fetch_add(met, Ordering::Relaxed);
             }
         };
-        if cells <= PART {
+        if words <= PART {
             scan()
         } else {
             self.on_all(&scan)

@@ -11,7 +11,7 @@ use crate::abi::{
     Access, Base, Entry, Info, PG_MAX_DIMS, PG_NO_LOG, PG_SITE_HAS_AFFINE, PG_SITE_LOADS_POINTER,
     PG_SITE_LOGGED, PG_SITE_SNAPSHOT, PG_SITE_STORE, PG_SITE_WHOLE_STEPS, Pin, Region, Site,
 };
-use crate::device::LogMethod;
+use crate::device::{CELLS_OF_WORD, LogMethod};
 use crate::speculation::predicate::{Footprint, Rest};
 
 /// More separate arrays than this are not copied one by one.
@@ -284,8 +284,8 @@ pub unsafe fn place(
     }
     let tile = tile(info, &entry.trip, accesses);
     let mut placement = Placement { anchors, recorded_store, bounded, tile, ..Placement::default() };
-    let logged_methods = matches!(method, LogMethod::Atomic | LogMethod::Reduction);
-    let watched = |flags: u32| flags & PG_SITE_STORE != 0 || (logged_methods && flags & PG_SITE_LOGGED != 0);
+    let watched =
+        |flags: u32| flags & PG_SITE_STORE != 0 || (method.detects() && flags & PG_SITE_LOGGED != 0);
     let widths = sites.iter().filter(|s| watched(s.flags)).fold(0u32, |w, s| w | s.width);
     placement.log_shift = if widths == 0 { 0 } else { widths.trailing_zeros() };
     for (lo, hi) in merged {
@@ -299,8 +299,9 @@ pub unsafe fn place(
         }
         // Where nothing is stored, no conflict can be: reads there need no log.
         let log = if written && method != LogMethod::None {
-            let first = placement.cells;
-            placement.cells += ((hi - (lo & !63)) >> placement.log_shift) + 1;
+            // In bitmaps, an array's cells begin with a word.
+            let first = placement.cells.next_multiple_of(CELLS_OF_WORD);
+            placement.cells = first + ((hi - (lo & !63)) >> placement.log_shift) + 1;
             first
         } else {
             PG_NO_LOG

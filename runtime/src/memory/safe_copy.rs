@@ -5,7 +5,7 @@
 
 use crate::device::DeviceError;
 use crate::device::pool::Pool;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// Most bytes asked for in one call.
@@ -62,6 +62,29 @@ pub unsafe fn read_on(
     failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
 }
 
+/// Whether memory holds these bytes; memory that isn't there holds none. Looked at by several threads, where it is much.
+pub fn equals(pool: &Pool, threads: usize, host: u64, bytes: &[u8]) -> bool {
+    // So little that what was copied is still in the processor's cache when it is compared.
+    const PART: usize = 64 << 10;
+    const MUCH: usize = 1 << 20;
+    let (next, differs) = (AtomicU64::new(0), AtomicBool::new(false));
+    let compare = || {
+        let mut now = vec![0u8; PART.min(bytes.len())];
+        while !differs.load(Ordering::Relaxed) {
+            let at = next.fetch_add(PART as u64, Ordering::Relaxed);
+            let Some(part) = bytes.get(at as usize..).filter(|rest| !rest.is_empty()) else { return };
+            let part = &part[..PART.min(part.len())];
+            // SAFETY: the buffer has room for a part.
+            let read = unsafe { read(host + at, part.len() as u64, now.as_mut_ptr()) };
+            if read.is_err() || now[..part.len()] != *part {
+                differs.store(true, Ordering::Relaxed);
+            }
+        }
+    };
+    pool.run(if bytes.len() <= MUCH { 1 } else { threads }, &compare);
+    !differs.into_inner()
+}
+
 /// Whether the system lets us read our own memory in this way; some sandboxes don't.
 pub fn permitted() -> bool {
     static PERMITTED: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
@@ -95,6 +118,25 @@ pub fn words(lo: u64, hi: u64) -> Result<Vec<u64>, DeviceError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn comparison_sees_every_byte() {
+        let bytes: Vec<u8> = (0..3_000_001u32).map(|i| (i * 7 + i / 251) as u8).collect();
+        let mut memory = bytes.clone();
+        let pool = Pool::default();
+        let same = |memory: &[u8], threads| equals(&pool, threads, memory.as_ptr() as u64, &bytes);
+        for threads in [1, 3] {
+            assert!(same(&memory, threads));
+            for at in [0, 1, (64 << 10) - 1, 64 << 10, 2_000_000, 3_000_000] {
+                memory[at] ^= 1;
+                assert!(!same(&memory, threads), "{at}");
+                memory[at] ^= 1;
+            }
+        }
+        assert!(equals(&pool, 2, 0x1000, &[]));
+        // Nothing is mapped there.
+        assert!(!equals(&pool, 2, 0x1000, &bytes));
+    }
 
     #[test]
     fn unmapped_memory_is_an_error() {

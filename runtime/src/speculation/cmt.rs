@@ -100,6 +100,8 @@ pub struct Report {
     pub raised: u32,
     /// Bytes and nanoseconds of copies.
     pub bytes_in: u64,
+    /// What accesses were logged by.
+    pub method: LogMethod,
     /// What [`crate::trace::Record::group`] says.
     pub group: (u8, u8),
     /// What [`crate::trace::Record::deep`] says.
@@ -320,7 +322,7 @@ fn serve_cuda(driver: &Driver, inbox: &Receiver<Box<Job>>, state: &AtomicU8, wid
 
 /// Runs one job on a device and frees what it took there.
 fn run(device: Option<&mut dyn Device>, mut job: Job, width: &Width) -> Report {
-    let mut report = Report::default();
+    let mut report = Report { method: job.method, ..Report::default() };
     let Some(device) = device else {
         report.error = Some(DeviceError::Lost("no usable device".into()));
         return report;
@@ -398,16 +400,21 @@ fn drive(
     if device.name() == "cuda" {
         (report.group, report.deep) = (kernel.group, kernel.deep);
     }
-    let cells = job.placement.cells;
+    let log_words = job.method.words(job.placement.cells);
     let mut logs = (DevicePtr(0), DevicePtr(0));
-    if cells != 0 && job.method != LogMethod::None {
-        logs.0 = device.allocate(cells * 4)?;
+    if log_words != 0 && job.method != LogMethod::None {
+        logs.0 = device.allocate(log_words * 4)?;
         allocated.push(logs.0);
-        device.fill(logs.0, 0, cells * 4)?;
-        if job.method != LogMethod::Mark {
-            logs.1 = device.allocate(cells * 4)?;
+        device.fill(logs.0, 0, log_words * 4)?;
+        // Bits of writers say by themselves whether two have met.
+        let needs_readers = match job.method {
+            LogMethod::Bitmap => job.placement.has_logged_readers(job.info),
+            method => method.detects(),
+        };
+        if needs_readers {
+            logs.1 = device.allocate(log_words * 4)?;
             allocated.push(logs.1);
-            device.fill(logs.1, 0, cells * 4)?;
+            device.fill(logs.1, 0, log_words * 4)?;
             for (first, end) in &job.pinned {
                 device.fill(DevicePtr(logs.1.0 + first * 4), PG_MANY, (end - first) * 4)?;
             }
@@ -430,7 +437,7 @@ fn drive(
         results: &mut job.results,
         wr: logs.0,
         rd: logs.1,
-        cells,
+        log_words,
         log_shift: job.placement.log_shift,
         kernel,
         schedule: job.schedule.as_deref(),
@@ -471,7 +478,8 @@ fn drive(
                 return Err(DeviceError::Kernel("a written array has no log".into()));
             }
             let (first, end) = job.placement.cells_of(index, region.lo & !63, region.lo + region.size);
-            let mut log: Vec<u32> = safe_copy::buffer(end - first)?;
+            let first = job.method.words(first);
+            let mut log: Vec<u32> = safe_copy::buffer(job.method.words(end) - first)?;
             // SAFETY: a vector of words seen as its bytes.
             let bytes =
                 unsafe { std::slice::from_raw_parts_mut(log.as_mut_ptr().cast::<u8>(), log.len() * 4) };
@@ -483,7 +491,11 @@ fn drive(
             let mut data: Vec<u8> = safe_copy::buffer(region.size)?;
             device.copy_out(DevicePtr(region.dev), &mut data)?;
             report.bytes_out += region.size;
-            report.pieces.add_written(&job.placement, index, &log, data);
+            let is_written = match job.method {
+                LogMethod::Mark | LogMethod::Bitmap => commit::WriteLog::Bits(&log),
+                _ => commit::WriteLog::Words(&log),
+            };
+            report.pieces.add_written(&job.placement, index, is_written, data);
         }
     }
     report.copy_out_ns = started.elapsed().as_nanos() as u64;

@@ -6,6 +6,7 @@
 
 use super::predicate::Footprint;
 use crate::abi::*;
+use crate::device::CELLS_OF_WORD;
 use crate::device::pool::Pool;
 use crate::memory::placement::Placement;
 use std::collections::BTreeMap;
@@ -118,6 +119,42 @@ pub fn stretches(rows: &[Rows], placement: &Placement) -> Option<Vec<Stretch>> {
     Some(by_region.into_values().map(merged).collect())
 }
 
+/// Which cells of an array were written.
+#[derive(Clone, Copy)]
+pub enum WriteLog<'a> {
+    /// A word for each cell, not 0 where it was.
+    Words(&'a [u32]),
+    /// A bit for each cell.
+    Bits(&'a [u32]),
+}
+
+impl WriteLog<'_> {
+    /// The first cell from this one on that was written, or was not; else one past the last cell.
+    fn next(self, cell: usize, written: bool) -> usize {
+        match self {
+            WriteLog::Words(words) => {
+                let rest = words.get(cell..).unwrap_or_default();
+                cell + rest.iter().position(|word| (*word != 0) == written).unwrap_or(rest.len())
+            }
+            WriteLog::Bits(words) => {
+                const CELLS: usize = CELLS_OF_WORD as usize;
+                let flipped = |word: u32| if written { word } else { !word };
+                let (number, bit) = (cell / CELLS, cell % CELLS);
+                let Some(first) = words.get(number) else { return words.len() * CELLS };
+                let rest = flipped(*first) >> bit;
+                if rest != 0 {
+                    return cell + rest.trailing_zeros() as usize;
+                }
+                let after = words[number + 1..].iter().position(|word| flipped(*word) != 0);
+                after.map_or(words.len() * CELLS, |after| {
+                    let found = number + 1 + after;
+                    found * CELLS + flipped(words[found]).trailing_zeros() as usize
+                })
+            }
+        }
+    }
+}
+
 impl Pieces {
     /// Adds those ranges of addresses of `data`, which belongs at `address`.
     pub fn add(&mut self, address: u64, ranges: &[(u64, u64)], data: Vec<u8>) {
@@ -130,23 +167,19 @@ impl Pieces {
         self.blocks.push(Block { data, parts });
     }
 
-    /// Adds the written parts of one region, by its write log (from the cell of the region's origin on; one word for each
-    /// cell, not 0 where written). `data` is the whole region.
-    pub fn add_written(&mut self, placement: &Placement, index: usize, log: &[u32], data: Vec<u8>) {
+    /// Adds the written parts of one region, by its write log from the cell of the region's origin on. `data` is the whole region.
+    pub fn add_written(&mut self, placement: &Placement, index: usize, log: WriteLog<'_>, data: Vec<u8>) {
         let region = &placement.regions[index];
         let shift = placement.log_shift;
         let origin = region.lo & !63;
         let end = region.lo + region.size;
         let mut parts = Vec::new();
         let mut cell = ((region.lo - origin) >> shift) as usize;
-        while cell < log.len() {
-            if log[cell] == 0 {
-                cell += 1;
-                continue;
-            }
-            let start = cell;
-            while cell < log.len() && log[cell] != 0 {
-                cell += 1;
+        loop {
+            let start = log.next(cell, true);
+            cell = log.next(start, false);
+            if start == cell {
+                break;
             }
             let lo = (origin + ((start as u64) << shift)).max(region.lo);
             let hi = (origin + ((cell as u64) << shift)).min(end);
@@ -360,9 +393,30 @@ mod tests {
         log[11] = 5;
         log[13] = 7;
         let mut out = Pieces::default();
-        out.add_written(&placement, 0, &log, (0..16).collect());
+        out.add_written(&placement, 0, WriteLog::Words(&log), (0..16).collect());
         let part = |address, offset| Part { address, offset, length: 4 };
         assert_eq!(out.blocks[0].parts, vec![part(1004, 4), part(1012, 12)]);
+        let mut out = Pieces::default();
+        out.add_written(&placement, 0, WriteLog::Bits(&[1 << 3 | 1 << 11 | 1 << 13]), (0..16).collect());
+        assert_eq!(out.blocks[0].parts, vec![part(1004, 4), part(1012, 12)]);
+    }
+
+    #[test]
+    fn runs_of_bits_are_those_of_words() {
+        for seed in 0..200u64 {
+            let random = |n: u64| (seed * 977 + n).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29) >> 60;
+            let words: Vec<u32> = (0..96).map(|n| u32::from(random(n / (1 + seed % 40)) < 8)).collect();
+            let bits: Vec<u32> = words
+                .chunks(32)
+                .map(|chunk| chunk.iter().rev().fold(0, |word, written| word << 1 | written))
+                .collect();
+            for cell in 0..=96 {
+                for written in [false, true] {
+                    let next = |log: WriteLog<'_>| log.next(cell, written);
+                    assert_eq!(next(WriteLog::Bits(&bits)), next(WriteLog::Words(&words)), "{seed} {cell}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -15,6 +15,7 @@
 //! An answer is remembered with everything that it followed from: the trip counts, the values that the slice uses, and the
 //! content of all memory that fed it. It is used again only after these have been compared ([`Memo::still_holds`]).
 
+use super::race::Helpers;
 use crate::abi::*;
 use crate::floating_point;
 use crate::memory::{limits, safe_copy};
@@ -441,27 +442,28 @@ pub struct Memo {
 }
 
 impl Memo {
-    /// Whether an inspection of this entry would find the same.
+    /// Bytes that are kept for it.
+    pub fn bytes(&self) -> u64 {
+        let order = match &self.finding {
+            Finding::Levels(schedule) => 4 * schedule.order.len(),
+            Finding::Independent | Finding::Chain => 0,
+        };
+        let stored = self.stored.as_ref().map_or(0, |stored| 16 * stored.len());
+        self.memory.iter().map(|(_, bytes)| bytes.len()).sum::<usize>() as u64 + (order + stored) as u64
+    }
+
+    /// Whether an inspection of this entry would find the same. Looked at with the help of so many threads.
     ///
     /// # Safety
     /// `entry` was filled in by generated code for `info`.
-    pub unsafe fn still_holds(&self, info: &Info, entry: &Entry) -> bool {
+    pub unsafe fn still_holds(&self, info: &Info, entry: &Entry, (pool, threads): Helpers<'_>) -> bool {
         // SAFETY: promised by the caller.
         let (values, pins) = unsafe { (key_values(info, entry), pinned(info, entry)) };
         let same = self.trip == entry.trip && self.values == values && self.pins == pins;
         if self.flushing != floating_point::is_flushing() || !same {
             return false;
         }
-        const PART: usize = 64 << 10;
-        let mut now = vec![0u8; PART];
-        self.memory.iter().all(|(address, bytes)| {
-            bytes.chunks(PART).enumerate().all(|(number, part)| {
-                let from = address + (number * PART) as u64;
-                // SAFETY: the buffer has room for a part.
-                let read = unsafe { safe_copy::read(from, part.len() as u64, now.as_mut_ptr()) };
-                read.is_ok() && now[..part.len()] == *part
-            })
-        })
+        self.memory.iter().all(|(address, bytes)| safe_copy::equals(pool, threads, *address, bytes))
     }
 }
 

@@ -7,6 +7,7 @@
 
 use super::cmt::{Event, Report};
 use crate::abi::{PG_FAIL_RAW, PG_FAIL_TIME, PG_FAIL_WAW};
+use crate::device::LogMethod;
 use crate::history::History;
 use crossbeam_channel::{Receiver, TryRecvError};
 
@@ -43,9 +44,12 @@ impl Pending {
     }
 }
 
-/// Draws the conclusion for the loop's category. Runs that ended for other reasons than conflicts, or too late, conclude nothing.
+/// Draws the conclusion for the loop's category. A bitmap can't tell an iteration that met itself from two that met: then the next log
+/// will be one that can. Runs that ended for other reasons than conflicts, or too late, conclude nothing.
 pub fn conclude(history: &mut History, report: &Report) {
-    if report.outcome.fail & (PG_FAIL_WAW | PG_FAIL_RAW | PG_FAIL_TIME) != 0 {
+    if report.method == LogMethod::Bitmap && report.outcome.fail & (PG_FAIL_WAW | PG_FAIL_RAW) != 0 {
+        history.met_in_bitmap();
+    } else if report.outcome.fail & (PG_FAIL_WAW | PG_FAIL_RAW | PG_FAIL_TIME) != 0 {
         history.conflict();
     } else if report.error.is_none() && report.outcome.fail == 0 {
         history.clean();
@@ -75,6 +79,21 @@ mod tests {
             conclude(&mut history, &report(fail, None));
             assert_eq!(history.category, Category::Sequential);
         }
+    }
+
+    #[test]
+    fn what_bitmaps_find_is_looked_at_again() {
+        let report = |method| Report {
+            outcome: Outcome { fail: PG_FAIL_WAW, ..Outcome::default() },
+            method,
+            ..Report::default()
+        };
+        let mut history = History::default();
+        assert!(history.may_use_bitmap());
+        conclude(&mut history, &report(LogMethod::Bitmap));
+        assert_eq!((history.category, history.may_use_bitmap()), (Category::Unknown, false));
+        conclude(&mut history, &report(LogMethod::Atomic));
+        assert_eq!(history.category, Category::Sequential);
     }
 
     #[test]

@@ -42,17 +42,19 @@ const KEPT: u64 = 4 << 30;
 const MOST_BLOCKS: u64 = 65535;
 
 const CHECK_SOURCE: &str = r#"
-extern "C" __global__ void __pg_check(const unsigned *wr, const unsigned *rd, unsigned long long cells, unsigned *flags,
-                                      unsigned long long *counts)
+extern "C" __global__ void __pg_check(const unsigned *wr, const unsigned *rd, unsigned long long words, unsigned *flags,
+                                      unsigned long long *counts, int is_bitmap)
 {
   unsigned long long written = 0, met = 0;
   if (*(volatile unsigned *)flags != 0)
     return;
-  for (unsigned long long cell = blockIdx.x * (unsigned long long)blockDim.x + threadIdx.x; cell < cells;
-       cell += gridDim.x * (unsigned long long)blockDim.x) {
-    unsigned w = wr[cell];
-    if (w != 0) {
-      unsigned r = rd[cell];
+  for (unsigned long long word = blockIdx.x * (unsigned long long)blockDim.x + threadIdx.x; word < words;
+       word += gridDim.x * (unsigned long long)blockDim.x) {
+    unsigned w = wr[word];
+    if (is_bitmap && w != 0)
+      met += __popc(w & rd[word]);
+    else if (w != 0) {
+      unsigned r = rd[word];
       written++;
       if (r != 0 && r != w) {
         met++;
@@ -481,8 +483,7 @@ impl Device for Cuda {
         if loaded.spills && kernel.group == LARGEST {
             return self.prepare(info, Specialisation { group: (4, 4), ..kernel });
         }
-        let logged = matches!(kernel.method, LogMethod::Atomic | LogMethod::Reduction);
-        if logged && self.check_kernel.is_none() {
+        if kernel.method.detects() && self.check_kernel.is_none() {
             let options = nvrtc::options(&self.architecture, Specialisation::none(LogMethod::None), false);
             self.check_kernel = Some(self.function(CHECK_SOURCE, c"__pg_check", &options)?);
         }
@@ -575,7 +576,6 @@ impl Cuda {
             first_row: 0,
             first_layer: 0,
         };
-        let logged = matches!(launch.method(), LogMethod::Atomic | LogMethod::Reduction);
         // To launch a kernel takes the host 20 to 30 microseconds after it has copied much. They pass while the GPU still copies.
         let tables = match bytes <= TABLES {
             true => self.tables,
@@ -612,7 +612,7 @@ impl Cuda {
             while at < places && !is_over {
                 let most = pace.next(places - at, wave);
                 if most == 0 {
-                    is_over = !self.await_launches(launch, &mut pace, &mut ending, None)?;
+                    is_over = !self.await_launches(launch, &mut pace, &mut ending, false)?;
                     continue;
                 }
                 if pace.is_waited_for() {
@@ -637,8 +637,7 @@ impl Cuda {
             }
         }
         if !is_over {
-            let logs = logged.then_some((launch.wr.0, launch.rd.0, launch.cells));
-            self.await_launches(launch, &mut pace, &mut ending, logs)?;
+            self.await_launches(launch, &mut pace, &mut ending, launch.rd.0 != 0)?;
         }
         self.paces.insert(which, pace);
         let mut counters = [0u64; 4];
@@ -680,22 +679,25 @@ impl Cuda {
         launch: &Launch<'_>,
         pace: &mut Pace,
         ending: &mut Ending,
-        logs: Option<(u64, u64, u64)>,
+        checks: bool,
     ) -> Result<bool, DeviceError> {
         // SAFETY: the event is ours.
         check(unsafe { sys::cuEventRecord(self.events[1], self.stream) }, "cuEventRecord", 0)?;
-        let check_kernel = logs.zip(self.check_kernel);
-        if let Some(((mut wr, mut rd, mut cells), check_kernel)) = check_kernel {
+        let check_kernel = self.check_kernel.filter(|_| checks);
+        if let Some(check_kernel) = check_kernel {
+            let (mut wr, mut rd, mut words) = (launch.wr.0, launch.rd.0, launch.log_words);
+            let mut is_bitmap = i32::from(launch.method() == LogMethod::Bitmap);
             let (mut flags, mut counts) = (ending.packed.0 + 3 * 8, ending.packed.0);
             self.start(
                 check_kernel,
-                self.line(check_kernel.resident, cells, 1),
+                self.line(check_kernel.resident, words, 1),
                 &mut [
                     (&raw mut wr).cast(),
                     (&raw mut rd).cast(),
-                    (&raw mut cells).cast(),
+                    (&raw mut words).cast(),
                     (&raw mut flags).cast(),
                     (&raw mut counts).cast(),
+                    (&raw mut is_bitmap).cast(),
                 ],
             )?;
         }

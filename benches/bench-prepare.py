@@ -1,0 +1,202 @@
+#!/usr/bin/env python3
+"""Builds into build/bench everything that benches/bench.py measures on a machine that may have no compiler: each application by cc,
+by cc with OpenMP, by gcc's and Polly's automatic parallelization and by Paragon, the libraries that they need, and build.json, which
+says how, by what, and which loops the automatic parallelizers took. Run it after `make all`. It runs nothing but compilers.
+
+A compiler that isn't there leaves out its column, and build.json and the last lines say so; only without cc's or Paragon's programs this
+fails.
+
+Usage: benches/bench-prepare.py [--cores N] [--paragon-cc PATH] [APPLICATION ...]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from bench_applications import APPLICATIONS, BUILT, BY_NAME, ROOT, Application
+
+# Compared with each other, so all of them get the same.
+OPTIMIZED = ["-O3"]
+REPETITIONS = ["-include", str(ROOT / "benches/repetitions.h")]
+LINKED = ["-lm", "-Wl,-rpath,$ORIGIN"]
+
+
+def said(command: list[str]) -> str:
+    """What a command prints, empty if it fails."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+    return done.stdout.strip()
+
+
+def with_pragmas(application: Application) -> str:
+    """The program's text with OpenMP's pragma in front of its loops. Lines keep their numbers in messages."""
+    lines = application.text().splitlines()
+    result = []
+    left = dict(application.openmp)
+    for number, line in enumerate(lines):
+        following = lines[number + 1].strip() if number + 1 < len(lines) else ""
+        named = re.search(r"/\* loop (\S+) \*/", line)
+        key = named[1] if named else following if line.strip().startswith("for") else ""
+        if key in left:
+            result += [f"#pragma omp parallel for {left.pop(key)}".rstrip(), f"#line {number + 1}"]
+        result.append(line)
+    if left:
+        raise ValueError(f"{application.name}: no such loops: {', '.join(left)}")
+    return "\n".join(result) + "\n"
+
+
+def parallelized(program: Path, functions: set[str]) -> list[str]:
+    """The measured functions out of which an automatic parallelizer has made functions for threads, by their names."""
+    found = set()
+    for symbol in re.findall(r" [tT] (\S+)$", said(["nm", str(program)]), re.MULTILINE):
+        made_of = re.match(r"(\w+?)(?:\.\w+)*?(?:\._loopfn|_polly_(?:par_)?subfn)", symbol)
+        if made_of and made_of[1] in functions:
+            found.add(made_of[1])
+    return sorted(found)
+
+
+class Builder:
+    """Builds one application after the other, and remembers what went wrong."""
+
+    def __init__(self, cores: int, paragon_cc: str) -> None:
+        self.cores = cores
+        self.paragon_cc = paragon_cc
+        self.problems: list[str] = []
+        self.built: list[str] = []
+        self.manifest: dict = {
+            "cores": cores,
+            "commit": said(["git", "describe", "--always", "--dirty"]),
+            "compilers": {
+                "cc": said(["gcc", "--version"]).splitlines()[:1],
+                "polly": said(["clang", "--version"]).splitlines()[:1],
+                "paragon": ["of the commit above"],
+            },
+            "commands": {},
+            "parallelized": {"gcc-parallel": {}, "polly": {}},
+            "missing": {},
+        }
+        self.polly = self.polly_options()
+
+    def polly_options(self) -> list[str] | None:
+        """What makes clang use Polly: built in (Debian), or a plugin."""
+        for plugin in [[], ["-fplugin=LLVMPolly.so"]]:
+            options = [*plugin, *(word for o in ["-polly", "-polly-parallel"] for word in ["-mllvm", o])]
+            try:
+                command = ["clang", "-O3", *options, "-x", "c", "-c", "-o", "/dev/null", "-"]
+                if subprocess.run(command, input="int x;", capture_output=True, text=True, check=False).returncode == 0:
+                    return options
+            except OSError:
+                break
+        self.manifest["missing"]["polly"] = "no clang with Polly (Debian: clang)"
+        return None
+
+    def build(self, application: Application, column: str, command: list[str], source: Path) -> Path | None:
+        """One program of one application; `column` is what its name ends with."""
+        output = BUILT / f"{application.name}.{column}"
+        whole = [*command, str(source), "-o", str(output), *LINKED]
+        if column == "polly":
+            whole.append("-lgomp")
+        words = [Path(command[0]).name, *(word.replace(str(ROOT) + "/", "") for word in command[1:])]
+        self.manifest["commands"][column] = " ".join(words)
+        try:
+            done = subprocess.run(whole, capture_output=True, text=True, check=False)
+            problem = done.stderr.strip().splitlines()[:1] if done.returncode != 0 else []
+        except OSError as error:
+            problem = [str(error)]
+        if problem:
+            self.problems.append(f"{application.name}, {column}: {problem[0]}")
+            return None
+        return output
+
+    def build_all(self, application: Application) -> None:
+        """Every program of an application."""
+        self.built.append(application.name)
+        source, functions = application.source, application.compute_functions()
+        cc = ["gcc", *OPTIMIZED, *REPETITIONS]
+        self.build(application, "cc", cc, source)
+
+        # What a program includes is looked for where it stands, too.
+        generated = BUILT / "openmp" / source.name
+        generated.write_text(with_pragmas(application), encoding="utf-8")
+        self.build(application, "openmp", [*cc, "-fopenmp", f"-I{source.parent}"], generated)
+
+        threads = [f"-ftree-parallelize-loops={self.cores}", "-floop-parallelize-all"]
+        automatic = [("gcc-parallel", [*cc, *threads])]
+        if self.polly is not None:
+            automatic.append(("polly", ["clang", *OPTIMIZED, *self.polly, *REPETITIONS]))
+        for column, command in automatic:
+            program = self.build(application, column, command, source)
+            if program is not None:
+                self.manifest["parallelized"][column][application.name] = parallelized(program, functions)
+
+        paragon = [self.paragon_cc, *OPTIMIZED, *REPETITIONS]
+        self.build(application, "paragon", paragon, source)
+        # Every loop, however short, for comparing results at the size that tests use.
+        self.build(application, "bits", [*paragon, "-fparagon-threshold=1", "-fparagon-checked-threads"], source)
+
+    def add_libraries(self) -> None:
+        """What the programs load besides the C library."""
+        runtime = Path(self.paragon_cc).resolve().parent / "libparagon_rt.so"
+        openmp = Path(said(["gcc", "-print-file-name=libgomp.so.1"]))
+        for library in [runtime, openmp]:
+            if library.is_file():
+                shutil.copy(library.resolve(), BUILT / library.name)
+            else:
+                self.problems.append(f"{library.name} was not found")
+
+    def add_measuring_compiler(self) -> None:
+        """The run-time compiler that leaves out parts of the checks (bench.py --breakdown)."""
+        folder = BUILT / "without"
+        folder.mkdir()
+        command = ["g++", "-std=c++17", "-O2", "-fPIC", "-shared", "-static-libstdc++", "-static-libgcc"]
+        command += ["-o", str(folder / "libnvrtc.so.13"), str(ROOT / "benches/without.cpp"), "-ldl"]
+        if shutil.which("g++") is None or subprocess.run(command, check=False).returncode != 0:
+            self.problems.append("benches/without.cpp was not built: no breakdown of checks")
+
+    def finish(self) -> int:
+        """Strips what was built, writes build.json, and says what is missing. Not 0: there is nothing to compare."""
+        programs = [str(p) for p in BUILT.rglob("*") if p.is_file() and p.suffix not in (".c", ".json")]
+        subprocess.run(["strip", *programs], check=False)
+        self.manifest["problems"] = self.problems
+        (BUILT / "build.json").write_text(json.dumps(self.manifest, indent=1) + "\n", encoding="utf-8")
+        size = sum(p.stat().st_size for p in BUILT.rglob("*") if p.is_file())
+        for column, why in self.manifest["missing"].items():
+            print(f"left out: {column}: {why}")
+        for problem in self.problems:
+            print(f"problem: {problem}")
+        print(f"{BUILT.relative_to(ROOT)}: {len(programs)} programs and libraries, {size / 2**20:.1f} MiB, for {self.cores} cores")
+        return 0 if all((BUILT / f"{name}.{needed}").exists() for name in self.built for needed in ["cc", "paragon"]) else 1
+
+
+def main() -> int:
+    """Reads the command line and builds."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n", maxsplit=1)[0])
+    parser.add_argument("--cores", type=int, default=os.cpu_count() or 1, help="of the machine that will measure: gcc wants to know")
+    parser.add_argument("--paragon-cc", default=os.environ.get("BENCH_PARAGON_CC", str(ROOT / "target/release/paragon-cc")))
+    parser.add_argument("applications", nargs="*", metavar="APPLICATION")
+    arguments = parser.parse_args()
+    wanted = [BY_NAME[name] for name in arguments.applications] or APPLICATIONS
+    if not shutil.which(arguments.paragon_cc):
+        print(f"{arguments.paragon_cc} is not there: run `make all` first, or name one by --paragon-cc")
+        return 1
+    shutil.rmtree(BUILT, ignore_errors=True)
+    (BUILT / "openmp").mkdir(parents=True)
+    builder = Builder(arguments.cores, arguments.paragon_cc)
+    for application in wanted:
+        builder.build_all(application)
+    builder.add_libraries()
+    builder.add_measuring_compiler()
+    return builder.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,659 @@
+#!/usr/bin/env python3
+"""Measures what benches/bench-prepare.py built, on the machine that it runs on: every application in every column
+(bench_applications.py), hand-written CUDA among them. With --breakdown instead: what the parts of Paragon's checks cost on a GPU.
+
+Writes bench.json, after each measurement, and bench.md into the folder that OUT names (build/bench-results). What a machine lacks, a
+GPU or nvcc, leaves out columns, and says so. Nothing is compiled here but benches/cuda/unsafe.cu; benches/bench_plot.py draws.
+
+The most important comes first, and when --budget seconds are over, nothing begins any more: what was skipped says so, and
+`--continue bench.json` makes up for it.
+
+In bench.json, by application and column: `ms`, the median of the repetitions (without the first one, where the column warms up), as
+measured by the program itself around its computation; `first_ms`; `all_ms`. Where the size is not the application's own, `ms` and
+`first_ms` are multiplied (`size`, `times`), `all_ms` is not. `same_bits`: whether results are those of cc at the same size, bit for
+bit; `same_bits_small`: the same at the size of the tests, with every loop considered, where all bytes are compared. `problem`: why
+there is no number, or why there are fewer repetitions. `device`, from Paragon's own records: for each repetition the milliseconds of
+its kernels and of their checks (together what hand-written CUDA calls resident), of copies, inspections and everything else; where
+loops ran, and why.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import concurrent.futures
+import ctypes
+import glob
+import json
+import os
+import platform
+import re
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from bench_applications import (
+    APPLICATIONS,
+    BUILT,
+    BY_COLUMN,
+    BY_NAME,
+    COLUMNS,
+    LOGS,
+    REPETITION,
+    RESULTS,
+    ROOT,
+    Application,
+    Column,
+    on_cuda,
+)
+
+Record = dict[str, Any]
+# Less time than this isn't worth beginning with anything.
+LEAST_SECONDS = 3.0
+# Repetitions of a run that tells parts of the checks apart, and what is left out in each of its steps. What one step takes less than the
+# one before is what the part costs.
+BREAKDOWN_REPETITIONS = 4
+BREAKDOWN_STEPS = {
+    "whole": "",
+    "finding arrays": "tables",
+    "no read log": "read-log",
+    "no logs": "read-log,write-log",
+    "kernel alone": "read-log,write-log,range-check",
+}
+BREAKDOWN_PARTS = ["kernel alone", "range checks", "write log", "read log", "checking", "finding arrays"]
+
+
+def has_gpu() -> bool:
+    """Whether NVIDIA's driver opens a GPU."""
+    for name in ["libcuda.so.1", "libcuda.so"]:
+        try:
+            return ctypes.CDLL(name).cuInit(0) == 0
+        except OSError:
+            continue
+    return False
+
+
+def nvrtc_folder() -> str | None:
+    """Where NVIDIA's run-time compiler is."""
+    folders = [os.environ.get("PARAGON_NVRTC", ""), os.path.join(os.environ.get("CUDA_HOME", "/usr/local/cuda"), "lib64")]
+    folders += ["/usr/local/cuda/targets/x86_64-linux/lib"]
+    return next((folder for folder in folders if folder and glob.glob(os.path.join(folder, "libnvrtc.so.1[23]"))), None)
+
+
+def printed(command: list[str]) -> str:
+    """What a command prints, empty if it can't be run."""
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=30).stdout.strip()
+    except (OSError, subprocess.SubprocessError):
+        return ""
+
+
+def machine() -> dict[str, Any]:
+    """What the numbers depend on."""
+    processor = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text(encoding="utf-8"))
+    return {
+        "gpu": printed(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]) or "none",
+        "processor": processor[1] if processor else platform.machine(),
+        "cores": os.cpu_count(),
+        "nvcc": (re.findall(r"release [0-9.]+", printed(["nvcc", "--version"])) or ["none"])[0],
+        "date": time.strftime("%Y-%m-%d"),
+    }
+
+
+def rounded(milliseconds: float) -> float:
+    """No more digits than a clock gives."""
+    return float(f"{milliseconds:.5g}")
+
+
+class Run:
+    """One run of a program: what it printed, and how it ended."""
+
+    def __init__(self, command: list[str], environment: dict[str, str], timeout: float) -> None:
+        clean = {k: v for k, v in os.environ.items() if not k.startswith(("PARAGON_", "OMP_", "GOMP_", "BENCH_"))}
+        self.problem: str | None = None
+        self.output = ""
+        try:
+            # A group of its own, so that nothing of it is left when its time is over.
+            with subprocess.Popen(
+                command,
+                env={**clean, **environment},
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                start_new_session=True,
+            ) as process:
+                try:
+                    self.output, errors = process.communicate(timeout=timeout)
+                except subprocess.TimeoutExpired:
+                    os.killpg(process.pid, signal.SIGKILL)
+                    self.output, errors = process.communicate()
+                    self.problem = f"timed out after {timeout:.0f} s"
+                    return
+        except OSError as error:
+            self.problem = str(error)
+            return
+        if process.returncode != 0:
+            last = (errors.strip().splitlines() or [""])[-1]
+            self.problem = f"ended with {process.returncode}: {last}"[:120]
+
+    def repetitions(self) -> list[float]:
+        """Milliseconds of each."""
+        return [float(ms) for ms in REPETITION.findall(self.output)]
+
+    def results(self) -> str:
+        """What it printed besides."""
+        return REPETITION.sub("", self.output).strip()
+
+
+def read_records(trace: Path) -> list[Record]:
+    """Paragon's records of loop entries; the last line may be cut off."""
+    records = []
+    try:
+        lines = trace.read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return []
+    for line in lines:
+        try:
+            records.append(json.loads(line))
+        except ValueError:
+            pass
+    return records
+
+
+def of_computation(application: Application, records: list[Record]) -> list[Record]:
+    """Without the entries of loops that make the input."""
+    functions = application.compute_functions()
+    return [r for r in records if r["file"].endswith(f"{application.name}.c") and r["function"] in functions]
+
+
+def by_loop(records: list[Record]) -> list[list[Record]]:
+    """The entries of each loop, and of each part of a loop that was taken apart."""
+    loops = collections.defaultdict(list)
+    for record in records:
+        loops[(record["line"], record["distributed"], record["trip"])].append(record)
+    return list(loops.values())
+
+
+def device_times(records: list[Record], repetitions: int) -> dict[str, Any]:
+    """What the entries took, for each repetition: medians of entries, times how often a repetition enters that loop."""
+    parts = {"kernels_ms": "execute_ns", "checks_ms": "check_ns", "copy_in_ms": "copy_in_ns", "copy_out_ms": "copy_out_ns"}
+    parts = {**parts, "inspections_ms": "inspect_ns", "entries_ms": "total_ns"}
+    result: dict[str, Any] = dict.fromkeys(parts, 0.0)
+    for entries in by_loop(records):
+        times = len(entries) / repetitions
+        ran = [r for r in entries if r["device"] != ""] or entries
+        for part, field in parts.items():
+            result[part] += times * statistics.median(r[field] for r in ran) / 1e6
+    known = sum(result[part] for part in parts if part != "entries_ms")
+    result["rest_ms"] = max(0.0, result["entries_ms"] - known)
+    result = {part: rounded(ms) for part, ms in result.items()}
+    result["where"] = dict(collections.Counter(r["decision"] for r in records))
+    result["logs"] = sorted({r["log"] for r in records if r["device"] != ""})
+    result["why"] = dict(collections.Counter(r["why"] for r in records).most_common(4))
+    result["failures"] = sorted({failure for r in records for failure in r["fail"]})
+    return result
+
+
+class Bench:
+    """Measures, and keeps the results on disk."""
+
+    def __init__(self, arguments: argparse.Namespace, work: Path) -> None:
+        self.arguments = arguments
+        self.work = work
+        self.out = Path(os.environ.get("OUT", RESULTS))
+        self.started = time.monotonic()
+        self.gpu = has_gpu()
+        self.nvrtc = nvrtc_folder()
+        self.build = json.loads((BUILT / "build.json").read_text(encoding="utf-8"))
+        self.unsafe_problem: str | None = None
+        self.unsafe_compilation: subprocess.Popen[bytes] | None = None
+        self.results: dict[str, Any] = {"measurements": {}, "breakdown": {}}
+        if arguments.goes_on:
+            self.results = json.loads(Path(arguments.goes_on).read_text(encoding="utf-8"))
+        self.results |= {"machine": machine(), "build": self.build, "small": arguments.small}
+        self.results["columns"] = {c.name: {"title": c.title, "environment": c.environment} for c in COLUMNS}
+        self.results["notes"] = {a.name: a.note for a in APPLICATIONS if a.note}
+
+    # ---- what is kept
+
+    def left(self) -> float:
+        """Seconds of the budget."""
+        return self.arguments.budget - (time.monotonic() - self.started)
+
+    def save(self) -> None:
+        """Writes all results so far, in one piece."""
+        self.out.mkdir(parents=True, exist_ok=True)
+        self.results["seconds"] = round(time.monotonic() - self.started, 1)
+        temporary = self.out / "bench.json.part"
+        temporary.write_text(json.dumps(self.results, indent=1) + "\n", encoding="utf-8")
+        temporary.replace(self.out / "bench.json")
+        (self.out / "bench.md").write_text(tables(self.results), encoding="utf-8")
+
+    def keep(self, application: Application, column: Column, measurement: Record) -> None:
+        """A measurement is done."""
+        self.results["measurements"].setdefault(application.name, {})[column.name] = measurement
+        self.save()
+        what = f"{measurement['ms']:.4g} ms" if measurement.get("ms") is not None else ""
+        bits = "" if measurement.get("same_bits") is not False else "other bits"
+        words = [what, bits, measurement.get("problem") or ""]
+        print(f"{application.name}, {column.title}: {', '.join(w for w in words if w)}", flush=True)
+
+    # ---- one application in one column
+
+    def program(self, column: Column) -> str:
+        """What the name of a column's programs ends with. At small sizes loops are only entered where all of them are."""
+        return "bits" if self.arguments.small and column.is_paragon else column.program
+
+    def environment(self, column: Column) -> dict[str, str]:
+        """What a program finds in its environment."""
+        settings = {"XDG_CACHE_HOME": str(self.work / "cache"), "PARAGON_RT": str(BUILT / "libparagon_rt.so")}
+        if self.nvrtc is not None:
+            settings["PARAGON_NVRTC"] = self.nvrtc
+        return {**settings, **column.environment}
+
+    def obstacle(self, application: Application, column: Column) -> str | None:
+        """Why there can be no measurement."""
+        if column.needs_gpu and not self.gpu:
+            return "no GPU"
+        if column.is_paragon and column.needs_gpu and self.nvrtc is None:
+            return "no run-time compiler (libnvrtc)"
+        if column.program == "unsafe":
+            return self.unsafe_problem
+        if not (BUILT / f"{application.name}.{column.program}").exists():
+            return self.build["missing"].get(column.name, "not built")
+        return None
+
+    def measure(self, application: Application, column: Column) -> None:
+        """Runs one application in one column, unless that has been done, or can't be."""
+        done = self.results["measurements"].get(application.name, {}).get(column.name, {})
+        if done.get("ms") is not None:
+            return
+        problem = self.obstacle(application, column)
+        if problem is None and self.left() < LEAST_SECONDS:
+            problem = "skipped: the time was over"
+        if problem is not None:
+            self.keep(application, column, {"ms": None, "problem": problem})
+        elif column.program == "unsafe":
+            self.keep(application, column, self.measure_unsafe(application, column))
+        else:
+            self.keep(application, column, self.measure_program(application, column))
+
+    def measure_program(self, application: Application, column: Column) -> Record:
+        """A run of one of our programs."""
+        other = application.sizes.get(column.name)
+        size = other.size if other else application.size
+        if self.arguments.small:
+            size, other = application.test_size(), None
+        times = float(application.size / size) ** other.power if other else 1.0
+        trace = self.work / "trace.json"
+        trace.unlink(missing_ok=True)
+        program = BUILT / f"{application.name}.{self.program(column)}"
+        command = [str(program), "--size", str(size), "--input", "clean", "--repeat", str(column.repetitions)]
+        environment = self.environment(column) | {"BENCH_SECONDS": str(column.seconds), "BENCH_LEAST": str(column.least)}
+        if column.is_paragon:
+            environment["PARAGON_TRACE"] = str(trace)
+        run = Run(command, environment, min(column.timeout, max(self.left(), LEAST_SECONDS)))
+        repetitions = run.repetitions()
+        measurement: Record = {"ms": None, "size": size, "times": times, "all_ms": repetitions, "problem": run.problem}
+        if repetitions:
+            counted = repetitions[1:] if column.warms_up and len(repetitions) > 1 else repetitions
+            measurement["ms"] = rounded(times * statistics.median(counted))
+            measurement["first_ms"] = rounded(times * repetitions[0])
+        if run.problem is None:
+            measurement["results"] = run.results()
+        measurement["same_bits"] = self.is_same(application, column, measurement)
+        # The trace of a run that was stopped ends within a repetition.
+        if column.is_paragon and repetitions:
+            records = of_computation(application, read_records(trace))
+            measurement["device"] = device_times(records, len(repetitions) + (run.problem is not None))
+        return measurement
+
+    def is_same(self, application: Application, column: Column, measurement: Record) -> bool | None:
+        """Whether a program's results are those of cc. None: there is nothing to compare with."""
+        reference = self.results["measurements"].get(application.name, {}).get("cc", {})
+        if column.name == "cc" or "results" not in measurement or reference.get("size") != measurement["size"]:
+            return None
+        return reference.get("results") == measurement["results"]
+
+    # ---- hand-written CUDA
+
+    def compile_unsafe(self) -> None:
+        """Starts nvcc; measurements of programs that use one core go on meanwhile."""
+        if not self.gpu or shutil.which("nvcc") is None:
+            self.unsafe_problem = "no GPU" if not self.gpu else "no nvcc"
+            return
+        source, program = ROOT / "benches/cuda/unsafe.cu", self.work / "unsafe"
+        command = ["nvcc", "-O3", "-arch=native", "-fmad=false", "-o", str(program), str(source)]
+        # pylint: disable-next=consider-using-with
+        self.unsafe_compilation = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def await_unsafe(self) -> None:
+        """Waits for nvcc."""
+        if self.unsafe_compilation is not None and self.unsafe_compilation.wait() != 0:
+            self.unsafe_problem = "nvcc failed"
+        self.unsafe_compilation = None
+
+    def measure_unsafe(self, application: Application, column: Column) -> Record:
+        """The kernels of benches/cuda/unsafe.cu, at their own sizes, which are those of the programs."""
+        if f'wanted("{application.name}")' not in (ROOT / "benches/cuda/unsafe.cu").read_text(encoding="utf-8"):
+            return {"ms": None, "problem": "not written"}
+        run = Run([str(self.work / "unsafe"), application.name], {}, min(column.timeout, max(self.left(), LEAST_SECONDS)))
+        try:
+            numbers = json.loads(run.output)
+        except ValueError:
+            return {"ms": None, "problem": run.problem or "it printed nothing"}
+        times = {key: rounded(numbers[key]) for key in ["resident_ms", "fresh_ms"]}
+        return {"ms": rounded(numbers["end_to_end_ms"]), **times, "size": application.size, "times": 1.0, "problem": run.problem}
+
+    # ---- the same bytes at a small size
+
+    def compare_small(self, applications: list[Application]) -> None:
+        """Every application in every column at the size that tests use; several at once, because nothing is timed."""
+        columns = [c for c in COLUMNS if c.program not in ("cc", "unsafe")]
+        with concurrent.futures.ThreadPoolExecutor(max(1, min(8, (os.cpu_count() or 1) // 2))) as pool:
+            for _ in pool.map(lambda a: self.compare_one(a, columns), applications):
+                self.save()
+
+    def compare_one(self, application: Application, columns: list[Column]) -> None:
+        """One application."""
+        reference = self.dumped(application, "cc", {}) if self.left() > LEAST_SECONDS else None
+        for column in columns:
+            measurement = self.results["measurements"].get(application.name, {}).get(column.name)
+            if reference is None or measurement is None or self.left() < LEAST_SECONDS:
+                continue
+            if self.obstacle(application, column) is None and measurement.get("same_bits_small") is None:
+                program = "bits" if column.is_paragon else column.program
+                measurement["same_bits_small"] = self.dumped(application, program, self.environment(column)) == reference
+                if measurement["same_bits_small"] is False:
+                    print(f"{application.name}, {column.title}, small: other bits", flush=True)
+
+    def dumped(self, application: Application, program: str, environment: dict[str, str]) -> tuple[str, bytes] | None:
+        """All bytes of a program's results, and what it prints. None: it didn't end well."""
+        with tempfile.TemporaryDirectory(dir=self.work) as folder:
+            dump = Path(folder) / "dump"
+            command = [str(BUILT / f"{application.name}.{program}"), "--size", str(application.test_size())]
+            run = Run([*command, "--input", "clean", "--dump", str(dump)], environment, 20.0)
+            return (run.results(), dump.read_bytes()) if run.problem is None else None
+
+    # ---- parts of the checks
+
+    def break_down(self, application: Application, log: str) -> None:
+        """What each part of the checks costs in one application's kernels, with one log method."""
+        kept = self.results["breakdown"].setdefault(application.name, {})
+        if "kernel alone" in kept.get(log, {}) or self.left() < LEAST_SECONDS:
+            return
+        size = application.test_size() if self.arguments.small else application.breakdown_size
+        steps = {step: self.kernels(application, log, size, without) for step, without in BREAKDOWN_STEPS.items()}
+        kept[log] = {"size": size, "steps": steps}
+        problems = [s["problem"] for s in steps.values() if s.get("problem")]
+        if problems:
+            kept[log]["problem"] = problems[0]
+        elif steps["whole"]["kernels_ms"]:
+            ms = {step: s["kernels_ms"] for step, s in steps.items()}
+            kept[log] |= {
+                "kernel alone": ms["kernel alone"],
+                "range checks": rounded(ms["no logs"] - ms["kernel alone"]),
+                "write log": rounded(ms["no read log"] - ms["no logs"]),
+                "read log": rounded(ms["whole"] - ms["no read log"]),
+                "checking": steps["whole"]["checks_ms"],
+                "finding arrays": rounded(ms["finding arrays"] - ms["whole"]),
+            }
+        self.save()
+        parts = ", ".join(f"{part} {kept[log][part]:.3g}" for part in BREAKDOWN_PARTS if part in kept[log])
+        print(f"{application.name}, {log}: {parts or problems}", flush=True)
+
+    def kernels(self, application: Application, log: str, size: int, without: str) -> Record:
+        """Milliseconds of an application's kernels and their checks, with some parts left out. The worker's result stands."""
+        folder = self.measuring_compiler()
+        trace = self.work / "trace.json"
+        trace.unlink(missing_ok=True)
+        environment = self.environment(BY_COLUMN["paragon"]) | on_cuda(log) | {"PARAGON_RACE": "worker"}
+        environment |= {"PARAGON_NVRTC": str(folder), "PARAGON_TRACE": str(trace), "BENCH_WITHOUT": without}
+        environment["BENCH_NVRTC"] = str(folder / "real.so")
+        # What is changed on the way to the compiler, Paragon's own cache doesn't see.
+        environment["XDG_CACHE_HOME"] = str(self.work / f"cache-without-{without}")
+        program = BUILT / f"{application.name}.{self.program(BY_COLUMN['paragon'])}"
+        command = [str(program), "--size", str(size), "--input", "clean", "--repeat", str(BREAKDOWN_REPETITIONS)]
+        run = Run(command, environment | {"BENCH_SECONDS": "6"}, min(20.0, max(self.left(), LEAST_SECONDS)))
+        repetitions = len(run.repetitions())
+        records = [r for r in of_computation(application, read_records(trace)) if r["device"] == "cuda"]
+        result = {"kernels_ms": 0.0, "checks_ms": 0.0}
+        for entries in by_loop([r for r in records if not r["fail"] and r["execute_ns"] > 0]):
+            times = len(entries) / max(repetitions, 1)
+            result["kernels_ms"] += times * statistics.median(r["execute_ns"] for r in entries) / 1e6
+            result["checks_ms"] += times * statistics.median(r["check_ns"] for r in entries) / 1e6
+        if run.problem or any(r["fail"] for r in records) or not records:
+            why = [failure for r in records for failure in r["fail"]] or ["nothing ran on the GPU"]
+            return {"problem": run.problem or why[0]}
+        return {part: rounded(ms) for part, ms in result.items()}
+
+    def measuring_compiler(self) -> Path:
+        """A folder with the compiler of benches/without.cpp in front of the real one."""
+        folder = self.work / "without"
+        if not folder.exists() and self.nvrtc is not None:
+            folder.mkdir()
+            real = sorted(glob.glob(os.path.join(self.nvrtc, "libnvrtc.so.1[23]")))[-1]
+            (folder / "real.so").symlink_to(os.path.realpath(real))
+            (folder / os.path.basename(real)).symlink_to(BUILT / "without/libnvrtc.so.13")
+            for builtins in glob.glob(os.path.join(self.nvrtc, "libnvrtc-builtins.so.*")):
+                (folder / os.path.basename(builtins)).symlink_to(os.path.realpath(builtins))
+        return folder
+
+    # ---- everything
+
+    def passes(self) -> list[tuple[str, bool]]:
+        """Columns in the order of their importance; false: only applications whose loops need no inspection and which an automatic
+        parallelizer did something for, true: the others."""
+        first = ["cc", "unsafe", "paragon", "paragon-cuda", "openmp", "paragon-threads", "gcc-parallel", "polly"]
+        first += [f"paragon-cuda-{log}" for log in LOGS]
+        return [(column, False) for column in first] + [(column, True) for column in ["paragon-cuda", "gcc-parallel", "polly"]]
+
+    def is_second(self, application: Application, column: str) -> bool:
+        """Whether a measurement takes long, or says little."""
+        if column == "paragon-cuda":
+            return application.inspected
+        if column in ("gcc-parallel", "polly"):
+            return not self.build["parallelized"][column].get(application.name)
+        return False
+
+    def measure_all(self, applications: list[Application], columns: set[str]) -> None:
+        """Everything that is asked for."""
+        self.compile_unsafe()
+        compared = False
+        for column, second in self.passes():
+            if column == "unsafe":
+                self.await_unsafe()
+            if second and not compared:
+                self.compare_small(applications)
+                compared = True
+            for application in applications:
+                if column in columns and self.is_second(application, column) == second:
+                    self.measure(application, BY_COLUMN[column])
+        self.await_unsafe()
+        self.compare_small(applications)
+
+    def break_all_down(self, applications: list[Application], logs: list[str]) -> None:
+        """What the parts of the checks cost."""
+        missing = None if self.gpu and self.nvrtc else "no GPU with its run-time compiler"
+        if missing is None and not (BUILT / "without/libnvrtc.so.13").exists():
+            missing = "benches/without.cpp was not built"
+        if missing is not None:
+            print(f"no breakdown: {missing}")
+            return
+        for log in logs:
+            for application in applications:
+                self.break_down(application, log)
+
+
+# ---- tables
+
+
+def cell(value: float | None) -> str:
+    """A number of a table."""
+    return "-" if value is None else f"{value:.3g}"
+
+
+def table(heads: list[str], rows: list[list[str]]) -> str:
+    """A Markdown table."""
+    return "\n".join("| " + " | ".join(row) + " |" for row in [heads, ["---"] * len(heads), *rows]) + "\n"
+
+
+def flagged(measurement: Record) -> str:
+    """A time, or why there is none. `*`: scaled from another size; `!`: other bits than cc's."""
+    problem = measurement.get("problem") or ""
+    if measurement.get("ms") is None:
+        return next((short for short in ["timed out", "skipped", "not written"] if problem.startswith(short)), "-")
+    other = False in (measurement.get("same_bits"), measurement.get("same_bits_small"))
+    return cell(measurement["ms"]) + ("*" if measurement.get("times", 1.0) != 1.0 else "") + (" !" if other else "")
+
+
+def on_gpu(measurement: Record) -> str:
+    """The same for what is to run on the GPU, where it did."""
+    stays = measurement.get("ms") is not None and "cuda" not in measurement["device"]["where"]
+    return "stays" if stays else flagged(measurement)
+
+
+def automatic(results: Record, application: str, column: str) -> str:
+    """The same for an automatic parallelizer; in brackets where it made nothing parallel."""
+    text = flagged(results["measurements"][application].get(column, {}))
+    found = results["build"]["parallelized"].get(column, {}).get(application)
+    return text if found or text == "-" else f"({text})"
+
+
+def end_to_end(results: Record) -> str:
+    """The table of whole computations."""
+    heads = ["application", "cc -O3", "OpenMP", "gcc's parallelizer", "Polly", "hand-written CUDA", "Paragon", "first time"]
+    heads += ["threads only", "GPU only", *(f"GPU, {log} log" for log in LOGS), "ran on"]
+    rows = []
+    for name, columns in results["measurements"].items():
+        paragon = columns.get("paragon", {})
+        row = [name, flagged(columns.get("cc", {})), flagged(columns.get("openmp", {}))]
+        row += [automatic(results, name, "gcc-parallel"), automatic(results, name, "polly")]
+        row += [flagged(columns.get("unsafe", {})), flagged(paragon), cell(paragon.get("first_ms"))]
+        row.append(flagged(columns.get("paragon-threads", {})))
+        row += [on_gpu(columns.get(f"paragon-cuda{log}", {})) for log in ["", *(f"-{log}" for log in LOGS)]]
+        where = paragon.get("device", {}).get("where", {})
+        rows.append([*row, ", ".join(f"{place} {count}" for place, count in where.items()) or "-"])
+    return table(heads, rows)
+
+
+def resident(results: Record) -> str:
+    """The table of kernels."""
+    heads = ["application", "hand-written", "the same, once after copies", "Paragon", "of it checks", "times hand-written"]
+    for log in LOGS:
+        heads += [f"{log} log", "of it checks"]
+    heads += ["log", "ran on"]
+    rows = []
+    for name, columns in results["measurements"].items():
+        hand = columns.get("unsafe", {})
+        row = [name, cell(hand.get("resident_ms")), cell(hand.get("fresh_ms"))]
+        whole, auto = kernels_of(columns, "paragon-cuda")
+        row += [cell(whole), cell(auto.get("checks_ms") or None)]
+        row.append(cell(whole / hand["fresh_ms"] if whole and hand.get("fresh_ms") else None))
+        for log in LOGS:
+            logged, device = kernels_of(columns, f"paragon-cuda-{log}")
+            row += [cell(logged), cell(device.get("checks_ms") if logged else None)]
+        where = "+".join(auto.get("where", {})) or columns.get("paragon-cuda", {}).get("problem") or "-"
+        rows.append([*row, "+".join(auto.get("logs", [])) or "-", where])
+    return table(heads, rows)
+
+
+def kernels_of(columns: Record, column: str) -> tuple[float | None, Record]:
+    """Milliseconds of kernels and checks, at the application's own size, where there were any; and all that is known."""
+    measurement = columns.get(column, {})
+    device = measurement.get("device", {})
+    times = measurement.get("times", 1.0)
+    if "cuda" not in device.get("where", {}):
+        return None, device
+    device = device | {part: times * device[part] for part in ["kernels_ms", "checks_ms"]}
+    return device["kernels_ms"] + device["checks_ms"], device
+
+
+def transfers(results: Record) -> str:
+    """The table of what an entry's time goes into."""
+    parts = ["copy_in_ms", "kernels_ms", "checks_ms", "copy_out_ms", "inspections_ms", "rest_ms", "entries_ms"]
+    heads = ["application", "copies in", "kernels", "checks", "copies out", "inspections", "the rest", "all of it"]
+    rows = []
+    for name, columns in results["measurements"].items():
+        device = columns.get("paragon-cuda", {}).get("device")
+        if device is not None:
+            rows.append([name, *(cell(device[part]) for part in parts)])
+    return table(heads, rows)
+
+
+def breakdown(results: Record) -> str:
+    """The table of the parts of the checks."""
+    rows = []
+    for name, logs in results["breakdown"].items():
+        for log, parts in logs.items():
+            numbers = [cell(parts.get(part)) for part in BREAKDOWN_PARTS]
+            rows.append([name, log, str(parts["size"]), *numbers, parts.get("problem", "")])
+    return table(["application", "log", "size", *BREAKDOWN_PARTS, ""], rows)
+
+
+def same_bits(results: Record) -> str:
+    """How many of Paragon's measurements had cc's results."""
+    seen = collections.Counter()
+    others = []
+    for name, columns in results["measurements"].items():
+        for column in [c for c in COLUMNS if c.is_paragon and c.name in columns]:
+            found = [columns[column.name].get(key) for key in ["same_bits", "same_bits_small"]]
+            seen.update(key for key, same in zip(["measured", "small"], found) if same)
+            others += [f"{name} ({column.title})"] if False in found else []
+    text = f"Paragon's results had cc's bits in {seen['measured']} measurements and in {seen['small']} runs at the tests' sizes"
+    return f"{text}; **other bits: {', '.join(others)}**." if others else f"{text}, and other bits in none."
+
+
+def tables(results: Record) -> str:
+    """All of it in Markdown."""
+    where, build = results["machine"], results["build"]
+    text = [f"{where['date']}, {where['gpu']}, {where['cores']} cores ({where['processor']}), built at {build['commit']}."]
+    legend = "`*`: computed from a smaller size. `!`: other bits than cc's. In brackets: nothing was made parallel. "
+    legend += "`stays`: no loop ran on the GPU."
+    text += [f"Milliseconds, medians. {legend}", same_bits(results)]
+    if results["small"]:
+        text.append("**At the sizes of tests: these numbers mean nothing.**")
+    text += ["## Whole computations", end_to_end(results), "## Kernels", resident(results)]
+    text += ["## What the entries of loops take on the GPU", transfers(results)]
+    if results["breakdown"]:
+        text += ["## Parts of the checks", breakdown(results)]
+    text += [f"{name}: {note}" for name, note in results["notes"].items()]
+    return "\n\n".join(text) + "\n"
+
+
+def main() -> int:
+    """Reads the command line and measures."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n", maxsplit=1)[0])
+    parser.add_argument("--budget", type=float, default=340.0, help="seconds after which nothing begins any more")
+    parser.add_argument("--columns", default=",".join(c.name for c in COLUMNS), help="names between commas")
+    parser.add_argument("--breakdown", action="store_true", help="only tell apart what the parts of the checks cost")
+    parser.add_argument("--logs", default=",".join(LOGS), help="for which logs, with --breakdown")
+    parser.add_argument("--continue", dest="goes_on", metavar="FILE", help="keep what is in this bench.json, measure what is missing")
+    parser.add_argument("--small", action="store_true", help="tests' sizes, to see that everything runs")
+    parser.add_argument("applications", nargs="*", metavar="APPLICATION")
+    arguments = parser.parse_args()
+    applications = [BY_NAME[name] for name in arguments.applications] or APPLICATIONS
+    if not (BUILT / "build.json").exists():
+        print("nothing is built: run benches/bench-prepare.py first")
+        return 1
+    with tempfile.TemporaryDirectory() as work:
+        bench = Bench(arguments, Path(work))
+        if arguments.breakdown:
+            bench.break_all_down(applications, arguments.logs.split(","))
+        else:
+            bench.measure_all(applications, set(arguments.columns.split(",")))
+        bench.save()
+    if not bench.gpu:
+        print("no GPU: the columns of CUDA are missing")
+    print((bench.out / "bench.md").read_text(encoding="utf-8"))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,184 @@
+"""What `make bench` measures: the applications, and the ways of building and running each of them (its columns).
+
+Data for benches/bench-prepare.py, benches/bench.py and benches/bench_plot.py, and what they all have to know about files; nothing is
+built, run or drawn here.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+# Where benches/bench-prepare.py puts what it builds, and where results go by default.
+BUILT = ROOT / "build/bench"
+RESULTS = ROOT / "build/bench-results"
+# Log methods: with one of them everything is logged that a predicate could prove.
+LOGS = ["bitmap", "reduction", "atomic"]
+# Words of repetitions.h.
+REPETITION = re.compile(r"^repetition_ms ([0-9.]+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Size:
+    """A size other than the application's own, because that would take minutes. Times are multiplied, as the number of operations
+    grows with this power of the size."""
+
+    size: int
+    power: int
+
+
+@dataclass(frozen=True)
+class Application:
+    """A C program that prints how long its computation took (benches/repetitions.h)."""
+
+    name: str
+    # Its folder, and the number that --size stands for where nothing else is said.
+    folder: str
+    size: int
+    # OpenMP's clauses for its loops: by the name in the comment `loop NAME`, or, where a loop has no name, by what stands in
+    # the line after it. Legal for the input `clean`.
+    openmp: dict[str, str]
+    # Columns that need another size.
+    sizes: dict[str, Size] = field(default_factory=dict)
+    # Whether Paragon would have to inspect what the loop's addresses come from before it knows that it may run. Where it is told to
+    # wait for the GPU, it does so however long that takes.
+    inspected: bool = False
+    # The size at which the parts of its checks are told apart.
+    breakdown_size: int = 0
+    # What one has to know to read its numbers.
+    note: str = ""
+
+    @property
+    def source(self) -> Path:
+        """The C file."""
+        return ROOT / self.folder / f"{self.name}.c"
+
+    def text(self) -> str:
+        """What is in it."""
+        return self.source.read_text(encoding="utf-8")
+
+    def test_size(self) -> int:
+        """The size that tests use."""
+        found = re.search(r"test size: *([0-9]+)", self.text())
+        return int(found[1]) if found else 67
+
+    def compute_functions(self) -> set[str]:
+        """The functions whose time is measured."""
+        return set(re.findall(r"^COMPUTE static [\w ]+?[ *](\w+)\(", self.text(), re.MULTILINE))
+
+
+CHAPTER = "c-tests/chapter"
+OURS = "benches/programs"
+# A matrix product of this size takes minutes where nothing runs at the same time, and where every access is logged.
+GEMM_SIZES = {
+    **{column: Size(1024, 3) for column in ["cc", "gcc-parallel", *(f"paragon-cuda-{log}" for log in LOGS)]},
+    **{column: Size(2048, 3) for column in ["openmp", "polly", "paragon-threads"]},
+}
+OTHER_SUM = "OpenMP adds the sums in another order, so its results have other bits; the others may not."
+
+APPLICATIONS = [
+    Application("fdtd", CHAPTER, 4096, {loop: "private(j)" for loop in ["ey", "ex", "hz"]}, breakdown_size=2048),
+    Application("seidel", CHAPTER, 4096, {"rows": ""}, breakdown_size=2048),
+    Application("jacobi1d", CHAPTER, 16 << 20, {"sweep": ""}, breakdown_size=8 << 20),
+    Application("jacobi2d", CHAPTER, 4096, {"rows": "private(j)"}, breakdown_size=2048),
+    Application("gemm", CHAPTER, 4096, {"rows": ""}, GEMM_SIZES, breakdown_size=512),
+    Application("tmv", CHAPTER, 4096, {"columns": ""}, breakdown_size=2048),
+    Application("vector_add", CHAPTER, 16 << 20, {"add": ""}, breakdown_size=8 << 20),
+    Application("saxpy", CHAPTER, 32 << 20, {"scatter": ""}, inspected=True, breakdown_size=8 << 20),
+    Application(
+        "house",
+        CHAPTER,
+        32 << 20,
+        {"reflect": "", "dot += v[i] * x[index[i]];": "reduction(+ : dot)"},
+        inspected=True,
+        breakdown_size=8 << 20,
+        note=OTHER_SUM + " The hand-written kernel leaves the sum out.",
+    ),
+    Application("ipvec", CHAPTER, 32 << 20, {"shuffle": ""}, inspected=True, breakdown_size=8 << 20),
+    Application("ger", CHAPTER, 65536, {"rows": ""}, inspected=True, breakdown_size=16384),
+    Application(
+        "gemver",
+        CHAPTER,
+        65536,
+        {loop: "" for loop in ["update", "transposed", "product"]},
+        inspected=True,
+        breakdown_size=16384,
+        note="The hand-written kernels add a transposed product with atomic operations; the program has a list of columns.",
+    ),
+    Application("fwd", CHAPTER, 65536, {"rows": ""}, inspected=True, breakdown_size=16384),
+    Application("csr_forward", CHAPTER, 65536, {"rows": "private(j)"}, inspected=True, breakdown_size=16384),
+    Application("sor", CHAPTER, 65536, {"rows": ""}, inspected=True, breakdown_size=16384),
+    Application("lattice", CHAPTER, 64, {"t": "private(x, y, z) schedule(dynamic)"}, inspected=True, breakdown_size=32),
+    Application(
+        "rayleigh",
+        CHAPTER,
+        1 << 20,
+        {**{loop: "" for loop in ["product", "copy", "shift", "add", "divide"]}, "sum += x[i] * y[i];": "reduction(+ : sum)"},
+        inspected=True,
+        breakdown_size=1 << 18,
+        note=OTHER_SUM,
+    ),
+    Application("histogram", OURS, 4096, {"pixels": "reduction(+ : count[ : BINS])"}, inspected=True, breakdown_size=2048),
+    Application("convolution", OURS, 2048, {"rows": ""}, inspected=True, breakdown_size=1024),
+    Application("nbody", OURS, 16384, {"bodies": "", "move": ""}, breakdown_size=4096),
+    Application("mandelbrot", OURS, 2048, {"rows": "schedule(dynamic)"}, breakdown_size=1024),
+    Application("spmv", OURS, 1 << 19, {"rows": ""}, inspected=True, breakdown_size=1 << 17),
+    Application("heat", OURS, 256, {"planes": "private(j, k)"}, breakdown_size=128),
+    Application("matrices", OURS, 1 << 21, {"matrices": ""}, breakdown_size=1 << 19),
+    Application("search", OURS, 1 << 17, {"reads": ""}, inspected=True, breakdown_size=1 << 15),
+]
+BY_NAME = {application.name: application for application in APPLICATIONS}
+
+
+@dataclass(frozen=True)
+class Column:
+    """A way of building an application and of running it."""
+
+    name: str
+    # For tables and plots.
+    title: str
+    # What its program's name ends with in BUILT, and what is set in its environment.
+    program: str
+    environment: dict[str, str] = field(default_factory=dict)
+    # The first repetition starts threads, opens the GPU or compiles kernels: it is told apart, and no part of the median.
+    warms_up: bool = True
+    repetitions: int = 6
+    # So many repetitions are made, however long they take, and no more once so many seconds are over.
+    least: int = 4
+    seconds: float = 3.0
+    timeout: float = 20.0
+
+    @property
+    def is_paragon(self) -> bool:
+        """Whether Paragon built it."""
+        return self.program == "paragon"
+
+    @property
+    def needs_gpu(self) -> bool:
+        """Whether there is nothing to measure without a GPU."""
+        return self.environment.get("PARAGON_DEVICE") == "cuda" or self.program == "unsafe"
+
+
+def on_cuda(log: str) -> dict[str, str]:
+    """Every loop on the GPU, and what it says stands."""
+    return {"PARAGON_DEVICE": "cuda", "PARAGON_RACE": "device", "PARAGON_MONITOR": "off", "PARAGON_LOG": log}
+
+
+COLUMNS = [
+    Column("cc", "cc -O3", "cc", warms_up=False, repetitions=5, least=3, seconds=2.0, timeout=40.0),
+    Column("openmp", "OpenMP", "openmp"),
+    Column("gcc-parallel", "gcc's parallelizer", "gcc-parallel"),
+    Column("polly", "Polly", "polly"),
+    Column("unsafe", "hand-written CUDA", "unsafe", timeout=40.0),
+    # As a user has it: the first entries decide where the later ones run.
+    Column("paragon", "Paragon", "paragon", repetitions=8, least=5, seconds=5.0, timeout=40.0),
+    Column("paragon-threads", "Paragon, threads only", "paragon", {"PARAGON_DEVICE": "threads"}),
+    Column("paragon-cuda", "Paragon, GPU only", "paragon", on_cuda("auto"), repetitions=5, timeout=40.0),
+    *(
+        Column(f"paragon-cuda-{log}", f"Paragon, GPU only, {log} log", "paragon", on_cuda(log), repetitions=5)
+        for log in LOGS
+    ),
+]
+BY_COLUMN = {column.name: column for column in COLUMNS}

@@ -1,0 +1,122 @@
+/* Put in front of a program of ours by `-include` where the program is measured: its computation runs --repeat times on the
+ * same input, and each time is printed as soon as it is known.
+ *
+ * c-tests/support/check.h makes the input anew for each repetition, which takes many times what a GPU takes to compute, and
+ * hashes results byte by byte. Here the input is made once and kept; before each repetition what the computation has changed is
+ * put back. Results are hashed once, in whole words. With --dump they are dumped as ever. This is no test of results: what a
+ * program prints here is for benches/bench.py:
+ *
+ *   repetition_ms T        of a repetition, in milliseconds
+ *   bits NAME BYTES HASH   of an array after the last one
+ *
+ * In the environment: after BENCH_SECONDS no repetition begins any more, once BENCH_LEAST are done. */
+#ifndef BENCH_REPETITIONS_H
+#define BENCH_REPETITIONS_H
+
+#include "../c-tests/support/check.h"
+
+/* An array of the program, and what was in it when the computation began; no copy where the computation leaves it alone. */
+struct bench_kept {
+  unsigned char *memory, *copy;
+  size_t bytes;
+};
+
+static struct {
+  struct bench_kept arrays[64];
+  int n_arrays, wanted, least, done;
+  double opened, most_ms;
+} bench;
+
+CHECK_UTILITY struct check bench_open(int argc, char **argv, size_t default_size, const char *const *inputs)
+{
+  const char *seconds = getenv("BENCH_SECONDS"), *least = getenv("BENCH_LEAST");
+  struct check c = check_open(argc, argv, default_size, inputs);
+  bench.opened = check_now();
+  bench.most_ms = seconds != NULL ? 1e3 * atof(seconds) : 1e9;
+  bench.least = least != NULL ? atoi(least) : 3;
+  bench.wanted = c.repeat;
+  c.repeat = 1;
+  return c;
+}
+
+CHECK_UTILITY void *bench_alloc(const struct check *c, size_t count, size_t size)
+{
+  struct bench_kept array = {check_alloc(c, count, size), NULL, count * size};
+  if (bench.n_arrays == (int)(sizeof bench.arrays / sizeof *bench.arrays))
+    check_die(c, "too many arrays to be measured", "");
+  bench.arrays[bench.n_arrays++] = array;
+  return array.memory;
+}
+
+CHECK_UTILITY void bench_free(void *memory)
+{
+  for (int i = 0; i < bench.n_arrays; i++)
+    if (bench.arrays[i].memory == memory && memory != NULL) {
+      free(bench.arrays[i].copy);
+      bench.arrays[i] = bench.arrays[--bench.n_arrays];
+      break;
+    }
+  free(memory);
+}
+
+/* The input is complete: now the computation starts. */
+CHECK_UTILITY void bench_start(struct check *c)
+{
+  for (int i = 0; i < bench.n_arrays && bench.wanted > 1; i++) {
+    struct bench_kept *a = &bench.arrays[i];
+    if (bench.done == 0) {
+      a->copy = malloc(a->bytes + 1);
+      if (a->copy == NULL)
+        check_die(c, "out of memory", "");
+      memcpy(a->copy, a->memory, a->bytes);
+    } else if (a->copy != NULL && bench.done == 1 && memcmp(a->copy, a->memory, a->bytes) == 0) {
+      free(a->copy);
+      a->copy = NULL;
+    } else if (a->copy != NULL) {
+      memcpy(a->memory, a->copy, a->bytes);
+    }
+  }
+  check_start(c);
+}
+
+/* The computation is done. True: once more. */
+CHECK_UTILITY bool bench_stop(struct check *c)
+{
+  double now = check_now();
+  check_stop(c);
+  printf("repetition_ms %.4f\n", now - c->started);
+  fflush(stdout);
+  bench.done++;
+  return bench.done < bench.wanted && (bench.done < bench.least || check_now() - bench.opened < bench.most_ms);
+}
+
+/* A function of its own: gcc 12's -floop-parallelize-all compiles it wrongly where it is inlined. */
+CHECK_UTILITY __attribute__((noinline)) void bench_array(struct check *c, const char *name, const void *memory, size_t count, size_t size)
+{
+  const unsigned char *p = memory;
+  size_t bytes = count * size, i = 0;
+  uint64_t hash[4] = {1, 2, 3, 4}, word[4] = {0, 0, 0, 0};
+  if (c->dump != NULL) {
+    check_array(c, name, memory, count, size);
+    return;
+  }
+  for (; i + sizeof word <= bytes; i += sizeof word) {
+    memcpy(word, p + i, sizeof word);
+    for (int lane = 0; lane < 4; lane++)
+      hash[lane] = (hash[lane] ^ word[lane]) * UINT64_C(0x9e3779b97f4a7c15), hash[lane] ^= hash[lane] >> 29;
+  }
+  printf("bits %s %zu %016" PRIx64 "\n", name, bytes, check_hash(p + i, bytes - i) ^ check_hash(hash, sizeof hash));
+}
+
+#define check_open bench_open
+#define check_alloc bench_alloc
+#define check_start(c) bench_again: bench_start(c)
+#define check_stop(c)                                                                                                  \
+  do                                                                                                                   \
+    if (bench_stop(c))                                                                                                 \
+      goto bench_again;                                                                                                \
+  while (0)
+#define check_array bench_array
+#define free bench_free
+
+#endif
