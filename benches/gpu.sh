@@ -163,6 +163,26 @@ for log in atomic reduction bitmap; do
   done
 done
 
+# ---- faults that only speculation makes: FAULT_RUNS of each kind with each log; what crashes has a process of its own, so fewer
+fault_kind() {
+  kind=$1 log=$2 folder=$(mktemp -d)
+  runs=$FAULT_RUNS
+  case $kind in crash-*) runs=$((FAULT_RUNS / 10)) ;; esac
+  PARAGON_TRACE=$folder/trace PARAGON_LOG=$log PARAGON_RACE=device PARAGON_MONITOR=off \
+    timeout 200 "$programs/faults.paragon" --runs $runs --kind "$kind" --seed 29 >"$folder/said" 2>&1
+  code=$?
+  hurt=$(grep -cE '"fail":\[[^]]*"(out of range|no array|misaligned|arithmetic|NaN|too long)"' "$folder/trace")
+  [ $code = 0 ] && echo "same $runs $hurt $(grep -c '"fail":\["' "$folder/trace")" || echo "OTHER $kind $log: code $code: $(tail -n 1 "$folder/said")"
+  rm -rf "$folder"
+}
+export -f fault_kind
+export FAULT_RUNS=${FAULT_RUNS:-90}
+for log in atomic bitmap auto; do "$programs/faults.paragon" --list | sed "s/\$/ $log/"; done |
+  xargs -P 8 -L 1 bash -c 'fault_kind $0 $1' >faults.txt
+while read -r line; do case $line in same*) pass ;; *) fail "faults: $line" ;; esac; done <faults.txt
+awk '$1 == "same" { n += $2; h += $3; c += $4 }
+  END { printf "faults: %d runs with the sequential result or the sequential crash, %d launches failed, %d of them at an address, operation or loop that the program never comes to\n", n, c, h }' faults.txt
+
 # ---- the same with a check taken out (c-tests/planted/mutations.sh made these): the test must notice
 for folder in "$root"/build/mutated/*; do
   [ -e "$folder/planted" ] || continue

@@ -23,6 +23,8 @@ done
 cc -O2 c-tests/planted/*.c -o $out/planted.cc -lm
 cc -O2 -c c-tests/planted/reference.c -o $out/reference.o
 target/release/paragon-cc -O2 $forced c-tests/planted/planted.c $out/reference.o -o $out/planted.paragon -lm
+cc -O2 -c c-tests/faults/reference.c -o $out/faults-reference.o
+target/release/paragon-cc -O2 $forced c-tests/faults/faults.c $out/faults-reference.o -o $out/faults.paragon
 for name in fdtd seidel jacobi1d jacobi2d gemm tmv saxpy house ipvec ger gemver fwd sor; do
   cc -O3 "c-tests/chapter/$name.c" -o "$out/$name.o3.cc" -lm
   target/release/paragon-cc -O3 "c-tests/chapter/$name.c" -o "$out/$name.o3.paragon" -lm

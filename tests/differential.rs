@@ -671,6 +671,74 @@ fn every_planted_conflict_is_detected() {
     conclude("planted conflicts", started, &text, failures);
 }
 
+// ---- what only speculation does
+
+#[test]
+fn faults_of_speculation_hurt_nobody() {
+    let started = Instant::now();
+    let folder = scratch("faults");
+    let source = |name: &str| Path::new(ROOT).join("c-tests/faults").join(name);
+    let (reference, executable) = (folder.join("reference.o"), folder.join("faults"));
+    succeed(plain("cc").args(["-O2", "-c", "-o"]).arg(&reference).arg(source("reference.c")));
+    succeed(
+        plain(PARAGON_CC)
+            .args(["-std=gnu11", "-O2", "-fparagon-threshold=1", "-fparagon-checked-threads", "-o"])
+            .arg(&executable)
+            .arg(source("faults.c"))
+            .arg(&reference),
+    );
+    let listed = plain("timeout").arg(SECONDS).arg(&executable).arg("--list").output().unwrap();
+    let listed = String::from_utf8(listed.stdout).unwrap();
+    let kinds: Vec<&str> = listed.lines().collect();
+    assert!(kinds.len() > 40, "{listed}");
+    let settings: Vec<(&str, &str)> = ["atomic", "reduction", "bitmap"]
+        .map(|log| ("threads", log))
+        .into_iter()
+        .chain([("cuda", "bitmap")])
+        .collect();
+    let cases: Vec<(&str, &str, &str)> = settings
+        .iter()
+        .flat_map(|(device, log)| kinds.iter().map(move |kind| (*device, *log, *kind)))
+        .collect();
+    let (speculated, faults, runs) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(0));
+    let failures = in_parallel(&cases, |&(device, log, kind)| {
+        let folder = tempfile::tempdir().unwrap();
+        let trace = folder.path().join("trace");
+        // Each run of a crash has a process of its own, which begins with opening the GPU.
+        let count = if device == "cuda" { 12 } else { 60 };
+        let mut command = plain("timeout");
+        command.arg(SECONDS).arg(&executable).args([
+            "--runs",
+            &count.to_string(),
+            "--kind",
+            kind,
+            "--seed",
+            "3",
+        ]);
+        Setting { device, memory: "separate", log, groups: "auto", race: "device" }.apply(&mut command);
+        // What never ends is given up; so is little else, where a processor is a GPU.
+        command.env("PARAGON_PATIENCE", if kind.starts_with("endless") { "50" } else { "20000" });
+        let output = command.env("PARAGON_TRACE", &trace).output().unwrap();
+        runs.fetch_add(count, Ordering::Relaxed);
+        for record in read_trace(&trace) {
+            speculated.fetch_add(usize::from(on_device(&record) || is_conflict(&record)), Ordering::Relaxed);
+            let hurt = ["out of range", "no array", "misaligned", "arithmetic", "NaN", "too long"];
+            let fail = record["fail"].as_array().cloned().unwrap_or_default();
+            let is_hurt = fail.iter().any(|word| hurt.iter().any(|hurt| word == hurt));
+            faults.fetch_add(usize::from(is_hurt), Ordering::Relaxed);
+        }
+        if output.status.success() { Vec::new() } else { vec![format!("{kind} {device} {log}: {output:?}")] }
+    });
+    let (speculated, faults) = (speculated.into_inner(), faults.into_inner());
+    let text = format!(
+        "{} runs with the reference's memory or its signal, {speculated} loops were guesses, {faults} came to an address, an \
+         operation or a loop that the program never comes to",
+        runs.into_inner()
+    );
+    assert!(speculated > 1000 && faults > 100, "{text}");
+    conclude("faults of speculation", started, &text, failures);
+}
+
 // ---- the inputs themselves
 
 /// The program with every named loop running backwards.

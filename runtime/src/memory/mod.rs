@@ -7,3 +7,4 @@ pub mod placement;
 pub mod private_copies;
 pub mod safe_copy;
 pub mod snapshot;
+pub mod writable;

@@ -9,6 +9,7 @@ use crate::abi::*;
 use crate::device::CELLS_OF_WORD;
 use crate::device::pool::Pool;
 use crate::memory::placement::Placement;
+use crate::memory::writable;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -192,6 +193,12 @@ impl Pieces {
             }
         }
         self.blocks.push(Block { data, parts });
+    }
+
+    /// Whether the program may store to all of it: otherwise the loop as it stood would have ended in the middle.
+    pub fn is_writable(&self, pool: &Pool, threads: usize) -> bool {
+        let range = |part: &Part| (part.address, part.address + part.length as u64);
+        self.blocks.iter().all(|block| writable::is_writable(pool, threads, block.parts.iter().map(range)))
     }
 
     /// Stores everything, much of it with the help of `threads` threads.

@@ -6,7 +6,8 @@
 //! thread waits for the worker (which is itself) to stop, and stores what the loop wrote: the same values as the worker
 //! stored already, and the rest. When the device fails or loses, nothing of it was ever visible.
 //!
-//! A device's thread that dies before it has copied what the worker may overwrite reports nothing more, so it can't win.
+//! A device's thread that dies before it has copied what the worker may overwrite reports nothing more, so it can't win. Nor can one
+//! whose result lies where the program may not store: the program's own fault comes where the program has it.
 
 use super::cmt::{Cmt, Event, Job, Report};
 use super::parts::{self, Running};
@@ -117,8 +118,11 @@ pub unsafe fn run(
             Ok(Event::WorkerMayStart) | Err(_) => None,
         },
     };
+    let may_commit = |report: Option<&Report>| {
+        succeeded(report, info) && report.is_some_and(|r| r.pieces.is_writable(helpers.0, helpers.1))
+    };
     let mut state = Running::new(info, &at_entry);
-    if !(may_win && succeeded(report.as_deref(), info)) {
+    if !(may_win && may_commit(report.as_deref())) {
         let started = Instant::now();
         let trip = entry.trip[0];
         let strip = strip(info, entry);
@@ -140,8 +144,9 @@ pub unsafe fn run(
             // Told to stop: the device has succeeded and its report is on the way.
             report = await_report(&events);
         }
-        if left != 0 && !succeeded(report.as_deref(), info) {
-            // The device's thread died in between: go on where the worker stopped.
+        if left != 0 && !may_commit(report.as_deref()) {
+            // The device's thread died in between, or the loop comes to memory that it may not write: go on where the worker
+            // stopped.
             left = fp.program(|| work(trip - left, false));
             finish.worker_iterations = trip as u64;
         }
