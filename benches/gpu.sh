@@ -2,8 +2,8 @@
 # The whole GPU suite, on a machine with an NVIDIA GPU, nvcc, NVRTC and compute-sanitizer, over the programs that
 # benches/prepare.sh built. In this order: every program and input with each log method, all output compared byte by byte
 # with the cc build (sums in free order: with the same program where nothing runs elsewhere); random programs; planted conflicts; compute-sanitizer memcheck; a table of times. Prints a summary that closes with
-# "N passed, N failed"; with OUT set, leaves tables and logs there. TIMES=off leaves out the table, which is worth nothing on a
-# machine that does something else meanwhile.
+# "N passed, N failed"; with OUT set, leaves tables and logs there. SECTIONS names the parts to run (bytes, random, planted, faults,
+# memcheck, racecheck, times), all of them by default; times are worth nothing on a machine that does something else meanwhile.
 set -u -o pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
@@ -20,6 +20,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 passed=0 failed=0
+sections=" ${SECTIONS:-bytes random planted faults memcheck racecheck times} "
+has() { case $sections in *" $1 "*) ;; *) return 1 ;; esac; }
 fail() { echo "FAILED  $*"; failed=$((failed + 1)); }
 pass() { passed=$((passed + 1)); }
 
@@ -28,6 +30,7 @@ echo "NVRTC: ${PARAGON_NVRTC:-loader path}"
 
 small_size() { sed -n 's/.*test size: *\([0-9]*\).*/\1/p' "$1" | head -n 1; }
 
+if has bytes; then
 # ---- same bytes
 mkdir traces
 entered=0
@@ -123,7 +126,9 @@ for line in open(sys.argv[1]):
 print("inspections by (finding, decision):", *(f"{' '.join(key)}: {count};" for key, count in sorted(found.items())),
       "most levels in a run on the GPU:", levels)
 P
+fi
 
+if has random; then
 # ---- random programs, some at a time: most of their time goes into compiling kernels
 random_program() {
   name=$1 folder=$(mktemp -d)
@@ -147,7 +152,9 @@ if [ -d "$programs/random" ]; then
   awk '$1 == "same" { n++; e += $2; c += $3 }
     END { printf "random programs: %d runs with the result of cc, %d loop entries on cuda, %d with a conflict\n", n, e, c }' random.txt
 fi
+fi
 
+if has planted; then
 # ---- planted conflicts
 for log in atomic reduction bitmap; do
   for kind in waw raw war mixed-width; do
@@ -162,7 +169,9 @@ for log in atomic reduction bitmap; do
     fi
   done
 done
+fi
 
+if has faults; then
 # ---- faults that only speculation makes: FAULT_RUNS of each kind with each log; what crashes has a process of its own, so fewer
 fault_kind() {
   kind=$1 log=$2 folder=$(mktemp -d)
@@ -182,7 +191,9 @@ for log in atomic bitmap auto; do "$programs/faults.paragon" --list | sed "s/\$/
 while read -r line; do case $line in same*) pass ;; *) fail "faults: $line" ;; esac; done <faults.txt
 awk '$1 == "same" { n += $2; h += $3; c += $4 }
   END { printf "faults: %d runs with the sequential result or the sequential crash, %d launches failed, %d of them at an address, operation or loop that the program never comes to\n", n, c, h }' faults.txt
+fi
 
+if has planted; then
 # ---- the same with a check taken out (c-tests/planted/mutations.sh made these): the test must notice
 for folder in "$root"/build/mutated/*; do
   [ -e "$folder/planted" ] || continue
@@ -198,24 +209,32 @@ for folder in "$root"/build/mutated/*; do
   if [ $wrong = $wanted ]; then pass; else fail "taken out: $name: noticed: $wrong"; fi
   echo "taken out: $name: $([ $wrong = 1 ] && echo noticed || echo 'every conflict detected')"
 done
+fi
 
-# ---- memcheck
-if command -v compute-sanitizer >/dev/null; then
+# ---- the sanitizers: memory and, between threads of a block, races
+for tool in memcheck racecheck; do
+  has $tool && command -v compute-sanitizer >/dev/null || continue
   for source in "$root"/c-tests/chapter/*.c; do
     name=$(basename "$source" .c)
     size=$(small_size "$source"); size=${size:-203}
-    if PARAGON_LOG=atomic PARAGON_RACE=device PARAGON_MONITOR=off timeout 120 compute-sanitizer --tool memcheck \
-      --error-exitcode 99 "$programs/$name.paragon" --size "$size" --input clean --dump out.bin >memcheck.txt 2>&1; then
-      pass
-    else
-      fail "memcheck $name: $(grep -m 1 -i 'error' memcheck.txt)"
-      cat memcheck.txt >>"$out/memcheck.log"
-    fi
+    for log in auto bitmap atomic; do
+      # Under racecheck one of them is enough: no kernel of ours has memory that a block shares.
+      [ $tool = memcheck ] || [ $log = bitmap ] || continue
+      # The sanitizer makes everything many times slower.
+      if PARAGON_LOG=$log PARAGON_RACE=device PARAGON_MONITOR=off PARAGON_GROUPS=always PARAGON_PATIENCE=60000 \
+        timeout 120 compute-sanitizer --tool $tool --error-exitcode 99 \
+        "$programs/$name.paragon" --size "$size" --input clean --dump out.bin >sanitizer.txt 2>&1; then
+        pass
+      else
+        fail "$tool $name $log: $(grep -m 1 -i 'error' sanitizer.txt)"
+        cat sanitizer.txt >>"$out/sanitizer.log"
+      fi
+    done
   done
-  echo "memcheck: done, last summary: $(grep 'ERROR SUMMARY' memcheck.txt)"
-fi
+  echo "$tool: done, last summary: $(grep 'SUMMARY' sanitizer.txt)"
+done
 
-if [ "${TIMES:-on}" = off ]; then
+if ! has times; then
   echo "$passed passed, $failed failed"
   [ "$failed" = 0 ]
   exit

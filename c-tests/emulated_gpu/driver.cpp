@@ -146,11 +146,6 @@ int cuEventRecord(Event *event, void *)
   });
   return SUCCESS;
 }
-int cuEventQuery(Event *event)
-{
-  std::lock_guard<std::mutex> guard(stream().lock);
-  return event->outstanding == 0 ? SUCCESS : NOT_READY;
-}
 int cuEventSynchronize(Event *event)
 {
   std::unique_lock<std::mutex> guard(stream().lock);

@@ -242,7 +242,7 @@ struct __pg_launch {
   const __pg_value *values;
   __pg_value *results;         /* n_results, which start at the identity, then as many for each part */
   __pg_u32 *flags;             /* [0]: PG_FAIL_*; [1]: a conflicting iteration, for the trace */
-  volatile __pg_u32 *stop;     /* not 0: give up */
+  volatile __pg_u32 *stop;     /* [0], not 0: give up; [1]: a GPU says that it has begun */
   /* Logs, with a word or, where they are bitmaps (PG_LOG_MARK, PG_LOG_BITMAP), a bit for each cell. */
   __pg_u32 *wr;                /* write log: iteration + 1 of a writer, 0: none */
   __pg_u32 *rd;                /* read log: iteration + 1 of the one reader, PG_MANY: several, 0: none */

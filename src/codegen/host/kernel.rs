@@ -279,7 +279,7 @@ impl Emitter<'_> {
              #ifdef __PG_FAR_TABLES\nconst struct __pg_tables *__pg_t)\n{{\n\
              #else\nconst __grid_constant__ struct __pg_tables __pg_near)\n{{\n\
              const struct __pg_tables *const __pg_t = &__pg_near;\n#endif\n\
-             __pg_run_{n}(&__pg_l, __pg_t, __PG_FIRST, __PG_END, __PG_STEP);\n}}\n"
+             __PG_SAY_BEGUN\n__pg_run_{n}(&__pg_l, __pg_t, __PG_FIRST, __PG_END, __PG_STEP);\n}}\n"
         )
     }
 }

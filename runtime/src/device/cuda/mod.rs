@@ -106,7 +106,7 @@ struct Cuda {
     stage_events: [sys::CUevent; 2],
     /// Pinned memory for tables, so that a launch need not wait until what was staged has been copied.
     tables: *mut u8,
-    /// The stop word in mapped host memory, and its device address.
+    /// The stop word and the one behind it (`struct __pg_launch`) in mapped host memory, and their device address.
     stop: (*mut u32, u64),
     sizes: HashMap<u64, u64>,
     kept: Vec<(u64, u64)>,
@@ -616,8 +616,11 @@ impl Cuda {
                     continue;
                 }
                 if pace.is_waited_for() {
-                    // SAFETY: the event is ours.
-                    check(unsafe { sys::cuEventRecord(self.events[0], self.stream) }, "cuEventRecord", 0)?;
+                    // SAFETY: the event is ours, and so is the word, which no kernel is using now.
+                    unsafe {
+                        std::ptr::write_volatile(self.stop.0.add(1), 0);
+                        check(sys::cuEventRecord(self.events[0], self.stream), "cuEventRecord", 0)?;
+                    }
                 }
                 let order = if raw.order == 0 { 0 } else { raw.order + first as u64 * 4 };
                 let (grid, (first_row, first_layer), done) = match &tiles {
@@ -726,12 +729,12 @@ impl Cuda {
                     let _ = launch.stop.compare_exchange(0, TIME_IS_UP, Ordering::SeqCst, Ordering::SeqCst);
                 }
                 Some(_) => {}
-                // What was queued before, copies above all, is not the launch's time.
-                // SAFETY: the event is ours.
-                None if unsafe { sys::cuEventQuery(self.events[0]) } as u32 == 0 => {
-                    begun = Some(Instant::now());
+                // What is done before is not the launch's time: copies that were queued, code and memory that the driver makes ready.
+                None => {
+                    // SAFETY: ours, in mapped memory.
+                    let has_begun = unsafe { std::ptr::read_volatile(self.stop.0.add(1)) } != 0;
+                    begun = has_begun.then(Instant::now);
                 }
-                None => {}
             }
             let stop = launch.stop.load(Ordering::Relaxed);
             if stop != 0 {
