@@ -11,7 +11,7 @@ out=${OUT:-build/gpu-results}
 mkdir -p "$out"
 programs=$root/build/gpu
 export PARAGON_RT=$programs/libparagon_rt.so
-export PARAGON_DEVICE=cuda
+export PARAGON_DEVICE=cuda programs
 export XDG_CACHE_HOME=${XDG_CACHE_HOME:-$root/build/cache}
 for folder in "${CUDA_HOME:-/usr/local/cuda}/lib64" /usr/local/cuda/targets/x86_64-linux/lib; do
   [ -e "$folder/libnvrtc.so" ] && export PARAGON_NVRTC=${PARAGON_NVRTC:-$folder}
@@ -145,7 +145,6 @@ random_program() {
   rm -rf "$folder"
 }
 export -f random_program
-export programs
 if [ -d "$programs/random" ]; then
   ls "$programs/random" | sed -n 's/\.paragon$//p' | xargs -P 8 -I{} bash -c 'random_program {}' >random.txt
   while read -r line; do case $line in same*) pass ;; *) fail "random: $line" ;; esac; done <random.txt

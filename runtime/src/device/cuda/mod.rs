@@ -584,10 +584,8 @@ impl Cuda {
                 self.stages[0]
             }
         };
-        // SAFETY: the buffer and the stop word are ours and idle, because every launch is waited for; the stop word is read by
-        // kernels only as a flag.
+        // SAFETY: the buffer is ours and idle, because every launch is waited for.
         unsafe {
-            std::ptr::write_volatile(self.stop.0, launch.stop.load(Ordering::Relaxed));
             std::ptr::copy_nonoverlapping(words.as_ptr().cast::<u8>(), tables, bytes);
             check(
                 sys::cuMemcpyHtoDAsync_v2(packed.0, tables.cast(), bytes, self.stream),
@@ -618,6 +616,7 @@ impl Cuda {
                 if pace.is_waited_for() {
                     // SAFETY: the event is ours, and so is the word, which no kernel is using now.
                     unsafe {
+                        std::ptr::write_volatile(self.stop.0, launch.stop.load(Ordering::Relaxed));
                         std::ptr::write_volatile(self.stop.0.add(1), 0);
                         check(sys::cuEventRecord(self.events[0], self.stream), "cuEventRecord", 0)?;
                     }
@@ -714,9 +713,10 @@ impl Cuda {
             )?;
         }
         let mut begun: Option<Instant> = None;
+        // SAFETY: the stream is ours.
+        let state = || unsafe { sys::cuStreamQuery(self.stream) } as u32;
         loop {
-            // SAFETY: the stream is ours.
-            match unsafe { sys::cuStreamQuery(self.stream) } as u32 {
+            match state() {
                 600 => {}
                 0 => break,
                 _ => {
@@ -725,7 +725,8 @@ impl Cuda {
                 }
             }
             match begun {
-                Some(begun) if begun.elapsed() > launch.limit => {
+                // It may have ended while this thread was waiting for a processor.
+                Some(begun) if begun.elapsed() > launch.limit && state() == 600 => {
                     let _ = launch.stop.compare_exchange(0, TIME_IS_UP, Ordering::SeqCst, Ordering::SeqCst);
                 }
                 Some(_) => {}
@@ -761,7 +762,11 @@ impl Cuda {
         let execute = f64::from(execute) * 1e6;
         ending.execute_ns += execute;
         ending.check_ns += if check_kernel.is_some() { f64::from(checking) * 1e6 } else { 0.0 };
-        match launch.stop.load(Ordering::Relaxed) {
+        if flags as u32 == 0 {
+            // Whether it was late or not: nobody has given up.
+            let _ = launch.stop.compare_exchange(TIME_IS_UP, 0, Ordering::SeqCst, Ordering::SeqCst);
+        }
+        match flags as u32 {
             0 => pace.waited(execute),
             // It says nothing of their speed.
             _ => pace.stopped(),
