@@ -250,7 +250,8 @@ impl Setting {
             .env("PARAGON_MONITOR", if self.race == "auto" { "on" } else { "off" })
             .env("PARAGON_THREADS", DEVICE_THREADS);
         if self.device == "cuda" {
-            command.env("PARAGON_GROUPS", self.groups);
+            // A processor takes much longer than a GPU.
+            command.env("PARAGON_GROUPS", self.groups).env("PARAGON_PATIENCE", "60000");
             emulated_gpu().apply(command);
         }
     }
@@ -537,6 +538,7 @@ fn same_results_on_an_emulated_gpu() {
                 setting("atomic", "auto"),
                 setting("reduction", "auto"),
                 setting("bitmap", "auto"),
+                setting("bitmap", "always"),
             ]);
         }
         compare(built, input, &settings, &tally)

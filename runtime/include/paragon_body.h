@@ -204,6 +204,8 @@ __PG_FN struct __pg_view __pg_base_view(const struct __pg_launch *l, __pg_u32 ba
 #define __PG_ITERATION(j) (__pg_l->order ? __pg_l->order[j] : (j))
 #endif
 #define __PG_IS_BOUNDED 1
+/* Nothing stores to such an array: its loads can meet nothing. */
+#define __PG_IS_CONSTANT 2
 
 #if defined(__CUDACC_RTC__) && defined(__PG_NARROW)
 typedef __pg_u32 __pg_count;
@@ -393,7 +395,7 @@ __PG_SHARED_FN void __pg_end_thread(struct __pg_ctx *c)
   {                                                                                                                    \
     if (!__pg_may_access(c, v, how, address, (__pg_u32)sizeof(type)))                                                  \
       return (type)0;                                                                                                  \
-    if (logged && __PG_LOG_METHOD(c->launch) >= PG_LOG_ATOMIC)                                                         \
+    if (logged && !(how & __PG_IS_CONSTANT) && __PG_LOG_METHOD(c->launch) >= PG_LOG_ATOMIC)                                                         \
       __pg_log_read(c, v, address, (__pg_u32)sizeof(type));                                                            \
     return __PG_LOAD(type, __PG_TRANSLATED(v, address), how);                                                          \
   }                                                                                                                    \
@@ -402,7 +404,7 @@ __PG_SHARED_FN void __pg_end_thread(struct __pg_ctx *c)
   {                                                                                                                    \
     if (!__pg_may_access(c, v, how, address, (__pg_u32)sizeof(type)))                                                  \
       return (type)0;                                                                                                  \
-    if (logged && v->snapshot == v->dev && __PG_LOG_METHOD(c->launch) >= PG_LOG_ATOMIC)                                \
+    if (logged && !(how & __PG_IS_CONSTANT) && v->snapshot == v->dev && __PG_LOG_METHOD(c->launch) >= PG_LOG_ATOMIC)                                \
       __pg_log_read(c, v, address, (__pg_u32)sizeof(type));                                                            \
     return __PG_LOAD(type, __PG_AT(v->snapshot, address - v->lo), how);                                                \
   }                                                                                                                    \

@@ -159,10 +159,11 @@ struct __pg_walk {
 #define __PG_MEMBER(type, name) type &name = name##_of[__pg_y][__pg_x];
 
 /* `together`: whether the inner loop is run for the whole group. */
-#define __PG_WALKS(base) ((__PG_HOW(base) & __PG_IS_BOUNDED) && __PG_METHOD < PG_LOG_ATOMIC)
+#define __PG_WALKS(base)                                                                                               \
+  ((__PG_HOW(base) & __PG_IS_BOUNDED) && (__PG_METHOD < PG_LOG_ATOMIC || (__PG_HOW(base) & __PG_IS_CONSTANT)))
 #define __PG_WALK(name, t, base, together, s0, s1, s2, s3, turn)                                                       \
   __pg_walk<__pg_##t, (together) ? __pg_rows : 1, (together) ? __pg_columns : 1,                                       \
-            __PG_HOW(base) == 3 && __PG_METHOD < PG_LOG_ATOMIC, __pg_along(__PG_ALONG_Y, s0, s1, s2, s3, 1), \
+            __PG_HOW(base) == 3, __pg_along(__PG_ALONG_Y, s0, s1, s2, s3, 1), \
             __pg_along(__PG_ALONG_X, s0, s1, s2, s3, __PG_WIDTH), turn>                                                \
     name;
 #define __PG_SET(name, base, from, type, variable, address)                                                            \

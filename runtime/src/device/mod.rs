@@ -120,7 +120,8 @@ impl Specialisation {
     }
 
     /// The same for `n` iterations of a loop with `flags` (`PG_LOOP_*`), so many dimensions and `bases` (a bit for each of the first
-    /// 64), on a device that runs `threads` at once: in groups where the loop's text allows it and the launch is known well enough, everything bounded, nothing logged, no
+    /// 64), on a device that runs `threads` at once: in groups where the loop's text allows it and the launch is known well enough,
+    /// everything bounded, no log that would have to tell a group's iterations apart, no
     /// order to be kept.
     ///
     /// Sizes are those that were fastest on an H200 (`docs/measurements/2026-11-22-kernels.md`): what has inner loops in common
@@ -136,7 +137,8 @@ impl Specialisation {
         choice: GroupChoice,
     ) -> Specialisation {
         let has = |flag: u32| flags & flag != 0;
-        let is_plain = !self.method.detects() && !self.ordered;
+        // The logs that know iterations would take a group for one.
+        let is_plain = !matches!(self.method, LogMethod::Atomic | LogMethod::Reduction) && !self.ordered;
         // What is loaded from addresses that were loaded has nothing in common.
         let is_known = is_plain && self.narrow && self.bounded == bases;
         let may = has(abi::PG_LOOP_GROUPS) && is_known && choice != GroupChoice::Off;
@@ -299,7 +301,11 @@ mod tests {
         assert_eq!(group(plain, GROUPS | LOOPS | TURNS, 4096), ((1, 1), false, true));
         // Text that knows no groups, arrays that not all is known of, logs, an order, and merged dimensions that are no tile.
         assert_eq!(group(tiled, TURNS, 1 << 24), ((1, 1), false, false));
-        assert_eq!(group(Specialisation { method: LogMethod::Atomic, ..plain }, GROUPS, 1 << 24).0, (1, 1));
+        for (method, size) in
+            [(LogMethod::Atomic, (1, 1)), (LogMethod::Reduction, (1, 1)), (LogMethod::Bitmap, (1, 4))]
+        {
+            assert_eq!(group(Specialisation { method, ..plain }, GROUPS, 1 << 24).0, size);
+        }
         assert_eq!(group(Specialisation { bounded: 0b10, ..plain }, GROUPS, 1 << 24).0, (1, 1));
         assert_eq!(group(Specialisation { ordered: true, ..plain }, GROUPS, 1 << 24).0, (1, 1));
         let merged = plain.in_groups(GROUPS, 2, 0b11, 1 << 24, 1 << 18, GroupChoice::Auto);

@@ -2,6 +2,7 @@
 //! pages instead of faulting, snapshots, copies for each thread, and how much memory copies may take.
 
 pub mod allocations;
+pub mod buffer;
 pub mod limits;
 pub mod placement;
 pub mod private_copies;

@@ -20,7 +20,7 @@ use crate::device::threads::{ThreadsDevice, Width};
 use crate::device::{
     Device, DeviceError, DevicePtr, Launch, LogMethod, Outcome, Specialisation, TIME_IS_UP, TOLD_TO_STOP,
 };
-use crate::memory::{placement::Placement, safe_copy};
+use crate::memory::{buffer::Buffer, placement::Placement, safe_copy};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -467,7 +467,7 @@ fn drive(
             let Some(region) = region.filter(|r| hi <= r.lo + r.size) else {
                 return Err(DeviceError::HostMemory(lo, hi - lo));
             };
-            let mut data: Vec<u8> = safe_copy::buffer(hi - lo)?;
+            let mut data = Buffer::new(hi - lo)?;
             device.copy_out(DevicePtr(region.dev + (lo - region.lo)), &mut data)?;
             report.bytes_out += hi - lo;
             report.pieces.add(lo, &parts, data);
@@ -488,7 +488,7 @@ fn drive(
             if log.iter().all(|w| *w == 0) {
                 continue;
             }
-            let mut data: Vec<u8> = safe_copy::buffer(region.size)?;
+            let mut data = Buffer::new(region.size)?;
             device.copy_out(DevicePtr(region.dev), &mut data)?;
             report.bytes_out += region.size;
             let is_written = match job.method {

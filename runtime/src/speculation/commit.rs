@@ -8,6 +8,7 @@ use super::predicate::Footprint;
 use crate::abi::*;
 use crate::device::CELLS_OF_WORD;
 use crate::device::pool::Pool;
+use crate::memory::buffer::Buffer;
 use crate::memory::placement::Placement;
 use crate::memory::writable;
 use std::collections::BTreeMap;
@@ -21,7 +22,7 @@ pub struct Pieces {
 
 #[derive(Debug)]
 struct Block {
-    data: Vec<u8>,
+    data: Buffer,
     parts: Vec<Part>,
 }
 
@@ -158,7 +159,7 @@ impl WriteLog<'_> {
 
 impl Pieces {
     /// Adds those ranges of addresses of `data`, which belongs at `address`.
-    pub fn add(&mut self, address: u64, ranges: &[(u64, u64)], data: Vec<u8>) {
+    pub fn add(&mut self, address: u64, ranges: &[(u64, u64)], data: Buffer) {
         let part = |&(lo, hi): &(u64, u64)| Part {
             address: lo,
             offset: (lo - address) as usize,
@@ -169,7 +170,7 @@ impl Pieces {
     }
 
     /// Adds the written parts of one region, by its write log from the cell of the region's origin on. `data` is the whole region.
-    pub fn add_written(&mut self, placement: &Placement, index: usize, log: WriteLog<'_>, data: Vec<u8>) {
+    pub fn add_written(&mut self, placement: &Placement, index: usize, log: WriteLog<'_>, data: Buffer) {
         let region = &placement.regions[index];
         let shift = placement.log_shift;
         let origin = region.lo & !63;
@@ -400,11 +401,16 @@ mod tests {
         log[11] = 5;
         log[13] = 7;
         let mut out = Pieces::default();
-        out.add_written(&placement, 0, WriteLog::Words(&log), (0..16).collect());
+        out.add_written(&placement, 0, WriteLog::Words(&log), Buffer::from([0; 16].as_slice()));
         let part = |address, offset| Part { address, offset, length: 4 };
         assert_eq!(out.blocks[0].parts, vec![part(1004, 4), part(1012, 12)]);
         let mut out = Pieces::default();
-        out.add_written(&placement, 0, WriteLog::Bits(&[1 << 3 | 1 << 11 | 1 << 13]), (0..16).collect());
+        out.add_written(
+            &placement,
+            0,
+            WriteLog::Bits(&[1 << 3 | 1 << 11 | 1 << 13]),
+            Buffer::from([0; 16].as_slice()),
+        );
         assert_eq!(out.blocks[0].parts, vec![part(1004, 4), part(1012, 12)]);
     }
 
@@ -455,7 +461,7 @@ mod tests {
         let mut target = vec![0u8; data.len() + 2];
         let mut out = Pieces::default();
         let at = target.as_mut_ptr() as u64 + 1;
-        out.add(at, &[(at, at + data.len() as u64)], data.clone());
+        out.add(at, &[(at, at + data.len() as u64)], Buffer::from(data.as_slice()));
         // SAFETY: the target has room for all of it.
         unsafe { out.store(&Pool::default(), 3) };
         assert_eq!(target[1..=data.len()], data);
