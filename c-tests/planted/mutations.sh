@@ -5,7 +5,7 @@
 # planted-conflict program is run with the log method that the check belongs to. The mutation is caught if that program
 # then ends with a wrong result, or if not every planted conflict is detected. The unchanged sources must pass. Prints one line per mutation and closes with
 # "N passed, N failed". Takes some minutes, because every mutation is a build; `make mutations` runs it. With KEEP set to a
-# folder, each build is left there, for benches/gpu.sh to do the same on a GPU.
+# folder, each build is left there, for benches/gpu.sh to do the same on a GPU; ONLY picks those whose name and method it is a part of.
 set -u -o pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
@@ -22,9 +22,9 @@ nothing|bitmap|$header|
 no write-write check on the spot|atomic|$header|s/c->fail |= PG_FAIL_WAW;/;/
 bits that were set are not looked at|bitmap|$header|s/if (__pg_set_bits(l->wr, cell, bits) != 0) {/if (__pg_set_bits(l->wr, cell, bits) == 99) {/
 counts not compared|reduction|$devices|s/\&\& total != \(distinct.into_inner()\|written\)/\&\& total == u64::MAX/
-reads not logged|atomic|$header|s/^    if (logged \&\& __PG_LOG_METHOD/    if (0 \&\& __PG_LOG_METHOD/
-reads not logged|reduction|$header|s/^    if (logged \&\& __PG_LOG_METHOD/    if (0 \&\& __PG_LOG_METHOD/
-reads not logged|bitmap|$header|s/^    if (logged \&\& __PG_LOG_METHOD/    if (0 \&\& __PG_LOG_METHOD/
+reads not logged|atomic|$header|s/^    if (logged \&\&/    if (0 \&\&/
+reads not logged|reduction|$header|s/^    if (logged \&\&/    if (0 \&\&/
+reads not logged|bitmap|$header|s/^    if (logged \&\&/    if (0 \&\&/
 bits of reads not looked at|bitmap|$devices|s/met += \(u64::from((w \& r).count_ones())\|__popc(w \& rd\[word\])\)/met += 0/
 thread instead of iteration in the log|atomic|$header|s/c->iteration = (__pg_u32)k + 1;/c->iteration = 1;/
 thread instead of iteration in the log|reduction|$header|s/c->iteration = (__pg_u32)k + 1;/c->iteration = 1;/
@@ -41,6 +41,7 @@ while read -r line; do
   # The expression may hold the separator itself.
   name=${line%%|*} line=${line#*|} method=${line%%|*} line=${line#*|} files=${line%%|*} expression=${line#*|}
   [ -n "$name" ] || continue
+  case "$name $method" in *"${ONLY:-}"*) ;; *) continue ;; esac
   for file in $header $devices; do cp "$root/$file" "$file"; done
   applies=1
   for file in $files; do

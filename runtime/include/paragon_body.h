@@ -184,7 +184,7 @@ __PG_FN struct __pg_view __pg_base_view(const struct __pg_launch *l, __pg_u32 ba
   if ((dim) == __PG_TILE_X)                                                                                            \
     k = blockIdx.x * ((__pg_count)blockDim.x * __PG_COLUMNS) + threadIdx.x;                                            \
   else if ((dim) == __PG_TILE_Y)                                                                                       \
-    k = ((blockIdx.y + __pg_l->first_row) * (__pg_count)blockDim.y + threadIdx.y) * __PG_ROWS;                                               \
+    k = ((blockIdx.y + __pg_l->first_row) * (__pg_count)blockDim.y + threadIdx.y) * __PG_ROWS;                     \
   else {                                                                                                               \
     k = __pg_q % (__pg_count)__pg_l->trip[dim];                                                                        \
     __pg_q /= (__pg_count)__pg_l->trip[dim];                                                                           \
@@ -362,7 +362,8 @@ __PG_SHARED_FN int __pg_begin_iteration(struct __pg_ctx *c, __pg_u64 k)
     return 1;
   /* Where nothing is logged, others hardly ever give up: to look each time would cost more than it saves. So it would where logs
    * are cheap. */
-  if (__PG_LOG_METHOD(c->launch) >= PG_LOG_ATOMIC && __PG_LOG_METHOD(c->launch) != PG_LOG_BITMAP && __pg_peek(&c->launch->flags[0]) != 0)
+  if (__PG_LOG_METHOD(c->launch) >= PG_LOG_ATOMIC && __PG_LOG_METHOD(c->launch) != PG_LOG_BITMAP &&
+      __pg_peek(&c->launch->flags[0]) != 0)
     return 1;
   return (++c->ticks & 63u) == 0 && __pg_poll_now(c);
 }
@@ -395,7 +396,7 @@ __PG_SHARED_FN void __pg_end_thread(struct __pg_ctx *c)
   {                                                                                                                    \
     if (!__pg_may_access(c, v, how, address, (__pg_u32)sizeof(type)))                                                  \
       return (type)0;                                                                                                  \
-    if (logged && !(how & __PG_IS_CONSTANT) && __PG_LOG_METHOD(c->launch) >= PG_LOG_ATOMIC)                                                         \
+    if (logged && !(how & __PG_IS_CONSTANT) && __PG_LOG_METHOD(c->launch) >= PG_LOG_ATOMIC)                            \
       __pg_log_read(c, v, address, (__pg_u32)sizeof(type));                                                            \
     return __PG_LOAD(type, __PG_TRANSLATED(v, address), how);                                                          \
   }                                                                                                                    \
@@ -404,7 +405,8 @@ __PG_SHARED_FN void __pg_end_thread(struct __pg_ctx *c)
   {                                                                                                                    \
     if (!__pg_may_access(c, v, how, address, (__pg_u32)sizeof(type)))                                                  \
       return (type)0;                                                                                                  \
-    if (logged && !(how & __PG_IS_CONSTANT) && v->snapshot == v->dev && __PG_LOG_METHOD(c->launch) >= PG_LOG_ATOMIC)                                \
+    if (logged && !(how & __PG_IS_CONSTANT) && v->snapshot == v->dev &&                                                \
+        __PG_LOG_METHOD(c->launch) >= PG_LOG_ATOMIC)                                                                   \
       __pg_log_read(c, v, address, (__pg_u32)sizeof(type));                                                            \
     return __PG_LOAD(type, __PG_AT(v->snapshot, address - v->lo), how);                                                \
   }                                                                                                                    \

@@ -1066,7 +1066,13 @@ impl Engine {
             record.copy_out_ns = report.copy_out_ns;
             record.fail = failure_words(report.outcome.fail);
             record.conflicts = report.outcome.conflicts;
-            if report.outcome.fail & (PG_FAIL_WAW | PG_FAIL_RAW) != 0 {
+            let met = report.outcome.fail & (PG_FAIL_WAW | PG_FAIL_RAW) != 0;
+            if finish.is_unwritable {
+                record.why = "it stores where the program may not".into();
+            } else if met && report.method == LogMethod::Bitmap {
+                // Bits don't say who it was, or whether they were two.
+                record.why = "a conflict".into();
+            } else if met {
                 record.why = format!("a conflict, iteration {}", report.outcome.iteration);
             } else if let Some(error) = &report.error {
                 record.why = error.to_string();

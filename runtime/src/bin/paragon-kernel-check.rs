@@ -47,6 +47,7 @@ fn main() -> ExitCode {
                 },
                 false,
             ),
+            (Specialisation { narrow: true, bounded: all, group: (1, 4), ..none(LogMethod::Bitmap) }, false),
         ] {
             match nvrtc::compile_for("sm_90", &text, kernel, far) {
                 Ok(_) => passed += 1,

@@ -106,8 +106,8 @@ impl DerefMut for Buffer {
     }
 }
 
+#[cfg(test)]
 impl From<&[u8]> for Buffer {
-    /// Panics where there is no memory.
     fn from(bytes: &[u8]) -> Buffer {
         let mut buffer = Buffer::new(bytes.len() as u64).expect("no memory");
         buffer.copy_from_slice(bytes);

@@ -16,6 +16,7 @@ use crate::device::TOLD_TO_STOP;
 use crate::device::pool::Pool;
 use crate::floating_point::FloatingPoint;
 use crossbeam_channel::Receiver;
+use std::cell::Cell;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -41,6 +42,8 @@ pub struct Finish {
     pub worker_iterations: u64,
     /// See `worker_iterations`.
     pub worker_ns: u64,
+    /// The device's result was right, but would have been stored where the program may not store.
+    pub is_unwritable: bool,
     /// The device's report, where it came in time.
     pub report: Option<Box<Report>>,
     /// [`Rule::Monitor`]: where the report will come.
@@ -118,8 +121,11 @@ pub unsafe fn run(
             Ok(Event::WorkerMayStart) | Err(_) => None,
         },
     };
+    let is_unwritable = Cell::new(false);
     let may_commit = |report: Option<&Report>| {
-        succeeded(report, info) && report.is_some_and(|r| r.pieces.is_writable(helpers.0, helpers.1))
+        let Some(report) = report.filter(|report| succeeded(Some(report), info)) else { return false };
+        is_unwritable.set(!report.pieces.is_writable(helpers.0, helpers.1));
+        !is_unwritable.get()
     };
     let mut state = Running::new(info, &at_entry);
     if !(may_win && may_commit(report.as_deref())) {
@@ -177,6 +183,7 @@ pub unsafe fn run(
                     });
                 }
             }
+            finish.is_unwritable = is_unwritable.get();
             finish.report = report;
             return Some(finish);
         }
