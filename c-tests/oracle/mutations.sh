@@ -30,9 +30,16 @@ loads before stores, by isl|src/analysis/pairs.rs|s/\&\& dependence::comes_first
 other stores to what a snapshot has|src/analysis/pairs.rs|s/|| both.is_some_and(|(load, store)| dependence::comes_first/|| both.is_none_or(|(load, store)| true || dependence::comes_first/
 what is loaded for calls|src/codegen/body.rs|s/Ok(unknown(kind, \&texts.join(", ")))/Ok(unknown(kind, "0"))/
 updates of another kind|src/analysis/pairs.rs|s/if p == q \&\& accesses/if accesses/
-inspections: stores after loads|runtime/src/speculation/inspector.rs|s/(true, _) . (_, true) => stored.max(loaded).max(updated.level)/(true, _) | (_, true) => stored.max(updated.level)/
-inspections: after stores|runtime/src/speculation/inspector.rs|s/(false, false) => stored.max(updated.level)/(false, false) => updated.level/
-inspections: addresses that a store changes|runtime/src/speculation/inspector.rs|s%cell.stored |= PENDING%cell.stored |= 0%
+inspections: stores after loads|runtime/src/speculation/inspector/levels.rs|s/(true, _) . (_, true) => stored.max(loaded).max(updated.level)/(true, _) | (_, true) => stored.max(updated.level)/
+inspections: after stores|runtime/src/speculation/inspector/levels.rs|s/(false, false) => stored.max(updated.level)/(false, false) => updated.level/
+inspections: addresses that a store changes|runtime/src/speculation/inspector/levels.rs|s%cell.stored |= PENDING%cell.stored |= 0%
+marks: stores of two threads|runtime/src/speculation/inspector/marks.rs|s/met |= add(&mut self.stored/let _ = add(\&mut self.stored/
+marks: loads of another iteration|runtime/src/speculation/inspector/marks.rs|s/met |= stored & (loaded | updated)/met |= stored \& updated/
+marks: stores after loads|runtime/src/speculation/inspector/marks.rs|s/page.word(Plane::Loaded, word) & new != 0/false/
+marks: own stores|runtime/src/speculation/inspector/marks.rs|s/Ok(cells & !own == 0)/Ok(true)/
+marks: addresses that a store changes|runtime/src/speculation/inspector/marks.rs|s/any(|(changed, fed)| changed & fed != 0)/any(|_| false)/
+marks: what is known|runtime/src/speculation/inspector/marks.rs|s/^        !hit$/        let _ = hit; true/
+marks: known pairs that are open|runtime/src/speculation/inspector/marks.rs|s/open.iter().map(|(a, b)| (.a as usize, .b as usize)).chain(feeding).collect()/feeding.filter(|_| open.len() > 99).collect()/
 statements that come before others|src/analysis/distribution.rs|s/first\[v\]\[u\] |= backward || together/first[v][u] |= together/
 statements in one inner loop|src/analysis/distribution.rs|s/let together = mixed/let together = false \&\& mixed/
 statements of two arrays|src/verdict.rs|s/let pairs = found.conditions(&groups);/let pairs: Vec<Pair> = found.conditions(\&groups).drain(..0).collect();/

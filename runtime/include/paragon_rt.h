@@ -12,7 +12,7 @@
 #define __extension__
 #endif
 
-#define PG_ABI_VERSION 9u
+#define PG_ABI_VERSION 10u
 #define PG_MAX_DIMS 4
 
 __extension__ typedef signed long long __pg_i64;
@@ -57,6 +57,7 @@ enum {
                                  iteration, is in a pair with it */
   PG_SITE_WHOLE_STEPS = 1024, /* whatever moves its affine address moves it by multiples of the width */
   PG_SITE_INSPECTED = 2048,   /* inspections are shown what is accessed through it */
+  PG_SITE_FEEDS = 4096,       /* what is loaded through it decides what an inspection is shown */
   PG_SITE_PRIVATE = 512       /* made to the thread's own copy, which every iteration stores to before it loads from it; all sites
                                  of its base are */
 };
@@ -265,8 +266,9 @@ struct __pg_launch {
 #define PG_UPDATED(op, width) (PG_MANY - 1u - PG_UPDATE_KIND(op, width))
 #define PG_UPDATE_KIND(op, width) ((op) * 4u + ((width) == 1 ? 0u : (width) == 2 ? 1u : (width) == 4 ? 2u : 3u))
 
-/* An inspection: the loop's address slice runs in source order, stores nothing, and shows the runtime what its iterations
- * would touch. Not 0: leave at once. */
+/* An inspection: the loop's address slice runs for some iterations in source order, stores nothing, and shows the runtime what
+ * they would touch. Not 0: leave at once. Several threads may do so for different iterations, each with an inspector of its own:
+ * then what a thread loads need not be what the loop would load, and inner loops, which might not end, ask by and by. */
 enum {
   PG_TOUCH_STORE = 1,  /* it would be stored to */
   PG_TOUCH_FEEDS = 2,  /* the value there decides further addresses: it is loaded after this call */
@@ -276,8 +278,13 @@ enum {
   PG_TOUCH_KIND = 16   /* shift: and above them the kind of an update */
 };
 struct __pg_inspector {
-  int (*touch)(struct __pg_inspector *, __pg_u32 base, __pg_u64 address, __pg_u32 how);
+  int (*touch)(struct __pg_inspector *, __pg_u32 site, __pg_u64 address, __pg_u32 how);
   int (*next)(struct __pg_inspector *);  /* in front of each iteration of the merged space */
+  int (*poll)(struct __pg_inspector *);  /* once in many turns of inner loops */
+  __pg_u64 known; /* bit s: the runtime knows what site s touches, so nobody shows it; only of sites with PG_SITE_HAS_AFFINE */
+  /* Set by touch: of the same site nothing that begins at first, or up to length - 1 bytes behind, need be shown, in this iteration;
+   * nor in later ones, where bit s of lasting says so. Of sites from 64 on everything is shown. */
+  __pg_u64 first, length, lasting;
 };
 
 /* Static facts of one loop. */
@@ -302,7 +309,7 @@ struct __pg_info {
   const struct __pg_recipe *recipe;
   /* Null where there is none. What it touches depends on the trip counts, on the values with these indices, and on the
    * memory that feeds it. */
-  void (*inspect)(const struct __pg_entry *, struct __pg_inspector *);
+  void (*inspect)(const struct __pg_entry *, struct __pg_inspector *, __pg_i64 begin, __pg_i64 end); /* of dimension 0 */
   const __pg_u32 *keys;
   __pg_u32 n_keys;
 };

@@ -7,7 +7,7 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 
 #[allow(missing_docs)]
 mod constants {
-    pub const PG_ABI_VERSION: u32 = 9;
+    pub const PG_ABI_VERSION: u32 = 10;
     pub const PG_ATTACH_IN_ORDER: u32 = 0x8000_0000;
     pub const PG_MAX_DIMS: usize = 4;
     pub const PG_PARALLEL: u32 = 1;
@@ -42,6 +42,7 @@ mod constants {
     pub const PG_SITE_PRIVATE: u32 = 512;
     pub const PG_SITE_WHOLE_STEPS: u32 = 1024;
     pub const PG_SITE_INSPECTED: u32 = 2048;
+    pub const PG_SITE_FEEDS: u32 = 4096;
     pub const PG_PAIR_ANTI: u32 = 0x100;
     pub const PG_PAIR_APART: u32 = 0x200;
     pub const PG_PIN_KEPT: u32 = 0x8000_0000;
@@ -294,6 +295,11 @@ pub struct RawLaunch {
 pub struct RawInspector {
     pub touch: unsafe extern "C" fn(*mut RawInspector, u32, u64, u32) -> c_int,
     pub next: unsafe extern "C" fn(*mut RawInspector) -> c_int,
+    pub poll: unsafe extern "C" fn(*mut RawInspector) -> c_int,
+    pub known: u64,
+    pub first: u64,
+    pub length: u64,
+    pub lasting: u64,
 }
 
 /// `struct __pg_entry`.
@@ -315,7 +321,7 @@ pub type DirectFn = unsafe extern "C" fn(*const Entry, *mut Value, i64, i64);
 /// Type of `device` in `struct __pg_info`.
 pub type DeviceFn = unsafe extern "C" fn(*const RawLaunch, u64, u64);
 /// Type of `inspect` in `struct __pg_info`.
-pub type InspectFn = unsafe extern "C" fn(*const Entry, *mut RawInspector);
+pub type InspectFn = unsafe extern "C" fn(*const Entry, *mut RawInspector, i64, i64);
 
 /// `struct __pg_info`.
 #[derive(Clone, Copy, Debug)]
@@ -626,7 +632,7 @@ mod tests {
                 first_layer
             ]
         );
-        layout!(checks, RawInspector, "inspector", [touch, next]);
+        layout!(checks, RawInspector, "inspector", [touch, next, poll, known, first, length, lasting]);
         layout!(
             checks,
             Info,
@@ -654,7 +660,7 @@ mod tests {
             PG_TERM_AT_LEAST PG_TERM_AT_MOST PG_FAIL_WAW PG_FAIL_RAW PG_FAIL_RANGE PG_FAIL_NO_ARRAY PG_FAIL_MISALIGNED PG_FAIL_ARITHMETIC
             PG_FAIL_NAN PG_FAIL_STOPPED PG_FAIL_TIME PG_MANY PG_TOUCH_STORE PG_TOUCH_FEEDS PG_TOUCH_MEETS PG_TOUCH_UPDATE PG_TOUCH_WIDTH PG_TOUCH_KIND PG_LOOP_UPDATES
             PG_LOOP_REORDERED PG_LOOP_PART PG_LOOP_PRIVATIZED PG_LOOP_FREE_CALLS PG_LOOP_GROUPS
-            PG_LOOP_COMMON_LOOPS PG_LOOP_TURNS PG_LOOP_SMALL PG_LOOP_STORES_ONCE PG_SITE_PRIVATE PG_SITE_WHOLE_STEPS PG_SITE_INSPECTED);
+            PG_LOOP_COMMON_LOOPS PG_LOOP_TURNS PG_LOOP_SMALL PG_LOOP_STORES_ONCE PG_SITE_PRIVATE PG_SITE_WHOLE_STEPS PG_SITE_INSPECTED PG_SITE_FEEDS);
         use crate::device::LogMethod;
         for (name, method) in [
             ("NONE", LogMethod::None),

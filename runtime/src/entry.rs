@@ -11,7 +11,7 @@ use crate::device::{
     threads::{self, Share},
 };
 use crate::floating_point::{self, FloatingPoint};
-use crate::history::{self, Category, History, Way};
+use crate::history::{self, Category, History, Inspector, Way};
 use crate::memory::allocations::Allocations;
 use crate::memory::placement::{self, Placement};
 use crate::memory::private_copies::PrivateCopies;
@@ -20,7 +20,8 @@ use crate::memory::{limits, safe_copy};
 use crate::policy::{self, Situation};
 use crate::speculation::cmt::{self, Cmt, CudaState, Job, Kind};
 use crate::speculation::commit;
-use crate::speculation::inspector::{self, Finding, Memo, Schedule};
+use crate::speculation::inspector::levels::Schedule;
+use crate::speculation::inspector::{Finding, Memo, Obstacle as Uninspected, levels, marks};
 use crate::speculation::monitor::{self, Pending, Progress};
 use crate::speculation::parts;
 use crate::speculation::predicate::{self, Obstacle, Rest};
@@ -29,7 +30,7 @@ use crate::trace::{Record, Trace};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Findings that are kept for each loop: programs swap arrays, and go through levels, colours and blocks again and again.
 const KEPT_FINDINGS: usize = 16;
@@ -39,6 +40,9 @@ const KEPT_FINDINGS_BYTES: u64 = 1 << 30;
 /// A distributed loop is worth it where it takes this part of the time that its parts would take on the calling thread: as it
 /// stands it loads what several of them use once.
 const DISTRIBUTED: f64 = 0.6;
+
+/// An inspection that is asked for may take so long.
+const LONGEST_INSPECTION: Duration = Duration::from_secs(120);
 
 /// Most iterations that a log cell can tell apart.
 const MAX_ITERATIONS: u64 = PG_UPDATES as u64 - 2;
@@ -561,7 +565,6 @@ impl Engine {
             return Ok(());
         }
         visit.history.worth_inspecting(policy::worker_ns(&visit.history, &situation));
-        let pays = visit.history.may_inspect(policy::inspection_ns(&visit.history, &situation));
         let started = Instant::now();
         let key = std::ptr::from_ref(visit.the_loop) as usize;
         let mut findings = lock(&self.findings);
@@ -573,12 +576,10 @@ impl Engine {
             let memo = memos.remove(number);
             memos.push(memo);
             visit.history.finding_held();
-        } else if asked || pays {
-            // SAFETY: as above; the program would load all this now.
-            let found = unsafe { inspector::inspect(info, visit.entry, slice) };
-            visit.history.inspected(visit.iterations, started.elapsed().as_nanos() as u64);
-            match found {
-                Ok(memo) => {
+        } else {
+            // SAFETY: as above.
+            match unsafe { self.inspect_anew(visit, &plan.rest, slice, &situation) } {
+                Ok(Some(memo)) => {
                     memos.push(memo);
                     while memos.len() > KEPT_FINDINGS
                         || memos.len() > 1 && memos.iter().map(Memo::bytes).sum::<u64>() > KEPT_FINDINGS_BYTES
@@ -586,14 +587,13 @@ impl Engine {
                         memos.remove(0);
                     }
                 }
+                Ok(None) => return Ok(()),
                 Err(obstacle) => {
                     visit.record.inspection = obstacle.words();
                     visit.record.inspect_ns = started.elapsed().as_nanos() as u64;
                     return Ok(());
                 }
             }
-        } else {
-            return Ok(());
         }
         let finding = memos.last().map(|memo| memo.finding.clone());
         plan.stored = memos.last().and_then(|memo| memo.stored.clone());
@@ -626,6 +626,47 @@ impl Engine {
             (true, Some(_)) => return Err("levels can't be doubted".into()),
         }
         Ok(())
+    }
+
+    /// Makes the inspections that are asked for, or that cost little: first whether iterations meet, then, if so, in what order they
+    /// can run. `None`: none was made.
+    ///
+    /// # Safety
+    /// As for [`Engine::inspect`].
+    unsafe fn inspect_anew(
+        &self,
+        visit: &mut Visit<'_>,
+        rest: &Rest,
+        slice: InspectFn,
+        situation: &Situation,
+    ) -> Result<Option<Memo>, Uninspected> {
+        let asked = self.config.race != RaceChoice::Auto;
+        let helpers = (&self.pool, self.config.threads);
+        let mut outcome = Ok(None);
+        for inspector in [Inspector::Marks, Inspector::Levels] {
+            let may_take = visit.history.inspection_may_take(inspector);
+            if !asked && policy::inspection_ns(inspector, &visit.history, situation) > may_take {
+                continue;
+            }
+            let patience = if asked { LONGEST_INSPECTION } else { Duration::from_nanos(may_take as u64) };
+            let started = Instant::now();
+            // SAFETY: promised by the caller; the program would load all this now.
+            let found = unsafe {
+                match inspector {
+                    Inspector::Marks => {
+                        marks::inspect(visit.info, visit.entry, slice, &rest.pairs, helpers, patience)
+                    }
+                    Inspector::Levels => levels::inspect(visit.info, visit.entry, slice, helpers, patience),
+                }
+            };
+            visit.history.inspected(inspector, visit.iterations, started.elapsed().as_nanos() as u64);
+            let done = found.is_ok();
+            outcome = found.map(Some);
+            if done {
+                break;
+            }
+        }
+        outcome
     }
 
     /// What the policy asks about an entry that is proven.

@@ -39,6 +39,26 @@ pub enum Way {
     Cuda = 2,
 }
 
+/// The two ways to inspect: see `speculation::inspector`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Inspector {
+    /// Whether iterations meet.
+    Marks = 0,
+    /// Who has to wait for whom.
+    Levels = 1,
+}
+
+/// What is remembered of one of them.
+#[derive(Clone, Copy, Debug, Default)]
+struct Inspections {
+    /// Nanoseconds per iteration, smoothed; 0: not known.
+    ns: f64,
+    /// Nanoseconds that the calling thread alone would have taken for all entries since the last one.
+    since_ns: f64,
+    /// How many were made since a finding has held last.
+    in_vain: u32,
+}
+
 /// One loop's past.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct History {
@@ -53,13 +73,10 @@ pub struct History {
     losses: u32,
     conflicts: u32,
     paused_until: u64,
-    inspections_in_vain: u32,
+    /// In the order of [`Inspector`].
+    inspections: [Inspections; 2],
     /// A bitmap has found a conflict, which may have been an iteration with itself.
     met_in_bitmap: bool,
-    /// Nanoseconds per iteration of inspections, smoothed; 0: not known.
-    pub inspection_ns: f64,
-    /// Nanoseconds that the calling thread alone would have taken for all entries since the last inspection.
-    since_inspection_ns: f64,
 }
 
 impl History {
@@ -73,23 +90,28 @@ impl History {
     }
     /// Notes an entry that the calling thread alone would take so many nanoseconds for.
     pub fn worth_inspecting(&mut self, worker_ns: f64) {
-        self.since_inspection_ns += worker_ns;
+        self.inspections.iter_mut().for_each(|inspections| inspections.since_ns += worker_ns);
     }
-    /// Whether an inspection of so many nanoseconds would be a small part of the time that the loop has taken since the last
-    /// one, so that little is lost if its finding never holds again. A loop of which that is so is asked ever less often.
-    pub fn may_inspect(&self, inspection_ns: f64) -> bool {
-        let patience = INSPECTION_PART * (1u64 << self.inspections_in_vain.min(40)) as f64;
-        self.since_inspection_ns > patience * inspection_ns
+    /// Nanoseconds that an inspection may take: a small part of the time that the loop has taken since the last one, so that little
+    /// is lost if its finding never holds again. A loop of which that is so is asked ever less often.
+    pub fn inspection_may_take(&self, inspector: Inspector) -> f64 {
+        let Inspections { since_ns, in_vain, .. } = self.inspections[inspector as usize];
+        since_ns / (INSPECTION_PART * (1u64 << in_vain.min(40)) as f64)
     }
     /// Notes an inspection.
-    pub fn inspected(&mut self, iterations: u64, ns: u64) {
-        smooth(&mut self.inspection_ns, iterations, ns);
-        self.since_inspection_ns = 0.0;
-        self.inspections_in_vain += 1;
+    pub fn inspected(&mut self, inspector: Inspector, iterations: u64, ns: u64) {
+        let inspections = &mut self.inspections[inspector as usize];
+        smooth(&mut inspections.ns, iterations, ns);
+        inspections.since_ns = 0.0;
+        inspections.in_vain += 1;
+    }
+    /// Nanoseconds per iteration that an inspection takes; 0: not known.
+    pub fn inspection_ns(&self, inspector: Inspector) -> f64 {
+        self.inspections[inspector as usize].ns
     }
     /// Notes that the finding of an earlier inspection holds.
     pub fn finding_held(&mut self) {
-        self.inspections_in_vain = 0;
+        self.inspections.iter_mut().for_each(|inspections| inspections.in_vain = 0);
     }
     /// Notes a conflict: the loop is sequential for a while, longer each time.
     pub fn conflict(&mut self) {

@@ -3,12 +3,12 @@
 //! Nothing here decides whether a loop *may* run somewhere, only whether it is expected to pay. An estimate that is wrong
 //! is replaced by a measurement after one entry, and a loop that keeps losing is switched off by its history.
 
-use crate::history::{History, Way};
+use crate::history::{History, Inspector, Way};
 
 /// Nanoseconds per estimated operation on one core.
 const OPERATION_NS: f64 = 0.4;
-/// Nanoseconds of an inspection per estimated operation of the loop.
-const INSPECTED_NS: f64 = 3.0;
+/// Nanoseconds per estimated operation of the loop that an inspection takes a thread, in the order of [`Inspector`].
+const INSPECTED_NS: [f64; 2] = [4.0, 30.0];
 /// Handing work to sleeping threads, in nanoseconds.
 const WAKE_NS: f64 = 25_000.0;
 /// Copying a byte into and out of the threads device's memory.
@@ -65,10 +65,12 @@ pub fn deserves_inspection(history: &History, s: &Situation) -> bool {
 }
 
 /// Expected nanoseconds of an inspection.
-pub fn inspection_ns(history: &History, s: &Situation) -> f64 {
-    let each = match history.inspection_ns > 0.0 {
-        true => history.inspection_ns,
-        false => s.work as f64 * INSPECTED_NS,
+pub fn inspection_ns(inspector: Inspector, history: &History, s: &Situation) -> f64 {
+    let measured = history.inspection_ns(inspector);
+    let threads = if inspector == Inspector::Marks { s.threads.max(1) as f64 } else { 1.0 };
+    let each = match measured > 0.0 {
+        true => measured,
+        false => s.work as f64 * INSPECTED_NS[inspector as usize] / threads,
     };
     each * s.iterations as f64
 }

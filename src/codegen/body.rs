@@ -93,9 +93,13 @@ for (; (type)(value) < __pg_turns; )
 /// Macros for inspections. A load that has no part in the slice is 0, so a divisor may be; what the program itself would trap
 /// on, it does when it comes there.
 pub const MACROS_INSPECT: &str = "\
-#define __PG_TOUCH(b, how, a) if (__pg_s->touch(__pg_s, b, a, how)) return;
-#define __PG_LOOK(t, b, how, a) __extension__ ({ const __pg_u64 __pg_a = (a); __PG_TOUCH(b, how, __pg_a) __pg_get_##t(__pg_a); })
-#define __PG_PASS(t, b, how, a) __extension__ ({ __PG_TOUCH(b, how, a) (t)0; })
+#define __PG_SHOWN(s) ((s) > 63 || !(__pg_known >> ((s) & 63) & 1))
+#define __PG_WINDOW(s) __pg_w[(s) > 63 ? 0 : (s)]
+#define __PG_TOUCH(s, how, a) if (__PG_SHOWN(s)) { const __pg_u64 __pg_at = (a); if (__pg_at - __PG_WINDOW(s).first >= __PG_WINDOW(s).length || (s) > 63) { \
+if (__pg_s->touch(__pg_s, s, __pg_at, how)) return; \
+if ((s) <= 63) { __PG_WINDOW(s).first = __pg_s->first; __PG_WINDOW(s).length = __pg_s->length; } } }
+#define __PG_LOOK(t, s, how, a) __extension__ ({ const __pg_u64 __pg_a = (a); __PG_TOUCH(s, how, __pg_a) __pg_get_##t(__pg_a); })
+#define __PG_PASS(t, s, how, a) __extension__ ({ __PG_TOUCH(s, how, a) (t)0; })
 #define __PG_BY_MINUS_1(x, y) ((__typeof__(x))-1 < 1 && (y) == (__typeof__(x))-1)
 #define __PG_DIV(t, a, b) __extension__ ({ __typeof__(a) __pg_x = (a), __pg_y = (b); \\
 __pg_y == 0 ? 0 : __PG_BY_MINUS_1(__pg_x, __pg_y) ? (__typeof__(a))(0u - (__pg_u64)__pg_x) : __pg_x / __pg_y; })
@@ -104,11 +108,13 @@ __pg_y == 0 || __PG_BY_MINUS_1(__pg_x, __pg_y) ? 0 : __pg_x % __pg_y; })
 #define __PG_TO(t, type, x) ((type)(x))
 #define __PG_SQRT(t, f, x) __builtin_##f(x)
 #define __PG_CALL(f) __builtin_##f
-#define __PG_POLL() 0
+#define __PG_POLL() (!(++__pg_turns & 0xffff) && __pg_s->poll(__pg_s))
 ";
 
 /// Takes the macros of inspections back.
 pub const MACROS_INSPECT_END: &str = "\
+#undef __PG_SHOWN
+#undef __PG_WINDOW
 #undef __PG_TOUCH
 #undef __PG_LOOK
 #undef __PG_PASS
@@ -476,7 +482,7 @@ impl<'a> Printer<'a> {
         let logged = i32::from(site.logged);
         if let Purpose::Inspection(slice) = self.purpose {
             let (feeds, meets) = (slice.feeding.contains(&place.id), slice.meeting.contains(&id));
-            let touch = format!("{}, {}, {address}", site.base.0, Self::how(site, feeds, meets));
+            let touch = format!("{}, {}, {address}", id.0, Self::how(site, feeds, meets));
             return Ok(match (feeds, meets) {
                 (true, _) => format!("__PG_LOOK({}, {touch})", kind.suffix()),
                 (false, true) => format!("__PG_PASS({}, {touch})", kind.name()),
@@ -598,7 +604,7 @@ impl<'a> Printer<'a> {
             let meets = slice.meeting.contains(&id);
             if meets || slice.changing.contains(&id) {
                 let how = Self::how(site, false, meets);
-                out.push_str(&format!("__PG_TOUCH({}, {how}, {address})\n", site.base.0));
+                out.push_str(&format!("__PG_TOUCH({}, {how}, {address})\n", id.0));
             } else {
                 out.push_str(&seen(address));
             }
@@ -638,7 +644,7 @@ impl<'a> Printer<'a> {
                 let kind = format!("PG_UPDATE_KIND({}, {})", types::operation(parts.op), site.width);
                 out.push_str(&format!(
                     "__PG_TOUCH({}, {how} | PG_TOUCH_UPDATE | {kind} << PG_TOUCH_KIND, {address})\n",
-                    site.base.0
+                    id.0
                 ));
             } else {
                 out.push_str(&seen(&address));

@@ -222,7 +222,8 @@ fn piece<'a>(
     let inspection = plan.inspection.as_ref().filter(|_| worth::inspecting(unit, the_loop, options));
     if let Some(inspection) = inspection {
         let slice = body::print(unit, plan, &innermost.body, Purpose::Inspection(inspection))?;
-        let _ = write!(helpers, "{MACROS_INSPECT}{}{MACROS_INSPECT_END}", emitter.inspect(&slice));
+        let _ =
+            write!(helpers, "{MACROS_INSPECT}{}{MACROS_INSPECT_END}", emitter.inspect(inspection, &slice));
         let keys: String = emitter.keys(inspection).iter().map(|slot| format!("{slot}, ")).collect();
         let _ = writeln!(helpers, "static const __pg_u32 __pg_keys_{}[] = {{{keys}}};", emitter.n);
     }
@@ -681,23 +682,40 @@ impl<'a> Emitter<'a> {
         text.push_str("}\n}\n");
     }
 
+    /// The iterations that an inspection makes of a dimension: some of the outermost, all of the others.
+    fn span_of(dim: usize) -> (&'static str, String) {
+        if dim == 0 { ("__pg_begin", "__pg_end".into()) } else { ("0", format!("__pg_e->trip[{dim}]")) }
+    }
+
     /// The address slice, in source order.
-    fn inspect(&self, slice: &body::Body) -> String {
+    fn inspect(&self, inspection: &Inspection, slice: &body::Body) -> String {
+        let feeds = |site: &Site| !site.is_store && inspection.feeding.contains(&site.place);
+        let meets = |id: SiteId| inspection.meeting.contains(&id) || inspection.changing.contains(&id);
+        let shown = (0..64).zip(&self.plan.sites).filter(|(n, site)| meets(SiteId(*n)) || feeds(site));
+        let shown = shown.map(|(number, _)| number);
         let mut text = format!(
             "static __attribute__((__unused__)) void __pg_inspect_{}(const struct __pg_entry *__pg_e, \
-             struct __pg_inspector *__pg_s)\n{{\n",
-            self.n
+             struct __pg_inspector *__pg_s, __pg_i64 __pg_begin, __pg_i64 __pg_end)\n{{\n\
+             const __pg_u64 __pg_known = __pg_s->known;\n__pg_u32 __pg_turns = 0;\n\
+             struct {{ __pg_u64 first, length; }} __pg_w[{}] = {{{{0, 0}}}};\n(void)__pg_known;\n(void)__pg_turns;\n",
+            self.n,
+            self.plan.sites.len().clamp(1, 64)
         );
         text.push_str(&self.prologue("__pg_e->values"));
         for dim in 0..self.plan.dims.len() {
-            let _ =
-                writeln!(text, "const __pg_i64 __pg_n{dim} = __pg_e->trip[{dim}];\n__pg_i64 __pg_k{dim};");
+            let (_, end) = Self::span_of(dim);
+            let _ = writeln!(text, "const __pg_i64 __pg_n{dim} = {end};\n__pg_i64 __pg_k{dim};");
         }
         text.push_str(&self.locals(slice, &|_, _| None));
         for dim in 0..self.plan.dims.len() {
-            let _ = writeln!(text, "for (__pg_k{dim} = 0; __pg_k{dim} < __pg_n{dim}; __pg_k{dim}++) {{");
+            let (begin, _) = Self::span_of(dim);
+            let _ =
+                writeln!(text, "for (__pg_k{dim} = {begin}; __pg_k{dim} < __pg_n{dim}; __pg_k{dim}++) {{");
         }
         text.push_str("if (__pg_s->next(__pg_s)) return;\n");
+        for site in shown {
+            let _ = writeln!(text, "if (!(__pg_s->lasting >> {site} & 1)) __pg_w[{site}].length = 0;");
+        }
         for dim in 0..self.plan.dims.len() {
             text.push_str(&self.induction(dim, &format!("__pg_k{dim}")));
         }
@@ -776,6 +794,8 @@ impl<'a> Emitter<'a> {
             add(plan.privatization.bases.contains(&site.base), "PG_SITE_PRIVATE");
             let is_shown = |slice: &Inspection| slice.meeting.contains(&id) || slice.changing.contains(&id);
             add(inspection.is_some_and(is_shown), "PG_SITE_INSPECTED");
+            let feeds = |slice: &Inspection| !site.is_store && slice.feeding.contains(&site.place);
+            add(inspection.is_some_and(feeds), "PG_SITE_FEEDS");
             let _ = write!(
                 sites,
                 "{{{}, {}, {}, {}}}, ",

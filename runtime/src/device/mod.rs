@@ -10,7 +10,7 @@
 
 use crate::abi;
 use crate::config::GroupChoice;
-use crate::speculation::inspector::Schedule;
+use crate::speculation::inspector::levels::Schedule;
 use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 

@@ -14,7 +14,7 @@ use crate::errno;
 use crate::floating_point::{self, Flushing};
 use crate::memory::private_copies::PrivateCopies;
 use crate::memory::safe_copy;
-use crate::speculation::inspector::Schedule;
+use crate::speculation::inspector::levels::Schedule;
 use crate::speculation::{commit, parts};
 use std::alloc::{Layout, alloc, dealloc};
 use std::collections::HashMap;

@@ -10,7 +10,7 @@
 //! recorded may be stale), everything is copied first.
 
 use super::commit::{self, Pieces, Rows};
-use super::inspector::Schedule;
+use super::inspector::levels::Schedule;
 use super::parts;
 use super::watch::Watch;
 use crate::abi::{Info, PG_FAIL_STOPPED, PG_FAIL_TIME, PG_MANY, PG_NO_LOG, Region, Value};

@@ -16,7 +16,7 @@ use super::{
 use crate::abi::{self, Info, RawLaunch, Region, Value};
 use crate::memory::placement::TILE_HEIGHT;
 use crate::memory::safe_copy;
-use crate::speculation::inspector::Schedule;
+use crate::speculation::inspector::levels::Schedule;
 use cudarc::driver::sys;
 use pace::Pace;
 use std::collections::HashMap;

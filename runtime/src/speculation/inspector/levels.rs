@@ -1,42 +1,31 @@
-//! Inspection: which iterations touch the same memory, found out before the loop runs, by executing its address slice.
-//!
-//! Generated code runs the slice in source order, stores nothing, and shows each access that takes part in an unresolved
-//! pair ([`RawInspector`]). From them every iteration gets a level: one more than the highest level of an earlier iteration
-//! that it has to wait for, because both touch a cell of memory and one of them stores to it (J. Saltz et al., "Run-time
-//! parallelization and scheduling of loops", IEEE Transactions on Computers 40(5), 1991). If all are on the first level, the
-//! iterations are independent and run without logs. If there are a few levels with many iterations each, the levels run one
-//! after the other as wavefronts.
-//!
-//! Why the slice touches what the loop would touch: up to the first load that feeds it from a cell that an earlier store of
-//! the loop would have changed, every value in the slice is the loop's own. At such a load the inspection ends without an
-//! answer, before the value is used. So it never loads from an address that the loop wouldn't load from, either. Where the loop
-//! would fault, it ends as well, before it loads: the program must have stored what it stores until then.
-//!
-//! An answer is remembered with everything that it followed from: the trip counts, the values that the slice uses, and the
-//! content of all memory that fed it. It is used again only after these have been compared ([`Memo::still_holds`]).
+//! Who has to wait for whom: the slice runs in source order on the calling thread, and every iteration gets a level, one more than the
+//! highest level of an earlier iteration that it has to wait for, because both touch a cell of memory and one of them stores to
+//! it (J. Saltz et al., "Run-time parallelization and scheduling of loops", IEEE Transactions on Computers 40(5), 1991). If all
+//! are on the first level, the iterations are independent and run without logs. If there are a few levels with many
+//! iterations each, the levels run one after the other as wavefronts.
 
-use super::race::Helpers;
+use super::{
+    Content, Finding, MOST_PIECES, Memo, Obstacle, SYSTEM_PAGE_SHIFT, Zero, cell_shift, pinned, zeros,
+};
 use crate::abi::*;
-use crate::floating_point;
 use crate::memory::{limits, safe_copy};
+use crate::speculation::race::Helpers;
 use rustc_hash::FxHashMap;
 use std::ffi::c_int;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// log2 of the bytes that one table of cells covers. Where accesses are scattered, finding their tables is what takes time:
 /// the index of tables stays in a core's cache up to some gigabytes.
 const PAGE_SHIFT: u32 = 16;
 /// Bytes of bookkeeping after which it is asked whether there is memory for more.
 const CHECKED_EVERY: u64 = 16 << 20;
-/// log2 of the bytes that are mapped together.
-const SYSTEM_PAGE_SHIFT: u32 = 12;
 /// Iterations on a level, on average, from which wavefronts may pay.
 const WIDE: u64 = 8;
 /// Levels that are in any case waited for before a loop is given up as a chain.
 const PATIENCE: u32 = 256;
-
-/// More pieces of stored memory than this are better told by a device's write log.
-const MOST_PIECES: usize = 1 << 16;
+/// Iterations after which the clock is looked at.
+const CLOCK_EVERY: usize = 1 << 10;
 
 /// Set in [`Cell::stored`] as soon as an iteration stores there: the current one, or one that no other meets.
 const PENDING: u32 = 1 << 31;
@@ -61,6 +50,11 @@ struct Updates {
     kind: u32,
 }
 
+// SAFETY: numbers.
+unsafe impl Zero for Cell {}
+// SAFETY: numbers.
+unsafe impl Zero for Updates {}
+
 /// The cells of a page.
 struct Table {
     cells: Box<[Cell]>,
@@ -68,19 +62,6 @@ struct Table {
     mapped: u64,
     /// Nothing, where there are none.
     updates: Box<[Updates]>,
-}
-
-/// `count` zeros, which take no memory before they are used. Panics and aborts must not happen where generated code is calling.
-fn zeros<T: Clone + Default>(count: usize) -> Result<Box<[T]>, Stop> {
-    let layout = std::alloc::Layout::array::<T>(count).ok().filter(|layout| layout.size() != 0);
-    let layout = layout.ok_or(Stop::Obstacle(Obstacle::Memory))?;
-    // SAFETY: the layout has a size.
-    let start = unsafe { std::alloc::alloc_zeroed(layout) }.cast::<T>();
-    if start.is_null() {
-        return Err(Stop::Obstacle(Obstacle::Memory));
-    }
-    // SAFETY: allocated with the layout of such a slice; all zeros are cells and updates.
-    Ok(unsafe { Box::from_raw(std::ptr::slice_from_raw_parts_mut(start, count)) })
 }
 
 /// An order in which iterations that depend on each other can run: all of a level at once, level by level.
@@ -120,46 +101,16 @@ impl Schedule {
     }
 }
 
-/// What an inspection has shown for one entry.
-#[derive(Clone, Debug)]
-pub enum Finding {
-    /// No two iterations touch a common cell that one of them stores to.
-    Independent,
-    /// They can run level by level.
-    Levels(Arc<Schedule>),
-    /// They depend on each other nearly one by one.
-    Chain,
-}
-
-/// Why there is no finding.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Obstacle {
-    /// The loop stores to what decides its addresses.
-    FeedsItself,
-    /// Too little memory for the bookkeeping.
-    Memory,
-    /// The loop will come to memory that isn't there: until then it has to have stored what it stores.
-    NotThere,
-    /// The loop stores to what its bounds or addresses were read from when it was entered.
-    ChangesPin,
-}
-
-impl Obstacle {
-    /// For traces.
-    pub fn words(self) -> &'static str {
-        match self {
-            Obstacle::FeedsItself => "it stores to what decides its addresses",
-            Obstacle::Memory => "too little memory to inspect it",
-            Obstacle::ChangesPin => "it stores to what its bounds or addresses are read from",
-            Obstacle::NotThere => "it comes to memory that isn't there",
-        }
-    }
-}
-
 /// Why the slice is left before its end.
 enum Stop {
     Obstacle(Obstacle),
     Chain,
+}
+
+impl From<Obstacle> for Stop {
+    fn from(obstacle: Obstacle) -> Stop {
+        Stop::Obstacle(obstacle)
+    }
 }
 
 /// One inspection under way. Generated code sees its first field only.
@@ -173,7 +124,7 @@ struct Inspector {
     /// Where the tables of cells of each page are.
     pages: FxHashMap<u64, usize>,
     tables: Vec<Table>,
-    /// For each base the page that was asked for last, with its table: accesses stay on a page for long.
+    /// For each site the page that was asked for last, with its table: accesses stay on a page for long.
     recent: Vec<(u64, usize)>,
     /// Cells that the current iteration touches: table, cell, and how.
     pending: Vec<(usize, usize, u32)>,
@@ -186,6 +137,7 @@ struct Inspector {
     checked: u64,
     /// Whether some store covers a part of a cell only.
     ragged: bool,
+    deadline: Instant,
     stopped: Option<Stop>,
 }
 
@@ -193,10 +145,10 @@ struct Inspector {
 ///
 /// # Safety
 /// `raw` is what [`inspect`] lends to generated code.
-unsafe extern "C" fn touch(raw: *mut RawInspector, base: u32, address: u64, how: u32) -> c_int {
+unsafe extern "C" fn touch(raw: *mut RawInspector, site: u32, address: u64, how: u32) -> c_int {
     // SAFETY: generated code hands over what it was given: the first field of the inspector that `inspect` lends it.
     let inspector = unsafe { &mut *raw.cast::<Inspector>() };
-    match inspector.touch(base, address, how) {
+    match inspector.touch(site, address, how) {
         Ok(()) => 0,
         Err(stop) => {
             inspector.stopped = Some(stop);
@@ -221,15 +173,31 @@ unsafe extern "C" fn next(raw: *mut RawInspector) -> c_int {
     }
 }
 
+/// See `struct __pg_inspector`. In source order every value is the loop's own, so inner loops end; but nobody may wait for long.
+///
+/// # Safety
+/// As for [`touch`].
+unsafe extern "C" fn poll(raw: *mut RawInspector) -> c_int {
+    // SAFETY: as in `touch`.
+    let inspector = unsafe { &mut *raw.cast::<Inspector>() };
+    match inspector.look_at_clock() {
+        Ok(()) => 0,
+        Err(stop) => {
+            inspector.stopped = Some(stop);
+            1
+        }
+    }
+}
+
 impl Inspector {
-    fn new(shift: u32, bases: usize, pins: Vec<(u64, u64)>) -> Inspector {
+    fn new(shift: u32, sites: usize, pins: Vec<(u64, u64)>, patience: Duration) -> Inspector {
         Inspector {
-            raw: RawInspector { touch, next },
+            raw: RawInspector { touch, next, poll, known: 0, first: 0, length: 0, lasting: 0 },
             shift,
             pins,
             pages: FxHashMap::default(),
             tables: Vec::new(),
-            recent: vec![(u64::MAX, 0); bases],
+            recent: vec![(u64::MAX, 0); sites],
             pending: Vec::new(),
             level: 0,
             levels: Vec::new(),
@@ -237,6 +205,7 @@ impl Inspector {
             bytes: 0,
             checked: 0,
             ragged: false,
+            deadline: Instant::now() + patience,
             stopped: None,
         }
     }
@@ -266,8 +235,8 @@ impl Inspector {
     }
 
     /// The table of a page.
-    fn table(&mut self, base: u32, page: u64) -> Result<usize, Stop> {
-        if let Some((recent, table)) = self.recent.get(base as usize)
+    fn table(&mut self, site: u32, page: u64) -> Result<usize, Stop> {
+        if let Some((recent, table)) = self.recent.get(site as usize)
             && *recent == page
         {
             return Ok(*table);
@@ -286,13 +255,13 @@ impl Inspector {
                 self.tables.len() - 1
             }
         };
-        if let Some(recent) = self.recent.get_mut(base as usize) {
+        if let Some(recent) = self.recent.get_mut(site as usize) {
             *recent = (page, table);
         }
         Ok(table)
     }
 
-    fn touch(&mut self, base: u32, address: u64, how: u32) -> Result<(), Stop> {
+    fn touch(&mut self, site: u32, address: u64, how: u32) -> Result<(), Stop> {
         let width = u64::from(how >> PG_TOUCH_WIDTH & 0xff).max(1);
         let kind = how >> PG_TOUCH_KIND;
         let is = |flag: u32| how & flag != 0;
@@ -306,7 +275,7 @@ impl Inspector {
         let last = address.saturating_add(width - 1) >> self.shift;
         let per_page = PAGE_SHIFT - self.shift;
         for number in address >> self.shift..=last {
-            let table = self.table(base, number >> per_page)?;
+            let table = self.table(site, number >> per_page)?;
             let index = (number & ((1 << per_page) - 1)) as usize;
             let table_of_page = &mut self.tables[table];
             if updates && table_of_page.updates.is_empty() {
@@ -321,8 +290,9 @@ impl Inspector {
                 let part = 1 << ((number << self.shift & ((1 << PAGE_SHIFT) - 1)) >> SYSTEM_PAGE_SHIFT);
                 if table_of_page.mapped & part == 0 {
                     let mut byte = 0u8;
+                    let first = address.max(number << self.shift);
                     // SAFETY: one byte, into one byte of ours.
-                    if unsafe { safe_copy::read(address, 1, &raw mut byte) }.is_err() {
+                    if unsafe { safe_copy::read(first, 1, &raw mut byte) }.is_err() {
                         return Err(Stop::Obstacle(Obstacle::NotThere));
                     }
                     table_of_page.mapped |= part;
@@ -351,8 +321,15 @@ impl Inspector {
         Ok(())
     }
 
+    fn look_at_clock(&self) -> Result<(), Stop> {
+        if Instant::now() > self.deadline { Err(Stop::Obstacle(Obstacle::Endless)) } else { Ok(()) }
+    }
+
     /// In front of each iteration, and behind the last.
     fn next(&mut self) -> Result<(), Stop> {
+        if self.levels.len().is_multiple_of(CLOCK_EVERY) {
+            self.look_at_clock()?;
+        }
         if self.level != 0 {
             self.finish()?;
         }
@@ -426,81 +403,23 @@ impl Inspector {
     }
 }
 
-/// A finding with what it followed from.
-pub struct Memo {
-    /// How denormal numbers were treated: comparisons depend on it.
-    flushing: bool,
-    trip: [i64; PG_MAX_DIMS],
-    values: Vec<Value>,
-    pins: Vec<(u64, u64)>,
-    memory: Vec<(u64, Vec<u8>)>,
-    /// What was found.
-    pub finding: Finding,
-    /// What the loop stores through the sites with `PG_SITE_INSPECTED`, byte for byte, as ranges of addresses in their order; `None`:
-    /// not known.
-    pub stored: Option<Arc<Vec<(u64, u64)>>>,
-}
-
-impl Memo {
-    /// Bytes that are kept for it.
-    pub fn bytes(&self) -> u64 {
-        let order = match &self.finding {
-            Finding::Levels(schedule) => 4 * schedule.order.len(),
-            Finding::Independent | Finding::Chain => 0,
-        };
-        let stored = self.stored.as_ref().map_or(0, |stored| 16 * stored.len());
-        self.memory.iter().map(|(_, bytes)| bytes.len()).sum::<usize>() as u64 + (order + stored) as u64
-    }
-
-    /// Whether an inspection of this entry would find the same. Looked at with the help of so many threads.
-    ///
-    /// # Safety
-    /// `entry` was filled in by generated code for `info`.
-    pub unsafe fn still_holds(&self, info: &Info, entry: &Entry, (pool, threads): Helpers<'_>) -> bool {
-        // SAFETY: promised by the caller.
-        let (values, pins) = unsafe { (key_values(info, entry), pinned(info, entry)) };
-        let same = self.trip == entry.trip && self.values == values && self.pins == pins;
-        if self.flushing != floating_point::is_flushing() || !same {
-            return false;
-        }
-        self.memory.iter().all(|(address, bytes)| safe_copy::equals(pool, threads, *address, bytes))
-    }
-}
-
-/// The values that an inspection's outcome depends on.
-///
-/// # Safety
-/// `entry` was filled in by generated code for `info`, and is alive.
-unsafe fn key_values(info: &Info, entry: &Entry) -> Vec<Value> {
-    // SAFETY: promised by the callers.
-    let values = unsafe { entry.values(info) };
-    info.keys().iter().filter_map(|slot| values.get(*slot as usize).copied()).collect()
-}
-
-/// What no store of the inspected loop may hit, because its bounds or addresses were read from there.
-///
-/// # Safety
-/// `entry` was filled in by generated code for `info` and is alive.
-unsafe fn pinned(info: &Info, entry: &Entry) -> Vec<(u64, u64)> {
-    // SAFETY: promised by the caller.
-    let pins = unsafe { entry.pins(info) };
-    let range = |pin: &Pin| (pin.address, pin.address.saturating_add(pin.width.into()));
-    pins.iter().filter(|pin| pin.kept == 0).map(range).collect()
-}
-
-/// Inspects one entry.
+/// Inspects one entry, in no more than about so much time.
 ///
 /// # Safety
 /// `entry` was filled in by generated code for `info`, and the loop would run now: its first test is true.
-pub unsafe fn inspect(info: &Info, entry: &Entry, inspect: InspectFn) -> Result<Memo, Obstacle> {
-    let widths = info.pairs().iter().flat_map(|pair| [pair.a, pair.b]);
-    let width = widths.filter_map(|s| info.sites().get(s as usize)).map(|s| s.width).min().unwrap_or(1);
+pub unsafe fn inspect(
+    info: &Info,
+    entry: &Entry,
+    inspect: InspectFn,
+    helpers: Helpers<'_>,
+    patience: Duration,
+) -> Result<Memo, Obstacle> {
     // SAFETY: promised by the caller.
     let pins = unsafe { pinned(info, entry) };
-    let mut inspector = Inspector::new(width.max(1).ilog2().min(3), info.n_bases as usize, pins.clone());
-    // SAFETY: the slice loads what the loop would load, and hands the inspector back to `touch` and `next` only; its first
+    let mut inspector = Inspector::new(cell_shift(info), info.n_sites as usize, pins, patience);
+    // SAFETY: the slice loads what the loop would load, and hands the inspector back to its functions only; its first
     // field is what the pointer leads to, and nobody else uses it meanwhile.
-    unsafe { inspect(entry, (&raw mut inspector).cast()) };
+    unsafe { inspect(entry, (&raw mut inspector).cast(), 0, entry.trip[0]) };
     if inspector.stopped.is_none()
         && let Err(stop) = inspector.next()
     {
@@ -517,25 +436,9 @@ pub unsafe fn inspect(info: &Info, entry: &Entry, inspect: InspectFn) -> Result<
             Finding::Levels(Arc::new(schedule))
         }
     };
-    let mut memory = Vec::new();
-    for (lo, hi) in inspector.fed() {
-        let mut bytes: Vec<u8> = safe_copy::buffer(hi - lo).map_err(|_| Obstacle::Memory)?;
-        // SAFETY: the buffer has as many bytes.
-        unsafe { safe_copy::read(lo, hi - lo, bytes.as_mut_ptr()) }.map_err(|_| Obstacle::Memory)?;
-        memory.push((lo, bytes));
-    }
+    let memory = vec![Content::of(inspector.fed(), helpers)?];
     // SAFETY: promised by the caller.
-    let values = unsafe { key_values(info, entry) };
-    let stored = inspector.stored().map(Arc::new);
-    Ok(Memo {
-        flushing: floating_point::is_flushing(),
-        trip: entry.trip,
-        values,
-        pins,
-        memory,
-        finding,
-        stored,
-    })
+    Ok(unsafe { Memo::new(info, entry, memory, finding, inspector.stored()) })
 }
 
 #[cfg(test)]
@@ -546,6 +449,10 @@ mod tests {
     const STORE: u32 = LOAD | PG_TOUCH_STORE;
     const FEED: u32 = PG_TOUCH_FEEDS | LOAD;
 
+    fn inspector(shift: u32, sites: usize, pins: Vec<(u64, u64)>) -> Inspector {
+        Inspector::new(shift, sites, pins, Duration::from_secs(1000))
+    }
+
     /// Memory that is there: the address of a page of cells, with another behind it.
     fn memory() -> u64 {
         let bytes: &'static [u8] = vec![0u8; 3 << PAGE_SHIFT].leak();
@@ -554,7 +461,7 @@ mod tests {
 
     /// Levels of iterations that touch these elements of 8 bytes.
     fn levels(iterations: &[&[(u64, u32)]]) -> Option<Vec<u32>> {
-        let (mut inspector, memory) = (Inspector::new(3, 1, Vec::new()), memory());
+        let (mut inspector, memory) = (inspector(3, 1, Vec::new()), memory());
         for iteration in iterations {
             inspector.next().ok()?;
             for (element, how) in *iteration {
@@ -597,7 +504,7 @@ mod tests {
 
     #[test]
     fn pinned_memory_is_left_alone() {
-        let mut inspector = Inspector::new(3, 1, vec![(65540, 65544)]);
+        let mut inspector = inspector(3, 1, vec![(65540, 65544)]);
         inspector.next().ok().unwrap();
         let byte = PG_TOUCH_STORE | 1 << PG_TOUCH_WIDTH;
         // Whether it takes part in a pair or not; loads may be anywhere.
@@ -620,7 +527,7 @@ mod tests {
     #[test]
     fn what_is_stored_is_known_to_the_byte() {
         let stored = |shift: u32, touched: &[(u64, u32)]| {
-            let (mut inspector, memory) = (Inspector::new(shift, 1, Vec::new()), memory());
+            let (mut inspector, memory) = (inspector(shift, 1, Vec::new()), memory());
             for (address, how) in touched {
                 inspector.next().ok().unwrap();
                 inspector.touch(0, memory + address, *how).ok().unwrap();
@@ -649,7 +556,7 @@ mod tests {
 
     #[test]
     fn parts_of_an_access_count_each() {
-        let mut inspector = Inspector::new(0, 1, Vec::new());
+        let mut inspector = inspector(0, 1, Vec::new());
         let byte = PG_TOUCH_MEETS | PG_TOUCH_STORE | 1 << PG_TOUCH_WIDTH;
         inspector.next().ok().unwrap();
         inspector.touch(0, 65532, STORE).ok().unwrap();
@@ -679,7 +586,7 @@ mod tests {
 
     #[test]
     fn memory_that_fed_it_is_known() {
-        let (mut inspector, memory) = (Inspector::new(2, 2, Vec::new()), memory());
+        let (mut inspector, memory) = (inspector(2, 2, Vec::new()), memory());
         inspector.next().ok().unwrap();
         let feed = PG_TOUCH_FEEDS | 4 << PG_TOUCH_WIDTH;
         for address in [65532, 65536, 65544, 4, 65540] {
