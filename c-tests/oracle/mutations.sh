@@ -71,7 +71,13 @@ while read -r line; do
     cp "$root/$file" "$file"
     continue
   fi
-  PARAGON_ORACLE=${LOOPS:-1000} cargo test --release --quiet --test oracle >"$work/log" 2>&1 || wrong=1
+  # What several threads do of an inspection: loops of the oracle are over before a second one has woken.
+  if [[ $name == marks* ]]; then
+    cargo test --release --quiet -p paragon_rt --lib inspector >"$work/log" 2>&1 || wrong=1
+  fi
+  if [ $wrong = 0 ]; then
+    PARAGON_ORACLE=${LOOPS:-1000} cargo test --release --quiet --test oracle >"$work/log" 2>&1 || wrong=1
+  fi
   cp "$root/$file" "$file"
   if { [ -z "$expression" ] && [ $wrong = 0 ]; } || { [ -n "$expression" ] && [ $wrong = 1 ]; }; then
     echo "ok      $name: $([ $wrong = 1 ] && echo "noticed ($(grep -o '[0-9]* failures' "$work/log" | head -n 1))" || echo 'passes')"

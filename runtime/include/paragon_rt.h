@@ -346,7 +346,8 @@ struct __pg_api {
 
 /* The library's only exported function. Null if it can't serve this ABI or is switched off. */
 #define PG_ATTACH_SYMBOL "__pg_rt_attach"
-typedef const struct __pg_api *(*__pg_attach_fn)(__pg_u32 abi);
+/* `blocked`: the signals that the calling thread blocks but for this call, a bit for each. */
+typedef const struct __pg_api *(*__pg_attach_fn)(__pg_u32 abi, __pg_u64 blocked);
 /* Added to the version by objects with floating-point sums and products in parts: they are served even if nothing may run
  * elsewhere, because the order of their iterations must be the same then. */
 #define PG_ATTACH_IN_ORDER 0x80000000u

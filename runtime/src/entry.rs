@@ -18,6 +18,7 @@ use crate::memory::private_copies::PrivateCopies;
 use crate::memory::snapshot::Snapshot;
 use crate::memory::{limits, safe_copy};
 use crate::policy::{self, Situation};
+use crate::signals::{self, Deferred};
 use crate::speculation::cmt::{self, Cmt, CudaState, Job, Kind};
 use crate::speculation::commit;
 use crate::speculation::inspector::levels::Schedule;
@@ -28,7 +29,7 @@ use crate::speculation::predicate::{self, Obstacle, Rest};
 use crate::speculation::race::{self, Finish, Rule};
 use crate::trace::{Record, Trace};
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
@@ -61,8 +62,7 @@ pub struct Engine {
     pending: Mutex<Option<Pending>>,
     /// What inspections have found, by loop; the latest come last.
     findings: Mutex<HashMap<usize, Vec<Memo>>>,
-    /// Held while a loop is entered: a second thread, a signal handler or a nested loop runs as it stood.
-    active: AtomicBool,
+    active: Active,
     pool: Pool,
     cmt: Cmt,
 }
@@ -73,26 +73,44 @@ type Declined = String;
 /// A loop without a function for the threads device, which the compiler leaves out where it can't pay.
 const UNCHECKED: &str = "checked threads can't pay here: no code was generated for them";
 
-struct Active<'a>(&'a AtomicBool);
+/// The entry under way: a second thread, a signal handler or a nested loop runs as it stood.
+#[derive(Default)]
+struct Active {
+    /// The thread whose it is; 0: there is none.
+    thread: AtomicU64,
+    /// Where that thread's stack stood.
+    frame: AtomicUsize,
+}
 
-impl Drop for Active<'_> {
+impl Active {
+    /// Takes it. An entry of the same thread from deeper down its stack is over, though nobody has said so: a fault's handler has
+    /// left it by `siglongjmp`.
+    fn take(&self) -> Option<Entered<'_>> {
+        let mark = 0u8;
+        let frame = (&raw const mark) as usize;
+        // SAFETY: always succeeds.
+        let own = unsafe { libc::pthread_self() } as u64;
+        match self.thread.compare_exchange(0, own, Ordering::AcqRel, Ordering::Acquire) {
+            Ok(_) => {}
+            // Only this thread would change it.
+            Err(thread) if thread == own && self.frame.load(Ordering::Relaxed) <= frame => {}
+            Err(_) => return None,
+        }
+        self.frame.store(frame, Ordering::Relaxed);
+        Some(Entered(self))
+    }
+}
+
+struct Entered<'a>(&'a Active);
+
+impl Drop for Entered<'_> {
     fn drop(&mut self) {
-        self.0.store(false, Ordering::Release);
+        self.0.thread.store(0, Ordering::Release);
     }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// The calling thread's signal mask, a bit for each signal.
-fn blocked_signals() -> u64 {
-    // SAFETY: reads the mask into a local variable; Linux's 64 signals are the bits of its first eight bytes.
-    unsafe {
-        let mut mask: libc::sigset_t = std::mem::zeroed();
-        libc::pthread_sigmask(libc::SIG_BLOCK, std::ptr::null(), &raw mut mask);
-        (&raw const mask).cast::<u64>().read_unaligned()
-    }
 }
 
 /// Runs all iterations on the calling thread, in source order.
@@ -153,22 +171,34 @@ struct Visit<'a> {
     fp: FloatingPoint,
     /// Iterations of the merged space.
     iterations: u64,
+    /// What waits meanwhile.
+    signals: &'a Deferred,
+    stays: bool,
+}
+
+impl Visit<'_> {
+    /// From here on it may take longer.
+    fn stay(&mut self) {
+        if !std::mem::replace(&mut self.stays, true) {
+            self.signals.only_handled();
+        }
+    }
 }
 
 impl Engine {
-    /// A runtime by the environment's wishes.
-    pub fn new(config: Config) -> Engine {
+    /// A runtime by the environment's wishes. `signals`: those that were blocked when it was loaded, a bit for each.
+    pub fn new(config: Config, signals: u64) -> Engine {
         cmt::leave_at_exit();
         let pool = Pool::default();
         Engine {
             trace: Trace::open(config.trace.as_deref()),
             process: std::process::id(),
-            signals: blocked_signals(),
+            signals,
             allocations: Mutex::default(),
             histories: Mutex::default(),
             pending: Mutex::default(),
             findings: Mutex::default(),
-            active: AtomicBool::new(false),
+            active: Active::default(),
             cmt: Cmt::new(pool.clone(), config.threads),
             pool,
             config,
@@ -197,13 +227,16 @@ impl Engine {
     }
 
     /// Whether this is a process and a moment in which loops may run elsewhere.
-    fn may_enter(&self) -> bool {
-        self.serves() && std::process::id() == self.process && !cmt::leaving() && !self.in_signal_handler()
+    fn may_enter(&self, signals: &Deferred) -> bool {
+        self.serves()
+            && std::process::id() == self.process
+            && !cmt::leaving()
+            && !self.in_signal_handler(signals)
     }
 
     /// Whether we stand in a signal handler, as far as one can tell: handlers run with their own signal blocked.
-    fn in_signal_handler(&self) -> bool {
-        blocked_signals() & !self.signals != 0
+    fn in_signal_handler(&self, signals: &Deferred) -> bool {
+        signals.blocked_before() & !self.signals != 0
     }
 
     /// A loop is entered. True: it is complete, and the entry's results are the scalars after it. False: nothing has
@@ -211,9 +244,17 @@ impl Engine {
     ///
     /// # Safety
     /// `the_loop` is a loop of a loaded object, and `entry` was filled in by its generated code and is alive.
-    pub unsafe fn enter(&self, the_loop: &Loop, entry: &mut Entry, errno: &mut i32) -> bool {
+    pub unsafe fn enter(
+        &self,
+        the_loop: &Loop,
+        entry: &mut Entry,
+        errno: &mut i32,
+        signals: &Deferred,
+    ) -> bool {
         // SAFETY: promised by the caller.
-        unsafe { self.enter_elsewhere(the_loop, entry, errno) || self.run_in_order(the_loop, entry, errno) }
+        unsafe {
+            self.enter_elsewhere(the_loop, entry, errno, signals) || self.run_in_order(the_loop, entry, errno)
+        }
     }
 
     /// A loop that runs nowhere else, on the calling thread: only where the order of the iterations is part of a result,
@@ -250,12 +291,17 @@ impl Engine {
     ///
     /// # Safety
     /// As for [`Engine::enter`], for each of them.
-    pub unsafe fn enter_parts(&self, entries: &mut [(&Loop, Entry)], errno: &mut i32) -> bool {
+    pub unsafe fn enter_parts(
+        &self,
+        entries: &mut [(&Loop, Entry)],
+        errno: &mut i32,
+        signals: &Deferred,
+    ) -> bool {
         let Some(((whole, own), parts)) = entries.split_first_mut() else { return false };
         if !self.serves() {
             history::switch_off(whole);
         }
-        if !self.may_enter() || !floating_point::is_default() {
+        if !self.may_enter(signals) || !floating_point::is_default() {
             return false;
         }
         // SAFETY: promised by the caller, here and below.
@@ -276,7 +322,8 @@ impl Engine {
             // From the first part on there is no way back to the loop as it stood, whatever happens here.
             // SAFETY: as above.
             let elsewhere = !is_off
-                && crate::without_panic(|| unsafe { self.enter_elsewhere(part, entry, errno) }) == Some(true);
+                && crate::without_panic(|| unsafe { self.enter_elsewhere(part, entry, errno, signals) })
+                    == Some(true);
             let iterations = entry.trip.iter().map(|trip| *trip as f64).product::<f64>();
             let key = std::ptr::from_ref::<Loop>(part) as usize;
             if !elsewhere {
@@ -334,14 +381,17 @@ impl Engine {
     ///
     /// # Safety
     /// As for [`Engine::enter`].
-    unsafe fn enter_elsewhere(&self, the_loop: &Loop, entry: &mut Entry, errno: &mut i32) -> bool {
-        if !self.may_enter() {
+    unsafe fn enter_elsewhere(
+        &self,
+        the_loop: &Loop,
+        entry: &mut Entry,
+        errno: &mut i32,
+        signals: &Deferred,
+    ) -> bool {
+        if !self.may_enter(signals) {
             return false;
         }
-        if self.active.swap(true, Ordering::AcqRel) {
-            return false;
-        }
-        let _active = Active(&self.active);
+        let Some(_entered) = self.active.take() else { return false };
         // SAFETY: info is static data of a loaded object; while its loop is entered the object stays loaded.
         let Some(info) = (unsafe { entry.info.as_ref::<'static>() }) else { return false };
         if info.abi != PG_ABI_VERSION {
@@ -358,6 +408,8 @@ impl Engine {
             record: if self.trace.enabled() { Record::new(info) } else { Record::default() },
             fp: FloatingPoint::enter(*errno),
             iterations: 0,
+            signals,
+            stays: false,
         };
         // SAFETY: promised by the caller.
         let result = unsafe { self.decide(&mut visit) };
@@ -416,6 +468,10 @@ impl Engine {
         }
         // SAFETY: promised by the caller, here and below.
         let mut plan = unsafe { self.plan(visit.info, visit.entry)? };
+        if !asked && signals::handles_faults(visit.info) {
+            visit.history.paid(false, visit.the_loop);
+            return Err("the program handles faults itself".into());
+        }
         // SAFETY: as above.
         unsafe { self.inspect(visit, &mut plan)? };
         if let (Some(store), false) = (plan.rest.unplaced, plan.proven || plan.claimed) {
@@ -564,6 +620,7 @@ impl Engine {
         {
             return Ok(());
         }
+        visit.stay();
         visit.history.worth_inspecting(policy::worker_ns(&visit.history, &situation));
         let started = Instant::now();
         let key = std::ptr::from_ref(visit.the_loop) as usize;
@@ -811,6 +868,7 @@ impl Engine {
     /// The visit's entry is as [`Engine::enter`] asks for. The loop is proven parallel for this entry, or the schedule says in
     /// which order its iterations may run.
     unsafe fn run_in_place(&self, visit: &mut Visit<'_>, plan: &Plan) -> Result<(), Declined> {
+        visit.stay();
         let (info, schedule) = (visit.info, plan.schedule.as_deref());
         let entry = &*visit.entry;
         let asked = self.config.race != RaceChoice::Auto;
@@ -1013,6 +1071,7 @@ impl Engine {
             history::switch_off(visit.the_loop);
             return Err("the system does not let a process copy its own memory safely".into());
         }
+        visit.stay();
         let asked = self.config.race != RaceChoice::Auto;
         if self.cmt.busy(kind) && !asked {
             return Err("the device is still busy with an earlier loop".into());

@@ -14,10 +14,12 @@ pub mod history;
 pub mod memory;
 pub mod policy;
 pub mod recipe;
+pub mod signals;
 pub mod speculation;
 pub mod trace;
 
 use abi::{Api, Entry, Loop, PG_ABI_VERSION, PG_ATTACH_IN_ORDER, Part, Value};
+use signals::Deferred;
 use std::ffi::{c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
@@ -81,18 +83,23 @@ impl Drop for NotCancelled {
 
 extern "C" fn enter(the_loop: *mut Loop, loop_entry: *mut Entry) -> c_int {
     let _whole = NotCancelled::new();
+    let signals = Deferred::new();
     guarded_but_for_errno(0, |errno| {
         // SAFETY: generated code passes its static loop and an entry on its stack.
         let (Some(the_loop), Some(loop_entry)) = (unsafe { (the_loop.as_ref(), loop_entry.as_mut()) }) else {
             return 0;
         };
         // SAFETY: as above.
-        ENGINE.get().is_some_and(|engine| unsafe { engine.enter(the_loop, loop_entry, errno) }).into()
+        ENGINE
+            .get()
+            .is_some_and(|engine| unsafe { engine.enter(the_loop, loop_entry, errno, &signals) })
+            .into()
     })
 }
 
 extern "C" fn start(the_loop: *mut Loop, numbers: *mut Value) -> c_int {
     let _whole = NotCancelled::new();
+    let signals = Deferred::new();
     guarded_but_for_errno(0, |errno| {
         // SAFETY: generated code passes its static loop, whose facts are static, too.
         let Some((the_loop, info)) =
@@ -110,7 +117,7 @@ extern "C" fn start(the_loop: *mut Loop, numbers: *mut Value) -> c_int {
         };
         let mut entry = prepared.entry(info, numbers);
         // SAFETY: as above; the entry's tables outlive the call.
-        let done = unsafe { engine.enter(the_loop, &mut entry, errno) };
+        let done = unsafe { engine.enter(the_loop, &mut entry, errno, &signals) };
         if done {
             prepared.conclude(info, numbers);
         }
@@ -120,6 +127,7 @@ extern "C" fn start(the_loop: *mut Loop, numbers: *mut Value) -> c_int {
 
 extern "C" fn start_parts(parts: *const Part, n: u32) -> c_int {
     let _whole = NotCancelled::new();
+    let signals = Deferred::new();
     guarded_but_for_errno(0, |errno| {
         if parts.is_null() {
             return 0;
@@ -148,7 +156,7 @@ extern "C" fn start_parts(parts: *const Part, n: u32) -> c_int {
             .map(|(the_loop, info, prepared, numbers)| (*the_loop, prepared.entry(info, numbers)))
             .collect();
         // SAFETY: as above; the entries' tables outlive the call.
-        let done = unsafe { engine.enter_parts(&mut visits, errno) };
+        let done = unsafe { engine.enter_parts(&mut visits, errno, &signals) };
         if done && let Some((_, info, prepared, numbers)) = entries.first_mut() {
             prepared.conclude(info, numbers);
         }
@@ -189,13 +197,14 @@ static IN_ORDER_ONLY: Api = Api {
     object: ignored,
 };
 
-/// Gives an object the runtime's functions; null if this library can't serve `abi` or is switched off.
+/// Gives an object the runtime's functions; null if this library can't serve `abi` or is switched off. `blocked`: the signals that the
+/// calling thread blocks but for this call, a bit for each.
 #[unsafe(no_mangle)]
-pub extern "C" fn __pg_rt_attach(abi: u32) -> *const Api {
+pub extern "C" fn __pg_rt_attach(abi: u32, blocked: u64) -> *const Api {
     guarded(std::ptr::null(), || {
         let engine = ENGINE.get_or_init(|| {
             std::panic::set_hook(Box::new(|_| {}));
-            entry::Engine::new(config::Config::from_environment())
+            entry::Engine::new(config::Config::from_environment(), blocked)
         });
         match (abi == PG_ABI_VERSION, abi == PG_ABI_VERSION | PG_ATTACH_IN_ORDER) {
             (true, _) | (_, true) if engine.serves() => &raw const API,

@@ -30,14 +30,22 @@ pub fn stub(needs: Needs) -> String {
 extern void *__pg_libc_dlsym(void *, const char *) __asm__("dlsym") __attribute__((__weak__));
 extern char *__pg_libc_getenv(const char *) __asm__("secure_getenv");
 extern int *__pg_libc_errno(void) __asm__("__errno_location");
+extern int __pg_libc_sigprocmask(int, const void *, void *) __asm__("sigprocmask");
 static const struct __pg_api *__pg_api_found;
 static int __pg_api_state; /* 0: not looked for, 1: being looked for, 2: decided */
 static __attribute__((__cold__, __noinline__, __unused__)) const struct __pg_api *__pg_attach(void)
 {{
   const struct __pg_api *__pg_found = 0;
   int __pg_expected = 0, __pg_errno = *__pg_libc_errno();
-  if (!__atomic_compare_exchange_n(&__pg_api_state, &__pg_expected, 1, 0, 2, 0))
+  __pg_u64 __pg_all[16], __pg_before[16];
+  /* No handler leaves this by siglongjmp. */
+  __builtin_memset(__pg_all, 255, sizeof __pg_all);
+  __builtin_memset(__pg_before, 0, sizeof __pg_before);
+  __pg_libc_sigprocmask(0, __pg_all, __pg_before);
+  if (!__atomic_compare_exchange_n(&__pg_api_state, &__pg_expected, 1, 0, 2, 0)) {{
+    __pg_libc_sigprocmask(2, __pg_before, (void *)0);
     return 0;
+  }}
   if (__pg_libc_dlsym) {{
     void *(*__pg_dlopen)(const char *, int);
     char *(*__pg_dlerror)(void);
@@ -51,7 +59,7 @@ static __attribute__((__cold__, __noinline__, __unused__)) const struct __pg_api
         __pg_attach_fn __pg_function;
         *(void **)(void *)&__pg_function = __pg_libc_dlsym(__pg_library, PG_ATTACH_SYMBOL);
         if (__pg_function)
-          __pg_found = __pg_function({version});
+          __pg_found = __pg_function({version}, __pg_before[0]);
       }}
       if (__pg_dlerror)
         (void)__pg_dlerror();
@@ -61,6 +69,7 @@ static __attribute__((__cold__, __noinline__, __unused__)) const struct __pg_api
     __pg_found = 0;
   __pg_api_found = __pg_found;
   __atomic_store_n(&__pg_api_state, 2, 3);
+  __pg_libc_sigprocmask(2, __pg_before, (void *)0);
   *__pg_libc_errno() = __pg_errno;
   return __pg_found;
 }}

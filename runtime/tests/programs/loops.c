@@ -946,11 +946,11 @@ int main(int argc, char **argv)
     fprintf(stderr, "no runtime: %s\n", dlerror());
     return 2;
   }
-  if (attach(PG_ABI_VERSION + 1))
+  if (attach(PG_ABI_VERSION + 1, 0))
     fail("another ABI is served");
   if (argc > 4)
     seed ^= (__pg_u64)atoll(argv[4]) * 0x9e3779b97f4a7c15ull;
-  api = attach(PG_ABI_VERSION);
+  api = attach(PG_ABI_VERSION, 0);
   if (!api) {
     puts("switched off");
     return 0;

@@ -1,0 +1,49 @@
+/* The program's handler of faults leaves the loop for good, and goes on with what the loop has stored until then (not forced: a loop
+ * that has to run elsewhere stores in any order). */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/mman.h>
+
+enum { PAGE = 4096, PAGES = 2048, N = PAGE * PAGES / 8, TURNS = 12 };
+static double sums[N];
+static sigjmp_buf before;
+
+static void leave(int signal_number)
+{
+  (void)signal_number;
+  siglongjmp(before, 1);
+}
+
+__attribute__((noinline)) static void add(int n, const double *a)
+{
+  for (int i = 0; i < n; i++) /* entered */
+    sums[i] += a[i];
+}
+
+int main(void)
+{
+  int left = 0, wrong = 0;
+  char *pages = mmap(NULL, (size_t)PAGE * PAGES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  double *a = (double *)pages;
+  for (volatile int i = 0; i < N; i++)
+    a[i] = 1.0;
+  signal(SIGSEGV, leave);
+  for (volatile int turn = 0; turn < TURNS; turn++) {
+    size_t missing = (size_t)PAGE * (size_t)(100 + 150 * turn);
+    mprotect(pages + missing, PAGE, PROT_NONE);
+    if (sigsetjmp(before, 1) == 0)
+      add(N, a);
+    else
+      left++;
+    mprotect(pages + missing, PAGE, PROT_READ | PROT_WRITE);
+  }
+  for (volatile int i = 0; i < N; i++) {
+    int times = 0;
+    for (volatile int turn = 0; turn < TURNS; turn++)
+      times += i < PAGE / 8 * (100 + 150 * turn);
+    wrong += sums[i] != times;
+  }
+  printf("left %d times, %d wrong\n", left, wrong);
+  return 0;
+}

@@ -1,0 +1,122 @@
+//! The program's signals, as far as loops that run elsewhere have to do with them. Helper threads take none (`device::pool`).
+//!
+//! A handler may leave a loop for good, by `siglongjmp`. The runtime can't be left: it allocates memory, and others work for it, with
+//! memory on the calling thread's stack. So in here, signals wait, as if they had come right after the loop; where that
+//! takes longer, only those that the program has handlers for. Faults can't wait. A program that handles its own may go on after them, and find what its loop has stored until then; only
+//! the calling thread alone stores that. So its loops stay where they are, unless it is known to handle faults of others: what a
+//! library does about crashes (reports of MPI libraries, of language runtimes) ends the process.
+//!
+//! Nothing here changes a handler.
+
+use crate::abi::Info;
+
+/// Those that a loop's own instructions raise.
+const FAULTS: [i32; 3] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE];
+/// Handlers of these run at once: faults of others than ours, what no program delays, and clocks of profilers, which look and
+/// leave.
+const AT_ONCE: [i32; 8] = [
+    libc::SIGSEGV,
+    libc::SIGBUS,
+    libc::SIGFPE,
+    libc::SIGILL,
+    libc::SIGTRAP,
+    libc::SIGSYS,
+    libc::SIGABRT,
+    libc::SIGPROF,
+];
+/// Signals that the kernel knows.
+const SIGNALS: i32 = 64;
+
+/// A signal mask, a bit for each signal.
+fn bits(mask: &libc::sigset_t) -> u64 {
+    // SAFETY: Linux's 64 signals are the bits of its first eight bytes.
+    unsafe { std::ptr::from_ref(mask).cast::<u64>().read_unaligned() }
+}
+
+/// The program's handler for a signal; `None`: the default, or it is ignored.
+fn handler(signal: i32) -> Option<usize> {
+    // SAFETY: only asks; a zeroed structure is one.
+    let (failed, action) = unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        (libc::sigaction(signal, std::ptr::null(), &raw mut action) != 0, action)
+    };
+    let handler = action.sa_sigaction;
+    (!failed && handler != libc::SIG_DFL && handler != libc::SIG_IGN).then_some(handler)
+}
+
+/// Where the executable or library begins that an address lies in; 0: in none.
+fn object_of(address: usize) -> usize {
+    // SAFETY: `dladdr` takes any address, and fills in the structure where it finds something.
+    unsafe {
+        let mut found: libc::Dl_info = std::mem::zeroed();
+        if libc::dladdr(address as *const libc::c_void, &raw mut found) == 0 {
+            0
+        } else {
+            found.dli_fbase as usize
+        }
+    }
+}
+
+/// Whether the object that a loop belongs to handles faults itself.
+pub fn handles_faults(info: &Info) -> bool {
+    let own = |handler: usize| {
+        let object = object_of(handler);
+        object == 0 || object == object_of(std::ptr::from_ref(info) as usize)
+    };
+    FAULTS.into_iter().filter_map(handler).any(own)
+}
+
+/// While it lives, signals wait on the calling thread.
+pub struct Deferred {
+    /// The mask before.
+    before: libc::sigset_t,
+}
+
+impl Deferred {
+    /// All signals wait that can.
+    pub fn new() -> Deferred {
+        // SAFETY: sets are local variables; what is blocked is undone when this is dropped.
+        unsafe {
+            let (mut waiting, mut before) = (std::mem::zeroed(), std::mem::zeroed());
+            libc::sigfillset(&raw mut waiting);
+            for signal in AT_ONCE {
+                libc::sigdelset(&raw mut waiting, signal);
+            }
+            libc::pthread_sigmask(libc::SIG_BLOCK, &raw const waiting, &raw mut before);
+            Deferred { before }
+        }
+    }
+
+    /// The signals that the program blocks itself, a bit for each.
+    pub fn blocked_before(&self) -> u64 {
+        bits(&self.before)
+    }
+
+    /// From now on only those wait that the program has handlers for: what ends the program need not wait for long.
+    pub fn only_handled(&self) {
+        // SAFETY: the set is a local variable.
+        unsafe {
+            let mut others: libc::sigset_t = std::mem::zeroed();
+            libc::sigemptyset(&raw mut others);
+            let is_ours =
+                |signal: i32| bits(&self.before) >> (signal - 1) & 1 == 0 && !AT_ONCE.contains(&signal);
+            for signal in (1..=SIGNALS).filter(|signal| is_ours(*signal) && handler(*signal).is_none()) {
+                libc::sigaddset(&raw mut others, signal);
+            }
+            libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const others, std::ptr::null_mut());
+        }
+    }
+}
+
+impl Default for Deferred {
+    fn default() -> Deferred {
+        Deferred::new()
+    }
+}
+
+impl Drop for Deferred {
+    fn drop(&mut self) {
+        // SAFETY: the mask that `new` found.
+        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.before, std::ptr::null_mut()) };
+    }
+}
