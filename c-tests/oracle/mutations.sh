@@ -35,7 +35,6 @@ inspections: after stores|runtime/src/speculation/inspector/levels.rs|s/(false, 
 inspections: addresses that a store changes|runtime/src/speculation/inspector/levels.rs|s%cell.stored |= PENDING%cell.stored |= 0%
 marks: stores of two threads|runtime/src/speculation/inspector/marks.rs|s/met |= add(&mut self.stored/let _ = add(\&mut self.stored/
 marks: loads of another iteration|runtime/src/speculation/inspector/marks.rs|s/met |= stored & (loaded | updated)/met |= stored \& updated/
-marks: stores after loads|runtime/src/speculation/inspector/marks.rs|s/page.word(Plane::Loaded, word) & new != 0/false/
 marks: own stores|runtime/src/speculation/inspector/marks.rs|s/Ok(cells & !own == 0)/Ok(true)/
 marks: addresses that a store changes|runtime/src/speculation/inspector/marks.rs|s/any(|(changed, fed)| changed & fed != 0)/any(|_| false)/
 marks: what is known|runtime/src/speculation/inspector/marks.rs|s/^        !hit$/        let _ = hit; true/

@@ -30,6 +30,7 @@ mod constants {
     pub const PG_LOOP_TURNS: u32 = 2048;
     pub const PG_LOOP_SMALL: u32 = 4096;
     pub const PG_LOOP_STORES_ONCE: u32 = 8192;
+    pub const PG_LOOP_UNTOLD: u32 = 16384;
     pub const PG_SITE_STORE: u32 = 1;
     pub const PG_SITE_LOGGED: u32 = 2;
     pub const PG_SITE_UNCONDITIONAL: u32 = 4;
@@ -355,6 +356,39 @@ pub struct Info {
     pub n_keys: u32,
 }
 
+/// A loop of one dimension that does nothing.
+#[cfg(test)]
+pub fn nothing() -> Info {
+    extern "C" fn direct(_: *const Entry, _: *mut Value, _: i64, _: i64) {}
+    Info {
+        abi: PG_ABI_VERSION,
+        verdict: PG_POSSIBLY_PARALLEL,
+        check: PG_CHECK_NONE,
+        flags: 0,
+        file: std::ptr::null(),
+        function: std::ptr::null(),
+        line: 0,
+        n_dims: 1,
+        n_values: 0,
+        n_results: 0,
+        n_bases: 0,
+        n_sites: 0,
+        n_pairs: 0,
+        n_pins: 0,
+        work: 1,
+        sites: std::ptr::null(),
+        pairs: std::ptr::null(),
+        results: std::ptr::null(),
+        cuda_body: std::ptr::null(),
+        direct,
+        device: None,
+        recipe: std::ptr::null(),
+        inspect: None,
+        keys: std::ptr::null(),
+        n_keys: 0,
+    }
+}
+
 // SAFETY: an Info is immutable static data of a loaded object; its pointers lead to immutable static data too.
 unsafe impl Send for Info {}
 // SAFETY: as above.
@@ -660,7 +694,7 @@ mod tests {
             PG_TERM_AT_LEAST PG_TERM_AT_MOST PG_FAIL_WAW PG_FAIL_RAW PG_FAIL_RANGE PG_FAIL_NO_ARRAY PG_FAIL_MISALIGNED PG_FAIL_ARITHMETIC
             PG_FAIL_NAN PG_FAIL_STOPPED PG_FAIL_TIME PG_MANY PG_TOUCH_STORE PG_TOUCH_FEEDS PG_TOUCH_MEETS PG_TOUCH_UPDATE PG_TOUCH_WIDTH PG_TOUCH_KIND PG_LOOP_UPDATES
             PG_LOOP_REORDERED PG_LOOP_PART PG_LOOP_PRIVATIZED PG_LOOP_FREE_CALLS PG_LOOP_GROUPS
-            PG_LOOP_COMMON_LOOPS PG_LOOP_TURNS PG_LOOP_SMALL PG_LOOP_STORES_ONCE PG_SITE_PRIVATE PG_SITE_WHOLE_STEPS PG_SITE_INSPECTED PG_SITE_FEEDS);
+            PG_LOOP_COMMON_LOOPS PG_LOOP_TURNS PG_LOOP_SMALL PG_LOOP_STORES_ONCE PG_LOOP_UNTOLD PG_SITE_PRIVATE PG_SITE_WHOLE_STEPS PG_SITE_INSPECTED PG_SITE_FEEDS);
         use crate::device::LogMethod;
         for (name, method) in [
             ("NONE", LogMethod::None),

@@ -129,6 +129,16 @@ unsafe fn run_all(info: &Info, entry: &mut Entry, errno: &mut i32) {
     unsafe { std::ptr::copy_nonoverlapping(results.as_ptr(), entry.results, results.len()) };
 }
 
+/// Keeps a finding, the latest.
+fn keep(findings: &mut Vec<Memo>, finding: Memo) {
+    findings.push(finding);
+    while findings.len() > KEPT_FINDINGS
+        || findings.len() > 1 && findings.iter().map(Memo::bytes).sum::<u64>() > KEPT_FINDINGS_BYTES
+    {
+        findings.remove(0);
+    }
+}
+
 /// How this entry is checked.
 struct Plan {
     method: LogMethod,
@@ -305,7 +315,11 @@ impl Engine {
             return false;
         }
         // SAFETY: promised by the caller, here and below.
-        if let Err(why) = unsafe { self.may_distribute(whole, own, parts) } {
+        if let Err(why) = unsafe { self.may_distribute(own, parts) } {
+            if self.config.race == RaceChoice::Auto {
+                let key = std::ptr::from_ref::<Loop>(whole) as usize;
+                lock(&self.histories).entry(key).or_default().paid(false, whole, own.trip[0]);
+            }
             // SAFETY: as above.
             if let Some(info) = unsafe { own.info.as_ref() }.filter(|_| self.trace.enabled()) {
                 let trip = own.trip[0].max(0) as u64;
@@ -318,7 +332,7 @@ impl Engine {
         for (part, entry) in parts {
             // SAFETY: as above.
             let Some(info) = (unsafe { entry.info.as_ref::<'static>() }) else { continue };
-            let is_off = part.threshold.load(Ordering::Relaxed) == i64::MAX;
+            let is_off = self.is_off(part, entry);
             // From the first part on there is no way back to the loop as it stood, whatever happens here.
             // SAFETY: as above.
             let elsewhere = !is_off
@@ -340,21 +354,23 @@ impl Engine {
         if let (Some(worker_ns), RaceChoice::Auto) = (worker_ns, self.config.race) {
             let key = std::ptr::from_ref::<Loop>(whole) as usize;
             let mut histories = lock(&self.histories);
-            histories.entry(key).or_default().paid(took < DISTRIBUTED * worker_ns, whole);
+            histories.entry(key).or_default().paid(took < DISTRIBUTED * worker_ns, whole, own.trip[0]);
         }
         true
+    }
+
+    /// Whether a part of a distributed loop, which no guard stands in front of, has shown that it doesn't pay.
+    fn is_off(&self, part: &Loop, entry: &Entry) -> bool {
+        let key = std::ptr::from_ref(part) as usize;
+        part.threshold.load(Ordering::Relaxed) == i64::MAX
+            || lock(&self.histories).get(&key).is_some_and(|history| history.is_too_small(entry.trip[0]))
     }
 
     /// Whether a distributed loop gives what it gives as it stands, and all of its parts are proven. `Err` says why not.
     ///
     /// # Safety
     /// As for [`Engine::enter_parts`].
-    unsafe fn may_distribute(
-        &self,
-        whole: &Loop,
-        own: &Entry,
-        parts: &[(&Loop, Entry)],
-    ) -> Result<(), Declined> {
+    unsafe fn may_distribute(&self, own: &Entry, parts: &[(&Loop, Entry)]) -> Result<(), Declined> {
         let proven = |entry: &Entry| {
             // SAFETY: promised by the caller; info is static data of a loaded object.
             let info = unsafe { entry.info.as_ref() }?;
@@ -362,9 +378,7 @@ impl Engine {
             unsafe { predicate::prove(info, entry) }.ok().filter(Rest::is_empty)
         };
         let asked = self.config.race != RaceChoice::Auto;
-        let is_off = |part: &(&Loop, Entry)| part.0.threshold.load(Ordering::Relaxed) == i64::MAX;
-        if !asked && parts.iter().all(is_off) {
-            history::switch_off(whole);
+        if !asked && parts.iter().all(|(part, entry)| self.is_off(part, entry)) {
             return Err("none of its parts has been faster elsewhere".into());
         }
         let held = proven(own).is_some_and(|rest| !rest.snapshot)
@@ -469,14 +483,14 @@ impl Engine {
         // SAFETY: promised by the caller, here and below.
         let mut plan = unsafe { self.plan(visit.info, visit.entry)? };
         if !asked && signals::handles_faults(visit.info) {
-            visit.history.paid(false, visit.the_loop);
+            visit.history.paid(false, visit.the_loop, visit.entry.trip[0]);
             return Err("the program handles faults itself".into());
         }
         // SAFETY: as above.
         unsafe { self.inspect(visit, &mut plan)? };
         if let (Some(store), false) = (plan.rest.unplaced, plan.proven || plan.claimed) {
             if !asked && !policy::deserves_inspection(&visit.history, &self.situation(visit)) {
-                visit.history.paid(false, visit.the_loop);
+                visit.history.paid(false, visit.the_loop, visit.entry.trip[0]);
             }
             let line = visit.info.sites().get(store as usize).map_or(0, |site| site.line);
             return Err(format!(
@@ -503,7 +517,7 @@ impl Engine {
         // Levels are in pieces of any length.
         if visit.info.has(PG_LOOP_FREE_CALLS) && !(in_place && plan.schedule.is_none() || plan.claimed) {
             if !asked {
-                visit.history.paid(false, visit.the_loop);
+                visit.history.paid(false, visit.the_loop, visit.entry.trip[0]);
             }
             return Err(
                 "the bits of its calls are those of vectors, which only threads in place compute".into()
@@ -636,14 +650,7 @@ impl Engine {
         } else {
             // SAFETY: as above.
             match unsafe { self.inspect_anew(visit, &plan.rest, slice, &situation) } {
-                Ok(Some(memo)) => {
-                    memos.push(memo);
-                    while memos.len() > KEPT_FINDINGS
-                        || memos.len() > 1 && memos.iter().map(Memo::bytes).sum::<u64>() > KEPT_FINDINGS_BYTES
-                    {
-                        memos.remove(0);
-                    }
-                }
+                Ok(Some(memo)) => keep(memos, memo),
                 Ok(None) => return Ok(()),
                 Err(obstacle) => {
                     visit.record.inspection = obstacle.words();
@@ -669,7 +676,7 @@ impl Engine {
             Some(Finding::Chain) | None => {
                 visit.record.inspection = "chain";
                 if !asked {
-                    visit.history.paid(false, visit.the_loop);
+                    visit.history.paid(false, visit.the_loop, visit.entry.trip[0]);
                 }
                 return Err("its iterations depend on each other".into());
             }
@@ -790,16 +797,9 @@ impl Engine {
             && exact
             && visit.iterations <= MAX_ITERATIONS
             && !floating_point::is_flushing();
-        // What predicates left open may be settled by where the arrays lie; then nothing is logged.
-        let placed = match plan.proven {
-            true => None,
-            // SAFETY: promised by the caller.
-            false => Some(unsafe { self.place(visit, &mut plan)? }),
-        };
         let mut situation = Situation {
             // SAFETY: promised by the caller.
             bytes: unsafe { placement::rough_bytes(info, visit.entry) },
-            logged: plan.logged(),
             snapshot: plan.snapshot,
             portions: plan.schedule.as_ref().map_or(1, |schedule| schedule.ends.len() as u64),
             open: [
@@ -821,7 +821,19 @@ impl Engine {
         }
         let state = self.cmt.cuda_state();
         situation.open[Way::Cuda as usize] &= state == CudaState::Ready;
-        let undecided = may_use_cuda && matches!(state, CudaState::Unknown | CudaState::Opening);
+        // A driver that is not opened for this loop is no reason to ask again.
+        let undecided = may_use_cuda && state == CudaState::Opening;
+        // Even without logs nothing would pay: it need not be known where the arrays lie.
+        if policy::choose(&visit.history, &situation).is_none() {
+            return Err(self.stays(visit, &plan, undecided));
+        }
+        // What predicates left open may be settled by where the arrays lie; then nothing is logged.
+        let placed = match plan.proven {
+            true => None,
+            // SAFETY: promised by the caller.
+            false => Some(unsafe { self.place(visit, &mut plan)? }),
+        };
+        situation.logged = plan.logged();
 
         // The first invocation of a logged loop is monitored, where there are threads for that. A GPU is only woken for
         // what may pay.
@@ -842,23 +854,25 @@ impl Engine {
             Some(Way::InPlace) => return unsafe { self.run_in_place(visit, &plan) },
             Some(Way::Threads) => Kind::Threads,
             Some(Way::Cuda) => Kind::Cuda,
-            None => {
-                // A loop that only logs keep from running elsewhere may earn an inspection yet.
-                let hopes = visit.info.inspect.is_some()
-                    && !plan.proven
-                    && policy::deserves_inspection(&visit.history, &self.situation(visit));
-                if !undecided && !hopes {
-                    visit.history.paid(false, visit.the_loop);
-                }
-                return Err(if undecided {
-                    "the CUDA driver is not ready".into()
-                } else {
-                    "the sequential loop is expected to be fastest".into()
-                });
-            }
+            None => return Err(self.stays(visit, &plan, undecided)),
         };
         // SAFETY: promised by the caller.
         unsafe { self.speculate_by(visit, plan, placed, kind, Rule::FirstWins) }
+    }
+
+    /// What a loop is told that would not be faster elsewhere.
+    fn stays(&self, visit: &mut Visit<'_>, plan: &Plan, undecided: bool) -> Declined {
+        if undecided {
+            return "the CUDA driver is not ready".into();
+        }
+        // A loop that only logs keep from running elsewhere may earn an inspection yet.
+        let hopes = visit.info.inspect.is_some()
+            && !plan.proven
+            && policy::deserves_inspection(&visit.history, &self.situation(visit));
+        if !hopes {
+            visit.history.paid(false, visit.the_loop, visit.entry.trip[0]);
+        }
+        "the sequential loop is expected to be fastest".into()
     }
 
     /// A proven loop on the program's own memory: at first a sample on the calling thread, then all threads. By level, if
@@ -872,10 +886,10 @@ impl Engine {
         let (info, schedule) = (visit.info, plan.schedule.as_deref());
         let entry = &*visit.entry;
         let asked = self.config.race != RaceChoice::Auto;
-        // SAFETY: promised by the caller, here and below.
-        let mut running = parts::Running::new(info, unsafe { entry.results(info) });
         let trip = entry.trip[0];
         let inner = visit.iterations / trip as u64;
+        // SAFETY: promised by the caller, here and below.
+        let mut running = parts::Running::new(info, unsafe { entry.results(info) });
         let mut first = 0;
         if !asked && visit.history.worker_ns == 0.0 && schedule.is_none() {
             first = (trip / 64).clamp(1, trip);
@@ -955,7 +969,7 @@ impl Engine {
         .into();
         if !asked {
             let gain = visit.history.way_ns[Way::InPlace as usize] < 0.95 * visit.history.worker_ns;
-            visit.history.paid(gain, visit.the_loop);
+            visit.history.paid(gain, visit.the_loop, trip);
         }
         Ok(())
     }
@@ -1195,7 +1209,7 @@ impl Engine {
             record.why = "monitored: the report is still to come".into();
             *lock(&self.pending) = Some(Pending::new(std::ptr::from_ref(visit.the_loop) as usize, events));
         } else if rule == Rule::FirstWins && history.category != Category::Sequential {
-            history.paid(finish.device_won, visit.the_loop);
+            history.paid(finish.device_won, visit.the_loop, visit.entry.trip[0]);
         }
     }
 }

@@ -3,16 +3,18 @@
 //!
 //! Numbers here only ever decide where a loop runs, never what it computes.
 
-use crate::abi::Loop;
+use crate::abi::{Loop, PG_LOOP_UNTOLD};
 use crate::speculation::parts;
 use std::sync::atomic::Ordering;
 
-/// After so many entries without a gain a loop is switched off for the rest of the run.
+/// After so many entries without a gain a loop is switched off for trip counts like theirs.
 const PATIENCE: u32 = 3;
+/// What pays with so many times as many iterations is asked again.
+const LARGER: i64 = 2;
 /// After a conflict a loop runs sequentially for this many entries, then twice as many, and so on.
 const FIRST_PAUSE: u64 = 8;
-/// Which part of a loop's time an inspection may take: one of so many.
-const INSPECTION_PART: f64 = 8.0;
+/// Which part of a loop's time an inspection may take: one of so many. No program may lose more than a fiftieth.
+const INSPECTION_PART: f64 = 50.0;
 /// After so many runs with conflicts a loop is switched off for the rest of the run.
 const HOPELESS: u32 = 6;
 
@@ -71,6 +73,8 @@ pub struct History {
     /// The same for each [`Way`], copies included; 0: not known.
     pub way_ns: [f64; 3],
     losses: u32,
+    /// Trip counts below don't pay.
+    pays_from: i64,
     conflicts: u32,
     paused_until: u64,
     /// In the order of [`Inspector`].
@@ -143,16 +147,27 @@ impl History {
     pub fn way_took(&mut self, way: Way, iterations: u64, ns: u64) {
         smooth(&mut self.way_ns[way as usize], iterations, ns);
     }
-    /// Notes whether entering was worth it, and switches the loop off after it has shown that it is not.
-    pub fn paid(&mut self, gain: bool, the_loop: &Loop) {
-        if gain {
-            self.losses = 0;
-        } else {
-            self.losses += 1;
-            if self.losses >= PATIENCE {
-                switch_off(the_loop);
-            }
+    /// Notes whether an entry with this trip count was worth it, and switches the loop off for such entries after they have shown that
+    /// they are not.
+    pub fn paid(&mut self, gain: bool, the_loop: &Loop, trip: i64) {
+        self.losses = if gain { 0 } else { self.losses + 1 };
+        if self.losses < PATIENCE {
+            return;
         }
+        self.losses = 0;
+        // SAFETY: null, or static data of the object that the loop belongs to.
+        match unsafe { the_loop.info.as_ref() } {
+            Some(info) if parts::is_ordered(info) => {}
+            Some(info) if !info.has(PG_LOOP_UNTOLD) => {
+                self.pays_from = trip.saturating_mul(LARGER);
+                the_loop.threshold.fetch_max(self.pays_from, Ordering::Relaxed);
+            }
+            _ => switch_off(the_loop),
+        }
+    }
+    /// Whether entries with this trip count have shown that they don't pay.
+    pub fn is_too_small(&self, trip: i64) -> bool {
+        trip < self.pays_from
     }
 }
 
@@ -200,12 +215,31 @@ mod tests {
         let the_loop =
             Loop { threshold: AtomicI64::new(1), info: std::ptr::null(), state: std::ptr::null_mut() };
         let mut h = History::default();
-        h.paid(false, &the_loop);
-        h.paid(true, &the_loop);
-        h.paid(false, &the_loop);
-        h.paid(false, &the_loop);
+        h.paid(false, &the_loop, 100);
+        h.paid(true, &the_loop, 100);
+        h.paid(false, &the_loop, 100);
+        h.paid(false, &the_loop, 100);
         assert_eq!(the_loop.threshold.load(Ordering::Relaxed), 1);
-        h.paid(false, &the_loop);
+        h.paid(false, &the_loop, 100);
+        // Nothing is known of its guard.
         assert_eq!(the_loop.threshold.load(Ordering::Relaxed), i64::MAX);
+    }
+
+    #[test]
+    fn larger_trip_counts_are_asked_again() {
+        let mut info = crate::abi::nothing();
+        let entries = |info: &crate::abi::Info, trips: &[i64]| {
+            let the_loop = Loop { threshold: AtomicI64::new(20), info, state: std::ptr::null_mut() };
+            let mut h = History::default();
+            trips.iter().for_each(|trip| h.paid(false, &the_loop, *trip));
+            (the_loop.threshold.load(Ordering::Relaxed), h.is_too_small(199), h.is_too_small(200))
+        };
+        assert_eq!(entries(&info, &[100, 100]), (20, false, false));
+        assert_eq!(entries(&info, &[100, 100, 100]), (200, true, false));
+        assert_eq!(entries(&info, &[100, 100, 100, 300, 300, 400]), (800, true, true));
+        assert_eq!(entries(&info, &[i64::MAX / 2; 3]), (i64::MAX - 1, true, true));
+        // Its guard takes every trip count for the largest.
+        info.flags = PG_LOOP_UNTOLD;
+        assert_eq!(entries(&info, &[100; 3]).0, i64::MAX);
     }
 }

@@ -202,8 +202,6 @@ mod tests {
         assert_eq!(trips(&unsigned, 2, 5), Some(3));
     }
 
-    extern "C" fn direct(_: *const Entry, _: *mut Value, _: i64, _: i64) {}
-
     /// One dimension, one base, one access; `for (i = v0; i < limit; i++) p[v2 * i]`.
     fn prepared(terms: &[Term], numbers: &mut [Value]) -> Option<Prepared> {
         let dims = [dim(PG_LT, 1, i64::MIN, i64::MAX)];
@@ -220,31 +218,12 @@ mod tests {
             n_moved: 0,
         };
         let info = Info {
-            abi: PG_ABI_VERSION,
-            verdict: PG_POSSIBLY_PARALLEL,
             check: PG_CHECK_PREDICATE,
-            flags: 0,
-            file: std::ptr::null(),
-            function: std::ptr::null(),
-            line: 0,
-            n_dims: 1,
             n_values: 3,
-            n_results: 0,
             n_bases: 1,
             n_sites: 1,
-            n_pairs: 0,
-            n_pins: 0,
-            work: 1,
-            sites: std::ptr::null(),
-            pairs: std::ptr::null(),
-            results: std::ptr::null(),
-            cuda_body: std::ptr::null(),
-            direct,
-            device: None,
             recipe: &raw const recipe,
-            inspect: None,
-            keys: std::ptr::null(),
-            n_keys: 0,
+            ..nothing()
         };
         let made = prepare(&info, numbers)?;
         made.conclude(&info, numbers);

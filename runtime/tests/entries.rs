@@ -200,6 +200,13 @@ fn conflicts_make_a_loop_sequential_for_a_while() {
 }
 
 #[test]
+fn nobody_watches_what_could_not_pay() {
+    let run = run(&["clean", "5"], &[("PARAGON_DEVICE", "threads")]);
+    let stays = |r: &&Value| r["why"] == "the sequential loop is expected to be fastest";
+    assert!(run.of(MIX).len() >= 3 && run.of(MIX).iter().all(stays), "{:?}", run.records);
+}
+
+#[test]
 fn a_good_guest() {
     for race in ["auto", "device"] {
         run(&["situations"], &[("PARAGON_DEVICE", "threads"), ("PARAGON_RACE", race)]);

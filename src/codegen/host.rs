@@ -879,6 +879,9 @@ impl<'a> Emitter<'a> {
         if functions.is_some_and(|own| own.stores_once) {
             flags.push("PG_LOOP_STORES_ONCE");
         }
+        if Self::trip(self.unit, plan).is_none() {
+            flags.push("PG_LOOP_UNTOLD");
+        }
         if let Some(group) = functions.and_then(|own| own.group) {
             flags.push("PG_LOOP_GROUPS");
             if !group.loops.is_empty() {
@@ -959,25 +962,32 @@ impl<'a> Emitter<'a> {
         out
     }
 
+    /// How far a loop's variable goes, where that can be written in front of the loop.
+    fn span(unit: &TranslationUnit, first: &Expr, limit: &Expr, step: i64) -> Option<String> {
+        let (first, limit) = site_text(unit, first).zip(site_text(unit, limit))?;
+        let (a, b) = if step > 0 { (limit, first) } else { (first, limit) };
+        Some(format!("((__pg_i64)({a}) - (__pg_i64)({b}))"))
+    }
+
+    /// The trip count of the outermost dimension, where that can.
+    fn trip(unit: &TranslationUnit, plan: &LoopPlan) -> Option<String> {
+        let dim = &plan.dims[0];
+        let span = Self::span(unit, &dim.first, &dim.limit, dim.step)?;
+        Some(match dim.step.unsigned_abs() {
+            1 => span,
+            step => format!("({span} / {step})"),
+        })
+    }
+
     /// What stands in front of the loop. The user's macros are alive there, so whatever is ours has a reserved name.
     fn guard(&self, the_loop: &LoopStmt, threshold: i64) -> Printed<String> {
         let (n, plan, unit) = (&self.n, self.plan, self.unit);
-        let dim = &plan.dims[0];
-        let span = |first: &Expr, limit: &Expr, step: i64| {
-            let (first, limit) = site_text(unit, first).zip(site_text(unit, limit))?;
-            let (a, b) = if step > 0 { (limit, first) } else { (first, limit) };
-            Some(format!("((__pg_i64)({a}) - (__pg_i64)({b}))"))
-        };
-        let trip = match (span(&dim.first, &dim.limit, dim.step), dim.step.unsigned_abs()) {
-            (Some(span), 1) => span,
-            (Some(span), step) => format!("({span} / {step})"),
-            (None, _) => literal(i64::MAX - 1),
-        };
+        let trip = Self::trip(unit, plan).unwrap_or_else(|| literal(i64::MAX - 1));
         // Where a loop that it was brought over has no iteration, its bounds may have no value.
         let mut comes_there = String::new();
         for over in plan.interchange.iter().flat_map(|interchange| &interchange.over) {
             let least = if matches!(over.relation, Relation::Le | Relation::Ge) { 0 } else { 1 };
-            if let Some(span) = span(&over.first, &over.limit, over.step) {
+            if let Some(span) = Self::span(unit, &over.first, &over.limit, over.step) {
                 let _ = write!(comes_there, "{span} >= {least} && ");
             }
         }

@@ -262,7 +262,7 @@ static const struct __pg_pair mix_pairs[] = { { 0, 0, PG_CHECK_LOGS }, { 0, 1, P
                                               { 0, 3, PG_CHECK_LOGS } };
 INFO(mix, MIX, PG_CHECK_LOGS, PG_LOOP_CUDA_EXACT, 1, 0, 0, 0, 3, mix_sites, COUNT(mix_pairs), mix_pairs, 0);
 static const struct __pg_info planted_info = { PG_ABI_VERSION, PG_POSSIBLY_PARALLEL, PG_CHECK_LOGS, PG_LOOP_CUDA_EXACT,
-  "loops.c", "planted", PLANTED, 1, 0, 0, 3, COUNT(mix_sites), COUNT(mix_pairs), 0, 8, mix_sites, mix_pairs, 0, 0,
+  "loops.c", "planted", PLANTED, 1, 0, 0, 3, COUNT(mix_sites), COUNT(mix_pairs), 0, 400, mix_sites, mix_pairs, 0, 0,
   mix_direct, mix_device, 0 };
 static struct __pg_loop planted_loop = { 1, &planted_info, 0 };
 
@@ -968,7 +968,7 @@ int main(int argc, char **argv)
     else if (!strcmp(what, "planted"))
       mix(200 + random_number() % 2000, 1);
     else if (!strcmp(what, "patient"))
-      mix(1000, 1), usleep(50000);
+      mix(4000, 1), usleep(50000);
     else if (!strcmp(what, "clean"))
       mix(200 + random_number() % 2000, 0);
     else if (!strcmp(what, "slow"))

@@ -1,0 +1,5 @@
+/* Nothing: what starting costs. */
+int main(void)
+{
+  return 0;
+}
