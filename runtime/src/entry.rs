@@ -117,12 +117,12 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 ///
 /// # Safety
 /// As for [`Engine::enter`]; nothing that the loop depends on may change while it runs.
-unsafe fn run_all(info: &Info, entry: &mut Entry, errno: &mut i32) {
+unsafe fn run_all(info: &Info, entry: &mut Entry, errno: &mut i32, signals: &Deferred) {
     let mut fp = FloatingPoint::enter(*errno);
     // SAFETY: promised by the caller, here and below.
     let mut running = parts::Running::new(info, unsafe { entry.results(info) });
     // SAFETY: as above; as the program would run them.
-    fp.program(|| unsafe { running.run(info, entry, 0, entry.trip[0]) });
+    signals.lifted(|| fp.program(|| unsafe { running.run(info, entry, 0, entry.trip[0]) }));
     *errno = fp.errno();
     let results = running.results();
     // SAFETY: the entry's results have as many elements.
@@ -263,7 +263,8 @@ impl Engine {
     ) -> bool {
         // SAFETY: promised by the caller.
         unsafe {
-            self.enter_elsewhere(the_loop, entry, errno, signals) || self.run_in_order(the_loop, entry, errno)
+            self.enter_elsewhere(the_loop, entry, errno, signals)
+                || self.run_in_order(the_loop, entry, errno, signals)
         }
     }
 
@@ -272,7 +273,13 @@ impl Engine {
     ///
     /// # Safety
     /// As for [`Engine::enter`].
-    unsafe fn run_in_order(&self, the_loop: &Loop, entry: &mut Entry, errno: &mut i32) -> bool {
+    unsafe fn run_in_order(
+        &self,
+        the_loop: &Loop,
+        entry: &mut Entry,
+        errno: &mut i32,
+        signals: &Deferred,
+    ) -> bool {
         // SAFETY: info is static data of a loaded object.
         let Some(info) = (unsafe { entry.info.as_ref::<'static>() }) else { return false };
         if info.abi != PG_ABI_VERSION {
@@ -292,7 +299,7 @@ impl Engine {
             _ => {}
         }
         // SAFETY: as above.
-        unsafe { run_all(info, entry, errno) };
+        unsafe { run_all(info, entry, errno, signals) };
         true
     }
 
@@ -343,7 +350,7 @@ impl Engine {
             if !elsewhere {
                 let started = Instant::now();
                 // SAFETY: as above.
-                unsafe { run_all(info, entry, errno) };
+                unsafe { run_all(info, entry, errno, signals) };
                 let took = started.elapsed().as_nanos() as u64;
                 lock(&self.histories).entry(key).or_default().worker_took(iterations as u64, took);
             }

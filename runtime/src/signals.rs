@@ -1,10 +1,12 @@
 //! The program's signals, as far as loops that run elsewhere have to do with them. Helper threads take none (`device::pool`).
 //!
 //! A handler may leave a loop for good, by `siglongjmp`. The runtime can't be left: it allocates memory, and others work for it, with
-//! memory on the calling thread's stack. So in here, signals wait, as if they had come right after the loop; where that
-//! takes longer, only those that the program has handlers for. Faults can't wait. A program that handles its own may go on after them, and find what its loop has stored until then; only
-//! the calling thread alone stores that. So its loops stay where they are, unless it is known to handle faults of others: what a
-//! library does about crashes (reports of MPI libraries, of language runtimes) ends the process.
+//! memory on the calling thread's stack. So in here, signals wait, as if they had come right after the loop; where that takes longer,
+//! only those that the program has handlers for, and none where the calling thread runs the loop alone.
+//!
+//! Faults can't wait. A program that handles its own may go on after them, and find what its loop has stored until then; only the calling
+//! thread alone stores that. So its loops stay where they are. Handlers that belong to other objects than the loop don't count: what
+//! libraries do about crashes (MPI libraries, language runtimes) ends the process.
 //!
 //! Nothing here changes a handler.
 
@@ -90,6 +92,18 @@ impl Deferred {
     /// The signals that the program blocks itself, a bit for each.
     pub fn blocked_before(&self) -> u64 {
         bits(&self.before)
+    }
+
+    /// Does something of the program's that a handler may leave.
+    pub fn lifted<T>(&self, work: impl FnOnce() -> T) -> T {
+        // SAFETY: the mask that `new` found; then the one that was there before it.
+        unsafe {
+            let mut waiting = std::mem::zeroed();
+            libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.before, &raw mut waiting);
+            let result = work();
+            libc::pthread_sigmask(libc::SIG_SETMASK, &raw const waiting, std::ptr::null_mut());
+            result
+        }
     }
 
     /// From now on only those wait that the program has handlers for: what ends the program need not wait for long.
