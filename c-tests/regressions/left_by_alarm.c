@@ -1,4 +1,4 @@
-/* A handler of a timer leaves the loop for good, in the middle: what the loop has stored is what its first iterations store, and
+/* Handlers of timers leave the loop for good, in the middle: what the loop has stored is what its first iterations store, and
  * later entries are served as ever. */
 #include <setjmp.h>
 #include <signal.h>
@@ -37,11 +37,12 @@ int main(void)
   struct sigaction action = {.sa_handler = leave};
   struct itimerval timer = {{0, 0}, {0, 0}};
   sigaction(SIGALRM, &action, NULL);
+  sigaction(SIGPROF, &action, NULL);
   for (volatile int turn = 0; turn < TURNS; turn++) {
     timer.it_value.tv_usec = 200 + turn * 173;
     if (sigsetjmp(before, 1) == 0) {
       armed = 1;
-      setitimer(ITIMER_REAL, &timer, NULL);
+      setitimer(turn % 3 == 0 ? ITIMER_PROF : ITIMER_REAL, &timer, NULL);
       count(N, 7);
       armed = 0;
     }

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 
 enum { PAGE = 4096, PAGES = 2048, N = PAGE * PAGES / 8, TURNS = 12 };
-static double sums[N];
+static double sums[N], first[N], second[N];
 static sigjmp_buf before;
 
 static void leave(int signal_number)
@@ -21,9 +21,18 @@ __attribute__((noinline)) static void add(int n, const double *a)
     sums[i] += a[i];
 }
 
+/* Two loops in one. */
+__attribute__((noinline)) static void pass(int n, const double *a, double mark)
+{
+  for (int i = 1; i < n; i++) { /* entered */
+    first[i] = a[i] + mark;
+    second[i] = first[i - 1] * 2;
+  }
+}
+
 int main(void)
 {
-  int left = 0, wrong = 0;
+  volatile int left = 0, wrong = 0;
   char *pages = mmap(NULL, (size_t)PAGE * PAGES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   double *a = (double *)pages;
   for (volatile int i = 0; i < N; i++)
@@ -36,10 +45,16 @@ int main(void)
       add(N, a);
     else
       left++;
+    if (sigsetjmp(before, 1) == 0)
+      pass(N, a, turn + 1);
+    else
+      left++;
+    for (volatile int i = 1; i < N; i++)
+      wrong += (first[i] == turn + 2) != (i < (int)(missing / 8));
     mprotect(pages + missing, PAGE, PROT_READ | PROT_WRITE);
   }
   for (volatile int i = 0; i < N; i++) {
-    int times = 0;
+    volatile int times = 0;
     for (volatile int turn = 0; turn < TURNS; turn++)
       times += i < PAGE / 8 * (100 + 150 * turn);
     wrong += sums[i] != times;

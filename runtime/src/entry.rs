@@ -70,6 +70,8 @@ pub struct Engine {
 /// Why a loop runs as it stood.
 type Declined = String;
 
+/// What they do about them would not be what the program knows: see [`signals`].
+const HANDLES_FAULTS: &str = "the program handles faults itself";
 /// A loop without a function for the threads device, which the compiler leaves out where it can't pay.
 const UNCHECKED: &str = "checked threads can't pay here: no code was generated for them";
 
@@ -113,16 +115,20 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Runs all iterations on the calling thread, in source order.
+/// Runs all iterations on the calling thread, in source order. With `signals` a handler may leave them.
 ///
 /// # Safety
 /// As for [`Engine::enter`]; nothing that the loop depends on may change while it runs.
-unsafe fn run_all(info: &Info, entry: &mut Entry, errno: &mut i32, signals: &Deferred) {
+unsafe fn run_all(info: &Info, entry: &mut Entry, errno: &mut i32, signals: Option<&Deferred>) {
     let mut fp = FloatingPoint::enter(*errno);
     // SAFETY: promised by the caller, here and below.
     let mut running = parts::Running::new(info, unsafe { entry.results(info) });
     // SAFETY: as above; as the program would run them.
-    signals.lifted(|| fp.program(|| unsafe { running.run(info, entry, 0, entry.trip[0]) }));
+    let mut run = || unsafe { running.run(info, entry, 0, entry.trip[0]) };
+    fp.program(|| match signals {
+        Some(signals) => signals.lifted(run),
+        None => run(),
+    });
     *errno = fp.errno();
     let results = running.results();
     // SAFETY: the entry's results have as many elements.
@@ -299,7 +305,7 @@ impl Engine {
             _ => {}
         }
         // SAFETY: as above.
-        unsafe { run_all(info, entry, errno, signals) };
+        unsafe { run_all(info, entry, errno, Some(signals)) };
         true
     }
 
@@ -322,7 +328,14 @@ impl Engine {
             return false;
         }
         // SAFETY: promised by the caller, here and below.
-        if let Err(why) = unsafe { self.may_distribute(own, parts) } {
+        let may = match unsafe { own.info.as_ref() } {
+            Some(info) if self.config.race == RaceChoice::Auto && signals::handles_faults(info) => {
+                Err(HANDLES_FAULTS.into())
+            }
+            // SAFETY: as above.
+            _ => unsafe { self.may_distribute(own, parts) },
+        };
+        if let Err(why) = may {
             if self.config.race == RaceChoice::Auto {
                 let key = std::ptr::from_ref::<Loop>(whole) as usize;
                 lock(&self.histories).entry(key).or_default().paid(false, whole, own.trip[0]);
@@ -334,6 +347,8 @@ impl Engine {
             }
             return false;
         }
+        // What one part has stored the others have to follow.
+        signals.only_handled();
         let started = Instant::now();
         let mut worker_ns = Some(0.0);
         for (part, entry) in parts {
@@ -350,7 +365,7 @@ impl Engine {
             if !elsewhere {
                 let started = Instant::now();
                 // SAFETY: as above.
-                unsafe { run_all(info, entry, errno, signals) };
+                unsafe { run_all(info, entry, errno, None) };
                 let took = started.elapsed().as_nanos() as u64;
                 lock(&self.histories).entry(key).or_default().worker_took(iterations as u64, took);
             }
@@ -480,6 +495,11 @@ impl Engine {
             return Err("the floating-point environment is not the default one".into());
         }
         let asked = self.config.race != RaceChoice::Auto;
+        // The guard takes trip counts for larger than they are.
+        if !asked && visit.history.is_too_small(visit.entry.trip[0]) {
+            history::switch_off(visit.the_loop);
+            return Err("it has not paid before".into());
+        }
         let paused = !visit.history.enter() && !asked;
         if paused && visit.info.inspect.is_none() {
             if visit.history.hopeless() {
@@ -491,7 +511,7 @@ impl Engine {
         let mut plan = unsafe { self.plan(visit.info, visit.entry)? };
         if !asked && signals::handles_faults(visit.info) {
             visit.history.paid(false, visit.the_loop, visit.entry.trip[0]);
-            return Err("the program handles faults itself".into());
+            return Err(HANDLES_FAULTS.into());
         }
         // SAFETY: as above.
         unsafe { self.inspect(visit, &mut plan)? };

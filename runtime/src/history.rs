@@ -3,7 +3,7 @@
 //!
 //! Numbers here only ever decide where a loop runs, never what it computes.
 
-use crate::abi::{Loop, PG_LOOP_UNTOLD};
+use crate::abi::Loop;
 use crate::speculation::parts;
 use std::sync::atomic::Ordering;
 
@@ -155,15 +155,8 @@ impl History {
             return;
         }
         self.losses = 0;
-        // SAFETY: null, or static data of the object that the loop belongs to.
-        match unsafe { the_loop.info.as_ref() } {
-            Some(info) if parts::is_ordered(info) => {}
-            Some(info) if !info.has(PG_LOOP_UNTOLD) => {
-                self.pays_from = trip.saturating_mul(LARGER);
-                the_loop.threshold.fetch_max(self.pays_from, Ordering::Relaxed);
-            }
-            _ => switch_off(the_loop),
-        }
+        self.pays_from = trip.saturating_mul(LARGER);
+        raise(the_loop, self.pays_from);
     }
     /// Whether entries with this trip count have shown that they don't pay.
     pub fn is_too_small(&self, trip: i64) -> bool {
@@ -173,11 +166,16 @@ impl History {
 
 /// The guard never enters the loop again; unless the order of a result depends on that it does.
 pub fn switch_off(the_loop: &Loop) {
+    raise(the_loop, i64::MAX);
+}
+
+/// The same for trip counts below.
+fn raise(the_loop: &Loop, trip: i64) {
     // SAFETY: null, or static data of the object that the loop belongs to.
     if unsafe { the_loop.info.as_ref() }.is_some_and(parts::is_ordered) {
         return;
     }
-    the_loop.threshold.store(i64::MAX, Ordering::Relaxed);
+    the_loop.threshold.fetch_max(trip, Ordering::Relaxed);
 }
 
 fn smooth(value: &mut f64, iterations: u64, ns: u64) {
@@ -211,35 +209,20 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_that_does_not_pay_is_switched_off() {
-        let the_loop =
-            Loop { threshold: AtomicI64::new(1), info: std::ptr::null(), state: std::ptr::null_mut() };
-        let mut h = History::default();
-        h.paid(false, &the_loop, 100);
-        h.paid(true, &the_loop, 100);
-        h.paid(false, &the_loop, 100);
-        h.paid(false, &the_loop, 100);
-        assert_eq!(the_loop.threshold.load(Ordering::Relaxed), 1);
-        h.paid(false, &the_loop, 100);
-        // Nothing is known of its guard.
-        assert_eq!(the_loop.threshold.load(Ordering::Relaxed), i64::MAX);
-    }
-
-    #[test]
-    fn larger_trip_counts_are_asked_again() {
-        let mut info = crate::abi::nothing();
-        let entries = |info: &crate::abi::Info, trips: &[i64]| {
-            let the_loop = Loop { threshold: AtomicI64::new(20), info, state: std::ptr::null_mut() };
+    fn a_loop_that_does_not_pay_is_switched_off_for_its_size() {
+        let after = |entries: &[(bool, i64)]| {
+            let the_loop =
+                Loop { threshold: AtomicI64::new(20), info: std::ptr::null(), state: std::ptr::null_mut() };
             let mut h = History::default();
-            trips.iter().for_each(|trip| h.paid(false, &the_loop, *trip));
+            entries.iter().for_each(|(gain, trip)| h.paid(*gain, &the_loop, *trip));
             (the_loop.threshold.load(Ordering::Relaxed), h.is_too_small(199), h.is_too_small(200))
         };
-        assert_eq!(entries(&info, &[100, 100]), (20, false, false));
-        assert_eq!(entries(&info, &[100, 100, 100]), (200, true, false));
-        assert_eq!(entries(&info, &[100, 100, 100, 300, 300, 400]), (800, true, true));
-        assert_eq!(entries(&info, &[i64::MAX / 2; 3]), (i64::MAX - 1, true, true));
-        // Its guard takes every trip count for the largest.
-        info.flags = PG_LOOP_UNTOLD;
-        assert_eq!(entries(&info, &[100; 3]).0, i64::MAX);
+        let lost = |trips: &[i64]| after(&trips.iter().map(|trip| (false, *trip)).collect::<Vec<_>>());
+        assert_eq!(lost(&[100, 100]), (20, false, false));
+        assert_eq!(lost(&[100, 100, 100]), (200, true, false));
+        assert_eq!(after(&[(false, 100), (false, 100), (true, 100), (false, 100), (false, 100)]).0, 20);
+        // Larger trip counts are asked again.
+        assert_eq!(lost(&[100, 100, 100, 300, 300, 400]), (800, true, true));
+        assert_eq!(lost(&[i64::MAX / 2 + 1; 3]), (i64::MAX, true, true));
     }
 }

@@ -5,8 +5,8 @@
 //! only those that the program has handlers for, and none where the calling thread runs the loop alone.
 //!
 //! Faults can't wait. A program that handles its own may go on after them, and find what its loop has stored until then; only the calling
-//! thread alone stores that. So its loops stay where they are. Handlers that belong to other objects than the loop don't count: what
-//! libraries do about crashes (MPI libraries, language runtimes) ends the process.
+//! thread alone stores that. So its loops stay where they are. Handlers of libraries don't count: what they do about crashes (MPI
+//! libraries, language runtimes) ends the process.
 //!
 //! Nothing here changes a handler.
 
@@ -14,18 +14,9 @@ use crate::abi::Info;
 
 /// Those that a loop's own instructions raise.
 const FAULTS: [i32; 3] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE];
-/// Handlers of these run at once: faults of others than ours, what no program delays, and clocks of profilers, which look and
-/// leave.
-const AT_ONCE: [i32; 8] = [
-    libc::SIGSEGV,
-    libc::SIGBUS,
-    libc::SIGFPE,
-    libc::SIGILL,
-    libc::SIGTRAP,
-    libc::SIGSYS,
-    libc::SIGABRT,
-    libc::SIGPROF,
-];
+/// Handlers of these run at once: the thread raises them itself, and none of the others.
+const AT_ONCE: [i32; 6] =
+    [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGTRAP, libc::SIGSYS];
 /// Signals that the kernel knows.
 const SIGNALS: i32 = 64;
 
@@ -59,11 +50,14 @@ fn object_of(address: usize) -> usize {
     }
 }
 
-/// Whether the object that a loop belongs to handles faults itself.
+/// Whether the program handles faults of this loop itself: the executable does, or the object that the loop belongs to.
 pub fn handles_faults(info: &Info) -> bool {
     let own = |handler: usize| {
+        // SAFETY: only asks; where the executable begins to run.
+        let executable = unsafe { libc::getauxval(libc::AT_ENTRY) } as usize;
         let object = object_of(handler);
-        object == 0 || object == object_of(std::ptr::from_ref(info) as usize)
+        object == 0
+            || [std::ptr::from_ref(info) as usize, executable].into_iter().any(|at| object == object_of(at))
     };
     FAULTS.into_iter().filter_map(handler).any(own)
 }

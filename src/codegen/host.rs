@@ -879,9 +879,6 @@ impl<'a> Emitter<'a> {
         if functions.is_some_and(|own| own.stores_once) {
             flags.push("PG_LOOP_STORES_ONCE");
         }
-        if Self::trip(self.unit, plan).is_none() {
-            flags.push("PG_LOOP_UNTOLD");
-        }
         if let Some(group) = functions.and_then(|own| own.group) {
             flags.push("PG_LOOP_GROUPS");
             if !group.loops.is_empty() {
@@ -969,20 +966,15 @@ impl<'a> Emitter<'a> {
         Some(format!("((__pg_i64)({a}) - (__pg_i64)({b}))"))
     }
 
-    /// The trip count of the outermost dimension, where that can.
-    fn trip(unit: &TranslationUnit, plan: &LoopPlan) -> Option<String> {
-        let dim = &plan.dims[0];
-        let span = Self::span(unit, &dim.first, &dim.limit, dim.step)?;
-        Some(match dim.step.unsigned_abs() {
-            1 => span,
-            step => format!("({span} / {step})"),
-        })
-    }
-
     /// What stands in front of the loop. The user's macros are alive there, so whatever is ours has a reserved name.
     fn guard(&self, the_loop: &LoopStmt, threshold: i64) -> Printed<String> {
         let (n, plan, unit) = (&self.n, self.plan, self.unit);
-        let trip = Self::trip(unit, plan).unwrap_or_else(|| literal(i64::MAX - 1));
+        let dim = &plan.dims[0];
+        let trip = match (Self::span(unit, &dim.first, &dim.limit, dim.step), dim.step.unsigned_abs()) {
+            (Some(span), 1) => span,
+            (Some(span), step) => format!("({span} / {step})"),
+            (None, _) => literal(i64::MAX - 1),
+        };
         // Where a loop that it was brought over has no iteration, its bounds may have no value.
         let mut comes_there = String::new();
         for over in plan.interchange.iter().flat_map(|interchange| &interchange.over) {

@@ -151,7 +151,7 @@ unsafe extern "C" fn touch(raw: *mut RawInspector, site: u32, address: u64, how:
     match inspector.touch(site, address, how) {
         Ok(()) => 0,
         Err(stop) => {
-            inspector.stopped = Some(stop);
+            inspector.stopped.get_or_insert(stop);
             1
         }
     }
@@ -167,7 +167,7 @@ unsafe extern "C" fn next(raw: *mut RawInspector) -> c_int {
     match inspector.next() {
         Ok(()) => 0,
         Err(stop) => {
-            inspector.stopped = Some(stop);
+            inspector.stopped.get_or_insert(stop);
             1
         }
     }
@@ -183,7 +183,7 @@ unsafe extern "C" fn poll(raw: *mut RawInspector) -> c_int {
     match inspector.look_at_clock() {
         Ok(()) => 0,
         Err(stop) => {
-            inspector.stopped = Some(stop);
+            inspector.stopped.get_or_insert(stop);
             1
         }
     }
@@ -423,7 +423,7 @@ pub unsafe fn inspect(
     if inspector.stopped.is_none()
         && let Err(stop) = inspector.next()
     {
-        inspector.stopped = Some(stop);
+        inspector.stopped.get_or_insert(stop);
     }
     let iterations = inspector.levels.len() as u64;
     let finding = match (inspector.stopped.take(), inspector.highest) {
