@@ -21,9 +21,9 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering}
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// log2 of the bytes of memory that a page of marks is for: so much that scattered accesses find their page in a core's cache.
-/// What isn't touched of a page takes no memory.
-const PAGE_SHIFT: u32 = 24;
+/// log2 of the bytes of memory that a page of marks is for: so much that scattered accesses find their page in a core's cache, so little
+/// that a loop of a few iterations has little to clear and to compare.
+const PAGE_SHIFT: u32 = 18;
 /// log2 of the pages that one table leads to.
 const TABLE_SHIFT: u32 = 12;
 /// log2 of the bytes of memory that a program has.
@@ -36,6 +36,8 @@ const FED_PIECE: u64 = 64;
 const MOST_LOADS: usize = 1 << 16;
 /// Iterations after which the clock is looked at.
 const CLOCK_EVERY: u32 = 1 << 12;
+/// Estimated operations of a loop from which helpers are worth waking.
+const ALONE: u64 = 200_000;
 
 /// Stores of one iteration up to which nobody needs an index of them.
 const FEW_STORES: usize = 8;
@@ -788,6 +790,9 @@ unsafe fn mark(
     (pool, threads): Helpers<'_>,
 ) -> Result<Marked, Obstacle> {
     let trip = entry.trip[0];
+    let inner = entry.trip[1..].iter().fold(1u64, |n, trip| n.saturating_mul(trip.unsigned_abs()));
+    let work = trip.unsigned_abs().saturating_mul(inner).saturating_mul(info.work);
+    let threads = if work < ALONE { 1 } else { threads };
     // Some portions for each thread, in case they differ; long, so that threads don't mark each others' pages.
     let portion = (trip / (threads as i64 * 4)).max(1);
     let (flushing, taken) = (Flushing::of_caller(), AtomicI64::new(0));
