@@ -110,8 +110,8 @@ impl Shared {
 struct Marker<'a> {
     raw: RawInspector,
     shared: &'a Shared,
-    /// For each part of the address space the number (+ 1) of its table, for each page in a table that of the page.
-    tops: Box<[u32]>,
+    /// The parts of the address space that there are tables for, hardly ever more than a few; for each page in a table its number (+ 1).
+    tops: Vec<u64>,
     tables: Vec<Box<[u32]>>,
     pages: Vec<Page>,
     /// For each site the page that was asked for last: accesses stay on a page for long.
@@ -200,7 +200,7 @@ impl<'a> Marker<'a> {
                 lasting: known.lasting,
             },
             shared,
-            tops: zeros(1 << (ADDRESS_BITS - PAGE_SHIFT - TABLE_SHIFT))?,
+            tops: Vec::new(),
             tables: Vec::new(),
             pages: Vec::new(),
             recent: vec![(u64::MAX, 0); sites as usize],
@@ -236,29 +236,35 @@ impl<'a> Marker<'a> {
 
     /// The number of a page's marks; the page is that of memory.
     fn page(&mut self, number: u64) -> Result<u32, Obstacle> {
-        // No program has memory beyond.
-        let table = *self.tops.get((number >> TABLE_SHIFT) as usize).ok_or(Obstacle::NotThere)?;
-        let within = (number & ((1 << TABLE_SHIFT) - 1)) as usize;
-        if let Some(table) = self.tables.get((table as usize).wrapping_sub(1))
-            && let Some(page) = table[within].checked_sub(1)
+        let (top, within) = (number >> TABLE_SHIFT, (number & ((1 << TABLE_SHIFT) - 1)) as usize);
+        let table = self.tops.iter().position(|known| *known == top);
+        if let Some(table) = table
+            && let Some(page) = self.tables[table][within].checked_sub(1)
         {
             return Ok(page);
         }
-        self.new_page(number, within)
+        self.new_page(number, table, within)
     }
 
     #[cold]
-    fn new_page(&mut self, number: u64, within: usize) -> Result<u32, Obstacle> {
-        let top = (number >> TABLE_SHIFT) as usize;
-        if self.tops[top] == 0 {
-            push(&mut self.tables, zeros(1 << TABLE_SHIFT)?)?;
-            self.took(4 << TABLE_SHIFT)?;
-            self.tops[top] = self.tables.len() as u32;
+    fn new_page(&mut self, number: u64, table: Option<usize>, within: usize) -> Result<u32, Obstacle> {
+        if number >> (ADDRESS_BITS - PAGE_SHIFT) != 0 {
+            // No program has memory there.
+            return Err(Obstacle::NotThere);
         }
+        let table = match table {
+            Some(table) => table,
+            None => {
+                push(&mut self.tables, zeros(1 << TABLE_SHIFT)?)?;
+                push(&mut self.tops, number >> TABLE_SHIFT)?;
+                self.took(4 << TABLE_SHIFT)?;
+                self.tables.len() - 1
+            }
+        };
         push(&mut self.pages, Page { number, ..Page::default() })?;
         self.took(size_of::<Page>())?;
         let page = self.pages.len() as u32;
-        self.tables[self.tops[top] as usize - 1][within] = page;
+        self.tables[table][within] = page;
         Ok(page - 1)
     }
 
