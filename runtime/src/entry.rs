@@ -338,7 +338,12 @@ impl Engine {
         if let Err(why) = may {
             if self.config.race == RaceChoice::Auto {
                 let key = std::ptr::from_ref::<Loop>(whole) as usize;
-                lock(&self.histories).entry(key).or_default().paid(false, whole, own.trip[0]);
+                let mut histories = lock(&self.histories);
+                let history = histories.entry(key).or_default();
+                match history.is_too_small(own.trip[0]) {
+                    true => history.overrated(whole),
+                    false => history.paid(false, whole, own.trip[0]),
+                }
             }
             // SAFETY: as above.
             if let Some(info) = unsafe { own.info.as_ref() }.filter(|_| self.trace.enabled()) {
@@ -495,9 +500,8 @@ impl Engine {
             return Err("the floating-point environment is not the default one".into());
         }
         let asked = self.config.race != RaceChoice::Auto;
-        // The guard takes trip counts for larger than they are.
         if !asked && visit.history.is_too_small(visit.entry.trip[0]) {
-            history::switch_off(visit.the_loop);
+            visit.history.overrated(visit.the_loop);
             return Err("it has not paid before".into());
         }
         let paused = !visit.history.enter() && !asked;

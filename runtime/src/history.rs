@@ -13,7 +13,7 @@ const PATIENCE: u32 = 3;
 const LARGER: i64 = 2;
 /// After a conflict a loop runs sequentially for this many entries, then twice as many, and so on.
 const FIRST_PAUSE: u64 = 8;
-/// Which part of a loop's time an inspection may take: one of so many. No program may lose more than a fiftieth.
+/// Which part of a loop's time inspections of each kind may take: one of so many.
 const INSPECTION_PART: f64 = 50.0;
 /// After so many runs with conflicts a loop is switched off for the rest of the run.
 const HOPELESS: u32 = 6;
@@ -75,6 +75,8 @@ pub struct History {
     losses: u32,
     /// Trip counts below don't pay.
     pays_from: i64,
+    /// How many entries there were with such trip counts all the same.
+    overrated: u32,
     conflicts: u32,
     paused_until: u64,
     /// In the order of [`Inspector`].
@@ -158,6 +160,14 @@ impl History {
         self.pays_from = trip.saturating_mul(LARGER);
         raise(the_loop, self.pays_from);
     }
+    /// Notes an entry that should not have come: another thread may have been on its way, but a guard that takes trip counts for larger
+    /// than they are lets every entry pass, so then the loop is switched off for good.
+    pub fn overrated(&mut self, the_loop: &Loop) {
+        self.overrated += 1;
+        if self.overrated >= PATIENCE {
+            switch_off(the_loop);
+        }
+    }
     /// Whether entries with this trip count have shown that they don't pay.
     pub fn is_too_small(&self, trip: i64) -> bool {
         trip < self.pays_from
@@ -224,5 +234,16 @@ mod tests {
         // Larger trip counts are asked again.
         assert_eq!(lost(&[100, 100, 100, 300, 300, 400]), (800, true, true));
         assert_eq!(lost(&[i64::MAX / 2 + 1; 3]), (i64::MAX, true, true));
+    }
+
+    #[test]
+    fn a_guard_that_overrates_is_seen() {
+        let the_loop =
+            Loop { threshold: AtomicI64::new(200), info: std::ptr::null(), state: std::ptr::null_mut() };
+        let mut h = History::default();
+        (0..PATIENCE - 1).for_each(|_| h.overrated(&the_loop));
+        assert_eq!(the_loop.threshold.load(Ordering::Relaxed), 200);
+        h.overrated(&the_loop);
+        assert_eq!(the_loop.threshold.load(Ordering::Relaxed), i64::MAX);
     }
 }

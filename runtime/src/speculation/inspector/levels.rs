@@ -141,52 +141,45 @@ struct Inspector {
     stopped: Option<Stop>,
 }
 
-/// See `struct __pg_inspector`.
+/// Lets the inspector do something for generated code. Not 0: the inspection is over.
 ///
 /// # Safety
 /// `raw` is what [`inspect`] lends to generated code.
-unsafe extern "C" fn touch(raw: *mut RawInspector, site: u32, address: u64, how: u32) -> c_int {
+unsafe fn answer(raw: *mut RawInspector, work: impl FnOnce(&mut Inspector) -> Result<(), Stop>) -> c_int {
     // SAFETY: generated code hands over what it was given: the first field of the inspector that `inspect` lends it.
     let inspector = unsafe { &mut *raw.cast::<Inspector>() };
-    match inspector.touch(site, address, how) {
-        Ok(()) => 0,
-        Err(stop) => {
-            inspector.stopped.get_or_insert(stop);
-            1
-        }
+    if let Err(stop) = work(inspector) {
+        inspector.stopped.get_or_insert(stop);
+        return 1;
     }
+    0
 }
 
 /// See `struct __pg_inspector`.
 ///
 /// # Safety
-/// As for [`touch`].
+/// As for [`answer`], here and below.
+unsafe extern "C" fn touch(raw: *mut RawInspector, site: u32, address: u64, how: u32) -> c_int {
+    // SAFETY: promised by the caller.
+    unsafe { answer(raw, |inspector| inspector.touch(site, address, how)) }
+}
+
+/// See `struct __pg_inspector`.
+///
+/// # Safety
+/// See `touch`.
 unsafe extern "C" fn next(raw: *mut RawInspector) -> c_int {
-    // SAFETY: as in `touch`.
-    let inspector = unsafe { &mut *raw.cast::<Inspector>() };
-    match inspector.next() {
-        Ok(()) => 0,
-        Err(stop) => {
-            inspector.stopped.get_or_insert(stop);
-            1
-        }
-    }
+    // SAFETY: promised by the caller.
+    unsafe { answer(raw, Inspector::next) }
 }
 
 /// See `struct __pg_inspector`. In source order every value is the loop's own, so inner loops end; but nobody may wait for long.
 ///
 /// # Safety
-/// As for [`touch`].
+/// See `touch`.
 unsafe extern "C" fn poll(raw: *mut RawInspector) -> c_int {
-    // SAFETY: as in `touch`.
-    let inspector = unsafe { &mut *raw.cast::<Inspector>() };
-    match inspector.look_at_clock() {
-        Ok(()) => 0,
-        Err(stop) => {
-            inspector.stopped.get_or_insert(stop);
-            1
-        }
-    }
+    // SAFETY: promised by the caller.
+    unsafe { answer(raw, |inspector| inspector.look_at_clock()) }
 }
 
 impl Inspector {

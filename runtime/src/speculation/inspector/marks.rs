@@ -851,6 +851,7 @@ pub unsafe fn inspect(
 ) -> Result<Memo, Obstacle> {
     // SAFETY: promised by the caller, here and below.
     let (known, pins) = unsafe { (Known::of(info, entry, open), pinned(info, entry)) };
+    let deadline = Instant::now() + patience;
     let marked = |known: &Known| {
         let shared = Shared {
             shift: cell_shift(info),
@@ -858,7 +859,7 @@ pub unsafe fn inspect(
             stop: AtomicBool::new(false),
             obstacle: Mutex::new(None),
             bytes: AtomicU64::new(0),
-            deadline: Instant::now() + patience,
+            deadline,
         };
         // SAFETY: as above.
         unsafe { mark(info, entry, slice, &shared, known, helpers) }

@@ -98,7 +98,8 @@ impl Memo {
             Finding::Independent | Finding::Chain => 0,
         };
         let stored = self.stored.as_ref().map_or(0, |stored| 16 * stored.len());
-        self.memory.iter().map(|content| content.bytes.len()).sum::<usize>() as u64 + (order + stored) as u64
+        let memory = |content: &Content| content.bytes.len() + 16 * content.ranges.len();
+        self.memory.iter().map(memory).sum::<usize>() as u64 + (order + stored) as u64
     }
 
     /// Whether an inspection of this entry would find the same. Looked at with the help of so many threads.
