@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Is a program that paragon-cc built ever slower than the one that cc built? Default settings, as a user has them.
 
-usage: benches/never-slower.py [--pairs N] [--level -O2] [--size-divisor N] [NAME...]
+usage: benches/never-slower.py [--pairs N] [--level -O2] [--size-divisor N] [--only-build | --built] [--folder F] [NAME...]
 
 Short programs (benches/short) are timed as processes, from start to end: loops that are called millions of times, that never pay, and
 nothing at all. Of applications (the chapter's, benches/programs) only the computation is timed, six times in one process, because
-making their input would hide what it costs. Both builds run in turn; printed is the median of the pairs' ratios, with quartiles. Only
+making their input would hide what it costs. A machine without a compiler gets the folder that another one left with --only-build (the
+runtime's library is in it), and runs --built. Both builds run in turn; printed is the median of the pairs' ratios, with quartiles. Only
 ratios mean something, and only on a quiet machine. The exit status says whether every median is within its bound: 1.02, short programs
 1.05, and 0.5 ms for the empty one.
 """
@@ -23,6 +24,7 @@ from pathlib import Path
 from bench_applications import APPLICATIONS, ROOT
 
 OURS = Path(os.environ.get("BENCH_PARAGON_CC", ROOT / "target/release/paragon-cc"))
+RUNTIME = OURS.with_name("libparagon_rt.so")
 REPETITIONS = re.compile(r"^repetition_ms ([0-9.]+)$", re.MULTILINE)
 SHORT_BOUND, BOUND, START_MS = 1.05, 1.02, 0.5
 
@@ -73,19 +75,36 @@ def main():
     parser.add_argument("--pairs", type=int, default=9)
     parser.add_argument("--level", default="-O2")
     parser.add_argument("--size-divisor", type=int, default=1, help="applications get a smaller size")
+    parser.add_argument("--folder", type=Path, help="where the programs are; else they are removed afterwards")
+    steps = parser.add_mutually_exclusive_group()
+    steps.add_argument("--only-build", action="store_true", help="leave the programs in --folder, and run none")
+    steps.add_argument("--built", action="store_true", help="run the programs that are in --folder")
     parser.add_argument("names", nargs="*")
     arguments = parser.parse_args()
     is_wanted = lambda name: not arguments.names or name in arguments.names
-    print("| program | cc, ms | paragon-cc, ms | times | quartiles |\n| --- | --- | --- | --- | --- |", flush=True)
+    if (arguments.only_build or arguments.built) and not arguments.folder:
+        parser.error("--only-build and --built need --folder")
     failed = []
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = arguments.folder or Path(temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        if arguments.only_build:
+            # Its symbols for debuggers are most of it.
+            subprocess.run(["strip", "-o", str(folder / RUNTIME.name), str(RUNTIME)], check=True)
+        else:
+            print("| program | cc, ms | paragon-cc, ms | times | quartiles |\n| --- | --- | --- | --- | --- |", flush=True)
+        if arguments.built:
+            os.environ["PARAGON_RT"] = str((folder / RUNTIME.name).resolve())
         programs = [(source.stem, source, None) for source in sorted((ROOT / "benches/short").glob("*.c"))]
         programs += [(application.name, application.source, application) for application in APPLICATIONS]
         for name, source, application in filter(lambda program: is_wanted(program[0]), programs):
             more = [] if application is None else ["-include", str(ROOT / "benches/repetitions.h")]
-            theirs, ours = ([str(Path(folder) / f"{name}.{which}")] for which in ["cc", "paragon"])
-            build("cc", arguments.level, source, theirs[0], more)
-            build(OURS, arguments.level, source, ours[0], more)
+            theirs, ours = ([str(folder / f"{name}.{which}")] for which in ["cc", "paragon"])
+            if not arguments.built:
+                build("cc", arguments.level, source, theirs[0], more)
+                build(OURS, arguments.level, source, ours[0], more)
+            if arguments.only_build:
+                continue
             if application is None:
                 good = compare(name, whole, theirs, ours, arguments.pairs, SHORT_BOUND)
             else:
@@ -93,7 +112,8 @@ def main():
                 good = compare(name, computation, theirs + size, ours + size, arguments.pairs, BOUND)
             if not good:
                 failed.append(name)
-    print(f"{len(failed)} slower than they may be" + (": " + ", ".join(failed) if failed else ""))
+    if not arguments.only_build:
+        print(f"{len(failed)} slower than they may be" + (": " + ", ".join(failed) if failed else ""))
     sys.exit(bool(failed))
 
 

@@ -18,6 +18,7 @@
 #include <map>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 struct Dimensions {
   unsigned x, y, z;
@@ -38,13 +39,12 @@ struct Room {
   size_t length;
 };
 
-// The one stream, and the thread that works for it. It is never taken down: the thread may be at work when the process ends.
+// A stream, and the thread that works for it. None is ever taken down: the thread may be at work when the process ends.
 struct Stream {
   std::mutex lock;
   std::condition_variable changed;
   std::deque<std::function<void()>> work;
   bool at_work = false;
-  std::map<uint64_t, Room> rooms;
 
   Stream()
   {
@@ -82,11 +82,13 @@ struct Stream {
     changed.wait(guard, [this] { return work.empty() && !at_work; });
   }
 };
-static Stream &stream()
-{
-  static Stream *const the_stream = new Stream;
-  return *the_stream;
-}
+static Stream &of(void *stream) { return *(Stream *)stream; }
+
+// Who waits for an event may wait for any stream.
+static std::mutex &events_lock = *new std::mutex;
+static std::condition_variable &events_changed = *new std::condition_variable;
+static std::map<uint64_t, Room> &rooms = *new std::map<uint64_t, Room>;
+static std::vector<Stream *> &streams = *new std::vector<Stream *>;
 
 struct Event {
   // Records that the stream has not reached yet.
@@ -103,7 +105,7 @@ int cuDeviceGet(int *device, int)
 }
 int cuDevicePrimaryCtxRetain(void **context, int)
 {
-  *context = &stream();
+  *context = &rooms;
   return SUCCESS;
 }
 int cuCtxSetCurrent(void *) { return SUCCESS; }
@@ -119,13 +121,14 @@ int cuDeviceGetAttribute(int *value, int attribute, int)
 }
 int cuStreamCreate(void **created, unsigned)
 {
-  *created = &stream();
+  streams.push_back(new Stream);
+  *created = streams.back();
   return SUCCESS;
 }
-int cuStreamQuery(void *) { return stream().is_idle() ? SUCCESS : NOT_READY; }
-int cuStreamSynchronize(void *)
+int cuStreamQuery(void *stream) { return of(stream).is_idle() ? SUCCESS : NOT_READY; }
+int cuStreamSynchronize(void *stream)
 {
-  stream().wait();
+  of(stream).wait();
   return SUCCESS;
 }
 int cuEventCreate(Event **event, unsigned)
@@ -133,28 +136,29 @@ int cuEventCreate(Event **event, unsigned)
   *event = new Event;
   return SUCCESS;
 }
-int cuEventRecord(Event *event, void *)
+int cuEventRecord(Event *event, void *stream)
 {
   {
-    std::lock_guard<std::mutex> guard(stream().lock);
+    std::lock_guard<std::mutex> guard(events_lock);
     event->outstanding++;
   }
-  stream().add([event] {
-    std::lock_guard<std::mutex> guard(stream().lock);
+  of(stream).add([event] {
+    std::lock_guard<std::mutex> guard(events_lock);
     event->outstanding--;
     event->reached = std::chrono::steady_clock::now();
+    events_changed.notify_all();
   });
   return SUCCESS;
 }
 int cuEventSynchronize(Event *event)
 {
-  std::unique_lock<std::mutex> guard(stream().lock);
-  stream().changed.wait(guard, [event] { return event->outstanding == 0; });
+  std::unique_lock<std::mutex> guard(events_lock);
+  events_changed.wait(guard, [event] { return event->outstanding == 0; });
   return SUCCESS;
 }
 int cuEventElapsedTime_v2(float *milliseconds, Event *from, Event *to)
 {
-  std::lock_guard<std::mutex> guard(stream().lock);
+  std::lock_guard<std::mutex> guard(events_lock);
   if (from->outstanding != 0 || to->outstanding != 0)
     return NOT_READY;
   *milliseconds = std::chrono::duration<float, std::milli>(to->reached - from->reached).count();
@@ -182,37 +186,38 @@ int cuMemAlloc_v2(uint64_t *address, size_t bytes)
   char *memory = start + length - PAGE - bytes;
   memset(memory, 0xa5, bytes);
   *address = (uint64_t)memory;
-  stream().rooms[*address] = {start, length};
+  rooms[*address] = {start, length};
   return SUCCESS;
 }
 int cuMemFree_v2(uint64_t address)
 {
-  stream().wait();
-  auto found = stream().rooms.find(address);
-  if (found == stream().rooms.end())
+  for (Stream *stream : streams)
+    stream->wait();
+  auto found = rooms.find(address);
+  if (found == rooms.end())
     return INVALID;
   munmap(found->second.start, found->second.length);
-  stream().rooms.erase(found);
+  rooms.erase(found);
   return SUCCESS;
 }
-int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, void *)
+int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, void *stream)
 {
-  stream().add([=] { memcpy((void *)to, from, bytes); });
+  of(stream).add([=] { memcpy((void *)to, from, bytes); });
   return SUCCESS;
 }
-int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, void *)
+int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, void *stream)
 {
-  stream().add([=] { memcpy(to, (void *)from, bytes); });
+  of(stream).add([=] { memcpy(to, (void *)from, bytes); });
   return SUCCESS;
 }
-int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void *)
+int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void *stream)
 {
-  stream().add([=] { memmove((void *)to, (void *)from, bytes); });
+  of(stream).add([=] { memmove((void *)to, (void *)from, bytes); });
   return SUCCESS;
 }
-int cuMemsetD32Async(uint64_t to, unsigned word, size_t count, void *)
+int cuMemsetD32Async(uint64_t to, unsigned word, size_t count, void *stream)
 {
-  stream().add([=] {
+  of(stream).add([=] {
     for (size_t i = 0; i < count; i++)
       ((unsigned *)to)[i] = word;
   });
@@ -246,7 +251,7 @@ int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *, int, size_t
   return SUCCESS;
 }
 int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned x, unsigned y, unsigned z,
-                   unsigned, void *, void **parameters, void **)
+                   unsigned, void *stream, void **parameters, void **)
 {
   const Kernel &kernel = *(Kernel *)function;
   if (x * y * z > 1024 || grid_y > 65535 || grid_z > 65535 || grid_x == 0 || grid_y == 0 || grid_z == 0)
@@ -256,7 +261,7 @@ int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, unsigned gr
     x = 1;
   }
   void *held = kernel.hold(parameters);
-  stream().add([=] {
+  of(stream).add([=] {
     *kernel.grid_size = {grid_x, grid_y, grid_z};
     *kernel.block_size = {x, y, z};
     Dimensions &block = *kernel.block, &thread = *kernel.thread;

@@ -41,7 +41,7 @@ template <int Rows, int Columns> struct __pg_shape {
 /* A launch's time is counted from here on: much may have to be made ready in front of it. */
 #define __PG_SAY_BEGUN                                                                                                 \
   if ((blockIdx.x | blockIdx.y | blockIdx.z | threadIdx.x | threadIdx.y) == 0)                                         \
-    __pg_l.stop[1] = 1;
+    *__pg_l.begun = 1;
 
 /* Where a thread of a line begins, before which place its launch ends, and how far apart the thread's own places are. */
 #define __PG_STEP (gridDim.x * ((__pg_count)blockDim.x * __PG_COLUMNS))

@@ -12,7 +12,7 @@
 #define __extension__
 #endif
 
-#define PG_ABI_VERSION 10u
+#define PG_ABI_VERSION 11u
 #define PG_MAX_DIMS 4
 
 __extension__ typedef signed long long __pg_i64;
@@ -243,7 +243,8 @@ struct __pg_launch {
   const __pg_value *values;
   __pg_value *results;         /* n_results, which start at the identity, then as many for each part */
   __pg_u32 *flags;             /* [0]: PG_FAIL_*; [1]: a conflicting iteration, for the trace */
-  volatile __pg_u32 *stop;     /* [0], not 0: give up; [1]: a GPU says that it has begun */
+  volatile __pg_u32 *stop;     /* not 0: give up. In the device's own memory, because all threads look at it */
+  volatile __pg_u32 *begun;    /* a GPU's launch says there that it has begun; in the host's memory */
   /* Logs, with a word or, where they are bitmaps (PG_LOG_MARK, PG_LOG_BITMAP), a bit for each cell. */
   __pg_u32 *wr;                /* write log: iteration + 1 of a writer, 0: none */
   __pg_u32 *rd;                /* read log: iteration + 1 of the one reader, PG_MANY: several, 0: none */

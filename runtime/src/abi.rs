@@ -7,7 +7,7 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 
 #[allow(missing_docs)]
 mod constants {
-    pub const PG_ABI_VERSION: u32 = 10;
+    pub const PG_ABI_VERSION: u32 = 11;
     pub const PG_ATTACH_IN_ORDER: u32 = 0x8000_0000;
     pub const PG_MAX_DIMS: usize = 4;
     pub const PG_PARALLEL: u32 = 1;
@@ -273,6 +273,7 @@ pub struct RawLaunch {
     pub results: u64,
     pub flags: u64,
     pub stop: u64,
+    pub begun: u64,
     pub wr: u64,
     pub rd: u64,
     pub total: u64,
@@ -650,6 +651,7 @@ mod tests {
                 results,
                 flags,
                 stop,
+                begun,
                 wr,
                 rd,
                 total,

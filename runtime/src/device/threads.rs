@@ -166,6 +166,7 @@ impl Device for ThreadsDevice {
             results: launch.results.as_mut_ptr() as u64,
             flags: flags[0].as_ptr() as u64,
             stop: launch.stop.as_ptr() as u64,
+            begun: 0,
             wr: launch.wr.0,
             rd: launch.rd.0,
             total: total.as_ptr() as u64,

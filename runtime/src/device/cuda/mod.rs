@@ -41,6 +41,13 @@ const KEPT: u64 = 4 << 30;
 /// Most blocks of a grid along y, and along z.
 const MOST_BLOCKS: u64 = 65535;
 
+/// What a launch's buffer begins with, in words of 64 bits: writes that were counted while it ran, what [`CHECK_SOURCE`] counts (cells
+/// written, cells in conflict), the flags, the stop word.
+const COUNTERS: usize = 5;
+const AT_TOTAL: usize = 0;
+const AT_FLAGS: usize = 3;
+const AT_STOP: usize = 4;
+
 const CHECK_SOURCE: &str = r#"
 extern "C" __global__ void __pg_check(const unsigned *wr, const unsigned *rd, unsigned long long words, unsigned *flags,
                                       unsigned long long *counts, int is_bitmap)
@@ -106,8 +113,12 @@ struct Cuda {
     stage_events: [sys::CUevent; 2],
     /// Pinned memory for tables, so that a launch need not wait until what was staged has been copied.
     tables: *mut u8,
-    /// The stop word and the one behind it (`struct __pg_launch`) in mapped host memory, and their device address.
-    stop: (*mut u32, u64),
+    /// Carries the stop word to kernels that are under way on the other one.
+    control: sys::CUstream,
+    /// Where kernels say that they have begun, in mapped host memory, and its device address.
+    begun: (*mut u32, u64),
+    /// Pinned memory: the stop word that is being carried.
+    told: *mut u32,
     sizes: HashMap<u64, u64>,
     kept: Vec<(u64, u64)>,
     copy_threads: usize,
@@ -139,8 +150,10 @@ pub fn open() -> Result<Box<dyn Device>, DeviceError> {
         let major = attribute(A::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
         let minor = attribute(A::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
         let processors = attribute(A::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
-        let mut stream = std::ptr::null_mut();
-        check(sys::cuStreamCreate(&mut stream, 1), "cuStreamCreate", 0)?;
+        let stream = || {
+            let mut stream = std::ptr::null_mut();
+            check(sys::cuStreamCreate(&mut stream, 1), "cuStreamCreate", 0).map(|()| stream)
+        };
         let event = || {
             let mut event = std::ptr::null_mut();
             check(sys::cuEventCreate(&mut event, 0), "cuEventCreate", 0).map(|()| event)
@@ -151,15 +164,16 @@ pub fn open() -> Result<Box<dyn Device>, DeviceError> {
             check(sys::cuMemHostAlloc(&mut pointer, bytes, 1 | 2), "cuMemHostAlloc", bytes as u64)
                 .map(|()| pointer.cast::<u8>())
         };
-        let word = pinned(64)?;
-        let mut word_on_device = 0;
+        // A cache line each.
+        let words = pinned(128)?;
+        let mut words_on_device = 0;
         check(
-            sys::cuMemHostGetDevicePointer_v2(&mut word_on_device, word.cast(), 0),
+            sys::cuMemHostGetDevicePointer_v2(&mut words_on_device, words.cast(), 0),
             "cuMemHostGetDevicePointer",
             0,
         )?;
         Ok(Box::new(Cuda {
-            stream,
+            stream: stream()?,
             events: [event()?, event()?, event()?],
             architecture: format!("sm_{major}{minor}"),
             processors: processors as u32,
@@ -169,7 +183,9 @@ pub fn open() -> Result<Box<dyn Device>, DeviceError> {
             stages: [pinned(STAGE)?, pinned(STAGE)?],
             stage_events: [event()?, event()?],
             tables: pinned(TABLES)?,
-            stop: (word.cast(), word_on_device),
+            control: stream()?,
+            begun: (words.cast(), words_on_device),
+            told: words.add(64).cast(),
             sizes: HashMap::new(),
             kept: Vec::new(),
             copy_threads: std::thread::available_parallelism().map_or(1, |n| n.get()).min(8),
@@ -492,9 +508,9 @@ impl Device for Cuda {
 
     fn run(&mut self, launch: &mut Launch<'_>) -> Result<Outcome, DeviceError> {
         let function = self.kernel(launch.info, launch.kernel)?;
-        // One packed buffer: counters first (total, written, met, flags), then results, then tables.
+        // One packed buffer: counters and flags first, then results, then tables.
         let n_results = launch.results.len();
-        let mut words: Vec<u64> = vec![0; 4];
+        let mut words: Vec<u64> = vec![0; COUNTERS];
         words.extend(launch.results.iter().map(|v| v.0));
         let at_tables = words.len();
         words.extend(tables::words(launch));
@@ -559,12 +575,13 @@ impl Cuda {
             anchors: at_word(at_anchors),
             bases: at_word(at_bases),
             values: at_word(at_values),
-            results: at_word(4),
-            flags: at_word(3),
-            stop: self.stop.1,
+            results: at_word(COUNTERS),
+            flags: at_word(AT_FLAGS),
+            stop: at_word(AT_STOP),
+            begun: self.begun.1,
             wr: launch.wr.0,
             rd: launch.rd.0,
-            total: at_word(0),
+            total: at_word(AT_TOTAL),
             n_regions: launch.regions.len() as u32,
             n_bases: launch.bases.len() as u32,
             log_shift: launch.log_shift,
@@ -602,7 +619,8 @@ impl Cuda {
         };
         let which = key(launch.info, launch.kernel);
         let mut pace = self.paces.get(&which).copied().unwrap_or_default();
-        let mut ending = Ending { packed, tables, back: (4 + n_results) * 8, execute_ns: 0.0, check_ns: 0.0 };
+        let back = (COUNTERS + n_results) * 8;
+        let mut ending = Ending { packed, tables, back, told: false, execute_ns: 0.0, check_ns: 0.0 };
         let mut is_over = false;
         for (first, count) in launch.portions() {
             let places = tiles.map_or(count, |tiles| tiles.rows * tiles.layers);
@@ -614,10 +632,12 @@ impl Cuda {
                     continue;
                 }
                 if pace.is_waited_for() {
-                    // SAFETY: the event is ours, and so is the word, which no kernel is using now.
+                    // SAFETY: the event is ours, and so are the words, which no kernel is using now.
                     unsafe {
-                        std::ptr::write_volatile(self.stop.0, launch.stop.load(Ordering::Relaxed));
-                        std::ptr::write_volatile(self.stop.0.add(1), 0);
+                        std::ptr::write_volatile(self.begun.0, 0);
+                        if std::mem::take(&mut ending.told) {
+                            check(sys::cuMemsetD32Async(raw.stop, 0, 1, self.stream), "filling", 0)?;
+                        }
                         check(sys::cuEventRecord(self.events[0], self.stream), "cuEventRecord", 0)?;
                     }
                 }
@@ -642,18 +662,18 @@ impl Cuda {
             self.await_launches(launch, &mut pace, &mut ending, launch.rd.0 != 0)?;
         }
         self.paces.insert(which, pace);
-        let mut counters = [0u64; 4];
+        let mut counters = [0u64; COUNTERS];
         let mut outcome = Outcome::default();
         // SAFETY: the copy is complete; the buffer holds so many words.
         unsafe {
-            std::ptr::copy_nonoverlapping(tables.cast::<u64>(), counters.as_mut_ptr(), 4);
+            std::ptr::copy_nonoverlapping(tables.cast::<u64>(), counters.as_mut_ptr(), COUNTERS);
             for (number, value) in launch.results.iter_mut().enumerate() {
-                *value = Value(*tables.cast::<u64>().add(4 + number));
+                *value = Value(*tables.cast::<u64>().add(COUNTERS + number));
             }
         }
         outcome.execute_ns = ending.execute_ns as u64;
         outcome.check_ns = ending.check_ns as u64;
-        let [total, written, met, flags] = counters;
+        let [total, written, met, flags, _] = counters;
         outcome.fail = flags as u32;
         if is_over && outcome.fail == 0 {
             // Told to stop between two launches.
@@ -689,7 +709,7 @@ impl Cuda {
         if let Some(check_kernel) = check_kernel {
             let (mut wr, mut rd, mut words) = (launch.wr.0, launch.rd.0, launch.log_words);
             let mut is_bitmap = i32::from(launch.method() == LogMethod::Bitmap);
-            let (mut flags, mut counts) = (ending.packed.0 + 3 * 8, ending.packed.0);
+            let (mut flags, mut counts) = (ending.packed.0 + AT_FLAGS as u64 * 8, ending.packed.0);
             self.start(
                 check_kernel,
                 self.line(check_kernel.resident, words, 1),
@@ -733,16 +753,26 @@ impl Cuda {
                 // What is done before is not the launch's time: copies that were queued, code and memory that the driver makes ready.
                 None => {
                     // SAFETY: ours, in mapped memory.
-                    let has_begun = unsafe { std::ptr::read_volatile(self.stop.0.add(1)) } != 0;
+                    let has_begun = unsafe { std::ptr::read_volatile(self.begun.0) } != 0;
                     begun = has_begun.then(Instant::now);
                 }
             }
             let stop = launch.stop.load(Ordering::Relaxed);
-            if stop != 0 {
-                // SAFETY: ours, in mapped memory.
-                unsafe { std::ptr::write_volatile(self.stop.0, stop) };
+            // Before it has begun, its tables would be copied over the word.
+            if stop != 0 && begun.is_some() && !ending.told {
+                ending.told = true;
+                let to = ending.packed.0 + AT_STOP as u64 * 8;
+                // SAFETY: pinned memory of ours, which no copy is reading, and a word of the buffer.
+                unsafe {
+                    self.told.write_volatile(stop);
+                    check(sys::cuMemcpyHtoDAsync_v2(to, self.told.cast(), 4, self.control), "stopping", 0)?;
+                }
             }
             std::thread::yield_now();
+        }
+        if ending.told {
+            // SAFETY: the stream is ours.
+            check(unsafe { sys::cuStreamSynchronize(self.control) }, "stopping", 0)?;
         }
         let (mut execute, mut checking, mut flags) = (0f32, 0f32, 0u64);
         // SAFETY: the events are ours and complete; so is the copy.
@@ -757,7 +787,7 @@ impl Cuda {
                 "cuEventElapsedTime",
                 0,
             )?;
-            std::ptr::copy_nonoverlapping(ending.tables.cast::<u64>().add(3), &mut flags, 1);
+            std::ptr::copy_nonoverlapping(ending.tables.cast::<u64>().add(AT_FLAGS), &mut flags, 1);
         }
         let execute = f64::from(execute) * 1e6;
         ending.execute_ns += execute;
@@ -781,6 +811,8 @@ struct Ending {
     packed: DevicePtr,
     tables: *mut u8,
     back: usize,
+    /// Whether the kernels' stop word has been set.
+    told: bool,
     execute_ns: f64,
     check_ns: f64,
 }
