@@ -22,6 +22,9 @@ struct __emulated_dimensions { unsigned x, y, z; };
 extern "C" { __emulated_dimensions threadIdx, blockIdx, blockDim, gridDim; }
 template <class T> static inline T __ldg(const T *p) { return *p; }
 template <class T> static inline T __shfl_down_sync(unsigned, T, int) { return 0; }
+template <class T> static inline T __shfl_sync(unsigned, T value, int) { return value; }
+static inline unsigned __ballot_sync(unsigned lanes, bool holds) { return holds ? lanes : 0; }
+static inline int __any_sync(unsigned, bool holds) { return holds; }
 static inline unsigned __activemask() { return 1u << (threadIdx.x & 31); }
 static inline unsigned __match_any_sync(unsigned lanes, unsigned) { return lanes; }
 static inline unsigned __reduce_or_sync(unsigned, unsigned value) { return value; }

@@ -20,7 +20,7 @@ nothing|atomic|$header|
 nothing|reduction|$header|
 nothing|bitmap|$header|
 no write-write check on the spot|atomic|$header|s/c->fail |= PG_FAIL_WAW;/;/
-bits that were set are not looked at|bitmap|$header|s/if (__pg_set_bits(l->wr, cell, bits) != 0) {/if (__pg_set_bits(l->wr, cell, bits) == 99) {/
+counts not compared|bitmap|$devices|s/\&\& total != \(distinct.into_inner()\|written\)/\&\& total == u64::MAX/
 counts not compared|reduction|$devices|s/\&\& total != \(distinct.into_inner()\|written\)/\&\& total == u64::MAX/
 reads not logged|atomic|$header|s/^    if (logged \&\&/    if (0 \&\&/
 reads not logged|reduction|$header|s/^    if (logged \&\&/    if (0 \&\&/

@@ -18,9 +18,11 @@
  *   counts at least once, and a single writer counts exactly once, because nobody overwrites its entry. Readers store
  *   PG_MANY unless they find themselves in wr: an element that its writer read before writing it counts as a conflict
  *   unless the compiler has seen that the store covers the load (then the load is not logged).
- * Bitmaps: a bit of wr is set by whoever writes the cell, one of rd by whoever reads it. Two writers, and a writer and a reader,
- *   are a conflict, though it were the same iteration. So they are for loops whose iterations don't meet themselves; where they do,
- *   there is a conflict that is none, never one that is missed. Lanes of a warp set their bits of a word in one operation.
+ * Bitmaps: a bit of wr is set by whoever writes the cell, one of rd by whoever reads it, and bits that are written are counted. Whoever
+ *   sets a bit doesn't look at what was there, because to wait for the answer costs more than the bit: two writers of a cell show in the
+ *   end, when fewer bits are set than were counted. Two writers, and a writer and a reader, are a conflict, though it were the same
+ *   iteration. So they are for loops whose iterations don't meet themselves; where they do, there is a conflict that is none, never
+ *   one that is missed.
  * The check (after all iterations): a cell with a writer and a reader that is not that writer is a conflict.
  * Ownership is entered before the value is stored. Without a log method, a store only sets its bits of wr, so that the commit copies
  * exactly what was written. */
@@ -131,7 +133,7 @@ struct __pg_ctx {
   const struct __pg_launch *launch;
   __pg_u32 iteration;  /* + 1 */
   __pg_u32 fail;       /* PG_FAIL_* of this thread */
-  __pg_u64 writes;     /* reduction method: distinct (iteration, cell) writes of this thread */
+  __pg_u64 writes;     /* of this thread. Reduction method: distinct (iteration, cell); bitmaps: cells, each time */
   __pg_u32 ticks;
 };
 
@@ -251,21 +253,37 @@ __PG_FN __pg_u32 __pg_bits_of(const struct __pg_launch *l, const struct __pg_vie
   return ((1u << (cells == 0 ? 1 : cells)) - 1) << (cell & 31);
 }
 
-/* Sets bits of a word; not 0: somebody had set one of them. */
+/* Sets bits of a word. */
 #if defined(__CUDACC_RTC__) && __CUDA_ARCH__ >= 800
-__PG_FN __pg_u32 __pg_set_bits(__pg_u32 *log, __pg_u64 word, __pg_u32 bits)
+#define __PG_COUNT_BITS(bits) ((__pg_u32)__popc(bits))
+__PG_FN void __pg_set_bits(__pg_u32 *log, __pg_u64 word, __pg_u32 bits)
 {
-  /* Logs have fewer than 2^32 words. Lanes with the same word work together, and the first of them stands for all. */
-  const __pg_u32 peers = __match_any_sync(__activemask(), (__pg_u32)word);
-  const __pg_u32 all = __reduce_or_sync(peers, bits), cells = __reduce_add_sync(peers, __popc(bits));
-  if ((int)(threadIdx.x & 31) != __ffs(peers) - 1)
-    return 0;
-  return (atomicOr(&log[word], all) & all) | (cells != __popc(all));
+  /* Where neighbours write to neighbours, lanes have words in common (logs have fewer than 2^32), and would fight for them: the first of
+   * those with the same word sets the bits of all. Where they don't, each does it alone. */
+  const __pg_u32 lanes = __activemask(), mine = (__pg_u32)word;
+  const __pg_u32 first = __ballot_sync(lanes, mine == __shfl_sync(lanes, mine, __ffs(lanes) - 1));
+  if ((first & (first - 1)) != 0) {
+#if X_AGG == 1
+    const __pg_u32 rest = lanes & ~first;
+    __pg_u32 peers = first;
+    if (rest != 0) {
+      const __pg_u32 second = __ballot_sync(lanes, mine == __shfl_sync(lanes, mine, __ffs(rest) - 1));
+      peers = (first | second) == lanes ? (first >> (threadIdx.x & 31) & 1 ? first : second) : __match_any_sync(lanes, mine);
+    }
+#else
+    const __pg_u32 peers = __match_any_sync(lanes, mine);
+#endif
+    bits = __reduce_or_sync(peers, bits);
+    if ((int)(threadIdx.x & 31) != __ffs(peers) - 1)
+      return;
+  }
+  (void)atomicOr(&log[word], bits);
 }
 #else
-__PG_FN __pg_u32 __pg_set_bits(__pg_u32 *log, __pg_u64 word, __pg_u32 bits)
+#define __PG_COUNT_BITS(bits) ((__pg_u32)__builtin_popcount(bits))
+__PG_FN void __pg_set_bits(__pg_u32 *log, __pg_u64 word, __pg_u32 bits)
 {
-  return __pg_fetch_or(&log[word], bits) & bits;
+  (void)__pg_fetch_or(&log[word], bits);
 }
 #endif
 
@@ -279,7 +297,7 @@ __PG_SHARED_FN void __pg_log_read(struct __pg_ctx *c, const struct __pg_view *v,
     __pg_u32 bits = __pg_bits_of(l, v, address, width, &cell);
     /* What many iterations read, each would fight for. */
     if ((__pg_peek(&l->rd[cell]) & bits) != bits)
-      (void)__pg_set_bits(l->rd, cell, bits);
+      __pg_set_bits(l->rd, cell, bits);
     return;
   }
   cell = __pg_cell_of(l, v, address);
@@ -305,10 +323,8 @@ __PG_SHARED_FN void __pg_log_write(struct __pg_ctx *c, const struct __pg_view *v
     return;
   if (__PG_LOG_METHOD(l) == PG_LOG_BITMAP) {
     __pg_u32 bits = __pg_bits_of(l, v, address, width, &cell);
-    if (__pg_set_bits(l->wr, cell, bits) != 0) {
-      c->fail |= PG_FAIL_WAW;
-      __pg_poke(&l->flags[1], c->iteration - 1);
-    }
+    __pg_set_bits(l->wr, cell, bits);
+    c->writes += __PG_COUNT_BITS(bits);
     return;
   }
   cell = __pg_cell_of(l, v, address);
@@ -337,7 +353,7 @@ __PG_SHARED_FN void __pg_mark_write(struct __pg_ctx *c, const struct __pg_view *
   if (v->log == ~(__pg_u64)0)
     return;
   bits = __pg_bits_of(l, v, address, width, &word);
-  (void)__pg_set_bits(l->wr, word, bits);
+  __pg_set_bits(l->wr, word, bits);
 }
 
 /* Whether to give up, now. Not 0: leave. */
@@ -373,8 +389,21 @@ __PG_SHARED_FN void __pg_end_thread(struct __pg_ctx *c)
 {
   if (c->fail != 0)
     __pg_fetch_or(&c->launch->flags[0], c->fail);
-  if (c->writes != 0)
+  if (c->writes != 0) {
+#if defined(__CUDACC_RTC__) && __CUDA_ARCH__ >= 800
+    const __pg_u32 lanes = __activemask(), place = (blockIdx.x + 31 * blockIdx.y + blockIdx.z) % PG_TOTALS;
+    __pg_u64 writes = c->writes;
+    /* In 32 bits for all lanes at once, where they can't overflow. */
+    if (!__any_sync(lanes, writes >> 27 != 0)) {
+      writes = __reduce_add_sync(lanes, (__pg_u32)writes);
+      if ((int)(threadIdx.x & 31) != __ffs(lanes) - 1)
+        return;
+    }
+    __pg_fetch_add64(&c->launch->total[place * PG_TOTALS_APART], writes);
+#else
     __pg_fetch_add64(&c->launch->total[0], c->writes);
+#endif
+  }
 }
 
 /* A thread may have left its loops by __pg_poll because another one failed; then flags[0] is set already. */

@@ -248,7 +248,7 @@ struct __pg_launch {
   /* Logs, with a word or, where they are bitmaps (PG_LOG_MARK, PG_LOG_BITMAP), a bit for each cell. */
   __pg_u32 *wr;                /* write log: iteration + 1 of a writer, 0: none */
   __pg_u32 *rd;                /* read log: iteration + 1 of the one reader, PG_MANY: several, 0: none */
-  __pg_u64 *total;             /* reduction method: [0] counts distinct (iteration, element) writes */
+  __pg_u64 *total;             /* writes, counted by the reduction method and by bitmaps; a GPU's in PG_TOTALS places */
   __pg_u32 n_regions;
   __pg_u32 n_bases;
   __pg_u32 log_shift;          /* log2 of the bytes that one log cell covers */
@@ -263,6 +263,9 @@ struct __pg_launch {
   __pg_u32 first_row, first_layer;
 };
 #define PG_MANY 0xffffffffu
+/* Places that a GPU's threads add their counts to, because one would hold them up, and how far apart they lie, in words. */
+#define PG_TOTALS 256
+#define PG_TOTALS_APART 4
 /* What stands in wr where updates of one kind were made, by any number of iterations: they commute. `width` in bytes. */
 #define PG_UPDATED(op, width) (PG_MANY - 1u - PG_UPDATE_KIND(op, width))
 #define PG_UPDATE_KIND(op, width) ((op) * 4u + ((width) == 1 ? 0u : (width) == 2 ? 1u : (width) == 4 ? 2u : 3u))

@@ -12,14 +12,15 @@ use crate::device::{
 };
 use crate::floating_point::{self, FloatingPoint};
 use crate::history::{self, Category, History, Inspector, Way};
+use crate::leaving;
 use crate::memory::allocations::Allocations;
 use crate::memory::placement::{self, Placement};
 use crate::memory::private_copies::PrivateCopies;
 use crate::memory::snapshot::Snapshot;
 use crate::memory::{limits, safe_copy};
-use crate::policy::{self, Situation};
+use crate::policy::{self, Opening, Situation};
 use crate::signals::{self, Deferred};
-use crate::speculation::cmt::{self, Cmt, CudaState, Job, Kind};
+use crate::speculation::cmt::{Cmt, CudaState, Job, Kind};
 use crate::speculation::commit;
 use crate::speculation::inspector::levels::Schedule;
 use crate::speculation::inspector::{Finding, Memo, Obstacle as Uninspected, levels, marks};
@@ -65,6 +66,7 @@ pub struct Engine {
     active: Active,
     pool: Pool,
     cmt: Cmt,
+    opening: Opening,
 }
 
 /// Why a loop runs as it stood.
@@ -190,6 +192,8 @@ struct Visit<'a> {
     /// What waits meanwhile.
     signals: &'a Deferred,
     stays: bool,
+    /// When it began.
+    started: Instant,
 }
 
 impl Visit<'_> {
@@ -204,7 +208,7 @@ impl Visit<'_> {
 impl Engine {
     /// A runtime by the environment's wishes. `signals`: those that were blocked when it was loaded, a bit for each.
     pub fn new(config: Config, signals: u64) -> Engine {
-        cmt::leave_at_exit();
+        leaving::arrange();
         let pool = Pool::default();
         Engine {
             trace: Trace::open(config.trace.as_deref()),
@@ -217,6 +221,7 @@ impl Engine {
             active: Active::default(),
             cmt: Cmt::new(pool.clone(), config.threads),
             pool,
+            opening: Opening::default(),
             config,
         }
     }
@@ -246,7 +251,7 @@ impl Engine {
     fn may_enter(&self, signals: &Deferred) -> bool {
         self.serves()
             && std::process::id() == self.process
-            && !cmt::leaving()
+            && !leaving::is_leaving()
             && !self.in_signal_handler(signals)
     }
 
@@ -451,6 +456,7 @@ impl Engine {
             iterations: 0,
             signals,
             stays: false,
+            started,
         };
         // SAFETY: promised by the caller.
         let result = unsafe { self.decide(&mut visit) };
@@ -846,7 +852,7 @@ impl Engine {
         };
         if may_use_cuda
             && self.cmt.cuda_state() == CudaState::Unknown
-            && (choice == DeviceChoice::Cuda || policy::deserves_cuda(&visit.history, &situation))
+            && (choice == DeviceChoice::Cuda || self.opening.is_due(&visit.history, &situation))
         {
             self.cmt.open_cuda();
         }
@@ -922,8 +928,11 @@ impl Engine {
         // SAFETY: promised by the caller, here and below.
         let mut running = parts::Running::new(info, unsafe { entry.results(info) });
         let mut first = 0;
-        if !asked && visit.history.worker_ns == 0.0 && schedule.is_none() {
-            first = (trip / 64).clamp(1, trip);
+        let mut sampled = Duration::ZERO;
+        let samples_all =
+            policy::is_short(&visit.history, &self.situation(visit)) && visit.history.wants_worker();
+        if !asked && (samples_all || visit.history.worker_ns == 0.0) && schedule.is_none() {
+            first = if samples_all { trip } else { (trip / 64).clamp(1, trip) };
             if parts::has_parts(info) {
                 first = (first as u64).next_multiple_of(parts::block(info, &entry.trip) as u64) as i64;
             } else {
@@ -935,7 +944,8 @@ impl Engine {
                 // SAFETY: iterations in source order, as the program would run them.
                 unsafe { running.run(info, entry, 0, first) };
             });
-            visit.history.worker_took(first as u64 * inner, started.elapsed().as_nanos() as u64);
+            sampled = started.elapsed();
+            visit.history.worker_took(first as u64 * inner, sampled.as_nanos() as u64);
             visit.record.worker_iterations = first as u64;
         }
         let started = Instant::now();
@@ -983,13 +993,20 @@ impl Engine {
                 visit.fp.fail(errno);
             }
             visit.record.execute_ns = started.elapsed().as_nanos() as u64;
-            visit.history.way_took(Way::InPlace, (trip - first) as u64 * inner, visit.record.execute_ns);
+            // What had to be found out before that is part of what it costs.
+            let all = visit.started.elapsed().saturating_sub(sampled).as_nanos() as u64;
+            visit.history.way_took(Way::InPlace, (trip - first) as u64 * inner, all);
         }
         // SAFETY: the entry's results have as many elements.
         unsafe { std::ptr::copy_nonoverlapping(results.as_ptr(), entry.results, results.len()) };
+        visit.record.log = "none";
+        if first == trip {
+            visit.record.decision = "worker";
+            visit.record.why = "measured on the calling thread".into();
+            return Ok(());
+        }
         visit.record.decision = "threads";
         visit.record.device = "threads";
-        visit.record.log = "none";
         visit.record.snapshot = snapshot.is_some();
         visit.record.privatized = copies.is_some();
         visit.record.why = match (visit.record.inspection, schedule) {
@@ -998,9 +1015,8 @@ impl Engine {
             _ => "inspected, in place",
         }
         .into();
-        if !asked {
-            let gain = visit.history.way_ns[Way::InPlace as usize] < 0.95 * visit.history.worker_ns;
-            visit.history.paid(gain, visit.the_loop, trip);
+        if let Some(each) = visit.history.known_ns(Way::InPlace).filter(|_| !asked) {
+            visit.history.paid(each < 0.95 * visit.history.worker_ns, visit.the_loop, trip);
         }
         Ok(())
     }

@@ -9,6 +9,8 @@ use std::sync::atomic::Ordering;
 
 /// After so many entries without a gain a loop is switched off for trip counts like theirs.
 const PATIENCE: u32 = 3;
+/// Entries of a short loop elsewhere, after which the calling thread takes one.
+const MEASURED_EVERY: u32 = 100;
 /// What pays with so many times as many iterations is asked again.
 const LARGER: i64 = 2;
 /// After a conflict a loop runs sequentially for this many entries, then twice as many, and so on.
@@ -70,8 +72,13 @@ pub struct History {
     pub entries: u64,
     /// Nanoseconds per iteration of the merged space on the calling thread alone, smoothed; 0: not known.
     pub worker_ns: f64,
-    /// The same for each [`Way`], copies included; 0: not known.
+    /// The same for each [`Way`], with all that an entry costs; 0: not known.
     pub way_ns: [f64; 3],
+    /// Measurements behind `worker_ns`, and behind `way_ns`.
+    worker_samples: u32,
+    way_samples: [u32; 3],
+    /// Entries elsewhere since the calling thread was measured last.
+    unmeasured: u32,
     losses: u32,
     /// Trip counts below don't pay.
     pays_from: i64,
@@ -143,11 +150,23 @@ impl History {
     }
     /// Notes how long the calling thread took for some iterations.
     pub fn worker_took(&mut self, iterations: u64, ns: u64) {
-        smooth(&mut self.worker_ns, iterations, ns);
+        settle(&mut self.worker_ns, &mut self.worker_samples, iterations, ns);
+        self.unmeasured = 0;
     }
     /// Notes how long a whole run elsewhere took.
     pub fn way_took(&mut self, way: Way, iterations: u64, ns: u64) {
-        smooth(&mut self.way_ns[way as usize], iterations, ns);
+        settle(&mut self.way_ns[way as usize], &mut self.way_samples[way as usize], iterations, ns);
+        self.unmeasured += 1;
+    }
+    /// What is known of a way, in nanoseconds per iteration. Once is not known: the first time, memory is touched, threads are started and
+    /// kernels are made.
+    pub fn known_ns(&self, way: Way) -> Option<f64> {
+        (self.way_samples[way as usize] > 1).then_some(self.way_ns[way as usize])
+    }
+    /// Whether the calling thread should take a whole entry, to have its time: where that of a sample says too little, at first, and
+    /// so rarely later that it doesn't count.
+    pub fn wants_worker(&self) -> bool {
+        self.worker_samples < 2 || self.unmeasured >= MEASURED_EVERY
     }
     /// Notes whether an entry with this trip count was worth it, and switches the loop off for such entries after they have shown that
     /// they are not.
@@ -186,6 +205,18 @@ fn raise(the_loop: &Loop, trip: i64) {
         return;
     }
     the_loop.threshold.fetch_max(trip, Ordering::Relaxed);
+}
+
+/// Notes a measurement. The second one replaces the first, which is slower than all that follow.
+fn settle(value: &mut f64, samples: &mut u32, iterations: u64, ns: u64) {
+    if iterations == 0 {
+        return;
+    }
+    if *samples == 1 {
+        *value = 0.0;
+    }
+    *samples = samples.saturating_add(1);
+    smooth(value, iterations, ns);
 }
 
 fn smooth(value: &mut f64, iterations: u64, ns: u64) {
@@ -234,6 +265,27 @@ mod tests {
         // Larger trip counts are asked again.
         assert_eq!(lost(&[100, 100, 100, 300, 300, 400]), (800, true, true));
         assert_eq!(lost(&[i64::MAX / 2 + 1; 3]), (i64::MAX, true, true));
+    }
+
+    #[test]
+    fn first_measurements_do_not_last() {
+        let mut h = History::default();
+        assert!(h.wants_worker());
+        h.worker_took(10, 1000);
+        assert!(h.wants_worker());
+        h.worker_took(10, 100);
+        assert_eq!((h.worker_ns, h.wants_worker()), (10.0, false));
+        h.way_took(Way::InPlace, 10, 5000);
+        assert_eq!(h.known_ns(Way::InPlace), None);
+        h.way_took(Way::InPlace, 10, 50);
+        assert_eq!(h.known_ns(Way::InPlace), Some(5.0));
+        h.way_took(Way::InPlace, 10, 70);
+        assert_eq!(h.known_ns(Way::InPlace), Some(6.0));
+        assert!(!h.wants_worker());
+        (0..MEASURED_EVERY).for_each(|_| h.way_took(Way::InPlace, 10, 50));
+        assert!(h.wants_worker());
+        h.worker_took(10, 120);
+        assert_eq!((h.worker_ns, h.wants_worker()), (11.0, false));
     }
 
     #[test]

@@ -11,6 +11,7 @@ pub mod entry;
 pub mod errno;
 pub mod floating_point;
 pub mod history;
+pub mod leaving;
 pub mod memory;
 pub mod policy;
 pub mod recipe;

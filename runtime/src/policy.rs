@@ -4,6 +4,7 @@
 //! is replaced by a measurement after one entry, and a loop that keeps losing is switched off by its history.
 
 use crate::history::{History, Inspector, Way};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Nanoseconds per estimated operation on one core.
 const OPERATION_NS: f64 = 0.4;
@@ -19,12 +20,20 @@ const BUS_COPY_NS: f64 = 0.12;
 const LAUNCH_NS: f64 = 300_000.0;
 /// Another launch behind it.
 const RELAUNCH_NS: f64 = 5_000.0;
+/// Starting the driver and making a kernel.
+const OPENING_NS: f64 = 400_000_000.0;
 /// How many cores a GPU is worth.
 const GPU_CORES: f64 = 150.0;
 /// What logs cost, relative to the loop's own work.
 const LOGGED: f64 = 4.0;
 /// Faster by so much, or it isn't worth the risk.
 const MARGIN: f64 = 0.9;
+/// The same for short loops, which other threads' data in this core's caches, and this one's in theirs, costs more afterwards than
+/// anybody measures.
+const SHORT_MARGIN: f64 = 0.7;
+/// Nanoseconds of loops that threads help with, and of those that are not short any more.
+const SHORTEST_NS: f64 = 200_000.0;
+const SHORT_NS: f64 = 2_000_000.0;
 
 /// What is known of an entry.
 #[derive(Clone, Copy, Debug)]
@@ -53,10 +62,25 @@ pub fn worker_ns(history: &History, s: &Situation) -> f64 {
     each * s.iterations as f64
 }
 
-/// Whether a GPU would be worth opening for such an entry: the driver takes most of a second to start.
-pub fn deserves_cuda(history: &History, s: &Situation) -> bool {
-    let worker = worker_ns(history, s);
-    worker > 20_000_000.0 && estimate(Way::Cuda, worker, s) < MARGIN * worker
+/// Decides when to open the GPU. Its driver takes part of a second to start, on a core that others may need, and the end of the process
+/// waits for it; so the loops of this process that a GPU would be faster at must have had as much to do. Who ends then has lost
+/// little, compared with the time that has passed.
+#[derive(Default)]
+pub struct Opening {
+    /// Nanoseconds that the calling thread alone would have taken for them.
+    worth_ns: AtomicU64,
+}
+
+impl Opening {
+    /// Notes an entry; whether the GPU is worth opening now.
+    pub fn is_due(&self, history: &History, s: &Situation) -> bool {
+        let worker = worker_ns(history, s);
+        if estimate(Way::Cuda, worker, s) >= MARGIN * worker {
+            return false;
+        }
+        let before = self.worth_ns.fetch_add(worker as u64, Ordering::Relaxed);
+        before as f64 + worker > OPENING_NS
+    }
 }
 
 /// Whether an inspection would be worth it, if it found that nothing needs to be checked.
@@ -73,6 +97,11 @@ pub fn inspection_ns(inspector: Inspector, history: &History, s: &Situation) -> 
         false => s.work as f64 * INSPECTED_NS[inspector as usize] / threads,
     };
     each * s.iterations as f64
+}
+
+/// Whether an entry is so short that a sample of it says little of the whole.
+pub fn is_short(history: &History, s: &Situation) -> bool {
+    worker_ns(history, s) < SHORT_NS
 }
 
 fn estimate(way: Way, worker: f64, s: &Situation) -> f64 {
@@ -99,17 +128,19 @@ fn estimate(way: Way, worker: f64, s: &Situation) -> f64 {
 /// The way that is expected to be fastest, or `None` where none is expected to beat the calling thread.
 pub fn choose(history: &History, s: &Situation) -> Option<Way> {
     let worker = worker_ns(history, s);
+    if worker < SHORTEST_NS {
+        return None;
+    }
+    let margin = if worker < SHORT_NS { SHORT_MARGIN } else { MARGIN };
     [Way::InPlace, Way::Threads, Way::Cuda]
         .into_iter()
         .filter(|way| s.open[*way as usize])
         .map(|way| {
-            let measured = history.way_ns[way as usize];
-            let expected =
-                if measured > 0.0 { measured * s.iterations as f64 } else { estimate(way, worker, s) };
-            (way, expected)
+            let measured = history.known_ns(way).map(|each| each * s.iterations as f64);
+            (way, measured.unwrap_or_else(|| estimate(way, worker, s)))
         })
         .min_by(|a, b| a.1.total_cmp(&b.1))
-        .filter(|(_, expected)| *expected < MARGIN * worker)
+        .filter(|(_, expected)| *expected < margin * worker)
         .map(|(way, _)| way)
 }
 
@@ -136,6 +167,11 @@ mod tests {
         assert_eq!(choose(&history, &situation(1 << 24, 4, 3 << 26)), Some(Way::InPlace));
         assert_eq!(choose(&history, &situation(1 << 20, 4096, 3 << 22)), Some(Way::Cuda));
         assert_eq!(choose(&history, &situation(1000, 4, 12_000)), None);
+        // A tenth of a millisecond is nothing to wake threads for, whatever they would save.
+        let short = situation(1 << 16, 4, 1 << 18);
+        assert_eq!(choose(&history, &short), None);
+        assert!(is_short(&history, &short));
+        assert_eq!(choose(&history, &situation(1 << 18, 4, 1 << 20)), Some(Way::InPlace));
         // A copy of everything may cost more than the loop itself.
         let shifted = Situation {
             snapshot: true,
@@ -147,13 +183,27 @@ mod tests {
     }
 
     #[test]
+    fn a_gpu_is_opened_for_what_takes_longer_than_that() {
+        let (opening, mut history) = (Opening::default(), History::default());
+        // A hundred milliseconds each.
+        history.worker_took(1, 1000);
+        let heavy = situation(100_000, 4096, 1 << 20);
+        let due: Vec<bool> = (0..5).map(|_| opening.is_due(&history, &heavy)).collect();
+        assert_eq!(due, [false, false, false, false, true]);
+        // What copies cost more than they save says nothing about it.
+        let streaming = situation(100_000, 4, 1 << 34);
+        assert!(!opening.is_due(&history, &streaming));
+        assert!(Opening::default().is_due(&history, &situation(1_000_000, 4096, 1 << 20)));
+    }
+
+    #[test]
     fn measurements_overrule_estimates() {
         let mut history = History::default();
         history.worker_took(1, 1000);
-        history.way_took(Way::Cuda, 1 << 20, 2_000_000_000);
+        (0..2).for_each(|_| history.way_took(Way::Cuda, 1 << 20, 2_000_000_000));
         let s = situation(1 << 20, 4096, 3 << 22);
         assert_eq!(choose(&history, &s), Some(Way::InPlace));
-        history.way_took(Way::InPlace, 1 << 20, 3_000_000_000);
+        (0..2).for_each(|_| history.way_took(Way::InPlace, 1 << 20, 3_000_000_000));
         assert_eq!(choose(&history, &Situation { open: [true, false, true], ..s }), None);
     }
 }

@@ -61,6 +61,11 @@ impl LogMethod {
         matches!(self, LogMethod::Atomic | LogMethod::Reduction | LogMethod::Bitmap)
     }
 
+    /// Whether writes are counted, because two of one cell show only in their number.
+    pub fn counts(self) -> bool {
+        matches!(self, LogMethod::Reduction | LogMethod::Bitmap)
+    }
+
     /// Words of a log with so many cells.
     pub fn words(self, cells: u64) -> u64 {
         match self {

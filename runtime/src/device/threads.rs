@@ -213,7 +213,7 @@ impl Device for ThreadsDevice {
         outcome.fail = flags[0].load(Ordering::Relaxed);
         outcome.iteration = flags[1].load(Ordering::Relaxed);
         outcome.conflicts = u64::from(outcome.fail & (abi::PG_FAIL_WAW | abi::PG_FAIL_RAW) != 0);
-        if outcome.fail == 0 && launch.rd.0 != 0 {
+        if outcome.fail == 0 && launch.method().detects() {
             let started = Instant::now();
             self.check(launch, total.load(Ordering::Relaxed), &mut outcome);
             outcome.check_ns = started.elapsed().as_nanos() as u64;
@@ -224,16 +224,15 @@ impl Device for ThreadsDevice {
 
 impl ThreadsDevice {
     /// The checking kernel (the chapter, figures 4.5c and 4.6b): a cell with a writer and a reader that is not that
-    /// writer; for the reduction method also more counted writes than written cells. Of bitmaps: a bit in both.
+    /// writer, of bitmaps a bit in both; where writes are counted also more of them than written cells.
     fn check(&self, launch: &Launch<'_>, total: u64, outcome: &mut Outcome) {
         let words = launch.log_words as usize;
-        // SAFETY: both logs are allocations of ours with so many words, and the launch is over.
-        let (wr, rd) = unsafe {
-            (
-                std::slice::from_raw_parts(launch.wr.0 as *const u32, words),
-                std::slice::from_raw_parts(launch.rd.0 as *const u32, words),
-            )
+        // SAFETY: a log is null or an allocation of ours with so many words, and the launch is over.
+        let log = |log: DevicePtr| match log.0 {
+            0 => None,
+            at => Some(unsafe { std::slice::from_raw_parts(at as *const u32, words) }),
         };
+        let (Some(wr), rd) = (log(launch.wr), log(launch.rd)) else { return };
         let is_bitmap = launch.method() == LogMethod::Bitmap;
         let (distinct, meetings, example) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU32::new(0));
         let next = AtomicU64::new(0);
@@ -246,8 +245,9 @@ impl ThreadsDevice {
                 }
                 let (mut written, mut met) = (0u64, 0u64);
                 for word in begin..(begin + PART).min(words) {
-                    let (w, r) = (wr[word], rd[word]);
+                    let (w, r) = (wr[word], rd.map_or(0, |rd| rd[word]));
                     if is_bitmap {
+                        written += u64::from(w.count_ones());
                         met += u64::from((w & r).count_ones());
                         continue;
                     }
@@ -272,7 +272,7 @@ impl ThreadsDevice {
             outcome.fail |= abi::PG_FAIL_RAW;
             outcome.iteration = example.into_inner();
         }
-        if launch.method() == LogMethod::Reduction && total != distinct.into_inner() {
+        if launch.method().counts() && total != distinct.into_inner() {
             outcome.fail |= abi::PG_FAIL_WAW;
             outcome.conflicts += 1;
         }

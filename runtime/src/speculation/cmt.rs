@@ -17,13 +17,12 @@ use crate::abi::{Info, PG_FAIL_STOPPED, PG_FAIL_TIME, PG_MANY, PG_NO_LOG, Region
 use crate::config::GroupChoice;
 use crate::device::pool::{BlockSignals, Pool};
 use crate::device::threads::{ThreadsDevice, Width};
-use crate::device::{
-    Device, DeviceError, DevicePtr, Launch, LogMethod, Outcome, Specialisation, TIME_IS_UP, TOLD_TO_STOP,
-};
+use crate::device::{Device, DeviceError, DevicePtr, Launch, LogMethod, Outcome, Specialisation, TIME_IS_UP};
+use crate::leaving::{self, Working, is_leaving};
 use crate::memory::{buffer::Buffer, placement::Placement, safe_copy};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 /// How long a GPU may be at work without having told how far it is. It is asked to end launches long before that
@@ -148,41 +147,6 @@ pub struct Cmt {
     pub watch: Watch,
 }
 
-/// Set when the process is about to end: devices take no more work.
-static LEAVING: AtomicBool = AtomicBool::new(false);
-/// What [`leave`] must stop and wait for.
-static CUDA_UNDER_WAY: Mutex<Option<Arc<AtomicU32>>> = Mutex::new(None);
-static CUDA_WORKING: AtomicBool = AtomicBool::new(false);
-static PROCESS: AtomicU32 = AtomicU32::new(0);
-
-/// Whether the process is about to end.
-pub fn leaving() -> bool {
-    LEAVING.load(Ordering::Acquire)
-}
-
-/// Runs at exit, before handlers that were registered earlier: stops the driver's work, because the driver must not be
-/// inside a call while its own library shuts down. Waits two seconds at most.
-extern "C" fn leave() {
-    LEAVING.store(true, Ordering::Release);
-    if std::process::id() != PROCESS.load(Ordering::Relaxed) {
-        return;
-    }
-    let started = Instant::now();
-    while CUDA_WORKING.load(Ordering::Acquire) && started.elapsed() < Duration::from_secs(2) {
-        if let Ok(Some(stop)) = CUDA_UNDER_WAY.try_lock().as_deref() {
-            stop.store(TOLD_TO_STOP, Ordering::SeqCst);
-        }
-        std::thread::sleep(Duration::from_millis(1));
-    }
-}
-
-/// Arranges for [`leave`] to be called at exit. Later registrations are called earlier.
-pub fn leave_at_exit() {
-    PROCESS.store(std::process::id(), Ordering::Relaxed);
-    // SAFETY: registers a function of this library, which is never unloaded.
-    unsafe { libc::atexit(leave) };
-}
-
 impl Cmt {
     /// A handle; threads are started when first needed.
     pub fn new(pool: Pool, threads: usize) -> Cmt {
@@ -220,6 +184,7 @@ impl Cmt {
 
     /// Initialises CUDA in the background, if nobody has asked for that yet.
     pub fn open_cuda(&self) {
+        leaving::arrange_first();
         if self.start(Kind::Cuda).is_none() {
             self.cuda_state.store(CudaState::Absent as u8, Ordering::Release);
         }
@@ -233,6 +198,9 @@ impl Cmt {
     /// Gives the device's thread a job. False if it is busy or can't be had.
     pub fn submit(&self, job: Job) -> bool {
         let kind = job.kind;
+        if kind == Kind::Cuda {
+            leaving::arrange_first();
+        }
         let Some(jobs) = self.start(kind) else { return false };
         let driver = self.driver(kind);
         if driver.busy.swap(true, Ordering::AcqRel) {
@@ -295,24 +263,21 @@ fn serve(driver: &Driver, inbox: &Receiver<Box<Job>>, mut work: impl FnMut(Job) 
 /// The CUDA driver's thread: everything that knows the driver happens on it.
 fn serve_cuda(driver: &Driver, inbox: &Receiver<Box<Job>>, state: &AtomicU8, width: &Width) {
     let set_state = |s: CudaState| state.store(s as u8, Ordering::Release);
-    CUDA_WORKING.store(true, Ordering::Release);
-    let opened = std::panic::catch_unwind(crate::device::cuda::open);
-    let mut device = opened.ok().and_then(Result::ok);
-    CUDA_WORKING.store(false, Ordering::Release);
+    let mut device = Working::begin(None).and_then(|_working| {
+        let opened = std::panic::catch_unwind(crate::device::cuda::open);
+        leaving::arrange();
+        opened.ok().and_then(Result::ok)
+    });
     if device.is_some() {
-        // The driver has registered its own shutdown by now: ours must come first.
-        leave_at_exit();
         set_state(CudaState::Ready);
     } else {
         set_state(CudaState::Absent);
     }
-    let under_way = |stop| *CUDA_UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner) = stop;
     serve(driver, inbox, |job| {
-        CUDA_WORKING.store(true, Ordering::Release);
-        under_way(Some(job.stop.clone()));
-        let report = run(device.as_deref_mut().map(|d| d as &mut dyn Device), job, width);
-        under_way(None);
-        CUDA_WORKING.store(false, Ordering::Release);
+        let working = Working::begin(Some(job.stop.clone()));
+        let device = device.as_deref_mut().filter(|_| working.is_some());
+        let report = run(device.map(|d| d as &mut dyn Device), job, width);
+        drop(working);
         if matches!(report.error, Some(DeviceError::Lost(_))) {
             set_state(CudaState::Absent);
         }
@@ -360,7 +325,7 @@ fn drive(
         region.dev = pointer.0 + within(region.lo);
         region.snapshot = region.dev;
     }
-    let given_up = |job: &Job| job.stop.load(Ordering::SeqCst) != 0 || leaving();
+    let given_up = |job: &Job| job.stop.load(Ordering::SeqCst) != 0 || is_leaving();
     let placement = &job.placement;
     for written in [true, false] {
         for (index, region) in regions.iter().enumerate() {

@@ -41,26 +41,36 @@ const KEPT: u64 = 4 << 30;
 /// Most blocks of a grid along y, and along z.
 const MOST_BLOCKS: u64 = 65535;
 
-/// What a launch's buffer begins with, in words of 64 bits: writes that were counted while it ran, what [`CHECK_SOURCE`] counts (cells
-/// written, cells in conflict), the flags, the stop word.
+/// What a launch's buffer begins with, in words of 64 bits: what [`CHECK_SOURCE`] counts (writes that were counted while the loop ran,
+/// cells written, cells in conflict), the flags, the stop word.
 const COUNTERS: usize = 5;
-const AT_TOTAL: usize = 0;
 const AT_FLAGS: usize = 3;
 const AT_STOP: usize = 4;
 
+/// The kernel that looks at logs after a loop.
+fn check_source() -> String {
+    let (totals, apart) = (abi::PG_TOTALS, abi::PG_TOTALS_APART);
+    format!("#define PG_TOTALS {totals}\n#define PG_TOTALS_APART {apart}\n{CHECK_SOURCE}")
+}
+
 const CHECK_SOURCE: &str = r#"
 extern "C" __global__ void __pg_check(const unsigned *wr, const unsigned *rd, unsigned long long words, unsigned *flags,
-                                      unsigned long long *counts, int is_bitmap)
+                                      const unsigned long long *totals, unsigned long long *counts, int is_bitmap)
 {
-  unsigned long long written = 0, met = 0;
+  unsigned long long total = 0, written = 0, met = 0;
   if (*(volatile unsigned *)flags != 0)
     return;
+  if (blockIdx.x == 0)
+    for (unsigned place = threadIdx.x; place < PG_TOTALS; place += blockDim.x)
+      total += totals[place * PG_TOTALS_APART];
   for (unsigned long long word = blockIdx.x * (unsigned long long)blockDim.x + threadIdx.x; word < words;
        word += gridDim.x * (unsigned long long)blockDim.x) {
     unsigned w = wr[word];
-    if (is_bitmap && w != 0)
-      met += __popc(w & rd[word]);
-    else if (w != 0) {
+    if (is_bitmap) {
+      written += __popc(w);
+      if (rd != nullptr)
+        met += __popc(w & rd[word]);
+    } else if (w != 0) {
       unsigned r = rd[word];
       written++;
       if (r != 0 && r != w) {
@@ -72,8 +82,11 @@ extern "C" __global__ void __pg_check(const unsigned *wr, const unsigned *rd, un
   for (int distance = 16; distance != 0; distance /= 2) {
     written += __shfl_down_sync(0xffffffffu, written, distance);
     met += __shfl_down_sync(0xffffffffu, met, distance);
+    total += __shfl_down_sync(0xffffffffu, total, distance);
   }
   if (threadIdx.x % 32 == 0) {
+    if (total != 0)
+      atomicAdd(&counts[0], total);
     if (written != 0)
       atomicAdd(&counts[1], written);
     if (met != 0)
@@ -501,7 +514,8 @@ impl Device for Cuda {
         }
         if kernel.method.detects() && self.check_kernel.is_none() {
             let options = nvrtc::options(&self.architecture, Specialisation::none(LogMethod::None), false);
-            self.check_kernel = Some(self.function(CHECK_SOURCE, c"__pg_check", &options)?);
+            let source = check_source();
+            self.check_kernel = Some(self.function(&source, c"__pg_check", &options)?);
         }
         Ok(kernel)
     }
@@ -524,8 +538,12 @@ impl Device for Cuda {
         for Region { lo, size, dev, log, snapshot } in launch.regions {
             words.extend([lo, size, dev, log, snapshot]);
         }
+        let at_totals = words.len();
+        if launch.method().detects() {
+            words.resize(at_totals + abi::PG_TOTALS * abi::PG_TOTALS_APART, 0);
+        }
         let packed = self.allocate(words.len() as u64 * 8)?;
-        let parts = [at_tables, at_values, at_bases, at_anchors, at_regions, n_results];
+        let parts = [at_tables, at_values, at_bases, at_anchors, at_regions, at_totals, n_results];
         let result = match self.hand_over(launch.schedule) {
             Ok(order) => {
                 let result = self.run_packed(launch, function, packed, &words, parts, order);
@@ -560,7 +578,7 @@ impl Cuda {
         kernel: Loaded,
         packed: DevicePtr,
         words: &[u64],
-        [at_tables, at_values, at_bases, at_anchors, at_regions, n_results]: [usize; 6],
+        [at_tables, at_values, at_bases, at_anchors, at_regions, at_totals, n_results]: [usize; 7],
         order: Option<DevicePtr>,
     ) -> Result<Outcome, DeviceError> {
         let bytes = words.len() * 8;
@@ -581,7 +599,7 @@ impl Cuda {
             begun: self.begun.1,
             wr: launch.wr.0,
             rd: launch.rd.0,
-            total: at_word(AT_TOTAL),
+            total: at_word(at_totals),
             n_regions: launch.regions.len() as u32,
             n_bases: launch.bases.len() as u32,
             log_shift: launch.log_shift,
@@ -620,7 +638,8 @@ impl Cuda {
         let which = key(launch.info, launch.kernel);
         let mut pace = self.paces.get(&which).copied().unwrap_or_default();
         let back = (COUNTERS + n_results) * 8;
-        let mut ending = Ending { packed, tables, back, told: false, execute_ns: 0.0, check_ns: 0.0 };
+        let totals = at_word(at_totals);
+        let mut ending = Ending { packed, totals, tables, back, told: false, execute_ns: 0.0, check_ns: 0.0 };
         let mut is_over = false;
         for (first, count) in launch.portions() {
             let places = tiles.map_or(count, |tiles| tiles.rows * tiles.layers);
@@ -659,7 +678,7 @@ impl Cuda {
             }
         }
         if !is_over {
-            self.await_launches(launch, &mut pace, &mut ending, launch.rd.0 != 0)?;
+            self.await_launches(launch, &mut pace, &mut ending, launch.method().detects())?;
         }
         self.paces.insert(which, pace);
         let mut counters = [0u64; COUNTERS];
@@ -684,10 +703,7 @@ impl Cuda {
         if outcome.fail == 0 && met != 0 {
             outcome.fail |= abi::PG_FAIL_RAW;
         }
-        if outcome.fail & !abi::PG_FAIL_RAW == 0
-            && launch.method() == LogMethod::Reduction
-            && total != written
-        {
+        if outcome.fail & !abi::PG_FAIL_RAW == 0 && launch.method().counts() && total != written {
             outcome.fail |= abi::PG_FAIL_WAW;
             outcome.conflicts += 1;
         }
@@ -709,6 +725,7 @@ impl Cuda {
         if let Some(check_kernel) = check_kernel {
             let (mut wr, mut rd, mut words) = (launch.wr.0, launch.rd.0, launch.log_words);
             let mut is_bitmap = i32::from(launch.method() == LogMethod::Bitmap);
+            let mut totals = ending.totals;
             let (mut flags, mut counts) = (ending.packed.0 + AT_FLAGS as u64 * 8, ending.packed.0);
             self.start(
                 check_kernel,
@@ -718,6 +735,7 @@ impl Cuda {
                     (&raw mut rd).cast(),
                     (&raw mut words).cast(),
                     (&raw mut flags).cast(),
+                    (&raw mut totals).cast(),
                     (&raw mut counts).cast(),
                     (&raw mut is_bitmap).cast(),
                 ],
@@ -809,6 +827,7 @@ impl Cuda {
 /// their check took.
 struct Ending {
     packed: DevicePtr,
+    totals: u64,
     tables: *mut u8,
     back: usize,
     /// Whether the kernels' stop word has been set.

@@ -5,6 +5,7 @@
 //! to compile.
 
 use crate::device::{LARGEST, Specialisation};
+use crate::leaving;
 use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::path::PathBuf;
@@ -66,7 +67,14 @@ fn folders() -> Vec<Option<PathBuf>> {
 /// The compiler, loaded once; the error says where it was looked for.
 pub fn get() -> Result<&'static Nvrtc, String> {
     static LOADED: OnceLock<Result<Nvrtc, String>> = OnceLock::new();
-    LOADED.get_or_init(load).as_ref().map_err(Clone::clone)
+    LOADED
+        .get_or_init(|| {
+            let loaded = load();
+            leaving::arrange();
+            loaded
+        })
+        .as_ref()
+        .map_err(Clone::clone)
 }
 
 fn load() -> Result<Nvrtc, String> {
@@ -195,6 +203,9 @@ pub fn options(architecture: &str, kernel: Specialisation, far: bool) -> Vec<Str
     }
     if kernel.deep {
         options.push("-D__PG_DEEP".into());
+    }
+    for x in std::env::var("PARAGON_X").unwrap_or_default().split_whitespace() {
+        options.push(x.into());
     }
     if far {
         options.push("-D__PG_FAR_TABLES".into());

@@ -1,0 +1,117 @@
+//! The end of the process. The GPU's driver and compiler tear themselves down in exit handlers of their own, and must not be inside of a
+//! call then: so before any of these handlers runs, their work is stopped and waited for.
+//!
+//! Handlers run in the reverse order of their registration, and both libraries register theirs when they are loaded and whenever they
+//! like. Destructors of the exiting thread's own variables run before all handlers; but whether a thread exits or only ends they can't
+//! tell, so that way is open for the main thread alone ([`arrange_first`]; one that ends by itself, which is rare, only loses speed).
+//! Where another thread exits, our handler is registered again each time after one of the libraries has been loaded.
+
+use crate::device::TOLD_TO_STOP;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// So long the process waits at most. To compile a kernel takes a second or two where all cores are busy, and a library that is torn down
+/// meanwhile ends the process by a fault.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+static LEAVING: AtomicBool = AtomicBool::new(false);
+static WORKING: AtomicBool = AtomicBool::new(false);
+static PROCESS: AtomicU32 = AtomicU32::new(0);
+/// The stop word of the job that the GPU's thread is at.
+static UNDER_WAY: Mutex<Option<Arc<AtomicU32>>> = Mutex::new(None);
+
+/// Whether the process is about to end: devices take no more work.
+pub fn is_leaving() -> bool {
+    LEAVING.load(Ordering::SeqCst)
+}
+
+/// While it lives the process doesn't end. Only the GPU's thread has one.
+pub struct Working(());
+
+impl Working {
+    /// `None`: it is ending already. `stop` becomes [`TOLD_TO_STOP`] when it is about to.
+    pub fn begin(stop: Option<Arc<AtomicU32>>) -> Option<Working> {
+        *UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner) = stop;
+        WORKING.store(true, Ordering::SeqCst);
+        let working = Working(());
+        // Whoever leaves says so first and looks whether we are working then; one of the two sees the other.
+        (!is_leaving()).then_some(working)
+    }
+}
+
+impl Drop for Working {
+    fn drop(&mut self) {
+        *UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        WORKING.store(false, Ordering::SeqCst);
+    }
+}
+
+extern "C" fn leave() {
+    LEAVING.store(true, Ordering::SeqCst);
+    // A child after fork has only the thread that called it.
+    if std::process::id() != PROCESS.load(Ordering::Relaxed) {
+        return;
+    }
+    let started = Instant::now();
+    while WORKING.load(Ordering::SeqCst) && started.elapsed() < PATIENCE {
+        if let Ok(Some(stop)) = UNDER_WAY.try_lock().as_deref() {
+            stop.store(TOLD_TO_STOP, Ordering::SeqCst);
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Arranges for the wait at exit, before all handlers that have been registered so far.
+pub fn arrange() {
+    PROCESS.store(std::process::id(), Ordering::Relaxed);
+    // SAFETY: registers a function of this library, which is never unloaded.
+    unsafe { libc::atexit(leave) };
+}
+
+/// Arranges for the wait before all handlers, if the calling thread is the main one.
+pub fn arrange_first() {
+    struct First;
+    impl Drop for First {
+        fn drop(&mut self) {
+            leave();
+        }
+    }
+    thread_local! {
+        static FIRST: First = const { First };
+    }
+    // SAFETY: no preconditions.
+    if unsafe { libc::gettid() } as u32 == std::process::id() {
+        // A destructor is arranged for when the variable is first looked at.
+        let _ = FIRST.try_with(|_| ());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_leaves_waits_for_who_works_and_nobody_begins_afterwards() {
+        PROCESS.store(std::process::id(), Ordering::Relaxed);
+        let stop = Arc::new(AtomicU32::new(0));
+        let working = Working::begin(Some(stop.clone())).expect("nobody leaves");
+        let left = Arc::new(AtomicBool::new(false));
+        let leaver = std::thread::spawn({
+            let left = left.clone();
+            move || {
+                leave();
+                left.store(true, Ordering::SeqCst);
+            }
+        });
+        while stop.load(Ordering::SeqCst) != TOLD_TO_STOP {
+            std::thread::yield_now();
+        }
+        assert!(is_leaving() && !left.load(Ordering::SeqCst));
+        drop(working);
+        leaver.join().unwrap();
+        assert!(Working::begin(None).is_none());
+        assert!(!WORKING.load(Ordering::SeqCst));
+        LEAVING.store(false, Ordering::SeqCst);
+    }
+}
