@@ -16,6 +16,7 @@ static const char *const LANGUAGE = R"(
 #define __global__
 #define __device__
 #define __forceinline__ inline
+#define __shared__ static
 #define __grid_constant__
 #define __launch_bounds__(...)
 struct __emulated_dimensions { unsigned x, y, z; };
@@ -25,10 +26,12 @@ template <class T> static inline T __shfl_down_sync(unsigned, T, int) { return 0
 template <class T> static inline T __shfl_sync(unsigned, T value, int) { return value; }
 static inline unsigned __ballot_sync(unsigned lanes, bool holds) { return holds ? lanes : 0; }
 static inline int __any_sync(unsigned, bool holds) { return holds; }
+static inline void __syncthreads() {}
 static inline unsigned __activemask() { return 1u << (threadIdx.x & 31); }
 static inline unsigned __match_any_sync(unsigned lanes, unsigned) { return lanes; }
 static inline unsigned __reduce_or_sync(unsigned, unsigned value) { return value; }
 static inline unsigned __reduce_add_sync(unsigned, unsigned value) { return value; }
+static inline int __clz(unsigned value) { return value == 0 ? 32 : __builtin_clz(value); }
 static inline int __popc(unsigned value) { return __builtin_popcount(value); }
 static inline int __ffs(unsigned value) { return __builtin_ffs(value); }
 static inline unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)((unsigned long long)a * b >> 32); }

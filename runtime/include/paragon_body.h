@@ -103,11 +103,13 @@ typedef double __PG_ALIAS __pg_f64;
 /* A unit without functions for the threads device needs no more than this. */
 #ifndef __PG_DIRECT_ONLY
 
-/* Run-time compiled kernels know their log method. */
+/* Run-time compiled kernels know their log method and its cells. */
 #ifdef __PG_METHOD
 #define __PG_LOG_METHOD(l) __PG_METHOD
+#define __PG_SHIFT(l) __PG_LOG_SHIFT
 #else
 #define __PG_LOG_METHOD(l) ((l)->log_method)
+#define __PG_SHIFT(l) ((l)->log_shift)
 #endif
 
 /* Memory of the device, where a program's memory is: a pointer in kernels, because their compiler then knows that it is no
@@ -240,48 +242,53 @@ __PG_FN int __pg_may_access(struct __pg_ctx *c, const struct __pg_view *v, int h
 #define __PG_TRANSLATED(v, address) __PG_AT((v)->dev, (address) - (v)->lo)
 
 /* The log's cell that an address of an array lies in. */
-#define __pg_cell_of(l, v, a) ((v)->log + (((a) - ((v)->lo & ~(__pg_u64)63)) >> (l)->log_shift))
+#define __pg_cell_of(l, v, a) ((v)->log + (((a) - ((v)->lo & ~(__pg_u64)63)) >> __PG_SHIFT(l)))
 
 /* The bits of an access in a bitmap, and the word that they lie in: one, because accesses are aligned and each array's cells begin with a
- * word. */
+ * word. Logs have fewer than 2^32 words. */
 __PG_FN __pg_u32 __pg_bits_of(const struct __pg_launch *l, const struct __pg_view *v, __pg_u64 address, __pg_u32 width,
-                              __pg_u64 *word)
+                              __pg_u32 *word)
 {
-  const __pg_u64 cell = __pg_cell_of(l, v, address);
-  const __pg_u32 cells = width >> l->log_shift;
-  *word = cell / 32;
-  return ((1u << (cells == 0 ? 1 : cells)) - 1) << (cell & 31);
+  const __pg_u64 offset = address - (v->lo & ~(__pg_u64)63);
+  const __pg_u32 cells = width >> __PG_SHIFT(l);
+  *word = (__pg_u32)(v->log / 32) + (__pg_u32)(offset >> (__PG_SHIFT(l) + 5));
+  return ((1u << (cells == 0 ? 1 : cells)) - 1) << ((__pg_u32)(offset >> __PG_SHIFT(l)) & 31);
 }
+
+/* Whether an access of a base has no log. The array of accesses that were shown to stay in it has one if they store to it. */
+#define __PG_HAS_NO_LOG(v, how) (!((how) & __PG_IS_BOUNDED) && (v)->log == ~(__pg_u64)0)
 
 /* Sets bits of a word. */
 #if defined(__CUDACC_RTC__) && __CUDA_ARCH__ >= 800
 #define __PG_COUNT_BITS(bits) ((__pg_u32)__popc(bits))
-__PG_FN void __pg_set_bits(__pg_u32 *log, __pg_u64 word, __pg_u32 bits)
+__PG_FN void __pg_set_bits(__pg_u32 *log, __pg_u32 word, __pg_u32 bits)
 {
-  /* Where neighbours write to neighbours, lanes have words in common (logs have fewer than 2^32), and would fight for them: the first of
-   * those with the same word sets the bits of all. Where they don't, each does it alone. */
-  const __pg_u32 lanes = __activemask(), mine = (__pg_u32)word;
-  const __pg_u32 first = __ballot_sync(lanes, mine == __shfl_sync(lanes, mine, __ffs(lanes) - 1));
-  if ((first & (first - 1)) != 0) {
-#if X_AGG == 1
-    const __pg_u32 rest = lanes & ~first;
-    __pg_u32 peers = first;
-    if (rest != 0) {
-      const __pg_u32 second = __ballot_sync(lanes, mine == __shfl_sync(lanes, mine, __ffs(rest) - 1));
-      peers = (first | second) == lanes ? (first >> (threadIdx.x & 31) & 1 ? first : second) : __match_any_sync(lanes, mine);
+  /* Where neighbours write to neighbours, lanes have words in common, and would fight for them: one of those with the same word sets the
+   * bits of all. Where the first lane is alone with its word, so is everybody, more or less. Two words at most are the common case, and
+   * take no lanes apart. */
+  const __pg_u32 lanes = __activemask();
+  const int lane = threadIdx.x & 31, low = __ffs(lanes) - 1, high = 31 - __clz(lanes);
+  const int is_low = word == __shfl_sync(lanes, word, low);
+  const __pg_u32 with_low = __ballot_sync(lanes, is_low);
+  if ((with_low & (with_low - 1)) != 0) {
+    const __pg_u32 with_high = __ballot_sync(lanes, word == __shfl_sync(lanes, word, high));
+    if ((with_low | with_high) == lanes) {
+      const __pg_u32 at_low = __reduce_or_sync(lanes, is_low ? bits : 0), at_high = __reduce_or_sync(lanes, is_low ? 0 : bits);
+      bits = lane == low ? at_low : at_high;
+      if (lane != low && (lane != high || at_high == 0))
+        return;
+    } else {
+      const __pg_u32 peers = __match_any_sync(lanes, word);
+      bits = __reduce_or_sync(peers, bits);
+      if (lane != __ffs(peers) - 1)
+        return;
     }
-#else
-    const __pg_u32 peers = __match_any_sync(lanes, mine);
-#endif
-    bits = __reduce_or_sync(peers, bits);
-    if ((int)(threadIdx.x & 31) != __ffs(peers) - 1)
-      return;
   }
   (void)atomicOr(&log[word], bits);
 }
 #else
 #define __PG_COUNT_BITS(bits) ((__pg_u32)__builtin_popcount(bits))
-__PG_FN void __pg_set_bits(__pg_u32 *log, __pg_u64 word, __pg_u32 bits)
+__PG_FN void __pg_set_bits(__pg_u32 *log, __pg_u32 word, __pg_u32 bits)
 {
   (void)__pg_fetch_or(&log[word], bits);
 }
@@ -294,10 +301,10 @@ __PG_SHARED_FN void __pg_log_read(struct __pg_ctx *c, const struct __pg_view *v,
   if (v->log == ~(__pg_u64)0)
     return;
   if (__PG_LOG_METHOD(l) == PG_LOG_BITMAP) {
-    __pg_u32 bits = __pg_bits_of(l, v, address, width, &cell);
+    __pg_u32 word, bits = __pg_bits_of(l, v, address, width, &word);
     /* What many iterations read, each would fight for. */
-    if ((__pg_peek(&l->rd[cell]) & bits) != bits)
-      __pg_set_bits(l->rd, cell, bits);
+    if ((__pg_peek(&l->rd[word]) & bits) != bits)
+      __pg_set_bits(l->rd, word, bits);
     return;
   }
   cell = __pg_cell_of(l, v, address);
@@ -315,15 +322,15 @@ __PG_SHARED_FN void __pg_log_read(struct __pg_ctx *c, const struct __pg_view *v,
   }
 }
 
-__PG_SHARED_FN void __pg_log_write(struct __pg_ctx *c, const struct __pg_view *v, __pg_u64 address, __pg_u32 width)
+__PG_SHARED_FN void __pg_log_write(struct __pg_ctx *c, const struct __pg_view *v, int how, __pg_u64 address, __pg_u32 width)
 {
   const struct __pg_launch *l = c->launch;
   __pg_u64 cell, last;
-  if (v->log == ~(__pg_u64)0)
+  if (__PG_HAS_NO_LOG(v, how))
     return;
   if (__PG_LOG_METHOD(l) == PG_LOG_BITMAP) {
-    __pg_u32 bits = __pg_bits_of(l, v, address, width, &cell);
-    __pg_set_bits(l->wr, cell, bits);
+    __pg_u32 word, bits = __pg_bits_of(l, v, address, width, &word);
+    __pg_set_bits(l->wr, word, bits);
     c->writes += __PG_COUNT_BITS(bits);
     return;
   }
@@ -345,12 +352,11 @@ __PG_SHARED_FN void __pg_log_write(struct __pg_ctx *c, const struct __pg_view *v
   }
 }
 
-__PG_SHARED_FN void __pg_mark_write(struct __pg_ctx *c, const struct __pg_view *v, __pg_u64 address, __pg_u32 width)
+__PG_SHARED_FN void __pg_mark_write(struct __pg_ctx *c, const struct __pg_view *v, int how, __pg_u64 address, __pg_u32 width)
 {
   const struct __pg_launch *l = c->launch;
-  __pg_u64 word;
-  __pg_u32 bits;
-  if (v->log == ~(__pg_u64)0)
+  __pg_u32 word, bits;
+  if (__PG_HAS_NO_LOG(v, how))
     return;
   bits = __pg_bits_of(l, v, address, width, &word);
   __pg_set_bits(l->wr, word, bits);
@@ -367,7 +373,7 @@ __PG_SHARED_FN int __pg_poll_now(struct __pg_ctx *c)
 /* Loops inside a body call this at each turn: speculation may have made them endless. Not 0: leave. */
 __PG_SHARED_FN int __pg_poll(struct __pg_ctx *c)
 {
-  return c->fail != 0 || ((++c->ticks & 1023u) == 0 && __pg_poll_now(c));
+  return (++c->ticks & 1023u) == 0 && __pg_poll_now(c);
 }
 
 /* Before an iteration. Not 0: do no more. */
@@ -443,14 +449,13 @@ __PG_SHARED_FN void __pg_end_thread(struct __pg_ctx *c)
   {                                                                                                                    \
     if (!__pg_may_access(c, v, how, address, (__pg_u32)sizeof(type)))                                                  \
       return;                                                                                                          \
-    if (nan) {                                                                                                         \
+    /* Then nothing of the run is kept; to store it all the same takes no branch. */                                   \
+    if (nan)                                                                                                           \
       c->fail |= PG_FAIL_NAN;                                                                                          \
-      return;                                                                                                          \
-    }                                                                                                                  \
     if (__PG_LOG_METHOD(c->launch) >= PG_LOG_ATOMIC)                                                                   \
-      __pg_log_write(c, v, address, (__pg_u32)sizeof(type));                                                           \
+      __pg_log_write(c, v, how, address, (__pg_u32)sizeof(type));                                                      \
     else if (__PG_LOG_METHOD(c->launch) != PG_LOG_NONE)                                                                \
-      __pg_mark_write(c, v, address, (__pg_u32)sizeof(type));                                                          \
+      __pg_mark_write(c, v, how, address, (__pg_u32)sizeof(type));                                                     \
     *(type *)__PG_TRANSLATED(v, address) = value;                                                                      \
   }
 
@@ -571,7 +576,7 @@ __PG_SHARED_FN void __pg_update(struct __pg_ctx *c, const struct __pg_view *v, _
   if (__PG_LOG_METHOD(c->launch) >= PG_LOG_ATOMIC)
     __pg_log_update(c, v, address, width, PG_UPDATED((__pg_u32)op, width));
   else if (__PG_LOG_METHOD(c->launch) != PG_LOG_NONE)
-    __pg_mark_write(c, v, address, width);
+    __pg_mark_write(c, v, 0, address, width);
 #ifdef __CUDACC_RTC__
   if (width == 8) {
     __pg_u64 *place = (__pg_u64 *)p, old = *(volatile __pg_u64 *)place, seen;

@@ -2,9 +2,10 @@
 //! call then: so before any of these handlers runs, their work is stopped and waited for.
 //!
 //! Handlers run in the reverse order of their registration, and both libraries register theirs when they are loaded and whenever they
-//! like. Destructors of the exiting thread's own variables run before all handlers; but whether a thread exits or only ends they can't
-//! tell, so that way is open for the main thread alone ([`arrange_first`]; one that ends by itself, which is rare, only loses speed).
-//! Where another thread exits, our handler is registered again each time after one of the libraries has been loaded.
+//! like. Destructors of the exiting thread's own variables run before all handlers, so there the wait is arranged for in each thread
+//! that gives the GPU work ([`arrange_first`]). They can't tell whether the thread exits or only ends: the main thread is taken to exit (one
+//! that only ends, which is rare, loses speed), others wait in any case, which is not for long, because loops that nobody waits for are
+//! stopped. For threads that never gave the GPU work our handler is registered again each time after one of the libraries was loaded.
 
 use crate::device::TOLD_TO_STOP;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -49,13 +50,18 @@ impl Drop for Working {
 
 extern "C" fn leave() {
     LEAVING.store(true, Ordering::SeqCst);
+    wait(true);
+}
+
+/// Waits until nobody works. `stops`: whether what is under way is told to end.
+fn wait(stops: bool) {
     // A child after fork has only the thread that called it.
     if std::process::id() != PROCESS.load(Ordering::Relaxed) {
         return;
     }
     let started = Instant::now();
     while WORKING.load(Ordering::SeqCst) && started.elapsed() < PATIENCE {
-        if let Ok(Some(stop)) = UNDER_WAY.try_lock().as_deref() {
+        if stops && let Ok(Some(stop)) = UNDER_WAY.try_lock().as_deref() {
             stop.store(TOLD_TO_STOP, Ordering::SeqCst);
         }
         std::thread::sleep(Duration::from_millis(1));
@@ -69,22 +75,23 @@ pub fn arrange() {
     unsafe { libc::atexit(leave) };
 }
 
-/// Arranges for the wait before all handlers, if the calling thread is the main one.
+/// Arranges for the wait when the calling thread exits, before all handlers.
 pub fn arrange_first() {
     struct First;
     impl Drop for First {
         fn drop(&mut self) {
-            leave();
+            // SAFETY: no preconditions.
+            match unsafe { libc::gettid() } as u32 == std::process::id() {
+                true => leave(),
+                false => wait(false),
+            }
         }
     }
     thread_local! {
         static FIRST: First = const { First };
     }
-    // SAFETY: no preconditions.
-    if unsafe { libc::gettid() } as u32 == std::process::id() {
-        // A destructor is arranged for when the variable is first looked at.
-        let _ = FIRST.try_with(|_| ());
-    }
+    // A destructor is arranged for when the variable is first looked at.
+    let _ = FIRST.try_with(|_| ());
 }
 
 #[cfg(test)]

@@ -77,7 +77,10 @@ pub fn group(unit: &TranslationUnit, plan: &LoopPlan, body: &Stmt) -> Option<Gro
         };
         group.variables.remove(&own);
     }
-    Some(group)
+    // Loops that each iteration runs by itself take long: threads are for that.
+    let mut has_loops = false;
+    nest::statements(body, &mut |s| has_loops |= matches!(s.kind, StmtKind::Loop(_)));
+    (!group.loops.is_empty() || !has_loops).then_some(group)
 }
 
 /// Counted loops that every iteration comes to: nothing around them but blocks and other such loops.
@@ -344,40 +347,43 @@ mod tests {
     fn loops_are_common_whose_bounds_are() {
         let loop_of = |head: &str| format!("double s = 0; for ({head}) s += a[k]; c[i * m + j] = s;");
         for (head, expected) in [
-            ("k = 0; k < d; k++", "k 1"),
-            ("k = 0; k < 5; k++", "k 1"),
-            ("k = 3; k < d + 2 * n; k++", "k 1"),
-            ("k = d; k > 0; k--", "k 1"),
-            ("k = 0; k < d; k += 2", "k 1"),
-            // Each iteration has its own bounds.
-            ("k = 0; k < i; k++", "0"),
-            ("k = j; k < d; k++", "0"),
-            ("k = 0; k < t[i]; k++", "0"),
-            ("k = 0; k < d % 7; k++", "0"),
+            ("k = 0; k < d; k++", Some("k 1")),
+            ("k = 0; k < 5; k++", Some("k 1")),
+            ("k = 3; k < d + 2 * n; k++", Some("k 1")),
+            ("k = d; k > 0; k--", Some("k 1")),
+            ("k = 0; k < d; k += 2", Some("k 1")),
+            // Each iteration has its own bounds, and so a thread of its own.
+            ("k = 0; k < i; k++", None),
+            ("k = j; k < d; k++", None),
+            ("k = 0; k < t[i]; k++", None),
+            ("k = 0; k < d % 7; k++", None),
         ] {
-            assert_eq!(common(&loop_of(head)).as_deref(), Some(expected), "{head}");
+            assert_eq!(common(&loop_of(head)).as_deref(), expected, "{head}");
         }
         let with = |inner: &str| format!("double s = 0; {inner} c[i * m + j] = s;");
         for (inner, expected) in [
-            ("for (k = 0; k < d; k++) s += a[k]; for (k = 0; k < 9; k++) s += b[k];", "k 2"),
-            ("for (k = 0; k < d; k++) s += a[k]; k = 3; s += k;", "0"),
-            ("for (k = 0; k < d; k++) s += a[k]; for (k = 0; k < j; k++) s += b[k];", "0"),
-            ("for (k = 0; k < d; k++) for (int l = 0; l < k; l++) s += a[k + l];", "k l 2"),
-            ("for (k = 0; k < i; k++) for (int l = 0; l < d; l++) s += a[k + l];", "0"),
-            ("for (k = 0; k < d; k++) for (int l = 0; l < j; l++) s += a[k + l];", "k 1"),
-            ("for (k = 0; k < d; k++) { s += a[k]; if (s > 3) break; }", "0"),
-            ("for (k = 0; k < d; k++) { s += a[k]; d; k; }", "k 1"),
-            ("if (i > j) for (k = 0; k < d; k++) s += a[k];", "0"),
-            ("for (k = 0; k < d; k++) { if (s > 3) for (int l = 0; l < d; l++) s += a[k + l]; }", "k 1"),
+            ("for (k = 0; k < d; k++) s += a[k]; for (k = 0; k < 9; k++) s += b[k];", Some("k 2")),
+            ("for (k = 0; k < d; k++) s += a[k]; k = 3; s += k;", None),
+            ("for (k = 0; k < d; k++) s += a[k]; for (k = 0; k < j; k++) s += b[k];", None),
+            ("for (k = 0; k < d; k++) for (int l = 0; l < k; l++) s += a[k + l];", Some("k l 2")),
+            ("for (k = 0; k < i; k++) for (int l = 0; l < d; l++) s += a[k + l];", None),
+            ("for (k = 0; k < d; k++) for (int l = 0; l < j; l++) s += a[k + l];", Some("k 1")),
+            ("for (k = 0; k < d; k++) { s += a[k]; if (s > 3) break; }", None),
+            ("for (k = 0; k < d; k++) { s += a[k]; d; k; }", Some("k 1")),
+            ("if (i > j) for (k = 0; k < d; k++) s += a[k];", None),
+            (
+                "for (k = 0; k < d; k++) { if (s > 3) for (int l = 0; l < d; l++) s += a[k + l]; }",
+                Some("k 1"),
+            ),
             // What is an iteration's own in one loop is no common limit of another.
             (
                 "int l; for (l = 0; l < d; l++) s += a[l]; for (k = 0; k < i; k++) for (l = 0; l < d; l++) s += b[l]; \
                  for (int q = 0; q < l; q++) s += a[q];",
-                "0",
+                None,
             ),
-            ("int l; for (l = 0; l < d; l++) s += a[l]; for (k = 0; k < l; k++) s += b[k];", "k l 2"),
+            ("int l; for (l = 0; l < d; l++) s += a[l]; for (k = 0; k < l; k++) s += b[k];", Some("k l 2")),
         ] {
-            assert_eq!(common(&with(inner)).as_deref(), Some(expected), "{inner}");
+            assert_eq!(common(&with(inner)).as_deref(), expected, "{inner}");
         }
     }
 

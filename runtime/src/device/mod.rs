@@ -84,6 +84,8 @@ pub const CELLS_OF_WORD: u64 = 32;
 pub struct Specialisation {
     /// Instrumentation.
     pub method: LogMethod,
+    /// log2 of the bytes of a log's cell; 0 where there is none.
+    pub log_shift: u8,
     /// Bases whose accesses are all shown to stay in their array, aligned: [`Placement::bounded`].
     ///
     /// [`Placement::bounded`]: crate::memory::placement::Placement::bounded
@@ -113,6 +115,7 @@ impl Specialisation {
     pub fn none(method: LogMethod) -> Specialisation {
         Specialisation {
             method,
+            log_shift: 0,
             bounded: 0,
             constant: 0,
             narrow: false,

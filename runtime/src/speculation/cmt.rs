@@ -351,7 +351,7 @@ fn drive(
     }
     let narrow = n.max(parts::count(job.info, &job.trip)) < 1 << 31;
     let kernel = Specialisation {
-        method: job.method,
+        log_shift: if job.method == LogMethod::None { 0 } else { job.placement.log_shift as u8 },
         bounded: placement.bounded,
         constant: placement.constant(),
         ordered: job.schedule.is_some(),

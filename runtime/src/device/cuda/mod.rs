@@ -84,14 +84,21 @@ extern "C" __global__ void __pg_check(const unsigned *wr, const unsigned *rd, un
     met += __shfl_down_sync(0xffffffffu, met, distance);
     total += __shfl_down_sync(0xffffffffu, total, distance);
   }
+  /* All blocks add to the same words: once each. */
+  __shared__ unsigned long long sums[3];
+  if (threadIdx.x == 0)
+    sums[0] = sums[1] = sums[2] = 0;
+  __syncthreads();
   if (threadIdx.x % 32 == 0) {
-    if (total != 0)
-      atomicAdd(&counts[0], total);
-    if (written != 0)
-      atomicAdd(&counts[1], written);
-    if (met != 0)
-      atomicAdd(&counts[2], met);
+    atomicAdd(&sums[0], total);
+    atomicAdd(&sums[1], written);
+    atomicAdd(&sums[2], met);
   }
+  __syncthreads();
+  if (threadIdx.x == 0)
+    for (int i = 0; i < 3; i++)
+      if (sums[i] != 0)
+        atomicAdd(&counts[i], sums[i]);
 }
 "#;
 
@@ -316,6 +323,12 @@ impl Cuda {
         let useful = work.div_ceil(u64::from(block)).max(1);
         let most = u64::from(self.processors) * u64::from(resident.max(1)) * 4 * u64::from(BLOCK / block);
         Grid { blocks: (useful.min(most) as u32, 1, 1), block: (block, 1) }
+    }
+
+    /// The same for a kernel whose blocks have something to do in the end: no more of them than there is room for.
+    fn line_at_once(&self, resident: u32, work: u64) -> Grid {
+        let room = u64::from(self.processors) * u64::from(resident.max(1));
+        Grid { blocks: (work.div_ceil(u64::from(BLOCK)).clamp(1, room) as u32, 1, 1), block: (BLOCK, 1) }
     }
 
     fn start(&self, kernel: Loaded, grid: Grid, parameters: &mut [*mut c_void]) -> Result<(), DeviceError> {
@@ -729,7 +742,7 @@ impl Cuda {
             let (mut flags, mut counts) = (ending.packed.0 + AT_FLAGS as u64 * 8, ending.packed.0);
             self.start(
                 check_kernel,
-                self.line(check_kernel.resident, words, 1),
+                self.line_at_once(check_kernel.resident, words),
                 &mut [
                     (&raw mut wr).cast(),
                     (&raw mut rd).cast(),

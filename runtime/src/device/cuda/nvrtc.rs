@@ -178,6 +178,7 @@ pub fn options(architecture: &str, kernel: Specialisation, far: bool) -> Vec<Str
     let mut options: Vec<String> = OPTIONS.iter().map(|o| o.to_string()).collect();
     options.push(format!("--gpu-architecture={architecture}"));
     options.push(format!("-D__PG_METHOD={}", kernel.method as u32));
+    options.push(format!("-D__PG_LOG_SHIFT={}", kernel.log_shift));
     options.push(format!("-D__PG_BOUNDED={:#x}ull", kernel.bounded));
     options.push(format!("-D__PG_CONSTANT={:#x}ull", kernel.constant & kernel.bounded));
     if kernel.narrow {
@@ -203,9 +204,6 @@ pub fn options(architecture: &str, kernel: Specialisation, far: bool) -> Vec<Str
     }
     if kernel.deep {
         options.push("-D__PG_DEEP".into());
-    }
-    for x in std::env::var("PARAGON_X").unwrap_or_default().split_whitespace() {
-        options.push(x.into());
     }
     if far {
         options.push("-D__PG_FAR_TABLES".into());
