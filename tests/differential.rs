@@ -234,11 +234,15 @@ fn build_all(compiler: &Path, level: &str, folder: &Path) -> Vec<Built<'static>>
     built
 }
 
+/// Instead of a log method: nothing is inspected, and what runs under logs have shown is used in later entries.
+const LEARNT: &str = "learnt";
+
 /// What the runtime is told.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Setting {
     device: &'static str,
     memory: &'static str,
+    /// Or [`LEARNT`].
     log: &'static str,
     /// Whether a GPU's threads run several iterations together.
     groups: &'static str,
@@ -251,7 +255,8 @@ impl Setting {
         command
             .env("PARAGON_DEVICE", self.device)
             .env("PARAGON_MEMORY", self.memory)
-            .env("PARAGON_LOG", self.log)
+            .env("PARAGON_LOG", if self.log == LEARNT { "auto" } else { self.log })
+            .env("PARAGON_INSPECTIONS", if self.log == LEARNT { "off" } else { "on" })
             .env("PARAGON_RACE", self.race)
             .env("PARAGON_MONITOR", if self.race == "auto" { "on" } else { "off" })
             .env("PARAGON_THREADS", DEVICE_THREADS);
@@ -262,7 +267,7 @@ impl Setting {
         }
     }
     fn repeat(self) -> &'static str {
-        if self.race == "auto" { "3" } else { "1" }
+        if self.race == "auto" || self.log == LEARNT { "3" } else { "1" }
     }
 }
 
@@ -288,6 +293,7 @@ fn all_settings() -> Vec<Setting> {
     }
     for memory in ["shared", "separate"] {
         settings.push(Setting { device: "threads", memory, log: "auto", groups: "auto", race: "auto" });
+        settings.push(Setting { device: "threads", memory, log: LEARNT, groups: "auto", race: "device" });
     }
     settings
 }
@@ -351,6 +357,8 @@ struct Tally {
     on_device: AtomicUsize,
     with_conflict: AtomicUsize,
     expectations: AtomicUsize,
+    /// Entries that ran without logs because of what runs under logs had shown.
+    learnt: AtomicUsize,
     /// Entries by the iterations that a thread of a GPU ran together.
     groups: Mutex<BTreeMap<String, usize>>,
 }
@@ -396,12 +404,13 @@ impl Tally {
     fn text(&self) -> String {
         let get = |counter: &AtomicUsize| counter.load(Ordering::Relaxed);
         format!(
-            "{} runs compared byte by byte, {} loop entries, {} carried out by the device, {} with a conflict, {} \
-             expectations checked",
+            "{} runs compared byte by byte, {} loop entries, {} carried out by the device, {} with a conflict, {} by what \
+             logs had shown, {} expectations checked",
             get(&self.runs),
             get(&self.entries),
             get(&self.on_device),
             get(&self.with_conflict),
+            get(&self.learnt),
             get(&self.expectations)
         )
     }
@@ -454,7 +463,11 @@ fn compare(built: &Built<'_>, input: &str, settings: &[Setting], tally: &Tally) 
             }
             continue;
         }
-        if setting.race != "device" {
+        if setting.log == LEARNT {
+            let learnt = trace.iter().filter(|r| r["inspection"] == "independent" && on_device(r)).count();
+            tally.learnt.fetch_add(learnt, Ordering::Relaxed);
+        }
+        if setting.race != "device" || setting.log == LEARNT {
             continue;
         }
         let groups = trace

@@ -56,6 +56,8 @@ pub struct Config {
     pub threads: usize,
     /// Whether the first invocation of a logged loop is only monitored.
     pub monitor: bool,
+    /// Whether the addresses of a loop may be inspected before it runs; what runs have shown is remembered all the same.
+    pub inspections: bool,
     /// Whether threads of the GPU run several iterations together.
     pub groups: GroupChoice,
     /// How long a device may be at work without having told how far it is; `None`: as long as it is good for.
@@ -105,6 +107,7 @@ impl Config {
             _ => RaceChoice::Auto,
         };
         let monitor = choice("PARAGON_MONITOR", &["on", "off"], 0) == 0;
+        let inspections = choice("PARAGON_INSPECTIONS", &["on", "off"], 0) == 0;
         let groups = match choice("PARAGON_GROUPS", &["auto", "off", "always"], 0) {
             1 => GroupChoice::Off,
             2 => GroupChoice::Always,
@@ -126,7 +129,10 @@ impl Config {
         let threads = number("PARAGON_THREADS", 1..=4096).map_or_else(available_threads, |n| n as usize);
         let patience = number("PARAGON_PATIENCE", 1..=3_600_000).map(Duration::from_millis);
         let trace = lookup("PARAGON_TRACE").filter(|t| !t.is_empty()).map(PathBuf::from);
-        (Config { device, log, trace, in_place, race, threads, monitor, groups, patience }, complaints)
+        (
+            Config { device, log, trace, in_place, race, threads, monitor, inspections, groups, patience },
+            complaints,
+        )
     }
 
     /// The process's own environment; prints complaints.

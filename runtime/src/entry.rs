@@ -23,7 +23,7 @@ use crate::signals::{self, Deferred};
 use crate::speculation::cmt::{Cmt, CudaState, Job, Kind};
 use crate::speculation::commit;
 use crate::speculation::inspector::levels::Schedule;
-use crate::speculation::inspector::{Finding, Memo, Obstacle as Uninspected, levels, marks};
+use crate::speculation::inspector::{self, Finding, Memo, Obstacle as Uninspected, levels, marks};
 use crate::speculation::monitor::{self, Pending, Progress};
 use crate::speculation::parts;
 use crate::speculation::predicate::{self, Obstacle, Rest};
@@ -684,6 +684,8 @@ impl Engine {
             let memo = memos.remove(number);
             memos.push(memo);
             visit.history.finding_held();
+        } else if !self.config.inspections {
+            return Ok(());
         } else {
             // SAFETY: as above.
             match unsafe { self.inspect_anew(visit, &plan.rest, slice, &situation) } {
@@ -1153,6 +1155,9 @@ impl Engine {
         if plan.method.words(placement.cells) > MAX_LOG_WORDS {
             return Err("its arrays have more elements than logs have room for".into());
         }
+        // Of loads from snapshots logs say nothing; where logs are asked for, nothing replaces them.
+        let shows = logged && !plan.claimed && !plan.forced && !plan.snapshot;
+        let fed = placement.fed(visit.info).filter(|_| shows);
         visit.record.claimed = plan.claimed;
         visit.record.snapshot = plan.snapshot;
         let (info, way) = (visit.info, if kind == Kind::Cuda { Way::Cuda } else { Way::Threads });
@@ -1191,6 +1196,16 @@ impl Engine {
             unsafe { race::run(&self.cmt, helpers, info, visit.entry, job, inbox, rule, &mut visit.fp) }
                 .ok_or("the device did not take the loop")?;
         let elapsed = started.elapsed().as_nanos() as u64;
+        if let (Some(fed), true, Some(report)) = (fed, finish.device_won, &finish.report)
+            && visit.history.wants_lesson()
+        {
+            let written = report.pieces.ranges(inspector::MOST_PIECES);
+            // SAFETY: as above; the device has run this entry without conflict.
+            if let Ok(Some(memo)) = unsafe { inspector::learn(info, visit.entry, fed, written, helpers) } {
+                let key = std::ptr::from_ref(visit.the_loop) as usize;
+                keep(lock(&self.findings).entry(key).or_default(), memo);
+            }
+        }
         self.remember(visit, finish, way, rule, logged, elapsed);
         Ok(())
     }

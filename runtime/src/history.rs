@@ -88,6 +88,9 @@ pub struct History {
     paused_until: u64,
     /// In the order of [`Inspector`].
     inspections: [Inspections; 2],
+    /// What runs under logs have shown, that was written down since it has held last; and how many more such runs are not.
+    lessons_in_vain: u32,
+    lessons_paused: u64,
     /// A bitmap has found a conflict, which may have been an iteration with itself.
     met_in_bitmap: bool,
 }
@@ -122,8 +125,19 @@ impl History {
     pub fn inspection_ns(&self, inspector: Inspector) -> f64 {
         self.inspections[inspector as usize].ns
     }
-    /// Notes that the finding of an earlier inspection holds.
+    /// Whether what a run under logs has shown is worth writing down: ever less often, where it never holds again.
+    pub fn wants_lesson(&mut self) -> bool {
+        if self.lessons_paused != 0 {
+            self.lessons_paused -= 1;
+            return false;
+        }
+        self.lessons_paused = (1 << self.lessons_in_vain.min(40)) - 1;
+        self.lessons_in_vain += 1;
+        true
+    }
+    /// Notes that the finding of an earlier inspection holds, or what a run has shown.
     pub fn finding_held(&mut self) {
+        (self.lessons_in_vain, self.lessons_paused) = (0, 0);
         self.inspections.iter_mut().for_each(|inspections| inspections.in_vain = 0);
     }
     /// Notes a conflict: the loop is sequential for a while, longer each time.
@@ -265,6 +279,17 @@ mod tests {
         // Larger trip counts are asked again.
         assert_eq!(lost(&[100, 100, 100, 300, 300, 400]), (800, true, true));
         assert_eq!(lost(&[i64::MAX / 2 + 1; 3]), (i64::MAX, true, true));
+    }
+
+    #[test]
+    fn lessons_that_never_hold_become_rare() {
+        let mut h = History::default();
+        let taken = |h: &mut History| (0..20).map(|_| h.wants_lesson()).collect::<Vec<_>>();
+        let all = taken(&mut h);
+        let at: Vec<usize> = (0..20).filter(|i| all[*i]).collect();
+        assert_eq!(at, [0, 1, 3, 7, 15]);
+        h.finding_held();
+        assert!(taken(&mut h)[0]);
     }
 
     #[test]

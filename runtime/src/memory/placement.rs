@@ -8,8 +8,9 @@
 use super::allocations::Allocations;
 use super::safe_copy;
 use crate::abi::{
-    Access, Base, Entry, Info, PG_MAX_DIMS, PG_NO_LOG, PG_SITE_HAS_AFFINE, PG_SITE_LOADS_POINTER,
-    PG_SITE_LOGGED, PG_SITE_SNAPSHOT, PG_SITE_STORE, PG_SITE_WHOLE_STEPS, Pin, Region, Site,
+    Access, Base, Entry, Info, PG_MAX_DIMS, PG_NO_LOG, PG_SITE_FEEDS, PG_SITE_HAS_AFFINE,
+    PG_SITE_LOADS_POINTER, PG_SITE_LOGGED, PG_SITE_SNAPSHOT, PG_SITE_STORE, PG_SITE_WHOLE_STEPS, Pin, Region,
+    Site,
 };
 use crate::device::{CELLS_OF_WORD, LogMethod};
 use crate::speculation::predicate::{Footprint, Rest};
@@ -90,6 +91,17 @@ impl Placement {
             .iter()
             .filter(|s| s.has(PG_SITE_LOGGED) && !s.has(PG_SITE_STORE))
             .any(|s| self.region_of_base(s.base).is_none_or(|index| self.written[index]))
+    }
+    /// The memory that the loads lie in which decide what an inspection is shown, as ranges in their order; `None` where it isn't known,
+    /// or the loop stores there.
+    pub fn fed(&self, info: &Info) -> Option<Vec<(u64, u64)>> {
+        let mut feeds = vec![false; self.regions.len()];
+        for site in info.sites().iter().filter(|site| site.has(PG_SITE_FEEDS)) {
+            let index = self.region_of_base(site.base).filter(|index| !self.written[*index])?;
+            feeds[index] = true;
+        }
+        let regions = self.regions.iter().zip(feeds).filter(|(_, feeds)| *feeds);
+        Some(regions.map(|(region, _)| (region.lo, region.lo + region.size)).collect())
     }
     /// Whether what predicates left over is settled by where the arrays lie: accesses to different regions can't meet on
     /// a device, which checks that each access stays in its base's region. (In place nothing checks that.)

@@ -196,6 +196,17 @@ impl Pieces {
         self.blocks.push(Block { data, parts });
     }
 
+    /// What was written, as ranges of addresses in their order; `None` if they are more than `most`.
+    pub fn ranges(&self, most: usize) -> Option<Vec<(u64, u64)>> {
+        let count: usize = self.blocks.iter().map(|block| block.parts.len()).sum();
+        let parts = self.blocks.iter().flat_map(|block| &block.parts);
+        (count <= most).then(|| {
+            let mut ranges: Vec<_> = parts.map(|p| (p.address, p.address + p.length as u64)).collect();
+            ranges.sort_unstable();
+            ranges
+        })
+    }
+
     /// Whether the program may store to all of it: otherwise the loop as it stood would have ended in the middle.
     pub fn is_writable(&self, pool: &Pool, threads: usize) -> bool {
         let range = |part: &Part| (part.address, part.address + part.length as u64);

@@ -13,6 +13,9 @@
 //! be under way; nothing is loaded from memory that isn't there, and loops that don't end are ended.
 //! Where the loop would fault, an inspection ends before it loads: the program must have stored what it stores until then.
 //!
+//! A run under logs that found no conflict shows the same as an inspection that found iterations independent: the logs have seen
+//! every access of unresolved pairs, at the addresses that an inspection would have been shown ([`learn`]).
+//!
 //! An answer is remembered with everything that it followed from: the trip counts, the values that the slice uses, and the
 //! content of all memory that fed it. It is used again only after these have been compared ([`Memo::still_holds`]).
 
@@ -31,7 +34,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 /// log2 of the bytes that are mapped together.
 const SYSTEM_PAGE_SHIFT: u32 = 12;
 /// More pieces of stored memory than this are better told by a device's write log.
-const MOST_PIECES: usize = 1 << 16;
+pub const MOST_PIECES: usize = 1 << 16;
 
 /// What an inspection has shown for one entry.
 #[derive(Clone, Debug)]
@@ -132,6 +135,28 @@ impl Memo {
         let (flushing, stored) = (floating_point::is_flushing(), stored.map(Arc::new));
         Memo { flushing, trip: entry.trip, values, pins, memory, finding, stored }
     }
+}
+
+/// What a run under logs has shown that found no conflict, on a device that has copies of all arrays: its iterations are independent,
+/// because the accesses of all unresolved pairs were logged, at the addresses that the slice computes. `fed`: the memory that decides about
+/// these; the loop stores nowhere there. `written`: all that the run has stored; `None`: not known. `Ok(None)`: nothing is shown.
+///
+/// # Safety
+/// `entry` was filled in by generated code for `info`, is alive, and is the run's.
+pub unsafe fn learn(
+    info: &Info,
+    entry: &Entry,
+    fed: Vec<(u64, u64)>,
+    written: Option<Vec<(u64, u64)>>,
+    helpers: Helpers<'_>,
+) -> Result<Option<Memo>, Obstacle> {
+    // SAFETY: promised by the caller, here and below. What bounds and bases were read from a log doesn't look at.
+    if info.has(PG_LOOP_UPDATES) || info.inspect.is_none() || !unsafe { entry.pins(info) }.is_empty() {
+        return Ok(None);
+    }
+    let memory = vec![Content::of(fed, helpers)?];
+    // SAFETY: as above.
+    Ok(Some(unsafe { Memo::new(info, entry, memory, Finding::Independent, written) }))
 }
 
 /// What was in memory.
