@@ -1,0 +1,118 @@
+/* Loops that are entered again and again: what an inspection has found, or what logs have shown, holds as long as what
+ * decides the addresses does, and no longer. Where it is taken for more than that, chains are torn apart: the results show.
+ *
+ * test size: 6007
+ * expect chain: runs on clean
+ * expect two_steps: runs on clean
+ * expect decided: runs on clean
+ * expect masked: runs on clean
+ * expect own: runs on clean
+ * expect windows: runs on clean */
+#include "../support/inputs.h"
+
+/* Each store needs the one before at the same place. */
+COMPUTE static void chain(int n, const int *index, const double *a, double *out)
+{
+  for (int i = 0; i < n; i++) /* loop chain */
+    out[index[i]] = out[index[i]] * 0.5 + a[i];
+}
+
+/* Where the second step leads, the first one decides. */
+COMPUTE static void two_steps(int n, const int *first, const int *second, const double *a, double *out)
+{
+  for (int i = 0; i < n; i++) /* loop two_steps */
+    out[second[first[i]]] = out[second[first[i]]] * 0.5 + a[i];
+}
+
+/* A value decides whether there is a store at all. */
+COMPUTE static void decided(int n, const int *index, const float *limit, const double *a, double *out)
+{
+  for (int i = 0; i < n; i++) /* loop decided */
+    if (limit[i] > 0.5f)
+      out[index[i]] = out[index[i]] * 0.5 + a[i];
+}
+
+/* So does a number. */
+COMPUTE static void masked(int n, int mask, const int *index, const double *a, double *out)
+{
+  for (int i = 0; i < n; i++) /* loop masked */
+    out[index[i] & mask] = out[index[i] & mask] * 0.5 + a[i];
+}
+
+/* The loop stores itself what decides. */
+COMPUTE static void own(int n, const int *index, int *place, const double *a, double *out)
+{
+  for (int i = 0; i < n; i++) { /* loop own */
+    place[i] = index[i];
+    out[place[i]] = out[place[i]] * 0.5 + a[i];
+  }
+}
+
+/* Bounds come out of memory, and so does a number that isn't an array's. */
+COMPUTE static void windows(int n, const int *begin, const int *shift, const double *a, double *out)
+{
+  for (int i = 0; i < n; i++) /* loop windows */
+    for (int j = begin[i]; j < begin[i + 1]; j++)
+      out[j + *shift * (i & 1)] = out[j + *shift * (i & 1)] * 0.5 + a[i];
+}
+
+/* What decides: as it was, or so that all iterations, or some, come to a few places. */
+static void decide(int n, const int *permutation, int changed, int some, int *index, float *limit, int *shift)
+{
+  for (int i = 0; i < n; i++) {
+    int hit = changed && (!some || i % 97 == 5);
+    index[i] = hit ? permutation[i] % 7 : permutation[i];
+    limit[i] = hit || i % 3 == 0 ? 0.75f : 0.25f;
+  }
+  *shift = changed ? 2 : 2 * n;
+}
+
+int main(int argc, char **argv)
+{
+  static const char *const inputs[] = {"clean", "changed", "some", "back", NULL};
+  struct check check = check_open(argc, argv, 20000, inputs);
+  int n = (int)check.size;
+  int *permutation = check_alloc(&check, check.size, sizeof *permutation);
+  int *index = check_alloc(&check, check.size, sizeof *index);
+  int *second = check_alloc(&check, check.size, sizeof *second);
+  int *place = check_alloc(&check, check.size, sizeof *place);
+  int *begin = check_alloc(&check, check.size + 1, sizeof *begin);
+  int *shift = check_alloc(&check, check.size, sizeof *shift);
+  float *limit = check_alloc(&check, check.size, sizeof *limit);
+  double *a = check_alloc(&check, check.size, sizeof *a);
+  double *out = check_alloc(&check, 5 * check.size, sizeof *out);
+
+  for (int r = 0; r < check.repeat; r++) {
+    check_begin(&check);
+    fill_double(&check, a, check.size);
+    fill_double(&check, out, 5 * check.size);
+    permute(&check, permutation, check.size);
+    permute(&check, second, check.size);
+    for (int i = 0; i <= n; i++)
+      begin[i] = 2 * i;
+    check_start(&check);
+    for (int entry = 0; entry < 6; entry++) {
+      int changed = !check_is(&check, "clean") && (entry == 3 || (entry > 3 && !check_is(&check, "back")));
+      decide(n, permutation, changed, check_is(&check, "some"), index, limit, shift);
+      chain(n, index, a, out);
+      two_steps(n, index, second, a, out);
+      decided(n, index, limit, a, out);
+      windows(n, begin, shift, a, out);
+      masked(n, changed ? 63 : 0xffff, second, a, out);
+      own(n, index, place, a, out + 4 * n);
+    }
+    check_stop(&check);
+    check_array(&check, "out", out, 5 * check.size, sizeof *out);
+    check_array(&check, "place", place, check.size, sizeof *place);
+  }
+  free(permutation);
+  free(index);
+  free(second);
+  free(place);
+  free(begin);
+  free(shift);
+  free(limit);
+  free(a);
+  free(out);
+  return check_close(&check);
+}
