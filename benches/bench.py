@@ -191,6 +191,8 @@ def device_times(records: list[Record], repetitions: int) -> dict[str, Any]:
         for part, field in parts.items():
             result[part] += times * statistics.median(r[field] for r in ran) / 1e6
     known = sum(result[part] for part in parts if part != "entries_ms")
+    firsts = [r for entries in by_loop(records) for r in entries[: max(1, len(entries) // repetitions)]]
+    result["first_kernels_ms"] = sum(r["execute_ns"] + r["check_ns"] for r in firsts if r["decision"] == "cuda") / 1e6
     result["rest_ms"] = max(0.0, result["entries_ms"] - known)
     result = {part: rounded(ms) for part, ms in result.items()}
     result["where"] = dict(collections.Counter(r["decision"] for r in records))
@@ -451,7 +453,7 @@ class Bench:
         """Columns in the order of their importance; false: only applications whose loops need no inspection and which an automatic
         parallelizer did something for, true: the others."""
         first = ["cc", "unsafe", "paragon", "paragon-cuda", "openmp", "paragon-threads", "gcc-parallel", "polly"]
-        first += [f"paragon-cuda-{log}" for log in LOGS]
+        first += ["paragon-cuda-learnt", *(f"paragon-cuda-{log}" for log in LOGS)]
         return [(column, False) for column in first] + [(column, True) for column in ["paragon-cuda", "gcc-parallel", "polly"]]
 
     def is_second(self, application: Application, column: str) -> bool:
@@ -546,6 +548,7 @@ def end_to_end(results: Record) -> str:
 def resident(results: Record) -> str:
     """The table of kernels."""
     heads = ["application", "hand-written", "the same, once after copies", "Paragon", "of it checks", "times hand-written"]
+    heads += ["no inspections, first entry", "times hand-written", "later entries", "times hand-written"]
     for log in LOGS:
         heads += [f"{log} log", "of it checks"]
     heads += ["log", "ran on"]
@@ -555,7 +558,12 @@ def resident(results: Record) -> str:
         row = [name, cell(hand.get("resident_ms")), cell(hand.get("fresh_ms"))]
         whole, auto = kernels_of(columns, "paragon-cuda")
         row += [cell(whole), cell(auto.get("checks_ms") or None)]
-        row.append(cell(whole / hand["fresh_ms"] if whole and hand.get("fresh_ms") else None))
+        fresh = hand.get("fresh_ms")
+        later, learnt = kernels_of(columns, "paragon-cuda-learnt")
+        first = learnt.get("first_kernels_ms") if later else None
+        row.append(cell(whole / fresh if whole and fresh else None))
+        for ms in [first, later]:
+            row += [cell(ms), cell(ms / fresh if ms and fresh else None)]
         for log in LOGS:
             logged, device = kernels_of(columns, f"paragon-cuda-{log}")
             row += [cell(logged), cell(device.get("checks_ms") if logged else None)]
@@ -571,7 +579,8 @@ def kernels_of(columns: Record, column: str) -> tuple[float | None, Record]:
     times = measurement.get("times", 1.0)
     if "cuda" not in device.get("where", {}):
         return None, device
-    device = device | {part: times * device[part] for part in ["kernels_ms", "checks_ms"]}
+    parts = [part for part in ["kernels_ms", "checks_ms", "first_kernels_ms"] if part in device]
+    device = device | {part: times * device[part] for part in parts}
     return device["kernels_ms"] + device["checks_ms"], device
 
 

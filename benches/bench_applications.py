@@ -166,6 +166,7 @@ def on_cuda(log: str) -> dict[str, str]:
     return {"PARAGON_DEVICE": "cuda", "PARAGON_RACE": "device", "PARAGON_MONITOR": "off", "PARAGON_LOG": log}
 
 
+LEARNS = on_cuda("auto") | {"PARAGON_INSPECTIONS": "off"}
 COLUMNS = [
     Column("cc", "cc -O3", "cc", warms_up=False, repetitions=5, least=3, seconds=2.0, timeout=40.0),
     Column("openmp", "OpenMP", "openmp"),
@@ -176,6 +177,8 @@ COLUMNS = [
     Column("paragon", "Paragon", "paragon", repetitions=8, least=5, seconds=5.0, timeout=40.0),
     Column("paragon-threads", "Paragon, threads only", "paragon", {"PARAGON_DEVICE": "threads"}),
     Column("paragon-cuda", "Paragon, GPU only", "paragon", on_cuda("auto"), repetitions=5, timeout=40.0),
+    # The first entry is logged where nothing is proven; what it has shown later ones make use of.
+    Column("paragon-cuda-learnt", "Paragon, GPU only, no inspections", "paragon", LEARNS, repetitions=5),
     *(
         Column(f"paragon-cuda-{log}", f"Paragon, GPU only, {log} log", "paragon", on_cuda(log), repetitions=5)
         for log in LOGS

@@ -31,40 +31,43 @@ echo "NVRTC: ${PARAGON_NVRTC:-loader path}"
 small_size() { sed -n 's/.*test size: *\([0-9]*\).*/\1/p' "$1" | head -n 1; }
 
 if has bytes; then
-# ---- same bytes
-mkdir traces
-entered=0
-for source in "$root"/c-tests/chapter/*.c "$root"/c-tests/features/*.c; do
-  name=$(basename "$source" .c)
-  size=$(small_size "$source"); size=${size:-1003}
-  for input in $("$programs/$name.cc" --list); do
-    (exec -a program "$programs/$name.cc" --size "$size" --input "$input" --dump ref.bin) >ref.txt 2>&1
-    for log in auto atomic reduction bitmap; do
-      rm -f trace.json
-      # Threads run several iterations together, though tests have too few for it; few threads with long iterations take their time.
-      (exec -a program env PARAGON_TRACE="$work/trace.json" PARAGON_LOG=$log PARAGON_RACE=device PARAGON_MONITOR=off \
-        PARAGON_GROUPS=always PARAGON_PATIENCE=5000 timeout 60 "$programs/$name.paragon" --size "$size" --input "$input" --dump out.bin) >out.txt 2>&1
-      cat trace.json >>"$out/traces.jsonl" 2>/dev/null
-      [ $log = auto ] && cat trace.json >"traces/$name.$input" 2>/dev/null
-      if cmp -s ref.bin out.bin && cmp -s ref.txt out.txt; then pass; else fail "$name $input $log: $(tail -n 1 out.txt)"; fi
-    done
-  done
-done
+# ---- same bytes, some programs at a time; "learnt": nothing is inspected, and what logs have shown counts in later entries
 # ---- sums in free order: the bits of the same program where nothing runs elsewhere
-for source in "$root"/c-tests/licence/*.c; do
-  name=$(basename "$source" .c)
-  size=$(small_size "$source")
-  for input in $("$programs/$name.licence" --list); do
-    (exec -a program env PARAGON_DEVICE=off "$programs/$name.licence" --size "$size" --input "$input" --dump ref.bin) >ref.txt 2>&1
-    for log in auto atomic reduction bitmap; do
-      rm -f trace.json
-      (exec -a program env PARAGON_TRACE="$work/trace.json" PARAGON_LOG=$log PARAGON_RACE=device PARAGON_MONITOR=off \
-        timeout 60 "$programs/$name.licence" --size "$size" --input "$input" --dump out.bin) >out.txt 2>&1
-      cat trace.json >>"$out/traces.jsonl" 2>/dev/null
-      if cmp -s ref.bin out.bin && cmp -s ref.txt out.txt; then pass; else fail "licence $name $input $log: $(tail -n 1 out.txt)"; fi
-    done
+mkdir traces
+same_bytes() {
+  kind=$1 name=$2 size=$3 input=$4 folder=$(mktemp -d)
+  program=$programs/$name.paragon reference=$programs/$name.cc device=$PARAGON_DEVICE
+  [ $kind = licence ] && program=$programs/$name.licence reference=$programs/$name.licence
+  cd "$folder" || exit
+  [ $kind = licence ] && export PARAGON_DEVICE=off
+  (exec -a program "$reference" --size "$size" --input "$input" --dump ref.bin) >ref.txt 2>&1
+  export PARAGON_DEVICE=$device
+  for log in auto atomic reduction bitmap learnt; do
+    inspections=on method=$log
+    [ $log = learnt ] && inspections=off method=auto
+    # Threads run several iterations together, though tests have too few for it; few threads with long iterations take their time.
+    (exec -a program env PARAGON_TRACE="$folder/trace.$log" PARAGON_LOG=$method PARAGON_INSPECTIONS=$inspections PARAGON_RACE=device \
+      PARAGON_MONITOR=off PARAGON_GROUPS=always PARAGON_PATIENCE=5000 timeout 100 "$program" --size "$size" --input "$input" --dump out.bin) >out.txt 2>&1
+    if cmp -s ref.bin out.bin && cmp -s ref.txt out.txt; then echo same; else echo "$kind $name $input $log: $(tail -n 1 out.txt)"; fi
   done
-done
+  [ $kind = plain ] && cat trace.auto >"$work/traces/$name.$input" 2>/dev/null
+  cat trace.* >"$work/traces/all.$kind.$name.$input" 2>/dev/null
+  rm -rf "$folder"
+}
+export -f same_bytes
+export work
+{
+  for source in "$root"/c-tests/chapter/*.c "$root"/c-tests/features/*.c; do
+    name=$(basename "$source" .c) size=$(small_size "$source")
+    for input in $("$programs/$name.cc" --list); do echo "plain $name ${size:-1003} $input"; done
+  done
+  for source in "$root"/c-tests/licence/*.c; do
+    name=$(basename "$source" .c)
+    for input in $("$programs/$name.licence" --list); do echo "licence $name $(small_size "$source") $input"; done
+  done
+} | xargs -P 8 -L 1 bash -c 'same_bytes $0 $1 $2 $3' >bytes.txt
+while read -r line; do case $line in same) pass ;; *) fail "$line" ;; esac; done <bytes.txt
+cat traces/all.* >"$out/traces.jsonl"
 echo "same bytes: $passed passed, $failed failed"
 python3 - "$out/traces.jsonl" <<'P'
 import collections, json, sys
@@ -217,7 +220,7 @@ for tool in memcheck racecheck; do
     name=$(basename "$source" .c)
     size=$(small_size "$source"); size=${size:-203}
     for log in auto bitmap atomic; do
-      # Under racecheck one of them is enough: no kernel of ours has memory that a block shares.
+      # Under racecheck one of them is enough: only the kernel that checks logs has memory that a block shares.
       [ $tool = memcheck ] || [ $log = bitmap ] || continue
       # The sanitizer makes everything many times slower.
       if PARAGON_LOG=$log PARAGON_RACE=device PARAGON_MONITOR=off PARAGON_GROUPS=always PARAGON_PATIENCE=60000 \
