@@ -227,9 +227,9 @@ impl ThreadsDevice {
     /// writer, of bitmaps a bit in both; where writes are counted also more of them than written cells.
     fn check(&self, launch: &Launch<'_>, total: u64, outcome: &mut Outcome) {
         let words = launch.log_words as usize;
-        // SAFETY: a log is null or an allocation of ours with so many words, and the launch is over.
         let log = |log: DevicePtr| match log.0 {
             0 => None,
+            // SAFETY: an allocation of ours with so many words, and the launch is over.
             at => Some(unsafe { std::slice::from_raw_parts(at as *const u32, words) }),
         };
         let (Some(wr), rd) = (log(launch.wr), log(launch.rd)) else { return };
