@@ -387,6 +387,24 @@ COMPUTE void endless_store_repaired(int n, const struct repair *where, const int
   }
 }
 
+/* Loops in the endless one that end, after no turn or after many. */
+COMPUTE void endless_around_repaired(int n, const struct repair *where, const int *good, int *next, const int *start,
+                                     const int *turns, uint32_t *out)
+{
+  for (int i = 0; i < n; i++) {
+    FIND_CELL(i);
+    next[cell] = good[i];
+    uint32_t sum = 0;
+    int k = start[i];
+    while (next[k] != -1) {
+      for (int j = 0; j < turns[k]; j++)
+        sum = sum * 3 + (uint32_t)j;
+      k = next[k];
+    }
+    out[i] = sum + (uint32_t)k;
+  }
+}
+
 COMPUTE void endless_list_repaired(int n, const struct repair *where, struct node *const *good, struct node *nodes,
                                    struct node *const *heads)
 {
@@ -1297,6 +1315,24 @@ static uint64_t call_endless_chain(struct run *r, bool is_reference)
   return 0;
 }
 
+static void prepare_around(struct run *r, int turns)
+{
+  prepare_chain(r);
+  r->numbers = array(r, ((size_t)LENGTH + 1) * (size_t)r->n, sizeof *r->numbers);
+  for (int i = 0; i < (LENGTH + 1) * r->n; i++)
+    r->numbers[i] = turns;
+}
+
+static void prepare_around_none(struct run *r) { prepare_around(r, 0); }
+
+static void prepare_around_many(struct run *r) { prepare_around(r, 1500); }
+
+static uint64_t call_endless_around(struct run *r, bool is_reference)
+{
+  EITHER(endless_around_repaired)(r->n, r->where, r->good, r->cells, r->start, r->numbers, r->out);
+  return 0;
+}
+
 static uint64_t call_endless_store(struct run *r, bool is_reference)
 {
   EITHER(endless_store_repaired)(r->n, r->where, r->good, r->cells, r->start, r->out);
@@ -1724,6 +1760,8 @@ static const struct kind kinds[] = {
     {"crash-end", prepare_crash_end, call_crash_end, IN_ITS_ORDER},
     {"crash-read-only", prepare_crash_read_only, call_crash_read_only, IN_ITS_ORDER},
     {"endless-chain-repaired", prepare_chain, call_endless_chain, NEVER},
+    {"endless-around-none-repaired", prepare_around_none, call_endless_around, NEVER},
+    {"endless-around-many-repaired", prepare_around_many, call_endless_around, NEVER},
     {"endless-step-repaired", prepare_step, call_endless_step, NEVER},
     {"endless-condition-repaired", prepare_condition, call_endless_condition, NEVER},
     {"endless-count-repaired", prepare_count, call_endless_count, NEVER},

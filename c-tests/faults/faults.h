@@ -87,6 +87,8 @@ LOOP(void, nan_repaired, int n, const struct repair *where, const double *good, 
 /* Inner loops without an end, or with one that is far away. */
 LOOP(void, endless_chain_repaired, int n, const struct repair *where, const int *good, int *next, const int *start,
      uint32_t *out);
+LOOP(void, endless_around_repaired, int n, const struct repair *where, const int *good, int *next, const int *start,
+     const int *turns, uint32_t *out);
 LOOP(void, endless_step_repaired, int n, const struct repair *where, const int *good, int *step, const int *limit,
      uint32_t *out);
 LOOP(void, endless_condition_repaired, int n, const struct repair *where, const int *good, int *stop, uint32_t *out);

@@ -291,6 +291,23 @@ void reference_endless_chain_repaired(int n, const struct repair *where, const i
   }
 }
 
+void reference_endless_around_repaired(int n, const struct repair *where, const int *good, int *next, const int *start,
+                                       const int *turns, uint32_t *out)
+{
+  for (volatile int i = 0; i < n; i++) {
+    FIND_CELL(i);
+    AT(next, cell) = AT(good, i);
+    volatile uint32_t sum = 0;
+    volatile int k = AT(start, i);
+    while (AT(next, k) != -1) {
+      for (volatile int j = 0; j < AT(turns, k); j++)
+        sum = sum * 3 + (uint32_t)j;
+      k = AT(next, k);
+    }
+    AT(out, i) = sum + (uint32_t)k;
+  }
+}
+
 void reference_endless_step_repaired(int n, const struct repair *where, const int *good, int *step, const int *limit,
                                      uint32_t *out)
 {

@@ -6,6 +6,7 @@
  * expect two_steps: runs on clean
  * expect decided: runs on clean
  * expect masked: runs on clean
+ * expect beside: runs on clean
  * expect own: runs on clean
  * expect windows: runs on clean */
 #include "../support/inputs.h"
@@ -56,6 +57,19 @@ COMPUTE static void windows(int n, const int *begin, const int *shift, const dou
       out[j + *shift * (i & 1)] = out[j + *shift * (i & 1)] * 0.5 + a[i];
 }
 
+/* What stores elsewhere each time has no part in it: where the arrays are known to be different, nobody asks. */
+enum { MOST = 1 << 13 };
+static double table[6][MOST], spread[MOST], source[MOST];
+static int spot[MOST];
+
+COMPUTE static void beside(int row, int n)
+{
+  for (int i = 0; i < n; i++) { /* loop beside */
+    table[row][i] = source[i];
+    spread[spot[i]] = spread[spot[i]] * 0.5 + source[i];
+  }
+}
+
 /* What decides: as it was, or so that all iterations, or some, come to a few places. */
 static void decide(int n, const int *permutation, int changed, int some, int *index, float *limit, int *shift)
 {
@@ -90,6 +104,9 @@ int main(int argc, char **argv)
     permute(&check, second, check.size);
     for (int i = 0; i <= n; i++)
       begin[i] = 2 * i;
+    memcpy(source, a, sizeof *a * (size_t)(n < MOST ? n : MOST));
+    memset(table, 0, sizeof table);
+    memset(spread, 0, sizeof spread);
     check_start(&check);
     for (int entry = 0; entry < 6; entry++) {
       int changed = !check_is(&check, "clean") && (entry == 3 || (entry > 3 && !check_is(&check, "back")));
@@ -99,11 +116,16 @@ int main(int argc, char **argv)
       decided(n, index, limit, a, out);
       windows(n, begin, shift, a, out);
       masked(n, changed ? 63 : 0xffff, second, a, out);
+      for (int i = 0; i < n && i < MOST; i++)
+        spot[i] = (changed ? second[i] % 7 : i) % MOST;
+      beside(entry, n < MOST ? n : MOST);
       own(n, index, place, a, out + 4 * n);
     }
     check_stop(&check);
     check_array(&check, "out", out, 5 * check.size, sizeof *out);
     check_array(&check, "place", place, check.size, sizeof *place);
+    check_array(&check, "table", table, 6 * MOST, sizeof **table);
+    check_array(&check, "spread", spread, MOST, sizeof *spread);
   }
   free(permutation);
   free(index);

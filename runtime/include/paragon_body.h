@@ -258,9 +258,14 @@ __PG_FN __pg_u32 __pg_bits_of(const struct __pg_launch *l, const struct __pg_vie
 /* Whether an access of a base has no log. The array of accesses that were shown to stay in it has one if they store to it. */
 #define __PG_HAS_NO_LOG(v, how) (!((how) & __PG_IS_BOUNDED) && (v)->log == ~(__pg_u64)0)
 
+#ifdef __CUDACC_RTC__
+#define __PG_COUNT_BITS(bits) ((__pg_u32)__popc(bits))
+#else
+#define __PG_COUNT_BITS(bits) ((__pg_u32)__builtin_popcount(bits))
+#endif
+
 /* Sets bits of a word. */
 #if defined(__CUDACC_RTC__) && __CUDA_ARCH__ >= 800
-#define __PG_COUNT_BITS(bits) ((__pg_u32)__popc(bits))
 __PG_FN void __pg_set_bits(__pg_u32 *log, __pg_u32 word, __pg_u32 bits)
 {
   /* Where neighbours write to neighbours, lanes have words in common, and would fight for them: one of those with the same word sets the
@@ -287,7 +292,6 @@ __PG_FN void __pg_set_bits(__pg_u32 *log, __pg_u32 word, __pg_u32 bits)
   (void)atomicOr(&log[word], bits);
 }
 #else
-#define __PG_COUNT_BITS(bits) ((__pg_u32)__builtin_popcount(bits))
 __PG_FN void __pg_set_bits(__pg_u32 *log, __pg_u32 word, __pg_u32 bits)
 {
   (void)__pg_fetch_or(&log[word], bits);
@@ -373,7 +377,11 @@ __PG_SHARED_FN int __pg_poll_now(struct __pg_ctx *c)
 /* Loops inside a body call this at each turn: speculation may have made them endless. Not 0: leave. */
 __PG_SHARED_FN int __pg_poll(struct __pg_ctx *c)
 {
-  return (++c->ticks & 1023u) == 0 && __pg_poll_now(c);
+  if ((++c->ticks & 1023u) != 0 || !__pg_poll_now(c))
+    return 0;
+  /* The loops around this one have to be left, too: their next question gets the same answer. */
+  c->ticks--;
+  return 1;
 }
 
 /* Before an iteration. Not 0: do no more. */

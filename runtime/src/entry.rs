@@ -1199,7 +1199,9 @@ impl Engine {
         if let (Some(fed), true, Some(report)) = (fed, finish.device_won, &finish.report)
             && visit.history.wants_lesson()
         {
-            let written = report.pieces.ranges(inspector::MOST_PIECES);
+            // Where other stores than an inspection's go the finding doesn't say: next time they may go elsewhere.
+            let is_all = info.sites().iter().all(|s| !s.has(PG_SITE_STORE) || s.has(PG_SITE_INSPECTED));
+            let written = report.pieces.ranges(inspector::MOST_PIECES).filter(|_| is_all);
             // SAFETY: as above; the device has run this entry without conflict.
             if let Ok(Some(memo)) = unsafe { inspector::learn(info, visit.entry, fed, written, helpers) } {
                 let key = std::ptr::from_ref(visit.the_loop) as usize;

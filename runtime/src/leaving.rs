@@ -9,15 +9,19 @@
 
 use crate::device::TOLD_TO_STOP;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-/// So long the process waits at most. To compile a kernel takes a second or two where all cores are busy, and a library that is torn down
+/// So long the process waits at most, whoever asks. To compile a kernel takes a second or two where all cores are busy, and a library that is torn down
 /// meanwhile ends the process by a fault.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 static LEAVING: AtomicBool = AtomicBool::new(false);
 static WORKING: AtomicBool = AtomicBool::new(false);
+/// How often [`Working::begin`] was called.
+static TIMES: AtomicU32 = AtomicU32::new(0);
+/// When the process has begun to end.
+static SINCE: OnceLock<Instant> = OnceLock::new();
 static PROCESS: AtomicU32 = AtomicU32::new(0);
 /// The stop word of the job that the GPU's thread is at.
 static UNDER_WAY: Mutex<Option<Arc<AtomicU32>>> = Mutex::new(None);
@@ -34,6 +38,7 @@ impl Working {
     /// `None`: it is ending already. `stop` becomes [`TOLD_TO_STOP`] when it is about to.
     pub fn begin(stop: Option<Arc<AtomicU32>>) -> Option<Working> {
         *UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner) = stop;
+        TIMES.fetch_add(1, Ordering::SeqCst);
         WORKING.store(true, Ordering::SeqCst);
         let working = Working(());
         // Whoever leaves says so first and looks whether we are working then; one of the two sees the other.
@@ -53,14 +58,18 @@ extern "C" fn leave() {
     wait(true);
 }
 
-/// Waits until nobody works. `stops`: whether what is under way is told to end.
+/// Waits until what is under way has ended. `stops`: it is told to.
 fn wait(stops: bool) {
     // A child after fork has only the thread that called it.
     if std::process::id() != PROCESS.load(Ordering::Relaxed) {
         return;
     }
-    let started = Instant::now();
-    while WORKING.load(Ordering::SeqCst) && started.elapsed() < PATIENCE {
+    let started = if stops { *SINCE.get_or_init(Instant::now) } else { Instant::now() };
+    let times = TIMES.load(Ordering::SeqCst);
+    while WORKING.load(Ordering::SeqCst)
+        && TIMES.load(Ordering::SeqCst) == times
+        && started.elapsed() < PATIENCE
+    {
         if stops && let Ok(Some(stop)) = UNDER_WAY.try_lock().as_deref() {
             stop.store(TOLD_TO_STOP, Ordering::SeqCst);
         }
@@ -81,7 +90,7 @@ pub fn arrange_first() {
     impl Drop for First {
         fn drop(&mut self) {
             // SAFETY: no preconditions.
-            match unsafe { libc::gettid() } as u32 == std::process::id() {
+            match unsafe { libc::syscall(libc::SYS_gettid) } == i64::from(std::process::id()) {
                 true => leave(),
                 false => wait(false),
             }

@@ -139,7 +139,8 @@ impl Memo {
 
 /// What a run under logs has shown that found no conflict, on a device that has copies of all arrays: its iterations are independent,
 /// because the accesses of all unresolved pairs were logged, at the addresses that the slice computes. `fed`: the memory that decides about
-/// these; the loop stores nowhere there. `written`: all that the run has stored; `None`: not known. `Ok(None)`: nothing is shown.
+/// these; the loop stores nowhere there. `written`: all that the run has stored, where every store is one that inspections are shown. `Ok(None)`:
+/// nothing is shown.
 ///
 /// # Safety
 /// `entry` was filled in by generated code for `info`, is alive, and is the run's.
