@@ -7,6 +7,7 @@
  * expect decided: runs on clean
  * expect masked: runs on clean
  * expect beside: runs on clean
+ * expect apart: runs on clean
  * expect own: runs on clean
  * expect windows: runs on clean */
 #include "../support/inputs.h"
@@ -70,6 +71,21 @@ COMPUTE static void beside(int row, int n)
   }
 }
 
+/* The same in rows of a matrix that nobody loads: what an earlier entry has stored is in the middle of what a later one may. */
+enum { ROWS = 30, COLUMNS = 1000 };
+static double wide[4 * ROWS][COLUMNS];
+static int spots[ROWS][100];
+
+COMPUTE static void apart(int first, int second)
+{
+  for (int i = 0; i < ROWS; i++) /* loop apart */
+    for (int j = 0; j < 100; j++) {
+      wide[i + first][j] = source[j] + i;
+      wide[i + second][500 + j] = source[j] - i;
+      spread[spots[i][j]] = spread[spots[i][j]] * 0.5 + source[j];
+    }
+}
+
 /* What decides: as it was, or so that all iterations, or some, come to a few places. */
 static void decide(int n, const int *permutation, int changed, int some, int *index, float *limit, int *shift)
 {
@@ -107,6 +123,7 @@ int main(int argc, char **argv)
     memcpy(source, a, sizeof *a * (size_t)(n < MOST ? n : MOST));
     memset(table, 0, sizeof table);
     memset(spread, 0, sizeof spread);
+    memset(wide, 0, sizeof wide);
     check_start(&check);
     for (int entry = 0; entry < 6; entry++) {
       int changed = !check_is(&check, "clean") && (entry == 3 || (entry > 3 && !check_is(&check, "back")));
@@ -119,6 +136,12 @@ int main(int argc, char **argv)
       for (int i = 0; i < n && i < MOST; i++)
         spot[i] = (changed ? second[i] % 7 : i) % MOST;
       beside(entry, n < MOST ? n : MOST);
+      for (int i = 0; i < ROWS; i++)
+        for (int j = 0; j < 100; j++)
+          spots[i][j] = (changed ? i * j : i * 100 + j) % MOST;
+      apart(entry < 2 ? ROWS : 2 * ROWS, 0);
+      for (int j = 0; j < COLUMNS; j++)
+        wide[ROWS + entry][j] += entry;
       own(n, index, place, a, out + 4 * n);
     }
     check_stop(&check);
@@ -126,6 +149,7 @@ int main(int argc, char **argv)
     check_array(&check, "place", place, check.size, sizeof *place);
     check_array(&check, "table", table, 6 * MOST, sizeof **table);
     check_array(&check, "spread", spread, MOST, sizeof *spread);
+    check_array(&check, "wide", wide, (size_t)4 * ROWS * COLUMNS, sizeof **wide);
   }
   free(permutation);
   free(index);
