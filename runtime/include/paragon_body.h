@@ -366,22 +366,21 @@ __PG_SHARED_FN void __pg_mark_write(struct __pg_ctx *c, const struct __pg_view *
   __pg_set_bits(l->wr, word, bits);
 }
 
-/* Whether to give up, now. Not 0: leave. */
+/* Whether to give up, now. Not 0: leave; and the loops around have to be left, too, so whoever asks next by ticks is answered at once. */
 __PG_SHARED_FN int __pg_poll_now(struct __pg_ctx *c)
 {
   if (c->fail == 0 && __pg_peek(c->launch->stop) != 0)
     c->fail |= PG_FAIL_STOPPED;
-  return c->fail != 0 || __pg_peek(&c->launch->flags[0]) != 0;
+  if (c->fail == 0 && __pg_peek(&c->launch->flags[0]) == 0)
+    return 0;
+  c->ticks |= 1023u;
+  return 1;
 }
 
 /* Loops inside a body call this at each turn: speculation may have made them endless. Not 0: leave. */
 __PG_SHARED_FN int __pg_poll(struct __pg_ctx *c)
 {
-  if ((++c->ticks & 1023u) != 0 || !__pg_poll_now(c))
-    return 0;
-  /* The loops around this one have to be left, too: their next question gets the same answer. */
-  c->ticks--;
-  return 1;
+  return (++c->ticks & 1023u) == 0 && __pg_poll_now(c);
 }
 
 /* Before an iteration. Not 0: do no more. */

@@ -165,12 +165,14 @@ impl History {
     /// Notes how long the calling thread took for some iterations.
     pub fn worker_took(&mut self, iterations: u64, ns: u64) {
         settle(&mut self.worker_ns, &mut self.worker_samples, iterations, ns);
-        self.unmeasured = 0;
+        if iterations != 0 {
+            self.unmeasured = 0;
+        }
     }
     /// Notes how long a whole run elsewhere took.
     pub fn way_took(&mut self, way: Way, iterations: u64, ns: u64) {
         settle(&mut self.way_ns[way as usize], &mut self.way_samples[way as usize], iterations, ns);
-        self.unmeasured += 1;
+        self.unmeasured = self.unmeasured.saturating_add(1);
     }
     /// What is known of a way, in nanoseconds per iteration. Once is not known: the first time, memory is touched, threads are started and
     /// kernels are made.
@@ -196,7 +198,7 @@ impl History {
     /// Notes an entry that should not have come: another thread may have been on its way, but a guard that takes trip counts for larger
     /// than they are lets every entry pass, so then the loop is switched off for good.
     pub fn overrated(&mut self, the_loop: &Loop) {
-        self.overrated += 1;
+        self.overrated = self.overrated.saturating_add(1);
         if self.overrated >= PATIENCE {
             switch_off(the_loop);
         }
@@ -308,6 +310,8 @@ mod tests {
         assert_eq!(h.known_ns(Way::InPlace), Some(6.0));
         assert!(!h.wants_worker());
         (0..MEASURED_EVERY).for_each(|_| h.way_took(Way::InPlace, 10, 50));
+        // A race that the calling thread took no part in says nothing of it.
+        h.worker_took(0, 0);
         assert!(h.wants_worker());
         h.worker_took(10, 120);
         assert_eq!((h.worker_ns, h.wants_worker()), (11.0, false));

@@ -1,7 +1,8 @@
 //! Where a loop should run: what was measured of it where there are measurements, rough estimates before that.
 //!
 //! Nothing here decides whether a loop *may* run somewhere, only whether it is expected to pay. An estimate that is wrong
-//! is replaced by a measurement after one entry, and a loop that keeps losing is switched off by its history.
+//! is replaced by measurements after two entries, and a loop that keeps losing is switched off by its history. When the GPU is worth
+//! opening is decided here, too.
 
 use crate::history::{History, Inspector, Way};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -31,7 +32,7 @@ const MARGIN: f64 = 0.9;
 /// The same for short loops, which other threads' data in this core's caches, and this one's in theirs, costs more afterwards than
 /// anybody measures.
 const SHORT_MARGIN: f64 = 0.7;
-/// Nanoseconds of loops that threads help with, and of those that are not short any more.
+/// Nanoseconds of loops that threads help with, once they are measured, and of those that are not short any more.
 const SHORTEST_NS: f64 = 200_000.0;
 const SHORT_NS: f64 = 2_000_000.0;
 
@@ -128,13 +129,15 @@ fn estimate(way: Way, worker: f64, s: &Situation) -> f64 {
 /// The way that is expected to be fastest, or `None` where none is expected to beat the calling thread.
 pub fn choose(history: &History, s: &Situation) -> Option<Way> {
     let worker = worker_ns(history, s);
-    if worker < SHORTEST_NS {
-        return None;
-    }
+    // The compiler may have taken inner loops for shorter than they are: in place the calling thread runs such a loop first, to
+    // have its time.
+    let is_measured = history.worker_ns > 0.0;
+    let is_open =
+        |way: &Way| s.open[*way as usize] && (worker >= SHORTEST_NS || !is_measured && *way == Way::InPlace);
     let margin = if worker < SHORT_NS { SHORT_MARGIN } else { MARGIN };
     [Way::InPlace, Way::Threads, Way::Cuda]
         .into_iter()
-        .filter(|way| s.open[*way as usize])
+        .filter(is_open)
         .map(|way| {
             let measured = history.known_ns(way).map(|each| each * s.iterations as f64);
             (way, measured.unwrap_or_else(|| estimate(way, worker, s)))
@@ -169,8 +172,17 @@ mod tests {
         assert_eq!(choose(&history, &situation(1000, 4, 12_000)), None);
         // A tenth of a millisecond is nothing to wake threads for, whatever they would save.
         let short = situation(1 << 16, 4, 1 << 18);
-        assert_eq!(choose(&history, &short), None);
         assert!(is_short(&history, &short));
+        let measured = |each: u64| {
+            let mut history = History::default();
+            (0..2).for_each(|_| history.worker_took(1000, each * 1000));
+            history
+        };
+        assert_eq!(choose(&measured(1), &short), None);
+        // Estimates may be wrong: in place it can be measured, elsewhere it would have to pay at once.
+        assert_eq!(choose(&history, &short), Some(Way::InPlace));
+        assert_eq!(choose(&history, &Situation { open: [false, true, true], ..short }), None);
+        assert_eq!(choose(&measured(10), &short), Some(Way::InPlace));
         assert_eq!(choose(&history, &situation(1 << 18, 4, 1 << 20)), Some(Way::InPlace));
         // A copy of everything may cost more than the loop itself.
         let shifted = Situation {
