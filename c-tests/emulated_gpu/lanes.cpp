@@ -1,0 +1,219 @@
+// The lanes of a warp, each a thread of the processor: what they tell each other when they set bits of a log, or count what they have
+// written, is tested without a GPU. (driver.cpp runs one lane after the other, so there each of them is alone.)
+//
+// Usage: lanes [ROUNDS]. Each round has lanes, words and bits of its own; says what was wrong and exits with 1.
+#include <stdio.h>
+#include <stdlib.h>
+#include <math.h>
+#include <condition_variable>
+#include <mutex>
+#include <random>
+#include <thread>
+#include <vector>
+
+static unsigned warp; // the lanes that are there
+static unsigned said[32];
+static int operations;
+static std::mutex lock;
+static std::condition_variable changed;
+static int arrived, turns;
+
+struct Index {
+  unsigned x, y, z;
+};
+static thread_local Index threadIdx;
+static Index blockIdx;
+
+static void meet()
+{
+  std::unique_lock<std::mutex> guard(lock);
+  if (++arrived == __builtin_popcount(warp)) {
+    arrived = 0;
+    turns++;
+    changed.notify_all();
+  } else {
+    for (int turn = turns; turn == turns;)
+      changed.wait(guard);
+  }
+}
+
+// What all lanes say, in each of them; `lanes` are those that one wants to hear.
+template <class Work> static unsigned hear(unsigned lanes, unsigned own, Work work)
+{
+  unsigned result = 0;
+  if ((lanes & ~warp) != 0 || (lanes >> (threadIdx.x & 31) & 1) == 0) {
+    fprintf(stderr, "a lane asks others than there are, or not itself\n");
+    _Exit(1);
+  }
+  said[threadIdx.x & 31] = own;
+  meet();
+  for (int lane = 0; lane < 32; lane++)
+    if (lanes >> lane & 1)
+      result = work(result, lane, said[lane]);
+  meet();
+  return result;
+}
+
+#define __CUDACC_RTC__ 1
+#define __CUDA_ARCH__ 900
+#define __device__
+#define __forceinline__ inline
+static inline unsigned __activemask() { return warp; }
+static unsigned __ballot_sync(unsigned lanes, bool holds)
+{
+  return hear(lanes, holds, [](unsigned r, int lane, unsigned v) { return r | (v << lane); });
+}
+static int __any_sync(unsigned lanes, bool holds) { return __ballot_sync(lanes, holds) != 0; }
+static unsigned __shfl_sync(unsigned lanes, unsigned value, int from)
+{
+  return hear(lanes, value, [=](unsigned r, int lane, unsigned v) { return lane == from ? v : r; });
+}
+static unsigned __match_any_sync(unsigned lanes, unsigned value)
+{
+  return hear(lanes, value, [=](unsigned r, int lane, unsigned v) { return v == value ? r | (1u << lane) : r; });
+}
+static unsigned __reduce_or_sync(unsigned lanes, unsigned value)
+{
+  return hear(lanes, value, [](unsigned r, int, unsigned v) { return r | v; });
+}
+static unsigned __reduce_add_sync(unsigned lanes, unsigned value)
+{
+  return hear(lanes, value, [](unsigned r, int, unsigned v) { return r + v; });
+}
+static inline int __popc(unsigned value) { return __builtin_popcount(value); }
+static inline int __ffs(unsigned value) { return __builtin_ffs((int)value); }
+static inline int __clz(unsigned value) { return value == 0 ? 32 : __builtin_clz(value); }
+static inline unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)((unsigned long long)a * b >> 32); }
+template <class T> static inline T __ldg(const T *p) { return *p; }
+template <class T> static inline T atomicOr(T *p, T value)
+{
+  __atomic_fetch_add(&operations, 1, __ATOMIC_RELAXED);
+  return __atomic_fetch_or(p, value, __ATOMIC_RELAXED);
+}
+template <class T> static inline T atomicAdd(T *p, T value)
+{
+  __atomic_fetch_add(&operations, 1, __ATOMIC_RELAXED);
+  return __atomic_fetch_add(p, value, __ATOMIC_RELAXED);
+}
+template <class T, class Old> static inline T atomicCAS(T *p, Old old, T value)
+{
+  T seen = (T)old;
+  __atomic_compare_exchange_n(p, &seen, value, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  return seen;
+}
+
+#define __PG_METHOD 4
+#define __PG_LOG_SHIFT 2
+#define __PG_BOUNDED 0ull
+#define __PG_CONSTANT 0ull
+#define __PG_ROWS 1
+#define __PG_COLUMNS 1
+struct __pg_tables;
+#include "../../runtime/include/paragon_rt.h"
+#include "../../runtime/include/paragon_body.h"
+
+static std::mt19937 generator(17);
+static unsigned below(unsigned n) { return generator() % n; }
+
+// All lanes that are there do the work.
+template <class Work> static void run(Work work)
+{
+  std::vector<std::thread> threads;
+  operations = 0;
+  for (unsigned lane = 0; lane < 32; lane++)
+    if (warp >> lane & 1)
+      threads.emplace_back([=] {
+        // Of a block whose warps are rows.
+        threadIdx = {lane, 3, 0};
+        work(lane);
+      });
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+static bool bits_are_set(int round)
+{
+  enum { WORDS = 64 };
+  static unsigned log[WORDS], expected[WORDS];
+  unsigned word[32], bits[32], first = below(24), step = 1 + below(4);
+  int kind = round % 6, distinct = 0;
+  for (int i = 0; i < WORDS; i++)
+    log[i] = expected[i] = below(2) ? generator() & generator() & generator() : 0;
+  for (unsigned lane = 0; lane < 32; lane++) {
+    // One word, two at a border, scattered, in groups, few at random, or everywhere but with the first lane alone.
+    unsigned cell = first * 32 + below(32);
+    switch (kind) {
+    case 0: cell = first * 32 + lane; break;
+    case 1: cell = first * 32 + 7 + lane; break;
+    case 2: cell = below(WORDS * 32); break;
+    case 3: cell = first * 32 + lane * step; break;
+    case 4: cell = below(3) * 32 + below(32); break;
+    case 5: cell = lane == (unsigned)__builtin_ctz(warp) ? WORDS * 32 - 1 : below(2) * 32 + lane; break;
+    }
+    word[lane] = cell / 32;
+    bits[lane] = 1u << cell % 32;
+  }
+  std::vector<unsigned> seen;
+  for (int lane = 0; lane < 32; lane++)
+    if (warp >> lane & 1) {
+      expected[word[lane]] |= bits[lane];
+      bool is_new = true;
+      for (unsigned other : seen)
+        is_new &= other != word[lane];
+      if (is_new)
+        seen.push_back(word[lane]);
+    }
+  distinct = (int)seen.size();
+  run([&](unsigned lane) { __pg_set_bits(log, word[lane], bits[lane]); });
+  for (int i = 0; i < WORDS; i++)
+    if (log[i] != expected[i]) {
+      fprintf(stderr, "round %d, lanes %08x: word %d is %08x instead of %08x\n", round, warp, i, log[i], expected[i]);
+      return false;
+    }
+  // Neighbours work together, and nobody works twice.
+  int most = kind < 2 ? distinct : __builtin_popcount(warp);
+  if (operations > most)
+    fprintf(stderr, "round %d, lanes %08x: %d operations for %d words\n", round, warp, operations, distinct);
+  return operations <= most;
+}
+
+static bool writes_are_counted(int round)
+{
+  static __pg_u64 totals[PG_TOTALS * PG_TOTALS_APART];
+  static unsigned flags[2];
+  __pg_u64 writes[32], sum = 0, found = 0;
+  __pg_launch launch = {};
+  launch.total = totals;
+  launch.flags = flags;
+  blockIdx = {below(1000), below(1000), below(3)};
+  for (unsigned lane = 0; lane < 32; lane++) {
+    writes[lane] = 1 + below(1000) + (round % 3 == 0 && below(4) == 0 ? (__pg_u64)below(1u << 30) << below(8) : 0);
+    sum += warp >> lane & 1 ? writes[lane] : 0;
+  }
+  for (__pg_u64 &total : totals)
+    total = 0;
+  run([&](unsigned lane) {
+    __pg_ctx c = {};
+    c.launch = &launch;
+    c.writes = writes[lane];
+    __pg_end_thread(&c);
+  });
+  for (int place = 0; place < PG_TOTALS; place++)
+    found += totals[place * PG_TOTALS_APART];
+  if (found != sum)
+    fprintf(stderr, "round %d, lanes %08x: %llu writes instead of %llu\n", round, warp, found, sum);
+  return found == sum;
+}
+
+int main(int argc, char **argv)
+{
+  int rounds = argc > 1 ? atoi(argv[1]) : 600;
+  for (int round = 0; round < rounds; round++) {
+    // All of them, one, or some.
+    warp = round % 4 == 0 ? ~0u : round % 4 == 1 ? 1u << below(32) : generator() | 1u << below(32);
+    if (!bits_are_set(round) || !writes_are_counted(round))
+      return 1;
+  }
+  printf("%d rounds: all bits set, all writes counted\n", rounds);
+  return 0;
+}

@@ -1,0 +1,27 @@
+//! What the lanes of a GPU's warp tell each other (`c-tests/emulated_gpu/lanes.cpp`), where no GPU is: the emulated one runs a single
+//! lane at a time.
+
+use std::path::Path;
+use std::process::Command;
+
+#[test]
+fn lanes_set_the_bits_of_all_and_count_them() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("c-tests/emulated_gpu/lanes.cpp");
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("lanes");
+    let mut compiler = Command::new("c++");
+    compiler.args([
+        "-std=c++17",
+        "-O1",
+        "-Wall",
+        "-Wextra",
+        "-Wno-unused",
+        "-Wno-unused-parameter",
+        "-pthread",
+        "-o",
+    ]);
+    let built = compiler.arg(&program).arg(source).output().unwrap();
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    let done = Command::new(program).arg("600").output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+}
