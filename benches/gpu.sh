@@ -176,14 +176,16 @@ fi
 if has faults; then
 # ---- faults that only speculation makes: FAULT_RUNS of each kind with each log; what crashes has a process of its own, so fewer
 fault_kind() {
-  kind=$1 log=$2 folder=$(mktemp -d)
+  kind=$1 log=$2 folder=$(mktemp -d) began=$SECONDS
   runs=$FAULT_RUNS
   case $kind in crash-*) runs=$((FAULT_RUNS / 10)) ;; esac
+  # "auto" inspects; for as long as is asked where loops are endless, or nearly.
+  case $kind in endless-* | row-length-*) export PARAGON_PATIENCE=200 ;; esac
   PARAGON_TRACE=$folder/trace PARAGON_LOG=$log PARAGON_RACE=device PARAGON_MONITOR=off \
     timeout 200 "$programs/faults.paragon" --runs $runs --kind "$kind" --seed 29 >"$folder/said" 2>&1
   code=$?
   hurt=$(grep -cE '"fail":\[[^]]*"(out of range|no array|misaligned|arithmetic|NaN|too long)"' "$folder/trace")
-  [ $code = 0 ] && echo "same $runs $hurt $(grep -c '"fail":\["' "$folder/trace")" || echo "OTHER $kind $log: code $code: $(tail -n 1 "$folder/said")"
+  [ $code = 0 ] && echo "same $runs $hurt $(grep -c '"fail":\["' "$folder/trace") $kind $log $((SECONDS - began))" || echo "OTHER $kind $log: code $code: $(tail -n 1 "$folder/said")"
   rm -rf "$folder"
 }
 export -f fault_kind
@@ -193,6 +195,7 @@ for log in atomic bitmap auto; do "$programs/faults.paragon" --list | sed "s/\$/
 while read -r line; do case $line in same*) pass ;; *) fail "faults: $line" ;; esac; done <faults.txt
 awk '$1 == "same" { n += $2; h += $3; c += $4 }
   END { printf "faults: %d runs with the sequential result or the sequential crash, %d launches failed, %d of them at an address, operation or loop that the program never comes to\n", n, c, h }' faults.txt
+echo "longest, in seconds:" $(sort -k 7nr faults.txt | awk '$1 == "same" { print $5, $6, $7 ";" }' | head -n 5)
 fi
 
 if has planted; then
@@ -213,27 +216,35 @@ for folder in "$root"/build/mutated/*; do
 done
 fi
 
-# ---- the sanitizers: memory and, between threads of a block, races
+# ---- the sanitizers: memory and, between threads of a block, races; some programs at a time, since they make everything many
+# times slower
+sanitized() {
+  tool=$1 name=$2 size=$3 log=$4 folder=$(mktemp -d)
+  cd "$folder" || exit
+  if PARAGON_LOG=$log PARAGON_RACE=device PARAGON_MONITOR=off PARAGON_GROUPS=always PARAGON_PATIENCE=60000 \
+    timeout 240 compute-sanitizer --tool "$tool" --error-exitcode 99 \
+    "$programs/$name.paragon" --size "$size" --input clean --dump out.bin >said 2>&1; then
+    echo "same $(grep 'SUMMARY' said)"
+  else
+    echo "OTHER $tool $name $log: $(grep -m 1 -i 'error' said)"
+    cat said >>"$folder.log"
+  fi
+  rm -rf "$folder"
+}
+export -f sanitized
 for tool in memcheck racecheck; do
   has $tool && command -v compute-sanitizer >/dev/null || continue
   for source in "$root"/c-tests/chapter/*.c; do
-    name=$(basename "$source" .c)
-    size=$(small_size "$source"); size=${size:-203}
+    size=$(small_size "$source")
     for log in auto bitmap atomic; do
       # Under racecheck one of them is enough: only the kernel that checks logs has memory that a block shares.
       [ $tool = memcheck ] || [ $log = bitmap ] || continue
-      # The sanitizer makes everything many times slower.
-      if PARAGON_LOG=$log PARAGON_RACE=device PARAGON_MONITOR=off PARAGON_GROUPS=always PARAGON_PATIENCE=60000 \
-        timeout 120 compute-sanitizer --tool $tool --error-exitcode 99 \
-        "$programs/$name.paragon" --size "$size" --input clean --dump out.bin >sanitizer.txt 2>&1; then
-        pass
-      else
-        fail "$tool $name $log: $(grep -m 1 -i 'error' sanitizer.txt)"
-        cat sanitizer.txt >>"$out/sanitizer.log"
-      fi
+      echo "$tool $(basename "$source" .c) ${size:-203} $log"
     done
-  done
-  echo "$tool: done, last summary: $(grep 'SUMMARY' sanitizer.txt)"
+  done | TMPDIR=$work xargs -P 8 -L 1 bash -c 'sanitized $0 $1 $2 $3' >sanitized.txt
+  cat "$work"/*.log >>"$out/sanitizer.log" 2>/dev/null
+  while read -r line; do case $line in same*) pass ;; *) fail "$line" ;; esac; done <sanitized.txt
+  echo "$tool: $(sort sanitized.txt | uniq -c | sort -nr | head -n 2 | tr '\n' ';')"
 done
 
 if ! has times; then

@@ -719,7 +719,7 @@ fn faults_of_speculation_hurt_nobody() {
     let settings: Vec<(&str, &str)> = ["atomic", "reduction", "bitmap"]
         .map(|log| ("threads", log))
         .into_iter()
-        .chain([("cuda", "bitmap")])
+        .chain([("threads", "auto"), ("cuda", "bitmap")])
         .collect();
     let cases: Vec<(&str, &str, &str)> = settings
         .iter()
@@ -742,7 +742,10 @@ fn faults_of_speculation_hurt_nobody() {
         ]);
         Setting { device, memory: "separate", log, groups: "auto", race: "device" }.apply(&mut command);
         // What never ends is given up; so is little else, where a processor is a GPU.
-        command.env("PARAGON_PATIENCE", if kind.starts_with("endless") { "50" } else { "20000" });
+        command.env(
+            "PARAGON_PATIENCE",
+            if kind.starts_with("endless") || kind.starts_with("row-length") { "50" } else { "20000" },
+        );
         let output = command.env("PARAGON_TRACE", &trace).output().unwrap();
         runs.fetch_add(count, Ordering::Relaxed);
         for record in read_trace(&trace) {

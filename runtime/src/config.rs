@@ -60,7 +60,8 @@ pub struct Config {
     pub inspections: bool,
     /// Whether threads of the GPU run several iterations together.
     pub groups: GroupChoice,
-    /// How long a device may be at work without having told how far it is; `None`: as long as it is good for.
+    /// How long a device may be at work without having told how far it is, and an inspection that is asked for; `None`: as
+    /// long as it is good for.
     pub patience: Option<Duration>,
 }
 

@@ -43,8 +43,8 @@ const KEPT_FINDINGS_BYTES: u64 = 1 << 30;
 /// stands it loads what several of them use once.
 const DISTRIBUTED: f64 = 0.6;
 
-/// An inspection that is asked for may take so long.
-const LONGEST_INSPECTION: Duration = Duration::from_secs(120);
+/// An inspection that is asked for may take so long, unless somebody says otherwise.
+const LONGEST_INSPECTION: Duration = Duration::from_secs(30);
 
 /// Most iterations that a log cell can tell apart.
 const MAX_ITERATIONS: u64 = PG_UPDATES as u64 - 2;
@@ -751,7 +751,10 @@ impl Engine {
             if !asked && policy::inspection_ns(inspector, &visit.history, situation) > may_take {
                 continue;
             }
-            let patience = if asked { LONGEST_INSPECTION } else { Duration::from_nanos(may_take as u64) };
+            let patience = match asked {
+                true => self.config.patience.unwrap_or(LONGEST_INSPECTION),
+                false => Duration::from_nanos(may_take as u64),
+            };
             let started = Instant::now();
             // SAFETY: promised by the caller; the program would load all this now.
             let found = unsafe {

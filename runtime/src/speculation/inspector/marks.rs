@@ -178,10 +178,13 @@ unsafe extern "C" fn poll(raw: *mut RawInspector) -> c_int {
     unsafe { answer(raw, |marker| marker.look_at_clock()) }
 }
 
+/// For so many elements at least a list makes room.
+const FEWEST: usize = 64;
+
 /// Puts one more into a list. No memory is an obstacle, not the end of the process.
 fn push<T>(list: &mut Vec<T>, element: T) -> Result<(), Obstacle> {
     if list.len() == list.capacity() {
-        list.try_reserve(list.capacity().max(64)).map_err(|_| Obstacle::Memory)?;
+        list.try_reserve(list.capacity().max(FEWEST)).map_err(|_| Obstacle::Memory)?;
     }
     list.push(element);
     Ok(())
@@ -216,6 +219,7 @@ impl<'a> Marker<'a> {
         })
     }
 
+    /// Counts memory that has been taken. Too much of it is an obstacle.
     fn took(&mut self, bytes: usize) -> Result<(), Obstacle> {
         self.bytes += bytes as u64;
         if self.bytes < CHECKED_EVERY {
@@ -394,11 +398,13 @@ impl<'a> Marker<'a> {
             here.fold(0, |own, store| own | store.2)
         } else {
             let new = &self.stores[self.indexed..];
+            let room = self.index.capacity();
             self.index.try_reserve(new.len()).map_err(|_| Obstacle::Memory)?;
             for (page, word, cells) in new {
                 *self.index.entry((*page, *word)).or_default() |= cells;
             }
             self.indexed = self.stores.len();
+            self.took((self.index.capacity() - room) * 2 * size_of::<Cells>())?;
             self.index.get(&(page, word)).copied().unwrap_or(0)
         };
         Ok(cells & !own == 0)
@@ -415,6 +421,16 @@ impl<'a> Marker<'a> {
             return Ok(());
         }
         self.set(Plane::Stored, (number, word, new))?;
+        // Neighbours are stored to one after the other.
+        if let Some(last) = self.stores[self.indexed..].last_mut()
+            && (last.0, last.1) == (number, word)
+        {
+            last.2 |= new;
+            return Ok(());
+        }
+        if self.stores.len() == self.stores.capacity() {
+            self.took(self.stores.capacity().max(FEWEST) * size_of::<Cells>())?;
+        }
         push(&mut self.stores, (number, word, new))
     }
 
@@ -1082,6 +1098,31 @@ mod tests {
             assert_eq!(fed, Err(Obstacle::NotThere), "{address:x}");
         }
         assert_eq!(marker.touch(0, memory(), FEED | 4 << PG_TOUCH_WIDTH), Ok(()));
+    }
+
+    #[test]
+    fn what_an_iteration_stores_takes_memory_that_is_counted() {
+        let shared = shared(2);
+        let mut marker = Marker::new(&shared, &Known::default(), SITES).unwrap();
+        let bytes = |marker: &Marker<'_>| marker.bytes + shared.bytes.load(Ordering::Relaxed);
+        let words = 1 << 15;
+        let mut store = |address: u64| marker.touch(0, address, STORE | 4 << PG_TOUCH_WIDTH).unwrap();
+        // Neighbours are one entry; marks take a bit for each of them.
+        (0..words).for_each(|n| store(memory() + 4 * n));
+        let dense = bytes(&marker);
+        assert!(dense < 4 * words, "{dense}");
+        let mut store = |address: u64| marker.touch(0, address, STORE | 4 << PG_TOUCH_WIDTH).unwrap();
+        (words..2 * words).for_each(|n| store(memory() + 4 * 64 * n));
+        let list = marker.stores.capacity() * size_of::<Cells>();
+        assert!(
+            list as u64 >= 16 * words && bytes(&marker) - dense >= list as u64,
+            "{list} {}",
+            bytes(&marker)
+        );
+        // The iteration looks up what it has stored to.
+        let before = bytes(&marker);
+        marker.touch(0, memory(), STORE | 4 << PG_TOUCH_WIDTH).unwrap();
+        assert!(bytes(&marker) - before >= 16 * words);
     }
 
     #[test]
