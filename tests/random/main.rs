@@ -256,7 +256,7 @@ fn compare_and_keep(
 
 #[test]
 fn loops_of_our_own() {
-    let count = number("PARAGON_RANDOM", 100);
+    let count = number("PARAGON_RANDOM", 60);
     let tally = for_seeds("random loops", count, |seed, tally| {
         let text = generator::program(&mut Random::new(seed));
         let level = ["-O1", "-O2", "-O3"][seed as usize % 3];
@@ -301,7 +301,7 @@ fn forms_of_seed(seed: u64) -> String {
 
 #[test]
 fn loops_of_every_form() {
-    let count = number("PARAGON_RANDOM", 100);
+    let count = number("PARAGON_RANDOM", 60);
     let tally = for_seeds("loops of every form", count, |seed, tally| {
         // What else changes how a program is read.
         let dialects = ["-std=gnu11", "-fwrapv", "-funsigned-char", "-fno-strict-aliasing", "-std=c11"];
@@ -315,7 +315,7 @@ fn loops_of_every_form() {
 
 #[test]
 fn loop_heads() {
-    let count = number("PARAGON_RANDOM", 100).div_ceil(2);
+    let count = number("PARAGON_RANDOM", 60).div_ceil(2);
     let tally = for_seeds("loop heads", count, |seed, tally| {
         let wraps = seed % 2 == 0;
         let text = heads::program(&mut Random::new(seed ^ 0x4ead), wraps);
@@ -328,7 +328,7 @@ fn loop_heads() {
 
 #[test]
 fn affine_loops() {
-    let count = number("PARAGON_RANDOM", 100);
+    let count = number("PARAGON_RANDOM", 60);
     let tally = for_seeds("affine loops", count, |seed, tally| {
         let text = affine::program(&mut Random::new(seed));
         // gcc 12's induction variable optimisation compiles some of these loops to something else.
@@ -348,7 +348,7 @@ fn affine_loops_have_no_undefined_behaviour() {
 /// The generator promises it; gcc's sanitizers look.
 #[test]
 fn loops_of_every_form_have_no_undefined_behaviour() {
-    sanitize("forms", number("PARAGON_RANDOM", 100).div_ceil(10), forms_of_seed);
+    sanitize("forms", number("PARAGON_RANDOM", 60).div_ceil(10), forms_of_seed);
 }
 
 /// Writes the programs of [`loops_of_every_form`] into the folder `PARAGON_SOURCES`, for machines without Rust.
@@ -356,14 +356,14 @@ fn loops_of_every_form_have_no_undefined_behaviour() {
 fn sources() {
     let Some(folder) = std::env::var_os("PARAGON_SOURCES") else { return };
     let first = number("PARAGON_SEED", 1);
-    for seed in first..first + number("PARAGON_RANDOM", 100) {
+    for seed in first..first + number("PARAGON_RANDOM", 60) {
         fs::write(Path::new(&folder).join(format!("forms-{seed}.c")), forms_of_seed(seed)).unwrap();
     }
 }
 
 #[test]
 fn programs_of_csmith() {
-    let count = number("PARAGON_CSMITH", 100);
+    let count = number("PARAGON_CSMITH", 60);
     let present =
         Command::new("csmith").arg("--version").current_dir(env!("CARGO_TARGET_TMPDIR")).output().is_ok();
     let headers = Path::new("/usr/include/csmith/csmith.h").exists();

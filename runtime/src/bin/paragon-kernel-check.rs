@@ -1,5 +1,6 @@
 //! Compiles device bodies, as `paragon-cc --paragon-save-temps=DIR` keeps them, to machine code: with every log method, and for all
-//! that a kernel may be compiled for.
+//! that a kernel may be compiled for. With `--in-turn` in front of the files, each one without logs and in two of the other variants,
+//! which take turns.
 //! It needs NVIDIA's run-time compiler (`PARAGON_NVRTC`), but no GPU: so kernels are checked where no GPU is.
 
 use paragon_rt::device::cuda::nvrtc;
@@ -8,7 +9,8 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let (mut passed, mut failed) = (0, 0);
-    for file in std::env::args().skip(1) {
+    let in_turn = std::env::args().nth(1).is_some_and(|first| first == "--in-turn");
+    for (number, file) in std::env::args().skip(1 + usize::from(in_turn)).enumerate() {
         let text = match std::fs::read_to_string(&file) {
             Ok(text) => text,
             Err(error) => {
@@ -19,7 +21,7 @@ fn main() -> ExitCode {
         };
         let all = u64::MAX;
         let none = Specialisation::none;
-        for (kernel, far) in [
+        let variants = [
             (none(LogMethod::None), false),
             (none(LogMethod::Atomic), false),
             (Specialisation { narrow: true, ..none(LogMethod::Reduction) }, false),
@@ -48,7 +50,12 @@ fn main() -> ExitCode {
                 false,
             ),
             (Specialisation { narrow: true, bounded: all, group: (1, 4), ..none(LogMethod::Bitmap) }, false),
-        ] {
+        ];
+        let others = variants.len() - 1;
+        let is_due = |variant: usize| {
+            !in_turn || variant == 0 || (variant + others - 1 - 2 * number % others) % others < 2
+        };
+        for (_, (kernel, far)) in variants.into_iter().enumerate().filter(|(variant, _)| is_due(*variant)) {
             match nvrtc::compile_for("sm_90", &text, kernel, far) {
                 Ok(_) => passed += 1,
                 Err(error) => {
