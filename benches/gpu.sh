@@ -3,7 +3,7 @@
 # benches/prepare.sh built. In this order: every program and input with each log method, all output compared byte by byte
 # with the cc build (sums in free order: with the same program where nothing runs elsewhere); random programs; planted conflicts; compute-sanitizer memcheck; a table of times. Prints a summary that closes with
 # "N passed, N failed"; with OUT set, leaves tables and logs there. SECTIONS names the parts to run (bytes, random, planted, faults,
-# memcheck, racecheck, times), all of them by default; times are worth nothing on a machine that does something else meanwhile.
+# memcheck, racecheck, times), all of them by default, ONLY the programs whose bytes are compared (a regular expression); times are worth nothing on a machine that does something else meanwhile.
 set -u -o pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
@@ -65,7 +65,7 @@ export work
     name=$(basename "$source" .c)
     for input in $("$programs/$name.licence" --list); do echo "licence $name $(small_size "$source") $input"; done
   done
-} | xargs -P 8 -L 1 bash -c 'same_bytes $0 $1 $2 $3' >bytes.txt
+} | grep -E "^[a-z]+ ${ONLY:-.*} " | xargs -P 8 -L 1 bash -c 'same_bytes $0 $1 $2 $3' >bytes.txt
 while read -r line; do case $line in same) pass ;; *) fail "$line" ;; esac; done <bytes.txt
 cat traces/all.* >"$out/traces.jsonl"
 echo "same bytes: $passed passed, $failed failed"
@@ -117,7 +117,7 @@ for folder in ("chapter", "features"):
                     print("not on the GPU:", name, "/".join(loops), input, *{r["why"] for r in here})
 print("expected loops on the GPU:", met)
 P
-cat expected.txt
+[ -n "${ONLY:-}" ] || cat expected.txt
 python3 - "$out/traces.jsonl" <<'P'
 import collections, json, sys
 found, logged, levels = collections.Counter(), collections.Counter(), 0

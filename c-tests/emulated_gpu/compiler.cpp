@@ -27,6 +27,7 @@ template <class T> static inline T __shfl_sync(unsigned, T value, int) { return 
 static inline unsigned __ballot_sync(unsigned lanes, bool holds) { return holds ? lanes : 0; }
 static inline int __any_sync(unsigned, bool holds) { return holds; }
 static inline void __syncthreads() {}
+static inline void __syncwarp() {}
 static inline unsigned __activemask() { return 1u << (threadIdx.x & 31); }
 static inline unsigned __match_any_sync(unsigned lanes, unsigned) { return lanes; }
 static inline unsigned __reduce_or_sync(unsigned, unsigned value) { return value; }

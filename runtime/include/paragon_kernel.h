@@ -17,6 +17,7 @@
  *   __PG_WIDTH               iterations along x from a column to the next
  *   __PG_BLOCK               most threads of a block
  *   __PG_RESIDENT            so many blocks are to fit into a processor; without it, as many as the compiler thinks best
+ *   __PG_KEPT                bases whose array nothing stores to, a bit for each of the first 64
  *   __PG_DEEP                few threads: each is to have as many loads under way as it can */
 #ifdef __PG_RESIDENT
 #define __PG_BOUNDS __launch_bounds__(__PG_BLOCK, __PG_RESIDENT)
@@ -175,12 +176,23 @@ struct __pg_walk {
 #define __PG_LDW(how, t, base, logged, name, address)                                                                  \
   (__PG_WALKS(base) ? name.value(__pg_number, __pg_y, __pg_x, __PG_HOW(base)) : how(t, base, logged, address))
 
-#define __PG_TURNS(cond, type, unsigned_type, value, limit)                                                            \
+#define __PG_IS_KEPT(base) ((base) < 64 && (__PG_KEPT >> ((base) & 63) & 1))
+
+/* `kept`: whether the limit is the same before and in the loop. */
+#define __PG_TURNS(kept, cond, type, unsigned_type, value, limit)                                                            \
   {                                                                                                                    \
     auto __pg_turn = [&](int __pg_number)
-#define __PG_TURNS_END(cond, unsigned_type, value, limit, loads)                                                       \
+#define __PG_TURNS_END(kept, cond, unsigned_type, value, limit, loads)                                                       \
   ;                                                                                                                    \
   constexpr int __pg_turns = __pg_at_once(loads);                                                                      \
+  if constexpr (__pg_lends)                                                                                       \
+    __PG_TURNS_OF_A_WARP(cond, unsigned_type, value, limit)                                                            \
+  if constexpr (!(kept)) {                                                                                             \
+    while ((cond) && !__pg_poll(&__pg_c)) {                                                                            \
+      __pg_turn(-1);                                                                                                   \
+      __pg_all([&](auto &__pg_w) { __pg_w.move(1); });                                                                 \
+    }                                                                                                                  \
+  } else                                                                                                               \
   while (cond) {                                                                                                       \
     const unsigned_type __pg_left = (unsigned_type)(limit) - (unsigned_type)(value);                                   \
     __pg_u32 __pg_times = (__pg_left > 4096u ? 4096u : (__pg_u32)__pg_left) / __pg_turns;                              \
@@ -196,6 +208,83 @@ struct __pg_walk {
       break;                                                                                                           \
   }                                                                                                                    \
   }
+/* What the lanes of a warp lend each other, where each runs an iteration of its own and their inner loops go through memory of their
+ * own: rows of a sparse matrix, say. By themselves, lanes would load from as many places as there are lanes, at each turn. So eight
+ * lanes at a time make what the next eight turns of one lane need, side by side, as far as it follows from nothing that turns make; the
+ * turns themselves stay with the lane, in their order. Atomic and reduction logs know iterations by the thread, so it is not for them. */
+constexpr int __pg_batch = 8;
+constexpr bool __pg_may_lend = __PG_METHOD == PG_LOG_NONE || __PG_METHOD == PG_LOG_MARK || __PG_METHOD == PG_LOG_BITMAP;
+constexpr int __pg_row = __pg_batch + 1; /* of the room, so that lanes find their own in banks of their own */
+template <int Number> __device__ __forceinline__ __pg_u64 *__pg_room()
+{
+  __shared__ __pg_u64 room[__PG_BLOCK * __pg_row];
+  return room + (threadIdx.x + blockDim.x * threadIdx.y) / 32 * 32 * __pg_row;
+}
+template <class Type, class Make> struct __pg_lent {
+  Make make;
+  __pg_u64 *room;
+  Type batch[__pg_batch], now;
+
+  /* What lane `row` needs `ahead` turns on; whoever makes it, all lanes come here. */
+  __device__ __forceinline__ void lend(int row, __pg_u32 ahead, bool is_due)
+  {
+    *(Type *)&room[row * __pg_row + ahead] = make(row, ahead, is_due);
+  }
+  __device__ __forceinline__ void take(int lane)
+  {
+#pragma unroll
+    for (int turn = 0; turn < __pg_batch; turn++)
+      batch[turn] = *(const Type *)&room[lane * __pg_row + turn];
+  }
+  __device__ __forceinline__ void use(int turn) { now = batch[turn]; }
+};
+#define __pg_of(variable) __shfl_sync(~0u, variable, __pg_from)
+#define __PG_LEND(name, number, type, parameters, arguments, text)                                                     \
+  auto name##_of = [&] parameters -> type { return text; };                                                            \
+  auto name##_make = [&](int __pg_from, __pg_u32 __pg_q, bool __pg_is_due) -> type {                                   \
+    return [&](auto... __pg_with) -> type { return __pg_is_due ? name##_of(__pg_with...) : (type)0; } arguments;      \
+  };                                                                                                                   \
+  __pg_lent<type, decltype(name##_make)> name = {name##_make};                                                         \
+  if constexpr (__pg_may_lend)                                                                                         \
+    name.room = __pg_room<number>();
+#define __PG_LENDING(count, calls)                                                                                     \
+  constexpr bool __pg_lends = count != 0 && __pg_may_lend;                                                                                    \
+  auto __pg_all_lent = [&](auto __pg_do) { calls };
+/* Turns that use what was lent have this number. */
+constexpr int __pg_with_lent = -2;
+#define __PG_LENT(name, text) (__pg_number == __pg_with_lent ? name.now : (text))
+/* As long as half of the lanes have half a batch of turns. */
+#define __PG_TURNS_OF_A_WARP(cond, unsigned_type, value, limit)                                                        \
+  if (__activemask() == ~0u) {                                                                                         \
+    const int __pg_lane = (threadIdx.x + blockDim.x * threadIdx.y) % 32;                                               \
+    for (__pg_u32 __pg_times = 1;; __pg_times++) {                                                                     \
+      const unsigned_type __pg_left = (cond) ? (unsigned_type)(limit) - (unsigned_type)(value) : 0;                    \
+      const __pg_u32 __pg_due = __pg_left < __pg_batch ? (__pg_u32)__pg_left : __pg_batch;                             \
+      if (__popc(__ballot_sync(~0u, __pg_due >= __pg_batch / 2)) < 16)                                                 \
+        break;                                                                                                         \
+      /* What a lane has stored in front of the loop another one may load for it. */                                   \
+      __syncwarp();                                                                                                    \
+      _Pragma("unroll") for (int __pg_part = 0; __pg_part < __pg_batch; __pg_part++)                                   \
+      {                                                                                                                \
+        const int __pg_whose = __pg_part * (32 / __pg_batch) + __pg_lane / __pg_batch;                                 \
+        const __pg_u32 __pg_ahead = __pg_lane % __pg_batch;                                                            \
+        const bool __pg_is_due = __pg_ahead < __shfl_sync(~0u, __pg_due, __pg_whose);                                  \
+        __pg_all_lent([&](auto &__pg_x) { __pg_x.lend(__pg_whose, __pg_ahead, __pg_is_due); });                        \
+      }                                                                                                                \
+      __syncwarp();                                                                                                    \
+      __pg_all_lent([&](auto &__pg_x) { __pg_x.take(__pg_lane); });                                                    \
+      __syncwarp();                                                                                                    \
+      _Pragma("unroll") for (__pg_u32 __pg_at = 0; __pg_at < __pg_batch; __pg_at++)                                    \
+        if (__pg_at < __pg_due) {                                                                                      \
+          __pg_all_lent([&](auto &__pg_x) { __pg_x.use(__pg_at); });                                                   \
+          __pg_turn(__pg_with_lent);                                                                                   \
+          __pg_all([&](auto &__pg_w) { __pg_w.move(1); });                                                             \
+        }                                                                                                              \
+      if (__any_sync(~0u, __pg_times % 512 == 0 && __pg_poll_now(&__pg_c)))                                            \
+        break;                                                                                                         \
+    }                                                                                                                  \
+  }
+
 #ifdef __PG_DEEP
 #define __PG_TIMES(turns, times)                                                                                       \
   _Pragma("unroll") for (int __pg_number = 0; __pg_number < turns; __pg_number++)                                      \

@@ -41,8 +41,8 @@ pub const MACROS_DIRECT: &str = "\
 #define __PG_CALL(f) __builtin_##f
 #define __PG_INDEX int
 #define __PG_POLL() 0
-#define __PG_TURNS(cond, type, unsigned_type, value, limit) while (cond)
-#define __PG_TURNS_END(cond, unsigned_type, value, limit, loads)
+#define __PG_TURNS(kept, cond, type, unsigned_type, value, limit) while (cond)
+#define __PG_TURNS_END(kept, cond, unsigned_type, value, limit, loads)
 ";
 
 /// For C, which runs iterations one by one and makes the address of each access: what `paragon_kernel.h` has for kernels.
@@ -53,6 +53,10 @@ pub const MACROS_ONE_BY_ONE: &str = "\
 #define __PG_SET(name, b, from, type, variable, a)
 #define __PG_WALKING(calls)
 #define __PG_LDW(how, t, b, l, name, a) how(t, b, l, a)
+#define __PG_LEND(name, number, type, parameters, arguments, text)
+#define __PG_LENDING(count, calls)
+#define __PG_LENT(name, text) (text)
+#define __PG_IS_KEPT(base) 0
 ";
 
 /// Macros for a device's memory.
@@ -84,10 +88,12 @@ pub const MACROS_CUDA: &str = "\
 /// The same for the threads device.
 pub const MACROS_THREADS: &str = "\
 #define __PG_CALL(f) __builtin_##f
-#define __PG_TURNS(cond, type, unsigned_type, value, limit) while (cond) { \\
-const type __pg_turns = (unsigned_type)(limit) - (unsigned_type)(value) > 4096u ? (type)((value) + 4096) : (type)(limit); \\
+#define __PG_TURNS(kept, cond, type, unsigned_type, value, limit) while (cond) { \\
+const type __pg_turns = !(kept) ? (type)((value) + 1) : \\
+(unsigned_type)(limit) - (unsigned_type)(value) > 4096u ? (type)((value) + 4096) : (type)(limit); \\
 for (; (type)(value) < __pg_turns; )
-#define __PG_TURNS_END(cond, unsigned_type, value, limit, loads) if ((cond) && __pg_poll_now(&__pg_c)) break; }
+#define __PG_TURNS_END(kept, cond, unsigned_type, value, limit, loads) \\
+if ((kept) ? (cond) && __pg_poll_now(&__pg_c) : __PG_POLL()) break; }
 ";
 
 /// Macros for inspections. A load that has no part in the slice is 0, so a divisor may be; what the program itself would trap
@@ -155,6 +161,10 @@ pub const MACROS_END: &str = "\
 #undef __PG_SET
 #undef __PG_WALKING
 #undef __PG_LDW
+#undef __PG_LEND
+#undef __PG_LENDING
+#undef __PG_LENT
+#undef __PG_IS_KEPT
 ";
 
 /// The printed body.
@@ -169,6 +179,8 @@ pub struct Body {
     pub group: Option<Group>,
     /// Whether some inner loop is run some turns at once.
     pub has_turns: bool,
+    /// Whether the text asks which arrays nothing stores to.
+    pub asks_kept: bool,
 }
 
 /// Prints expressions and statements.
@@ -188,6 +200,9 @@ pub struct Printer<'a> {
     /// The inner loop whose turns are printed, if it is one that is run some turns at once.
     walks: Option<Walks<'a>>,
     has_turns: bool,
+    /// The same loop, where what its turns need can be made before them.
+    lending: Option<Lending>,
+    asks_kept: bool,
     /// How many walks there are in all of the text.
     walk_count: u32,
     /// How many conditions stand around what is printed.
@@ -198,6 +213,10 @@ pub struct Printer<'a> {
 
 /// An inner loop that is run some turns at once.
 struct Turns {
+    /// What stands in front of it.
+    before: String,
+    /// Whether the limit keeps its value, as text that compilers evaluate.
+    kept: String,
     iv: VarId,
     cond: String,
     /// The type that it is compared in, and the unsigned one.
@@ -227,6 +246,32 @@ struct Walk {
     strides: [Stride; MAX_DIMS],
     turn: Stride,
 }
+
+/// Values that an inner loop's turns need and that follow from nothing which turns before have made: the lanes of a warp make them
+/// for each other, neighbours those of neighbouring turns, so that they load side by side. Only for loops that store nothing: what
+/// such a loop stores is as far apart as before, and its turns wait for each other.
+struct Lending {
+    /// What turns change.
+    assigned: BTreeSet<VarId>,
+    /// Conditions around the loop: what a turn may not need is not made before it.
+    conditions: u32,
+    iv: VarId,
+    found: Vec<Lent>,
+}
+
+/// One of them.
+struct Lent {
+    name: String,
+    kind: Scalar,
+    text: String,
+    /// Variables that differ from iteration to iteration, besides the inner loop's own.
+    variables: BTreeSet<VarId>,
+}
+
+/// Most values that a turn takes from others, for which there is room; what there are more of, each thread makes itself.
+const MOST_LENT: usize = 2;
+/// What moves further from turn to turn, in bytes, doesn't lie side by side.
+const SIDE_BY_SIDE: i64 = 16;
 
 /// What the text is for, as far as memory is concerned.
 #[derive(Clone, Copy)]
@@ -328,6 +373,7 @@ fn printed(mut printer: Printer, plan: &LoopPlan, body: &Stmt) -> Printed<Body> 
         locals: printer.locals,
         group: printer.group,
         has_turns: printer.has_turns,
+        asks_kept: printer.asks_kept,
     })
 }
 
@@ -354,6 +400,8 @@ impl<'a> Printer<'a> {
             group: None,
             walks: None,
             has_turns: false,
+            lending: None,
+            asks_kept: false,
             walk_count: 0,
             conditions: 0,
             in_group: false,
@@ -547,6 +595,152 @@ impl<'a> Printer<'a> {
         Some(name)
     }
 
+    /// An expression as one that other threads may evaluate, if it is.
+    fn lend(&mut self, e: &Expr) -> Printed<Option<String>> {
+        let may = |lending: &&Lending| {
+            lending.conditions == self.conditions
+                && lending.found.len() < MOST_LENT
+                && self.unit.types.pointee(e.ty.ty).is_none()
+                && self.is_lendable(lending, e, true)
+                && self.lies_side_by_side(e)
+        };
+        if self.lending.as_ref().filter(may).is_none() {
+            return Ok(None);
+        }
+        let kind = self.scalar(e.ty)?;
+        let lending = self.lending.take();
+        let walks = self.walks.take();
+        let mut effects = String::new();
+        let alone = self.value(e, &mut effects);
+        self.walks = walks;
+        let text = self.value(e, &mut effects);
+        self.lending = lending;
+        let (alone, text) = (alone?, text?);
+        let Some(lending) = self.lending.as_mut().filter(|_| effects.is_empty()) else {
+            return Err("a value with effects".into());
+        };
+        self.walk_count += 1;
+        let name = format!("__pg_lent_{}", self.walk_count);
+        let lent = format!("__PG_LENT({name}, {text})");
+        let mut variables = BTreeSet::new();
+        nest::expressions(e, &mut |e| {
+            if let ExprKind::Load(place) = &e.kind
+                && !self.plan.invariant_places.contains_key(&place.id)
+                && let Some(v) = is_scalar(self.unit, place)
+                && !self.plan.live_ins.contains(&v)
+                && v != lending.iv
+            {
+                variables.insert(v);
+            }
+        });
+        lending.found.push(Lent { name, kind, text: alone, variables });
+        Ok(Some(lent))
+    }
+
+    /// Whether what an expression loads lies side by side from turn to turn, as far as that is known: something does, and nothing else
+    /// moves in another way.
+    fn lies_side_by_side(&self, e: &Expr) -> bool {
+        let Some(walks) = &self.walks else { return false };
+        let (mut some, mut all) = (false, true);
+        nest::expressions(e, &mut |e| {
+            if let ExprKind::Load(place) = &e.kind
+                && is_scalar(self.unit, place).is_none()
+                && !self.plan.invariant_places.contains_key(&place.id)
+            {
+                match walks.moving.address(place) {
+                    Some(Stride::Known(0)) | None => {}
+                    Some(Stride::Known(bytes)) if bytes.abs() <= SIDE_BY_SIDE => some = true,
+                    Some(_) => all = false,
+                }
+            }
+        });
+        some && all
+    }
+
+    /// Whether an expression has the same value before the turns; one that others may evaluate loads something, too.
+    fn is_lendable(&self, lending: &Lending, e: &Expr, loads: bool) -> bool {
+        let all_lendable = |place: &Place| {
+            let mut all = true;
+            nest::place_expressions(place, &mut |e| all &= self.is_lendable(lending, e, false));
+            all
+        };
+        let is_lendable = match &e.kind {
+            ExprKind::Int(_) | ExprKind::Float(_) => true,
+            ExprKind::Load(place) if self.plan.invariant_places.contains_key(&place.id) => true,
+            ExprKind::Load(place) => match is_scalar(self.unit, place) {
+                Some(v) => !lending.assigned.contains(&v),
+                None => self.own(place).is_none() && all_lendable(place),
+            },
+            ExprKind::AddressOf(place) => all_lendable(place),
+            ExprKind::Unary(_, a) | ExprKind::Cast(a) => self.is_lendable(lending, a, false),
+            ExprKind::Binary(_, a, b) => {
+                self.is_lendable(lending, a, false) && self.is_lendable(lending, b, false)
+            }
+            ExprKind::PtrAdd { pointer, index, .. } => {
+                self.is_lendable(lending, pointer, false) && self.is_lendable(lending, index, false)
+            }
+            _ => false,
+        };
+        let mut has_load = !loads;
+        nest::expressions(e, &mut |e| {
+            has_load |= matches!(&e.kind, ExprKind::Load(place) if is_scalar(self.unit, place).is_none()
+                && !self.plan.invariant_places.contains_key(&place.id));
+        });
+        is_lendable && has_load
+    }
+
+    /// What stands in front of a loop whose turns take values from others.
+    fn lending_text(&self, lending: Option<&Lending>, kind: &str, iv: &str) -> Printed<String> {
+        let found = lending.map_or(&[][..], |lending| &lending.found);
+        let (mut text, mut calls) = (String::new(), String::new());
+        for (number, lent) in found.iter().enumerate() {
+            let mut parameters = format!("const {kind} {iv}");
+            let mut arguments = format!("__pg_of({iv}) + __pg_q");
+            for v in &lent.variables {
+                let name = variable(*v);
+                parameters.push_str(&format!(", const {} {name}", self.scalar(self.unit.var(*v).ty)?.name()));
+                arguments.push_str(&format!(", __pg_of({name})"));
+            }
+            text.push_str(&format!(
+                "__PG_LEND({}, {number}, {}, ({parameters}), ({arguments}), {})\n",
+                lent.name,
+                lent.kind.name(),
+                lent.text
+            ));
+            calls.push_str(&format!("__pg_do({}); ", lent.name));
+        }
+        text.push_str(&format!("__PG_LENDING({}, {calls};)\n", found.len()));
+        Ok(text)
+    }
+
+    /// The base of what is loaded from a place, or stored there; `None`: none that is known at entry.
+    fn base(&self, place: &Place, stores: bool) -> Option<u32> {
+        let (load, store) = *self.plan.site_of.get(&place.id)?;
+        let id = if stores { store? } else { load? };
+        let base = self.plan.sites[id.0 as usize].base;
+        (!matches!(self.plan.bases[base.0 as usize], Base::Dynamic)).then_some(base.0)
+    }
+
+    /// Text for whether all memory that an expression loads stays as it is, whoever stores; `None`: nobody knows.
+    fn kept(&mut self, e: &Expr) -> Option<String> {
+        let mut all = Some(BTreeSet::new());
+        nest::expressions(e, &mut |e| {
+            if let ExprKind::Load(place) = &e.kind
+                && is_scalar(self.unit, place).is_none()
+                && !self.plan.invariant_places.contains_key(&place.id)
+            {
+                let base = self.base(place, false);
+                all = std::mem::take(&mut all).zip(base).map(|(mut all, base)| {
+                    all.insert(base);
+                    all
+                });
+            }
+        });
+        let all: Vec<String> = all?.iter().map(|base| format!("__PG_IS_KEPT({base})")).collect();
+        self.asks_kept |= !all.is_empty();
+        Some(if all.is_empty() { "1".into() } else { format!("({})", all.join(" && ")) })
+    }
+
     /// What stands in front of a loop with such accesses, and how many of them there are per turn.
     fn walks_text(walks: &Walks, kind: &str, iv: &str, together: bool) -> (String, String) {
         let (mut text, mut calls, mut loads) = (String::new(), String::new(), "0".to_string());
@@ -722,6 +916,9 @@ impl<'a> Printer<'a> {
 
     /// The value of an expression; its side effects go to `out` first.
     pub fn value(&mut self, e: &Expr, out: &mut String) -> Printed<String> {
+        if let Some(lent) = self.lend(e)? {
+            return Ok(lent);
+        }
         match &e.kind {
             ExprKind::Int(v) => {
                 let kind = self.scalar(e.ty)?;
@@ -1001,8 +1198,8 @@ impl<'a> Printer<'a> {
         })
     }
 
-    /// An inner loop that ends after a number of turns which scalars alone tell: devices run it some thousand turns at a time, as a
-    /// loop that their compilers can count. `None`: any other loop.
+    /// An inner loop that ends after a number of turns which is known before it: scalars alone tell it, or memory that the loop doesn't
+    /// store to. Devices run it some thousand turns at a time, as a loop that their compilers can count. `None`: any other loop.
     fn turns(&mut self, l: &LoopStmt) -> Option<Turns> {
         if !matches!(self.purpose, Purpose::Iterations)
             || self.strip.is_some_and(|(around, _)| around == l.id)
@@ -1028,23 +1225,102 @@ impl<'a> Printer<'a> {
                 StmtKind::Break | StmtKind::Return(_) | StmtKind::Goto(_) | StmtKind::Loop(_)
             );
         });
-        let mut scalar_only = true;
+        let (mut scalar_only, mut is_known) = (true, true);
         nest::expressions(&head.limit, &mut |e| match &e.kind {
             ExprKind::Load(place) => scalar_only &= is_scalar(self.unit, place).is_some(),
             ExprKind::Int(_) | ExprKind::Cast(_) | ExprKind::Unary(..) => {}
-            ExprKind::Binary(op, ..) => scalar_only &= !matches!(op, BinOp::Div | BinOp::Rem),
-            _ => scalar_only = false,
+            ExprKind::AddressOf(_) | ExprKind::PtrAdd { .. } => scalar_only = false,
+            ExprKind::Binary(op, ..) => is_known &= !matches!(op, BinOp::Div | BinOp::Rem),
+            _ => is_known = false,
         });
-        if !counts || !alike || leaves || !scalar_only || l.keyword != LoopKeyword::For {
+        if !counts || !alike || leaves || !is_known || l.keyword != LoopKeyword::For {
             return None;
         }
-        let mut before = String::new();
-        let cond = self.value(l.cond.as_ref()?, &mut before).ok()?;
-        let limit = self.value(&head.limit, &mut before).ok()?;
-        before.is_empty().then(|| {
-            let (kind, unsigned) = (Scalar::Int(head.kind).name(), types::unsigned(head.kind));
-            Turns { iv: head.iv, cond, kind, unsigned, limit }
+        let kept = match scalar_only {
+            true => "1".to_string(),
+            false => self.is_kept(&head.limit, l)?,
+        };
+        let mut effects = String::new();
+        let cond = self.value(l.cond.as_ref()?, &mut effects).ok()?;
+        let limit = self.value(&head.limit, &mut effects).ok()?;
+        if !effects.is_empty() {
+            return None;
+        }
+        let (kind, unsigned) = (Scalar::Int(head.kind).name(), types::unsigned(head.kind));
+        let turns = Turns { before: String::new(), kept, iv: head.iv, cond, kind, unsigned, limit };
+        Some(match scalar_only {
+            true => turns,
+            false => {
+                self.walk_count += 1;
+                let name = format!("__pg_limit_{}", self.walk_count);
+                Turns {
+                    before: format!("const {kind} {name} = {};\n", turns.limit),
+                    cond: match turns.kept.as_str() {
+                        "1" => format!("({}) < {name}", variable(head.iv)),
+                        kept => format!("(({kept}) ? ({}) < {name} : ({}))", variable(head.iv), turns.cond),
+                    },
+                    limit: name,
+                    ..turns
+                }
+            }
         })
+    }
+
+    /// Text for whether an expression keeps its value while a loop runs: the loop stores nothing, or not there, and sets none of its
+    /// variables.
+    fn is_kept(&mut self, e: &Expr, l: &LoopStmt) -> Option<String> {
+        let mut set = BTreeSet::new();
+        nest::statements(&l.body, &mut |s| {
+            if let StmtKind::Declare { var, .. } = &s.kind {
+                set.insert(*var);
+            }
+        });
+        let mut note = |e: &Expr| {
+            if let Some((place, _, true)) = nest::accessed_place(e) {
+                set.extend(nest::root_variable(place));
+            }
+        };
+        nest::all_expressions(&l.body, &mut note);
+        l.cond.iter().chain(&l.step).for_each(|e| nest::expressions(e, &mut note));
+        let mut keeps = true;
+        nest::expressions(e, &mut |e| {
+            if let Some((place, _, writes)) = nest::accessed_place(e) {
+                keeps &= !writes && nest::root_variable(place).is_none_or(|v| !set.contains(&v));
+            }
+        });
+        match self.stores(l)? {
+            _ if !keeps => None,
+            stored if stored.is_empty() => Some("1".into()),
+            _ => self.kept(e),
+        }
+    }
+
+    /// The bases of what a loop stores; `None`: it may store elsewhere.
+    fn stores(&self, l: &LoopStmt) -> Option<BTreeSet<u32>> {
+        let mut stored = Some(BTreeSet::new());
+        let mut look = |e: &Expr| {
+            let (stores, base) = match &e.kind {
+                ExprKind::Call { args, .. } => {
+                    (args.iter().any(|arg| self.unit.types.pointee(arg.ty.ty).is_some()), None)
+                }
+                ExprKind::Opaque(_) => (true, None),
+                _ => match nest::accessed_place(e) {
+                    Some((place, _, true)) if is_scalar(self.unit, place).is_none() => {
+                        (true, self.base(place, true))
+                    }
+                    _ => (false, None),
+                },
+            };
+            if stores {
+                stored = std::mem::take(&mut stored).zip(base).map(|(mut stored, base)| {
+                    stored.insert(base);
+                    stored
+                });
+            }
+        };
+        nest::all_expressions(&l.body, &mut look);
+        l.cond.iter().chain(&l.step).for_each(|e| nest::expressions(e, &mut look));
+        stored
     }
 
     /// Prints such a loop, after its first clause; `common`: the group that it is run for.
@@ -1055,7 +1331,7 @@ impl<'a> Printer<'a> {
         common: Option<&Group>,
         out: &mut String,
     ) -> Printed<()> {
-        let Turns { iv, cond, kind, unsigned, limit } = turns;
+        let Turns { before: known, kept, iv, cond, kind, unsigned, limit } = turns;
         let mut jumps = false;
         nest::statements(&l.body, &mut |s| jumps |= matches!(s.kind, StmtKind::Continue));
         let walks = Walks {
@@ -1064,18 +1340,28 @@ impl<'a> Printer<'a> {
             found: Vec::new(),
         };
         self.has_turns = true;
+        // What a group has in common is shared among its iterations already.
+        let may_lend = common.is_none() && !jumps && self.stores(l).is_some_and(|stored| stored.is_empty());
+        self.lending = may_lend.then(|| Lending {
+            assigned: walks.moving.assigned.clone(),
+            conditions: self.conditions,
+            iv: *iv,
+            found: Vec::new(),
+        });
         let outer = self.walks.replace(walks);
         let mut body = String::new();
         let printed = self.turn(l, common, &mut body);
+        let lending = self.lending.take();
         let Some(walks) = std::mem::replace(&mut self.walks, outer) else {
             return Err("a loop in turns".into());
         };
         printed?;
         let iv = variable(*iv);
         let (before, loads) = Self::walks_text(&walks, kind, &iv, common.is_some());
+        let lends = self.lending_text(lending.as_ref(), kind, &iv)?;
         out.push_str(&format!(
-            "{{\n{before}__PG_TURNS({cond}, {kind}, {unsigned}, {iv}, {limit}) {{\n{body}}}\n\
-             __PG_TURNS_END({cond}, {unsigned}, {iv}, {limit}, {loads})\n}}\n"
+            "{{\n{known}{before}{lends}__PG_TURNS({kept}, {cond}, {kind}, {unsigned}, {iv}, {limit}) {{\n{body}}}\n\
+             __PG_TURNS_END({kept}, {cond}, {unsigned}, {iv}, {limit}, {loads})\n}}\n"
         ));
         Ok(())
     }

@@ -233,6 +233,7 @@ fn piece<'a>(
         device: &device,
         group: body.group.as_ref(),
         has_turns: body.has_turns,
+        asks_kept: body.asks_kept,
         stores_once: stores_once(plan, &innermost.body),
         checked,
         inspection,
@@ -249,6 +250,8 @@ struct Functions<'a> {
     group: Option<&'a Group>,
     /// Whether some inner loop is run some turns at once.
     has_turns: bool,
+    /// Whether the text asks which arrays nothing stores to.
+    asks_kept: bool,
     /// Whether an iteration stores to a location once at most, as far as the text tells.
     stores_once: bool,
     /// Whether there is a function for the threads device.
@@ -875,6 +878,9 @@ impl<'a> Emitter<'a> {
         }
         if functions.is_some_and(|own| own.has_turns) {
             flags.push("PG_LOOP_TURNS");
+        }
+        if functions.is_some_and(|own| own.asks_kept) {
+            flags.push("PG_LOOP_KEPT");
         }
         if functions.is_some_and(|own| own.stores_once) {
             flags.push("PG_LOOP_STORES_ONCE");

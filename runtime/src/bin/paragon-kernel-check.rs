@@ -50,6 +50,7 @@ fn main() -> ExitCode {
                 false,
             ),
             (Specialisation { narrow: true, bounded: all, group: (1, 4), ..none(LogMethod::Bitmap) }, false),
+            (Specialisation { narrow: true, kept: all, ..none(LogMethod::Mark) }, false),
         ];
         let others = variants.len() - 1;
         let is_due = |variant: usize| {

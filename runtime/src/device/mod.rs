@@ -92,6 +92,8 @@ pub struct Specialisation {
     pub bounded: u64,
     /// Those of them whose array nothing stores to.
     pub constant: u64,
+    /// Bases whose array nothing stores to, shown to stay there or not; only where the loop's text asks for it (`PG_LOOP_KEPT`).
+    pub kept: u64,
     /// Whether iterations can be counted in 31 bits.
     pub narrow: bool,
     /// Whether the launch has an order of iterations.
@@ -118,6 +120,7 @@ impl Specialisation {
             log_shift: 0,
             bounded: 0,
             constant: 0,
+            kept: 0,
             narrow: false,
             ordered: false,
             tile: None,

@@ -52,12 +52,10 @@ impl Placement {
         let index = after.checked_sub(1)?;
         (address - self.regions[index].lo < self.regions[index].size).then_some(index)
     }
-    /// Those of the [`Placement::bounded`] bases whose array nothing stores to.
-    pub fn constant(&self) -> u64 {
-        let is_constant = |base: u32| self.region_of_base(base).is_some_and(|region| !self.written[region]);
-        (0..self.anchors.len().min(64) as u32)
-            .filter(|base| self.bounded >> base & 1 != 0 && is_constant(*base))
-            .fold(0, |mask, base| mask | 1 << base)
+    /// Bases whose array nothing stores to.
+    pub fn kept(&self) -> u64 {
+        let is_kept = |base: &u32| self.region_of_base(*base).is_some_and(|region| !self.written[region]);
+        (0..self.anchors.len().min(64) as u32).filter(is_kept).fold(0, |mask, base| mask | 1 << base)
     }
     /// First and one past the last log cell of `[lo, hi)` in region `index`.
     pub fn cells_of(&self, index: usize, lo: u64, hi: u64) -> (u64, u64) {

@@ -13,7 +13,7 @@ use super::commit::{self, Pieces, Rows};
 use super::inspector::levels::Schedule;
 use super::parts;
 use super::watch::Watch;
-use crate::abi::{Info, PG_FAIL_STOPPED, PG_FAIL_TIME, PG_MANY, PG_NO_LOG, Region, Value};
+use crate::abi::{Info, PG_FAIL_STOPPED, PG_FAIL_TIME, PG_LOOP_KEPT, PG_MANY, PG_NO_LOG, Region, Value};
 use crate::config::GroupChoice;
 use crate::device::pool::{BlockSignals, Pool};
 use crate::device::threads::{ThreadsDevice, Width};
@@ -353,7 +353,8 @@ fn drive(
     let kernel = Specialisation {
         log_shift: if job.method == LogMethod::None { 0 } else { job.placement.log_shift as u8 },
         bounded: placement.bounded,
-        constant: placement.constant(),
+        constant: placement.kept() & placement.bounded,
+        kept: if job.info.has(PG_LOOP_KEPT) { placement.kept() } else { 0 },
         ordered: job.schedule.is_some(),
         narrow,
         tile: placement.tile.filter(|_| narrow && job.schedule.is_none()),

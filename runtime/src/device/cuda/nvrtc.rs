@@ -181,6 +181,7 @@ pub fn options(architecture: &str, kernel: Specialisation, far: bool) -> Vec<Str
     options.push(format!("-D__PG_LOG_SHIFT={}", kernel.log_shift));
     options.push(format!("-D__PG_BOUNDED={:#x}ull", kernel.bounded));
     options.push(format!("-D__PG_CONSTANT={:#x}ull", kernel.constant & kernel.bounded));
+    options.push(format!("-D__PG_KEPT={:#x}ull", kernel.kept));
     if kernel.narrow {
         options.push("-D__PG_NARROW".into());
     }

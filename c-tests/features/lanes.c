@@ -1,0 +1,204 @@
+/* Inner loops whose number of turns each iteration finds in memory: the lanes of a warp may run an iteration together, each making
+ * what another turn needs. Rows have no turn, one, about as many as a warp has lanes, or thousands; what turns make of each other, and
+ * what they must not make before they come to it, shows in the results.
+ *
+ * test size: 203
+ * expect product: runs on clean
+ * expect preset: runs on clean
+ * expect eliminate: runs on clean
+ * expect shrink: runs on clean
+ * expect hash: runs on clean
+ * expect divide: runs on clean
+ * expect twice: runs on clean
+ * expect steps: runs on clean */
+#include "../support/inputs.h"
+
+COMPUTE static void product(int n, const int *begin, const int *column, const double *value, const double *x, double *y)
+{
+  for (int i = 0; i < n; i++) { /* loop product */
+    double sum = 0.0;
+    for (int k = begin[i]; k < begin[i + 1]; k++)
+      sum += value[k] * x[column[k]];
+    y[i] = sum;
+  }
+}
+
+/* What an iteration stores in front of its turns they load, if `column` is its own. */
+COMPUTE static void preset(int n, const int *begin, const int *column, const double *value, double *x)
+{
+  for (int i = 0; i < n; i++) { /* loop preset */
+    double sum = 0.0;
+    x[i] = x[i] * 0.5 + 0.25;
+    for (int k = begin[i]; k < begin[i + 1]; k++)
+      sum += value[k] * x[column[k]];
+    x[i] = sum;
+  }
+}
+
+/* Each turn stores what a later turn of the same row may load. */
+COMPUTE static void eliminate(int n, const int *order, const int *begin, const int *column, const double *value, double *x)
+{
+  for (int p = 0; p < n; p++) { /* loop eliminate */
+    int i = order[p];
+    for (int k = begin[i]; k < begin[i + 1]; k++)
+      x[i] = x[i] - value[k] * x[column[k]];
+  }
+}
+
+/* What says how many turns there are is stored by them. */
+COMPUTE static void shrink(int n, int *length, const int *by, int *turns)
+{
+  for (int i = 0; i < n; i++) { /* loop shrink */
+    int done = 0;
+    for (int k = 0; k < length[i]; k++) {
+      length[i] -= by[k & 63];
+      done++;
+    }
+    turns[i] = done;
+  }
+}
+
+COMPUTE static void hash(size_t n, const size_t *start, const char *text, const short *weight, unsigned *hashes, int *found)
+{
+  for (size_t i = 0; i < n; i++) { /* loop hash */
+    unsigned hash = 5381;
+    int seen = 0;
+    for (size_t k = start[i]; k < start[i + 1]; k++) {
+      char c = text[k];
+      if (c == 'x')
+        seen += weight[k & 255];
+      hash = hash * 31 + (unsigned char)c + (unsigned)weight[hash & 255];
+    }
+    hashes[i] = hash;
+    found[i] = seen;
+  }
+}
+
+/* Divisors are zero where nobody divides. */
+COMPUTE static void divide(int n, const int *begin, const unsigned char *is_there, const int *divisor, const int *a, long *out)
+{
+  for (int i = 0; i < n; i++) { /* loop divide */
+    long sum = 0;
+    for (int k = begin[i]; k < begin[i + 1]; k++) {
+      if (is_there[k])
+        sum = (sum & 0xffffff) * 3 + a[k] / divisor[k];
+      sum ^= is_there[k] && a[k] % divisor[k] > 2;
+      sum += a[k] > 50 ? divisor[k] : 7;
+    }
+    out[i] = sum;
+  }
+}
+
+COMPUTE static void twice(int n, const int *begin, const float *a, const float *b, float *out)
+{
+  for (int i = 0; i < n; i++) { /* loop twice */
+    float most = 1e-3f, sum = 0.0f;
+    for (int k = begin[i]; k < begin[i + 1]; k++)
+      most = a[k] > most ? a[k] : most;
+    for (int k = begin[i]; k < begin[i + 1]; k++)
+      sum += a[k] / most * b[k] - b[begin[i]];
+    out[2 * i] = most;
+    out[2 * i + 1] = sum;
+  }
+}
+
+/* A turn's address follows from the turn before. */
+COMPUTE static void steps(int n, const int *begin, const int *next, const int *add, int *out)
+{
+  for (int i = 0; i < n; i++) { /* loop steps */
+    int at = i, sum = 0;
+    for (int k = begin[i]; k < begin[i + 1]; k++) {
+      at = next[(at + add[k]) & 1023];
+      sum = (sum & 0xffffff) * 5 + at;
+    }
+    out[i] = sum;
+  }
+}
+
+int main(int argc, char **argv)
+{
+  static const char *const inputs[] = {"clean", "own", "raw", NULL};
+  static const int lengths[] = {0, 1, 31, 32, 33, 64, 100};
+  struct check check = check_open(argc, argv, 20000, inputs);
+  int n = (int)check.size;
+  int *begin = check_alloc(&check, n + 1, sizeof *begin), *order = check_alloc(&check, n, sizeof *order);
+  size_t *start = check_alloc(&check, n + 1, sizeof *start);
+  for (int i = 0; i <= n; i++) {
+    begin[i] = i == 0 ? 0 : begin[i - 1] + (i == n / 2 ? 9001 : lengths[check_below(&check, 7)]);
+    start[i] = (size_t)begin[i];
+  }
+  size_t m = begin[n];
+  int *column = check_alloc(&check, m, sizeof *column), *divisor = check_alloc(&check, m, sizeof *divisor);
+  int *a = check_alloc(&check, m, sizeof *a), *by = check_alloc(&check, 64, sizeof *by);
+  int *next = check_alloc(&check, 1024, sizeof *next), *length = check_alloc(&check, n, sizeof *length);
+  int *turns = check_alloc(&check, n, sizeof *turns), *found = check_alloc(&check, n, sizeof *found);
+  int *walked = check_alloc(&check, n, sizeof *walked);
+  double *value = check_alloc(&check, m, sizeof *value), *x = check_alloc(&check, 2 * n, sizeof *x);
+  double *y = check_alloc(&check, n, sizeof *y);
+  float *u = check_alloc(&check, m, sizeof *u), *v = check_alloc(&check, m, sizeof *v);
+  float *pairs = check_alloc(&check, 2 * n, sizeof *pairs);
+  char *text = check_alloc(&check, m, sizeof *text);
+  unsigned char *is_there = check_alloc(&check, m, sizeof *is_there);
+  short *weight = check_alloc(&check, 256, sizeof *weight);
+  unsigned *hashes = check_alloc(&check, n, sizeof *hashes);
+  long *quotients = check_alloc(&check, n, sizeof *quotients);
+
+  for (int r = 0; r < check.repeat; r++) {
+    check_begin(&check);
+    permute(&check, order, n);
+    permute(&check, next, 1024);
+    fill_double(&check, value, m);
+    fill_double(&check, x, 2 * n);
+    fill_float(&check, u, m);
+    fill_float(&check, v, m);
+    for (int i = 0; i < n; i++) {
+      length[i] = (int)check_below(&check, 90);
+      for (int k = begin[i]; k < begin[i + 1]; k++) {
+        /* Rows are as a rule not loaded by others; own elements are stored in between. */
+        column[k] = n + (int)check_below(&check, n);
+        if (check_is(&check, "own") && k % 5 == 1)
+          column[k] = i;
+        value[k] /= 1 + begin[i + 1] - begin[i];
+        is_there[k] = check_below(&check, 3) != 0;
+        divisor[k] = is_there[k] ? (int)check_below(&check, 9) - 12 : 0;
+        a[k] = (int)check_below(&check, 100) - 20;
+        text[k] = "xyz\xe4"[check_below(&check, 4)];
+      }
+    }
+    if (check_is(&check, "raw")) {
+      struct couple couple = pick_couple(&check, n / 2 - 1);
+      column[begin[n / 2] - 1] = order[couple.first];
+      column[begin[n / 2] - 1 + 9000] = order[couple.second];
+    }
+    for (int i = 0; i < 64; i++)
+      by[i] = check_below(&check, 4) == 0;
+    for (int i = 0; i < 256; i++)
+      weight[i] = (short)((int)check_below(&check, 1000) - 500);
+    check_start(&check);
+    /* Which way is faster is tried out. */
+    for (int round = 0; round < 3; round++) {
+      product(n, begin, column, value, x, y);
+      preset(n, begin, column, value, x);
+      eliminate(n, order, begin, column, value, x);
+      shrink(n, length, by, turns);
+      hash((size_t)n, start, text, weight, hashes, found);
+      divide(n, begin, is_there, divisor, a, quotients);
+      twice(n, begin, u, v, pairs);
+      steps(n, begin, next, a, walked);
+    }
+    check_stop(&check);
+    check_array(&check, "x", x, 2 * n, sizeof *x);
+    check_array(&check, "y", y, n, sizeof *y);
+    check_array(&check, "length", length, n, sizeof *length);
+    check_array(&check, "turns", turns, n, sizeof *turns);
+    check_array(&check, "hashes", hashes, n, sizeof *hashes);
+    check_array(&check, "found", found, n, sizeof *found);
+    check_array(&check, "quotients", quotients, n, sizeof *quotients);
+    check_array(&check, "pairs", pairs, 2 * n, sizeof *pairs);
+    check_array(&check, "walked", walked, n, sizeof *walked);
+  }
+  free(begin), free(order), free(start), free(column), free(divisor), free(a), free(by), free(next), free(length);
+  free(turns), free(found), free(walked), free(value), free(x), free(y), free(u), free(v), free(pairs), free(text);
+  free(is_there), free(weight), free(hashes), free(quotients);
+  return check_close(&check);
+}
