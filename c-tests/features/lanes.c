@@ -115,6 +115,27 @@ COMPUTE static void steps(int n, const int *begin, const int *next, const int *a
   }
 }
 
+/* Steps that use the variable after they have moved it. */
+COMPUTE static void behind(int n, const int *begin, const int *a, int *out)
+{
+  for (int i = 0; i < n; i++) { /* loop behind */
+    int sum = 0;
+    for (int k = begin[i]; k < begin[i + 1] - 1; k++, sum = (sum & 0xffffff) * 3 + a[k])
+      ;
+    out[i] = sum;
+  }
+}
+enum { WIDTH = 16 };
+COMPUTE static void into_next(int n, double *a, double *out)
+{
+  for (int i = 0; i < n; i++) { /* loop into_next */
+    double t = a[i * WIDTH];
+    for (int k = 0; k < WIDTH; k++, a[i * WIDTH + k] = t)
+      t = t * 0.75 + 1;
+    out[i] = t;
+  }
+}
+
 int main(int argc, char **argv)
 {
   static const char *const inputs[] = {"clean", "own", "raw", NULL};
@@ -141,6 +162,8 @@ int main(int argc, char **argv)
   unsigned char *is_there = check_alloc(&check, m, sizeof *is_there);
   short *weight = check_alloc(&check, 256, sizeof *weight);
   unsigned *hashes = check_alloc(&check, n, sizeof *hashes);
+  int *totals = check_alloc(&check, n, sizeof *totals);
+  double *table = check_alloc(&check, (n + 1) * WIDTH, sizeof *table), *ends = check_alloc(&check, n, sizeof *ends);
   long *quotients = check_alloc(&check, n, sizeof *quotients);
 
   for (int r = 0; r < check.repeat; r++) {
@@ -149,6 +172,7 @@ int main(int argc, char **argv)
     permute(&check, next, 1024);
     fill_double(&check, value, m);
     fill_double(&check, x, 2 * n);
+    fill_double(&check, table, (n + 1) * WIDTH);
     fill_float(&check, u, m);
     fill_float(&check, v, m);
     for (int i = 0; i < n; i++) {
@@ -185,6 +209,8 @@ int main(int argc, char **argv)
       divide(n, begin, is_there, divisor, a, quotients);
       twice(n, begin, u, v, pairs);
       steps(n, begin, next, a, walked);
+      behind(n, begin, a, totals);
+      into_next(n, table, ends);
     }
     check_stop(&check);
     check_array(&check, "x", x, 2 * n, sizeof *x);
@@ -196,9 +222,13 @@ int main(int argc, char **argv)
     check_array(&check, "quotients", quotients, n, sizeof *quotients);
     check_array(&check, "pairs", pairs, 2 * n, sizeof *pairs);
     check_array(&check, "walked", walked, n, sizeof *walked);
+    check_array(&check, "totals", totals, n, sizeof *totals);
+    check_array(&check, "table", table, (n + 1) * WIDTH, sizeof *table);
+    check_array(&check, "ends", ends, n, sizeof *ends);
   }
   free(begin), free(order), free(start), free(column), free(divisor), free(a), free(by), free(next), free(length);
   free(turns), free(found), free(walked), free(value), free(x), free(y), free(u), free(v), free(pairs), free(text);
+  free(totals), free(table), free(ends);
   free(is_there), free(weight), free(hashes), free(quotients);
   return check_close(&check);
 }

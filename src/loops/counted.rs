@@ -288,6 +288,11 @@ fn plain_form(unit: &TranslationUnit, l: &LoopStmt) -> Result<Counted, Obstacle>
     comma_parts(step, &mut other_steps);
     let moves: Vec<i64> = other_steps.iter().filter_map(|part| step_of(types, part, iv)).collect();
     let [step] = moves[..] else { return Err(format!("{name} does not move by a constant").into()) };
+    // Whoever takes the loop for a counted one takes the variable for what it is in the body.
+    let mut moved = other_steps.iter().skip_while(|part| step_of(types, part, iv).is_none()).skip(1);
+    if moved.any(|part| mentions(part, &BTreeSet::from([iv]))) {
+        return Err(format!("its step uses {name} after it has moved it").into());
+    }
     other_steps.retain(|part| step_of(types, part, iv).is_none());
     let assigned = assigned(l);
     if assigned.get(&iv) != Some(&1) {
@@ -733,4 +738,29 @@ fn step_of(types: &Types, step: &Expr, iv: VarId) -> Option<i64> {
         _ => None,
     };
     result.filter(|s| *s != 0 && s.abs() <= 1 << 30)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::c::dialect::Dialect;
+    use crate::compile::STAGES;
+
+    #[test]
+    fn steps_know_the_variable_before_it_moves() {
+        for (head, is_plain) in [
+            ("k = 0; k < n; k++", true),
+            ("k = 0; k < n; k++, s++", true),
+            ("k = 0; k < n; s += a[k], k++", true),
+            ("k = 0; k < n; k++, s += a[k]", false),
+            ("k = 0; k < n; s++, k += 2, b[k] = s", false),
+            ("k = n; k > 0; --k, s = k", false),
+        ] {
+            let text =
+                format!("void f(int n, const int *a, int *b, int s) {{ int k; for ({head}) b[k] = s; }}");
+            let unit = (STAGES.unwrap().lower)(&text, &Dialect::default()).unwrap();
+            let loops = nest::loops(&unit.functions[0]);
+            assert_eq!(plain_form(&unit, loops[0].the_loop).is_ok(), is_plain, "{head}");
+        }
+    }
 }

@@ -49,7 +49,7 @@ impl Printer<'_> {
         if self.lending.as_ref().filter(may).is_none() {
             return Ok(None);
         }
-        let kind = self.scalar(e.ty)?;
+        let Ok(kind) = self.scalar(e.ty) else { return Ok(None) };
         let lending = self.lending.take();
         let walks = self.walks.take();
         let mut effects = String::new();
