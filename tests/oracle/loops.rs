@@ -208,6 +208,7 @@ impl Generator<'_> {
                     "{{ unsigned own[4] = {{{first}}}; own[1] = {second}; own[{third} & 3] ^= {value}; W({array}[{at}]) = (own[0] + own[i & 3]) & 63; }}"
                 )
             }
+            7 if self.chance(2) => self.step_behind(),
             7 => format!("sum += {};", self.value()),
             8 => match self.chance(2) {
                 true => format!("t = {}; if (most < t) most = t;", self.load()),
@@ -227,6 +228,20 @@ impl Generator<'_> {
             _ if self.chance(3) => self.jumps(depth + 1),
             _ => format!("if ({} & 1) {{ {} }}", self.load(), self.statement(depth + 1)),
         }
+    }
+
+    /// An inner loop whose step uses its variable in front of the move or behind it.
+    fn step_behind(&mut self) -> String {
+        let (array, offset) = (self.array(), *self.random.pick(&DISTANCES));
+        let (turns, stride) = (*self.random.pick(&[2, 3]), *self.random.pick(&[1, 2, 3, 3]));
+        let place = format!("{array}[{stride} * i + k + {offset}]");
+        let (uses, body) = match self.chance(2) {
+            true => (format!("W({place}) = t & 63"), format!("t += {};", self.value())),
+            false => (format!("t += R({place})"), ";".into()),
+        };
+        let step = if self.chance(4) { format!("{uses}, k++") } else { format!("k++, {uses}") };
+        let (to, at) = (self.array(), self.subscript());
+        format!("t = 1; for (int k = 0; k < {turns}; {step}) {body} W({to}[{at}]) = t & 63;")
     }
 
     /// A store of what a function of libm gives for what another iteration stores.
