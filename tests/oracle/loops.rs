@@ -241,7 +241,12 @@ impl Generator<'_> {
         };
         let step = if self.chance(4) { format!("{uses}, k++") } else { format!("k++, {uses}") };
         let (to, at) = (self.array(), self.subscript());
-        format!("t = 1; for (int k = 0; k < {turns}; {step}) {body} W({to}[{at}]) = t & 63;")
+        // What the step of the iteration before reaches last may be what the body reaches first.
+        let first = match self.chance(2) {
+            true => format!("R({array}[{stride} * i + {offset}])"),
+            false => "1".into(),
+        };
+        format!("t = {first}; for (int k = 0; k < {turns}; {step}) {body} W({to}[{at}]) = t & 63;")
     }
 
     /// A store of what a function of libm gives for what another iteration stores.
