@@ -15,6 +15,28 @@ __attribute__((noinline)) static void into_next(double *a, double *out)
   }
 }
 
+/* The same by other heads, which were right. */
+__attribute__((noinline)) static void without_first(double *a, double *out)
+{
+  for (long i = 0; i < ROWS; i++) {
+    double t = a[i * WIDTH];
+    int k = 0;
+    for (; k < WIDTH; k++, a[i * WIDTH + k] = t)
+      t = t + 1;
+    out[i] = t;
+  }
+}
+__attribute__((noinline)) static void by_copy(double *a, double *out)
+{
+  for (long i = 0; i < ROWS; i++) {
+    double t = a[i * WIDTH];
+    int at;
+    for (int k = 0; k < WIDTH; k++, at = k, a[i * WIDTH + at] = t)
+      t = t + 1;
+    out[i] = t;
+  }
+}
+
 __attribute__((noinline)) static void behind(const int *a, int *out)
 {
   for (long i = 0; i < ROWS; i++) { /* entered */
@@ -59,6 +81,8 @@ int main(void)
     b[i] = (int)(i * 7 % 1009);
   }
   into_next(a, out);
+  without_first(a, out);
+  by_copy(a, out);
   double all = 0;
   for (long i = 0; i < ROWS; i++)
     all += out[i] * (double)(i % 10);

@@ -179,13 +179,13 @@ struct __pg_walk {
 #define __PG_IS_KEPT(base) ((base) < 64 && (__PG_KEPT >> ((base) & 63) & 1))
 
 /* `kept`: whether the limit is the same before and in the loop. */
-#define __PG_TURNS(kept, cond, type, unsigned_type, value, limit)                                                            \
+#define __PG_TURNS(kept, cond, type, unsigned_type, value, limit)                                                      \
   {                                                                                                                    \
     auto __pg_turn = [&](int __pg_number)
-#define __PG_TURNS_END(kept, cond, unsigned_type, value, limit, loads)                                                       \
+#define __PG_TURNS_END(kept, cond, unsigned_type, value, limit, loads)                                                 \
   ;                                                                                                                    \
   constexpr int __pg_turns = __pg_at_once(loads);                                                                      \
-  if constexpr (__pg_lends)                                                                                       \
+  if constexpr (__pg_lends)                                                                                            \
     __PG_TURNS_OF_A_WARP(cond, unsigned_type, value, limit)                                                            \
   if constexpr (!(kept)) {                                                                                             \
     while ((cond) && !__pg_poll(&__pg_c)) {                                                                            \
@@ -208,6 +208,7 @@ struct __pg_walk {
       break;                                                                                                           \
   }                                                                                                                    \
   }
+
 /* What the lanes of a warp lend each other, where each runs an iteration of its own and their inner loops go through memory of their
  * own: rows of a sparse matrix, say. By themselves, lanes would load from as many places as there are lanes, at each turn. So eight
  * lanes at a time make what the next eight turns of one lane need, side by side, as far as it follows from nothing that turns make; the
@@ -242,13 +243,13 @@ template <class Type, class Make> struct __pg_lent {
 #define __PG_LEND(name, number, type, parameters, arguments, text)                                                     \
   auto name##_of = [&] parameters -> type { return text; };                                                            \
   auto name##_make = [&](int __pg_from, __pg_u32 __pg_q, bool __pg_is_due) -> type {                                   \
-    return [&](auto... __pg_with) -> type { return __pg_is_due ? name##_of(__pg_with...) : (type)0; } arguments;      \
+    return [&](auto... __pg_with) -> type { return __pg_is_due ? name##_of(__pg_with...) : (type)0; } arguments;       \
   };                                                                                                                   \
   __pg_lent<type, decltype(name##_make)> name = {name##_make};                                                         \
   if constexpr (__pg_may_lend)                                                                                         \
     name.room = __pg_room<number>();
 #define __PG_LENDING(count, calls)                                                                                     \
-  constexpr bool __pg_lends = count != 0 && __pg_may_lend;                                                                                    \
+  constexpr bool __pg_lends = count != 0 && __pg_may_lend;                                                             \
   auto __pg_all_lent = [&](auto __pg_do) { calls };
 /* Turns that use what was lent have this number. */
 constexpr int __pg_with_lent = -2;

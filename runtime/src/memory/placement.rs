@@ -406,6 +406,7 @@ mod tests {
         let ranges: Vec<(u64, u64)> = p.regions.iter().map(|r| (r.lo, r.size)).collect();
         assert_eq!(ranges, [(0x1000c, 99 * 4 + 12), (0x20000 - 99 * 8, 800)]);
         assert_eq!((p.written.clone(), p.read.clone()), (vec![false, true], vec![true, false]));
+        assert_eq!(p.kept(), 0b10);
         assert_eq!(p.regions[0].log, PG_NO_LOG);
         assert_eq!((p.regions[1].log, p.log_shift), (0, 2));
         // Cells begin at the 64 bytes that the region begins in, and cover all of it.
