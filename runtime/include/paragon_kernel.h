@@ -176,6 +176,17 @@ struct __pg_walk {
 #define __PG_LDW(how, t, base, logged, name, address)                                                                  \
   (__PG_WALKS(base) ? name.value(__pg_number, __pg_y, __pg_x, __PG_HOW(base)) : how(t, base, logged, address))
 
+/* Loops of few turns, as many as the text says: they don't ask whether to go on. */
+#define __PG_FEW _Pragma("unroll")
+/* Innermost loops that end when a condition says so. They ask after some turns, which makes a loop of its own of those. */
+#define __PG_UNCOUNTED(how)                                                                                            \
+  for (;;) {                                                                                                           \
+    _Pragma(how) for (int __pg_asked = 0; __pg_asked < 1024; __pg_asked++)
+#define __PG_UNCOUNTED_END                                                                                             \
+  if (__pg_poll_now(&__pg_c))                                                                                          \
+    break;                                                                                                             \
+  }
+
 #define __PG_IS_KEPT(base) ((base) < 64 && (__PG_KEPT >> ((base) & 63) & 1))
 
 /* `kept`: whether the limit is the same before and in the loop. */

@@ -8,6 +8,7 @@
 //! the same loops. Side effects inside expressions become statements of their own, in order; where C's sequencing would need more
 //! than that (side effects under a condition), the loop is left alone.
 
+mod inner;
 mod lending;
 
 use self::lending::Lending;
@@ -16,8 +17,6 @@ use super::types::{self, Scalar, scalar};
 use crate::c::constant::fold;
 use crate::c::hir::*;
 use crate::loops::access::exact_function;
-use crate::loops::counted;
-use crate::loops::nest;
 use crate::loops::plan::*;
 use crate::loops::private;
 use crate::loops::scalars::is_scalar;
@@ -44,12 +43,15 @@ pub const MACROS_DIRECT: &str = "\
 #define __PG_CALL(f) __builtin_##f
 #define __PG_INDEX int
 #define __PG_POLL() 0
+#define __PG_UNCOUNTED(how) for (;;)
+#define __PG_UNCOUNTED_END
 #define __PG_TURNS(kept, cond, type, unsigned_type, value, limit) while (cond)
 #define __PG_TURNS_END(kept, cond, unsigned_type, value, limit, loads)
 ";
 
 /// For C, which runs iterations one by one and makes the address of each access: what `paragon_kernel.h` has for kernels.
 pub const MACROS_ONE_BY_ONE: &str = "\
+#define __PG_FEW
 #define __PG_EACH
 #define __PG_MEMBERS
 #define __PG_WALK(name, t, b, together, s0, s1, s2, s3, turn)
@@ -91,6 +93,8 @@ pub const MACROS_CUDA: &str = "\
 /// The same for the threads device.
 pub const MACROS_THREADS: &str = "\
 #define __PG_CALL(f) __builtin_##f
+#define __PG_UNCOUNTED(how) for (;;) { if (__PG_POLL()) break;
+#define __PG_UNCOUNTED_END }
 #define __PG_TURNS(kept, cond, type, unsigned_type, value, limit) while (cond) { \\
 const type __pg_turns = !(kept) ? (type)((value) + 1) : \\
 (unsigned_type)(limit) - (unsigned_type)(value) > 4096u ? (type)((value) + 4096) : (type)(limit); \\
@@ -156,6 +160,9 @@ pub const MACROS_END: &str = "\
 #undef __PG_CALL
 #undef __PG_INDEX
 #undef __PG_POLL
+#undef __PG_FEW
+#undef __PG_UNCOUNTED
+#undef __PG_UNCOUNTED_END
 #undef __PG_TURNS
 #undef __PG_TURNS_END
 #undef __PG_EACH
@@ -194,6 +201,8 @@ pub struct Printer<'a> {
     declared: BTreeSet<VarId>,
     temporaries: u32,
     labels: BTreeMap<LoopId, bool>,
+    /// Loops that are left by jumping behind them: they stand in loops of our own.
+    leaving: BTreeMap<LoopId, String>,
     purpose: Purpose<'a>,
     /// A loop whose body stands in a further loop, and the head of that, brace included.
     strip: Option<(LoopId, &'a str)>,
@@ -212,20 +221,6 @@ pub struct Printer<'a> {
     conditions: u32,
     /// Whether what is printed is a statement of a group, which it makes one iteration after the other.
     in_group: bool,
-}
-
-/// An inner loop that is run some turns at once.
-struct Turns {
-    /// What stands in front of it.
-    before: String,
-    /// Whether the limit keeps its value, as text that compilers evaluate.
-    kept: String,
-    iv: VarId,
-    cond: String,
-    /// The type that it is compared in, and the unsigned one.
-    kind: &'static str,
-    unsigned: &'static str,
-    limit: String,
 }
 
 /// Accesses of an inner loop that move by strides: see `paragon_kernel.h`.
@@ -371,6 +366,7 @@ impl<'a> Printer<'a> {
             declared: BTreeSet::new(),
             temporaries: 0,
             labels: BTreeMap::new(),
+            leaving: BTreeMap::new(),
             purpose,
             strip: None,
             in_subscript: false,
@@ -1029,179 +1025,6 @@ impl<'a> Printer<'a> {
         })
     }
 
-    /// An inner loop that ends after a number of turns which is known before it: scalars alone tell it, or memory that the loop doesn't
-    /// store to. Devices run it some thousand turns at a time, as a loop that their compilers can count. `None`: any other loop.
-    fn turns(&mut self, l: &LoopStmt) -> Option<Turns> {
-        if !matches!(self.purpose, Purpose::Iterations)
-            || self.strip.is_some_and(|(around, _)| around == l.id)
-        {
-            return None;
-        }
-        let head = counted::counted(self.unit, l).ok()?;
-        let kind = |ty: QualType| self.unit.types.as_int(ty.ty);
-        // Without other starts the limit means the same inside the loop as before it; and all is compared in one type.
-        let alike = head.starts.is_empty()
-            && kind(self.unit.var(head.iv).ty) == Some(head.kind)
-            && kind(head.limit.ty) == Some(head.kind);
-        let counts = head.control.is_none()
-            && head.by.is_none()
-            && head.step == 1
-            && head.relation == Relation::Lt
-            && head.kind.size() >= 4;
-        let mut leaves = false;
-        nest::statements(&l.body, &mut |s| {
-            // What has loops inside asks at each turn: those that ask rarely are to be left soon.
-            leaves |= matches!(
-                s.kind,
-                StmtKind::Break | StmtKind::Return(_) | StmtKind::Goto(_) | StmtKind::Loop(_)
-            );
-        });
-        let (mut scalar_only, mut is_known) = (true, true);
-        nest::expressions(&head.limit, &mut |e| match &e.kind {
-            ExprKind::Load(place) => scalar_only &= is_scalar(self.unit, place).is_some(),
-            ExprKind::Int(_) | ExprKind::Cast(_) | ExprKind::Unary(..) => {}
-            ExprKind::AddressOf(_) | ExprKind::PtrAdd { .. } => scalar_only = false,
-            ExprKind::Binary(op, ..) => is_known &= !matches!(op, BinOp::Div | BinOp::Rem),
-            _ => is_known = false,
-        });
-        if !counts || !alike || leaves || !is_known || l.keyword != LoopKeyword::For {
-            return None;
-        }
-        let kept = match scalar_only {
-            true => "1".to_string(),
-            false => self.is_kept(&head.limit, l)?,
-        };
-        let mut effects = String::new();
-        let cond = self.value(l.cond.as_ref()?, &mut effects).ok()?;
-        let limit = self.value(&head.limit, &mut effects).ok()?;
-        if !effects.is_empty() {
-            return None;
-        }
-        let (kind, unsigned) = (Scalar::Int(head.kind).name(), types::unsigned(head.kind));
-        let turns = Turns { before: String::new(), kept, iv: head.iv, cond, kind, unsigned, limit };
-        Some(match scalar_only {
-            true => turns,
-            false => {
-                self.walk_count += 1;
-                let name = format!("__pg_limit_{}", self.walk_count);
-                Turns {
-                    before: format!("const {kind} {name} = {};\n", turns.limit),
-                    cond: match turns.kept.as_str() {
-                        "1" => format!("({}) < {name}", variable(head.iv)),
-                        kept => format!("(({kept}) ? ({}) < {name} : ({}))", variable(head.iv), turns.cond),
-                    },
-                    limit: name,
-                    ..turns
-                }
-            }
-        })
-    }
-
-    /// Prints such a loop, after its first clause; `common`: the group that it is run for.
-    fn in_turns(
-        &mut self,
-        l: &LoopStmt,
-        turns: &Turns,
-        common: Option<&Group>,
-        out: &mut String,
-    ) -> Printed<()> {
-        let Turns { before: known, kept, iv, cond, kind, unsigned, limit } = turns;
-        let mut jumps = false;
-        nest::statements(&l.body, &mut |s| jumps |= matches!(s.kind, StmtKind::Continue));
-        let walks = Walks {
-            moving: Moving::new(self.unit, self.plan, l, *iv),
-            conditions: (!jumps).then_some(self.conditions),
-            found: Vec::new(),
-        };
-        self.has_turns = true;
-        // What a group has in common is shared among its iterations already.
-        let may_lend = common.is_none() && !jumps && self.stores(l).is_some_and(|stored| stored.is_empty());
-        self.lending = may_lend.then(|| Lending {
-            assigned: walks.moving.assigned.clone(),
-            conditions: self.conditions,
-            iv: *iv,
-            found: Vec::new(),
-        });
-        let outer = self.walks.replace(walks);
-        let mut body = String::new();
-        let printed = self.turn(l, common, &mut body);
-        let lending = self.lending.take();
-        let Some(walks) = std::mem::replace(&mut self.walks, outer) else {
-            return Err("a loop in turns".into());
-        };
-        printed?;
-        let iv = variable(*iv);
-        let (before, loads) = Self::walks_text(&walks, kind, &iv, common.is_some());
-        let lends = self.lending_text(lending.as_ref(), kind, &iv)?;
-        out.push_str(&format!(
-            "{{\n{known}{before}{lends}__PG_TURNS({kept}, {cond}, {kind}, {unsigned}, {iv}, {limit}) {{\n{body}}}\n\
-             __PG_TURNS_END({kept}, {cond}, {unsigned}, {iv}, {limit}, {loads})\n}}\n"
-        ));
-        Ok(())
-    }
-
-    /// One turn of an inner loop, without its test: the body, and its step.
-    fn turn(&mut self, l: &LoopStmt, common: Option<&Group>, out: &mut String) -> Printed<()> {
-        match common {
-            Some(group) => {
-                let mut open = false;
-                self.together(&l.body, group, l.id, &mut open, out)?;
-                close(&mut open, out);
-            }
-            None => self.statement(&l.body, l.id, out)?,
-        }
-        if self.labels.get(&l.id) == Some(&true) {
-            out.push_str(&format!("__pg_continue_{}: ;\n", l.id.0));
-        }
-        if let Some(step) = &l.step {
-            self.value(step, out)?;
-        }
-        Ok(())
-    }
-
-    /// What a group of iterations does: loops that it has in common, and between them what each iteration does by itself. `open`:
-    /// whether the text is in the middle of the latter.
-    fn together(
-        &mut self,
-        s: &Stmt,
-        group: &Group,
-        current: LoopId,
-        open: &mut bool,
-        out: &mut String,
-    ) -> Printed<()> {
-        match &s.kind {
-            StmtKind::Block(list) => {
-                list.iter().try_for_each(|s| self.together(s, group, current, open, out))
-            }
-            StmtKind::Loop(l) if group.loops.contains(&l.id) => {
-                close(open, out);
-                l.init.iter().try_for_each(|s| self.statement(s, current, out))?;
-                self.labels.insert(l.id, false);
-                if let Some(turns) = self.turns(l) {
-                    return self.in_turns(l, &turns, Some(group), out);
-                }
-                out.push_str("for (;;) {\nif (__PG_POLL()) break;\n");
-                if let Some(cond) = &l.cond {
-                    let cond = self.value(cond, out)?;
-                    out.push_str(&format!("if (!({cond})) break;\n"));
-                }
-                self.turn(l, Some(group), out)?;
-                out.push_str("}\n");
-                Ok(())
-            }
-            StmtKind::Empty | StmtKind::Declaration => Ok(()),
-            _ => {
-                if !std::mem::replace(open, true) {
-                    out.push_str("__PG_EACH { __PG_MEMBERS\n");
-                }
-                self.in_group = matches!(s.kind, StmtKind::Expr(_));
-                let printed = self.statement(s, current, out);
-                self.in_group = false;
-                printed
-            }
-        }
-    }
-
     fn statement(&mut self, s: &Stmt, current: LoopId, out: &mut String) -> Printed<()> {
         match &s.kind {
             StmtKind::Empty | StmtKind::Declaration => {}
@@ -1263,43 +1086,12 @@ impl<'a> Printer<'a> {
             }
             StmtKind::Loop(l) if matches!(self.purpose, Purpose::Inspection(s) if s.left_out.contains(&l.id)) =>
                 {}
-            StmtKind::Loop(l) => {
-                l.init.iter().try_for_each(|s| self.statement(s, current, out))?;
-                self.labels.insert(l.id, false);
-                if let Some(turns) = self.turns(l) {
-                    return self.in_turns(l, &turns, None, out);
-                }
-                out.push_str("for (;;) {\nif (__PG_POLL()) break;\n");
-                let condition = |printer: &mut Self, out: &mut String| -> Printed<()> {
-                    if let Some(cond) = &l.cond {
-                        let cond = printer.value(cond, out)?;
-                        out.push_str(&format!("if (!({cond})) break;\n"));
-                    }
-                    Ok(())
-                };
-                if l.keyword != LoopKeyword::Do {
-                    condition(self, out)?;
-                }
-                let strip = self.strip.filter(|(around, _)| *around == l.id);
-                out.push_str(strip.map_or("", |(_, head)| head));
-                self.statement(&l.body, l.id, out)?;
-                if self.labels.get(&l.id) == Some(&true) {
-                    out.push_str(&format!("__pg_continue_{}: ;\n", l.id.0));
-                }
-                out.push_str(strip.map_or("", |_| "}\n"));
-                if let Some(step) = &l.step {
-                    self.value(step, out)?;
-                }
-                if l.keyword == LoopKeyword::Do {
-                    condition(self, out)?;
-                }
-                out.push_str("}\n");
-            }
+            StmtKind::Loop(l) => self.inner_loop(l, current, None, out)?,
             StmtKind::Continue => {
                 self.labels.insert(current, true);
                 out.push_str(&format!("goto __pg_continue_{};\n", current.0));
             }
-            StmtKind::Break => out.push_str("break;\n"),
+            StmtKind::Break => out.push_str(&self.leave(current)),
             _ => return Err("a statement that is not generated".into()),
         }
         Ok(())

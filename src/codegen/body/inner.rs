@@ -1,0 +1,358 @@
+//! Loops inside a body, as text. Kernels have to notice in time that nobody waits for them any more, in loops that speculation may
+//! have made endless, too; but to ask at each turn costs as much as a short turn does. So loops come in four forms:
+//! - of few turns, as many as the text says: they are unrolled and never ask;
+//! - counted ones, whose number of turns is known before them ([`Turns`]): run some at once, they ask after some thousand;
+//! - innermost ones that end when a condition says so: two loops in each other, of which the inner one is counted;
+//! - all others ask at each turn.
+
+use super::lending::Lending;
+use super::{Printed, Printer, Purpose, Scalar, Walks, close, variable};
+use crate::c::constant::fold;
+use crate::c::hir::*;
+use crate::codegen::group::{Group, Moving};
+use crate::codegen::types;
+use crate::loops::counted;
+use crate::loops::nest;
+use crate::loops::plan::*;
+use crate::loops::scalars::is_scalar;
+
+/// Expressions that an unrolled loop may come to.
+const MOST_UNROLLED: usize = 2500;
+/// Turns that it may have.
+const FEW_TURNS: i128 = 32;
+/// Bodies with no more expressions than this are repeated where a loop isn't counted, so that its end is tested between turns that the
+/// compiler sees together.
+const SHORT: usize = 60;
+
+/// An inner loop that is run some turns at once.
+pub(super) struct Turns {
+    /// What stands in front of it.
+    before: String,
+    /// Whether the limit keeps its value, as text that compilers evaluate.
+    kept: String,
+    iv: VarId,
+    cond: String,
+    /// The type that it is compared in, and the unsigned one.
+    kind: &'static str,
+    unsigned: &'static str,
+    limit: String,
+}
+
+/// How many turns a loop has, if its head says it and they are few.
+fn few_turns(unit: &TranslationUnit, l: &LoopStmt) -> Option<i128> {
+    if l.keyword != LoopKeyword::For {
+        return None;
+    }
+    let head = counted::counted(unit, l).ok()?;
+    let plain = head.control.is_none() && head.by.is_none() && head.starts.is_empty() && head.step != 0;
+    // In any other type its variable might wrap around and never get there.
+    if !plain || head.kind.size() < 4 || unit.types.as_int(unit.var(head.iv).ty.ty) != Some(head.kind) {
+        return None;
+    }
+    let (first, limit) = (fold(&unit.types, &head.first)?, fold(&unit.types, &head.limit)?);
+    let step = i128::from(head.step);
+    let (mut value, mut turns) = (first, 0);
+    loop {
+        let goes_on = match head.relation {
+            Relation::Lt => value < limit,
+            Relation::Le => value <= limit,
+            Relation::Gt => value > limit,
+            Relation::Ge => value >= limit,
+            Relation::Ne => value != limit,
+        };
+        if !goes_on {
+            return Some(turns).filter(|turns| *turns > 0);
+        }
+        value += step;
+        turns += 1;
+        let fits = match (head.kind.signed(), head.kind.size()) {
+            (true, 4) => i32::try_from(value).is_ok(),
+            (true, _) => i64::try_from(value).is_ok(),
+            (false, 4) => u32::try_from(value).is_ok(),
+            (false, _) => u64::try_from(value).is_ok(),
+        };
+        if turns > FEW_TURNS || !fits {
+            return None;
+        }
+    }
+}
+
+/// How many expressions a loop of few turns comes to when it is unrolled, with all loops in it; `None`: it is not to be.
+fn unrolled(unit: &TranslationUnit, l: &LoopStmt) -> Option<usize> {
+    let turns = usize::try_from(few_turns(unit, l)?).ok()?;
+    let mut expressions = size_of(unit, &l.body)?;
+    l.step.iter().for_each(|e| nest::expressions(e, &mut |_| expressions += 1));
+    expressions.checked_mul(turns).filter(|all| *all <= MOST_UNROLLED)
+}
+
+/// How many expressions a statement has when its loops are unrolled.
+fn size_of(unit: &TranslationUnit, s: &Stmt) -> Option<usize> {
+    match &s.kind {
+        StmtKind::Loop(l) => unrolled(unit, l),
+        StmtKind::Block(list) => list.iter().map(|s| size_of(unit, s)).sum(),
+        StmtKind::If { cond, then, otherwise } => {
+            let mut count = 0;
+            nest::expressions(cond, &mut |_| count += 1);
+            let otherwise = otherwise.as_ref().map_or(Some(0), |s| size_of(unit, s))?;
+            Some(count + size_of(unit, then)? + otherwise)
+        }
+        _ => {
+            let mut count = 0;
+            nest::all_expressions(s, &mut |_| count += 1);
+            Some(count)
+        }
+    }
+}
+
+/// Whether there are loops in a statement that ask whether to go on.
+fn has_asking_loops(unit: &TranslationUnit, s: &Stmt) -> bool {
+    let mut found = false;
+    nest::statements(s, &mut |s| {
+        found |= matches!(&s.kind, StmtKind::Loop(l) if unrolled(unit, l).is_none());
+    });
+    found
+}
+
+impl Printer<'_> {
+    /// Prints a loop of the body; `common`: the group that it is run for.
+    pub(super) fn inner_loop(
+        &mut self,
+        l: &LoopStmt,
+        around: LoopId,
+        common: Option<&Group>,
+        out: &mut String,
+    ) -> Printed<()> {
+        l.init.iter().try_for_each(|s| self.statement(s, around, out))?;
+        self.labels.insert(l.id, false);
+        let strip = self.strip.filter(|(id, _)| *id == l.id).map(|(_, head)| head);
+        let for_kernels = matches!(self.purpose, Purpose::Iterations) && strip.is_none();
+        if for_kernels && let Some(cond) = l.cond.as_ref().filter(|_| unrolled(self.unit, l).is_some()) {
+            let mut effects = String::new();
+            let cond = self.value(cond, &mut effects)?;
+            if !effects.is_empty() {
+                return Err("a condition of constants with effects".into());
+            }
+            out.push_str(&format!("__PG_FEW for (; {cond}; ) {{\n"));
+            self.turn(l, common, out)?;
+            out.push_str("}\n");
+            return Ok(());
+        }
+        if let Some(turns) = self.turns(l) {
+            return self.in_turns(l, &turns, common, out);
+        }
+        let leave =
+            (for_kernels && !has_asking_loops(self.unit, &l.body)).then(|| format!("__pg_leave_{}", l.id.0));
+        match &leave {
+            Some(label) => {
+                let mut count = 0;
+                nest::all_expressions(&l.body, &mut |_| count += 1);
+                let how = if count <= SHORT { "unroll 4" } else { "unroll 1" };
+                out.push_str(&format!("__PG_UNCOUNTED(\"{how}\") {{\n"));
+                self.leaving.insert(l.id, label.clone());
+            }
+            None => out.push_str("for (;;) {\nif (__PG_POLL()) break;\n"),
+        }
+        if l.keyword != LoopKeyword::Do {
+            self.leave_unless(l, out)?;
+        }
+        out.push_str(strip.unwrap_or_default());
+        self.body_of(l, common, out)?;
+        out.push_str(strip.map_or("", |_| "}\n"));
+        self.step_of(l, out)?;
+        if l.keyword == LoopKeyword::Do {
+            self.leave_unless(l, out)?;
+        }
+        out.push_str("}\n");
+        if let Some(label) = leave {
+            out.push_str(&format!("__PG_UNCOUNTED_END\n{label}: ;\n"));
+        }
+        Ok(())
+    }
+
+    /// Prints that a loop ends where its condition doesn't hold.
+    fn leave_unless(&mut self, l: &LoopStmt, out: &mut String) -> Printed<()> {
+        if let Some(cond) = &l.cond {
+            let cond = self.value(cond, out)?;
+            out.push_str(&format!("if (!({cond})) {}", self.leave(l.id)));
+        }
+        Ok(())
+    }
+
+    /// The statement that leaves a loop.
+    pub(super) fn leave(&self, id: LoopId) -> String {
+        match self.leaving.get(&id) {
+            Some(label) => format!("goto {label};\n"),
+            None => "break;\n".into(),
+        }
+    }
+
+    /// An inner loop that ends after a number of turns which is known before it: scalars alone tell it, or memory that the loop doesn't
+    /// store to. Devices run it some thousand turns at a time, as a loop that their compilers can count. `None`: any other loop.
+    fn turns(&mut self, l: &LoopStmt) -> Option<Turns> {
+        if !matches!(self.purpose, Purpose::Iterations)
+            || self.strip.is_some_and(|(around, _)| around == l.id)
+        {
+            return None;
+        }
+        let head = counted::counted(self.unit, l).ok()?;
+        let kind = |ty: QualType| self.unit.types.as_int(ty.ty);
+        // Without other starts the limit means the same inside the loop as before it; and all is compared in one type.
+        let alike = head.starts.is_empty()
+            && kind(self.unit.var(head.iv).ty) == Some(head.kind)
+            && kind(head.limit.ty) == Some(head.kind);
+        let counts = head.control.is_none()
+            && head.by.is_none()
+            && head.step == 1
+            && head.relation == Relation::Lt
+            && head.kind.size() >= 4;
+        let mut leaves = false;
+        nest::statements(&l.body, &mut |s| {
+            // What has loops inside asks at each turn: those that ask rarely are to be left soon.
+            leaves |= matches!(
+                s.kind,
+                StmtKind::Break | StmtKind::Return(_) | StmtKind::Goto(_) | StmtKind::Loop(_)
+            );
+        });
+        let (mut scalar_only, mut is_known) = (true, true);
+        nest::expressions(&head.limit, &mut |e| match &e.kind {
+            ExprKind::Load(place) => scalar_only &= is_scalar(self.unit, place).is_some(),
+            ExprKind::Int(_) | ExprKind::Cast(_) | ExprKind::Unary(..) => {}
+            ExprKind::AddressOf(_) | ExprKind::PtrAdd { .. } => scalar_only = false,
+            ExprKind::Binary(op, ..) => is_known &= !matches!(op, BinOp::Div | BinOp::Rem),
+            _ => is_known = false,
+        });
+        if !counts || !alike || leaves || !is_known || l.keyword != LoopKeyword::For {
+            return None;
+        }
+        let kept = match scalar_only {
+            true => "1".to_string(),
+            false => self.is_kept(&head.limit, l)?,
+        };
+        let mut effects = String::new();
+        let cond = self.value(l.cond.as_ref()?, &mut effects).ok()?;
+        let limit = self.value(&head.limit, &mut effects).ok()?;
+        if !effects.is_empty() {
+            return None;
+        }
+        let (kind, unsigned) = (Scalar::Int(head.kind).name(), types::unsigned(head.kind));
+        let turns = Turns { before: String::new(), kept, iv: head.iv, cond, kind, unsigned, limit };
+        Some(match scalar_only {
+            true => turns,
+            false => {
+                self.walk_count += 1;
+                let name = format!("__pg_limit_{}", self.walk_count);
+                Turns {
+                    before: format!("const {kind} {name} = {};\n", turns.limit),
+                    cond: match turns.kept.as_str() {
+                        "1" => format!("({}) < {name}", variable(head.iv)),
+                        kept => format!("(({kept}) ? ({}) < {name} : ({}))", variable(head.iv), turns.cond),
+                    },
+                    limit: name,
+                    ..turns
+                }
+            }
+        })
+    }
+
+    /// Prints such a loop, after its first clause; `common`: the group that it is run for.
+    fn in_turns(
+        &mut self,
+        l: &LoopStmt,
+        turns: &Turns,
+        common: Option<&Group>,
+        out: &mut String,
+    ) -> Printed<()> {
+        let Turns { before: known, kept, iv, cond, kind, unsigned, limit } = turns;
+        let mut jumps = false;
+        nest::statements(&l.body, &mut |s| jumps |= matches!(s.kind, StmtKind::Continue));
+        let walks = Walks {
+            moving: Moving::new(self.unit, self.plan, l, *iv),
+            conditions: (!jumps).then_some(self.conditions),
+            found: Vec::new(),
+        };
+        self.has_turns = true;
+        // What a group has in common is shared among its iterations already.
+        let may_lend = common.is_none() && !jumps && self.stores(l).is_some_and(|stored| stored.is_empty());
+        self.lending = may_lend.then(|| Lending {
+            assigned: walks.moving.assigned.clone(),
+            conditions: self.conditions,
+            iv: *iv,
+            found: Vec::new(),
+        });
+        let outer = self.walks.replace(walks);
+        let mut body = String::new();
+        let printed = self.turn(l, common, &mut body);
+        let lending = self.lending.take();
+        let Some(walks) = std::mem::replace(&mut self.walks, outer) else {
+            return Err("a loop in turns".into());
+        };
+        printed?;
+        let iv = variable(*iv);
+        let (before, loads) = Self::walks_text(&walks, kind, &iv, common.is_some());
+        let lends = self.lending_text(lending.as_ref(), kind, &iv)?;
+        out.push_str(&format!(
+            "{{\n{known}{before}{lends}__PG_TURNS({kept}, {cond}, {kind}, {unsigned}, {iv}, {limit}) {{\n{body}}}\n\
+             __PG_TURNS_END({kept}, {cond}, {unsigned}, {iv}, {limit}, {loads})\n}}\n"
+        ));
+        Ok(())
+    }
+
+    /// One turn of an inner loop, without its test: the body, and its step.
+    fn turn(&mut self, l: &LoopStmt, common: Option<&Group>, out: &mut String) -> Printed<()> {
+        self.body_of(l, common, out)?;
+        self.step_of(l, out)
+    }
+
+    fn body_of(&mut self, l: &LoopStmt, common: Option<&Group>, out: &mut String) -> Printed<()> {
+        match common {
+            Some(group) => {
+                let mut open = false;
+                self.together(&l.body, group, l.id, &mut open, out)?;
+                close(&mut open, out);
+            }
+            None => self.statement(&l.body, l.id, out)?,
+        }
+        if self.labels.get(&l.id) == Some(&true) {
+            out.push_str(&format!("__pg_continue_{}: ;\n", l.id.0));
+        }
+        Ok(())
+    }
+
+    fn step_of(&mut self, l: &LoopStmt, out: &mut String) -> Printed<()> {
+        if let Some(step) = &l.step {
+            self.value(step, out)?;
+        }
+        Ok(())
+    }
+
+    /// What a group of iterations does: loops that it has in common, and between them what each iteration does by itself. `open`:
+    /// whether the text is in the middle of the latter.
+    pub(super) fn together(
+        &mut self,
+        s: &Stmt,
+        group: &Group,
+        current: LoopId,
+        open: &mut bool,
+        out: &mut String,
+    ) -> Printed<()> {
+        match &s.kind {
+            StmtKind::Block(list) => {
+                list.iter().try_for_each(|s| self.together(s, group, current, open, out))
+            }
+            StmtKind::Loop(l) if group.loops.contains(&l.id) => {
+                close(open, out);
+                self.inner_loop(l, current, Some(group), out)
+            }
+            StmtKind::Empty | StmtKind::Declaration => Ok(()),
+            _ => {
+                if !std::mem::replace(open, true) {
+                    out.push_str("__PG_EACH { __PG_MEMBERS\n");
+                }
+                self.in_group = matches!(s.kind, StmtKind::Expr(_));
+                let printed = self.statement(s, current, out);
+                self.in_group = false;
+                printed
+            }
+        }
+    }
+}
