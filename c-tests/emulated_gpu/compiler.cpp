@@ -22,16 +22,26 @@ static const char *const LANGUAGE = R"(
 struct __emulated_dimensions { unsigned x, y, z; };
 extern "C" { __emulated_dimensions threadIdx, blockIdx, blockDim, gridDim; }
 template <class T> static inline T __ldg(const T *p) { return *p; }
-template <class T> static inline T __shfl_down_sync(unsigned, T, int) { return 0; }
-template <class T> static inline T __shfl_sync(unsigned, T value, int) { return value; }
-static inline unsigned __ballot_sync(unsigned lanes, bool holds) { return holds ? lanes : 0; }
-static inline int __any_sync(unsigned, bool holds) { return holds; }
-static inline void __syncthreads() {}
-static inline void __syncwarp() {}
-static inline unsigned __activemask() { return 1u << (threadIdx.x & 31); }
-static inline unsigned __match_any_sync(unsigned lanes, unsigned) { return lanes; }
-static inline unsigned __reduce_or_sync(unsigned, unsigned value) { return value; }
-static inline unsigned __reduce_add_sync(unsigned, unsigned value) { return value; }
+/* What warps.h answers. Its numbers are those of enum Question. */
+extern "C" { unsigned long long (*__emulated_ask)(int question, unsigned asked, unsigned long long value, int from); }
+template <class T> static inline T __emulated_shuffle(int question, unsigned asked, T value, int from)
+{
+  unsigned long long bits = 0;
+  __builtin_memcpy(&bits, &value, sizeof value);
+  bits = __emulated_ask(question, asked, bits, from);
+  __builtin_memcpy(&value, &bits, sizeof value);
+  return value;
+}
+template <class T> static inline T __shfl_sync(unsigned asked, T value, int from) { return __emulated_shuffle(2, asked, value, from); }
+template <class T> static inline T __shfl_down_sync(unsigned asked, T value, int by) { return __emulated_shuffle(3, asked, value, by); }
+static inline unsigned __ballot_sync(unsigned asked, bool holds) { return (unsigned)__emulated_ask(4, asked, holds, 0); }
+static inline int __any_sync(unsigned asked, bool holds) { return __ballot_sync(asked, holds) != 0; }
+static inline void __syncthreads() { __emulated_ask(8, 0, 0, 0); }
+static inline void __syncwarp(unsigned asked = ~0u) { __emulated_ask(1, asked, 0, 0); }
+static inline unsigned __activemask() { return (unsigned)__emulated_ask(0, 0, 0, 0); }
+static inline unsigned __match_any_sync(unsigned asked, unsigned value) { return (unsigned)__emulated_ask(5, asked, value, 0); }
+static inline unsigned __reduce_or_sync(unsigned asked, unsigned value) { return (unsigned)__emulated_ask(6, asked, value, 0); }
+static inline unsigned __reduce_add_sync(unsigned asked, unsigned value) { return (unsigned)__emulated_ask(7, asked, value, 0); }
 static inline int __clz(unsigned value) { return value == 0 ? 32 : __builtin_clz(value); }
 static inline int __popc(unsigned value) { return __builtin_popcount(value); }
 static inline int __ffs(unsigned value) { return __builtin_ffs(value); }

@@ -1,10 +1,10 @@
-// A GPU that is none: what the runtime asks of CUDA's driver, carried out by the processor, one thread after the other. So the
-// very kernels that a GPU runs are tested where no GPU is, and everything around them: copies, tables, tiles, groups of iterations.
+// A GPU that is none: what the runtime asks of CUDA's driver, carried out by the processor, one warp after the other (warps.h). So the
+// very kernels that a GPU runs are tested where no GPU is, and everything around them: copies, tables, tiles, groups of iterations,
+// lanes that exchange values.
 //
 // It is built as libcuda.so. Its machine code is the name of a shared object, which compiler.cpp makes. What a stream is asked to do,
-// a thread of its own does later, in order, so whoever forgets to wait gets what was there before. What it does not do: threads
-// of a kernel at the same time (nothing of ours waits for another thread), and lanes of a warp that exchange values; a kernel that does
-// (the one that checks logs) gets blocks of a single thread. Every allocation ends where memory does that nobody may touch, and begins
+// a thread of its own does later, in order, so whoever forgets to wait gets what was there before. What it does not do: blocks
+// of a kernel at the same time (nothing of ours waits for another block). Every allocation ends where memory does that nobody may touch, and begins
 // with bytes that are no zeros: reading what was never copied, or beyond the end, shows.
 #include <dlfcn.h>
 #include <stdint.h>
@@ -19,6 +19,7 @@
 #include <mutex>
 #include <thread>
 #include <vector>
+#include "warps.h"
 
 struct Dimensions {
   unsigned x, y, z;
@@ -29,7 +30,10 @@ struct Kernel {
   void (*run)(void *held);
   void (*drop)(void *held);
   Dimensions *thread, *block, *block_size, *grid_size;
-  bool exchanges;
+};
+struct Thread {
+  const Kernel &kernel;
+  void *held;
 };
 enum { SUCCESS = 0, INVALID = 1, NO_MEMORY = 2, NOT_FOUND = 500, NOT_READY = 600 };
 
@@ -228,15 +232,19 @@ int cuModuleLoadData(void **module, const void *image)
   *module = dlopen((const char *)image, RTLD_NOW | RTLD_LOCAL);
   return *module != nullptr ? SUCCESS : NOT_FOUND;
 }
-int cuModuleGetFunction(void **function, void *module, const char *name)
+int cuModuleGetFunction(void **function, void *module, const char *)
 {
   auto symbol = [&](const char *what) { return dlsym(module, what); };
   auto dimensions = [&](const char *what) { return (Dimensions *)symbol(what); };
   Kernel kernel = {(void *(*)(void **))symbol("__emulated_hold"), (void (*)(void *))symbol("__emulated_run"),
                    (void (*)(void *))symbol("__emulated_drop"),   dimensions("threadIdx"), dimensions("blockIdx"),
-                   dimensions("blockDim"), dimensions("gridDim"), strcmp(name, "__pg_check") == 0};
-  if (kernel.run == nullptr || kernel.grid_size == nullptr)
+                   dimensions("blockDim"), dimensions("gridDim")};
+  auto ask = (uint64_t (**)(int, unsigned, unsigned long long, int))symbol("__emulated_ask");
+  if (kernel.run == nullptr || kernel.grid_size == nullptr || ask == nullptr)
     return NOT_FOUND;
+  *ask = [](int question, unsigned asked, unsigned long long value, int from) {
+    return Block::ask(question, asked, value, from, __builtin_return_address(0));
+  };
   *function = new Kernel(kernel);
   return SUCCESS;
 }
@@ -256,22 +264,23 @@ int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, unsigned gr
   const Kernel &kernel = *(Kernel *)function;
   if (x * y * z > 1024 || grid_y > 65535 || grid_z > 65535 || grid_x == 0 || grid_y == 0 || grid_z == 0)
     return INVALID;
-  if (kernel.exchanges) {
-    grid_x *= x;
-    x = 1;
-  }
   void *held = kernel.hold(parameters);
   of(stream).add([=] {
     *kernel.grid_size = {grid_x, grid_y, grid_z};
     *kernel.block_size = {x, y, z};
-    Dimensions &block = *kernel.block, &thread = *kernel.thread;
+    Dimensions &block = *kernel.block;
+    static thread_local Block &threads = *new Block;
+    Thread thread = {kernel, held};
+    auto enter = [](void *thread, unsigned number) {
+      const Kernel &kernel = ((Thread *)thread)->kernel;
+      const Dimensions &size = *kernel.block_size;
+      *kernel.thread = {number % size.x, number / size.x % size.y, number / size.x / size.y};
+    };
+    auto work = [](void *thread) { ((Thread *)thread)->kernel.run(((Thread *)thread)->held); };
     for (block.z = 0; block.z < grid_z; block.z++)
       for (block.y = 0; block.y < grid_y; block.y++)
         for (block.x = 0; block.x < grid_x; block.x++)
-          for (thread.z = 0; thread.z < z; thread.z++)
-            for (thread.y = 0; thread.y < y; thread.y++)
-              for (thread.x = 0; thread.x < x; thread.x++)
-                kernel.run(held);
+          threads.run(x * y * z, enter, work, &thread);
     kernel.drop(held);
   });
   return SUCCESS;
