@@ -10,7 +10,10 @@
  * expect hash: runs on clean
  * expect divide: runs on clean
  * expect twice: runs on clean
- * expect steps: runs on clean */
+ * expect steps: runs on clean
+ * expect update: runs on clean
+ * expect points: runs on clean
+ * expect mask: runs on clean */
 #include "../support/inputs.h"
 
 COMPUTE static void product(int n, const int *begin, const int *column, const double *value, const double *x, double *y)
@@ -115,6 +118,44 @@ COMPUTE static void steps(int n, const int *begin, const int *next, const int *a
   }
 }
 
+/* Each turn stores to a place of its own, which another turn of the row may load. */
+COMPUTE static void update(int n, const int *begin, const int *column, const double *x, const double *y, double *value)
+{
+  for (int i = 0; i < n; i++) { /* loop update */
+    double scaled = 0.25 * x[i];
+    for (int k = begin[i]; k < begin[i + 1]; k++)
+      value[k] = value[k] * 0.5 + scaled * y[column[k]];
+  }
+}
+
+/* Places that lie near each other, but not side by side; the value goes from turn to turn. */
+typedef struct {
+  float x, y, z;
+} point;
+COMPUTE static void points(int n, const int *begin, const float *weight, point *p, float *last)
+{
+  for (int i = 0; i < n; i++) { /* loop points */
+    float sum = 0.0f;
+    for (int k = begin[i]; k < begin[i + 1]; k++) {
+      p[k].y = p[k].y * 0.5f + weight[k];
+      sum = sum * 0.25f + p[k].y;
+    }
+    last[i] = sum;
+  }
+}
+
+/* Turns that store and load nothing there. */
+COMPUTE static void mask(int n, const int *begin, const unsigned char *in, unsigned char *out)
+{
+  for (int i = 0; i < n; i++) { /* loop mask */
+    unsigned char last = (unsigned char)i;
+    for (int k = begin[i]; k < begin[i + 1]; k++) {
+      last = (unsigned char)(in[k] ^ last << 1);
+      out[k] = last;
+    }
+  }
+}
+
 /* Steps that use the variable after they have moved it. */
 COMPUTE static void behind(int n, const int *begin, const int *a, int *out)
 {
@@ -165,6 +206,11 @@ int main(int argc, char **argv)
   int *totals = check_alloc(&check, n, sizeof *totals);
   double *table = check_alloc(&check, (n + 1) * WIDTH, sizeof *table), *ends = check_alloc(&check, n, sizeof *ends);
   long *quotients = check_alloc(&check, n, sizeof *quotients);
+  double *updated = check_alloc(&check, m, sizeof *updated), *other = check_alloc(&check, m, sizeof *other);
+  int *partner = check_alloc(&check, m, sizeof *partner);
+  point *cloud = check_alloc(&check, m, sizeof *cloud);
+  float *lasts = check_alloc(&check, n, sizeof *lasts);
+  unsigned char *masked = check_alloc(&check, m, sizeof *masked);
 
   for (int r = 0; r < check.repeat; r++) {
     check_begin(&check);
@@ -173,6 +219,10 @@ int main(int argc, char **argv)
     fill_double(&check, value, m);
     fill_double(&check, x, 2 * n);
     fill_double(&check, table, (n + 1) * WIDTH);
+    fill_double(&check, updated, m);
+    fill_double(&check, other, m);
+    for (size_t k = 0; k < m; k++)
+      cloud[k] = (point){(float)k, (float)check_real(&check), -1.0f};
     fill_float(&check, u, m);
     fill_float(&check, v, m);
     for (int i = 0; i < n; i++) {
@@ -183,6 +233,7 @@ int main(int argc, char **argv)
         if (check_is(&check, "own") && k % 5 == 1)
           column[k] = i;
         value[k] /= 1 + begin[i + 1] - begin[i];
+        partner[k] = begin[i] + (int)check_below(&check, (size_t)(begin[i + 1] - begin[i]));
         is_there[k] = check_below(&check, 3) != 0;
         divisor[k] = is_there[k] ? (int)check_below(&check, 9) - 12 : 0;
         a[k] = (int)check_below(&check, 100) - 20;
@@ -211,6 +262,9 @@ int main(int argc, char **argv)
       steps(n, begin, next, a, walked);
       behind(n, begin, a, totals);
       into_next(n, table, ends);
+      update(n, begin, partner, x, check_is(&check, "own") ? updated : other, updated);
+      points(n, begin, u, cloud, lasts);
+      mask(n, begin, is_there, masked);
     }
     check_stop(&check);
     check_array(&check, "x", x, 2 * n, sizeof *x);
@@ -225,10 +279,15 @@ int main(int argc, char **argv)
     check_array(&check, "totals", totals, n, sizeof *totals);
     check_array(&check, "table", table, (n + 1) * WIDTH, sizeof *table);
     check_array(&check, "ends", ends, n, sizeof *ends);
+    check_array(&check, "updated", updated, m, sizeof *updated);
+    check_array(&check, "cloud", cloud, m, sizeof *cloud);
+    check_array(&check, "lasts", lasts, n, sizeof *lasts);
+    check_array(&check, "masked", masked, m, sizeof *masked);
   }
   free(begin), free(order), free(start), free(column), free(divisor), free(a), free(by), free(next), free(length);
   free(turns), free(found), free(walked), free(value), free(x), free(y), free(u), free(v), free(pairs), free(text);
   free(totals), free(table), free(ends);
+  free(updated), free(other), free(partner), free(cloud), free(lasts), free(masked);
   free(is_there), free(weight), free(hashes), free(quotients);
   return check_close(&check);
 }

@@ -193,11 +193,18 @@ struct __pg_walk {
 #define __PG_TURNS(kept, cond, type, unsigned_type, value, limit)                                                      \
   {                                                                                                                    \
     auto __pg_turn = [&](int __pg_number)
-#define __PG_TURNS_END(kept, cond, unsigned_type, value, limit, loads)                                                 \
+#define __PG_TURNS_END(kept, cond, type, unsigned_type, value, limit, loads)                                           \
   ;                                                                                                                    \
   constexpr int __pg_turns = __pg_at_once(loads);                                                                      \
-  if constexpr (__pg_lends)                                                                                            \
-    __PG_TURNS_OF_A_WARP(cond, unsigned_type, value, limit)                                                            \
+  if constexpr (__pg_lends && (kept))                                                                                  \
+    __pg_turns_of_a_warp<__pg_batch>(                                                                                  \
+      [&]() -> unsigned_type { return (cond) ? (unsigned_type)(limit) - (unsigned_type)(value) : 0; }, __pg_held,       \
+      [&](int __pg_q) { return __pg_held_at((type)((unsigned_type)(value) + __pg_q)); }, __pg_all_lent,                \
+      [&](int __pg_number) {                                                                                           \
+        __pg_turn(__pg_number);                                                                                        \
+        __pg_all([&](auto &__pg_w) { __pg_w.move(1); });                                                               \
+      },                                                                                                               \
+      [&] { return __pg_poll_now(&__pg_c); });                                                                         \
   if constexpr (!(kept)) {                                                                                             \
     while ((cond) && !__pg_poll(&__pg_c)) {                                                                            \
       __pg_turn(-1);                                                                                                   \
@@ -221,81 +228,236 @@ struct __pg_walk {
   }
 
 /* What the lanes of a warp lend each other, where each runs an iteration of its own and their inner loops go through memory of their
- * own: rows of a sparse matrix, say. By themselves, lanes would load from as many places as there are lanes, at each turn. So eight
- * lanes at a time make what the next eight turns of one lane need, side by side, as far as it follows from nothing that turns make; the
+ * own: rows of a sparse matrix, say. By themselves, lanes would load from as many places as there are lanes, at each turn. So some
+ * lanes make together what the next turns of one lane need, side by side, as far as it follows from nothing that turns make; the
  * turns themselves stay with the lane, in their order. Atomic and reduction logs know iterations by the thread, so it is not for them. */
-constexpr int __pg_batch = 8;
 constexpr bool __pg_may_lend = __PG_METHOD == PG_LOG_NONE || __PG_METHOD == PG_LOG_MARK || __PG_METHOD == PG_LOG_BITMAP;
-constexpr int __pg_row = __pg_batch + 1; /* of the room, so that lanes find their own in banks of their own */
-template <int Number> __device__ __forceinline__ __pg_u64 *__pg_room()
+/* A lane's part of the room where values are handed over, in bytes. */
+constexpr int __pg_part_of_room = 144;
+/* Turns that are made ready at once where each takes so many bytes of the room. There is one place more, so that lanes find their own in
+ * banks of their own. Where threads are few, each is to have more loads under way. */
+constexpr int __pg_batch_for(int bytes)
 {
-  __shared__ __pg_u64 room[__PG_BLOCK * __pg_row];
-  return room + (threadIdx.x + blockDim.x * threadIdx.y) / 32 * 32 * __pg_row;
+#ifdef __PG_DEEP
+  int batch = 32;
+#else
+  int batch = 8;
+#endif
+  while (batch > 8 && (batch + 1) * bytes > __pg_part_of_room)
+    batch /= 2;
+  return batch;
 }
-template <class Type, class Make> struct __pg_lent {
-  Make make;
-  __pg_u64 *room;
-  Type batch[__pg_batch], now;
+__device__ __forceinline__ int __pg_thread() { return threadIdx.x + blockDim.x * threadIdx.y; }
+__device__ __forceinline__ char *__pg_room()
+{
+  __shared__ __pg_u64 room[__PG_BLOCK * __pg_part_of_room / 8];
+  return (char *)room;
+}
 
-  /* What lane `row` needs `ahead` turns on; whoever makes it, all lanes come here. */
-  __device__ __forceinline__ void lend(int row, __pg_u32 ahead, bool is_due)
+/* Parts of a batch whose loads are under way together: logs take much text. */
+constexpr int __pg_parts_at_once = __PG_METHOD == PG_LOG_BITMAP ? 1 : 8;
+/* Turns whose values are fetched together. */
+constexpr int __pg_lent_at_once = 4;
+
+/* Values of the turns of all lanes, one for each turn. */
+template <class Type, int Batch> struct __pg_handed_over {
+  Type *room, now;
+
+  /* `before`: bytes that other values take of a turn. */
+  __device__ __forceinline__ void take_room(int before)
   {
-    *(Type *)&room[row * __pg_row + ahead] = make(row, ahead, is_due);
+    room = (Type *)(__pg_room() + before * (Batch + 1) * __PG_BLOCK) + __pg_thread() / 32 * 32 * (Batch + 1);
   }
-  __device__ __forceinline__ void take(int lane)
-  {
-#pragma unroll
-    for (int turn = 0; turn < __pg_batch; turn++)
-      batch[turn] = *(const Type *)&room[lane * __pg_row + turn];
-  }
-  __device__ __forceinline__ void use(int turn) { now = batch[turn]; }
+  __device__ __forceinline__ Type &at(int row, int turn) { return room[row * (Batch + 1) + turn]; }
 };
-#define __pg_of(variable) __shfl_sync(~0u, variable, __pg_from)
-#define __PG_LEND(name, number, type, parameters, arguments, text)                                                     \
-  auto name##_of = [&] parameters -> type { return text; };                                                            \
-  auto name##_make = [&](int __pg_from, __pg_u32 __pg_q, bool __pg_is_due) -> type {                                   \
-    return [&](auto... __pg_with) -> type { return __pg_is_due ? name##_of(__pg_with...) : (type)0; } arguments;       \
-  };                                                                                                                   \
-  __pg_lent<type, decltype(name##_make)> name = {name##_make};                                                         \
-  if constexpr (__pg_may_lend)                                                                                         \
-    name.room = __pg_room<number>();
-#define __PG_LENDING(count, calls)                                                                                     \
-  constexpr bool __pg_lends = count != 0 && __pg_may_lend;                                                             \
-  auto __pg_all_lent = [&](auto __pg_do) { calls };
+
+/* A value that lanes lend each other; `make` makes what a lane needs some turns on, wherever it is called. */
+template <class Type, int Batch, class Make> struct __pg_lent : __pg_handed_over<Type, Batch> {
+  Make make;
+  __device__ __forceinline__ __pg_lent(Make make) : make(make) {}
+  __device__ __forceinline__ void lend(int row, int ahead, bool is_due) { this->at(row, ahead) = make(row, ahead, is_due); }
+  __device__ __forceinline__ void use(int lane, int turn) { this->now = this->at(lane, turn); }
+};
+
+/* The one place that turns store to is held meanwhile: in a register where all turns have the same (Stride 0), else with what lanes
+ * lend each other. What turns load besides, before them, must not be what is held: the first turn that would load that isn't made
+ * ready, nor are those behind it. */
+template <class Type, int Stride, bool IsLoaded, int Batch, class Load, class Store>
+struct __pg_holding : __pg_handed_over<Type, Stride == 0 ? 1 : Batch> {
+  static constexpr bool moves = Stride != 0;
+  Load load;
+  Store store;
+  __pg_u64 first, asked; /* the first turn's place: this lane's, and that of the row that is made ready */
+  bool has_met;
+
+  __device__ __forceinline__ __pg_holding(Load load, Store store) : load(load), store(store) {}
+  __device__ __forceinline__ void take_room()
+  {
+    if constexpr (moves)
+      __pg_handed_over<Type, Batch>::take_room(0);
+  }
+  /* Of turns that are due: how many can be made ready, by their places. None, if addresses wrap around on the way. */
+  template <class At> __device__ __forceinline__ int begin(At at, int due)
+  {
+    first = at(0);
+    return due != 0 && at(due - 1) - first == (__pg_u64)((__pg_i64)Stride * (due - 1)) ? due : 0;
+  }
+  __device__ __forceinline__ __pg_u64 place(__pg_u64 from, int turn) const { return from + (__pg_u64)turn * Stride; }
+  /* Whether a load meets what is held for the row. */
+  __device__ __forceinline__ void see(__pg_u64 address, __pg_u64 size)
+  {
+    has_met |= address + size > asked && address < place(asked, Batch - 1) + sizeof(Type);
+  }
+  __device__ __forceinline__ void lend(int row, int ahead, bool is_due)
+  {
+    asked = __shfl_sync(~0u, first, row);
+    has_met = false;
+    if constexpr (moves && IsLoaded)
+      this->at(row, ahead) = is_due ? load(place(asked, ahead)) : (Type)0;
+  }
+  /* How many turns of this lane come before the first one that has met something; `mine`: whether it was this lane's row. */
+  __device__ __forceinline__ int before_met(int part, int lane, int due) const
+  {
+    const __pg_u32 met = __ballot_sync(~0u, has_met);
+    constexpr int rows = 32 / Batch;
+    if (lane / rows != part)
+      return due;
+    const __pg_u32 of_row = Batch == 32 ? met : met >> lane % rows * Batch & ((1u << Batch % 32) - 1);
+    const int turns = __ffs(of_row) - 1;
+    return of_row != 0 && turns < due ? turns : due;
+  }
+  __device__ __forceinline__ void begin_turns(int due)
+  {
+    if constexpr (!moves)
+      this->now = IsLoaded && due != 0 ? load(first) : (Type)0;
+  }
+  __device__ __forceinline__ void begin_turn(int lane, int turn)
+  {
+    if constexpr (moves && IsLoaded)
+      this->now = this->at(lane, turn);
+  }
+  __device__ __forceinline__ void end_turn(int lane, int turn)
+  {
+    if constexpr (moves)
+      this->at(lane, turn) = this->now;
+  }
+  __device__ __forceinline__ void end_turns(int lane, int due)
+  {
+    if constexpr (!moves) {
+      if (due != 0)
+        store(first, this->now);
+    } else {
+      __syncwarp();
+#pragma unroll __pg_parts_at_once
+      for (int part = 0; part < Batch; part++) {
+        const int row = part * (32 / Batch) + lane / Batch, ahead = lane % Batch;
+        const int there = __shfl_sync(~0u, due, row);
+        const __pg_u64 from = __shfl_sync(~0u, first, row);
+        if (ahead < there)
+          store(place(from, ahead), this->at(row, ahead));
+      }
+      __syncwarp();
+    }
+  }
+};
+/* Where turns store nothing. */
+struct __pg_holding_nothing {
+  int now;
+  __device__ __forceinline__ void take_room() {}
+  template <class At> __device__ __forceinline__ int begin(At, int due) { return due; }
+  __device__ __forceinline__ void lend(int, int, bool) {}
+  __device__ __forceinline__ int before_met(int, int, int due) const { return due; }
+  __device__ __forceinline__ void begin_turns(int) {}
+  __device__ __forceinline__ void begin_turn(int, int) {}
+  __device__ __forceinline__ void end_turn(int, int) {}
+  __device__ __forceinline__ void end_turns(int, int) {}
+};
+
 /* Turns that use what was lent have this number. */
 constexpr int __pg_with_lent = -2;
-#define __PG_LENT(name, text) (__pg_number == __pg_with_lent ? name.now : (text))
-/* As long as half of the lanes have half a batch of turns. */
-#define __PG_TURNS_OF_A_WARP(cond, unsigned_type, value, limit)                                                        \
-  if (__activemask() == ~0u) {                                                                                         \
-    const int __pg_lane = (threadIdx.x + blockDim.x * threadIdx.y) % 32;                                               \
-    for (__pg_u32 __pg_times = 1;; __pg_times++) {                                                                     \
-      const unsigned_type __pg_left = (cond) ? (unsigned_type)(limit) - (unsigned_type)(value) : 0;                    \
-      const __pg_u32 __pg_due = __pg_left < __pg_batch ? (__pg_u32)__pg_left : __pg_batch;                             \
-      if (__popc(__ballot_sync(~0u, __pg_due >= __pg_batch / 2)) < 16)                                                 \
-        break;                                                                                                         \
-      /* What a lane has stored in front of the loop another one may load for it. */                                   \
-      __syncwarp();                                                                                                    \
-      _Pragma("unroll") for (int __pg_part = 0; __pg_part < __pg_batch; __pg_part++)                                   \
-      {                                                                                                                \
-        const int __pg_whose = __pg_part * (32 / __pg_batch) + __pg_lane / __pg_batch;                                 \
-        const __pg_u32 __pg_ahead = __pg_lane % __pg_batch;                                                            \
-        const bool __pg_is_due = __pg_ahead < __shfl_sync(~0u, __pg_due, __pg_whose);                                  \
-        __pg_all_lent([&](auto &__pg_x) { __pg_x.lend(__pg_whose, __pg_ahead, __pg_is_due); });                        \
-      }                                                                                                                \
-      __syncwarp();                                                                                                    \
-      __pg_all_lent([&](auto &__pg_x) { __pg_x.take(__pg_lane); });                                                    \
-      __syncwarp();                                                                                                    \
-      _Pragma("unroll") for (__pg_u32 __pg_at = 0; __pg_at < __pg_batch; __pg_at++)                                    \
-        if (__pg_at < __pg_due) {                                                                                      \
-          __pg_all_lent([&](auto &__pg_x) { __pg_x.use(__pg_at); });                                                   \
-          __pg_turn(__pg_with_lent);                                                                                   \
-          __pg_all([&](auto &__pg_w) { __pg_w.move(1); });                                                             \
-        }                                                                                                              \
-      if (__any_sync(~0u, __pg_times % 512 == 0 && __pg_poll_now(&__pg_c)))                                            \
-        break;                                                                                                         \
-    }                                                                                                                  \
+/* Runs turns of a warp's inner loops as long as half of the lanes have half a batch of them.
+ * `left`: how many turns a lane has; `at`: the place that it stores to, some turns on; `turn`: one turn; `stops`: whether to leave. */
+template <int Batch, class Left, class Held, class At, class AllLent, class Turn, class Stops>
+__device__ __forceinline__ void __pg_turns_of_a_warp(Left left, Held &held, At at, AllLent all_lent, Turn turn, Stops stops)
+{
+  if (__activemask() != ~0u)
+    return;
+  const int lane = __pg_thread() % 32;
+  held.take_room();
+  for (__pg_u32 times = 1;; times++) {
+    const auto all = left();
+    int due = all < Batch ? (int)all : Batch;
+    if (__popc(__ballot_sync(~0u, due >= Batch / 2)) < 16)
+      break;
+    due = held.begin(at, due);
+    /* What a lane has stored in front of the loop another one may load for it. */
+    __syncwarp();
+    int ready = due;
+#pragma unroll __pg_parts_at_once
+    for (int part = 0; part < Batch; part++) {
+      const int row = part * (32 / Batch) + lane / Batch, ahead = lane % Batch;
+      const bool is_due = ahead < __shfl_sync(~0u, due, row);
+      held.lend(row, ahead, is_due);
+      all_lent([&](auto &lent) { lent.lend(row, ahead, is_due); });
+      ready = held.before_met(part, lane, ready);
+    }
+    __syncwarp();
+    held.begin_turns(ready);
+#pragma unroll __pg_lent_at_once
+    for (int number = 0; number < Batch; number++)
+      if (number < ready) {
+        all_lent([&](auto &lent) { lent.use(lane, number); });
+        held.begin_turn(lane, number);
+        turn(__pg_with_lent);
+        held.end_turn(lane, number);
+      }
+    held.end_turns(lane, ready);
+    /* Turns that load what is held for them. */
+    if (ready == 0 && all != 0)
+      turn(-1);
+    if (__any_sync(~0u, times % 512 == 0 && stops()))
+      break;
   }
+}
+
+/* `bytes`: what a turn takes of the room; `kept`: whether what turns load by themselves stays as it is, where they store. */
+#define __PG_LENDING(count, bytes, kept)                                                                               \
+  constexpr bool __pg_lends = count != 0 && __pg_may_lend && (kept);                                                   \
+  constexpr int __pg_batch = __pg_batch_for(bytes);
+#define __PG_HOLDING_NOTHING(type)                                                                                     \
+  __pg_holding_nothing __pg_held;                                                                                      \
+  const auto __pg_held_at = [](const type) -> __pg_u64 { return 0; };
+#define __PG_HOLDING(type, variable, t, base, logged, stride, is_loaded, address)                                      \
+  const auto __pg_held_at = [&](const type variable) -> __pg_u64 { return address; };                                  \
+  const auto __pg_load_held = [&](__pg_u64 __pg_a) -> __pg_##t { return __PG_LD(t, base, logged, __pg_a); };           \
+  const auto __pg_store_held = [&](__pg_u64 __pg_a, __pg_##t __pg_value) { __PG_ST(t, base, __pg_a, __pg_value); };    \
+  __pg_holding<__pg_##t, stride, is_loaded, __pg_batch, decltype(__pg_load_held), decltype(__pg_store_held)> __pg_held( \
+    __pg_load_held, __pg_store_held);
+#define __PG_HELD(text) (__pg_number == __pg_with_lent ? __pg_held.now : (text))
+#define __PG_HOLD(value, store)                                                                                        \
+  if (__pg_number == __pg_with_lent)                                                                                   \
+    __pg_held.now = value;                                                                                             \
+  else                                                                                                                 \
+    store
+/* A load that is made before turns that store. */
+#define __PG_SEEN(how, t, b, l, a)                                                                                     \
+  [&](__pg_u64 __pg_a) -> __pg_##t {                                                                                   \
+    if constexpr (!__PG_IS_KEPT(b))                                                                                    \
+      __pg_held.see(__pg_a, sizeof(__pg_##t));                                                                         \
+    return how(t, b, l, __pg_a);                                                                                       \
+  }(a)
+#define __pg_of(variable) __shfl_sync(~0u, variable, __pg_from)
+#define __PG_LEND(name, before, type, parameters, arguments, text)                                                     \
+  const auto name##_of = [&] parameters -> type { return text; };                                                      \
+  const auto name##_make = [&](int __pg_from, int __pg_q, bool __pg_is_due) -> type {                                  \
+    return [&](auto... __pg_with) -> type { return __pg_is_due ? name##_of(__pg_with...) : (type)0; } arguments;       \
+  };                                                                                                                   \
+  __pg_lent<type, __pg_batch, decltype(name##_make)> name(name##_make);                                                \
+  if constexpr (__pg_lends)                                                                                            \
+    name.take_room(before);
+#define __PG_ALL_LENT(calls)                                                                                           \
+  auto __pg_all_lent = [&](auto __pg_do) { calls };
+#define __PG_LENT(name, text) (__pg_number == __pg_with_lent ? name.now : (text))
 
 #ifdef __PG_DEEP
 #define __PG_TIMES(turns, times)                                                                                       \

@@ -11,7 +11,7 @@
 mod inner;
 mod lending;
 
-use self::lending::Lending;
+use self::lending::{Lending, Seeing};
 use super::group::{self, Group, Moving, Stride};
 use super::types::{self, Scalar, scalar};
 use crate::c::constant::fold;
@@ -46,7 +46,7 @@ pub const MACROS_DIRECT: &str = "\
 #define __PG_UNCOUNTED(how) for (;;)
 #define __PG_UNCOUNTED_END
 #define __PG_TURNS(kept, cond, type, unsigned_type, value, limit) while (cond)
-#define __PG_TURNS_END(kept, cond, unsigned_type, value, limit, loads)
+#define __PG_TURNS_END(kept, cond, type, unsigned_type, value, limit, loads)
 ";
 
 /// For C, which runs iterations one by one and makes the address of each access: what `paragon_kernel.h` has for kernels.
@@ -58,8 +58,13 @@ pub const MACROS_ONE_BY_ONE: &str = "\
 #define __PG_SET(name, b, from, type, variable, a)
 #define __PG_WALKING(calls)
 #define __PG_LDW(how, t, b, l, name, a) how(t, b, l, a)
-#define __PG_LEND(name, number, type, parameters, arguments, text)
-#define __PG_LENDING(count, calls)
+#define __PG_LENDING(count, bytes, kept)
+#define __PG_HOLDING_NOTHING(type)
+#define __PG_HOLDING(type, variable, t, base, logged, stride, is_loaded, address)
+#define __PG_HELD(text) (text)
+#define __PG_HOLD(value, store) store
+#define __PG_LEND(name, before, type, parameters, arguments, text)
+#define __PG_ALL_LENT(calls)
 #define __PG_LENT(name, text) (text)
 #define __PG_IS_KEPT(base) 0
 ";
@@ -99,7 +104,7 @@ pub const MACROS_THREADS: &str = "\
 const type __pg_turns = !(kept) ? (type)((value) + 1) : \\
 (unsigned_type)(limit) - (unsigned_type)(value) > 4096u ? (type)((value) + 4096) : (type)(limit); \\
 for (; (type)(value) < __pg_turns; )
-#define __PG_TURNS_END(kept, cond, unsigned_type, value, limit, loads) \\
+#define __PG_TURNS_END(kept, cond, type, unsigned_type, value, limit, loads) \\
 if ((kept) ? (cond) && __pg_poll_now(&__pg_c) : __PG_POLL()) break; }
 ";
 
@@ -171,8 +176,13 @@ pub const MACROS_END: &str = "\
 #undef __PG_SET
 #undef __PG_WALKING
 #undef __PG_LDW
-#undef __PG_LEND
 #undef __PG_LENDING
+#undef __PG_HOLDING_NOTHING
+#undef __PG_HOLDING
+#undef __PG_HELD
+#undef __PG_HOLD
+#undef __PG_LEND
+#undef __PG_ALL_LENT
 #undef __PG_LENT
 #undef __PG_IS_KEPT
 ";
@@ -214,6 +224,8 @@ pub struct Printer<'a> {
     has_turns: bool,
     /// The same loop, where what its turns need can be made before them.
     lending: Option<Lending>,
+    /// Whether what is printed is made before the turns.
+    seeing: Option<Seeing>,
     asks_kept: bool,
     /// How many walks there are in all of the text.
     walk_count: u32,
@@ -374,6 +386,7 @@ impl<'a> Printer<'a> {
             walks: None,
             has_turns: false,
             lending: None,
+            seeing: None,
             asks_kept: false,
             walk_count: 0,
             conditions: 0,
@@ -510,23 +523,23 @@ impl<'a> Printer<'a> {
                 (false, false) => unknown(kind, address),
             });
         }
-        Ok(match self.plan.bases[site.base.0 as usize] {
-            Base::Dynamic => format!("__PG_LDX({}, {logged}, {address})", kind.suffix()),
-            _ => {
-                let (from, memory) = match self.plan.privatization.bases.contains(&site.base) {
-                    true => ("LDP", None),
-                    false if site.may_use_snapshot => ("LDS", Some("snapshot")),
-                    false => ("LD", Some("dev")),
-                };
-                let (suffix, base) = (kind.suffix(), site.base.0);
-                match memory.and_then(|memory| self.walk(place, site, memory, suffix, address)) {
-                    Some(walk) => {
-                        format!("__PG_LDW(__PG_{from}, {suffix}, {base}, {logged}, {walk}, {address})")
-                    }
-                    None => format!("__PG_{from}({suffix}, {base}, {logged}, {address})"),
-                }
-            }
-        })
+        let (suffix, base) = (kind.suffix(), site.base.0);
+        let known = (!matches!(self.plan.bases[base as usize], Base::Dynamic)).then_some(base);
+        let (from, memory) = match self.plan.privatization.bases.contains(&site.base) {
+            _ if known.is_none() => ("LDX", None),
+            true => ("LDP", None),
+            false if site.may_use_snapshot => ("LDS", Some("snapshot")),
+            false => ("LD", Some("dev")),
+        };
+        if let Some(seeing) = &mut self.seeing {
+            return Ok(seeing.load(&format!("__PG_{from}"), suffix, known, logged, address));
+        }
+        let text = match memory.and_then(|memory| self.walk(place, site, memory, suffix, address)) {
+            Some(walk) => format!("__PG_LDW(__PG_{from}, {suffix}, {base}, {logged}, {walk}, {address})"),
+            None if known.is_none() => format!("__PG_LDX({suffix}, {logged}, {address})"),
+            None => format!("__PG_{from}({suffix}, {base}, {logged}, {address})"),
+        };
+        Ok(self.loaded(kind, known, (site.logged, from == "LD"), address, text))
     }
 
     /// The walk of a load in an inner loop, where it moves by strides.
@@ -609,7 +622,7 @@ impl<'a> Printer<'a> {
         self.store_at(place, &address, value, out)
     }
 
-    fn store_at(&self, place: &Place, address: &str, value: &str, out: &mut String) -> Printed<()> {
+    fn store_at(&mut self, place: &Place, address: &str, value: &str, out: &mut String) -> Printed<()> {
         let kind = self.scalar(place.ty)?;
         if let Some(v) = self.own(place) {
             let memory = self.own_memory(v);
@@ -631,14 +644,16 @@ impl<'a> Printer<'a> {
             }
             return Ok(());
         }
-        out.push_str(&match self.plan.bases[site.base.0 as usize] {
-            Base::Dynamic => format!("__PG_STX({}, {address}, {value});\n", kind.suffix()),
+        let text = match self.plan.bases[site.base.0 as usize] {
+            Base::Dynamic => format!("__PG_STX({}, {address}, {value});", kind.suffix()),
             _ => {
                 let own = self.plan.privatization.bases.contains(&site.base);
                 let to = if own { "STP" } else { "ST" };
-                format!("__PG_{to}({}, {}, {address}, {value});\n", kind.suffix(), site.base.0)
+                format!("__PG_{to}({}, {}, {address}, {value});", kind.suffix(), site.base.0)
             }
-        });
+        };
+        out.push_str(&self.stored(kind, address, value, text));
+        out.push('\n');
         Ok(())
     }
 

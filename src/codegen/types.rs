@@ -37,6 +37,14 @@ impl Scalar {
             Scalar::Address => "__pg_u64",
         }
     }
+    /// In bytes.
+    pub fn size(self) -> u64 {
+        match self {
+            Scalar::Int(kind) => kind.size(),
+            Scalar::F32 => 4,
+            Scalar::F64 | Scalar::Address => 8,
+        }
+    }
     /// The suffix of access functions.
     pub fn suffix(self) -> &'static str {
         match self {

@@ -5,7 +5,6 @@
 //! - innermost ones that end when a condition says so: two loops in each other, of which the inner one is counted;
 //! - all others ask at each turn.
 
-use super::lending::Lending;
 use super::{Printed, Printer, Purpose, Scalar, Walks, close, variable};
 use crate::c::constant::fold;
 use crate::c::hir::*;
@@ -272,13 +271,10 @@ impl Printer<'_> {
         };
         self.has_turns = true;
         // What a group has in common is shared among its iterations already.
-        let may_lend = common.is_none() && !jumps && self.stores(l).is_some_and(|stored| stored.is_empty());
-        self.lending = may_lend.then(|| Lending {
-            assigned: walks.moving.assigned.clone(),
-            conditions: self.conditions,
-            iv: *iv,
-            found: Vec::new(),
-        });
+        self.lending = match common.is_none() && !jumps {
+            true => self.lending(l, &walks.moving, *iv),
+            false => None,
+        };
         let outer = self.walks.replace(walks);
         let mut body = String::new();
         let printed = self.turn(l, common, &mut body);
@@ -292,7 +288,7 @@ impl Printer<'_> {
         let lends = self.lending_text(lending.as_ref(), kind, &iv)?;
         out.push_str(&format!(
             "{{\n{known}{before}{lends}__PG_TURNS({kept}, {cond}, {kind}, {unsigned}, {iv}, {limit}) {{\n{body}}}\n\
-             __PG_TURNS_END({kept}, {cond}, {unsigned}, {iv}, {limit}, {loads})\n}}\n"
+             __PG_TURNS_END({kept}, {cond}, {kind}, {unsigned}, {iv}, {limit}, {loads})\n}}\n"
         ));
         Ok(())
     }

@@ -4,22 +4,40 @@
 
 use super::{Printed, Printer, Scalar, variable};
 use crate::c::hir::*;
-use crate::codegen::group::Stride;
+use crate::codegen::group::{Moving, Stride};
 use crate::loops::nest;
 use crate::loops::plan::*;
 use crate::loops::scalars::is_scalar;
 use std::collections::BTreeSet;
 
 /// Values that an inner loop's turns need and that follow from nothing which turns before have made: the lanes of a warp make them
-/// for each other, neighbours those of neighbouring turns, so that they load side by side. Only for loops that store nothing: what
-/// such a loop stores is as far apart as before, and its turns wait for each other.
+/// for each other, neighbours those of neighbouring turns, so that they load side by side. Where turns store, it is to one place, the same
+/// for all or moving on from turn to turn, which kernels hold for as long.
 pub(super) struct Lending {
     /// What turns change.
-    pub(super) assigned: BTreeSet<VarId>,
+    assigned: BTreeSet<VarId>,
     /// Conditions around the loop: what a turn may not need is not made before it.
-    pub(super) conditions: u32,
-    pub(super) iv: VarId,
-    pub(super) found: Vec<Lent>,
+    conditions: u32,
+    iv: VarId,
+    found: Vec<Lent>,
+    held: Option<Held>,
+    /// Bases of what turns load by themselves: what is held must not be there.
+    loaded: BTreeSet<u32>,
+    /// Whether turns do what lending can't bear.
+    is_refused: bool,
+}
+
+/// The place that turns store to.
+struct Held {
+    address: String,
+    kind: Scalar,
+    base: u32,
+    /// From turn to turn, in bytes.
+    stride: i64,
+    /// Whether turns load it, and whether that is logged.
+    loaded: Option<bool>,
+    /// Stores that are still to be printed.
+    stores: usize,
 }
 
 /// One of them.
@@ -31,17 +49,54 @@ pub(super) struct Lent {
     variables: BTreeSet<VarId>,
 }
 
-/// Most values that a turn takes from others, for which there is room; what there are more of, each thread makes itself.
-const MOST_LENT: usize = 2;
+/// Bytes that a turn may take from others, for which there is room; what there is more, each thread makes itself.
+const MOST_LENT: u64 = 16;
 /// What moves further from turn to turn, in bytes, doesn't lie side by side.
 const SIDE_BY_SIDE: i64 = 16;
+
+/// Loads are printed that are made before turns that store.
+pub(super) struct Seeing {
+    /// The place that is held.
+    held: String,
+    /// Whether one of them is of that place.
+    meets: bool,
+}
+
+impl Seeing {
+    /// The text of such a load; `base`: none that is known at entry, if `None`.
+    pub(super) fn load(
+        &mut self,
+        how: &str,
+        suffix: &str,
+        base: Option<u32>,
+        logged: i32,
+        address: &str,
+    ) -> String {
+        self.meets |= base.is_none() || self.held == address;
+        format!("__PG_SEEN({how}, {suffix}, {}, {logged}, {address})", base.unwrap_or_default())
+    }
+}
+
+impl Held {
+    /// What it takes of the room for each turn.
+    fn bytes(&self) -> u64 {
+        if self.stride == 0 { 0 } else { self.kind.size() }
+    }
+}
+
+impl Lending {
+    /// What a turn takes of the room.
+    fn bytes(&self) -> u64 {
+        self.held.as_ref().map_or(0, Held::bytes)
+            + self.found.iter().map(|lent| lent.kind.size()).sum::<u64>()
+    }
+}
 
 impl Printer<'_> {
     /// An expression as one that other threads may evaluate, if it is.
     pub(super) fn lend(&mut self, e: &Expr) -> Printed<Option<String>> {
         let may = |lending: &&Lending| {
             lending.conditions == self.conditions
-                && lending.found.len() < MOST_LENT
                 && self.unit.types.pointee(e.ty.ty).is_none()
                 && self.is_lendable(lending, e, true)
                 && self.lies_side_by_side(e)
@@ -50,17 +105,24 @@ impl Printer<'_> {
             return Ok(None);
         }
         let Ok(kind) = self.scalar(e.ty) else { return Ok(None) };
-        let lending = self.lending.take();
+        let Some(lending) = self.lending.take_if(|lending| lending.bytes() + kind.size() <= MOST_LENT) else {
+            return Ok(None);
+        };
         let walks = self.walks.take();
         let mut effects = String::new();
+        self.seeing = lending.held.as_ref().map(|held| Seeing { held: held.address.clone(), meets: false });
         let alone = self.value(e, &mut effects);
+        let meets = self.seeing.take().is_some_and(|seeing| seeing.meets);
         self.walks = walks;
         let text = self.value(e, &mut effects);
-        self.lending = lending;
+        self.lending = Some(lending);
         let (alone, text) = (alone?, text?);
         let Some(lending) = self.lending.as_mut().filter(|_| effects.is_empty()) else {
             return Err("a value with effects".into());
         };
+        if meets {
+            return Ok(None);
+        }
         self.walk_count += 1;
         let name = format!("__pg_lent_{}", self.walk_count);
         let lent = format!("__PG_LENT({name}, {text})");
@@ -132,10 +194,33 @@ impl Printer<'_> {
     }
 
     /// What stands in front of a loop whose turns take values from others.
-    pub(super) fn lending_text(&self, lending: Option<&Lending>, kind: &str, iv: &str) -> Printed<String> {
+    pub(super) fn lending_text(
+        &mut self,
+        lending: Option<&Lending>,
+        kind: &str,
+        iv: &str,
+    ) -> Printed<String> {
         let found = lending.map_or(&[][..], |lending| &lending.found);
-        let (mut text, mut calls) = (String::new(), String::new());
-        for (number, lent) in found.iter().enumerate() {
+        let held = lending.and_then(|lending| lending.held.as_ref());
+        let is_refused =
+            lending.is_some_and(|lending| lending.is_refused) || held.is_some_and(|held| held.stores != 0);
+        let loaded = lending.filter(|_| held.is_some()).map(|lending| lending.loaded.clone());
+        let kept = self.kept_bases(&loaded.unwrap_or_default());
+        let count = if is_refused { 0 } else { found.len() };
+        let bytes = lending.map_or(1, Lending::bytes).max(1);
+        let mut text = format!("__PG_LENDING({count}, {bytes}, {kept})\n");
+        match held {
+            Some(Held { address, kind: held, base, stride, loaded, .. }) => text.push_str(&format!(
+                "__PG_HOLDING({kind}, {iv}, {}, {base}, {}, {stride}, {}, {address})\n",
+                held.suffix(),
+                u8::from(*loaded == Some(true)),
+                u8::from(loaded.is_some()),
+            )),
+            None => text.push_str(&format!("__PG_HOLDING_NOTHING({kind})\n")),
+        }
+        let mut calls = String::new();
+        let mut before = held.map_or(0, Held::bytes);
+        for lent in found {
             let mut parameters = format!("const {kind} {iv}");
             let mut arguments = format!("__pg_of({iv}) + __pg_q");
             for v in &lent.variables {
@@ -144,15 +229,102 @@ impl Printer<'_> {
                 arguments.push_str(&format!(", __pg_of({name})"));
             }
             text.push_str(&format!(
-                "__PG_LEND({}, {number}, {}, ({parameters}), ({arguments}), {})\n",
+                "__PG_LEND({}, {before}, {}, ({parameters}), ({arguments}), {})\n",
                 lent.name,
                 lent.kind.name(),
                 lent.text
             ));
             calls.push_str(&format!("__pg_do({}); ", lent.name));
+            before += lent.kind.size();
         }
-        text.push_str(&format!("__PG_LENDING({}, {calls};)\n", found.len()));
+        text.push_str(&format!("__PG_ALL_LENT({calls};)\n"));
         Ok(text)
+    }
+
+    /// What the turns of a loop may take from others, before they are printed.
+    pub(super) fn lending(&mut self, l: &LoopStmt, moving: &Moving, iv: VarId) -> Option<Lending> {
+        let mut lending = Lending {
+            assigned: moving.assigned.clone(),
+            conditions: self.conditions,
+            iv,
+            found: Vec::new(),
+            held: None,
+            loaded: BTreeSet::new(),
+            is_refused: false,
+        };
+        if !self.stores(l)?.is_empty() {
+            lending.held = Some(self.held(l, moving)?);
+        }
+        Some(lending)
+    }
+
+    /// The one place that a loop's turns store to.
+    fn held(&mut self, l: &LoopStmt, moving: &Moving) -> Option<Held> {
+        let mut all: Vec<&Expr> = Vec::new();
+        nest::all_expressions(&l.body, &mut |e| all.push(e));
+        l.cond.iter().chain(&l.step).for_each(|e| nest::expressions(e, &mut |e| all.push(e)));
+        let places: Vec<&Place> = all
+            .into_iter()
+            .filter_map(|e| nest::accessed_place(e).filter(|(_, _, writes)| *writes))
+            .map(|(place, _, _)| place)
+            .filter(|place| is_scalar(self.unit, place).is_none())
+            .collect();
+        let (first, stores) = (*places.first()?, places.len());
+        let (base, kind) = (self.base(first, true)?, self.scalar(first.ty).ok()?);
+        let Stride::Known(stride) = moving.address(first)? else { return None };
+        let moves_on = stride == 0 || (kind.size() as i64..=SIDE_BY_SIDE).contains(&stride);
+        let elsewhere = self.plan.privatization.bases.iter().any(|b| b.0 == base);
+        let updated = places.iter().any(|place| self.plan.updates.contains_key(&place.id));
+        if !moves_on || elsewhere || updated {
+            return None;
+        }
+        let mut effects = String::new();
+        let address = self.address(first, &mut effects).ok().filter(|_| effects.is_empty())?;
+        Some(Held { address, kind, base, stride, loaded: None, stores })
+    }
+
+    /// A load as turns make it, whose text is given: of what is held, or of what isn't to be stored meanwhile. `base`: none that is known at
+    /// entry, if `None`; `is_current`: whether it loads what is there now.
+    pub(super) fn loaded(
+        &mut self,
+        kind: Scalar,
+        base: Option<u32>,
+        (logged, is_current): (bool, bool),
+        address: &str,
+        text: String,
+    ) -> String {
+        let Some(lending) = &mut self.lending else { return text };
+        let held = lending.held.as_mut().filter(|held| held.address == address && held.kind == kind);
+        match (held, base) {
+            (Some(held), Some(_)) if is_current => {
+                *held.loaded.get_or_insert_default() |= logged;
+                format!("__PG_HELD({text})")
+            }
+            (None, Some(base)) => {
+                lending.loaded.insert(base);
+                text
+            }
+            _ => {
+                lending.is_refused |= lending.held.is_some();
+                text
+            }
+        }
+    }
+
+    /// A store as turns make it.
+    pub(super) fn stored(&mut self, kind: Scalar, address: &str, value: &str, text: String) -> String {
+        let Some(lending) = &mut self.lending else { return text };
+        let is_due = lending.conditions == self.conditions;
+        match &mut lending.held {
+            Some(held) if held.address == address && held.kind == kind && is_due && held.stores != 0 => {
+                held.stores -= 1;
+                format!("__PG_HOLD({value}, {text})")
+            }
+            _ => {
+                lending.is_refused = true;
+                text
+            }
+        }
     }
 
     /// The base of what is loaded from a place, or stored there; `None`: none that is known at entry.
@@ -178,9 +350,13 @@ impl Printer<'_> {
                 });
             }
         });
-        let all: Vec<String> = all?.iter().map(|base| format!("__PG_IS_KEPT({base})")).collect();
+        Some(self.kept_bases(&all?))
+    }
+
+    fn kept_bases(&mut self, bases: &BTreeSet<u32>) -> String {
+        let all: Vec<String> = bases.iter().map(|base| format!("__PG_IS_KEPT({base})")).collect();
         self.asks_kept |= !all.is_empty();
-        Some(if all.is_empty() { "1".into() } else { format!("({})", all.join(" && ")) })
+        if all.is_empty() { "1".into() } else { format!("({})", all.join(" && ")) }
     }
 
     /// Text for whether an expression keeps its value while a loop runs: the loop stores nothing, or not there, and sets none of its
