@@ -6,6 +6,7 @@
 // Now and then it is taken apart, as GPUs may do it. Lanes that wait for each other, or ask lanes that have ended, end the process.
 #ifndef EMULATED_WARPS_H
 #define EMULATED_WARPS_H
+#include <setjmp.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,7 +52,7 @@ public:
     lane.from = from;
     lane.site = site;
     lane.state = STOPPED;
-    swapcontext(&lane.context, &block.scheduler);
+    block.stop(lane);
     return lane.answer;
   }
 
@@ -59,6 +60,9 @@ private:
   enum State { READY, STOPPED, ENDED };
   struct Lane {
     static const size_t STACK = 256 << 10;
+    // Where it goes on. Its context is only for the beginning: jumps ask nothing of the system.
+    jmp_buf place;
+    bool has_begun = false;
     ucontext_t context;
     State state = ENDED;
     Question question;
@@ -81,7 +85,7 @@ private:
     }
   };
   std::vector<std::unique_ptr<Lane>> lanes;
-  ucontext_t scheduler;
+  jmp_buf scheduler;
   unsigned running = 0, answered = 0;
   void (*enter)(void *, unsigned) = nullptr;
   void (*work)(void *) = nullptr;
@@ -105,8 +109,22 @@ private:
       block.work(block.data);
       Lane &lane = *block.lanes[block.running];
       lane.state = ENDED;
-      swapcontext(&lane.context, &block.scheduler);
+      block.stop(lane);
     }
+  }
+  void stop(Lane &lane)
+  {
+    if (_setjmp(lane.place) == 0)
+      _longjmp(scheduler, 1);
+  }
+  void go_on(Lane &lane)
+  {
+    if (_setjmp(scheduler) != 0)
+      return;
+    if (lane.has_begun)
+      _longjmp(lane.place, 1);
+    lane.has_begun = true;
+    setcontext(&lane.context);
   }
 
   // Until all of its lanes have ended, or wait for the block. How many wait.
@@ -120,7 +138,7 @@ private:
           continue;
         running = number;
         enter(data, number);
-        swapcontext(&scheduler, &lanes[number]->context);
+        go_on(*lanes[number]);
       }
       goes_on = answer(first, count);
     }

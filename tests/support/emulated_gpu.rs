@@ -17,7 +17,16 @@ impl EmulatedGpu {
         }
         for (source, library) in [("driver.cpp", "libcuda.so"), ("compiler.cpp", "libnvrtc.so.13")] {
             let mut command = Command::new("c++");
-            command.args(["-std=c++17", "-O2", "-Wall", "-Wextra", "-fPIC", "-shared", "-o"]);
+            command.args([
+                "-std=c++17",
+                "-O2",
+                "-Wall",
+                "-Wextra",
+                "-fPIC",
+                "-shared",
+                "-U_FORTIFY_SOURCE",
+                "-o",
+            ]);
             command.arg(folder.join(library)).arg(sources.join(source)).args(["-ldl", "-pthread"]);
             let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
             let said = String::from_utf8_lossy(&output.stderr);
