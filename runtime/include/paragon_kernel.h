@@ -259,9 +259,16 @@ constexpr int __pg_parts_at_once = __PG_METHOD == PG_LOG_BITMAP ? 1 : 8;
 /* Turns whose values are fetched together. */
 constexpr int __pg_lent_at_once = 4;
 
+/* What a lane makes of some parts: for the row of which lane, how many turns on, and whether that turn is due. Who has nothing to make
+ * makes what somebody else does: without branches all loads are under way together. */
+struct __pg_parts {
+  int whose[__pg_parts_at_once], ahead[__pg_parts_at_once];
+  bool is_due[__pg_parts_at_once];
+};
+
 /* Values of the turns of all lanes, one for each turn. */
 template <class Type, int Batch> struct __pg_handed_over {
-  Type *room, now;
+  Type *room, now, made[__pg_parts_at_once];
 
   /* `before`: bytes that other values take of a turn. */
   __device__ __forceinline__ void take_room(int before)
@@ -269,13 +276,29 @@ template <class Type, int Batch> struct __pg_handed_over {
     room = (Type *)(__pg_room() + before * (Batch + 1) * __PG_BLOCK) + __pg_thread() / 32 * 32 * (Batch + 1);
   }
   __device__ __forceinline__ Type &at(int row, int turn) { return room[row * (Batch + 1) + turn]; }
+  __device__ __forceinline__ void put(int part, int row, int turn) { at(row, turn) = made[part]; }
 };
 
-/* A value that lanes lend each other; `make` makes what a lane needs some turns on, wherever it is called. */
-template <class Type, int Batch, class Make> struct __pg_lent : __pg_handed_over<Type, Batch> {
-  Make make;
-  __device__ __forceinline__ __pg_lent(Make make) : make(make) {}
-  __device__ __forceinline__ void lend(int row, int ahead, bool is_due) { this->at(row, ahead) = make(row, ahead, is_due); }
+/* A function with its arguments. */
+template <class Of, class... Values> __device__ __forceinline__ auto __pg_with(const Of &of, Values... values)
+{
+  return [&of, values...] { return of(values...); };
+}
+/* A value that lanes lend each other. `ask` asks a lane for what its value some turns on follows from, and gives what makes it. */
+template <class Type, int Batch, class Ask> struct __pg_lent : __pg_handed_over<Type, Batch> {
+  Ask ask;
+  __device__ __forceinline__ __pg_lent(Ask ask) : ask(ask) {}
+  /* All that is asked comes first. */
+  template <class Held, class... Asked> __device__ __forceinline__ void make(const __pg_parts &parts, Held &held, Asked... asked)
+  {
+    constexpr int number = sizeof...(Asked);
+    if constexpr (number < __pg_parts_at_once) {
+      make(parts, held, asked..., ask(parts.whose[number], parts.ahead[number]));
+    } else {
+      int part = 0;
+      ((held.turn_to(part), this->made[part] = asked(), part++), ...);
+    }
+  }
   __device__ __forceinline__ void use(int lane, int turn) { this->now = this->at(lane, turn); }
 };
 
@@ -287,14 +310,20 @@ struct __pg_holding : __pg_handed_over<Type, Stride == 0 ? 1 : Batch> {
   static constexpr bool moves = Stride != 0;
   Load load;
   Store store;
-  __pg_u64 first, asked; /* the first turn's place: this lane's, and that of the row that is made ready */
-  bool has_met;
+  __pg_u64 first, asked[__pg_parts_at_once]; /* the first turn's place: this lane's, and those of rows that are made ready */
+  bool has_met[__pg_parts_at_once];
+  int part;
 
   __device__ __forceinline__ __pg_holding(Load load, Store store) : load(load), store(store) {}
   __device__ __forceinline__ void take_room()
   {
     if constexpr (moves)
       __pg_handed_over<Type, Batch>::take_room(0);
+  }
+  __device__ __forceinline__ void put(int part, int row, int turn)
+  {
+    if constexpr (moves && IsLoaded)
+      __pg_handed_over<Type, Batch>::put(part, row, turn);
   }
   /* Of turns that are due: how many can be made ready, by their places. None, if addresses wrap around on the way. */
   template <class At> __device__ __forceinline__ int begin(At at, int due)
@@ -303,28 +332,42 @@ struct __pg_holding : __pg_handed_over<Type, Stride == 0 ? 1 : Batch> {
     return due != 0 && at(due - 1) - first == (__pg_u64)((__pg_i64)Stride * (due - 1)) ? due : 0;
   }
   __device__ __forceinline__ __pg_u64 place(__pg_u64 from, int turn) const { return from + (__pg_u64)turn * Stride; }
-  /* Whether a load meets what is held for the row. */
+  __device__ __forceinline__ void make(const __pg_parts &parts)
+  {
+#pragma unroll
+    for (int part = 0; part < __pg_parts_at_once; part++) {
+      asked[part] = __shfl_sync(~0u, first, parts.whose[part]);
+      has_met[part] = false;
+    }
+    if constexpr (moves && IsLoaded)
+#pragma unroll
+      for (int part = 0; part < __pg_parts_at_once; part++)
+        this->made[part] = load(place(asked[part], parts.ahead[part]));
+  }
+  /* The part that loads are made for, and whether one meets what is held for its row. */
+  __device__ __forceinline__ void turn_to(int next) { part = next; }
   __device__ __forceinline__ void see(__pg_u64 address, __pg_u64 size)
   {
-    has_met |= address + size > asked && address < place(asked, Batch - 1) + sizeof(Type);
+    has_met[part] |= address + size > asked[part] && address < place(asked[part], Batch - 1) + sizeof(Type);
   }
-  __device__ __forceinline__ void lend(int row, int ahead, bool is_due)
+  /* How many turns of this lane come before the first one whose loads have met what is held. */
+  __device__ __forceinline__ int before_met(const __pg_parts &parts, int first, int lane, int due) const
   {
-    asked = __shfl_sync(~0u, first, row);
-    has_met = false;
-    if constexpr (moves && IsLoaded)
-      this->at(row, ahead) = is_due ? load(place(asked, ahead)) : (Type)0;
-  }
-  /* How many turns of this lane come before the first one that has met something; `mine`: whether it was this lane's row. */
-  __device__ __forceinline__ int before_met(int part, int lane, int due) const
-  {
-    const __pg_u32 met = __ballot_sync(~0u, has_met);
-    constexpr int rows = 32 / Batch;
-    if (lane / rows != part)
-      return due;
-    const __pg_u32 of_row = Batch == 32 ? met : met >> lane % rows * Batch & ((1u << Batch % 32) - 1);
-    const int turns = __ffs(of_row) - 1;
-    return of_row != 0 && turns < due ? turns : due;
+    bool some = false;
+#pragma unroll
+    for (int part = 0; part < __pg_parts_at_once; part++)
+      some |= parts.is_due[part] && has_met[part];
+    if (__any_sync(~0u, some)) {
+#pragma unroll
+      for (int part = 0; part < __pg_parts_at_once; part++) {
+        constexpr int rows = 32 / Batch;
+        const __pg_u32 met = __ballot_sync(~0u, parts.is_due[part] && has_met[part]);
+        const __pg_u32 of_row = Batch == 32 ? met : met >> lane % rows * Batch & ((1u << Batch % 32) - 1);
+        const int turns = __ffs(of_row) - 1;
+        due = lane / rows == first + part && of_row != 0 && turns < due ? turns : due;
+      }
+    }
+    return due;
   }
   __device__ __forceinline__ void begin_turns(int due)
   {
@@ -365,8 +408,10 @@ struct __pg_holding_nothing {
   int now;
   __device__ __forceinline__ void take_room() {}
   template <class At> __device__ __forceinline__ int begin(At, int due) { return due; }
-  __device__ __forceinline__ void lend(int, int, bool) {}
-  __device__ __forceinline__ int before_met(int, int, int due) const { return due; }
+  __device__ __forceinline__ void make(const __pg_parts &) {}
+  __device__ __forceinline__ void turn_to(int) {}
+  __device__ __forceinline__ void put(int, int, int) {}
+  __device__ __forceinline__ int before_met(const __pg_parts &, int, int, int due) const { return due; }
   __device__ __forceinline__ void begin_turns(int) {}
   __device__ __forceinline__ void begin_turn(int, int) {}
   __device__ __forceinline__ void end_turn(int, int) {}
@@ -393,16 +438,28 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(Left left, Held &held, At a
     /* What a lane has stored in front of the loop another one may load for it. */
     __syncwarp();
     int ready = due;
-#pragma unroll __pg_parts_at_once
-    for (int part = 0; part < Batch; part++) {
-      const int row = part * (32 / Batch) + lane / Batch, ahead = lane % Batch;
-      const bool is_due = ahead < __shfl_sync(~0u, due, row);
-      held.lend(row, ahead, is_due);
-      all_lent([&](auto &lent) { lent.lend(row, ahead, is_due); });
-      ready = held.before_met(part, lane, ready);
+    held.begin_turns(due);
+    const __pg_u32 some = __ballot_sync(~0u, due != 0);
+    for (int first = 0; some != 0 && first < Batch; first += __pg_parts_at_once) {
+      __pg_parts parts;
+#pragma unroll
+      for (int part = 0; part < __pg_parts_at_once; part++) {
+        const int row = (first + part) * (32 / Batch) + lane / Batch;
+        parts.is_due[part] = lane % Batch < __shfl_sync(~0u, due, row);
+        parts.whose[part] = parts.is_due[part] ? row : __ffs(some) - 1;
+        parts.ahead[part] = parts.is_due[part] ? lane % Batch : 0;
+      }
+      held.make(parts);
+      all_lent([&](auto &lent) { lent.make(parts, held); });
+#pragma unroll
+      for (int part = 0; part < __pg_parts_at_once; part++) {
+        const int row = (first + part) * (32 / Batch) + lane / Batch;
+        held.put(part, row, lane % Batch);
+        all_lent([&](auto &lent) { lent.put(part, row, lane % Batch); });
+      }
+      ready = held.before_met(parts, first, lane, ready);
     }
     __syncwarp();
-    held.begin_turns(ready);
 #pragma unroll __pg_lent_at_once
     for (int number = 0; number < Batch; number++)
       if (number < ready) {
@@ -449,10 +506,8 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(Left left, Held &held, At a
 #define __pg_of(variable) __shfl_sync(~0u, variable, __pg_from)
 #define __PG_LEND(name, before, type, parameters, arguments, text)                                                     \
   const auto name##_of = [&] parameters -> type { return text; };                                                      \
-  const auto name##_make = [&](int __pg_from, int __pg_q, bool __pg_is_due) -> type {                                  \
-    return [&](auto... __pg_with) -> type { return __pg_is_due ? name##_of(__pg_with...) : (type)0; } arguments;       \
-  };                                                                                                                   \
-  __pg_lent<type, __pg_batch, decltype(name##_make)> name(name##_make);                                                \
+  const auto name##_ask = [&](int __pg_from, int __pg_q) { return __pg_with arguments; };                              \
+  __pg_lent<type, __pg_batch, decltype(name##_ask)> name(name##_ask);                                                  \
   if constexpr (__pg_lends)                                                                                            \
     name.take_room(before);
 #define __PG_ALL_LENT(calls)                                                                                           \

@@ -222,7 +222,7 @@ impl Printer<'_> {
         let mut before = held.map_or(0, Held::bytes);
         for lent in found {
             let mut parameters = format!("const {kind} {iv}");
-            let mut arguments = format!("__pg_of({iv}) + __pg_q");
+            let mut arguments = format!("{}_of, __pg_of({iv}) + __pg_q", lent.name);
             for v in &lent.variables {
                 let name = variable(*v);
                 parameters.push_str(&format!(", const {} {name}", self.scalar(self.unit.var(*v).ty)?.name()));
