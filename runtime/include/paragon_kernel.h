@@ -18,7 +18,8 @@
  *   __PG_BLOCK               most threads of a block
  *   __PG_RESIDENT            so many blocks are to fit into a processor; without it, as many as the compiler thinks best
  *   __PG_KEPT                bases whose array nothing stores to, a bit for each of the first 64
- *   __PG_DEEP                few threads: each is to have as many loads under way as it can */
+ *   __PG_DEEP                few threads: each is to have as many loads under way as it can
+ *   __PG_SPREAD              threads, side by side, that an iteration has */
 #ifdef __PG_RESIDENT
 #define __PG_BOUNDS __launch_bounds__(__PG_BLOCK, __PG_RESIDENT)
 #else
@@ -45,8 +46,13 @@ template <int Rows, int Columns> struct __pg_shape {
     *__pg_l.begun = 1;
 
 /* Where a thread of a line begins, before which place its launch ends, and how far apart the thread's own places are. */
-#define __PG_STEP (gridDim.x * ((__pg_count)blockDim.x * __PG_COLUMNS))
-#define __PG_FIRST ((__pg_count)__pg_l.first + blockIdx.x * ((__pg_count)blockDim.x * __PG_COLUMNS) + threadIdx.x)
+#define __PG_STEP (gridDim.x * ((__pg_count)blockDim.x * __PG_COLUMNS) / __PG_SPREAD)
+#define __PG_FIRST                                                                                                     \
+  ((__pg_count)__pg_l.first + (blockIdx.x * ((__pg_count)blockDim.x * __PG_COLUMNS) + threadIdx.x) / __PG_SPREAD)
+/* The others run the same iteration to lend a hand; what it stores the first one does. What they load it may have changed already: it
+ * is of no use to anybody. */
+#define __PG_LEADS (__PG_SPREAD == 1 || threadIdx.x % __PG_SPREAD == 0)
+#define __PG_LEAD if (__PG_LEADS)
 #define __PG_END ((__pg_count)__pg_l.end)
 
 /* Whether a group has all its iterations, by how many there are from its first one on along a dimension. */
@@ -197,7 +203,7 @@ struct __pg_walk {
   ;                                                                                                                    \
   constexpr int __pg_turns = __pg_at_once(loads);                                                                      \
   if constexpr (__pg_lends && (kept))                                                                                  \
-    __pg_turns_of_a_warp<__pg_batch>(                                                                                  \
+    __pg_turns_of_a_warp(                                                                                  \
       [&]() -> unsigned_type { return (cond) ? (unsigned_type)(limit) - (unsigned_type)(value) : 0; }, __pg_held,       \
       [&](int __pg_q) { return __pg_held_at((type)((unsigned_type)(value) + __pg_q)); }, __pg_all_lent,                \
       [&](int __pg_number) {                                                                                           \
@@ -232,30 +238,24 @@ struct __pg_walk {
  * lanes make together what the next turns of one lane need, side by side, as far as it follows from nothing that turns make; the
  * turns themselves stay with the lane, in their order. Atomic and reduction logs know iterations by the thread, so it is not for them. */
 constexpr bool __pg_may_lend = __PG_METHOD == PG_LOG_NONE || __PG_METHOD == PG_LOG_MARK || __PG_METHOD == PG_LOG_BITMAP;
-/* A lane's part of the room where values are handed over, in bytes. */
-constexpr int __pg_part_of_room = 144;
-/* Turns that are made ready at once where each takes so many bytes of the room. There is one place more, so that lanes find their own in
- * banks of their own. Where threads are few, each is to have more loads under way. */
-constexpr int __pg_batch_for(int bytes)
-{
-#ifdef __PG_DEEP
-  int batch = 32;
-#else
-  int batch = 8;
-#endif
-  while (batch > 8 && (batch + 1) * bytes > __pg_part_of_room)
-    batch /= 2;
-  return batch;
-}
+/* Turns of an iteration that are made ready at once. */
+constexpr int __pg_batch = 8 * __PG_SPREAD;
+/* Iterations of a warp: their lanes follow each other. */
+constexpr int __pg_rows_of_warp = 32 / __PG_SPREAD;
+/* Places in the room between a row and the next: one more, so that lanes find their own in banks of their own. */
+constexpr int __pg_row_of_room = __pg_batch + 1;
 __device__ __forceinline__ int __pg_thread() { return threadIdx.x + blockDim.x * threadIdx.y; }
 __device__ __forceinline__ char *__pg_room()
 {
-  __shared__ __pg_u64 room[__PG_BLOCK * __pg_part_of_room / 8];
+  /* Room for 16 bytes of each turn. */
+  __shared__ __pg_u64 room[__PG_BLOCK / 32 * __pg_rows_of_warp * __pg_row_of_room * 2];
   return (char *)room;
 }
 
-/* Parts of a batch whose loads are under way together: logs take much text. */
+/* Eight parts make a batch. So many have their loads under way together: logs take much text. */
 constexpr int __pg_parts_at_once = __PG_METHOD == PG_LOG_BITMAP ? 1 : 8;
+__device__ __forceinline__ int __pg_row_of(int part, int lane) { return (part * 32 + lane) / __pg_batch; }
+__device__ __forceinline__ int __pg_turn_of(int part, int lane) { return (part * 32 + lane) % __pg_batch; }
 /* Turns whose values are fetched together. */
 constexpr int __pg_lent_at_once = 4;
 
@@ -267,15 +267,16 @@ struct __pg_parts {
 };
 
 /* Values of the turns of all lanes, one for each turn. */
-template <class Type, int Batch> struct __pg_handed_over {
+template <class Type> struct __pg_handed_over {
   Type *room, now, made[__pg_parts_at_once];
 
   /* `before`: bytes that other values take of a turn. */
   __device__ __forceinline__ void take_room(int before)
   {
-    room = (Type *)(__pg_room() + before * (Batch + 1) * __PG_BLOCK) + __pg_thread() / 32 * 32 * (Batch + 1);
+    constexpr int of_warp = __pg_rows_of_warp * __pg_row_of_room;
+    room = (Type *)(__pg_room() + before * of_warp * (__PG_BLOCK / 32)) + __pg_thread() / 32 * of_warp;
   }
-  __device__ __forceinline__ Type &at(int row, int turn) { return room[row * (Batch + 1) + turn]; }
+  __device__ __forceinline__ Type &at(int row, int turn) { return room[row * __pg_row_of_room + turn]; }
   __device__ __forceinline__ void put(int part, int row, int turn) { at(row, turn) = made[part]; }
 };
 
@@ -285,7 +286,7 @@ template <class Of, class... Values> __device__ __forceinline__ auto __pg_with(c
   return [&of, values...] { return of(values...); };
 }
 /* A value that lanes lend each other. `ask` asks a lane for what its value some turns on follows from, and gives what makes it. */
-template <class Type, int Batch, class Ask> struct __pg_lent : __pg_handed_over<Type, Batch> {
+template <class Type, class Ask> struct __pg_lent : __pg_handed_over<Type> {
   Ask ask;
   __device__ __forceinline__ __pg_lent(Ask ask) : ask(ask) {}
   /* All that is asked comes first. */
@@ -299,14 +300,13 @@ template <class Type, int Batch, class Ask> struct __pg_lent : __pg_handed_over<
       ((held.turn_to(part), this->made[part] = asked(), part++), ...);
     }
   }
-  __device__ __forceinline__ void use(int lane, int turn) { this->now = this->at(lane, turn); }
+  __device__ __forceinline__ void use(int row, int turn) { this->now = this->at(row, turn); }
 };
 
 /* The one place that turns store to is held meanwhile: in a register where all turns have the same (Stride 0), else with what lanes
  * lend each other. What turns load besides, before them, must not be what is held: the first turn that would load that isn't made
  * ready, nor are those behind it. */
-template <class Type, int Stride, bool IsLoaded, int Batch, class Load, class Store>
-struct __pg_holding : __pg_handed_over<Type, Stride == 0 ? 1 : Batch> {
+template <class Type, int Stride, bool IsLoaded, class Load, class Store> struct __pg_holding : __pg_handed_over<Type> {
   static constexpr bool moves = Stride != 0;
   Load load;
   Store store;
@@ -318,12 +318,12 @@ struct __pg_holding : __pg_handed_over<Type, Stride == 0 ? 1 : Batch> {
   __device__ __forceinline__ void take_room()
   {
     if constexpr (moves)
-      __pg_handed_over<Type, Batch>::take_room(0);
+      __pg_handed_over<Type>::take_room(0);
   }
   __device__ __forceinline__ void put(int part, int row, int turn)
   {
     if constexpr (moves && IsLoaded)
-      __pg_handed_over<Type, Batch>::put(part, row, turn);
+      __pg_handed_over<Type>::put(part, row, turn);
   }
   /* Of turns that are due: how many can be made ready, by their places. None, if addresses wrap around on the way. */
   template <class At> __device__ __forceinline__ int begin(At at, int due)
@@ -348,7 +348,7 @@ struct __pg_holding : __pg_handed_over<Type, Stride == 0 ? 1 : Batch> {
   __device__ __forceinline__ void turn_to(int next) { part = next; }
   __device__ __forceinline__ void see(__pg_u64 address, __pg_u64 size)
   {
-    has_met[part] |= address + size > asked[part] && address < place(asked[part], Batch - 1) + sizeof(Type);
+    has_met[part] |= address + size > asked[part] && address < place(asked[part], __pg_batch - 1) + sizeof(Type);
   }
   /* How many turns of this lane come before the first one whose loads have met what is held. */
   __device__ __forceinline__ int before_met(const __pg_parts &parts, int first, int lane, int due) const
@@ -360,11 +360,13 @@ struct __pg_holding : __pg_handed_over<Type, Stride == 0 ? 1 : Batch> {
     if (__any_sync(~0u, some)) {
 #pragma unroll
       for (int part = 0; part < __pg_parts_at_once; part++) {
-        constexpr int rows = 32 / Batch;
         const __pg_u32 met = __ballot_sync(~0u, parts.is_due[part] && has_met[part]);
-        const __pg_u32 of_row = Batch == 32 ? met : met >> lane % rows * Batch & ((1u << Batch % 32) - 1);
-        const int turns = __ffs(of_row) - 1;
-        due = lane / rows == first + part && of_row != 0 && turns < due ? turns : due;
+        /* This lane's row is in bits of their own, or in a part of its own, or in several. */
+        const int row = lane / __PG_SPREAD, at = row * __pg_batch - (first + part) * 32;
+        const bool is_here = at > -__pg_batch && at < 32;
+        const __pg_u32 of_row = __pg_batch >= 32 ? met : met >> (at & 31) & ((1u << __pg_batch % 32) - 1);
+        const int turns = __ffs(of_row) - 1 - (at < 0 ? at : 0);
+        due = is_here && of_row != 0 && turns < due ? turns : due;
       }
     }
     return due;
@@ -374,30 +376,31 @@ struct __pg_holding : __pg_handed_over<Type, Stride == 0 ? 1 : Batch> {
     if constexpr (!moves)
       this->now = IsLoaded && due != 0 ? load(first) : (Type)0;
   }
-  __device__ __forceinline__ void begin_turn(int lane, int turn)
+  __device__ __forceinline__ void begin_turn(int row, int turn)
   {
     if constexpr (moves && IsLoaded)
-      this->now = this->at(lane, turn);
+      this->now = this->at(row, turn);
   }
-  __device__ __forceinline__ void end_turn(int lane, int turn)
+  __device__ __forceinline__ void end_turn(int row, int turn)
   {
     if constexpr (moves)
-      this->at(lane, turn) = this->now;
+      if (__PG_LEADS)
+        this->at(row, turn) = this->now;
   }
   __device__ __forceinline__ void end_turns(int lane, int due)
   {
     if constexpr (!moves) {
-      if (due != 0)
+      if (due != 0 && __PG_LEADS)
         store(first, this->now);
     } else {
       __syncwarp();
 #pragma unroll __pg_parts_at_once
-      for (int part = 0; part < Batch; part++) {
-        const int row = part * (32 / Batch) + lane / Batch, ahead = lane % Batch;
-        const int there = __shfl_sync(~0u, due, row);
-        const __pg_u64 from = __shfl_sync(~0u, first, row);
-        if (ahead < there)
-          store(place(from, ahead), this->at(row, ahead));
+      for (int part = 0; part < 8; part++) {
+        const int row = __pg_row_of(part, lane), turn = __pg_turn_of(part, lane);
+        const int there = __shfl_sync(~0u, due, row * __PG_SPREAD);
+        const __pg_u64 from = __shfl_sync(~0u, first, row * __PG_SPREAD);
+        if (turn < there)
+          store(place(from, turn), this->at(row, turn));
       }
       __syncwarp();
     }
@@ -422,51 +425,50 @@ struct __pg_holding_nothing {
 constexpr int __pg_with_lent = -2;
 /* Runs turns of a warp's inner loops as long as half of the lanes have half a batch of them.
  * `left`: how many turns a lane has; `at`: the place that it stores to, some turns on; `turn`: one turn; `stops`: whether to leave. */
-template <int Batch, class Left, class Held, class At, class AllLent, class Turn, class Stops>
+template <class Left, class Held, class At, class AllLent, class Turn, class Stops>
 __device__ __forceinline__ void __pg_turns_of_a_warp(Left left, Held &held, At at, AllLent all_lent, Turn turn, Stops stops)
 {
   if (__activemask() != ~0u)
     return;
-  const int lane = __pg_thread() % 32;
+  const int lane = __pg_thread() % 32, own = lane / __PG_SPREAD;
   held.take_room();
   for (__pg_u32 times = 1;; times++) {
     const auto all = left();
-    int due = all < Batch ? (int)all : Batch;
-    if (__popc(__ballot_sync(~0u, due >= Batch / 2)) < 16)
+    const int due = held.begin(at, all < __pg_batch ? (int)all : __pg_batch);
+    const __pg_u32 some = __ballot_sync(~0u, due != 0);
+    if (some == 0 || __popc(__ballot_sync(~0u, all >= __pg_batch / 2)) < 16)
       break;
-    due = held.begin(at, due);
     /* What a lane has stored in front of the loop another one may load for it. */
     __syncwarp();
     int ready = due;
     held.begin_turns(due);
-    const __pg_u32 some = __ballot_sync(~0u, due != 0);
-    for (int first = 0; some != 0 && first < Batch; first += __pg_parts_at_once) {
+    for (int first = 0; first < 8; first += __pg_parts_at_once) {
       __pg_parts parts;
 #pragma unroll
       for (int part = 0; part < __pg_parts_at_once; part++) {
-        const int row = (first + part) * (32 / Batch) + lane / Batch;
-        parts.is_due[part] = lane % Batch < __shfl_sync(~0u, due, row);
-        parts.whose[part] = parts.is_due[part] ? row : __ffs(some) - 1;
-        parts.ahead[part] = parts.is_due[part] ? lane % Batch : 0;
+        const int whose = __pg_row_of(first + part, lane) * __PG_SPREAD, ahead = __pg_turn_of(first + part, lane);
+        parts.is_due[part] = ahead < __shfl_sync(~0u, due, whose);
+        parts.whose[part] = parts.is_due[part] ? whose : __ffs(some) - 1;
+        parts.ahead[part] = parts.is_due[part] ? ahead : 0;
       }
       held.make(parts);
       all_lent([&](auto &lent) { lent.make(parts, held); });
 #pragma unroll
       for (int part = 0; part < __pg_parts_at_once; part++) {
-        const int row = (first + part) * (32 / Batch) + lane / Batch;
-        held.put(part, row, lane % Batch);
-        all_lent([&](auto &lent) { lent.put(part, row, lane % Batch); });
+        const int row = __pg_row_of(first + part, lane), ahead = __pg_turn_of(first + part, lane);
+        held.put(part, row, ahead);
+        all_lent([&](auto &lent) { lent.put(part, row, ahead); });
       }
       ready = held.before_met(parts, first, lane, ready);
     }
     __syncwarp();
 #pragma unroll __pg_lent_at_once
-    for (int number = 0; number < Batch; number++)
+    for (int number = 0; number < __pg_batch; number++)
       if (number < ready) {
-        all_lent([&](auto &lent) { lent.use(lane, number); });
-        held.begin_turn(lane, number);
+        all_lent([&](auto &lent) { lent.use(own, number); });
+        held.begin_turn(own, number);
         turn(__pg_with_lent);
-        held.end_turn(lane, number);
+        held.end_turn(own, number);
       }
     held.end_turns(lane, ready);
     /* Turns that load what is held for them. */
@@ -477,18 +479,18 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(Left left, Held &held, At a
   }
 }
 
-/* `bytes`: what a turn takes of the room; `kept`: whether what turns load by themselves stays as it is, where they store. */
-#define __PG_LENDING(count, bytes, kept)                                                                               \
-  constexpr bool __pg_lends = count != 0 && __pg_may_lend && (kept);                                                   \
-  constexpr int __pg_batch = __pg_batch_for(bytes);
+/* `kept`: whether what turns load by themselves stays as it is, where they store. */
+#define __PG_LENDING(count, kept) constexpr bool __pg_lends = count != 0 && __pg_may_lend && (kept);
 #define __PG_HOLDING_NOTHING(type)                                                                                     \
   __pg_holding_nothing __pg_held;                                                                                      \
   const auto __pg_held_at = [](const type) -> __pg_u64 { return 0; };
 #define __PG_HOLDING(type, variable, t, base, logged, stride, is_loaded, address)                                      \
   const auto __pg_held_at = [&](const type variable) -> __pg_u64 { return address; };                                  \
   const auto __pg_load_held = [&](__pg_u64 __pg_a) -> __pg_##t { return __PG_LD(t, base, logged, __pg_a); };           \
-  const auto __pg_store_held = [&](__pg_u64 __pg_a, __pg_##t __pg_value) { __PG_ST(t, base, __pg_a, __pg_value); };    \
-  __pg_holding<__pg_##t, stride, is_loaded, __pg_batch, decltype(__pg_load_held), decltype(__pg_store_held)> __pg_held( \
+  const auto __pg_store_held = [&](__pg_u64 __pg_a, __pg_##t __pg_value) {                          \
+    __pg_st_##t(&__pg_c, &__pg_b##base, __PG_HOW(base), __pg_a, __pg_value);                                           \
+  };                                                                                                                   \
+  __pg_holding<__pg_##t, stride, is_loaded, decltype(__pg_load_held), decltype(__pg_store_held)> __pg_held( \
     __pg_load_held, __pg_store_held);
 #define __PG_HELD(text) (__pg_number == __pg_with_lent ? __pg_held.now : (text))
 #define __PG_HOLD(value, store)                                                                                        \
@@ -507,7 +509,7 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(Left left, Held &held, At a
 #define __PG_LEND(name, before, type, parameters, arguments, text)                                                     \
   const auto name##_of = [&] parameters -> type { return text; };                                                      \
   const auto name##_ask = [&](int __pg_from, int __pg_q) { return __pg_with arguments; };                              \
-  __pg_lent<type, __pg_batch, decltype(name##_ask)> name(name##_ask);                                                  \
+  __pg_lent<type, decltype(name##_ask)> name(name##_ask);                                                  \
   if constexpr (__pg_lends)                                                                                            \
     name.take_room(before);
 #define __PG_ALL_LENT(calls)                                                                                           \

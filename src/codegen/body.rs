@@ -58,7 +58,7 @@ pub const MACROS_ONE_BY_ONE: &str = "\
 #define __PG_SET(name, b, from, type, variable, a)
 #define __PG_WALKING(calls)
 #define __PG_LDW(how, t, b, l, name, a) how(t, b, l, a)
-#define __PG_LENDING(count, bytes, kept)
+#define __PG_LENDING(count, kept)
 #define __PG_HOLDING_NOTHING(type)
 #define __PG_HOLDING(type, variable, t, base, logged, stride, is_loaded, address)
 #define __PG_HELD(text) (text)
@@ -73,13 +73,13 @@ pub const MACROS_ONE_BY_ONE: &str = "\
 pub const MACROS_DEVICE: &str = "\
 #define __PG_LD(t, b, l, a) __pg_ld_##t(&__pg_c, &__pg_b##b, l, __PG_HOW(b), a)
 #define __PG_LDS(t, b, l, a) __pg_lds_##t(&__pg_c, &__pg_b##b, l, __PG_HOW(b), a)
-#define __PG_ST(t, b, a, v) __pg_st_##t(&__pg_c, &__pg_b##b, __PG_HOW(b), a, v)
+#define __PG_ST(t, b, a, v) __PG_LEAD __pg_st_##t(&__pg_c, &__pg_b##b, __PG_HOW(b), a, v)
 #define __PG_LDP __PG_LD
 #define __PG_STP __PG_ST
-#define __PG_UP(t, b, op, a, v) __pg_update(&__pg_c, &__pg_b##b, a, sizeof(__pg_##t), PG_##op, v)
+#define __PG_UP(t, b, op, a, v) __PG_LEAD __pg_update(&__pg_c, &__pg_b##b, a, sizeof(__pg_##t), PG_##op, v)
 #define __PG_LDX(t, l, a) __pg_ldx_##t(&__pg_c, l, a)
-#define __PG_STX(t, a, v) __pg_stx_##t(&__pg_c, a, v)
-#define __PG_UPX(t, op, a, v) __pg_update_anywhere(&__pg_c, a, sizeof(__pg_##t), PG_##op, v)
+#define __PG_STX(t, a, v) __PG_LEAD __pg_stx_##t(&__pg_c, a, v)
+#define __PG_UPX(t, op, a, v) __PG_LEAD __pg_update_anywhere(&__pg_c, a, sizeof(__pg_##t), PG_##op, v)
 #define __PG_OWN_LD(t, array, size, at) __pg_own_ld_##t(&__pg_c, array, size, at)
 #define __PG_OWN_ST(t, array, size, at, v) __pg_own_st_##t(&__pg_c, array, size, at, v)
 #define __PG_DIV(t, a, b) __pg_div_##t(&__pg_c, a, b)
@@ -98,6 +98,7 @@ pub const MACROS_CUDA: &str = "\
 /// The same for the threads device.
 pub const MACROS_THREADS: &str = "\
 #define __PG_CALL(f) __builtin_##f
+#define __PG_LEAD
 #define __PG_UNCOUNTED(how) for (;;) { if (__PG_POLL()) break;
 #define __PG_UNCOUNTED_END }
 #define __PG_TURNS(kept, cond, type, unsigned_type, value, limit) while (cond) { \\
@@ -165,6 +166,7 @@ pub const MACROS_END: &str = "\
 #undef __PG_CALL
 #undef __PG_INDEX
 #undef __PG_POLL
+#undef __PG_LEAD
 #undef __PG_FEW
 #undef __PG_UNCOUNTED
 #undef __PG_UNCOUNTED_END
@@ -201,6 +203,8 @@ pub struct Body {
     pub has_turns: bool,
     /// Whether the text asks which arrays nothing stores to.
     pub asks_kept: bool,
+    /// Whether lanes lend each other what turns need.
+    pub lends: bool,
 }
 
 /// Prints expressions and statements.
@@ -227,6 +231,7 @@ pub struct Printer<'a> {
     /// Whether what is printed is made before the turns.
     seeing: Option<Seeing>,
     asks_kept: bool,
+    lends: bool,
     /// How many walks there are in all of the text.
     walk_count: u32,
     /// How many conditions stand around what is printed.
@@ -358,6 +363,7 @@ fn printed(mut printer: Printer, plan: &LoopPlan, body: &Stmt) -> Printed<Body> 
         group: printer.group,
         has_turns: printer.has_turns,
         asks_kept: printer.asks_kept,
+        lends: printer.lends,
     })
 }
 
@@ -388,6 +394,7 @@ impl<'a> Printer<'a> {
             lending: None,
             seeing: None,
             asks_kept: false,
+            lends: false,
             walk_count: 0,
             conditions: 0,
             in_group: false,

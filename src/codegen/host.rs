@@ -234,6 +234,7 @@ fn piece<'a>(
         group: body.group.as_ref(),
         has_turns: body.has_turns,
         asks_kept: body.asks_kept,
+        may_spread: body.lends && may_spread(plan),
         stores_once: stores_once(plan, &innermost.body),
         checked,
         inspection,
@@ -252,11 +253,19 @@ struct Functions<'a> {
     has_turns: bool,
     /// Whether the text asks which arrays nothing stores to.
     asks_kept: bool,
+    /// Whether several lanes may run an iteration together, of which one stores.
+    may_spread: bool,
     /// Whether an iteration stores to a location once at most, as far as the text tells.
     stores_once: bool,
     /// Whether there is a function for the threads device.
     checked: bool,
     inspection: Option<&'a Inspection>,
+}
+
+/// Whether all that an iteration leaves behind is in what it stores: then it makes no difference how many lanes run it.
+fn may_spread(plan: &LoopPlan) -> bool {
+    let goes_on = !plan.prelude.variables.is_empty() || !plan.prelude.statements.is_empty();
+    !goes_on && plan.parts.is_empty() && !plan.scalars.values().any(ScalarRole::is_result)
 }
 
 /// Whether the guard, which stands in front of the loop, can name the objects that the loop names: a declaration in the loop
@@ -881,6 +890,9 @@ impl<'a> Emitter<'a> {
         }
         if functions.is_some_and(|own| own.asks_kept) {
             flags.push("PG_LOOP_KEPT");
+        }
+        if functions.is_some_and(|own| own.may_spread) {
+            flags.push("PG_LOOP_SPREADS");
         }
         if functions.is_some_and(|own| own.stores_once) {
             flags.push("PG_LOOP_STORES_ONCE");

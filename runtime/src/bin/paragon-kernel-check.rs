@@ -4,7 +4,7 @@
 //! It needs NVIDIA's run-time compiler (`PARAGON_NVRTC`), but no GPU: so kernels are checked where no GPU is.
 
 use paragon_rt::device::cuda::nvrtc;
-use paragon_rt::device::{LARGEST, LogMethod, Specialisation};
+use paragon_rt::device::{LARGEST, LogMethod, Specialisation, WIDEST};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -50,7 +50,7 @@ fn main() -> ExitCode {
                 false,
             ),
             (Specialisation { narrow: true, bounded: all, group: (1, 4), ..none(LogMethod::Bitmap) }, false),
-            (Specialisation { narrow: true, kept: all, ..none(LogMethod::Mark) }, false),
+            (Specialisation { narrow: true, kept: all, spread: WIDEST, ..none(LogMethod::Mark) }, false),
         ];
         let others = variants.len() - 1;
         let is_due = |variant: usize| {

@@ -107,10 +107,15 @@ pub struct Specialisation {
     pub shares: bool,
     /// Whether so few threads run that each should have as many loads under way as it can.
     pub deep: bool,
+    /// Threads that run an iteration together, side by side: a power of two up to [`WIDEST`].
+    pub spread: u8,
 }
 
 /// Rows and columns of the largest group: twice as many registers as a smaller one may have, and not always enough of them.
 pub const LARGEST: (u8, u8) = (8, 8);
+
+/// Most threads that run an iteration together.
+pub const WIDEST: u8 = 8;
 
 impl Specialisation {
     /// A kernel for whatever there may be.
@@ -127,6 +132,7 @@ impl Specialisation {
             group: (1, 1),
             shares: false,
             deep: false,
+            spread: 1,
         }
     }
 
@@ -174,7 +180,18 @@ impl Specialisation {
         let shares = have_loops && size(group) > 1;
         let is_small = n / size(group) < threads / 8;
         let deep = has(abi::PG_LOOP_TURNS) && is_small && choice == GroupChoice::Auto;
-        Specialisation { group, shares, deep, ..self }
+        let may_spread = has(abi::PG_LOOP_SPREADS) && group == (1, 1) && self.tile.is_none();
+        let knows_threads = matches!(self.method, LogMethod::Atomic | LogMethod::Reduction);
+        let spread = match choice {
+            _ if !may_spread || knows_threads => 1,
+            GroupChoice::Off => 1,
+            GroupChoice::Always => 4,
+            // As many threads as the device runs at once; what lanes lend each other moves in larger pieces then.
+            GroupChoice::Auto => {
+                [WIDEST, 4, 2].into_iter().find(|s| n * u64::from(*s) <= threads).unwrap_or(1)
+            }
+        };
+        Specialisation { group, shares, deep, spread, ..self }
     }
 }
 
@@ -324,5 +341,24 @@ mod tests {
         let asked = |choice| tiled.in_groups(GROUPS | LOOPS | TURNS | SMALL, 2, 0b11, 5, 1 << 18, choice);
         assert_eq!((asked(GroupChoice::Always).group, asked(GroupChoice::Always).deep), (LARGEST, false));
         assert_eq!((asked(GroupChoice::Off).group, asked(GroupChoice::Off).deep), ((1, 1), false));
+    }
+
+    #[test]
+    fn iterations_are_spread_over_idle_threads() {
+        use abi::PG_LOOP_SPREADS as SPREADS;
+        let plain = Specialisation::none(LogMethod::Mark);
+        let spread = |kernel: Specialisation, flags: u32, n: u64, choice| {
+            kernel.in_groups(flags, 1, 0b11, n, 1 << 18, choice).spread
+        };
+        for (n, expected) in [(1, 8), (1 << 15, 8), (1 << 16, 4), (1 << 17, 2), ((1 << 17) + 1, 1)] {
+            assert_eq!(spread(plain, SPREADS, n, GroupChoice::Auto), expected, "{n}");
+        }
+        assert_eq!(spread(plain, 0, 1, GroupChoice::Auto), 1);
+        assert_eq!(spread(plain, SPREADS, 1, GroupChoice::Off), 1);
+        for method in [LogMethod::Atomic, LogMethod::Reduction] {
+            assert_eq!(spread(Specialisation { method, ..plain }, SPREADS, 1, GroupChoice::Auto), 1);
+        }
+        let tiled = Specialisation { tile: Some((1, 0)), ..plain };
+        assert_eq!(spread(tiled, SPREADS, 1, GroupChoice::Auto), 1);
     }
 }

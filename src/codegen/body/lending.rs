@@ -207,8 +207,8 @@ impl Printer<'_> {
         let loaded = lending.filter(|_| held.is_some()).map(|lending| lending.loaded.clone());
         let kept = self.kept_bases(&loaded.unwrap_or_default());
         let count = if is_refused { 0 } else { found.len() };
-        let bytes = lending.map_or(1, Lending::bytes).max(1);
-        let mut text = format!("__PG_LENDING({count}, {bytes}, {kept})\n");
+        self.lends |= count != 0;
+        let mut text = format!("__PG_LENDING({count}, {kept})\n");
         match held {
             Some(Held { address, kind: held, base, stride, loaded, .. }) => text.push_str(&format!(
                 "__PG_HOLDING({kind}, {iv}, {}, {base}, {}, {stride}, {}, {address})\n",

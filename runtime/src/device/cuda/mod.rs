@@ -311,7 +311,7 @@ impl Cuda {
         Ok(function)
     }
 
-    /// How a kernel without tiles covers `work` iterations or parts, `columns` of them in each thread at a time.
+    /// How a kernel without tiles covers `work` threads' iterations or parts, `columns` of them in each thread at a time.
     fn line(&self, resident: u32, work: u64, columns: u8) -> Grid {
         if columns > 1 {
             let blocks = work.div_ceil(u64::from(BLOCK) * u64::from(columns)).max(1);
@@ -646,7 +646,7 @@ impl Cuda {
         let threads = f64::from(self.processors * kernel.resident * BLOCK);
         let wave = match &tiles {
             Some(tiles) => threads / (tiles.columns * u64::from(BLOCK)) as f64,
-            None => threads * f64::from(launch.kernel.group.1),
+            None => threads * f64::from(launch.kernel.group.1) / f64::from(launch.kernel.spread),
         };
         let which = key(launch.info, launch.kernel);
         let mut pace = self.paces.get(&which).copied().unwrap_or_default();
@@ -676,7 +676,10 @@ impl Cuda {
                 let order = if raw.order == 0 { 0 } else { raw.order + first as u64 * 4 };
                 let (grid, (first_row, first_layer), done) = match &tiles {
                     Some(tiles) => tiles.next(at, most),
-                    None => (self.line(kernel.resident, most, launch.kernel.group.1), (0, 0), most),
+                    None => {
+                        let threads = most * u64::from(launch.kernel.spread);
+                        (self.line(kernel.resident, threads, launch.kernel.group.1), (0, 0), most)
+                    }
                 };
                 let mut argument =
                     RawLaunch { order, first: at, end: at + done, first_row, first_layer, ..raw };

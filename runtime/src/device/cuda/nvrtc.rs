@@ -198,6 +198,7 @@ pub fn options(architecture: &str, kernel: Specialisation, far: bool) -> Vec<Str
     options.push(format!("-D__PG_COLUMNS={columns}"));
     options.push(format!("-D__PG_WIDTH={width}"));
     options.push(format!("-D__PG_BLOCK={}", super::BLOCK));
+    options.push(format!("-D__PG_SPREAD={}", kernel.spread));
     // Where values are shared registers are worth more than threads.
     if kernel.shares {
         let resident = if kernel.group == LARGEST { RESIDENT_OF_LARGEST } else { RESIDENT };
