@@ -112,6 +112,13 @@ typedef double __PG_ALIAS __pg_f64;
 #define __PG_SHIFT(l) ((l)->log_shift)
 #endif
 
+/* Whether this thread is the one whose stores and failures count, of those that run an iteration together. */
+#ifdef __PG_SPREAD
+#define __PG_LEADS (__PG_SPREAD == 1 || threadIdx.x % __PG_SPREAD == 0)
+#else
+#define __PG_LEADS 1
+#endif
+
 /* Memory of the device, where a program's memory is: a pointer in kernels, because their compiler then knows that it is no
  * thread's own. */
 #ifdef __CUDACC_RTC__
@@ -400,7 +407,7 @@ __PG_SHARED_FN int __pg_begin_iteration(struct __pg_ctx *c, __pg_u64 k)
 /* After a thread's last iteration. */
 __PG_SHARED_FN void __pg_end_thread(struct __pg_ctx *c)
 {
-  if (c->fail != 0)
+  if (c->fail != 0 && __PG_LEADS)
     __pg_fetch_or(&c->launch->flags[0], c->fail);
   if (c->writes != 0) {
 #if defined(__CUDACC_RTC__) && __CUDA_ARCH__ >= 800

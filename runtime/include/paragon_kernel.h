@@ -49,9 +49,8 @@ template <int Rows, int Columns> struct __pg_shape {
 #define __PG_STEP (gridDim.x * ((__pg_count)blockDim.x * __PG_COLUMNS) / __PG_SPREAD)
 #define __PG_FIRST                                                                                                     \
   ((__pg_count)__pg_l.first + (blockIdx.x * ((__pg_count)blockDim.x * __PG_COLUMNS) + threadIdx.x) / __PG_SPREAD)
-/* The others run the same iteration to lend a hand; what it stores the first one does. What they load it may have changed already: it
- * is of no use to anybody. */
-#define __PG_LEADS (__PG_SPREAD == 1 || threadIdx.x % __PG_SPREAD == 0)
+/* Of several lanes that run an iteration one leads. The others help with what lanes lend each other: what they store themselves, and
+ * what they find wrong, counts for nothing, since they may load what the one that leads has stored already. */
 #define __PG_LEAD if (__PG_LEADS)
 #define __PG_END ((__pg_count)__pg_l.end)
 
@@ -203,8 +202,8 @@ struct __pg_walk {
   ;                                                                                                                    \
   constexpr int __pg_turns = __pg_at_once(loads);                                                                      \
   if constexpr (__pg_lends && (kept))                                                                                  \
-    __pg_turns_of_a_warp(                                                                                  \
-      [&]() -> unsigned_type { return (cond) ? (unsigned_type)(limit) - (unsigned_type)(value) : 0; }, __pg_held,       \
+    __pg_turns_of_a_warp(                                                                                              \
+      __pg_c, [&]() -> unsigned_type { return (cond) ? (unsigned_type)(limit) - (unsigned_type)(value) : 0; }, __pg_held,       \
       [&](int __pg_q) { return __pg_held_at((type)((unsigned_type)(value) + __pg_q)); }, __pg_all_lent,                \
       [&](int __pg_number) {                                                                                           \
         __pg_turn(__pg_number);                                                                                        \
@@ -252,16 +251,24 @@ __device__ __forceinline__ char *__pg_room()
   return (char *)room;
 }
 
-/* Eight parts make a batch. So many have their loads under way together: logs take much text. */
-constexpr int __pg_parts_at_once = __PG_METHOD == PG_LOG_BITMAP ? 1 : 8;
-__device__ __forceinline__ int __pg_row_of(int part, int lane) { return (part * 32 + lane) / __pg_batch; }
-__device__ __forceinline__ int __pg_turn_of(int part, int lane) { return (part * 32 + lane) % __pg_batch; }
-/* Turns whose values are fetched together. */
+/* A batch is made in eight parts. Neighbours make neighbouring turns, a part the next turns of some rows. */
+constexpr int __pg_parts = 8, __pg_lanes_of_row = __PG_SPREAD < 4 ? 8 * __PG_SPREAD : 32;
+constexpr int __pg_rows_of_part = 32 / __pg_lanes_of_row, __pg_parts_of_rows = __pg_lanes_of_row / __PG_SPREAD;
+__device__ __forceinline__ int __pg_row_of(int part, int lane)
+{
+  return part % __pg_parts_of_rows * __pg_rows_of_part + lane / __pg_lanes_of_row;
+}
+__device__ __forceinline__ int __pg_turn_of(int part, int lane)
+{
+  return part / __pg_parts_of_rows * __pg_lanes_of_row + lane % __pg_lanes_of_row;
+}
+/* So many parts have their loads under way together. Logs take much text; with fewer, a processor holds more warps. */
+constexpr int __pg_parts_at_once = __PG_METHOD == PG_LOG_BITMAP ? 1 : __PG_SPREAD == 1 ? 8 : 4;/* Turns whose values are fetched together. */
 constexpr int __pg_lent_at_once = 4;
 
 /* What a lane makes of some parts: for the row of which lane, how many turns on, and whether that turn is due. Who has nothing to make
  * makes what somebody else does: without branches all loads are under way together. */
-struct __pg_parts {
+struct __pg_asked_of_lane {
   int whose[__pg_parts_at_once], ahead[__pg_parts_at_once];
   bool is_due[__pg_parts_at_once];
 };
@@ -290,7 +297,7 @@ template <class Type, class Ask> struct __pg_lent : __pg_handed_over<Type> {
   Ask ask;
   __device__ __forceinline__ __pg_lent(Ask ask) : ask(ask) {}
   /* All that is asked comes first. */
-  template <class Held, class... Asked> __device__ __forceinline__ void make(const __pg_parts &parts, Held &held, Asked... asked)
+  template <class Held, class... Asked> __device__ __forceinline__ void make(const __pg_asked_of_lane &parts, Held &held, Asked... asked)
   {
     constexpr int number = sizeof...(Asked);
     if constexpr (number < __pg_parts_at_once) {
@@ -332,7 +339,7 @@ template <class Type, int Stride, bool IsLoaded, class Load, class Store> struct
     return due != 0 && at(due - 1) - first == (__pg_u64)((__pg_i64)Stride * (due - 1)) ? due : 0;
   }
   __device__ __forceinline__ __pg_u64 place(__pg_u64 from, int turn) const { return from + (__pg_u64)turn * Stride; }
-  __device__ __forceinline__ void make(const __pg_parts &parts)
+  __device__ __forceinline__ void make(const __pg_asked_of_lane &parts)
   {
 #pragma unroll
     for (int part = 0; part < __pg_parts_at_once; part++) {
@@ -351,7 +358,7 @@ template <class Type, int Stride, bool IsLoaded, class Load, class Store> struct
     has_met[part] |= address + size > asked[part] && address < place(asked[part], __pg_batch - 1) + sizeof(Type);
   }
   /* How many turns of this lane come before the first one whose loads have met what is held. */
-  __device__ __forceinline__ int before_met(const __pg_parts &parts, int first, int lane, int due) const
+  __device__ __forceinline__ int before_met(const __pg_asked_of_lane &parts, int first, int lane, int due) const
   {
     bool some = false;
 #pragma unroll
@@ -361,11 +368,10 @@ template <class Type, int Stride, bool IsLoaded, class Load, class Store> struct
 #pragma unroll
       for (int part = 0; part < __pg_parts_at_once; part++) {
         const __pg_u32 met = __ballot_sync(~0u, parts.is_due[part] && has_met[part]);
-        /* This lane's row is in bits of their own, or in a part of its own, or in several. */
-        const int row = lane / __PG_SPREAD, at = row * __pg_batch - (first + part) * 32;
-        const bool is_here = at > -__pg_batch && at < 32;
-        const __pg_u32 of_row = __pg_batch >= 32 ? met : met >> (at & 31) & ((1u << __pg_batch % 32) - 1);
-        const int turns = __ffs(of_row) - 1 - (at < 0 ? at : 0);
+        const int row = lane / __PG_SPREAD, at = row % __pg_rows_of_part * __pg_lanes_of_row;
+        const bool is_here = row / __pg_rows_of_part == (first + part) % __pg_parts_of_rows;
+        const __pg_u32 of_row = met >> at & (__pg_lanes_of_row == 32 ? ~0u : (1u << __pg_lanes_of_row % 32) - 1);
+        const int turns = (first + part) / __pg_parts_of_rows * __pg_lanes_of_row + __ffs(of_row) - 1;
         due = is_here && of_row != 0 && turns < due ? turns : due;
       }
     }
@@ -383,9 +389,13 @@ template <class Type, int Stride, bool IsLoaded, class Load, class Store> struct
   }
   __device__ __forceinline__ void end_turn(int row, int turn)
   {
-    if constexpr (moves)
+    if constexpr (moves) {
+      /* All lanes of the row have read it by then. */
+      if constexpr (IsLoaded && __PG_SPREAD > 1)
+        __syncwarp(((1u << __PG_SPREAD) - 1) << row * __PG_SPREAD);
       if (__PG_LEADS)
         this->at(row, turn) = this->now;
+    }
   }
   __device__ __forceinline__ void end_turns(int lane, int due)
   {
@@ -395,7 +405,7 @@ template <class Type, int Stride, bool IsLoaded, class Load, class Store> struct
     } else {
       __syncwarp();
 #pragma unroll __pg_parts_at_once
-      for (int part = 0; part < 8; part++) {
+      for (int part = 0; part < __pg_parts; part++) {
         const int row = __pg_row_of(part, lane), turn = __pg_turn_of(part, lane);
         const int there = __shfl_sync(~0u, due, row * __PG_SPREAD);
         const __pg_u64 from = __shfl_sync(~0u, first, row * __PG_SPREAD);
@@ -411,22 +421,36 @@ struct __pg_holding_nothing {
   int now;
   __device__ __forceinline__ void take_room() {}
   template <class At> __device__ __forceinline__ int begin(At, int due) { return due; }
-  __device__ __forceinline__ void make(const __pg_parts &) {}
+  __device__ __forceinline__ void make(const __pg_asked_of_lane &) {}
   __device__ __forceinline__ void turn_to(int) {}
   __device__ __forceinline__ void put(int, int, int) {}
-  __device__ __forceinline__ int before_met(const __pg_parts &, int, int, int due) const { return due; }
+  __device__ __forceinline__ int before_met(const __pg_asked_of_lane &, int, int, int due) const { return due; }
   __device__ __forceinline__ void begin_turns(int) {}
   __device__ __forceinline__ void begin_turn(int, int) {}
   __device__ __forceinline__ void end_turn(int, int) {}
   __device__ __forceinline__ void end_turns(int, int) {}
 };
 
+/* What a lane that helps comes to in iterations it may have come to by what it loaded too late: only the one that leads tells that. What
+ * it makes for others counts. */
+__device__ __forceinline__ void __pg_forget_own(__pg_ctx &c)
+{
+  if (!__PG_LEADS)
+    c.fail = 0;
+}
+__device__ __forceinline__ void __pg_tell(__pg_ctx &c)
+{
+  if (!__PG_LEADS && c.fail != 0)
+    __pg_fetch_or(&c.launch->flags[0], c.fail);
+}
+
 /* Turns that use what was lent have this number. */
 constexpr int __pg_with_lent = -2;
-/* Runs turns of a warp's inner loops as long as half of the lanes have half a batch of them.
+/* Runs turns of a warp's inner loops as long as one of the lanes has half a batch of them.
  * `left`: how many turns a lane has; `at`: the place that it stores to, some turns on; `turn`: one turn; `stops`: whether to leave. */
 template <class Left, class Held, class At, class AllLent, class Turn, class Stops>
-__device__ __forceinline__ void __pg_turns_of_a_warp(Left left, Held &held, At at, AllLent all_lent, Turn turn, Stops stops)
+__device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Held &held, At at, AllLent all_lent, Turn turn,
+                                                     Stops stops)
 {
   if (__activemask() != ~0u)
     return;
@@ -436,21 +460,26 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(Left left, Held &held, At a
     const auto all = left();
     const int due = held.begin(at, all < __pg_batch ? (int)all : __pg_batch);
     const __pg_u32 some = __ballot_sync(~0u, due != 0);
-    if (some == 0 || __popc(__ballot_sync(~0u, all >= __pg_batch / 2)) < 16)
+    if (some == 0 || !__any_sync(~0u, all >= __pg_batch / 2))
       break;
     /* What a lane has stored in front of the loop another one may load for it. */
     __syncwarp();
     int ready = due;
     held.begin_turns(due);
-    for (int first = 0; first < 8; first += __pg_parts_at_once) {
-      __pg_parts parts;
+    __pg_forget_own(c);
+    for (int first = 0; first < __pg_parts; first += __pg_parts_at_once) {
+      bool some_due = false;
+      __pg_asked_of_lane parts;
 #pragma unroll
       for (int part = 0; part < __pg_parts_at_once; part++) {
         const int whose = __pg_row_of(first + part, lane) * __PG_SPREAD, ahead = __pg_turn_of(first + part, lane);
         parts.is_due[part] = ahead < __shfl_sync(~0u, due, whose);
+        some_due |= parts.is_due[part];
         parts.whose[part] = parts.is_due[part] ? whose : __ffs(some) - 1;
         parts.ahead[part] = parts.is_due[part] ? ahead : 0;
       }
+      if (!__any_sync(~0u, some_due))
+        continue;
       held.make(parts);
       all_lent([&](auto &lent) { lent.make(parts, held); });
 #pragma unroll
@@ -461,16 +490,20 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(Left left, Held &held, At a
       }
       ready = held.before_met(parts, first, lane, ready);
     }
+    __pg_tell(c);
     __syncwarp();
+    /* Lanes that help come to as many turns as the one that leads, whatever they have loaded. */
+    ready = __PG_SPREAD == 1 ? ready : __shfl_sync(~0u, ready, own * __PG_SPREAD);
 #pragma unroll __pg_lent_at_once
-    for (int number = 0; number < __pg_batch; number++)
-      if (number < ready) {
-        all_lent([&](auto &lent) { lent.use(own, number); });
-        held.begin_turn(own, number);
-        turn(__pg_with_lent);
-        held.end_turn(own, number);
-      }
+    for (int number = 0; number < ready; number++) {
+      all_lent([&](auto &lent) { lent.use(own, number); });
+      held.begin_turn(own, number);
+      turn(__pg_with_lent);
+      held.end_turn(own, number);
+    }
+    __pg_forget_own(c);
     held.end_turns(lane, ready);
+    __pg_tell(c);
     /* Turns that load what is held for them. */
     if (ready == 0 && all != 0)
       turn(-1);

@@ -115,7 +115,7 @@ pub struct Specialisation {
 pub const LARGEST: (u8, u8) = (8, 8);
 
 /// Most threads that run an iteration together.
-pub const WIDEST: u8 = 8;
+pub const WIDEST: u8 = 16;
 
 impl Specialisation {
     /// A kernel for whatever there may be.
@@ -188,7 +188,7 @@ impl Specialisation {
             GroupChoice::Always => 4,
             // As many threads as the device runs at once; what lanes lend each other moves in larger pieces then.
             GroupChoice::Auto => {
-                [WIDEST, 4, 2].into_iter().find(|s| n * u64::from(*s) <= threads).unwrap_or(1)
+                [WIDEST, 8, 4, 2].into_iter().find(|s| n * u64::from(*s) <= threads).unwrap_or(1)
             }
         };
         Specialisation { group, shares, deep, spread, ..self }
@@ -350,7 +350,9 @@ mod tests {
         let spread = |kernel: Specialisation, flags: u32, n: u64, choice| {
             kernel.in_groups(flags, 1, 0b11, n, 1 << 18, choice).spread
         };
-        for (n, expected) in [(1, 8), (1 << 15, 8), (1 << 16, 4), (1 << 17, 2), ((1 << 17) + 1, 1)] {
+        for (n, expected) in
+            [(1, 16), (1 << 14, 16), (1 << 15, 8), (1 << 16, 4), (1 << 17, 2), ((1 << 17) + 1, 1)]
+        {
             assert_eq!(spread(plain, SPREADS, n, GroupChoice::Auto), expected, "{n}");
         }
         assert_eq!(spread(plain, 0, 1, GroupChoice::Auto), 1);

@@ -199,6 +199,10 @@ pub fn options(architecture: &str, kernel: Specialisation, far: bool) -> Vec<Str
     options.push(format!("-D__PG_WIDTH={width}"));
     options.push(format!("-D__PG_BLOCK={}", super::BLOCK));
     options.push(format!("-D__PG_SPREAD={}", kernel.spread));
+    // Lanes that lend wait for memory most of the time: many of them are to wait.
+    if kernel.spread > 1 {
+        options.push(format!("-D__PG_RESIDENT={RESIDENT}"));
+    }
     // Where values are shared registers are worth more than threads.
     if kernel.shares {
         let resident = if kernel.group == LARGEST { RESIDENT_OF_LARGEST } else { RESIDENT };
