@@ -384,10 +384,16 @@ __PG_SHARED_FN int __pg_poll_now(struct __pg_ctx *c)
   return 1;
 }
 
-/* Loops inside a body call this at each turn: speculation may have made them endless. Not 0: leave. */
+/* Innermost loops call this at each turn, or now and then: speculation may have made them endless. Not 0: leave. */
 __PG_SHARED_FN int __pg_poll(struct __pg_ctx *c)
 {
   return (++c->ticks & 1023u) == 0 && __pg_poll_now(c);
+}
+
+/* The same for loops around others, which may have many turns before they ask. */
+__PG_SHARED_FN int __pg_poll_around(struct __pg_ctx *c)
+{
+  return (++c->ticks & 15u) == 0 && __pg_poll_now(c);
 }
 
 /* Before an iteration. Not 0: do no more. */

@@ -269,6 +269,8 @@ constexpr int __pg_lent_at_once = 4;
 /* What a lane makes of some parts: for the row of which lane, how many turns on, and whether that turn is due. Who has nothing to make
  * makes what somebody else does: without branches all loads are under way together. */
 struct __pg_asked_of_lane {
+  /* What has gone wrong. Only what a turn needs, and that it may have, counts. */
+  __pg_u32 fail[__pg_parts_at_once];
   int whose[__pg_parts_at_once], ahead[__pg_parts_at_once];
   bool is_due[__pg_parts_at_once];
 };
@@ -297,14 +299,17 @@ template <class Type, class Ask> struct __pg_lent : __pg_handed_over<Type> {
   Ask ask;
   __device__ __forceinline__ __pg_lent(Ask ask) : ask(ask) {}
   /* All that is asked comes first. */
-  template <class Held, class... Asked> __device__ __forceinline__ void make(const __pg_asked_of_lane &parts, Held &held, Asked... asked)
+  template <class Held, class... Asked>
+  __device__ __forceinline__ void make(__pg_ctx &c, __pg_asked_of_lane &parts, Held &held, Asked... asked)
   {
     constexpr int number = sizeof...(Asked);
     if constexpr (number < __pg_parts_at_once) {
-      make(parts, held, asked..., ask(parts.whose[number], parts.ahead[number]));
+      make(c, parts, held, asked..., ask(parts.whose[number], parts.ahead[number]));
     } else {
       int part = 0;
-      ((held.turn_to(part), this->made[part] = asked(), part++), ...);
+      const __pg_u32 before = c.fail;
+      ((c.fail = 0, held.turn_to(part), this->made[part] = asked(), parts.fail[part++] |= c.fail), ...);
+      c.fail = before;
     }
   }
   __device__ __forceinline__ void use(int row, int turn) { this->now = this->at(row, turn); }
@@ -459,7 +464,7 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
   for (__pg_u32 times = 1;; times++) {
     const auto all = left();
     const int due = held.begin(at, all < __pg_batch ? (int)all : __pg_batch);
-    const __pg_u32 some = __ballot_sync(~0u, due != 0);
+    const __pg_u32 some = __ballot_sync(~0u, due != 0 && __PG_LEADS);
     if (some == 0 || !__any_sync(~0u, all >= __pg_batch / 2))
       break;
     /* What a lane has stored in front of the loop another one may load for it. */
@@ -477,11 +482,12 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
         some_due |= parts.is_due[part];
         parts.whose[part] = parts.is_due[part] ? whose : __ffs(some) - 1;
         parts.ahead[part] = parts.is_due[part] ? ahead : 0;
+        parts.fail[part] = 0;
       }
       if (!__any_sync(~0u, some_due))
         continue;
       held.make(parts);
-      all_lent([&](auto &lent) { lent.make(parts, held); });
+      all_lent([&](auto &lent) { lent.make(c, parts, held); });
 #pragma unroll
       for (int part = 0; part < __pg_parts_at_once; part++) {
         const int row = __pg_row_of(first + part, lane), ahead = __pg_turn_of(first + part, lane);
@@ -489,6 +495,12 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
         all_lent([&](auto &lent) { lent.put(part, row, ahead); });
       }
       ready = held.before_met(parts, first, lane, ready);
+#pragma unroll
+      for (int part = 0; part < __pg_parts_at_once; part++) {
+        const int there = __shfl_sync(~0u, ready, __pg_row_of(first + part, lane) * __PG_SPREAD);
+        if (__pg_turn_of(first + part, lane) < there)
+          c.fail |= parts.fail[part];
+      }
     }
     __pg_tell(c);
     __syncwarp();

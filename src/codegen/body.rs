@@ -42,7 +42,7 @@ pub const MACROS_DIRECT: &str = "\
 #define __PG_SQRT(t, f, x) __builtin_##f(x)
 #define __PG_CALL(f) __builtin_##f
 #define __PG_INDEX int
-#define __PG_POLL() 0
+#define __PG_POLL_AROUND() 0
 #define __PG_UNCOUNTED(how) for (;;)
 #define __PG_UNCOUNTED_END
 #define __PG_TURNS(kept, cond, type, unsigned_type, value, limit) while (cond)
@@ -87,7 +87,7 @@ pub const MACROS_DEVICE: &str = "\
 #define __PG_TO(t, type, x) ((type)__pg_f2##t(&__pg_c, x))
 #define __PG_SQRT(t, f, x) __pg_sqrt_##t(&__pg_c, x)
 #define __PG_INDEX unsigned int
-#define __PG_POLL() __pg_poll(&__pg_c)
+#define __PG_POLL_AROUND() __pg_poll_around(&__pg_c)
 ";
 
 /// What [`MACROS_DEVICE`] leaves open, for CUDA; the rest is in `paragon_kernel.h`.
@@ -99,14 +99,14 @@ pub const MACROS_CUDA: &str = "\
 pub const MACROS_THREADS: &str = "\
 #define __PG_CALL(f) __builtin_##f
 #define __PG_LEAD
-#define __PG_UNCOUNTED(how) for (;;) { if (__PG_POLL()) break;
+#define __PG_UNCOUNTED(how) for (;;) { if (__pg_poll(&__pg_c)) break;
 #define __PG_UNCOUNTED_END }
 #define __PG_TURNS(kept, cond, type, unsigned_type, value, limit) while (cond) { \\
 const type __pg_turns = !(kept) ? (type)((value) + 1) : \\
 (unsigned_type)(limit) - (unsigned_type)(value) > 4096u ? (type)((value) + 4096) : (type)(limit); \\
 for (; (type)(value) < __pg_turns; )
 #define __PG_TURNS_END(kept, cond, type, unsigned_type, value, limit, loads) \\
-if ((kept) ? (cond) && __pg_poll_now(&__pg_c) : __PG_POLL()) break; }
+if ((kept) ? (cond) && __pg_poll_now(&__pg_c) : __pg_poll(&__pg_c)) break; }
 ";
 
 /// Macros for inspections. A load that has no part in the slice is 0, so a divisor may be; what the program itself would trap
@@ -127,7 +127,7 @@ __pg_y == 0 || __PG_BY_MINUS_1(__pg_x, __pg_y) ? 0 : __pg_x % __pg_y; })
 #define __PG_TO(t, type, x) ((type)(x))
 #define __PG_SQRT(t, f, x) __builtin_##f(x)
 #define __PG_CALL(f) __builtin_##f
-#define __PG_POLL() (!(++__pg_turns & 0xffff) && __pg_s->poll(__pg_s) && (__pg_turns--, 1))
+#define __PG_POLL_AROUND() (!(++__pg_turns & 0xffff) && __pg_s->poll(__pg_s) && (__pg_turns--, 1))
 ";
 
 /// Takes the macros of inspections back.
@@ -143,7 +143,7 @@ pub const MACROS_INSPECT_END: &str = "\
 #undef __PG_TO
 #undef __PG_SQRT
 #undef __PG_CALL
-#undef __PG_POLL
+#undef __PG_POLL_AROUND
 ";
 
 /// Takes the macros back.
@@ -165,7 +165,7 @@ pub const MACROS_END: &str = "\
 #undef __PG_SQRT
 #undef __PG_CALL
 #undef __PG_INDEX
-#undef __PG_POLL
+#undef __PG_POLL_AROUND
 #undef __PG_LEAD
 #undef __PG_FEW
 #undef __PG_UNCOUNTED

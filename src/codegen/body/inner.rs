@@ -3,7 +3,7 @@
 //! - of few turns, as many as the text says: they are unrolled and never ask;
 //! - counted ones, whose number of turns is known before them ([`Turns`]): run some at once, they ask after some thousand;
 //! - innermost ones that end when a condition says so: two loops in each other, of which the inner one is counted;
-//! - all others ask at each turn.
+//! - all others, which have loops inside that ask rarely, ask every few turns.
 
 use super::{Printed, Printer, Purpose, Scalar, Walks, close, variable};
 use crate::c::constant::fold;
@@ -44,8 +44,9 @@ fn few_turns(unit: &TranslationUnit, l: &LoopStmt) -> Option<i128> {
     }
     let head = counted::counted(unit, l).ok()?;
     let plain = head.control.is_none() && head.by.is_none() && head.starts.is_empty() && head.step != 0;
-    // In any other type its variable might wrap around and never get there.
-    if !plain || head.kind.size() < 4 || unit.types.as_int(unit.var(head.iv).ty.ty) != Some(head.kind) {
+    // In any other type its variable might wrap around and never get there, or be compared as another number.
+    let is_kind = |ty: QualType| unit.types.as_int(ty.ty) == Some(head.kind);
+    if !plain || head.kind.size() < 4 || !is_kind(unit.var(head.iv).ty) || !is_kind(head.limit.ty) {
         return None;
     }
     let (first, limit) = (fold(&unit.types, &head.first)?, fold(&unit.types, &head.limit)?);
@@ -149,7 +150,7 @@ impl Printer<'_> {
                 out.push_str(&format!("__PG_UNCOUNTED(\"{how}\") {{\n"));
                 self.leaving.insert(l.id, label.clone());
             }
-            None => out.push_str("for (;;) {\nif (__PG_POLL()) break;\n"),
+            None => out.push_str("for (;;) {\nif (__PG_POLL_AROUND()) break;\n"),
         }
         if l.keyword != LoopKeyword::Do {
             self.leave_unless(l, out)?;

@@ -112,7 +112,9 @@ impl Printer<'_> {
         let mut effects = String::new();
         self.seeing = lending.held.as_ref().map(|held| Seeing { held: held.address.clone(), meets: false });
         let alone = self.value(e, &mut effects);
-        let meets = self.seeing.take().is_some_and(|seeing| seeing.meets);
+        let seen = self.seeing.take();
+        self.asks_kept |= seen.is_some();
+        let meets = seen.is_some_and(|seeing| seeing.meets);
         self.walks = walks;
         let text = self.value(e, &mut effects);
         self.lending = Some(lending);
