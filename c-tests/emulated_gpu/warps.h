@@ -1,7 +1,7 @@
 // The threads of a block, each a context of its own on one thread of the processor. They run one after the other, each until it asks
 // its warp something, or its block; once all of a warp have come to that, those get their answers that a GPU would answer together.
 // So what lanes tell each other is carried out, and who forgets to wait for another lane finds what was there before, as long as
-// nothing else is asked in between: every question is a barrier here.
+// nothing else is asked in between: every question is a barrier here. Where it is asked doesn't matter: the C++ compiler may double text.
 //
 // Lanes that ask which others are active are answered last, when nobody else can go on: what has come together by then is together.
 // Now and then it is taken apart, as GPUs may do it. Lanes that wait for each other, or ask lanes that have ended, end the process.
@@ -176,7 +176,7 @@ private:
       for (unsigned j = 0; j < count; j++)
         if (asked >> j & 1) {
           Lane &other = *lanes[first + j];
-          all &= other.state == STOPPED && other.question == lane.question && other.asked == lane.asked && other.site == lane.site;
+          all &= other.state == STOPPED && other.question == lane.question && other.asked == lane.asked;
         }
       if (!all)
         continue;
