@@ -35,6 +35,16 @@ __attribute__((noinline)) static void begins_below(int *p, int first)
         break;
     }
 }
+/* Begins below zero and counts up: no turn at all. What the inner loop moves stays where it is. */
+__attribute__((noinline)) static void moves_nothing(int *p, int first, unsigned n)
+{
+  int at = 0;
+  for (int i = 0; i < ROWS; i++) {
+    for (int k = first; k < n; k++)
+      at++;
+    p[at + i] = p[at + i] % 1000 * 3 + i;
+  }
+}
 /* Those that are right. */
 __attribute__((noinline)) static void counts_up(int *p, unsigned n)
 {
@@ -46,12 +56,13 @@ __attribute__((noinline)) static void counts_up(int *p, unsigned n)
 int main(void)
 {
   int *p = calloc((ROWS + 2) * WIDTH, sizeof *p);
-  for (int round = 0; round < 4; round++) {
+  for (int round = 0; round < 5; round++) {
     unsigned hash = 0;
     switch (round) {
     case 0: goes_on(p); break;
     case 1: goes_further(p, 0); break;
     case 2: begins_below(p, -1); break;
+    case 3: moves_nothing(p, -1, 3); break;
     default: counts_up(p, WIDTH);
     }
     for (int i = 0; i < (ROWS + 2) * WIDTH; i++)

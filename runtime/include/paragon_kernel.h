@@ -263,7 +263,8 @@ __device__ __forceinline__ int __pg_turn_of(int part, int lane)
   return part / __pg_parts_of_rows * __pg_lanes_of_row + lane % __pg_lanes_of_row;
 }
 /* So many parts have their loads under way together. Logs take much text; with fewer, a processor holds more warps. */
-constexpr int __pg_parts_at_once = __PG_METHOD == PG_LOG_BITMAP ? 1 : __PG_SPREAD == 1 ? 8 : 4;/* Turns whose values are fetched together. */
+constexpr int __pg_parts_at_once = __PG_METHOD == PG_LOG_BITMAP ? 1 : __PG_SPREAD == 1 ? 8 : 4;
+/* Turns whose values are fetched together. */
 constexpr int __pg_lent_at_once = 4;
 
 /* What a lane makes of some parts: for the row of which lane, how many turns on, and whether that turn is due. Who has nothing to make

@@ -1665,9 +1665,8 @@ impl<'a> Accesses<'a> {
     /// Sees to it that the variable of a loop inside the body comes from its first value to its limit without wrapping
     /// around: other than for merged dimensions, no trip count is computed at entry.
     fn stays_in_range(&mut self, head: &Counted, first: &Linear, limit: &Linear) -> Option<()> {
-        // A variable that goes below zero is above every limit where numbers without a sign are compared: then the loop goes on.
-        let is_signed = self.unit.types.as_int(head.limit.ty.ty).is_some_and(IntKind::signed);
-        if head.kind.signed() && !is_signed && head.step < 0 {
+        // Upwards there are no more turns than the numbers say.
+        if !head.compares_numbers(self.unit) && head.step < 0 {
             return None;
         }
         // To start beyond the limit would have to overflow, unless something leaves the loop before.

@@ -8,6 +8,7 @@
 use super::nest;
 use super::plan::{Relation, Start};
 use super::reason::{Advice, Kind, Reason};
+use crate::c::constant::fold;
 use crate::c::hir::*;
 use crate::c::types::plain;
 use std::collections::{BTreeMap, BTreeSet};
@@ -65,6 +66,15 @@ impl Counted {
     /// Whether the loop can be one of several dimensions that are merged: nothing but its induction variable moves.
     pub fn may_merge(&self) -> bool {
         self.other_steps.is_empty() && self.starts.is_empty() && self.control.is_none()
+    }
+
+    /// Whether the test compares the very numbers that the variable counts through. One below zero that is compared without a sign is a
+    /// large one: such a loop may have no turn where the numbers say some, or go on where they say it ends. Merged dimensions ask at
+    /// entry; whoever relies on an inner loop's turns asks here.
+    pub fn compares_numbers(&self, unit: &TranslationUnit) -> bool {
+        let is_unsigned = unit.types.as_int(self.limit.ty.ty).is_some_and(|kind| !kind.signed());
+        let stays_positive = self.step > 0 && fold(&unit.types, &self.first).is_some_and(|first| first >= 0);
+        !is_unsigned || !self.kind.signed() || stays_positive
     }
 }
 

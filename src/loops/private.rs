@@ -377,7 +377,9 @@ impl Flow<'_> {
 
     /// The values of a loop's variable, turn by turn, where its bounds are constant.
     fn turns(&self, l: &LoopStmt) -> Option<(VarId, Vec<i128>)> {
-        let head = counted(self.unit, l).ok().filter(|head| head.control.is_none())?;
+        let head = counted(self.unit, l)
+            .ok()
+            .filter(|head| head.control.is_none() && head.compares_numbers(self.unit))?;
         if l.keyword != LoopKeyword::For || self.steps > STEPS {
             return None;
         }

@@ -215,10 +215,7 @@ fn counting_step(unit: &TranslationUnit, l: &LoopStmt) -> Option<i64> {
     }
     let head = counted(unit, l).ok().filter(|head| head.control.is_none() && head.may_merge())?;
     let own = unit.types.as_int(unit.var(head.iv).ty.ty)?;
-    let compared = unit.types.as_int(head.limit.ty.ty)?;
-    // A negative number that is compared as an unsigned one is a large one.
-    let starts_positive = head.step > 0 && matches!(head.first.kind, ExprKind::Int(value) if value >= 0);
-    let as_numbers = own == head.kind && (compared.signed() || !own.signed() || starts_positive);
+    let as_numbers = own == head.kind && head.compares_numbers(unit);
     let ends = head.relation != Relation::Ne || head.step.abs() == 1;
     (as_numbers && ends).then_some(head.step)
 }

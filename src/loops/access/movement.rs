@@ -116,7 +116,8 @@ impl Accesses<'_> {
 
     /// How many turns an inner loop has.
     fn turns(&mut self, head: &Counted) -> Option<Bound> {
-        if head.control.is_some() || head.relation != Relation::Lt || head.step != 1 {
+        let is_plain = head.control.is_none() && head.relation == Relation::Lt && head.step == 1;
+        if !is_plain || !head.compares_numbers(self.unit) {
             return None;
         }
         let (first, limit) = (self.entry_amount(&head.first, false)?, self.entry_amount(&head.limit, false)?);
