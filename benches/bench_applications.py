@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 BUILT = ROOT / "build/bench"
 RESULTS = ROOT / "build/bench-results"
 # Log methods: with one of them everything is logged that a predicate could prove.
-LOGS = ["bitmap", "reduction", "atomic"]
+LOGS = ["bitmap", "stamp", "reduction", "atomic"]
 # Words of repetitions.h.
 REPETITION = re.compile(r"^repetition_ms ([0-9.]+)$", re.MULTILINE)
 

@@ -38,6 +38,7 @@ COLOURS = {
     "paragon": "#0072b2",
     "paragon-cuda-learnt": "#999999",
     "paragon-cuda-bitmap": "#cc79a7",
+    "paragon-cuda-stamp": "#56b4e9",
     "paragon-cuda-reduction": "#e69f00",
     "paragon-cuda-atomic": "#d55e00",
 }

@@ -90,7 +90,7 @@ def cell(value):
 
 def main():
     """Measures and prints, row by row."""
-    logs = ["atomic", "reduction", "bitmap"] if "--logs" in sys.argv else []
+    logs = ["atomic", "reduction", "bitmap", "stamp"] if "--logs" in sys.argv else []
     names = [name for name in sys.argv[1:] if name != "--logs"] or APPLICATIONS
     os.makedirs(OUT, exist_ok=True)
     heads = ["application", "unsafe CUDA resident ms", "fresh ms", "Paragon ms", "of it checks", "times fresh", "log", "where"]

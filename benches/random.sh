@@ -38,7 +38,7 @@ one() {
     { echo "OTHER $number $source: is not compiled"; exit; }
   "$folder/cc" >"$folder/reference" 2>&1
   verdict=same
-  for log in auto atomic reduction bitmap; do
+  for log in auto atomic reduction bitmap stamp; do
     PARAGON_TRACE=$folder/trace PARAGON_LOG=$log timeout 200 "$folder/paragon" >"$folder/got" 2>&1 || true
     cmp -s "$folder/reference" "$folder/got" || { verdict=OTHER; echo "OTHER $number $source $log"; cp "$source" "$out/"; }
   done

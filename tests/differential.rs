@@ -34,6 +34,8 @@ enum Event {
     Runs,
     /// The logs find a conflict.
     Conflicts,
+    /// The logs find a conflict, except stamps, by which a device carries out an entry.
+    Stamps,
     /// Its iterations depend on each other, and run level by level.
     Levels,
     /// Threads carry out an entry on the program's own memory; where they have to work on copies or are to keep logs, nobody does.
@@ -93,6 +95,7 @@ impl Program {
                 let (event, inputs) = match what.split_once(" on ") {
                     Some(("runs", inputs)) => (Event::Runs, inputs),
                     Some(("conflicts", inputs)) => (Event::Conflicts, inputs),
+                    Some(("stamps", inputs)) => (Event::Stamps, inputs),
                     Some(("levels", inputs)) => (Event::Levels, inputs),
                     Some(("runs in place", inputs)) => (Event::InPlace, inputs),
                     Some(("stays", inputs)) => (Event::Stays, inputs),
@@ -111,6 +114,10 @@ impl Program {
         }
         assert!(!program.size.is_empty(), "{}: no test size", program.name);
         program
+    }
+    /// Whether its author has thought of what stamps take for a conflict.
+    fn is_about_stamps(&self) -> bool {
+        self.expectations.iter().any(|expectation| expectation.event == Event::Stamps)
     }
 }
 
@@ -285,11 +292,11 @@ fn emulated_gpu() -> &'static EmulatedGpu {
     })
 }
 
-/// Every combination of {off, threads shared, threads separate} and {atomic, reduction, auto}, and races for real.
+/// Every combination of {off, threads shared, threads separate} and the log methods, and races for real.
 fn all_settings() -> Vec<Setting> {
     let mut settings = Vec::new();
     for (device, memory) in [("off", "shared"), ("threads", "shared"), ("threads", "separate")] {
-        for log in ["atomic", "reduction", "bitmap", "auto"] {
+        for log in ["atomic", "reduction", "bitmap", "stamp", "auto"] {
             // Where nothing runs elsewhere, nothing is logged.
             if device == "off" && log != "auto" {
                 continue;
@@ -391,7 +398,7 @@ fn inspection_objects(record: &Value) -> bool {
 
 /// Whether accesses were recorded to be checked.
 fn is_logged(record: &Value) -> bool {
-    ["atomic", "reduction", "bitmap"].iter().any(|log| record["log"] == *log)
+    ["atomic", "reduction", "bitmap", "stamp"].iter().any(|log| record["log"] == *log)
 }
 
 /// On the device, all iterations independently of each other.
@@ -515,9 +522,20 @@ fn compare(built: &Built<'_>, input: &str, settings: &[Setting], tally: &Tally) 
                 // Without forced logs a predicate or an inspection may already have seen the conflict.
                 (Event::Conflicts, "auto") => entries.iter().any(|r| !at_once(r)),
                 (Event::Levels, "auto") => entries.iter().any(|r| on_device(r) && inspection_objects(r)),
-                (Event::Conflicts | Event::Levels, log) => {
+                (Event::Stamps, "auto") => true,
+                (Event::Stamps, "stamp") => {
+                    entries.iter().any(|r| at_once(r)) && !entries.iter().any(|r| is_conflict(r))
+                }
+                // What others take for a conflict may be an anti or output dependence to stamps.
+                (Event::Conflicts | Event::Levels, "stamp")
+                    if entries.iter().any(|r| at_once(r) && r["log"] == "stamp") =>
+                {
+                    !program.is_about_stamps()
+                }
+                (Event::Conflicts | Event::Levels | Event::Stamps, log) => {
                     // Not every loop can have bitmaps.
-                    let is_asked = |r: &Value| r["log"] == log || log == "bitmap" && r["log"] == "atomic";
+                    let is_other = |r: &Value| ["bitmap", "stamp"].contains(&log) && r["log"] == "atomic";
+                    let is_asked = |r: &Value| r["log"] == log || is_other(r);
                     entries.iter().any(|r| is_conflict(r) && !on_device(r) && is_asked(r))
                 }
             };
@@ -567,7 +585,11 @@ fn same_results_on_an_emulated_gpu() {
                 setting("reduction", "auto"),
                 setting("bitmap", "auto"),
                 setting("bitmap", "always"),
+                setting("stamp", "auto"),
             ]);
+        }
+        if built.program.is_about_stamps() {
+            settings.push(setting("stamp", "always"));
         }
         compare(built, input, &settings, &tally)
     });
@@ -658,7 +680,7 @@ fn every_planted_conflict_is_detected() {
             .arg(&reference),
     );
     let mut cases = Vec::new();
-    for log in ["atomic", "reduction", "bitmap", "auto"] {
+    for log in ["atomic", "reduction", "bitmap", "stamp", "auto"] {
         for kind in ["waw", "raw", "war", "mixed-width"] {
             for form in ["indirect", "pointer"] {
                 cases.push((log, kind, form));
@@ -687,8 +709,11 @@ fn every_planted_conflict_is_detected() {
         // Without forced logs, a predicate sees that pointers overlap and keeps the loop where it is, and an inspection sees
         // which iterations meet.
         let refused = |r: &Value| log == "auto" && r["check"] == "predicate" && r["decision"] == "sequential";
-        // Anti dependences between pointers are no conflict to loads from a snapshot.
-        let settled = |r: &Value| (kind, form) == ("war", "pointer") && r["snapshot"] == true && on_device(r);
+        // Anti dependences between pointers are no conflict to loads from a snapshot, and to stamps only flow dependences are.
+        let settled = |r: &Value| {
+            let by_snapshot = (kind, form) == ("war", "pointer") && r["snapshot"] == true;
+            on_device(r) && (by_snapshot || r["log"] == "stamp" && kind != "raw")
+        };
         let found = entries
             .iter()
             .filter(|r| is_conflict(r) || refused(r) || inspection_objects(r) || settled(r))
@@ -723,7 +748,7 @@ fn faults_of_speculation_hurt_nobody() {
     let listed = String::from_utf8(listed.stdout).unwrap();
     let kinds: Vec<&str> = listed.lines().collect();
     assert!(kinds.len() > 40, "{listed}");
-    let settings: Vec<(&str, &str)> = ["atomic", "reduction", "bitmap"]
+    let settings: Vec<(&str, &str)> = ["atomic", "reduction", "bitmap", "stamp"]
         .map(|log| ("threads", log))
         .into_iter()
         .chain([("threads", "auto"), ("cuda", "bitmap")])

@@ -270,6 +270,51 @@ fn what_was_wrong_once_is_right() {
     }
 }
 
+/// A library that is loaded where another one was is another one: nothing that is known of that one's loops holds.
+#[test]
+fn loops_of_other_libraries_are_other_loops() {
+    let folder = folder();
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    write(
+        "plug.c",
+        "void work(unsigned *restrict x, const int *at, const unsigned *restrict y, int n)\n{\n\
+         for (int i = 0; i < n; i++)\n    x[at[i] & MASK] = x[at[i] & MASK] * 3u + y[i];\n}\n",
+    );
+    write(
+        "main.c",
+        "#include <dlfcn.h>\n#include <stdio.h>\n#include <stdlib.h>\nenum { N = 200003 };\n\
+         int main(int argc, char **argv)\n{\n\
+         unsigned *x = malloc(N * sizeof *x), *y = malloc(N * sizeof *y);\n  int *at = malloc(N * sizeof *at);\n\
+         for (int i = 0; i < N; i++) {\n    x[i] = i;\n    y[i] = i * 2654435761u;\n    at[i] = (int)(i * 7919LL % N);\n  }\n\
+         for (int k = 0; k < 6; k++) {\n    void *plug = dlopen(argv[1 + k % 2], RTLD_NOW);\n    unsigned sum = 0;\n\
+         if (argc != 3 || !plug)\n      return 1;\n\
+         ((void (*)(unsigned *, const int *, const unsigned *, int))dlsym(plug, \"work\"))(x, at, y, N);\n    dlclose(plug);\n\
+         for (int i = 0; i < N; i++)\n      sum += x[i] * (i % 13);\n    printf(\"%u\\n\", sum);\n  }\n  return 0;\n}\n",
+    );
+    let forced = "-O2 -shared -fPIC -fparagon-threshold=1 -fparagon-checked-threads";
+    let run = |compiler: &str, options: &str, memory: Option<&str>| {
+        for (name, mask) in [("all.so", "-1"), ("some.so", "7")] {
+            let line = format!("{options} -DMASK={mask} plug.c -o {name}");
+            assert!(execute(compiler, folder.path(), &line).status.success());
+        }
+        let mut command = Command::new(folder.path().join("program"));
+        command.args(["./all.so", "./some.so"]).current_dir(folder.path());
+        command.env("PARAGON_DEVICE", "threads").env("PARAGON_THREADS", "4");
+        if let Some(memory) = memory {
+            command.env("PARAGON_RACE", "device").env("PARAGON_MEMORY", memory);
+        }
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let ours = env!("CARGO_BIN_EXE_paragon-cc");
+    assert!(execute(ours, folder.path(), "-O2 main.c -o program -ldl").status.success());
+    let wanted = run("gcc", "-O2 -shared -fPIC", None);
+    for memory in [Some("shared"), Some("separate"), None] {
+        assert_eq!(run(ours, forced, memory), wanted, "{memory:?}");
+    }
+}
+
 /// Accesses of a nest need no check on a device where their arrays are placed as what they reach, unless they go through a
 /// pointer that an inner loop moves: a device that gives up leaves that loop early, and the pointer behind.
 #[test]

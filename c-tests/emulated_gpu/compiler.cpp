@@ -55,6 +55,7 @@ template <class T> static inline T atomicCAS(T *p, T old, T value)
 }
 template <class T> static inline T atomicOr(T *p, T value) { T seen = *p; *p |= value; return seen; }
 template <class T> static inline T atomicAdd(T *p, T value) { T seen = *p; *p += value; return seen; }
+template <class T> static inline T atomicMax(T *p, T value) { T seen = *p; *p = seen < value ? value : seen; return seen; }
 static inline unsigned atomicCAS(unsigned *p, int old, unsigned value) { return atomicCAS(p, (unsigned)old, value); }
 #line 1 "loop.cu"
 )";

@@ -95,6 +95,13 @@ template <class T> static inline T atomicAdd(T *p, T value)
   __atomic_fetch_add(&operations, 1, __ATOMIC_RELAXED);
   return __atomic_fetch_add(p, value, __ATOMIC_RELAXED);
 }
+template <class T> static inline T atomicMax(T *p, T value)
+{
+  T seen = __atomic_load_n(p, __ATOMIC_RELAXED);
+  while (seen < value && !__atomic_compare_exchange_n(p, &seen, value, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+    ;
+  return seen;
+}
 template <class T, class Old> static inline T atomicCAS(T *p, Old old, T value)
 {
   T seen = (T)old;
@@ -164,7 +171,7 @@ static bool bits_are_set(int round)
         seen.push_back(word[lane]);
     }
   distinct = (int)seen.size();
-  run([&](unsigned lane) { __pg_set_bits(log, word[lane], bits[lane]); });
+  run([&](unsigned lane) { __pg_set_bits(log, 0, word[lane], bits[lane]); });
   for (int i = 0; i < WORDS; i++)
     if (log[i] != expected[i]) {
       fprintf(stderr, "round %d, lanes %08x: word %d is %08x instead of %08x\n", round, warp, i, log[i], expected[i]);

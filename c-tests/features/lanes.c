@@ -13,6 +13,10 @@
  * expect steps: runs on clean
  * expect update: runs on clean
  * expect points: runs on clean
+ * expect fields: runs on clean
+ * expect both: runs on clean
+ * expect forwards: runs on clean
+ * expect prefix: runs on clean
  * expect mask: runs on clean */
 #include "../support/inputs.h"
 
@@ -144,6 +148,42 @@ COMPUTE static void points(int n, const int *begin, const float *weight, point *
   }
 }
 
+/* Between the places that turns store to lie others, which they load, of their own turn and of others. */
+COMPUTE static void fields(int n, const int *begin, const int *partner, point *p)
+{
+  for (int i = 0; i < n; i++) /* loop fields */
+    for (int k = begin[i]; k < begin[i + 1]; k++)
+      p[k].y = p[k].y * 0.5f + p[k].x * 0.001f - p[partner[k]].z;
+}
+
+/* What is loaded is wider than what is stored. */
+typedef union {
+  struct {
+    int x, y;
+  } one;
+  long both;
+} couple_of_ints;
+COMPUTE static void both(int n, const int *begin, const int *partner, couple_of_ints *p)
+{
+  for (int i = 0; i < n; i++) /* loop both */
+    for (int k = begin[i]; k < begin[i + 1]; k++)
+      p[k].one.y = (int)((unsigned long)p[partner[k]].both >> 34) + p[k].one.x;
+}
+
+/* Each turn loads what the next one stores to, or what the one before has stored. */
+COMPUTE static void forwards(int n, const int *begin, const double *x, double *value)
+{
+  for (int i = 0; i < n; i++) /* loop forwards */
+    for (int k = begin[i]; k < begin[i + 1] - 1; k++)
+      value[k] = value[k + 1] * 0.5 + x[i];
+}
+COMPUTE static void prefix(int n, const int *begin, const float *in, float *out)
+{
+  for (int i = 0; i < n; i++) /* loop prefix */
+    for (int k = begin[i] + 1; k < begin[i + 1]; k++)
+      out[k] = out[k - 1] * 0.5f + in[k];
+}
+
 /* Turns that store and load nothing there. */
 COMPUTE static void mask(int n, const int *begin, const unsigned char *in, unsigned char *out)
 {
@@ -209,6 +249,7 @@ int main(int argc, char **argv)
   double *updated = check_alloc(&check, m, sizeof *updated), *other = check_alloc(&check, m, sizeof *other);
   int *partner = check_alloc(&check, m, sizeof *partner);
   point *cloud = check_alloc(&check, m, sizeof *cloud);
+  couple_of_ints *couples = check_alloc(&check, m, sizeof *couples);
   float *lasts = check_alloc(&check, n, sizeof *lasts);
   unsigned char *masked = check_alloc(&check, m, sizeof *masked);
 
@@ -221,6 +262,10 @@ int main(int argc, char **argv)
     fill_double(&check, table, (n + 1) * WIDTH);
     fill_double(&check, updated, m);
     fill_double(&check, other, m);
+    for (size_t k = 0; k < m; k++) {
+      couples[k].one.x = (int)check_below(&check, 1000);
+      couples[k].one.y = (int)check_below(&check, 1000000);
+    }
     for (size_t k = 0; k < m; k++)
       cloud[k] = (point){(float)k, (float)check_real(&check), -1.0f};
     fill_float(&check, u, m);
@@ -264,6 +309,10 @@ int main(int argc, char **argv)
       into_next(n, table, ends);
       update(n, begin, partner, x, check_is(&check, "own") ? updated : other, updated);
       points(n, begin, u, cloud, lasts);
+      fields(n, begin, partner, cloud);
+      both(n, begin, partner, couples);
+      forwards(n, begin, x, updated);
+      prefix(n, begin, v, u);
       mask(n, begin, is_there, masked);
     }
     check_stop(&check);
@@ -281,13 +330,15 @@ int main(int argc, char **argv)
     check_array(&check, "ends", ends, n, sizeof *ends);
     check_array(&check, "updated", updated, m, sizeof *updated);
     check_array(&check, "cloud", cloud, m, sizeof *cloud);
+    check_array(&check, "couples", couples, m, sizeof *couples);
+    check_array(&check, "u", u, m, sizeof *u);
     check_array(&check, "lasts", lasts, n, sizeof *lasts);
     check_array(&check, "masked", masked, m, sizeof *masked);
   }
   free(begin), free(order), free(start), free(column), free(divisor), free(a), free(by), free(next), free(length);
   free(turns), free(found), free(walked), free(value), free(x), free(y), free(u), free(v), free(pairs), free(text);
   free(totals), free(table), free(ends);
-  free(updated), free(other), free(partner), free(cloud), free(lasts), free(masked);
+  free(updated), free(other), free(partner), free(cloud), free(couples), free(lasts), free(masked);
   free(is_there), free(weight), free(hashes), free(quotients);
   return check_close(&check);
 }

@@ -14,6 +14,7 @@
  *   "expect LOOP: runs in place on INPUTS" the same, and only where threads may work on the program's own memory without logs
  *   "expect LOOP: stays on INPUTS"     no entry of the loop is carried out by a device
  *   "expect LOOP: conflicts on INPUTS" on these inputs its logs find a conflict
+ *   "expect LOOP: stamps on INPUTS"    logs find a conflict there, except stamps: by those the loop is carried out by the device
  *   "order does not show on INPUTS"    the loops run backwards give the same result in spite of the conflict, because the
  *                                      iterations that meet commute; only updates that get lost would show
  * LOOP is the name in a comment "loop NAME" on the line where the loop starts; "A or B" asks it of one of them. */

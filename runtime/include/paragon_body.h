@@ -23,7 +23,13 @@
  *   end, when fewer bits are set than were counted. Two writers, and a writer and a reader, are a conflict, though it were the same
  *   iteration. So they are for loops whose iterations don't meet themselves; where they do, there is a conflict that is none, never
  *   one that is missed.
- * The check (after all iterations): a cell with a writer and a reader that is not that writer is a conflict.
+ * Stamps: wr holds the last writer of a cell and the first one, rd the last reader. Loads find what was there before the loop, from a
+ *   copy, or what their own iteration has stored, which shows in wr. So an earlier reader is no conflict (an anti dependence), nor are two
+ *   writers (an output dependence), whose last one stands: where a cell has several, all iterations are run once more, alike, and only
+ *   the last writer of a cell stores (`settles`). A conflict is a reader behind the first writer; and the first writer as a reader, if there
+ *   is another writer, because it may have read what that one has stored. By induction over the iterations no other one can have
+ *   found what it wouldn't find in the source order.
+ * The check (after all iterations): a cell with a writer and a reader that is not that writer is a conflict; of stamps as above.
  * Ownership is entered before the value is stored. Without a log method, a store only sets its bits of wr, so that the commit copies
  * exactly what was written. */
 #ifndef PARAGON_BODY_H
@@ -37,6 +43,7 @@
 #define __pg_cas(p, old, new) atomicCAS((__pg_u32 *)(p), (old), (new))
 #define __pg_fetch_or(p, v) atomicOr((__pg_u32 *)(p), (v))
 #define __pg_fetch_add64(p, v) atomicAdd((__pg_u64 *)(p), (__pg_u64)(v))
+#define __pg_raise(p, v) (void)atomicMax((__pg_u32 *)(p), (v))
 #define __pg_peek(p) (*(volatile __pg_u32 *)(p))
 #define __pg_poke(p, v) (*(volatile __pg_u32 *)(p) = (v))
 #else
@@ -56,10 +63,22 @@ __PG_FN __pg_u32 __pg_cas(__pg_u32 *p, __pg_u32 old, __pg_u32 new_value)
 }
 #define __pg_fetch_or(p, v) __atomic_fetch_or((p), (v), 0)
 #define __pg_fetch_add64(p, v) __atomic_fetch_add((p), (__pg_u64)(v), 0)
+__PG_FN void __pg_raise(__pg_u32 *p, __pg_u32 v)
+{
+  __pg_u32 old = __atomic_load_n(p, 0);
+  while (old < v && !__atomic_compare_exchange_n(p, &old, v, 0, 0, 0))
+    ;
+}
 #define __pg_peek(p) __atomic_load_n((p), 0)
 #define __pg_poke(p, v) __atomic_store_n((p), (v), 0)
 #endif
 
+#ifndef __CUDACC_RTC__
+/* Where the program keeps scalars unaligned, it says so in types that are not known here; a C compiler that takes them for aligned may
+ * count on it. */
+#undef __PG_ALIAS
+#define __PG_ALIAS __attribute__((__may_alias__, __aligned__(1)))
+#endif
 typedef signed char __PG_ALIAS __pg_i8;
 typedef unsigned char __PG_ALIAS __pg_u8;
 typedef signed short __PG_ALIAS __pg_i16;
@@ -135,6 +154,7 @@ struct __pg_view {
   __pg_memory dev;
   __pg_u64 log;
   __pg_memory snapshot;
+  __pg_memory before;
 };
 
 /* One thread's state while it runs iterations. */
@@ -152,7 +172,7 @@ __PG_SHARED_FN void __pg_find_array(const struct __pg_launch *l, __pg_u64 addres
 {
   __pg_u32 a = 0, b = l->n_regions;
   v->lo = v->size = 0;
-  v->dev = v->snapshot = (__pg_memory)0;
+  v->dev = v->snapshot = v->before = (__pg_memory)0;
   v->log = ~(__pg_u64)0;
   while (a < b) {
     __pg_u32 m = a + (b - a) / 2;
@@ -167,6 +187,7 @@ __PG_SHARED_FN void __pg_find_array(const struct __pg_launch *l, __pg_u64 addres
     v->dev = (__pg_memory)l->regions[a - 1].dev;
     v->log = l->regions[a - 1].log;
     v->snapshot = (__pg_memory)l->regions[a - 1].snapshot;
+    v->before = (__pg_memory)l->regions[a - 1].before;
   }
 }
 
@@ -273,24 +294,26 @@ __PG_FN __pg_u32 __pg_bits_of(const struct __pg_launch *l, const struct __pg_vie
 
 /* Sets bits of a word. */
 #if defined(__CUDACC_RTC__) && __CUDA_ARCH__ >= 800
-__PG_FN void __pg_set_bits(__pg_u32 *log, __pg_u32 word, __pg_u32 bits)
+__PG_FN void __pg_set_bits(__pg_u32 *log, __pg_u32 reads, __pg_u32 word, __pg_u32 bits)
 {
   /* Where neighbours write to neighbours, lanes have words in common, and would fight for them: one of those with the same word sets the
    * bits of all. Where the first lane is alone with its word, so is everybody, more or less. Two words at most are the common case, and
    * take no lanes apart. */
   const __pg_u32 lanes = __activemask();
   const int lane = threadIdx.x & 31, low = __ffs(lanes) - 1, high = 31 - __clz(lanes);
-  const int is_low = word == __shfl_sync(lanes, word, low);
+  /* A compiler may let lanes come here together that set bits of different logs. Of bitmaps, logs have fewer than 2^31 words. */
+  const __pg_u32 own = word << 1 | reads;
+  const int is_low = own == __shfl_sync(lanes, own, low);
   const __pg_u32 with_low = __ballot_sync(lanes, is_low);
   if ((with_low & (with_low - 1)) != 0) {
-    const __pg_u32 with_high = __ballot_sync(lanes, word == __shfl_sync(lanes, word, high));
+    const __pg_u32 with_high = __ballot_sync(lanes, own == __shfl_sync(lanes, own, high));
     if ((with_low | with_high) == lanes) {
       const __pg_u32 at_low = __reduce_or_sync(lanes, is_low ? bits : 0), at_high = __reduce_or_sync(lanes, is_low ? 0 : bits);
       bits = lane == low ? at_low : at_high;
       if (lane != low && (lane != high || at_high == 0))
         return;
     } else {
-      const __pg_u32 peers = __match_any_sync(lanes, word);
+      const __pg_u32 peers = __match_any_sync(lanes, own);
       bits = __reduce_or_sync(peers, bits);
       if (lane != __ffs(peers) - 1)
         return;
@@ -299,8 +322,9 @@ __PG_FN void __pg_set_bits(__pg_u32 *log, __pg_u32 word, __pg_u32 bits)
   (void)atomicOr(&log[word], bits);
 }
 #else
-__PG_FN void __pg_set_bits(__pg_u32 *log, __pg_u32 word, __pg_u32 bits)
+__PG_FN void __pg_set_bits(__pg_u32 *log, __pg_u32 reads, __pg_u32 word, __pg_u32 bits)
 {
+  (void)reads;
   (void)__pg_fetch_or(&log[word], bits);
 }
 #endif
@@ -315,13 +339,16 @@ __PG_SHARED_FN void __pg_log_read(struct __pg_ctx *c, const struct __pg_view *v,
     __pg_u32 word, bits = __pg_bits_of(l, v, address, width, &word);
     /* What many iterations read, each would fight for. */
     if ((__pg_peek(&l->rd[word]) & bits) != bits)
-      __pg_set_bits(l->rd, word, bits);
+      __pg_set_bits(l->rd, 1, word, bits);
     return;
   }
   cell = __pg_cell_of(l, v, address);
   last = __pg_cell_of(l, v, address + width - 1);
   for (; cell <= last; cell++) {
-    if (__PG_LOG_METHOD(l) == PG_LOG_ATOMIC) {
+    if (__PG_LOG_METHOD(l) == PG_LOG_STAMP) {
+      if (__pg_peek(&l->rd[cell]) < c->iteration)
+        __pg_raise(&l->rd[cell], c->iteration);
+    } else if (__PG_LOG_METHOD(l) == PG_LOG_ATOMIC) {
       __pg_u32 seen = __pg_peek(&l->rd[cell]);
       if (seen == 0)
         seen = __pg_cas(&l->rd[cell], 0, c->iteration);
@@ -341,14 +368,20 @@ __PG_SHARED_FN void __pg_log_write(struct __pg_ctx *c, const struct __pg_view *v
     return;
   if (__PG_LOG_METHOD(l) == PG_LOG_BITMAP) {
     __pg_u32 word, bits = __pg_bits_of(l, v, address, width, &word);
-    __pg_set_bits(l->wr, word, bits);
+    __pg_set_bits(l->wr, 0, word, bits);
     c->writes += __PG_COUNT_BITS(bits);
     return;
   }
   cell = __pg_cell_of(l, v, address);
   last = __pg_cell_of(l, v, address + width - 1);
   for (; cell <= last; cell++) {
-    if (__PG_LOG_METHOD(l) == PG_LOG_ATOMIC) {
+    if (__PG_LOG_METHOD(l) == PG_LOG_STAMP) {
+      __pg_u32 *stamps = &l->wr[2 * cell];
+      if (__pg_peek(&stamps[0]) < c->iteration)
+        __pg_raise(&stamps[0], c->iteration);
+      if (__pg_peek(&stamps[1]) < ~c->iteration)
+        __pg_raise(&stamps[1], ~c->iteration);
+    } else if (__PG_LOG_METHOD(l) == PG_LOG_ATOMIC) {
       __pg_u32 seen = __pg_peek(&l->wr[cell]);
       if (seen == 0)
         seen = __pg_cas(&l->wr[cell], 0, c->iteration);
@@ -370,8 +403,25 @@ __PG_SHARED_FN void __pg_mark_write(struct __pg_ctx *c, const struct __pg_view *
   if (__PG_HAS_NO_LOG(v, how))
     return;
   bits = __pg_bits_of(l, v, address, width, &word);
-  __pg_set_bits(l->wr, word, bits);
+  __pg_set_bits(l->wr, 0, word, bits);
 }
+
+/* What an access under stamps finds in memory, or changes there: cell by cell, as far as the iteration is the last writer. `from` and `to`
+ * are where the access begins. */
+__PG_FN void __pg_copy_own(struct __pg_ctx *c, const struct __pg_view *v, __pg_u64 address, __pg_u32 width, const char *from, char *to)
+{
+  const struct __pg_launch *l = c->launch;
+  const __pg_u32 size = 1u << __PG_SHIFT(l);
+  __pg_u64 cell = __pg_cell_of(l, v, address);
+  __pg_u32 at, byte;
+  for (at = 0; at < width; at += size, cell++)
+    if (__pg_peek(&l->wr[2 * cell]) == c->iteration)
+      for (byte = at; byte < at + size && byte < width; byte++)
+        to[byte] = from[byte];
+}
+#define __PG_IS_ONE_CELL(l, width) ((width) >> __PG_SHIFT(l) <= 1)
+#define __PG_IS_LAST_WRITER(c, v, address) \
+  (__pg_peek(&(c)->launch->wr[2 * __pg_cell_of((c)->launch, v, address)]) == (c)->iteration)
 
 /* Whether to give up, now. Not 0: leave; and the loops around have to be left, too, so whoever asks next by ticks is answered at once. */
 __PG_SHARED_FN int __pg_poll_now(struct __pg_ctx *c)
@@ -404,7 +454,7 @@ __PG_SHARED_FN int __pg_begin_iteration(struct __pg_ctx *c, __pg_u64 k)
     return 1;
   /* Where nothing is logged, others hardly ever give up: to look each time would cost more than it saves. So it would where logs
    * are cheap. */
-  if (__PG_LOG_METHOD(c->launch) >= PG_LOG_ATOMIC && __PG_LOG_METHOD(c->launch) != PG_LOG_BITMAP &&
+  if ((__PG_LOG_METHOD(c->launch) == PG_LOG_ATOMIC || __PG_LOG_METHOD(c->launch) == PG_LOG_REDUCTION) &&
       __pg_peek(&c->launch->flags[0]) != 0)
     return 1;
   return (++c->ticks & 63u) == 0 && __pg_poll_now(c);
@@ -444,14 +494,40 @@ __PG_SHARED_FN void __pg_end_thread(struct __pg_ctx *c)
 /* Memory orders are written as numbers (0 relaxed, 2 acquire, 3 release): where preprocessed text is compiled, gcc's predefined
  * macros are not there. */
 
-/* Typed accesses. `logged`: whether the load takes part in an unresolved pair. Stores are logged always: the commit
+/* Typed accesses. `logged`: 1 where the load takes part in an unresolved pair, 2 where its iteration also stores to its address, so that
+ * only stamps need to know it. Stores are logged always: the commit
  * needs them, and the counts of the reduction method are only right if every mark in wr was counted. */
 #define __PG_DEFINE_ACCESS(name, type, nan)                                                                            \
+  __PG_SHARED_FN type __pg_ld_stamped_##name(struct __pg_ctx *c, const struct __pg_view *v, __pg_u64 address)          \
+  {                                                                                                                    \
+    const char *own = (const char *)__PG_TRANSLATED(v, address);                                                       \
+    const char *before = (const char *)__PG_AT(v->before, address - v->lo);                                            \
+    if (!c->launch->settles)                                                                                           \
+      __pg_log_read(c, v, address, (__pg_u32)sizeof(type));                                                            \
+    if (__PG_IS_ONE_CELL(c->launch, (__pg_u32)sizeof(type)))                                                           \
+      return *(const type *)(__PG_IS_LAST_WRITER(c, v, address) ? own : before);                                       \
+    else {                                                                                                             \
+      type value = *(const type *)before;                                                                              \
+      __pg_copy_own(c, v, address, (__pg_u32)sizeof(type), own, (char *)&value);                                       \
+      return value;                                                                                                    \
+    }                                                                                                                  \
+  }                                                                                                                    \
+  __PG_SHARED_FN void __pg_settle_##name(struct __pg_ctx *c, const struct __pg_view *v, __pg_u64 address, type value)   \
+  {                                                                                                                    \
+    char *place = (char *)__PG_TRANSLATED(v, address);                                                                 \
+    if (!__PG_IS_ONE_CELL(c->launch, (__pg_u32)sizeof(type)))                                                          \
+      __pg_copy_own(c, v, address, (__pg_u32)sizeof(type), (const char *)&value, place);                               \
+    else if (__PG_IS_LAST_WRITER(c, v, address))                                                                       \
+      *(type *)place = value;                                                                                          \
+  }                                                                                                                    \
   __PG_SHARED_FN type __pg_ld_##name(struct __pg_ctx *c, const struct __pg_view *v, int logged, int how, __pg_u64 address) \
   {                                                                                                                    \
     if (!__pg_may_access(c, v, how, address, (__pg_u32)sizeof(type)))                                                  \
       return (type)0;                                                                                                  \
-    if (logged && !(how & __PG_IS_CONSTANT) && __PG_LOG_METHOD(c->launch) >= PG_LOG_ATOMIC)                            \
+    if (logged && __PG_LOG_METHOD(c->launch) == PG_LOG_STAMP && !(how & __PG_IS_CONSTANT) && v->before != v->dev)       \
+      return __pg_ld_stamped_##name(c, v, address);                                                                    \
+    if (logged == 1 && !(how & __PG_IS_CONSTANT) && __PG_LOG_METHOD(c->launch) >= PG_LOG_ATOMIC &&                      \
+        __PG_LOG_METHOD(c->launch) != PG_LOG_STAMP)                                                                    \
       __pg_log_read(c, v, address, (__pg_u32)sizeof(type));                                                            \
     return __PG_LOAD(type, __PG_TRANSLATED(v, address), how);                                                          \
   }                                                                                                                    \
@@ -460,9 +536,8 @@ __PG_SHARED_FN void __pg_end_thread(struct __pg_ctx *c)
   {                                                                                                                    \
     if (!__pg_may_access(c, v, how, address, (__pg_u32)sizeof(type)))                                                  \
       return (type)0;                                                                                                  \
-    if (logged && !(how & __PG_IS_CONSTANT) && v->snapshot == v->dev &&                                                \
-        __PG_LOG_METHOD(c->launch) >= PG_LOG_ATOMIC)                                                                   \
-      __pg_log_read(c, v, address, (__pg_u32)sizeof(type));                                                            \
+    if (__PG_LOG_METHOD(c->launch) >= PG_LOG_ATOMIC && v->snapshot == v->dev)                                           \
+      return __pg_ld_##name(c, v, logged, how, address);                                                               \
     return __PG_LOAD(type, __PG_AT(v->snapshot, address - v->lo), how);                                                \
   }                                                                                                                    \
   __PG_SHARED_FN void __pg_st_##name(struct __pg_ctx *c, const struct __pg_view *v, int how, __pg_u64 address, type value) \
@@ -472,6 +547,10 @@ __PG_SHARED_FN void __pg_end_thread(struct __pg_ctx *c)
     /* Then nothing of the run is kept; to store it all the same takes no branch. */                                   \
     if (nan)                                                                                                           \
       c->fail |= PG_FAIL_NAN;                                                                                          \
+    if (__PG_LOG_METHOD(c->launch) == PG_LOG_STAMP && c->launch->settles) {                                             \
+      __pg_settle_##name(c, v, address, value);                                                                        \
+      return;                                                                                                          \
+    }                                                                                                                  \
     if (__PG_LOG_METHOD(c->launch) >= PG_LOG_ATOMIC)                                                                   \
       __pg_log_write(c, v, how, address, (__pg_u32)sizeof(type));                                                      \
     else if (__PG_LOG_METHOD(c->launch) != PG_LOG_NONE)                                                                \
@@ -588,8 +667,8 @@ __PG_SHARED_FN void __pg_update(struct __pg_ctx *c, const struct __pg_view *v, _
   char *p = __PG_TRANSLATED(v, address);
   if (!__pg_may_access(c, v, 0, address, width))
     return;
-  if (__PG_LOG_METHOD(c->launch) == PG_LOG_BITMAP) {
-    /* Bits don't say what kind of update it was: such loops have other logs. */
+  if (__PG_LOG_METHOD(c->launch) >= PG_LOG_BITMAP) {
+    /* Bits and stamps don't say what kind of update it was: such loops have other logs. */
     c->fail |= PG_FAIL_WAW;
     return;
   }

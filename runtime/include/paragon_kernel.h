@@ -309,7 +309,7 @@ template <class Type, class Ask> struct __pg_lent : __pg_handed_over<Type> {
     } else {
       int part = 0;
       const __pg_u32 before = c.fail;
-      ((c.fail = 0, held.turn_to(part), this->made[part] = asked(), parts.fail[part++] |= c.fail), ...);
+      ((c.fail = 0, held.turn_to(part, parts.ahead[part]), this->made[part] = asked(), parts.fail[part++] |= c.fail), ...);
       c.fail = before;
     }
   }
@@ -325,7 +325,7 @@ template <class Type, int Stride, bool IsLoaded, class Load, class Store> struct
   Store store;
   __pg_u64 first, asked[__pg_parts_at_once]; /* the first turn's place: this lane's, and those of rows that are made ready */
   bool has_met[__pg_parts_at_once];
-  int part;
+  int part, turn;
 
   __device__ __forceinline__ __pg_holding(Load load, Store store) : load(load), store(store) {}
   __device__ __forceinline__ void take_room()
@@ -357,11 +357,23 @@ template <class Type, int Stride, bool IsLoaded, class Load, class Store> struct
       for (int part = 0; part < __pg_parts_at_once; part++)
         this->made[part] = load(place(asked[part], parts.ahead[part]));
   }
-  /* The part that loads are made for, and whether one meets what is held for its row. */
-  __device__ __forceinline__ void turn_to(int next) { part = next; }
+  /* The part that loads are made for, which turn of its row that is, and whether one meets what turns up to that one store to. */
+  __device__ __forceinline__ void turn_to(int next, int ahead)
+  {
+    part = next;
+    turn = ahead;
+  }
   __device__ __forceinline__ void see(__pg_u64 address, __pg_u64 size)
   {
-    has_met[part] |= address + size > asked[part] && address < place(asked[part], __pg_batch - 1) + sizeof(Type);
+    const __pg_u64 from = asked[part];
+    bool meets = address + size > from && address < place(from, turn) + sizeof(Type);
+    /* Between the places may lie others: fields of the same structs. */
+    if constexpr (Stride > (int)sizeof(Type))
+      if (meets && size <= Stride) {
+        const __pg_u64 within = (address + Stride - from) % Stride;
+        meets = within < sizeof(Type) || within + size > Stride;
+      }
+    has_met[part] |= meets;
   }
   /* How many turns of this lane come before the first one whose loads have met what is held. */
   __device__ __forceinline__ int before_met(const __pg_asked_of_lane &parts, int first, int lane, int due) const
@@ -428,7 +440,7 @@ struct __pg_holding_nothing {
   __device__ __forceinline__ void take_room() {}
   template <class At> __device__ __forceinline__ int begin(At, int due) { return due; }
   __device__ __forceinline__ void make(const __pg_asked_of_lane &) {}
-  __device__ __forceinline__ void turn_to(int) {}
+  __device__ __forceinline__ void turn_to(int, int) {}
   __device__ __forceinline__ void put(int, int, int) {}
   __device__ __forceinline__ int before_met(const __pg_asked_of_lane &, int, int, int due) const { return due; }
   __device__ __forceinline__ void begin_turns(int) {}
@@ -521,6 +533,9 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
     if (ready == 0 && all != 0)
       turn(-1);
     if (__any_sync(~0u, times % 512 == 0 && stops()))
+      break;
+    /* Each loads what the turn before has stored: to make more of them ready is in vain. */
+    if (!__any_sync(~0u, ready > 1))
       break;
   }
 }

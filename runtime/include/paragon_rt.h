@@ -12,7 +12,7 @@
 #define __extension__
 #endif
 
-#define PG_ABI_VERSION 11u
+#define PG_ABI_VERSION 12u
 #define PG_MAX_DIMS 4
 
 __extension__ typedef signed long long __pg_i64;
@@ -60,6 +60,8 @@ enum {
   PG_SITE_WHOLE_STEPS = 1024, /* whatever moves its affine address moves it by multiples of the width */
   PG_SITE_INSPECTED = 2048,   /* inspections are shown what is accessed through it */
   PG_SITE_FEEDS = 4096,       /* what is loaded through it decides what an inspection is shown */
+  PG_SITE_COVERED = 8192,     /* a load that takes part in unresolved pairs, but whose iteration stores to the same address: logged by
+                                 those only to which two writers are no conflict */
   PG_SITE_PRIVATE = 512       /* made to the thread's own copy, which every iteration stores to before it loads from it; all sites
                                  of its base are */
 };
@@ -211,6 +213,7 @@ struct __pg_region {
   __pg_u64 dev;
   __pg_u64 log;        /* first log cell, (__pg_u64)-1 if the region has none */
   __pg_u64 snapshot;   /* what was there before the loop, on the device; dev where nobody asks */
+  __pg_u64 before;     /* the same for loads that are logged by stamps; dev where nothing is stored */
 };
 
 /* Log methods. */
@@ -219,7 +222,8 @@ enum {
   PG_LOG_MARK = 1,       /* write marks, so that exactly what was written is committed */
   PG_LOG_ATOMIC = 2,     /* the chapter's atomic method */
   PG_LOG_REDUCTION = 3,  /* the chapter's reduction method */
-  PG_LOG_BITMAP = 4      /* a bit for each cell: where an iteration doesn't meet itself */
+  PG_LOG_BITMAP = 4,     /* a bit for each cell: where an iteration doesn't meet itself */
+  PG_LOG_STAMP = 5       /* first and last writer and last reader: only values that an earlier iteration has stored are conflicts */
 };
 
 /* Why a launch gave up or failed its check; bits of flags[0]. */
@@ -248,8 +252,9 @@ struct __pg_launch {
   volatile __pg_u32 *stop;     /* not 0: give up. In the device's own memory, because all threads look at it */
   volatile __pg_u32 *begun;    /* a GPU's launch says there that it has begun; in the host's memory */
   /* Logs, with a word or, where they are bitmaps (PG_LOG_MARK, PG_LOG_BITMAP), a bit for each cell. */
-  __pg_u32 *wr;                /* write log: iteration + 1 of a writer, 0: none */
-  __pg_u32 *rd;                /* read log: iteration + 1 of the one reader, PG_MANY: several, 0: none */
+  __pg_u32 *wr;                /* write log: iteration + 1 of a writer, 0: none. Of stamps two words: that of the last writer, and the
+                                  complement of that of the first one */
+  __pg_u32 *rd;                /* read log: iteration + 1 of the one reader, PG_MANY: several, 0: none. Of stamps: of the last reader */
   __pg_u64 *total;             /* writes, counted by the reduction method and by bitmaps; a GPU's in PG_TOTALS places */
   __pg_u32 n_regions;
   __pg_u32 n_bases;
@@ -263,6 +268,8 @@ struct __pg_launch {
    * and layer (y and z of the grid) on. */
   __pg_u64 first, end;
   __pg_u32 first_row, first_layer;
+  __pg_u32 settles;            /* not 0: stamps are complete, and only what the last writer of a cell stores is stored */
+  __pg_u32 unused;
 };
 #define PG_MANY 0xffffffffu
 /* Places that a GPU's threads add their counts to, because one would hold them up, and how far apart they lie, in words. */
@@ -324,7 +331,7 @@ struct __pg_info {
 struct __pg_loop {
   __pg_i64 __pg_threshold;     /* iterations of dimension 0 from which entering is worth it; moved by the runtime */
   const struct __pg_info *info;
-  void *state;                 /* the runtime's; null at first */
+  void *state;                 /* the runtime's, who knows the loop by it; null at first, also where the object is loaded once more */
 };
 
 /* One of the loops that a loop is distributed into, with the numbers that it hands over. In front of them all stands the loop

@@ -7,7 +7,7 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 
 #[allow(missing_docs)]
 mod constants {
-    pub const PG_ABI_VERSION: u32 = 11;
+    pub const PG_ABI_VERSION: u32 = 12;
     pub const PG_ATTACH_IN_ORDER: u32 = 0x8000_0000;
     pub const PG_MAX_DIMS: usize = 4;
     pub const PG_TOTALS: usize = 256;
@@ -47,6 +47,7 @@ mod constants {
     pub const PG_SITE_WHOLE_STEPS: u32 = 1024;
     pub const PG_SITE_INSPECTED: u32 = 2048;
     pub const PG_SITE_FEEDS: u32 = 4096;
+    pub const PG_SITE_COVERED: u32 = 8192;
     pub const PG_PAIR_ANTI: u32 = 0x100;
     pub const PG_PAIR_APART: u32 = 0x200;
     pub const PG_PIN_KEPT: u32 = 0x8000_0000;
@@ -261,6 +262,7 @@ pub struct Region {
     pub dev: u64,
     pub log: u64,
     pub snapshot: u64,
+    pub before: u64,
 }
 
 /// `struct __pg_launch`.
@@ -291,6 +293,8 @@ pub struct RawLaunch {
     pub end: u64,
     pub first_row: u32,
     pub first_layer: u32,
+    pub settles: u32,
+    pub unused: u32,
 }
 
 /// `struct __pg_inspector`: the part of an inspection that generated code knows.
@@ -560,7 +564,25 @@ impl Entry {
 pub struct Loop {
     pub threshold: std::sync::atomic::AtomicI64,
     pub info: *const Info,
-    pub state: *mut c_void,
+    pub state: std::sync::atomic::AtomicUsize,
+}
+
+impl Loop {
+    /// A number of its own. Addresses are not: another object may be loaded where one was unloaded.
+    pub fn key(&self) -> usize {
+        use std::sync::atomic::{AtomicUsize, Ordering};
+        static NEXT: AtomicUsize = AtomicUsize::new(1);
+        match self.state.load(Ordering::Relaxed) {
+            0 => {
+                let new = NEXT.fetch_add(1, Ordering::Relaxed);
+                match self.state.compare_exchange(0, new, Ordering::Relaxed, Ordering::Relaxed) {
+                    Ok(_) => new,
+                    Err(known) => known,
+                }
+            }
+            known => known,
+        }
+    }
 }
 
 /// `struct __pg_part`.
@@ -639,7 +661,7 @@ mod tests {
         layout!(checks, Origin, "origin", [kind, number, size]);
         layout!(checks, Term, "term", [op, operand]);
         layout!(checks, Recipe, "recipe", [dims, origins, accesses, pins, terms, moved, n_terms, n_moved]);
-        layout!(checks, Region, "region", [lo, size, dev, log, snapshot]);
+        layout!(checks, Region, "region", [lo, size, dev, log, snapshot, before]);
         layout!(checks, Entry, "entry", [info, trip, values, results, bases, accesses, pins]);
         layout!(
             checks,
@@ -668,7 +690,9 @@ mod tests {
                 first,
                 end,
                 first_row,
-                first_layer
+                first_layer,
+                settles,
+                unused
             ]
         );
         layout!(checks, RawInspector, "inspector", [touch, next, poll, known, first, length, lasting]);
@@ -699,7 +723,7 @@ mod tests {
             PG_TERM_AT_LEAST PG_TERM_AT_MOST PG_FAIL_WAW PG_FAIL_RAW PG_FAIL_RANGE PG_FAIL_NO_ARRAY PG_FAIL_MISALIGNED PG_FAIL_ARITHMETIC
             PG_FAIL_NAN PG_FAIL_STOPPED PG_FAIL_TIME PG_MANY PG_TOUCH_STORE PG_TOUCH_FEEDS PG_TOUCH_MEETS PG_TOUCH_UPDATE PG_TOUCH_WIDTH PG_TOUCH_KIND PG_LOOP_UPDATES
             PG_LOOP_REORDERED PG_LOOP_PART PG_LOOP_PRIVATIZED PG_LOOP_FREE_CALLS PG_LOOP_GROUPS
-            PG_LOOP_COMMON_LOOPS PG_LOOP_TURNS PG_LOOP_SMALL PG_LOOP_STORES_ONCE PG_LOOP_KEPT PG_LOOP_SPREADS PG_SITE_PRIVATE PG_SITE_WHOLE_STEPS PG_SITE_INSPECTED PG_SITE_FEEDS);
+            PG_LOOP_COMMON_LOOPS PG_LOOP_TURNS PG_LOOP_SMALL PG_LOOP_STORES_ONCE PG_LOOP_KEPT PG_LOOP_SPREADS PG_SITE_PRIVATE PG_SITE_WHOLE_STEPS PG_SITE_INSPECTED PG_SITE_FEEDS PG_SITE_COVERED);
         use crate::device::LogMethod;
         for (name, method) in [
             ("NONE", LogMethod::None),
@@ -707,6 +731,7 @@ mod tests {
             ("ATOMIC", LogMethod::Atomic),
             ("REDUCTION", LogMethod::Reduction),
             ("BITMAP", LogMethod::Bitmap),
+            ("STAMP", LogMethod::Stamp),
         ] {
             checks.push(format!("PG_LOG_{name} == {}", method as u32));
         }

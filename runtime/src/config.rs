@@ -99,6 +99,7 @@ impl Config {
             1 => Some(LogMethod::Atomic),
             2 => Some(LogMethod::Reduction),
             3 => Some(LogMethod::Bitmap),
+            4 => Some(LogMethod::Stamp),
             _ => None,
         };
         let in_place = choice("PARAGON_MEMORY", &["shared", "separate"], 0) == 0;
@@ -114,9 +115,6 @@ impl Config {
             2 => GroupChoice::Always,
             _ => GroupChoice::Auto,
         };
-        if let Some(method) = lookup("PARAGON_LOG").filter(|m| m == "stamp") {
-            complaints.push(format!("paragon: PARAGON_LOG={method} is not available; auto is used"));
-        }
         let mut number = |name: &str, range: std::ops::RangeInclusive<u64>| -> Option<u64> {
             let text = lookup(name).filter(|text| !text.is_empty())?;
             let number = text.parse().ok().filter(|n| range.contains(n));
@@ -166,10 +164,10 @@ mod tests {
     }
 
     #[test]
-    fn methods_to_come_are_named_and_act_as_auto() {
+    fn what_is_empty_is_not_set() {
         let (config, complaints) = Config::read(|name| (name == "PARAGON_LOG").then(|| "stamp".into()));
-        assert_eq!(config.log, None);
-        assert_eq!(complaints, ["paragon: PARAGON_LOG=stamp is not available; auto is used"]);
+        assert_eq!(config.log, Some(LogMethod::Stamp));
+        assert!(complaints.is_empty());
         let (_, complaints) = Config::read(|_| Some(String::new()));
         assert!(complaints.is_empty());
     }

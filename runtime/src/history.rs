@@ -91,8 +91,8 @@ pub struct History {
     /// What runs under logs have shown, that was written down since it has held last; and how many more such runs are not.
     lessons_in_vain: u32,
     lessons_paused: u64,
-    /// A bitmap has found a conflict, which may have been an iteration with itself.
-    met_in_bitmap: bool,
+    /// Conflicts were found by a log that takes an iteration that meets itself, or an anti or output dependence, for one.
+    may_be_harmless: bool,
 }
 
 impl History {
@@ -146,13 +146,13 @@ impl History {
         self.paused_until = self.entries + (FIRST_PAUSE << self.conflicts.min(40));
         self.conflicts += 1;
     }
-    /// Notes a conflict that may be none: bits don't say who stored.
-    pub fn met_in_bitmap(&mut self) {
-        self.met_in_bitmap = true;
+    /// Notes a conflict that a better log may not find: bits don't say who stored, and only stamps say who came first.
+    pub fn met(&mut self) {
+        self.may_be_harmless = true;
     }
-    /// Whether bitmaps have told the truth so far.
-    pub fn may_use_bitmap(&self) -> bool {
-        !self.met_in_bitmap
+    /// Whether cheaper logs than the best one have found conflicts.
+    pub fn wants_better_log(&self) -> bool {
+        self.may_be_harmless
     }
     /// Whether conflicts have been found so often that asking again isn't worth an entry.
     pub fn hopeless(&self) -> bool {
@@ -246,7 +246,7 @@ fn smooth(value: &mut f64, iterations: u64, ns: u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::atomic::AtomicI64;
+    use std::sync::atomic::{AtomicI64, AtomicUsize};
 
     #[test]
     fn conflicts_pause_longer_each_time() {
@@ -269,7 +269,7 @@ mod tests {
     fn a_loop_that_does_not_pay_is_switched_off_for_its_size() {
         let after = |entries: &[(bool, i64)]| {
             let the_loop =
-                Loop { threshold: AtomicI64::new(20), info: std::ptr::null(), state: std::ptr::null_mut() };
+                Loop { threshold: AtomicI64::new(20), info: std::ptr::null(), state: AtomicUsize::new(0) };
             let mut h = History::default();
             entries.iter().for_each(|(gain, trip)| h.paid(*gain, &the_loop, *trip));
             (the_loop.threshold.load(Ordering::Relaxed), h.is_too_small(199), h.is_too_small(200))
@@ -320,7 +320,7 @@ mod tests {
     #[test]
     fn a_guard_that_overrates_is_seen() {
         let the_loop =
-            Loop { threshold: AtomicI64::new(200), info: std::ptr::null(), state: std::ptr::null_mut() };
+            Loop { threshold: AtomicI64::new(200), info: std::ptr::null(), state: AtomicUsize::new(0) };
         let mut h = History::default();
         (0..PATIENCE - 1).for_each(|_| h.overrated(&the_loop));
         assert_eq!(the_loop.threshold.load(Ordering::Relaxed), 200);

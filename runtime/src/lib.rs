@@ -13,6 +13,7 @@ pub mod floating_point;
 pub mod history;
 pub mod leaving;
 pub mod memory;
+pub mod objects;
 pub mod policy;
 pub mod recipe;
 pub mod signals;
@@ -21,6 +22,7 @@ pub mod trace;
 
 use abi::{Api, Entry, Loop, PG_ABI_VERSION, PG_ATTACH_IN_ORDER, Part, Value};
 use signals::Deferred;
+use speculation::parts;
 use std::ffi::{c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
@@ -57,33 +59,7 @@ fn without_panic<T>(work: impl FnOnce() -> T) -> Option<T> {
     result.ok()
 }
 
-unsafe extern "C" {
-    /// Not in the `libc` crate. State 0 enables, 1 disables cancellation of the calling thread.
-    fn pthread_setcancelstate(state: c_int, old: *mut c_int) -> c_int;
-}
-
-/// Keeps the calling thread from being cancelled while it lives: cancellation would unwind through the runtime.
-struct NotCancelled(c_int);
-
-impl NotCancelled {
-    fn new() -> NotCancelled {
-        let mut old = 0;
-        // SAFETY: stores into a local variable.
-        unsafe { pthread_setcancelstate(1, &raw mut old) };
-        NotCancelled(old)
-    }
-}
-
-impl Drop for NotCancelled {
-    fn drop(&mut self) {
-        let mut ignored = 0;
-        // SAFETY: restores what `new` found.
-        unsafe { pthread_setcancelstate(self.0, &raw mut ignored) };
-    }
-}
-
 extern "C" fn enter(the_loop: *mut Loop, loop_entry: *mut Entry) -> c_int {
-    let _whole = NotCancelled::new();
     let signals = Deferred::new();
     guarded_but_for_errno(0, |errno| {
         // SAFETY: generated code passes its static loop and an entry on its stack.
@@ -99,7 +75,6 @@ extern "C" fn enter(the_loop: *mut Loop, loop_entry: *mut Entry) -> c_int {
 }
 
 extern "C" fn start(the_loop: *mut Loop, numbers: *mut Value) -> c_int {
-    let _whole = NotCancelled::new();
     let signals = Deferred::new();
     guarded_but_for_errno(0, |errno| {
         // SAFETY: generated code passes its static loop, whose facts are static, too.
@@ -109,6 +84,10 @@ extern "C" fn start(the_loop: *mut Loop, numbers: *mut Value) -> c_int {
             return 0;
         };
         if info.abi != PG_ABI_VERSION || numbers.is_null() {
+            return 0;
+        }
+        // A signal handler may have interrupted the allocator.
+        if !parts::is_ordered(info) && ENGINE.get().is_none_or(|engine| engine.in_signal_handler(&signals)) {
             return 0;
         }
         // SAFETY: generated code passes as many numbers as the loop's facts say, on its stack.
@@ -127,12 +106,15 @@ extern "C" fn start(the_loop: *mut Loop, numbers: *mut Value) -> c_int {
 }
 
 extern "C" fn start_parts(parts: *const Part, n: u32) -> c_int {
-    let _whole = NotCancelled::new();
     let signals = Deferred::new();
     guarded_but_for_errno(0, |errno| {
         if parts.is_null() {
             return 0;
         }
+        // A signal handler may have interrupted the allocator.
+        let Some(engine) = ENGINE.get().filter(|engine| !engine.in_signal_handler(&signals)) else {
+            return 0;
+        };
         // SAFETY: generated code passes a table of so many rows.
         let parts = unsafe { std::slice::from_raw_parts(parts, n as usize) };
         let mut entries = Vec::with_capacity(parts.len());
@@ -151,7 +133,6 @@ extern "C" fn start_parts(parts: *const Part, n: u32) -> c_int {
             let Some(prepared) = recipe::prepare(info, numbers) else { return 0 };
             entries.push((the_loop, info, prepared, numbers));
         }
-        let Some(engine) = ENGINE.get() else { return 0 };
         let mut visits: Vec<_> = entries
             .iter_mut()
             .map(|(the_loop, info, prepared, numbers)| (*the_loop, prepared.entry(info, numbers)))

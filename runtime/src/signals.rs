@@ -11,6 +11,7 @@
 //! Nothing here changes a handler.
 
 use crate::abi::Info;
+use std::ffi::c_int;
 
 /// Those that a loop's own instructions raise.
 const FAULTS: [i32; 3] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE];
@@ -37,16 +38,22 @@ fn handler(signal: i32) -> Option<usize> {
     (!failed && handler != libc::SIG_DFL && handler != libc::SIG_IGN).then_some(handler)
 }
 
-/// Where the executable or library begins that an address lies in; 0: in none.
-fn object_of(address: usize) -> usize {
+/// A library whose handlers of faults call the program back.
+const CALLS_BACK: &str = "libsigsegv";
+
+/// Where the executable or library begins that an address lies in, 0: in none; and whether it is that library.
+fn object_of(address: usize) -> (usize, bool) {
     // SAFETY: `dladdr` takes any address, and fills in the structure where it finds something.
     unsafe {
         let mut found: libc::Dl_info = std::mem::zeroed();
         if libc::dladdr(address as *const libc::c_void, &raw mut found) == 0 {
-            0
-        } else {
-            found.dli_fbase as usize
+            return (0, false);
         }
+        let name = match found.dli_fname.is_null() {
+            true => c"",
+            false => std::ffi::CStr::from_ptr(found.dli_fname),
+        };
+        (found.dli_fbase as usize, name.to_string_lossy().contains(CALLS_BACK))
     }
 }
 
@@ -55,17 +62,27 @@ pub fn handles_faults(info: &Info) -> bool {
     let own = |handler: usize| {
         // SAFETY: only asks; where the executable begins to run.
         let executable = unsafe { libc::getauxval(libc::AT_ENTRY) } as usize;
-        let object = object_of(handler);
+        let (object, calls_back) = object_of(handler);
         object == 0
-            || [std::ptr::from_ref(info) as usize, executable].into_iter().any(|at| object == object_of(at))
+            || calls_back
+            || [std::ptr::from_ref(info) as usize, executable].into_iter().any(|at| object == object_of(at).0)
     };
     FAULTS.into_iter().filter_map(handler).any(own)
 }
 
-/// While it lives, signals wait on the calling thread.
+unsafe extern "C" {
+    /// Not in the `libc` crate. State 0 enables, 1 disables cancellation of the calling thread; type 0 lets it wait for calls
+    /// that may be cancelled.
+    fn pthread_setcancelstate(state: c_int, old: *mut c_int) -> c_int;
+    fn pthread_setcanceltype(ty: c_int, old: *mut c_int) -> c_int;
+}
+
+/// While it lives, signals wait on the calling thread, and so does its cancellation, which would unwind through the runtime.
 pub struct Deferred {
     /// The mask before.
     before: libc::sigset_t,
+    /// Whether it could be cancelled before.
+    cancellation: c_int,
 }
 
 impl Deferred {
@@ -79,7 +96,9 @@ impl Deferred {
                 libc::sigdelset(&raw mut waiting, signal);
             }
             libc::pthread_sigmask(libc::SIG_BLOCK, &raw const waiting, &raw mut before);
-            Deferred { before }
+            let mut cancellation = 0;
+            pthread_setcancelstate(1, &raw mut cancellation);
+            Deferred { before, cancellation }
         }
     }
 
@@ -90,12 +109,17 @@ impl Deferred {
 
     /// Does something of the program's that a handler may leave.
     pub fn lifted<T>(&self, work: impl FnOnce() -> T) -> T {
-        // SAFETY: the mask that `new` found; then the one that was there before it.
+        // SAFETY: the mask and the state that `new` found; then those that were there before this. Cancellation waits for a call that
+        // may be cancelled, which loops don't have.
         unsafe {
-            let mut waiting = std::mem::zeroed();
+            let (mut waiting, mut ty, mut ignored) = (std::mem::zeroed(), 0, 0);
+            pthread_setcanceltype(0, &raw mut ty);
+            pthread_setcancelstate(self.cancellation, &raw mut ignored);
             libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.before, &raw mut waiting);
             let result = work();
             libc::pthread_sigmask(libc::SIG_SETMASK, &raw const waiting, std::ptr::null_mut());
+            pthread_setcancelstate(1, &raw mut ignored);
+            pthread_setcanceltype(ty, &raw mut ignored);
             result
         }
     }
@@ -124,7 +148,11 @@ impl Default for Deferred {
 
 impl Drop for Deferred {
     fn drop(&mut self) {
-        // SAFETY: the mask that `new` found.
-        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.before, std::ptr::null_mut()) };
+        let mut ignored = 0;
+        // SAFETY: what `new` found. The mask comes last: a handler that has waited may leave by `siglongjmp`.
+        unsafe {
+            pthread_setcancelstate(self.cancellation, &raw mut ignored);
+            libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.before, std::ptr::null_mut());
+        }
     }
 }

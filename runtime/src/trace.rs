@@ -27,7 +27,7 @@ pub struct Record {
     pub why: String,
     /// The device that ran, if any.
     pub device: &'static str,
-    /// Instrumentation: `none`, `mark`, `atomic`, `reduction`.
+    /// Instrumentation: [`crate::device::LogMethod::NAMES`].
     pub log: &'static str,
     /// Iterations of the merged space.
     pub trip: u64,
@@ -73,6 +73,8 @@ pub struct Record {
     pub privatized: bool,
     /// Log cells in conflict (a lower bound).
     pub conflicts: u64,
+    /// Cells that several iterations had stored to, of which the last one's value stands, by stamps.
+    pub settled: u64,
 }
 
 impl Record {

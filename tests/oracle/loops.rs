@@ -181,7 +181,9 @@ impl Generator<'_> {
         if self.indirect && !self.nested && self.chance(8) {
             return self.argument();
         }
-        match self.random.below(12) {
+        match self.random.below(14) {
+            12 => self.step_behind(),
+            13 => self.other_signs(),
             0..=4 => {
                 let (array, at, value) = (self.array(), self.subscript(), self.value());
                 // What an element is in any case: an update that commutes, which the shadow takes for a store.
@@ -208,7 +210,6 @@ impl Generator<'_> {
                     "{{ unsigned own[4] = {{{first}}}; own[1] = {second}; own[{third} & 3] ^= {value}; W({array}[{at}]) = (own[0] + own[i & 3]) & 63; }}"
                 )
             }
-            7 if self.chance(2) => self.step_behind(),
             7 => format!("sum += {};", self.value()),
             8 => match self.chance(2) {
                 true => format!("t = {}; if (most < t) most = t;", self.load()),
@@ -247,6 +248,55 @@ impl Generator<'_> {
             false => "1".into(),
         };
         format!("t = {first}; for (int k = 0; k < {turns}; {step}) {body} W({to}[{at}]) = t & 63;")
+    }
+
+    /// An inner loop whose variable is compared with a number of other signedness or width: it may have no turn where the first value
+    /// is below zero, or go on below zero until it is left.
+    fn other_signs(&mut self) -> String {
+        let (array, offset, stride) =
+            (self.array(), 8 + self.random.pick(&DISTANCES), *self.random.pick(&[0, 1, 2, 3]));
+        let (first, turns) = (self.random.below(5) as i64 - 2, self.random.below(5));
+        let ty = *self.random.pick(&[
+            "int",
+            "int",
+            "int",
+            "short",
+            "signed char",
+            "long",
+            "unsigned",
+            "unsigned char",
+        ]);
+        let limit = match self.random.below(4) {
+            0 => format!("{turns}u"),
+            1 => "(unsigned)(m & 3)".into(),
+            2 => format!("(unsigned long){turns}"),
+            _ => format!("(unsigned char){turns}"),
+        };
+        let head = match self.random.below(3) {
+            0 => format!(
+                "{ty} k = {}; k >= {}; k--",
+                self.random.below(4),
+                self.random.pick(&["0u", "1u", "0ul", "(unsigned)(m & 1)"])
+            ),
+            1 => format!("{ty} k = {first}; k != {limit}; k++"),
+            _ => format!("{ty} k = {first}; k < {limit}; k++"),
+        };
+        // Whatever the head says, few turns.
+        let place = format!("{array}[{stride} * i + (long)(signed char)k + {offset}]");
+        let leave = "if (++t > 6) break; ";
+        let body = match self.random.below(4) {
+            0 => format!("sum += R({place});"),
+            1 => format!("W({place}) = (R({place}) + 1) & 63;"),
+            _ => format!("W({place}) = {} & 63;", self.value()),
+        };
+        // How many turns there were decides where something is stored.
+        let (to, at) = (self.array(), self.subscript());
+        let after = match self.random.below(3) {
+            0 => format!("W({to}[{at}]) = t & 63;"),
+            1 => format!("W({to}[i + t]) = 3;"),
+            _ => String::new(),
+        };
+        format!("t = 0; for ({head}) {{ {leave}{body} }} {after}")
     }
 
     /// A store of what a function of libm gives for what another iteration stores.
@@ -552,6 +602,9 @@ impl Generator<'_> {
             2 => "for (i = 0; i < n; i += 2)".to_string(),
             3 => "for (i = 3; i < n; i += 3)".to_string(),
             4 if trips >= 0 => "for (i = 0; i != n; i++)".to_string(),
+            7 if trips >= 0 => "for (i = 0; i < (unsigned)n; i++)".to_string(),
+            8 if trips > 0 => "for (i = n - 1; i >= 1u; i--)".to_string(),
+            9 if trips >= 0 => "for (i = (m & 1) - 1; i < (unsigned)n; i++)".to_string(),
             _ => "for (i = 0; i < n; i++)".to_string(),
         };
         (head, body, form)

@@ -27,11 +27,12 @@ fn number(name: &str, otherwise: u64) -> u64 {
 }
 
 /// How a program's loops are run: device, memory, log, race.
-const SETTINGS: [[&str; 4]; 8] = [
+const SETTINGS: [[&str; 4]; 9] = [
     ["threads", "shared", "auto", "device"],
     ["threads", "separate", "atomic", "device"],
     ["threads", "separate", "reduction", "device"],
     ["threads", "separate", "bitmap", "device"],
+    ["threads", "separate", "stamp", "device"],
     ["threads", "separate", "auto", "device"],
     ["threads", "shared", "reduction", "worker"],
     ["threads", "separate", "auto", "auto"],

@@ -25,6 +25,7 @@ fn main() -> ExitCode {
             (none(LogMethod::None), false),
             (none(LogMethod::Atomic), false),
             (Specialisation { narrow: true, ..none(LogMethod::Reduction) }, false),
+            (Specialisation { narrow: true, ..none(LogMethod::Stamp) }, false),
             (Specialisation { narrow: true, ordered: true, bounded: all, ..none(LogMethod::Mark) }, false),
             (
                 Specialisation {

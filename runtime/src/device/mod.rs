@@ -50,15 +50,21 @@ pub enum LogMethod {
     Atomic = 2,
     Reduction = 3,
     Bitmap = 4,
+    Stamp = 5,
 }
 
 impl LogMethod {
     /// What traces and the environment call it.
-    pub const NAMES: [&str; 5] = ["none", "mark", "atomic", "reduction", "bitmap"];
+    pub const NAMES: [&str; 6] = ["none", "mark", "atomic", "reduction", "bitmap", "stamp"];
 
     /// Whether iterations are watched for meeting each other.
     pub fn detects(self) -> bool {
-        matches!(self, LogMethod::Atomic | LogMethod::Reduction | LogMethod::Bitmap)
+        self.knows_iterations() || self == LogMethod::Bitmap
+    }
+
+    /// Whether the log says which iteration made an access: then no iterations may be run together.
+    pub fn knows_iterations(self) -> bool {
+        matches!(self, LogMethod::Atomic | LogMethod::Reduction | LogMethod::Stamp)
     }
 
     /// Whether writes are counted, because two of one cell show only in their number.
@@ -66,11 +72,20 @@ impl LogMethod {
         matches!(self, LogMethod::Reduction | LogMethod::Bitmap)
     }
 
-    /// Words of a log with so many cells.
+    /// Words of a write log with so many cells.
     pub fn words(self, cells: u64) -> u64 {
         match self {
             LogMethod::Mark | LogMethod::Bitmap => cells.div_ceil(CELLS_OF_WORD),
             LogMethod::None | LogMethod::Atomic | LogMethod::Reduction => cells,
+            LogMethod::Stamp => 2 * cells,
+        }
+    }
+
+    /// Words of a read log with so many cells.
+    pub fn words_of_readers(self, cells: u64) -> u64 {
+        match self {
+            LogMethod::Stamp => cells,
+            method => method.words(cells),
         }
     }
 }
@@ -155,7 +170,7 @@ impl Specialisation {
     ) -> Specialisation {
         let has = |flag: u32| flags & flag != 0;
         // The logs that know iterations would take a group for one.
-        let is_plain = !matches!(self.method, LogMethod::Atomic | LogMethod::Reduction) && !self.ordered;
+        let is_plain = !self.method.knows_iterations() && !self.ordered;
         // What is loaded from addresses that were loaded has nothing in common.
         let is_known = is_plain && self.narrow && self.bounded == bases;
         let may = has(abi::PG_LOOP_GROUPS) && is_known && choice != GroupChoice::Off;
@@ -181,9 +196,8 @@ impl Specialisation {
         let is_small = n / size(group) < threads / 8;
         let deep = has(abi::PG_LOOP_TURNS) && is_small && choice == GroupChoice::Auto;
         let may_spread = has(abi::PG_LOOP_SPREADS) && group == (1, 1) && self.tile.is_none();
-        let knows_threads = matches!(self.method, LogMethod::Atomic | LogMethod::Reduction);
         let spread = match choice {
-            _ if !may_spread || knows_threads => 1,
+            _ if !may_spread || self.method.knows_iterations() => 1,
             GroupChoice::Off => 1,
             GroupChoice::Always => 4,
             // As many threads as the device runs at once; what lanes lend each other moves in larger pieces then.
@@ -205,6 +219,8 @@ pub const TIME_IS_UP: u32 = 2;
 pub struct Launch<'a> {
     /// Static facts of the loop.
     pub info: &'a abi::Info,
+    /// [`abi::Loop::key`].
+    pub loop_key: usize,
     /// Iterations of the merged space (at most 2^32 - 3).
     pub n: u64,
     /// Of each dimension.
@@ -223,10 +239,12 @@ pub struct Launch<'a> {
     pub wr: DevicePtr,
     /// Read log, null where not needed: there is nothing to check then but what the stores have found out.
     pub rd: DevicePtr,
-    /// Words in each log.
+    /// Words in the read log, and so in a write log that has as many words for a cell.
     pub log_words: u64,
     /// log2 of the bytes of a cell.
     pub log_shift: u32,
+    /// Whether stamps are complete, from an earlier launch, and this one is to store what the last writers of cells store.
+    pub settles: bool,
     /// What is known of the launch.
     pub kernel: Specialisation,
     /// Where iterations depend on each other: the order that keeps their dependences.
@@ -268,6 +286,8 @@ pub struct Outcome {
     pub iteration: u32,
     /// Cells in conflict (a lower bound where the launch ended early).
     pub conflicts: u64,
+    /// Cells that several iterations have stored to, by their stamps: what stands there has to be settled.
+    pub unsettled: u64,
     /// Nanoseconds in the execution kernel and in the checking kernel.
     pub execute_ns: u64,
     /// See `execute_ns`.
@@ -294,7 +314,12 @@ pub trait Device: Send {
     fn fill(&mut self, to: DevicePtr, word: u32, bytes: u64) -> Result<(), DeviceError>;
     /// Prepares one of the loop's kernels, and answers which: one for smaller groups where the device has too few registers. May
     /// take long the first time (compilation).
-    fn prepare(&mut self, info: &abi::Info, kernel: Specialisation) -> Result<Specialisation, DeviceError>;
+    fn prepare(
+        &mut self,
+        info: &abi::Info,
+        loop_key: usize,
+        kernel: Specialisation,
+    ) -> Result<Specialisation, DeviceError>;
     /// Runs all iterations (execution kernel), then, where there is a read log and unless it failed already, the checking kernel over
     /// the logs. Blocks until the device is idle again.
     fn run(&mut self, launch: &mut Launch<'_>) -> Result<Outcome, DeviceError>;

@@ -5,6 +5,7 @@
 //! helpers block all signals, which belong to the program's own threads; they are started under the default
 //! floating-point environment, the only one under which loops run here.
 
+use crate::floating_point;
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -144,7 +145,14 @@ impl Pool {
         let _blocked = BlockSignals::new();
         for started in 0..count {
             let shared = self.shared.clone();
-            if std::thread::Builder::new().name("paragon".into()).spawn(move || shared.help()).is_err() {
+            if std::thread::Builder::new()
+                .name("paragon".into())
+                .spawn(move || {
+                    floating_point::begin_thread();
+                    shared.help();
+                })
+                .is_err()
+            {
                 self.shared.lock().helpers -= count - started;
                 break;
             }

@@ -149,7 +149,12 @@ impl Device for ThreadsDevice {
         self.width.threads.load(Ordering::Relaxed) as u64
     }
 
-    fn prepare(&mut self, _info: &Info, kernel: Specialisation) -> Result<Specialisation, DeviceError> {
+    fn prepare(
+        &mut self,
+        _info: &Info,
+        _loop_key: usize,
+        kernel: Specialisation,
+    ) -> Result<Specialisation, DeviceError> {
         Ok(kernel)
     }
 
@@ -180,6 +185,8 @@ impl Device for ThreadsDevice {
             end: launch.n,
             first_row: 0,
             first_layer: 0,
+            settles: launch.settles.into(),
+            unused: 0,
         };
         self.width.raised.store(0, Ordering::Relaxed);
         let started = Instant::now();
@@ -190,7 +197,7 @@ impl Device for ThreadsDevice {
             let next = AtomicU64::new(0);
             let step = portion(count, self.threads());
             self.on_all(&|| {
-                let raised = floating_point::raised_by(|| {
+                let raised = Flushing::off().raised_by(|| {
                     loop {
                         let begin = next.fetch_add(step, Ordering::Relaxed);
                         if begin >= count || flags[0].load(Ordering::Relaxed) != 0 {
@@ -213,7 +220,7 @@ impl Device for ThreadsDevice {
         outcome.fail = flags[0].load(Ordering::Relaxed);
         outcome.iteration = flags[1].load(Ordering::Relaxed);
         outcome.conflicts = u64::from(outcome.fail & (abi::PG_FAIL_WAW | abi::PG_FAIL_RAW) != 0);
-        if outcome.fail == 0 && launch.method().detects() {
+        if outcome.fail == 0 && launch.method().detects() && !launch.settles {
             let started = Instant::now();
             self.check(launch, total.load(Ordering::Relaxed), &mut outcome);
             outcome.check_ns = started.elapsed().as_nanos() as u64;
@@ -224,17 +231,20 @@ impl Device for ThreadsDevice {
 
 impl ThreadsDevice {
     /// The checking kernel (the chapter, figures 4.5c and 4.6b): a cell with a writer and a reader that is not that
-    /// writer, of bitmaps a bit in both; where writes are counted also more of them than written cells.
+    /// writer, of bitmaps a bit in both; where writes are counted also more of them than written cells; of stamps a reader behind the
+    /// first writer, or that writer where there is another one.
     fn check(&self, launch: &Launch<'_>, total: u64, outcome: &mut Outcome) {
         let words = launch.log_words as usize;
-        let log = |log: DevicePtr| match log.0 {
+        let method = launch.method();
+        let log = |log: DevicePtr, words: usize| match log.0 {
             0 => None,
             // SAFETY: an allocation of ours with so many words, and the launch is over.
             at => Some(unsafe { std::slice::from_raw_parts(at as *const u32, words) }),
         };
-        let (Some(wr), rd) = (log(launch.wr), log(launch.rd)) else { return };
-        let is_bitmap = launch.method() == LogMethod::Bitmap;
+        let of_cell = if method == LogMethod::Stamp { 2 } else { 1 };
+        let (Some(wr), rd) = (log(launch.wr, words * of_cell), log(launch.rd, words)) else { return };
         let (distinct, meetings, example) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU32::new(0));
+        let unsettled = AtomicU64::new(0);
         let next = AtomicU64::new(0);
         const PART: usize = 1 << 16;
         let scan = || {
@@ -243,10 +253,19 @@ impl ThreadsDevice {
                 if begin >= words {
                     return;
                 }
-                let (mut written, mut met) = (0u64, 0u64);
+                let (mut written, mut met, mut several) = (0u64, 0u64, 0u64);
                 for word in begin..(begin + PART).min(words) {
-                    let (w, r) = (wr[word], rd.map_or(0, |rd| rd[word]));
-                    if is_bitmap {
+                    let (w, r) = (wr[word * of_cell], rd.map_or(0, |rd| rd[word]));
+                    if method == LogMethod::Stamp {
+                        let first = !wr[word * of_cell + 1];
+                        several += u64::from(w != 0 && first != w);
+                        if w != 0 && (r > first || r == first && first != w) {
+                            met += 1;
+                            example.store(r - 1, Ordering::Relaxed);
+                        }
+                        continue;
+                    }
+                    if method == LogMethod::Bitmap {
                         written += u64::from(w.count_ones());
                         met += u64::from((w & r).count_ones());
                         continue;
@@ -258,6 +277,7 @@ impl ThreadsDevice {
                     }
                 }
                 distinct.fetch_add(written, Ordering::Relaxed);
+                unsettled.fetch_add(several, Ordering::Relaxed);
                 meetings.fetch_add(met, Ordering::Relaxed);
             }
         };
@@ -272,7 +292,8 @@ impl ThreadsDevice {
             outcome.fail |= abi::PG_FAIL_RAW;
             outcome.iteration = example.into_inner();
         }
-        if launch.method().counts() && total != distinct.into_inner() {
+        outcome.unsettled = unsettled.into_inner();
+        if method.counts() && total != distinct.into_inner() {
             outcome.fail |= abi::PG_FAIL_WAW;
             outcome.conflicts += 1;
         }

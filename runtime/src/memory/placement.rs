@@ -8,7 +8,7 @@
 use super::allocations::Allocations;
 use super::safe_copy;
 use crate::abi::{
-    Access, Base, Entry, Info, PG_MAX_DIMS, PG_NO_LOG, PG_SITE_FEEDS, PG_SITE_HAS_AFFINE,
+    Access, Base, Entry, Info, PG_MAX_DIMS, PG_NO_LOG, PG_SITE_COVERED, PG_SITE_FEEDS, PG_SITE_HAS_AFFINE,
     PG_SITE_LOADS_POINTER, PG_SITE_LOGGED, PG_SITE_SNAPSHOT, PG_SITE_STORE, PG_SITE_WHOLE_STEPS, Pin, Region,
     Site,
 };
@@ -89,6 +89,10 @@ impl Placement {
             .iter()
             .filter(|s| s.has(PG_SITE_LOGGED) && !s.has(PG_SITE_STORE))
             .any(|s| self.region_of_base(s.base).is_none_or(|index| self.written[index]))
+    }
+    /// The same for stamps, to which a load is one that its iteration also stores to.
+    pub fn has_stamped_readers(&self, info: &Info) -> bool {
+        self.has_logged_readers(info) || info.sites().iter().any(|s| s.has(PG_SITE_COVERED))
     }
     /// The memory that the loads lie in which decide what an inspection is shown, as ranges in their order; `None` where it isn't known,
     /// or the loop stores there.

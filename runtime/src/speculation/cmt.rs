@@ -18,6 +18,7 @@ use crate::config::GroupChoice;
 use crate::device::pool::{BlockSignals, Pool};
 use crate::device::threads::{ThreadsDevice, Width};
 use crate::device::{Device, DeviceError, DevicePtr, Launch, LogMethod, Outcome, Specialisation, TIME_IS_UP};
+use crate::floating_point;
 use crate::leaving::{self, Working, is_leaving};
 use crate::memory::{buffer::Buffer, placement::Placement, safe_copy};
 use crossbeam_channel::{Receiver, Sender, unbounded};
@@ -41,6 +42,8 @@ pub enum Kind {
 pub struct Job {
     /// The loop.
     pub info: &'static Info,
+    /// [`crate::abi::Loop::key`].
+    pub loop_key: usize,
     /// Where.
     pub kind: Kind,
     /// Iterations of each dimension.
@@ -55,6 +58,8 @@ pub struct Job {
     pub results: Vec<Value>,
     /// Instrumentation.
     pub method: LogMethod,
+    /// See [`Report::best_method`].
+    pub best_method: LogMethod,
     /// Whether iterations may be run together.
     pub groups: GroupChoice,
     /// Log cells of pinned memory.
@@ -101,6 +106,8 @@ pub struct Report {
     pub bytes_in: u64,
     /// What accesses were logged by.
     pub method: LogMethod,
+    /// What they would be logged by if other logs find conflicts.
+    pub best_method: LogMethod,
     /// What [`crate::trace::Record::group`] says.
     pub group: (u8, u8),
     /// What [`crate::trace::Record::deep`] says.
@@ -132,6 +139,9 @@ pub enum CudaState {
 struct Driver {
     /// A job is under way, maybe an abandoned one.
     busy: AtomicBool,
+    /// The thread takes jobs. What it needs of the loader of libraries it has by then: whoever waits for it may hold that up, in a
+    /// library's constructor.
+    ready: AtomicBool,
     /// Where jobs go; empty until the thread has been started, `None` if it couldn't be.
     jobs: OnceLock<Option<Sender<Box<Job>>>>,
 }
@@ -195,6 +205,21 @@ impl Cmt {
         self.width.threads.store(threads.max(1), Ordering::Relaxed);
     }
 
+    /// Waits until the device's thread takes jobs, at most so long. False: it doesn't yet.
+    pub fn is_ready(&self, kind: Kind, at_most: Duration) -> bool {
+        if self.start(kind).is_none() {
+            return false;
+        }
+        let (driver, started) = (self.driver(kind), Instant::now());
+        while !driver.ready.load(Ordering::Acquire) {
+            if started.elapsed() > at_most {
+                return false;
+            }
+            std::thread::yield_now();
+        }
+        true
+    }
+
     /// Gives the device's thread a job. False if it is busy or can't be had.
     pub fn submit(&self, job: Job) -> bool {
         let kind = job.kind;
@@ -225,6 +250,7 @@ impl Cmt {
             let _blocked = BlockSignals::new();
             let started = match kind {
                 Kind::Threads => thread.name("paragon-cmt".into()).spawn(move || {
+                    floating_point::begin_thread();
                     let mut device = ThreadsDevice::new(pool, width.clone());
                     serve(&driver, &inbox, |job| run(Some(&mut device), job, &width));
                 }),
@@ -243,7 +269,10 @@ impl Cmt {
 
 /// Serves jobs one after the other.
 fn serve(driver: &Driver, inbox: &Receiver<Box<Job>>, mut work: impl FnMut(Job) -> Report) {
-    while let Ok(job) = inbox.recv() {
+    // The first wait makes what a thread has for waiting; nobody sends anything before it is ready.
+    let mut first = inbox.recv_timeout(Duration::from_micros(50)).ok();
+    driver.ready.store(true, Ordering::Release);
+    while let Some(job) = first.take().or_else(|| inbox.recv().ok()) {
         let (events, running, worker_stop) =
             (job.events.clone(), job.running.clone(), job.worker_stop.clone());
         let end = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(*job)));
@@ -287,7 +316,7 @@ fn serve_cuda(driver: &Driver, inbox: &Receiver<Box<Job>>, state: &AtomicU8, wid
 
 /// Runs one job on a device and frees what it took there.
 fn run(device: Option<&mut dyn Device>, mut job: Job, width: &Width) -> Report {
-    let mut report = Report { method: job.method, ..Report::default() };
+    let mut report = Report { method: job.method, best_method: job.best_method, ..Report::default() };
     let Some(device) = device else {
         report.error = Some(DeviceError::Lost("no usable device".into()));
         return report;
@@ -324,6 +353,7 @@ fn drive(
         allocated.push(pointer);
         region.dev = pointer.0 + within(region.lo);
         region.snapshot = region.dev;
+        region.before = region.dev;
     }
     let given_up = |job: &Job| job.stop.load(Ordering::SeqCst) != 0 || is_leaving();
     let placement = &job.placement;
@@ -343,11 +373,22 @@ fn drive(
         report.outcome.fail = PG_FAIL_STOPPED;
         return Ok(());
     }
-    for region in regions.iter_mut().zip(&placement.snapshot).filter(|(_, taken)| **taken).map(|(r, _)| r) {
+    for (index, region) in regions.iter_mut().enumerate() {
+        // Where the loop only stores, nobody asks what was there.
+        let is_stamped = job.method == LogMethod::Stamp && placement.written[index] && placement.read[index];
+        if !is_stamped && !placement.snapshot[index] {
+            continue;
+        }
         let pointer = device.allocate(region.size + 64)?;
         allocated.push(pointer);
-        region.snapshot = pointer.0 + within(region.lo);
-        device.duplicate(DevicePtr(region.dev), DevicePtr(region.snapshot), region.size)?;
+        let copy = pointer.0 + within(region.lo);
+        device.duplicate(DevicePtr(region.dev), DevicePtr(copy), region.size)?;
+        if placement.snapshot[index] {
+            region.snapshot = copy;
+        }
+        if is_stamped {
+            region.before = copy;
+        }
     }
     let narrow = n.max(parts::count(job.info, &job.trip)) < 1 << 31;
     let kernel = Specialisation {
@@ -362,19 +403,21 @@ fn drive(
     };
     let bases = 1u64.checked_shl(job.info.n_bases).unwrap_or(0).wrapping_sub(1);
     let kernel = kernel.in_groups(job.info.flags, job.info.n_dims, bases, n, device.threads(), job.groups);
-    let kernel = device.prepare(job.info, kernel)?;
+    let kernel = device.prepare(job.info, job.loop_key, kernel)?;
     if device.name() == "cuda" {
         (report.group, report.deep) = (kernel.group, kernel.deep);
     }
-    let log_words = job.method.words(job.placement.cells);
+    let log_words = job.method.words_of_readers(job.placement.cells);
     let mut logs = (DevicePtr(0), DevicePtr(0));
     if log_words != 0 && job.method != LogMethod::None {
-        logs.0 = device.allocate(log_words * 4)?;
+        let words = job.method.words(job.placement.cells);
+        logs.0 = device.allocate(words * 4)?;
         allocated.push(logs.0);
-        device.fill(logs.0, 0, log_words * 4)?;
-        // Bits of writers say by themselves whether two have met.
+        device.fill(logs.0, 0, words * 4)?;
+        // Bits of writers say by themselves whether two have met; to stamps that is no conflict.
         let needs_readers = match job.method {
             LogMethod::Bitmap => job.placement.has_logged_readers(job.info),
+            LogMethod::Stamp => job.placement.has_stamped_readers(job.info) || !job.pinned.is_empty(),
             method => method.detects(),
         };
         if needs_readers {
@@ -392,8 +435,10 @@ fn drive(
         report.outcome.fail = PG_FAIL_STOPPED;
         return Ok(());
     }
+    let identities = job.results.clone();
     let mut launch = Launch {
         info: job.info,
+        loop_key: job.loop_key,
         n,
         trip: job.trip.map(|t| t as u64),
         regions: &regions,
@@ -405,6 +450,7 @@ fn drive(
         rd: logs.1,
         log_words,
         log_shift: job.placement.log_shift,
+        settles: false,
         kernel,
         schedule: job.schedule.as_deref(),
         stop: &job.stop,
@@ -413,6 +459,18 @@ fn drive(
         block: parts::block(job.info, &job.trip) as u64,
     };
     report.outcome = device.run(&mut launch)?;
+    if report.outcome.fail == 0 && report.outcome.unsettled != 0 {
+        // Whose value stands of those that several iterations have stored to a cell is not known yet.
+        for region in regions.iter().filter(|region| region.before != region.dev) {
+            device.duplicate(DevicePtr(region.before), DevicePtr(region.dev), region.size)?;
+        }
+        launch.settles = true;
+        launch.results.copy_from_slice(&identities);
+        let first = std::mem::take(&mut report.outcome);
+        let Outcome { fail, iteration, conflicts, execute_ns, .. } = device.run(&mut launch)?;
+        let execute_ns = first.execute_ns + execute_ns;
+        report.outcome = Outcome { fail, iteration, conflicts, execute_ns, ..first };
+    }
     job.running.store(false, Ordering::SeqCst);
     if report.outcome.fail == PG_FAIL_STOPPED && job.stop.load(Ordering::SeqCst) == TIME_IS_UP {
         report.outcome.fail = PG_FAIL_TIME;
@@ -459,6 +517,7 @@ fn drive(
             report.bytes_out += region.size;
             let is_written = match job.method {
                 LogMethod::Mark | LogMethod::Bitmap => commit::WriteLog::Bits(&log),
+                LogMethod::Stamp => commit::WriteLog::Stamps(&log),
                 _ => commit::WriteLog::Words(&log),
             };
             report.pieces.add_written(&job.placement, index, is_written, data);

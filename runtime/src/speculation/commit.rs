@@ -128,6 +128,8 @@ pub enum WriteLog<'a> {
     Words(&'a [u32]),
     /// A bit for each cell.
     Bits(&'a [u32]),
+    /// Two words for each cell, of which the first one is not 0 where it was.
+    Stamps(&'a [u32]),
 }
 
 impl WriteLog<'_> {
@@ -137,6 +139,11 @@ impl WriteLog<'_> {
             WriteLog::Words(words) => {
                 let rest = words.get(cell..).unwrap_or_default();
                 cell + rest.iter().position(|word| (*word != 0) == written).unwrap_or(rest.len())
+            }
+            WriteLog::Stamps(words) => {
+                let mut cells = words.chunks_exact(2).skip(cell);
+                let rest = cells.len();
+                cell + cells.position(|stamps| (stamps[0] != 0) == written).unwrap_or(rest)
             }
             WriteLog::Bits(words) => {
                 const CELLS: usize = CELLS_OF_WORD as usize;
@@ -405,7 +412,7 @@ mod tests {
     #[test]
     fn only_what_was_written_is_stored() {
         let mut placement = Placement { log_shift: 2, ..Placement::default() };
-        placement.regions.push(Region { lo: 1000, size: 16, dev: 0, log: 0, snapshot: 0 });
+        placement.regions.push(Region { lo: 1000, size: 16, ..Region::default() });
         placement.written.push(true);
         // 1000 & !63 = 960: ten cells before the region begins.
         let mut log = vec![0u32; 15];
@@ -434,10 +441,16 @@ mod tests {
                 .chunks(32)
                 .map(|chunk| chunk.iter().rev().fold(0, |word, written| word << 1 | written))
                 .collect();
+            let stamps: Vec<u32> = words.iter().flat_map(|word| [*word, 1 - *word]).collect();
             for cell in 0..=96 {
                 for written in [false, true] {
                     let next = |log: WriteLog<'_>| log.next(cell, written);
                     assert_eq!(next(WriteLog::Bits(&bits)), next(WriteLog::Words(&words)), "{seed} {cell}");
+                    assert_eq!(
+                        next(WriteLog::Stamps(&stamps)),
+                        next(WriteLog::Words(&words)),
+                        "{seed} {cell}"
+                    );
                 }
             }
         }

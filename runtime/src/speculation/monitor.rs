@@ -7,15 +7,17 @@
 
 use super::cmt::{Event, Report};
 use crate::abi::{PG_FAIL_RAW, PG_FAIL_TIME, PG_FAIL_WAW};
-use crate::device::LogMethod;
 use crate::history::History;
+use crate::objects::Kept;
 use crossbeam_channel::{Receiver, TryRecvError};
 
 /// A monitored run that is still under way.
 pub struct Pending {
-    /// Address of the loop that it is about.
+    /// [`crate::abi::Loop::key`] of the loop that it is about.
     pub the_loop: usize,
     events: Receiver<Event>,
+    /// The code that it runs.
+    _object: Option<Kept>,
 }
 
 /// How a pending run stands.
@@ -27,9 +29,9 @@ pub enum Progress {
 }
 
 impl Pending {
-    /// A run of `the_loop` that will report to `events`.
-    pub fn new(the_loop: usize, events: Receiver<Event>) -> Pending {
-        Pending { the_loop, events }
+    /// A run of `the_loop` that will report to `events`; its code lies in the object that has this address.
+    pub fn new(the_loop: usize, events: Receiver<Event>, address: usize) -> Pending {
+        Pending { the_loop, events, _object: Kept::new(address) }
     }
     /// Looks without waiting.
     pub fn progress(&self) -> Progress {
@@ -44,11 +46,12 @@ impl Pending {
     }
 }
 
-/// Draws the conclusion for the loop's category. A bitmap can't tell an iteration that met itself from two that met: then the next log
-/// will be one that can. Runs that ended for other reasons than conflicts, or too late, conclude nothing.
+/// Draws the conclusion for the loop's category. A bitmap can't tell an iteration that met itself from two that met, and only stamps can
+/// tell anti and output dependences, which keep no iteration waiting: so the next log will be the best one that the loop may have. Runs
+/// that ended for other reasons than conflicts, or too late, conclude nothing.
 pub fn conclude(history: &mut History, report: &Report) {
-    if report.method == LogMethod::Bitmap && report.outcome.fail & (PG_FAIL_WAW | PG_FAIL_RAW) != 0 {
-        history.met_in_bitmap();
+    if report.method != report.best_method && report.outcome.fail & (PG_FAIL_WAW | PG_FAIL_RAW) != 0 {
+        history.met();
     } else if report.outcome.fail & (PG_FAIL_WAW | PG_FAIL_RAW | PG_FAIL_TIME) != 0 {
         history.conflict();
     } else if report.error.is_none() && report.outcome.fail == 0 {
@@ -59,7 +62,7 @@ pub fn conclude(history: &mut History, report: &Report) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::{DeviceError, Outcome};
+    use crate::device::{DeviceError, LogMethod, Outcome};
     use crate::history::Category;
 
     #[test]
@@ -82,24 +85,30 @@ mod tests {
     }
 
     #[test]
-    fn what_bitmaps_find_is_looked_at_again() {
-        let report = |method| Report {
+    fn what_cheap_logs_find_is_looked_at_again() {
+        let report = |method, best_method| Report {
             outcome: Outcome { fail: PG_FAIL_WAW, ..Outcome::default() },
             method,
+            best_method,
             ..Report::default()
         };
+        for best in [LogMethod::Atomic, LogMethod::Stamp] {
+            let mut history = History::default();
+            assert!(!history.wants_better_log());
+            conclude(&mut history, &report(LogMethod::Bitmap, best));
+            assert_eq!((history.category, history.wants_better_log()), (Category::Unknown, true));
+            conclude(&mut history, &report(best, best));
+            assert_eq!(history.category, Category::Sequential);
+        }
         let mut history = History::default();
-        assert!(history.may_use_bitmap());
-        conclude(&mut history, &report(LogMethod::Bitmap));
-        assert_eq!((history.category, history.may_use_bitmap()), (Category::Unknown, false));
-        conclude(&mut history, &report(LogMethod::Atomic));
-        assert_eq!(history.category, Category::Sequential);
+        conclude(&mut history, &report(LogMethod::Atomic, LogMethod::Stamp));
+        assert_eq!((history.category, history.wants_better_log()), (Category::Unknown, true));
     }
 
     #[test]
     fn a_pending_run_is_looked_at_without_waiting() {
         let (events, inbox) = crossbeam_channel::unbounded();
-        let pending = Pending::new(1, inbox);
+        let pending = Pending::new(1, inbox, 0);
         assert!(matches!(pending.progress(), Progress::UnderWay));
         events.send(Event::WorkerMayStart).unwrap();
         assert!(matches!(pending.progress(), Progress::UnderWay));

@@ -42,7 +42,7 @@ const KEPT: u64 = 4 << 30;
 const MOST_BLOCKS: u64 = 65535;
 
 /// What a launch's buffer begins with, in words of 64 bits: what [`CHECK_SOURCE`] counts (writes that were counted while the loop ran,
-/// cells written, cells in conflict), the flags, the stop word.
+/// cells written, or of stamps those with several writers, cells in conflict), the flags, the stop word.
 const COUNTERS: usize = 5;
 const AT_FLAGS: usize = 3;
 const AT_STOP: usize = 4;
@@ -50,12 +50,16 @@ const AT_STOP: usize = 4;
 /// The kernel that looks at logs after a loop.
 fn check_source() -> String {
     let (totals, apart) = (abi::PG_TOTALS, abi::PG_TOTALS_APART);
-    format!("#define PG_TOTALS {totals}\n#define PG_TOTALS_APART {apart}\n{CHECK_SOURCE}")
+    let (bitmap, stamp) = (LogMethod::Bitmap as u32, LogMethod::Stamp as u32);
+    format!(
+        "#define PG_TOTALS {totals}\n#define PG_TOTALS_APART {apart}\n#define PG_LOG_BITMAP {bitmap}\n\
+         #define PG_LOG_STAMP {stamp}\n{CHECK_SOURCE}"
+    )
 }
 
 const CHECK_SOURCE: &str = r#"
 extern "C" __global__ void __pg_check(const unsigned *wr, const unsigned *rd, unsigned long long words, unsigned *flags,
-                                      const unsigned long long *totals, unsigned long long *counts, int is_bitmap)
+                                      const unsigned long long *totals, unsigned long long *counts, int method)
 {
   unsigned long long total = 0, written = 0, met = 0;
   if (*(volatile unsigned *)flags != 0)
@@ -65,8 +69,18 @@ extern "C" __global__ void __pg_check(const unsigned *wr, const unsigned *rd, un
       total += totals[place * PG_TOTALS_APART];
   for (unsigned long long word = blockIdx.x * (unsigned long long)blockDim.x + threadIdx.x; word < words;
        word += gridDim.x * (unsigned long long)blockDim.x) {
-    unsigned w = wr[word];
-    if (is_bitmap) {
+    unsigned w = method == PG_LOG_STAMP ? wr[2 * word] : wr[word];
+    if (method == PG_LOG_STAMP) {
+      if (w != 0) {
+        unsigned first = ~wr[2 * word + 1], r = rd == nullptr ? 0 : rd[word];
+        /* Unsettled, not written. */
+        written += first != w;
+        if (r > first || (r == first && first != w)) {
+          met++;
+          flags[1] = r - 1;
+        }
+      }
+    } else if (method == PG_LOG_BITMAP) {
       written += __popc(w);
       if (rd != nullptr)
         met += __popc(w & rd[word]);
@@ -101,11 +115,6 @@ extern "C" __global__ void __pg_check(const unsigned *wr, const unsigned *rd, un
         atomicAdd(&counts[i], sums[i]);
 }
 "#;
-
-/// A kernel among those that have been loaded.
-fn key(info: &Info, kernel: Specialisation) -> (usize, Specialisation) {
-    (std::ptr::from_ref(info) as usize, kernel)
-}
 
 /// A status as an error.
 fn check(status: sys::CUresult, what: &str, bytes: u64) -> Result<(), DeviceError> {
@@ -298,8 +307,13 @@ impl Cuda {
         }
     }
 
-    fn kernel(&mut self, info: &Info, kernel: Specialisation) -> Result<Loaded, DeviceError> {
-        let key = key(info, kernel);
+    fn kernel(
+        &mut self,
+        info: &Info,
+        loop_key: usize,
+        kernel: Specialisation,
+    ) -> Result<Loaded, DeviceError> {
+        let key = (loop_key, kernel);
         if let Some(function) = self.kernels.get(&key) {
             return Ok(*function);
         }
@@ -520,10 +534,15 @@ impl Device for Cuda {
         check(unsafe { sys::cuMemsetD32Async(to.0, word, (bytes / 4) as usize, self.stream) }, "filling", 0)
     }
 
-    fn prepare(&mut self, info: &Info, kernel: Specialisation) -> Result<Specialisation, DeviceError> {
-        let loaded = self.kernel(info, kernel)?;
+    fn prepare(
+        &mut self,
+        info: &Info,
+        loop_key: usize,
+        kernel: Specialisation,
+    ) -> Result<Specialisation, DeviceError> {
+        let loaded = self.kernel(info, loop_key, kernel)?;
         if loaded.spills && kernel.group == LARGEST {
-            return self.prepare(info, Specialisation { group: (4, 4), ..kernel });
+            return self.prepare(info, loop_key, Specialisation { group: (4, 4), ..kernel });
         }
         if kernel.method.detects() && self.check_kernel.is_none() {
             let options = nvrtc::options(&self.architecture, Specialisation::none(LogMethod::None), false);
@@ -534,7 +553,7 @@ impl Device for Cuda {
     }
 
     fn run(&mut self, launch: &mut Launch<'_>) -> Result<Outcome, DeviceError> {
-        let function = self.kernel(launch.info, launch.kernel)?;
+        let function = self.kernel(launch.info, launch.loop_key, launch.kernel)?;
         // One packed buffer: counters and flags first, then results, then tables.
         let n_results = launch.results.len();
         let mut words: Vec<u64> = vec![0; COUNTERS];
@@ -548,8 +567,8 @@ impl Device for Cuda {
         let at_anchors = words.len();
         words.extend(launch.anchors);
         let at_regions = words.len();
-        for Region { lo, size, dev, log, snapshot } in launch.regions {
-            words.extend([lo, size, dev, log, snapshot]);
+        for Region { lo, size, dev, log, snapshot, before } in launch.regions {
+            words.extend([lo, size, dev, log, snapshot, before]);
         }
         let at_totals = words.len();
         if launch.method().detects() {
@@ -623,6 +642,8 @@ impl Cuda {
             end: 0,
             first_row: 0,
             first_layer: 0,
+            settles: launch.settles.into(),
+            unused: 0,
         };
         // To launch a kernel takes the host 20 to 30 microseconds after it has copied much. They pass while the GPU still copies.
         let tables = match bytes <= TABLES {
@@ -648,7 +669,7 @@ impl Cuda {
             Some(tiles) => threads / (tiles.columns * u64::from(BLOCK)) as f64,
             None => threads * f64::from(launch.kernel.group.1) / f64::from(launch.kernel.spread),
         };
-        let which = key(launch.info, launch.kernel);
+        let which = (launch.loop_key, launch.kernel);
         let mut pace = self.paces.get(&which).copied().unwrap_or_default();
         let back = (COUNTERS + n_results) * 8;
         let totals = at_word(at_totals);
@@ -694,7 +715,8 @@ impl Cuda {
             }
         }
         if !is_over {
-            self.await_launches(launch, &mut pace, &mut ending, launch.method().detects())?;
+            let checks = launch.method().detects() && !launch.settles;
+            self.await_launches(launch, &mut pace, &mut ending, checks)?;
         }
         self.paces.insert(which, pace);
         let mut counters = [0u64; COUNTERS];
@@ -719,6 +741,9 @@ impl Cuda {
         if outcome.fail == 0 && met != 0 {
             outcome.fail |= abi::PG_FAIL_RAW;
         }
+        if launch.method() == LogMethod::Stamp {
+            outcome.unsettled = written;
+        }
         if outcome.fail & !abi::PG_FAIL_RAW == 0 && launch.method().counts() && total != written {
             outcome.fail |= abi::PG_FAIL_WAW;
             outcome.conflicts += 1;
@@ -740,7 +765,7 @@ impl Cuda {
         let check_kernel = self.check_kernel.filter(|_| checks);
         if let Some(check_kernel) = check_kernel {
             let (mut wr, mut rd, mut words) = (launch.wr.0, launch.rd.0, launch.log_words);
-            let mut is_bitmap = i32::from(launch.method() == LogMethod::Bitmap);
+            let mut method = launch.method() as i32;
             let mut totals = ending.totals;
             let (mut flags, mut counts) = (ending.packed.0 + AT_FLAGS as u64 * 8, ending.packed.0);
             self.start(
@@ -753,7 +778,7 @@ impl Cuda {
                     (&raw mut flags).cast(),
                     (&raw mut totals).cast(),
                     (&raw mut counts).cast(),
-                    (&raw mut is_bitmap).cast(),
+                    (&raw mut method).cast(),
                 ],
             )?;
         }

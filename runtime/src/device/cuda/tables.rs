@@ -19,8 +19,8 @@ pub fn words(launch: &Launch<'_>) -> Vec<u64> {
     let mut words: Vec<u64> = launch.values.iter().map(|value| value.0).collect();
     words.resize(words.len().max(1), 0);
     for anchor in launch.anchors {
-        let Region { lo, size, dev, log, snapshot } = region(launch.regions, *anchor);
-        words.extend([lo, size, dev, log, snapshot]);
+        let Region { lo, size, dev, log, snapshot, before } = region(launch.regions, *anchor);
+        words.extend([lo, size, dev, log, snapshot, before]);
     }
     if launch.anchors.is_empty() {
         words.extend([0; size_of::<Region>() / 8]);

@@ -1,0 +1,253 @@
+/* Loops whose iterations meet, and don't have to wait for each other all the same: several store to a place, of which the last one
+ * counts (`outputs`), or a place is loaded before a later iteration stores to it (`antis`). On `flows` they load what an earlier
+ * iteration has stored; on `clean` none meet.
+ *
+ * test size: 1501
+ * expect last_writer: stamps on outputs
+ * expect last_writer: runs on clean antis
+ * expect twice: stamps on outputs
+ * expect windows: stamps on outputs
+ * expect counted: stamps on outputs
+ * expect fields: stamps on outputs
+ * expect widths: stamps on outputs
+ * expect conditions: stamps on outputs
+ * expect shifted: stamps on antis
+ * expect shifted: conflicts on flows
+ * expect own: runs on clean antis
+ * expect own: conflicts on outputs
+ * expect partly: conflicts on outputs
+ * expect added: runs on clean antis
+ * expect added: conflicts on outputs
+ * expect first: stamps on outputs
+ * expect rows: stamps on antis outputs
+ * expect rows: conflicts on flows */
+#include "../support/inputs.h"
+
+COMPUTE static void last_writer(uint32_t *out, const int *to, const uint32_t *in, int n)
+{
+  for (int i = 0; i < n; i++) /* loop last_writer */
+    out[to[i]] = in[i];
+}
+
+/* The last store of the last iteration. */
+COMPUTE static void twice(uint64_t *out, const int *to, const uint32_t *in, int n)
+{
+  for (int i = 0; i < n; i++) { /* loop twice */
+    out[to[i]] = in[i];
+    if (in[i] & 1)
+      out[to[i]] = ~(uint64_t)in[i];
+  }
+}
+
+enum { LENGTH = 6 };
+
+COMPUTE static void windows(float *out, const int *to, const float *in, int n)
+{
+  for (int i = 0; i < n; i++) /* loop windows */
+    for (int j = 0; j < LENGTH; j++)
+      out[to[i] + j] = in[i] * (float)(j + 1);
+}
+
+/* What is counted besides is counted once. */
+COMPUTE static uint64_t counted(int *out, const int *to, const uint32_t *in, int n, uint32_t *last)
+{
+  uint64_t sum = 0;
+  uint32_t seen = 0;
+  for (int i = 0; i < n; i++) { /* loop counted */
+    out[to[i]] = i;
+    sum += in[i];
+    seen = in[i];
+  }
+  *last = seen;
+  return sum;
+}
+
+struct record {
+  char kind;
+  short length;
+  double weight;
+};
+
+COMPUTE static void fields(struct record *out, const int *to, const int *also, const uint32_t *in, int n)
+{
+  for (int i = 0; i < n; i++) { /* loop fields */
+    out[to[i]].length = (short)in[i];
+    out[also[i]].weight = (double)in[i] * 0.5;
+    out[to[i]].kind = (char)(in[i] >> 7);
+  }
+}
+
+/* Words and single bytes of them. */
+COMPUTE static void widths(unsigned char *out, const int *word, const int *byte, const uint32_t *in, int n)
+{
+  for (int i = 0; i < n; i++) { /* loop widths */
+    *(uint32_t *)(void *)(out + 4 * word[i]) = in[i];
+    out[byte[i]] = (unsigned char)(in[i] >> 24);
+  }
+}
+
+COMPUTE static void conditions(double *out, const int *to, const double *in, int n)
+{
+  for (int i = 0; i < n; i++) /* loop conditions */
+    if (in[i] > 0.0)
+      out[to[i]] = in[i] * in[i];
+}
+
+/* On `antis` each loads what later iterations store. */
+COMPUTE static void shifted(double *a, const int *to, const int *from, const double *in, int n)
+{
+  for (int i = 0; i < n; i++) /* loop shifted */
+    a[to[i]] = a[from[i]] * 0.5 + in[i];
+}
+
+/* An iteration loads what it has stored itself; what another one has stored there it must not find. */
+COMPUTE static void own(double *a, double *b, const int *to, const double *in, int n)
+{
+  for (int i = 0; i < n; i++) { /* loop own */
+    a[to[i]] = in[i] * 2.0;
+    b[i] = a[to[i]] + 1.0;
+  }
+}
+
+/* Some bytes of a word from this iteration, the others from before the loop. */
+COMPUTE static void partly(unsigned char *a, uint32_t *b, const int *to, const uint32_t *in, int n)
+{
+  for (int i = 0; i < n; i++) { /* loop partly */
+    a[4 * to[i] + 1] = (unsigned char)in[i];
+    b[i] = *(uint32_t *)(void *)(a + 4 * to[i]);
+    a[4 * to[i] + 2] = (unsigned char)(b[i] >> 8);
+  }
+}
+
+/* Floating-point sums: each needs the one before. */
+COMPUTE static void added(double *a, const int *to, const double *in, int n)
+{
+  for (int i = 0; i < n; i++) /* loop added */
+    a[to[i]] += in[i];
+}
+
+/* The last iteration that stores stores first: others have to come before it all the same. */
+COMPUTE static void first(int *a, const int *to, int n)
+{
+  for (int i = n - 1; i >= 0; i--) /* loop first */
+    a[to[i]] = i * 3;
+}
+
+/* Rows through pointers that are found in memory. */
+COMPUTE static void rows(double **to, double **from, int n, int length)
+{
+  for (int i = 0; i < n; i++) /* loop rows */
+    for (int j = 0; j < length; j++)
+      to[i][j] = from[i][j] * 0.25 + (double)i;
+}
+
+int main(int argc, char **argv)
+{
+  static const char *const inputs[] = {"clean", "outputs", "antis", "flows", NULL};
+  struct check check = check_open(argc, argv, 200000, inputs);
+  size_t n = check.size;
+  int size = (int)n, few = size / 16 + 2;
+  uint32_t *in = check_alloc(&check, n, sizeof *in), *words = check_alloc(&check, 2 * n, sizeof *words);
+  uint32_t *seen = check_alloc(&check, n, sizeof *seen);
+  uint64_t *longs = check_alloc(&check, n, sizeof *longs);
+  double *a = check_alloc(&check, n, sizeof *a), *b = check_alloc(&check, n, sizeof *b), *c = check_alloc(&check, n, sizeof *c);
+  float *f = check_alloc(&check, n * LENGTH, sizeof *f), *g = check_alloc(&check, n, sizeof *g);
+  int *to = check_alloc(&check, n, sizeof *to), *from = check_alloc(&check, n, sizeof *from);
+  int *wide = check_alloc(&check, n, sizeof *wide), *bytes = check_alloc(&check, n, sizeof *bytes);
+  int *numbers = check_alloc(&check, n, sizeof *numbers);
+  struct record *records = check_alloc(&check, n, sizeof *records);
+  double(*m)[LENGTH] = check_alloc(&check, (size_t)few + 1, sizeof *m);
+  double **to_rows = check_alloc(&check, (size_t)few, sizeof *to_rows), **from_rows = check_alloc(&check, (size_t)few, sizeof *from_rows);
+
+  for (int r = 0; r < check.repeat; r++) {
+    check_begin(&check);
+    bool outputs = check_is(&check, "outputs"), antis = check_is(&check, "antis"), flows = check_is(&check, "flows");
+    for (size_t i = 0; i < n; i++) {
+      in[i] = (uint32_t)check_random(&check);
+      longs[i] = check_random(&check);
+      words[i] = (uint32_t)check_random(&check);
+      words[n + i] = (uint32_t)check_random(&check);
+      numbers[i] = (int)check_below(&check, 1000);
+      /* Field by field: padding stays what it is. */
+      records[i].kind = (char)check_below(&check, 100);
+      records[i].length = (short)check_below(&check, 1000);
+      records[i].weight = check_real(&check);
+      seen[i] = (uint32_t)check_random(&check);
+    }
+    fill_double(&check, a, n);
+    fill_double(&check, b, n);
+    fill_double(&check, c, n);
+    fill_float(&check, f, n * LENGTH);
+    fill_float(&check, g, n);
+    permute(&check, to, n);
+    permute(&check, bytes, n);
+    for (size_t i = 0; i < n; i++) {
+      /* Some places very often, others rarely. */
+      if (outputs)
+        to[i] = (int)(check_below(&check, 3) == 0 ? check_below(&check, n) : check_below(&check, 1 + n / 64));
+      wide[i] = outputs ? to[i] : LENGTH * to[i];
+      bytes[i] = outputs ? (int)check_below(&check, 4 * n) : (int)(4 * n) + bytes[i];
+    }
+    /* Everybody loads what is stored later, or before. */
+    for (size_t i = 0; i < n; i++)
+      from[i] = antis ? to[i + 1 < n ? i + check_below(&check, n - i) : i] : flows && i != 0 ? to[check_below(&check, i)] : to[i];
+    for (size_t i = 0; i < (size_t)few; i++) {
+      size_t own_row = outputs ? i / 3 : antis || flows ? i : i / 2 * 2;
+      size_t other = outputs ? (size_t)few : antis ? i + 1 : flows && i != 0 ? i - 1 : i | 1;
+      to_rows[i] = m[own_row];
+      from_rows[i] = m[other > (size_t)few ? (size_t)few : other];
+    }
+    fill_double(&check, &m[0][0], ((size_t)few + 1) * LENGTH);
+    uint32_t last = 0;
+    check_start(&check);
+    last_writer(words, to, in, size);
+    twice(longs, to, in, size);
+    windows(f, wide, g, outputs ? size - LENGTH : size);
+    longs[0] += counted(numbers, to, in, size, &last);
+    longs[1] += last;
+    fields(records, to, to, in, size);
+    widths((unsigned char *)words, to, bytes, in, size);
+    conditions(c, to, b, size);
+    shifted(a, to, from, b, size);
+    check_stop(&check);
+    check_array(&check, "words", words, 2 * n, sizeof *words);
+    check_array(&check, "longs", longs, n, sizeof *longs);
+    check_array(&check, "a", a, n, sizeof *a);
+    check_array(&check, "numbers", numbers, n, sizeof *numbers);
+    check_start(&check);
+    own(a, b, to, c, size);
+    partly((unsigned char *)words, seen, to, in, size);
+    added(c, to, b, size);
+    first(numbers, to, size);
+    rows(to_rows, from_rows, few, LENGTH);
+    check_stop(&check);
+    check_array(&check, "seen", seen, n, sizeof *seen);
+    check_array(&check, "words", words, 2 * n, sizeof *words);
+    check_array(&check, "a", a, n, sizeof *a);
+    check_array(&check, "b", b, n, sizeof *b);
+    check_array(&check, "c", c, n, sizeof *c);
+    check_array(&check, "f", f, n * LENGTH, sizeof *f);
+    check_array(&check, "numbers", numbers, n, sizeof *numbers);
+    check_array(&check, "records", records, n, sizeof *records);
+    check_array(&check, "m", m, (size_t)few + 1, sizeof *m);
+  }
+  free(in);
+  free(words);
+  free(longs);
+  free(seen);
+  free(a);
+  free(b);
+  free(c);
+  free(f);
+  free(g);
+  free(to);
+  free(from);
+  free(wide);
+  free(bytes);
+  free(numbers);
+  free(records);
+  free(m);
+  free(to_rows);
+  free(from_rows);
+  return check_close(&check);
+}

@@ -1,0 +1,161 @@
+//! When a loop's addresses are looked at before it runs, and what follows from what is found there. How that is done is
+//! `speculation::inspector`'s.
+
+use super::{Declined, Engine, MAX_ITERATIONS, Plan, Visit, lock};
+use crate::abi::{InspectFn, PG_LOOP_DOUBTED, PG_LOOP_UPDATES};
+use crate::config::RaceChoice;
+use crate::history::{Inspector, Way};
+use crate::policy::{self, Situation};
+use crate::speculation::inspector::{Finding, Memo, Obstacle as Uninspected, levels, marks};
+use crate::speculation::parts;
+use crate::speculation::predicate::Rest;
+use std::time::{Duration, Instant};
+
+/// Findings that are kept for each loop: programs swap arrays, and go through levels, colours and blocks again and again.
+const KEPT_FINDINGS: usize = 16;
+
+/// What all of them together may take, unless it is one.
+const KEPT_FINDINGS_BYTES: u64 = 1 << 30;
+
+/// An inspection that is asked for may take so long, unless somebody says otherwise.
+const LONGEST_INSPECTION: Duration = Duration::from_secs(30);
+
+/// Keeps a finding, the latest.
+pub(super) fn keep(findings: &mut Vec<Memo>, finding: Memo) {
+    findings.push(finding);
+    while findings.len() > KEPT_FINDINGS
+        || findings.len() > 1 && findings.iter().map(Memo::bytes).sum::<u64>() > KEPT_FINDINGS_BYTES
+    {
+        findings.remove(0);
+    }
+}
+
+impl Engine {
+    /// Where predicates leave something open, inspects the addresses that the iterations will touch, or uses what an earlier
+    /// inspection has found.
+    ///
+    /// # Safety
+    /// The visit's entry is as [`Engine::enter`] asks for.
+    pub(super) unsafe fn inspect(&self, visit: &mut Visit<'_>, plan: &mut Plan) -> Result<(), Declined> {
+        let info = visit.info;
+        let Some(slice) = info.inspect.filter(|_| !plan.proven && !plan.forced) else { return Ok(()) };
+        let asked = self.config.race != RaceChoice::Auto;
+        let situation = self.situation(visit);
+        if visit.iterations > MAX_ITERATIONS
+            || !asked && !policy::deserves_inspection(&visit.history, &situation)
+        {
+            return Ok(());
+        }
+        visit.stay();
+        visit.history.worth_inspecting(policy::worker_ns(&visit.history, &situation));
+        let started = Instant::now();
+        let key = visit.the_loop.key();
+        let mut findings = lock(&self.findings);
+        let memos = findings.entry(key).or_default();
+        let helpers = (&self.pool, self.config.threads);
+        // SAFETY: promised by the caller, here and below.
+        let held = memos.iter().position(|memo| unsafe { memo.still_holds(info, visit.entry, helpers) });
+        if let Some(number) = held {
+            let memo = memos.remove(number);
+            memos.push(memo);
+            visit.history.finding_held();
+        } else if !self.config.inspections {
+            return Ok(());
+        } else {
+            // SAFETY: as above.
+            match unsafe { self.inspect_anew(visit, &plan.rest, slice, &situation) } {
+                Ok(Some(memo)) => keep(memos, memo),
+                Ok(None) => return Ok(()),
+                Err(obstacle) => {
+                    visit.record.inspection = obstacle.words();
+                    visit.record.inspect_ns = started.elapsed().as_nanos() as u64;
+                    return Ok(());
+                }
+            }
+        }
+        let finding = memos.last().map(|memo| memo.finding.clone());
+        plan.stored = memos.last().and_then(|memo| memo.stored.clone());
+        drop(findings);
+        visit.record.inspect_ns = started.elapsed().as_nanos() as u64;
+        match finding {
+            Some(Finding::Independent) => visit.record.inspection = "independent",
+            Some(Finding::Levels(_)) if parts::has_parts(info) => {
+                return Err("the order of its sums is not that of levels".into());
+            }
+            Some(Finding::Levels(schedule)) => {
+                visit.record.inspection = "levels";
+                visit.record.levels = schedule.ends.len() as u64;
+                plan.schedule = Some(schedule);
+            }
+            Some(Finding::Chain) | None => {
+                visit.record.inspection = "chain";
+                // Anti and output dependences make chains, too, which stamps let a GPU run all at once.
+                let may_stamp = !asked
+                    && situation.open[Way::Cuda as usize]
+                    && self.config.log.is_none()
+                    && !info.has(PG_LOOP_UPDATES | PG_LOOP_DOUBTED);
+                if may_stamp {
+                    visit.history.met();
+                    return Ok(());
+                }
+                if !asked {
+                    visit.history.paid(false, visit.the_loop, visit.entry.trip[0]);
+                }
+                return Err("its iterations depend on each other".into());
+            }
+        }
+        match (info.has(PG_LOOP_DOUBTED), &plan.schedule) {
+            (false, _) => plan.proven = true,
+            // What an iteration updates and accesses otherwise, too, is a conflict to logs, and none to an inspection.
+            (true, None) if info.has(PG_LOOP_UPDATES) => {}
+            (true, None) => (plan.claimed, plan.forced) = (true, true),
+            // Logs know no levels: what is doubted runs as it stood.
+            (true, Some(_)) => return Err("levels can't be doubted".into()),
+        }
+        Ok(())
+    }
+
+    /// Makes the inspections that are asked for, or that cost little: first whether iterations meet, then, if so, in what order they
+    /// can run. `None`: none was made.
+    ///
+    /// # Safety
+    /// As for [`Engine::inspect`].
+    pub(super) unsafe fn inspect_anew(
+        &self,
+        visit: &mut Visit<'_>,
+        rest: &Rest,
+        slice: InspectFn,
+        situation: &Situation,
+    ) -> Result<Option<Memo>, Uninspected> {
+        let asked = self.config.race != RaceChoice::Auto;
+        let helpers = (&self.pool, self.config.threads);
+        let mut outcome = Ok(None);
+        for inspector in [Inspector::Marks, Inspector::Levels] {
+            let may_take = visit.history.inspection_may_take(inspector);
+            if !asked && policy::inspection_ns(inspector, &visit.history, situation) > may_take {
+                continue;
+            }
+            let patience = match asked {
+                true => self.config.patience.unwrap_or(LONGEST_INSPECTION),
+                false => Duration::from_nanos(may_take as u64),
+            };
+            let started = Instant::now();
+            // SAFETY: promised by the caller; the program would load all this now.
+            let found = unsafe {
+                match inspector {
+                    Inspector::Marks => {
+                        marks::inspect(visit.info, visit.entry, slice, &rest.pairs, helpers, patience)
+                    }
+                    Inspector::Levels => levels::inspect(visit.info, visit.entry, slice, helpers, patience),
+                }
+            };
+            visit.history.inspected(inspector, visit.iterations, started.elapsed().as_nanos() as u64);
+            let done = found.is_ok();
+            outcome = found.map(Some);
+            if done {
+                break;
+            }
+        }
+        outcome
+    }
+}

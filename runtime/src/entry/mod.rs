@@ -1,0 +1,513 @@
+//! What happens when a program enters a loop: from the numbers of this entry to a result, or to "run it as it stood".
+//!
+//! [`Engine::enter`] is the whole story in order: is this a situation that we serve at all; can the iterations be proven
+//! independent, and if not, how are they checked ([`inspection`]); where should it run ([`ways`]); where do the arrays lie, run,
+//! remember ([`speculation`]). Several loops for one are [`distributed`].
+
+mod distributed;
+mod inspection;
+mod speculation;
+mod ways;
+
+use crate::abi::*;
+use crate::config::{Config, DeviceChoice, RaceChoice};
+use crate::device::LogMethod;
+use crate::device::pool::Pool;
+use crate::floating_point::{self, FloatingPoint};
+use crate::history::{self, History};
+use crate::leaving;
+use crate::memory::allocations::Allocations;
+use crate::policy::{self, Opening};
+use crate::signals::{self, Deferred};
+use crate::speculation::cmt::{Cmt, Kind};
+use crate::speculation::inspector::Memo;
+use crate::speculation::inspector::levels::Schedule;
+use crate::speculation::monitor::{self, Pending, Progress};
+use crate::speculation::parts;
+use crate::speculation::predicate::{self, Obstacle, Rest};
+use crate::trace::{Record, Trace};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::Instant;
+
+/// Most iterations that a log cell can tell apart.
+const MAX_ITERATIONS: u64 = PG_UPDATES as u64 - 2;
+
+/// The runtime of one process.
+pub struct Engine {
+    config: Config,
+    trace: Trace,
+    process: u32,
+    /// The signals that were blocked when the runtime was loaded.
+    signals: u64,
+    allocations: Mutex<Allocations>,
+    histories: Mutex<HashMap<usize, History>>,
+    pending: Mutex<Option<Pending>>,
+    /// What inspections have found, by loop; the latest come last.
+    findings: Mutex<HashMap<usize, Vec<Memo>>>,
+    active: Active,
+    pool: Pool,
+    cmt: Cmt,
+    opening: Opening,
+}
+
+/// Why a loop runs as it stood.
+type Declined = String;
+
+/// What they do about them would not be what the program knows: see [`signals`].
+const HANDLES_FAULTS: &str = "the program handles faults itself";
+/// The entry under way: a second thread, a signal handler or a nested loop runs as it stood.
+#[derive(Default)]
+struct Active {
+    /// The thread whose it is; 0: there is none.
+    thread: AtomicU64,
+    /// Where that thread's stack stood.
+    frame: AtomicUsize,
+}
+
+impl Active {
+    /// Takes it. An entry of the same thread from deeper down its stack is over, though nobody has said so: a fault's handler has
+    /// left it by `siglongjmp`.
+    fn take(&self) -> Option<Entered<'_>> {
+        let mark = 0u8;
+        let frame = (&raw const mark) as usize;
+        // SAFETY: always succeeds.
+        let own = unsafe { libc::pthread_self() } as u64;
+        match self.thread.compare_exchange(0, own, Ordering::AcqRel, Ordering::Acquire) {
+            Ok(_) => {}
+            // Only this thread would change it.
+            Err(thread) if thread == own && self.frame.load(Ordering::Relaxed) <= frame => {}
+            Err(_) => return None,
+        }
+        self.frame.store(frame, Ordering::Relaxed);
+        Some(Entered(self))
+    }
+}
+
+struct Entered<'a>(&'a Active);
+
+impl Drop for Entered<'_> {
+    fn drop(&mut self) {
+        self.0.thread.store(0, Ordering::Release);
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Runs all iterations on the calling thread, in source order. With `signals` a handler may leave them.
+///
+/// # Safety
+/// As for [`Engine::enter`]; nothing that the loop depends on may change while it runs.
+unsafe fn run_all(info: &Info, entry: &mut Entry, errno: &mut i32, signals: Option<&Deferred>) {
+    let mut fp = FloatingPoint::enter(*errno);
+    // SAFETY: promised by the caller, here and below.
+    let mut running = parts::Running::new(info, unsafe { entry.results(info) });
+    // SAFETY: as above; as the program would run them.
+    let mut run = || unsafe { running.run(info, entry, 0, entry.trip[0]) };
+    fp.program(|| match signals {
+        Some(signals) => signals.lifted(run),
+        None => run(),
+    });
+    *errno = fp.errno();
+    let results = running.results();
+    // SAFETY: the entry's results have as many elements.
+    unsafe { std::ptr::copy_nonoverlapping(results.as_ptr(), entry.results, results.len()) };
+}
+
+/// How this entry is checked.
+struct Plan {
+    method: LogMethod,
+    /// Nothing needs to be checked while it runs.
+    proven: bool,
+    /// What predicates left open.
+    rest: Rest,
+    /// The log method was asked for: nothing replaces it.
+    forced: bool,
+    /// The iterations are independent by proof, and are logged to see that refuted.
+    claimed: bool,
+    /// They are once loads find what was in memory before the loop.
+    snapshot: bool,
+    /// They depend on each other, and this order keeps the dependences.
+    schedule: Option<Arc<Schedule>>,
+    /// What an inspection has seen them store: [`Memo::stored`].
+    stored: Option<Arc<Vec<(u64, u64)>>>,
+}
+
+impl Plan {
+    /// Whether accesses are logged, so that the run is a guess.
+    fn logged(&self) -> bool {
+        self.method.detects()
+    }
+}
+
+/// One entry on its way.
+struct Visit<'a> {
+    the_loop: &'a Loop,
+    info: &'static Info,
+    entry: &'a mut Entry,
+    history: History,
+    record: Record,
+    fp: FloatingPoint,
+    /// Iterations of the merged space.
+    iterations: u64,
+    /// What waits meanwhile.
+    signals: &'a Deferred,
+    stays: bool,
+    /// When it began.
+    started: Instant,
+}
+
+impl Visit<'_> {
+    /// From here on it may take longer.
+    fn stay(&mut self) {
+        if !std::mem::replace(&mut self.stays, true) {
+            self.signals.only_handled();
+        }
+    }
+}
+
+impl Engine {
+    /// A runtime by the environment's wishes. `signals`: those that were blocked when it was loaded, a bit for each.
+    pub fn new(config: Config, signals: u64) -> Engine {
+        leaving::arrange();
+        let pool = Pool::default();
+        Engine {
+            trace: Trace::open(config.trace.as_deref()),
+            process: std::process::id(),
+            signals,
+            allocations: Mutex::default(),
+            histories: Mutex::default(),
+            pending: Mutex::default(),
+            findings: Mutex::default(),
+            active: Active::default(),
+            cmt: Cmt::new(pool.clone(), config.threads),
+            pool,
+            opening: Opening::default(),
+            config,
+        }
+    }
+
+    /// Whether loops may run elsewhere at all.
+    pub fn serves(&self) -> bool {
+        self.config.device != DeviceChoice::Off
+    }
+
+    /// Records an allocation or a named object. Never waits: a signal handler may be calling.
+    pub fn record(&self, start: u64, bytes: u64) {
+        match self.allocations.try_lock() {
+            Ok(mut table) => table.insert(start, bytes),
+            Err(TryLockError::Poisoned(table)) => table.into_inner().insert(start, bytes),
+            Err(TryLockError::WouldBlock) => {}
+        }
+    }
+
+    /// Forgets an allocation.
+    pub fn forget(&self, start: u64) {
+        if let Ok(mut table) = self.allocations.try_lock() {
+            table.remove(start);
+        }
+    }
+
+    /// Whether this is a process and a moment in which loops may run elsewhere.
+    fn may_enter(&self, signals: &Deferred) -> bool {
+        self.serves()
+            && std::process::id() == self.process
+            && !leaving::is_leaving()
+            && !self.in_signal_handler(signals)
+    }
+
+    /// Whether we stand in a signal handler, as far as one can tell: handlers run with their own signal blocked.
+    pub fn in_signal_handler(&self, signals: &Deferred) -> bool {
+        signals.blocked_before() & !self.signals != 0
+    }
+
+    /// A loop is entered. True: it is complete, and the entry's results are the scalars after it. False: nothing has
+    /// happened. `errno` is the program's.
+    ///
+    /// # Safety
+    /// `the_loop` is a loop of a loaded object, and `entry` was filled in by its generated code and is alive.
+    pub unsafe fn enter(
+        &self,
+        the_loop: &Loop,
+        entry: &mut Entry,
+        errno: &mut i32,
+        signals: &Deferred,
+    ) -> bool {
+        // SAFETY: promised by the caller.
+        unsafe {
+            self.enter_elsewhere(the_loop, entry, errno, signals)
+                || self.run_in_order(the_loop, entry, errno, signals)
+        }
+    }
+
+    /// A loop that runs nowhere else, on the calling thread: only where the order of the iterations is part of a result,
+    /// which must be the same wherever it runs.
+    ///
+    /// # Safety
+    /// As for [`Engine::enter`].
+    unsafe fn run_in_order(
+        &self,
+        the_loop: &Loop,
+        entry: &mut Entry,
+        errno: &mut i32,
+        signals: &Deferred,
+    ) -> bool {
+        // SAFETY: info is static data of a loaded object.
+        let Some(info) = (unsafe { entry.info.as_ref::<'static>() }) else { return false };
+        if info.abi != PG_ABI_VERSION {
+            return false;
+        }
+        if !parts::is_ordered(info) {
+            if !self.serves() {
+                history::switch_off(the_loop);
+            }
+            return false;
+        }
+        // What a store may change here, the body takes for constant.
+        // SAFETY: promised by the caller, here and below.
+        match unsafe { predicate::prove(info, entry) } {
+            Err(obstacle) if obstacle.is_final() => return false,
+            Ok(rest) if rest.unplaced.is_some() => return false,
+            _ => {}
+        }
+        // SAFETY: as above.
+        unsafe { run_all(info, entry, errno, Some(signals)) };
+        true
+    }
+
+    /// See [`Engine::enter`].
+    ///
+    /// # Safety
+    /// As for [`Engine::enter`].
+    unsafe fn enter_elsewhere(
+        &self,
+        the_loop: &Loop,
+        entry: &mut Entry,
+        errno: &mut i32,
+        signals: &Deferred,
+    ) -> bool {
+        if !self.may_enter(signals) {
+            return false;
+        }
+        let Some(_entered) = self.active.take() else { return false };
+        // SAFETY: info is static data of a loaded object; while its loop is entered the object stays loaded.
+        let Some(info) = (unsafe { entry.info.as_ref::<'static>() }) else { return false };
+        if info.abi != PG_ABI_VERSION {
+            return false;
+        }
+        let started = Instant::now();
+        self.collect_monitored();
+        let key = the_loop.key();
+        let mut visit = Visit {
+            the_loop,
+            info,
+            entry,
+            history: *lock(&self.histories).entry(key).or_default(),
+            record: if self.trace.enabled() { Record::new(info) } else { Record::default() },
+            fp: FloatingPoint::enter(*errno),
+            iterations: 0,
+            signals,
+            stays: false,
+            started,
+        };
+        // SAFETY: promised by the caller.
+        let result = unsafe { self.decide(&mut visit) };
+        if result.is_ok() {
+            *errno = visit.fp.errno();
+        }
+        lock(&self.histories).insert(key, visit.history);
+        if self.trace.enabled() {
+            if let Err(why) = &result {
+                visit.record.decision = "sequential";
+                visit.record.why.clone_from(why);
+            }
+            visit.record.total_ns = started.elapsed().as_nanos() as u64;
+            self.trace.write(&visit.record);
+        }
+        result.is_ok()
+    }
+
+    /// Looks whether a monitored run has finished meanwhile.
+    fn collect_monitored(&self) {
+        let mut pending = lock(&self.pending);
+        if let Some(run) = pending.as_ref()
+            && let Progress::Finished(report) = run.progress()
+        {
+            if let (Some(report), Some(history)) = (report, lock(&self.histories).get_mut(&run.the_loop)) {
+                monitor::conclude(history, &report);
+            }
+            *pending = None;
+        }
+    }
+
+    /// See [`Engine::enter`]; `Err` says why the loop runs as it stood.
+    ///
+    /// # Safety
+    /// The visit's entry is as [`Engine::enter`] asks for.
+    unsafe fn decide(&self, visit: &mut Visit<'_>) -> Result<(), Declined> {
+        let iterations = visit
+            .entry
+            .trip
+            .iter()
+            .try_fold(1u64, |n, t| u64::try_from(*t).ok().and_then(|t| n.checked_mul(t)))
+            .filter(|n| *n != 0)
+            .ok_or("the iteration space is empty or too large")?;
+        visit.iterations = iterations;
+        visit.record.trip = iterations;
+        if !floating_point::is_default() {
+            return Err("the floating-point environment is not the default one".into());
+        }
+        let asked = self.config.race != RaceChoice::Auto;
+        if !asked && visit.history.is_too_small(visit.entry.trip[0]) {
+            visit.history.overrated(visit.the_loop);
+            return Err("it has not paid before".into());
+        }
+        let paused = !visit.history.enter() && !asked;
+        if paused && visit.info.inspect.is_none() {
+            if visit.history.hopeless() {
+                history::switch_off(visit.the_loop);
+            }
+            return Err("conflicts were found before".into());
+        }
+        // SAFETY: promised by the caller, here and below.
+        let mut plan = unsafe { self.plan(visit.info, visit.entry)? };
+        if !asked && signals::handles_faults(visit.info) {
+            visit.history.paid(false, visit.the_loop, visit.entry.trip[0]);
+            return Err(HANDLES_FAULTS.into());
+        }
+        // SAFETY: as above.
+        unsafe { self.inspect(visit, &mut plan)? };
+        if let (Some(store), false) = (plan.rest.unplaced, plan.proven || plan.claimed) {
+            if !asked && !policy::deserves_inspection(&visit.history, &self.situation(visit)) {
+                visit.history.paid(false, visit.the_loop, visit.entry.trip[0]);
+            }
+            let line = visit.info.sites().get(store as usize).map_or(0, |site| site.line);
+            return Err(format!(
+                "only an inspection can tell whether the access in line {line} changes its bounds"
+            ));
+        }
+        if paused && !plan.proven {
+            return Err("conflicts were found before".into());
+        }
+        let in_place = plan.proven
+            && (plan.schedule.is_none() || visit.info.n_dims == 1)
+            && !plan.forced
+            && self.config.in_place
+            && self.config.device != DeviceChoice::Cuda
+            && self.config.race != RaceChoice::Worker
+            && !visit.info.has(PG_LOOP_MAY_ABORT)
+            && !visit.info.has(PG_LOOP_UPDATES);
+        if visit.info.has(PG_LOOP_PRIVATIZED) && !(in_place && plan.proven && plan.schedule.is_none()) {
+            if self.config.device == DeviceChoice::Cuda || !self.config.in_place {
+                history::switch_off(visit.the_loop);
+            }
+            return Err("it needs private arrays, which only threads in place have".into());
+        }
+        // Levels are in pieces of any length.
+        if visit.info.has(PG_LOOP_FREE_CALLS) && !(in_place && plan.schedule.is_none() || plan.claimed) {
+            if !asked {
+                visit.history.paid(false, visit.the_loop, visit.entry.trip[0]);
+            }
+            return Err(
+                "the bits of its calls are those of vectors, which only threads in place compute".into()
+            );
+        }
+        // Threads of ours take over how the caller treats denormal numbers; a GPU could not, and a race isn't worth it.
+        if floating_point::is_flushing() && !(in_place && self.config.threads >= 2) {
+            return Err("the floating-point environment is not the default one".into());
+        }
+        if asked {
+            let kind = match floating_point::is_flushing() {
+                true => Kind::Threads,
+                false => self.asked_kind(visit.info, in_place)?,
+            };
+            if in_place && kind == Kind::Threads {
+                // SAFETY: as above.
+                return unsafe { self.run_in_place(visit, &plan) };
+            }
+            // SAFETY: as above.
+            return unsafe { self.speculate(visit, plan, kind) };
+        }
+        // SAFETY: as above.
+        unsafe { self.run_where_it_pays(visit, plan, in_place) }
+    }
+
+    /// How the entry is checked: by proof where there is one, otherwise by logs.
+    ///
+    /// # Safety
+    /// `entry` was filled in by generated code for `info`, and is alive.
+    unsafe fn plan(&self, info: &Info, entry: &Entry) -> Result<Plan, Declined> {
+        let line = |s: u32| info.sites().get(s as usize).map_or(0, |s| s.line);
+        let doubted = info.has(PG_LOOP_DOUBTED);
+        let logs = |method, rest, forced| Plan {
+            method,
+            proven: false,
+            rest,
+            forced,
+            claimed: false,
+            snapshot: false,
+            schedule: None,
+            stored: None,
+        };
+        // SAFETY: promised by the caller.
+        let proof = unsafe { predicate::prove(info, entry) };
+        let is_pin = match &proof {
+            Ok(rest) => rest.unplaced.is_some(),
+            Err(obstacle) => obstacle.is_final(),
+        };
+        // Not even the worker has the program's order, so nothing could tell what iterations that meet would have given.
+        if info.has(PG_LOOP_REORDERED) && proof.as_ref().is_ok_and(|rest| !rest.is_empty() || rest.snapshot) {
+            return Err(
+                "its iterations are not proven independent, and their order is not the program's".into()
+            );
+        }
+        // Only threads in place have copies, and logs would take the array itself for what iterations meet in.
+        if info.has(PG_LOOP_PRIVATIZED) {
+            if doubted || self.config.log.is_some() {
+                return Err("it needs private arrays, which can't be logged".into());
+            }
+            if proof.as_ref().is_ok_and(|rest| !rest.is_empty() || rest.snapshot) {
+                return Err("its iterations are not proven independent, and it needs private arrays".into());
+            }
+        }
+        let is_refuted = info.has(PG_LOOP_REORDERED) && proof.is_err();
+        if let (Some(method), true, false) =
+            (self.config.log, info.n_pairs != 0, is_pin || is_refuted || doubted)
+        {
+            let snapshot = proof.is_ok_and(|rest| rest.snapshot);
+            return Ok(Plan { snapshot, ..logs(method, Rest::default(), true) });
+        }
+        match proof {
+            // A loop that the compiler wants to see logged is logged, whatever its pairs say.
+            Ok(rest) if rest.is_empty() && !(info.check == PG_CHECK_LOGS && info.n_pairs == 0) => {
+                Ok(match doubted {
+                    true => Plan { claimed: true, ..logs(LogMethod::Atomic, rest, true) },
+                    false => {
+                        let snapshot = rest.snapshot;
+                        Plan { proven: true, snapshot, ..logs(LogMethod::None, rest, false) }
+                    }
+                })
+            }
+            Ok(rest) => Ok(logs(self.config.log.unwrap_or(LogMethod::Atomic), rest, false)),
+            Err(Obstacle::Pair(a, b)) => Err(format!(
+                "the accesses in lines {} and {} may meet in different iterations",
+                line(a),
+                line(b)
+            )),
+            Err(Obstacle::Pin(store, _)) => {
+                Err(format!("the access in line {} may meet what the loop depends on", line(store)))
+            }
+            Err(Obstacle::Apart(a, b)) => Err(format!(
+                "what each thread would have a copy of, in line {}, may be what the access in line {} touches",
+                line(a),
+                line(b)
+            )),
+            Err(Obstacle::Kept(..)) => {
+                Err("a place that the loop accumulates in is something else that it depends on".into())
+            }
+        }
+    }
+}

@@ -1,0 +1,318 @@
+//! A loop on copies of its arrays, raced by the calling thread: where the arrays lie, how it is logged, and what its end means for its
+//! future.
+
+use super::inspection::keep;
+use super::{Declined, Engine, MAX_ITERATIONS, Plan, Visit, lock};
+use crate::abi::*;
+use crate::config::RaceChoice;
+use crate::device::LogMethod;
+use crate::history::{self, Category, Way};
+use crate::memory::placement::{self, Placement};
+use crate::memory::{limits, safe_copy};
+use crate::speculation::cmt::{Job, Kind};
+use crate::speculation::inspector;
+use crate::speculation::monitor::{self, Pending};
+use crate::speculation::race::{self, Finish, Rule};
+use crate::speculation::{commit, parts};
+use std::sync::atomic::{AtomicBool, AtomicU32};
+use std::sync::{Arc, TryLockError};
+use std::time::{Duration, Instant};
+
+/// How long a thread that is just being started is waited for, and where a device was asked for.
+const PATIENCE: Duration = Duration::from_millis(2);
+/// See [`PATIENCE`].
+const PATIENCE_WHERE_ASKED: Duration = Duration::from_secs(5);
+
+/// A log's words are counted in 32 bits on devices, those of bitmaps in 31.
+const MAX_LOG_WORDS: u64 = u32::MAX as u64;
+
+/// Where the arrays lie, and what is written completely, where that is known.
+pub(super) struct Placed {
+    placement: Placement,
+    written: Option<Vec<commit::Rows>>,
+}
+
+impl Engine {
+    /// A loop on copies of its arrays under the race that `PARAGON_RACE` asks for.
+    ///
+    /// # Safety
+    /// The visit's entry is as [`Engine::enter`] asks for.
+    pub(super) unsafe fn speculate(
+        &self,
+        visit: &mut Visit<'_>,
+        plan: Plan,
+        kind: Kind,
+    ) -> Result<(), Declined> {
+        let rule = match self.config.race {
+            RaceChoice::Auto => Rule::FirstWins,
+            RaceChoice::Device => Rule::DeviceUnlessItFails,
+            RaceChoice::Worker => Rule::WorkerAlways,
+        };
+        // SAFETY: promised by the caller.
+        unsafe { self.speculate_by(visit, plan, None, kind, rule) }
+    }
+
+    /// Places the entry's arrays, and settles how it is instrumented.
+    ///
+    /// # Safety
+    /// The visit's entry is as [`Engine::enter`] asks for.
+    pub(super) unsafe fn place(&self, visit: &Visit<'_>, plan: &mut Plan) -> Result<Placed, Declined> {
+        let (info, entry) = (visit.info, &*visit.entry);
+        let table = (0..1000)
+            .find_map(|_| match self.allocations.try_lock() {
+                Ok(table) => Some(table),
+                Err(TryLockError::Poisoned(table)) => Some(table.into_inner()),
+                // Perhaps the very thread that we interrupt holds it: never wait for good.
+                Err(TryLockError::WouldBlock) => {
+                    std::thread::yield_now();
+                    None
+                }
+            })
+            .ok_or("the table of allocations is in use")?;
+        // SAFETY: promised by the caller, here and below.
+        let mut placement = unsafe { placement::place(info, entry, &table, plan.method)? };
+        let mut settled =
+            plan.proven || !plan.forced && !plan.rest.is_empty() && placement.settles(info, &plan.rest);
+        if info.has(PG_LOOP_DOUBTED) {
+            plan.claimed |= settled;
+            settled = false;
+        }
+        let mut written = None;
+        if settled {
+            // SAFETY: as above.
+            written = unsafe { commit::written_rows(info, entry, plan.stored.as_deref().map(Vec::as_slice)) };
+            plan.method = if written.is_some() { LogMethod::None } else { LogMethod::Mark };
+            // SAFETY: as above.
+            placement = unsafe { placement::place(info, entry, &table, plan.method)? };
+        }
+        if plan.snapshot {
+            placement.take_snapshots(info);
+        }
+        if !limits::fits(2 * placement.bytes() + 12 * placement.cells) {
+            return Err("too little free memory for copies of its arrays".into());
+        }
+        Ok(Placed { placement, written })
+    }
+
+    /// What a loop is logged by, now that it is known where its arrays are and where it will run; and by what, if that finds conflicts
+    /// which may be none. Doubted loops keep to the method that never mistakes what an iteration does to its own elements for a conflict,
+    /// nor an anti or output dependence for none.
+    ///
+    /// # Safety
+    /// The visit's entry is as [`Engine::enter`] asks for.
+    pub(super) unsafe fn log_method(
+        &self,
+        visit: &Visit<'_>,
+        plan: &Plan,
+        placement: &Placement,
+        kind: Kind,
+    ) -> (LogMethod, LogMethod) {
+        if plan.claimed {
+            return (LogMethod::Atomic, LogMethod::Atomic);
+        }
+        let info = visit.info;
+        // SAFETY: promised by the caller.
+        let pins = unsafe { visit.entry.pins(info) };
+        let knows_updates = info.has(PG_LOOP_UPDATES);
+        let wants_better = visit.history.wants_better_log();
+        let may_be_bitmap = info.has(PG_LOOP_STORES_ONCE)
+            && !knows_updates
+            && !wants_better
+            && placement.pinned_cells(pins).is_empty();
+        let best = if knows_updates { LogMethod::Atomic } else { LogMethod::Stamp };
+        match self.config.log {
+            Some(LogMethod::Bitmap) if !may_be_bitmap => (LogMethod::Atomic, LogMethod::Atomic),
+            Some(LogMethod::Stamp) => (best, best),
+            Some(asked) => (asked, asked),
+            None if wants_better => (best, best),
+            // A bit for each cell instead of a word: a GPU hardly notices.
+            None if may_be_bitmap && kind == Kind::Cuda => (LogMethod::Bitmap, best),
+            // Plain stores are enough where only writers are logged.
+            None if !placement.has_logged_readers(info) => (LogMethod::Reduction, best),
+            None => (LogMethod::Atomic, best),
+        }
+    }
+
+    /// A loop on copies of its arrays, raced by the sequential loop.
+    ///
+    /// # Safety
+    /// The visit's entry is as [`Engine::enter`] asks for.
+    pub(super) unsafe fn speculate_by(
+        &self,
+        visit: &mut Visit<'_>,
+        mut plan: Plan,
+        placed: Option<Placed>,
+        kind: Kind,
+        rule: Rule,
+    ) -> Result<(), Declined> {
+        if visit.info.has(PG_LOOP_PRIVATIZED) {
+            return Err("it needs private arrays, which only threads in place have".into());
+        }
+        if visit.iterations > MAX_ITERATIONS {
+            return Err("too many iterations to tell apart".into());
+        }
+        if !safe_copy::permitted() {
+            history::switch_off(visit.the_loop);
+            return Err("the system does not let a process copy its own memory safely".into());
+        }
+        visit.stay();
+        let asked = self.config.race != RaceChoice::Auto;
+        if self.cmt.busy(kind) && !asked {
+            return Err("the device is still busy with an earlier loop".into());
+        }
+        // A GPU's thread has been ready since its driver was opened.
+        let patience = if asked { PATIENCE_WHERE_ASKED } else { PATIENCE };
+        if kind == Kind::Threads && !self.cmt.is_ready(kind, patience) {
+            return Err("the device's thread is not ready".into());
+        }
+        while self.cmt.busy(kind) {
+            std::thread::yield_now();
+        }
+        let Placed { placement, written } = match placed {
+            Some(placed) => placed,
+            // SAFETY: promised by the caller, here and below.
+            None => unsafe { self.place(visit, &mut plan)? },
+        };
+        let logged = plan.logged();
+        let mut best_method = plan.method;
+        if logged {
+            // SAFETY: as above.
+            (plan.method, best_method) = unsafe { self.log_method(visit, &plan, &placement, kind) };
+        }
+        // Another copy of everything, and three words for each cell, two of which come back.
+        let of_stamps = 3 * placement.bytes() + 20 * placement.cells;
+        if plan.method == LogMethod::Stamp && !limits::fits(of_stamps) {
+            return Err("too little free memory for copies of its arrays".into());
+        }
+        let is_bitmap = matches!(plan.method, LogMethod::Mark | LogMethod::Bitmap);
+        if plan.method.words(placement.cells) > MAX_LOG_WORDS >> u32::from(is_bitmap) {
+            return Err("its arrays have more elements than logs have room for".into());
+        }
+        // Of loads from snapshots logs say nothing, nor do stamps of anti and output dependences; where logs are asked for, nothing
+        // replaces them.
+        let shows =
+            logged && plan.method != LogMethod::Stamp && !plan.claimed && !plan.forced && !plan.snapshot;
+        let fed = placement.fed(visit.info).filter(|_| shows);
+        visit.record.claimed = plan.claimed;
+        visit.record.snapshot = plan.snapshot;
+        let (info, way) = (visit.info, if kind == Kind::Cuda { Way::Cuda } else { Way::Threads });
+        visit.record.log = LogMethod::NAMES[plan.method as usize];
+        visit.record.device = if kind == Kind::Cuda { "cuda" } else { "threads" };
+        // One core is the worker's, unless it is held back.
+        let workers = usize::from(rule != Rule::DeviceUnlessItFails);
+        self.cmt.set_threads(self.config.threads.saturating_sub(workers));
+        let (events, inbox) = crossbeam_channel::unbounded();
+        // SAFETY: as above.
+        let (bases, values, pins) =
+            unsafe { (visit.entry.bases(info), visit.entry.values(info), visit.entry.pins(info)) };
+        let job = Job {
+            info,
+            loop_key: visit.the_loop.key(),
+            kind,
+            trip: visit.entry.trip,
+            bases: bases.iter().map(|b| b.pointer).collect(),
+            values: values.to_vec(),
+            results: parts::launch_results(info, &visit.entry.trip),
+            method: plan.method,
+            best_method,
+            groups: self.config.groups,
+            patience: self.config.patience,
+            schedule: plan.schedule,
+            pinned: placement.pinned_cells(pins),
+            written,
+            placement,
+            stop: Arc::new(AtomicU32::new(0)),
+            running: Arc::new(AtomicBool::new(false)),
+            worker_stop: Arc::new(AtomicU32::new(0)),
+            events,
+        };
+        let started = Instant::now();
+        let helpers = (&self.pool, self.config.threads);
+        // SAFETY: as above.
+        let finish =
+            unsafe { race::run(&self.cmt, helpers, info, visit.entry, job, inbox, rule, &mut visit.fp) }
+                .ok_or("the device did not take the loop")?;
+        let elapsed = started.elapsed().as_nanos() as u64;
+        if let (Some(fed), true, Some(report)) = (fed, finish.device_won, &finish.report)
+            && visit.history.wants_lesson()
+        {
+            // Where other stores than an inspection's go the finding doesn't say: next time they may go elsewhere.
+            let is_all = info.sites().iter().all(|s| !s.has(PG_SITE_STORE) || s.has(PG_SITE_INSPECTED));
+            let written = report.pieces.ranges(inspector::MOST_PIECES).filter(|_| is_all);
+            // SAFETY: as above; the device has run this entry without conflict.
+            if let Ok(Some(memo)) = unsafe { inspector::learn(info, visit.entry, fed, written, helpers) } {
+                let key = visit.the_loop.key();
+                keep(lock(&self.findings).entry(key).or_default(), memo);
+            }
+        }
+        self.remember(visit, finish, way, rule, logged, elapsed);
+        Ok(())
+    }
+
+    /// What a finished race means for the loop's future, and for its record.
+    pub(super) fn remember(
+        &self,
+        visit: &mut Visit<'_>,
+        finish: Finish,
+        way: Way,
+        rule: Rule,
+        logged: bool,
+        elapsed: u64,
+    ) {
+        let info = std::ptr::from_ref(visit.info) as usize;
+        let (history, record) = (&mut visit.history, &mut visit.record);
+        let inner = visit.iterations / visit.entry.trip[0].max(1) as u64;
+        history.worker_took(finish.worker_iterations * inner, finish.worker_ns);
+        record.worker_iterations = finish.worker_iterations;
+        record.decision = if finish.device_won { record.device } else { "worker" };
+        record.why = if finish.device_won { "the device was faster" } else { "the worker was faster" }.into();
+        if rule == Rule::DeviceUnlessItFails && finish.device_won {
+            record.why = "the device was waited for".into();
+        }
+        if rule == Rule::WorkerAlways {
+            record.why = "the worker always wins".into();
+        }
+        if let Some(report) = &finish.report {
+            record.execute_ns = report.outcome.execute_ns;
+            record.check_ns = report.outcome.check_ns;
+            record.bytes_in = report.bytes_in;
+            (record.group, record.deep) = (report.group, report.deep);
+            record.bytes_out = report.bytes_out;
+            record.copy_in_ns = report.copy_in_ns;
+            record.copy_out_ns = report.copy_out_ns;
+            record.fail = failure_words(report.outcome.fail);
+            record.conflicts = report.outcome.conflicts;
+            record.settled = report.outcome.unsettled;
+            let met = report.outcome.fail & (PG_FAIL_WAW | PG_FAIL_RAW) != 0;
+            if finish.is_unwritable {
+                record.why = "it stores where the program may not".into();
+            } else if met && report.method == LogMethod::Bitmap {
+                // Bits don't say who it was, or whether they were two.
+                record.why = "a conflict".into();
+            } else if met {
+                record.why = format!("a conflict, iteration {}", report.outcome.iteration);
+            } else if let Some(error) = &report.error {
+                record.why = error.to_string();
+            } else if report.outcome.fail == PG_FAIL_TIME {
+                record.why = "the device took too long".into();
+            } else if report.outcome.fail & !PG_FAIL_STOPPED != 0 {
+                record.why = "the device gave up".into();
+            }
+            if logged {
+                monitor::conclude(history, report);
+            }
+        }
+        if finish.device_won {
+            history.way_took(way, visit.iterations, elapsed);
+        }
+        if rule == Rule::Monitor {
+            record.why = format!("monitored: {}", record.why);
+        }
+        if let Some(events) = finish.pending {
+            record.why = "monitored: the report is still to come".into();
+            *lock(&self.pending) = Some(Pending::new(visit.the_loop.key(), events, info));
+        } else if rule == Rule::FirstWins && history.category != Category::Sequential {
+            history.paid(finish.device_won, visit.the_loop, visit.entry.trip[0]);
+        }
+    }
+}

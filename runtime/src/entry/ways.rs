@@ -1,0 +1,273 @@
+//! Where a loop runs, whose check is settled: what is asked for, or what is expected to be fastest; and proven loops in place. Runs on
+//! copies are `speculation`'s.
+
+use super::{Declined, Engine, MAX_ITERATIONS, Plan, Visit, lock};
+use crate::abi::*;
+use crate::config::{DeviceChoice, RaceChoice};
+use crate::device::threads::{self, Share};
+use crate::floating_point;
+use crate::history::{self, Category, Way};
+use crate::memory::placement;
+use crate::memory::private_copies::PrivateCopies;
+use crate::memory::snapshot::Snapshot;
+use crate::policy::{self, Situation};
+use crate::speculation::cmt::{CudaState, Kind};
+use crate::speculation::parts;
+use crate::speculation::race::Rule;
+use std::time::{Duration, Instant};
+
+/// A loop without a function for the threads device, which the compiler leaves out where it can't pay.
+const UNCHECKED: &str = "checked threads can't pay here: no code was generated for them";
+
+impl Engine {
+    /// What the policy asks about an entry that is proven.
+    pub(super) fn situation(&self, visit: &Visit<'_>) -> Situation {
+        Situation {
+            iterations: visit.iterations,
+            work: visit.info.work,
+            bytes: 0,
+            threads: self.config.threads,
+            logged: false,
+            snapshot: false,
+            portions: 1,
+            open: [
+                self.config.threads >= 2 && !visit.info.has(PG_LOOP_MAY_ABORT | PG_LOOP_UPDATES),
+                false,
+                self.cmt.cuda_state() == CudaState::Ready,
+            ],
+        }
+    }
+
+    /// The device that `PARAGON_DEVICE` asks for, under a race whose winner is fixed: then it is waited for.
+    pub(super) fn asked_kind(&self, info: &Info, in_place: bool) -> Result<Kind, Declined> {
+        let exact = info.has(PG_LOOP_CUDA_EXACT);
+        let threads = || match in_place || info.device.is_some() {
+            true => Ok(Kind::Threads),
+            false => Err(UNCHECKED.to_string()),
+        };
+        let cuda = |otherwise: Result<Kind, Declined>| {
+            self.cmt.open_cuda();
+            while self.cmt.cuda_state() == CudaState::Opening {
+                std::thread::sleep(std::time::Duration::from_millis(1));
+            }
+            if self.cmt.cuda_state() == CudaState::Ready { Ok(Kind::Cuda) } else { otherwise }
+        };
+        match self.config.device {
+            DeviceChoice::Off => Err("switched off".into()),
+            DeviceChoice::Threads => threads(),
+            DeviceChoice::Cuda if !exact => Err("CUDA would not give the same bits".into()),
+            DeviceChoice::Cuda => cuda(Err("no usable CUDA device".into())),
+            DeviceChoice::Auto if exact => cuda(threads()),
+            DeviceChoice::Auto => threads(),
+        }
+    }
+
+    /// The ordinary case: nobody has asked for anything in particular.
+    ///
+    /// # Safety
+    /// The visit's entry is as [`Engine::enter`] asks for.
+    pub(super) unsafe fn run_where_it_pays(
+        &self,
+        visit: &mut Visit<'_>,
+        mut plan: Plan,
+        in_place: bool,
+    ) -> Result<(), Declined> {
+        let info = visit.info;
+        let choice = self.config.device;
+        let several = self.config.threads >= 2;
+        let exact = info.has(PG_LOOP_CUDA_EXACT);
+        if choice == DeviceChoice::Cuda && !exact {
+            history::switch_off(visit.the_loop);
+            return Err("CUDA would not give the same bits".into());
+        }
+        let may_use_cuda = choice != DeviceChoice::Threads
+            && exact
+            && visit.iterations <= MAX_ITERATIONS
+            && !floating_point::is_flushing();
+        let mut situation = Situation {
+            // SAFETY: promised by the caller.
+            bytes: unsafe { placement::rough_bytes(info, visit.entry) },
+            snapshot: plan.snapshot,
+            portions: plan.schedule.as_ref().map_or(1, |schedule| schedule.ends.len() as u64),
+            open: [
+                in_place && several,
+                choice != DeviceChoice::Cuda
+                    && several
+                    && !floating_point::is_flushing()
+                    && info.device.is_some()
+                    && visit.iterations <= MAX_ITERATIONS,
+                may_use_cuda,
+            ],
+            ..self.situation(visit)
+        };
+        if may_use_cuda
+            && self.cmt.cuda_state() == CudaState::Unknown
+            && (choice == DeviceChoice::Cuda || self.opening.is_due(&visit.history, &situation))
+        {
+            self.cmt.open_cuda();
+        }
+        let state = self.cmt.cuda_state();
+        situation.open[Way::Cuda as usize] &= state == CudaState::Ready;
+        // A driver that is not opened for this loop is no reason to ask again.
+        let undecided = may_use_cuda && state == CudaState::Opening;
+        // Even without logs nothing would pay: it need not be known where the arrays lie.
+        if policy::choose(&visit.history, &situation).is_none() {
+            return Err(self.stays(visit, &plan, undecided));
+        }
+        // What predicates left open may be settled by where the arrays lie; then nothing is logged.
+        let placed = match plan.proven {
+            true => None,
+            // SAFETY: promised by the caller.
+            false => Some(unsafe { self.place(visit, &mut plan)? }),
+        };
+        situation.logged = plan.logged();
+
+        // The first invocation of a logged loop is monitored, where there are threads for that. A GPU is only woken for
+        // what may pay.
+        if plan.logged()
+            && visit.history.category == Category::Unknown
+            && self.config.monitor
+            && several
+            && info.device.is_some()
+        {
+            if lock(&self.pending).is_some() {
+                return Err("another loop is being monitored".into());
+            }
+            // SAFETY: promised by the caller.
+            return unsafe { self.speculate_by(visit, plan, placed, Kind::Threads, Rule::Monitor) };
+        }
+        let kind = match policy::choose(&visit.history, &situation) {
+            // SAFETY: promised by the caller; the loop is proven parallel for this entry.
+            Some(Way::InPlace) => return unsafe { self.run_in_place(visit, &plan) },
+            Some(Way::Threads) => Kind::Threads,
+            Some(Way::Cuda) => Kind::Cuda,
+            None => return Err(self.stays(visit, &plan, undecided)),
+        };
+        // SAFETY: promised by the caller.
+        unsafe { self.speculate_by(visit, plan, placed, kind, Rule::FirstWins) }
+    }
+
+    /// What a loop is told that would not be faster elsewhere.
+    pub(super) fn stays(&self, visit: &mut Visit<'_>, plan: &Plan, undecided: bool) -> Declined {
+        if undecided {
+            return "the CUDA driver is not ready".into();
+        }
+        // A loop that only logs keep from running elsewhere may earn an inspection yet.
+        let hopes = visit.info.inspect.is_some()
+            && !plan.proven
+            && policy::deserves_inspection(&visit.history, &self.situation(visit));
+        if !hopes {
+            visit.history.paid(false, visit.the_loop, visit.entry.trip[0]);
+        }
+        "the sequential loop is expected to be fastest".into()
+    }
+
+    /// A proven loop on the program's own memory: at first a sample on the calling thread, then all threads. By level, if
+    /// there is a schedule; with a snapshot, if one is needed.
+    ///
+    /// # Safety
+    /// The visit's entry is as [`Engine::enter`] asks for. The loop is proven parallel for this entry, or the schedule says in
+    /// which order its iterations may run.
+    pub(super) unsafe fn run_in_place(&self, visit: &mut Visit<'_>, plan: &Plan) -> Result<(), Declined> {
+        visit.stay();
+        let (info, schedule) = (visit.info, plan.schedule.as_deref());
+        let entry = &*visit.entry;
+        let asked = self.config.race != RaceChoice::Auto;
+        let trip = entry.trip[0];
+        let inner = visit.iterations / trip as u64;
+        // SAFETY: promised by the caller, here and below.
+        let mut running = parts::Running::new(info, unsafe { entry.results(info) });
+        let mut first = 0;
+        let mut sampled = Duration::ZERO;
+        let samples_all =
+            policy::is_short(&visit.history, &self.situation(visit)) && visit.history.wants_worker();
+        if !asked && (samples_all || visit.history.worker_ns == 0.0) && schedule.is_none() {
+            first = if samples_all { trip } else { (trip / 64).clamp(1, trip) };
+            if parts::has_parts(info) {
+                first = (first as u64).next_multiple_of(parts::block(info, &entry.trip) as u64) as i64;
+            } else {
+                first = (first as u64).next_multiple_of(threads::vectors(info)) as i64;
+            }
+            first = first.min(trip);
+            let started = Instant::now();
+            visit.fp.program(|| {
+                // SAFETY: iterations in source order, as the program would run them.
+                unsafe { running.run(info, entry, 0, first) };
+            });
+            sampled = started.elapsed();
+            visit.history.worker_took(first as u64 * inner, sampled.as_nanos() as u64);
+            visit.record.worker_iterations = first as u64;
+        }
+        let started = Instant::now();
+        // Loads of the iterations that are left find nothing that those before have stored, so it isn't too late.
+        let snapshot = match plan.snapshot && first < trip {
+            // SAFETY: as above.
+            true => match unsafe { Snapshot::take(&self.pool, self.config.threads, info, entry) } {
+                Ok(snapshot) => Some(snapshot),
+                Err(_) => {
+                    // SAFETY: as for the sample.
+                    visit.fp.program(|| unsafe { running.run(info, entry, first, trip) });
+                    first = trip;
+                    None
+                }
+            },
+            false => None,
+        };
+        let entry = snapshot.as_ref().map_or(entry, Snapshot::entry);
+        let copies = match info.has(PG_LOOP_PRIVATIZED) && first < trip {
+            // SAFETY: as above.
+            true => match unsafe { PrivateCopies::make(&self.pool, self.config.threads, info, entry) } {
+                Ok(copies) => Some(copies),
+                Err(_) => {
+                    // SAFETY: as for the sample.
+                    visit.fp.program(|| unsafe { running.run(info, entry, first, trip) });
+                    first = trip;
+                    None
+                }
+            },
+            false => None,
+        };
+        let mut results = running.results().to_vec();
+        if first < trip {
+            let share = match (schedule, &copies) {
+                (Some(schedule), _) => Share::ByLevel(schedule),
+                (None, Some(copies)) => Share::WithCopies(first, copies),
+                (None, None) => Share::From(first),
+            };
+            // SAFETY: the loop is proven parallel for this entry, with copies where it needs any.
+            let raised = unsafe {
+                threads::run_in_place(&self.pool, info, entry, share, self.config.threads, &mut results)
+            };
+            visit.fp.add(raised.flags);
+            if let Some(errno) = raised.errno.value() {
+                visit.fp.fail(errno);
+            }
+            visit.record.execute_ns = started.elapsed().as_nanos() as u64;
+            // What had to be found out before that is part of what it costs.
+            let all = visit.started.elapsed().saturating_sub(sampled).as_nanos() as u64;
+            visit.history.way_took(Way::InPlace, (trip - first) as u64 * inner, all);
+        }
+        // SAFETY: the entry's results have as many elements.
+        unsafe { std::ptr::copy_nonoverlapping(results.as_ptr(), entry.results, results.len()) };
+        visit.record.log = "none";
+        if first == trip {
+            visit.record.decision = "worker";
+            visit.record.why = "measured on the calling thread".into();
+            return Ok(());
+        }
+        visit.record.decision = "threads";
+        visit.record.device = "threads";
+        visit.record.snapshot = snapshot.is_some();
+        visit.record.privatized = copies.is_some();
+        visit.record.why = match (visit.record.inspection, schedule) {
+            (_, Some(_)) => "level by level, in place",
+            ("", None) => "proven parallel, in place",
+            _ => "inspected, in place",
+        }
+        .into();
+        if let Some(each) = visit.history.known_ns(Way::InPlace).filter(|_| !asked) {
+            visit.history.paid(each < 0.95 * visit.history.worker_ns, visit.the_loop, trip);
+        }
+        Ok(())
+    }
+}

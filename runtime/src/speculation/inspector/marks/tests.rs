@@ -1,0 +1,234 @@
+use super::known::{joined, meet};
+use super::marker::{Cells, next, poll};
+use super::*;
+use crate::device::pool::Pool;
+use proptest::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+
+const LOAD: u32 = PG_TOUCH_MEETS;
+const STORE: u32 = PG_TOUCH_MEETS | PG_TOUCH_STORE;
+const FEED: u32 = PG_TOUCH_MEETS | PG_TOUCH_FEEDS;
+const UPDATE: u32 = STORE | PG_TOUCH_UPDATE;
+const OTHER: u32 = PG_TOUCH_STORE;
+
+/// What an iteration does: site, byte, width, and how.
+type Touch = (u32, u64, u32, u32);
+const SITES: u32 = 12;
+
+/// Memory that is there, across the end of a page of marks.
+fn memory() -> u64 {
+    static START: std::sync::OnceLock<u64> = std::sync::OnceLock::new();
+    *START.get_or_init(|| {
+        let bytes: &'static [u8] = vec![0u8; 2 << PAGE_SHIFT].leak();
+        (bytes.as_ptr() as u64).next_multiple_of(1 << PAGE_SHIFT) - 128
+    })
+}
+
+fn shared(shift: u32) -> Shared {
+    Shared {
+        shift,
+        pins: Vec::new(),
+        stop: AtomicBool::new(false),
+        obstacle: Mutex::new(None),
+        bytes: AtomicU64::new(0),
+        deadline: Instant::now() + Duration::from_secs(1000),
+    }
+}
+
+/// What generated code does with an access.
+struct Shown {
+    windows: BTreeMap<u32, (u64, u64)>,
+}
+
+impl Shown {
+    fn next(&mut self, marker: &mut Marker<'_>) -> Result<(), Obstacle> {
+        marker.next()?;
+        self.windows.retain(|site, _| marker.raw.lasting >> site & 1 != 0);
+        Ok(())
+    }
+    fn touch(&mut self, marker: &mut Marker<'_>, (site, byte, width, how): Touch) -> Result<(), Obstacle> {
+        let (first, length) = self.windows.get(&site).copied().unwrap_or((0, 0));
+        let address = memory() + byte;
+        if address.wrapping_sub(first) >= length {
+            marker.touch(site, address, how | width << PG_TOUCH_WIDTH)?;
+            self.windows.insert(site, (marker.raw.first, marker.raw.length));
+        }
+        Ok(())
+    }
+}
+
+/// The marks of threads, each with the iterations that it has in turn.
+fn marked(shift: u32, known: &Known, threads: &[Vec<Vec<Touch>>]) -> Result<Marked, Obstacle> {
+    let shared = shared(shift);
+    let mut markers = Vec::new();
+    for iterations in threads {
+        let mut marker = Marker::new(&shared, known, SITES)?;
+        let mut shown = Shown { windows: BTreeMap::new() };
+        for iteration in iterations {
+            shown.next(&mut marker)?;
+            iteration.iter().try_for_each(|touch| shown.touch(&mut marker, *touch))?;
+        }
+        marker.next()?;
+        markers.push(marker);
+    }
+    together(&markers, &shared, known, (&Pool::default(), 2))
+}
+
+/// The bytes that an iteration touches in one of these ways.
+fn bytes(iteration: &[Touch], is: impl Fn(u32) -> bool) -> BTreeSet<u64> {
+    let touched = iteration.iter().filter(|touch| is(touch.3));
+    touched.flat_map(|(_, byte, width, _)| *byte..byte + u64::from(*width)).collect()
+}
+
+/// Whether no two iterations meet, and nothing that is stored feeds the slice.
+fn is_independent(iterations: &[&Vec<Touch>]) -> bool {
+    let changes = |how: u32| how & PG_TOUCH_STORE != 0;
+    let all = |is: &dyn Fn(u32) -> bool| -> BTreeSet<u64> {
+        iterations.iter().flat_map(|iteration| bytes(iteration, is)).collect()
+    };
+    if !all(&|how| how & PG_TOUCH_FEEDS != 0).is_disjoint(&all(&changes)) {
+        return false;
+    }
+    let stores = |how: u32| how & (PG_TOUCH_MEETS | PG_TOUCH_UPDATE) == PG_TOUCH_MEETS && changes(how);
+    let updates = |how: u32| how & PG_TOUCH_UPDATE != 0;
+    let touches = |how: u32| how & PG_TOUCH_MEETS != 0;
+    iterations.iter().enumerate().all(|(i, a)| {
+        iterations.iter().enumerate().filter(|(j, _)| *j != i).all(|(_, b)| {
+            bytes(a, stores).is_disjoint(&bytes(b, touches))
+                && bytes(a, updates).is_disjoint(&bytes(b, |how| touches(how) && !updates(how)))
+        })
+    })
+}
+
+/// A site always does the same, and as wide.
+fn touches(hows: &'static [u32]) -> impl Strategy<Value = Touch> {
+    (0..2 * hows.len(), 0u64..64)
+        .prop_map(|(site, element)| (site as u32, element * 4, 4 << (site % 2), hows[site / 2]))
+}
+
+/// Iterations of some threads, most of which have little to do with each other.
+fn threads(hows: &'static [u32]) -> impl Strategy<Value = Vec<Vec<Vec<Touch>>>> {
+    let iteration = prop::collection::vec(touches(hows), 0..4);
+    prop::collection::vec(prop::collection::vec(iteration, 0..4), 1..4)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4_000))]
+    #[test]
+    fn marks_say_what_is_so(threads in threads(&[LOAD, LOAD, STORE, FEED, OTHER])) {
+        let all: Vec<&Vec<Touch>> = threads.iter().flatten().collect();
+        let found = marked(2, &Known::default(), &threads);
+        prop_assert_eq!(found.is_ok(), is_independent(&all), "{:?}", found);
+        if let Ok(found) = found {
+            let ranges = |is: &dyn Fn(u32) -> bool| {
+                let bytes: BTreeSet<u64> = all.iter().flat_map(|iteration| bytes(iteration, is)).collect();
+                joined(bytes.into_iter().map(|byte| (memory() + byte, memory() + byte + 1)).collect())
+            };
+            prop_assert_eq!(found.fed, ranges(&|how| how & PG_TOUCH_FEEDS != 0));
+            prop_assert_eq!(found.stored, Some(ranges(&|how| how & PG_TOUCH_STORE != 0)));
+        }
+    }
+    #[test]
+    fn what_an_iteration_updates_and_loads_is_given_up(threads in threads(&[LOAD, STORE, UPDATE])) {
+        let all: Vec<&Vec<Touch>> = threads.iter().flatten().collect();
+        if marked(2, &Known::default(), &threads).is_ok() {
+            prop_assert!(is_independent(&all));
+        }
+    }
+    #[test]
+    fn shortcuts_never_lie(
+        threads in threads(&[LOAD, LOAD, STORE, FEED]), loads in 0u64..256, known in 0u64..300, length in 0u64..40,
+    ) {
+        let all: Vec<&Vec<Touch>> = threads.iter().flatten().collect();
+        let range = (memory() + known, memory() + known + length);
+        let stored = if length == 0 { Vec::new() } else { vec![range] };
+        let stores = all.iter().any(|iteration| iteration.iter().any(|touch| touch.3 & PG_TOUCH_STORE != 0));
+        let only_stored = (!stores).then_some(if length == 0 { (0, 0) } else { range });
+        // Of loads only.
+        let lasting = loads & 0b1100_1111;
+        let known = Known { lasting, stored, only_stored, ..Known::default() };
+        if marked(2, &known, &threads).is_ok() {
+            prop_assert!(is_independent(&all));
+            let hit = |touch: &&Touch| {
+                let begin = memory() + touch.1;
+                meet((begin, begin + u64::from(touch.2)), range) && length != 0
+            };
+            prop_assert!(!all.iter().flat_map(|iteration| iteration.iter()).any(|touch| hit(&touch)));
+        }
+    }
+}
+
+#[test]
+fn iterations_with_many_stores_know_their_own() {
+    let many = |first: u64, how: &[u32]| -> Vec<Touch> {
+        (first..first + 40)
+            .flat_map(|e| (0..).zip(how).map(move |(site, how)| (site, e * 4, 4, *how)))
+            .collect()
+    };
+    let independent = |threads: &[Vec<Vec<Touch>>]| marked(2, &Known::default(), threads).is_ok();
+    assert!(independent(&[vec![many(0, &[LOAD, STORE, LOAD, STORE]), many(40, &[STORE, LOAD])]]));
+    assert!(!independent(&[vec![many(0, &[STORE]), many(39, &[STORE])]]));
+    assert!(!independent(&[vec![many(0, &[STORE]), many(39, &[LOAD])]]));
+    assert!(!independent(&[vec![many(0, &[STORE])], vec![many(39, &[LOAD, STORE])]]));
+    assert!(!independent(&[vec![many(0, &[LOAD]), many(39, &[STORE])]]));
+}
+
+#[test]
+fn updates_of_one_kind_commute() {
+    let update = |kind: u32| vec![(0, 0, 4, UPDATE | kind << PG_TOUCH_KIND)];
+    let independent = |threads: &[Vec<Vec<Touch>>]| marked(2, &Known::default(), threads).is_ok();
+    assert!(independent(&[vec![update(1), update(1)], vec![update(1)]]));
+    assert!(!independent(&[vec![update(1)], vec![update(2)]]));
+    assert!(!independent(&[vec![update(1), update(2)]]));
+}
+
+#[test]
+fn nothing_is_loaded_from_where_nothing_is() {
+    let shared = shared(2);
+    let mut marker = Marker::new(&shared, &Known::default(), SITES).unwrap();
+    for address in [0, 64, 1 << ADDRESS_BITS, u64::MAX - 7, u64::MAX] {
+        let fed = marker.touch(0, address, FEED | 4 << PG_TOUCH_WIDTH);
+        assert_eq!(fed, Err(Obstacle::NotThere), "{address:x}");
+    }
+    assert_eq!(marker.touch(0, memory(), FEED | 4 << PG_TOUCH_WIDTH), Ok(()));
+}
+
+#[test]
+fn what_an_iteration_stores_takes_memory_that_is_counted() {
+    let shared = shared(2);
+    let mut marker = Marker::new(&shared, &Known::default(), SITES).unwrap();
+    let bytes = |marker: &Marker<'_>| marker.bytes + shared.bytes.load(Ordering::Relaxed);
+    let words = 1 << 15;
+    let mut store = |address: u64| marker.touch(0, address, STORE | 4 << PG_TOUCH_WIDTH).unwrap();
+    // Neighbours are one entry; marks take a bit for each of them.
+    (0..words).for_each(|n| store(memory() + 4 * n));
+    let dense = bytes(&marker);
+    assert!(dense < 4 * words, "{dense}");
+    let mut store = |address: u64| marker.touch(0, address, STORE | 4 << PG_TOUCH_WIDTH).unwrap();
+    (words..2 * words).for_each(|n| store(memory() + 4 * 64 * n));
+    let list = marker.stores.capacity() * size_of::<Cells>();
+    assert!(list as u64 >= 16 * words && bytes(&marker) - dense >= list as u64, "{list} {}", bytes(&marker));
+    // The iteration looks up what it has stored to.
+    let before = bytes(&marker);
+    marker.touch(0, memory(), STORE | 4 << PG_TOUCH_WIDTH).unwrap();
+    assert!(bytes(&marker) - before >= 16 * words);
+}
+
+#[test]
+fn an_end_is_heard_by_all() {
+    let shared = Shared { deadline: Instant::now(), ..shared(2) };
+    let mut marker = Marker::new(&shared, &Known::default(), SITES).unwrap();
+    // SAFETY: the marker is ours alone.
+    assert_eq!(unsafe { poll((&raw mut marker).cast()) }, 1);
+    assert_eq!(*shared.obstacle.lock().unwrap(), Some(Obstacle::Endless));
+    let mut other = Marker::new(&shared, &Known::default(), SITES).unwrap();
+    // SAFETY: as above.
+    assert_eq!(unsafe { next((&raw mut other).cast()) }, 1);
+    // The first reason counts.
+    let shared = super::tests::shared(2);
+    let mut marker = Marker::new(&shared, &Known::default(), SITES).unwrap();
+    shared.fail(Obstacle::Meet);
+    // SAFETY: as above.
+    assert_eq!(unsafe { next((&raw mut marker).cast()) }, 1);
+    assert_eq!(*shared.obstacle.lock().unwrap(), Some(Obstacle::Meet));
+}
