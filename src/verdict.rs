@@ -642,7 +642,7 @@ fn attempt_with(
         }
         // They are what the programmer vouches for.
         Pairs::Unresolved(_) if wish == Some(Wish::Unchecked) => {
-            accesses.sites.iter_mut().for_each(|site| site.logged = false);
+            accesses.sites.iter_mut().for_each(|site| (site.logged, site.covered) = (false, false));
             Vec::new()
         }
         Pairs::Unresolved(pairs) => pairs,

@@ -53,6 +53,15 @@ __attribute__((noinline)) static void counts_up(int *p, unsigned n)
       p[i * WIDTH + k] = p[i * WIDTH + k] % 1000 * 3 + i;
 }
 
+/* The loop itself: its step is a variable, and below zero it goes on, until it wraps around. */
+__attribute__((noinline)) static int goes_around(int *p, unsigned lowest, short by)
+{
+  int turns = 0;
+  for (short i = 10; i > lowest; i -= by)
+    p[turns++] = i;
+  return turns;
+}
+
 int main(void)
 {
   int *p = calloc((ROWS + 2) * WIDTH, sizeof *p);
@@ -69,5 +78,6 @@ int main(void)
       hash = hash * 31 + (unsigned)p[i];
     printf("%u\n", hash);
   }
+  printf("%d\n", goes_around(p, 1, 6));
   return 0;
 }

@@ -160,7 +160,8 @@ pub fn resolve(
             together && fl.offset.is_some() && fl.offset == fs.offset
         });
         if covered {
-            accesses.sites[load].logged = false;
+            let load = &mut accesses.sites[load];
+            (load.logged, load.covered) = (false, true);
         }
     }
     Pairs::Unresolved(unresolved)

@@ -520,7 +520,7 @@ impl<'a> Printer<'a> {
         }
         let id = self.plan.site_of.get(&place.id).and_then(|s| s.0).ok_or("a load that was not analysed")?;
         let site = &self.plan.sites[id.0 as usize];
-        let logged = i32::from(site.logged);
+        let logged = if site.logged { 1 } else { 2 * i32::from(site.covered) };
         if let Purpose::Inspection(slice) = self.purpose {
             let (feeds, meets) = (slice.feeding.contains(&place.id), slice.meeting.contains(&id));
             let touch = format!("{}, {}, {address}", id.0, Self::how(site, feeds, meets));

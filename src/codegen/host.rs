@@ -795,6 +795,7 @@ impl<'a> Emitter<'a> {
             };
             add(site.is_store, "PG_SITE_STORE");
             add(site.logged, "PG_SITE_LOGGED");
+            add(site.covered && !site.logged, "PG_SITE_COVERED");
             add(site.unconditional, "PG_SITE_UNCONDITIONAL");
             add(site.affine.as_ref().is_some_and(|a| a.exact), "PG_SITE_EXACT");
             add(site.loads_pointer, "PG_SITE_LOADS_POINTER");
@@ -1063,7 +1064,7 @@ impl<'a> Emitter<'a> {
             while let PlaceKind::Field { base, record, field, offset, bits: None } = &place.kind {
                 let record = unit.types.record(*record);
                 let name = record.fields.as_ref().and_then(|f| f.get(*field as usize)?.name.clone());
-                if let (Some(tag), Some(name)) = (&record.tag, name) {
+                if let (Some(tag), Some(name)) = (record.tag.as_ref().or(record.alias.as_ref()), name) {
                     checks.insert(format!("__builtin_offsetof({tag}, {name}) == {offset}"));
                     checks.insert(format!("sizeof({tag}) == {}", record.size));
                 }

@@ -31,8 +31,23 @@ extern void *__pg_libc_dlsym(void *, const char *) __asm__("dlsym") __attribute_
 extern char *__pg_libc_getenv(const char *) __asm__("secure_getenv");
 extern int *__pg_libc_errno(void) __asm__("__errno_location");
 extern int __pg_libc_sigprocmask(int, const void *, void *) __asm__("sigprocmask");
+extern int __pg_libc_sigaction(int, const void *, void *) __asm__("sigaction");
 static const struct __pg_api *__pg_api_found;
 static int __pg_api_state; /* 0: not looked for, 1: being looked for, 2: decided */
+/* Whether the program has a handler for one of these signals. */
+static __attribute__((__cold__, __noinline__, __unused__)) int __pg_handles_some(__pg_u64 __pg_signals)
+{{
+  int __pg_signal;
+  for (__pg_signal = 1; __pg_signal <= 64; __pg_signal++)
+    if (__pg_signals >> (__pg_signal - 1) & 1) {{
+      /* The handler is what struct sigaction begins with: 0 or 1 where there is none. */
+      __pg_u64 __pg_action[32];
+      __builtin_memset(__pg_action, 0, sizeof __pg_action);
+      if (__pg_libc_sigaction(__pg_signal, (void *)0, __pg_action) == 0 && __pg_action[0] > 1)
+        return 1;
+    }}
+  return 0;
+}}
 static __attribute__((__cold__, __noinline__, __unused__)) const struct __pg_api *__pg_attach(void)
 {{
   const struct __pg_api *__pg_found = 0;
@@ -42,6 +57,11 @@ static __attribute__((__cold__, __noinline__, __unused__)) const struct __pg_api
   __builtin_memset(__pg_all, 255, sizeof __pg_all);
   __builtin_memset(__pg_before, 0, sizeof __pg_before);
   __pg_libc_sigprocmask(0, __pg_all, __pg_before);
+  /* Signals that wait may be those whose handler this is, and what that has interrupted can't be entered again. */
+  if (__pg_before[0] && __pg_handles_some(__pg_before[0])) {{
+    __pg_libc_sigprocmask(2, __pg_before, (void *)0);
+    return 0;
+  }}
   if (!__atomic_compare_exchange_n(&__pg_api_state, &__pg_expected, 1, 0, 2, 0)) {{
     __pg_libc_sigprocmask(2, __pg_before, (void *)0);
     return 0;

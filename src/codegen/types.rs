@@ -97,6 +97,7 @@ pub fn unsigned(kind: IntKind) -> &'static str {
 /// 2^63 - 1 there).
 pub fn limits(kind: IntKind) -> (i64, i64) {
     match (kind.size(), kind.signed()) {
+        _ if kind == IntKind::Bool => (0, 1),
         (1, true) => (i8::MIN.into(), i8::MAX.into()),
         (1, false) => (0, u8::MAX.into()),
         (2, true) => (i16::MIN.into(), i16::MAX.into()),

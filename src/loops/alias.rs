@@ -18,12 +18,8 @@ enum Class {
 
 /// The class of a scalar place.
 fn class(unit: &TranslationUnit, place: &Place) -> Class {
-    let mut whole = place;
-    while let PlaceKind::Field { base, record, .. } = &whole.kind {
-        if unit.types.record(*record).is_union {
-            return Class::Any;
-        }
-        whole = base;
+    if is_of_union(unit, place) {
+        return Class::Any;
     }
     match unit.types.kind(place.ty.ty) {
         TypeKind::Int(kind) | TypeKind::Enum(kind) => match kind {
@@ -38,6 +34,26 @@ fn class(unit: &TranslationUnit, place: &Place) -> Class {
         TypeKind::Float(kind) => Class::Float(*kind),
         TypeKind::Pointer(_) => Class::Pointer,
         _ => Class::Any,
+    }
+}
+
+/// Whether a place is part of a union that the expression names, as a member, or an element of a member that is an array.
+fn is_of_union(unit: &TranslationUnit, place: &Place) -> bool {
+    match &place.kind {
+        PlaceKind::Field { base, record, .. } => {
+            unit.types.record(*record).is_union || is_of_union(unit, base)
+        }
+        PlaceKind::Deref(pointer) => leads_into_union(unit, pointer),
+        PlaceKind::Var(_) | PlaceKind::Opaque(_) => false,
+    }
+}
+
+/// The same for what an address is made of.
+fn leads_into_union(unit: &TranslationUnit, pointer: &Expr) -> bool {
+    match &pointer.kind {
+        ExprKind::AddressOf(place) => is_of_union(unit, place),
+        ExprKind::PtrAdd { pointer, .. } | ExprKind::Cast(pointer) => leads_into_union(unit, pointer),
+        _ => false,
     }
 }
 

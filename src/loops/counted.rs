@@ -545,7 +545,16 @@ fn turns(unit: &TranslationUnit, head: &Counted, by: &Stride, ty: QualType) -> O
     let starts = binary(op, first, head.limit.clone(), int);
     let moves = binary(BinOp::Gt, cast(&by.size, ty), number(0, ty), int);
     let fits = binary(BinOp::Ge, distance, number(0, ty), int);
-    let known = both(both(starts, moves), fits);
+    let mut known = both(both(starts, moves), fits);
+    // Compared as a number without a sign, one below zero is larger than all others: the variable must not come there.
+    let has_sign = unit.types.as_int(head.limit.ty.ty).is_some_and(|kind| kind.signed());
+    if head.kind.signed() && !has_sign {
+        let moved = binary(BinOp::Mul, turns.clone(), cast(&by.size, ty), ty);
+        let own = cast(&head.first, ty);
+        let last = binary(if by.down { BinOp::Sub } else { BinOp::Add }, own.clone(), moved, ty);
+        let zero = || number(0, ty);
+        known = both(known, both(binary(BinOp::Ge, own, zero(), int), binary(BinOp::Ge, last, zero(), int)));
+    }
     let kind = ExprKind::Conditional(Box::new(known), Box::new(turns), Box::new(number(0, ty)));
     Some(Expr { kind, ty, span })
 }

@@ -20,6 +20,7 @@
 //!
 //! Functions that are exact on every device are not here (`access::exact_function`).
 
+use super::access::{EXACT_FUNCTIONS, exact_function};
 use super::nest;
 use super::options::AnalysisOptions;
 use super::private;
@@ -92,6 +93,32 @@ fn named(name: &str) -> Option<Function> {
 
 /// The function of libm that is called, if it is one for certain.
 pub fn called(unit: &TranslationUnit, options: &AnalysisOptions, callee: &Callee) -> Option<Function> {
+    theirs(unit, options, callee, &named)
+}
+
+/// Whether a function is called that computes the same bits everywhere, for certain; and whether it may set `errno`.
+pub fn exact(unit: &TranslationUnit, options: &AnalysisOptions, callee: &Callee) -> Option<bool> {
+    let find = |name: &str| {
+        exact_function(name)?;
+        let name = name.strip_prefix("__builtin_").unwrap_or(name);
+        let of = |name: &str| EXACT_FUNCTIONS.into_iter().find(|stem| *stem == name);
+        let (stem, kind) = match of(name) {
+            Some(stem) => (stem, FloatKind::Double),
+            None => (of(name.strip_suffix('f')?)?, FloatKind::Float),
+        };
+        let arguments = if stem == "copysign" { 2 } else { 1 };
+        Some(Function { stem, kind, arguments, in_c90: !["trunc", "copysign"].contains(&stem) })
+    };
+    Some(theirs(unit, options, callee, &find)?.stem == "sqrt")
+}
+
+/// A function that is called under a name that `known` knows, if it is the library's for certain.
+fn theirs(
+    unit: &TranslationUnit,
+    options: &AnalysisOptions,
+    callee: &Callee,
+    known: &dyn Fn(&str) -> Option<Function>,
+) -> Option<Function> {
     // Defined here, or under a name of the program's: also what the builtin calls.
     let is_own = |name: &str| {
         unit.functions.iter().any(|f| unit.var(f.var).name == name)
@@ -104,12 +131,12 @@ pub fn called(unit: &TranslationUnit, options: &AnalysisOptions, callee: &Callee
     };
     match callee {
         Callee::Builtin(name) => {
-            named(name).filter(|_| !is_own(name.strip_prefix("__builtin_").unwrap_or(name)))
+            known(name).filter(|_| !is_own(name.strip_prefix("__builtin_").unwrap_or(name)))
         }
         Callee::Pointer(_) => None,
         Callee::Named(v) => {
             let variable = unit.var(*v);
-            let found = named(&variable.name)?;
+            let found = known(&variable.name)?;
             let disowned = options.not_builtin.iter().any(|name| name.is_empty() || *name == variable.name)
                 || options.strict_c90 && !found.in_c90 && found.kind == FloatKind::Double;
             let TypeKind::Function { ret, params, variadic: false, prototyped: true } =

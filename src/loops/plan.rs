@@ -271,6 +271,8 @@ pub struct Site {
     /// Whether accesses must be logged when the loop is speculated (it takes part in an unresolved pair, and is no
     /// load that the same iteration's unconditional store to the same address stands for).
     pub logged: bool,
+    /// Whether it is such a load. Stamps, to which two writers are no conflict, need to know it all the same.
+    pub covered: bool,
 }
 
 /// Byte offsets from the base: `sum(stride[d] * distance[d] * k[d]) + [lo, hi)` covers all that iteration `k` touches through the

@@ -7,7 +7,7 @@
 
 use super::nest;
 use super::plan::{ReductionOp, Relation, Taking};
-use super::scalars::same;
+use super::scalars::{is_scalar, same, same_place};
 use crate::c::hir::*;
 use std::collections::BTreeSet;
 
@@ -152,6 +152,43 @@ struct Taken {
     companions: BTreeSet<VarId>,
     /// Of the extreme.
     occurrences: usize,
+    /// Whether memory is loaded that the program may not be let to: only where the value compares with what the extreme is so far.
+    guards: bool,
+}
+
+/// Whether a statement takes an extreme whose value so far keeps the program from loading from somewhere. Who starts in the middle
+/// doesn't know that value, and loads more.
+pub fn guards_loads(unit: &TranslationUnit, s: &Stmt) -> bool {
+    let mut variables = BTreeSet::new();
+    let mut note = |place: &Place| {
+        if let PlaceKind::Var(v) = place.kind {
+            variables.insert(v);
+        }
+    };
+    match &s.kind {
+        StmtKind::If { then, otherwise: None, .. } => {
+            let _ = assignments(then, &mut |place, _| {
+                note(place);
+                true
+            });
+        }
+        StmtKind::Expr(Expr { kind: ExprKind::Assign(place, _), .. }) => note(place),
+        _ => {}
+    }
+    variables.into_iter().any(|v| taken(unit, s, v).is_some_and(|taken| taken.guards))
+}
+
+/// Whether an expression loads memory, other than what the comparison loads that stands before it.
+fn loads_more(unit: &TranslationUnit, e: &Expr, comparison: &Expr) -> bool {
+    let mut known: Vec<&Place> = Vec::new();
+    nest::expressions(comparison, &mut |e| known.extend(nest::accessed_place(e).map(|(place, ..)| place)));
+    let mut more = false;
+    nest::expressions(e, &mut |e| {
+        if let Some((place, ..)) = nest::accessed_place(e) {
+            more |= is_scalar(unit, place).is_none() && !known.iter().any(|known| same_place(known, place));
+        }
+    });
+    more
 }
 
 /// `if (x < m) m = x;`, `if (c && !(m <= x)) { m = x; at = i; }`, `m = x < m ? x : m;`.
@@ -178,8 +215,13 @@ fn taken(unit: &TranslationUnit, s: &Stmt, v: VarId) -> Option<Taken> {
                 });
                 clean &= *other == v || !mentions(cond, *other);
             }
-            let taking = condition(unit, cond, value, v, false).filter(|_| clean)?;
-            Some(Taken { taking, companions, occurrences: 2 })
+            let Compared { taking, comparison, mut guards } =
+                condition(unit, cond, value, v, false).filter(|_| clean)?;
+            assignments(then, &mut |_, assigned| {
+                guards |= loads_more(unit, assigned, comparison);
+                true
+            });
+            Some(Taken { taking, companions, occurrences: 2, guards })
         }
         StmtKind::Expr(Expr { kind: ExprKind::Assign(place, value), .. }) if is(place, v) => {
             let mut value = &**value;
@@ -196,8 +238,8 @@ fn taken(unit: &TranslationUnit, s: &Stmt, v: VarId) -> Option<Taken> {
             if !is_load(widened(unit, own), v) || mentions(other, v) {
                 return None;
             }
-            let taking = condition(unit, c, other, v, stays_first)?;
-            Some(Taken { taking, companions: BTreeSet::new(), occurrences: 3 })
+            let Compared { taking, guards, .. } = condition(unit, c, other, v, stays_first)?;
+            Some(Taken { taking, companions: BTreeSet::new(), occurrences: 3, guards })
         }
         _ => None,
     }
@@ -221,13 +263,37 @@ fn assignments<'a>(s: &'a Stmt, visit: &mut dyn FnMut(&'a Place, &'a Expr) -> bo
     }
 }
 
+/// How a condition compares an extreme.
+struct Compared<'a> {
+    taking: Taking,
+    /// The comparison.
+    comparison: &'a Expr,
+    /// See [`Taken::guards`].
+    guards: bool,
+}
+
 /// When `v` takes `value` if it does so where the condition holds (`negated`: where it doesn't). Other parts of a
 /// conjunction only say whether it is looked at at all.
-fn condition(unit: &TranslationUnit, c: &Expr, value: &Expr, v: VarId, negated: bool) -> Option<Taking> {
+fn condition<'a>(
+    unit: &TranslationUnit,
+    c: &'a Expr,
+    value: &Expr,
+    v: VarId,
+    negated: bool,
+) -> Option<Compared<'a>> {
     match &c.kind {
         ExprKind::LogicalAnd(a, b) if !negated => {
-            let (own, other) = if mentions(a, v) { (a, b) } else { (b, a) };
-            condition(unit, own, value, v, negated).filter(|_| !mentions(other, v))
+            let is_first = mentions(a, v);
+            let (own, other) = if is_first { (a, b) } else { (b, a) };
+            let mut compared = condition(unit, own, value, v, negated)?;
+            // What stands behind the comparison is not evaluated where that fails.
+            let mut changes = false;
+            nest::expressions(other, &mut |e| {
+                changes |= nest::accessed_place(e).is_some_and(|(.., writes)| writes)
+                    || matches!(e.kind, ExprKind::Call { .. });
+            });
+            compared.guards |= is_first && loads_more(unit, other, compared.comparison);
+            (!(mentions(other, v) || is_first && changes)).then_some(compared)
         }
         ExprKind::Unary(UnOp::Not, inner) => condition(unit, inner, value, v, !negated),
         ExprKind::Binary(op, a, b) => {
@@ -254,7 +320,8 @@ fn condition(unit: &TranslationUnit, c: &Expr, value: &Expr, v: VarId, negated: 
                 _ => Relation::Lt,
             };
             let unordered = negated && unit.types.as_float(value.ty.ty).is_some();
-            Some(Taking { relation: if negated { opposite } else { relation }, unordered })
+            let taking = Taking { relation: if negated { opposite } else { relation }, unordered };
+            Some(Compared { taking, comparison: c, guards: false })
         }
         _ => None,
     }

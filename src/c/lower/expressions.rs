@@ -202,7 +202,20 @@ impl Lowering<'_> {
                 return Err("_Generic with two associations of one type".into());
             }
         }
+        // Types of functions and arrays may be compatible without being the same.
+        if chosen.is_none() && self.names_function_or_array(wanted) {
+            return Err("_Generic on a function or an array".into());
+        }
         self.operand(chosen.or(default).ok_or("_Generic without a matching type")?)
+    }
+
+    /// Whether a type is that of a function or an array, or leads to one through pointers.
+    fn names_function_or_array(&self, ty: TypeId) -> bool {
+        match self.types().kind(ty) {
+            TypeKind::Function { .. } | TypeKind::Array { .. } => true,
+            TypeKind::Pointer(to) => self.names_function_or_array(to.ty),
+            _ => false,
+        }
     }
 
     /// A type with enumerations replaced by the integer types that they are compatible with.

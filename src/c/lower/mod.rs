@@ -173,7 +173,7 @@ fn lower(tokens: &Tokens, declarations: &[ExternalDeclaration], dialect: &Dialec
         loops: 0,
         depth: 0,
     };
-    let mut pragmas = Pragmas { tokens, next: 0, stack: Vec::new(), now: None };
+    let mut pragmas = Pragmas { tokens, next: 0, stack: Vec::new(), now: None, is_other_endian: false };
     let mentions = mentions(tokens);
     for declaration in declarations {
         lowering.source = Source::new(tokens, declaration);
@@ -193,6 +193,7 @@ struct Pragmas<'a> {
     next: usize,
     stack: Vec<Option<&'static str>>,
     now: Option<&'static str>,
+    is_other_endian: bool,
 }
 
 impl Pragmas<'_> {
@@ -213,12 +214,18 @@ impl Pragmas<'_> {
                 ("GCC", "reset_options", _) => self.now = None,
                 ("GCC", "optimize" | "target", _) => self.now = Some("`#pragma GCC optimize` or `target`"),
                 ("STDC", "FENV_ACCESS", "ON") => self.now = Some("`#pragma STDC FENV_ACCESS`"),
+                ("STDC", "FLOAT_CONST_DECIMAL64", "ON") => {
+                    self.now = Some("`#pragma STDC FLOAT_CONST_DECIMAL64`");
+                }
+                // What was declared under it keeps its order.
+                ("scalar_storage_order", _, _) => self.is_other_endian = true,
                 ("STDC", "FENV_ROUND", _) => self.now = Some("`#pragma STDC FENV_ROUND`"),
                 _ => {}
             }
             inside = inside.or(self.now);
         }
-        self.now.or(inside)
+        let order = self.is_other_endian.then_some("`#pragma scalar_storage_order`");
+        self.now.or(inside).or(order)
     }
 }
 

@@ -116,6 +116,9 @@ impl Lowering<'_> {
         }
         let pack =
             attributes.iter().rev().find(|a| a.name == "pragma_pack").and_then(|a| a.text.parse().ok());
+        if pack.is_some_and(|limit| limit > 16) {
+            return Err("`#pragma pack` that is not understood".into());
+        }
         let shape =
             RecordShape { is_union, packed: has("packed"), pack, aligned: self.alignment(&attributes)? };
         let members: Vec<Member> = declarations.iter().map(|d| d.member).collect();

@@ -202,7 +202,10 @@ impl<'a> Scanner<'a> {
                 self.cursor = past;
             } else if word == "[" && self.text(self.cursor + 1) == "[" {
                 let past = self.past_group(self.cursor)?;
+                let mark = self.attributes.len();
                 self.attribute_list(self.cursor + 2..past.saturating_sub(2), target);
+                // In C23 the place says what they are of.
+                self.no_layout_since(mark)?;
                 self.cursor = past;
             } else if is_asm(word)
                 && !self.is_name(self.cursor)
@@ -250,6 +253,14 @@ impl<'a> Scanner<'a> {
         self.attributes.push(Attribute { name: name.to_owned(), arguments, text, token, target });
     }
 
+    /// An error if one of the attributes since this mark changes sizes or places.
+    fn no_layout_since(&self, mark: usize) -> Scan<()> {
+        match self.attributes[mark..].iter().any(|attribute| changes_layout(&attribute.name)) {
+            true => Err("an attribute where it may be somebody else's".to_owned()),
+            false => Ok(()),
+        }
+    }
+
     /// Follows `#pragma pack` up to token `at`.
     pub(super) fn follow_pack(&mut self, at: usize) {
         while let Some(directive) = self.tokens.directives.get(self.next_directive).filter(|d| d.before <= at)
@@ -261,17 +272,47 @@ impl<'a> Scanner<'a> {
             else {
                 continue;
             };
-            let inner = rest.trim().trim_start_matches('(').trim_end_matches(')');
-            let parts: Vec<&str> = inner.split(',').map(str::trim).filter(|p| !p.is_empty()).collect();
-            let number = parts.iter().find_map(|p| p.parse::<usize>().ok());
-            match parts.first() {
-                Some(&"push") => {
-                    self.pack.push(self.pack_now);
-                    self.pack_now = number.or(self.pack_now);
-                }
-                Some(&"pop") => self.pack_now = self.pack.pop().flatten(),
-                _ => self.pack_now = number.filter(|&n| n > 0),
+            let rest = rest.trim_start();
+            self.pack_by(rest);
+        }
+    }
+
+    /// One `#pragma pack`, by what stands behind the word: as gcc's `handle_pragma_pack` takes it.
+    fn pack_by(&mut self, text: &str) {
+        // Alignments that are not understood, of whatever is declared from here on.
+        const UNKNOWN: Option<usize> = Some(usize::MAX);
+        let Some((inside, _junk)) = text.strip_prefix('(').and_then(|text| text.split_once(')')) else {
+            // Nothing, to gcc; other compilers may see it in other ways.
+            self.pack_now = UNKNOWN;
+            return;
+        };
+        let parts: Vec<&str> = inside.split(',').map(str::trim).collect();
+        let number = |text: &str| {
+            let text = text.trim_end_matches(['u', 'U', 'l', 'L']);
+            let hexadecimal = text.strip_prefix("0x").or(text.strip_prefix("0X"));
+            match hexadecimal {
+                Some(digits) => usize::from_str_radix(digits, 16).ok(),
+                None if text.len() > 1 && text.starts_with('0') => usize::from_str_radix(text, 8).ok(),
+                None => text.parse().ok(),
             }
+        };
+        // No limit, a limit, or not understood.
+        let limit = |text: &str| match number(text) {
+            Some(0) => None,
+            Some(n @ (1 | 2 | 4 | 8 | 16)) => Some(n),
+            _ => UNKNOWN,
+        };
+        match parts.as_slice() {
+            [""] => self.pack_now = None,
+            ["push"] => self.pack.push(self.pack_now),
+            ["push", n] => {
+                self.pack.push(self.pack_now);
+                self.pack_now = limit(n);
+            }
+            ["pop"] => self.pack_now = self.pack.pop().flatten(),
+            [n] if *n != "push" && *n != "pop" => self.pack_now = limit(n),
+            // With names.
+            _ => self.pack_now = UNKNOWN,
         }
     }
 
@@ -356,10 +397,8 @@ impl<'a> Scanner<'a> {
             (Some(_), Some(_)) => return Err("two types in one declaration".to_owned()),
             (Some(base), None) => base,
             (None, Some(&at)) => (at, self.arithmetic(&words)?),
-            (None, None) if inferred => {
-                waiting.retain(|w| w.1 != "auto");
-                (first, BaseType::Inferred)
-            }
+            // An `int` to most compilers, and the type of what it begins with to those of C23.
+            (None, None) if inferred => return Err("`auto` without a type".to_owned()),
             (None, None) => (first, BaseType::Int(IntKind::Int)),
         };
         self.modifiers(&mut waiting, &mut result);
@@ -464,23 +503,14 @@ impl<'a> Scanner<'a> {
     pub(super) fn record(&mut self) -> Scan<()> {
         let keyword = self.cursor;
         let target = AttributeTarget::Record(keyword);
+        let mark = self.attributes.len();
         self.pass();
         self.skip_attributes(target)?;
         self.tag()?;
         self.skip_attributes(target)?;
         if self.peek() != "{" {
-            return Ok(());
-        }
-        self.follow_pack(keyword);
-        if let Some(limit) = self.pack_now {
-            let (arguments, name) = (keyword..keyword, "pragma_pack".to_owned());
-            self.attributes.push(Attribute {
-                name,
-                arguments,
-                text: limit.to_string(),
-                token: keyword,
-                target,
-            });
+            // They belong to what is declared.
+            return self.no_layout_since(mark);
         }
         self.pass();
         self.nested(|s| {
@@ -495,6 +525,18 @@ impl<'a> Scanner<'a> {
             s.pass();
             Ok(())
         })?;
+        // What holds where the record ends.
+        self.follow_pack(self.cursor - 1);
+        if let Some(limit) = self.pack_now {
+            let (arguments, name) = (keyword..keyword, "pragma_pack".to_owned());
+            self.attributes.push(Attribute {
+                name,
+                arguments,
+                text: limit.to_string(),
+                token: keyword,
+                target,
+            });
+        }
         self.skip_attributes(target)
     }
 
@@ -504,6 +546,11 @@ impl<'a> Scanner<'a> {
             return Err(self.unexpected("a member"));
         }
         if self.peek() == ";" {
+            // Without a name, those in front of the type are nobody's.
+            let first = AttributeTarget::Specifiers(specifiers.first);
+            if self.attributes.iter().any(|a| a.target == first && changes_layout(&a.name)) {
+                return Err("an attribute of a member without a name".to_owned());
+            }
             self.pass();
             return Ok(());
         }
@@ -593,6 +640,8 @@ impl<'a> Scanner<'a> {
                 break;
             }
         }
+        // Here they are the pointer's, which compilers take in their own ways.
+        self.no_layout_since(mark)?;
         if self.peek() == "(" && self.nested_declarator() {
             self.pass();
             result = self.declarator(is_typedef)?;
@@ -706,4 +755,12 @@ impl<'a> Scanner<'a> {
             Some(_) => Err("a name in a type name".to_owned()),
         }
     }
+}
+
+/// Whether an attribute changes sizes or places.
+fn changes_layout(name: &str) -> bool {
+    matches!(
+        name,
+        "packed" | "aligned" | "vector_size" | "mode" | "warn_if_not_aligned" | "ms_struct" | "gcc_struct"
+    )
 }

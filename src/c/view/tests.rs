@@ -128,7 +128,7 @@ fn attributes_are_kept() {
         d.attributes.iter().map(|a| (a.name.clone(), a.text.clone())).collect::<Vec<_>>()
     };
     let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
-    assert_eq!(names(&all[0]), [pair("packed", ""), pair("pragma_pack", "2"), pair("aligned", "8")]);
+    assert_eq!(names(&all[0]), [pair("packed", ""), pair("aligned", "8"), pair("pragma_pack", "2")]);
     assert!(names(&all[1]).is_empty());
     let tokens = lex(text);
     let v = (0..tokens.len()).find(|&i| tokens.spelling(i) == "v").unwrap();

@@ -1,0 +1,129 @@
+//! Calls in a loop's body: which ones compute the same bits elsewhere, and what the C compiler may know of their arguments.
+
+use super::*;
+
+impl Accesses<'_> {
+    /// Sees to it that all calls of libm are answered by the library, here and in the user's loop.
+    pub(super) fn check_libm(&self, body: &Stmt, prelude: &Prelude, unrolled: bool) -> Result<(), Refused> {
+        if self.libm.is_empty() || self.free_calls {
+            return Ok(());
+        }
+        let is_zero = |bound: &Bound| linear::as_constant(bound) == Some(0);
+        let moves = |site: &&Site| {
+            let stride = site.affine.as_ref().and_then(|affine| affine.strides.first());
+            let is_table =
+                |base: &Base| matches!(base, Base::Object { var, .. } if libm::is_table(self.unit, *var));
+            !unrolled
+                && !site.is_store
+                && stride.is_some_and(|stride| !is_zero(stride))
+                && !is_table(&self.bases[site.base.0 as usize])
+        };
+        let walking: BTreeSet<PlaceId> = self.sites.iter().filter(moves).map(|site| site.place).collect();
+        let mut varying = libm::varying(self.unit, body, &walking);
+        // The first iteration has them from before the loop.
+        varying.retain(|v| !prelude.variables.contains(v));
+        let walk = libm::Walk { unit: self.unit, walking: &walking, varying: &varying };
+        let refused = |text: String| Err(Reason::new(Kind::UnknownCall, text));
+        for LibmCall { function, args, line, .. } in &self.libm {
+            if !walk.is_asked(*function, args) {
+                let name = function.stem;
+                return refused(format!(
+                    "it calls {name} in line {line} with what the compiler may know: it doesn't always round as the library does"
+                ));
+            }
+        }
+        if let Some(line) = walk.told(body) {
+            return refused(format!(
+                "it calls functions of libm with what the compiler may know behind the comparison in line {line}"
+            ));
+        }
+        let of = |stem: &'static str| self.libm.iter().filter(move |call| call.function.stem == stem);
+        for (sine, cosine) in of("sin").flat_map(|sine| of("cos").map(move |cosine| (sine, cosine))) {
+            let (a, b) = (&sine.args[0], &cosine.args[0]);
+            // It does so here and there, where they stand side by side with one value.
+            let as_one = same(a, b) && sine.path == cosine.path;
+            if sine.function.kind == cosine.function.kind && !as_one && !self.are_apart(a, b) {
+                let (line, other) = (sine.line, cosine.line);
+                return refused(format!(
+                    "it calls sin in line {line} and cos in line {other}, perhaps with one value: the compiler may ask \
+                     for both at once"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether two values are what different arrays hold that the loop doesn't store to, so that no compiler knows them for one.
+    pub(super) fn are_apart(&self, a: &Expr, b: &Expr) -> bool {
+        let base = |mut e: &Expr| {
+            while let ExprKind::Cast(inner) = &e.kind {
+                e = inner;
+            }
+            let ExprKind::Load(place) = &e.kind else { return None };
+            Some(self.sites[self.site_of.get(&place.id)?.0?.0 as usize].base)
+        };
+        let is_stored = |base: BaseId| self.sites.iter().any(|site| site.is_store && site.base == base);
+        base(a).zip(base(b)).is_some_and(|(a, b)| a != b && !is_stored(a) && !is_stored(b))
+    }
+
+    /// Walks what a place is assigned.
+    pub(super) fn in_value_of(
+        &mut self,
+        place: &Place,
+        work: impl FnOnce(&mut Self) -> Result<(), Refused>,
+    ) -> Result<(), Refused> {
+        let outer = std::mem::replace(&mut self.assigned, is_scalar(self.unit, place));
+        let result = work(self);
+        self.assigned = outer;
+        result
+    }
+
+    /// Why a call of a function with a visible body is left, if it is one: `loops::inline` would have replaced it.
+    pub(super) fn own_function(&self, callee: VarId, args: &[Expr], line: u32) -> Option<Refused> {
+        let variable = self.unit.var(callee);
+        let function =
+            self.unit.functions.iter().find(|f| f.var == callee).filter(|_| !variable.is_extern)?;
+        let name = &variable.name;
+        let (why, advice) = match inline::refusal(self.unit, function, self.options) {
+            Some((why, advice)) => (why, advice),
+            None => {
+                let apart = self.in_operand
+                    && !args.iter().any(inline::has_effects)
+                    && inline::is_self_contained(self.unit, function);
+                let advice = apart.then(|| Advice::CallApart(name.clone()));
+                ("where or how it is called, its body can't stand for it", advice)
+            }
+        };
+        let text = format!("it calls the program's own {name} in line {line}: {why}");
+        Some(Reason::new(Kind::UnknownCall, text).settled_by(advice))
+    }
+
+    /// Whether a function that has no body here is the program's own, as far as its declaration tells.
+    pub(super) fn is_of_program(&self, callee: VarId) -> bool {
+        let file = self.unit.files.get(self.unit.var(callee).span.file as usize);
+        file.is_some_and(|file| !file.starts_with("/usr/") && !file.starts_with('<'))
+    }
+}
+
+/// Functions of libm whose results IEEE 754 or their definition fixes.
+/// Functions whose results are the same everywhere, without the suffix of their type.
+pub const EXACT_FUNCTIONS: [&str; 6] = ["sqrt", "fabs", "floor", "ceil", "trunc", "copysign"];
+
+/// Operations that a call of another function of libm is taken for.
+pub(super) const LIBM_WORK: u64 = 40;
+
+/// Whether `name` computes the same bits everywhere, and whether it may set errno.
+pub fn exact_function(name: &str) -> Option<bool> {
+    let name = name.strip_prefix("__builtin_").unwrap_or(name);
+    let stem = name.strip_suffix('f').filter(|s| EXACT_FUNCTIONS.contains(s)).unwrap_or(name);
+    EXACT_FUNCTIONS.contains(&stem).then_some(stem == "sqrt")
+}
+
+/// Whether a compiler may make straight code of a loop, and then know each element that was stored before it. gcc does so up to
+/// 16 iterations.
+pub(super) fn may_be_unrolled(unit: &TranslationUnit, head: &Counted) -> bool {
+    const SHORT: i128 = 32;
+    let number = |e: &Expr| crate::c::constant::fold(&unit.types, e);
+    let span = number(&head.first).zip(number(&head.limit)).map(|(first, limit)| (limit - first).abs());
+    span.is_some_and(|span| span <= SHORT * i128::from(head.step).abs())
+}

@@ -1,0 +1,146 @@
+//! Loops around an access, and inside of an iteration: which values their variables have.
+
+use super::*;
+
+impl Accesses<'_> {
+    pub(super) fn level(&mut self, head: &Counted) -> Result<Level, Refused> {
+        let first = self.linear(&head.first_inside, 0);
+        let first = first.unwrap_or_else(|| self.entry_number(&head.first_inside));
+        let mut limit = self.linear(&head.limit, 0);
+        if limit.is_none() && head.control.is_some() {
+            limit = Some(self.entry_number(&head.limit));
+        }
+        let mut level = Level { id: head.id, iv: head.iv, first: first.clone(), range: None };
+        if let Some(limit) = limit {
+            // Distance of the last value from the first, or 0 where the loop may not run at all.
+            let inclusive = match head.relation {
+                Relation::Le | Relation::Ge => 0,
+                Relation::Lt => -1,
+                Relation::Gt => 1,
+                Relation::Ne => -head.step.signum(),
+            };
+            let distance = first
+                .negated()
+                .and_then(|f| limit.plus(&f))
+                .and_then(|d| d.plus(&Linear::number(constant(inclusive))));
+            // A counter of ours goes up, at most as fast.
+            let counts_up = head.control.is_some() && head.step < 0;
+            let distance = if counts_up { distance.and_then(|d| d.negated()) } else { distance };
+            if let Some(distance) = distance {
+                let zero = Linear::number(constant(0));
+                let up = head.step > 0 || counts_up;
+                let clamped = if distance.terms.is_empty() {
+                    let c = distance.constant.clone();
+                    Linear::number(if up { linear::max(constant(0), c) } else { linear::min(constant(0), c) })
+                } else {
+                    distance
+                };
+                level.range = Some(if up { (zero, clamped) } else { (clamped, zero) });
+            }
+        }
+        Ok(level)
+    }
+
+    pub(super) fn inner_loop(&mut self, l: &LoopStmt) -> Result<(), Refused> {
+        l.init.iter().try_for_each(|s| self.statement(s))?;
+        let before = (self.work, self.touches);
+        let head = crate::loops::counted::counted(self.unit, l).ok();
+        // The variable's definition by the first clause is no definition inside.
+        if let Some(head) = &head {
+            self.definitions.remove(&head.iv);
+        }
+        let level = match head {
+            Some(head) => self.level_inside(&head),
+            None => Level { id: l.id, iv: VarId(u32::MAX), first: Linear::number(constant(0)), range: None },
+        };
+        self.inner.push(level);
+        self.next_path += 1;
+        self.path.push(self.next_path);
+        let behind = self.enter_turns(l);
+        let result = (|| {
+            if let Some(cond) = &l.cond {
+                self.full_expression(cond)?;
+            }
+            self.statement(&l.body)?;
+            match &l.step {
+                Some(step) => self.full_expression(step),
+                None => Ok(()),
+            }
+        })();
+        self.moved.extend(behind);
+        self.path.pop();
+        self.inner.pop();
+        let inside = self.inner.len();
+        self.definitions.retain(|_, definition| definition.loops <= inside);
+        let often = |before: u64, now: u64| before + (now - before).saturating_mul(32);
+        (self.work, self.touches) = (often(before.0, self.work), often(before.1, self.touches));
+        result
+    }
+
+    /// The level of a counted loop inside the body: its bounds may vary.
+    pub(super) fn level_inside(&mut self, head: &Counted) -> Level {
+        if head.control.is_some() {
+            // The program has no variable that is linear in it.
+            return Level {
+                id: head.id,
+                iv: VarId(u32::MAX),
+                first: Linear::number(constant(0)),
+                range: None,
+            };
+        }
+        let known = self.linear(&head.first, 0);
+        match known {
+            None => {
+                // Its variable is then not linear in anything.
+                Level { id: head.id, iv: VarId(u32::MAX), first: Linear::number(constant(0)), range: None }
+            }
+            Some(first) => {
+                let mut level = Level { id: head.id, iv: head.iv, first: first.clone(), range: None };
+                if let Some(limit) = self.linear(&head.limit, 0) {
+                    let inclusive = match head.relation {
+                        Relation::Le | Relation::Ge => 0,
+                        Relation::Lt => -1,
+                        Relation::Gt => 1,
+                        Relation::Ne => -head.step.signum(),
+                    };
+                    let distance = first
+                        .negated()
+                        .and_then(|f| limit.plus(&f))
+                        .and_then(|d| d.plus(&Linear::number(constant(inclusive))));
+                    let zero = Linear::number(constant(0));
+                    level.range = distance.map(|d| if head.step > 0 { (zero, d) } else { (d, zero) });
+                    if self.stays_in_range(head, &first, &limit).is_none() {
+                        level.iv = VarId(u32::MAX);
+                        level.range = None;
+                    }
+                }
+                level
+            }
+        }
+    }
+
+    /// Sees to it that the variable of a loop inside the body comes from its first value to its limit without wrapping
+    /// around: other than for merged dimensions, no trip count is computed at entry.
+    pub(super) fn stays_in_range(&mut self, head: &Counted, first: &Linear, limit: &Linear) -> Option<()> {
+        // Upwards there are no more turns than the numbers say.
+        if !head.compares_numbers(self.unit) && head.step < 0 {
+            return None;
+        }
+        // To start beyond the limit would have to overflow, unless something leaves the loop before.
+        let is_equality = head.relation == Relation::Ne;
+        if head.kind.size() >= 4 && head.kind.signed() && !self.options.wrapping && !is_equality {
+            return Some(());
+        }
+        let distance = limit.plus(&first.negated()?)?;
+        let (size, up) = (head.step.checked_abs()?, head.step > 0);
+        if is_equality {
+            // It must not start beyond its limit, nor step over it.
+            let distance = if up { distance } else { distance.negated()? };
+            return if size == 1 { self.assume(&distance, IntKind::ULongLong) } else { None };
+        }
+        // The value that ends it is at most a step beyond the last one.
+        let beyond = size - i64::from(matches!(head.relation, Relation::Lt | Relation::Gt));
+        let beyond = Linear::number(constant(if up { beyond } else { -beyond }));
+        self.assume(&limit.plus(&beyond)?, head.kind)
+    }
+}
