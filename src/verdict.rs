@@ -21,6 +21,7 @@ use crate::loops::options::AnalysisOptions;
 use crate::loops::plan::*;
 use crate::loops::privatization;
 use crate::loops::reason::{AccessNote, Advice, Kind, Reason};
+use crate::loops::reductions;
 use crate::loops::scalars;
 use crate::loops::updates;
 use std::collections::{BTreeMap, BTreeSet};
@@ -606,6 +607,15 @@ fn attempt_with(
         reassociate: options.reassociate,
     };
     let roles = scalars::roles(unit, owner, l, body, &given)?;
+    let is_extreme = |role: &ScalarRole| {
+        let extremes = [ReductionOp::Min, ReductionOp::Max];
+        match role {
+            ScalarRole::Reduction { op, .. } => extremes.contains(op),
+            role => matches!(role, ScalarRole::Extreme { .. }),
+        }
+    };
+    accesses.may_abort |=
+        roles.iter().any(|(v, role)| is_extreme(role) && reductions::guards_loads(unit, body, *v));
     let stays_open = |v: &VarId| !matches!(roles.get(v), Some(ScalarRole::Accumulation { .. }));
     if let Some((_, line)) = accesses.fusable.iter().find(|(v, _)| stays_open(v)) {
         return Err(contraction(*line));

@@ -273,7 +273,7 @@ __PG_FN int __pg_may_access(struct __pg_ctx *c, const struct __pg_view *v, int h
 #define __pg_cell_of(l, v, a) ((v)->log + (((a) - ((v)->lo & ~(__pg_u64)63)) >> __PG_SHIFT(l)))
 
 /* The bits of an access in a bitmap, and the word that they lie in: one, because accesses are aligned and each array's cells begin with a
- * word. Logs have fewer than 2^32 words. */
+ * word. Bitmaps have fewer than 2^31 words. */
 __PG_FN __pg_u32 __pg_bits_of(const struct __pg_launch *l, const struct __pg_view *v, __pg_u64 address, __pg_u32 width,
                               __pg_u32 *word)
 {

@@ -33,6 +33,7 @@ extern int *__pg_libc_errno(void) __asm__("__errno_location");
 extern int __pg_libc_sigprocmask(int, const void *, void *) __asm__("sigprocmask");
 extern int __pg_libc_sigaction(int, const void *, void *) __asm__("sigaction");
 static const struct __pg_api *__pg_api_found;
+static int __pg_refusals; /* a thread that blocks such a signal for good asks a few times */
 static int __pg_api_state; /* 0: not looked for, 1: being looked for, 2: decided */
 /* Whether the program has a handler for one of these signals. */
 static __attribute__((__cold__, __noinline__, __unused__)) int __pg_handles_some(__pg_u64 __pg_signals)
@@ -58,8 +59,10 @@ static __attribute__((__cold__, __noinline__, __unused__)) const struct __pg_api
   __builtin_memset(__pg_before, 0, sizeof __pg_before);
   __pg_libc_sigprocmask(0, __pg_all, __pg_before);
   /* Signals that wait may be those whose handler this is, and what that has interrupted can't be entered again. */
-  if (__pg_before[0] && __pg_handles_some(__pg_before[0])) {{
+  if (__pg_before[0] && __pg_refusals < 8 && __pg_handles_some(__pg_before[0])) {{
+    __pg_refusals++;
     __pg_libc_sigprocmask(2, __pg_before, (void *)0);
+    *__pg_libc_errno() = __pg_errno;
     return 0;
   }}
   if (!__atomic_compare_exchange_n(&__pg_api_state, &__pg_expected, 1, 0, 2, 0)) {{

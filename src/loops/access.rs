@@ -23,7 +23,6 @@ use super::options::AnalysisOptions;
 use super::plan::*;
 use super::private;
 use super::reason::{Advice, Kind, Reason};
-use super::reductions;
 use super::scalars::{is_scalar, same, same_place};
 use crate::c::hir::*;
 use calls::{LIBM_WORK, may_be_unrolled};
@@ -63,9 +62,11 @@ pub struct SiteForm {
 #[derive(Clone, Debug)]
 struct Definition {
     value: Expr,
-    /// The same as a linear form (for pointers: from a base), where the value has secondary induction variables in it that
-    /// move on.
-    form: Option<(Option<BaseId>, Linear)>,
+    /// The same as a linear form (for pointers: from a base, perhaps with a form), where the value has variables in it that the loop
+    /// assigns.
+    form: Option<(Option<BaseId>, Option<Linear>)>,
+    /// What the form is only true under.
+    assumptions: Vec<Assumption>,
     /// Depth of inner loops around the assignment.
     loops: usize,
 }
@@ -491,16 +492,18 @@ impl<'a> Accesses<'a> {
                 });
             }
         });
-        let loops = self.inner.len();
+        let (loops, assumed) = (self.inner.len(), self.assumptions.len());
         let form = match stays {
             true => None,
             false if self.unit.types.pointee(value.ty.ty).is_some() => {
-                self.pointer(value, 0).ok().and_then(|(base, form)| Some((Some(base), form?)))
+                self.pointer(value, 0).ok().map(|(base, form)| (Some(base), form))
             }
-            false => self.linear(value, 0).map(|form| (None, form)),
+            false => self.linear(value, 0).map(|form| (None, Some(form))),
         };
+        // They matter where the definition is used.
+        let assumptions = self.assumptions.split_off(assumed);
         if stays || form.is_some() {
-            self.definitions.insert(v, Definition { value: value.clone(), form, loops });
+            self.definitions.insert(v, Definition { value: value.clone(), form, assumptions, loops });
         } else {
             self.definitions.remove(&v);
         }
@@ -523,7 +526,6 @@ impl<'a> Accesses<'a> {
     }
 
     fn statement(&mut self, s: &Stmt) -> Result<(), Refused> {
-        self.may_abort |= reductions::guards_loads(self.unit, s);
         match &s.kind {
             StmtKind::Empty | StmtKind::Declaration | StmtKind::Break | StmtKind::Continue => Ok(()),
             StmtKind::Expr(e) => self.full_expression(e),

@@ -156,26 +156,12 @@ struct Taken {
     guards: bool,
 }
 
-/// Whether a statement takes an extreme whose value so far keeps the program from loading from somewhere. Who starts in the middle
-/// doesn't know that value, and loads more.
-pub fn guards_loads(unit: &TranslationUnit, s: &Stmt) -> bool {
-    let mut variables = BTreeSet::new();
-    let mut note = |place: &Place| {
-        if let PlaceKind::Var(v) = place.kind {
-            variables.insert(v);
-        }
-    };
-    match &s.kind {
-        StmtKind::If { then, otherwise: None, .. } => {
-            let _ = assignments(then, &mut |place, _| {
-                note(place);
-                true
-            });
-        }
-        StmtKind::Expr(Expr { kind: ExprKind::Assign(place, _), .. }) => note(place),
-        _ => {}
-    }
-    variables.into_iter().any(|v| taken(unit, s, v).is_some_and(|taken| taken.guards))
+/// Whether the value of the extreme `v` so far keeps the program from loading from somewhere. Who starts in the middle doesn't know that
+/// value, and loads more.
+pub fn guards_loads(unit: &TranslationUnit, body: &Stmt, v: VarId) -> bool {
+    let mut guards = false;
+    nest::statements(body, &mut |s| guards |= taken(unit, s, v).is_some_and(|taken| taken.guards));
+    guards
 }
 
 /// Whether an expression loads memory, other than what the comparison loads that stands before it.

@@ -9,6 +9,7 @@ use crate::device::LogMethod;
 use crate::history::{self, Category, Way};
 use crate::memory::placement::{self, Placement};
 use crate::memory::{limits, safe_copy};
+use crate::objects::Kept;
 use crate::speculation::cmt::{Job, Kind};
 use crate::speculation::inspector;
 use crate::speculation::monitor::{self, Pending};
@@ -123,6 +124,8 @@ impl Engine {
         match self.config.log {
             Some(LogMethod::Bitmap) if !may_be_bitmap => (LogMethod::Atomic, LogMethod::Atomic),
             Some(LogMethod::Stamp) => (best, best),
+            // One that takes an iteration which meets itself for two.
+            Some(LogMethod::Bitmap) => (LogMethod::Bitmap, LogMethod::Atomic),
             Some(asked) => (asked, asked),
             None if wants_better => (best, best),
             // A bit for each cell instead of a word: a GPU hardly notices.
@@ -160,9 +163,8 @@ impl Engine {
         if self.cmt.busy(kind) && !asked {
             return Err("the device is still busy with an earlier loop".into());
         }
-        // A GPU's thread has been ready since its driver was opened.
         let patience = if asked { PATIENCE_WHERE_ASKED } else { PATIENCE };
-        if kind == Kind::Threads && !self.cmt.is_ready(kind, patience) {
+        if !self.cmt.is_ready(kind, patience) {
             return Err("the device's thread is not ready".into());
         }
         while self.cmt.busy(kind) {
@@ -208,6 +210,7 @@ impl Engine {
         let job = Job {
             info,
             loop_key: visit.the_loop.key(),
+            object: (rule == Rule::Monitor).then(|| Kept::new(std::ptr::from_ref(info) as usize)).flatten(),
             kind,
             trip: visit.entry.trip,
             bases: bases.iter().map(|b| b.pointer).collect(),
@@ -259,7 +262,6 @@ impl Engine {
         logged: bool,
         elapsed: u64,
     ) {
-        let info = std::ptr::from_ref(visit.info) as usize;
         let (history, record) = (&mut visit.history, &mut visit.record);
         let inner = visit.iterations / visit.entry.trip[0].max(1) as u64;
         history.worker_took(finish.worker_iterations * inner, finish.worker_ns);
@@ -310,7 +312,7 @@ impl Engine {
         }
         if let Some(events) = finish.pending {
             record.why = "monitored: the report is still to come".into();
-            *lock(&self.pending) = Some(Pending::new(visit.the_loop.key(), events, info));
+            *lock(&self.pending) = Some(Pending::new(visit.the_loop.key(), events));
         } else if rule == Rule::FirstWins && history.category != Category::Sequential {
             history.paid(finish.device_won, visit.the_loop, visit.entry.trip[0]);
         }

@@ -21,6 +21,7 @@ use crate::device::{Device, DeviceError, DevicePtr, Launch, LogMethod, Outcome, 
 use crate::floating_point;
 use crate::leaving::{self, Working, is_leaving};
 use crate::memory::{buffer::Buffer, placement::Placement, safe_copy};
+use crate::objects::Kept;
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -44,6 +45,8 @@ pub struct Job {
     pub info: &'static Info,
     /// [`crate::abi::Loop::key`].
     pub loop_key: usize,
+    /// The library with the loop's code, where nobody waits for the job.
+    pub object: Option<Kept>,
     /// Where.
     pub kind: Kind,
     /// Iterations of each dimension.
@@ -269,7 +272,7 @@ impl Cmt {
 
 /// Serves jobs one after the other.
 fn serve(driver: &Driver, inbox: &Receiver<Box<Job>>, mut work: impl FnMut(Job) -> Report) {
-    // The first wait makes what a thread has for waiting; nobody sends anything before it is ready.
+    // The first wait makes what a thread has for waiting.
     let mut first = inbox.recv_timeout(Duration::from_micros(50)).ok();
     driver.ready.store(true, Ordering::Release);
     while let Some(job) = first.take().or_else(|| inbox.recv().ok()) {

@@ -8,7 +8,6 @@
 use super::cmt::{Event, Report};
 use crate::abi::{PG_FAIL_RAW, PG_FAIL_TIME, PG_FAIL_WAW};
 use crate::history::History;
-use crate::objects::Kept;
 use crossbeam_channel::{Receiver, TryRecvError};
 
 /// A monitored run that is still under way.
@@ -16,8 +15,6 @@ pub struct Pending {
     /// [`crate::abi::Loop::key`] of the loop that it is about.
     pub the_loop: usize,
     events: Receiver<Event>,
-    /// The code that it runs.
-    _object: Option<Kept>,
 }
 
 /// How a pending run stands.
@@ -29,9 +26,9 @@ pub enum Progress {
 }
 
 impl Pending {
-    /// A run of `the_loop` that will report to `events`; its code lies in the object that has this address.
-    pub fn new(the_loop: usize, events: Receiver<Event>, address: usize) -> Pending {
-        Pending { the_loop, events, _object: Kept::new(address) }
+    /// A run of `the_loop` that will report to `events`.
+    pub fn new(the_loop: usize, events: Receiver<Event>) -> Pending {
+        Pending { the_loop, events }
     }
     /// Looks without waiting.
     pub fn progress(&self) -> Progress {
@@ -108,7 +105,7 @@ mod tests {
     #[test]
     fn a_pending_run_is_looked_at_without_waiting() {
         let (events, inbox) = crossbeam_channel::unbounded();
-        let pending = Pending::new(1, inbox, 0);
+        let pending = Pending::new(1, inbox);
         assert!(matches!(pending.progress(), Progress::UnderWay));
         events.send(Event::WorkerMayStart).unwrap();
         assert!(matches!(pending.progress(), Progress::UnderWay));

@@ -272,8 +272,9 @@ impl<'a> Scanner<'a> {
             else {
                 continue;
             };
-            let rest = rest.trim_start();
-            self.pack_by(rest);
+            if !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_') {
+                self.pack_by(rest.trim_start());
+            }
         }
     }
 
@@ -309,9 +310,14 @@ impl<'a> Scanner<'a> {
                 self.pack.push(self.pack_now);
                 self.pack_now = limit(n);
             }
-            ["pop"] => self.pack_now = self.pack.pop().flatten(),
+            // More of them than of the others change nothing.
+            ["pop"] => self.pack_now = self.pack.pop().unwrap_or(self.pack_now),
             [n] if *n != "push" && *n != "pop" => self.pack_now = limit(n),
             // With names.
+            ["push", ..] => {
+                self.pack.push(self.pack_now);
+                self.pack_now = UNKNOWN;
+            }
             _ => self.pack_now = UNKNOWN,
         }
     }

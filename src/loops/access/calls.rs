@@ -106,7 +106,6 @@ impl Accesses<'_> {
 }
 
 /// Functions of libm whose results IEEE 754 or their definition fixes.
-/// Functions whose results are the same everywhere, without the suffix of their type.
 pub const EXACT_FUNCTIONS: [&str; 6] = ["sqrt", "fabs", "floor", "ceil", "trunc", "copysign"];
 
 /// Operations that a call of another function of libm is taken for.

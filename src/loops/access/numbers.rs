@@ -116,8 +116,9 @@ impl Accesses<'_> {
                         return Some(self.entry_number(e));
                     }
                     let definition = self.definition(v)?;
+                    self.assumptions.extend(definition.assumptions);
                     return match definition.form {
-                        Some((_, form)) => Some(form),
+                        Some((_, form)) => form,
                         None => self.linear(&definition.value, depth + 1),
                     };
                 }

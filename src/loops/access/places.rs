@@ -97,8 +97,9 @@ impl Accesses<'_> {
                         return Ok((self.base(Base::Pointer { var: v }), Some(Linear::number(constant(0)))));
                     }
                     if let Some(definition) = self.definition(v) {
+                        self.assumptions.extend(definition.assumptions);
                         return match definition.form {
-                            Some((Some(base), form)) => Ok((base, Some(form))),
+                            Some((Some(base), form)) => Ok((base, form)),
                             _ => self.pointer(&definition.value, depth + 1),
                         };
                     }
