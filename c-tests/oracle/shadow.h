@@ -4,7 +4,9 @@
  * judges. With SHADOW every access of the arenas is noted with its iteration: a byte that two iterations touch, one of
  * them writing, is a dependence that the loop carries (flow, anti or output: a parallel loop has none of them). Anti dependences,
  * where the load comes in an earlier iteration than the store, are told apart: loads from a snapshot don't care. So is what an
- * iteration finds that another one has left: where there is nothing of that, iterations may each have memory of their own.
+ * iteration finds that another one has left: where there is nothing of that, iterations may each have memory of their own. And
+ * so is what keeps the last of several stores from being all that matters (as stamps take it): a load of what an earlier
+ * iteration has stored, or of what its own has and another one stores again.
  *
  * A nest is watched at four levels at once: iterations of the outer loop, of the inner loop at each of its entries, of the
  * nest merged into one space, and of the inner loop over all its entries, which is what the nest has outermost when its loops are
@@ -46,17 +48,20 @@ static struct {
   unsigned updater[ARENAS][ARENA_BYTES]; /* the same for updates */
   unsigned update[ARENAS][ARENA_BYTES];  /* and how; SHADOW_MIXED: in several ways */
   unsigned last[ARENAS][ARENA_BYTES];    /* the last iteration that changed a byte */
+  unsigned first[ARENAS][ARENA_BYTES];   /* and the first one */
+  unsigned own[ARENAS][ARENA_BYTES];     /* the iteration that found there what it had stored itself */
   unsigned iteration;
   int meet;     /* whether iterations touch a common byte, one of them changing it */
   int conflict; /* whether they do otherwise than by updates that commute */
   int flow;     /* and otherwise than in anti dependences */
   int carried;  /* whether an iteration finds what another one has left */
+  int stale;    /* whether more than the last of several stores matters */
 } shadow[LEVELS];
 /* Whether the loop is a nest: then its inner iterations make up the merged space. */
 static int nested;
-/* Entries of the inner loop, and those of them that carried no dependence, none but anti dependences, or nothing
- * from one iteration to another. */
-static unsigned long inner_entries, inner_clean, inner_no_flow, inner_not_carried;
+/* Entries of the inner loop, and those of them that carried no dependence, none but anti dependences, nothing
+ * from one iteration to another, or where no more than the last of several stores mattered. */
+static unsigned long inner_entries, inner_clean, inner_no_flow, inner_not_carried, inner_not_stale;
 /* Iterations of the inner loop at its last entry. */
 static unsigned inner_iterations;
 
@@ -81,11 +86,22 @@ static void *shadow_access(const void *pointer, unsigned long size, int how, int
         unsigned *updater = &shadow[level].updater[which][byte], *update = &shadow[level].update[which][byte];
         int others_wrote = *writer && *writer != now, others_read = *reader && *reader != now;
         int others_updated = *updater && *updater != now;
-        unsigned *last = &shadow[level].last[which][byte];
+        unsigned *last = &shadow[level].last[which][byte], *first = &shadow[level].first[which][byte];
+        unsigned *own = &shadow[level].own[which][byte];
         if (how != WRITES)
           shadow[level].carried |= *last && *last != now;
         if (how != READS)
           *last = now;
+        if (how != WRITES) {
+          shadow[level].stale |= *first && *first != now;
+          if (*first == now)
+            *own = now;
+        }
+        if (how != READS) {
+          shadow[level].stale |= *own && *own != now;
+          if (!*first)
+            *first = now;
+        }
         if (how >= UPDATES) {
           unsigned way = (unsigned)how * 8 + (unsigned)(byte - offset);
           int flow = others_wrote || (others_updated && *update != way);
@@ -120,7 +136,8 @@ static void *shadow_access(const void *pointer, unsigned long size, int how, int
 /* What stands outside of the inner loop is nobody's: 0. */
 #define END_INNER                                                                                                      \
   (void)(inner_entries++, inner_clean += !shadow[LEVEL_INNER].conflict,                                                \
-          inner_no_flow += !shadow[LEVEL_INNER].flow, inner_not_carried += !shadow[LEVEL_INNER].carried,               \
+         inner_no_flow += !shadow[LEVEL_INNER].flow, inner_not_carried += !shadow[LEVEL_INNER].carried,                \
+         inner_not_stale += !shadow[LEVEL_INNER].stale,                                                                \
          inner_iterations = shadow[LEVEL_SWAPPED].iteration, shadow[LEVEL_SWAPPED].iteration = 0);
 
 #endif

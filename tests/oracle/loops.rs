@@ -916,10 +916,10 @@ pub fn program(random: &mut Random, count: usize, strict: bool) -> Program {
     let _ = writeln!(
         main_c,
         "static unsigned char kept[ARENAS][ARENA_BYTES];\nstatic unsigned wanted, found;\n\
-         static void begin(void)\n{{\n  for (int level = 0; level < LEVELS; level++)\n    shadow_forget(level);\n  inner_entries = inner_clean = inner_no_flow = inner_not_carried = 0, inner_iterations = 0;\n}}\n\
+         static void begin(void)\n{{\n  for (int level = 0; level < LEVELS; level++)\n    shadow_forget(level);\n  inner_entries = inner_clean = inner_no_flow = inner_not_carried = inner_not_stale = 0, inner_iterations = 0;\n}}\n\
          static void keep(void)\n{{\n  for (int w = 0; w < ARENAS; w++)\n    memcpy(kept[w], arena[w], ARENA_BYTES);\n}}\n\
          static void report(int number)\n{{\n  int same = wanted == found;\n  for (int w = 0; w < ARENAS; w++)\n    same &= !memcmp(kept[w], arena[w], ARENA_BYTES);\n  \
-         printf(\"%d %d %d %d %d %d %u %u %lu %lu %d %d %u %d %lu\\n\", number, shadow[LEVEL_OUTER].conflict, shadow[LEVEL_MERGED].conflict, shadow[LEVEL_OUTER].conflict || shadow[LEVEL_OUTER].meet, shadow[LEVEL_OUTER].flow, shadow[LEVEL_MERGED].flow, shadow[LEVEL_OUTER].iteration, shadow[LEVEL_MERGED].iteration, inner_clean, inner_no_flow, same, shadow[LEVEL_SWAPPED].conflict || shadow[LEVEL_SWAPPED].meet, inner_iterations, shadow[LEVEL_OUTER].carried, inner_not_carried);\n}}\n\
+         printf(\"%d %d %d %d %d %d %u %u %lu %lu %d %d %u %d %lu %d %d %lu\\n\", number, shadow[LEVEL_OUTER].conflict, shadow[LEVEL_MERGED].conflict, shadow[LEVEL_OUTER].conflict || shadow[LEVEL_OUTER].meet, shadow[LEVEL_OUTER].flow, shadow[LEVEL_MERGED].flow, shadow[LEVEL_OUTER].iteration, shadow[LEVEL_MERGED].iteration, inner_clean, inner_no_flow, same, shadow[LEVEL_SWAPPED].conflict || shadow[LEVEL_SWAPPED].meet, inner_iterations, shadow[LEVEL_OUTER].carried, inner_not_carried, shadow[LEVEL_OUTER].stale, shadow[LEVEL_MERGED].stale, inner_not_stale);\n}}\n\
          void make_arenas(void);\nint main(void)\n{{\n  make_arenas();\n{calls}  return 0;\n}}"
     );
     Program { loops_h, main_c, loops }

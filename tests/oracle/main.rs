@@ -100,6 +100,12 @@ struct Truth {
     carried: bool,
     /// Entries of the inner loop in which no iteration did.
     inner_not_carried: u64,
+    /// Whether more than the last of several stores matters to outer iterations.
+    outer_stale: bool,
+    /// See `outer_stale`.
+    merged_stale: bool,
+    /// Entries of the inner loop in which no more than that did.
+    inner_not_stale: u64,
 }
 
 impl Truth {
@@ -118,6 +124,9 @@ impl Truth {
             swapped_iterations,
             carried,
             inner_not_carried,
+            outer_stale,
+            merged_stale,
+            inner_not_stale,
         ] = rest
         else {
             panic!("not a report: {line}")
@@ -137,6 +146,9 @@ impl Truth {
             swapped_iterations,
             carried: carried != 0,
             inner_not_carried,
+            outer_stale: outer_stale != 0,
+            merged_stale: merged_stale != 0,
+            inner_not_stale,
         }
     }
 }
@@ -170,9 +182,28 @@ fn run_in(folder: &Path, command: &mut Command, what: &str) -> Result<String, St
     }
 }
 
-/// Whether only flow dependences would have been in the way: loads found what was there before the loop, or their own iteration's.
-fn is_flow_only(record: &serde_json::Value) -> bool {
-    record["snapshot"] == true || record["log"] == "stamp"
+/// What the way that a loop ran in takes care of.
+#[derive(PartialEq, Eq, Clone, Copy)]
+enum Settles {
+    /// Nothing: its iterations may not meet.
+    Nothing,
+    /// Anti dependences, by a snapshot.
+    Anti,
+    /// Anti and output dependences, by stamps: loads find what was there before the loop or their own iteration's, the last
+    /// store remains.
+    AntiAndOutput,
+    /// All but what iterations find of each other's, by memory of their own.
+    AllButFlow,
+}
+
+fn settled_by(record: &serde_json::Value) -> Settles {
+    if record["privatized"] == true {
+        return Settles::AllButFlow;
+    }
+    if record["log"] == "stamp" {
+        return Settles::AntiAndOutput;
+    }
+    if record["snapshot"] == true { Settles::Anti } else { Settles::Nothing }
 }
 
 /// Compiles and runs the program of a seed; what is wrong, and counts by form.
@@ -233,23 +264,27 @@ fn judge(seed: u64, folder: &Path) -> (Vec<String>, BTreeMap<&'static str, Count
                 continue;
             }
             let trip = record["trip"].as_u64().unwrap_or(0);
-            let snapshot = is_flow_only(record);
+            let settled = settled_by(record);
             let is_interchanged = record["interchanged"] == true;
             interchanged |= is_interchanged;
-            let is_privatized = record["privatized"] == true;
-            privatized |= is_privatized;
+            privatized |= settled == Settles::AllButFlow;
             let conflict = match trip {
-                // In source order, each iteration with memory of its own.
-                _ if is_privatized && trip == truth.outer_iterations => truth.carried,
                 _ if is_interchanged && trip == truth.swapped_iterations => truth.swapped_conflict,
                 _ if is_interchanged && trip != truth.merged_iterations => {
                     fail(format!("ran with {trip} iterations instead of {}", truth.swapped_iterations));
                     continue;
                 }
-                _ if trip == truth.outer_iterations && snapshot => truth.outer_flow,
-                _ if trip == truth.outer_iterations => truth.outer_conflict,
-                _ if trip == truth.merged_iterations && snapshot => truth.merged_flow,
-                _ if trip == truth.merged_iterations => truth.merged_conflict,
+                _ if trip == truth.outer_iterations => match settled {
+                    Settles::Nothing => truth.outer_conflict,
+                    Settles::Anti => truth.outer_flow,
+                    Settles::AntiAndOutput => truth.outer_stale,
+                    Settles::AllButFlow => truth.carried,
+                },
+                _ if trip == truth.merged_iterations => match settled {
+                    Settles::Nothing | Settles::AllButFlow => truth.merged_conflict,
+                    Settles::Anti => truth.merged_flow,
+                    Settles::AntiAndOutput => truth.merged_stale,
+                },
                 _ => {
                     fail(format!("ran with {trip} iterations instead of {}", truth.outer_iterations));
                     continue;
@@ -269,15 +304,16 @@ fn judge(seed: u64, folder: &Path) -> (Vec<String>, BTreeMap<&'static str, Count
             is_parallel = true;
             is_proven = record["log"] == "none" || record["log"] == "mark";
         }
-        for (snapshot, privatized, most) in [
-            (false, false, truth.inner_clean),
-            (true, false, truth.inner_no_flow),
-            (false, true, truth.inner_not_carried),
+        for (settled, most) in [
+            (Settles::Nothing, truth.inner_clean),
+            (Settles::Anti, truth.inner_no_flow),
+            (Settles::AntiAndOutput, truth.inner_not_stale),
+            (Settles::AllButFlow, truth.inner_not_carried),
         ] {
             let inner = ran(the_loop.inner_line)
                 .filter(|record| record["trip"].as_u64() > Some(1) && record["inspection"] != "levels")
                 .filter(|record| record["distributed"] != true)
-                .filter(|record| is_flow_only(record) == snapshot && record["privatized"] == privatized)
+                .filter(|record| settled_by(record) == settled)
                 .count() as u64;
             if inner > most {
                 fail(format!("ran its inner loop in parallel {inner} times instead of at most {most}"));
