@@ -24,7 +24,7 @@ arguments of calls are read again|src/loops/inline.rs|s/ExprKind::Load(place) =>
 words that bounds are read from|runtime/src/speculation/predicate.rs|s/if site.has(flag) \&\& meet(/if site.has(flag) \&\& false \&\& meet(/
 equal strides|runtime/src/speculation/predicate.rs|s/true => k != l,/true => false,/
 different strides|runtime/src/speculation/predicate.rs|s/false => times > 0 ||/false => times > 1 ||/
-what a test has moved|src/loops/access.rs|s/moved.map_or(0, |(_, by)| by)/moved.map_or(0, |_| 0)/
+what a test has moved|src/loops/access/secondary.rs|s/moved.map_or(0, |(_, by)| by)/moved.map_or(0, |_| 0)/
 loads before stores, by numbers|runtime/src/speculation/predicate.rs|s/^    not_before == Some(false)/    not_before == Some(false) || true/
 loads before stores, by isl|src/analysis/pairs.rs|s/\&\& dependence::comes_first(dims, \&y, \&x);/;/
 other stores to what a snapshot has|src/analysis/pairs.rs|s/|| both.is_some_and(|(load, store)| dependence::comes_first/|| both.is_none_or(|(load, store)| true || dependence::comes_first/
@@ -33,15 +33,18 @@ updates of another kind|src/analysis/pairs.rs|s/if p == q \&\& accesses/if acces
 inspections: stores after loads|runtime/src/speculation/inspector/levels.rs|s/(true, _) . (_, true) => stored.max(loaded).max(updated.level)/(true, _) | (_, true) => stored.max(updated.level)/
 inspections: after stores|runtime/src/speculation/inspector/levels.rs|s/(false, false) => stored.max(updated.level)/(false, false) => updated.level/
 inspections: addresses that a store changes|runtime/src/speculation/inspector/levels.rs|s%cell.stored |= PENDING%cell.stored |= 0%
-marks: stores of two threads|runtime/src/speculation/inspector/marks.rs|s/met |= add(&mut self.stored/let _ = add(\&mut self.stored/
-marks: loads of another iteration|runtime/src/speculation/inspector/marks.rs|s/met |= stored & (loaded | updated)/met |= stored \& updated/
-marks: own stores|runtime/src/speculation/inspector/marks.rs|s/Ok(cells & !own == 0)/Ok(true)/
-marks: addresses that a store changes|runtime/src/speculation/inspector/marks.rs|s/any(|(changed, fed)| changed & fed != 0)/any(|_| false)/
-marks: what is known|runtime/src/speculation/inspector/marks.rs|s/^        !hit$/        let _ = hit; true/
-marks: known pairs that are open|runtime/src/speculation/inspector/marks.rs|s/open.iter().map(|(a, b)| (.a as usize, .b as usize)).chain(feeding).collect()/feeding.filter(|_| open.len() > 99).collect()/
+marks: stores of two threads|runtime/src/speculation/inspector/marks/together.rs|s/met |= add(&mut self.stored/let _ = add(\&mut self.stored/
+marks: loads of another iteration|runtime/src/speculation/inspector/marks/together.rs|s/met |= stored & (loaded | updated)/met |= stored \& updated/
+marks: own stores|runtime/src/speculation/inspector/marks/marker.rs|s/Ok(cells & !own == 0)/Ok(true)/
+marks: addresses that a store changes|runtime/src/speculation/inspector/marks/together.rs|s/any(|(changed, fed)| changed & fed != 0)/any(|_| false)/
+marks: what is known|runtime/src/speculation/inspector/marks/together.rs|s/^        !hit$/        let _ = hit; true/
+marks: known pairs that are open|runtime/src/speculation/inspector/marks/known.rs|s/open.iter().map(|(a, b)| (.a as usize, .b as usize)).chain(feeding).collect()/feeding.filter(|_| open.len() > 99).collect()/
 statements that come before others|src/analysis/distribution.rs|s/first\[v\]\[u\] |= backward || together/first[v][u] |= together/
 statements in one inner loop|src/analysis/distribution.rs|s/let together = mixed/let together = false \&\& mixed/
 statements of two arrays|src/verdict.rs|s/let pairs = found.conditions(&groups);/let pairs: Vec<Pair> = found.conditions(\&groups).drain(..0).collect();/
+stamps: loads behind the first store|runtime/src/device/threads.rs|s/r > first || r == first/r == first/
+stamps: own stores that others overwrite|runtime/src/device/threads.rs|s/(r > first || r == first \&\& first != w)/r > first/
+stamps: the last store|runtime/src/speculation/cmt.rs|s/report.outcome.unsettled != 0/report.outcome.unsettled == u64::MAX/
 residues|runtime/src/speculation/predicate.rs|s/shift >= a.hi - a.lo \&\& shift + (b.hi - b.lo) <= modulus/shift + (b.hi - b.lo) <= modulus/
 '
 mkdir "$work/copy"
