@@ -6,8 +6,8 @@
  * paragon_rt.h comes before this file. Nothing here includes anything. It is valid C89 with GNU extensions and CUDA
  * C++.
  *
- * The logs (the chapter, section 4.4.3). A cell stands for 2^log_shift bytes of one array. Both methods keep the
- * source iteration, never the thread, so merging iterations into one thread hides nothing:
+ * The logs (the chapter, section 4.4.3). A cell stands for 2^log_shift bytes of one array. No method asks for
+ * the thread, only for the source iteration, so merging iterations into one thread hides nothing. Where they keep it:
  *   wr[cell]  iteration+1 of a writer; 0: nobody.
  *   rd[cell]  iteration+1 of the only reader, PG_MANY: several or unknown; 0: nobody.
  * Atomic method: compare-and-swap on wr; whoever finds another iteration there has found a write-write conflict at

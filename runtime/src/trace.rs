@@ -35,6 +35,8 @@ pub struct Record {
     pub group: (u8, u8),
     /// Whether each of them had as many loads under way as it can, because they were few.
     pub deep: bool,
+    /// Threads of the GPU that shared each of their inner loops' turns; 0 where no GPU ran.
+    pub spread: u8,
     /// Bytes copied to and from the device.
     pub bytes_in: u64,
     /// See `bytes_in`.

@@ -86,7 +86,7 @@ impl Run {
 #[test]
 fn every_mode_gives_the_sequential_results() {
     for memory in ["shared", "separate"] {
-        for log in ["auto", "atomic", "reduction"] {
+        for log in ["auto", "atomic", "reduction", "bitmap", "stamp"] {
             for race in ["auto", "device", "worker"] {
                 for device in ["threads", "auto"] {
                     let settings = [
@@ -192,11 +192,22 @@ fn a_device_overtakes_a_worker_that_has_begun() {
 
 #[test]
 fn conflicts_make_a_loop_sequential_for_a_while() {
-    // Time between the entries, because the monitored run's report comes when it comes.
-    let run = run(&["patient", "20"], &[("PARAGON_DEVICE", "threads")]);
+    // Time between the entries, because the monitored run's report comes when it comes. A log that is asked for is not doubted.
+    let run = run(&["patient", "20"], &[("PARAGON_DEVICE", "threads"), ("PARAGON_LOG", "atomic")]);
     let whys: Vec<&str> = run.of(PLANTED).iter().map(|r| r["why"].as_str().unwrap()).collect();
     assert!(whys[0].starts_with("monitored"), "{whys:?}");
     assert!(whys.contains(&"conflicts were found before"), "{whys:?}");
+}
+
+#[test]
+fn what_logs_have_found_is_looked_at_by_a_better_one() {
+    // What the store covers is read before it: only stamps are told.
+    let settings =
+        [("PARAGON_DEVICE", "threads"), ("PARAGON_MEMORY", "separate"), ("PARAGON_RACE", "device")];
+    let run = run(&["all", "2"], &settings);
+    let logs: Vec<&str> = run.of(SAXPY).iter().map(|r| r["log"].as_str().unwrap()).collect();
+    assert_eq!(logs, ["reduction", "reduction", "stamp", "stamp", "stamp", "stamp"]);
+    assert_eq!(run.decisions(SAXPY), ["threads", "worker", "worker", "threads", "worker", "worker"]);
 }
 
 #[test]

@@ -153,8 +153,8 @@ impl Specialisation {
 
     /// The same for `n` iterations of a loop with `flags` (`PG_LOOP_*`), so many dimensions and `bases` (a bit for each of the first
     /// 64), on a device that runs `threads` at once: in groups where the loop's text allows it and the launch is known well enough,
-    /// everything bounded, no log that would have to tell a group's iterations apart, no
-    /// order to be kept.
+    /// everything bounded, no log that would have to tell a group's iterations apart, no order to be kept. Or the other way round,
+    /// where there are few iterations with inner loops: each of them for several threads.
     ///
     /// Sizes are those that were fastest on an H200 (`docs/measurements/2026-11-22-kernels.md`): what has inner loops in common
     /// shares operands along both dimensions, so that eight by eight iterations make an eighth of the loads; other nests share what

@@ -390,6 +390,9 @@ impl Engine {
             ));
         }
         if paused && !plan.proven {
+            if visit.history.hopeless() && visit.record.inspection == "chain" {
+                history::switch_off(visit.the_loop);
+            }
             return Err("conflicts were found before".into());
         }
         let in_place = plan.proven

@@ -278,7 +278,7 @@ impl Engine {
             record.execute_ns = report.outcome.execute_ns;
             record.check_ns = report.outcome.check_ns;
             record.bytes_in = report.bytes_in;
-            (record.group, record.deep) = (report.group, report.deep);
+            (record.group, record.deep, record.spread) = (report.group, report.deep, report.spread);
             record.bytes_out = report.bytes_out;
             record.copy_in_ns = report.copy_in_ns;
             record.copy_out_ns = report.copy_out_ns;

@@ -33,7 +33,7 @@ impl Engine {
             open: [
                 self.config.threads >= 2 && !visit.info.has(PG_LOOP_MAY_ABORT | PG_LOOP_UPDATES),
                 false,
-                self.cmt.cuda_state() == CudaState::Ready,
+                self.cmt.cuda_state() == CudaState::Ready && visit.info.has(PG_LOOP_CUDA_EXACT),
             ],
         }
     }

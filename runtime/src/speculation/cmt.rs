@@ -115,6 +115,8 @@ pub struct Report {
     pub group: (u8, u8),
     /// What [`crate::trace::Record::deep`] says.
     pub deep: bool,
+    /// What [`crate::trace::Record::spread`] says.
+    pub spread: u8,
     /// See `bytes_in`.
     pub bytes_out: u64,
     /// See `bytes_in`.
@@ -408,7 +410,7 @@ fn drive(
     let kernel = kernel.in_groups(job.info.flags, job.info.n_dims, bases, n, device.threads(), job.groups);
     let kernel = device.prepare(job.info, job.loop_key, kernel)?;
     if device.name() == "cuda" {
-        (report.group, report.deep) = (kernel.group, kernel.deep);
+        (report.group, report.deep, report.spread) = (kernel.group, kernel.deep, kernel.spread);
     }
     let log_words = job.method.words_of_readers(job.placement.cells);
     let mut logs = (DevicePtr(0), DevicePtr(0));

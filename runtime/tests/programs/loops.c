@@ -178,14 +178,14 @@ static void saxpy_device(const struct __pg_launch *l, __pg_u64 begin, __pg_u64 e
   __pg_u64 i;
   for (i = begin; i < end && !__pg_begin_iteration(&ctx, i); i++) {
     __pg_u64 at = l->bases[0] + 4 * (__pg_i64)__pg_ld_i32(&ctx, &index, 1, 0, l->bases[1] + 4 * i);
-    __pg_st_f32(&ctx, &y, 0, at, __pg_ld_f32(&ctx, &y, 0, 0, at) + f * __pg_ld_f32(&ctx, &x, 1, 0, l->bases[2] + 4 * i));
+    __pg_st_f32(&ctx, &y, 0, at, __pg_ld_f32(&ctx, &y, 2, 0, at) + f * __pg_ld_f32(&ctx, &x, 1, 0, l->bases[2] + 4 * i));
   }
   __pg_end_thread(&ctx);
 }
 
 static const struct __pg_site saxpy_sites[] = {
   { 0, 4, PG_SITE_STORE | PG_SITE_LOGGED | PG_SITE_UNCONDITIONAL, SAXPY },
-  { 0, 4, PG_SITE_UNCONDITIONAL, SAXPY },
+  { 0, 4, PG_SITE_UNCONDITIONAL | PG_SITE_COVERED, SAXPY },
   { 1, 4, PG_SITE_LOGGED | PG_SITE_UNCONDITIONAL | PG_SITE_EXACT | PG_SITE_HAS_AFFINE, SAXPY },
   { 2, 4, PG_SITE_LOGGED | PG_SITE_UNCONDITIONAL | PG_SITE_EXACT | PG_SITE_HAS_AFFINE, SAXPY },
 };
@@ -510,7 +510,7 @@ static void rows_device(const struct __pg_launch *l, __pg_u64 begin, __pg_u64 en
     struct __pg_view v;
     __pg_find_array(l, row, &v);
     for (j = 0; j < l->values[0].__pg_u && !__pg_poll(&ctx); j++)
-      __pg_st_i64(&ctx, &v, 0, row + 8 * j, __pg_ld_i64(&ctx, &v, 0, 0, row + 8 * j) + (__pg_i64)(i + j));
+      __pg_st_i64(&ctx, &v, 0, row + 8 * j, __pg_ld_i64(&ctx, &v, 2, 0, row + 8 * j) + (__pg_i64)(i + j));
   }
   __pg_end_thread(&ctx);
 }
@@ -518,7 +518,7 @@ static void rows_device(const struct __pg_launch *l, __pg_u64 begin, __pg_u64 en
 static const struct __pg_site rows_sites[] = {
   { 0, 8, PG_SITE_LOGGED | PG_SITE_UNCONDITIONAL | PG_SITE_EXACT | PG_SITE_HAS_AFFINE | PG_SITE_LOADS_POINTER, ROWS },
   { 1, 8, PG_SITE_STORE | PG_SITE_LOGGED, ROWS },
-  { 1, 8, 0, ROWS },
+  { 1, 8, PG_SITE_COVERED, ROWS },
 };
 static const struct __pg_pair rows_pairs[] = { { 1, 1, PG_CHECK_LOGS }, { 0, 1, PG_CHECK_LOGS }, { 1, 2, PG_CHECK_LOGS } };
 INFO(rows, ROWS, PG_CHECK_LOGS, PG_LOOP_CUDA_EXACT | PG_LOOP_DYNAMIC, 1, 1, 0, 0, 2, rows_sites, COUNT(rows_pairs),
