@@ -26,7 +26,7 @@ use super::reason::{Advice, Kind, Reason};
 use super::scalars::{is_scalar, same, same_place};
 use crate::c::hir::*;
 use calls::{LIBM_WORK, may_be_unrolled};
-use contraction::{is_product, products};
+use contraction::{Products, is_product, products};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub use calls::{EXACT_FUNCTIONS, exact_function};
@@ -151,7 +151,7 @@ pub struct Accesses<'a> {
     /// Scalars in whose values the compiler may fuse a product with a sum, and where: only an accumulation may be so.
     pub fusable: Vec<(VarId, u32)>,
     /// Scalars that hold a floating-point product somewhere in the loop, where the compiler may fuse these with sums.
-    products: BTreeSet<VarId>,
+    products: Products,
     /// Loads of the very place that their own assignment then stores to (`x[index[i]] = x[index[i]] - v`), with that place.
     pub updated: BTreeMap<PlaceId, PlaceId>,
     /// See [`Privatization::bases`].
@@ -249,12 +249,16 @@ impl<'a> Accesses<'a> {
             privatized: BTreeSet::new(),
             assigned: None,
             fusable: Vec::new(),
-            products: if options.contraction { products(unit, whole) } else { BTreeSet::new() },
+            products: if options.contraction {
+                products(unit, whole, options.strict_aliasing)
+            } else {
+                Products::default()
+            },
         };
         if options.contraction {
             // Memory of its own is a variable to the compiler like any other: what is stored there may be fused with what it is
             // loaded for.
-            accesses.products.extend(accesses.private.keys());
+            accesses.products.variables.extend(accesses.private.keys());
         }
         for head in heads {
             // Bounds are read at entry by the program itself, so they may read memory, which is then pinned.
@@ -383,7 +387,7 @@ impl<'a> Accesses<'a> {
                     && matches!(op, BinOp::Add | BinOp::Sub)
                     && types.as_float(compute.ty).is_some()
                     && (is_product(self.unit, &self.products, value)
-                        || variable_of(self.unit, place).is_some_and(|v| self.products.contains(&v)))
+                        || self.products.may_lie_in(self.unit, place))
                 {
                     self.in_value_of(place, |s| s.may_fuse(line))?;
                 }

@@ -1,6 +1,59 @@
 //! Products that the C compiler may fuse with sums, where it may contract: what it does isn't known, so such loops stay with it.
 
 use super::*;
+use crate::loops::alias;
+
+/// What holds a product: the compiler sees through stores and loads as it does through assignments of variables.
+#[derive(Default)]
+pub(super) struct Products {
+    pub(super) variables: BTreeSet<VarId>,
+    /// Memory that products are stored to.
+    places: Vec<Place>,
+    strict_aliasing: bool,
+}
+
+impl Products {
+    /// Whether what is loaded from a place may be one of them.
+    pub(super) fn may_lie_in(&self, unit: &TranslationUnit, place: &Place) -> bool {
+        if let Some(v) = is_scalar(unit, place) {
+            return self.variables.contains(&v);
+        }
+        variable_of(unit, place).is_some_and(|v| self.variables.contains(&v))
+            || self.places.iter().any(|stored| {
+                let apart = named_array(stored).zip(named_array(place)).is_some_and(|(a, b)| a != b);
+                !apart
+                    && alias::may_change(unit, self.strict_aliasing, stored, place)
+                    && !are_other_members(stored, place)
+            })
+    }
+}
+
+/// The array that an element is one of, where the expression names it.
+fn named_array(place: &Place) -> Option<VarId> {
+    fn of_pointer(e: &Expr) -> Option<VarId> {
+        match &e.kind {
+            ExprKind::PtrAdd { pointer, .. } => of_pointer(pointer),
+            ExprKind::AddressOf(place) => named_array(place),
+            _ => None,
+        }
+    }
+    match &place.kind {
+        PlaceKind::Var(v) => Some(*v),
+        PlaceKind::Field { base, .. } => named_array(base),
+        PlaceKind::Deref(pointer) => of_pointer(pointer),
+        PlaceKind::Opaque(_) => None,
+    }
+}
+
+/// Whether two places are different members of one kind of struct: then they are different memory of each such struct.
+fn are_other_members(a: &Place, b: &Place) -> bool {
+    match (&a.kind, &b.kind) {
+        (PlaceKind::Field { record, offset, .. }, PlaceKind::Field { record: other, offset: at, .. }) => {
+            record == other && offset != at
+        }
+        _ => false,
+    }
+}
 
 impl Accesses<'_> {
     /// A product and a sum that the compiler may fuse. Which ones it does is not known, so bits that it gives can't be had
@@ -16,9 +69,9 @@ impl Accesses<'_> {
     }
 }
 
-/// Whether an expression may be a floating-point product as the compiler sees it: it follows values through variables,
+/// Whether an expression may be a floating-point product as the compiler sees it: it follows values through variables, memory,
 /// negations and what is chosen by a condition.
-pub(super) fn is_product(unit: &TranslationUnit, products: &BTreeSet<VarId>, e: &Expr) -> bool {
+pub(super) fn is_product(unit: &TranslationUnit, products: &Products, e: &Expr) -> bool {
     let inside = |e: &Expr| is_product(unit, products, e);
     unit.types.as_float(e.ty.ty).is_some()
         && match &e.kind {
@@ -38,31 +91,37 @@ pub(super) fn is_product(unit: &TranslationUnit, products: &BTreeSet<VarId>, e: 
                 };
                 name.contains("pow")
             }
-            ExprKind::Load(place) => variable_of(unit, place).is_some_and(|v| products.contains(&v)),
+            ExprKind::Load(place) => products.may_lie_in(unit, place),
             _ => false,
         }
 }
 
-/// The scalars that some assignment in a loop gives a product.
-pub(super) fn products(unit: &TranslationUnit, whole: &LoopStmt) -> BTreeSet<VarId> {
-    let mut found = BTreeSet::new();
+/// The scalars and the memory that some assignment in a loop gives a product.
+pub(super) fn products(unit: &TranslationUnit, whole: &LoopStmt, strict_aliasing: bool) -> Products {
+    let mut found = Products { strict_aliasing, ..Products::default() };
     loop {
-        let before = found.len();
+        let before = (found.variables.len(), found.places.len());
         nest::statements(&whole.body, &mut |s| {
             if let StmtKind::Declare { var, init: Some(Init::Scalar(value)) } = &s.kind
                 && is_product(unit, &found, value)
             {
-                found.insert(*var);
+                found.variables.insert(*var);
             }
         });
         nest::all_expressions(&whole.body, &mut |e| {
             if let Some((place, _, true)) = nest::accessed_place(e)
                 && is_product(unit, &found, e)
             {
-                found.extend(is_scalar(unit, place));
+                match is_scalar(unit, place) {
+                    Some(v) => _ = found.variables.insert(v),
+                    None if !found.places.iter().any(|known| same_place(known, place)) => {
+                        found.places.push(place.clone());
+                    }
+                    None => {}
+                }
             }
         });
-        if found.len() == before {
+        if (found.variables.len(), found.places.len()) == before {
             return found;
         }
     }
@@ -73,4 +132,49 @@ pub fn contraction(line: u32) -> Refused {
     let text =
         format!("the compiler may fuse the product and sum in line {line} (-ffp-contract=off forbids it)");
     Reason::new(Kind::FloatingPointContraction, text).settled_by([Advice::NoContraction])
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::c::dialect::Dialect;
+    use crate::compile::STAGES;
+    use crate::loops::options::AnalysisOptions;
+    use crate::loops::plan::Verdict;
+
+    /// Whether a loop with this body may run elsewhere although its compiler fuses.
+    fn runs(body: &str) -> bool {
+        let text = format!(
+            "struct complex {{ double re, im; }} z[9];\ndouble one[9], two[9], sums[9];\nfloat narrow[9];\n\
+             void f(int n, const double *a, const double *b, double *p)\n{{\n\
+             for (int i = 0; i < n; i++) {{ {body} }}\n}}\n"
+        );
+        let stages = STAGES.unwrap();
+        let options =
+            AnalysisOptions { contraction: true, strict_aliasing: true, ..AnalysisOptions::default() };
+        let mut unit = (stages.lower)(&text, &Dialect::default()).unwrap();
+        (stages.normalize)(&mut unit, &options);
+        let reports = (stages.classify)(&unit, &options);
+        assert_eq!(reports.len(), 1, "{body}");
+        reports[0].verdict != Verdict::Sequential
+    }
+
+    #[test]
+    fn products_are_followed_through_memory() {
+        for body in [
+            "z[i].re = a[i] * b[i]; z[i].re += 1;",
+            "one[i] = a[i]; one[i] *= b[i]; one[i] += 1;",
+            "one[i] = a[i] * b[i]; sums[i] = one[i] - b[i];",
+            "p[i] = a[i] * b[i]; sums[i] = b[i] - p[i];",
+            "p[i] = a[i] * b[i]; one[i] = p[i]; sums[i] = b[i] - one[i];",
+        ] {
+            assert!(!runs(body), "{body}");
+        }
+        for body in [
+            "one[i] = a[i] * b[i]; sums[i] = two[i] + 1;",
+            "z[i].re = a[i] * b[i]; z[i].im += 1;",
+            "narrow[i] = (float)b[i] * 3; sums[i] = two[i] + 1;",
+        ] {
+            assert!(runs(body), "{body}");
+        }
+    }
 }
