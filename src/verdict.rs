@@ -906,7 +906,6 @@ fn keep(
         let objects = nest::root_variable(a).zip(nest::root_variable(b));
         objects.is_some_and(|(a, b)| a != b && !unit.var(a).is_extern && !unit.var(b).is_extern)
     };
-    let apart = |a: &Place, b: &Place| objects_apart(a, b) || types_apart(a, b);
     for cell in cells {
         let name = describe(unit, &cell.place);
         let Some((base, offset, pin)) = accesses.keep(&cell.place)? else {
@@ -916,10 +915,13 @@ fn keep(
         let width = accesses.pinned[pin].width;
         // The entry looks at all of these in any case.
         for pinned in accesses.pinned.iter().filter(|pinned| !pinned.is_kept) {
-            safe &= matches!(&pinned.address.kind, ExprKind::AddressOf(other) if apart(&cell.place, other));
+            safe &= matches!(
+                &pinned.address.kind,
+                ExprKind::AddressOf(other) if objects_apart(&cell.place, other) || types_apart(&cell.place, other)
+            );
         }
         for ((other_base, other_offset, other_width), other) in found.iter().zip(&kept) {
-            safe &= apart(&cell.place, &other.place)
+            safe &= objects_apart(&cell.place, &other.place)
                 || *other_base == base
                     && pairs::never_meet(dims, (&offset, width, &[]), (other_offset, *other_width, &[]));
         }
@@ -938,8 +940,9 @@ fn keep(
             {
                 continue;
             }
-            // Where types tell them apart, the entry looks all the same if it can: that costs nothing.
-            let types_apart = types_apart(&cell.place, &form.place);
+            // Where types tell them apart, the entry looks all the same if it can: that costs nothing. Of two stores they tell nothing:
+            // allocated memory becomes what is stored there last, and the place is stored behind all of them.
+            let types_apart = !site.is_store && types_apart(&cell.place, &form.place);
             if site.affine.is_none() || matches!(other, Base::Dynamic) {
                 if types_apart {
                     continue;
