@@ -94,6 +94,20 @@ impl Accesses<'_> {
     }
 }
 
+/// Whether a divisor may be a constant that compilers multiply by the inverse of: a power of two.
+fn may_have_exact_inverse(e: &Expr) -> bool {
+    match &e.kind {
+        ExprKind::Float(text) => {
+            let digits = text.trim_end_matches(['f', 'F', 'l', 'L']);
+            digits.parse::<f64>().map_or(true, |value| value.to_bits() << 12 == 0)
+        }
+        ExprKind::Int(value) => value.unsigned_abs().is_power_of_two(),
+        ExprKind::Cast(e) | ExprKind::Unary(_, e) => may_have_exact_inverse(e),
+        ExprKind::Load(place) => place.ty.quals.is_const,
+        _ => false,
+    }
+}
+
 /// Whether an expression may be a floating-point product as the compiler sees it: it follows values through variables, memory,
 /// negations and what is chosen by a condition.
 pub(super) fn is_product(unit: &TranslationUnit, products: &Products, e: &Expr) -> bool {
@@ -102,7 +116,9 @@ pub(super) fn is_product(unit: &TranslationUnit, products: &Products, e: &Expr) 
         && match &e.kind {
             // A sum of something with itself is twice that.
             ExprKind::Binary(BinOp::Add, a, b) if same(a, b) => true,
-            ExprKind::Binary(op, ..) | ExprKind::AssignOp { op, .. } => *op == BinOp::Mul,
+            ExprKind::Binary(op, _, b) | ExprKind::AssignOp { op, value: b, .. } => {
+                *op == BinOp::Mul || *op == BinOp::Div && may_have_exact_inverse(b)
+            }
             ExprKind::Unary(_, a) | ExprKind::Cast(a) | ExprKind::Assign(_, a) | ExprKind::Comma(_, a) => {
                 inside(a)
             }
@@ -201,6 +217,8 @@ mod tests {
     #[test]
     fn products_are_followed_through_memory() {
         for body in [
+            "one[i] = a[i] / 4 + b[i];",
+            "one[i] = b[i] - a[i] / -0.5;",
             "z[i].re = a[i] * b[i]; z[i].re += 1;",
             "one[i] = a[i]; one[i] *= b[i]; one[i] += 1;",
             "one[i] = a[i] * b[i]; sums[i] = one[i] - b[i];",
@@ -218,6 +236,7 @@ mod tests {
             "p[i] = (a[i] + b[i]) * 2;",
             "double v = a[i]; p[i] = (v + 1) * 2;",
             "p[i] = (p[i] + 1) * 2;",
+            "p[i] = a[i] / 3 + 1;",
             "double v = 0; for (int j = 0; j < 9; j++) v += a[j]; p[i] = v * 2;",
         ] {
             assert!(runs(body), "{body}");
