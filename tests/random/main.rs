@@ -10,6 +10,7 @@ mod generator;
 mod heads;
 #[path = "../support/numbers.rs"]
 mod numbers;
+mod scalars;
 
 use numbers::Random;
 
@@ -352,6 +353,27 @@ fn loops_of_every_form_have_no_undefined_behaviour() {
     sanitize("forms", number("PARAGON_RANDOM", 60).div_ceil(10), forms_of_seed);
 }
 
+fn scalars_of_seed(seed: u64) -> String {
+    scalars::program(&mut Random::new(seed ^ 0x5ca1a5))
+}
+
+#[test]
+fn loops_with_moving_scalars() {
+    let count = number("PARAGON_RANDOM", 60);
+    let tally = for_seeds("loops with moving scalars", count, |seed, tally| {
+        let flags = [["-O2", "-O3", "-O1", "-O2"][seed as usize % 4], "-fno-strict-aliasing"];
+        // Inner loops have fewer iterations: they would be entered far more often than the rest together.
+        compare_and_keep("scalars", scalars_of_seed(seed).as_bytes(), &flags, 16, seed, tally)
+    });
+    assert!(tally.loops.into_inner() >= count, "hardly a loop was carried out by the device");
+}
+
+/// The generator promises it; gcc's sanitizers look.
+#[test]
+fn loops_with_moving_scalars_have_no_undefined_behaviour() {
+    sanitize("scalars", number("PARAGON_RANDOM", 60).div_ceil(10), scalars_of_seed);
+}
+
 /// Writes the programs of [`loops_of_every_form`] into the folder `PARAGON_SOURCES`, for machines without Rust.
 #[test]
 fn sources() {
@@ -359,6 +381,7 @@ fn sources() {
     let first = number("PARAGON_SEED", 1);
     for seed in first..first + number("PARAGON_RANDOM", 60) {
         fs::write(Path::new(&folder).join(format!("forms-{seed}.c")), forms_of_seed(seed)).unwrap();
+        fs::write(Path::new(&folder).join(format!("scalars-{seed}.c")), scalars_of_seed(seed)).unwrap();
     }
 }
 
