@@ -8,6 +8,7 @@
 //! so hashes don't tell NaNs apart, and no integer ever sees one's bits.
 
 use super::Random;
+use super::prelude::PRELUDE;
 use std::fmt::Write;
 
 #[derive(Clone, Copy, PartialEq)]
@@ -66,28 +67,6 @@ static struct cell cells[CELLS];
 static int *rows[ROWS];
 static int bound = 100, counter;
 static struct owner owner;
-static unsigned long long hash = 14695981039346656037ull;
-static unsigned long long state = 88172645463325252ull;
-
-static unsigned next(void)
-{
-  state ^= state << 13;
-  state ^= state >> 7;
-  state ^= state << 17;
-  return (unsigned)(state >> 24);
-}
-static void mix(unsigned long long value)
-{
-  hash = (hash ^ value) * 1099511628211ull;
-  hash ^= hash >> 29;
-}
-static void mix_float(double value)
-{
-  unsigned long long bits = 1;
-  if (value == value)
-    memcpy(&bits, &value, sizeof bits);
-  mix(bits);
-}
 "#;
 
 /// Functions with one or two loop nests, of each program.
@@ -749,7 +728,7 @@ impl Kernel<'_> {
 
 /// The program of a seed.
 pub fn program(random: &mut Random) -> String {
-    let mut text = String::from(START);
+    let mut text = String::from(START) + PRELUDE;
     text.push_str("#define TO_INT(x) ((x) > -30000 && (x) < 30000 ? (int)(x) : 7)\n");
     let mut values = String::new();
     for ty in TYPES {

@@ -10,6 +10,7 @@ mod generator;
 mod heads;
 #[path = "../support/numbers.rs"]
 mod numbers;
+mod prelude;
 mod scalars;
 
 use numbers::Random;

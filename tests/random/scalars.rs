@@ -12,6 +12,7 @@
 //! done in unsigned types. A variable that an expression changes occurs nowhere else in it (`banned`).
 
 use super::Random;
+use super::prelude::PRELUDE;
 use std::fmt::Write;
 
 const TYPES: [&str; 8] =
@@ -49,28 +50,9 @@ struct bits {
 };
 static struct box *boxes;
 static int *indices, counter, limit = 90;
-static unsigned long long hash = 14695981039346656037ull, state = 88172645463325252ull;
+"#;
 
-static unsigned next(void)
-{
-  state ^= state << 13;
-  state ^= state >> 7;
-  state ^= state << 17;
-  return (unsigned)(state >> 24);
-}
-static void mix(unsigned long long value)
-{
-  hash = (hash ^ value) * 1099511628211ull;
-  hash ^= hash >> 29;
-}
-static void mix_float(double value)
-{
-  unsigned long long bits = 1;
-  if (value == value)
-    memcpy(&bits, &value, sizeof bits);
-  mix(bits);
-}
-static inline int bump(int *at, int by)
+const HELPERS: &str = r#"static inline int bump(int *at, int by)
 {
   int old = *at;
   *at += by;
@@ -807,7 +789,7 @@ impl Kernel<'_> {
 
 /// The program of a seed.
 pub fn program(random: &mut Random) -> String {
-    let mut text = String::from(START);
+    let mut text = [START, PRELUDE, HELPERS].concat();
     let mut calls = String::new();
     let mut used: Vec<&'static str> = Vec::new();
     let mut functions = String::new();
