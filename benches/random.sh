@@ -55,7 +55,7 @@ grep -v '^same' "$out/random.txt" | head -n 20
 awk '$1 == "same" { n++; all += $3; loops += $4; entries += $5; conflicts += $6 } $1 == "OTHER" { other++ }
   $2 > last { last = $2 }
   END {
-    printf "%d programs with the output of cc, each with four log methods: %d loops, %d of them on the GPU in %d entries, %d with a conflict; %d failures\n",
+    printf "%d programs with the output of cc, each with five log methods: %d loops, %d of them on the GPU in %d entries, %d with a conflict; %d failures\n",
       n, all, loops, entries, conflicts, other
     printf "to go on: FIRST=%d\n", last + 1 }' "$out/random.txt"
 ! grep -q '^OTHER' "$out/random.txt"

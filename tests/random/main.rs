@@ -375,7 +375,7 @@ fn loops_with_moving_scalars_have_no_undefined_behaviour() {
     sanitize("scalars", number("PARAGON_RANDOM", 60).div_ceil(10), scalars_of_seed);
 }
 
-/// Writes the programs of [`loops_of_every_form`] into the folder `PARAGON_SOURCES`, for machines without Rust.
+/// Writes the programs of [`loops_of_every_form`] and [`loops_with_moving_scalars`] into the folder `PARAGON_SOURCES`, for machines without Rust.
 #[test]
 fn sources() {
     let Some(folder) = std::env::var_os("PARAGON_SOURCES") else { return };
