@@ -22,7 +22,7 @@ demo: all
 	./demo/run
 
 test: all nvrtc
-	$(CARGO) test --release --workspace
+	$(CARGO) test --release --workspace --no-fail-fast
 	$(MAKE) crates python
 
 # Other people's C code, as their own builds compile it.

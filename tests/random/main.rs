@@ -360,7 +360,7 @@ fn scalars_of_seed(seed: u64) -> String {
 
 #[test]
 fn loops_with_moving_scalars() {
-    let count = number("PARAGON_RANDOM", 60);
+    let count = number("PARAGON_RANDOM", 60).div_ceil(3);
     let tally = for_seeds("loops with moving scalars", count, |seed, tally| {
         let flags = [["-O2", "-O3", "-O1", "-O2"][seed as usize % 4], "-fno-strict-aliasing"];
         // Inner loops have fewer iterations: they would be entered far more often than the rest together.
