@@ -5,22 +5,24 @@ Over the programs that benches/prepare.sh built, in one run: for each applicatio
 checks take on the device, with the log that Paragon chooses, and the kernels of benches/cuda/unsafe.cu, which have neither
 logs nor range checks (-fmad=false, so that both compute the same bits): again and again on the same data (resident), and once
 after copies (fresh), as Paragon runs its own. With --logs also with each log method
-forced, which takes minutes where a loop has many accesses. Writes kernels.json into the folder that OUT names
+forced, which takes minutes where a loop has many accesses. With --side N the 2-D stencils alone, on grids of that side. Shares
+are of a copy on the device, in the same run: what has to be moved, each byte once. Writes kernels.json into the folder that OUT names
 (build/gpu-results) and prints a table.
 
-Usage: benches/kernels.py [--logs] [APPLICATION ...]
+Usage: benches/kernels.py [--logs] [--side N] [APPLICATION ...]
 """
 
+import argparse
 import json
 import os
 import statistics
 import subprocess
-import sys
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PROGRAMS = os.path.join(ROOT, "build/gpu")
 OUT = os.environ.get("OUT", os.path.join(ROOT, "build/gpu-results"))
+STENCILS = "fdtd seidel jacobi2d".split()
 APPLICATIONS = "fdtd seidel jacobi1d jacobi2d gemm tmv saxpy house ipvec ger gemver fwd sor".split()
 # What differs from the program's own size: the same as the hand-written kernel's.
 SIZES = {"gemm": 4096}
@@ -42,21 +44,23 @@ def environment(log):
     return {**os.environ, **settings}
 
 
-def unsafe(names, folder):
-    """Milliseconds of the hand-written kernels, by application."""
+def unsafe(names, side, folder):
+    """What the hand-written kernels take and use, by application."""
     program = os.path.join(folder, "unsafe")
     source = os.path.join(ROOT, "benches/cuda/unsafe.cu")
     subprocess.run(["nvcc", "-O3", "-arch=native", "-fmad=false", "-o", program, source], check=True)
-    output = subprocess.run([program, *names], check=True, capture_output=True, text=True).stdout
+    sides = ["--side", str(side)] if side else []
+    output = subprocess.run([program, *sides, *names], check=True, capture_output=True, text=True).stdout
     return {r["application"]: r for r in map(json.loads, output.splitlines())}
 
 
-def ours(name, log, folder):
+def ours(name, log, side, folder):
     """What one application's loops did on the device: for each repetition the sum of their times, in milliseconds."""
     trace = os.path.join(folder, "trace.json")
     if os.path.exists(trace):
         os.remove(trace)
-    size = ["--size", str(SIZES[name])] if name in SIZES else []
+    own = side or SIZES.get(name)
+    size = ["--size", str(own)] if own else []
     command = [os.path.join(PROGRAMS, name + ".o3.paragon"), *size, "--input", "clean"]
     command += ["--dump", "/dev/null", "--repeat", str(REPEATS)]
     try:
@@ -90,23 +94,32 @@ def cell(value):
 
 def main():
     """Measures and prints, row by row."""
-    logs = ["atomic", "reduction", "bitmap", "stamp"] if "--logs" in sys.argv else []
-    names = [name for name in sys.argv[1:] if name != "--logs"] or APPLICATIONS
+    parser = argparse.ArgumentParser(description="Kernels and their checks against hand-written ones.")
+    parser.add_argument("--logs", action="store_true", help="with each log method forced, too")
+    parser.add_argument("--side", type=int, help="of grids: the 2-D stencils alone")
+    parser.add_argument("applications", nargs="*", metavar="APPLICATION")
+    chosen = parser.parse_args()
+    logs = ["atomic", "reduction", "bitmap", "stamp"] if chosen.logs else []
+    names = chosen.applications or (STENCILS if chosen.side else APPLICATIONS)
     os.makedirs(OUT, exist_ok=True)
     heads = ["application", "unsafe CUDA resident ms", "fresh ms", "Paragon ms", "of it checks", "times fresh", "log", "where"]
+    heads += ["unsafe CUDA, share of a copy", "Paragon, share of a copy", "unsafe CUDA, share of the peak"]
     heads += [f"all logged, {log} ms" for log in logs]
     print("| " + " | ".join(heads) + " |\n|" + "---|" * len(heads), flush=True)
     results = {}
     with tempfile.TemporaryDirectory() as folder:
-        by_hand = unsafe(names, folder)
+        by_hand = unsafe(names, chosen.side, folder)
         for name in names:
             resident, hand = (by_hand.get(name, {}).get(what) for what in ["resident_ms", "fresh_ms"])
-            auto = ours(name, "auto", folder)
-            forced = {log: ours(name, log, folder) for log in logs}
+            auto = ours(name, "auto", chosen.side, folder)
+            forced = {log: ours(name, log, chosen.side, folder) for log in logs}
             results[name] = {"unsafe": by_hand.get(name, {}), "auto": auto, **forced}
             ratio = auto["ms"] / hand if hand and auto.get("ms") else None
             cells = [name, cell(resident), cell(hand), cell(auto.get("ms")), cell(auto.get("checks_ms")), cell(ratio)]
             cells += ["+".join(auto.get("logs", [])), "+".join(auto.get("where", [])) or auto.get("problem", "")]
+            share = by_hand.get(name, {}).get("copy_share")
+            cells += [cell(share), cell(share * resident / auto["ms"] if share and auto.get("ms") else None)]
+            cells += [cell(by_hand.get(name, {}).get("peak_share"))]
             cells += [cell(forced[log].get("ms")) for log in logs]
             print("| " + " | ".join(cells) + " |", flush=True)
             with open(os.path.join(OUT, "kernels.json"), "w", encoding="utf-8") as file:

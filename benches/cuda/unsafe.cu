@@ -3,10 +3,13 @@
 // They are the upper bound that Paragon's kernels are measured against. Built with -fmad=false, because Paragon's results
 // have the bits of the sequential program and a fused multiply-add has other bits. Data are random; only times matter
 // here. Prints one JSON line per application: medians in milliseconds of the kernels alone (data resident), and of
-// transfers in through pinned memory, kernels, and transfers out.
+// transfers in through pinned memory, kernels, and transfers out. And what part of the device they use, so that nobody is
+// measured against a weak kernel: the bytes that a kernel has to move, each once, against a copy on the device
+// (copy_share; above 1 where caches hold them), and its floating-point operations against the peak without fused
+// multiply-adds (peak_share).
 //
 //   nvcc -O3 -arch=sm_90 -fmad=false -o unsafe benches/cuda/unsafe.cu
-//   ./unsafe [application ...]
+//   ./unsafe [--side N] [application ...]      N: of the grids of 2-D stencils, 4096 by default
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -96,8 +99,37 @@ static double time_of(const std::function<void()> &work, int runs)
     times.push_back(time_once(work));
   return median(times);
 }
-static void report(const char *name, const char *size, const std::function<void()> &in, const std::function<void()> &kernels,
-                   const std::function<void()> &out)
+// What kernels cannot do without: bytes to and from memory, operations on floats and on doubles.
+struct Needs {
+  double bytes, floats = 0, doubles = 0;
+};
+// Bytes per millisecond of a copy on the device, read and written.
+static double copy_speed()
+{
+  static double speed;
+  if (speed == 0) {
+    const size_t bytes = (size_t)1 << 30;
+    char *from, *to;
+    CHECK(cudaMalloc(&from, bytes));
+    CHECK(cudaMalloc(&to, bytes));
+    CHECK(cudaMemset(from, 1, bytes));
+    speed = 2.0 * bytes / time_of([&] { CHECK(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice)); }, 7);
+    CHECK(cudaFree(from));
+    CHECK(cudaFree(to));
+  }
+  return speed;
+}
+// Milliseconds that the operations take at one for each lane and clock: 128 lanes of a multiprocessor for floats, 64 for doubles
+// (compute capability 9.0).
+static double least_ms(const Needs &needs)
+{
+  int processors, kilohertz;
+  CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0));
+  CHECK(cudaDeviceGetAttribute(&kilohertz, cudaDevAttrClockRate, 0));
+  return (needs.floats / 128 + needs.doubles / 64) / processors / kilohertz;
+}
+static void report(const char *name, const std::string &size, const Needs &needs, const std::function<void()> &in,
+                   const std::function<void()> &kernels, const std::function<void()> &out)
 {
   double resident = time_of(kernels, 7);
   double whole = time_of([&] { in(); kernels(); out(); }, 3);
@@ -108,8 +140,10 @@ static void report(const char *name, const char *size, const std::function<void(
     CHECK(cudaDeviceSynchronize());
     fresh.push_back(time_once(kernels));
   }
-  printf("{\"application\":\"%s\",\"size\":\"%s\",\"resident_ms\":%.4f,\"fresh_ms\":%.4f,\"end_to_end_ms\":%.4f}\n", name, size,
-         resident, median(fresh), whole);
+  printf("{\"application\":\"%s\",\"size\":\"%s\",\"resident_ms\":%.4f,\"fresh_ms\":%.4f,\"end_to_end_ms\":%.4f,"
+         "\"copy_share\":%.3f,\"peak_share\":%.3f,\"copy_tb_s\":%.3f}\n",
+         name, size.c_str(), resident, median(fresh), whole, needs.bytes / copy_speed() / resident, least_ms(needs) / resident,
+         copy_speed() / 1e9);
   fflush(stdout);
 }
 
@@ -476,18 +510,24 @@ template <typename T> struct Sparse {
 
 int main(int argc, char **argv)
 {
+  int n = 4096, first = 1;
+  if (argc > 2 && strcmp(argv[1], "--side") == 0) {
+    n = atoi(argv[2]);
+    first = 3;
+  }
   auto wanted = [&](const char *name) {
-    for (int i = 1; i < argc; i++)
+    for (int i = first; i < argc; i++)
       if (strcmp(argv[i], name) == 0)
         return true;
-    return argc == 1;
+    return argc == first;
   };
-  const int n = 4096, big = 32 << 20, rows = 65536, per_row = 655;
+  const std::string side_by_side = std::to_string(n) + "x" + std::to_string(n);
+  const int big = 32 << 20, rows = 65536, per_row = 655;
   const size_t square = (size_t)n * n;
   if (wanted("fdtd")) {
     Array<float> ex(square), ey(square), hz(square);
     randomise(ex), randomise(ey), randomise(hz);
-    report("fdtd", "4096x4096", [&] { ex.in(), ey.in(), hz.in(); },
+    report("fdtd", side_by_side, {40.0 * square}, [&] { ex.in(), ey.in(), hz.in(); },
            [&] {
              fdtd_ey<<<tile_grid(n), tile>>>(n, ey.device, hz.device);
              fdtd_ex<<<tile_grid(n), tile>>>(n, ex.device, hz.device);
@@ -498,33 +538,34 @@ int main(int argc, char **argv)
   if (wanted("seidel")) {
     Array<double> a(square), b(square);
     randomise(a);
-    report("seidel", "4096x4096", [&] { a.in(), b.in(); }, [&] { seidel<<<tile_grid(n), tile>>>(n, a.device, b.device); },
+    report("seidel", side_by_side, {16.0 * square}, [&] { a.in(), b.in(); },
+           [&] { seidel<<<tile_grid(n), tile>>>(n, a.device, b.device); },
            [&] { b.out(); });
   }
   if (wanted("jacobi2d")) {
     Array<float> a(square), b(square);
     randomise(a);
-    report("jacobi2d", "4096x4096", [&] { a.in(), b.in(); },
+    report("jacobi2d", side_by_side, {8.0 * square}, [&] { a.in(), b.in(); },
            [&] { jacobi2d<<<tile_grid(n), tile>>>(n, a.device, b.device); }, [&] { b.out(); });
   }
   if (wanted("jacobi1d")) {
     const int m = 16 << 20;
     Array<float> a(m), b(m);
     randomise(a);
-    report("jacobi1d", "16M", [&] { a.in(), b.in(); }, [&] { jacobi1d<<<blocks(m), B>>>(m, a.device, b.device); },
+    report("jacobi1d", "16M", {8.0 * m}, [&] { a.in(), b.in(); }, [&] { jacobi1d<<<blocks(m), B>>>(m, a.device, b.device); },
            [&] { b.out(); });
   }
   if (wanted("gemm")) {
     Array<float> a(square), b(square), c(square);
     randomise(a), randomise(b);
-    report("gemm", "4096x4096", [&] { a.in(), b.in(); },
+    report("gemm", side_by_side, {12.0 * square, 2.0 * n * square}, [&] { a.in(), b.in(); },
            [&] { gemm<<<dim3(n / 128, n / 64), tile>>>(n, a.device, b.device, c.device); }, [&] { c.out(); });
   }
   if (wanted("tmv")) {
     Array<float> a(square), x(n), y(n);
     randomise(a), randomise(x);
-    report("tmv", "4096x4096", [&] { a.in(), x.in(); }, [&] { tmv<<<blocks(n), B>>>(n, a.device, x.device, y.device); },
-           [&] { y.out(); });
+    report("tmv", side_by_side, {4.0 * square + 8.0 * n}, [&] { a.in(), x.in(); },
+           [&] { tmv<<<blocks(n), B>>>(n, a.device, x.device, y.device); }, [&] { y.out(); });
   }
   if (wanted("house") || wanted("ipvec")) {
     Array<double> x(big), y(big);
@@ -532,17 +573,18 @@ int main(int argc, char **argv)
     randomise(x), randomise(y), permute(index);
     auto in = [&] { x.in(), y.in(), index.in(); };
     if (wanted("house"))
-      report("house", "32M", in, [&] { reflect<<<blocks(big), B>>>(big, 2.0, x.device, index.device, y.device); },
+      report("house", "32M", {28.0 * big}, in, [&] { reflect<<<blocks(big), B>>>(big, 2.0, x.device, index.device, y.device); },
              [&] { y.out(); });
     if (wanted("ipvec"))
-      report("ipvec", "32M", in, [&] { ipvec<<<blocks(big), B>>>(big, index.device, x.device, y.device); }, [&] { y.out(); });
+      report("ipvec", "32M", {20.0 * big}, in, [&] { ipvec<<<blocks(big), B>>>(big, index.device, x.device, y.device); },
+             [&] { y.out(); });
   }
   if (wanted("saxpy")) {
     Array<float> x(big), y(big);
     Array<int> index(big);
     randomise(x), randomise(y), permute(index);
     auto in = [&] { x.in(), y.in(), index.in(); };
-    report("saxpy", "32M", in, [&] { saxpy<<<blocks(big), B>>>(big, 2.0f, index.device, x.device, y.device); },
+    report("saxpy", "32M", {16.0 * big}, in, [&] { saxpy<<<blocks(big), B>>>(big, 2.0f, index.device, x.device, y.device); },
            [&] { y.out(); });
   }
   if (wanted("ger") || wanted("gemver")) {
@@ -552,11 +594,11 @@ int main(int argc, char **argv)
     const unsigned warps = blocks((size_t)rows * 32);
     auto in = [&] { a.in(), x.in(), y.in(), z.in(); };
     if (wanted("ger"))
-      report("ger", "64kx64k 1%", in,
+      report("ger", "64kx64k 1%", {20.0 * a.column.n + 20.0 * rows}, in,
              [&] { rank_one<<<warps, B>>>(rows, a.row.device, a.column.device, 1.5, x.device, y.device, a.value.device); },
              [&] { a.value.out(); });
     if (wanted("gemver"))
-      report("gemver", "64kx64k 1%", in,
+      report("gemver", "64kx64k 1%", {64.0 * a.column.n + 96.0 * rows}, in,
              [&] {
                rank_one<<<warps, B>>>(rows, a.row.device, a.column.device, 1.0, x.device, y.device, a.value.device);
                rank_one<<<warps, B>>>(rows, a.row.device, a.column.device, 1.0, y.device, x.device, a.value.device);
@@ -572,7 +614,7 @@ int main(int argc, char **argv)
     Array<int> order(rows);
     randomise(x), permute(order);
     const unsigned warps = blocks((size_t)rows * 32);
-    report("fwd", "64kx64k 1%, 16 levels", [&] { a.in(), x.in(); },
+    report("fwd", "64kx64k 1%, 16 levels", {8.0 * a.column.n + 16.0 * rows}, [&] { a.in(), x.in(); },
            [&] {
              for (int level = 0; level < 16; level++)
                eliminate<<<warps / 16, B>>>(level * rows / 16, (level + 1) * rows / 16, order.device, a.row.device,
@@ -588,7 +630,7 @@ int main(int argc, char **argv)
       column.host[k] = (int)(next_random() % rows);
     column.in();
     randomise(a), randomise(b), randomise(x);
-    report("sor", "64kx64k 1%, 8 colours", [&] { column.in(), a.in(), b.in(), x.in(); },
+    report("sor", "64kx64k 1%, 8 colours", {12.0 * a.n + 24.0 * rows}, [&] { column.in(), a.in(), b.in(), x.in(); },
            [&] {
              for (int c = 0; c < colours; c++)
                relax<<<blocks(rows / colours), B>>>(c * rows / colours, (c + 1) * rows / colours, per_row, rows, column.device,
@@ -600,21 +642,21 @@ int main(int argc, char **argv)
     const int m = 16 << 20;
     Array<float> a(m), b(m), c(m);
     randomise(a), randomise(b);
-    report("vector_add", "16M", [&] { a.in(), b.in(); },
+    report("vector_add", "16M", {12.0 * m}, [&] { a.in(), b.in(); },
            [&] { vector_add<<<blocks(m), B>>>(m, a.device, b.device, c.device); }, [&] { c.out(); });
   }
   if (wanted("csr_forward")) {
     /* Half as many elements as elsewhere: the program's rows have between one and per_row of them. */
-    const int first = rows / 4;
+    const int start = rows / 4;
     Sparse<double> a(rows, per_row / 2);
     Array<double> x(rows);
     randomise(x);
     for (size_t k = 0; k < a.column.n; k++)
-      a.column.host[k] %= first;
+      a.column.host[k] %= start;
     a.in();
-    report("csr_forward", "64kx64k 0.5%", [&] { a.in(), x.in(); },
+    report("csr_forward", "64kx64k 0.5%", {12.0 * (rows - start) * (per_row / 2) + 20.0 * rows}, [&] { a.in(), x.in(); },
            [&] {
-             forward_rows<<<blocks((size_t)(rows - first) * 32), B>>>(first, rows, a.row.device, a.column.device,
+             forward_rows<<<blocks((size_t)(rows - start) * 32), B>>>(start, rows, a.row.device, a.column.device,
                                                                       a.value.device, x.device);
            },
            [&] { x.out(); });
@@ -623,7 +665,8 @@ int main(int argc, char **argv)
     const int side = 64;
     Array<Site> lattice((size_t)side * side * side * side);
     CHECK(cudaMemset(lattice.device, 0, lattice.n * sizeof(Site)));
-    report("lattice", "64^4", [&] {}, [&] { make_lattice<<<blocks(lattice.n), B>>>(side, 1, lattice.device); },
+    report("lattice", "64^4", {1.0 * lattice.n * sizeof(Site)}, [&] {},
+           [&] { make_lattice<<<blocks(lattice.n), B>>>(side, 1, lattice.device); },
            [&] { lattice.out(); });
   }
   if (wanted("histogram")) {
@@ -635,7 +678,7 @@ int main(int argc, char **argv)
     }
     CHECK(cudaMemset(count.device, 0, BINS * sizeof(unsigned)));
     pixel.in();
-    report("histogram", "4096x4096", [&] { pixel.in(), count.in(); },
+    report("histogram", side_by_side, {2.0 * pixel.n}, [&] { pixel.in(), count.in(); },
            [&] { histogram<<<132 * 8, B>>>(pixel.n, pixel.device, count.device); }, [&] { count.out(); });
   }
   if (wanted("convolution")) {
@@ -644,7 +687,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < in.n; i++)
       in.host[i] = (unsigned char)(next_random() >> 56);
     in.in();
-    report("convolution", "2048x2048", [&] { in.in(); },
+    report("convolution", "2048x2048", {2.0 * side * side}, [&] { in.in(); },
            [&] { convolution<<<tile_grid(side), tile>>>(side, in.device, out.device); }, [&] { out.out(); });
   }
   if (wanted("nbody")) {
@@ -657,7 +700,7 @@ int main(int argc, char **argv)
         number[k] = (double)(next_random() >> 40) / 16777216.0;
     }
     b.in();
-    report("nbody", "16384", [&] { b.in(); },
+    report("nbody", "16384", {160.0 * bodies, 0, 20.0 * bodies * bodies}, [&] { b.in(); },
            [&] {
              accelerations<<<bodies / 128, 128>>>(bodies, b.device, 1e-4, acceleration.device);
              move_bodies<<<blocks(bodies), B>>>(bodies, b.device, acceleration.device, 1e-9);
@@ -667,7 +710,13 @@ int main(int argc, char **argv)
   if (wanted("mandelbrot")) {
     const int side = 2048;
     Array<int> iterations((size_t)side * side);
-    report("mandelbrot", "2048x2048", [&] {},
+    mandelbrot<<<tile_grid(side), tile>>>(side, -2.0, 1.25, 2.5 / side, 256, iterations.device);
+    iterations.out();
+    CHECK(cudaDeviceSynchronize());
+    double turns = 0;
+    for (size_t i = 0; i < iterations.n; i++)
+      turns += iterations.host[i];
+    report("mandelbrot", "2048x2048", {4.0 * side * side, 0, 8.0 * turns}, [&] {},
            [&] { mandelbrot<<<tile_grid(side), tile>>>(side, -2.0, 1.25, 2.5 / side, 256, iterations.device); },
            [&] { iterations.out(); });
   }
@@ -680,7 +729,7 @@ int main(int argc, char **argv)
       if (next_random() % 8 != 0)
         a.column.host[k] = (int)((k / each + next_random() % 512) % m);
     a.in();
-    report("spmv", "512k rows of 28", [&] { a.in(), x.in(); },
+    report("spmv", "512k rows of 28", {12.0 * a.column.n + 20.0 * m}, [&] { a.in(), x.in(); },
            [&] {
              row_product<<<blocks((size_t)m * 32), B>>>(m, a.row.device, a.column.device, a.value.device, x.device, y.device);
            },
@@ -691,7 +740,7 @@ int main(int argc, char **argv)
     Array<double> a((size_t)side * side * side), b((size_t)side * side * side);
     randomise(a), randomise(b);
     const dim3 grid((side + 31) / 32, (side + 7) / 8, side);
-    report("heat", "256^3, 4 steps", [&] { a.in(), b.in(); },
+    report("heat", "256^3, 4 steps", {4 * 16.0 * side * side * side}, [&] { a.in(), b.in(); },
            [&] {
              for (int s = 0; s < 4; s++)
                heat<<<grid, tile>>>(side, s % 2 == 0 ? a.device : b.device, s % 2 == 0 ? b.device : a.device, 0.125);
@@ -702,7 +751,7 @@ int main(int argc, char **argv)
     const size_t m = 1 << 21;
     Array<float> a(16 * m), b(16 * m), c(16 * m);
     randomise(a), randomise(b);
-    report("matrices", "2M", [&] { a.in(), b.in(); },
+    report("matrices", "2M", {192.0 * m, 128.0 * m}, [&] { a.in(), b.in(); },
            [&] { small_products<<<blocks(16 * m), B>>>(m, a.device, b.device, c.device); }, [&] { c.out(); });
   }
   if (wanted("search")) {
@@ -719,7 +768,7 @@ int main(int argc, char **argv)
       text.host[i] = "ACGT"[next_random() >> 62];
     memcpy(word.host, "GATTA", 5);
     start.in(), text.in(), word.in();
-    report("search", "128k reads", [&] { start.in(), text.in(), word.in(); },
+    report("search", "128k reads", {1.0 * next + 12.0 * reads}, [&] { start.in(), text.in(), word.in(); },
            [&] {
              search_reads<<<blocks((size_t)reads * 32), B>>>(reads, start.device, text.device, word.device, 5, found.device);
            },

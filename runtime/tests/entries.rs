@@ -195,7 +195,9 @@ fn conflicts_make_a_loop_sequential_for_a_while() {
     // Time between the entries, because the monitored run's report comes when it comes. A log that is asked for is not doubted.
     let run = run(&["patient", "20"], &[("PARAGON_DEVICE", "threads"), ("PARAGON_LOG", "atomic")]);
     let whys: Vec<&str> = run.of(PLANTED).iter().map(|r| r["why"].as_str().unwrap()).collect();
-    assert!(whys[0].starts_with("monitored"), "{whys:?}");
+    // On a busy machine the device's thread may still be starting.
+    let first = whys.iter().find(|why| **why != "the device's thread is not ready");
+    assert!(first.is_some_and(|why| why.starts_with("monitored")), "{whys:?}");
     assert!(whys.contains(&"conflicts were found before"), "{whys:?}");
 }
 

@@ -13,7 +13,10 @@ use super::commit::{self, Pieces, Rows};
 use super::inspector::levels::Schedule;
 use super::parts;
 use super::watch::Watch;
-use crate::abi::{Info, PG_FAIL_STOPPED, PG_FAIL_TIME, PG_LOOP_KEPT, PG_MANY, PG_NO_LOG, Region, Value};
+use crate::abi::{
+    Info, PG_FAIL_STOPPED, PG_FAIL_TIME, PG_LOOP_COMMON_LOOPS, PG_LOOP_GROUPS, PG_LOOP_KEPT, PG_MANY,
+    PG_NO_LOG, Region, Value,
+};
 use crate::config::GroupChoice;
 use crate::device::pool::{BlockSignals, Pool};
 use crate::device::threads::{ThreadsDevice, Width};
@@ -407,7 +410,12 @@ fn drive(
         ..Specialisation::none(job.method)
     };
     let bases = 1u64.checked_shl(job.info.n_bases).unwrap_or(0).wrapping_sub(1);
-    let kernel = kernel.in_groups(job.info.flags, job.info.n_dims, bases, n, device.threads(), job.groups);
+    // A load that a bitmap notes is nothing that iterations could share: an inner loop of a group would note 64 of them in each turn,
+    // and its kernel would be compiled for minutes.
+    let notes_loads = job.method == LogMethod::Bitmap && placement.has_logged_readers(job.info);
+    let alone = if notes_loads && job.info.has(PG_LOOP_COMMON_LOOPS) { PG_LOOP_GROUPS } else { 0 };
+    let flags = job.info.flags & !alone;
+    let kernel = kernel.in_groups(flags, job.info.n_dims, bases, n, device.threads(), job.groups);
     let kernel = device.prepare(job.info, job.loop_key, kernel)?;
     if device.name() == "cuda" {
         (report.group, report.deep, report.spread) = (kernel.group, kernel.deep, kernel.spread);
