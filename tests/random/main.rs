@@ -257,9 +257,16 @@ fn compare_and_keep(
     failures.into_iter().map(|what| format!("{}: {what}", source.display())).collect()
 }
 
+/// Programs of a kind, where nothing else is said: what a few minutes bear. More of them run on GPUs (`benches/random.sh`).
+const PROGRAMS: u64 = 36;
+
+fn programs() -> u64 {
+    number("PARAGON_RANDOM", PROGRAMS)
+}
+
 #[test]
 fn loops_of_our_own() {
-    let count = number("PARAGON_RANDOM", 60);
+    let count = programs();
     let tally = for_seeds("random loops", count, |seed, tally| {
         let text = generator::program(&mut Random::new(seed));
         let level = ["-O1", "-O2", "-O3"][seed as usize % 3];
@@ -293,9 +300,7 @@ fn sanitize(name: &str, count: u64, text: impl Fn(u64) -> String + Sync) {
 /// The generator promises it; gcc's sanitizers look.
 #[test]
 fn our_loops_have_no_undefined_behaviour() {
-    sanitize("loops", number("PARAGON_RANDOM", 60).div_ceil(10), |seed| {
-        generator::program(&mut Random::new(seed))
-    });
+    sanitize("loops", programs().div_ceil(10), |seed| generator::program(&mut Random::new(seed)));
 }
 
 fn forms_of_seed(seed: u64) -> String {
@@ -304,7 +309,7 @@ fn forms_of_seed(seed: u64) -> String {
 
 #[test]
 fn loops_of_every_form() {
-    let count = number("PARAGON_RANDOM", 60);
+    let count = programs();
     let tally = for_seeds("loops of every form", count, |seed, tally| {
         // What else changes how a program is read.
         let dialects = ["-std=gnu11", "-fwrapv", "-funsigned-char", "-fno-strict-aliasing", "-std=c11"];
@@ -318,7 +323,7 @@ fn loops_of_every_form() {
 
 #[test]
 fn loop_heads() {
-    let count = number("PARAGON_RANDOM", 60).div_ceil(2);
+    let count = programs().div_ceil(2);
     let tally = for_seeds("loop heads", count, |seed, tally| {
         let wraps = seed % 2 == 0;
         let text = heads::program(&mut Random::new(seed ^ 0x4ead), wraps);
@@ -331,7 +336,7 @@ fn loop_heads() {
 
 #[test]
 fn affine_loops() {
-    let count = number("PARAGON_RANDOM", 60);
+    let count = programs();
     let tally = for_seeds("affine loops", count, |seed, tally| {
         let text = affine::program(&mut Random::new(seed));
         // gcc 12's induction variable optimisation compiles some of these loops to something else.
@@ -343,15 +348,13 @@ fn affine_loops() {
 
 #[test]
 fn affine_loops_have_no_undefined_behaviour() {
-    sanitize("affine loops", number("PARAGON_RANDOM", 60).div_ceil(10), |seed| {
-        affine::program(&mut Random::new(seed))
-    });
+    sanitize("affine loops", programs().div_ceil(10), |seed| affine::program(&mut Random::new(seed)));
 }
 
 /// The generator promises it; gcc's sanitizers look.
 #[test]
 fn loops_of_every_form_have_no_undefined_behaviour() {
-    sanitize("forms", number("PARAGON_RANDOM", 60).div_ceil(10), forms_of_seed);
+    sanitize("forms", programs().div_ceil(10), forms_of_seed);
 }
 
 fn scalars_of_seed(seed: u64) -> String {
@@ -360,7 +363,7 @@ fn scalars_of_seed(seed: u64) -> String {
 
 #[test]
 fn loops_with_moving_scalars() {
-    let count = number("PARAGON_RANDOM", 60).div_ceil(3);
+    let count = programs().div_ceil(3);
     let tally = for_seeds("loops with moving scalars", count, |seed, tally| {
         let flags = [["-O2", "-O3", "-O1", "-O2"][seed as usize % 4], "-fno-strict-aliasing"];
         // Inner loops have fewer iterations: they would be entered far more often than the rest together.
@@ -372,7 +375,7 @@ fn loops_with_moving_scalars() {
 /// The generator promises it; gcc's sanitizers look.
 #[test]
 fn loops_with_moving_scalars_have_no_undefined_behaviour() {
-    sanitize("scalars", number("PARAGON_RANDOM", 60).div_ceil(10), scalars_of_seed);
+    sanitize("scalars", programs().div_ceil(10), scalars_of_seed);
 }
 
 /// Writes the programs of [`loops_of_every_form`] and [`loops_with_moving_scalars`] into the folder `PARAGON_SOURCES`, for machines without Rust.
@@ -380,7 +383,7 @@ fn loops_with_moving_scalars_have_no_undefined_behaviour() {
 fn sources() {
     let Some(folder) = std::env::var_os("PARAGON_SOURCES") else { return };
     let first = number("PARAGON_SEED", 1);
-    for seed in first..first + number("PARAGON_RANDOM", 60) {
+    for seed in first..first + programs() {
         fs::write(Path::new(&folder).join(format!("forms-{seed}.c")), forms_of_seed(seed)).unwrap();
         fs::write(Path::new(&folder).join(format!("scalars-{seed}.c")), scalars_of_seed(seed)).unwrap();
     }
@@ -388,7 +391,7 @@ fn sources() {
 
 #[test]
 fn programs_of_csmith() {
-    let count = number("PARAGON_CSMITH", 60);
+    let count = number("PARAGON_CSMITH", PROGRAMS);
     let present =
         Command::new("csmith").arg("--version").current_dir(env!("CARGO_TARGET_TMPDIR")).output().is_ok();
     let headers = Path::new("/usr/include/csmith/csmith.h").exists();
