@@ -49,7 +49,8 @@ one() {
   rm -rf "$folder"
 }
 export -f one
-ls "$work"/sources/*.c | awk -v first="${FIRST:-1}" 'NR >= first { print NR, $0 }' |
+# Kinds of programs in turn, so that the first ones are like all of them.
+ls "$work/sources" | sort -t- -k2n -s | awk -v first="${FIRST:-1}" -v folder="$work/sources/" 'NR >= first { print NR, folder $0 }' |
   xargs -P "$(nproc)" -L 1 bash -c 'one "$0" "$1"' >"$out/random.txt" 2>&1
 grep -v '^same' "$out/random.txt" | head -n 20
 awk '$1 == "same" { n++; all += $3; loops += $4; entries += $5; conflicts += $6 } $1 == "OTHER" { other++ }

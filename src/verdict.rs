@@ -9,7 +9,7 @@ use crate::analysis::pairs::{self, Pairs, Steps};
 use crate::analysis::slice;
 use crate::c::hir::*;
 use crate::c::pragma::Wish;
-use crate::loops::access::{Accesses, contraction, describe};
+use crate::loops::access::{Accesses, contraction, contraction_behind, describe};
 use crate::loops::alias;
 use crate::loops::carried::{self, Prelude};
 use crate::loops::cells;
@@ -619,6 +619,10 @@ fn attempt_with(
     let stays_open = |v: &VarId| !matches!(roles.get(v), Some(ScalarRole::Accumulation { .. }));
     if let Some((_, line)) = accesses.fusable.iter().find(|(v, _)| stays_open(v)) {
         return Err(contraction(*line));
+    }
+    let is_last = |role: &ScalarRole| matches!(role, ScalarRole::Private { last_value: true });
+    if let Some((v, _)) = roles.iter().find(|(v, role)| is_last(role) && accesses.holds_product(**v)) {
+        return Err(contraction_behind(&unit.var(*v).name));
     }
     let gives_something =
         accesses.sites.iter().any(|s| s.is_store) || roles.values().any(ScalarRole::is_result);

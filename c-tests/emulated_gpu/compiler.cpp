@@ -57,6 +57,8 @@ template <class T> static inline T atomicOr(T *p, T value) { T seen = *p; *p |= 
 template <class T> static inline T atomicAdd(T *p, T value) { T seen = *p; *p += value; return seen; }
 template <class T> static inline T atomicMax(T *p, T value) { T seen = *p; *p = seen < value ? value : seen; return seen; }
 static inline unsigned atomicCAS(unsigned *p, int old, unsigned value) { return atomicCAS(p, (unsigned)old, value); }
+struct uint2 { unsigned x, y; };
+struct uint4 { unsigned x, y, z, w; };
 #line 1 "loop.cu"
 )";
 

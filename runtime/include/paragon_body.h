@@ -23,7 +23,7 @@
  *   end, when fewer bits are set than were counted. Two writers, and a writer and a reader, are a conflict, though it were the same
  *   iteration. So they are for loops whose iterations don't meet themselves; where they do, there is a conflict that is none, never
  *   one that is missed.
- * Stamps: wr holds the last writer of a cell and the first one, rd the last reader. Loads find what was there before the loop, from a
+ * Stamps: wr holds the last writer of a cell, the first one, and the last reader. Loads find what was there before the loop, from a
  *   copy, or what their own iteration has stored, which shows in wr. So an earlier reader is no conflict (an anti dependence), nor are two
  *   writers (an output dependence), whose last one stands: where a cell has several, all iterations are run once more, alike, and only
  *   the last writer of a cell stores (`settles`). A conflict is a reader behind the first writer; and the first writer as a reader, if there
@@ -44,6 +44,17 @@
 #define __pg_fetch_or(p, v) atomicOr((__pg_u32 *)(p), (v))
 #define __pg_fetch_add64(p, v) atomicAdd((__pg_u64 *)(p), (__pg_u64)(v))
 #define __pg_raise(p, v) (void)atomicMax((__pg_u32 *)(p), (v))
+/* The same for two numbers side by side: in one operation where nothing stands there yet, as in most cells. */
+static __device__ __forceinline__ void __pg_raise_both(__pg_u32 *p, __pg_u32 a, __pg_u32 b)
+{
+  const __pg_u64 old = atomicCAS((__pg_u64 *)p, (__pg_u64)0, (__pg_u64)b << 32 | a);
+  if (old == 0)
+    return;
+  if ((__pg_u32)old < a)
+    (void)atomicMax(p, a);
+  if ((__pg_u32)(old >> 32) < b)
+    (void)atomicMax(p + 1, b);
+}
 #define __pg_peek(p) (*(volatile __pg_u32 *)(p))
 #define __pg_poke(p, v) (*(volatile __pg_u32 *)(p) = (v))
 #else
@@ -68,6 +79,11 @@ __PG_FN void __pg_raise(__pg_u32 *p, __pg_u32 v)
   __pg_u32 old = __atomic_load_n(p, 0);
   while (old < v && !__atomic_compare_exchange_n(p, &old, v, 0, 0, 0))
     ;
+}
+__PG_FN void __pg_raise_both(__pg_u32 *p, __pg_u32 a, __pg_u32 b)
+{
+  __pg_raise(p, a);
+  __pg_raise(p + 1, b);
 }
 #define __pg_peek(p) __atomic_load_n((p), 0)
 #define __pg_poke(p, v) __atomic_store_n((p), (v), 0)
@@ -212,11 +228,14 @@ __PG_FN struct __pg_view __pg_base_view(const struct __pg_launch *l, __pg_u32 ba
 #define __PG_VIEW(base) __pg_t->views[base]
 #define __PG_HOW(base)                                                                                                 \
   ((base) >= 64 ? 0 : (int)(__PG_BOUNDED >> ((base) & 63) & 1) | (int)(__PG_CONSTANT >> ((base) & 63) & 1) << 1)
-#define __PG_TILE(dim, k)                                                                                              \
+/* `others`: dimensions that are neither; blocks along z count their places. */
+#define __PG_TILE(dim, k, others)                                                                                      \
   if ((dim) == __PG_TILE_X)                                                                                            \
     k = blockIdx.x * ((__pg_count)blockDim.x * __PG_COLUMNS) + threadIdx.x;                                            \
   else if ((dim) == __PG_TILE_Y)                                                                                       \
     k = ((blockIdx.y + __pg_l->first_row) * (__pg_count)blockDim.y + threadIdx.y) * __PG_ROWS;                     \
+  else if ((others) == 1)                                                                                              \
+    k = __pg_q;                                                                                                        \
   else {                                                                                                               \
     k = __pg_q % (__pg_count)__pg_l->trip[dim];                                                                        \
     __pg_q /= (__pg_count)__pg_l->trip[dim];                                                                           \
@@ -346,8 +365,14 @@ __PG_SHARED_FN void __pg_log_read(struct __pg_ctx *c, const struct __pg_view *v,
   last = __pg_cell_of(l, v, address + width - 1);
   for (; cell <= last; cell++) {
     if (__PG_LOG_METHOD(l) == PG_LOG_STAMP) {
-      if (__pg_peek(&l->rd[cell]) < c->iteration)
-        __pg_raise(&l->rd[cell], c->iteration);
+      __pg_u32 *reader = &l->wr[l->stamp_words * cell + PG_STAMP_READER];
+      /* Nobody said that this loop's loads are noted; the next word would be another cell's. */
+      if (l->stamp_words == PG_STAMP_WORDS) {
+        c->fail |= PG_FAIL_RAW;
+        return;
+      }
+      if (__pg_peek(reader) < c->iteration)
+        __pg_raise(reader, c->iteration);
     } else if (__PG_LOG_METHOD(l) == PG_LOG_ATOMIC) {
       __pg_u32 seen = __pg_peek(&l->rd[cell]);
       if (seen == 0)
@@ -376,11 +401,7 @@ __PG_SHARED_FN void __pg_log_write(struct __pg_ctx *c, const struct __pg_view *v
   last = __pg_cell_of(l, v, address + width - 1);
   for (; cell <= last; cell++) {
     if (__PG_LOG_METHOD(l) == PG_LOG_STAMP) {
-      __pg_u32 *stamps = &l->wr[2 * cell];
-      if (__pg_peek(&stamps[0]) < c->iteration)
-        __pg_raise(&stamps[0], c->iteration);
-      if (__pg_peek(&stamps[1]) < ~c->iteration)
-        __pg_raise(&stamps[1], ~c->iteration);
+      __pg_raise_both(&l->wr[l->stamp_words * cell + PG_STAMP_LAST], c->iteration, ~c->iteration);
     } else if (__PG_LOG_METHOD(l) == PG_LOG_ATOMIC) {
       __pg_u32 seen = __pg_peek(&l->wr[cell]);
       if (seen == 0)
@@ -415,13 +436,14 @@ __PG_FN void __pg_copy_own(struct __pg_ctx *c, const struct __pg_view *v, __pg_u
   __pg_u64 cell = __pg_cell_of(l, v, address);
   __pg_u32 at, byte;
   for (at = 0; at < width; at += size, cell++)
-    if (__pg_peek(&l->wr[2 * cell]) == c->iteration)
+    if (__pg_peek(&l->wr[l->stamp_words * cell + PG_STAMP_LAST]) == c->iteration)
       for (byte = at; byte < at + size && byte < width; byte++)
         to[byte] = from[byte];
 }
 #define __PG_IS_ONE_CELL(l, width) ((width) >> __PG_SHIFT(l) <= 1)
-#define __PG_IS_LAST_WRITER(c, v, address) \
-  (__pg_peek(&(c)->launch->wr[2 * __pg_cell_of((c)->launch, v, address)]) == (c)->iteration)
+#define __PG_IS_LAST_WRITER(c, v, address)                                                                             \
+  (__pg_peek(&(c)->launch->wr[(c)->launch->stamp_words * __pg_cell_of((c)->launch, v, address) + PG_STAMP_LAST]) ==      \
+   (c)->iteration)
 
 /* Whether to give up, now. Not 0: leave; and the loops around have to be left, too, so whoever asks next by ticks is answered at once. */
 __PG_SHARED_FN int __pg_poll_now(struct __pg_ctx *c)

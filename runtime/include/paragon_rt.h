@@ -12,7 +12,7 @@
 #define __extension__
 #endif
 
-#define PG_ABI_VERSION 12u
+#define PG_ABI_VERSION 13u
 #define PG_MAX_DIMS 4
 
 __extension__ typedef signed long long __pg_i64;
@@ -252,9 +252,8 @@ struct __pg_launch {
   volatile __pg_u32 *stop;     /* not 0: give up. In the device's own memory, because all threads look at it */
   volatile __pg_u32 *begun;    /* a GPU's launch says there that it has begun; in the host's memory */
   /* Logs, with a word or, where they are bitmaps (PG_LOG_MARK, PG_LOG_BITMAP), a bit for each cell. */
-  __pg_u32 *wr;                /* write log: iteration + 1 of a writer, 0: none. Of stamps two words: that of the last writer, and the
-                                  complement of that of the first one */
-  __pg_u32 *rd;                /* read log: iteration + 1 of the one reader, PG_MANY: several, 0: none. Of stamps: of the last reader */
+  __pg_u32 *wr;                /* write log: iteration + 1 of a writer, 0: none. Of stamps `stamp_words` for each cell, readers too */
+  __pg_u32 *rd;                /* read log: iteration + 1 of the one reader, PG_MANY: several, 0: none. Stamps have none */
   __pg_u64 *total;             /* writes, counted by the reduction method and by bitmaps; a GPU's in PG_TOTALS places */
   __pg_u32 n_regions;
   __pg_u32 n_bases;
@@ -269,9 +268,16 @@ struct __pg_launch {
   __pg_u64 first, end;
   __pg_u32 first_row, first_layer;
   __pg_u32 settles;            /* not 0: stamps are complete, and only what the last writer of a cell stores is stored */
-  __pg_u32 unused;
+  __pg_u32 stamp_words;        /* words of a cell's stamps: PG_STAMP_WORDS, or PG_STAMP_WORDS_READ where loads are noted */
 };
 #define PG_MANY 0xffffffffu
+/* The stamps of a cell, side by side because they are asked for together: the number of the last writer, the complement of that of the
+ * first one, and, only where loads are noted, the number of the last reader; iterations + 1, 0: none. */
+#define PG_STAMP_LAST 0
+#define PG_STAMP_FIRST 1
+#define PG_STAMP_READER 2
+#define PG_STAMP_WORDS 2
+#define PG_STAMP_WORDS_READ 4
 /* Places that a GPU's threads add their counts to, because one would hold them up, and how far apart they lie, in words. */
 #define PG_TOTALS 256
 #define PG_TOTALS_APART 4

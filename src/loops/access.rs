@@ -30,7 +30,7 @@ use contraction::{Products, is_product, products};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub use calls::{EXACT_FUNCTIONS, exact_function};
-pub use contraction::contraction;
+pub use contraction::{contraction, contraction_behind};
 pub use wording::describe;
 
 /// A loop around an access: its head and the range of its induction variable's distance from the first value.
@@ -403,6 +403,12 @@ impl<'a> Accesses<'a> {
                 Ok(())
             }
             ExprKind::IncDec { place, .. } => {
+                if self.options.contraction
+                    && types.as_float(place.ty.ty).is_some()
+                    && self.products.may_lie_in(self.unit, place)
+                {
+                    self.in_value_of(place, |s| s.may_fuse(line))?;
+                }
                 self.write(place, true)?;
                 self.define(place, None);
                 Ok(())

@@ -72,21 +72,23 @@ impl LogMethod {
         matches!(self, LogMethod::Reduction | LogMethod::Bitmap)
     }
 
-    /// Words of a write log with so many cells.
+    /// Most words of a write log with so many cells: those of stamps have fewer where no loads are noted.
     pub fn words(self, cells: u64) -> u64 {
         match self {
             LogMethod::Mark | LogMethod::Bitmap => cells.div_ceil(CELLS_OF_WORD),
             LogMethod::None | LogMethod::Atomic | LogMethod::Reduction => cells,
-            LogMethod::Stamp => 2 * cells,
+            LogMethod::Stamp => u64::from(abi::PG_STAMP_WORDS_READ) * cells,
         }
     }
 
-    /// Words of a read log with so many cells.
-    pub fn words_of_readers(self, cells: u64) -> u64 {
-        match self {
-            LogMethod::Stamp => cells,
-            method => method.words(cells),
-        }
+    /// How many words, or stamps, the check looks at.
+    pub fn entries(self, cells: u64) -> u64 {
+        if self == LogMethod::Stamp { cells } else { self.words(cells) }
+    }
+
+    /// Whether a word of the write log stands for so many cells that it says by its bits what was written.
+    pub fn is_bitmap(self) -> bool {
+        matches!(self, LogMethod::Mark | LogMethod::Bitmap)
     }
 }
 
@@ -237,10 +239,14 @@ pub struct Launch<'a> {
     pub results: &'a mut [abi::Value],
     /// Write log, null where not needed.
     pub wr: DevicePtr,
-    /// Read log, null where not needed: there is nothing to check then but what the stores have found out.
+    /// Read log, null where not needed: all there is to check then is what the write log says.
     pub rd: DevicePtr,
-    /// Words in the read log, and so in a write log that has as many words for a cell.
+    /// Bits of the cells that were written, which the check makes of logs that have words for them; null where nobody asks.
+    pub written: DevicePtr,
+    /// Words in the log for one of all purposes: of bitmaps those of all cells, else as many as there are cells.
     pub log_words: u64,
+    /// Words of a cell's stamps: `PG_STAMP_WORDS`, or `PG_STAMP_WORDS_READ` where loads are noted.
+    pub stamp_words: u32,
     /// log2 of the bytes of a cell.
     pub log_shift: u32,
     /// Whether stamps are complete, from an earlier launch, and this one is to store what the last writers of cells store.
@@ -320,8 +326,8 @@ pub trait Device: Send {
         loop_key: usize,
         kernel: Specialisation,
     ) -> Result<Specialisation, DeviceError>;
-    /// Runs all iterations (execution kernel), then, where there is a read log and unless it failed already, the checking kernel over
-    /// the logs. Blocks until the device is idle again.
+    /// Runs all iterations (execution kernel), then, where the log method detects anything and unless it failed already, the checking
+    /// kernel over the logs, which also makes [`Launch::written`]. Blocks until the device is idle again.
     fn run(&mut self, launch: &mut Launch<'_>) -> Result<Outcome, DeviceError>;
 }
 

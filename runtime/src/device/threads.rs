@@ -186,7 +186,7 @@ impl Device for ThreadsDevice {
             first_row: 0,
             first_layer: 0,
             settles: launch.settles.into(),
-            unused: 0,
+            stamp_words: launch.stamp_words,
         };
         self.width.raised.store(0, Ordering::Relaxed);
         let started = Instant::now();
@@ -241,7 +241,7 @@ impl ThreadsDevice {
             // SAFETY: an allocation of ours with so many words, and the launch is over.
             at => Some(unsafe { std::slice::from_raw_parts(at as *const u32, words) }),
         };
-        let of_cell = if method == LogMethod::Stamp { 2 } else { 1 };
+        let of_cell = if method == LogMethod::Stamp { launch.stamp_words as usize } else { 1 };
         let (Some(wr), rd) = (log(launch.wr, words * of_cell), log(launch.rd, words)) else { return };
         let (distinct, meetings, example) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU32::new(0));
         let unsettled = AtomicU64::new(0);
@@ -254,10 +254,25 @@ impl ThreadsDevice {
                     return;
                 }
                 let (mut written, mut met, mut several) = (0u64, 0u64, 0u64);
-                for word in begin..(begin + PART).min(words) {
+                let part = begin..(begin + PART).min(words);
+                if launch.written.0 != 0 {
+                    for cells in part.clone().step_by(32) {
+                        let cell = |cell: usize| u32::from(wr[cell * of_cell] != 0) << (cell % 32);
+                        let word = (cells..(cells + 32).min(words)).map(cell).sum();
+                        let place = (launch.written.0 as *mut u32).wrapping_add(cells / 32);
+                        // SAFETY: an allocation of ours with a bit for each cell; parts begin with a word, so it is this thread's.
+                        unsafe { place.write(word) };
+                    }
+                }
+                for word in part {
                     let (w, r) = (wr[word * of_cell], rd.map_or(0, |rd| rd[word]));
                     if method == LogMethod::Stamp {
-                        let first = !wr[word * of_cell + 1];
+                        let stamps = &wr[word * of_cell..][..of_cell];
+                        let (w, r) = (
+                            stamps[abi::PG_STAMP_LAST as usize],
+                            stamps.get(abi::PG_STAMP_READER as usize).copied().unwrap_or(0),
+                        );
+                        let first = !stamps[abi::PG_STAMP_FIRST as usize];
                         several += u64::from(w != 0 && first != w);
                         if w != 0 && (r > first || r == first && first != w) {
                             met += 1;

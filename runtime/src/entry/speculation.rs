@@ -181,8 +181,8 @@ impl Engine {
             // SAFETY: as above.
             (plan.method, best_method) = unsafe { self.log_method(visit, &plan, &placement, kind) };
         }
-        // Another copy of everything, and three words for each cell, two of which come back.
-        let of_stamps = 3 * placement.bytes() + 20 * placement.cells;
+        // Another copy of everything, and four words for each cell, of which a bit comes back.
+        let of_stamps = 3 * placement.bytes() + 17 * placement.cells;
         if plan.method == LogMethod::Stamp && !limits::fits(of_stamps) {
             return Err("too little free memory for copies of its arrays".into());
         }

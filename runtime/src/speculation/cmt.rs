@@ -15,7 +15,7 @@ use super::parts;
 use super::watch::Watch;
 use crate::abi::{
     Info, PG_FAIL_STOPPED, PG_FAIL_TIME, PG_LOOP_COMMON_LOOPS, PG_LOOP_GROUPS, PG_LOOP_KEPT, PG_MANY,
-    PG_NO_LOG, Region, Value,
+    PG_NO_LOG, PG_STAMP_READER, PG_STAMP_WORDS, PG_STAMP_WORDS_READ, Region, Value,
 };
 use crate::config::GroupChoice;
 use crate::device::pool::{BlockSignals, Pool};
@@ -420,25 +420,41 @@ fn drive(
     if device.name() == "cuda" {
         (report.group, report.deep, report.spread) = (kernel.group, kernel.deep, kernel.spread);
     }
-    let log_words = job.method.words_of_readers(job.placement.cells);
+    let log_words = job.method.entries(job.placement.cells);
     let mut logs = (DevicePtr(0), DevicePtr(0));
+    let mut written = DevicePtr(0);
+    let has_stamped_readers = job.placement.has_stamped_readers(job.info) || !job.pinned.is_empty();
+    let stamp_words = if has_stamped_readers { PG_STAMP_WORDS_READ } else { PG_STAMP_WORDS };
     if log_words != 0 && job.method != LogMethod::None {
-        let words = job.method.words(job.placement.cells);
+        let words = match job.method {
+            LogMethod::Stamp => u64::from(stamp_words) * job.placement.cells,
+            method => method.words(job.placement.cells),
+        };
         logs.0 = device.allocate(words * 4)?;
         allocated.push(logs.0);
         device.fill(logs.0, 0, words * 4)?;
-        // Bits of writers say by themselves whether two have met; to stamps that is no conflict.
+        // Bits of writers say by themselves whether two have met; stamps of readers lie beside those of writers.
         let needs_readers = match job.method {
             LogMethod::Bitmap => job.placement.has_logged_readers(job.info),
-            LogMethod::Stamp => job.placement.has_stamped_readers(job.info) || !job.pinned.is_empty(),
+            LogMethod::Stamp => false,
             method => method.detects(),
         };
+        if !job.method.is_bitmap() && job.written.is_none() {
+            written = device.allocate(LogMethod::Mark.words(job.placement.cells) * 4)?;
+            allocated.push(written);
+        }
         if needs_readers {
             logs.1 = device.allocate(log_words * 4)?;
             allocated.push(logs.1);
             device.fill(logs.1, 0, log_words * 4)?;
             for (first, end) in &job.pinned {
                 device.fill(DevicePtr(logs.1.0 + first * 4), PG_MANY, (end - first) * 4)?;
+            }
+        }
+        if job.method == LogMethod::Stamp {
+            for cell in job.pinned.iter().flat_map(|(first, end)| *first..*end) {
+                let stamp = u64::from(stamp_words) * cell + u64::from(PG_STAMP_READER);
+                device.fill(DevicePtr(logs.0.0 + stamp * 4), PG_MANY, 4)?;
             }
         }
     }
@@ -461,7 +477,9 @@ fn drive(
         results: &mut job.results,
         wr: logs.0,
         rd: logs.1,
+        written,
         log_words,
+        stamp_words,
         log_shift: job.placement.log_shift,
         settles: false,
         kernel,
@@ -515,12 +533,13 @@ fn drive(
                 return Err(DeviceError::Kernel("a written array has no log".into()));
             }
             let (first, end) = job.placement.cells_of(index, region.lo & !63, region.lo + region.size);
-            let first = job.method.words(first);
-            let mut log: Vec<u32> = safe_copy::buffer(job.method.words(end) - first)?;
+            let first = LogMethod::Mark.words(first);
+            let mut log: Vec<u32> = safe_copy::buffer(LogMethod::Mark.words(end) - first)?;
             // SAFETY: a vector of words seen as its bytes.
             let bytes =
                 unsafe { std::slice::from_raw_parts_mut(log.as_mut_ptr().cast::<u8>(), log.len() * 4) };
-            device.copy_out(DevicePtr(logs.0.0 + first * 4), bytes)?;
+            let bits = if job.method.is_bitmap() { logs.0 } else { written };
+            device.copy_out(DevicePtr(bits.0 + first * 4), bytes)?;
             report.bytes_out += log.len() as u64 * 4;
             if log.iter().all(|w| *w == 0) {
                 continue;
@@ -528,12 +547,7 @@ fn drive(
             let mut data = Buffer::new(region.size)?;
             device.copy_out(DevicePtr(region.dev), &mut data)?;
             report.bytes_out += region.size;
-            let is_written = match job.method {
-                LogMethod::Mark | LogMethod::Bitmap => commit::WriteLog::Bits(&log),
-                LogMethod::Stamp => commit::WriteLog::Stamps(&log),
-                _ => commit::WriteLog::Words(&log),
-            };
-            report.pieces.add_written(&job.placement, index, is_written, data);
+            report.pieces.add_written(&job.placement, index, commit::Written(&log), data);
         }
     }
     report.copy_out_ns = started.elapsed().as_nanos() as u64;

@@ -121,46 +121,27 @@ pub fn stretches(rows: &[Rows], placement: &Placement) -> Option<Vec<Stretch>> {
     Some(by_region.into_values().map(merged).collect())
 }
 
-/// Which cells of an array were written.
+/// Which cells of an array were written: a bit for each.
 #[derive(Clone, Copy)]
-pub enum WriteLog<'a> {
-    /// A word for each cell, not 0 where it was.
-    Words(&'a [u32]),
-    /// A bit for each cell.
-    Bits(&'a [u32]),
-    /// Two words for each cell, of which the first one is not 0 where it was.
-    Stamps(&'a [u32]),
-}
+pub struct Written<'a>(pub &'a [u32]);
 
-impl WriteLog<'_> {
+impl Written<'_> {
     /// The first cell from this one on that was written, or was not; else one past the last cell.
     fn next(self, cell: usize, written: bool) -> usize {
-        match self {
-            WriteLog::Words(words) => {
-                let rest = words.get(cell..).unwrap_or_default();
-                cell + rest.iter().position(|word| (*word != 0) == written).unwrap_or(rest.len())
-            }
-            WriteLog::Stamps(words) => {
-                let mut cells = words.chunks_exact(2).skip(cell);
-                let rest = cells.len();
-                cell + cells.position(|stamps| (stamps[0] != 0) == written).unwrap_or(rest)
-            }
-            WriteLog::Bits(words) => {
-                const CELLS: usize = CELLS_OF_WORD as usize;
-                let flipped = |word: u32| if written { word } else { !word };
-                let (number, bit) = (cell / CELLS, cell % CELLS);
-                let Some(first) = words.get(number) else { return words.len() * CELLS };
-                let rest = flipped(*first) >> bit;
-                if rest != 0 {
-                    return cell + rest.trailing_zeros() as usize;
-                }
-                let after = words[number + 1..].iter().position(|word| flipped(*word) != 0);
-                after.map_or(words.len() * CELLS, |after| {
-                    let found = number + 1 + after;
-                    found * CELLS + flipped(words[found]).trailing_zeros() as usize
-                })
-            }
+        const CELLS: usize = CELLS_OF_WORD as usize;
+        let Written(words) = self;
+        let flipped = |word: u32| if written { word } else { !word };
+        let (number, bit) = (cell / CELLS, cell % CELLS);
+        let Some(first) = words.get(number) else { return words.len() * CELLS };
+        let rest = flipped(*first) >> bit;
+        if rest != 0 {
+            return cell + rest.trailing_zeros() as usize;
         }
+        let after = words[number + 1..].iter().position(|word| flipped(*word) != 0);
+        after.map_or(words.len() * CELLS, |after| {
+            let found = number + 1 + after;
+            found * CELLS + flipped(words[found]).trailing_zeros() as usize
+        })
     }
 }
 
@@ -177,7 +158,7 @@ impl Pieces {
     }
 
     /// Adds the written parts of one region, by its write log from the cell of the region's origin on. `data` is the whole region.
-    pub fn add_written(&mut self, placement: &Placement, index: usize, log: WriteLog<'_>, data: Buffer) {
+    pub fn add_written(&mut self, placement: &Placement, index: usize, log: Written<'_>, data: Buffer) {
         let region = &placement.regions[index];
         let shift = placement.log_shift;
         let origin = region.lo & !63;
@@ -415,20 +396,10 @@ mod tests {
         placement.regions.push(Region { lo: 1000, size: 16, ..Region::default() });
         placement.written.push(true);
         // 1000 & !63 = 960: ten cells before the region begins.
-        let mut log = vec![0u32; 15];
-        log[11] = 5;
-        log[13] = 7;
         let mut out = Pieces::default();
-        out.add_written(&placement, 0, WriteLog::Words(&log), Buffer::from([0; 16].as_slice()));
+        let bits = [1 << 3 | 1 << 11 | 1 << 13];
+        out.add_written(&placement, 0, Written(&bits), Buffer::from([0; 16].as_slice()));
         let part = |address, offset| Part { address, offset, length: 4 };
-        assert_eq!(out.blocks[0].parts, vec![part(1004, 4), part(1012, 12)]);
-        let mut out = Pieces::default();
-        out.add_written(
-            &placement,
-            0,
-            WriteLog::Bits(&[1 << 3 | 1 << 11 | 1 << 13]),
-            Buffer::from([0; 16].as_slice()),
-        );
         assert_eq!(out.blocks[0].parts, vec![part(1004, 4), part(1012, 12)]);
     }
 
@@ -441,16 +412,11 @@ mod tests {
                 .chunks(32)
                 .map(|chunk| chunk.iter().rev().fold(0, |word, written| word << 1 | written))
                 .collect();
-            let stamps: Vec<u32> = words.iter().flat_map(|word| [*word, 1 - *word]).collect();
             for cell in 0..=96 {
                 for written in [false, true] {
-                    let next = |log: WriteLog<'_>| log.next(cell, written);
-                    assert_eq!(next(WriteLog::Bits(&bits)), next(WriteLog::Words(&words)), "{seed} {cell}");
-                    assert_eq!(
-                        next(WriteLog::Stamps(&stamps)),
-                        next(WriteLog::Words(&words)),
-                        "{seed} {cell}"
-                    );
+                    let rest = words.get(cell..).unwrap_or_default();
+                    let wanted = rest.iter().position(|word| (*word != 0) == written).unwrap_or(rest.len());
+                    assert_eq!(Written(&bits).next(cell, written), cell + wanted, "{seed} {cell}");
                 }
             }
         }

@@ -84,7 +84,7 @@ impl Emitter<'_> {
         let dims = self.plan.dims.len();
         text.push_str("#ifdef __PG_TILE_X\n__pg_count __pg_q = blockIdx.z + __pg_l->first_layer;\n");
         for dim in (0..dims).rev() {
-            let _ = writeln!(text, "__PG_TILE({dim}, __pg_k{dim})");
+            let _ = writeln!(text, "__PG_TILE({dim}, __pg_k{dim}, {})", dims - 2);
         }
         let inside: Vec<String> = (0..dims).map(|dim| format!("__pg_k{dim} < __pg_l->trip[{dim}]")).collect();
         let merged = (1..dims).fold("__pg_k0".to_string(), |outer, dim| {

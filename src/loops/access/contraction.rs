@@ -81,6 +81,12 @@ fn are_other_members(a: &Place, b: &Place) -> bool {
 }
 
 impl Accesses<'_> {
+    /// Whether a scalar may hold a product that the compiler could fuse with a sum: behind the loop, too, where it moves what only the last
+    /// iteration needs to compute.
+    pub fn holds_product(&self, v: VarId) -> bool {
+        self.products.variables.contains(&v)
+    }
+
     /// A product and a sum that the compiler may fuse. Which ones it does is not known, so bits that it gives can't be had
     /// elsewhere; except where the user has given the accumulation free that they end in.
     pub(super) fn may_fuse(&mut self, line: u32) -> Result<(), Refused> {
@@ -191,6 +197,14 @@ pub fn contraction(line: u32) -> Refused {
     Reason::new(Kind::FloatingPointContraction, text).settled_by([Advice::NoContraction])
 }
 
+/// That a product's value is used behind the loop.
+pub fn contraction_behind(name: &str) -> Refused {
+    let text = format!(
+        "the compiler may fuse the product in {name} with a sum behind the loop (-ffp-contract=off forbids it)"
+    );
+    Reason::new(Kind::FloatingPointContraction, text).settled_by([Advice::NoContraction])
+}
+
 #[cfg(test)]
 mod tests {
     use crate::c::dialect::Dialect;
@@ -198,12 +212,12 @@ mod tests {
     use crate::loops::options::AnalysisOptions;
     use crate::loops::plan::Verdict;
 
-    /// Whether a loop with this body may run elsewhere although its compiler fuses.
+    /// Whether a loop with this body may run elsewhere although its compiler fuses; `last` is used behind it.
     fn runs(body: &str) -> bool {
         let text = format!(
             "struct complex {{ double re, im; }} z[9];\ndouble one[9], two[9], sums[9];\nfloat narrow[9];\n\
-             void f(int n, const double *a, const double *b, double *p)\n{{\n\
-             for (int i = 0; i < n; i++) {{ {body} }}\n}}\n"
+             double f(int n, const double *a, const double *b, double *p)\n{{\ndouble last = 0;\n\
+             for (int i = 0; i < n; i++) {{ {body} }}\nreturn last + 1;\n}}\n"
         );
         let stages = STAGES.unwrap();
         let options =
@@ -225,6 +239,11 @@ mod tests {
             "p[i] = a[i] * b[i]; sums[i] = b[i] - p[i];",
             "p[i] = a[i] * b[i]; one[i] = p[i]; sums[i] = b[i] - one[i];",
             "p[i] = a[i] * b[i]; sums[i] = a[i] - 1;",
+            "p[i] = a[i] * b[i]; p[i]--;",
+            "double v = a[i] * b[i]; ++v; p[i] = v;",
+            "p[i] = a[i] + 2; last = a[i] * b[i];",
+            "p[i] = a[i] + 2; last = -(a[i] * b[i]);",
+            "double v = a[i] * b[i]; p[i] = 2; last = v;",
             "double sum = 0; for (int j = 0; j < 9; j++) { z[i].re += 1; z[i].re *= b[j]; }",
         ] {
             assert!(!runs(body), "{body}");
@@ -237,6 +256,8 @@ mod tests {
             "double v = a[i]; p[i] = (v + 1) * 2;",
             "p[i] = (p[i] + 1) * 2;",
             "p[i] = a[i] / 3 + 1;",
+            "p[i] = a[i]; p[i]++;",
+            "one[i] = a[i] * b[i]; last = two[i] + 2;",
             "double v = 0; for (int j = 0; j < 9; j++) v += a[j]; p[i] = v * 2;",
         ] {
             assert!(runs(body), "{body}");

@@ -51,28 +51,56 @@ const AT_STOP: usize = 4;
 fn check_source() -> String {
     let (totals, apart) = (abi::PG_TOTALS, abi::PG_TOTALS_APART);
     let (bitmap, stamp) = (LogMethod::Bitmap as u32, LogMethod::Stamp as u32);
+    let (last, first, reader) = (abi::PG_STAMP_LAST, abi::PG_STAMP_FIRST, abi::PG_STAMP_READER);
+    let (stamps, with_readers) = (abi::PG_STAMP_WORDS, abi::PG_STAMP_WORDS_READ);
     format!(
         "#define PG_TOTALS {totals}\n#define PG_TOTALS_APART {apart}\n#define PG_LOG_BITMAP {bitmap}\n\
-         #define PG_LOG_STAMP {stamp}\n{CHECK_SOURCE}"
+         #define PG_LOG_STAMP {stamp}\n#define PG_STAMP_LAST {last}\n#define PG_STAMP_FIRST {first}\n\
+         #define PG_STAMP_READER {reader}\n#define PG_STAMP_WORDS {stamps}\n\
+         #define PG_STAMP_WORDS_READ {with_readers}\n{CHECK_SOURCE}"
     )
 }
 
 const CHECK_SOURCE: &str = r#"
-extern "C" __global__ void __pg_check(const unsigned *wr, const unsigned *rd, unsigned long long words, unsigned *flags,
-                                      const unsigned long long *totals, unsigned long long *counts, int method)
+extern "C" __global__ void __pg_check(const unsigned *wr, const unsigned *rd, unsigned *bits, unsigned long long words,
+                                      unsigned *flags, const unsigned long long *totals, unsigned long long *counts,
+                                      int method, unsigned stamp_words)
 {
   unsigned long long total = 0, written = 0, met = 0;
+  const unsigned lane = threadIdx.x % 32;
   if (*(volatile unsigned *)flags != 0)
     return;
   if (blockIdx.x == 0)
     for (unsigned place = threadIdx.x; place < PG_TOTALS; place += blockDim.x)
       total += totals[place * PG_TOTALS_APART];
-  for (unsigned long long word = blockIdx.x * (unsigned long long)blockDim.x + threadIdx.x; word < words;
-       word += gridDim.x * (unsigned long long)blockDim.x) {
-    unsigned w = method == PG_LOG_STAMP ? wr[2 * word] : wr[word];
+  /* All lanes of a warp go on together: they make a word of bits of what they find written. */
+  for (unsigned long long begin = blockIdx.x * (unsigned long long)blockDim.x + (threadIdx.x - lane); begin < words;
+       begin += gridDim.x * (unsigned long long)blockDim.x) {
+    const unsigned long long word = begin + lane;
+    unsigned w = 0, first = 0, r = 0;
+    if (word >= words)
+      ;
+    else if (method == PG_LOG_STAMP) {
+      uint4 stamps = {0, 0, 0, 0};
+      if (stamp_words == PG_STAMP_WORDS) {
+        const uint2 of_writers = ((const uint2 *)wr)[word];
+        stamps.x = of_writers.x;
+        stamps.y = of_writers.y;
+      } else
+        stamps = ((const uint4 *)wr)[word];
+      const unsigned all[PG_STAMP_WORDS_READ] = {stamps.x, stamps.y, stamps.z, stamps.w};
+      w = all[PG_STAMP_LAST];
+      first = ~all[PG_STAMP_FIRST];
+      r = all[PG_STAMP_READER];
+    } else
+      w = wr[word];
+    if (bits != nullptr) {
+      const unsigned found = __ballot_sync(0xffffffffu, w != 0);
+      if (lane == 0)
+        bits[begin / 32] = found;
+    }
     if (method == PG_LOG_STAMP) {
       if (w != 0) {
-        unsigned first = ~wr[2 * word + 1], r = rd == nullptr ? 0 : rd[word];
         /* Unsettled, not written. */
         written += first != w;
         if (r > first || (r == first && first != w)) {
@@ -82,10 +110,10 @@ extern "C" __global__ void __pg_check(const unsigned *wr, const unsigned *rd, un
       }
     } else if (method == PG_LOG_BITMAP) {
       written += __popc(w);
-      if (rd != nullptr)
+      if (rd != nullptr && w != 0)
         met += __popc(w & rd[word]);
     } else if (w != 0) {
-      unsigned r = rd[word];
+      r = rd[word];
       written++;
       if (r != 0 && r != w) {
         met++;
@@ -127,6 +155,12 @@ fn check(status: sys::CUresult, what: &str, bytes: u64) -> Result<(), DeviceErro
         code => Err(DeviceError::Lost(format!("{what}: error {code}"))),
     }
 }
+
+/// How often the blocks of a line fill the GPU: few threads with many iterations each leave processors idle in the end, and each thread
+/// has something to prepare (`docs/measurements/2026-11-23-stencils-and-stamps.md`).
+const ROUNDS: u64 = 32;
+/// The same where each of them has a result to give.
+const ROUNDS_OF_RESULTS: u64 = 4;
 
 /// One GPU.
 struct Cuda {
@@ -326,7 +360,8 @@ impl Cuda {
     }
 
     /// How a kernel without tiles covers `work` threads' iterations or parts, `columns` of them in each thread at a time.
-    fn line(&self, resident: u32, work: u64, columns: u8) -> Grid {
+    /// `gives`: whether each thread has a result to give in the end, all at one place.
+    fn line(&self, resident: u32, work: u64, columns: u8, gives: bool) -> Grid {
         if columns > 1 {
             let blocks = work.div_ceil(u64::from(BLOCK) * u64::from(columns)).max(1);
             return Grid { blocks: (blocks as u32, 1, 1), block: (BLOCK, 1) };
@@ -335,7 +370,8 @@ impl Cuda {
         let fills = |block: u32| work.div_ceil(u64::from(block)) >= 2 * u64::from(self.processors);
         let block = [BLOCK, BLOCK / 2, BLOCK / 4].into_iter().find(|block| fills(*block)).unwrap_or(32);
         let useful = work.div_ceil(u64::from(block)).max(1);
-        let most = u64::from(self.processors) * u64::from(resident.max(1)) * 4 * u64::from(BLOCK / block);
+        let room = u64::from(self.processors) * u64::from(resident.max(1)) * u64::from(BLOCK / block);
+        let most = room * if gives { ROUNDS_OF_RESULTS } else { ROUNDS };
         Grid { blocks: (useful.min(most) as u32, 1, 1), block: (block, 1) }
     }
 
@@ -643,7 +679,7 @@ impl Cuda {
             first_row: 0,
             first_layer: 0,
             settles: launch.settles.into(),
-            unused: 0,
+            stamp_words: launch.stamp_words,
         };
         // To launch a kernel takes the host 20 to 30 microseconds after it has copied much. They pass while the GPU still copies.
         let tables = match bytes <= TABLES {
@@ -699,7 +735,8 @@ impl Cuda {
                     Some(tiles) => tiles.next(at, most),
                     None => {
                         let threads = most * u64::from(launch.kernel.spread);
-                        (self.line(kernel.resident, threads, launch.kernel.group.1), (0, 0), most)
+                        let gives = launch.info.n_results != 0;
+                        (self.line(kernel.resident, threads, launch.kernel.group.1, gives), (0, 0), most)
                     }
                 };
                 let mut argument =
@@ -762,10 +799,14 @@ impl Cuda {
     ) -> Result<bool, DeviceError> {
         // SAFETY: the event is ours.
         check(unsafe { sys::cuEventRecord(self.events[1], self.stream) }, "cuEventRecord", 0)?;
+        if checks && self.check_kernel.is_none() {
+            return Err(DeviceError::Kernel("nothing checks its logs".into()));
+        }
         let check_kernel = self.check_kernel.filter(|_| checks);
         if let Some(check_kernel) = check_kernel {
             let (mut wr, mut rd, mut words) = (launch.wr.0, launch.rd.0, launch.log_words);
-            let mut method = launch.method() as i32;
+            let (mut method, mut written) = (launch.method() as i32, launch.written.0);
+            let mut stamp_words = launch.stamp_words;
             let mut totals = ending.totals;
             let (mut flags, mut counts) = (ending.packed.0 + AT_FLAGS as u64 * 8, ending.packed.0);
             self.start(
@@ -774,11 +815,13 @@ impl Cuda {
                 &mut [
                     (&raw mut wr).cast(),
                     (&raw mut rd).cast(),
+                    (&raw mut written).cast(),
                     (&raw mut words).cast(),
                     (&raw mut flags).cast(),
                     (&raw mut totals).cast(),
                     (&raw mut counts).cast(),
                     (&raw mut method).cast(),
+                    (&raw mut stamp_words).cast(),
                 ],
             )?;
         }
