@@ -146,7 +146,7 @@ impl Printer<'_> {
             Some(label) => {
                 let mut count = 0;
                 nest::all_expressions(&l.body, &mut |_| count += 1);
-                let how = if count <= SHORT { "unroll 8" } else { "unroll 1" };
+                let how = if count <= SHORT { "unroll 4" } else { "unroll 1" };
                 out.push_str(&format!("__PG_UNCOUNTED(\"{how}\") {{\n"));
                 self.leaving.insert(l.id, label.clone());
             }
