@@ -9,7 +9,9 @@ use crate::analysis::pairs::{self, Pairs, Steps};
 use crate::analysis::slice;
 use crate::c::hir::*;
 use crate::c::pragma::Wish;
-use crate::loops::access::{Accesses, contraction, contraction_behind, describe};
+use crate::loops::access::{
+    Accesses, contraction, contraction_around, contraction_behind, describe, sum_anywhere,
+};
 use crate::loops::alias;
 use crate::loops::carried::{self, Prelude};
 use crate::loops::cells;
@@ -30,6 +32,8 @@ use std::time::{Duration, Instant};
 /// A report for each loop of the unit, by line.
 pub fn classify(unit: &TranslationUnit, options: &AnalysisOptions) -> Vec<LoopReport> {
     let mut reports = Vec::new();
+    // Under the licence accumulations have no bits of their own anyway.
+    let fused = if options.contraction && !options.reassociate { sum_anywhere(unit) } else { None };
     for (number, function) in unit.functions.iter().enumerate() {
         // Loops inside one that is parallel without a condition need no plan of their own.
         let mut settled: BTreeSet<LoopId> = BTreeSet::new();
@@ -59,6 +63,10 @@ pub fn classify(unit: &TranslationUnit, options: &AnalysisOptions) -> Vec<LoopRe
                         .or_else(|| privatized(unit, options, number, l, &judged))
                         .map_or(judged, Ok)
                 }),
+            };
+            let judged = match fused {
+                Some(line) => judged.and(Err(contraction_around(line))),
+                None => judged,
             };
             let mut report = sequential(unit, l.keyword_span, &unit.var(function.var).name);
             report.id = Some(l.id);

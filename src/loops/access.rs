@@ -30,7 +30,7 @@ use contraction::{Products, is_product, products};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub use calls::{EXACT_FUNCTIONS, exact_function};
-pub use contraction::{contraction, contraction_behind};
+pub use contraction::{contraction, contraction_around, contraction_behind, sum_anywhere};
 pub use wording::describe;
 
 /// A loop around an access: its head and the range of its induction variable's distance from the first value.

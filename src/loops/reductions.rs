@@ -421,7 +421,8 @@ mod tests {
         assert_eq!(answers("double v = a[i] * f[i]; out[i] = v + 1;"), [true, false, false]);
         assert_eq!(answers("double v = a[i]; v *= f[i]; v -= 2; out[i] = v;"), [true, false, false]);
         assert_eq!(answers("out[i] = -(a[i] * f[i]) + 1;"), [true, false, false]);
-        assert_eq!(answers("double v = a[i] + f[i]; out[i] = v * 2;"), [true, true, true]);
+        // A sum is enough: what else the compiler fuses it with depends on the text around.
+        assert_eq!(answers("double v = a[i] + f[i]; out[i] = v * 2;"), [true, false, true]);
         assert_eq!(answers("m = a[i] > 1 ? m * a[i] : m;"), [false, false, true]);
     }
 }

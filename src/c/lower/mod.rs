@@ -199,7 +199,8 @@ struct Pragmas<'a> {
 impl Pragmas<'_> {
     /// Why a function that ends before token `end` can't be touched, if so.
     fn upto(&mut self, end: usize) -> Option<&'static str> {
-        let mut inside = None;
+        // What stands directly behind a function has been seen with it, and holds for the next one from its first token on.
+        let mut inside = self.now;
         while let Some(directive) = self.tokens.directives.get(self.next).filter(|d| d.before <= end) {
             self.next += 1;
             let text = self.tokens.directive_text(directive);

@@ -205,6 +205,37 @@ pub fn contraction_behind(name: &str) -> Refused {
     Reason::new(Kind::FloatingPointContraction, text).settled_by([Advice::NoContraction])
 }
 
+/// The line of a floating-point sum, anywhere in the unit, that a compiler which contracts might fuse with a product. It does so within a
+/// stretch of text without branches, after it has moved, unrolled, deleted and inlined: which products and sums meet there depends on the
+/// text around loops, too, and a guard in front of a loop is text. So where there is a sum, no loop is touched. What could not be lowered
+/// counts as one.
+pub fn sum_anywhere(unit: &TranslationUnit) -> Option<u32> {
+    let mut first = unit.refused.first().map(|refused| refused.span.line);
+    let is_float = |ty: QualType| unit.types.as_float(ty.ty).is_some();
+    for function in &unit.functions {
+        nest::all_expressions(&function.body, &mut |e| {
+            let sums = match &e.kind {
+                ExprKind::Binary(BinOp::Add | BinOp::Sub, ..) => is_float(e.ty),
+                ExprKind::AssignOp { op: BinOp::Add | BinOp::Sub, compute, .. } => is_float(*compute),
+                ExprKind::IncDec { place, .. } => is_float(place.ty),
+                _ => false,
+            };
+            if sums {
+                first = first.or(Some(e.span.line));
+            }
+        });
+    }
+    first
+}
+
+/// That a sum may be fused with a product that nobody knows.
+pub fn contraction_around(line: u32) -> Refused {
+    let text = format!(
+        "the compiler may fuse products with the sum in line {line}, and which ones depends on all text around (-ffp-contract=off forbids it)"
+    );
+    Reason::new(Kind::FloatingPointContraction, text).settled_by([Advice::NoContraction])
+}
+
 #[cfg(test)]
 mod tests {
     use crate::c::dialect::Dialect;
@@ -213,15 +244,19 @@ mod tests {
     use crate::loops::plan::Verdict;
 
     /// Whether a loop with this body may run elsewhere although its compiler fuses; `last` is used behind it.
-    fn runs(body: &str) -> bool {
+    fn runs(body: &str, reassociate: bool) -> bool {
         let text = format!(
             "struct complex {{ double re, im; }} z[9];\ndouble one[9], two[9], sums[9];\nfloat narrow[9];\n\
              double f(int n, const double *a, const double *b, double *p)\n{{\ndouble last = 0;\n\
              for (int i = 0; i < n; i++) {{ {body} }}\nreturn last + 1;\n}}\n"
         );
         let stages = STAGES.unwrap();
-        let options =
-            AnalysisOptions { contraction: true, strict_aliasing: true, ..AnalysisOptions::default() };
+        let options = AnalysisOptions {
+            contraction: true,
+            strict_aliasing: true,
+            reassociate,
+            ..AnalysisOptions::default()
+        };
         let mut unit = (stages.lower)(&text, &Dialect::default()).unwrap();
         (stages.normalize)(&mut unit, &options);
         let reports = (stages.classify)(&unit, &options);
@@ -246,7 +281,7 @@ mod tests {
             "double v = a[i] * b[i]; p[i] = 2; last = v;",
             "double sum = 0; for (int j = 0; j < 9; j++) { z[i].re += 1; z[i].re *= b[j]; }",
         ] {
-            assert!(!runs(body), "{body}");
+            assert!(!runs(body, false), "{body}");
         }
         for body in [
             "one[i] = a[i] * b[i]; sums[i] = two[i] + 1;",
@@ -260,7 +295,9 @@ mod tests {
             "one[i] = a[i] * b[i]; last = two[i] + 2;",
             "double v = 0; for (int j = 0; j < 9; j++) v += a[j]; p[i] = v * 2;",
         ] {
-            assert!(runs(body), "{body}");
+            // Without the licence, the sum behind the loop is enough to leave it alone.
+            assert!(runs(body, true), "{body}");
+            assert!(!runs(body, false), "{body}");
         }
     }
 }
