@@ -88,9 +88,8 @@ struct Stream {
 };
 static Stream &of(void *stream) { return *(Stream *)stream; }
 
-// Who waits for an event may wait for any stream.
+// Events may be of any stream.
 static std::mutex &events_lock = *new std::mutex;
-static std::condition_variable &events_changed = *new std::condition_variable;
 static std::map<uint64_t, Room> &rooms = *new std::map<uint64_t, Room>;
 static std::vector<Stream *> &streams = *new std::vector<Stream *>;
 
@@ -150,15 +149,13 @@ int cuEventRecord(Event *event, void *stream)
     std::lock_guard<std::mutex> guard(events_lock);
     event->outstanding--;
     event->reached = std::chrono::steady_clock::now();
-    events_changed.notify_all();
   });
   return SUCCESS;
 }
-int cuEventSynchronize(Event *event)
+int cuEventQuery(Event *event)
 {
-  std::unique_lock<std::mutex> guard(events_lock);
-  events_changed.wait(guard, [event] { return event->outstanding == 0; });
-  return SUCCESS;
+  std::lock_guard<std::mutex> guard(events_lock);
+  return event->outstanding == 0 ? SUCCESS : NOT_READY;
 }
 int cuEventElapsedTime_v2(float *milliseconds, Event *from, Event *to)
 {

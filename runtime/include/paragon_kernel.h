@@ -181,8 +181,11 @@ struct __pg_walk {
 #define __PG_LDW(how, t, base, logged, name, address)                                                                  \
   (__PG_WALKS(base) ? name.value(__pg_number, __pg_y, __pg_x, __PG_HOW(base)) : how(t, base, logged, address))
 
-/* Loops of few turns, as many as the text says: they don't ask whether to go on. */
-#define __PG_FEW _Pragma("unroll")
+/* Loops of few turns, as many as the text says: they don't ask whether to go on. `notes`: whether they load what is logged. A bitmap that notes
+ * loads takes so much text for each that unrolled loops of them were compiled for seconds. */
+#define __PG_FEW(notes)                                                                                                \
+  constexpr int __pg_few = __PG_METHOD == PG_LOG_BITMAP && (notes) ? 1 : 1024;                                         \
+  _Pragma("unroll __pg_few")
 /* Innermost loops that end when a condition says so. They ask after some turns, which makes a loop of its own of those. */
 #define __PG_UNCOUNTED(how)                                                                                            \
   for (;;) {                                                                                                           \

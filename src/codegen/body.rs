@@ -51,7 +51,7 @@ pub const MACROS_DIRECT: &str = "\
 
 /// For C, which runs iterations one by one and makes the address of each access: what `paragon_kernel.h` has for kernels.
 pub const MACROS_ONE_BY_ONE: &str = "\
-#define __PG_FEW
+#define __PG_FEW(notes)
 #define __PG_EACH
 #define __PG_MEMBERS
 #define __PG_WALK(name, t, b, together, s0, s1, s2, s3, turn)
@@ -238,6 +238,8 @@ pub struct Printer<'a> {
     conditions: u32,
     /// Whether what is printed is a statement of a group, which it makes one iteration after the other.
     in_group: bool,
+    /// Bases of the logged loads that were printed; `None` for those without a base.
+    noted: BTreeSet<Option<u32>>,
 }
 
 /// Accesses of an inner loop that move by strides: see `paragon_kernel.h`.
@@ -398,6 +400,7 @@ impl<'a> Printer<'a> {
             walk_count: 0,
             conditions: 0,
             in_group: false,
+            noted: BTreeSet::new(),
         }
     }
 
@@ -538,6 +541,9 @@ impl<'a> Printer<'a> {
             false if site.may_use_snapshot => ("LDS", Some("snapshot")),
             false => ("LD", Some("dev")),
         };
+        if site.logged {
+            self.noted.insert(known);
+        }
         if let Some(seeing) = &mut self.seeing {
             return Ok(seeing.load(&format!("__PG_{from}"), suffix, known, logged, address));
         }

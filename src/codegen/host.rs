@@ -6,6 +6,7 @@ use super::body::{
     MACROS_THREADS, Purpose, variable,
 };
 use super::group::Group;
+use super::once;
 use super::stub::escape;
 use super::types::{self, Scalar, integer, literal, scalar};
 use super::worth;
@@ -235,7 +236,7 @@ fn piece<'a>(
         has_turns: body.has_turns,
         asks_kept: body.asks_kept,
         may_spread: body.lends && may_spread(plan),
-        stores_once: stores_once(plan, &innermost.body),
+        stores_once: once::stores_once(plan, &innermost.body),
         checked,
         inspection,
     };
@@ -282,24 +283,6 @@ fn names_mean_the_same(
             !objects.is_empty() && matches!(s.kind, StmtKind::Declaration) && whole.contains(&s.span.start);
     });
     if declares { Err("a declaration in it may give names another meaning".into()) } else { Ok(()) }
-}
-
-/// Whether each array is stored to in one place of the body, and in none of its loops: then logs that don't know who stored can be
-/// hoped to find no iteration that meets itself.
-fn stores_once(plan: &LoopPlan, body: &Stmt) -> bool {
-    let mut repeated = BTreeSet::new();
-    nest::statements(body, &mut |s| {
-        if matches!(s.kind, StmtKind::Loop(_)) {
-            nest::all_expressions(s, &mut |e| {
-                repeated.extend(nest::accessed_place(e).map(|(place, ..)| place.id));
-            });
-        }
-    });
-    let mut bases = BTreeSet::new();
-    plan.sites.iter().filter(|site| site.is_store).all(|site| {
-        let is_unknown = matches!(plan.bases[site.base.0 as usize], Base::Dynamic);
-        !is_unknown && !repeated.contains(&site.place) && bases.insert(site.base)
-    })
 }
 
 fn inner_loop(body: &Stmt) -> Option<&LoopStmt> {

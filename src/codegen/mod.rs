@@ -9,6 +9,7 @@ pub mod echo;
 pub mod edits;
 pub mod group;
 pub mod host;
+pub mod once;
 pub mod recipe;
 pub mod stub;
 pub mod types;

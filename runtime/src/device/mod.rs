@@ -310,10 +310,12 @@ pub trait Device: Send {
     fn threads(&self) -> u64;
     /// Gives memory back.
     fn free(&mut self, pointer: DevicePtr);
-    /// Copies host memory in. The host range may turn out to be unmapped, which is an error, not a fault.
-    fn copy_in(&mut self, host: u64, bytes: u64, to: DevicePtr) -> Result<(), DeviceError>;
-    /// Copies device memory into a buffer of ours.
-    fn copy_out(&mut self, from: DevicePtr, to: &mut [u8]) -> Result<(), DeviceError>;
+    /// Copies host memory in: each piece, so many bytes from a host address, to its place. Pieces in the order of their places, a few bytes
+    /// apart, are copied as one; what lies between them in the device's memory becomes anything. Host memory may turn out to
+    /// be unmapped, which is an error, not a fault.
+    fn copy_in(&mut self, pieces: &[(u64, u64, DevicePtr)]) -> Result<(), DeviceError>;
+    /// Copies device memory into buffers of ours.
+    fn copy_out(&mut self, pieces: &mut [(DevicePtr, &mut [u8])]) -> Result<(), DeviceError>;
     /// Copies device memory to another place on the device.
     fn duplicate(&mut self, from: DevicePtr, to: DevicePtr, bytes: u64) -> Result<(), DeviceError>;
     /// Sets `bytes` bytes (a multiple of 4; address too) to repeated `word`.

@@ -100,20 +100,24 @@ impl Device for ThreadsDevice {
         }
     }
 
-    fn copy_in(&mut self, host: u64, bytes: u64, to: DevicePtr) -> Result<(), DeviceError> {
-        // SAFETY: the target range lies within an allocation of ours.
-        unsafe { safe_copy::read_on(&self.pool, self.threads(), host, bytes, to.0 as *mut u8) }
+    fn copy_in(&mut self, pieces: &[(u64, u64, DevicePtr)]) -> Result<(), DeviceError> {
+        pieces.iter().try_for_each(|(host, bytes, to)| {
+            // SAFETY: the target range lies within an allocation of ours.
+            unsafe { safe_copy::read_on(&self.pool, self.threads(), *host, *bytes, to.0 as *mut u8) }
+        })
     }
 
-    fn copy_out(&mut self, from: DevicePtr, to: &mut [u8]) -> Result<(), DeviceError> {
-        // SAFETY: the source range lies within an allocation of ours.
-        unsafe { std::ptr::copy_nonoverlapping(from.0 as *const u8, to.as_mut_ptr(), to.len()) };
+    fn copy_out(&mut self, pieces: &mut [(DevicePtr, &mut [u8])]) -> Result<(), DeviceError> {
+        for (from, to) in pieces {
+            // SAFETY: the source range lies within an allocation of ours.
+            unsafe { std::ptr::copy_nonoverlapping(from.0 as *const u8, to.as_mut_ptr(), to.len()) };
+        }
         Ok(())
     }
 
     fn duplicate(&mut self, from: DevicePtr, to: DevicePtr, bytes: u64) -> Result<(), DeviceError> {
         // Memory of ours is the process's own like any other.
-        self.copy_in(from.0, bytes, to)
+        self.copy_in(&[(from.0, bytes, to)])
     }
 
     fn fill(&mut self, to: DevicePtr, word: u32, bytes: u64) -> Result<(), DeviceError> {

@@ -2,14 +2,13 @@
 //! entry, so what the system does for new memory would take longer than the copies: such buffers are on huge pages, nobody clears
 //! them, whoever copies into them touches them first, and some are kept for the next entry.
 
+use super::limits;
 use crate::device::DeviceError;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Mutex, PoisonError};
 
 /// From here on, memory is worth being kept, and on huge pages.
 const LARGE: usize = 4 << 20;
-/// Bytes that are kept, all buffers together.
-const KEPT: usize = 256 << 20;
 static KEPT_BUFFERS: Mutex<Vec<Mapping>> = Mutex::new(Vec::new());
 
 /// Memory that nobody else uses.
@@ -48,9 +47,9 @@ impl Drop for Mapping {
 }
 
 /// So many bytes, of no particular value at first.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Buffer {
-    /// `None` when it is gone.
+    /// `None` when it is gone, and where there are none.
     memory: Option<Mapping>,
     length: usize,
 }
@@ -82,7 +81,7 @@ impl Drop for Buffer {
         let Some(memory) = self.memory.take().filter(|memory| memory.bytes >= LARGE) else { return };
         let mut kept = KEPT_BUFFERS.lock().unwrap_or_else(PoisonError::into_inner);
         kept.push(memory);
-        while kept.iter().map(|memory| memory.bytes).sum::<usize>() > KEPT {
+        while kept.iter().map(|memory| memory.bytes as u64).sum::<u64>() > limits::to_keep() {
             // The oldest first: sizes change with what the program does.
             kept.remove(0);
         }

@@ -9,7 +9,7 @@
 //! stores into the very memory that is copied. Where it isn't certain what the loop writes (an extent that is only
 //! recorded may be stale), everything is copied first.
 
-use super::commit::{self, Pieces, Rows};
+use super::commit::{self, Fetch, Pieces, Ranges, Rows, Written};
 use super::inspector::levels::Schedule;
 use super::parts;
 use super::watch::Watch;
@@ -23,7 +23,7 @@ use crate::device::threads::{ThreadsDevice, Width};
 use crate::device::{Device, DeviceError, DevicePtr, Launch, LogMethod, Outcome, Specialisation, TIME_IS_UP};
 use crate::floating_point;
 use crate::leaving::{self, Working, is_leaving};
-use crate::memory::{buffer::Buffer, placement::Placement, safe_copy};
+use crate::memory::{placement::Placement, safe_copy};
 use crate::objects::Kept;
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
@@ -266,7 +266,7 @@ impl Cmt {
                     state.store(CudaState::Opening as u8, Ordering::Release);
                     thread
                         .name("paragon-cuda".into())
-                        .spawn(move || serve_cuda(&driver, &inbox, &state, &width))
+                        .spawn(move || serve_cuda(&driver, &inbox, &state, &pool, &width))
                 }
             };
             started.is_ok().then_some(jobs)
@@ -298,10 +298,11 @@ fn serve(driver: &Driver, inbox: &Receiver<Box<Job>>, mut work: impl FnMut(Job) 
 }
 
 /// The CUDA driver's thread: everything that knows the driver happens on it.
-fn serve_cuda(driver: &Driver, inbox: &Receiver<Box<Job>>, state: &AtomicU8, width: &Width) {
+fn serve_cuda(driver: &Driver, inbox: &Receiver<Box<Job>>, state: &AtomicU8, pool: &Pool, width: &Width) {
     let set_state = |s: CudaState| state.store(s as u8, Ordering::Release);
     let mut device = Working::begin(None).and_then(|_working| {
-        let opened = std::panic::catch_unwind(crate::device::cuda::open);
+        let pool = std::panic::AssertUnwindSafe(pool.clone());
+        let opened = std::panic::catch_unwind(|| crate::device::cuda::open(pool.0));
         leaving::arrange();
         opened.ok().and_then(Result::ok)
     });
@@ -356,22 +357,17 @@ fn drive(
     // threads side by side touch as few lines as can be.
     let widest = job.info.sites().iter().map(|site| u64::from(site.width)).max().unwrap_or(1);
     let within = |lo: u64| lo % widest.next_power_of_two();
-    for region in &mut regions {
-        let pointer = device.allocate(region.size + 64)?;
-        allocated.push(pointer);
-        region.dev = pointer.0 + within(region.lo);
-        region.snapshot = region.dev;
-        region.before = region.dev;
-    }
+    allocate(device, &mut regions, within, allocated)?;
     let given_up = |job: &Job| job.stop.load(Ordering::SeqCst) != 0 || is_leaving();
     let placement = &job.placement;
     for written in [true, false] {
-        for (index, region) in regions.iter().enumerate() {
-            // What the loop only stores to need not be there: what it stored is all that is ever taken from it.
-            if placement.written[index] == written && placement.read[index] && !given_up(job) {
-                device.copy_in(region.lo, region.size, DevicePtr(region.dev))?;
-                report.bytes_in += region.size;
-            }
+        // What the loop only stores to need not be there: what it stored is all that is ever taken from it.
+        let is_wanted = |index: usize| placement.written[index] == written && placement.read[index];
+        let wanted = regions.iter().enumerate().filter(|(index, _)| is_wanted(*index));
+        let pieces: Vec<_> = wanted.map(|(_, r)| (r.lo, r.size, DevicePtr(r.dev))).collect();
+        if !given_up(job) {
+            device.copy_in(&pieces)?;
+            report.bytes_in += pieces.iter().map(|(_, bytes, _)| bytes).sum::<u64>();
         }
         if written != placement.recorded_store {
             let _ = job.events.send(Event::WorkerMayStart);
@@ -514,43 +510,93 @@ fn drive(
         return Ok(());
     }
     let started = Instant::now();
-    if let Some(rows) = &job.written {
-        let stretches = commit::stretches(rows, &job.placement)
-            .ok_or_else(|| DeviceError::Kernel("what is written lies in no array".into()))?;
-        for ((lo, hi), parts) in stretches {
-            let region = job.placement.region_of(lo).map(|i| &regions[i]);
-            let Some(region) = region.filter(|r| hi <= r.lo + r.size) else {
-                return Err(DeviceError::HostMemory(lo, hi - lo));
-            };
-            let mut data = Buffer::new(hi - lo)?;
-            device.copy_out(DevicePtr(region.dev + (lo - region.lo)), &mut data)?;
-            report.bytes_out += hi - lo;
-            report.pieces.add(lo, &parts, data);
-        }
-    } else {
-        for (index, region) in regions.iter().enumerate().filter(|(i, _)| job.placement.written[*i]) {
-            if region.log == PG_NO_LOG {
-                return Err(DeviceError::Kernel("a written array has no log".into()));
-            }
-            let (first, end) = job.placement.cells_of(index, region.lo & !63, region.lo + region.size);
-            let first = LogMethod::Mark.words(first);
-            let mut log: Vec<u32> = safe_copy::buffer(LogMethod::Mark.words(end) - first)?;
-            // SAFETY: a vector of words seen as its bytes.
-            let bytes =
-                unsafe { std::slice::from_raw_parts_mut(log.as_mut_ptr().cast::<u8>(), log.len() * 4) };
+    let written = match &job.written {
+        Some(rows) => commit::covered(rows, &job.placement)
+            .ok_or_else(|| DeviceError::Kernel("what is written lies in no array".into()))?,
+        None => {
             let bits = if job.method.is_bitmap() { logs.0 } else { written };
-            device.copy_out(DevicePtr(bits.0 + first * 4), bytes)?;
-            report.bytes_out += log.len() as u64 * 4;
-            if log.iter().all(|w| *w == 0) {
-                continue;
-            }
-            let mut data = Buffer::new(region.size)?;
-            device.copy_out(DevicePtr(region.dev), &mut data)?;
-            report.bytes_out += region.size;
-            report.pieces.add_written(&job.placement, index, commit::Written(&log), data);
+            by_logs(device, &job.placement, bits, report)?
         }
-    }
+    };
+    let (mut pieces, fetches) = Pieces::new(&written)?;
+    let place = |fetch: &Fetch| {
+        let region = &regions[fetch.region];
+        DevicePtr(region.dev + (fetch.address - region.lo))
+    };
+    let mut wanted: Vec<_> = fetches.iter().map(place).zip(pieces.buffers(&fetches)).collect();
+    device.copy_out(&mut wanted)?;
+    report.bytes_out += wanted.iter().map(|(_, to)| to.len() as u64).sum::<u64>();
+    report.pieces = pieces;
     report.copy_out_ns = started.elapsed().as_nanos() as u64;
     report.results = std::mem::take(&mut job.results);
     Ok(())
+}
+
+/// Gives each region its place on the device, `within(lo)` bytes behind a boundary of its lines.
+fn allocate(
+    device: &mut dyn Device,
+    regions: &mut [Region],
+    within: impl Fn(u64) -> u64,
+    allocated: &mut Vec<DevicePtr>,
+) -> Result<(), DeviceError> {
+    /// Bytes of a line of the device's memory.
+    const LINE: u64 = 128;
+    /// Regions up to this size ...
+    const SMALL: u64 = 1 << 20;
+    /// ... share one allocation where they are more than this, as the rows of a matrix that were allocated one by one.
+    const MANY: usize = 16;
+    let room = |region: &Region| (region.size + 64).next_multiple_of(LINE);
+    let is_small = |region: &Region| region.size <= SMALL;
+    let shared: u64 = regions.iter().filter(|region| is_small(region)).map(room).sum();
+    let shares = regions.iter().filter(|region| is_small(region)).count() > MANY;
+    let mut next = 0;
+    if shares {
+        let block = device.allocate(shared)?;
+        allocated.push(block);
+        next = block.0;
+    }
+    for region in regions {
+        let start = if shares && is_small(region) {
+            let start = next;
+            next += room(region);
+            start
+        } else {
+            let pointer = device.allocate(region.size + 64)?;
+            allocated.push(pointer);
+            pointer.0
+        };
+        region.dev = start + within(region.lo);
+        region.snapshot = region.dev;
+        region.before = region.dev;
+    }
+    Ok(())
+}
+
+/// What was written of each region that may be, by the bits that the device has for all cells.
+fn by_logs(
+    device: &mut dyn Device,
+    placement: &Placement,
+    bits: DevicePtr,
+    report: &mut Report,
+) -> Result<Vec<(usize, Ranges)>, DeviceError> {
+    let mut logs: Vec<(usize, Vec<u32>)> = Vec::new();
+    let mut wanted = Vec::new();
+    for (index, region) in placement.regions.iter().enumerate().filter(|(i, _)| placement.written[*i]) {
+        if region.log == PG_NO_LOG {
+            return Err(DeviceError::Kernel("a written array has no log".into()));
+        }
+        let (first, end) = placement.cells_of(index, region.lo & !63, region.lo + region.size);
+        let first = LogMethod::Mark.words(first);
+        logs.push((index, safe_copy::buffer(LogMethod::Mark.words(end) - first)?));
+        wanted.push(DevicePtr(bits.0 + first * 4));
+    }
+    let as_bytes = |(_, log): &mut (usize, Vec<u32>)| {
+        // SAFETY: a vector of words seen as its bytes.
+        unsafe { std::slice::from_raw_parts_mut(log.as_mut_ptr().cast::<u8>(), log.len() * 4) }
+    };
+    let mut wanted: Vec<_> = wanted.into_iter().zip(logs.iter_mut().map(as_bytes)).collect();
+    device.copy_out(&mut wanted)?;
+    report.bytes_out += wanted.iter().map(|(_, log)| log.len() as u64).sum::<u64>();
+    let told = |(index, log): &(usize, Vec<u32>)| (*index, commit::written(placement, *index, Written(log)));
+    Ok(logs.iter().map(told).collect())
 }

@@ -6,23 +6,19 @@
 
 use super::predicate::Footprint;
 use crate::abi::*;
-use crate::device::CELLS_OF_WORD;
 use crate::device::pool::Pool;
+use crate::device::{CELLS_OF_WORD, DeviceError};
 use crate::memory::buffer::Buffer;
 use crate::memory::placement::Placement;
 use crate::memory::writable;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What the loop wrote, in buffers of ours, and where it belongs.
+/// What the loop wrote, in a buffer of ours, and where it belongs.
 #[derive(Debug, Default)]
 pub struct Pieces {
-    blocks: Vec<Block>,
-}
-
-#[derive(Debug)]
-struct Block {
     data: Buffer,
+    /// In the order of their addresses.
     parts: Vec<Part>,
 }
 
@@ -33,6 +29,23 @@ struct Part {
     offset: usize,
     length: usize,
 }
+
+/// Ranges of addresses that don't overlap, none of them empty, in their order.
+pub type Ranges = Vec<(u64, u64)>;
+
+/// What a buffer is filled with: `length` bytes of a region, which belong at `address`, at `offset`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fetch {
+    /// Its number.
+    pub region: usize,
+    /// In the program's memory.
+    pub address: u64,
+    offset: usize,
+    length: usize,
+}
+
+/// Ranges with less than this between them are fetched together: to queue another copy takes as long.
+const NEAR: u64 = 64 << 10;
 
 /// Rows of equal length, all of whose bytes are written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,12 +100,9 @@ pub unsafe fn written_rows(
     Some(all)
 }
 
-/// The part of a region that holds all rows which lie there, and these as ranges of addresses that don't overlap.
-pub type Stretch = ((u64, u64), Vec<(u64, u64)>);
-
-/// What is to be copied from each region; `None` if some row lies in none.
-pub fn stretches(rows: &[Rows], placement: &Placement) -> Option<Vec<Stretch>> {
-    let mut by_region: BTreeMap<usize, Vec<(u64, u64)>> = BTreeMap::new();
+/// What rows cover of each region that they lie in, by its number; `None` if some row lies in none.
+pub fn covered(rows: &[Rows], placement: &Placement) -> Option<Vec<(usize, Ranges)>> {
+    let mut by_region: BTreeMap<usize, Ranges> = BTreeMap::new();
     for Rows { starts, length } in rows {
         for &start in starts {
             let end = start.checked_add(*length)?;
@@ -107,18 +117,18 @@ pub fn stretches(rows: &[Rows], placement: &Placement) -> Option<Vec<Stretch>> {
             }
         }
     }
-    let merged = |mut ranges: Vec<(u64, u64)>| {
+    let merged = |mut ranges: Ranges| {
         ranges.sort_unstable();
-        let mut parts: Vec<(u64, u64)> = Vec::new();
+        let mut parts: Ranges = Vec::new();
         for (lo, hi) in ranges {
             match parts.last_mut() {
                 Some(last) if lo <= last.1 => last.1 = last.1.max(hi),
                 _ => parts.push((lo, hi)),
             }
         }
-        ((parts[0].0, parts[parts.len() - 1].1), parts)
+        parts
     };
-    Some(by_region.into_values().map(merged).collect())
+    Some(by_region.into_iter().map(|(index, ranges)| (index, merged(ranges))).collect())
 }
 
 /// Which cells of an array were written: a bit for each.
@@ -145,60 +155,81 @@ impl Written<'_> {
     }
 }
 
-impl Pieces {
-    /// Adds those ranges of addresses of `data`, which belongs at `address`.
-    pub fn add(&mut self, address: u64, ranges: &[(u64, u64)], data: Buffer) {
-        let part = |&(lo, hi): &(u64, u64)| Part {
-            address: lo,
-            offset: (lo - address) as usize,
-            length: (hi - lo) as usize,
-        };
-        let parts = ranges.iter().map(part).collect();
-        self.blocks.push(Block { data, parts });
+/// What was written of a region, by its write log from the cell of the region's origin on.
+pub fn written(placement: &Placement, index: usize, log: Written<'_>) -> Ranges {
+    let region = &placement.regions[index];
+    let shift = placement.log_shift;
+    let origin = region.lo & !63;
+    let end = region.lo + region.size;
+    let mut ranges = Vec::new();
+    let mut cell = ((region.lo - origin) >> shift) as usize;
+    loop {
+        let start = log.next(cell, true);
+        cell = log.next(start, false);
+        if start == cell {
+            return ranges;
+        }
+        let lo = (origin + ((start as u64) << shift)).max(region.lo);
+        let hi = (origin + ((cell as u64) << shift)).min(end);
+        if lo < hi {
+            ranges.push((lo, hi));
+        }
     }
+}
 
-    /// Adds the written parts of one region, by its write log from the cell of the region's origin on. `data` is the whole region.
-    pub fn add_written(&mut self, placement: &Placement, index: usize, log: Written<'_>, data: Buffer) {
-        let region = &placement.regions[index];
-        let shift = placement.log_shift;
-        let origin = region.lo & !63;
-        let end = region.lo + region.size;
+impl Pieces {
+    /// Room for what was written of each region, regions in their order, and what it has to be filled with ([`Pieces::buffers`]) before
+    /// anything is stored. No memory is an error.
+    pub fn new(written: &[(usize, Ranges)]) -> Result<(Pieces, Vec<Fetch>), DeviceError> {
+        let mut fetches: Vec<Fetch> = Vec::new();
         let mut parts = Vec::new();
-        let mut cell = ((region.lo - origin) >> shift) as usize;
-        loop {
-            let start = log.next(cell, true);
-            cell = log.next(start, false);
-            if start == cell {
-                break;
-            }
-            let lo = (origin + ((start as u64) << shift)).max(region.lo);
-            let hi = (origin + ((cell as u64) << shift)).min(end);
-            if lo < hi {
-                parts.push(Part {
-                    address: lo,
-                    offset: (lo - region.lo) as usize,
-                    length: (hi - lo) as usize,
-                });
+        for (region, ranges) in written {
+            for &(lo, hi) in ranges {
+                let last = fetches.last_mut().filter(|last| last.region == *region);
+                match last.filter(|last| lo - (last.address + last.length as u64) < NEAR) {
+                    Some(last) => last.length = (hi - last.address) as usize,
+                    None => {
+                        let end = fetches.last().map_or(0, |last| last.offset + last.length);
+                        // As it lies within a line of the cache, which is how it is copied fastest.
+                        let offset = end.next_multiple_of(64) + (lo % 64) as usize;
+                        fetches.push(Fetch {
+                            region: *region,
+                            address: lo,
+                            offset,
+                            length: (hi - lo) as usize,
+                        });
+                    }
+                }
+                let within = fetches.last().expect("there is one");
+                let offset = within.offset + (lo - within.address) as usize;
+                parts.push(Part { address: lo, offset, length: (hi - lo) as usize });
             }
         }
-        self.blocks.push(Block { data, parts });
+        let bytes = fetches.last().map_or(0, |last| last.offset + last.length);
+        let data = if bytes == 0 { Buffer::default() } else { Buffer::new(bytes as u64)? };
+        Ok((Pieces { data, parts }, fetches))
+    }
+
+    /// Where each of the fetches that came with them goes.
+    pub fn buffers(&mut self, fetches: &[Fetch]) -> Vec<&mut [u8]> {
+        let (mut rest, mut at) = (&mut self.data[..], 0);
+        let mut buffers = Vec::new();
+        for Fetch { offset, length, .. } in fetches {
+            let (buffer, behind) = rest[offset - at..].split_at_mut(*length);
+            buffers.push(buffer);
+            (rest, at) = (behind, offset + length);
+        }
+        buffers
     }
 
     /// What was written, as ranges of addresses in their order; `None` if they are more than `most`.
-    pub fn ranges(&self, most: usize) -> Option<Vec<(u64, u64)>> {
-        let count: usize = self.blocks.iter().map(|block| block.parts.len()).sum();
-        let parts = self.blocks.iter().flat_map(|block| &block.parts);
-        (count <= most).then(|| {
-            let mut ranges: Vec<_> = parts.map(|p| (p.address, p.address + p.length as u64)).collect();
-            ranges.sort_unstable();
-            ranges
-        })
+    pub fn ranges(&self, most: usize) -> Option<Ranges> {
+        (self.parts.len() <= most).then(|| self.parts.iter().map(Part::range).collect())
     }
 
     /// Whether the program may store to all of it: otherwise the loop as it stood would have ended in the middle.
     pub fn is_writable(&self, pool: &Pool, threads: usize) -> bool {
-        let range = |part: &Part| (part.address, part.address + part.length as u64);
-        self.blocks.iter().all(|block| writable::is_writable(pool, threads, block.parts.iter().map(range)))
+        writable::is_writable(pool, threads, self.parts.iter().map(Part::range))
     }
 
     /// Stores everything, much of it with the help of `threads` threads.
@@ -209,45 +240,45 @@ impl Pieces {
     pub unsafe fn store(&self, pool: &Pool, threads: usize) {
         /// Bytes that one thread stores in a turn.
         const SHARE: usize = 1 << 20;
-        for block in &self.blocks {
-            // Each share is a list of parts with about that many bytes in all.
-            let mut shares: Vec<Vec<Part>> = vec![Vec::new()];
-            let mut room = SHARE;
-            for part in &block.parts {
-                let mut rest = *part;
-                while rest.length != 0 {
-                    if room == 0 {
-                        shares.push(Vec::new());
-                        room = SHARE;
-                    }
-                    let length = rest.length.min(room);
-                    shares.last_mut().expect("there is one").push(Part { length, ..rest });
-                    room -= length;
-                    rest = Part {
-                        address: rest.address + length as u64,
-                        offset: rest.offset + length,
-                        length: rest.length - length,
+        // Each share is a list of parts with about that many bytes in all.
+        let mut shares: Vec<Vec<Part>> = vec![Vec::new()];
+        let mut room = SHARE;
+        for part in &self.parts {
+            let mut rest = *part;
+            while rest.length != 0 {
+                if room == 0 {
+                    shares.push(Vec::new());
+                    room = SHARE;
+                }
+                let length = rest.length.min(room);
+                shares.last_mut().expect("there is one").push(Part { length, ..rest });
+                room -= length;
+                rest = Part {
+                    address: rest.address + length as u64,
+                    offset: rest.offset + length,
+                    length: rest.length - length,
+                };
+            }
+        }
+        let next = AtomicUsize::new(0);
+        let copy = || {
+            while let Some(share) = shares.get(next.fetch_add(1, Ordering::Relaxed)) {
+                for part in share {
+                    let source = &self.data[part.offset..part.offset + part.length];
+                    // SAFETY: promised by the caller; parts are disjoint.
+                    unsafe {
+                        std::ptr::copy_nonoverlapping(source.as_ptr(), part.address as *mut u8, part.length)
                     };
                 }
             }
-            let next = AtomicUsize::new(0);
-            let copy = || {
-                while let Some(share) = shares.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    for part in share {
-                        let source = &block.data[part.offset..part.offset + part.length];
-                        // SAFETY: promised by the caller; parts are disjoint.
-                        unsafe {
-                            std::ptr::copy_nonoverlapping(
-                                source.as_ptr(),
-                                part.address as *mut u8,
-                                part.length,
-                            )
-                        };
-                    }
-                }
-            };
-            pool.run(if shares.len() > 4 { threads } else { 1 }, &copy);
-        }
+        };
+        pool.run(if shares.len() > 4 { threads } else { 1 }, &copy);
+    }
+}
+
+impl Part {
+    fn range(&self) -> (u64, u64) {
+        (self.address, self.address + self.length as u64)
     }
 }
 
@@ -391,16 +422,36 @@ mod tests {
     }
 
     #[test]
-    fn only_what_was_written_is_stored() {
+    fn only_what_was_written_is_told() {
         let mut placement = Placement { log_shift: 2, ..Placement::default() };
         placement.regions.push(Region { lo: 1000, size: 16, ..Region::default() });
         placement.written.push(true);
         // 1000 & !63 = 960: ten cells before the region begins.
-        let mut out = Pieces::default();
         let bits = [1 << 3 | 1 << 11 | 1 << 13];
-        out.add_written(&placement, 0, Written(&bits), Buffer::from([0; 16].as_slice()));
-        let part = |address, offset| Part { address, offset, length: 4 };
-        assert_eq!(out.blocks[0].parts, vec![part(1004, 4), part(1012, 12)]);
+        assert_eq!(written(&placement, 0, Written(&bits)), vec![(1004, 1008), (1012, 1016)]);
+    }
+
+    #[test]
+    fn what_is_near_is_fetched_together() {
+        let far = 1000 + NEAR;
+        let ranges =
+            [(0, vec![(1000, 1004), (1012, 1020), (far + 20, far + 21)]), (3, vec![(far + 22, far + 25)])];
+        let (mut pieces, fetches) = Pieces::new(&ranges).unwrap();
+        let fetch = |region, address, offset, length| Fetch { region, address, offset, length };
+        assert_eq!(
+            fetches,
+            [
+                fetch(0, 1000, 1000 % 64, 20),
+                fetch(0, far + 20, 64 + 1020 % 64, 1),
+                fetch(3, far + 22, 128 + 1022 % 64, 3)
+            ]
+        );
+        let lengths: Vec<usize> = pieces.buffers(&fetches).iter().map(|buffer| buffer.len()).collect();
+        assert_eq!(lengths, [20, 1, 3]);
+        assert_eq!(pieces.ranges(4).unwrap(), ranges.iter().flat_map(|(_, r)| r.clone()).collect::<Vec<_>>());
+        assert_eq!(pieces.ranges(3), None);
+        let (nothing, fetches) = Pieces::new(&[(2, vec![])]).unwrap();
+        assert!(fetches.is_empty() && nothing.ranges(0).is_some_and(|ranges| ranges.is_empty()));
     }
 
     #[test]
@@ -429,9 +480,9 @@ mod tests {
             placement.regions.push(Region { lo, size, ..Region::default() });
         }
         let rows = |starts: &[u64], length| [Rows { starts: starts.to_vec(), length }];
-        let ranges = |starts: &[u64], length| {
+        let ranges = |starts: &[u64], length| -> Option<Ranges> {
             Some(
-                stretches(&rows(starts, length), &placement)?
+                covered(&rows(starts, length), &placement)?
                     .into_iter()
                     .flat_map(|(_, parts)| parts)
                     .collect(),
@@ -446,15 +497,26 @@ mod tests {
     }
 
     #[test]
-    fn large_parts_are_stored_whole() {
+    fn all_parts_are_stored_and_nothing_else() {
         let data: Vec<u8> = (0..9_000_001usize).map(|i| (i * 7) as u8).collect();
-        let mut target = vec![0u8; data.len() + 2];
-        let mut out = Pieces::default();
-        let at = target.as_mut_ptr() as u64 + 1;
-        out.add(at, &[(at, at + data.len() as u64)], Buffer::from(data.as_slice()));
+        let mut target = vec![0u8; data.len() + 300_000];
+        let at = target.as_mut_ptr() as u64;
+        let split = 5_000_000;
+        let written =
+            [(0, vec![(at + 1, at + 1 + split)]), (1, vec![(at + 7 + split, at + 100_000 + 9_000_001)])];
+        let (mut pieces, fetches) = Pieces::new(&written).unwrap();
+        for (fetch, buffer) in fetches.clone().iter().zip(pieces.buffers(&fetches)) {
+            let from = (fetch.address - at) as usize % data.len();
+            let length = buffer.len().min(data.len() - from);
+            buffer[..length].copy_from_slice(&data[from..from + length]);
+            buffer[length..].fill(1);
+        }
         // SAFETY: the target has room for all of it.
-        unsafe { out.store(&Pool::default(), 3) };
-        assert_eq!(target[1..=data.len()], data);
-        assert_eq!((target[0], target[data.len() + 1]), (0, 0));
+        unsafe { pieces.store(&Pool::default(), 3) };
+        let split = split as usize;
+        assert_eq!(target[1..=split], data[1..=split]);
+        assert_eq!(target[split + 7..data.len()], data[split + 7..]);
+        assert!(target[data.len()..100_000 + 9_000_001].iter().all(|byte| *byte == 1));
+        assert!(target[split + 1..split + 7].iter().chain(&target[9_100_001..]).all(|byte| *byte == 0));
     }
 }

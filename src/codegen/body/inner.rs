@@ -132,9 +132,16 @@ impl Printer<'_> {
             if !effects.is_empty() {
                 return Err("a condition of constants with effects".into());
             }
-            out.push_str(&format!("__PG_FEW for (; {cond}; ) {{\n"));
-            self.turn(l, common, out)?;
-            out.push_str("}\n");
+            let around = std::mem::take(&mut self.noted);
+            let mut turns = String::new();
+            self.turn(l, common, &mut turns)?;
+            let notes = |base: &Option<u32>| match base {
+                Some(base) => format!("!(__PG_HOW({base}) & __PG_IS_CONSTANT) || "),
+                None => "1 || ".into(),
+            };
+            let notes: String = self.noted.iter().map(notes).collect();
+            self.noted.extend(around);
+            out.push_str(&format!("{{ __PG_FEW({notes}0) for (; {cond}; ) {{\n{turns}}}\n}}\n"));
             return Ok(());
         }
         if let Some(turns) = self.turns(l) {

@@ -8,17 +8,19 @@
 mod cache;
 pub mod nvrtc;
 mod pace;
+mod staging;
 mod tables;
 
 use super::{
     Device, DeviceError, DevicePtr, LARGEST, Launch, LogMethod, Outcome, Specialisation, TIME_IS_UP,
 };
 use crate::abi::{self, Info, RawLaunch, Region, Value};
+use crate::device::pool::Pool;
 use crate::memory::placement::TILE_HEIGHT;
-use crate::memory::safe_copy;
 use crate::speculation::inspector::levels::Schedule;
 use cudarc::driver::sys;
 use pace::Pace;
+use staging::{SLOT, SLOTS, Staging, Way};
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::sync::atomic::Ordering;
@@ -30,12 +32,10 @@ pub const BLOCK: u32 = 256;
 pub const TILE_WIDTH: u32 = BLOCK / TILE_HEIGHT;
 /// Threads that one processor holds; some architectures hold three quarters of it.
 const THREADS_OF_PROCESSOR: u64 = 2048;
-/// Bytes of one pinned staging buffer.
-const STAGE: usize = 16 << 20;
 /// Bytes of the pinned buffer for a launch's tables.
 const TABLES: usize = 1 << 18;
-/// Copies up to this size are made by one thread.
-const SMALL: usize = 1 << 20;
+/// Most threads that copy between the program's memory and what is pinned: more are not faster.
+const MOST_COPYING: usize = 8;
 /// Freed memory that is kept for the next entry.
 const KEPT: u64 = 4 << 30;
 /// Most blocks of a grid along y, and along z.
@@ -171,9 +171,7 @@ struct Cuda {
     kernels: HashMap<(usize, Specialisation), Loaded>,
     paces: HashMap<(usize, Specialisation), Pace>,
     check_kernel: Option<Loaded>,
-    /// Pinned memory: two staging buffers.
-    stages: [*mut u8; 2],
-    stage_events: [sys::CUevent; 2],
+    staging: Staging<Link>,
     /// Pinned memory for tables, so that a launch need not wait until what was staged has been copied.
     tables: *mut u8,
     /// Carries the stop word to kernels that are under way on the other one.
@@ -184,14 +182,13 @@ struct Cuda {
     told: *mut u32,
     sizes: HashMap<u64, u64>,
     kept: Vec<(u64, u64)>,
-    copy_threads: usize,
 }
 
 // SAFETY: handles of the driver and pinned memory belong to no thread; the device is used by one thread at a time.
 unsafe impl Send for Cuda {}
 
-/// Opens the first GPU.
-pub fn open() -> Result<Box<dyn Device>, DeviceError> {
+/// Opens the first GPU; the pool's threads help to copy.
+pub fn open(pool: Pool) -> Result<Box<dyn Device>, DeviceError> {
     // SAFETY: loads and unloads libraries by name.
     if !unsafe { sys::is_culib_present() } {
         return Err(DeviceError::Lost("no CUDA driver".into()));
@@ -235,66 +232,31 @@ pub fn open() -> Result<Box<dyn Device>, DeviceError> {
             "cuMemHostGetDevicePointer",
             0,
         )?;
+        let main = stream()?;
+        let mut events = Vec::new();
+        for _ in 0..SLOTS {
+            events.push(event()?);
+        }
+        let link = Link { stream: main, memory: pinned(SLOTS * SLOT)?, events };
+        let threads = std::thread::available_parallelism().map_or(1, |n| n.get()).min(MOST_COPYING);
+        let slots = link.memory;
         Ok(Box::new(Cuda {
-            stream: stream()?,
+            stream: main,
             events: [event()?, event()?, event()?],
             architecture: format!("sm_{major}{minor}"),
             processors: processors as u32,
             kernels: HashMap::new(),
             paces: HashMap::new(),
             check_kernel: None,
-            stages: [pinned(STAGE)?, pinned(STAGE)?],
-            stage_events: [event()?, event()?],
+            // SAFETY: so much has been pinned, and is never given back.
+            staging: Staging::new(link, slots, SLOT, pool, threads),
             tables: pinned(TABLES)?,
             control: stream()?,
             begun: (words.cast(), words_on_device),
             told: words.add(64).cast(),
             sizes: HashMap::new(),
             kept: Vec::new(),
-            copy_threads: std::thread::available_parallelism().map_or(1, |n| n.get()).min(8),
         }))
-    }
-}
-
-/// Runs `part(begin, end)` over `[0, bytes)` on several threads.
-fn in_parts(
-    threads: usize,
-    bytes: usize,
-    part: &(dyn Fn(usize, usize) -> Result<(), DeviceError> + Sync),
-) -> Result<(), DeviceError> {
-    if bytes <= SMALL || threads < 2 {
-        return part(0, bytes);
-    }
-    let size = bytes.div_ceil(threads).next_multiple_of(4096);
-    std::thread::scope(|scope| {
-        let mut handles = Vec::new();
-        for begin in (0..bytes).step_by(size).skip(1) {
-            let end = (begin + size).min(bytes);
-            let work = move || part(begin, end);
-            match std::thread::Builder::new().name("paragon".into()).spawn_scoped(scope, work) {
-                Ok(handle) => handles.push(handle),
-                // No thread to be had: this one does it.
-                Err(_) => part(begin, end)?,
-            }
-        }
-        part(0, size.min(bytes))?;
-        for handle in handles {
-            handle.join().map_err(|_| DeviceError::Lost("a copying thread failed".into()))??;
-        }
-        Ok(())
-    })
-}
-
-/// A raw pointer that threads may share: each uses another part.
-#[derive(Clone, Copy)]
-struct Shared(*mut u8);
-// SAFETY: see the type.
-unsafe impl Sync for Shared {}
-// SAFETY: see the type.
-unsafe impl Send for Shared {}
-impl Shared {
-    fn at(self, offset: usize) -> *mut u8 {
-        self.0.wrapping_add(offset)
     }
 }
 
@@ -405,6 +367,40 @@ impl Cuda {
     }
 }
 
+/// The way of pinned slots to the GPU and back; an event for each slot.
+struct Link {
+    stream: sys::CUstream,
+    memory: *mut u8,
+    events: Vec<sys::CUevent>,
+}
+
+// SAFETY: as for `Cuda`, whose part it is.
+unsafe impl Send for Link {}
+
+impl staging::Link for Link {
+    fn queue(&mut self, slot: usize, device: DevicePtr, bytes: usize, way: Way) -> Result<(), DeviceError> {
+        let memory = self.memory.wrapping_add(slot * SLOT).cast::<c_void>();
+        // SAFETY: a slot of ours and memory of the GPU's that the caller has allocated; nobody touches either before the event.
+        unsafe {
+            let status = match way {
+                Way::In => sys::cuMemcpyHtoDAsync_v2(device.0, memory, bytes, self.stream),
+                Way::Out => sys::cuMemcpyDtoHAsync_v2(memory, device.0, bytes, self.stream),
+            };
+            check(status, "copying", bytes as u64)?;
+            check(sys::cuEventRecord(self.events[slot], self.stream), "cuEventRecord", 0)
+        }
+    }
+
+    fn is_done(&mut self, slot: usize) -> Result<bool, DeviceError> {
+        // SAFETY: the event is ours; before its first record it counts as complete.
+        match unsafe { sys::cuEventQuery(self.events[slot]) } as u32 {
+            0 => Ok(true),
+            600 => Ok(false),
+            code => Err(DeviceError::Lost(format!("copying: error {code}"))),
+        }
+    }
+}
+
 /// A kernel.
 #[derive(Clone, Copy)]
 struct Loaded {
@@ -498,65 +494,12 @@ impl Device for Cuda {
         }
     }
 
-    fn copy_in(&mut self, host: u64, bytes: u64, to: DevicePtr) -> Result<(), DeviceError> {
-        let mut done = 0u64;
-        let mut turn = 0;
-        while done < bytes {
-            let length = (bytes - done).min(STAGE as u64) as usize;
-            let stage = Shared(self.stages[turn]);
-            // SAFETY: the event is ours; before its first record it counts as complete.
-            check(unsafe { sys::cuEventSynchronize(self.stage_events[turn]) }, "waiting for a copy", 0)?;
-            in_parts(self.copy_threads, length, &|begin, end| {
-                // SAFETY: the parts are disjoint and lie within the staging buffer.
-                unsafe { safe_copy::read(host + done + begin as u64, (end - begin) as u64, stage.at(begin)) }
-            })?;
-            // SAFETY: both ranges are ours; the buffer is not touched before the event.
-            unsafe {
-                let source = self.stages[turn].cast();
-                check(sys::cuMemcpyHtoDAsync_v2(to.0 + done, source, length, self.stream), "copying in", 0)?;
-                check(sys::cuEventRecord(self.stage_events[turn], self.stream), "cuEventRecord", 0)?;
-            }
-            done += length as u64;
-            turn = 1 - turn;
-        }
-        Ok(())
+    fn copy_in(&mut self, pieces: &[(u64, u64, DevicePtr)]) -> Result<(), DeviceError> {
+        self.staging.copy_in(pieces)
     }
 
-    fn copy_out(&mut self, from: DevicePtr, to: &mut [u8]) -> Result<(), DeviceError> {
-        // One buffer is filled by the GPU while the other is emptied.
-        let parts: Vec<(usize, usize)> =
-            (0..to.len()).step_by(STAGE).map(|b| (b, STAGE.min(to.len() - b))).collect();
-        let target = Shared(to.as_mut_ptr());
-        for number in 0..=parts.len() {
-            if let Some(&(begin, length)) = parts.get(number) {
-                // SAFETY: both ranges are ours.
-                unsafe {
-                    let stage = self.stages[number % 2].cast();
-                    check(
-                        sys::cuMemcpyDtoHAsync_v2(stage, from.0 + begin as u64, length, self.stream),
-                        "copying out",
-                        0,
-                    )?;
-                    check(
-                        sys::cuEventRecord(self.stage_events[number % 2], self.stream),
-                        "cuEventRecord",
-                        0,
-                    )?;
-                }
-            }
-            if let Some(&(begin, length)) = number.checked_sub(1).and_then(|n| parts.get(n)) {
-                let slot = (number - 1) % 2;
-                // SAFETY: the event is ours.
-                check(unsafe { sys::cuEventSynchronize(self.stage_events[slot]) }, "waiting for a copy", 0)?;
-                let stage = Shared(self.stages[slot]);
-                in_parts(self.copy_threads, length, &|b, e| {
-                    // SAFETY: disjoint parts of our buffer and of the caller's.
-                    unsafe { std::ptr::copy_nonoverlapping(stage.at(b), target.at(begin + b), e - b) };
-                    Ok(())
-                })?;
-            }
-        }
-        Ok(())
+    fn copy_out(&mut self, pieces: &mut [(DevicePtr, &mut [u8])]) -> Result<(), DeviceError> {
+        self.staging.copy_out(pieces)
     }
 
     fn duplicate(&mut self, from: DevicePtr, to: DevicePtr, bytes: u64) -> Result<(), DeviceError> {
@@ -631,7 +574,7 @@ impl Cuda {
         let Some(schedule) = schedule else { return Ok(None) };
         let bytes = schedule.order.len() as u64 * 4;
         let order = self.allocate(bytes)?;
-        match self.copy_in(schedule.order.as_ptr() as u64, bytes, order) {
+        match self.copy_in(&[(schedule.order.as_ptr() as u64, bytes, order)]) {
             Ok(()) => Ok(Some(order)),
             Err(error) => {
                 self.free(order);
@@ -650,7 +593,8 @@ impl Cuda {
         order: Option<DevicePtr>,
     ) -> Result<Outcome, DeviceError> {
         let bytes = words.len() * 8;
-        if bytes > STAGE {
+        let (whole, room) = self.staging.memory();
+        if bytes > room {
             return Err(DeviceError::Kernel("too many tables".into()));
         }
         let at_word = |word: usize| packed.0 + word as u64 * 8;
@@ -686,7 +630,7 @@ impl Cuda {
             true => self.tables,
             false => {
                 self.wait()?;
-                self.stages[0]
+                whole
             }
         };
         // SAFETY: the buffer is ours and idle, because every launch is waited for.
