@@ -282,18 +282,43 @@ __global__ void row_product(int n, const int *row, const int *column, const doub
   if (threadIdx.x % 32 == 0)
     y[i] = s;
 }
-__global__ void column_product(int n, const int *row, const int *column, const double *a, const double *x, double *y)
+__global__ void rank_two(int n, const int *row, const int *column, const double *u1, const double *v1, const double *u2,
+                         const double *v2, double *a)
 {
   int i = (blockIdx.x * B + threadIdx.x) / 32;
   if (i < n)
     for (int k = row[i] + threadIdx.x % 32; k < row[i + 1]; k += 32)
-      atomicAdd(&y[column[k]], a[k] * x[i]);
+      a[k] = a[k] + u1[i] * v1[column[k]] + u2[i] * v2[column[k]];
 }
-__global__ void add(int n, double *x, const double *z)
+// By the lists of columns' elements.
+__global__ void transposed_product(int n, const int *start, const int *element, const int *row, double beta, const double *a,
+                                   const double *y, double *x)
 {
-  int i = blockIdx.x * B + threadIdx.x;
-  if (i < n)
-    x[i] += z[i];
+  int j = (blockIdx.x * B + threadIdx.x) / 32;
+  double s = 0;
+  if (j >= n)
+    return;
+  for (int k = start[j] + threadIdx.x % 32; k < start[j + 1]; k += 32)
+    s += beta * a[element[k]] * y[row[k]];
+  for (int d = 16; d != 0; d /= 2)
+    s += __shfl_down_sync(~0u, s, d);
+  if (threadIdx.x % 32 == 0)
+    x[j] += s;
+}
+__global__ void ordered_product(int n, const int *order, const int *row, const int *column, double alpha, const double *a,
+                                const double *x, double *w)
+{
+  int p = (blockIdx.x * B + threadIdx.x) / 32;
+  double s = 0;
+  if (p >= n)
+    return;
+  int i = order[p];
+  for (int k = row[i] + threadIdx.x % 32; k < row[i + 1]; k += 32)
+    s += a[k] * x[column[k]];
+  for (int d = 16; d != 0; d /= 2)
+    s += __shfl_down_sync(~0u, s, d);
+  if (threadIdx.x % 32 == 0)
+    w[i] += alpha * s + p;
 }
 __global__ void eliminate(int first, int last, const int *rows, const int *row, const int *column, const float *a, float *x)
 {
@@ -309,16 +334,18 @@ __global__ void eliminate(int first, int last, const int *rows, const int *row, 
   if (threadIdx.x % 32 == 0)
     x[i] -= s;
 }
-__global__ void relax(int first, int last, int width, int n, const int *column, const double *a, const double *b, double omega,
-                      double *x)
+// A thread for each row: their elements lie one column of the format after the other.
+__global__ void relax(int first, int last, int width, int n, const int *order, const int *column, const double *a,
+                      const double *diagonal, const double *b, double omega, double *x)
 {
-  int i = first + blockIdx.x * B + threadIdx.x;
-  if (i >= last)
+  int p = first + blockIdx.x * B + threadIdx.x;
+  if (p >= last)
     return;
+  int i = order[p];
   double s = b[i];
   for (int k = 0; k < width; k++)
     s -= a[(size_t)k * n + i] * x[column[(size_t)k * n + i]];
-  x[i] += omega * s;
+  x[i] = x[i] + omega * (s / diagonal[i] - x[i]);
 }
 
 // Applications that benches/bench.py measures besides. Sizes are those of the programs.
@@ -486,16 +513,22 @@ __global__ void search_reads(int n, const size_t *start, const char *text, const
     found[r] = count;
 }
 
-// A square sparse matrix with `per_row` elements in each row.
+// A sparse matrix with as many elements in each row as `count` says for it, columns below `columns`, in rising order.
 template <typename T> struct Sparse {
   Array<int> row, column;
   Array<T> value;
-  Sparse(int n, int per_row) : row(n + 1), column((size_t)n * per_row), value((size_t)n * per_row)
+  template <typename Count>
+  Sparse(int n, size_t most, Count count, int columns) : row(n + 1), column(most), value(most)
   {
-    for (int i = 0; i <= n; i++)
-      row.host[i] = i * per_row;
-    for (size_t k = 0; k < column.n; k++)
-      column.host[k] = (int)(next_random() % n);
+    size_t next = 0;
+    for (int i = 0; i < n; i++) {
+      const int here = count(i), step = here == 0 ? 0 : columns / here;
+      row.host[i] = (int)next;
+      for (int k = 0; k < here; k++)
+        column.host[next++] = k * step + (int)(next_random() % step);
+    }
+    row.host[n] = (int)next;
+    column.n = value.n = next;
     row.in();
     column.in();
     randomise(value);
@@ -507,6 +540,8 @@ template <typename T> struct Sparse {
     value.in();
   }
 };
+// From `least` to `most`.
+static int between(int least, int most) { return least + (int)(next_random() % (most - least + 1)); }
 
 int main(int argc, char **argv)
 {
@@ -588,7 +623,7 @@ int main(int argc, char **argv)
            [&] { y.out(); });
   }
   if (wanted("ger") || wanted("gemver")) {
-    Sparse<double> a(rows, per_row);
+    Sparse<double> a(rows, (size_t)rows * per_row * 3 / 2, [&](int) { return between(per_row / 2, per_row * 3 / 2); }, rows);
     Array<double> x(rows), y(rows), z(rows);
     randomise(x), randomise(y), randomise(z);
     const unsigned warps = blocks((size_t)rows * 32);
@@ -597,44 +632,73 @@ int main(int argc, char **argv)
       report("ger", "64kx64k 1%", {20.0 * a.column.n + 20.0 * rows}, in,
              [&] { rank_one<<<warps, B>>>(rows, a.row.device, a.column.device, 1.5, x.device, y.device, a.value.device); },
              [&] { a.value.out(); });
-    if (wanted("gemver"))
-      report("gemver", "64kx64k 1%", {64.0 * a.column.n + 96.0 * rows}, in,
+    if (wanted("gemver")) {
+      Array<double> u(rows), v(rows), w(rows);
+      Array<int> order(rows), start(rows + 2), element(a.column.n), of(a.column.n);
+      randomise(u), randomise(v), randomise(w), permute(order);
+      memset(start.host, 0, (rows + 2) * sizeof(int));
+      for (size_t k = 0; k < a.column.n; k++)
+        start.host[a.column.host[k] + 2]++;
+      for (int j = 2; j < rows + 2; j++)
+        start.host[j] += start.host[j - 1];
+      for (int i = 0; i < rows; i++)
+        for (int k = a.row.host[i]; k < a.row.host[i + 1]; k++) {
+          int place = start.host[a.column.host[k] + 1]++;
+          element.host[place] = k;
+          of.host[place] = i;
+        }
+      auto all_in = [&] { in(), u.in(), v.in(), w.in(), order.in(), start.in(), element.in(), of.in(); };
+      all_in();
+      report("gemver", "64kx64k 1%", {48.0 * a.column.n + 80.0 * rows}, all_in,
              [&] {
-               rank_one<<<warps, B>>>(rows, a.row.device, a.column.device, 1.0, x.device, y.device, a.value.device);
-               rank_one<<<warps, B>>>(rows, a.row.device, a.column.device, 1.0, y.device, x.device, a.value.device);
-               column_product<<<warps, B>>>(rows, a.row.device, a.column.device, a.value.device, y.device, x.device);
-               add<<<blocks(rows), B>>>(rows, x.device, z.device);
-               row_product<<<warps, B>>>(rows, a.row.device, a.column.device, a.value.device, x.device, y.device);
+               rank_two<<<warps, B>>>(rows, a.row.device, a.column.device, x.device, y.device, u.device, v.device,
+                                      a.value.device);
+               transposed_product<<<warps, B>>>(rows, start.device, element.device, of.device, 1.2, a.value.device, y.device,
+                                                x.device);
+               ordered_product<<<warps, B>>>(rows, order.device, a.row.device, a.column.device, 1.5, a.value.device,
+                                             x.device, w.device);
              },
-             [&] { y.out(); });
+             [&] { a.value.out(), x.out(), w.out(); });
+    }
   }
   if (wanted("fwd")) {
-    Sparse<float> a(rows, per_row);
+    // The rows of the first level have no elements, those of others need rows of earlier levels.
+    const int levels = 8, each = rows / levels;
+    Sparse<float> a(rows, (size_t)rows * per_row, [&](int i) { return i < each ? 0 : between(1, per_row); }, each);
+    for (int i = each; i < rows; i++)
+      for (int k = a.row.host[i]; k < a.row.host[i + 1]; k++)
+        a.column.host[k] = (int)(next_random() % (i / each * each));
     Array<float> x(rows);
     Array<int> order(rows);
     randomise(x), permute(order);
-    const unsigned warps = blocks((size_t)rows * 32);
-    report("fwd", "64kx64k 1%, 16 levels", {8.0 * a.column.n + 16.0 * rows}, [&] { a.in(), x.in(); },
+    std::stable_sort(order.host, order.host + rows, [&](int i, int j) { return i / each < j / each; });
+    auto in = [&] { a.in(), x.in(), order.in(); };
+    in();
+    report("fwd", "64kx64k, 8 levels", {8.0 * a.column.n + 16.0 * rows}, in,
            [&] {
-             for (int level = 0; level < 16; level++)
-               eliminate<<<warps / 16, B>>>(level * rows / 16, (level + 1) * rows / 16, order.device, a.row.device,
-                                            a.column.device, a.value.device, x.device);
+             for (int level = 0; level < levels; level++)
+               eliminate<<<blocks((size_t)each * 32), B>>>(level * each, (level + 1) * each, order.device, a.row.device,
+                                                           a.column.device, a.value.device, x.device);
            },
            [&] { x.out(); });
   }
   if (wanted("sor")) {
-    const int colours = 8;
-    Array<int> column((size_t)rows * per_row);
-    Array<double> a((size_t)rows * per_row), b(rows), x(rows);
-    for (size_t k = 0; k < column.n; k++)
-      column.host[k] = (int)(next_random() % rows);
-    column.in();
-    randomise(a), randomise(b), randomise(x);
-    report("sor", "64kx64k 1%, 8 colours", {12.0 * a.n + 24.0 * rows}, [&] { column.in(), a.in(), b.in(), x.in(); },
+    const int colours = 4, each = rows / colours;
+    Array<int> column((size_t)rows * per_row), order(rows);
+    Array<double> a((size_t)rows * per_row), diagonal(rows), b(rows), x(rows);
+    randomise(a), randomise(diagonal), randomise(b), randomise(x), permute(order);
+    // Neighbours of a row have other colours.
+    for (int p = 0; p < rows; p++)
+      for (int k = 0; k < per_row; k++)
+        column.host[(size_t)k * rows + order.host[p]] =
+          order.host[(p / each * each + each + (int)(next_random() % (rows - each))) % rows];
+    auto in = [&] { column.in(), order.in(), a.in(), diagonal.in(), b.in(), x.in(); };
+    in();
+    report("sor", "64kx64k 1%, 4 colours", {12.0 * a.n + 36.0 * rows}, in,
            [&] {
              for (int c = 0; c < colours; c++)
-               relax<<<blocks(rows / colours), B>>>(c * rows / colours, (c + 1) * rows / colours, per_row, rows, column.device,
-                                                    a.device, b.device, 1.1, x.device);
+               relax<<<blocks(each), B>>>(c * each, (c + 1) * each, per_row, rows, order.device, column.device, a.device,
+                                          diagonal.device, b.device, 1.25, x.device);
            },
            [&] { x.out(); });
   }
@@ -646,15 +710,14 @@ int main(int argc, char **argv)
            [&] { vector_add<<<blocks(m), B>>>(m, a.device, b.device, c.device); }, [&] { c.out(); });
   }
   if (wanted("csr_forward")) {
-    /* Half as many elements as elsewhere: the program's rows have between one and per_row of them. */
     const int start = rows / 4;
-    Sparse<double> a(rows, per_row / 2);
+    Sparse<double> a(rows, (size_t)rows * per_row, [&](int i) { return i < start ? 0 : between(1, per_row); }, start);
     Array<double> x(rows);
     randomise(x);
     for (size_t k = 0; k < a.column.n; k++)
-      a.column.host[k] %= start;
+      a.column.host[k] = (int)(next_random() % start);
     a.in();
-    report("csr_forward", "64kx64k 0.5%", {12.0 * (rows - start) * (per_row / 2) + 20.0 * rows}, [&] { a.in(), x.in(); },
+    report("csr_forward", "64kx64k 0.5%", {12.0 * a.column.n + 20.0 * rows}, [&] { a.in(), x.in(); },
            [&] {
              forward_rows<<<blocks((size_t)(rows - start) * 32), B>>>(start, rows, a.row.device, a.column.device,
                                                                       a.value.device, x.device);
@@ -722,14 +785,14 @@ int main(int argc, char **argv)
   }
   if (wanted("spmv")) {
     const int m = 1 << 19, each = 28;
-    Sparse<double> a(m, each);
+    Sparse<double> a(m, (size_t)m * each * 3 / 2, [&](int) { return between(16, 39); }, m);
     Array<double> x(m), y(m);
     randomise(x);
-    for (size_t k = 0; k < a.column.n; k++)
-      if (next_random() % 8 != 0)
-        a.column.host[k] = (int)((k / each + next_random() % 512) % m);
+    for (int i = 0; i < m; i++)
+      for (int k = a.row.host[i]; k < a.row.host[i + 1]; k++)
+        a.column.host[k] = (int)(next_random() % 8 == 0 ? next_random() % m : (i + next_random() % 512) % m);
     a.in();
-    report("spmv", "512k rows of 28", {12.0 * a.column.n + 20.0 * m}, [&] { a.in(), x.in(); },
+    report("spmv", "512k rows of 16 to 39", {12.0 * a.column.n + 20.0 * m}, [&] { a.in(), x.in(); },
            [&] {
              row_product<<<blocks((size_t)m * 32), B>>>(m, a.row.device, a.column.device, a.value.device, x.device, y.device);
            },

@@ -257,6 +257,12 @@ __PG_FN struct __pg_view __pg_base_view(const struct __pg_launch *l, __pg_u32 ba
 #define __PG_IS_BOUNDED 1
 /* Nothing stores to such an array: its loads can meet nothing. */
 #define __PG_IS_CONSTANT 2
+/* An access without a base, whose array may turn out to be none. */
+#define __PG_IS_DYNAMIC 4
+/* Whether a log notes a load: 1 where it takes part in an unresolved pair, 2 where only stamps need to know it. */
+#define __PG_IS_NOTED(c, v, logged, how)                                                                               \
+  ((logged) && !((how) & __PG_IS_CONSTANT) &&                                                                          \
+   (__PG_LOG_METHOD((c)->launch) == PG_LOG_STAMP || (__PG_LOG_METHOD((c)->launch) >= PG_LOG_ATOMIC && (logged) == 1)))
 
 #if defined(__CUDACC_RTC__) && defined(__PG_NARROW)
 typedef __pg_u32 __pg_count;
@@ -284,6 +290,27 @@ __PG_FN int __pg_may_access(struct __pg_ctx *c, const struct __pg_view *v, int h
   }
   return 1;
 }
+
+#ifdef __CUDACC_RTC__
+/* The same for loads that nobody logs, without a branch: where the access must not happen, some other place of the array's memory is loaded, and
+ * what is there doesn't matter any more. Then loads pass each other, and those of one place are made once. Views of bases that have no array
+ * lead to memory that is there, too (device/cuda/tables.rs). */
+__PG_FN const char *__pg_place_of(struct __pg_ctx *c, const struct __pg_view *v, __pg_memory memory, int how, __pg_u64 address,
+                                  __pg_u32 width)
+{
+  const __pg_u64 offset = address - v->lo;
+  const int is_inside = v->size >= width && offset <= v->size - width, is_aligned = (address & (width - 1)) == 0;
+  if (how & __PG_IS_BOUNDED)
+    return memory + offset;
+  c->fail |= is_inside ? (is_aligned ? 0 : PG_FAIL_MISALIGNED) : v->size == 0 ? PG_FAIL_NO_ARRAY : PG_FAIL_RANGE;
+  return is_inside && is_aligned ? memory + offset : (const char *)((__pg_u64)memory & ~(__pg_u64)(width - 1));
+}
+#define __PG_LOAD_UNLOGGED(type, c, v, memory, how, address)                                                           \
+  if (!((how) & __PG_IS_DYNAMIC))                                                                                      \
+    return __PG_LOAD(type, __pg_place_of(c, v, memory, how, address, (__pg_u32)sizeof(type)), how);
+#else
+#define __PG_LOAD_UNLOGGED(type, c, v, memory, how, address)
+#endif
 
 /* The chapter's pointer translation. */
 #define __PG_TRANSLATED(v, address) __PG_AT((v)->dev, (address) - (v)->lo)
@@ -544,18 +571,25 @@ __PG_SHARED_FN void __pg_end_thread(struct __pg_ctx *c)
   }                                                                                                                    \
   __PG_SHARED_FN type __pg_ld_##name(struct __pg_ctx *c, const struct __pg_view *v, int logged, int how, __pg_u64 address) \
   {                                                                                                                    \
+    if (!__PG_IS_NOTED(c, v, logged, how)) {                                                                           \
+      __PG_LOAD_UNLOGGED(type, c, v, v->dev, how, address)                                                             \
+    }                                                                                                                  \
     if (!__pg_may_access(c, v, how, address, (__pg_u32)sizeof(type)))                                                  \
       return (type)0;                                                                                                  \
-    if (logged && __PG_LOG_METHOD(c->launch) == PG_LOG_STAMP && !(how & __PG_IS_CONSTANT) && v->before != v->dev)       \
-      return __pg_ld_stamped_##name(c, v, address);                                                                    \
-    if (logged == 1 && !(how & __PG_IS_CONSTANT) && __PG_LOG_METHOD(c->launch) >= PG_LOG_ATOMIC &&                      \
-        __PG_LOG_METHOD(c->launch) != PG_LOG_STAMP)                                                                    \
-      __pg_log_read(c, v, address, (__pg_u32)sizeof(type));                                                            \
+    if (__PG_IS_NOTED(c, v, logged, how)) {                                                                            \
+      if (__PG_LOG_METHOD(c->launch) != PG_LOG_STAMP)                                                                   \
+        __pg_log_read(c, v, address, (__pg_u32)sizeof(type));                                                          \
+      else if (v->before != v->dev)                                                                                    \
+        return __pg_ld_stamped_##name(c, v, address);                                                                  \
+    }                                                                                                                  \
     return __PG_LOAD(type, __PG_TRANSLATED(v, address), how);                                                          \
   }                                                                                                                    \
   /* What was there before the loop, where the launch has a snapshot of it; then nobody can change it. */              \
   __PG_SHARED_FN type __pg_lds_##name(struct __pg_ctx *c, const struct __pg_view *v, int logged, int how, __pg_u64 address) \
   {                                                                                                                    \
+    if (__PG_LOG_METHOD(c->launch) < PG_LOG_ATOMIC) {                                                                   \
+      __PG_LOAD_UNLOGGED(type, c, v, v->snapshot, how, address)                                                        \
+    }                                                                                                                  \
     if (!__pg_may_access(c, v, how, address, (__pg_u32)sizeof(type)))                                                  \
       return (type)0;                                                                                                  \
     if (__PG_LOG_METHOD(c->launch) >= PG_LOG_ATOMIC && v->snapshot == v->dev)                                           \
@@ -597,13 +631,13 @@ __PG_DEFINE_ACCESS(f64, __pg_f64, __PG_IS_FOREIGN_NAN(value))
   {                                                                                                                    \
     struct __pg_view v;                                                                                                \
     __pg_find_array(c->launch, address, &v);                                                                           \
-    return __pg_ld_##name(c, &v, logged, 0, address);                                                                  \
+    return __pg_ld_##name(c, &v, logged, __PG_IS_DYNAMIC, address);                                                    \
   }                                                                                                                    \
   __PG_SHARED_FN void __pg_stx_##name(struct __pg_ctx *c, __pg_u64 address, type value)                                \
   {                                                                                                                    \
     struct __pg_view v;                                                                                                \
     __pg_find_array(c->launch, address, &v);                                                                           \
-    __pg_st_##name(c, &v, 0, address, value);                                                                          \
+    __pg_st_##name(c, &v, __PG_IS_DYNAMIC, address, value);                                                            \
   }
 __PG_DEFINE_DYNAMIC_ACCESS(i8, __pg_i8)
 __PG_DEFINE_DYNAMIC_ACCESS(u8, __pg_u8)

@@ -12,7 +12,7 @@
 #define __extension__
 #endif
 
-#define PG_ABI_VERSION 13u
+#define PG_ABI_VERSION 14u
 #define PG_MAX_DIMS 4
 
 __extension__ typedef signed long long __pg_i64;
@@ -39,6 +39,8 @@ enum {
   PG_LOOP_GROUPS = 512,    /* a thread of the GPU may run several iterations together */
   PG_LOOP_COMMON_LOOPS = 1024, /* they have inner loops in common */
   PG_LOOP_SMALL = 4096,    /* the body is so short that it may be repeated many times */
+  PG_LOOP_LONG = 65536,    /* it is so long that it may be repeated a few times only */
+  PG_LOOP_DIRECT = 131072, /* no address follows from what an iteration has loaded */
   PG_LOOP_TURNS = 2048,    /* some inner loop is run some turns at once */
   PG_LOOP_STORES_ONCE = 8192, /* an iteration doesn't store to a location twice, as far as the text tells */
   PG_LOOP_KEPT = 16384,    /* kernels that know which arrays nothing stores to are faster */

@@ -8,7 +8,7 @@
 //! the same loops. Side effects inside expressions become statements of their own, in order; where C's sequencing would need more
 //! than that (side effects under a condition), the loop is left alone.
 
-mod inner;
+pub mod inner;
 mod lending;
 
 use self::lending::{Lending, Seeing};

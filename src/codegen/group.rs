@@ -6,6 +6,7 @@
 //! for the whole group, their variables are the group's; every other variable is each iteration's own. Which bodies allow it is
 //! found out here; how large a group is, the launch decides. What kernels do with it is in `paragon_kernel.h`.
 
+use super::body::inner;
 use super::types;
 use crate::c::constant::fold;
 use crate::c::hir::*;
@@ -17,8 +18,13 @@ use std::collections::BTreeSet;
 
 /// A body with more expressions than this is not run in groups: its text would be too long, and its values too many.
 const MOST_EXPRESSIONS: usize = 250;
-/// A body with no more than this may be run in the largest groups.
+/// Nor is one that comes to more than this once its loops of few turns are unrolled.
+const MOST_UNROLLED: usize = 1600;
+/// A body that comes to no more than this may be run in the largest groups, which have 64 iterations ...
 const FEW_EXPRESSIONS: usize = 64;
+/// ... and one that comes to more than this only in small ones: kernels with more text don't fit into a processor's cache of
+/// instructions, and are compiled for seconds.
+const MANY_EXPRESSIONS: usize = 256;
 /// An inner loop with more accesses than this that could move by strides moves none of them: pointers need registers.
 pub const MOST_WALKS: usize = 8;
 
@@ -31,6 +37,11 @@ pub struct Group {
     pub variables: BTreeSet<VarId>,
     /// Whether the body is short enough for the largest groups.
     pub is_small: bool,
+    /// Whether it is so long that groups have to be small.
+    pub is_long: bool,
+    /// Whether no address follows from what was loaded: then neighbours' accesses have something in common, whether or not their arrays are known
+    /// to hold them.
+    pub is_direct: bool,
 }
 
 /// What iterations of a body have in common; `None`: each is run by itself.
@@ -51,13 +62,19 @@ pub fn group(unit: &TranslationUnit, plan: &LoopPlan, body: &Stmt) -> Option<Gro
         );
     });
     nest::all_expressions(body, &mut |_| count += 1);
-    if jumps || count > MOST_EXPRESSIONS {
+    let unrolled = inner::size(unit, body);
+    if jumps || count > MOST_EXPRESSIONS || unrolled > MOST_UNROLLED {
         return None;
     }
     let mut candidates = Vec::new();
     top_loops(unit, body, &mut candidates);
     // What some loop needs may turn out to be an iteration's own; then it is not the group's either.
-    let mut group = Group { is_small: count <= FEW_EXPRESSIONS, ..Group::default() };
+    let mut group = Group {
+        is_small: unrolled <= FEW_EXPRESSIONS,
+        is_long: unrolled > MANY_EXPRESSIONS,
+        is_direct: is_direct(unit, plan, body),
+        ..Group::default()
+    };
     group.variables.extend(candidates.iter().map(|(_, head)| head.iv));
     loop {
         // A loop that stands in one which isn't the group's is each iteration's own, and so is its variable.
@@ -81,6 +98,52 @@ pub fn group(unit: &TranslationUnit, plan: &LoopPlan, body: &Stmt) -> Option<Gro
     let mut has_loops = false;
     nest::statements(body, &mut |s| has_loops |= matches!(s.kind, StmtKind::Loop(_)));
     (!group.loops.is_empty() || !has_loops).then_some(group)
+}
+
+/// See [`Group::is_direct`]. What a condition depends on doesn't count: this decides what pays, not what is right.
+fn is_direct(unit: &TranslationUnit, plan: &LoopPlan, body: &Stmt) -> bool {
+    let mut loaded: BTreeSet<VarId> = BTreeSet::new();
+    let follows = |e: &Expr, loaded: &BTreeSet<VarId>| {
+        let mut found = false;
+        nest::expressions(e, &mut |e| {
+            if let ExprKind::Load(place) = &e.kind {
+                found |= !plan.invariant_places.contains_key(&place.id)
+                    && is_scalar(unit, place).is_none_or(|v| loaded.contains(&v));
+            }
+        });
+        found
+    };
+    loop {
+        let before = loaded.len();
+        nest::all_expressions(body, &mut |e| {
+            if let Some((place, _, true)) = nest::accessed_place(e)
+                && let Some(v) = is_scalar(unit, place)
+                && follows(e, &loaded)
+            {
+                loaded.insert(v);
+            }
+        });
+        nest::statements(body, &mut |s| {
+            if let StmtKind::Declare { var, init: Some(Init::Scalar(e)) } = &s.kind
+                && follows(e, &loaded)
+            {
+                loaded.insert(*var);
+            }
+        });
+        if loaded.len() == before {
+            break;
+        }
+    }
+    let mut is_direct = true;
+    nest::all_expressions(body, &mut |e| {
+        if let Some((place, ..)) = nest::accessed_place(e)
+            && is_scalar(unit, place).is_none()
+            && !plan.invariant_places.contains_key(&place.id)
+        {
+            nest::place_expressions(place, &mut |e| is_direct &= !follows(e, &loaded));
+        }
+    });
+    is_direct
 }
 
 /// Counted loops that every iteration comes to: nothing around them but blocks and other such loops.

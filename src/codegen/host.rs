@@ -889,6 +889,12 @@ impl<'a> Emitter<'a> {
             if group.is_small {
                 flags.push("PG_LOOP_SMALL");
             }
+            if group.is_long {
+                flags.push("PG_LOOP_LONG");
+            }
+            if group.is_direct {
+                flags.push("PG_LOOP_DIRECT");
+            }
         }
         if self.doubt {
             flags.push("PG_LOOP_DOUBTED");

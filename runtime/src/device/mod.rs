@@ -155,7 +155,7 @@ impl Specialisation {
 
     /// The same for `n` iterations of a loop with `flags` (`PG_LOOP_*`), so many dimensions and `bases` (a bit for each of the first
     /// 64), on a device that runs `threads` at once: in groups where the loop's text allows it and the launch is known well enough,
-    /// everything bounded, no log that would have to tell a group's iterations apart, no order to be kept. Or the other way round,
+    /// everything bounded or the text regular, no log that would have to tell a group's iterations apart, no order to be kept. Or the other way round,
     /// where there are few iterations with inner loops: each of them for several threads.
     ///
     /// Sizes are those that were fastest on an H200 (`docs/measurements/2026-11-22-kernels.md`): what has inner loops in common
@@ -174,12 +174,14 @@ impl Specialisation {
         // The logs that know iterations would take a group for one.
         let is_plain = !self.method.knows_iterations() && !self.ordered;
         // What is loaded from addresses that were loaded has nothing in common.
-        let is_known = is_plain && self.narrow && self.bounded == bases;
+        let is_regular = self.bounded == bases || has(abi::PG_LOOP_DIRECT);
+        let is_known = is_plain && self.narrow && is_regular;
         let may = has(abi::PG_LOOP_GROUPS) && is_known && choice != GroupChoice::Off;
         let have_loops = has(abi::PG_LOOP_COMMON_LOOPS);
         let candidates: &[(u8, u8)] = match (have_loops, self.tile.is_some()) {
             _ if !may => &[],
             (true, true) if has(abi::PG_LOOP_SMALL) => &[LARGEST, (4, 4), (2, 2)],
+            (true, true) if has(abi::PG_LOOP_LONG) => &[(4, 1), (2, 1)],
             (true, true) => &[(4, 4), (2, 2)],
             (false, true) => &[(4, 1), (2, 1)],
             (_, false) if dims == 1 => &[(1, 4), (1, 2)],

@@ -13,8 +13,9 @@ use crate::objects::Kept;
 use crate::speculation::cmt::{Job, Kind};
 use crate::speculation::inspector;
 use crate::speculation::monitor::{self, Pending};
+use crate::speculation::parts;
 use crate::speculation::race::{self, Finish, Rule};
-use crate::speculation::{commit, parts};
+use crate::speculation::written::{Rows, written_rows};
 use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::sync::{Arc, TryLockError};
 use std::time::{Duration, Instant};
@@ -30,7 +31,7 @@ const MAX_LOG_WORDS: u64 = u32::MAX as u64;
 /// Where the arrays lie, and what is written completely, where that is known.
 pub(super) struct Placed {
     placement: Placement,
-    written: Option<Vec<commit::Rows>>,
+    written: Option<Vec<Rows>>,
 }
 
 impl Engine {
@@ -81,7 +82,7 @@ impl Engine {
         let mut written = None;
         if settled {
             // SAFETY: as above.
-            written = unsafe { commit::written_rows(info, entry, plan.stored.as_deref().map(Vec::as_slice)) };
+            written = unsafe { written_rows(info, entry, plan.stored.as_deref().map(Vec::as_slice)) };
             plan.method = if written.is_some() { LogMethod::None } else { LogMethod::Mark };
             // SAFETY: as above.
             placement = unsafe { placement::place(info, entry, &table, plan.method)? };

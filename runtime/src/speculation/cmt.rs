@@ -9,10 +9,11 @@
 //! stores into the very memory that is copied. Where it isn't certain what the loop writes (an extent that is only
 //! recorded may be stale), everything is copied first.
 
-use super::commit::{self, Fetch, Pieces, Ranges, Rows, Written};
+use super::commit::{Fetch, Pieces};
 use super::inspector::levels::Schedule;
 use super::parts;
 use super::watch::Watch;
+use super::written::{self, Cells, Rows, Written};
 use crate::abi::{
     Info, PG_FAIL_STOPPED, PG_FAIL_TIME, PG_LOOP_COMMON_LOOPS, PG_LOOP_GROUPS, PG_LOOP_KEPT, PG_MANY,
     PG_NO_LOG, PG_STAMP_READER, PG_STAMP_WORDS, PG_STAMP_WORDS_READ, Region, Value,
@@ -510,20 +511,23 @@ fn drive(
         return Ok(());
     }
     let started = Instant::now();
-    let written = match &job.written {
-        Some(rows) => commit::covered(rows, &job.placement)
-            .ok_or_else(|| DeviceError::Kernel("what is written lies in no array".into()))?,
+    let written: Vec<(usize, Written)> = match &job.written {
+        Some(rows) => written::covered(rows, &job.placement)
+            .ok_or_else(|| DeviceError::Kernel("what is written lies in no array".into()))?
+            .into_iter()
+            .map(|(index, ranges)| (index, Written::Ranges(ranges)))
+            .collect(),
         None => {
             let bits = if job.method.is_bitmap() { logs.0 } else { written };
             by_logs(device, &job.placement, bits, report)?
         }
     };
-    let (mut pieces, fetches) = Pieces::new(&written)?;
+    let (mut pieces, fetches) = Pieces::new(written)?;
     let place = |fetch: &Fetch| {
         let region = &regions[fetch.region];
         DevicePtr(region.dev + (fetch.address - region.lo))
     };
-    let mut wanted: Vec<_> = fetches.iter().map(place).zip(pieces.buffers(&fetches)).collect();
+    let mut wanted: Vec<_> = fetches.iter().map(place).zip(pieces.buffers()).collect();
     device.copy_out(&mut wanted)?;
     report.bytes_out += wanted.iter().map(|(_, to)| to.len() as u64).sum::<u64>();
     report.pieces = pieces;
@@ -578,7 +582,7 @@ fn by_logs(
     placement: &Placement,
     bits: DevicePtr,
     report: &mut Report,
-) -> Result<Vec<(usize, Ranges)>, DeviceError> {
+) -> Result<Vec<(usize, Written)>, DeviceError> {
     let mut logs: Vec<(usize, Vec<u32>)> = Vec::new();
     let mut wanted = Vec::new();
     for (index, region) in placement.regions.iter().enumerate().filter(|(i, _)| placement.written[*i]) {
@@ -597,6 +601,6 @@ fn by_logs(
     let mut wanted: Vec<_> = wanted.into_iter().zip(logs.iter_mut().map(as_bytes)).collect();
     device.copy_out(&mut wanted)?;
     report.bytes_out += wanted.iter().map(|(_, log)| log.len() as u64).sum::<u64>();
-    let told = |(index, log): &(usize, Vec<u32>)| (*index, commit::written(placement, *index, Written(log)));
-    Ok(logs.iter().map(told).collect())
+    let told = |(index, log)| (index, Written::Cells(Cells::new(placement, index, log)));
+    Ok(logs.into_iter().map(told).collect())
 }

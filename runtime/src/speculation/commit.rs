@@ -4,34 +4,22 @@
 //! worker has stopped. An element that no iteration stored is never touched, because another thread of the program may be
 //! using it.
 
-use super::predicate::Footprint;
+use super::written::{Ranges, Written};
 use crate::abi::*;
+use crate::device::DeviceError;
 use crate::device::pool::Pool;
-use crate::device::{CELLS_OF_WORD, DeviceError};
 use crate::memory::buffer::Buffer;
-use crate::memory::placement::Placement;
 use crate::memory::writable;
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What the loop wrote, in a buffer of ours, and where it belongs.
 #[derive(Debug, Default)]
 pub struct Pieces {
     data: Buffer,
-    /// In the order of their addresses.
-    parts: Vec<Part>,
+    /// Of each region, in their order.
+    written: Vec<Written>,
+    fetches: Vec<Fetch>,
 }
-
-/// `data[offset..offset + length]` belongs at `address`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Part {
-    address: u64,
-    offset: usize,
-    length: usize,
-}
-
-/// Ranges of addresses that don't overlap, none of them empty, in their order.
-pub type Ranges = Vec<(u64, u64)>;
 
 /// What a buffer is filled with: `length` bytes of a region, which belong at `address`, at `offset`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,179 +30,43 @@ pub struct Fetch {
     pub address: u64,
     offset: usize,
     length: usize,
+    /// The number of what was written there.
+    written: usize,
 }
 
-/// Ranges with less than this between them are fetched together: to queue another copy takes as long.
+/// What is written is fetched by such blocks of addresses: to queue another copy takes as long.
 const NEAR: u64 = 64 << 10;
-
-/// Rows of equal length, all of whose bytes are written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rows {
-    /// Where each begins.
-    pub starts: Vec<u64>,
-    /// Bytes.
-    pub length: u64,
-}
-
-/// Rows shorter than this, in bytes, are better told by a write log ...
-const SHORTEST_ROW: i128 = 64;
-/// ... and so are more than this.
-const MOST_ROWS: usize = 1 << 16;
-
-/// The rows that the loop's stores write completely, if that is true of every store; those of one store lie within the hull
-/// of its base, so within one region. `inspected`: what an inspection of this entry has seen stored (`inspector::Memo::stored`).
-/// `None`: the write log is needed to know what was written.
-///
-/// # Safety
-/// `entry` was filled in by generated code for `info` and is alive.
-pub unsafe fn written_rows(
-    info: &Info,
-    entry: &Entry,
-    inspected: Option<&[(u64, u64)]>,
-) -> Option<Vec<Rows>> {
-    // SAFETY: promised by the caller.
-    let (bases, accesses) = unsafe { (entry.bases(info), entry.accesses(info)) };
-    let mut all: Vec<Rows> = Vec::new();
-    for (number, site) in info.sites().iter().enumerate().filter(|(_, s)| s.has(PG_SITE_STORE)) {
-        if inspected.is_some() && site.has(PG_SITE_INSPECTED) {
-            continue;
-        }
-        let base = bases.get(site.base as usize)?;
-        let whole = PG_SITE_HAS_AFFINE | PG_SITE_UNCONDITIONAL | PG_SITE_EXACT;
-        if site.flags & whole != whole || base.dynamic != 0 {
-            return None;
-        }
-        let (starts, length) =
-            Footprint::new(base, &accesses[number]).rows(&entry.trip, SHORTEST_ROW, MOST_ROWS)?;
-        let starts: Option<Vec<u64>> = starts.into_iter().map(|start| u64::try_from(start).ok()).collect();
-        let rows = Rows { starts: starts?, length: u64::try_from(length).ok()? };
-        if !all.contains(&rows) {
-            all.push(rows);
-        }
-    }
-    let mut by_length: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
-    for (lo, hi) in inspected.into_iter().flatten() {
-        by_length.entry(hi - lo).or_default().push(*lo);
-    }
-    all.extend(by_length.into_iter().map(|(length, starts)| Rows { starts, length }));
-    Some(all)
-}
-
-/// What rows cover of each region that they lie in, by its number; `None` if some row lies in none.
-pub fn covered(rows: &[Rows], placement: &Placement) -> Option<Vec<(usize, Ranges)>> {
-    let mut by_region: BTreeMap<usize, Ranges> = BTreeMap::new();
-    for Rows { starts, length } in rows {
-        for &start in starts {
-            let end = start.checked_add(*length)?;
-            let mut from = start;
-            // What an inspection has seen stored goes on where one array ends and the next begins.
-            while from < end {
-                let index = placement.region_of(from)?;
-                let region = &placement.regions[index];
-                let to = end.min(region.lo + region.size);
-                by_region.entry(index).or_default().push((from, to));
-                from = to;
-            }
-        }
-    }
-    let merged = |mut ranges: Ranges| {
-        ranges.sort_unstable();
-        let mut parts: Ranges = Vec::new();
-        for (lo, hi) in ranges {
-            match parts.last_mut() {
-                Some(last) if lo <= last.1 => last.1 = last.1.max(hi),
-                _ => parts.push((lo, hi)),
-            }
-        }
-        parts
-    };
-    Some(by_region.into_iter().map(|(index, ranges)| (index, merged(ranges))).collect())
-}
-
-/// Which cells of an array were written: a bit for each.
-#[derive(Clone, Copy)]
-pub struct Written<'a>(pub &'a [u32]);
-
-impl Written<'_> {
-    /// The first cell from this one on that was written, or was not; else one past the last cell.
-    fn next(self, cell: usize, written: bool) -> usize {
-        const CELLS: usize = CELLS_OF_WORD as usize;
-        let Written(words) = self;
-        let flipped = |word: u32| if written { word } else { !word };
-        let (number, bit) = (cell / CELLS, cell % CELLS);
-        let Some(first) = words.get(number) else { return words.len() * CELLS };
-        let rest = flipped(*first) >> bit;
-        if rest != 0 {
-            return cell + rest.trailing_zeros() as usize;
-        }
-        let after = words[number + 1..].iter().position(|word| flipped(*word) != 0);
-        after.map_or(words.len() * CELLS, |after| {
-            let found = number + 1 + after;
-            found * CELLS + flipped(words[found]).trailing_zeros() as usize
-        })
-    }
-}
-
-/// What was written of a region, by its write log from the cell of the region's origin on.
-pub fn written(placement: &Placement, index: usize, log: Written<'_>) -> Ranges {
-    let region = &placement.regions[index];
-    let shift = placement.log_shift;
-    let origin = region.lo & !63;
-    let end = region.lo + region.size;
-    let mut ranges = Vec::new();
-    let mut cell = ((region.lo - origin) >> shift) as usize;
-    loop {
-        let start = log.next(cell, true);
-        cell = log.next(start, false);
-        if start == cell {
-            return ranges;
-        }
-        let lo = (origin + ((start as u64) << shift)).max(region.lo);
-        let hi = (origin + ((cell as u64) << shift)).min(end);
-        if lo < hi {
-            ranges.push((lo, hi));
-        }
-    }
-}
 
 impl Pieces {
     /// Room for what was written of each region, regions in their order, and what it has to be filled with ([`Pieces::buffers`]) before
     /// anything is stored. No memory is an error.
-    pub fn new(written: &[(usize, Ranges)]) -> Result<(Pieces, Vec<Fetch>), DeviceError> {
+    pub fn new(written: Vec<(usize, Written)>) -> Result<(Pieces, Vec<Fetch>), DeviceError> {
         let mut fetches: Vec<Fetch> = Vec::new();
-        let mut parts = Vec::new();
-        for (region, ranges) in written {
-            for &(lo, hi) in ranges {
-                let last = fetches.last_mut().filter(|last| last.region == *region);
-                match last.filter(|last| lo - (last.address + last.length as u64) < NEAR) {
-                    Some(last) => last.length = (hi - last.address) as usize,
-                    None => {
-                        let end = fetches.last().map_or(0, |last| last.offset + last.length);
-                        // As it lies within a line of the cache, which is how it is copied fastest.
-                        let offset = end.next_multiple_of(64) + (lo % 64) as usize;
-                        fetches.push(Fetch {
-                            region: *region,
-                            address: lo,
-                            offset,
-                            length: (hi - lo) as usize,
-                        });
-                    }
+        for (number, (region, written)) in written.iter().enumerate() {
+            let (mut at, end) = written.hull();
+            while let Some(address) = written.first(at, end) {
+                at = (address / NEAR + 1) * NEAR;
+                while written.first(at, end.min(at + NEAR)).is_some() {
+                    at += NEAR;
                 }
-                let within = fetches.last().expect("there is one");
-                let offset = within.offset + (lo - within.address) as usize;
-                parts.push(Part { address: lo, offset, length: (hi - lo) as usize });
+                let before = fetches.last().map_or(0, |last| last.offset + last.length);
+                // As it lies within a line of the cache, which is how it is copied fastest.
+                let offset = before.next_multiple_of(64) + (address % 64) as usize;
+                let length = (at.min(end) - address) as usize;
+                fetches.push(Fetch { region: *region, address, offset, length, written: number });
             }
         }
         let bytes = fetches.last().map_or(0, |last| last.offset + last.length);
         let data = if bytes == 0 { Buffer::default() } else { Buffer::new(bytes as u64)? };
-        Ok((Pieces { data, parts }, fetches))
+        let written = written.into_iter().map(|(_, written)| written).collect();
+        Ok((Pieces { data, written, fetches: fetches.clone() }, fetches))
     }
 
     /// Where each of the fetches that came with them goes.
-    pub fn buffers(&mut self, fetches: &[Fetch]) -> Vec<&mut [u8]> {
+    pub fn buffers(&mut self) -> Vec<&mut [u8]> {
         let (mut rest, mut at) = (&mut self.data[..], 0);
         let mut buffers = Vec::new();
-        for Fetch { offset, length, .. } in fetches {
+        for Fetch { offset, length, .. } in &self.fetches {
             let (buffer, behind) = rest[offset - at..].split_at_mut(*length);
             buffers.push(buffer);
             (rest, at) = (behind, offset + length);
@@ -224,61 +76,53 @@ impl Pieces {
 
     /// What was written, as ranges of addresses in their order; `None` if they are more than `most`.
     pub fn ranges(&self, most: usize) -> Option<Ranges> {
-        (self.parts.len() <= most).then(|| self.parts.iter().map(Part::range).collect())
+        let mut all = Ranges::new();
+        for written in &self.written {
+            let (lo, hi) = written.hull();
+            for range in written.ranges(lo, hi) {
+                if all.len() == most {
+                    return None;
+                }
+                all.push(range);
+            }
+        }
+        Some(all)
     }
 
     /// Whether the program may store to all of it: otherwise the loop as it stood would have ended in the middle.
     pub fn is_writable(&self, pool: &Pool, threads: usize) -> bool {
-        writable::is_writable(pool, threads, self.parts.iter().map(Part::range))
+        writable::is_writable(pool, threads, self.written.iter().flat_map(Written::by_pages))
     }
 
     /// Stores everything, much of it with the help of `threads` threads.
     ///
     /// # Safety
-    /// Every part was written by the loop whose entry the calling thread stands in, so the program may store there, and
+    /// All of it was written by the loop whose entry the calling thread stands in, so the program may store there, and
     /// it has handed that memory to the loop.
     pub unsafe fn store(&self, pool: &Pool, threads: usize) {
-        /// Bytes that one thread stores in a turn.
+        /// Bytes that one thread goes through in a turn.
         const SHARE: usize = 1 << 20;
-        // Each share is a list of parts with about that many bytes in all.
-        let mut shares: Vec<Vec<Part>> = vec![Vec::new()];
-        let mut room = SHARE;
-        for part in &self.parts {
-            let mut rest = *part;
-            while rest.length != 0 {
-                if room == 0 {
-                    shares.push(Vec::new());
-                    room = SHARE;
-                }
-                let length = rest.length.min(room);
-                shares.last_mut().expect("there is one").push(Part { length, ..rest });
-                room -= length;
-                rest = Part {
-                    address: rest.address + length as u64,
-                    offset: rest.offset + length,
-                    length: rest.length - length,
-                };
-            }
-        }
+        let shares: Vec<(&Fetch, usize)> = self
+            .fetches
+            .iter()
+            .flat_map(|fetch| (0..fetch.length).step_by(SHARE).map(move |from| (fetch, from)))
+            .collect();
         let next = AtomicUsize::new(0);
         let copy = || {
-            while let Some(share) = shares.get(next.fetch_add(1, Ordering::Relaxed)) {
-                for part in share {
-                    let source = &self.data[part.offset..part.offset + part.length];
-                    // SAFETY: promised by the caller; parts are disjoint.
+            while let Some((fetch, from)) = shares.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let (lo, hi) =
+                    (fetch.address + *from as u64, fetch.address + fetch.length.min(from + SHARE) as u64);
+                for (lo, hi) in self.written[fetch.written].ranges(lo, hi) {
+                    let offset = fetch.offset + (lo - fetch.address) as usize;
+                    let source = &self.data[offset..offset + (hi - lo) as usize];
+                    // SAFETY: promised by the caller; ranges are disjoint.
                     unsafe {
-                        std::ptr::copy_nonoverlapping(source.as_ptr(), part.address as *mut u8, part.length)
-                    };
+                        std::ptr::copy_nonoverlapping(source.as_ptr(), lo as *mut u8, source.len());
+                    }
                 }
             }
         };
         pool.run(if shares.len() > 4 { threads } else { 1 }, &copy);
-    }
-}
-
-impl Part {
-    fn range(&self) -> (u64, u64) {
-        (self.address, self.address + self.length as u64)
     }
 }
 
@@ -422,101 +266,60 @@ mod tests {
     }
 
     #[test]
-    fn only_what_was_written_is_told() {
-        let mut placement = Placement { log_shift: 2, ..Placement::default() };
-        placement.regions.push(Region { lo: 1000, size: 16, ..Region::default() });
-        placement.written.push(true);
-        // 1000 & !63 = 960: ten cells before the region begins.
-        let bits = [1 << 3 | 1 << 11 | 1 << 13];
-        assert_eq!(written(&placement, 0, Written(&bits)), vec![(1004, 1008), (1012, 1016)]);
-    }
-
-    #[test]
     fn what_is_near_is_fetched_together() {
-        let far = 1000 + NEAR;
-        let ranges =
-            [(0, vec![(1000, 1004), (1012, 1020), (far + 20, far + 21)]), (3, vec![(far + 22, far + 25)])];
-        let (mut pieces, fetches) = Pieces::new(&ranges).unwrap();
-        let fetch = |region, address, offset, length| Fetch { region, address, offset, length };
+        let at = 10 * NEAR;
+        let first =
+            vec![(at + 1000, at + 1004), (at + 1012, at + NEAR + 3), (at + 4 * NEAR - 1, at + 4 * NEAR)];
+        let second = vec![(at + 4 * NEAR + 22, at + 4 * NEAR + 25)];
+        let ranges = vec![(0, Written::Ranges(first.clone())), (3, Written::Ranges(second.clone()))];
+        let (mut pieces, fetches) = Pieces::new(ranges).unwrap();
+        let fetch =
+            |region, address, offset, length, written| Fetch { region, address, offset, length, written };
+        let behind = (1000 % 64 + 2 * NEAR as usize - 1000).next_multiple_of(64);
         assert_eq!(
             fetches,
             [
-                fetch(0, 1000, 1000 % 64, 20),
-                fetch(0, far + 20, 64 + 1020 % 64, 1),
-                fetch(3, far + 22, 128 + 1022 % 64, 3)
+                fetch(0, at + 1000, 1000 % 64, 2 * NEAR as usize - 1000, 0),
+                fetch(0, at + 4 * NEAR - 1, behind + 63, 1, 0),
+                fetch(3, at + 4 * NEAR + 22, behind + 64 + 22, 3, 1),
             ]
         );
-        let lengths: Vec<usize> = pieces.buffers(&fetches).iter().map(|buffer| buffer.len()).collect();
-        assert_eq!(lengths, [20, 1, 3]);
-        assert_eq!(pieces.ranges(4).unwrap(), ranges.iter().flat_map(|(_, r)| r.clone()).collect::<Vec<_>>());
+        let lengths: Vec<usize> = pieces.buffers().iter().map(|buffer| buffer.len()).collect();
+        assert_eq!(lengths, [2 * NEAR as usize - 1000, 1, 3]);
+        assert_eq!(pieces.ranges(4), Some([first, second].concat()));
         assert_eq!(pieces.ranges(3), None);
-        let (nothing, fetches) = Pieces::new(&[(2, vec![])]).unwrap();
+        let (nothing, fetches) = Pieces::new(vec![(2, Written::Ranges(vec![]))]).unwrap();
         assert!(fetches.is_empty() && nothing.ranges(0).is_some_and(|ranges| ranges.is_empty()));
-    }
-
-    #[test]
-    fn runs_of_bits_are_those_of_words() {
-        for seed in 0..200u64 {
-            let random = |n: u64| (seed * 977 + n).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29) >> 60;
-            let words: Vec<u32> = (0..96).map(|n| u32::from(random(n / (1 + seed % 40)) < 8)).collect();
-            let bits: Vec<u32> = words
-                .chunks(32)
-                .map(|chunk| chunk.iter().rev().fold(0, |word, written| word << 1 | written))
-                .collect();
-            for cell in 0..=96 {
-                for written in [false, true] {
-                    let rest = words.get(cell..).unwrap_or_default();
-                    let wanted = rest.iter().position(|word| (*word != 0) == written).unwrap_or(rest.len());
-                    assert_eq!(Written(&bits).next(cell, written), cell + wanted, "{seed} {cell}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn ranges_end_where_arrays_do() {
-        let mut placement = Placement::default();
-        for (lo, size) in [(1000, 16), (1016, 8), (2000, 100)] {
-            placement.regions.push(Region { lo, size, ..Region::default() });
-        }
-        let rows = |starts: &[u64], length| [Rows { starts: starts.to_vec(), length }];
-        let ranges = |starts: &[u64], length| -> Option<Ranges> {
-            Some(
-                covered(&rows(starts, length), &placement)?
-                    .into_iter()
-                    .flat_map(|(_, parts)| parts)
-                    .collect(),
-            )
-        };
-        assert_eq!(ranges(&[1004], 16), Some(vec![(1004, 1016), (1016, 1020)]));
-        assert_eq!(ranges(&[1004, 2000], 8), Some(vec![(1004, 1012), (2000, 2008)]));
-        assert_eq!(ranges(&[1000, 1008], 8), Some(vec![(1000, 1016)]));
-        // Behind the last array, and in none.
-        assert_eq!(ranges(&[1020], 8), None);
-        assert_eq!(ranges(&[900], 8), None);
+        assert!(nothing.is_writable(&Pool::default(), 1));
     }
 
     #[test]
     fn all_parts_are_stored_and_nothing_else() {
-        let data: Vec<u8> = (0..9_000_001usize).map(|i| (i * 7) as u8).collect();
-        let mut target = vec![0u8; data.len() + 300_000];
+        let length = 9_300_001usize;
+        let mut target = vec![0u8; length];
         let at = target.as_mut_ptr() as u64;
-        let split = 5_000_000;
+        let value = |address: u64| (address - at).wrapping_mul(7) as u8 | 1;
+        // Dense, with holes, and with holes that are wider than what is fetched together.
+        let dense = vec![(at + 1, at + 5_000_001)];
+        let sparse: Ranges =
+            (0..4000u64).map(|n| at + 5_000_010 + n * 1000).map(|lo| (lo, lo + 1 + lo % 700)).collect();
+        let few = vec![(at + 9_100_000, at + 9_100_003), (at + 9_290_000, at + 9_290_001)];
+        let all: Vec<Ranges> = vec![dense, sparse, few];
         let written =
-            [(0, vec![(at + 1, at + 1 + split)]), (1, vec![(at + 7 + split, at + 100_000 + 9_000_001)])];
-        let (mut pieces, fetches) = Pieces::new(&written).unwrap();
-        for (fetch, buffer) in fetches.clone().iter().zip(pieces.buffers(&fetches)) {
-            let from = (fetch.address - at) as usize % data.len();
-            let length = buffer.len().min(data.len() - from);
-            buffer[..length].copy_from_slice(&data[from..from + length]);
-            buffer[length..].fill(1);
+            all.iter().cloned().enumerate().map(|(region, ranges)| (region, Written::Ranges(ranges)));
+        let (mut pieces, fetches) = Pieces::new(written.collect()).unwrap();
+        for (fetch, buffer) in fetches.iter().zip(pieces.buffers()) {
+            for (byte, address) in buffer.iter_mut().zip(fetch.address..) {
+                *byte = value(address);
+            }
         }
+        assert!(pieces.is_writable(&Pool::default(), 2));
         // SAFETY: the target has room for all of it.
         unsafe { pieces.store(&Pool::default(), 3) };
-        let split = split as usize;
-        assert_eq!(target[1..=split], data[1..=split]);
-        assert_eq!(target[split + 7..data.len()], data[split + 7..]);
-        assert!(target[data.len()..100_000 + 9_000_001].iter().all(|byte| *byte == 1));
-        assert!(target[split + 1..split + 7].iter().chain(&target[9_100_001..]).all(|byte| *byte == 0));
+        let mut expected = vec![0u8; length];
+        for (lo, hi) in all.into_iter().flatten() {
+            (lo..hi).for_each(|address| expected[(address - at) as usize] = value(address));
+        }
+        assert!(target == expected);
     }
 }

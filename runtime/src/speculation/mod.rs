@@ -8,3 +8,4 @@ pub mod parts;
 pub mod predicate;
 pub mod race;
 pub mod watch;
+pub mod written;

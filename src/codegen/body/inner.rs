@@ -104,6 +104,29 @@ fn size_of(unit: &TranslationUnit, s: &Stmt) -> Option<usize> {
     }
 }
 
+/// How many expressions a statement comes to in kernels, where loops of few turns are unrolled.
+pub fn size(unit: &TranslationUnit, s: &Stmt) -> usize {
+    let direct = || {
+        let mut count = 0;
+        nest::direct_expressions(s).into_iter().for_each(|e| nest::expressions(e, &mut |_| count += 1));
+        count
+    };
+    match &s.kind {
+        StmtKind::Loop(l) => unrolled(unit, l).unwrap_or_else(|| {
+            direct() + l.init.iter().map(|s| size(unit, s)).sum::<usize>() + size(unit, &l.body)
+        }),
+        StmtKind::Block(list) => list.iter().map(|s| size(unit, s)).sum(),
+        StmtKind::If { then, otherwise, .. } => {
+            direct() + size(unit, then) + otherwise.as_ref().map_or(0, |s| size(unit, s))
+        }
+        _ => {
+            let mut count = 0;
+            nest::all_expressions(s, &mut |_| count += 1);
+            count
+        }
+    }
+}
+
 /// Whether there are loops in a statement that ask whether to go on.
 fn has_asking_loops(unit: &TranslationUnit, s: &Stmt) -> bool {
     let mut found = false;

@@ -180,6 +180,8 @@ struct Cuda {
     begun: (*mut u32, u64),
     /// Pinned memory: the stop word that is being carried.
     told: *mut u32,
+    /// Some memory of the GPU's, for loads that must not happen where they were to.
+    nowhere: u64,
     sizes: HashMap<u64, u64>,
     kept: Vec<(u64, u64)>,
 }
@@ -232,6 +234,8 @@ pub fn open(pool: Pool) -> Result<Box<dyn Device>, DeviceError> {
             "cuMemHostGetDevicePointer",
             0,
         )?;
+        let mut nowhere = 0;
+        check(sys::cuMemAlloc_v2(&mut nowhere, 256), "cuMemAlloc", 256)?;
         let main = stream()?;
         let mut events = Vec::new();
         for _ in 0..SLOTS {
@@ -254,6 +258,7 @@ pub fn open(pool: Pool) -> Result<Box<dyn Device>, DeviceError> {
             control: stream()?,
             begun: (words.cast(), words_on_device),
             told: words.add(64).cast(),
+            nowhere,
             sizes: HashMap::new(),
             kept: Vec::new(),
         }))
@@ -457,7 +462,8 @@ impl Device for Cuda {
     }
 
     fn allocate(&mut self, bytes: u64) -> Result<DevicePtr, DeviceError> {
-        let size = bytes.max(256).next_multiple_of(256);
+        // So much more that pieces in two allocations are never near enough to be copied as one, which the driver would refuse.
+        let size = (bytes + staging::GAP).next_multiple_of(256);
         if let Some(found) = self.kept.iter().position(|(_, s)| *s >= size && *s <= size * 2) {
             let (pointer, size) = self.kept.swap_remove(found);
             self.sizes.insert(pointer, size);
@@ -538,7 +544,7 @@ impl Device for Cuda {
         let mut words: Vec<u64> = vec![0; COUNTERS];
         words.extend(launch.results.iter().map(|v| v.0));
         let at_tables = words.len();
-        words.extend(tables::words(launch));
+        words.extend(tables::words(launch, self.nowhere));
         let at_values = words.len();
         words.extend(launch.values.iter().map(|v| v.0));
         let at_bases = words.len();

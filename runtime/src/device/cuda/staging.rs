@@ -20,9 +20,9 @@ pub const SLOTS: usize = 16;
 pub const SLOT: usize = 2 << 20;
 /// ... and fewest that are worth another thread's while.
 const LEAST: usize = 256 << 10;
-/// Pieces that lie no farther apart on the GPU are copied together, with what lies between them, which then has no particular value. An allocation is
-/// larger, so nothing of anybody's lies there.
-const GAP: u64 = 255;
+/// Pieces that lie no farther apart on the GPU are copied together, with what lies between them, which then has no particular value. Whoever
+/// allocates leaves more than this between what two allocations are used for.
+pub const GAP: u64 = 255;
 
 /// What carries slots to the GPU and back: one stream.
 pub trait Link {

@@ -14,12 +14,12 @@ pub fn bytes(info: &Info) -> usize {
         + 2 * 4 * PG_MAX_DIMS
 }
 
-/// The tables of a launch.
-pub fn words(launch: &Launch<'_>) -> Vec<u64> {
+/// The tables of a launch. `nowhere`: memory of the GPU's that is there, for bases which have no array.
+pub fn words(launch: &Launch<'_>, nowhere: u64) -> Vec<u64> {
     let mut words: Vec<u64> = launch.values.iter().map(|value| value.0).collect();
     words.resize(words.len().max(1), 0);
     for anchor in launch.anchors {
-        let Region { lo, size, dev, log, snapshot, before } = region(launch.regions, *anchor);
+        let Region { lo, size, dev, log, snapshot, before } = region(launch.regions, *anchor, nowhere);
         words.extend([lo, size, dev, log, snapshot, before]);
     }
     if launch.anchors.is_empty() {
@@ -34,13 +34,18 @@ pub fn words(launch: &Launch<'_>) -> Vec<u64> {
     words
 }
 
-/// The region that an address lies in; one without room where there is none, so that every access fails its check.
-fn region(regions: &[Region], address: u64) -> Region {
+/// The region that an address lies in; one without room where there is none, so that every access fails its check. Loads happen all the
+/// same, anywhere in its memory.
+fn region(regions: &[Region], address: u64, nowhere: u64) -> Region {
     let after = regions.partition_point(|region| region.lo <= address);
     let found = after.checked_sub(1).map(|index| regions[index]);
-    found
-        .filter(|region| address - region.lo < region.size)
-        .unwrap_or(Region { log: PG_NO_LOG, ..Region::default() })
+    found.filter(|region| address - region.lo < region.size).unwrap_or(Region {
+        log: PG_NO_LOG,
+        dev: nowhere,
+        snapshot: nowhere,
+        before: nowhere,
+        ..Region::default()
+    })
 }
 
 /// Multiplier and shift for division by `by` (1 to 2^31) of numbers below 2^31: `(high(n * multiplier) + n) >> shift`.
