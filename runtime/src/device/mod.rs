@@ -313,7 +313,7 @@ pub trait Device: Send {
     /// Gives memory back.
     fn free(&mut self, pointer: DevicePtr);
     /// Copies host memory in: each piece, so many bytes from a host address, to its place. Pieces in the order of their places, a few bytes
-    /// apart, are copied as one; what lies between them in the device's memory becomes anything. Host memory may turn out to
+    /// apart, may be copied as one: what lies between them in the device's memory becomes anything, so nothing else may lie there. Host memory may turn out to
     /// be unmapped, which is an error, not a fault.
     fn copy_in(&mut self, pieces: &[(u64, u64, DevicePtr)]) -> Result<(), DeviceError>;
     /// Copies device memory into buffers of ours.

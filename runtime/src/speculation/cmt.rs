@@ -358,19 +358,19 @@ fn drive(
     // threads side by side touch as few lines as can be.
     let widest = job.info.sites().iter().map(|site| u64::from(site.width)).max().unwrap_or(1);
     let within = |lo: u64| lo % widest.next_power_of_two();
-    allocate(device, &mut regions, within, allocated)?;
+    allocate(device, &job.placement, &mut regions, within, allocated)?;
     let given_up = |job: &Job| job.stop.load(Ordering::SeqCst) != 0 || is_leaving();
     let placement = &job.placement;
-    for written in [true, false] {
+    for (now, last) in [(0, false), (1, true)] {
         // What the loop only stores to need not be there: what it stored is all that is ever taken from it.
-        let is_wanted = |index: usize| placement.written[index] == written && placement.read[index];
-        let wanted = regions.iter().enumerate().filter(|(index, _)| is_wanted(*index));
-        let pieces: Vec<_> = wanted.map(|(_, r)| (r.lo, r.size, DevicePtr(r.dev))).collect();
+        let wanted = regions.iter().enumerate().filter(|(index, _)| turn(placement, *index) == Some(now));
+        let mut pieces: Vec<_> = wanted.map(|(_, r)| (r.lo, r.size, DevicePtr(r.dev))).collect();
+        pieces.sort_unstable_by_key(|(.., place)| place.0);
         if !given_up(job) {
             device.copy_in(&pieces)?;
             report.bytes_in += pieces.iter().map(|(_, bytes, _)| bytes).sum::<u64>();
         }
-        if written != placement.recorded_store {
+        if last == placement.recorded_store {
             let _ = job.events.send(Event::WorkerMayStart);
         }
     }
@@ -536,9 +536,16 @@ fn drive(
     Ok(())
 }
 
-/// Gives each region its place on the device, `within(lo)` bytes behind a boundary of its lines.
+/// Which of the copies to the device a region is copied with: what may be written first. `None`: with none, because nothing reads it.
+fn turn(placement: &Placement, region: usize) -> Option<u8> {
+    placement.read[region].then(|| u8::from(!placement.written[region]))
+}
+
+/// Gives each region its place on the device, `within(lo)` bytes behind a boundary of its lines. Regions that share an allocation lie in it by
+/// [`turn`]: pieces of one copy that are near each other become one, and nobody else's may lie between them.
 fn allocate(
     device: &mut dyn Device,
+    placement: &Placement,
     regions: &mut [Region],
     within: impl Fn(u64) -> u64,
     allocated: &mut Vec<DevicePtr>,
@@ -550,26 +557,27 @@ fn allocate(
     /// ... share one allocation where they are more than this, as the rows of a matrix that were allocated one by one.
     const MANY: usize = 16;
     let room = |region: &Region| (region.size + 64).next_multiple_of(LINE);
-    let is_small = |region: &Region| region.size <= SMALL;
-    let shared: u64 = regions.iter().filter(|region| is_small(region)).map(room).sum();
-    let shares = regions.iter().filter(|region| is_small(region)).count() > MANY;
-    let mut next = 0;
-    if shares {
-        let block = device.allocate(shared)?;
+    let mut sharing: Vec<usize> = (0..regions.len()).filter(|index| regions[*index].size <= SMALL).collect();
+    if sharing.len() <= MANY {
+        sharing.clear();
+    }
+    sharing.sort_by_key(|index| turn(placement, *index).unwrap_or(u8::MAX));
+    if !sharing.is_empty() {
+        let block = device.allocate(sharing.iter().map(|index| room(&regions[*index])).sum())?;
         allocated.push(block);
-        next = block.0;
+        let mut next = block.0;
+        for index in sharing {
+            regions[index].dev = next;
+            next += room(&regions[index]);
+        }
     }
     for region in regions {
-        let start = if shares && is_small(region) {
-            let start = next;
-            next += room(region);
-            start
-        } else {
+        if region.dev == 0 {
             let pointer = device.allocate(region.size + 64)?;
             allocated.push(pointer);
-            pointer.0
-        };
-        region.dev = start + within(region.lo);
+            region.dev = pointer.0;
+        }
+        region.dev += within(region.lo);
         region.snapshot = region.dev;
         region.before = region.dev;
     }
@@ -603,4 +611,48 @@ fn by_logs(
     report.bytes_out += wanted.iter().map(|(_, log)| log.len() as u64).sum::<u64>();
     let told = |(index, log)| (index, Written::Cells(Cells::new(placement, index, log)));
     Ok(logs.into_iter().map(told).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::cuda::staging::GAP;
+
+    #[test]
+    fn nobody_lies_between_what_is_copied_together() {
+        let mut device = ThreadsDevice::new(Pool::default(), Arc::new(Width::new(1)));
+        for seed in 0..300u64 {
+            let random = |n: u64, below: u64| {
+                ((seed * 1000 + n).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31) >> 20) % below
+            };
+            let mut placement = Placement::default();
+            let mut lo = 1 << 20;
+            for n in 0..12 + random(0, 30) {
+                // Some so small that a gap is wider than they are, some that get memory of their own.
+                let size = 1 + random(10 * n + 1, [40, 200, 5000, 3 << 20][random(10 * n + 2, 4) as usize]);
+                placement.regions.push(Region { lo, size, ..Region::default() });
+                placement.written.push(random(10 * n + 3, 2) == 0);
+                placement.read.push(random(10 * n + 4, 3) != 0);
+                lo += size + random(10 * n + 5, 9);
+            }
+            let (mut regions, mut allocated) = (placement.regions.clone(), Vec::new());
+            allocate(&mut device, &placement, &mut regions, |lo| lo % 8, &mut allocated).unwrap();
+            let mut by_place: Vec<usize> = (0..regions.len()).collect();
+            by_place.sort_by_key(|index| regions[*index].dev);
+            for two in by_place.windows(2) {
+                let (a, b) = (&regions[two[0]], &regions[two[1]]);
+                assert!(a.dev + a.size <= b.dev && a.dev % 8 == a.lo % 8, "{seed}");
+            }
+            for now in [0, 1] {
+                let copied: Vec<usize> =
+                    by_place.iter().copied().filter(|i| turn(&placement, *i) == Some(now)).collect();
+                for two in copied.windows(2) {
+                    let (end, next) = (regions[two[0]].dev + regions[two[0]].size, regions[two[1]].dev);
+                    let between = regions.iter().filter(|r| r.dev >= end && r.dev < next).count();
+                    assert!(next - end > GAP || between == 0, "{seed}");
+                }
+            }
+            allocated.into_iter().for_each(|pointer| device.free(pointer));
+        }
+    }
 }

@@ -8,7 +8,7 @@
 mod cache;
 pub mod nvrtc;
 mod pace;
-mod staging;
+pub mod staging;
 mod tables;
 
 use super::{
@@ -392,7 +392,9 @@ impl staging::Link for Link {
                 Way::Out => sys::cuMemcpyDtoHAsync_v2(memory, device.0, bytes, self.stream),
             };
             check(status, "copying", bytes as u64)?;
-            check(sys::cuEventRecord(self.events[slot], self.stream), "cuEventRecord", 0)
+            // Nobody would know when the slot is free again.
+            let lost = |error| DeviceError::Lost(format!("a copy under way: {error}"));
+            check(sys::cuEventRecord(self.events[slot], self.stream), "cuEventRecord", 0).map_err(lost)
         }
     }
 
@@ -564,6 +566,10 @@ impl Device for Cuda {
         let result = match self.hand_over(launch.schedule) {
             Ok(order) => {
                 let result = self.run_packed(launch, function, packed, &words, parts, order);
+                if result.is_err() {
+                    // What is still under way uses buffers that the next job is given.
+                    let _ = self.wait();
+                }
                 order.into_iter().for_each(|order| self.free(order));
                 result
             }
