@@ -762,7 +762,7 @@ fn faults_of_speculation_hurt_nobody() {
         let folder = tempfile::tempdir().unwrap();
         let trace = folder.path().join("trace");
         // Each run of a crash has a process of its own, which begins with opening the GPU.
-        let count = if device == "cuda" { 12 } else { 30 };
+        let count = if device == "cuda" { 8 } else { 20 };
         let mut command = plain("timeout");
         command.arg(SECONDS).arg(&executable).args([
             "--runs",

@@ -258,7 +258,7 @@ fn compare_and_keep(
 }
 
 /// Programs of a kind, where nothing else is said: what a few minutes bear. More of them run on GPUs (`benches/random.sh`).
-const PROGRAMS: u64 = 36;
+const PROGRAMS: u64 = 24;
 
 fn programs() -> u64 {
     number("PARAGON_RANDOM", PROGRAMS)
