@@ -362,9 +362,8 @@ mod tests {
     use crate::compile::STAGES;
     use crate::loops::options::AnalysisOptions;
 
-    /// What iterations of the outermost nest have in common, as names: loops by their variables; and the strides of all loads in
-    /// innermost loops, in the order of the text.
-    fn look(body: &str) -> (Option<Vec<String>>, Vec<Option<Stride>>) {
+    /// Looks at the body of a nest of two dimensions.
+    fn nest_with<T>(body: &str, look: impl FnOnce(&TranslationUnit, &LoopPlan, &Stmt) -> T) -> T {
         let text = format!(
             "void f(int n, int m, int d, unsigned u, double *restrict a, double *restrict b, double *restrict c, int *t)\n{{\n\
              int k, i, j;\nfor (i = 0; i < n; i++)\nfor (j = 0; j < m; j++) {{ {body} }}\n}}\n"
@@ -378,28 +377,69 @@ mod tests {
         assert_eq!(plan.dims.len(), 2, "{body}");
         let loops = nest::loops(&unit.functions[plan.function]);
         let innermost = loops.iter().find(|l| l.the_loop.id == plan.dims[1].loop_id).unwrap();
-        let group = group(&unit, &plan, &innermost.the_loop.body);
-        let mut strides = Vec::new();
-        nest::statements(&innermost.the_loop.body, &mut |s| {
-            if let StmtKind::Loop(l) = &s.kind
-                && let Ok(head) = counted(&unit, l)
-            {
-                let moving = Moving::new(&unit, &plan, l, head.iv);
-                nest::all_expressions(&l.body, &mut |e| {
-                    if let ExprKind::Load(place) = &e.kind
-                        && is_scalar(&unit, place).is_none()
-                    {
-                        strides.push(moving.address(place));
-                    }
-                });
-            }
-        });
-        let names = |group: Group| {
-            let mut names: Vec<String> = group.variables.iter().map(|v| unit.var(*v).name.clone()).collect();
-            names.push(group.loops.len().to_string());
-            names
+        look(&unit, &plan, &innermost.the_loop.body)
+    }
+
+    /// What its iterations have in common, as names: loops by their variables; and the strides of all loads in
+    /// innermost loops, in the order of the text.
+    fn look(body: &str) -> (Option<Vec<String>>, Vec<Option<Stride>>) {
+        nest_with(body, |unit, plan, body| {
+            let group = group(unit, plan, body);
+            let mut strides = Vec::new();
+            nest::statements(body, &mut |s| {
+                if let StmtKind::Loop(l) = &s.kind
+                    && let Ok(head) = counted(unit, l)
+                {
+                    let moving = Moving::new(unit, plan, l, head.iv);
+                    nest::all_expressions(&l.body, &mut |e| {
+                        if let ExprKind::Load(place) = &e.kind
+                            && is_scalar(unit, place).is_none()
+                        {
+                            strides.push(moving.address(place));
+                        }
+                    });
+                }
+            });
+            let names = |group: Group| {
+                let mut names: Vec<String> =
+                    group.variables.iter().map(|v| unit.var(*v).name.clone()).collect();
+                names.push(group.loops.len().to_string());
+                names
+            };
+            (group.map(names), strides)
+        })
+    }
+
+    #[test]
+    fn what_is_regular_and_how_long_it_is() {
+        let facts = |body: &str| {
+            nest_with(body, |unit, plan, body| {
+                group(unit, plan, body).map(|group| (group.is_direct, group.is_small, group.is_long))
+            })
         };
-        (group.map(names), strides)
+        // Clamped subscripts aren't affine, but follow from no load; conditions on what was loaded don't count.
+        for body in [
+            "c[i * m + j] = a[i * m + j];",
+            "c[i * m + j] = a[(i < 3 ? 3 : i) * m + j];",
+            "c[i * m + j] = a[i] > 0 ? b[j] : 1;",
+        ] {
+            assert_eq!(facts(body), Some((true, true, false)), "{body}");
+        }
+        for body in [
+            "c[i * m + j] = a[t[j]];",
+            "int at = t[i]; int next = at + 1; c[i * m + j] = a[next];",
+            "k = t[j]; c[i * m + j] = a[k + i];",
+        ] {
+            assert_eq!(facts(body), Some((false, true, false)), "{body}");
+        }
+        // Loops of few turns count as long as they are unrolled; others once.
+        let turns = |head: &str| {
+            format!("double s = 0; for ({head}) s += a[i * m + k] * b[k * m + j]; c[i * m + j] = s;")
+        };
+        assert_eq!(facts(&turns("k = 0; k < d; k++")), Some((true, true, false)));
+        assert_eq!(facts(&turns("k = 0; k < 25; k++")), Some((true, false, true)));
+        let nested = "double s = 0; for (k = 0; k < 25; k++) for (int q = 0; q < 25; q++) s += a[i * m + k] * b[q * m + j]; c[i * m + j] = s;";
+        assert_eq!(facts(nested), Some((true, false, true)));
     }
 
     fn common(body: &str) -> Option<String> {

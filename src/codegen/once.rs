@@ -86,16 +86,7 @@ mod tests {
         (stages.normalize)(&mut unit, &options);
         let reports = (stages.classify)(&unit, &options);
         let plan = reports[0].plan.as_ref().unwrap_or_else(|| panic!("{body}: no plan"));
-        let StmtKind::Block(list) = &unit.functions[0].body.kind else { panic!("no block") };
-        let mut found = None;
-        list.iter().for_each(|s| {
-            nest::statements(s, &mut |s| {
-                if let StmtKind::Loop(l) = &s.kind {
-                    found = found.or(Some(l));
-                }
-            })
-        });
-        stores_once(plan, &found.unwrap().body)
+        stores_once(plan, &nest::loops(&unit.functions[0])[0].the_loop.body)
     }
 
     #[test]

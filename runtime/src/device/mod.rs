@@ -369,7 +369,11 @@ mod tests {
         {
             assert_eq!(group(Specialisation { method, ..plain }, GROUPS, 1 << 24).0, size);
         }
-        assert_eq!(group(Specialisation { bounded: 0b10, ..plain }, GROUPS, 1 << 24).0, (1, 1));
+        let unknown = |kernel: Specialisation| Specialisation { bounded: 0b10, ..kernel };
+        assert_eq!(group(unknown(plain), GROUPS, 1 << 24).0, (1, 1));
+        // Unless what it does there is regular; and long bodies have small groups.
+        assert_eq!(group(unknown(plain), GROUPS | abi::PG_LOOP_DIRECT, 1 << 24).0, (1, 4));
+        assert_eq!(group(tiled, GROUPS | LOOPS | abi::PG_LOOP_LONG, 1 << 24).0, (4, 1));
         assert_eq!(group(Specialisation { ordered: true, ..plain }, GROUPS, 1 << 24).0, (1, 1));
         let merged = plain.in_groups(GROUPS, 2, 0b11, 1 << 24, 1 << 18, GroupChoice::Auto);
         assert_eq!(merged.group, (1, 1));

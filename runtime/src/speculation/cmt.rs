@@ -522,12 +522,13 @@ fn drive(
             by_logs(device, &job.placement, bits, report)?
         }
     };
-    let (mut pieces, fetches) = Pieces::new(written)?;
+    let mut pieces = Pieces::new(written)?;
     let place = |fetch: &Fetch| {
         let region = &regions[fetch.region];
         DevicePtr(region.dev + (fetch.address - region.lo))
     };
-    let mut wanted: Vec<_> = fetches.iter().map(place).zip(pieces.buffers()).collect();
+    let places: Vec<DevicePtr> = pieces.fetches().iter().map(place).collect();
+    let mut wanted: Vec<_> = places.into_iter().zip(pieces.buffers()).collect();
     device.copy_out(&mut wanted)?;
     report.bytes_out += wanted.iter().map(|(_, to)| to.len() as u64).sum::<u64>();
     report.pieces = pieces;

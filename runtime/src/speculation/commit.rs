@@ -38,9 +38,9 @@ pub struct Fetch {
 const NEAR: u64 = 64 << 10;
 
 impl Pieces {
-    /// Room for what was written of each region, regions in their order, and what it has to be filled with ([`Pieces::buffers`]) before
+    /// Room for what was written of each region, regions in their order, to be filled with what [`Pieces::fetches`] says before
     /// anything is stored. No memory is an error.
-    pub fn new(written: Vec<(usize, Written)>) -> Result<(Pieces, Vec<Fetch>), DeviceError> {
+    pub fn new(written: Vec<(usize, Written)>) -> Result<Pieces, DeviceError> {
         let mut fetches: Vec<Fetch> = Vec::new();
         for (number, (region, written)) in written.iter().enumerate() {
             let (mut at, end) = written.hull();
@@ -59,10 +59,15 @@ impl Pieces {
         let bytes = fetches.last().map_or(0, |last| last.offset + last.length);
         let data = if bytes == 0 { Buffer::default() } else { Buffer::new(bytes as u64)? };
         let written = written.into_iter().map(|(_, written)| written).collect();
-        Ok((Pieces { data, written, fetches: fetches.clone() }, fetches))
+        Ok(Pieces { data, written, fetches })
     }
 
-    /// Where each of the fetches that came with them goes.
+    /// What they are to be filled with.
+    pub fn fetches(&self) -> &[Fetch] {
+        &self.fetches
+    }
+
+    /// Where each of these goes.
     pub fn buffers(&mut self) -> Vec<&mut [u8]> {
         let (mut rest, mut at) = (&mut self.data[..], 0);
         let mut buffers = Vec::new();
@@ -272,12 +277,12 @@ mod tests {
             vec![(at + 1000, at + 1004), (at + 1012, at + NEAR + 3), (at + 4 * NEAR - 1, at + 4 * NEAR)];
         let second = vec![(at + 4 * NEAR + 22, at + 4 * NEAR + 25)];
         let ranges = vec![(0, Written::Ranges(first.clone())), (3, Written::Ranges(second.clone()))];
-        let (mut pieces, fetches) = Pieces::new(ranges).unwrap();
+        let mut pieces = Pieces::new(ranges).unwrap();
         let fetch =
             |region, address, offset, length, written| Fetch { region, address, offset, length, written };
         let behind = (1000 % 64 + 2 * NEAR as usize - 1000).next_multiple_of(64);
         assert_eq!(
-            fetches,
+            pieces.fetches(),
             [
                 fetch(0, at + 1000, 1000 % 64, 2 * NEAR as usize - 1000, 0),
                 fetch(0, at + 4 * NEAR - 1, behind + 63, 1, 0),
@@ -288,8 +293,8 @@ mod tests {
         assert_eq!(lengths, [2 * NEAR as usize - 1000, 1, 3]);
         assert_eq!(pieces.ranges(4), Some([first, second].concat()));
         assert_eq!(pieces.ranges(3), None);
-        let (nothing, fetches) = Pieces::new(vec![(2, Written::Ranges(vec![]))]).unwrap();
-        assert!(fetches.is_empty() && nothing.ranges(0).is_some_and(|ranges| ranges.is_empty()));
+        let nothing = Pieces::new(vec![(2, Written::Ranges(vec![]))]).unwrap();
+        assert!(nothing.fetches().is_empty() && nothing.ranges(0).is_some_and(|ranges| ranges.is_empty()));
         assert!(nothing.is_writable(&Pool::default(), 1));
     }
 
@@ -307,7 +312,8 @@ mod tests {
         let all: Vec<Ranges> = vec![dense, sparse, few];
         let written =
             all.iter().cloned().enumerate().map(|(region, ranges)| (region, Written::Ranges(ranges)));
-        let (mut pieces, fetches) = Pieces::new(written.collect()).unwrap();
+        let mut pieces = Pieces::new(written.collect()).unwrap();
+        let fetches = pieces.fetches().to_vec();
         for (fetch, buffer) in fetches.iter().zip(pieces.buffers()) {
             for (byte, address) in buffer.iter_mut().zip(fetch.address..) {
                 *byte = value(address);

@@ -162,7 +162,7 @@ impl Cells {
     }
 }
 
-/// Where a page begins at the latest.
+/// Bytes of a page. Where pages are larger, some are told more than once.
 const PAGE: u64 = 4096;
 
 impl Written {

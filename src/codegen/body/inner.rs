@@ -80,21 +80,24 @@ fn few_turns(unit: &TranslationUnit, l: &LoopStmt) -> Option<i128> {
 /// How many expressions a loop of few turns comes to when it is unrolled, with all loops in it; `None`: it is not to be.
 fn unrolled(unit: &TranslationUnit, l: &LoopStmt) -> Option<usize> {
     let turns = usize::try_from(few_turns(unit, l)?).ok()?;
-    let mut expressions = size_of(unit, &l.body)?;
+    let mut expressions = sized(unit, &l.body, &|_| None)?;
     l.step.iter().for_each(|e| nest::expressions(e, &mut |_| expressions += 1));
     expressions.checked_mul(turns).filter(|all| *all <= MOST_UNROLLED)
 }
 
-/// How many expressions a statement has when its loops are unrolled.
-fn size_of(unit: &TranslationUnit, s: &Stmt) -> Option<usize> {
+/// How many expressions a statement has when its loops of few turns are unrolled; `other`: how many another loop has.
+fn sized(unit: &TranslationUnit, s: &Stmt, other: &dyn Fn(&LoopStmt) -> Option<usize>) -> Option<usize> {
+    let counted = |e: &Expr| {
+        let mut count = 0;
+        nest::expressions(e, &mut |_| count += 1);
+        count
+    };
     match &s.kind {
-        StmtKind::Loop(l) => unrolled(unit, l),
-        StmtKind::Block(list) => list.iter().map(|s| size_of(unit, s)).sum(),
+        StmtKind::Loop(l) => unrolled(unit, l).or_else(|| other(l)),
+        StmtKind::Block(list) => list.iter().map(|s| sized(unit, s, other)).sum(),
         StmtKind::If { cond, then, otherwise } => {
-            let mut count = 0;
-            nest::expressions(cond, &mut |_| count += 1);
-            let otherwise = otherwise.as_ref().map_or(Some(0), |s| size_of(unit, s))?;
-            Some(count + size_of(unit, then)? + otherwise)
+            let otherwise = otherwise.as_ref().map_or(Some(0), |s| sized(unit, s, other))?;
+            Some(counted(cond) + sized(unit, then, other)? + otherwise)
         }
         _ => {
             let mut count = 0;
@@ -104,27 +107,14 @@ fn size_of(unit: &TranslationUnit, s: &Stmt) -> Option<usize> {
     }
 }
 
-/// How many expressions a statement comes to in kernels, where loops of few turns are unrolled.
+/// How many expressions a statement comes to in kernels.
 pub fn size(unit: &TranslationUnit, s: &Stmt) -> usize {
-    let direct = || {
+    let once = |l: &LoopStmt| {
         let mut count = 0;
-        nest::direct_expressions(s).into_iter().for_each(|e| nest::expressions(e, &mut |_| count += 1));
-        count
+        l.cond.iter().chain(&l.step).for_each(|e| nest::expressions(e, &mut |_| count += 1));
+        Some(count + l.init.iter().map(|s| size(unit, s)).sum::<usize>() + size(unit, &l.body))
     };
-    match &s.kind {
-        StmtKind::Loop(l) => unrolled(unit, l).unwrap_or_else(|| {
-            direct() + l.init.iter().map(|s| size(unit, s)).sum::<usize>() + size(unit, &l.body)
-        }),
-        StmtKind::Block(list) => list.iter().map(|s| size(unit, s)).sum(),
-        StmtKind::If { then, otherwise, .. } => {
-            direct() + size(unit, then) + otherwise.as_ref().map_or(0, |s| size(unit, s))
-        }
-        _ => {
-            let mut count = 0;
-            nest::all_expressions(s, &mut |_| count += 1);
-            count
-        }
-    }
+    sized(unit, s, &once).unwrap_or(usize::MAX)
 }
 
 /// Whether there are loops in a statement that ask whether to go on.

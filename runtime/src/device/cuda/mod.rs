@@ -372,6 +372,12 @@ impl Cuda {
     }
 }
 
+/// Bytes of an allocation that so many are wanted of: so much more that pieces in two allocations are never near enough to be copied as
+/// one, which the driver would refuse.
+fn room(bytes: u64) -> u64 {
+    (bytes + staging::GAP + 1).next_multiple_of(256)
+}
+
 /// The way of pinned slots to the GPU and back; an event for each slot.
 struct Link {
     stream: sys::CUstream,
@@ -464,8 +470,7 @@ impl Device for Cuda {
     }
 
     fn allocate(&mut self, bytes: u64) -> Result<DevicePtr, DeviceError> {
-        // So much more that pieces in two allocations are never near enough to be copied as one, which the driver would refuse.
-        let size = (bytes + staging::GAP).next_multiple_of(256);
+        let size = room(bytes);
         if let Some(found) = self.kept.iter().position(|(_, s)| *s >= size && *s <= size * 2) {
             let (pointer, size) = self.kept.swap_remove(found);
             self.sizes.insert(pointer, size);
@@ -874,4 +879,16 @@ struct Ending {
     told: bool,
     execute_ns: f64,
     check_ns: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn allocations_are_farther_apart_than_what_is_copied_as_one() {
+        for bytes in 1..2000 {
+            assert!(room(bytes) - bytes > staging::GAP && room(bytes).is_multiple_of(256), "{bytes}");
+        }
+    }
 }
