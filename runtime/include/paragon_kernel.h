@@ -51,7 +51,10 @@ template <int Rows, int Columns> struct __pg_shape {
   ((__pg_count)__pg_l.first + (blockIdx.x * ((__pg_count)blockDim.x * __PG_COLUMNS) + threadIdx.x) / __PG_SPREAD)
 /* Of several lanes that run an iteration one leads. The others help with what lanes lend each other: what they store themselves, and
  * what they find wrong, counts for nothing, since they may load what the one that leads has stored already. */
-#define __PG_LEAD if (__PG_LEADS)
+#define __PG_LEAD if (__pg_number == __pg_side_by_side || __PG_LEADS)
+/* Turns that are run at once have their number among those. Others: turns that are taken alone, and text outside of turns; turns that use
+ * what was lent; turns that lanes take side by side, whosever they are; the same where what they store is held. */
+constexpr int __pg_number = -1, __pg_with_lent = -2, __pg_side_by_side = -3, __pg_side_by_side_held = -4;
 #define __PG_END ((__pg_count)__pg_l.end)
 
 /* Whether a group has all its iterations, by how many there are from its first one on along a dimension. */
@@ -179,7 +182,8 @@ struct __pg_walk {
 #define __PG_WALKING(calls)                                                                                            \
   auto __pg_all = [&](auto __pg_do) { calls };
 #define __PG_LDW(how, t, base, logged, name, address)                                                                  \
-  (__PG_WALKS(base) ? name.value(__pg_number, __pg_y, __pg_x, __PG_HOW(base)) : how(t, base, logged, address))
+  (__PG_WALKS(base) && __pg_number > __pg_side_by_side ? name.value(__pg_number, __pg_y, __pg_x, __PG_HOW(base))      \
+                                                        : how(t, base, logged, address))
 
 /* Loops of few turns, as many as the text says: they don't ask whether to go on. `notes`: whether they load what is logged. A bitmap that notes
  * loads takes so much text for each that unrolled loops of them were compiled for seconds. */
@@ -204,7 +208,12 @@ struct __pg_walk {
 #define __PG_TURNS_END(kept, cond, type, unsigned_type, value, limit, loads)                                           \
   ;                                                                                                                    \
   constexpr int __pg_turns = __pg_at_once(loads);                                                                      \
-  if constexpr (__pg_lends && (kept))                                                                                  \
+  if constexpr (__pg_shares && (kept))                                                                                 \
+    __pg_turns_side_by_side<__pg_shares_held, unsigned_type>(                                                          \
+      __pg_c, [&]() -> unsigned_type { return (cond) ? (unsigned_type)(limit) - (unsigned_type)(value) : 0; },         \
+      [&](unsigned_type __pg_q) { return __pg_held_at((type)((unsigned_type)(value) + __pg_q)); }, __pg_held, value,   \
+      __pg_all_shared, __pg_turn, [&] { return __pg_poll_now(&__pg_c); });                                             \
+  else if constexpr (__pg_lends && (kept))                                                                                  \
     __pg_turns_of_a_warp(                                                                                              \
       __pg_c, [&]() -> unsigned_type { return (cond) ? (unsigned_type)(limit) - (unsigned_type)(value) : 0; }, __pg_held,       \
       [&](int __pg_q) { return __pg_held_at((type)((unsigned_type)(value) + __pg_q)); }, __pg_all_lent,                \
@@ -324,6 +333,7 @@ template <class Type, class Ask> struct __pg_lent : __pg_handed_over<Type> {
  * ready, nor are those behind it. */
 template <class Type, int Stride, bool IsLoaded, class Load, class Store> struct __pg_holding : __pg_handed_over<Type> {
   static constexpr bool moves = Stride != 0;
+  static constexpr __pg_i64 stride = Stride;
   Load load;
   Store store;
   __pg_u64 first, asked[__pg_parts_at_once]; /* the first turn's place: this lane's, and those of rows that are made ready */
@@ -347,7 +357,7 @@ template <class Type, int Stride, bool IsLoaded, class Load, class Store> struct
     first = at(0);
     return due != 0 && at(due - 1) - first == (__pg_u64)((__pg_i64)Stride * (due - 1)) ? due : 0;
   }
-  __device__ __forceinline__ __pg_u64 place(__pg_u64 from, int turn) const { return from + (__pg_u64)turn * Stride; }
+  __device__ __forceinline__ __pg_u64 place(__pg_u64 from, __pg_u64 turn) const { return from + turn * Stride; }
   __device__ __forceinline__ void make(const __pg_asked_of_lane &parts)
   {
 #pragma unroll
@@ -398,6 +408,12 @@ template <class Type, int Stride, bool IsLoaded, class Load, class Store> struct
     }
     return due;
   }
+  __device__ __forceinline__ Type begin_alone(__pg_u64 address)
+  {
+    if constexpr (IsLoaded)
+      return load(address);
+    return (Type)0;
+  }
   __device__ __forceinline__ void begin_turns(int due)
   {
     if constexpr (!moves)
@@ -439,7 +455,11 @@ template <class Type, int Stride, bool IsLoaded, class Load, class Store> struct
 };
 /* Where turns store nothing. */
 struct __pg_holding_nothing {
+  static constexpr __pg_i64 stride = 0;
   int now;
+  __device__ __forceinline__ int begin_alone(__pg_u64) { return 0; }
+  __device__ __forceinline__ __pg_u64 place(__pg_u64 from, __pg_u64) const { return from; }
+  __device__ __forceinline__ void store(__pg_u64, int) {}
   __device__ __forceinline__ void take_room() {}
   template <class At> __device__ __forceinline__ int begin(At, int due) { return due; }
   __device__ __forceinline__ void make(const __pg_asked_of_lane &) {}
@@ -465,8 +485,6 @@ __device__ __forceinline__ void __pg_tell(__pg_ctx &c)
     __pg_fetch_or(&c.launch->flags[0], c.fail);
 }
 
-/* Turns that use what was lent have this number. */
-constexpr int __pg_with_lent = -2;
 /* Runs turns of a warp's inner loops as long as one of the lanes has half a batch of them.
  * `left`: how many turns a lane has; `at`: the place that it stores to, some turns on; `turn`: one turn; `stops`: whether to leave. */
 template <class Left, class Held, class At, class AllLent, class Turn, class Stops>
@@ -543,8 +561,108 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
   }
 }
 
+/* Turns of a lane whose loads are under way together. */
+#ifndef SIDE
+#define SIDE 4
+#endif
+constexpr int __pg_side_at_once = SIDE;
+/* A variable that turns need, of the row's own lane: others have it for as long as they take turns of that row. */
+template <class Type> struct __pg_share {
+  Type &now, own;
+  __device__ __forceinline__ __pg_share(Type &variable) : now(variable), own(variable) {}
+  __device__ __forceinline__ void keep() { own = now; }
+  __device__ __forceinline__ void take(int from) { now = __shfl_sync(~0u, own, from); }
+  __device__ __forceinline__ void give_back() { now = own; }
+};
+/* Turns that carry nothing on: each stores to a place of its own and loads nothing else that anybody stores to. All lanes of a warp take
+ * them together, neighbours neighbouring ones, row by row; or those of several rows, where rows are shorter than a warp. What they come to
+ * in them counts, whosever turns they are.
+ * `left`: how many turns a lane has; `at`: the place that it stores to, some turns on; `turn`: one turn. */
+template <bool Holds, class Count, class Left, class At, class Held, class Variable, class AllShared, class Turn, class Stops>
+__device__ __forceinline__ void __pg_turns_side_by_side(__pg_ctx &c, Left left, At at, Held &held, Variable &value, AllShared all_shared,
+                                                        Turn turn, Stops stops)
+{
+  if (__activemask() != ~0u)
+    return;
+  const int lane = __pg_thread() % 32;
+  const Count own = left();
+  /* None, if addresses wrap around on the way. */
+  const bool is_straight = own != 0 && at(own - 1) - at(0) == (__pg_u64)held.stride * (__pg_u64)(own - 1);
+  const Count due = __shfl_sync(~0u, is_straight ? own : (Count)0, lane / __PG_SPREAD * __PG_SPREAD);
+  /* log2 of the lanes that a row has. */
+  int wide = 5;
+  while (wide > 1 && !__any_sync(~0u, due > (Count)1 << (wide - 1)))
+    wide--;
+  if (wide == 1)
+    return;
+  /* What a lane has stored in front of the loop another one may load. */
+  __syncwarp();
+  __pg_forget_own(c);
+  __pg_share<Variable> first(value);
+  all_shared([&](auto &shared) { shared.keep(); });
+#pragma unroll 1
+  for (int row = 0; row < __pg_rows_of_warp; row += 32 >> wide) {
+    const int whose = row + (lane >> wide);
+    const int from = whose < __pg_rows_of_warp ? whose * __PG_SPREAD : 0;
+    const Count some = __shfl_sync(~0u, due, from), there = whose < __pg_rows_of_warp ? some : 0;
+    first.take(from);
+    all_shared([&](auto &shared) { shared.take(from); });
+    const Variable begin = value;
+    const __pg_u64 place = at(0);
+    Count number = lane & ((1 << wide) - 1);
+    /* So many turns of a lane, all their loads before all their stores. */
+    auto take = [&](auto many) {
+      constexpr int turns = decltype(many)::columns;
+      if constexpr (Holds) {
+        decltype(held.now) values[turns];
+#pragma unroll
+        for (int i = 0; i < turns; i++)
+          values[i] = held.begin_alone(held.place(place, number + (i << wide)));
+#pragma unroll
+        for (int i = 0; i < turns; i++) {
+          held.now = values[i];
+          value = (Variable)((Count)begin + number + (i << wide));
+          turn(__pg_side_by_side_held);
+          values[i] = held.now;
+        }
+#pragma unroll
+        for (int i = 0; i < turns; i++)
+          held.store(held.place(place, number + (i << wide)), values[i]);
+      } else {
+        value = (Variable)((Count)begin + number);
+        turn(__pg_side_by_side);
+      }
+      number += turns << wide;
+    };
+    constexpr int at_once = Holds ? __pg_side_at_once : 1;
+    const Count last = there - there % ((Count)at_once << wide);
+    for (__pg_u32 times = 1; number < last; times++) {
+      take(__pg_shape<1, at_once>());
+      if ((times & 1023) == 0 && stops())
+        break;
+    }
+    for (__pg_u32 times = 1; number < there; times++) {
+      take(__pg_shape<1, 1>());
+      if ((times & 1023) == 0 && stops())
+        break;
+    }
+    __syncwarp();
+  }
+  all_shared([&](auto &shared) { shared.give_back(); });
+  value = (Variable)((Count)first.own + (due != 0 ? own : (Count)0));
+  __pg_tell(c);
+  /* What others have stored the row's own lane may load. */
+  __syncwarp();
+}
+
+/* `kept`: whether what turns load besides what they store stays as it is. */
+#define __PG_SHARING(may, holds, kept) constexpr bool __pg_shares = may && __pg_may_lend && (kept), __pg_shares_held = holds;
+#define __PG_SHARE(name, type, variable) __pg_share<type> name(variable);
+#define __PG_ALL_SHARED(calls)                                                                                         \
+  auto __pg_all_shared = [&](auto __pg_do) { calls };
+
 /* `kept`: whether what turns load by themselves stays as it is, where they store. */
-#define __PG_LENDING(count, kept) constexpr bool __pg_lends = count != 0 && __pg_may_lend && (kept);
+#define __PG_LENDING(count, kept) constexpr bool __pg_lends = count != 0 && __pg_may_lend && (kept) && !__pg_shares;
 #define __PG_HOLDING_NOTHING(type)                                                                                     \
   __pg_holding_nothing __pg_held;                                                                                      \
   const auto __pg_held_at = [](const type) -> __pg_u64 { return 0; };
@@ -556,9 +674,10 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
   };                                                                                                                   \
   __pg_holding<__pg_##t, stride, is_loaded, decltype(__pg_load_held), decltype(__pg_store_held)> __pg_held( \
     __pg_load_held, __pg_store_held);
-#define __PG_HELD(text) (__pg_number == __pg_with_lent ? __pg_held.now : (text))
+#define __PG_IS_HELD (__pg_number == __pg_with_lent || __pg_number == __pg_side_by_side_held)
+#define __PG_HELD(text) (__PG_IS_HELD ? __pg_held.now : (text))
 #define __PG_HOLD(value, store)                                                                                        \
-  if (__pg_number == __pg_with_lent)                                                                                   \
+  if (__PG_IS_HELD)                                                                                   \
     __pg_held.now = value;                                                                                             \
   else                                                                                                                 \
     store

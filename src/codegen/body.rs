@@ -58,6 +58,9 @@ pub const MACROS_ONE_BY_ONE: &str = "\
 #define __PG_SET(name, b, from, type, variable, a)
 #define __PG_WALKING(calls)
 #define __PG_LDW(how, t, b, l, name, a) how(t, b, l, a)
+#define __PG_SHARING(may, holds, kept)
+#define __PG_SHARE(name, type, variable)
+#define __PG_ALL_SHARED(calls)
 #define __PG_LENDING(count, kept)
 #define __PG_HOLDING_NOTHING(type)
 #define __PG_HOLDING(type, variable, t, base, logged, stride, is_loaded, address)
@@ -178,6 +181,9 @@ pub const MACROS_END: &str = "\
 #undef __PG_SET
 #undef __PG_WALKING
 #undef __PG_LDW
+#undef __PG_SHARING
+#undef __PG_SHARE
+#undef __PG_ALL_SHARED
 #undef __PG_LENDING
 #undef __PG_HOLDING_NOTHING
 #undef __PG_HOLDING

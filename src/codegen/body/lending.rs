@@ -21,6 +21,8 @@ pub(super) struct Lending {
     iv: VarId,
     found: Vec<Lent>,
     held: Option<Held>,
+    /// Where turns carry nothing on: lanes may take them side by side, instead of lending.
+    shared: Option<Shared>,
     /// Bases of what turns load by themselves: what is held must not be there.
     loaded: BTreeSet<u32>,
     /// Whether turns do what lending can't bear.
@@ -38,6 +40,14 @@ struct Held {
     loaded: Option<bool>,
     /// Stores that are still to be printed.
     stores: usize,
+}
+
+/// Turns that leave nothing behind but what each stores, to a place of its own: any lane may take any of them.
+struct Shared {
+    /// Bases of what they load besides that place: what nothing stores to.
+    loaded: BTreeSet<u32>,
+    /// Variables that differ from iteration to iteration, besides the inner loop's own.
+    variables: BTreeSet<VarId>,
 }
 
 /// One of them.
@@ -209,8 +219,27 @@ impl Printer<'_> {
         let loaded = lending.filter(|_| held.is_some()).map(|lending| lending.loaded.clone());
         let kept = self.kept_bases(&loaded.unwrap_or_default());
         let count = if is_refused { 0 } else { found.len() };
-        self.lends |= count != 0;
-        let mut text = format!("__PG_LENDING({count}, {kept})\n");
+        let shared = lending.and_then(|lending| lending.shared.as_ref());
+        self.lends |= count != 0 || shared.is_some();
+        let mut text = match shared {
+            Some(shared) => {
+                format!("__PG_SHARING(1, {}, {})\n", u8::from(!is_refused), self.kept_bases(&shared.loaded))
+            }
+            None => "__PG_SHARING(0, 0, 0)\n".into(),
+        };
+        let mut takes = String::new();
+        for v in shared.map_or(&BTreeSet::new(), |shared| &shared.variables) {
+            self.walk_count += 1;
+            let name = format!("__pg_shared_{}", self.walk_count);
+            text.push_str(&format!(
+                "__PG_SHARE({name}, {}, {})\n",
+                self.scalar(self.unit.var(*v).ty)?.name(),
+                variable(*v)
+            ));
+            takes.push_str(&format!("__pg_do({name}); "));
+        }
+        text.push_str(&format!("__PG_ALL_SHARED({takes};)\n"));
+        text.push_str(&format!("__PG_LENDING({count}, {kept})\n"));
         match held {
             Some(Held { address, kind: held, base, stride, loaded, .. }) => text.push_str(&format!(
                 "__PG_HOLDING({kind}, {iv}, {}, {base}, {}, {stride}, {}, {address})\n",
@@ -251,13 +280,54 @@ impl Printer<'_> {
             iv,
             found: Vec::new(),
             held: None,
+            shared: None,
             loaded: BTreeSet::new(),
             is_refused: false,
         };
         if !self.stores(l)?.is_empty() {
-            lending.held = Some(self.held(l, moving)?);
+            let held = self.held(l, moving)?;
+            lending.shared = self.shared(l, moving, iv, &held);
+            lending.held = Some(held);
         }
         Some(lending)
+    }
+
+    /// What a lane has to know to take turns of another one's loop, if they carry nothing on: each stores to the place that is held, in
+    /// one that nobody else's turn stores to or loads, and sets no variable that was there before it.
+    fn shared(&mut self, l: &LoopStmt, moving: &Moving, iv: VarId, held: &Held) -> Option<Shared> {
+        let mut own = BTreeSet::new();
+        nest::statements(&l.body, &mut |s| {
+            if let StmtKind::Declare { var, init: Some(_) } = &s.kind {
+                own.insert(*var);
+            }
+        });
+        if held.stride == 0 || !moving.assigned.is_subset(&own) {
+            return None;
+        }
+        let (mut places, mut variables) = (Vec::new(), BTreeSet::new());
+        nest::all_expressions(&l.body, &mut |e| {
+            let Some((place, reads, writes)) = nest::accessed_place(e) else { return };
+            match is_scalar(self.unit, place) {
+                _ if self.plan.invariant_places.contains_key(&place.id) => {}
+                Some(v) if v == iv || own.contains(&v) || self.plan.live_ins.contains(&v) => {}
+                Some(v) => _ = variables.insert(v),
+                None => places.push((place, reads, writes)),
+            }
+        });
+        let mut loaded = BTreeSet::new();
+        for (place, reads, writes) in places {
+            let mut effects = String::new();
+            let address = self.address(place, &mut effects).ok().filter(|_| effects.is_empty());
+            let is_held = address.is_some_and(|address| address == held.address)
+                && self.scalar(place.ty).ok() == Some(held.kind);
+            if self.own(place).is_some() || writes && !is_held {
+                return None;
+            }
+            if reads && !is_held {
+                loaded.insert(self.base(place, false)?);
+            }
+        }
+        Some(Shared { loaded, variables })
     }
 
     /// The one place that a loop's turns store to.
