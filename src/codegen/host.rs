@@ -878,6 +878,9 @@ impl<'a> Emitter<'a> {
         if functions.is_some_and(|own| own.may_spread) {
             flags.push("PG_LOOP_SPREADS");
         }
+        if functions.and_then(|own| own.inspection).is_some_and(|slice| slice.decides_all) {
+            flags.push("PG_LOOP_SLICE_DECIDES");
+        }
         if functions.is_some_and(|own| own.stores_once) {
             flags.push("PG_LOOP_STORES_ONCE");
         }
