@@ -700,7 +700,10 @@ fn attempt_with(
         invariant_places: &accesses.invariant_places,
         private: &accesses.private,
     };
-    let slice = has_slice.then(|| slice::find(unit, body, &given));
+    let mut slice = has_slice.then(|| slice::find(unit, body, &given));
+    if let Some(slice) = &mut slice {
+        slice.decides_all = slice::decides_all(unit, body, &given, slice);
+    }
     let is_refused = slice.as_ref().is_some_and(|slice| slice.is_refused);
     let is_free = slice.as_ref().is_some_and(|slice| slice.computes_floats)
         && (options.reassociate || options.contraction);

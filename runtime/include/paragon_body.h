@@ -225,7 +225,8 @@ __PG_FN struct __pg_view __pg_base_view(const struct __pg_launch *l, __pg_u32 ba
 /* What a kernel is compiled for; the C text is compiled once, for everything.
  *   __PG_NARROW     iterations are counted in 32 bits
  *   __PG_BOUNDED    a bit for each of the first 64 bases: its accesses have been shown to stay in its array, aligned
- *   __PG_CONSTANT   the same: and nothing stores to that array
+ *   __PG_INSIDE     the same, of accesses that need not be affine: an earlier run of the same addresses has seen where they lie
+ *   __PG_CONSTANT   a bit for those of both to whose array nothing stores
  *   __PG_ORDERED    the launch has an order of iterations
  *   __PG_TILE_X     each iteration has a thread: this dimension goes with x, __PG_TILE_Y with y, the others with blocks in z
  *   __PG_FAR_TABLES the tables don't fit into the kernel's parameters
@@ -235,7 +236,9 @@ __PG_FN struct __pg_view __pg_base_view(const struct __pg_launch *l, __pg_u32 ba
 #define __PG_VALUES __pg_t->values
 #define __PG_VIEW(base) __pg_t->views[base]
 #define __PG_HOW(base)                                                                                                 \
-  ((base) >= 64 ? 0 : (int)(__PG_BOUNDED >> ((base) & 63) & 1) | (int)(__PG_CONSTANT >> ((base) & 63) & 1) << 1)
+  ((base) >= 64 ? 0                                                                                                    \
+                : (int)(__PG_BOUNDED >> ((base) & 63) & 1) | (int)(__PG_CONSTANT >> ((base) & 63) & 1) << 1 |          \
+                    (int)(__PG_INSIDE >> ((base) & 63) & 1) << 3)
 /* `others`: dimensions that are neither; blocks along z count their places. */
 #define __PG_TILE(dim, k, others)                                                                                      \
   if ((dim) == __PG_TILE_X)                                                                                            \
@@ -248,7 +251,7 @@ __PG_FN struct __pg_view __pg_base_view(const struct __pg_launch *l, __pg_u32 ba
     k = __pg_q % (__pg_count)__pg_l->trip[dim];                                                                        \
     __pg_q /= (__pg_count)__pg_l->trip[dim];                                                                           \
   }
-#define __PG_LOAD(type, p, how) ((how) == 3 ? __ldg((const type *)(p)) : *(const type *)(p))
+#define __PG_LOAD(type, p, how) ((how) & __PG_IS_CONSTANT ? __ldg((const type *)(p)) : *(const type *)(p))
 #ifdef __PG_ORDERED
 #define __PG_ITERATION(j) ((__pg_count)__pg_l->order[j])
 #else
@@ -267,6 +270,7 @@ __PG_FN struct __pg_view __pg_base_view(const struct __pg_launch *l, __pg_u32 ba
 #define __PG_IS_CONSTANT 2
 /* An access without a base, whose array may turn out to be none. */
 #define __PG_IS_DYNAMIC 4
+#define __PG_IS_INSIDE 8
 /* Whether a log notes a load: 1 where it takes part in an unresolved pair, 2 where only stamps need to know it. */
 #define __PG_IS_NOTED(c, v, logged, how)                                                                               \
   ((logged) && !((how) & __PG_IS_CONSTANT) &&                                                                          \
@@ -286,7 +290,7 @@ typedef __pg_u64 __pg_count;
 __PG_FN int __pg_may_access(struct __pg_ctx *c, const struct __pg_view *v, int how, __pg_u64 address, __pg_u32 width)
 {
   __pg_u64 offset = address - v->lo;
-  if (how & __PG_IS_BOUNDED)
+  if (how & (__PG_IS_BOUNDED | __PG_IS_INSIDE))
     return 1;
   if (v->size < width || offset > v->size - width) {
     c->fail |= v->size == 0 ? PG_FAIL_NO_ARRAY : PG_FAIL_RANGE;
@@ -308,7 +312,7 @@ __PG_FN const char *__pg_place_of(struct __pg_ctx *c, const struct __pg_view *v,
 {
   const __pg_u64 offset = address - v->lo;
   const int is_inside = v->size >= width && offset <= v->size - width, is_aligned = (address & (width - 1)) == 0;
-  if (how & __PG_IS_BOUNDED)
+  if (how & (__PG_IS_BOUNDED | __PG_IS_INSIDE))
     return __PG_AT_ONCE(memory, offset);
   const int may = is_inside && is_aligned;
   /* Which of the reasons it is isn't worth a register in each load. How it is written decides what NVRTC makes of many of them: where several
@@ -332,7 +336,7 @@ __PG_FN const char *__pg_place_of(struct __pg_ctx *c, const struct __pg_view *v,
 /* The chapter's pointer translation. */
 #define __PG_TRANSLATED(v, address) __PG_AT((v)->dev, (address) - (v)->lo)
 #define __PG_TRANSLATED_FOR(v, how, address)                                                                           \
-  ((how) & __PG_IS_BOUNDED ? __PG_AT_ONCE((v)->dev, (address) - (v)->lo) : __PG_TRANSLATED(v, address))
+  ((how) & (__PG_IS_BOUNDED | __PG_IS_INSIDE) ? __PG_AT_ONCE((v)->dev, (address) - (v)->lo) : __PG_TRANSLATED(v, address))
 
 /* The log's cell that an address of an array lies in. */
 #define __pg_cell_of(l, v, a) ((v)->log + (((a) - ((v)->lo & ~(__pg_u64)63)) >> __PG_SHIFT(l)))

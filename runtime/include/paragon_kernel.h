@@ -19,7 +19,8 @@
  *   __PG_RESIDENT            so many blocks are to fit into a processor; without it, as many as the compiler thinks best
  *   __PG_KEPT                bases whose array nothing stores to, a bit for each of the first 64
  *   __PG_DEEP                few threads: each is to have as many loads under way as it can
- *   __PG_SPREAD              threads, side by side, that an iteration has */
+ *   __PG_SPREAD              threads, side by side, that an iteration has
+ *   __PG_APART               1: an earlier run of the same addresses has seen that no load which is made ahead meets what turns hold */
 #ifdef __PG_RESIDENT
 #define __PG_BOUNDS __launch_bounds__(__PG_BLOCK, __PG_RESIDENT)
 #else
@@ -392,6 +393,8 @@ template <class Type, int Stride, bool IsLoaded, class Load, class Store> struct
   __device__ __forceinline__ int before_met(const __pg_asked_of_lane &parts, int first, int lane, int due) const
   {
     bool some = false;
+    if (__PG_APART)
+      return due;
 #pragma unroll
     for (int part = 0; part < __pg_parts_at_once; part++)
       some |= parts.is_due[part] && has_met[part];
@@ -528,7 +531,10 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
         held.put(part, row, ahead);
         all_lent([&](auto &lent) { lent.put(part, row, ahead); });
       }
+      const int before = ready;
       ready = held.before_met(parts, first, lane, ready);
+      if (ready != before)
+        __pg_poke(&c.launch->flags[2], 1);
 #pragma unroll
       for (int part = 0; part < __pg_parts_at_once; part++) {
         const int there = __shfl_sync(~0u, ready, __pg_row_of(first + part, lane) * __PG_SPREAD);
@@ -561,11 +567,8 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
   }
 }
 
-/* Turns of a lane whose loads are under way together. */
-#ifndef SIDE
-#define SIDE 4
-#endif
-constexpr int __pg_side_at_once = SIDE;
+/* Turns of a lane whose loads are under way together; with more, a processor holds fewer warps. */
+constexpr int __pg_side_at_once = 2;
 /* A variable that turns need, of the row's own lane: others have it for as long as they take turns of that row. */
 template <class Type> struct __pg_share {
   Type &now, own;
@@ -684,7 +687,7 @@ __device__ __forceinline__ void __pg_turns_side_by_side(__pg_ctx &c, Left left, 
 /* A load that is made before turns that store. */
 #define __PG_SEEN(how, t, b, l, a)                                                                                     \
   [&](__pg_u64 __pg_a) -> __pg_##t {                                                                                   \
-    if constexpr (!__PG_IS_KEPT(b))                                                                                    \
+    if constexpr (!__PG_IS_KEPT(b) && !__PG_APART)                                                                     \
       __pg_held.see(__pg_a, sizeof(__pg_##t));                                                                         \
     return how(t, b, l, __pg_a);                                                                                       \
   }(a)

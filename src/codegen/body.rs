@@ -209,8 +209,10 @@ pub struct Body {
     pub has_turns: bool,
     /// Whether the text asks which arrays nothing stores to.
     pub asks_kept: bool,
-    /// Whether lanes lend each other what turns need.
+    /// Whether lanes lend each other what turns need, or take turns of each other.
     pub lends: bool,
+    /// Whether they take turns of some loop side by side.
+    pub shares: bool,
 }
 
 /// Prints expressions and statements.
@@ -238,6 +240,7 @@ pub struct Printer<'a> {
     seeing: Option<Seeing>,
     asks_kept: bool,
     lends: bool,
+    shares: bool,
     /// How many walks there are in all of the text.
     walk_count: u32,
     /// How many conditions stand around what is printed.
@@ -372,6 +375,7 @@ fn printed(mut printer: Printer, plan: &LoopPlan, body: &Stmt) -> Printed<Body> 
         has_turns: printer.has_turns,
         asks_kept: printer.asks_kept,
         lends: printer.lends,
+        shares: printer.shares,
     })
 }
 
@@ -403,6 +407,7 @@ impl<'a> Printer<'a> {
             seeing: None,
             asks_kept: false,
             lends: false,
+            shares: false,
             walk_count: 0,
             conditions: 0,
             in_group: false,

@@ -107,7 +107,12 @@ pub struct Specialisation {
     ///
     /// [`Placement::bounded`]: crate::memory::placement::Placement::bounded
     pub bounded: u64,
-    /// Those of them whose array nothing stores to.
+    /// Other bases whose accesses all lie in their array, aligned, because an earlier run has seen the same ones
+    /// ([`Seen`](crate::speculation::inspector::Seen)).
+    pub inside: u64,
+    /// Whether that run has seen, too, that no load which lanes make ahead meets what turns of inner loops hold.
+    pub apart: bool,
+    /// Those of `bounded` and `inside` whose array nothing stores to.
     pub constant: u64,
     /// Bases whose array nothing stores to, shown to stay there or not; only where the loop's text asks for it (`PG_LOOP_KEPT`).
     pub kept: u64,
@@ -141,6 +146,8 @@ impl Specialisation {
             method,
             log_shift: 0,
             bounded: 0,
+            inside: 0,
+            apart: false,
             constant: 0,
             kept: 0,
             narrow: false,
@@ -205,8 +212,10 @@ impl Specialisation {
             GroupChoice::Off => 1,
             GroupChoice::Always => 4,
             // As many threads as the device runs at once; what lanes lend each other moves in larger pieces then.
+            // Where they take turns side by side, more of them: all are at work.
             GroupChoice::Auto => {
-                [WIDEST, 8, 4, 2].into_iter().find(|s| n * u64::from(*s) <= threads).unwrap_or(1)
+                let most = if has(abi::PG_LOOP_SIDE_BY_SIDE) { 4 * threads } else { threads };
+                [WIDEST, 8, 4, 2].into_iter().find(|s| n * u64::from(*s) <= most).unwrap_or(1)
             }
         };
         Specialisation { group, shares, deep, spread, ..self }
@@ -296,6 +305,8 @@ pub struct Outcome {
     pub conflicts: u64,
     /// Cells that several iterations have stored to, by their stamps: what stands there has to be settled.
     pub unsettled: u64,
+    /// Whether some load that lanes made ahead has met what turns held.
+    pub met: bool,
     /// Nanoseconds in the execution kernel and in the checking kernel.
     pub execute_ns: u64,
     /// See `execute_ns`.
@@ -314,8 +325,13 @@ pub trait Device: Send {
     fn free(&mut self, pointer: DevicePtr);
     /// Copies host memory in: each piece, so many bytes from a host address, to its place. Pieces in the order of their places, a few bytes
     /// apart, may be copied as one: what lies between them in the device's memory becomes anything, so nothing else may lie there. Host memory may turn out to
-    /// be unmapped, which is an error, not a fault.
-    fn copy_in(&mut self, pieces: &[(u64, u64, DevicePtr)]) -> Result<(), DeviceError>;
+    /// be unmapped, which is an error, not a fault. `instead`: what the same places are given instead of what lies there now, from memory of
+    /// ours, in the order of the places.
+    fn copy_in(
+        &mut self,
+        pieces: &[(u64, u64, DevicePtr)],
+        instead: &[(u64, u64, DevicePtr)],
+    ) -> Result<(), DeviceError>;
     /// Copies device memory into buffers of ours.
     fn copy_out(&mut self, pieces: &mut [(DevicePtr, &mut [u8])]) -> Result<(), DeviceError>;
     /// Copies device memory to another place on the device.
@@ -395,6 +411,10 @@ mod tests {
             assert_eq!(spread(plain, SPREADS, n, GroupChoice::Auto), expected, "{n}");
         }
         assert_eq!(spread(plain, 0, 1, GroupChoice::Auto), 1);
+        let both = SPREADS | abi::PG_LOOP_SIDE_BY_SIDE;
+        for (n, expected) in [(1 << 16, 16), (1 << 17, 8), ((1 << 19) + 1, 1)] {
+            assert_eq!(spread(plain, both, n, GroupChoice::Auto), expected, "{n}");
+        }
         assert_eq!(spread(plain, SPREADS, 1, GroupChoice::Off), 1);
         for method in [LogMethod::Atomic, LogMethod::Reduction] {
             assert_eq!(spread(Specialisation { method, ..plain }, SPREADS, 1, GroupChoice::Auto), 1);

@@ -221,6 +221,7 @@ impl Printer<'_> {
         let count = if is_refused { 0 } else { found.len() };
         let shared = lending.and_then(|lending| lending.shared.as_ref());
         self.lends |= count != 0 || shared.is_some();
+        self.shares |= shared.is_some();
         let mut text = match shared {
             Some(shared) => {
                 format!("__PG_SHARING(1, {}, {})\n", u8::from(!is_refused), self.kept_bases(&shared.loaded))

@@ -42,10 +42,10 @@ const KEPT: u64 = 4 << 30;
 const MOST_BLOCKS: u64 = 65535;
 
 /// What a launch's buffer begins with, in words of 64 bits: what [`CHECK_SOURCE`] counts (writes that were counted while the loop ran,
-/// cells written, or of stamps those with several writers, cells in conflict), the flags, the stop word.
-const COUNTERS: usize = 5;
+/// cells written, or of stamps those with several writers, cells in conflict), the flags (two words), the stop word.
+const COUNTERS: usize = 6;
 const AT_FLAGS: usize = 3;
-const AT_STOP: usize = 4;
+const AT_STOP: usize = 5;
 
 /// The kernel that looks at logs after a loop.
 fn check_source() -> String {
@@ -507,8 +507,12 @@ impl Device for Cuda {
         }
     }
 
-    fn copy_in(&mut self, pieces: &[(u64, u64, DevicePtr)]) -> Result<(), DeviceError> {
-        self.staging.copy_in(pieces)
+    fn copy_in(
+        &mut self,
+        pieces: &[(u64, u64, DevicePtr)],
+        instead: &[(u64, u64, DevicePtr)],
+    ) -> Result<(), DeviceError> {
+        self.staging.copy_in(pieces, instead)
     }
 
     fn copy_out(&mut self, pieces: &mut [(DevicePtr, &mut [u8])]) -> Result<(), DeviceError> {
@@ -591,7 +595,7 @@ impl Cuda {
         let Some(schedule) = schedule else { return Ok(None) };
         let bytes = schedule.order.len() as u64 * 4;
         let order = self.allocate(bytes)?;
-        match self.copy_in(&[(schedule.order.as_ptr() as u64, bytes, order)]) {
+        match self.copy_in(&[(schedule.order.as_ptr() as u64, bytes, order)], &[]) {
             Ok(()) => Ok(Some(order)),
             Err(error) => {
                 self.free(order);
@@ -728,8 +732,9 @@ impl Cuda {
         }
         outcome.execute_ns = ending.execute_ns as u64;
         outcome.check_ns = ending.check_ns as u64;
-        let [total, written, met, flags, _] = counters;
+        let [total, written, met, flags, more_flags, _] = counters;
         outcome.fail = flags as u32;
+        outcome.met = more_flags as u32 != 0;
         if is_over && outcome.fail == 0 {
             // Told to stop between two launches.
             outcome.fail = abi::PG_FAIL_STOPPED;
