@@ -245,27 +245,51 @@ struct __pg_walk {
   }                                                                                                                    \
   }
 
+#ifndef __PG_ONCE_64
+__device__ __forceinline__ __pg_u64 __PG_ONCE_64(const char *place)
+{
+  __pg_u64 bits;
+  asm("ld.global.nc.L1::no_allocate.b64 %0, [%1];" : "=l"(bits) : "l"(__cvta_generic_to_global(place)));
+  return bits;
+}
+__device__ __forceinline__ __pg_u32 __PG_ONCE_32(const char *place)
+{
+  __pg_u32 bits;
+  asm("ld.global.nc.L1::no_allocate.b32 %0, [%1];" : "=r"(bits) : "l"(__cvta_generic_to_global(place)));
+  return bits;
+}
+#endif
+
 /* What the lanes of a warp lend each other, where each runs an iteration of its own and their inner loops go through memory of their
  * own: rows of a sparse matrix, say. By themselves, lanes would load from as many places as there are lanes, at each turn. So some
  * lanes make together what the next turns of one lane need, side by side, as far as it follows from nothing that turns make; the
  * turns themselves stay with the lane, in their order. Atomic and reduction logs know iterations by the thread, so it is not for them. */
 constexpr bool __pg_may_lend = __PG_METHOD == PG_LOG_NONE || __PG_METHOD == PG_LOG_MARK || __PG_METHOD == PG_LOG_BITMAP;
+/* A batch of turns is made in so many parts. The room that they take is L1's, where what turns gather lies: no more of it than hides latencies. */
+constexpr int __pg_parts = __PG_SPREAD < 4 ? 8 : 4;
 /* Turns of an iteration that are made ready at once. */
-constexpr int __pg_batch = 8 * __PG_SPREAD;
+constexpr int __pg_batch = __pg_parts * __PG_SPREAD;
 /* Iterations of a warp: their lanes follow each other. */
 constexpr int __pg_rows_of_warp = 32 / __PG_SPREAD;
-/* Places in the room between a row and the next: one more, so that lanes find their own in banks of their own. */
-constexpr int __pg_row_of_room = __pg_batch + 1;
+/* Places in the room between a row and the next: some more, so that lanes find their own in banks of their own, several places of four or eight
+ * bytes at once if need be. */
+constexpr int __pg_row_of_room = __pg_batch + (__PG_SPREAD == 1 ? 1 : 4);
 __device__ __forceinline__ int __pg_thread() { return threadIdx.x + blockDim.x * threadIdx.y; }
-__device__ __forceinline__ char *__pg_room()
+/* As many values as shared memory gives at once. */
+template <class Type> struct alignas(16) __pg_pack {
+  static constexpr int size = __PG_SPREAD > 1 && (sizeof(Type) == 4 || sizeof(Type) == 8) ? 16 / sizeof(Type) : 1;
+  Type of[16 / sizeof(Type)];
+};
+/* Room for some bytes of each turn. */
+template <int Bytes> __device__ __forceinline__ char *__pg_room()
 {
-  /* Room for 16 bytes of each turn. */
-  __shared__ __pg_u64 room[__PG_BLOCK / 32 * __pg_rows_of_warp * __pg_row_of_room * 2];
+  constexpr int bytes = __PG_BLOCK / 32 * __pg_rows_of_warp * __pg_row_of_room * Bytes;
+  __shared__ __pg_pack<__pg_u64> room[(bytes + 15) / 16];
   return (char *)room;
 }
 
-/* A batch is made in eight parts. Neighbours make neighbouring turns, a part the next turns of some rows. */
-constexpr int __pg_parts = 8, __pg_lanes_of_row = __PG_SPREAD < 4 ? 8 * __PG_SPREAD : 32;
+/* Neighbours make neighbouring turns, a part the next turns of some rows. */
+constexpr int __pg_lanes_of_row = __pg_batch < 32 ? __pg_batch : 32;
 constexpr int __pg_rows_of_part = 32 / __pg_lanes_of_row, __pg_parts_of_rows = __pg_lanes_of_row / __PG_SPREAD;
 __device__ __forceinline__ int __pg_row_of(int part, int lane)
 {
@@ -289,27 +313,63 @@ struct __pg_asked_of_lane {
   bool is_due[__pg_parts_at_once];
 };
 
-/* Values of the turns of all lanes, one for each turn. */
-template <class Type> struct __pg_handed_over {
-  Type *room, now, made[__pg_parts_at_once];
+/* Values of the turns of all lanes, one for each turn. `Room`: bytes that all values of a turn take. */
+template <class Type, int Room> struct __pg_handed_over {
+  Type *room, now, made[__pg_parts_at_once], next[__pg_lent_at_once];
 
   /* `before`: bytes that other values take of a turn. */
   __device__ __forceinline__ void take_room(int before)
   {
     constexpr int of_warp = __pg_rows_of_warp * __pg_row_of_room;
-    room = (Type *)(__pg_room() + before * of_warp * (__PG_BLOCK / 32)) + __pg_thread() / 32 * of_warp;
+    room = (Type *)(__pg_room<Room>() + before * of_warp * (__PG_BLOCK / 32)) + __pg_thread() / 32 * of_warp;
+  }
+  /* What some turns have, from one on. */
+  template <int Turns> __device__ __forceinline__ void fetch(int row, int turn)
+  {
+    constexpr int size = Turns % __pg_pack<Type>::size == 0 ? __pg_pack<Type>::size : 1;
+#pragma unroll
+    for (int i = 0; i < Turns; i += size) {
+      if constexpr (size == 1)
+        next[i] = at(row, turn + i);
+      else {
+        const __pg_pack<Type> some = *(const __pg_pack<Type> *)&at(row, turn + i);
+#pragma unroll
+        for (int place = 0; place < size; place++)
+          next[i + place] = some.of[place];
+      }
+    }
   }
   __device__ __forceinline__ Type &at(int row, int turn) { return room[row * __pg_row_of_room + turn]; }
   __device__ __forceinline__ void put(int part, int row, int turn) { at(row, turn) = made[part]; }
 };
 
+/* Loads what nobody loads again: it doesn't take the place of what turns gather in L1. `load`: as it is loaded where anything speaks against
+ * it. */
+template <class Type, class Load>
+__device__ __forceinline__ Type __pg_load_once(const __pg_view &v, int how, __pg_u64 address, Load load)
+{
+  constexpr bool is_known = __PG_SPREAD >= 4 && sizeof(Type) >= 4;
+  if (!is_known || !(how & __PG_IS_CONSTANT) || !(how & (__PG_IS_BOUNDED | __PG_IS_INSIDE)))
+    return load(address);
+  union {
+    __pg_u64 wide;
+    __pg_u32 narrow;
+    Type value;
+  } loaded;
+  const char *place = __PG_AT_ONCE(v.dev, address - v.lo);
+  if constexpr (sizeof(Type) == 8)
+    loaded.wide = __PG_ONCE_64(place);
+  else
+    loaded.narrow = __PG_ONCE_32(place);
+  return loaded.value;
+}
 /* A function with its arguments. */
 template <class Of, class... Values> __device__ __forceinline__ auto __pg_with(const Of &of, Values... values)
 {
   return [&of, values...] { return of(values...); };
 }
 /* A value that lanes lend each other. `ask` asks a lane for what its value some turns on follows from, and gives what makes it. */
-template <class Type, class Ask> struct __pg_lent : __pg_handed_over<Type> {
+template <class Type, int Room, class Ask> struct __pg_lent : __pg_handed_over<Type, Room> {
   Ask ask;
   __device__ __forceinline__ __pg_lent(Ask ask) : ask(ask) {}
   /* All that is asked comes first. */
@@ -326,13 +386,13 @@ template <class Type, class Ask> struct __pg_lent : __pg_handed_over<Type> {
       c.fail = before;
     }
   }
-  __device__ __forceinline__ void use(int row, int turn) { this->now = this->at(row, turn); }
+  __device__ __forceinline__ void use(int number) { this->now = this->next[number]; }
 };
 
 /* The one place that turns store to is held meanwhile: in a register where all turns have the same (Stride 0), else with what lanes
  * lend each other. What turns load besides, before them, must not be what is held: the first turn that would load that isn't made
  * ready, nor are those behind it. */
-template <class Type, int Stride, bool IsLoaded, class Load, class Store> struct __pg_holding : __pg_handed_over<Type> {
+template <class Type, int Room, int Stride, bool IsLoaded, class Load, class Store> struct __pg_holding : __pg_handed_over<Type, Room> {
   static constexpr bool moves = Stride != 0;
   static constexpr __pg_i64 stride = Stride;
   Load load;
@@ -345,12 +405,12 @@ template <class Type, int Stride, bool IsLoaded, class Load, class Store> struct
   __device__ __forceinline__ void take_room()
   {
     if constexpr (moves)
-      __pg_handed_over<Type>::take_room(0);
+      __pg_handed_over<Type, Room>::take_room(0);
   }
   __device__ __forceinline__ void put(int part, int row, int turn)
   {
     if constexpr (moves && IsLoaded)
-      __pg_handed_over<Type>::put(part, row, turn);
+      __pg_handed_over<Type, Room>::put(part, row, turn);
   }
   /* Of turns that are due: how many can be made ready, by their places. None, if addresses wrap around on the way. */
   template <class At> __device__ __forceinline__ int begin(At at, int due)
@@ -546,13 +606,22 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
     __syncwarp();
     /* Lanes that help come to as many turns as the one that leads, whatever they have loaded. */
     ready = __PG_SPREAD == 1 ? ready : __shfl_sync(~0u, ready, own * __PG_SPREAD);
-#pragma unroll __pg_lent_at_once
-    for (int number = 0; number < ready; number++) {
-      all_lent([&](auto &lent) { lent.use(own, number); });
-      held.begin_turn(own, number);
-      turn(__pg_with_lent);
-      held.end_turn(own, number);
-    }
+    int number = 0;
+    auto take = [&](auto many) {
+      constexpr int turns = decltype(many)::columns;
+      all_lent([&](auto &lent) { lent.template fetch<turns>(own, number); });
+#pragma unroll
+      for (int i = 0; i < turns; i++, number++) {
+        all_lent([&](auto &lent) { lent.use(i); });
+        held.begin_turn(own, number);
+        turn(__pg_with_lent);
+        held.end_turn(own, number);
+      }
+    };
+    while (number + __pg_lent_at_once <= ready)
+      take(__pg_shape<1, __pg_lent_at_once>());
+    while (number < ready)
+      take(__pg_shape<1, 1>());
     __pg_forget_own(c);
     held.end_turns(lane, ready);
     __pg_tell(c);
@@ -675,7 +744,7 @@ __device__ __forceinline__ void __pg_turns_side_by_side(__pg_ctx &c, Left left, 
   const auto __pg_store_held = [&](__pg_u64 __pg_a, __pg_##t __pg_value) {                          \
     __pg_st_##t(&__pg_c, &__pg_b##base, __PG_HOW(base), __pg_a, __pg_value);                                           \
   };                                                                                                                   \
-  __pg_holding<__pg_##t, stride, is_loaded, decltype(__pg_load_held), decltype(__pg_store_held)> __pg_held( \
+  __pg_holding<__pg_##t, __pg_room_of_turn, stride, is_loaded, decltype(__pg_load_held), decltype(__pg_store_held)> __pg_held( \
     __pg_load_held, __pg_store_held);
 #define __PG_IS_HELD (__pg_number == __pg_with_lent || __pg_number == __pg_side_by_side_held)
 #define __PG_HELD(text) (__PG_IS_HELD ? __pg_held.now : (text))
@@ -691,11 +760,14 @@ __device__ __forceinline__ void __pg_turns_side_by_side(__pg_ctx &c, Left left, 
       __pg_held.see(__pg_a, sizeof(__pg_##t));                                                                         \
     return how(t, b, l, __pg_a);                                                                                       \
   }(a)
+/* Loads of what neighbouring turns load side by side: once each. */
+#define __PG_LDO(t, b, l, a)                                                                                            \
+  __pg_load_once<__pg_##t>(__pg_b##b, __PG_HOW(b), a, [&](__pg_u64 __pg_a) -> __pg_##t { return __PG_LD(t, b, l, __pg_a); })
 #define __pg_of(variable) __shfl_sync(~0u, variable, __pg_from)
 #define __PG_LEND(name, before, type, parameters, arguments, text)                                                     \
   const auto name##_of = [&] parameters -> type { return text; };                                                      \
   const auto name##_ask = [&](int __pg_from, int __pg_q) { return __pg_with arguments; };                              \
-  __pg_lent<type, decltype(name##_ask)> name(name##_ask);                                                  \
+  __pg_lent<type, __pg_room_of_turn, decltype(name##_ask)> name(name##_ask);                                                  \
   if constexpr (__pg_lends)                                                                                            \
     name.take_room(before);
 #define __PG_ALL_LENT(calls)                                                                                           \

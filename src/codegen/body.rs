@@ -213,6 +213,8 @@ pub struct Body {
     pub lends: bool,
     /// Whether they take turns of some loop side by side.
     pub shares: bool,
+    /// Most bytes that lanes lend for a turn.
+    pub room: u64,
 }
 
 /// Prints expressions and statements.
@@ -241,6 +243,7 @@ pub struct Printer<'a> {
     asks_kept: bool,
     lends: bool,
     shares: bool,
+    room: u64,
     /// How many walks there are in all of the text.
     walk_count: u32,
     /// How many conditions stand around what is printed.
@@ -376,6 +379,7 @@ fn printed(mut printer: Printer, plan: &LoopPlan, body: &Stmt) -> Printed<Body> 
         asks_kept: printer.asks_kept,
         lends: printer.lends,
         shares: printer.shares,
+        room: printer.room,
     })
 }
 
@@ -408,6 +412,7 @@ impl<'a> Printer<'a> {
             asks_kept: false,
             lends: false,
             shares: false,
+            room: 0,
             walk_count: 0,
             conditions: 0,
             in_group: false,
@@ -556,7 +561,7 @@ impl<'a> Printer<'a> {
             self.noted.insert(known);
         }
         if let Some(seeing) = &mut self.seeing {
-            return Ok(seeing.load(&format!("__PG_{from}"), suffix, known, logged, address));
+            return Ok(seeing.load((place, from), suffix, known, logged, address));
         }
         let text = match memory.and_then(|memory| self.walk(place, site, memory, suffix, address)) {
             Some(walk) => format!("__PG_LDW(__PG_{from}, {suffix}, {base}, {logged}, {walk}, {address})"),

@@ -66,8 +66,10 @@ const SIDE_BY_SIDE: i64 = 16;
 
 /// Loads are printed that are made before turns that store.
 pub(super) struct Seeing {
-    /// The place that is held.
-    held: String,
+    /// The place that is held, if any.
+    held: Option<String>,
+    /// Places that turns move through: nobody loads there again.
+    once: BTreeSet<PlaceId>,
     /// Whether one of them is of that place.
     meets: bool,
 }
@@ -76,14 +78,21 @@ impl Seeing {
     /// The text of such a load; `base`: none that is known at entry, if `None`.
     pub(super) fn load(
         &mut self,
-        how: &str,
+        (place, from): (&Place, &str),
         suffix: &str,
         base: Option<u32>,
         logged: i32,
         address: &str,
     ) -> String {
-        self.meets |= base.is_none() || self.held == address;
-        format!("__PG_SEEN({how}, {suffix}, {}, {logged}, {address})", base.unwrap_or_default())
+        let from = if from == "LD" && self.once.contains(&place.id) { "LDO" } else { from };
+        match (&self.held, base) {
+            (Some(held), _) => {
+                self.meets |= base.is_none() || held == address;
+                format!("__PG_SEEN(__PG_{from}, {suffix}, {}, {logged}, {address})", base.unwrap_or_default())
+            }
+            (None, Some(base)) => format!("__PG_{from}({suffix}, {base}, {logged}, {address})"),
+            (None, None) => format!("__PG_{from}({suffix}, {logged}, {address})"),
+        }
     }
 }
 
@@ -118,14 +127,22 @@ impl Printer<'_> {
         let Some(lending) = self.lending.take_if(|lending| lending.bytes() + kind.size() <= MOST_LENT) else {
             return Ok(None);
         };
-        let walks = self.walks.take();
+        let mut once = BTreeSet::new();
+        if let Some(walks) = &self.walks {
+            nest::expressions(e, &mut |e| {
+                if let ExprKind::Load(place) = &e.kind
+                    && let Some(Stride::Known(1..)) = walks.moving.address(place)
+                {
+                    once.insert(place.id);
+                }
+            });
+        }
         let mut effects = String::new();
-        self.seeing = lending.held.as_ref().map(|held| Seeing { held: held.address.clone(), meets: false });
+        let held = lending.held.as_ref().map(|held| held.address.clone());
+        self.asks_kept |= held.is_some();
+        self.seeing = Some(Seeing { held, once, meets: false });
         let alone = self.value(e, &mut effects);
-        let seen = self.seeing.take();
-        self.asks_kept |= seen.is_some();
-        let meets = seen.is_some_and(|seeing| seeing.meets);
-        self.walks = walks;
+        let meets = self.seeing.take().is_some_and(|seeing| seeing.meets);
         let text = self.value(e, &mut effects);
         self.lending = Some(lending);
         let (alone, text) = (alone?, text?);
@@ -250,6 +267,7 @@ impl Printer<'_> {
             )),
             None => text.push_str(&format!("__PG_HOLDING_NOTHING({kind})\n")),
         }
+        self.room = self.room.max(lending.map_or(0, Lending::bytes));
         let mut calls = String::new();
         let mut before = held.map_or(0, Held::bytes);
         for lent in found {
