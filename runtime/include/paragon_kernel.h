@@ -291,14 +291,62 @@ template <int Bytes> __device__ __forceinline__ char *__pg_room()
 /* Neighbours make neighbouring turns, a part the next turns of some rows. */
 constexpr int __pg_lanes_of_row = __pg_batch < 32 ? __pg_batch : 32;
 constexpr int __pg_rows_of_part = 32 / __pg_lanes_of_row, __pg_parts_of_rows = __pg_lanes_of_row / __PG_SPREAD;
-__device__ __forceinline__ int __pg_row_of(int part, int lane)
-{
-  return part % __pg_parts_of_rows * __pg_rows_of_part + lane / __pg_lanes_of_row;
-}
-__device__ __forceinline__ int __pg_turn_of(int part, int lane)
-{
-  return part / __pg_parts_of_rows * __pg_lanes_of_row + lane % __pg_lanes_of_row;
-}
+constexpr int __pg_log2(int n) { return n < 2 ? 0 : 1 + __pg_log2(n / 2); }
+/* What a batch is for: all rows of a warp; or, where some of them are done (Folds), those that are left, which get twice as many turns,
+ * or four times as many. Rows have slots, where turns of theirs are made. */
+template <bool Folds> struct __pg_slots {
+  int fold = 0;         /* log2 of how many times as many */
+  int own = 0;          /* this lane's slot */
+  int leader_of = 0;    /* the leading lane of the slot that has this lane's number */
+  __pg_u32 last = ~0u;  /* of which rows that is known */
+
+  /* `left`: the leading lanes of rows that have turns left. */
+  __device__ __forceinline__ void begin(__pg_u32 left, int lane)
+  {
+    const int row = lane / __PG_SPREAD;
+    if (!Folds) {
+      own = row;
+      return;
+    }
+    if (left == last)
+      return;
+    last = left;
+    const int rows = __popc(left);
+    for (fold = 0; __pg_rows_of_warp >> (fold + 1) >= rows && __pg_rows_of_warp >> fold > 1;)
+      fold++;
+    own = fold == 0 ? row : __popc(left & ((1u << row * __PG_SPREAD) - 1));
+    leader_of = lane % __pg_rows_of_warp * __PG_SPREAD;
+    if (fold != 0) {
+      /* Slots without a row are some row's that has no turns. */
+      leader_of = __ffs(~left & (__pg_u32)(0xffffffffull / ((1ull << __PG_SPREAD) - 1))) - 1;
+      __pg_u32 others = left;
+#pragma unroll 1
+      for (int slot = 0; slot < rows; slot++, others &= others - 1)
+        leader_of = slot == lane ? __ffs(others) - 1 : leader_of;
+    }
+  }
+  __device__ __forceinline__ int batch() const { return __pg_batch << (Folds ? fold : 0); }
+  /* log2 of a row's lanes, and of parts that go by until a row's next one. */
+  __device__ __forceinline__ int lanes() const
+  {
+    return Folds && fold != 0 ? __pg_log2(2 * __pg_batch < 32 ? 2 * __pg_batch : 32) : __pg_log2(__pg_lanes_of_row);
+  }
+  __device__ __forceinline__ int parts() const { return __pg_log2(__pg_rows_of_warp) - (Folds ? fold : 0) - (5 - lanes()); }
+  __device__ __forceinline__ int slot(int part, int lane) const
+  {
+    return ((part & ((1 << parts()) - 1)) << (5 - lanes())) + (lane >> lanes());
+  }
+  __device__ __forceinline__ int turn(int part, int lane) const
+  {
+    return (part >> parts() << lanes()) + (lane & ((1 << lanes()) - 1));
+  }
+  __device__ __forceinline__ int leader(int part, int lane) const
+  {
+    return Folds ? __shfl_sync(~0u, leader_of, slot(part, lane)) : slot(part, lane) * __PG_SPREAD;
+  }
+  /* Where a slot begins in the room. */
+  __device__ __forceinline__ int place(int slot) const { return slot * (batch() + __pg_row_of_room - __pg_batch); }
+};
 /* So many parts have their loads under way together. Logs take much text; with fewer, a processor holds more warps. */
 constexpr int __pg_parts_at_once = __PG_METHOD == PG_LOG_BITMAP ? 1 : __PG_SPREAD == 1 ? 8 : 4;
 /* Turns whose values are fetched together. */
@@ -324,23 +372,24 @@ template <class Type, int Room> struct __pg_handed_over {
     room = (Type *)(__pg_room<Room>() + before * of_warp * (__PG_BLOCK / 32)) + __pg_thread() / 32 * of_warp;
   }
   /* What some turns have, from one on. */
-  template <int Turns> __device__ __forceinline__ void fetch(int row, int turn)
+  template <int Turns> __device__ __forceinline__ void fetch(int place, int turn)
   {
     constexpr int size = Turns % __pg_pack<Type>::size == 0 ? __pg_pack<Type>::size : 1;
 #pragma unroll
     for (int i = 0; i < Turns; i += size) {
       if constexpr (size == 1)
-        next[i] = at(row, turn + i);
+        next[i] = at(place, turn + i);
       else {
-        const __pg_pack<Type> some = *(const __pg_pack<Type> *)&at(row, turn + i);
+        const __pg_pack<Type> some = *(const __pg_pack<Type> *)&at(place, turn + i);
 #pragma unroll
-        for (int place = 0; place < size; place++)
-          next[i + place] = some.of[place];
+        for (int number = 0; number < size; number++)
+          next[i + number] = some.of[number];
       }
     }
   }
-  __device__ __forceinline__ Type &at(int row, int turn) { return room[row * __pg_row_of_room + turn]; }
-  __device__ __forceinline__ void put(int part, int row, int turn) { at(row, turn) = made[part]; }
+  /* `place`: where the row's slot begins. */
+  __device__ __forceinline__ Type &at(int place, int turn) { return room[place + turn]; }
+  __device__ __forceinline__ void put(int part, int place, int turn) { at(place, turn) = made[part]; }
 };
 
 /* Loads what nobody loads again: it doesn't take the place of what turns gather in L1. `load`: as it is loaded where anything speaks against
@@ -393,7 +442,7 @@ template <class Type, int Room, class Ask> struct __pg_lent : __pg_handed_over<T
  * lend each other. What turns load besides, before them, must not be what is held: the first turn that would load that isn't made
  * ready, nor are those behind it. */
 template <class Type, int Room, int Stride, bool IsLoaded, class Load, class Store> struct __pg_holding : __pg_handed_over<Type, Room> {
-  static constexpr bool moves = Stride != 0;
+  static constexpr bool moves = Stride != 0, folds = __PG_APART && __PG_SPREAD > 1;
   static constexpr __pg_i64 stride = Stride;
   Load load;
   Store store;
@@ -407,10 +456,10 @@ template <class Type, int Room, int Stride, bool IsLoaded, class Load, class Sto
     if constexpr (moves)
       __pg_handed_over<Type, Room>::take_room(0);
   }
-  __device__ __forceinline__ void put(int part, int row, int turn)
+  __device__ __forceinline__ void put(int part, int place, int turn)
   {
     if constexpr (moves && IsLoaded)
-      __pg_handed_over<Type, Room>::put(part, row, turn);
+      __pg_handed_over<Type, Room>::put(part, place, turn);
   }
   /* Of turns that are due: how many can be made ready, by their places. None, if addresses wrap around on the way. */
   template <class At> __device__ __forceinline__ int begin(At at, int due)
@@ -482,22 +531,22 @@ template <class Type, int Room, int Stride, bool IsLoaded, class Load, class Sto
     if constexpr (!moves)
       this->now = IsLoaded && due != 0 ? load(first) : (Type)0;
   }
-  __device__ __forceinline__ void begin_turn(int row, int turn)
+  __device__ __forceinline__ void begin_turn(int place, int turn)
   {
     if constexpr (moves && IsLoaded)
-      this->now = this->at(row, turn);
+      this->now = this->at(place, turn);
   }
-  __device__ __forceinline__ void end_turn(int row, int turn)
+  __device__ __forceinline__ void end_turn(int place, int turn)
   {
     if constexpr (moves) {
       /* All lanes of the row have read it by then. */
       if constexpr (IsLoaded && __PG_SPREAD > 1)
-        __syncwarp(((1u << __PG_SPREAD) - 1) << row * __PG_SPREAD);
+        __syncwarp(((1u << __PG_SPREAD) - 1) << __pg_thread() % 32 / __PG_SPREAD * __PG_SPREAD);
       if (__PG_LEADS)
-        this->at(row, turn) = this->now;
+        this->at(place, turn) = this->now;
     }
   }
-  __device__ __forceinline__ void end_turns(int lane, int due)
+  template <class Slots> __device__ __forceinline__ void end_turns(const Slots &slots, int lane, int due)
   {
     if constexpr (!moves) {
       if (due != 0 && __PG_LEADS)
@@ -506,11 +555,11 @@ template <class Type, int Room, int Stride, bool IsLoaded, class Load, class Sto
       __syncwarp();
 #pragma unroll __pg_parts_at_once
       for (int part = 0; part < __pg_parts; part++) {
-        const int row = __pg_row_of(part, lane), turn = __pg_turn_of(part, lane);
-        const int there = __shfl_sync(~0u, due, row * __PG_SPREAD);
-        const __pg_u64 from = __shfl_sync(~0u, first, row * __PG_SPREAD);
+        const int leader = slots.leader(part, lane), turn = slots.turn(part, lane);
+        const int there = __shfl_sync(~0u, due, leader);
+        const __pg_u64 from = __shfl_sync(~0u, first, leader);
         if (turn < there)
-          store(place(from, turn), this->at(row, turn));
+          store(place(from, turn), this->at(slots.place(slots.slot(part, lane)), turn));
       }
       __syncwarp();
     }
@@ -518,6 +567,7 @@ template <class Type, int Room, int Stride, bool IsLoaded, class Load, class Sto
 };
 /* Where turns store nothing. */
 struct __pg_holding_nothing {
+  static constexpr bool folds = __PG_SPREAD > 1;
   static constexpr __pg_i64 stride = 0;
   int now;
   __device__ __forceinline__ int begin_alone(__pg_u64) { return 0; }
@@ -532,7 +582,7 @@ struct __pg_holding_nothing {
   __device__ __forceinline__ void begin_turns(int) {}
   __device__ __forceinline__ void begin_turn(int, int) {}
   __device__ __forceinline__ void end_turn(int, int) {}
-  __device__ __forceinline__ void end_turns(int, int) {}
+  template <class Slots> __device__ __forceinline__ void end_turns(const Slots &, int, int) {}
 };
 
 /* What a lane that helps comes to in iterations it may have come to by what it loaded too late: only the one that leads tells that. What
@@ -557,10 +607,12 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
   if (__activemask() != ~0u)
     return;
   const int lane = __pg_thread() % 32, own = lane / __PG_SPREAD;
+  __pg_slots<Held::folds> slots;
   held.take_room();
   for (__pg_u32 times = 1;; times++) {
     const auto all = left();
-    const int due = held.begin(at, all < __pg_batch ? (int)all : __pg_batch);
+    slots.begin(Held::folds ? __ballot_sync(~0u, all != 0 && __PG_LEADS) : 0, lane);
+    const int due = held.begin(at, all < slots.batch() ? (int)all : slots.batch());
     const __pg_u32 some = __ballot_sync(~0u, due != 0 && __PG_LEADS);
     if (some == 0 || !__any_sync(~0u, all >= __pg_batch / 2))
       break;
@@ -574,7 +626,7 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
       __pg_asked_of_lane parts;
 #pragma unroll
       for (int part = 0; part < __pg_parts_at_once; part++) {
-        const int whose = __pg_row_of(first + part, lane) * __PG_SPREAD, ahead = __pg_turn_of(first + part, lane);
+        const int whose = slots.leader(first + part, lane), ahead = slots.turn(first + part, lane);
         parts.is_due[part] = ahead < __shfl_sync(~0u, due, whose);
         some_due |= parts.is_due[part];
         parts.whose[part] = parts.is_due[part] ? whose : __ffs(some) - 1;
@@ -587,9 +639,9 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
       all_lent([&](auto &lent) { lent.make(c, parts, held); });
 #pragma unroll
       for (int part = 0; part < __pg_parts_at_once; part++) {
-        const int row = __pg_row_of(first + part, lane), ahead = __pg_turn_of(first + part, lane);
-        held.put(part, row, ahead);
-        all_lent([&](auto &lent) { lent.put(part, row, ahead); });
+        const int place = slots.place(slots.slot(first + part, lane)), ahead = slots.turn(first + part, lane);
+        held.put(part, place, ahead);
+        all_lent([&](auto &lent) { lent.put(part, place, ahead); });
       }
       const int before = ready;
       ready = held.before_met(parts, first, lane, ready);
@@ -597,8 +649,11 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
         __pg_poke(&c.launch->flags[2], 1);
 #pragma unroll
       for (int part = 0; part < __pg_parts_at_once; part++) {
-        const int there = __shfl_sync(~0u, ready, __pg_row_of(first + part, lane) * __PG_SPREAD);
-        if (__pg_turn_of(first + part, lane) < there)
+        /* Where nothing may meet, what is due is ready. */
+        const bool is_ready =
+          Held::folds ? parts.is_due[part]
+                      : slots.turn(first + part, lane) < __shfl_sync(~0u, ready, slots.leader(first + part, lane));
+        if (is_ready)
           c.fail |= parts.fail[part];
       }
     }
@@ -607,23 +662,25 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
     /* Lanes that help come to as many turns as the one that leads, whatever they have loaded. */
     ready = __PG_SPREAD == 1 ? ready : __shfl_sync(~0u, ready, own * __PG_SPREAD);
     int number = 0;
+    const int place = slots.place(slots.own);
     auto take = [&](auto many) {
       constexpr int turns = decltype(many)::columns;
-      all_lent([&](auto &lent) { lent.template fetch<turns>(own, number); });
+      all_lent([&](auto &lent) { lent.template fetch<turns>(place, number); });
 #pragma unroll
       for (int i = 0; i < turns; i++, number++) {
         all_lent([&](auto &lent) { lent.use(i); });
-        held.begin_turn(own, number);
+        held.begin_turn(place, number);
         turn(__pg_with_lent);
-        held.end_turn(own, number);
+        held.end_turn(place, number);
       }
     };
     while (number + __pg_lent_at_once <= ready)
       take(__pg_shape<1, __pg_lent_at_once>());
+#pragma unroll 1
     while (number < ready)
       take(__pg_shape<1, 1>());
     __pg_forget_own(c);
-    held.end_turns(lane, ready);
+    held.end_turns(slots, lane, ready);
     __pg_tell(c);
     /* Turns that load what is held for them. */
     if (ready == 0 && all != 0)
