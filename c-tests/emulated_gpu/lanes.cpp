@@ -114,7 +114,6 @@ template <class T, class Old> static inline T atomicCAS(T *p, Old old, T value)
 #define __PG_BOUNDED 0ull
 #define __PG_CONSTANT 0ull
 #define __PG_INSIDE 0ull
-#define __PG_APART 0
 #define __PG_ROWS 1
 #define __PG_COLUMNS 1
 struct __pg_tables;

@@ -18,9 +18,9 @@
  *   __PG_BLOCK               most threads of a block
  *   __PG_RESIDENT            so many blocks are to fit into a processor; without it, as many as the compiler thinks best
  *   __PG_KEPT                bases whose array nothing stores to, a bit for each of the first 64
+ *   __PG_REPEATS             inner loops store to one place again and again
  *   __PG_DEEP                few threads: each is to have as many loads under way as it can
- *   __PG_SPREAD              threads, side by side, that an iteration has
- *   __PG_APART               1: an earlier run of the same addresses has seen that no load which is made ahead meets what turns hold */
+ *   __PG_SPREAD              threads, side by side, that an iteration has */
 #ifdef __PG_RESIDENT
 #define __PG_BOUNDS __launch_bounds__(__PG_BLOCK, __PG_RESIDENT)
 #else
@@ -383,8 +383,6 @@ template <class Type, int Stride, bool IsLoaded, class Load, class Store> struct
   __device__ __forceinline__ int before_met(const __pg_asked_of_lane &parts, int first, int lane, int due) const
   {
     bool some = false;
-    if (__PG_APART)
-      return due;
 #pragma unroll
     for (int part = 0; part < __pg_parts_at_once; part++)
       some |= parts.is_due[part] && has_met[part];
@@ -481,7 +479,9 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
   const int lane = __pg_thread() % 32, own = lane / __PG_SPREAD;
   held.take_room();
   for (__pg_u32 times = 1;; times++) {
-    const auto all = left();
+    /* What an iteration knows that has left another loop leads anywhere, so nobody makes anything for it; but its lane does for others. */
+    __pg_u32 has_left = c.left;
+    const auto all = has_left ? 0 : left();
     const int due = held.begin(at, all < __pg_batch ? (int)all : __pg_batch);
     const __pg_u32 some = __ballot_sync(~0u, due != 0 && __PG_LEADS);
     if (some == 0 || !__any_sync(~0u, all >= __pg_batch / 2))
@@ -491,6 +491,7 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
     int ready = due;
     held.begin_turns(due);
     __pg_forget_own(c);
+    c.left = 0;
     for (int first = 0; first < __pg_parts; first += __pg_parts_at_once) {
       bool some_due = false;
       __pg_asked_of_lane parts;
@@ -513,10 +514,7 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
         held.put(part, row, ahead);
         all_lent([&](auto &lent) { lent.put(part, row, ahead); });
       }
-      const int before = ready;
       ready = held.before_met(parts, first, lane, ready);
-      if (ready != before)
-        __pg_poke(&c.launch->flags[2], 1);
 #pragma unroll
       for (int part = 0; part < __pg_parts_at_once; part++) {
         const int there = __shfl_sync(~0u, ready, __pg_row_of(first + part, lane) * __PG_SPREAD);
@@ -528,6 +526,7 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
     __syncwarp();
     /* Lanes that help come to as many turns as the one that leads, whatever they have loaded. */
     ready = __PG_SPREAD == 1 ? ready : __shfl_sync(~0u, ready, own * __PG_SPREAD);
+    c.left = has_left;
 #pragma unroll __pg_lent_at_once
     for (int number = 0; number < ready; number++) {
       all_lent([&](auto &lent) { lent.use(own, number); });
@@ -536,7 +535,10 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
       held.end_turn(own, number);
     }
     __pg_forget_own(c);
+    has_left = c.left;
+    c.left = 0;
     held.end_turns(lane, ready);
+    c.left = has_left;
     __pg_tell(c);
     /* Turns that load what is held for them. */
     if (ready == 0 && all != 0)
@@ -571,7 +573,7 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
 /* A load that is made before turns that store. */
 #define __PG_SEEN(how, t, b, l, a)                                                                                     \
   [&](__pg_u64 __pg_a) -> __pg_##t {                                                                                   \
-    if constexpr (!__PG_IS_KEPT(b) && !__PG_APART)                                                                     \
+    if constexpr (!__PG_IS_KEPT(b))                                                                                    \
       __pg_held.see(__pg_a, sizeof(__pg_##t));                                                                         \
     return how(t, b, l, __pg_a);                                                                                       \
   }(a)

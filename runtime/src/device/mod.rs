@@ -110,12 +110,13 @@ pub struct Specialisation {
     /// Other bases whose accesses all lie in their array, aligned, because an earlier run has seen the same ones
     /// ([`Seen`](crate::speculation::inspector::Seen)).
     pub inside: u64,
-    /// Whether that run has seen, too, that no load which lanes make ahead meets what turns of inner loops hold.
-    pub apart: bool,
     /// Those of `bounded` and `inside` whose array nothing stores to.
     pub constant: u64,
-    /// Bases whose array nothing stores to, shown to stay there or not; only where the loop's text asks for it (`PG_LOOP_KEPT`).
+    /// Bases whose array nothing stores to, shown to stay there or not; only where the loop's text asks for it (`PG_LOOP_KEPT`), or loads
+    /// are noted.
     pub kept: u64,
+    /// Whether bitmaps note once what inner loops store to one place (`PG_LOOP_REPEATS`).
+    pub repeats: bool,
     /// Whether iterations can be counted in 31 bits.
     pub narrow: bool,
     /// Whether the launch has an order of iterations.
@@ -147,9 +148,9 @@ impl Specialisation {
             log_shift: 0,
             bounded: 0,
             inside: 0,
-            apart: false,
             constant: 0,
             kept: 0,
+            repeats: false,
             narrow: false,
             ordered: false,
             tile: None,
@@ -303,8 +304,6 @@ pub struct Outcome {
     pub conflicts: u64,
     /// Cells that several iterations have stored to, by their stamps: what stands there has to be settled.
     pub unsettled: u64,
-    /// Whether some load that lanes made ahead has met what turns held.
-    pub met: bool,
     /// Nanoseconds in the execution kernel and in the checking kernel.
     pub execute_ns: u64,
     /// See `execute_ns`.

@@ -42,10 +42,10 @@ const KEPT: u64 = 4 << 30;
 const MOST_BLOCKS: u64 = 65535;
 
 /// What a launch's buffer begins with, in words of 64 bits: what [`CHECK_SOURCE`] counts (writes that were counted while the loop ran,
-/// cells written, or of stamps those with several writers, cells in conflict), the flags (two words), the stop word.
-const COUNTERS: usize = 6;
+/// cells written, or of stamps those with several writers, cells in conflict), the flags, the stop word.
+const COUNTERS: usize = 5;
 const AT_FLAGS: usize = 3;
-const AT_STOP: usize = 5;
+const AT_STOP: usize = 4;
 
 /// The kernel that looks at logs after a loop.
 fn check_source() -> String {
@@ -732,9 +732,8 @@ impl Cuda {
         }
         outcome.execute_ns = ending.execute_ns as u64;
         outcome.check_ns = ending.check_ns as u64;
-        let [total, written, met, flags, more_flags, _] = counters;
+        let [total, written, met, flags, _] = counters;
         outcome.fail = flags as u32;
-        outcome.met = more_flags as u32 != 0;
         if is_over && outcome.fail == 0 {
             // Told to stop between two launches.
             outcome.fail = abi::PG_FAIL_STOPPED;

@@ -181,9 +181,11 @@ pub fn options(architecture: &str, kernel: Specialisation, far: bool) -> Vec<Str
     options.push(format!("-D__PG_LOG_SHIFT={}", kernel.log_shift));
     options.push(format!("-D__PG_BOUNDED={:#x}ull", kernel.bounded));
     options.push(format!("-D__PG_INSIDE={:#x}ull", kernel.inside));
-    options.push(format!("-D__PG_APART={}", u32::from(kernel.apart)));
     options.push(format!("-D__PG_CONSTANT={:#x}ull", kernel.constant & (kernel.bounded | kernel.inside)));
     options.push(format!("-D__PG_KEPT={:#x}ull", kernel.kept));
+    if kernel.repeats {
+        options.push("-D__PG_REPEATS".into());
+    }
     if kernel.narrow {
         options.push("-D__PG_NARROW".into());
     }
