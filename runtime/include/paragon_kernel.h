@@ -67,6 +67,28 @@ constexpr __pg_i64 __pg_along(int dim, __pg_i64 s0, __pg_i64 s1, __pg_i64 s2, __
   return s == __pg_unknown ? s : s * times;
 }
 
+/* How far apart such a stride leads; what only the launch knows may lead anywhere. */
+constexpr __pg_i64 __pg_distance(__pg_i64 stride) { return stride < 0 ? -stride : stride; }
+/* Threads of a tile's block along y. */
+constexpr int __pg_high = __PG_BLOCK / __PG_WIDTH;
+__device__ __forceinline__ int __pg_thread() { return threadIdx.x + blockDim.x * threadIdx.y; }
+
+/* Logs that don't know iterations by the thread. */
+constexpr bool __pg_may_help = __PG_METHOD == PG_LOG_NONE || __PG_METHOD == PG_LOG_MARK || __PG_METHOD == PG_LOG_BITMAP;
+/* Turns of an iteration that a warp makes ready at once. */
+constexpr int __pg_batch = 8 * __PG_SPREAD;
+/* Iterations of a warp: their lanes follow each other. */
+constexpr int __pg_rows_of_warp = 32 / __PG_SPREAD;
+/* Places in the room between a row and the next: one more, so that lanes find their own in banks of their own. */
+constexpr int __pg_row_of_room = __pg_batch + 1;
+/* Memory that the threads of a block share, for what they lend each other or stage: 16 bytes of each turn of a batch. */
+constexpr int __pg_bytes_of_room = __PG_BLOCK / 32 * __pg_rows_of_warp * __pg_row_of_room * 16;
+__device__ __forceinline__ char *__pg_room()
+{
+  __shared__ __align__(16) char room[__pg_bytes_of_room];
+  return room;
+}
+
 /* Values that a thread loads at once, before it uses them. */
 constexpr int __pg_most_loaded =
 #ifdef __PG_DEEP
@@ -74,6 +96,8 @@ constexpr int __pg_most_loaded =
 #else
   32;
 #endif
+/* Most turns of a stage. */
+constexpr int __pg_most_staged = 16;
 /* Turns that are run at once where each has so many such loads. */
 constexpr int __pg_at_once(int loads)
 {
@@ -94,9 +118,27 @@ struct __pg_walk {
   static constexpr int loads = Loaded ? value_rows * value_columns : 0;
   static constexpr int most_turns = Loaded ? __pg_at_once(loads) : 1;
 
+  /* What a block may stage of it: places, of all of the block's rows or of all of its columns, that differ in a turn. */
+  static constexpr bool by_row = RowStride != 0, by_column = ColumnStride != 0;
+  static constexpr bool is_staged = Loaded && !(by_row && by_column), is_own = Loaded && by_row && by_column;
+  static constexpr int places = by_row ? __pg_high * Rows : by_column ? __PG_WIDTH * Columns : 1;
+  static constexpr __pg_i64 place_stride =
+    by_row ? RowStride : ColumnStride == __pg_unknown ? __pg_unknown : ColumnStride / __PG_WIDTH;
+  /* Neighbours load what lies nearer to each other: turns or places. Where it is turns, there is room between these, so that they are
+   * stored to banks of their own. */
+  static constexpr bool along_turns = places == 1 || __pg_distance(TurnStride) < __pg_distance(place_stride);
+  static constexpr int places_of_turn = places + (along_turns ? 16 / (int)sizeof(Type) : 0);
+  static constexpr int bytes_of_turn = is_staged ? places_of_turn * (int)sizeof(Type) : 0;
+
   const char *pointers[pointer_rows][pointer_columns];
   __pg_i64 stride;
   Type ahead[most_turns][value_rows][value_columns], now[most_turns][value_rows][value_columns];
+  /* Where this thread's part of the next stage comes from, where its first value goes, the strides between places and between turns, and
+   * what is on its way. */
+  const char *source;
+  Type *stage;
+  __pg_i64 by_place, by_turn;
+  Type fetched[(places * __pg_most_staged + __PG_BLOCK - 1) / __PG_BLOCK];
 
   __device__ __forceinline__ __pg_i64 by() const { return TurnStride == __pg_unknown ? stride : TurnStride; }
 
@@ -146,6 +188,126 @@ struct __pg_walk {
 #pragma unroll
       for (int x = 0; x < pointer_columns; x++)
         pointers[y][x] += turns * by();
+  }
+
+  /* What the block's threads have to agree on: where the first of them begins, how far rows and columns of others are from there. */
+  __device__ __forceinline__ void tell(__pg_u64 *told) const
+  {
+    if constexpr (is_staged) {
+      const int x = threadIdx.x, y = threadIdx.y;
+      if (x + y == 0) {
+        told[0] = (__pg_u64)at(0, 0, 0);
+        told[1] = (__pg_u64)by();
+      }
+      if (by_row && x == 0 && y == 1)
+        told[2] = (__pg_u64)at(0, 0, 0);
+      if (by_column && x == 1 && y == 0)
+        told[2] = (__pg_u64)at(0, 0, 0);
+    }
+  }
+  static __device__ __forceinline__ __pg_i64 place_distance(const __pg_u64 *told)
+  {
+    if (places == 1 || place_stride != __pg_unknown)
+      return places == 1 ? 0 : place_stride;
+    return (__pg_i64)(told[2] - told[0]) / (by_row ? Rows : 1);
+  }
+  /* Whether all that this thread would load is where the others expect it. */
+  __device__ __forceinline__ bool agrees(const __pg_u64 *told)
+  {
+    bool all = true;
+    if constexpr (is_staged) {
+      const char *const first = (const char *)told[0];
+      const __pg_i64 by_place = place_distance(told);
+      all = (__pg_i64)told[1] == by();
+#pragma unroll
+      for (int y = 0; y < Rows; y++)
+#pragma unroll
+        for (int x = 0; x < Columns; x++)
+          all &= at(y, x, 0) == first + place(y, x) * by_place;
+    }
+    return all;
+  }
+  /* The place that one of this thread's iterations loads from. */
+  __device__ __forceinline__ int place(int y, int x) const
+  {
+    return by_row ? threadIdx.y * Rows + y : by_column ? threadIdx.x + __PG_WIDTH * x : 0;
+  }
+  /* Which of the values of a stage a thread fetches, `parts` of a block's threads on. */
+  template <int Turns> static constexpr int parts = (places * Turns + __PG_BLOCK - 1) / __PG_BLOCK;
+  template <int Turns> static __device__ __forceinline__ int fetched_place(int value)
+  {
+    return along_turns ? value / Turns : value % places;
+  }
+  template <int Turns> static __device__ __forceinline__ int fetched_turn(int value)
+  {
+    return along_turns ? value % Turns : value / places;
+  }
+  /* `room`: for two stages. */
+  template <int Turns> __device__ __forceinline__ char *begin_stages(const __pg_u64 *told, char *room)
+  {
+    if constexpr (is_staged) {
+      by_place = place_distance(told);
+      by_turn = TurnStride == __pg_unknown ? (__pg_i64)told[1] : TurnStride;
+      source = (const char *)told[0];
+      const int place = fetched_place<Turns>(__pg_thread()), turn = fetched_turn<Turns>(__pg_thread());
+      source += place * by_place + turn * by_turn;
+      stage = (Type *)room;
+    }
+    return room + 2 * Turns * bytes_of_turn;
+  }
+  template <int Turns> __device__ __forceinline__ void fetch()
+  {
+    if constexpr (is_staged) {
+#pragma unroll
+      for (int part = 0; part < parts<Turns>; part++)
+        if (places * Turns % __PG_BLOCK == 0 || __pg_thread() + part * __PG_BLOCK < places * Turns)
+          fetched[part] = __ldg((const Type *)(source + fetched_place<Turns>(part * __PG_BLOCK) * by_place +
+                                               fetched_turn<Turns>(part * __PG_BLOCK) * by_turn));
+      source += Turns * by_turn;
+    }
+  }
+  template <int Turns> __device__ __forceinline__ void put(int which)
+  {
+    if constexpr (is_staged) {
+      const int place = fetched_place<Turns>(__pg_thread()), turn = fetched_turn<Turns>(__pg_thread());
+      Type *to = stage + which * (Turns * places_of_turn) + turn * places_of_turn + place;
+#pragma unroll
+      for (int part = 0; part < parts<Turns>; part++)
+        if (places * Turns % __PG_BLOCK == 0 || __pg_thread() + part * __PG_BLOCK < places * Turns)
+          to[fetched_turn<Turns>(part * __PG_BLOCK) * places_of_turn + fetched_place<Turns>(part * __PG_BLOCK)] =
+            fetched[part];
+    }
+  }
+  /* For the turn that is next: what is staged, or else loaded. */
+  template <int Turns> __device__ __forceinline__ void take(int which, int turn)
+  {
+    if constexpr (is_staged) {
+      const Type *from = stage + which * (Turns * places_of_turn) + turn * places_of_turn + place(0, 0);
+#pragma unroll
+      for (int y = 0; y < value_rows; y++)
+#pragma unroll
+        for (int x = 0; x < value_columns; x++)
+          now[0][y][x] = from[by_row ? y : by_column ? x * __PG_WIDTH : 0];
+    }
+  }
+  __device__ __forceinline__ void end_turn()
+  {
+    if constexpr (!is_staged)
+      move(1);
+  }
+  /* Behind the last stage: what need not be kept in registers meanwhile is made anew. */
+  __device__ __forceinline__ void end_stages(const __pg_u64 *told, __pg_i64 turns)
+  {
+    if constexpr (is_staged) {
+      if (TurnStride == __pg_unknown)
+        stride = (__pg_i64)told[1];
+      const char *const first = (const char *)told[0] + turns * by();
+#pragma unroll
+      for (int y = 0; y < pointer_rows; y++)
+#pragma unroll
+        for (int x = 0; x < pointer_columns; x++)
+          pointers[y][x] = first + place(y, x) * place_distance(told);
+    }
   }
   /* In a turn: its number among those that are run at once; negative where it is run alone. */
   __device__ __forceinline__ Type value(int turn, int y, int x, int how) const
@@ -198,13 +360,114 @@ struct __pg_walk {
 
 #define __PG_IS_KEPT(base) ((base) < 64 && (__PG_KEPT >> ((base) & 63) & 1))
 
+/* A block whose threads all run whole groups *stages* what their turns have in common, where these make up a tile: the threads load the
+ * operands of some turns side by side into memory that they share, those of the next ones while they run these. Each walk depends on
+ * rows only, on columns only, or on neither, and nothing stores to its array. Threads have to come to such a loop together, as
+ * often as each other: `tops` is whether it stands in no other one. In it they leave together or not at all. */
+#ifdef __PG_TILE_X
+#define __PG_OF_TILE 1
+#define __PG_BLOCK_IS_WHOLE                                                                                            \
+  ((blockIdx.x + 1) * (__pg_count)(__PG_WIDTH * __PG_COLUMNS) <= __pg_l->trip[__PG_TILE_X] &&                          \
+   (blockIdx.y + __pg_l->first_row + 1) * (__pg_count)(__pg_high * __PG_ROWS) <= __pg_l->trip[__PG_TILE_Y])
+#else
+#define __PG_OF_TILE 0
+#define __PG_BLOCK_IS_WHOLE 0
+#endif
+/* What walks of one loop need together. */
+template <class... Walks> struct __pg_walks {
+  static constexpr int loads = (0 + ... + Walks::loads), number = sizeof...(Walks);
+  static constexpr int bytes_of_turn = (0 + ... + Walks::bytes_of_turn);
+  static constexpr bool are_shared =
+    (false || ... || (Walks::is_staged && Walks::places > 1)) && !(false || ... || Walks::is_own);
+};
+/* What the first threads tell the others is kept in front of the stages: three words for each of MOST_WALKS walks (codegen::group), one
+ * for the number of turns. */
+constexpr int __pg_bytes_told = 208;
+/* Turns of a stage. Several of them have to fit into the room; none where that are too few. */
+constexpr int __pg_turns_of_stage(int bytes_of_turn, int bytes)
+{
+  int turns = __pg_most_staged;
+  while (turns > 2 && 2 * turns * bytes_of_turn > bytes)
+    turns /= 2;
+  return turns > 2 ? turns : 0;
+}
+/* Runs the turns of whole stages, as far as threads agree. `moved`: by how many turns. Not 0: leave the loop. */
+template <int Turns, class Left, class All, class Turn>
+__device__ __forceinline__ int __pg_in_stages(__pg_ctx &c, Left left, All &all, Turn turn)
+{
+  char *const room = __pg_room();
+  /* Who has left an earlier loop before its end answers that now, too. The others may be at work in the room up to here. */
+  if (__syncthreads_or(left < 2 * Turns || __pg_poll_now(&c)))
+    return 0;
+  __pg_u64 *const told = (__pg_u64 *)room;
+  if (__pg_thread() == 0)
+    told[0] = left;
+  int at = 1;
+  all([&](auto &walk) {
+    walk.tell(told + at);
+    at += 3;
+  });
+  __syncthreads();
+  bool agree = told[0] == left;
+  at = 1;
+  all([&](auto &walk) {
+    agree &= walk.agrees(told + at);
+    at += 3;
+  });
+  if (__syncthreads_or(!agree))
+    return 0;
+  const __pg_u32 stages = (left > 1u << 30 ? 1u << 30 : (__pg_u32)left) / Turns;
+  char *from = room + __pg_bytes_told;
+  at = 1;
+  all([&](auto &walk) {
+    from = walk.template begin_stages<Turns>(told + at, from);
+    at += 3;
+  });
+  all([&](auto &walk) { walk.template fetch<Turns>(); });
+  all([&](auto &walk) { walk.template put<Turns>(0); });
+  __syncthreads();
+#pragma unroll 1
+  for (__pg_u32 stage = 0; stage < stages; stage++) {
+    if (stage + 1 < stages)
+      all([&](auto &walk) { walk.template fetch<Turns>(); });
+#pragma unroll
+    for (int number = 0; number < Turns; number++) {
+      all([&](auto &walk) { walk.template take<Turns>(stage & 1, number); });
+      turn(0);
+      all([&](auto &walk) { walk.end_turn(); });
+    }
+    if (stage + 1 < stages)
+      all([&](auto &walk) { walk.template put<Turns>((stage + 1) & 1); });
+    if (stage % (4096 / Turns) != 4096 / Turns - 1)
+      __syncthreads();
+    else if (__syncthreads_or(__pg_poll_now(&c)))
+      return 1;
+  }
+  at = 1;
+  all([&](auto &walk) {
+    walk.end_stages(told + at, (__pg_i64)stages * Turns);
+    at += 3;
+  });
+  return 0;
+}
+
 /* `kept`: whether the limit is the same before and in the loop. */
 #define __PG_TURNS(kept, cond, type, unsigned_type, value, limit)                                                      \
   {                                                                                                                    \
     auto __pg_turn = [&](int __pg_number)
-#define __PG_TURNS_END(kept, cond, type, unsigned_type, value, limit, loads)                                           \
+#define __PG_TURNS_END(kept, cond, type, unsigned_type, value, limit, tops, ...)                                       \
   ;                                                                                                                    \
-  constexpr int __pg_turns = __pg_at_once(loads);                                                                      \
+  using __pg_of_loop = __pg_walks<__VA_ARGS__>;                                                                        \
+  constexpr int __pg_turns = __pg_at_once(__pg_of_loop::loads);                                                        \
+  constexpr int __pg_staged = __pg_turns_of_stage(__pg_of_loop::bytes_of_turn, __pg_bytes_of_room - __pg_bytes_told);                    \
+  constexpr bool __pg_stages = __PG_OF_TILE && (tops) && (kept) && __pg_may_help && __pg_of_loop::are_shared &&        \
+                               __pg_staged != 0 && __pg_rows * __pg_columns > 1 && __pg_rows == __PG_ROWS &&           \
+                               __pg_columns == __PG_COLUMNS;                                                           \
+  bool __pg_is_over = false;                                                                                           \
+  if constexpr (__pg_stages)                                                                                           \
+    if (__PG_BLOCK_IS_WHOLE)                                                                                           \
+      __pg_is_over = __pg_in_stages<__pg_staged>(                                                                      \
+        __pg_c, (__pg_u64)((cond) ? (unsigned_type)(limit) - (unsigned_type)(value) : 0), __pg_all, __pg_turn);        \
   if constexpr (__pg_lends && (kept))                                                                                  \
     __pg_turns_of_a_warp(                                                                                              \
       __pg_c, [&]() -> unsigned_type { return (cond) ? (unsigned_type)(limit) - (unsigned_type)(value) : 0; }, __pg_held,       \
@@ -220,7 +483,7 @@ struct __pg_walk {
       __pg_all([&](auto &__pg_w) { __pg_w.move(1); });                                                                 \
     }                                                                                                                  \
   } else                                                                                                               \
-  while (cond) {                                                                                                       \
+  while (!__pg_is_over && (cond)) {                                                                                    \
     const unsigned_type __pg_left = (unsigned_type)(limit) - (unsigned_type)(value);                                   \
     __pg_u32 __pg_times = (__pg_left > 4096u ? 4096u : (__pg_u32)__pg_left) / __pg_turns;                              \
     if (__pg_times == 0) {                                                                                             \
@@ -240,20 +503,6 @@ struct __pg_walk {
  * own: rows of a sparse matrix, say. By themselves, lanes would load from as many places as there are lanes, at each turn. So some
  * lanes make together what the next turns of one lane need, side by side, as far as it follows from nothing that turns make; the
  * turns themselves stay with the lane, in their order. Atomic and reduction logs know iterations by the thread, so it is not for them. */
-constexpr bool __pg_may_lend = __PG_METHOD == PG_LOG_NONE || __PG_METHOD == PG_LOG_MARK || __PG_METHOD == PG_LOG_BITMAP;
-/* Turns of an iteration that are made ready at once. */
-constexpr int __pg_batch = 8 * __PG_SPREAD;
-/* Iterations of a warp: their lanes follow each other. */
-constexpr int __pg_rows_of_warp = 32 / __PG_SPREAD;
-/* Places in the room between a row and the next: one more, so that lanes find their own in banks of their own. */
-constexpr int __pg_row_of_room = __pg_batch + 1;
-__device__ __forceinline__ int __pg_thread() { return threadIdx.x + blockDim.x * threadIdx.y; }
-__device__ __forceinline__ char *__pg_room()
-{
-  /* Room for 16 bytes of each turn. */
-  __shared__ __pg_u64 room[__PG_BLOCK / 32 * __pg_rows_of_warp * __pg_row_of_room * 2];
-  return (char *)room;
-}
 
 /* A batch is made in eight parts. Neighbours make neighbouring turns, a part the next turns of some rows. */
 constexpr int __pg_parts = 8, __pg_lanes_of_row = __PG_SPREAD < 4 ? 8 * __PG_SPREAD : 32;
@@ -552,7 +801,7 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
 }
 
 /* `kept`: whether what turns load by themselves stays as it is, where they store. */
-#define __PG_LENDING(count, kept) constexpr bool __pg_lends = count != 0 && __pg_may_lend && (kept);
+#define __PG_LENDING(count, kept) constexpr bool __pg_lends = count != 0 && __pg_may_help && (kept);
 #define __PG_HOLDING_NOTHING(type)                                                                                     \
   __pg_holding_nothing __pg_held;                                                                                      \
   const auto __pg_held_at = [](const type) -> __pg_u64 { return 0; };
