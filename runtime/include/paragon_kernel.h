@@ -133,8 +133,8 @@ struct __pg_walk {
   const char *pointers[pointer_rows][pointer_columns];
   __pg_i64 stride;
   Type ahead[most_turns][value_rows][value_columns], now[most_turns][value_rows][value_columns];
-  /* Where this thread's part of the next stage comes from, where its first value goes, the strides between places and between turns, and
-   * what is on its way. */
+  /* Where this thread's part of a stage comes from, where the stage is, the strides between places and between turns, and what is on its
+   * way. */
   const char *source;
   Type *stage;
   __pg_i64 by_place, by_turn;
@@ -242,7 +242,6 @@ struct __pg_walk {
   {
     return along_turns ? value % Turns : value / places;
   }
-  /* `room`: for two stages. */
   template <int Turns> __device__ __forceinline__ char *begin_stages(const __pg_u64 *told, char *room)
   {
     if constexpr (is_staged) {
@@ -253,7 +252,7 @@ struct __pg_walk {
       source += place * by_place + turn * by_turn;
       stage = (Type *)room;
     }
-    return room + 2 * Turns * bytes_of_turn;
+    return room + Turns * bytes_of_turn;
   }
   template <int Turns> __device__ __forceinline__ void fetch()
   {
@@ -266,11 +265,11 @@ struct __pg_walk {
       source += Turns * by_turn;
     }
   }
-  template <int Turns> __device__ __forceinline__ void put(int which)
+  template <int Turns> __device__ __forceinline__ void put()
   {
     if constexpr (is_staged) {
       const int place = fetched_place<Turns>(__pg_thread()), turn = fetched_turn<Turns>(__pg_thread());
-      Type *to = stage + which * (Turns * places_of_turn) + turn * places_of_turn + place;
+      Type *const to = stage + turn * places_of_turn + place;
 #pragma unroll
       for (int part = 0; part < parts<Turns>; part++)
         if (places * Turns % __PG_BLOCK == 0 || __pg_thread() + part * __PG_BLOCK < places * Turns)
@@ -278,11 +277,11 @@ struct __pg_walk {
             fetched[part];
     }
   }
-  /* For the turn that is next: what is staged, or else loaded. */
-  template <int Turns> __device__ __forceinline__ void take(int which, int turn)
+  /* What is staged for a turn, which uses it next. */
+  __device__ __forceinline__ void take(int turn)
   {
     if constexpr (is_staged) {
-      const Type *from = stage + which * (Turns * places_of_turn) + turn * places_of_turn + place(0, 0);
+      const Type *const from = stage + turn * places_of_turn + place(0, 0);
 #pragma unroll
       for (int y = 0; y < value_rows; y++)
 #pragma unroll
@@ -361,7 +360,7 @@ struct __pg_walk {
 #define __PG_IS_KEPT(base) ((base) < 64 && (__PG_KEPT >> ((base) & 63) & 1))
 
 /* A block whose threads all run whole groups *stages* what their turns have in common, where these make up a tile: the threads load the
- * operands of some turns side by side into memory that they share, those of the next ones while they run these. Each walk depends on
+ * operands of some turns side by side into memory that they share, and then run these. Each walk depends on
  * rows only, on columns only, or on neither, and nothing stores to its array. Threads have to come to such a loop together, as
  * often as each other: `tops` is whether it stands in no other one. In it they leave together or not at all. */
 #ifdef __PG_TILE_X
@@ -387,7 +386,7 @@ constexpr int __pg_bytes_told = 208;
 constexpr int __pg_turns_of_stage(int bytes_of_turn, int bytes)
 {
   int turns = __pg_most_staged;
-  while (turns > 2 && 2 * turns * bytes_of_turn > bytes)
+  while (turns > 2 && turns * bytes_of_turn > bytes)
     turns /= 2;
   return turns > 2 ? turns : 0;
 }
@@ -397,7 +396,7 @@ __device__ __forceinline__ int __pg_in_stages(__pg_ctx &c, Left left, All &all, 
 {
   char *const room = __pg_room();
   /* Who has left an earlier loop before its end answers that now, too. The others may be at work in the room up to here. */
-  if (__syncthreads_or(left < 2 * Turns || __pg_poll_now(&c)))
+  if (__syncthreads_or(left < Turns || __pg_poll_now(&c)))
     return 0;
   __pg_u64 *const told = (__pg_u64 *)room;
   if (__pg_thread() == 0)
@@ -423,31 +422,30 @@ __device__ __forceinline__ int __pg_in_stages(__pg_ctx &c, Left left, All &all, 
     from = walk.template begin_stages<Turns>(told + at, from);
     at += 3;
   });
-  all([&](auto &walk) { walk.template fetch<Turns>(); });
-  all([&](auto &walk) { walk.template put<Turns>(0); });
-  __syncthreads();
 #pragma unroll 1
   for (__pg_u32 stage = 0; stage < stages; stage++) {
-    if (stage + 1 < stages)
-      all([&](auto &walk) { walk.template fetch<Turns>(); });
-#pragma unroll
-    for (int number = 0; number < Turns; number++) {
-      all([&](auto &walk) { walk.template take<Turns>(stage & 1, number); });
-      turn(0);
-      all([&](auto &walk) { walk.end_turn(); });
-    }
-    if (stage + 1 < stages)
-      all([&](auto &walk) { walk.template put<Turns>((stage + 1) & 1); });
+    all([&](auto &walk) { walk.template fetch<Turns>(); });
+    /* All have run the turns before. */
     if (stage % (4096 / Turns) != 4096 / Turns - 1)
       __syncthreads();
     else if (__syncthreads_or(__pg_poll_now(&c)))
       return 1;
+    all([&](auto &walk) { walk.template put<Turns>(); });
+    __syncthreads();
+#pragma unroll
+    for (int number = 0; number < Turns; number++) {
+      all([&](auto &walk) { walk.take(number); });
+      turn(0);
+      all([&](auto &walk) { walk.end_turn(); });
+    }
   }
   at = 1;
   all([&](auto &walk) {
     walk.end_stages(told + at, (__pg_i64)stages * Turns);
     at += 3;
   });
+  /* What comes next may need the room. */
+  __syncthreads();
   return 0;
 }
 

@@ -162,6 +162,9 @@ const ROUNDS: u64 = 32;
 /// The same where each of them has a result to give.
 const ROUNDS_OF_RESULTS: u64 = 4;
 
+/// Bytes of a thread's own memory that still mean nothing: what is put away before its loops and taken back behind them.
+const MOST_PUT_AWAY: i32 = 32;
+
 /// One GPU.
 struct Cuda {
     stream: sys::CUstream,
@@ -304,7 +307,7 @@ impl Cuda {
             let mut local = 0;
             let which = sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES;
             check(sys::cuFuncGetAttribute(&mut local, which, function), "cuFuncGetAttribute", 0)?;
-            Ok(Loaded { function, resident: resident.max(1) as u32, spills: local > 0 })
+            Ok(Loaded { function, resident: resident.max(1) as u32, spills: local > MOST_PUT_AWAY })
         }
     }
 
@@ -420,7 +423,7 @@ struct Loaded {
     function: sys::CUfunction,
     /// How many of its blocks one processor holds.
     resident: u32,
-    /// Whether it keeps values in memory that it has no registers for.
+    /// Whether it keeps more than a few values in memory that it has no registers for.
     spills: bool,
 }
 
