@@ -26,8 +26,9 @@
 #else
 #define __PG_BOUNDS __launch_bounds__(__PG_BLOCK)
 #endif
-template <int Rows, int Columns> struct __pg_shape {
+template <int Rows, int Columns, bool IsEdge = false> struct __pg_shape {
   static constexpr int rows = Rows, columns = Columns;
+  static constexpr bool is_edge = IsEdge;
 };
 
 /* The dimensions that rows and columns go along. */
@@ -52,12 +53,89 @@ template <int Rows, int Columns> struct __pg_shape {
   ((__pg_count)__pg_l.first + (blockIdx.x * ((__pg_count)blockDim.x * __PG_COLUMNS) + threadIdx.x) / __PG_SPREAD)
 /* Of several lanes that run an iteration one leads. The others help with what lanes lend each other: what they store themselves, and
  * what they find wrong, counts for nothing, since they may load what the one that leads has stored already. */
-#define __PG_LEAD if (__PG_LEADS)
+#define __PG_LEAD if (__PG_LEADS && __PG_IS_THERE)
 #define __PG_END ((__pg_count)__pg_l.end)
 
 /* Whether a group has all its iterations, by how many there are from its first one on along a dimension. */
 #define __PG_HAS_ALL(dim, left)                                                                                        \
   ((dim) == __PG_ALONG_X ? (left) > (__PG_COLUMNS - 1) * __PG_WIDTH : (dim) == __PG_ALONG_Y ? (left) > __PG_ROWS - 1 : 1)
+
+/* Where iterations end in the middle of a block, groups with inner loops in common are whole all the same: members beyond the end do what
+ * the last ones before it do, but store nothing, and what they find wrong counts for nothing. So all threads of a block run such loops
+ * together, and none runs its members one by one. Such a block is run in parts, of groups of half as many rows and columns, as far as there
+ * is something to do in them: `__pg_part` is where a part begins. Rows and columns of a part's last iterations: */
+struct __pg_corner {
+  __pg_count row, column;
+};
+template <bool IsEdge> struct __pg_last {
+  int row = 0, column = 0;
+  __device__ __forceinline__ __pg_last(const __pg_launch *, __pg_corner) {}
+  __device__ __forceinline__ bool holds(int, int) const { return true; }
+};
+#define __PG_IS_THERE                                                                                                  \
+  (__pg_last_of_part.holds((int)threadIdx.y * __pg_rows + __pg_y, (int)threadIdx.x + __PG_WIDTH * __pg_x))
+#ifdef __PG_TILE_X
+#define __PG_HIGH (__PG_BLOCK / __PG_WIDTH)
+#define __PG_FIRST_ROW ((blockIdx.y + __pg_l->first_row) * (__pg_count)(__PG_HIGH * __PG_ROWS))
+#define __PG_FIRST_COLUMN (blockIdx.x * (__pg_count)(__PG_WIDTH * __PG_COLUMNS))
+template <> struct __pg_last<true> {
+  int row, column;
+  static __device__ __forceinline__ int before(__pg_count first, __pg_u64 trip)
+  {
+    constexpr int most = __PG_WIDTH * __PG_COLUMNS + __PG_HIGH * __PG_ROWS;
+    return (trip - first < most ? (int)(trip - first) : most) - 1;
+  }
+  __device__ __forceinline__ __pg_last(const __pg_launch *__pg_l, __pg_corner part)
+    : row(before(part.row, __pg_l->trip[__PG_TILE_Y])), column(before(part.column, __pg_l->trip[__PG_TILE_X]))
+  {
+  }
+  __device__ __forceinline__ bool holds(int its_row, int its_column) const { return its_row <= row && its_column <= column; }
+};
+#define __PG_JOIN(a, b) a##b
+#define __PG_PLACE(dim) __PG_JOIN(__pg_k, dim)
+#define __PG_GROUPS_OF_BLOCK                                                                                           \
+  if (__PG_FIRST_ROW + __PG_HIGH * __PG_ROWS <= __pg_l->trip[__PG_TILE_Y] &&                                           \
+      __PG_FIRST_COLUMN + __PG_WIDTH * __PG_COLUMNS <= __pg_l->trip[__PG_TILE_X])                                      \
+    __pg_together(__pg_shape<__PG_ROWS, __PG_COLUMNS>());                                                              \
+  else {                                                                                                               \
+    constexpr int rows = (__PG_ROWS + 1) / 2, columns = (__PG_COLUMNS + 1) / 2;                                        \
+    _Pragma("unroll 1") for (int part = 0; part < __PG_ROWS / rows * (__PG_COLUMNS / columns); part++)                 \
+    {                                                                                                                  \
+      __pg_part.row = __PG_FIRST_ROW + part / (__PG_COLUMNS / columns) * (__PG_HIGH * rows);                           \
+      __pg_part.column = __PG_FIRST_COLUMN + part % (__PG_COLUMNS / columns) * (__PG_WIDTH * columns);                 \
+      if (__pg_part.row < __pg_l->trip[__PG_TILE_Y] && __pg_part.column < __pg_l->trip[__PG_TILE_X]) {                 \
+        __PG_PLACE(__PG_TILE_Y) = __pg_part.row + threadIdx.y * rows;                                                  \
+        __PG_PLACE(__PG_TILE_X) = __pg_part.column + threadIdx.x;                                                      \
+        __pg_together(__pg_shape<rows, columns, true>());                                                              \
+      }                                                                                                                \
+    }                                                                                                                  \
+  }
+#endif
+template <bool IsEdge> __device__ __forceinline__ __pg_count __pg_before_end(__pg_count k, __pg_u64 trip)
+{
+  return IsEdge && k >= trip ? (__pg_count)trip - 1 : k;
+}
+#define __PG_OF_WHOLE_GROUP(dim, first) __pg_before_end<__pg_is_edge>(__PG_OF_GROUP(dim, first), __pg_l->trip[dim])
+/* Forgets what a member has found wrong that isn't there. */
+template <bool IsEdge> struct __pg_guard {
+  __device__ __forceinline__ __pg_guard(__pg_ctx &, bool) {}
+};
+template <> struct __pg_guard<true> {
+  __pg_ctx &c;
+  const __pg_u32 before;
+  const bool counts;
+  __device__ __forceinline__ __pg_guard(__pg_ctx &c, bool counts) : c(c), before(c.fail), counts(counts) {}
+  __device__ __forceinline__ ~__pg_guard()
+  {
+    if (!counts)
+      c.fail = before;
+  }
+};
+#define __PG_IN_GROUP                                                                                                  \
+  constexpr int __pg_rows = decltype(__pg_size)::rows, __pg_columns = decltype(__pg_size)::columns;                    \
+  constexpr bool __pg_is_edge = decltype(__pg_size)::is_edge;                                                          \
+  const __pg_last<__pg_is_edge> __pg_last_of_part(__pg_l, __pg_part);
+#define __PG_GUARD const __pg_guard<__pg_is_edge> __pg_guards(__pg_c, __PG_IS_THERE);
 
 /* A stride that only the launch knows. */
 constexpr __pg_i64 __pg_unknown = (__pg_i64)1 << 62;
@@ -109,11 +187,12 @@ constexpr int __pg_at_once(int loads)
 
 /* How one access of an inner loop moves, for each iteration of a group. Strides in bytes: from row to row, column to column, turn to
  * turn. Loaded: whether its loads come before the turns; else they are made in them. */
-template <class Type, int Rows, int Columns, bool Loaded, __pg_i64 RowStride, __pg_i64 ColumnStride, __pg_i64 TurnStride>
+template <class Type, int Rows, int Columns, bool Loaded, __pg_i64 RowStride, __pg_i64 ColumnStride, __pg_i64 TurnStride,
+          bool IsEdge>
 struct __pg_walk {
   /* What differs by a known stride needs no pointer of its own, what is the same no load. */
-  static constexpr int pointer_rows = RowStride == __pg_unknown ? Rows : 1;
-  static constexpr int pointer_columns = ColumnStride == __pg_unknown ? Columns : 1;
+  static constexpr int pointer_rows = RowStride == __pg_unknown && !IsEdge ? Rows : 1;
+  static constexpr int pointer_columns = ColumnStride == __pg_unknown && !IsEdge ? Columns : 1;
   static constexpr int value_rows = RowStride == 0 ? 1 : Rows, value_columns = ColumnStride == 0 ? 1 : Columns;
   static constexpr int loads = Loaded ? value_rows * value_columns : 0;
   static constexpr int most_turns = Loaded ? __pg_at_once(loads) : 1;
@@ -132,6 +211,10 @@ struct __pg_walk {
 
   const char *pointers[pointer_rows][pointer_columns];
   __pg_i64 stride;
+  /* At an edge all members have one pointer, and know how many more rows and columns there are. */
+  __pg_u64 origin;
+  __pg_i64 by_member_row, by_member_column;
+  int more_rows, more_columns;
   Type ahead[most_turns][value_rows][value_columns], now[most_turns][value_rows][value_columns];
   /* Where this thread's part of a stage comes from, where the stage is, the strides between places and between turns, and what is on its
    * way. */
@@ -144,9 +227,23 @@ struct __pg_walk {
 
   /* `address`: that of the access, by the inner loop's variable; `variable`: what that begins with. */
   template <class Variable, class Address>
-  __device__ __forceinline__ void set(int y, int x, const char *memory, __pg_u64 lo, Variable variable, Address address)
+  __device__ __forceinline__ void set(int y, int x, __pg_last<IsEdge> last, const char *memory, __pg_u64 lo, Variable variable,
+                                      Address address)
   {
     const __pg_u64 first = address(variable);
+    if constexpr (IsEdge) {
+      if (x + y == 0) {
+        origin = first;
+        more_rows = last.row - (int)threadIdx.y * Rows, more_columns = last.column - (int)threadIdx.x;
+        more_rows = more_rows < 0 ? 0 : more_rows, more_columns = more_columns < 0 ? 0 : more_columns;
+        by_member_row = RowStride == __pg_unknown ? 0 : RowStride;
+        by_member_column = ColumnStride == __pg_unknown ? 0 : ColumnStride / __PG_WIDTH;
+      }
+      if (RowStride == __pg_unknown && y == 1 && x == 0)
+        by_member_row = (__pg_i64)(first - origin);
+      if (ColumnStride == __pg_unknown && y == 0 && x == 1 && more_columns != 0)
+        by_member_column = (__pg_i64)(first - origin) / (more_columns < __PG_WIDTH ? more_columns : __PG_WIDTH);
+    }
     if ((pointer_rows == Rows || y == 0) && (pointer_columns == Columns || x == 0))
       pointers[pointer_rows == 1 ? 0 : y][pointer_columns == 1 ? 0 : x] = memory + (first - lo);
     if (TurnStride == __pg_unknown && (Rows == 1 || y == 0) && (Columns == 1 || x == 0))
@@ -154,6 +251,10 @@ struct __pg_walk {
   }
   __device__ __forceinline__ const char *at(int y, int x, int turn) const
   {
+    if constexpr (IsEdge) {
+      const int row = y < more_rows ? y : more_rows, column = x * __PG_WIDTH < more_columns ? x * __PG_WIDTH : more_columns;
+      return pointers[0][0] + ((by_row ? row * by_member_row : 0) + (by_column ? column * by_member_column : 0)) + turn * by();
+    }
     const __pg_i64 row = Rows == 1 || RowStride == __pg_unknown ? 0 : y * RowStride;
     const __pg_i64 column = Columns == 1 || ColumnStride == __pg_unknown ? 0 : x * ColumnStride;
     return pointers[pointer_rows == 1 ? 0 : y][pointer_columns == 1 ? 0 : x] + (row + column) + turn * by();
@@ -190,7 +291,7 @@ struct __pg_walk {
         pointers[y][x] += turns * by();
   }
 
-  /* What the block's threads have to agree on: where the first of them begins, how far rows and columns of others are from there. */
+  /* What the block's threads have to agree on: where the first place is, the next place, and how far it is to the next turn. */
   __device__ __forceinline__ void tell(__pg_u64 *told) const
   {
     if constexpr (is_staged) {
@@ -199,8 +300,8 @@ struct __pg_walk {
         told[0] = (__pg_u64)at(0, 0, 0);
         told[1] = (__pg_u64)by();
       }
-      if (by_row && x == 0 && y == 1)
-        told[2] = (__pg_u64)at(0, 0, 0);
+      if (by_row && x == 0 && y == (Rows == 1))
+        told[2] = (__pg_u64)at(Rows == 1 ? 0 : 1, 0, 0);
       if (by_column && x == 1 && y == 0)
         told[2] = (__pg_u64)at(0, 0, 0);
     }
@@ -209,10 +310,10 @@ struct __pg_walk {
   {
     if (places == 1 || place_stride != __pg_unknown)
       return places == 1 ? 0 : place_stride;
-    return (__pg_i64)(told[2] - told[0]) / (by_row ? Rows : 1);
+    return (__pg_i64)(told[2] - told[0]);
   }
   /* Whether all that this thread would load is where the others expect it. */
-  __device__ __forceinline__ bool agrees(const __pg_u64 *told)
+  __device__ __forceinline__ bool agrees(const __pg_u64 *told, __pg_last<IsEdge> last) const
   {
     bool all = true;
     if constexpr (is_staged) {
@@ -223,7 +324,7 @@ struct __pg_walk {
       for (int y = 0; y < Rows; y++)
 #pragma unroll
         for (int x = 0; x < Columns; x++)
-          all &= at(y, x, 0) == first + place(y, x) * by_place;
+          all &= at(y, x, 0) == first + there(place(y, x), last) * by_place;
     }
     return all;
   }
@@ -231,6 +332,20 @@ struct __pg_walk {
   __device__ __forceinline__ int place(int y, int x) const
   {
     return by_row ? threadIdx.y * Rows + y : by_column ? threadIdx.x + __PG_WIDTH * x : 0;
+  }
+  /* Loops of each iteration's own know nothing of others. */
+  template <class Last> static __device__ __forceinline__ __pg_last<IsEdge> last_of(const Last &last)
+  {
+    if constexpr (IsEdge)
+      return last;
+    else
+      return __pg_last<false>(nullptr, __pg_corner{});
+  }
+  /* The one that stands for it where that is beyond the end. */
+  static __device__ __forceinline__ int there(int place, __pg_last<IsEdge> last)
+  {
+    const int most = by_row ? last.row : by_column ? last.column : 0;
+    return IsEdge && place > most ? most : place;
   }
   /* Which of the values of a stage a thread fetches, `parts` of a block's threads on. */
   template <int Turns> static constexpr int parts = (places * Turns + __PG_BLOCK - 1) / __PG_BLOCK;
@@ -247,21 +362,25 @@ struct __pg_walk {
     if constexpr (is_staged) {
       by_place = place_distance(told);
       by_turn = TurnStride == __pg_unknown ? (__pg_i64)told[1] : TurnStride;
-      source = (const char *)told[0];
-      const int place = fetched_place<Turns>(__pg_thread()), turn = fetched_turn<Turns>(__pg_thread());
-      source += place * by_place + turn * by_turn;
+      source = (const char *)told[0] + fetched_turn<Turns>(__pg_thread()) * by_turn;
+      if constexpr (!IsEdge)
+        source += fetched_place<Turns>(__pg_thread()) * by_place;
       stage = (Type *)room;
     }
     return room + Turns * bytes_of_turn;
   }
-  template <int Turns> __device__ __forceinline__ void fetch()
+  template <int Turns> __device__ __forceinline__ void fetch(__pg_last<IsEdge> last)
   {
     if constexpr (is_staged) {
 #pragma unroll
       for (int part = 0; part < parts<Turns>; part++)
-        if (places * Turns % __PG_BLOCK == 0 || __pg_thread() + part * __PG_BLOCK < places * Turns)
-          fetched[part] = __ldg((const Type *)(source + fetched_place<Turns>(part * __PG_BLOCK) * by_place +
-                                               fetched_turn<Turns>(part * __PG_BLOCK) * by_turn));
+        if (places * Turns % __PG_BLOCK == 0 || __pg_thread() + part * __PG_BLOCK < places * Turns) {
+          int place = fetched_place<Turns>(part * __PG_BLOCK);
+          if constexpr (IsEdge)
+            place = there(place + fetched_place<Turns>(__pg_thread()), last);
+          fetched[part] =
+            __ldg((const Type *)(source + place * by_place + fetched_turn<Turns>(part * __PG_BLOCK) * by_turn));
+        }
       source += Turns * by_turn;
     }
   }
@@ -295,7 +414,7 @@ struct __pg_walk {
       move(1);
   }
   /* Behind the last stage: what need not be kept in registers meanwhile is made anew. */
-  __device__ __forceinline__ void end_stages(const __pg_u64 *told, __pg_i64 turns)
+  __device__ __forceinline__ void end_stages(const __pg_u64 *told, __pg_i64 turns, __pg_last<IsEdge> last)
   {
     if constexpr (is_staged) {
       if (TurnStride == __pg_unknown)
@@ -305,7 +424,7 @@ struct __pg_walk {
       for (int y = 0; y < pointer_rows; y++)
 #pragma unroll
         for (int x = 0; x < pointer_columns; x++)
-          pointers[y][x] = first + place(y, x) * place_distance(told);
+          pointers[y][x] = first + there(place(y, x), last) * place_distance(told);
     }
   }
   /* In a turn: its number among those that are run at once; negative where it is run alone. */
@@ -319,7 +438,10 @@ struct __pg_walk {
   }
 };
 
-#define __PG_ALONE constexpr int __pg_rows = 1, __pg_columns = 1, __pg_y = 0, __pg_x = 0;
+#define __PG_ALONE                                                                                                     \
+  constexpr int __pg_rows = 1, __pg_columns = 1, __pg_y = 0, __pg_x = 0;                                               \
+  constexpr bool __pg_is_edge = false;                                                                                 \
+  const __pg_last<false> __pg_last_of_part(__pg_l, __pg_corner{});
 #define __PG_EACH                                                                                                      \
   _Pragma("unroll") for (int __pg_y = 0; __pg_y < __pg_rows; __pg_y++)                                                 \
     _Pragma("unroll") for (int __pg_x = 0; __pg_x < __pg_columns; __pg_x++)
@@ -332,11 +454,11 @@ struct __pg_walk {
 #define __PG_WALK(name, t, base, together, s0, s1, s2, s3, turn)                                                       \
   __pg_walk<__pg_##t, (together) ? __pg_rows : 1, (together) ? __pg_columns : 1,                                       \
             __PG_HOW(base) == 3, __pg_along(__PG_ALONG_Y, s0, s1, s2, s3, 1), \
-            __pg_along(__PG_ALONG_X, s0, s1, s2, s3, __PG_WIDTH), turn>                                                \
+            __pg_along(__PG_ALONG_X, s0, s1, s2, s3, __PG_WIDTH), turn, (together) && __pg_is_edge>                    \
     name;
 #define __PG_SET(name, base, from, type, variable, address)                                                            \
   if (__PG_WALKS(base))                                                                                                \
-    name.set(__pg_y, __pg_x, __pg_b##base.from, __pg_b##base.lo, variable,                                             \
+    name.set(__pg_y, __pg_x, decltype(name)::last_of(__pg_last_of_part), __pg_b##base.from, __pg_b##base.lo, variable,                                             \
              [&](const type variable) -> __pg_u64 { return address; });
 #define __PG_WALKING(calls)                                                                                            \
   auto __pg_all = [&](auto __pg_do) { calls };
@@ -359,18 +481,14 @@ struct __pg_walk {
 
 #define __PG_IS_KEPT(base) ((base) < 64 && (__PG_KEPT >> ((base) & 63) & 1))
 
-/* A block whose threads all run whole groups *stages* what their turns have in common, where these make up a tile: the threads load the
+/* The threads of a tile's block *stage* what the turns of inner loops have in common: they load the
  * operands of some turns side by side into memory that they share, and then run these. Each walk depends on
  * rows only, on columns only, or on neither, and nothing stores to its array. Threads have to come to such a loop together, as
- * often as each other: `tops` is whether it stands in no other one. In it they leave together or not at all. */
+ * often as each other: `is_outermost`: whether it stands in no other one. In it they leave together or not at all. */
 #ifdef __PG_TILE_X
-#define __PG_OF_TILE 1
-#define __PG_BLOCK_IS_WHOLE                                                                                            \
-  ((blockIdx.x + 1) * (__pg_count)(__PG_WIDTH * __PG_COLUMNS) <= __pg_l->trip[__PG_TILE_X] &&                          \
-   (blockIdx.y + __pg_l->first_row + 1) * (__pg_count)(__pg_high * __PG_ROWS) <= __pg_l->trip[__PG_TILE_Y])
+constexpr bool __pg_has_tiles = true;
 #else
-#define __PG_OF_TILE 0
-#define __PG_BLOCK_IS_WHOLE 0
+constexpr bool __pg_has_tiles = false;
 #endif
 /* What walks of one loop need together. */
 template <class... Walks> struct __pg_walks {
@@ -391,8 +509,8 @@ constexpr int __pg_turns_of_stage(int bytes_of_turn, int bytes)
   return turns > 2 ? turns : 0;
 }
 /* Runs the turns of whole stages, as far as threads agree. `moved`: by how many turns. Not 0: leave the loop. */
-template <int Turns, class Left, class All, class Turn>
-__device__ __forceinline__ int __pg_in_stages(__pg_ctx &c, Left left, All &all, Turn turn)
+template <int Turns, bool IsEdge, class All, class Turn>
+__device__ __forceinline__ int __pg_in_stages(__pg_ctx &c, __pg_u64 left, __pg_last<IsEdge> last, All &all, Turn turn)
 {
   char *const room = __pg_room();
   /* Who has left an earlier loop before its end answers that now, too. The others may be at work in the room up to here. */
@@ -410,7 +528,7 @@ __device__ __forceinline__ int __pg_in_stages(__pg_ctx &c, Left left, All &all, 
   bool agree = told[0] == left;
   at = 1;
   all([&](auto &walk) {
-    agree &= walk.agrees(told + at);
+    agree &= walk.agrees(told + at, last);
     at += 3;
   });
   if (__syncthreads_or(!agree))
@@ -424,7 +542,7 @@ __device__ __forceinline__ int __pg_in_stages(__pg_ctx &c, Left left, All &all, 
   });
 #pragma unroll 1
   for (__pg_u32 stage = 0; stage < stages; stage++) {
-    all([&](auto &walk) { walk.template fetch<Turns>(); });
+    all([&](auto &walk) { walk.template fetch<Turns>(last); });
     /* All have run the turns before. */
     if (stage % (4096 / Turns) != 4096 / Turns - 1)
       __syncthreads();
@@ -441,7 +559,7 @@ __device__ __forceinline__ int __pg_in_stages(__pg_ctx &c, Left left, All &all, 
   }
   at = 1;
   all([&](auto &walk) {
-    walk.end_stages(told + at, (__pg_i64)stages * Turns);
+    walk.end_stages(told + at, (__pg_i64)stages * Turns, last);
     at += 3;
   });
   /* What comes next may need the room. */
@@ -453,19 +571,18 @@ __device__ __forceinline__ int __pg_in_stages(__pg_ctx &c, Left left, All &all, 
 #define __PG_TURNS(kept, cond, type, unsigned_type, value, limit)                                                      \
   {                                                                                                                    \
     auto __pg_turn = [&](int __pg_number)
-#define __PG_TURNS_END(kept, cond, type, unsigned_type, value, limit, tops, ...)                                       \
+#define __PG_TURNS_END(kept, cond, type, unsigned_type, value, limit, is_outermost, ...)                                       \
   ;                                                                                                                    \
   using __pg_of_loop = __pg_walks<__VA_ARGS__>;                                                                        \
   constexpr int __pg_turns = __pg_at_once(__pg_of_loop::loads);                                                        \
   constexpr int __pg_staged = __pg_turns_of_stage(__pg_of_loop::bytes_of_turn, __pg_bytes_of_room - __pg_bytes_told);                    \
-  constexpr bool __pg_stages = __PG_OF_TILE && (tops) && (kept) && __pg_may_help && __pg_of_loop::are_shared &&        \
-                               __pg_staged != 0 && __pg_rows * __pg_columns > 1 && __pg_rows == __PG_ROWS &&           \
-                               __pg_columns == __PG_COLUMNS;                                                           \
+  constexpr bool __pg_stages = __pg_has_tiles && (is_outermost) && (kept) && __pg_may_help && __pg_of_loop::are_shared &&    \
+                               __pg_staged != 0 && __PG_ROWS * __PG_COLUMNS > 1;                                       \
   bool __pg_is_over = false;                                                                                           \
   if constexpr (__pg_stages)                                                                                           \
-    if (__PG_BLOCK_IS_WHOLE)                                                                                           \
-      __pg_is_over = __pg_in_stages<__pg_staged>(                                                                      \
-        __pg_c, (__pg_u64)((cond) ? (unsigned_type)(limit) - (unsigned_type)(value) : 0), __pg_all, __pg_turn);        \
+    __pg_is_over = __pg_in_stages<__pg_staged>(                                                                        \
+      __pg_c, (__pg_u64)((cond) ? (unsigned_type)(limit) - (unsigned_type)(value) : 0), __pg_last_of_part, __pg_all,  \
+      __pg_turn);                                                                                                      \
   if constexpr (__pg_lends && (kept))                                                                                  \
     __pg_turns_of_a_warp(                                                                                              \
       __pg_c, [&]() -> unsigned_type { return (cond) ? (unsigned_type)(limit) - (unsigned_type)(value) : 0; }, __pg_held,       \
@@ -807,7 +924,8 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
   const auto __pg_held_at = [&](const type variable) -> __pg_u64 { return address; };                                  \
   const auto __pg_load_held = [&](__pg_u64 __pg_a) -> __pg_##t { return __PG_LD(t, base, logged, __pg_a); };           \
   const auto __pg_store_held = [&](__pg_u64 __pg_a, __pg_##t __pg_value) {                          \
-    __pg_st_##t(&__pg_c, &__pg_b##base, __PG_HOW(base), __pg_a, __pg_value);                                           \
+    if (__PG_IS_THERE)                                                                                                 \
+      __pg_st_##t(&__pg_c, &__pg_b##base, __PG_HOW(base), __pg_a, __pg_value);                                         \
   };                                                                                                                   \
   __pg_holding<__pg_##t, stride, is_loaded, decltype(__pg_load_held), decltype(__pg_store_held)> __pg_held( \
     __pg_load_held, __pg_store_held);

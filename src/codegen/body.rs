@@ -46,7 +46,7 @@ pub const MACROS_DIRECT: &str = "\
 #define __PG_UNCOUNTED(how) for (;;)
 #define __PG_UNCOUNTED_END
 #define __PG_TURNS(kept, cond, type, unsigned_type, value, limit) while (cond)
-#define __PG_TURNS_END(kept, cond, type, unsigned_type, value, limit, tops, ...)
+#define __PG_TURNS_END(kept, cond, type, unsigned_type, value, limit, is_outermost, ...)
 ";
 
 /// For C, which runs iterations one by one and makes the address of each access: what `paragon_kernel.h` has for kernels.
@@ -105,7 +105,7 @@ pub const MACROS_THREADS: &str = "\
 const type __pg_turns = !(kept) ? (type)((value) + 1) : \\
 (unsigned_type)(limit) - (unsigned_type)(value) > 4096u ? (type)((value) + 4096) : (type)(limit); \\
 for (; (type)(value) < __pg_turns; )
-#define __PG_TURNS_END(kept, cond, type, unsigned_type, value, limit, tops, ...) \\
+#define __PG_TURNS_END(kept, cond, type, unsigned_type, value, limit, is_outermost, ...) \\
 if ((kept) ? (cond) && __pg_poll_now(&__pg_c) : __pg_poll(&__pg_c)) break; }
 ";
 

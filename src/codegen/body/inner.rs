@@ -307,12 +307,12 @@ impl Printer<'_> {
         printed?;
         let iv = variable(*iv);
         let innermost = self.plan.dims[self.plan.dims.len() - 1].loop_id;
-        let tops = u8::from(common.is_some() && around == innermost);
+        let is_outermost = u8::from(common.is_some() && around == innermost);
         let (before, types) = Self::walks_text(&walks, kind, &iv, common.is_some());
         let lends = self.lending_text(lending.as_ref(), kind, &iv)?;
         out.push_str(&format!(
             "{{\n{known}{before}{lends}__PG_TURNS({kept}, {cond}, {kind}, {unsigned}, {iv}, {limit}) {{\n{body}}}\n\
-             __PG_TURNS_END({kept}, {cond}, {kind}, {unsigned}, {iv}, {limit}, {tops}, {types})\n}}\n"
+             __PG_TURNS_END({kept}, {cond}, {kind}, {unsigned}, {iv}, {limit}, {is_outermost}, {types})\n}}\n"
         ));
         Ok(())
     }
