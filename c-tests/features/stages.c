@@ -21,7 +21,8 @@
  * expect conditional: runs on clean
  * expect accumulated: runs on clean
  * expect many_turns: runs on clean
- * expect layers: runs on clean */
+ * expect layers: runs on clean
+ * expect divided: runs on clean */
 #include "../support/inputs.h"
 
 COMPUTE static void rows_by_columns(int n, int m, int depth, const float *a, int lda, const float *b, int ldb, float *c, int ldc)
@@ -253,6 +254,18 @@ COMPUTE static void layers(int times, int n, int m, int depth, const float *a, c
       }
 }
 
+/* Who comes too late finds a divisor of zero: threads beyond the end, which do what others do. */
+COMPUTE static void divided(int n, int m, int depth, const unsigned *a, const unsigned *b, unsigned *c)
+{
+  for (int i = 0; i < n; i++) /* loop divided */
+    for (int j = 0; j < m; j++) {
+      unsigned sum = 0;
+      for (int k = 0; k < depth; k++)
+        sum += a[i * depth + k] * b[k * m + j];
+      c[i * m + j] = (sum & 7) / c[i * m + j];
+    }
+}
+
 int main(int argc, char **argv)
 {
   static const char *const inputs[] = {"clean", NULL};
@@ -313,6 +326,10 @@ int main(int argc, char **argv)
     check_array(&check, "conditional", w, 4 * most, sizeof *w);
     many_turns(34, 130, 4100 + 7, w, w + most, w + 2 * most);
     check_array(&check, "many turns", w, 4 * most, sizeof *w);
+    for (size_t i = 0; i < most; i++)
+      w[2 * most + i] |= 8;
+    divided(n, m, depth, w, w + most, w + 2 * most);
+    check_array(&check, "divided", w, 4 * most, sizeof *w);
     check_stop(&check);
   }
   free(d);

@@ -578,11 +578,16 @@ __device__ __forceinline__ int __pg_in_stages(__pg_ctx &c, __pg_u64 left, __pg_l
   constexpr int __pg_staged = __pg_turns_of_stage(__pg_of_loop::bytes_of_turn, __pg_bytes_of_room - __pg_bytes_told);                    \
   constexpr bool __pg_stages = __pg_has_tiles && (is_outermost) && (kept) && __pg_may_help && __pg_of_loop::are_shared &&    \
                                __pg_staged != 0 && __PG_ROWS * __PG_COLUMNS > 1;                                       \
-  bool __pg_is_over = false;                                                                                           \
-  if constexpr (__pg_stages)                                                                                           \
-    __pg_is_over = __pg_in_stages<__pg_staged>(                                                                        \
-      __pg_c, (__pg_u64)((cond) ? (unsigned_type)(limit) - (unsigned_type)(value) : 0), __pg_last_of_part, __pg_all,  \
-      __pg_turn);                                                                                                      \
+  if constexpr (__pg_stages) {                                                                                         \
+    const __pg_u64 __pg_left = (cond) ? (unsigned_type)(limit) - (unsigned_type)(value) : 0;                           \
+    bool __pg_is_over = __pg_in_stages<__pg_staged>(__pg_c, __pg_left, __pg_last_of_part, __pg_all, __pg_turn);        \
+    /* What is left are a few turns, as a rule. */                                                                     \
+    for (__pg_u32 __pg_asked = 1; !__pg_is_over && (cond); __pg_asked++) {                                             \
+      __pg_turn(-1);                                                                                                   \
+      __pg_all([&](auto &__pg_w) { __pg_w.move(1); });                                                                 \
+      __pg_is_over = __pg_asked % 4096 == 0 && __pg_poll_now(&__pg_c);                                                 \
+    }                                                                                                                  \
+  }                                                                                                                    \
   if constexpr (__pg_lends && (kept))                                                                                  \
     __pg_turns_of_a_warp(                                                                                              \
       __pg_c, [&]() -> unsigned_type { return (cond) ? (unsigned_type)(limit) - (unsigned_type)(value) : 0; }, __pg_held,       \
@@ -598,7 +603,7 @@ __device__ __forceinline__ int __pg_in_stages(__pg_ctx &c, __pg_u64 left, __pg_l
       __pg_all([&](auto &__pg_w) { __pg_w.move(1); });                                                                 \
     }                                                                                                                  \
   } else                                                                                                               \
-  while (!__pg_is_over && (cond)) {                                                                                    \
+  while (!__pg_stages && (cond)) {                                                                                     \
     const unsigned_type __pg_left = (unsigned_type)(limit) - (unsigned_type)(value);                                   \
     __pg_u32 __pg_times = (__pg_left > 4096u ? 4096u : (__pg_u32)__pg_left) / __pg_turns;                              \
     if (__pg_times == 0) {                                                                                             \

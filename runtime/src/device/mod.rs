@@ -134,8 +134,11 @@ pub struct Specialisation {
     pub spread: u8,
 }
 
-/// Rows and columns of the largest group: twice as many registers as a smaller one may have, and not always enough of them.
-pub const LARGEST: (u8, u8) = (8, 8);
+/// Rows and columns of large groups, the largest first: they may have twice as many registers as a smaller one, and don't always find
+/// enough of them. Then the next one is taken.
+pub const LARGE: [(u8, u8); 2] = [(8, 8), (8, 4)];
+/// What comes behind them.
+pub const SMALLER: (u8, u8) = (4, 4);
 
 /// Most threads that run an iteration together.
 pub const WIDEST: u8 = 16;
@@ -188,7 +191,7 @@ impl Specialisation {
         let have_loops = has(abi::PG_LOOP_COMMON_LOOPS);
         let candidates: &[(u8, u8)] = match (have_loops, self.tile.is_some()) {
             _ if !may => &[],
-            (true, true) if has(abi::PG_LOOP_SMALL) => &[LARGEST, (4, 4), (2, 2)],
+            (true, true) if has(abi::PG_LOOP_SMALL) => &[LARGE[0], SMALLER, (2, 2)],
             (true, true) if has(abi::PG_LOOP_LONG) => &[(4, 1), (2, 1)],
             (true, true) => &[(4, 4), (2, 2)],
             (false, true) => &[(4, 1), (2, 1)],
@@ -368,7 +371,7 @@ mod tests {
         assert_eq!(group(tiled, GROUPS, 1 << 24), ((4, 1), false, false));
         assert_eq!(group(tiled, GROUPS, 1 << 18), ((2, 1), false, false));
         assert_eq!(group(tiled, GROUPS, 1 << 17), ((1, 1), false, false));
-        assert_eq!(group(tiled, GROUPS | LOOPS | TURNS | SMALL, 1 << 24), (LARGEST, true, false));
+        assert_eq!(group(tiled, GROUPS | LOOPS | TURNS | SMALL, 1 << 24), (LARGE[0], true, false));
         assert_eq!(group(tiled, GROUPS | LOOPS | TURNS, 1 << 24), ((4, 4), true, false));
         assert_eq!(group(tiled, GROUPS | LOOPS | TURNS | SMALL, 1 << 20), ((4, 4), true, false));
         assert_eq!(group(tiled, GROUPS | LOOPS | TURNS, 1 << 17), ((2, 2), true, false));
@@ -391,7 +394,7 @@ mod tests {
         let merged = plain.in_groups(GROUPS, 2, 0b11, 1 << 24, 1 << 18, GroupChoice::Auto);
         assert_eq!(merged.group, (1, 1));
         let asked = |choice| tiled.in_groups(GROUPS | LOOPS | TURNS | SMALL, 2, 0b11, 5, 1 << 18, choice);
-        assert_eq!((asked(GroupChoice::Always).group, asked(GroupChoice::Always).deep), (LARGEST, false));
+        assert_eq!((asked(GroupChoice::Always).group, asked(GroupChoice::Always).deep), (LARGE[0], false));
         assert_eq!((asked(GroupChoice::Off).group, asked(GroupChoice::Off).deep), ((1, 1), false));
     }
 

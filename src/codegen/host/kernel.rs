@@ -153,7 +153,10 @@ impl Emitter<'_> {
         }
         text.push_str("__PG_EACH { __PG_MEMBERS\n");
         for dim in 0..dims {
-            let _ = writeln!(text, "const __pg_count __pg_k{dim} = __PG_OF_WHOLE_GROUP({dim}, __pg_first_k{dim});");
+            let _ = writeln!(
+                text,
+                "const __pg_count __pg_k{dim} = __PG_OF_WHOLE_GROUP({dim}, __pg_first_k{dim});"
+            );
         }
         for dim in 0..dims {
             text.push_str(&self.induction(dim, &format!("__pg_k{dim}")));
@@ -167,9 +170,7 @@ impl Emitter<'_> {
             // Logs that would ask for the iteration's number know no groups.
             text.push_str("#if defined(__PG_TILE_X) && __PG_ROWS * __PG_COLUMNS > 1\n");
             self.tile_begin(text);
-            text.push_str(
-                "if (!__pg_begin_iteration(&__pg_c, 0)) {\n__PG_GROUPS_OF_BLOCK\n}\n#else\n",
-            );
+            text.push_str("if (!__pg_begin_iteration(&__pg_c, 0)) {\n__PG_GROUPS_OF_BLOCK\n}\n#else\n");
         }
         if self.is_tiled() {
             self.tile_head(text);

@@ -12,7 +12,7 @@ pub mod staging;
 mod tables;
 
 use super::{
-    Device, DeviceError, DevicePtr, LARGEST, Launch, LogMethod, Outcome, Specialisation, TIME_IS_UP,
+    Device, DeviceError, DevicePtr, LARGE, Launch, LogMethod, Outcome, SMALLER, Specialisation, TIME_IS_UP,
 };
 use crate::abi::{self, Info, RawLaunch, Region, Value};
 use crate::device::pool::Pool;
@@ -163,7 +163,7 @@ const ROUNDS: u64 = 32;
 const ROUNDS_OF_RESULTS: u64 = 4;
 
 /// Bytes of a thread's own memory that still mean nothing: what is put away before its loops and taken back behind them.
-const MOST_PUT_AWAY: i32 = 32;
+const MOST_PUT_AWAY: i32 = 96;
 
 /// One GPU.
 struct Cuda {
@@ -540,8 +540,11 @@ impl Device for Cuda {
         kernel: Specialisation,
     ) -> Result<Specialisation, DeviceError> {
         let loaded = self.kernel(info, loop_key, kernel)?;
-        if loaded.spills && kernel.group == LARGEST {
-            return self.prepare(info, loop_key, Specialisation { group: (4, 4), ..kernel });
+        if loaded.spills
+            && let Some(at) = LARGE.iter().position(|group| *group == kernel.group)
+        {
+            let group = LARGE.get(at + 1).copied().unwrap_or(SMALLER);
+            return self.prepare(info, loop_key, Specialisation { group, ..kernel });
         }
         if kernel.method.detects() && self.check_kernel.is_none() {
             let options = nvrtc::options(&self.architecture, Specialisation::none(LogMethod::None), false);
