@@ -43,6 +43,7 @@ enum {
   PG_LOOP_DIRECT = 131072, /* no address follows from what an iteration has loaded */
   PG_LOOP_TURNS = 2048,    /* some inner loop is run some turns at once */
   PG_LOOP_STORES_ONCE = 8192, /* an iteration doesn't store to a location twice, as far as the text tells */
+  PG_LOOP_REPEATS = 524288, /* but that inner loops store to one again and again */
   PG_LOOP_KEPT = 16384,    /* kernels that know which arrays nothing stores to are faster */
   PG_LOOP_SLICE_DECIDES = 262144, /* what decides what inspections are shown decides all addresses that aren't affine */
   PG_LOOP_SPREADS = 32768, /* several lanes of the GPU may run an iteration together, of which one stores */
@@ -252,8 +253,7 @@ struct __pg_launch {
   const __pg_u64 *bases;       /* n_bases: the pointers themselves */
   const __pg_value *values;
   __pg_value *results;         /* n_results, which start at the identity, then as many for each part */
-  __pg_u32 *flags;             /* [0]: PG_FAIL_*; [1]: a conflicting iteration, for the trace; [2]: whether loads made ahead
-                                  have met what turns held */
+  __pg_u32 *flags;             /* [0]: PG_FAIL_*; [1]: a conflicting iteration, for the trace */
   volatile __pg_u32 *stop;     /* not 0: give up. In the device's own memory, because all threads look at it */
   volatile __pg_u32 *begun;    /* a GPU's launch says there that it has begun; in the host's memory */
   /* Logs, with a word or, where they are bitmaps (PG_LOG_MARK, PG_LOG_BITMAP), a bit for each cell. */

@@ -46,7 +46,7 @@ pub const MACROS_DIRECT: &str = "\
 #define __PG_UNCOUNTED(how) for (;;)
 #define __PG_UNCOUNTED_END
 #define __PG_TURNS(kept, cond, type, unsigned_type, value, limit) while (cond)
-#define __PG_TURNS_END(kept, cond, type, unsigned_type, value, limit, loads)
+#define __PG_TURNS_END(kept, cond, type, unsigned_type, value, limit, is_outermost, ...)
 ";
 
 /// For C, which runs iterations one by one and makes the address of each access: what `paragon_kernel.h` has for kernels.
@@ -108,7 +108,7 @@ pub const MACROS_THREADS: &str = "\
 const type __pg_turns = !(kept) ? (type)((value) + 1) : \\
 (unsigned_type)(limit) - (unsigned_type)(value) > 4096u ? (type)((value) + 4096) : (type)(limit); \\
 for (; (type)(value) < __pg_turns; )
-#define __PG_TURNS_END(kept, cond, type, unsigned_type, value, limit, loads) \\
+#define __PG_TURNS_END(kept, cond, type, unsigned_type, value, limit, is_outermost, ...) \\
 if ((kept) ? (cond) && __pg_poll_now(&__pg_c) : __pg_poll(&__pg_c)) break; }
 ";
 
@@ -612,7 +612,7 @@ impl<'a> Printer<'a> {
 
     /// What stands in front of a loop with such accesses, and how many of them there are per turn.
     fn walks_text(walks: &Walks, kind: &str, iv: &str, together: bool) -> (String, String) {
-        let (mut text, mut calls, mut loads) = (String::new(), String::new(), "0".to_string());
+        let (mut text, mut calls, mut types) = (String::new(), String::new(), Vec::new());
         for walk in &walks.found {
             let strides: Vec<String> = walk.strides.iter().map(|stride| stride.text()).collect();
             text.push_str(&format!(
@@ -625,7 +625,7 @@ impl<'a> Printer<'a> {
                 walk.turn.text(),
             ));
             calls.push_str(&format!("__pg_do({}); ", walk.name));
-            loads.push_str(&format!(" + {}.loads", walk.name));
+            types.push(format!("decltype({})", walk.name));
         }
         if !walks.found.is_empty() {
             text.push_str(if together { "__PG_EACH { __PG_MEMBERS\n" } else { "{\n" });
@@ -635,7 +635,7 @@ impl<'a> Printer<'a> {
             text.push_str("}\n");
         }
         text.push_str(&format!("__PG_WALKING({calls};)\n"));
-        (text, loads)
+        (text, types.join(", "))
     }
 
     fn store(&mut self, place: &Place, value: &str, out: &mut String) -> Printed<()> {

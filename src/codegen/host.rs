@@ -237,7 +237,7 @@ fn piece<'a>(
         asks_kept: body.asks_kept,
         may_spread: body.lends && may_spread(plan),
         shares: body.shares,
-        stores_once: once::stores_once(plan, &innermost.body),
+        stores: once::stores(unit, plan, &innermost.body),
         checked,
         inspection,
     };
@@ -260,7 +260,7 @@ struct Functions<'a> {
     /// Whether they take turns of some inner loop side by side.
     shares: bool,
     /// Whether an iteration stores to a location once at most, as far as the text tells.
-    stores_once: bool,
+    stores: once::Stores,
     /// Whether there is a function for the threads device.
     checked: bool,
     inspection: Option<&'a Inspection>,
@@ -887,8 +887,11 @@ impl<'a> Emitter<'a> {
         if functions.and_then(|own| own.inspection).is_some_and(|slice| slice.decides_all) {
             flags.push("PG_LOOP_SLICE_DECIDES");
         }
-        if functions.is_some_and(|own| own.stores_once) {
+        if functions.is_some_and(|own| own.stores != once::Stores::Often) {
             flags.push("PG_LOOP_STORES_ONCE");
+        }
+        if functions.is_some_and(|own| own.stores == once::Stores::Repeated) {
+            flags.push("PG_LOOP_REPEATS");
         }
         if let Some(group) = functions.and_then(|own| own.group) {
             flags.push("PG_LOOP_GROUPS");

@@ -167,7 +167,7 @@ impl Device for ThreadsDevice {
     }
 
     fn run(&mut self, launch: &mut Launch<'_>) -> Result<Outcome, DeviceError> {
-        let flags = [AtomicU32::new(0), AtomicU32::new(0), AtomicU32::new(0)];
+        let flags = [AtomicU32::new(0), AtomicU32::new(0)];
         let total = AtomicU64::new(0);
         let whole = RawLaunch {
             n: launch.n,

@@ -16,8 +16,8 @@ use super::parts;
 use super::watch::Watch;
 use super::written::{self, Cells, Rows, Written};
 use crate::abi::{
-    Info, PG_FAIL_STOPPED, PG_FAIL_TIME, PG_LOOP_COMMON_LOOPS, PG_LOOP_GROUPS, PG_LOOP_KEPT, PG_MANY,
-    PG_NO_LOG, PG_STAMP_READER, PG_STAMP_WORDS, PG_STAMP_WORDS_READ, Region, Value,
+    Info, PG_FAIL_STOPPED, PG_FAIL_TIME, PG_LOOP_COMMON_LOOPS, PG_LOOP_GROUPS, PG_LOOP_KEPT, PG_LOOP_REPEATS,
+    PG_MANY, PG_NO_LOG, PG_STAMP_READER, PG_STAMP_WORDS, PG_STAMP_WORDS_READ, Region, Value,
 };
 use crate::config::GroupChoice;
 use crate::device::pool::{BlockSignals, Pool};
@@ -411,7 +411,8 @@ fn drive(
         log_shift: if job.method == LogMethod::None { 0 } else { job.placement.log_shift as u8 },
         bounded: placement.bounded,
         constant: placement.kept() & placement.bounded,
-        kept: if job.info.has(PG_LOOP_KEPT) { placement.kept() } else { 0 },
+        kept: if job.info.has(PG_LOOP_KEPT) || job.method.detects() { placement.kept() } else { 0 },
+        repeats: job.method.is_bitmap() && job.info.has(PG_LOOP_REPEATS),
         ordered: job.schedule.is_some(),
         narrow,
         tile: placement.tile.filter(|_| narrow && job.schedule.is_none()),
@@ -421,19 +422,19 @@ fn drive(
     // A load that a bitmap notes is nothing that iterations could share: an inner loop of a group would note 64 of them in each turn,
     // and its kernel would be compiled for minutes.
     let notes_loads = job.method == LogMethod::Bitmap && placement.has_logged_readers(job.info);
-    let alone = if notes_loads && job.info.has(PG_LOOP_COMMON_LOOPS) { PG_LOOP_GROUPS } else { 0 };
+    let alone = notes_loads && job.info.has(PG_LOOP_COMMON_LOOPS) || kernel.repeats;
+    let alone = if alone { PG_LOOP_GROUPS } else { 0 };
     let flags = job.info.flags & !alone;
     let checked = kernel.in_groups(flags, job.info.n_dims, bases, n, device.threads(), job.groups);
-    let seen = job.basis.as_ref().and_then(|basis| basis.seen(placement, &job.bases, checked));
-    let kernel = match seen {
-        Some(seen) => {
+    report.unchecked = job.basis.as_ref().is_some_and(|basis| basis.has_seen(placement, &job.bases));
+    let kernel = match report.unchecked {
+        true => {
             let inside = placement.aligned & bases & !placement.bounded;
             let constant = placement.kept() & (placement.bounded | inside);
-            Specialisation { inside, apart: seen.is_apart, constant, ..checked }
+            Specialisation { inside, constant, ..checked }
         }
-        None => checked,
+        false => checked,
     };
-    report.unchecked = seen.is_some();
     let kernel = device.prepare(job.info, job.loop_key, kernel)?;
     if device.name() == "cuda" {
         (report.group, report.deep, report.spread) = (kernel.group, kernel.deep, kernel.spread);
@@ -528,8 +529,7 @@ fn drive(
         return Ok(());
     }
     if let (Some(basis), false) = (&job.basis, report.unchecked) {
-        let seen = Seen::new(placement, &job.bases, checked, !report.outcome.met);
-        report.seen = Some((basis.number, seen));
+        report.seen = Some((basis.number, Seen::new(placement, &job.bases)));
     }
     if given_up(job) {
         report.outcome.fail = PG_FAIL_STOPPED;

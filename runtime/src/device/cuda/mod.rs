@@ -12,7 +12,7 @@ pub mod staging;
 mod tables;
 
 use super::{
-    Device, DeviceError, DevicePtr, LARGEST, Launch, LogMethod, Outcome, Specialisation, TIME_IS_UP,
+    Device, DeviceError, DevicePtr, LARGE, Launch, LogMethod, Outcome, SMALLER, Specialisation, TIME_IS_UP,
 };
 use crate::abi::{self, Info, RawLaunch, Region, Value};
 use crate::device::pool::Pool;
@@ -42,10 +42,10 @@ const KEPT: u64 = 4 << 30;
 const MOST_BLOCKS: u64 = 65535;
 
 /// What a launch's buffer begins with, in words of 64 bits: what [`CHECK_SOURCE`] counts (writes that were counted while the loop ran,
-/// cells written, or of stamps those with several writers, cells in conflict), the flags (two words), the stop word.
-const COUNTERS: usize = 6;
+/// cells written, or of stamps those with several writers, cells in conflict), the flags, the stop word.
+const COUNTERS: usize = 5;
 const AT_FLAGS: usize = 3;
-const AT_STOP: usize = 5;
+const AT_STOP: usize = 4;
 
 /// The kernel that looks at logs after a loop.
 fn check_source() -> String {
@@ -161,6 +161,9 @@ fn check(status: sys::CUresult, what: &str, bytes: u64) -> Result<(), DeviceErro
 const ROUNDS: u64 = 32;
 /// The same where each of them has a result to give.
 const ROUNDS_OF_RESULTS: u64 = 4;
+
+/// Bytes of a thread's own memory that still mean nothing: what is put away before its loops and taken back behind them.
+const MOST_PUT_AWAY: i32 = 96;
 
 /// One GPU.
 struct Cuda {
@@ -317,7 +320,7 @@ impl Cuda {
                     sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT;
                 check(sys::cuFuncSetAttribute(function, which, part as i32), "cuFuncSetAttribute", 0)?;
             }
-            Ok(Loaded { function, resident: resident.max(1) as u32, spills: local > 0 })
+            Ok(Loaded { function, resident: resident.max(1) as u32, spills: local > MOST_PUT_AWAY })
         }
     }
 
@@ -433,7 +436,7 @@ struct Loaded {
     function: sys::CUfunction,
     /// How many of its blocks one processor holds.
     resident: u32,
-    /// Whether it keeps values in memory that it has no registers for.
+    /// Whether it keeps more than a few values in memory that it has no registers for.
     spills: bool,
 }
 
@@ -559,8 +562,11 @@ impl Device for Cuda {
         kernel: Specialisation,
     ) -> Result<Specialisation, DeviceError> {
         let loaded = self.kernel(info, loop_key, kernel)?;
-        if loaded.spills && kernel.group == LARGEST {
-            return self.prepare(info, loop_key, Specialisation { group: (4, 4), ..kernel });
+        if loaded.spills
+            && let Some(at) = LARGE.iter().position(|group| *group == kernel.group)
+        {
+            let group = LARGE.get(at + 1).copied().unwrap_or(SMALLER);
+            return self.prepare(info, loop_key, Specialisation { group, ..kernel });
         }
         if kernel.method.detects() && self.check_kernel.is_none() {
             let options = nvrtc::options(&self.architecture, Specialisation::none(LogMethod::None), false);
@@ -754,9 +760,8 @@ impl Cuda {
         }
         outcome.execute_ns = ending.execute_ns as u64;
         outcome.check_ns = ending.check_ns as u64;
-        let [total, written, met, flags, more_flags, _] = counters;
+        let [total, written, met, flags, _] = counters;
         outcome.fail = flags as u32;
-        outcome.met = more_flags as u32 != 0;
         if is_over && outcome.fail == 0 {
             // Told to stop between two launches.
             outcome.fail = abi::PG_FAIL_STOPPED;

@@ -5,15 +5,17 @@
 //! follows from the trip counts, the pointers, the values and the memory that the finding was remembered with, and the loop stores nowhere in
 //! the arrays which that memory is part of. The trip counts and values have been compared when the finding was used again; the pointers are compared
 //! here. The memory is not only compared: a device gets it from the copy that was remembered ([`Basis::pieces`]), in the run that sees and in the runs that
-//! rely on it, so that another thread of the program that changes it meanwhile changes no address. Where the arrays lie is compared
-//! here, too, since being inside is a matter of both. What is affine has been placed by what it reaches, whatever an earlier run has seen.
+//! rely on it. Where the arrays lie is compared here, too, since being inside is a matter of both. What is affine has been placed by what it
+//! reaches, whatever an earlier run has seen.
 //!
-//! A kernel that makes loads ahead, before the turns which store to what it holds, notes whether any of them has met it. That depends on how
-//! many turns it makes ready at once, so it counts for the same kernel only.
+//! That holds for iterations that come to their end. One that leaves an inner loop because the run is over, or has failed, goes on with
+//! values that the loop hadn't finished: from then on none of its accesses happens (`__pg_ctx.left`).
+//!
+//! What it doesn't say is whether loads which lanes make ahead of turns meet what these turns hold (`paragon_kernel.h`): which turns are made
+//! ahead depends on which iterations a warp has, and that differs from launch to launch. So they are looked at always.
 
 use super::Content;
 use crate::abi::{Info, PG_LOOP_SLICE_DECIDES};
-use crate::device::Specialisation;
 use crate::memory::placement::Placement;
 use std::sync::Arc;
 
@@ -27,17 +29,13 @@ pub struct Seen {
     regions: Vec<(u64, u64)>,
     anchors: Vec<u64>,
     bases: Vec<u64>,
-    /// What the checked kernel was compiled for.
-    kernel: Specialisation,
-    /// Whether no load that was made ahead met what was held.
-    pub is_apart: bool,
 }
 
 impl Seen {
-    /// What a run of `kernel`, which was checked and didn't fail, has seen.
-    pub fn new(placement: &Placement, bases: &[u64], kernel: Specialisation, is_apart: bool) -> Seen {
+    /// What a run that was checked and didn't fail has seen.
+    pub fn new(placement: &Placement, bases: &[u64]) -> Seen {
         let regions = placement.regions.iter().map(|region| (region.lo, region.size)).collect();
-        Seen { regions, anchors: placement.anchors.clone(), bases: bases.to_vec(), kernel, is_apart }
+        Seen { regions, anchors: placement.anchors.clone(), bases: bases.to_vec() }
     }
 }
 
@@ -87,10 +85,9 @@ impl Basis {
         pieces
     }
 
-    /// What an earlier run of the same addresses and kernel has seen.
-    pub fn seen(&self, placement: &Placement, bases: &[u64], kernel: Specialisation) -> Option<&Seen> {
-        let seen = self.seen.as_deref()?;
-        (*seen == Seen::new(placement, bases, kernel, seen.is_apart)).then_some(seen)
+    /// Whether an earlier run has seen the same addresses in the same arrays.
+    pub fn has_seen(&self, placement: &Placement, bases: &[u64]) -> bool {
+        self.seen.as_deref().is_some_and(|seen| *seen == Seen::new(placement, bases))
     }
 }
 
@@ -98,7 +95,6 @@ impl Basis {
 mod tests {
     use super::*;
     use crate::abi::Region;
-    use crate::device::LogMethod;
     use crate::device::pool::Pool;
 
     fn basis(ranges: &[&[(u64, u64)]]) -> Basis {
@@ -136,23 +132,21 @@ mod tests {
     }
 
     #[test]
-    fn what_was_seen_counts_for_the_same_arrays_and_kernel_only() {
+    fn what_was_seen_counts_for_the_same_arrays_only() {
         let region = |lo, size| Region { lo, size, ..Region::default() };
         let placement = Placement {
             regions: vec![region(4096, 64), region(8192, 64)],
             anchors: vec![4096, 8192],
             ..Placement::default()
         };
-        let kernel = Specialisation::none(LogMethod::None);
         let mut basis = basis(&[]);
-        assert!(basis.seen(&placement, &[4096, 8200], kernel).is_none());
-        basis.seen = Some(Arc::new(Seen::new(&placement, &[4096, 8200], kernel, true)));
-        assert!(basis.seen(&placement, &[4096, 8200], kernel).is_some());
-        assert!(basis.seen(&placement, &[4096, 8192], kernel).is_none());
-        assert!(basis.seen(&placement, &[4096, 8200], Specialisation { spread: 2, ..kernel }).is_none());
+        assert!(!basis.has_seen(&placement, &[4096, 8200]));
+        basis.seen = Some(Arc::new(Seen::new(&placement, &[4096, 8200])));
+        assert!(basis.has_seen(&placement, &[4096, 8200]));
+        assert!(!basis.has_seen(&placement, &[4096, 8192]));
         let smaller = Placement { regions: vec![region(4096, 64), region(8192, 60)], ..placement.clone() };
-        assert!(basis.seen(&smaller, &[4096, 8200], kernel).is_none());
+        assert!(!basis.has_seen(&smaller, &[4096, 8200]));
         let elsewhere = Placement { anchors: vec![4096, 4096], ..placement };
-        assert!(basis.seen(&elsewhere, &[4096, 8200], kernel).is_none());
+        assert!(!basis.has_seen(&elsewhere, &[4096, 8200]));
     }
 }
