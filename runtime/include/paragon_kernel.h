@@ -1113,14 +1113,15 @@ __device__ __forceinline__ void __pg_turns_side_by_side(__pg_ctx &c, Left left, 
   __pg_forget_own(c);
   __pg_share<Variable> first(value);
   all_shared([&](auto &shared) { shared.keep(); });
-  c.left = 0;
+  __pg_u32 has_stopped = 0;
 #pragma unroll 1
   for (int row = 0; row < __pg_rows_of_warp; row += 32 >> wide) {
     const int whose = row + (lane >> wide);
     const int from = whose < __pg_rows_of_warp ? whose * __PG_SPREAD : 0;
-    const Count some = __shfl_sync(~0u, due, from), there = whose < __pg_rows_of_warp && !c.left ? some : 0;
+    const Count some = __shfl_sync(~0u, due, from), there = whose < __pg_rows_of_warp && !has_stopped ? some : 0;
     first.take(from);
     all_shared([&](auto &shared) { shared.take(from); });
+    c.left = 0;
     const Variable begin = value;
     const __pg_u64 place = at(0);
     Count number = lane & ((1 << wide) - 1);
@@ -1160,10 +1161,11 @@ __device__ __forceinline__ void __pg_turns_side_by_side(__pg_ctx &c, Left left, 
       if ((times & 1023) == 0 && stops())
         break;
     }
+    has_stopped |= c.left;
     __syncwarp();
   }
   /* Who has stopped has left turns of any row behind. */
-  c.left = has_left | __any_sync(~0u, c.left != 0);
+  c.left = has_left | __any_sync(~0u, has_stopped != 0);
   all_shared([&](auto &shared) { shared.give_back(); });
   value = (Variable)((Count)first.own + (due != 0 ? own : (Count)0));
   __pg_tell(c);
