@@ -546,8 +546,10 @@ __device__ __forceinline__ int __pg_in_stages(__pg_ctx &c, __pg_u64 left, __pg_l
     /* All have run the turns before. */
     if (stage % (4096 / Turns) != 4096 / Turns - 1)
       __syncthreads();
-    else if (__syncthreads_or(__pg_poll_now(&c)))
+    else if (__syncthreads_or(__pg_poll_now(&c))) {
+      c.left = 1;
       return 1;
+    }
     all([&](auto &walk) { walk.template put<Turns>(); });
     __syncthreads();
 #pragma unroll
