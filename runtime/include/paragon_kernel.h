@@ -61,7 +61,31 @@ constexpr int __pg_number = -1, __pg_with_lent = -2, __pg_side_by_side = -3, __p
 
 /* Whether a group has all its iterations, by how many there are from its first one on along a dimension. */
 #define __PG_HAS_ALL(dim, left)                                                                                        \
-  ((dim) == __PG_ALONG_X ? (left) > (__PG_COLUMNS - 1) * __PG_WIDTH : (dim) == __PG_ALONG_Y ? (left) > __PG_ROWS - 1 : 1)
+  (__PG_ROWS * __PG_COLUMNS == 1 ||                                                                                    \
+   ((dim) == __PG_ALONG_X ? (left) > (__PG_COLUMNS - 1) * __PG_WIDTH : (dim) == __PG_ALONG_Y ? (left) > __PG_ROWS - 1 : 1))
+/* Affine accesses that are found from an origin: a pointer to the place of one of them in the group's first iteration. It stands for
+ * accesses whose addresses are what their strides say, as walks do; `rest`: how far from it. Not where iterations share operands of inner loops,
+ * whose kernels have no registers left. */
+#ifdef __PG_RESIDENT
+#define __PG_HAS_ORIGIN(base) 0
+#else
+#define __PG_HAS_ORIGIN(base) ((__PG_HOW(base) & __PG_IS_BOUNDED) != 0)
+#endif
+#define __PG_ORIGIN(name, base, memory, first) const char *const name = __pg_b##base.memory + ((first) - __pg_b##base.lo);
+#define __PG_LDO(how, t, base, logged, name, rest, address)                                                            \
+  (__PG_HAS_ORIGIN(base) && (__PG_METHOD < PG_LOG_ATOMIC || (__PG_HOW(base) & __PG_IS_CONSTANT))                       \
+     ? (__pg_##t)__PG_LOAD(__pg_##t, (name) + (rest), __PG_HOW(base))                                                  \
+     : how(t, base, logged, address))
+#define __PG_STO(t, base, name, rest, address, value)                                                                  \
+  {                                                                                                                    \
+    if (__PG_HAS_ORIGIN(base) && __PG_METHOD == PG_LOG_NONE) {                                                         \
+      __PG_LEAD __pg_set_##t##_at(&__pg_c, const_cast<char *>((name) + (rest)), value);                                \
+    } else {                                                                                                           \
+      __PG_ST(t, base, address, value);                                                                                \
+    }                                                                                                                  \
+  }
+/* Those of a group that hasn't, one by one: to have the compiler repeat their text would only make kernels longer. */
+#define __PG_NOT_UNROLLED _Pragma("unroll 1")
 
 /* Where iterations end in the middle of a block, groups with inner loops in common are whole all the same: members beyond the end do what
  * the last ones before it do, but store nothing, and what they find wrong counts for nothing. So all threads of a block run such loops
@@ -478,14 +502,22 @@ struct __pg_walk {
 #define __PG_FEW(notes)                                                                                                \
   constexpr int __pg_few = __PG_METHOD == PG_LOG_BITMAP && (notes) ? 1 : 1024;                                         \
   _Pragma("unroll __pg_few")
-/* Innermost loops that end when a condition says so. They ask after some turns, which makes a loop of its own of those. */
+/* Innermost loops that end when a condition says so. They ask after some turns, which makes a loop of its own of those. What ends them leaves
+ * that loop like its last turn does: the compiler isn't to know that the outer one ends, too, or it would have the lanes that leave both
+ * say so at each turn, which costs an instruction. */
 #define __PG_UNCOUNTED(how)                                                                                            \
   for (;;) {                                                                                                           \
-    _Pragma(how) for (int __pg_asked = 0; __pg_asked < 1024; __pg_asked++)
+    int __pg_asked;                                                                                                    \
+    _Pragma(how) for (__pg_asked = 0; __pg_asked < 1024; __pg_asked++)
 #define __PG_UNCOUNTED_END                                                                                             \
-  if (__pg_poll_now(&__pg_c))                                                                                          \
+  asm volatile("" : "+r"(__pg_asked));                                                                                 \
+  if (__pg_asked < 1024 || __pg_poll_now(&__pg_c))                                                                     \
     break;                                                                                                             \
   }
+
+/* A short loop that has no more turns than so many need not ask: it is over before anybody misses an answer. `turns`: how many numbers that
+ * are known before it leave, in an unsigned type. */
+#define __PG_ARE_FEW(turns) ((turns) <= 4096u)
 
 #define __PG_IS_KEPT(base) ((base) < 64 && (__PG_KEPT >> ((base) & 63) & 1))
 
@@ -554,8 +586,10 @@ __device__ __forceinline__ int __pg_in_stages(__pg_ctx &c, __pg_u64 left, __pg_l
     /* All have run the turns before. */
     if (stage % (4096 / Turns) != 4096 / Turns - 1)
       __syncthreads();
-    else if (__syncthreads_or(__pg_poll_now(&c)))
+    else if (__syncthreads_or(__pg_poll_now(&c))) {
+      c.left = 1;
       return 1;
+    }
     all([&](auto &walk) { walk.template put<Turns>(); });
     __syncthreads();
 #pragma unroll
@@ -1208,7 +1242,7 @@ __device__ __forceinline__ void __pg_turns_side_by_side(__pg_ctx &c, Left left, 
     return how(t, b, l, __pg_a);                                                                                       \
   }(a)
 /* Loads of what neighbouring turns load side by side: once each. */
-#define __PG_LDO(t, b, l, a)                                                                                            \
+#define __PG_LD_ONCE(t, b, l, a)                                                                                       \
   __pg_load_once<__pg_##t>(__pg_b##b, __PG_HOW(b), a, [&](__pg_u64 __pg_a) -> __pg_##t { return __PG_LD(t, b, l, __pg_a); })
 #define __pg_of(variable) __shfl_sync(~0u, variable, __pg_from)
 #define __PG_LEND(name, before, type, parameters, arguments, text)                                                     \

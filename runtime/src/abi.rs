@@ -34,7 +34,7 @@ mod constants {
     pub const PG_LOOP_STORES_ONCE: u32 = 8192;
     pub const PG_LOOP_KEPT: u32 = 16384;
     pub const PG_LOOP_SPREADS: u32 = 32768;
-    pub const PG_LOOP_SIDE_BY_SIDE: u32 = 524288;
+    pub const PG_LOOP_SIDE_BY_SIDE: u32 = 1048576;
     pub const PG_LOOP_SLICE_DECIDES: u32 = 262144;
     pub const PG_LOOP_REPEATS: u32 = 524288;
     pub const PG_LOOP_LONG: u32 = 65536;

@@ -84,7 +84,7 @@ impl Seeing {
         logged: i32,
         address: &str,
     ) -> String {
-        let from = if from == "LD" && self.once.contains(&place.id) { "LDO" } else { from };
+        let from = if from == "LD" && self.once.contains(&place.id) { "LD_ONCE" } else { from };
         match (&self.held, base) {
             (Some(held), _) => {
                 self.meets |= base.is_none() || held == address;
