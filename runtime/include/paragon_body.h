@@ -237,8 +237,9 @@ __PG_FN struct __pg_view __pg_base_view(const struct __pg_launch *l, __pg_u32 ba
   else if ((others) == 1)                                                                                              \
     k = __pg_q;                                                                                                        \
   else {                                                                                                               \
-    k = __pg_q % (__pg_count)__pg_l->trip[dim];                                                                        \
-    __pg_q /= (__pg_count)__pg_l->trip[dim];                                                                           \
+    const __pg_count __pg_around = __PG_QUOTIENT(dim, __pg_q);                                                         \
+    k = __pg_q - __pg_around * (__pg_count)__pg_l->trip[dim];                                                          \
+    __pg_q = __pg_around;                                                                                              \
   }
 #define __PG_LOAD(type, p, how) ((how) == 3 ? __ldg((const type *)(p)) : *(const type *)(p))
 #ifdef __PG_ORDERED
@@ -833,8 +834,33 @@ __PG_SHARED_FN void __pg_combine(__pg_value *slot, int op, int type, __pg_u64 pa
   }
 }
 
-/* Division and remainder that the hardware answers differently: x86 traps on zero and on MIN / -1. */
-#define __PG_DEFINE_DIVISION(name, type, is_bad)                                                                       \
+/* Division and remainder that the hardware answers differently: x86 traps on zero and on MIN / -1. Then the result doesn't matter any more. On
+ * a GPU that takes no branch, and what is divided by depends on the divisor alone: so divisions by the same number have in common what
+ * follows from it. Signed ones are made of unsigned ones, because what C++ doesn't define a compiler takes for impossible. */
+#ifdef __CUDACC_RTC__
+#define __PG_DEFINE_DIVISION(name, type, unsigned_type, is_signed, is_bad)                                             \
+  __PG_FN void __pg_divide_##name(struct __pg_ctx *c, type a, type b, unsigned_type *quotient, unsigned_type *rest)     \
+  {                                                                                                                    \
+    const unsigned_type x = (is_signed) && a < 0 ? 0u - (unsigned_type)a : (unsigned_type)a;                           \
+    const unsigned_type y = b == 0 ? 1u : (is_signed) && b < 0 ? 0u - (unsigned_type)b : (unsigned_type)b;             \
+    c->fail |= (is_bad) ? (__pg_u32)PG_FAIL_ARITHMETIC : 0u;                                                           \
+    *quotient = x / y;                                                                                                 \
+    *rest = x - *quotient * y;                                                                                         \
+  }                                                                                                                    \
+  __PG_FN type __pg_div_##name(struct __pg_ctx *c, type a, type b)                                                     \
+  {                                                                                                                    \
+    unsigned_type quotient, rest;                                                                                      \
+    __pg_divide_##name(c, a, b, &quotient, &rest);                                                                     \
+    return (type)((is_signed) && (a < 0) != (b < 0) ? 0u - quotient : quotient);                                       \
+  }                                                                                                                    \
+  __PG_FN type __pg_rem_##name(struct __pg_ctx *c, type a, type b)                                                     \
+  {                                                                                                                    \
+    unsigned_type quotient, rest;                                                                                      \
+    __pg_divide_##name(c, a, b, &quotient, &rest);                                                                     \
+    return (type)((is_signed) && a < 0 ? 0u - rest : rest);                                                            \
+  }
+#else
+#define __PG_DEFINE_DIVISION(name, type, unsigned_type, is_signed, is_bad)                                             \
   __PG_FN type __pg_div_##name(struct __pg_ctx *c, type a, type b)                                                     \
   {                                                                                                                    \
     if (is_bad) {                                                                                                      \
@@ -851,10 +877,11 @@ __PG_SHARED_FN void __pg_combine(__pg_value *slot, int op, int type, __pg_u64 pa
     }                                                                                                                  \
     return a % b;                                                                                                      \
   }
-__PG_DEFINE_DIVISION(i32, int, b == 0 || (b == -1 && a == -2147483647 - 1))
-__PG_DEFINE_DIVISION(u32, unsigned int, b == 0)
-__PG_DEFINE_DIVISION(i64, __pg_i64, b == 0 || (b == -1 && (__pg_u64)a == (__pg_u64)1 << 63))
-__PG_DEFINE_DIVISION(u64, __pg_u64, b == 0)
+#endif
+__PG_DEFINE_DIVISION(i32, int, __pg_u32, 1, b == 0 || (b == -1 && a == -2147483647 - 1))
+__PG_DEFINE_DIVISION(u32, unsigned int, __pg_u32, 0, b == 0)
+__PG_DEFINE_DIVISION(i64, __pg_i64, __pg_u64, 1, b == 0 || (b == -1 && (__pg_u64)a == (__pg_u64)1 << 63))
+__PG_DEFINE_DIVISION(u64, __pg_u64, __pg_u64, 0, b == 0)
 
 /* Conversions from floating to integer types whose result is out of range (or of a NaN) differ between devices. The
  * limits are exact in double; a float is converted to double first, which loses nothing. */

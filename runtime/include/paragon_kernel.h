@@ -56,7 +56,10 @@ template <int Rows, int Columns> struct __pg_shape {
 
 /* Whether a group has all its iterations, by how many there are from its first one on along a dimension. */
 #define __PG_HAS_ALL(dim, left)                                                                                        \
-  ((dim) == __PG_ALONG_X ? (left) > (__PG_COLUMNS - 1) * __PG_WIDTH : (dim) == __PG_ALONG_Y ? (left) > __PG_ROWS - 1 : 1)
+  (__PG_ROWS * __PG_COLUMNS == 1 ||                                                                                    \
+   ((dim) == __PG_ALONG_X ? (left) > (__PG_COLUMNS - 1) * __PG_WIDTH : (dim) == __PG_ALONG_Y ? (left) > __PG_ROWS - 1 : 1))
+/* Those of a group that hasn't, one by one: to have the compiler repeat their text would only make kernels longer. */
+#define __PG_NOT_UNROLLED _Pragma("unroll 1")
 
 /* A stride that only the launch knows. */
 constexpr __pg_i64 __pg_unknown = (__pg_i64)1 << 62;
@@ -186,14 +189,22 @@ struct __pg_walk {
 #define __PG_FEW(notes)                                                                                                \
   constexpr int __pg_few = __PG_METHOD == PG_LOG_BITMAP && (notes) ? 1 : 1024;                                         \
   _Pragma("unroll __pg_few")
-/* Innermost loops that end when a condition says so. They ask after some turns, which makes a loop of its own of those. */
+/* Innermost loops that end when a condition says so. They ask after some turns, which makes a loop of its own of those. What ends them leaves
+ * that loop like its last turn does: the compiler isn't to know that the outer one ends, too, or it would have the lanes that leave both
+ * say so at each turn, which costs an instruction. */
 #define __PG_UNCOUNTED(how)                                                                                            \
   for (;;) {                                                                                                           \
-    _Pragma(how) for (int __pg_asked = 0; __pg_asked < 1024; __pg_asked++)
+    int __pg_asked;                                                                                                    \
+    _Pragma(how) for (__pg_asked = 0; __pg_asked < 1024; __pg_asked++)
 #define __PG_UNCOUNTED_END                                                                                             \
-  if (__pg_poll_now(&__pg_c))                                                                                          \
+  asm volatile("" : "+r"(__pg_asked));                                                                                 \
+  if (__pg_asked < 1024 || __pg_poll_now(&__pg_c))                                                                     \
     break;                                                                                                             \
   }
+
+/* A short loop that has no more turns than so many need not ask: it is over before anybody misses an answer. `turns`: how many numbers that
+ * are known before it leave, in an unsigned type. */
+#define __PG_ARE_FEW(turns) ((turns) <= 4096u)
 
 #define __PG_IS_KEPT(base) ((base) < 64 && (__PG_KEPT >> ((base) & 63) & 1))
 

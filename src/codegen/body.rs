@@ -45,6 +45,7 @@ pub const MACROS_DIRECT: &str = "\
 #define __PG_POLL_AROUND() 0
 #define __PG_UNCOUNTED(how) for (;;)
 #define __PG_UNCOUNTED_END
+#define __PG_ARE_FEW(turns) 0
 #define __PG_TURNS(kept, cond, type, unsigned_type, value, limit) while (cond)
 #define __PG_TURNS_END(kept, cond, type, unsigned_type, value, limit, loads)
 ";
@@ -52,6 +53,7 @@ pub const MACROS_DIRECT: &str = "\
 /// For C, which runs iterations one by one and makes the address of each access: what `paragon_kernel.h` has for kernels.
 pub const MACROS_ONE_BY_ONE: &str = "\
 #define __PG_FEW(notes)
+#define __PG_NOT_UNROLLED
 #define __PG_EACH
 #define __PG_MEMBERS
 #define __PG_WALK(name, t, b, together, s0, s1, s2, s3, turn)
@@ -101,6 +103,7 @@ pub const MACROS_THREADS: &str = "\
 #define __PG_LEAD
 #define __PG_UNCOUNTED(how) for (;;) { if (__pg_poll(&__pg_c)) break;
 #define __PG_UNCOUNTED_END }
+#define __PG_ARE_FEW(turns) 0
 #define __PG_TURNS(kept, cond, type, unsigned_type, value, limit) while (cond) { \\
 const type __pg_turns = !(kept) ? (type)((value) + 1) : \\
 (unsigned_type)(limit) - (unsigned_type)(value) > 4096u ? (type)((value) + 4096) : (type)(limit); \\
@@ -170,6 +173,8 @@ pub const MACROS_END: &str = "\
 #undef __PG_FEW
 #undef __PG_UNCOUNTED
 #undef __PG_UNCOUNTED_END
+#undef __PG_ARE_FEW
+#undef __PG_NOT_UNROLLED
 #undef __PG_TURNS
 #undef __PG_TURNS_END
 #undef __PG_EACH
@@ -215,8 +220,6 @@ pub struct Printer<'a> {
     declared: BTreeSet<VarId>,
     temporaries: u32,
     labels: BTreeMap<LoopId, bool>,
-    /// Loops that are left by jumping behind them: they stand in loops of our own.
-    leaving: BTreeMap<LoopId, String>,
     purpose: Purpose<'a>,
     /// A loop whose body stands in a further loop, and the head of that, brace included.
     strip: Option<(LoopId, &'a str)>,
@@ -369,7 +372,14 @@ fn printed(mut printer: Printer, plan: &LoopPlan, body: &Stmt) -> Printed<Body> 
     })
 }
 
-/// Ends what each iteration of a group does by itself.
+/// Begins what each iteration of a group does by itself.
+fn begin(open: &mut bool, out: &mut String) {
+    if !std::mem::replace(open, true) {
+        out.push_str("__PG_EACH { __PG_MEMBERS\n");
+    }
+}
+
+/// Ends it.
 fn close(open: &mut bool, out: &mut String) {
     if std::mem::take(open) {
         out.push_str("}\n");
@@ -386,7 +396,6 @@ impl<'a> Printer<'a> {
             declared: BTreeSet::new(),
             temporaries: 0,
             labels: BTreeMap::new(),
-            leaving: BTreeMap::new(),
             purpose,
             strip: None,
             in_subscript: false,
@@ -1053,6 +1062,27 @@ impl<'a> Printer<'a> {
         })
     }
 
+    /// What is done where a condition holds, and where it doesn't.
+    fn branches(
+        &mut self,
+        cond: &str,
+        then: &Stmt,
+        otherwise: Option<&Stmt>,
+        current: LoopId,
+        out: &mut String,
+    ) -> Printed<()> {
+        out.push_str(&format!("if ({cond}) {{\n"));
+        self.conditions += 1;
+        self.statement(then, current, out)?;
+        if let Some(otherwise) = otherwise {
+            out.push_str("} else {\n");
+            self.statement(otherwise, current, out)?;
+        }
+        self.conditions -= 1;
+        out.push_str("}\n");
+        Ok(())
+    }
+
     fn statement(&mut self, s: &Stmt, current: LoopId, out: &mut String) -> Printed<()> {
         match &s.kind {
             StmtKind::Empty | StmtKind::Declaration => {}
@@ -1102,15 +1132,7 @@ impl<'a> Printer<'a> {
             StmtKind::Block(list) => list.iter().try_for_each(|s| self.statement(s, current, out))?,
             StmtKind::If { cond, then, otherwise } => {
                 let cond = self.value(cond, out)?;
-                out.push_str(&format!("if ({cond}) {{\n"));
-                self.conditions += 1;
-                self.statement(then, current, out)?;
-                if let Some(otherwise) = otherwise {
-                    out.push_str("} else {\n");
-                    self.statement(otherwise, current, out)?;
-                }
-                self.conditions -= 1;
-                out.push_str("}\n");
+                self.branches(&cond, then, otherwise.as_deref(), current, out)?;
             }
             StmtKind::Loop(l) if matches!(self.purpose, Purpose::Inspection(s) if s.left_out.contains(&l.id)) =>
                 {}
@@ -1119,7 +1141,7 @@ impl<'a> Printer<'a> {
                 self.labels.insert(current, true);
                 out.push_str(&format!("goto __pg_continue_{};\n", current.0));
             }
-            StmtKind::Break => out.push_str(&self.leave(current)),
+            StmtKind::Break => out.push_str("break;\n"),
             _ => return Err("a statement that is not generated".into()),
         }
         Ok(())

@@ -167,7 +167,8 @@ impl Emitter<'_> {
                 text,
                 "if (__pg_begin_iteration(&__pg_c, __pg_k)) break;\n\
                  if (1{left}) {{\n__pg_together(__pg_shape<__PG_ROWS, __PG_COLUMNS>());\nbreak;\n}}\n{}\
-                 for (int __pg_y = 0; __pg_y < __PG_ROWS; __pg_y++)\nfor (int __pg_x = 0; __pg_x < __PG_COLUMNS; __pg_x++) {{",
+                 __PG_NOT_UNROLLED for (int __pg_y = 0; __pg_y < __PG_ROWS; __pg_y++)\n\
+                 __PG_NOT_UNROLLED for (int __pg_x = 0; __pg_x < __PG_COLUMNS; __pg_x++) {{",
                 (0..dims).map(begins).collect::<String>()
             );
             let mut inside = String::new();
@@ -189,7 +190,7 @@ impl Emitter<'_> {
             );
         }
         text.push_str(
-            "for (int __pg_x = 0; __pg_x < __PG_COLUMNS; __pg_x++) {\nif (__pg_end - __pg_j <= __pg_x * __PG_WIDTH) break;\n\
+            "__PG_NOT_UNROLLED for (int __pg_x = 0; __pg_x < __PG_COLUMNS; __pg_x++) {\nif (__pg_end - __pg_j <= __pg_x * __PG_WIDTH) break;\n\
              __pg_k = __PG_ITERATION(__pg_j + __pg_x * __PG_WIDTH);\n",
         );
         self.taken_apart(text);

@@ -30,6 +30,9 @@ use std::time::Instant;
 pub const BLOCK: u32 = 256;
 /// Threads of a block along x of a tile.
 pub const TILE_WIDTH: u32 = BLOCK / TILE_HEIGHT;
+/// The same where threads have several rows and one column each: longer pieces of fewer rows are under way then, which memory likes better
+/// (`docs/measurements/2026-11-24-forms.md`).
+const WIDE: u32 = 2 * TILE_WIDTH;
 /// Threads that one processor holds; some architectures hold three quarters of it.
 const THREADS_OF_PROCESSOR: u64 = 2048;
 /// Bytes of the pinned buffer for a launch's tables.
@@ -435,6 +438,8 @@ struct Grid {
 /// along z.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Tiles {
+    /// Threads of a block along x.
+    width: u32,
     columns: u64,
     rows: u64,
     layers: u64,
@@ -444,9 +449,14 @@ impl Tiles {
     fn new(trip: &[u64; abi::PG_MAX_DIMS], (x, y): (u8, u8), (rows, columns): (u8, u8)) -> Tiles {
         let (x, y) = (usize::from(x), usize::from(y));
         let others = (0..trip.len()).filter(|dim| ![x, y].contains(dim)).map(|dim| trip[dim]);
+        let covered = |width: u32| trip[x].next_multiple_of(u64::from(width));
+        // Not where many of its threads would have nothing to do.
+        let is_wide = rows > 1 && columns == 1 && covered(WIDE) - covered(TILE_WIDTH) <= trip[x] / 16;
+        let width = if is_wide { WIDE } else { TILE_WIDTH };
         Tiles {
-            columns: trip[x].div_ceil(u64::from(TILE_WIDTH) * u64::from(columns)),
-            rows: trip[y].div_ceil(u64::from(TILE_HEIGHT) * u64::from(rows)),
+            width,
+            columns: trip[x].div_ceil(u64::from(width) * u64::from(columns)),
+            rows: trip[y].div_ceil(u64::from(BLOCK / width) * u64::from(rows)),
             layers: others.product(),
         }
     }
@@ -460,7 +470,7 @@ impl Tiles {
             false => (most.min(self.rows - row).min(MOST_BLOCKS), 1),
         };
         let blocks = (self.columns as u32, rows as u32, layers as u32);
-        (Grid { blocks, block: (TILE_WIDTH, TILE_HEIGHT) }, (row as u32, layer as u32), rows * layers)
+        (Grid { blocks, block: (self.width, BLOCK / self.width) }, (row as u32, layer as u32), rows * layers)
     }
 }
 
@@ -884,6 +894,22 @@ struct Ending {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn tiles_cover_all_iterations() {
+        let shape = |trip: [u64; 4], group| {
+            let tiles = Tiles::new(&trip, (1, 0), group);
+            let (grid, ..) = tiles.next(0, u64::MAX);
+            (grid.block, tiles.columns, tiles.rows, tiles.layers)
+        };
+        assert_eq!(shape([1000, 1000, 1, 1], (4, 1)), ((64, 4), 16, 63, 1));
+        assert_eq!(shape([1000, 1000, 7, 3], (2, 1)), ((64, 4), 16, 125, 21));
+        assert_eq!(shape([1000, 33, 1, 1], (4, 1)), ((64, 4), 1, 63, 1));
+        // A quarter of its threads would have nothing to do.
+        assert_eq!(shape([1000, 65, 1, 1], (4, 1)), ((32, 8), 3, 32, 1));
+        assert_eq!(shape([1000, 1000, 1, 1], (1, 1)), ((32, 8), 32, 125, 1));
+        assert_eq!(shape([1000, 1000, 1, 1], (4, 4)), ((32, 8), 8, 32, 1));
+    }
 
     #[test]
     fn allocations_are_farther_apart_than_what_is_copied_as_one() {
