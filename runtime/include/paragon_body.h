@@ -606,6 +606,13 @@ __PG_SHARED_FN void __pg_end_thread(struct __pg_ctx *c)
       return __pg_ld_##name(c, v, logged, how, address);                                                               \
     return __PG_LOAD(type, __PG_AT(v->snapshot, address - v->lo), how);                                                \
   }                                                                                                                    \
+  /* Where nothing is noted and nothing need be checked. */                                                             \
+  __PG_SHARED_FN void __pg_set_##name##_at(struct __pg_ctx *c, char *place, type value)                                 \
+  {                                                                                                                    \
+    if (nan)                                                                                                           \
+      c->fail |= PG_FAIL_NAN;                                                                                          \
+    *(type *)place = value;                                                                                            \
+  }                                                                                                                    \
   __PG_SHARED_FN void __pg_st_##name(struct __pg_ctx *c, const struct __pg_view *v, int how, __pg_u64 address, type value) \
   {                                                                                                                    \
     if (!__pg_may_access(c, v, how, address, (__pg_u32)sizeof(type)))                                                  \

@@ -58,6 +58,27 @@ template <int Rows, int Columns> struct __pg_shape {
 #define __PG_HAS_ALL(dim, left)                                                                                        \
   (__PG_ROWS * __PG_COLUMNS == 1 ||                                                                                    \
    ((dim) == __PG_ALONG_X ? (left) > (__PG_COLUMNS - 1) * __PG_WIDTH : (dim) == __PG_ALONG_Y ? (left) > __PG_ROWS - 1 : 1))
+/* Affine accesses that are found from an origin: a pointer to the place of one of them in the group's first iteration. It stands for
+ * accesses whose addresses are what their strides say, as walks do; `rest`: how far from it. Not where iterations share operands of inner loops,
+ * whose kernels have no registers left. */
+#ifdef __PG_RESIDENT
+#define __PG_HAS_ORIGIN(base) 0
+#else
+#define __PG_HAS_ORIGIN(base) ((__PG_HOW(base) & __PG_IS_BOUNDED) != 0)
+#endif
+#define __PG_ORIGIN(name, base, memory, first) const char *const name = __pg_b##base.memory + ((first) - __pg_b##base.lo);
+#define __PG_LDO(how, t, base, logged, name, rest, address)                                                            \
+  (__PG_HAS_ORIGIN(base) && (__PG_METHOD < PG_LOG_ATOMIC || (__PG_HOW(base) & __PG_IS_CONSTANT))                       \
+     ? (__pg_##t)__PG_LOAD(__pg_##t, (name) + (rest), __PG_HOW(base))                                                  \
+     : how(t, base, logged, address))
+#define __PG_STO(t, base, name, rest, address, value)                                                                  \
+  {                                                                                                                    \
+    if (__PG_HAS_ORIGIN(base) && __PG_METHOD == PG_LOG_NONE) {                                                         \
+      __PG_LEAD __pg_set_##t##_at(&__pg_c, const_cast<char *>((name) + (rest)), value);                                \
+    } else {                                                                                                           \
+      __PG_ST(t, base, address, value);                                                                                \
+    }                                                                                                                  \
+  }
 /* Those of a group that hasn't, one by one: to have the compiler repeat their text would only make kernels longer. */
 #define __PG_NOT_UNROLLED _Pragma("unroll 1")
 

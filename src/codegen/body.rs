@@ -10,8 +10,10 @@
 
 pub mod inner;
 mod lending;
+mod polynomial;
 
 use self::lending::{Lending, Seeing};
+use self::polynomial::Polynomial;
 use super::group::{self, Group, Moving, Stride};
 use super::types::{self, Scalar, scalar};
 use crate::c::constant::fold;
@@ -60,6 +62,9 @@ pub const MACROS_ONE_BY_ONE: &str = "\
 #define __PG_SET(name, b, from, type, variable, a)
 #define __PG_WALKING(calls)
 #define __PG_LDW(how, t, b, l, name, a) how(t, b, l, a)
+#define __PG_ORIGIN(name, b, memory, first)
+#define __PG_LDO(how, t, b, l, name, rest, a) how(t, b, l, a)
+#define __PG_STO(t, b, name, rest, a, v) __PG_ST(t, b, a, v)
 #define __PG_LENDING(count, kept)
 #define __PG_HOLDING_NOTHING(type)
 #define __PG_HOLDING(type, variable, t, base, logged, stride, is_loaded, address)
@@ -183,6 +188,9 @@ pub const MACROS_END: &str = "\
 #undef __PG_SET
 #undef __PG_WALKING
 #undef __PG_LDW
+#undef __PG_ORIGIN
+#undef __PG_LDO
+#undef __PG_STO
 #undef __PG_LENDING
 #undef __PG_HOLDING_NOTHING
 #undef __PG_HOLDING
@@ -226,6 +234,10 @@ pub struct Printer<'a> {
     /// Whether what is printed is part of a subscript.
     in_subscript: bool,
     group: Option<Group>,
+    /// Whether what is printed may be run for several iterations together.
+    is_grouped: bool,
+    /// Where accesses of a group are found from.
+    origins: Vec<Origin>,
     /// The inner loop whose turns are printed, if it is one that is run some turns at once.
     walks: Option<Walks<'a>>,
     has_turns: bool,
@@ -265,6 +277,20 @@ struct Walk {
     /// In bytes: per iteration of each dimension, and per turn.
     strides: [Stride; MAX_DIMS],
     turn: Stride,
+}
+
+/// A place that accesses are found from: see [`Printer::from_origin`].
+struct Origin {
+    /// Index of the base.
+    base: u32,
+    /// The field of `struct __pg_view` that it goes through.
+    memory: &'static str,
+    /// Its address, as text.
+    first: String,
+    /// Its offset from the base where all dimensions are at their first iteration.
+    at: Polynomial,
+    /// In bytes per iteration of each dimension.
+    strides: Vec<Polynomial>,
 }
 
 /// What the text is for, as far as memory is concerned.
@@ -315,6 +341,7 @@ pub fn print(unit: &TranslationUnit, plan: &LoopPlan, body: &Stmt, purpose: Purp
     let mut printer = Printer::new(unit, plan, purpose);
     if matches!(purpose, Purpose::Iterations) {
         printer.group = group::group(unit, plan, body);
+        printer.is_grouped = printer.group.is_some();
     }
     printed(printer, plan, body)
 }
@@ -348,6 +375,13 @@ fn printed(mut printer: Printer, plan: &LoopPlan, body: &Stmt) -> Printed<Body> 
             let mut open = false;
             printer.together(body, &group, innermost, &mut open, &mut out)?;
             close(&mut open, &mut out);
+            let origins = printer.origins.iter().enumerate();
+            let origins: String = origins
+                .map(|(number, Origin { base, memory, first, .. })| {
+                    format!("__PG_ORIGIN(__pg_origin_{number}, {base}, {memory}, {first})\n")
+                })
+                .collect();
+            out.insert_str(0, &origins);
             printer.group = Some(group);
         }
         None => printer.statement(body, innermost, &mut out)?,
@@ -400,6 +434,8 @@ impl<'a> Printer<'a> {
             strip: None,
             in_subscript: false,
             group: None,
+            is_grouped: false,
+            origins: Vec::new(),
             walks: None,
             has_turns: false,
             lending: None,
@@ -559,9 +595,56 @@ impl<'a> Printer<'a> {
         let text = match memory.and_then(|memory| self.walk(place, site, memory, suffix, address)) {
             Some(walk) => format!("__PG_LDW(__PG_{from}, {suffix}, {base}, {logged}, {walk}, {address})"),
             None if known.is_none() => format!("__PG_LDX({suffix}, {logged}, {address})"),
-            None => format!("__PG_{from}({suffix}, {base}, {logged}, {address})"),
+            None => match memory.and_then(|memory| self.from_origin(site, memory)) {
+                Some(at) => format!("__PG_LDO(__PG_{from}, {suffix}, {base}, {logged}, {at}, {address})"),
+                None => format!("__PG_{from}({suffix}, {base}, {logged}, {address})"),
+            },
         };
         Ok(self.loaded(kind, known, (site.logged, from == "LD"), address, text))
+    }
+
+    /// Where an access is found from an origin, and how far from it: the place of another access, or its own, of the group's first
+    /// iteration. For accesses that are affine, in what may be run in groups: those that strides move alike share what makes their address.
+    /// Of subscripts it is made anew each time, because for all that a compiler knows they might wrap around.
+    fn from_origin(&mut self, site: &Site, memory: &'static str) -> Option<String> {
+        let affine = site.affine.as_ref().filter(|affine| affine.exact && affine.whole_steps)?;
+        if !self.is_grouped {
+            return None;
+        }
+        let strides: Option<Vec<Polynomial>> = affine
+            .strides
+            .iter()
+            .zip(&self.plan.dims)
+            .map(|(stride, dim)| Polynomial::of(stride)?.times(dim.distance))
+            .collect();
+        let (strides, at) = (strides?, Polynomial::of(&affine.lo)?);
+        let base = site.base.0;
+        let pointer = match self.plan.bases[base as usize] {
+            Base::Object { var, .. } => format!("__pg_o{}", var.0),
+            Base::Pointer { var }
+                if self.plan.live_ins.contains(&var) && !self.plan.scalars.contains_key(&var) =>
+            {
+                variable(var)
+            }
+            _ => return None,
+        };
+        let along = |how: &str| -> String {
+            let moving = strides.iter().enumerate().filter(|(_, stride)| !stride.is_zero());
+            moving
+                .map(|(dim, stride)| format!(" + {} * {}", how.replace('#', &dim.to_string()), stride.text()))
+                .collect()
+        };
+        let known = self
+            .origins
+            .iter()
+            .position(|origin| origin.base == base && origin.memory == memory && origin.strides == strides);
+        let number = known.unwrap_or_else(|| {
+            let first = format!("{pointer} + {}{}", at.text(), along("(__pg_u64)__pg_first_k#"));
+            self.origins.push(Origin { base, memory, first, at: at.clone(), strides: strides.clone() });
+            self.origins.len() - 1
+        });
+        let away = at.minus(&self.origins[number].at)?;
+        Some(format!("__pg_origin_{number}, {}{}", away.text(), along("(__pg_u64)__PG_OF_GROUP(#, 0)")))
     }
 
     /// The walk of a load in an inner loop, where it moves by strides.
@@ -670,8 +753,14 @@ impl<'a> Printer<'a> {
             Base::Dynamic => format!("__PG_STX({}, {address}, {value});", kind.suffix()),
             _ => {
                 let own = self.plan.privatization.bases.contains(&site.base);
-                let to = if own { "STP" } else { "ST" };
-                format!("__PG_{to}({}, {}, {address}, {value});", kind.suffix(), site.base.0)
+                let (suffix, base) = (kind.suffix(), site.base.0);
+                match self.from_origin(site, "dev").filter(|_| !own) {
+                    Some(at) => format!("__PG_STO({suffix}, {base}, {at}, {address}, {value});"),
+                    None => format!(
+                        "__PG_{}({suffix}, {base}, {address}, {value});",
+                        if own { "STP" } else { "ST" }
+                    ),
+                }
             }
         };
         out.push_str(&self.stored(kind, address, value, text));
