@@ -49,7 +49,7 @@ pub const MACROS_DIRECT: &str = "\
 #define __PG_UNCOUNTED_END
 #define __PG_ARE_FEW(turns) 0
 #define __PG_TURNS(kept, cond, type, unsigned_type, value, limit) while (cond)
-#define __PG_TURNS_END(kept, cond, type, unsigned_type, value, limit, loads)
+#define __PG_TURNS_END(kept, cond, type, unsigned_type, value, limit, is_outermost, ...)
 ";
 
 /// For C, which runs iterations one by one and makes the address of each access: what `paragon_kernel.h` has for kernels.
@@ -113,7 +113,7 @@ pub const MACROS_THREADS: &str = "\
 const type __pg_turns = !(kept) ? (type)((value) + 1) : \\
 (unsigned_type)(limit) - (unsigned_type)(value) > 4096u ? (type)((value) + 4096) : (type)(limit); \\
 for (; (type)(value) < __pg_turns; )
-#define __PG_TURNS_END(kept, cond, type, unsigned_type, value, limit, loads) \\
+#define __PG_TURNS_END(kept, cond, type, unsigned_type, value, limit, is_outermost, ...) \\
 if ((kept) ? (cond) && __pg_poll_now(&__pg_c) : __pg_poll(&__pg_c)) break; }
 ";
 
@@ -628,23 +628,22 @@ impl<'a> Printer<'a> {
             }
             _ => return None,
         };
-        let along = |how: &str| -> String {
-            let moving = strides.iter().enumerate().filter(|(_, stride)| !stride.is_zero());
-            moving
-                .map(|(dim, stride)| format!(" + {} * {}", how.replace('#', &dim.to_string()), stride.text()))
-                .collect()
-        };
         let known = self
             .origins
             .iter()
             .position(|origin| origin.base == base && origin.memory == memory && origin.strides == strides);
         let number = known.unwrap_or_else(|| {
-            let first = format!("{pointer} + {}{}", at.text(), along("(__pg_u64)__pg_first_k#"));
+            let moved: String = (strides.iter().enumerate())
+                .filter(|(_, stride)| !stride.is_zero())
+                .map(|(dim, stride)| format!(" + (__pg_u64)__pg_first_k{dim} * {}", stride.text()))
+                .collect();
+            let first = format!("{pointer} + {}{moved}", at.text());
             self.origins.push(Origin { base, memory, first, at: at.clone(), strides: strides.clone() });
             self.origins.len() - 1
         });
         let away = at.minus(&self.origins[number].at)?;
-        Some(format!("__pg_origin_{number}, {}{}", away.text(), along("(__pg_u64)__PG_OF_GROUP(#, 0)")))
+        let of_group = |dim: usize| format!("__PG_OF_GROUP({dim}, 0)");
+        Some(format!("__pg_origin_{number}, {}", away.text_with(&strides, &of_group)))
     }
 
     /// The walk of a load in an inner loop, where it moves by strides.
@@ -688,7 +687,7 @@ impl<'a> Printer<'a> {
 
     /// What stands in front of a loop with such accesses, and how many of them there are per turn.
     fn walks_text(walks: &Walks, kind: &str, iv: &str, together: bool) -> (String, String) {
-        let (mut text, mut calls, mut loads) = (String::new(), String::new(), "0".to_string());
+        let (mut text, mut calls, mut types) = (String::new(), String::new(), Vec::new());
         for walk in &walks.found {
             let strides: Vec<String> = walk.strides.iter().map(|stride| stride.text()).collect();
             text.push_str(&format!(
@@ -701,7 +700,7 @@ impl<'a> Printer<'a> {
                 walk.turn.text(),
             ));
             calls.push_str(&format!("__pg_do({}); ", walk.name));
-            loads.push_str(&format!(" + {}.loads", walk.name));
+            types.push(format!("decltype({})", walk.name));
         }
         if !walks.found.is_empty() {
             text.push_str(if together { "__PG_EACH { __PG_MEMBERS\n" } else { "{\n" });
@@ -711,7 +710,7 @@ impl<'a> Printer<'a> {
             text.push_str("}\n");
         }
         text.push_str(&format!("__PG_WALKING({calls};)\n"));
-        (text, loads)
+        (text, types.join(", "))
     }
 
     fn store(&mut self, place: &Place, value: &str, out: &mut String) -> Printed<()> {

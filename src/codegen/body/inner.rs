@@ -159,7 +159,7 @@ impl Printer<'_> {
             return Ok(());
         }
         if let Some(turns) = self.turns(l) {
-            return self.in_turns(l, &turns, common, out);
+            return self.in_turns(l, &turns, around, common, out);
         }
         let is_innermost = for_kernels && !has_asking_loops(self.unit, &l.body);
         if !is_innermost {
@@ -379,6 +379,7 @@ impl Printer<'_> {
         &mut self,
         l: &LoopStmt,
         turns: &Turns,
+        around: LoopId,
         common: Option<&Group>,
         out: &mut String,
     ) -> Printed<()> {
@@ -405,11 +406,13 @@ impl Printer<'_> {
         };
         printed?;
         let iv = variable(*iv);
-        let (before, loads) = Self::walks_text(&walks, kind, &iv, common.is_some());
+        let innermost = self.plan.dims[self.plan.dims.len() - 1].loop_id;
+        let is_outermost = u8::from(common.is_some() && around == innermost);
+        let (before, types) = Self::walks_text(&walks, kind, &iv, common.is_some());
         let lends = self.lending_text(lending.as_ref(), kind, &iv)?;
         out.push_str(&format!(
             "{{\n{known}{before}{lends}__PG_TURNS({kept}, {cond}, {kind}, {unsigned}, {iv}, {limit}) {{\n{body}}}\n\
-             __PG_TURNS_END({kept}, {cond}, {kind}, {unsigned}, {iv}, {limit}, {loads})\n}}\n"
+             __PG_TURNS_END({kept}, {cond}, {kind}, {unsigned}, {iv}, {limit}, {is_outermost}, {types})\n}}\n"
         ));
         Ok(())
     }

@@ -12,7 +12,7 @@ pub mod staging;
 mod tables;
 
 use super::{
-    Device, DeviceError, DevicePtr, LARGEST, Launch, LogMethod, Outcome, Specialisation, TIME_IS_UP,
+    Device, DeviceError, DevicePtr, LARGE, Launch, LogMethod, Outcome, SMALLER, Specialisation, TIME_IS_UP,
 };
 use crate::abi::{self, Info, RawLaunch, Region, Value};
 use crate::device::pool::Pool;
@@ -165,6 +165,9 @@ const ROUNDS: u64 = 32;
 /// The same where each of them has a result to give.
 const ROUNDS_OF_RESULTS: u64 = 4;
 
+/// Bytes of a thread's own memory that still mean nothing: what is put away before its loops and taken back behind them.
+const MOST_PUT_AWAY: i32 = 96;
+
 /// One GPU.
 struct Cuda {
     stream: sys::CUstream,
@@ -307,7 +310,7 @@ impl Cuda {
             let mut local = 0;
             let which = sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES;
             check(sys::cuFuncGetAttribute(&mut local, which, function), "cuFuncGetAttribute", 0)?;
-            Ok(Loaded { function, resident: resident.max(1) as u32, spills: local > 0 })
+            Ok(Loaded { function, resident: resident.max(1) as u32, spills: local > MOST_PUT_AWAY })
         }
     }
 
@@ -423,7 +426,7 @@ struct Loaded {
     function: sys::CUfunction,
     /// How many of its blocks one processor holds.
     resident: u32,
-    /// Whether it keeps values in memory that it has no registers for.
+    /// Whether it keeps more than a few values in memory that it has no registers for.
     spills: bool,
 }
 
@@ -451,7 +454,8 @@ impl Tiles {
         let others = (0..trip.len()).filter(|dim| ![x, y].contains(dim)).map(|dim| trip[dim]);
         let covered = |width: u32| trip[x].next_multiple_of(u64::from(width));
         // Not where many of its threads would have nothing to do.
-        let is_wide = rows > 1 && columns == 1 && covered(WIDE) - covered(TILE_WIDTH) <= trip[x] / 16;
+        let is_long = trip[x] > 2 * u64::from(WIDE) && covered(WIDE) - covered(TILE_WIDTH) <= trip[x] / 16;
+        let is_wide = rows > 1 && columns == 1 && is_long;
         let width = if is_wide { WIDE } else { TILE_WIDTH };
         Tiles {
             width,
@@ -517,8 +521,12 @@ impl Device for Cuda {
         }
     }
 
-    fn copy_in(&mut self, pieces: &[(u64, u64, DevicePtr)]) -> Result<(), DeviceError> {
-        self.staging.copy_in(pieces)
+    fn copy_in(
+        &mut self,
+        pieces: &[(u64, u64, DevicePtr)],
+        instead: &[(u64, u64, DevicePtr)],
+    ) -> Result<(), DeviceError> {
+        self.staging.copy_in(pieces, instead)
     }
 
     fn copy_out(&mut self, pieces: &mut [(DevicePtr, &mut [u8])]) -> Result<(), DeviceError> {
@@ -543,8 +551,11 @@ impl Device for Cuda {
         kernel: Specialisation,
     ) -> Result<Specialisation, DeviceError> {
         let loaded = self.kernel(info, loop_key, kernel)?;
-        if loaded.spills && kernel.group == LARGEST {
-            return self.prepare(info, loop_key, Specialisation { group: (4, 4), ..kernel });
+        if loaded.spills
+            && let Some(at) = LARGE.iter().position(|group| *group == kernel.group)
+        {
+            let group = LARGE.get(at + 1).copied().unwrap_or(SMALLER);
+            return self.prepare(info, loop_key, Specialisation { group, ..kernel });
         }
         if kernel.method.detects() && self.check_kernel.is_none() {
             let options = nvrtc::options(&self.architecture, Specialisation::none(LogMethod::None), false);
@@ -601,7 +612,7 @@ impl Cuda {
         let Some(schedule) = schedule else { return Ok(None) };
         let bytes = schedule.order.len() as u64 * 4;
         let order = self.allocate(bytes)?;
-        match self.copy_in(&[(schedule.order.as_ptr() as u64, bytes, order)]) {
+        match self.copy_in(&[(schedule.order.as_ptr() as u64, bytes, order)], &[]) {
             Ok(()) => Ok(Some(order)),
             Err(error) => {
                 self.free(order);
@@ -904,9 +915,10 @@ mod tests {
         };
         assert_eq!(shape([1000, 1000, 1, 1], (4, 1)), ((64, 4), 16, 63, 1));
         assert_eq!(shape([1000, 1000, 7, 3], (2, 1)), ((64, 4), 16, 125, 21));
-        assert_eq!(shape([1000, 33, 1, 1], (4, 1)), ((64, 4), 1, 63, 1));
-        // A quarter of its threads would have nothing to do.
-        assert_eq!(shape([1000, 65, 1, 1], (4, 1)), ((32, 8), 3, 32, 1));
+        assert_eq!(shape([1000, 190, 1, 1], (4, 1)), ((64, 4), 3, 63, 1));
+        // An eighth of its threads would have nothing to do; rows of two blocks are no long pieces.
+        assert_eq!(shape([1000, 200, 1, 1], (4, 1)), ((32, 8), 7, 32, 1));
+        assert_eq!(shape([1000, 64, 1, 1], (4, 1)), ((32, 8), 2, 32, 1));
         assert_eq!(shape([1000, 1000, 1, 1], (1, 1)), ((32, 8), 32, 125, 1));
         assert_eq!(shape([1000, 1000, 1, 1], (4, 4)), ((32, 8), 8, 32, 1));
     }
