@@ -628,22 +628,23 @@ impl<'a> Printer<'a> {
             }
             _ => return None,
         };
+        let along = |how: &str| -> String {
+            let moving = strides.iter().enumerate().filter(|(_, stride)| !stride.is_zero());
+            moving
+                .map(|(dim, stride)| format!(" + {} * {}", how.replace('#', &dim.to_string()), stride.text()))
+                .collect()
+        };
         let known = self
             .origins
             .iter()
             .position(|origin| origin.base == base && origin.memory == memory && origin.strides == strides);
         let number = known.unwrap_or_else(|| {
-            let moved: String = (strides.iter().enumerate())
-                .filter(|(_, stride)| !stride.is_zero())
-                .map(|(dim, stride)| format!(" + (__pg_u64)__pg_first_k{dim} * {}", stride.text()))
-                .collect();
-            let first = format!("{pointer} + {}{moved}", at.text());
+            let first = format!("{pointer} + {}{}", at.text(), along("(__pg_u64)__pg_first_k#"));
             self.origins.push(Origin { base, memory, first, at: at.clone(), strides: strides.clone() });
             self.origins.len() - 1
         });
         let away = at.minus(&self.origins[number].at)?;
-        let of_group = |dim: usize| format!("__PG_OF_GROUP({dim}, 0)");
-        Some(format!("__pg_origin_{number}, {}", away.text_with(&strides, &of_group)))
+        Some(format!("__pg_origin_{number}, {}{}", away.text(), along("(__pg_u64)__PG_OF_GROUP(#, 0)")))
     }
 
     /// The walk of a load in an inner loop, where it moves by strides.

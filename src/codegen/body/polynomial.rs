@@ -2,7 +2,7 @@
 
 use crate::codegen::types;
 use crate::loops::plan::Bound;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Factors of products: indices of invariants, sorted.
 type Product = Vec<usize>;
@@ -73,25 +73,12 @@ impl Polynomial {
 
     /// As kernels compute it, modulo 2^64.
     pub fn text(&self) -> String {
-        self.text_with(&[], &|_| String::new())
-    }
-
-    /// The same with multiples of others, each as often as a small number says that compilers know, by its text. How often a product is there
-    /// is one number then, so that equal sums are equal expressions.
-    pub fn text_with(&self, others: &[Polynomial], often: &dyn Fn(usize) -> String) -> String {
-        let products: BTreeSet<&Product> = others.iter().chain([self]).flat_map(|sum| sum.0.keys()).collect();
-        let text = |product: &&Product| {
-            let mut times = types::literal(self.0.get(*product).copied().unwrap_or(0));
-            for (number, other) in others.iter().enumerate() {
-                if let Some(each) = other.0.get(*product) {
-                    times.push_str(&format!(" + {} * (__pg_i64){}", types::literal(*each), often(number)));
-                }
-            }
+        let product = |(factors, times): (&Product, &i64)| {
             let factors: String =
-                product.iter().map(|index| format!(" * (__pg_u64)(__pg_i64)__pg_i{index}")).collect();
-            format!("(__pg_u64)({times}){factors}")
+                factors.iter().map(|index| format!(" * (__pg_u64)(__pg_i64)__pg_i{index}")).collect();
+            format!("(__pg_u64){}{factors}", types::literal(*times))
         };
-        let products: Vec<String> = products.iter().map(text).collect();
+        let products: Vec<String> = self.0.iter().map(product).collect();
         if products.is_empty() { "(__pg_u64)0".into() } else { format!("({})", products.join(" + ")) }
     }
 }
@@ -111,11 +98,7 @@ mod tests {
         let (place, above) = (Polynomial::of(&place).unwrap(), Polynomial::of(&above).unwrap());
         let row = Polynomial::of(&mul(value(0), Bound::Const(8))).unwrap();
         assert_eq!(place.minus(&above), Some(row.clone()));
-        assert_eq!(row.text(), "((__pg_u64)((__extension__ 8LL)) * (__pg_u64)(__pg_i64)__pg_i0)");
-        assert_eq!(
-            above.minus(&place).unwrap().text_with(std::slice::from_ref(&row), &|_| "y".into()),
-            "((__pg_u64)((__extension__ -8LL) + (__extension__ 8LL) * (__pg_i64)y) * (__pg_u64)(__pg_i64)__pg_i0)"
-        );
+        assert_eq!(row.text(), "((__pg_u64)(__extension__ 8LL) * (__pg_u64)(__pg_i64)__pg_i0)");
         assert_eq!(row.times(-2).unwrap().minus(&row).unwrap(), row.times(-3).unwrap());
         assert!(place.minus(&place).unwrap().is_zero() && !place.is_zero());
         // Products are the same in any order.
