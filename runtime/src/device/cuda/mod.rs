@@ -476,7 +476,8 @@ impl Tiles {
         let others = (0..trip.len()).filter(|dim| ![x, y].contains(dim)).map(|dim| trip[dim]);
         let covered = |width: u32| trip[x].next_multiple_of(u64::from(width));
         // Not where many of its threads would have nothing to do.
-        let is_wide = rows > 1 && columns == 1 && covered(WIDE) - covered(TILE_WIDTH) <= trip[x] / 16;
+        let is_long = trip[x] > 2 * u64::from(WIDE) && covered(WIDE) - covered(TILE_WIDTH) <= trip[x] / 16;
+        let is_wide = rows > 1 && columns == 1 && is_long;
         let width = if is_wide { WIDE } else { TILE_WIDTH };
         Tiles {
             width,
@@ -936,9 +937,10 @@ mod tests {
         };
         assert_eq!(shape([1000, 1000, 1, 1], (4, 1)), ((64, 4), 16, 63, 1));
         assert_eq!(shape([1000, 1000, 7, 3], (2, 1)), ((64, 4), 16, 125, 21));
-        assert_eq!(shape([1000, 33, 1, 1], (4, 1)), ((64, 4), 1, 63, 1));
-        // A quarter of its threads would have nothing to do.
-        assert_eq!(shape([1000, 65, 1, 1], (4, 1)), ((32, 8), 3, 32, 1));
+        assert_eq!(shape([1000, 190, 1, 1], (4, 1)), ((64, 4), 3, 63, 1));
+        // An eighth of its threads would have nothing to do; rows of two blocks are no long pieces.
+        assert_eq!(shape([1000, 200, 1, 1], (4, 1)), ((32, 8), 7, 32, 1));
+        assert_eq!(shape([1000, 64, 1, 1], (4, 1)), ((32, 8), 2, 32, 1));
         assert_eq!(shape([1000, 1000, 1, 1], (1, 1)), ((32, 8), 32, 125, 1));
         assert_eq!(shape([1000, 1000, 1, 1], (4, 4)), ((32, 8), 8, 32, 1));
     }
