@@ -398,7 +398,7 @@ struct __pg_walk {
         source += fetched_place<Turns>(__pg_thread()) * by_place;
       stage = (Type *)room;
     }
-    return room + Turns * bytes_of_turn;
+    return room + (Turns * bytes_of_turn + 15) / 16 * 16;
   }
   template <int Turns> __device__ __forceinline__ void fetch(__pg_last<IsEdge> last)
   {
@@ -541,10 +541,10 @@ template <class... Walks> struct __pg_walks {
  * for the number of turns. */
 constexpr int __pg_bytes_told = 208;
 /* Turns of a stage. Several of them have to fit into the room; none where that are too few. */
-constexpr int __pg_turns_of_stage(int bytes_of_turn, int bytes)
+constexpr int __pg_turns_of_stage(int bytes_of_turn, int walks)
 {
   int turns = __pg_most_staged;
-  while (turns > 2 && turns * bytes_of_turn > bytes)
+  while (turns > 2 && turns * bytes_of_turn + 16 * walks > __pg_bytes_of_room - __pg_bytes_told)
     turns /= 2;
   return turns > 2 ? turns : 0;
 }
@@ -617,7 +617,7 @@ __device__ __forceinline__ int __pg_in_stages(__pg_ctx &c, __pg_u64 left, __pg_l
   ;                                                                                                                    \
   using __pg_of_loop = __pg_walks<__VA_ARGS__>;                                                                        \
   constexpr int __pg_turns = __pg_at_once(__pg_of_loop::loads);                                                        \
-  constexpr int __pg_staged = __pg_turns_of_stage(__pg_of_loop::bytes_of_turn, __pg_bytes_of_room - __pg_bytes_told);                    \
+  constexpr int __pg_staged = __pg_turns_of_stage(__pg_of_loop::bytes_of_turn, __pg_of_loop::number);                                    \
   constexpr bool __pg_stages = __pg_has_tiles && (is_outermost) && (kept) && __pg_may_help && __pg_of_loop::are_shared &&    \
                                __pg_staged != 0 && __PG_ROWS * __PG_COLUMNS > 1;                                       \
   if constexpr (__pg_stages) {                                                                                         \
