@@ -371,6 +371,12 @@ int main(int argc, char **argv)
     own_result(n, m, depth, w, w + most, w + 2 * most);
     own_rows(40, 140, 20, w, w + most, w + 2 * most);
     check_array(&check, "own", w, 4 * most, sizeof *w);
+    /* There is nothing behind the operands' ends. */
+    for (int turns = 15; turns <= depth; turns += 30) {
+      few_turns(n, m, turns, w, w + 4 * most - turns * m, w + 2 * most);
+      few_turns(n, m, turns, w + 4 * most - n * turns, w, w + 2 * most);
+      check_array(&check, "ends", w, 4 * most, sizeof *w);
+    }
     many_operands(n, m, depth, u, d, u + depth, d + most, d + most + 5, d + 2 * most);
     check_array(&check, "many operands", d, 3 * most, sizeof *d);
     check_stop(&check);
