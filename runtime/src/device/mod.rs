@@ -407,9 +407,7 @@ mod tests {
         let spread = |kernel: Specialisation, flags: u32, n: u64, choice| {
             kernel.in_groups(flags, 1, 0b11, n, 1 << 18, choice).spread
         };
-        for (n, expected) in
-            [(1, 16), (1 << 15, 16), (1 << 16, 8), (1 << 17, 4), ((1 << 17) + 1, 1)]
-        {
+        for (n, expected) in [(1, 16), (1 << 15, 16), (1 << 16, 8), (1 << 17, 4), ((1 << 17) + 1, 1)] {
             assert_eq!(spread(plain, SPREADS, n, GroupChoice::Auto), expected, "{n}");
         }
         assert_eq!(spread(plain, 0, 1, GroupChoice::Auto), 1);
