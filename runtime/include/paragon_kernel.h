@@ -1061,11 +1061,9 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
       ready = held.before_met(slots, parts, first, lane, ready);
 #pragma unroll
       for (int part = 0; part < __pg_parts_at_once; part++) {
-        /* Where nothing may meet, what is due is ready. */
-        const bool is_ready =
-          !Held::may_meet ? parts.is_due[part]
-                          : slots.turn(first + part, lane) < __shfl_sync(~0u, ready, slots.leader(first + part, lane));
-        if (is_ready)
+        /* What is due is ready, where nothing may meet. */
+        const bool is_ready = !Held::may_meet || parts.ahead[part] < __shfl_sync(~0u, ready, parts.whose[part]);
+        if (parts.is_due[part] && is_ready)
           c.fail |= parts.fail[part];
       }
     }
