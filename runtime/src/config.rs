@@ -39,13 +39,23 @@ pub enum GroupChoice {
     Always,
 }
 
+/// What `PARAGON_LOG` may ask for, in the order of its values.
+const ALL_LOGS: [Option<LogMethod>; 5] = [
+    None,
+    Some(LogMethod::Atomic),
+    Some(LogMethod::Reduction),
+    Some(LogMethod::Bitmap),
+    Some(LogMethod::Stamp),
+];
+
 /// All switches.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// Where loops may run.
     pub device: DeviceChoice,
-    /// A forced log method: then even pairs that a predicate could prove are logged.
-    pub log: Option<LogMethod>,
+    /// The log methods that each entry runs under, one after the other (`entry::every_log`, where they are several): one that is forced, so
+    /// that even pairs are logged which a predicate could prove, or `None`, whichever suits.
+    pub logs: &'static [Option<LogMethod>],
     /// Where records of loop entries go.
     pub trace: Option<PathBuf>,
     /// Whether the threads device may run proven loops in place.
@@ -95,12 +105,10 @@ impl Config {
             2 => DeviceChoice::Cuda,
             _ => DeviceChoice::Auto,
         };
-        let log = match choice("PARAGON_LOG", &["auto", "atomic", "reduction", "bitmap", "stamp"], 0) {
-            1 => Some(LogMethod::Atomic),
-            2 => Some(LogMethod::Reduction),
-            3 => Some(LogMethod::Bitmap),
-            4 => Some(LogMethod::Stamp),
-            _ => None,
+        let logs = match choice("PARAGON_LOG", &["auto", "atomic", "reduction", "bitmap", "stamp", "all"], 0)
+        {
+            number @ 0..5 => &ALL_LOGS[number..=number],
+            _ => &ALL_LOGS[..],
         };
         let in_place = choice("PARAGON_MEMORY", &["shared", "separate"], 0) == 0;
         let race = match choice("PARAGON_RACE", &["auto", "device", "worker"], 0) {
@@ -129,7 +137,7 @@ impl Config {
         let patience = number("PARAGON_PATIENCE", 1..=3_600_000).map(Duration::from_millis);
         let trace = lookup("PARAGON_TRACE").filter(|t| !t.is_empty()).map(PathBuf::from);
         (
-            Config { device, log, trace, in_place, race, threads, monitor, inspections, groups, patience },
+            Config { device, logs, trace, in_place, race, threads, monitor, inspections, groups, patience },
             complaints,
         )
     }
@@ -158,7 +166,7 @@ mod tests {
             _ => None,
         });
         assert_eq!(config.device, DeviceChoice::Auto);
-        assert_eq!(config.log, Some(LogMethod::Reduction));
+        assert_eq!(config.logs, [Some(LogMethod::Reduction)]);
         assert!(config.threads >= 1);
         assert_eq!(complaints.len(), 2);
     }
@@ -166,9 +174,12 @@ mod tests {
     #[test]
     fn what_is_empty_is_not_set() {
         let (config, complaints) = Config::read(|name| (name == "PARAGON_LOG").then(|| "stamp".into()));
-        assert_eq!(config.log, Some(LogMethod::Stamp));
+        assert_eq!(config.logs, [Some(LogMethod::Stamp)]);
         assert!(complaints.is_empty());
-        let (_, complaints) = Config::read(|_| Some(String::new()));
+        let (config, complaints) = Config::read(|_| Some(String::new()));
         assert!(complaints.is_empty());
+        assert_eq!(config.logs, [None]);
+        let (config, _) = Config::read(|name| (name == "PARAGON_LOG").then(|| "all".into()));
+        assert_eq!(config.logs.len(), 5);
     }
 }
