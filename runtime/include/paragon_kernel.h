@@ -73,6 +73,10 @@ constexpr int __pg_most_loaded =
 #else
   32;
 #endif
+/* So many of them are worth as much text as the accesses of a turn that a log notes which knows iterations: there it is the log that takes time,
+ * and 32 turns of it at once were compiled for a second. */
+#define __PG_LOGGING                                                                                                   \
+  (__PG_METHOD == PG_LOG_ATOMIC || __PG_METHOD == PG_LOG_REDUCTION || __PG_METHOD == PG_LOG_STAMP ? __pg_most_loaded / 4 : 0)
 /* Turns that are run at once where each has so many such loads. */
 constexpr int __pg_at_once(int loads)
 {

@@ -240,6 +240,8 @@ pub struct Printer<'a> {
     in_group: bool,
     /// Bases of the logged loads that were printed; `None` for those without a base.
     noted: BTreeSet<Option<u32>>,
+    /// The same of all accesses that some log notes, stores among them; `None` for what may be no constant array's.
+    logged: BTreeSet<Option<u32>>,
 }
 
 /// Accesses of an inner loop that move by strides: see `paragon_kernel.h`.
@@ -401,6 +403,7 @@ impl<'a> Printer<'a> {
             conditions: 0,
             in_group: false,
             noted: BTreeSet::new(),
+            logged: BTreeSet::new(),
         }
     }
 
@@ -544,6 +547,9 @@ impl<'a> Printer<'a> {
         if site.logged {
             self.noted.insert(known);
         }
+        if logged != 0 {
+            self.logged.insert(known);
+        }
         if let Some(seeing) = &mut self.seeing {
             return Ok(seeing.load(&format!("__PG_{from}"), suffix, known, logged, address));
         }
@@ -657,6 +663,7 @@ impl<'a> Printer<'a> {
             }
             return Ok(());
         }
+        self.logged.insert(None);
         let text = match self.plan.bases[site.base.0 as usize] {
             Base::Dynamic => format!("__PG_STX({}, {address}, {value});", kind.suffix()),
             _ => {
@@ -700,6 +707,7 @@ impl<'a> Printer<'a> {
             }
             return Ok(());
         }
+        self.logged.insert(None);
         let suffix = format!("u{}", kind.size() * 8);
         let op = types::operation(parts.op).trim_start_matches("PG_");
         out.push_str(&match self.plan.bases[site.base.0 as usize] {

@@ -14,6 +14,7 @@ use crate::loops::counted;
 use crate::loops::nest;
 use crate::loops::plan::*;
 use crate::loops::scalars::is_scalar;
+use std::collections::BTreeSet;
 
 /// Expressions that an unrolled loop may come to.
 const MOST_UNROLLED: usize = 2500;
@@ -117,6 +118,15 @@ pub fn size(unit: &TranslationUnit, s: &Stmt) -> usize {
     sized(unit, s, &once).unwrap_or(usize::MAX)
 }
 
+/// Whether kernels note accesses through some of these bases, as text: what nothing stores to isn't noted.
+fn notes_some(bases: &BTreeSet<Option<u32>>) -> String {
+    let notes = |base: &Option<u32>| match base {
+        Some(base) => format!("!(__PG_HOW({base}) & __PG_IS_CONSTANT) || "),
+        None => "1 || ".into(),
+    };
+    bases.iter().map(notes).chain(["0".into()]).collect()
+}
+
 /// Whether there are loops in a statement that ask whether to go on.
 fn has_asking_loops(unit: &TranslationUnit, s: &Stmt) -> bool {
     let mut found = false;
@@ -148,13 +158,9 @@ impl Printer<'_> {
             let around = std::mem::take(&mut self.noted);
             let mut turns = String::new();
             self.turn(l, common, &mut turns)?;
-            let notes = |base: &Option<u32>| match base {
-                Some(base) => format!("!(__PG_HOW({base}) & __PG_IS_CONSTANT) || "),
-                None => "1 || ".into(),
-            };
-            let notes: String = self.noted.iter().map(notes).collect();
+            let notes = notes_some(&self.noted);
             self.noted.extend(around);
-            out.push_str(&format!("{{ __PG_FEW({notes}0) for (; {cond}; ) {{\n{turns}}}\n}}\n"));
+            out.push_str(&format!("{{ __PG_FEW({notes}) for (; {cond}; ) {{\n{turns}}}\n}}\n"));
             return Ok(());
         }
         if let Some(turns) = self.turns(l) {
@@ -297,15 +303,19 @@ impl Printer<'_> {
             false => None,
         };
         let outer = self.walks.replace(walks);
+        let around = std::mem::take(&mut self.logged);
         let mut body = String::new();
         let printed = self.turn(l, common, &mut body);
+        let logged = notes_some(&self.logged);
+        self.logged.extend(around);
         let lending = self.lending.take();
         let Some(walks) = std::mem::replace(&mut self.walks, outer) else {
             return Err("a loop in turns".into());
         };
         printed?;
         let iv = variable(*iv);
-        let (before, loads) = Self::walks_text(&walks, kind, &iv, common.is_some());
+        let (before, mut loads) = Self::walks_text(&walks, kind, &iv, common.is_some());
+        loads.push_str(&format!(" + (({logged}) ? __PG_LOGGING : 0)"));
         let lends = self.lending_text(lending.as_ref(), kind, &iv)?;
         out.push_str(&format!(
             "{{\n{known}{before}{lends}__PG_TURNS({kept}, {cond}, {kind}, {unsigned}, {iv}, {limit}) {{\n{body}}}\n\
