@@ -4,8 +4,8 @@
 # machines or days share the work, FIRST says which program of the list to begin with; the last line says where to go on.
 #
 #   benches/random.sh sources N     elsewhere, after `make all`: N programs of each kind, paragon-cc and the runtime into build/random.tar.xz
-#   benches/random.sh objects       elsewhere, then: has them compiled there already (half a second each, of the time of JOBS processors), and
-#                                   takes a new runtime
+#   benches/random.sh objects [N]   elsewhere, then: has them, or the first N, compiled there already (half a second each, of the time of JOBS
+#                                   processors; 15 KB each in the archive), and takes today's runtime
 #   benches/random.sh               on the GPU machine
 #
 # To open a GPU takes a quarter of a second, and one process waits for the other: so programs run in groups, whose main functions one process
@@ -15,7 +15,7 @@
 set -u -o pipefail
 cd "$(dirname "$0")/.."
 work=$PWD/build/random
-export work JOBS=${JOBS:-$(nproc)} GROUP=${GROUP:-8}
+export work JOBS=${JOBS:-$(nproc)} GROUP=${GROUP:-12}
 
 # All programs, kinds in turn, so that the first ones are like all of them: a number and a name on each line.
 list() {
@@ -81,6 +81,12 @@ prepare() {
   done
 }
 
+# Whether all of some programs were compiled beforehand.
+made_before() {
+  local name
+  for name in "$@"; do [ -e "$work/objects/$name.o" ] || return 1; done
+}
+
 # Runs a group of programs: numbers and names in turn.
 group() {
   local folder names=() name number verdict log left
@@ -92,7 +98,7 @@ group() {
     shift 2
   done
   folder=$(mktemp -d)
-  if [ -e "$work/objects/${names[0]}.o" ]; then
+  if made_before "${names[@]}"; then
     for name in "${names[@]}"; do cat "$work/objects/$name.txt"; done >"$folder/reference"
     link "$folder/paragon" "$work/objects" .o "${names[@]}"
   else
@@ -105,8 +111,12 @@ group() {
   for name in "${names[@]}"; do
     section "$folder/got" "$name" >"$folder/own"
     section "$folder/reference" "$name" >"$folder/expected"
-    # What the end of the time has cut off isn't judged.
-    [ -s "$folder/own" ] || [ "$left" -gt 0 ] || continue
+    # What the end of the time has cut off isn't judged; what another program's end has, runs alone.
+    if [ ! -s "$folder/own" ]; then
+      [ "$left" -gt 0 ] || continue
+      PARAGON_TRACE=$folder/trace PARAGON_LOG=all timeout -s KILL 100 "$folder/paragon" "$name" >"$folder/alone" 2>&1
+      section "$folder/alone" "$name" >"$folder/own"
+    fi
     verdict=same
     if ! cmp -s "$folder/own" "$folder/expected"; then
       # Another C library may print something else.
@@ -120,7 +130,7 @@ group() {
         cp "$work/sources/$name.c" "$out/"
         cp "$folder/own" "$out/$name.got"
         cp "$folder/expected" "$out/$name.expected"
-        for log in auto atomic reduction bitmap stamp; do
+        for log in all auto atomic reduction bitmap stamp; do
           PARAGON_LOG=$log timeout -s KILL 60 "$folder/paragon" "$name" >"$folder/alone" 2>&1
           section "$folder/alone" "$name" | cmp -s - "$folder/expected" || verdict+=" $log"
         done
@@ -136,7 +146,7 @@ group() {
   done
   rm -rf "$folder"
 }
-export -f compile link section prepare group
+export -f compile link section prepare made_before group
 
 case ${1:-} in
 sources)
@@ -155,7 +165,7 @@ sources | objects)
   strip "$work/paragon-cc"
   strip --strip-debug "$work/libparagon_rt.so"
   if [ "$1" = objects ]; then
-    list | cut -d' ' -f2 | xargs -n 16 -P "$JOBS" bash -c 'prepare "$@"' prepare || exit
+    list | head -n "${2:-1000000}" | cut -d' ' -f2 | xargs -n 16 -P "$JOBS" bash -c 'prepare "$@"' prepare || exit
   fi
   tar -C build -cf - random | xz -9e >build/random.tar.xz && rm -rf "$work" && ls -l build/random.tar.xz
   exit
