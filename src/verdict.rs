@@ -700,8 +700,16 @@ fn attempt_with(
         invariant_places: &accesses.invariant_places,
         private: &accesses.private,
     };
-    let slice = has_slice.then(|| slice::find(unit, body, &given));
-    let is_refused = slice.as_ref().is_some_and(|slice| slice.is_refused);
+    let mut slice = has_slice.then(|| slice::find(unit, body, &given));
+    if let Some(slice) = &mut slice {
+        slice.decides_all = slice::decides_all(unit, body, &given, slice);
+    }
+    // What iterations combine has another value wherever a part of them begins: an inspection has none of them, a device's threads each their own.
+    let is_combined = |v: &VarId| {
+        roles.get(v).is_some_and(|role| role.is_result() && !matches!(role, ScalarRole::Private { .. }))
+    };
+    let is_refused =
+        slice.as_ref().is_some_and(|slice| slice.is_refused || slice.variables.iter().any(is_combined));
     let is_free = slice.as_ref().is_some_and(|slice| slice.computes_floats)
         && (options.reassociate || options.contraction);
     // An inspection executes a part of the body only.

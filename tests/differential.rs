@@ -372,6 +372,8 @@ struct Tally {
     expectations: AtomicUsize,
     /// Entries that ran without logs because of what runs under logs had shown.
     learnt: AtomicUsize,
+    /// Entries whose accesses a GPU didn't check, because it had seen them before.
+    unchecked: AtomicUsize,
     /// Entries by the iterations that a thread of a GPU ran together.
     groups: Mutex<BTreeMap<String, usize>>,
 }
@@ -483,6 +485,8 @@ fn compare(built: &Built<'_>, input: &str, settings: &[Setting], tally: &Tally) 
         if setting.race != "device" || setting.log == LEARNT {
             continue;
         }
+        let unchecked = trace.iter().filter(|r| r["unchecked"] == true && r["decision"] == "cuda").count();
+        tally.unchecked.fetch_add(unchecked, Ordering::Relaxed);
         let groups = trace
             .iter()
             .filter(|r| r["decision"] == "cuda")
@@ -594,8 +598,10 @@ fn same_results_on_an_emulated_gpu() {
         compare(built, input, &settings, &tally)
     });
     let groups = tally.groups.lock().unwrap();
-    let text = format!("{}, groups {:?}", tally.text(), *groups);
+    let unchecked = tally.unchecked.load(Ordering::Relaxed);
+    let text = format!("{}, {unchecked} unchecked, groups {:?}", tally.text(), *groups);
     let is_all = std::env::var_os("PARAGON_TESTS").is_none();
+    assert!(unchecked > 20 || !is_all, "{text}");
     for group in ["[8,8]", "[4,4]", "[4,1]", "[1,4]", "[1,1]", "[1,1] deep"].into_iter().filter(|_| is_all) {
         assert!(groups.get(group).is_some_and(|count| *count > 1), "{group}: {text}");
     }

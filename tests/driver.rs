@@ -408,9 +408,9 @@ fn kernels_know_which_turns_are_logged() {
     };
     for (text, expected) in [
         // A kernel knows whether that is an array which nothing stores to.
-        (nest("s += a[i][k];", "c[i] = s;"), "((!(__PG_HOW(0) & __PG_IS_CONSTANT) || 0) ? __PG_LOGGING : 0)"),
-        (nest("s += a[i][k]; c[i] = s;", ""), "((1 || "),
-        (nest("s += k;", "c[i] = s;"), "((0) ? __PG_LOGGING : 0)"),
+        (nest("s += a[i][k];", "c[i] = s;"), ", !(__PG_HOW(0) & __PG_IS_CONSTANT) || 0, "),
+        (nest("s += a[i][k]; c[i] = s;", ""), ", 1 || "),
+        (nest("s += k;", "c[i] = s;"), "(int)64, 0, "),
     ] {
         let folder = folder();
         fs::write(folder.path().join("nest.c"), &text).unwrap();
@@ -426,6 +426,36 @@ fn kernels_know_which_turns_are_logged() {
             })
             .collect();
         assert!(!ends.is_empty() && ends.iter().all(|end| end.contains(expected)), "{text}{ends:?}");
+    }
+}
+
+/// A block's threads come together to a loop that stands in no other one, and only there: others may be left at different times.
+#[test]
+fn kernels_stage_what_outermost_inner_loops_load() {
+    let inner = |limit: &str| format!("for (int k = 0; k < {limit}; k++) s += a[i * n + k] * b[k * n + j];");
+    for (loops, expected) in [
+        (inner("n"), vec!["1"]),
+        (format!("{} {}", inner("n"), inner("t")), vec!["1", "1"]),
+        (format!("for (int l = 0; l < t; l++) {{ {} }}", inner("n")), vec!["0"]),
+        // Each iteration has its own.
+        (inner("i"), vec!["0"]),
+    ] {
+        let text = format!(
+            "void f(double *restrict a, double *restrict b, double *restrict c, int n, int t) {{ for (int i = 0; i < n; i++) \
+             for (int j = 0; j < n; j++) {{ double s = 0; {loops} c[i * n + j] = s; }} }}\n"
+        );
+        let folder = folder();
+        fs::write(folder.path().join("nest.c"), &text).unwrap();
+        let line = "-O2 --paragon-save-temps=kept -c nest.c";
+        assert!(execute(env!("CARGO_BIN_EXE_paragon-cc"), folder.path(), line).status.success(), "{text}");
+        let kernels = fs::read_dir(folder.path().join("kept")).unwrap().map(|entry| entry.unwrap().path());
+        let kernels = kernels.filter(|path| path.extension().is_some_and(|extension| extension == "cu"));
+        let kernels: Vec<String> = kernels.map(|path| fs::read_to_string(path).unwrap()).collect();
+        let kernel = kernels.iter().find(|kernel| kernel.contains("__pg_k1")).unwrap();
+        // The two walks, and in front of them whether the loop stands in no other one.
+        let ends = kernel.lines().filter(|line| line.starts_with("__PG_TURNS_END("));
+        let found: Vec<&str> = ends.filter_map(|line| line.rsplitn(4, ", ").nth(2)).collect();
+        assert_eq!(found, expected, "{text}");
     }
 }
 

@@ -17,6 +17,7 @@ static const char *const LANGUAGE = R"(
 #define __device__
 #define __forceinline__ inline
 #define __shared__ static
+#define __align__(n) __attribute__((aligned(n)))
 #define __grid_constant__
 #define __launch_bounds__(...)
 struct __emulated_dimensions { unsigned x, y, z; };
@@ -37,6 +38,7 @@ template <class T> static inline T __shfl_down_sync(unsigned asked, T value, int
 static inline unsigned __ballot_sync(unsigned asked, bool holds) { return (unsigned)__emulated_ask(4, asked, holds, 0); }
 static inline int __any_sync(unsigned asked, bool holds) { return __ballot_sync(asked, holds) != 0; }
 static inline void __syncthreads() { __emulated_ask(8, 0, 0, 0); }
+static inline int __syncthreads_or(int holds) { return (int)__emulated_ask(9, 0, holds != 0, 0); }
 static inline void __syncwarp(unsigned asked = ~0u) { __emulated_ask(1, asked, 0, 0); }
 static inline unsigned __activemask() { return (unsigned)__emulated_ask(0, 0, 0, 0); }
 static inline unsigned __match_any_sync(unsigned asked, unsigned value) { return (unsigned)__emulated_ask(5, asked, value, 0); }

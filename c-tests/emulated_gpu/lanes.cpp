@@ -1,5 +1,5 @@
 // The lanes of a warp, each a thread of the processor: what they tell each other when they set bits of a log, or count what they have
-// written, is tested without a GPU. (driver.cpp runs one lane after the other, so there each of them is alone.)
+// written, is tested without a GPU; and where loads go that must not happen. (driver.cpp runs one lane after the other, so there each of them is alone.)
 //
 // Usage: lanes [ROUNDS]. Each round has lanes, words and bits of its own; says what was wrong and exits with 1.
 #include <stdio.h>
@@ -113,6 +113,7 @@ template <class T, class Old> static inline T atomicCAS(T *p, Old old, T value)
 #define __PG_LOG_SHIFT 2
 #define __PG_BOUNDED 0ull
 #define __PG_CONSTANT 0ull
+#define __PG_INSIDE 0ull
 #define __PG_ROWS 1
 #define __PG_COLUMNS 1
 struct __pg_tables;
@@ -212,15 +213,42 @@ static bool writes_are_counted(int round)
   return found == sum;
 }
 
+// Where a load that takes no branch is made: in its place, or, where it must not happen, somewhere in the array's own memory, and then it is told.
+// Arrays lie on a device as cmt::allocate lays them.
+static bool loads_stay_inside(int round)
+{
+  alignas(128) static char memory[4096 + 64];
+  const __pg_u64 lo = ((__pg_u64)1 << 20) + below(64), size = round % 5 == 0 ? below(16) : 1 + below(4000);
+  struct __pg_view view = {};
+  view.lo = lo;
+  view.size = size;
+  view.dev = memory + lo % 8;
+  for (int time = 0; time < 400; time++) {
+    const __pg_u32 width = 1u << below(4);
+    const __pg_u64 edge = time % 2 == 0 ? lo : lo + size;
+    const __pg_u64 address = time % 8 == 0 ? (__pg_u64)below(~0u) << below(33) : edge + below(40) - 20;
+    struct __pg_ctx c = {};
+    const char *place = __pg_place_of(&c, &view, view.dev, 0, address, width);
+    const bool may = address >= lo && size >= width && address - lo <= size - width && address % width == 0;
+    const bool is_there = place >= memory && place + width <= memory + size + 64 && (__pg_u64)place % width == 0;
+    if (!is_there || may != (c.fail == 0) || (may && place != view.dev + (address - lo))) {
+      fprintf(stderr, "round %d: %u bytes at %lld of %llu: %lld, failure %u\n", round, width, (long long)(address - lo),
+              (unsigned long long)size, (long long)(place - view.dev), c.fail);
+      return false;
+    }
+  }
+  return true;
+}
+
 int main(int argc, char **argv)
 {
   int rounds = argc > 1 ? atoi(argv[1]) : 600;
   for (int round = 0; round < rounds; round++) {
     // All of them, one, or some.
     warp = round % 4 == 0 ? ~0u : round % 4 == 1 ? 1u << below(32) : generator() | 1u << below(32);
-    if (!bits_are_set(round) || !writes_are_counted(round))
+    if (!bits_are_set(round) || !writes_are_counted(round) || !loads_stay_inside(round))
       return 1;
   }
-  printf("%d rounds: all bits set, all writes counted\n", rounds);
+  printf("%d rounds: all bits set, all writes counted, all loads inside\n", rounds);
   return 0;
 }

@@ -16,7 +16,7 @@
 #include <memory>
 #include <vector>
 
-enum Question { ACTIVE, WARP_BARRIER, SHUFFLE, SHUFFLE_DOWN, BALLOT, MATCH, OR, ADD, BLOCK_BARRIER };
+enum Question { ACTIVE, WARP_BARRIER, SHUFFLE, SHUFFLE_DOWN, BALLOT, MATCH, OR, ADD, BLOCK_BARRIER, BLOCK_OR };
 
 class Block {
 public:
@@ -37,10 +37,8 @@ public:
       left = 0;
       for (unsigned first = 0; first < threads; first += 32)
         left += run_warp(first, threads - first < 32 ? threads - first : 32);
-      // All that are left wait for the whole block.
-      for (unsigned i = 0; i < threads; i++)
-        if (lanes[i]->state == STOPPED)
-          lanes[i]->state = READY;
+      if (left != 0)
+        answer_block(threads, left);
     }
   }
 
@@ -148,11 +146,26 @@ private:
     unsigned waiting = 0;
     for (unsigned i = 0; i < count; i++)
       if (lanes[first + i]->state == STOPPED) {
-        if (lanes[first + i]->question != BLOCK_BARRIER)
+        if (!is_of_block(*lanes[first + i]))
           end("lanes wait for each other");
         waiting++;
       }
     return waiting;
+  }
+
+  static bool is_of_block(const Lane &lane) { return lane.question == BLOCK_BARRIER || lane.question == BLOCK_OR; }
+  // All wait for the whole block. A GPU would wait for ever for threads that have ended, and for those that ask it something else.
+  void answer_block(unsigned threads, unsigned waiting)
+  {
+    uint64_t some = 0;
+    for (unsigned i = 0; i < threads; i++)
+      some |= lanes[i]->value;
+    for (unsigned i = 0; i < threads; i++) {
+      if (waiting != threads || lanes[i]->question != lanes[0]->question)
+        end("threads miss each other at a block's barrier");
+      lanes[i]->answer = some;
+      lanes[i]->state = READY;
+    }
   }
 
   bool answer(unsigned first, unsigned count)
@@ -164,7 +177,7 @@ private:
     answered++;
     for (unsigned i = 0; i < count; i++) {
       Lane &lane = *lanes[first + i];
-      if (lane.state != STOPPED || lane.question == ACTIVE || lane.question == BLOCK_BARRIER)
+      if (lane.state != STOPPED || lane.question == ACTIVE || is_of_block(lane))
         continue;
       // Lanes beyond the end of a block, or that have ended, wait for nobody; but they can't be asked for values.
       unsigned asked = lane.asked & alive;

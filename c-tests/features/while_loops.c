@@ -1,6 +1,8 @@
 /* Loops that are not counted for statements: while, do/while, for with missing parts.
  *
- * test size: 2003 */
+ * test size: 2003
+ * expect newton: runs on clean
+ * expect bounded: runs on clean */
 #include "../support/inputs.h"
 
 COMPUTE static size_t copy_until(const char *in, char *out, char end)
@@ -57,6 +59,36 @@ COMPUTE static void roots(int n, const double *in, double *out)
   }
 }
 
+/* Loops with a condition that counts, by several ways of counting; some of them end by it, after few turns and after many. */
+COMPUTE static void bounded(int n, int most, long many, const double *in, double *out, int *turns)
+{
+  for (int i = 0; i < n; i++) { /* loop bounded */
+    double x = in[i] * 1e-3;
+    int up = 0, down = most + i % 3;
+    long far = 7;
+    unsigned steps = 5;
+    while (up < most && x < 1.5) {
+      x += 0.25 * x * x + 1e-3;
+      up++;
+    }
+    while (x > 0.125 && down > 3) {
+      x *= 0.75;
+      --down;
+    }
+    for (; many + 7 > far && x < 2.0; far += 1)
+      x += 1e-4;
+    while ((unsigned)most > steps && x > 0.0) {
+      if (x > 1.75)
+        break;
+      x += 0.5;
+      steps = steps + 1;
+      steps++;
+    }
+    out[i] = x;
+    turns[i] = up + 3 * down + 5 * (int)far + 7 * (int)steps;
+  }
+}
+
 int main(int argc, char **argv)
 {
   static const char *const inputs[] = {"clean", "raw", NULL};
@@ -80,6 +112,7 @@ int main(int argc, char **argv)
     int most = collatz(start, steps, (int)n);
     missing_parts((int)n, start);
     roots((int)n, values, check_is(&check, "raw") ? values + 1 : values + n);
+    bounded((int)n, 20, 5000, values, values + n, steps);
     check_stop(&check);
     printf("length %zu, most %d\n", length, most);
     check_array(&check, "text", text, 2 * n + 2, 1);

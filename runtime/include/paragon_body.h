@@ -180,6 +180,8 @@ struct __pg_ctx {
   __pg_u32 fail;       /* PG_FAIL_* of this thread */
   __pg_u64 writes;     /* of this thread. Reduction method: distinct (iteration, cell); bitmaps: cells, each time */
   __pg_u32 ticks;
+  __pg_u32 left;       /* it has left an inner loop before its end: what it computes from then on is nothing */
+  __pg_u64 marked;     /* where its iteration has set bits of writers last, and how many bytes */
 };
 
 /* The chapter's Find_Array (figure 4.7a), by bisection: the table is sorted. No array: size 0, so that every access
@@ -217,7 +219,8 @@ __PG_FN struct __pg_view __pg_base_view(const struct __pg_launch *l, __pg_u32 ba
 /* What a kernel is compiled for; the C text is compiled once, for everything.
  *   __PG_NARROW     iterations are counted in 32 bits
  *   __PG_BOUNDED    a bit for each of the first 64 bases: its accesses have been shown to stay in its array, aligned
- *   __PG_CONSTANT   the same: and nothing stores to that array
+ *   __PG_INSIDE     the same, of accesses that need not be affine: an earlier run of the same addresses has seen where they lie
+ *   __PG_CONSTANT   a bit for those of both to whose array nothing stores
  *   __PG_ORDERED    the launch has an order of iterations
  *   __PG_TILE_X     each iteration has a thread: this dimension goes with x, __PG_TILE_Y with y, the others with blocks in z
  *   __PG_FAR_TABLES the tables don't fit into the kernel's parameters
@@ -227,7 +230,10 @@ __PG_FN struct __pg_view __pg_base_view(const struct __pg_launch *l, __pg_u32 ba
 #define __PG_VALUES __pg_t->values
 #define __PG_VIEW(base) __pg_t->views[base]
 #define __PG_HOW(base)                                                                                                 \
-  ((base) >= 64 ? 0 : (int)(__PG_BOUNDED >> ((base) & 63) & 1) | (int)(__PG_CONSTANT >> ((base) & 63) & 1) << 1)
+  ((base) >= 64 ? 0                                                                                                    \
+                : (int)(__PG_BOUNDED >> ((base) & 63) & 1) | (int)(__PG_CONSTANT >> ((base) & 63) & 1) << 1 |          \
+                    (int)(__PG_INSIDE >> ((base) & 63) & 1) << 3 |                                                     \
+                    (int)(__PG_KEPT >> ((base) & 63) & 1) << 4)
 /* `others`: dimensions that are neither; blocks along z count their places. */
 #define __PG_TILE(dim, k, others)                                                                                      \
   if ((dim) == __PG_TILE_X)                                                                                            \
@@ -237,10 +243,11 @@ __PG_FN struct __pg_view __pg_base_view(const struct __pg_launch *l, __pg_u32 ba
   else if ((others) == 1)                                                                                              \
     k = __pg_q;                                                                                                        \
   else {                                                                                                               \
-    k = __pg_q % (__pg_count)__pg_l->trip[dim];                                                                        \
-    __pg_q /= (__pg_count)__pg_l->trip[dim];                                                                           \
+    const __pg_count __pg_around = __PG_QUOTIENT(dim, __pg_q);                                                         \
+    k = __pg_q - __pg_around * (__pg_count)__pg_l->trip[dim];                                                          \
+    __pg_q = __pg_around;                                                                                              \
   }
-#define __PG_LOAD(type, p, how) ((how) == 3 ? __ldg((const type *)(p)) : *(const type *)(p))
+#define __PG_LOAD(type, p, how) ((how) & __PG_IS_CONSTANT ? __ldg((const type *)(p)) : *(const type *)(p))
 #ifdef __PG_ORDERED
 #define __PG_ITERATION(j) ((__pg_count)__pg_l->order[j])
 #else
@@ -259,9 +266,12 @@ __PG_FN struct __pg_view __pg_base_view(const struct __pg_launch *l, __pg_u32 ba
 #define __PG_IS_CONSTANT 2
 /* An access without a base, whose array may turn out to be none. */
 #define __PG_IS_DYNAMIC 4
+#define __PG_IS_INSIDE 8
+/* Nothing stores to its array, shown to stay there or not: it has no log. */
+#define __PG_HAS_NO_STORES 16
 /* Whether a log notes a load: 1 where it takes part in an unresolved pair, 2 where only stamps need to know it. */
 #define __PG_IS_NOTED(c, v, logged, how)                                                                               \
-  ((logged) && !((how) & __PG_IS_CONSTANT) &&                                                                          \
+  ((logged) && !((how) & (__PG_IS_CONSTANT | __PG_HAS_NO_STORES)) &&                                                                          \
    (__PG_LOG_METHOD((c)->launch) == PG_LOG_STAMP || (__PG_LOG_METHOD((c)->launch) >= PG_LOG_ATOMIC && (logged) == 1)))
 
 #if defined(__CUDACC_RTC__) && defined(__PG_NARROW)
@@ -280,6 +290,8 @@ __PG_FN int __pg_may_access(struct __pg_ctx *c, const struct __pg_view *v, int h
   __pg_u64 offset = address - v->lo;
   if (how & __PG_IS_BOUNDED)
     return 1;
+  if (how & __PG_IS_INSIDE)
+    return !c->left;
   if (v->size < width || offset > v->size - width) {
     c->fail |= v->size == 0 ? PG_FAIL_NO_ARRAY : PG_FAIL_RANGE;
     return 0;
@@ -302,6 +314,8 @@ __PG_FN const char *__pg_place_of(struct __pg_ctx *c, const struct __pg_view *v,
   const int is_inside = v->size >= width && offset <= v->size - width, is_aligned = (address & (width - 1)) == 0;
   if (how & __PG_IS_BOUNDED)
     return memory + offset;
+  if (how & __PG_IS_INSIDE)
+    return memory + (c->left ? -((__pg_u64)memory & (width - 1)) : offset);
   const int may = is_inside && is_aligned;
   /* Which of the reasons it is isn't worth a register in each load. How it is written decides what NVRTC makes of many of them: where several
    * iterations or turns are under way the second form took a tenth less time, elsewhere a tenth more. */
@@ -387,6 +401,24 @@ __PG_FN void __pg_set_bits(__pg_u32 *log, __pg_u32 reads, __pg_u32 word, __pg_u3
 }
 #endif
 
+/* Whether bits of writers have been set by this iteration just now: inner loops may store to one place again and again. Only where the text
+ * says so (once.rs), since it costs a comparison for each store; then threads run one iteration at a time, and store for no other one. */
+#if !defined(__CUDACC_RTC__) || defined(__PG_REPEATS)
+#define __PG_MARKS_REPEATS 1
+#else
+#define __PG_MARKS_REPEATS 0
+#endif
+__PG_FN int __pg_is_marked(struct __pg_ctx *c, __pg_u64 address, __pg_u32 width)
+{
+  const __pg_u64 place = address << 4 | width;
+  if (!__PG_MARKS_REPEATS)
+    return 0;
+  if (c->marked == place)
+    return 1;
+  c->marked = place;
+  return 0;
+}
+
 __PG_SHARED_FN void __pg_log_read(struct __pg_ctx *c, const struct __pg_view *v, __pg_u64 address, __pg_u32 width)
 {
   const struct __pg_launch *l = c->launch;
@@ -432,6 +464,8 @@ __PG_SHARED_FN void __pg_log_write(struct __pg_ctx *c, const struct __pg_view *v
     return;
   if (__PG_LOG_METHOD(l) == PG_LOG_BITMAP) {
     __pg_u32 word, bits = __pg_bits_of(l, v, address, width, &word);
+    if (__pg_is_marked(c, address, width))
+      return;
     __pg_set_bits(l->wr, 0, word, bits);
     c->writes += __PG_COUNT_BITS(bits);
     return;
@@ -460,7 +494,7 @@ __PG_SHARED_FN void __pg_mark_write(struct __pg_ctx *c, const struct __pg_view *
 {
   const struct __pg_launch *l = c->launch;
   __pg_u32 word, bits;
-  if (__PG_HAS_NO_LOG(v, how))
+  if (__PG_HAS_NO_LOG(v, how) || __pg_is_marked(c, address, width))
     return;
   bits = __pg_bits_of(l, v, address, width, &word);
   __pg_set_bits(l->wr, 0, word, bits);
@@ -491,6 +525,7 @@ __PG_SHARED_FN int __pg_poll_now(struct __pg_ctx *c)
     c->fail |= PG_FAIL_STOPPED;
   if (c->fail == 0 && __pg_peek(&c->launch->flags[0]) == 0)
     return 0;
+  c->left = 1;
   c->ticks |= 1023u;
   return 1;
 }
@@ -511,8 +546,11 @@ __PG_SHARED_FN int __pg_poll_around(struct __pg_ctx *c)
 __PG_SHARED_FN int __pg_begin_iteration(struct __pg_ctx *c, __pg_u64 k)
 {
   c->iteration = (__pg_u32)k + 1;
-  if (c->fail != 0)
+  if (__PG_MARKS_REPEATS)
+    c->marked = 0;
+  if (c->fail != 0 || (c->left && __PG_LEADS))
     return 1;
+  c->left = 0;
   /* Where nothing is logged, others hardly ever give up: to look each time would cost more than it saves. So it would where logs
    * are cheap. */
   if ((__PG_LOG_METHOD(c->launch) == PG_LOG_ATOMIC || __PG_LOG_METHOD(c->launch) == PG_LOG_REDUCTION) &&
@@ -607,6 +645,13 @@ __PG_SHARED_FN void __pg_end_thread(struct __pg_ctx *c)
     if (__PG_LOG_METHOD(c->launch) >= PG_LOG_ATOMIC && v->snapshot == v->dev)                                           \
       return __pg_ld_##name(c, v, logged, how, address);                                                               \
     return __PG_LOAD(type, __PG_AT(v->snapshot, address - v->lo), how);                                                \
+  }                                                                                                                    \
+  /* Where nothing is noted and nothing need be checked. */                                                             \
+  __PG_SHARED_FN void __pg_set_##name##_at(struct __pg_ctx *c, char *place, type value)                                 \
+  {                                                                                                                    \
+    if (nan)                                                                                                           \
+      c->fail |= PG_FAIL_NAN;                                                                                          \
+    *(type *)place = value;                                                                                            \
   }                                                                                                                    \
   __PG_SHARED_FN void __pg_st_##name(struct __pg_ctx *c, const struct __pg_view *v, int how, __pg_u64 address, type value) \
   {                                                                                                                    \
@@ -836,8 +881,33 @@ __PG_SHARED_FN void __pg_combine(__pg_value *slot, int op, int type, __pg_u64 pa
   }
 }
 
-/* Division and remainder that the hardware answers differently: x86 traps on zero and on MIN / -1. */
-#define __PG_DEFINE_DIVISION(name, type, is_bad)                                                                       \
+/* Division and remainder that the hardware answers differently: x86 traps on zero and on MIN / -1. Then the result doesn't matter any more. On
+ * a GPU that takes no branch, and what is divided by depends on the divisor alone: so divisions by the same number have in common what
+ * follows from it. Signed ones are made of unsigned ones, because what C++ doesn't define a compiler takes for impossible. */
+#ifdef __CUDACC_RTC__
+#define __PG_DEFINE_DIVISION(name, type, unsigned_type, is_signed, is_bad)                                             \
+  __PG_FN void __pg_divide_##name(struct __pg_ctx *c, type a, type b, unsigned_type *quotient, unsigned_type *rest)     \
+  {                                                                                                                    \
+    const unsigned_type x = (is_signed) && a < 0 ? 0u - (unsigned_type)a : (unsigned_type)a;                           \
+    const unsigned_type y = b == 0 ? 1u : (is_signed) && b < 0 ? 0u - (unsigned_type)b : (unsigned_type)b;             \
+    c->fail |= (is_bad) ? (__pg_u32)PG_FAIL_ARITHMETIC : 0u;                                                           \
+    *quotient = x / y;                                                                                                 \
+    *rest = x - *quotient * y;                                                                                         \
+  }                                                                                                                    \
+  __PG_FN type __pg_div_##name(struct __pg_ctx *c, type a, type b)                                                     \
+  {                                                                                                                    \
+    unsigned_type quotient, rest;                                                                                      \
+    __pg_divide_##name(c, a, b, &quotient, &rest);                                                                     \
+    return (type)((is_signed) && (a < 0) != (b < 0) ? 0u - quotient : quotient);                                       \
+  }                                                                                                                    \
+  __PG_FN type __pg_rem_##name(struct __pg_ctx *c, type a, type b)                                                     \
+  {                                                                                                                    \
+    unsigned_type quotient, rest;                                                                                      \
+    __pg_divide_##name(c, a, b, &quotient, &rest);                                                                     \
+    return (type)((is_signed) && a < 0 ? 0u - rest : rest);                                                            \
+  }
+#else
+#define __PG_DEFINE_DIVISION(name, type, unsigned_type, is_signed, is_bad)                                             \
   __PG_FN type __pg_div_##name(struct __pg_ctx *c, type a, type b)                                                     \
   {                                                                                                                    \
     if (is_bad) {                                                                                                      \
@@ -854,10 +924,11 @@ __PG_SHARED_FN void __pg_combine(__pg_value *slot, int op, int type, __pg_u64 pa
     }                                                                                                                  \
     return a % b;                                                                                                      \
   }
-__PG_DEFINE_DIVISION(i32, int, b == 0 || (b == -1 && a == -2147483647 - 1))
-__PG_DEFINE_DIVISION(u32, unsigned int, b == 0)
-__PG_DEFINE_DIVISION(i64, __pg_i64, b == 0 || (b == -1 && (__pg_u64)a == (__pg_u64)1 << 63))
-__PG_DEFINE_DIVISION(u64, __pg_u64, b == 0)
+#endif
+__PG_DEFINE_DIVISION(i32, int, __pg_u32, 1, b == 0 || (b == -1 && a == -2147483647 - 1))
+__PG_DEFINE_DIVISION(u32, unsigned int, __pg_u32, 0, b == 0)
+__PG_DEFINE_DIVISION(i64, __pg_i64, __pg_u64, 1, b == 0 || (b == -1 && (__pg_u64)a == (__pg_u64)1 << 63))
+__PG_DEFINE_DIVISION(u64, __pg_u64, __pg_u64, 0, b == 0)
 
 /* Conversions from floating to integer types whose result is out of range (or of a NaN) differ between devices. The
  * limits are exact in double; a float is converted to double first, which loses nothing. */

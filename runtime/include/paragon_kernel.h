@@ -18,6 +18,7 @@
  *   __PG_BLOCK               most threads of a block
  *   __PG_RESIDENT            so many blocks are to fit into a processor; without it, as many as the compiler thinks best
  *   __PG_KEPT                bases whose array nothing stores to, a bit for each of the first 64
+ *   __PG_REPEATS             inner loops store to one place again and again
  *   __PG_DEEP                few threads: each is to have as many loads under way as it can
  *   __PG_SPREAD              threads, side by side, that an iteration has */
 #ifdef __PG_RESIDENT
@@ -25,8 +26,9 @@
 #else
 #define __PG_BOUNDS __launch_bounds__(__PG_BLOCK)
 #endif
-template <int Rows, int Columns> struct __pg_shape {
+template <int Rows, int Columns, bool IsEdge = false> struct __pg_shape {
   static constexpr int rows = Rows, columns = Columns;
+  static constexpr bool is_edge = IsEdge;
 };
 
 /* The dimensions that rows and columns go along. */
@@ -51,12 +53,113 @@ template <int Rows, int Columns> struct __pg_shape {
   ((__pg_count)__pg_l.first + (blockIdx.x * ((__pg_count)blockDim.x * __PG_COLUMNS) + threadIdx.x) / __PG_SPREAD)
 /* Of several lanes that run an iteration one leads. The others help with what lanes lend each other: what they store themselves, and
  * what they find wrong, counts for nothing, since they may load what the one that leads has stored already. */
-#define __PG_LEAD if (__PG_LEADS)
+#define __PG_LEAD if (__PG_LEADS && __PG_IS_THERE)
 #define __PG_END ((__pg_count)__pg_l.end)
 
 /* Whether a group has all its iterations, by how many there are from its first one on along a dimension. */
 #define __PG_HAS_ALL(dim, left)                                                                                        \
-  ((dim) == __PG_ALONG_X ? (left) > (__PG_COLUMNS - 1) * __PG_WIDTH : (dim) == __PG_ALONG_Y ? (left) > __PG_ROWS - 1 : 1)
+  (__PG_ROWS * __PG_COLUMNS == 1 ||                                                                                    \
+   ((dim) == __PG_ALONG_X ? (left) > (__PG_COLUMNS - 1) * __PG_WIDTH : (dim) == __PG_ALONG_Y ? (left) > __PG_ROWS - 1 : 1))
+/* Affine accesses that are found from an origin: a pointer to the place of one of them in the group's first iteration. It stands for
+ * accesses whose addresses are what their strides say, as walks do; `rest`: how far from it. Not where iterations share operands of inner loops,
+ * whose kernels have no registers left. */
+#ifdef __PG_RESIDENT
+#define __PG_HAS_ORIGIN(base) 0
+#else
+#define __PG_HAS_ORIGIN(base) ((__PG_HOW(base) & __PG_IS_BOUNDED) != 0)
+#endif
+#define __PG_ORIGIN(name, base, memory, first) const char *const name = __pg_b##base.memory + ((first) - __pg_b##base.lo);
+#define __PG_LDO(how, t, base, logged, name, rest, address)                                                            \
+  (__PG_HAS_ORIGIN(base) && (__PG_METHOD < PG_LOG_ATOMIC || (__PG_HOW(base) & __PG_IS_CONSTANT))                       \
+     ? (__pg_##t)__PG_LOAD(__pg_##t, (name) + (rest), __PG_HOW(base))                                                  \
+     : how(t, base, logged, address))
+#define __PG_STO(t, base, name, rest, address, value)                                                                  \
+  {                                                                                                                    \
+    if (__PG_HAS_ORIGIN(base) && __PG_METHOD == PG_LOG_NONE) {                                                         \
+      __PG_LEAD __pg_set_##t##_at(&__pg_c, const_cast<char *>((name) + (rest)), value);                                \
+    } else {                                                                                                           \
+      __PG_ST(t, base, address, value);                                                                                \
+    }                                                                                                                  \
+  }
+/* Those of a group that hasn't, one by one: to have the compiler repeat their text would only make kernels longer. */
+#define __PG_NOT_UNROLLED _Pragma("unroll 1")
+
+/* Where iterations end in the middle of a block, groups with inner loops in common are whole all the same: members beyond the end do what
+ * the last ones before it do, but store nothing, and what they find wrong counts for nothing. So all threads of a block run such loops
+ * together, and none runs its members one by one. Such a block is run in parts, of groups of half as many rows and columns, as far as there
+ * is something to do in them: `__pg_part` is where a part begins. Rows and columns of a part's last iterations: */
+struct __pg_corner {
+  __pg_count row, column;
+};
+template <bool IsEdge> struct __pg_last {
+  int row = 0, column = 0;
+  __device__ __forceinline__ __pg_last(const __pg_launch *, __pg_corner) {}
+  __device__ __forceinline__ bool holds(int, int) const { return true; }
+};
+#define __PG_IS_THERE                                                                                                  \
+  (__pg_last_of_part.holds((int)threadIdx.y * __pg_rows + __pg_y, (int)threadIdx.x + __PG_WIDTH * __pg_x))
+#ifdef __PG_TILE_X
+#define __PG_HIGH (__PG_BLOCK / __PG_WIDTH)
+#define __PG_FIRST_ROW ((blockIdx.y + __pg_l->first_row) * (__pg_count)(__PG_HIGH * __PG_ROWS))
+#define __PG_FIRST_COLUMN (blockIdx.x * (__pg_count)(__PG_WIDTH * __PG_COLUMNS))
+template <> struct __pg_last<true> {
+  int row, column;
+  static __device__ __forceinline__ int before(__pg_count first, __pg_u64 trip)
+  {
+    constexpr int most = __PG_WIDTH * __PG_COLUMNS + __PG_HIGH * __PG_ROWS;
+    return (trip - first < most ? (int)(trip - first) : most) - 1;
+  }
+  __device__ __forceinline__ __pg_last(const __pg_launch *__pg_l, __pg_corner part)
+    : row(before(part.row, __pg_l->trip[__PG_TILE_Y])), column(before(part.column, __pg_l->trip[__PG_TILE_X]))
+  {
+  }
+  __device__ __forceinline__ bool holds(int its_row, int its_column) const { return its_row <= row && its_column <= column; }
+};
+#define __PG_JOIN(a, b) a##b
+#define __PG_PLACE(dim) __PG_JOIN(__pg_k, dim)
+#define __PG_GROUPS_OF_BLOCK                                                                                           \
+  if (__PG_FIRST_ROW + __PG_HIGH * __PG_ROWS <= __pg_l->trip[__PG_TILE_Y] &&                                           \
+      __PG_FIRST_COLUMN + __PG_WIDTH * __PG_COLUMNS <= __pg_l->trip[__PG_TILE_X])                                      \
+    __pg_together(__pg_shape<__PG_ROWS, __PG_COLUMNS>());                                                              \
+  else {                                                                                                               \
+    constexpr int rows = (__PG_ROWS + 1) / 2, columns = (__PG_COLUMNS + 1) / 2;                                        \
+    _Pragma("unroll 1") for (int part = 0; part < __PG_ROWS / rows * (__PG_COLUMNS / columns); part++)                 \
+    {                                                                                                                  \
+      __pg_part.row = __PG_FIRST_ROW + part / (__PG_COLUMNS / columns) * (__PG_HIGH * rows);                           \
+      __pg_part.column = __PG_FIRST_COLUMN + part % (__PG_COLUMNS / columns) * (__PG_WIDTH * columns);                 \
+      if (__pg_part.row < __pg_l->trip[__PG_TILE_Y] && __pg_part.column < __pg_l->trip[__PG_TILE_X]) {                 \
+        __PG_PLACE(__PG_TILE_Y) = __pg_part.row + threadIdx.y * rows;                                                  \
+        __PG_PLACE(__PG_TILE_X) = __pg_part.column + threadIdx.x;                                                      \
+        __pg_together(__pg_shape<rows, columns, true>());                                                              \
+      }                                                                                                                \
+    }                                                                                                                  \
+  }
+#endif
+template <bool IsEdge> __device__ __forceinline__ __pg_count __pg_before_end(__pg_count k, __pg_u64 trip)
+{
+  return IsEdge && k >= trip ? (__pg_count)trip - 1 : k;
+}
+#define __PG_OF_WHOLE_GROUP(dim, first) __pg_before_end<__pg_is_edge>(__PG_OF_GROUP(dim, first), __pg_l->trip[dim])
+/* Forgets what a member has found wrong that isn't there. */
+template <bool IsEdge> struct __pg_guard {
+  __device__ __forceinline__ __pg_guard(__pg_ctx &, bool) {}
+};
+template <> struct __pg_guard<true> {
+  __pg_ctx &c;
+  const __pg_u32 before;
+  const bool counts;
+  __device__ __forceinline__ __pg_guard(__pg_ctx &c, bool counts) : c(c), before(c.fail), counts(counts) {}
+  __device__ __forceinline__ ~__pg_guard()
+  {
+    if (!counts)
+      c.fail = before;
+  }
+};
+#define __PG_IN_GROUP                                                                                                  \
+  constexpr int __pg_rows = decltype(__pg_size)::rows, __pg_columns = decltype(__pg_size)::columns;                    \
+  constexpr bool __pg_is_edge = decltype(__pg_size)::is_edge;                                                          \
+  const __pg_last<__pg_is_edge> __pg_last_of_part(__pg_l, __pg_part);
+#define __PG_GUARD const __pg_guard<__pg_is_edge> __pg_guards(__pg_c, __PG_IS_THERE);
 
 /* A stride that only the launch knows. */
 constexpr __pg_i64 __pg_unknown = (__pg_i64)1 << 62;
@@ -64,6 +167,28 @@ constexpr __pg_i64 __pg_along(int dim, __pg_i64 s0, __pg_i64 s1, __pg_i64 s2, __
 {
   const __pg_i64 s = dim == 0 ? s0 : dim == 1 ? s1 : dim == 2 ? s2 : dim == 3 ? s3 : 0;
   return s == __pg_unknown ? s : s * times;
+}
+
+/* How far apart such a stride leads; what only the launch knows may lead anywhere. */
+constexpr __pg_i64 __pg_distance(__pg_i64 stride) { return stride < 0 ? -stride : stride; }
+/* Threads of a tile's block along y. */
+constexpr int __pg_high = __PG_BLOCK / __PG_WIDTH;
+__device__ __forceinline__ int __pg_thread() { return threadIdx.x + blockDim.x * threadIdx.y; }
+
+/* Logs that don't know iterations by the thread. */
+constexpr bool __pg_may_help = __PG_METHOD == PG_LOG_NONE || __PG_METHOD == PG_LOG_MARK || __PG_METHOD == PG_LOG_BITMAP;
+/* Turns of an iteration that a warp makes ready at once. */
+constexpr int __pg_batch = 8 * __PG_SPREAD;
+/* Iterations of a warp: their lanes follow each other. */
+constexpr int __pg_rows_of_warp = 32 / __PG_SPREAD;
+/* Places in the room between a row and the next: one more, so that lanes find their own in banks of their own. */
+constexpr int __pg_row_of_room = __pg_batch + 1;
+/* Memory that the threads of a block share, for what they lend each other or stage: 16 bytes of each turn of a batch. */
+constexpr int __pg_bytes_of_room = __PG_BLOCK / 32 * __pg_rows_of_warp * __pg_row_of_room * 16;
+__device__ __forceinline__ char *__pg_room()
+{
+  __shared__ __align__(16) char room[__pg_bytes_of_room];
+  return room;
 }
 
 /* Values that a thread loads at once, before it uses them. */
@@ -77,6 +202,8 @@ constexpr int __pg_most_loaded =
  * and 32 turns of it at once were compiled for a second. */
 #define __PG_LOGGING                                                                                                   \
   (__PG_METHOD == PG_LOG_ATOMIC || __PG_METHOD == PG_LOG_REDUCTION || __PG_METHOD == PG_LOG_STAMP ? __pg_most_loaded / 4 : 0)
+/* Most turns of a stage. */
+constexpr int __pg_most_staged = 16;
 /* Turns that are run at once where each has so many such loads. */
 constexpr int __pg_at_once(int loads)
 {
@@ -88,26 +215,63 @@ constexpr int __pg_at_once(int loads)
 
 /* How one access of an inner loop moves, for each iteration of a group. Strides in bytes: from row to row, column to column, turn to
  * turn. Loaded: whether its loads come before the turns; else they are made in them. */
-template <class Type, int Rows, int Columns, bool Loaded, __pg_i64 RowStride, __pg_i64 ColumnStride, __pg_i64 TurnStride>
+template <class Type, int Rows, int Columns, bool Loaded, __pg_i64 RowStride, __pg_i64 ColumnStride, __pg_i64 TurnStride,
+          bool IsEdge>
 struct __pg_walk {
   /* What differs by a known stride needs no pointer of its own, what is the same no load. */
-  static constexpr int pointer_rows = RowStride == __pg_unknown ? Rows : 1;
-  static constexpr int pointer_columns = ColumnStride == __pg_unknown ? Columns : 1;
+  static constexpr int pointer_rows = RowStride == __pg_unknown && !IsEdge ? Rows : 1;
+  static constexpr int pointer_columns = ColumnStride == __pg_unknown && !IsEdge ? Columns : 1;
   static constexpr int value_rows = RowStride == 0 ? 1 : Rows, value_columns = ColumnStride == 0 ? 1 : Columns;
   static constexpr int loads = Loaded ? value_rows * value_columns : 0;
   static constexpr int most_turns = Loaded ? __pg_at_once(loads) : 1;
 
+  /* What a block may stage of it: places, of all of the block's rows or of all of its columns, that differ in a turn. */
+  static constexpr bool by_row = RowStride != 0, by_column = ColumnStride != 0;
+  static constexpr bool is_staged = Loaded && !(by_row && by_column), is_own = Loaded && by_row && by_column;
+  static constexpr int places = by_row ? __pg_high * Rows : by_column ? __PG_WIDTH * Columns : 1;
+  static constexpr __pg_i64 place_stride =
+    by_row ? RowStride : ColumnStride == __pg_unknown ? __pg_unknown : ColumnStride / __PG_WIDTH;
+  /* Neighbours load what lies nearer to each other: turns or places. Where it is turns, there is room between these, so that they are
+   * stored to banks of their own. */
+  static constexpr bool along_turns = places == 1 || __pg_distance(TurnStride) < __pg_distance(place_stride);
+  static constexpr int places_of_turn = places + (along_turns ? 16 / (int)sizeof(Type) : 0);
+  static constexpr int bytes_of_turn = is_staged ? places_of_turn * (int)sizeof(Type) : 0;
+
   const char *pointers[pointer_rows][pointer_columns];
   __pg_i64 stride;
+  /* At an edge all members have one pointer, and know how many more rows and columns there are. */
+  __pg_u64 origin;
+  __pg_i64 by_member_row, by_member_column;
+  int more_rows, more_columns;
   Type ahead[most_turns][value_rows][value_columns], now[most_turns][value_rows][value_columns];
+  /* Where this thread's part of a stage comes from, where the stage is, the strides between places and between turns, and what is on its
+   * way. */
+  const char *source;
+  Type *stage;
+  __pg_i64 by_place, by_turn;
+  Type fetched[(places * __pg_most_staged + __PG_BLOCK - 1) / __PG_BLOCK];
 
   __device__ __forceinline__ __pg_i64 by() const { return TurnStride == __pg_unknown ? stride : TurnStride; }
 
   /* `address`: that of the access, by the inner loop's variable; `variable`: what that begins with. */
   template <class Variable, class Address>
-  __device__ __forceinline__ void set(int y, int x, const char *memory, __pg_u64 lo, Variable variable, Address address)
+  __device__ __forceinline__ void set(int y, int x, __pg_last<IsEdge> last, const char *memory, __pg_u64 lo, Variable variable,
+                                      Address address)
   {
     const __pg_u64 first = address(variable);
+    if constexpr (IsEdge) {
+      if (x + y == 0) {
+        origin = first;
+        more_rows = last.row - (int)threadIdx.y * Rows, more_columns = last.column - (int)threadIdx.x;
+        more_rows = more_rows < 0 ? 0 : more_rows, more_columns = more_columns < 0 ? 0 : more_columns;
+        by_member_row = RowStride == __pg_unknown ? 0 : RowStride;
+        by_member_column = ColumnStride == __pg_unknown ? 0 : ColumnStride / __PG_WIDTH;
+      }
+      if (RowStride == __pg_unknown && y == 1 && x == 0)
+        by_member_row = (__pg_i64)(first - origin);
+      if (ColumnStride == __pg_unknown && y == 0 && x == 1 && more_columns != 0)
+        by_member_column = (__pg_i64)(first - origin) / (more_columns < __PG_WIDTH ? more_columns : __PG_WIDTH);
+    }
     if ((pointer_rows == Rows || y == 0) && (pointer_columns == Columns || x == 0))
       pointers[pointer_rows == 1 ? 0 : y][pointer_columns == 1 ? 0 : x] = memory + (first - lo);
     if (TurnStride == __pg_unknown && (Rows == 1 || y == 0) && (Columns == 1 || x == 0))
@@ -115,6 +279,10 @@ struct __pg_walk {
   }
   __device__ __forceinline__ const char *at(int y, int x, int turn) const
   {
+    if constexpr (IsEdge) {
+      const int row = y < more_rows ? y : more_rows, column = x * __PG_WIDTH < more_columns ? x * __PG_WIDTH : more_columns;
+      return pointers[0][0] + ((by_row ? row * by_member_row : 0) + (by_column ? column * by_member_column : 0)) + turn * by();
+    }
     const __pg_i64 row = Rows == 1 || RowStride == __pg_unknown ? 0 : y * RowStride;
     const __pg_i64 column = Columns == 1 || ColumnStride == __pg_unknown ? 0 : x * ColumnStride;
     return pointers[pointer_rows == 1 ? 0 : y][pointer_columns == 1 ? 0 : x] + (row + column) + turn * by();
@@ -150,6 +318,143 @@ struct __pg_walk {
       for (int x = 0; x < pointer_columns; x++)
         pointers[y][x] += turns * by();
   }
+
+  /* What the block's threads have to agree on: where the first place is, the next place, and how far it is to the next turn. */
+  __device__ __forceinline__ void tell(__pg_u64 *told) const
+  {
+    if constexpr (is_staged) {
+      const int x = threadIdx.x, y = threadIdx.y;
+      if (x + y == 0) {
+        told[0] = (__pg_u64)at(0, 0, 0);
+        told[1] = (__pg_u64)by();
+      }
+      if (by_row && x == 0 && y == (Rows == 1))
+        told[2] = (__pg_u64)at(Rows == 1 ? 0 : 1, 0, 0);
+      if (by_column && x == 1 && y == 0)
+        told[2] = (__pg_u64)at(0, 0, 0);
+    }
+  }
+  static __device__ __forceinline__ __pg_i64 place_distance(const __pg_u64 *told)
+  {
+    if (places == 1 || place_stride != __pg_unknown)
+      return places == 1 ? 0 : place_stride;
+    return (__pg_i64)(told[2] - told[0]);
+  }
+  /* Whether all that this thread would load is where the others expect it. */
+  __device__ __forceinline__ bool agrees(const __pg_u64 *told, __pg_last<IsEdge> last) const
+  {
+    bool all = true;
+    if constexpr (is_staged) {
+      const char *const first = (const char *)told[0];
+      const __pg_i64 by_place = place_distance(told);
+      all = (__pg_i64)told[1] == by();
+#pragma unroll
+      for (int y = 0; y < Rows; y++)
+#pragma unroll
+        for (int x = 0; x < Columns; x++)
+          all &= at(y, x, 0) == first + there(place(y, x), last) * by_place;
+    }
+    return all;
+  }
+  /* The place that one of this thread's iterations loads from. */
+  __device__ __forceinline__ int place(int y, int x) const
+  {
+    return by_row ? threadIdx.y * Rows + y : by_column ? threadIdx.x + __PG_WIDTH * x : 0;
+  }
+  /* Loops of each iteration's own know nothing of others. */
+  template <class Last> static __device__ __forceinline__ __pg_last<IsEdge> last_of(const Last &last)
+  {
+    if constexpr (IsEdge)
+      return last;
+    else
+      return __pg_last<false>(nullptr, __pg_corner{});
+  }
+  /* The one that stands for it where that is beyond the end. */
+  static __device__ __forceinline__ int there(int place, __pg_last<IsEdge> last)
+  {
+    const int most = by_row ? last.row : by_column ? last.column : 0;
+    return IsEdge && place > most ? most : place;
+  }
+  /* Which of the values of a stage a thread fetches, `parts` of a block's threads on. */
+  template <int Turns> static constexpr int parts = (places * Turns + __PG_BLOCK - 1) / __PG_BLOCK;
+  template <int Turns> static __device__ __forceinline__ int fetched_place(int value)
+  {
+    return along_turns ? value / Turns : value % places;
+  }
+  template <int Turns> static __device__ __forceinline__ int fetched_turn(int value)
+  {
+    return along_turns ? value % Turns : value / places;
+  }
+  template <int Turns> __device__ __forceinline__ char *begin_stages(const __pg_u64 *told, char *room)
+  {
+    if constexpr (is_staged) {
+      by_place = place_distance(told);
+      by_turn = TurnStride == __pg_unknown ? (__pg_i64)told[1] : TurnStride;
+      source = (const char *)told[0] + fetched_turn<Turns>(__pg_thread()) * by_turn;
+      if constexpr (!IsEdge)
+        source += fetched_place<Turns>(__pg_thread()) * by_place;
+      stage = (Type *)room;
+    }
+    return room + Turns * bytes_of_turn;
+  }
+  template <int Turns> __device__ __forceinline__ void fetch(__pg_last<IsEdge> last)
+  {
+    if constexpr (is_staged) {
+#pragma unroll
+      for (int part = 0; part < parts<Turns>; part++)
+        if (places * Turns % __PG_BLOCK == 0 || __pg_thread() + part * __PG_BLOCK < places * Turns) {
+          int place = fetched_place<Turns>(part * __PG_BLOCK);
+          if constexpr (IsEdge)
+            place = there(place + fetched_place<Turns>(__pg_thread()), last);
+          fetched[part] =
+            __ldg((const Type *)(source + place * by_place + fetched_turn<Turns>(part * __PG_BLOCK) * by_turn));
+        }
+      source += Turns * by_turn;
+    }
+  }
+  template <int Turns> __device__ __forceinline__ void put()
+  {
+    if constexpr (is_staged) {
+      const int place = fetched_place<Turns>(__pg_thread()), turn = fetched_turn<Turns>(__pg_thread());
+      Type *const to = stage + turn * places_of_turn + place;
+#pragma unroll
+      for (int part = 0; part < parts<Turns>; part++)
+        if (places * Turns % __PG_BLOCK == 0 || __pg_thread() + part * __PG_BLOCK < places * Turns)
+          to[fetched_turn<Turns>(part * __PG_BLOCK) * places_of_turn + fetched_place<Turns>(part * __PG_BLOCK)] =
+            fetched[part];
+    }
+  }
+  /* What is staged for a turn, which uses it next. */
+  __device__ __forceinline__ void take(int turn)
+  {
+    if constexpr (is_staged) {
+      const Type *const from = stage + turn * places_of_turn + place(0, 0);
+#pragma unroll
+      for (int y = 0; y < value_rows; y++)
+#pragma unroll
+        for (int x = 0; x < value_columns; x++)
+          now[0][y][x] = from[by_row ? y : by_column ? x * __PG_WIDTH : 0];
+    }
+  }
+  __device__ __forceinline__ void end_turn()
+  {
+    if constexpr (!is_staged)
+      move(1);
+  }
+  /* Behind the last stage: what need not be kept in registers meanwhile is made anew. */
+  __device__ __forceinline__ void end_stages(const __pg_u64 *told, __pg_i64 turns, __pg_last<IsEdge> last)
+  {
+    if constexpr (is_staged) {
+      if (TurnStride == __pg_unknown)
+        stride = (__pg_i64)told[1];
+      const char *const first = (const char *)told[0] + turns * by();
+#pragma unroll
+      for (int y = 0; y < pointer_rows; y++)
+#pragma unroll
+        for (int x = 0; x < pointer_columns; x++)
+          pointers[y][x] = first + there(place(y, x), last) * place_distance(told);
+    }
+  }
   /* In a turn: its number among those that are run at once; negative where it is run alone. */
   __device__ __forceinline__ Type value(int turn, int y, int x, int how) const
   {
@@ -161,7 +466,10 @@ struct __pg_walk {
   }
 };
 
-#define __PG_ALONE constexpr int __pg_rows = 1, __pg_columns = 1, __pg_y = 0, __pg_x = 0;
+#define __PG_ALONE                                                                                                     \
+  constexpr int __pg_rows = 1, __pg_columns = 1, __pg_y = 0, __pg_x = 0;                                               \
+  constexpr bool __pg_is_edge = false;                                                                                 \
+  const __pg_last<false> __pg_last_of_part(__pg_l, __pg_corner{});
 #define __PG_EACH                                                                                                      \
   _Pragma("unroll") for (int __pg_y = 0; __pg_y < __pg_rows; __pg_y++)                                                 \
     _Pragma("unroll") for (int __pg_x = 0; __pg_x < __pg_columns; __pg_x++)
@@ -174,11 +482,11 @@ struct __pg_walk {
 #define __PG_WALK(name, t, base, together, s0, s1, s2, s3, turn)                                                       \
   __pg_walk<__pg_##t, (together) ? __pg_rows : 1, (together) ? __pg_columns : 1,                                       \
             __PG_HOW(base) == 3, __pg_along(__PG_ALONG_Y, s0, s1, s2, s3, 1), \
-            __pg_along(__PG_ALONG_X, s0, s1, s2, s3, __PG_WIDTH), turn>                                                \
+            __pg_along(__PG_ALONG_X, s0, s1, s2, s3, __PG_WIDTH), turn, (together) && __pg_is_edge>                    \
     name;
 #define __PG_SET(name, base, from, type, variable, address)                                                            \
   if (__PG_WALKS(base))                                                                                                \
-    name.set(__pg_y, __pg_x, __pg_b##base.from, __pg_b##base.lo, variable,                                             \
+    name.set(__pg_y, __pg_x, decltype(name)::last_of(__pg_last_of_part), __pg_b##base.from, __pg_b##base.lo, variable,                                             \
              [&](const type variable) -> __pg_u64 { return address; });
 #define __PG_WALKING(calls)                                                                                            \
   auto __pg_all = [&](auto __pg_do) { calls };
@@ -190,24 +498,134 @@ struct __pg_walk {
 #define __PG_FEW(notes)                                                                                                \
   constexpr int __pg_few = __PG_METHOD == PG_LOG_BITMAP && (notes) ? 1 : 1024;                                         \
   _Pragma("unroll __pg_few")
-/* Innermost loops that end when a condition says so. They ask after some turns, which makes a loop of its own of those. */
+/* Innermost loops that end when a condition says so. They ask after some turns, which makes a loop of its own of those. What ends them leaves
+ * that loop like its last turn does: the compiler isn't to know that the outer one ends, too, or it would have the lanes that leave both
+ * say so at each turn, which costs an instruction. */
 #define __PG_UNCOUNTED(how)                                                                                            \
   for (;;) {                                                                                                           \
-    _Pragma(how) for (int __pg_asked = 0; __pg_asked < 1024; __pg_asked++)
+    int __pg_asked;                                                                                                    \
+    _Pragma(how) for (__pg_asked = 0; __pg_asked < 1024; __pg_asked++)
 #define __PG_UNCOUNTED_END                                                                                             \
-  if (__pg_poll_now(&__pg_c))                                                                                          \
+  asm volatile("" : "+r"(__pg_asked));                                                                                 \
+  if (__pg_asked < 1024 || __pg_poll_now(&__pg_c))                                                                     \
     break;                                                                                                             \
   }
 
+/* A short loop that has no more turns than so many need not ask: it is over before anybody misses an answer. `turns`: how many numbers that
+ * are known before it leave, in an unsigned type. */
+#define __PG_ARE_FEW(turns) ((turns) <= 4096u)
+
 #define __PG_IS_KEPT(base) ((base) < 64 && (__PG_KEPT >> ((base) & 63) & 1))
+
+/* The threads of a tile's block *stage* what the turns of inner loops have in common: they load the
+ * operands of some turns side by side into memory that they share, and then run these. Each walk depends on
+ * rows only, on columns only, or on neither, and nothing stores to its array. Threads have to come to such a loop together, as
+ * often as each other: `is_outermost`: whether it stands in no other one. In it they leave together or not at all. */
+#ifdef __PG_TILE_X
+constexpr bool __pg_has_tiles = true;
+#else
+constexpr bool __pg_has_tiles = false;
+#endif
+/* What walks of one loop need together. */
+template <class... Walks> struct __pg_walks {
+  static constexpr int loads = (0 + ... + Walks::loads), number = sizeof...(Walks);
+  static constexpr int bytes_of_turn = (0 + ... + Walks::bytes_of_turn);
+  static constexpr bool are_shared =
+    (false || ... || (Walks::is_staged && Walks::places > 1)) && !(false || ... || Walks::is_own);
+};
+/* What the first threads tell the others is kept in front of the stages: three words for each of MOST_WALKS walks (codegen::group), one
+ * for the number of turns. */
+constexpr int __pg_bytes_told = 208;
+/* Turns of a stage. Several of them have to fit into the room; none where that are too few. */
+constexpr int __pg_turns_of_stage(int bytes_of_turn, int bytes)
+{
+  int turns = __pg_most_staged;
+  while (turns > 2 && turns * bytes_of_turn > bytes)
+    turns /= 2;
+  return turns > 2 ? turns : 0;
+}
+/* Runs the turns of whole stages, as far as threads agree. `moved`: by how many turns. Not 0: leave the loop. */
+template <int Turns, bool IsEdge, class All, class Turn>
+__device__ __forceinline__ int __pg_in_stages(__pg_ctx &c, __pg_u64 left, __pg_last<IsEdge> last, All &all, Turn turn)
+{
+  char *const room = __pg_room();
+  /* Who has left an earlier loop before its end answers that now, too. The others may be at work in the room up to here. */
+  if (__syncthreads_or(left < Turns || __pg_poll_now(&c)))
+    return 0;
+  __pg_u64 *const told = (__pg_u64 *)room;
+  if (__pg_thread() == 0)
+    told[0] = left;
+  int at = 1;
+  all([&](auto &walk) {
+    walk.tell(told + at);
+    at += 3;
+  });
+  __syncthreads();
+  bool agree = told[0] == left;
+  at = 1;
+  all([&](auto &walk) {
+    agree &= walk.agrees(told + at, last);
+    at += 3;
+  });
+  if (__syncthreads_or(!agree))
+    return 0;
+  const __pg_u32 stages = (left > 1u << 30 ? 1u << 30 : (__pg_u32)left) / Turns;
+  char *from = room + __pg_bytes_told;
+  at = 1;
+  all([&](auto &walk) {
+    from = walk.template begin_stages<Turns>(told + at, from);
+    at += 3;
+  });
+#pragma unroll 1
+  for (__pg_u32 stage = 0; stage < stages; stage++) {
+    all([&](auto &walk) { walk.template fetch<Turns>(last); });
+    /* All have run the turns before. */
+    if (stage % (4096 / Turns) != 4096 / Turns - 1)
+      __syncthreads();
+    else if (__syncthreads_or(__pg_poll_now(&c))) {
+      c.left = 1;
+      return 1;
+    }
+    all([&](auto &walk) { walk.template put<Turns>(); });
+    __syncthreads();
+#pragma unroll
+    for (int number = 0; number < Turns; number++) {
+      all([&](auto &walk) { walk.take(number); });
+      turn(0);
+      all([&](auto &walk) { walk.end_turn(); });
+    }
+  }
+  at = 1;
+  all([&](auto &walk) {
+    walk.end_stages(told + at, (__pg_i64)stages * Turns, last);
+    at += 3;
+  });
+  /* What comes next may need the room. */
+  __syncthreads();
+  return 0;
+}
 
 /* `kept`: whether the limit is the same before and in the loop. */
 #define __PG_TURNS(kept, cond, type, unsigned_type, value, limit)                                                      \
   {                                                                                                                    \
     auto __pg_turn = [&](int __pg_number)
-#define __PG_TURNS_END(kept, cond, type, unsigned_type, value, limit, loads)                                           \
+#define __PG_TURNS_END(kept, cond, type, unsigned_type, value, limit, logs, is_outermost, ...)                                 \
   ;                                                                                                                    \
-  constexpr int __pg_turns = __pg_at_once(loads);                                                                      \
+  using __pg_of_loop = __pg_walks<__VA_ARGS__>;                                                                        \
+  constexpr int __pg_turns = __pg_at_once(__pg_of_loop::loads + ((logs) ? __PG_LOGGING : 0));                           \
+  constexpr int __pg_staged = __pg_turns_of_stage(__pg_of_loop::bytes_of_turn, __pg_bytes_of_room - __pg_bytes_told);                    \
+  constexpr bool __pg_stages = __pg_has_tiles && (is_outermost) && (kept) && __pg_may_help && __pg_of_loop::are_shared &&    \
+                               __pg_staged != 0 && __PG_ROWS * __PG_COLUMNS > 1;                                       \
+  if constexpr (__pg_stages) {                                                                                         \
+    const __pg_u64 __pg_left = (cond) ? (unsigned_type)(limit) - (unsigned_type)(value) : 0;                           \
+    bool __pg_is_over = __pg_in_stages<__pg_staged>(__pg_c, __pg_left, __pg_last_of_part, __pg_all, __pg_turn);        \
+    /* What is left are a few turns, as a rule. */                                                                     \
+    for (__pg_u32 __pg_asked = 1; !__pg_is_over && (cond); __pg_asked++) {                                             \
+      __pg_turn(-1);                                                                                                   \
+      __pg_all([&](auto &__pg_w) { __pg_w.move(1); });                                                                 \
+      __pg_is_over = __pg_asked % 4096 == 0 && __pg_poll_now(&__pg_c);                                                 \
+    }                                                                                                                  \
+  }                                                                                                                    \
   if constexpr (__pg_lends && (kept))                                                                                  \
     __pg_turns_of_a_warp(                                                                                              \
       __pg_c, [&]() -> unsigned_type { return (cond) ? (unsigned_type)(limit) - (unsigned_type)(value) : 0; }, __pg_held,       \
@@ -223,7 +641,7 @@ struct __pg_walk {
       __pg_all([&](auto &__pg_w) { __pg_w.move(1); });                                                                 \
     }                                                                                                                  \
   } else                                                                                                               \
-  while (cond) {                                                                                                       \
+  while (!__pg_stages && (cond)) {                                                                                     \
     const unsigned_type __pg_left = (unsigned_type)(limit) - (unsigned_type)(value);                                   \
     __pg_u32 __pg_times = (__pg_left > 4096u ? 4096u : (__pg_u32)__pg_left) / __pg_turns;                              \
     if (__pg_times == 0) {                                                                                             \
@@ -243,20 +661,6 @@ struct __pg_walk {
  * own: rows of a sparse matrix, say. By themselves, lanes would load from as many places as there are lanes, at each turn. So some
  * lanes make together what the next turns of one lane need, side by side, as far as it follows from nothing that turns make; the
  * turns themselves stay with the lane, in their order. Atomic and reduction logs know iterations by the thread, so it is not for them. */
-constexpr bool __pg_may_lend = __PG_METHOD == PG_LOG_NONE || __PG_METHOD == PG_LOG_MARK || __PG_METHOD == PG_LOG_BITMAP;
-/* Turns of an iteration that are made ready at once. */
-constexpr int __pg_batch = 8 * __PG_SPREAD;
-/* Iterations of a warp: their lanes follow each other. */
-constexpr int __pg_rows_of_warp = 32 / __PG_SPREAD;
-/* Places in the room between a row and the next: one more, so that lanes find their own in banks of their own. */
-constexpr int __pg_row_of_room = __pg_batch + 1;
-__device__ __forceinline__ int __pg_thread() { return threadIdx.x + blockDim.x * threadIdx.y; }
-__device__ __forceinline__ char *__pg_room()
-{
-  /* Room for 16 bytes of each turn. */
-  __shared__ __pg_u64 room[__PG_BLOCK / 32 * __pg_rows_of_warp * __pg_row_of_room * 2];
-  return (char *)room;
-}
 
 /* A batch is made in eight parts. Neighbours make neighbouring turns, a part the next turns of some rows. */
 constexpr int __pg_parts = 8, __pg_lanes_of_row = __PG_SPREAD < 4 ? 8 * __PG_SPREAD : 32;
@@ -482,7 +886,9 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
   const int lane = __pg_thread() % 32, own = lane / __PG_SPREAD;
   held.take_room();
   for (__pg_u32 times = 1;; times++) {
-    const auto all = left();
+    /* What an iteration knows that has left another loop leads anywhere, so nobody makes anything for it; but its lane does for others. */
+    __pg_u32 has_left = c.left;
+    const auto all = has_left ? 0 : left();
     const int due = held.begin(at, all < __pg_batch ? (int)all : __pg_batch);
     const __pg_u32 some = __ballot_sync(~0u, due != 0 && __PG_LEADS);
     if (some == 0 || !__any_sync(~0u, all >= __pg_batch / 2))
@@ -492,6 +898,7 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
     int ready = due;
     held.begin_turns(due);
     __pg_forget_own(c);
+    c.left = 0;
     for (int first = 0; first < __pg_parts; first += __pg_parts_at_once) {
       bool some_due = false;
       __pg_asked_of_lane parts;
@@ -526,6 +933,7 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
     __syncwarp();
     /* Lanes that help come to as many turns as the one that leads, whatever they have loaded. */
     ready = __PG_SPREAD == 1 ? ready : __shfl_sync(~0u, ready, own * __PG_SPREAD);
+    c.left = has_left;
 #pragma unroll __pg_lent_at_once
     for (int number = 0; number < ready; number++) {
       all_lent([&](auto &lent) { lent.use(own, number); });
@@ -534,7 +942,10 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
       held.end_turn(own, number);
     }
     __pg_forget_own(c);
+    has_left = c.left;
+    c.left = 0;
     held.end_turns(lane, ready);
+    c.left = has_left;
     __pg_tell(c);
     /* Turns that load what is held for them. */
     if (ready == 0 && all != 0)
@@ -548,7 +959,7 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
 }
 
 /* `kept`: whether what turns load by themselves stays as it is, where they store. */
-#define __PG_LENDING(count, kept) constexpr bool __pg_lends = count != 0 && __pg_may_lend && (kept);
+#define __PG_LENDING(count, kept) constexpr bool __pg_lends = count != 0 && __pg_may_help && (kept);
 #define __PG_HOLDING_NOTHING(type)                                                                                     \
   __pg_holding_nothing __pg_held;                                                                                      \
   const auto __pg_held_at = [](const type) -> __pg_u64 { return 0; };
@@ -556,7 +967,8 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
   const auto __pg_held_at = [&](const type variable) -> __pg_u64 { return address; };                                  \
   const auto __pg_load_held = [&](__pg_u64 __pg_a) -> __pg_##t { return __PG_LD(t, base, logged, __pg_a); };           \
   const auto __pg_store_held = [&](__pg_u64 __pg_a, __pg_##t __pg_value) {                          \
-    __pg_st_##t(&__pg_c, &__pg_b##base, __PG_HOW(base), __pg_a, __pg_value);                                           \
+    if (__PG_IS_THERE)                                                                                                 \
+      __pg_st_##t(&__pg_c, &__pg_b##base, __PG_HOW(base), __pg_a, __pg_value);                                         \
   };                                                                                                                   \
   __pg_holding<__pg_##t, stride, is_loaded, decltype(__pg_load_held), decltype(__pg_store_held)> __pg_held( \
     __pg_load_held, __pg_store_held);

@@ -43,7 +43,9 @@ enum {
   PG_LOOP_DIRECT = 131072, /* no address follows from what an iteration has loaded */
   PG_LOOP_TURNS = 2048,    /* some inner loop is run some turns at once */
   PG_LOOP_STORES_ONCE = 8192, /* an iteration doesn't store to a location twice, as far as the text tells */
+  PG_LOOP_REPEATS = 524288, /* but that inner loops store to one again and again */
   PG_LOOP_KEPT = 16384,    /* kernels that know which arrays nothing stores to are faster */
+  PG_LOOP_SLICE_DECIDES = 262144, /* what decides what inspections are shown decides all addresses that aren't affine */
   PG_LOOP_SPREADS = 32768, /* several lanes of the GPU may run an iteration together, of which one stores */
   PG_LOOP_DOUBTED = 8      /* log everything, whatever is proven: a conflict then refutes the proof */
 };

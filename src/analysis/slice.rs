@@ -67,6 +67,28 @@ pub fn find(unit: &TranslationUnit, body: &Stmt, given: &Given) -> Inspection {
     slice.found
 }
 
+/// Whether all addresses that aren't affine follow from what a slice's do: then what it has been shown to touch says where all accesses
+/// of the loop lie, and runs that agree in all that feeds it touch the same memory.
+pub fn decides_all(unit: &TranslationUnit, body: &Stmt, given: &Given, slice: &Inspection) -> bool {
+    let Given { sites, site_of, invariant_places, private, .. } = *given;
+    let is_unknown = |site: &Option<SiteId>| site.is_some_and(|site| sites[site.0 as usize].affine.is_none());
+    let touched = site_of.iter().filter(|(_, (load, store))| is_unknown(load) || is_unknown(store));
+    let touched = touched.map(|(place, _)| *place).collect();
+    let mut whole = Slice { unit, invariant_places, private, touched, found: Inspection::default() };
+    loop {
+        let before = whole.size();
+        whole.close(body, true);
+        if whole.size() == before {
+            break;
+        }
+    }
+    let found = &whole.found;
+    !found.is_refused
+        && found.feeding.is_subset(&slice.feeding)
+        && found.variables.is_subset(&slice.variables)
+        && found.invariants.is_subset(&slice.invariants)
+}
+
 struct Slice<'a> {
     unit: &'a TranslationUnit,
     invariant_places: &'a BTreeMap<PlaceId, usize>,
@@ -231,5 +253,48 @@ fn jumps(s: &Stmt) -> bool {
             jumps(then) || otherwise.as_ref().is_some_and(|otherwise| jumps(otherwise))
         }
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::c::dialect::Dialect;
+    use crate::compile::STAGES;
+    use crate::loops::options::AnalysisOptions;
+
+    /// Whether the slice of the first loop decides all its addresses.
+    fn decides_all(loops: &str) -> bool {
+        let text = format!(
+            "static double table[1000], out[1000], sink[1000]; static int w[1000], v[1000];\n\
+             void f(int n, double *p, double *q, const int *c, const int *d, int k)\n{{\n{loops}\n}}\n"
+        );
+        let stages = STAGES.unwrap();
+        let options = AnalysisOptions::default();
+        let mut unit = (stages.lower)(&text, &Dialect::default()).unwrap();
+        (stages.normalize)(&mut unit, &options);
+        let reports = (stages.classify)(&unit, &options);
+        let plan = reports[0].plan.as_ref().unwrap_or_else(|| panic!("{loops}: no plan"));
+        plan.inspection.as_ref().unwrap_or_else(|| panic!("{loops}: no inspection")).decides_all
+    }
+
+    #[test]
+    fn addresses_that_nobody_asks_for_may_follow_from_something_else() {
+        for body in [
+            "out[w[i]] += table[i];",
+            "p[c[i]] += q[d[i]];",
+            "if (c[i] > 2) p[d[i] + k] += q[i];",
+            "for (int j = c[i]; j < c[i + 1]; j++) p[i] -= q[j] * p[d[j]];",
+        ] {
+            assert!(decides_all(&format!("for (int i = 0; i < n; i++) {{ {body} }}")), "{body}");
+        }
+        for body in [
+            // Different arrays, as the compiler sees, so nobody asks where the load is made; what decides that is no part of the slice.
+            "out[w[i]] += table[v[i]];",
+            "if (v[i]) sink[i] = table[w[i]]; out[w[i]] += 1;",
+            // It would follow from the same, but loads that are written twice are not known to be one.
+            "out[w[i]] += table[w[i]];",
+        ] {
+            assert!(!decides_all(&format!("for (int i = 0; i < n; i++) {{ {body} }}")), "{body}");
+        }
     }
 }

@@ -10,8 +10,10 @@
 
 pub mod inner;
 mod lending;
+mod polynomial;
 
 use self::lending::{Lending, Seeing};
+use self::polynomial::Polynomial;
 use super::group::{self, Group, Moving, Stride};
 use super::types::{self, Scalar, scalar};
 use crate::c::constant::fold;
@@ -45,19 +47,24 @@ pub const MACROS_DIRECT: &str = "\
 #define __PG_POLL_AROUND() 0
 #define __PG_UNCOUNTED(how) for (;;)
 #define __PG_UNCOUNTED_END
+#define __PG_ARE_FEW(turns) 0
 #define __PG_TURNS(kept, cond, type, unsigned_type, value, limit) while (cond)
-#define __PG_TURNS_END(kept, cond, type, unsigned_type, value, limit, loads)
+#define __PG_TURNS_END(kept, cond, type, unsigned_type, value, limit, logs, is_outermost, ...)
 ";
 
 /// For C, which runs iterations one by one and makes the address of each access: what `paragon_kernel.h` has for kernels.
 pub const MACROS_ONE_BY_ONE: &str = "\
 #define __PG_FEW(notes)
+#define __PG_NOT_UNROLLED
 #define __PG_EACH
 #define __PG_MEMBERS
 #define __PG_WALK(name, t, b, together, s0, s1, s2, s3, turn)
 #define __PG_SET(name, b, from, type, variable, a)
 #define __PG_WALKING(calls)
 #define __PG_LDW(how, t, b, l, name, a) how(t, b, l, a)
+#define __PG_ORIGIN(name, b, memory, first)
+#define __PG_LDO(how, t, b, l, name, rest, a) how(t, b, l, a)
+#define __PG_STO(t, b, name, rest, a, v) __PG_ST(t, b, a, v)
 #define __PG_LENDING(count, kept)
 #define __PG_HOLDING_NOTHING(type)
 #define __PG_HOLDING(type, variable, t, base, logged, stride, is_loaded, address)
@@ -101,11 +108,12 @@ pub const MACROS_THREADS: &str = "\
 #define __PG_LEAD
 #define __PG_UNCOUNTED(how) for (;;) { if (__pg_poll(&__pg_c)) break;
 #define __PG_UNCOUNTED_END }
+#define __PG_ARE_FEW(turns) 0
 #define __PG_TURNS(kept, cond, type, unsigned_type, value, limit) while (cond) { \\
 const type __pg_turns = !(kept) ? (type)((value) + 1) : \\
 (unsigned_type)(limit) - (unsigned_type)(value) > 4096u ? (type)((value) + 4096) : (type)(limit); \\
 for (; (type)(value) < __pg_turns; )
-#define __PG_TURNS_END(kept, cond, type, unsigned_type, value, limit, loads) \\
+#define __PG_TURNS_END(kept, cond, type, unsigned_type, value, limit, logs, is_outermost, ...) \\
 if ((kept) ? (cond) && __pg_poll_now(&__pg_c) : __pg_poll(&__pg_c)) break; }
 ";
 
@@ -170,6 +178,8 @@ pub const MACROS_END: &str = "\
 #undef __PG_FEW
 #undef __PG_UNCOUNTED
 #undef __PG_UNCOUNTED_END
+#undef __PG_ARE_FEW
+#undef __PG_NOT_UNROLLED
 #undef __PG_TURNS
 #undef __PG_TURNS_END
 #undef __PG_EACH
@@ -178,6 +188,9 @@ pub const MACROS_END: &str = "\
 #undef __PG_SET
 #undef __PG_WALKING
 #undef __PG_LDW
+#undef __PG_ORIGIN
+#undef __PG_LDO
+#undef __PG_STO
 #undef __PG_LENDING
 #undef __PG_HOLDING_NOTHING
 #undef __PG_HOLDING
@@ -215,14 +228,16 @@ pub struct Printer<'a> {
     declared: BTreeSet<VarId>,
     temporaries: u32,
     labels: BTreeMap<LoopId, bool>,
-    /// Loops that are left by jumping behind them: they stand in loops of our own.
-    leaving: BTreeMap<LoopId, String>,
     purpose: Purpose<'a>,
     /// A loop whose body stands in a further loop, and the head of that, brace included.
     strip: Option<(LoopId, &'a str)>,
     /// Whether what is printed is part of a subscript.
     in_subscript: bool,
     group: Option<Group>,
+    /// Whether what is printed may be run for several iterations together.
+    is_grouped: bool,
+    /// Where accesses of a group are found from.
+    origins: Vec<Origin>,
     /// The inner loop whose turns are printed, if it is one that is run some turns at once.
     walks: Option<Walks<'a>>,
     has_turns: bool,
@@ -264,6 +279,20 @@ struct Walk {
     /// In bytes: per iteration of each dimension, and per turn.
     strides: [Stride; MAX_DIMS],
     turn: Stride,
+}
+
+/// A place that accesses are found from: see [`Printer::from_origin`].
+struct Origin {
+    /// Index of the base.
+    base: u32,
+    /// The field of `struct __pg_view` that it goes through.
+    memory: &'static str,
+    /// Its address, as text.
+    first: String,
+    /// Its offset from the base where all dimensions are at their first iteration.
+    at: Polynomial,
+    /// In bytes per iteration of each dimension.
+    strides: Vec<Polynomial>,
 }
 
 /// What the text is for, as far as memory is concerned.
@@ -314,6 +343,7 @@ pub fn print(unit: &TranslationUnit, plan: &LoopPlan, body: &Stmt, purpose: Purp
     let mut printer = Printer::new(unit, plan, purpose);
     if matches!(purpose, Purpose::Iterations) {
         printer.group = group::group(unit, plan, body);
+        printer.is_grouped = printer.group.is_some();
     }
     printed(printer, plan, body)
 }
@@ -347,6 +377,13 @@ fn printed(mut printer: Printer, plan: &LoopPlan, body: &Stmt) -> Printed<Body> 
             let mut open = false;
             printer.together(body, &group, innermost, &mut open, &mut out)?;
             close(&mut open, &mut out);
+            let origins = printer.origins.iter().enumerate();
+            let origins: String = origins
+                .map(|(number, Origin { base, memory, first, .. })| {
+                    format!("__PG_ORIGIN(__pg_origin_{number}, {base}, {memory}, {first})\n")
+                })
+                .collect();
+            out.insert_str(0, &origins);
             printer.group = Some(group);
         }
         None => printer.statement(body, innermost, &mut out)?,
@@ -371,7 +408,14 @@ fn printed(mut printer: Printer, plan: &LoopPlan, body: &Stmt) -> Printed<Body> 
     })
 }
 
-/// Ends what each iteration of a group does by itself.
+/// Begins what each iteration of a group does by itself.
+fn begin(open: &mut bool, out: &mut String) {
+    if !std::mem::replace(open, true) {
+        out.push_str("__PG_EACH { __PG_MEMBERS\n");
+    }
+}
+
+/// Ends it.
 fn close(open: &mut bool, out: &mut String) {
     if std::mem::take(open) {
         out.push_str("}\n");
@@ -388,11 +432,12 @@ impl<'a> Printer<'a> {
             declared: BTreeSet::new(),
             temporaries: 0,
             labels: BTreeMap::new(),
-            leaving: BTreeMap::new(),
             purpose,
             strip: None,
             in_subscript: false,
             group: None,
+            is_grouped: false,
+            origins: Vec::new(),
             walks: None,
             has_turns: false,
             lending: None,
@@ -556,9 +601,56 @@ impl<'a> Printer<'a> {
         let text = match memory.and_then(|memory| self.walk(place, site, memory, suffix, address)) {
             Some(walk) => format!("__PG_LDW(__PG_{from}, {suffix}, {base}, {logged}, {walk}, {address})"),
             None if known.is_none() => format!("__PG_LDX({suffix}, {logged}, {address})"),
-            None => format!("__PG_{from}({suffix}, {base}, {logged}, {address})"),
+            None => match memory.and_then(|memory| self.from_origin(site, memory)) {
+                Some(at) => format!("__PG_LDO(__PG_{from}, {suffix}, {base}, {logged}, {at}, {address})"),
+                None => format!("__PG_{from}({suffix}, {base}, {logged}, {address})"),
+            },
         };
         Ok(self.loaded(kind, known, (site.logged, from == "LD"), address, text))
+    }
+
+    /// Where an access is found from an origin, and how far from it: the place of another access, or its own, of the group's first
+    /// iteration. For accesses that are affine, in what may be run in groups: those that strides move alike share what makes their address.
+    /// Of subscripts it is made anew each time, because for all that a compiler knows they might wrap around.
+    fn from_origin(&mut self, site: &Site, memory: &'static str) -> Option<String> {
+        let affine = site.affine.as_ref().filter(|affine| affine.exact && affine.whole_steps)?;
+        if !self.is_grouped {
+            return None;
+        }
+        let strides: Option<Vec<Polynomial>> = affine
+            .strides
+            .iter()
+            .zip(&self.plan.dims)
+            .map(|(stride, dim)| Polynomial::of(stride)?.times(dim.distance))
+            .collect();
+        let (strides, at) = (strides?, Polynomial::of(&affine.lo)?);
+        let base = site.base.0;
+        let pointer = match self.plan.bases[base as usize] {
+            Base::Object { var, .. } => format!("__pg_o{}", var.0),
+            Base::Pointer { var }
+                if self.plan.live_ins.contains(&var) && !self.plan.scalars.contains_key(&var) =>
+            {
+                variable(var)
+            }
+            _ => return None,
+        };
+        let along = |how: &str| -> String {
+            let moving = strides.iter().enumerate().filter(|(_, stride)| !stride.is_zero());
+            moving
+                .map(|(dim, stride)| format!(" + {} * {}", how.replace('#', &dim.to_string()), stride.text()))
+                .collect()
+        };
+        let known = self
+            .origins
+            .iter()
+            .position(|origin| origin.base == base && origin.memory == memory && origin.strides == strides);
+        let number = known.unwrap_or_else(|| {
+            let first = format!("{pointer} + {}{}", at.text(), along("(__pg_u64)__pg_first_k#"));
+            self.origins.push(Origin { base, memory, first, at: at.clone(), strides: strides.clone() });
+            self.origins.len() - 1
+        });
+        let away = at.minus(&self.origins[number].at)?;
+        Some(format!("__pg_origin_{number}, {}{}", away.text(), along("(__pg_u64)__PG_OF_GROUP(#, 0)")))
     }
 
     /// The walk of a load in an inner loop, where it moves by strides.
@@ -602,7 +694,7 @@ impl<'a> Printer<'a> {
 
     /// What stands in front of a loop with such accesses, and how many of them there are per turn.
     fn walks_text(walks: &Walks, kind: &str, iv: &str, together: bool) -> (String, String) {
-        let (mut text, mut calls, mut loads) = (String::new(), String::new(), "0".to_string());
+        let (mut text, mut calls, mut types) = (String::new(), String::new(), Vec::new());
         for walk in &walks.found {
             let strides: Vec<String> = walk.strides.iter().map(|stride| stride.text()).collect();
             text.push_str(&format!(
@@ -615,7 +707,7 @@ impl<'a> Printer<'a> {
                 walk.turn.text(),
             ));
             calls.push_str(&format!("__pg_do({}); ", walk.name));
-            loads.push_str(&format!(" + {}.loads", walk.name));
+            types.push(format!("decltype({})", walk.name));
         }
         if !walks.found.is_empty() {
             text.push_str(if together { "__PG_EACH { __PG_MEMBERS\n" } else { "{\n" });
@@ -625,7 +717,7 @@ impl<'a> Printer<'a> {
             text.push_str("}\n");
         }
         text.push_str(&format!("__PG_WALKING({calls};)\n"));
-        (text, loads)
+        (text, types.join(", "))
     }
 
     fn store(&mut self, place: &Place, value: &str, out: &mut String) -> Printed<()> {
@@ -668,8 +760,14 @@ impl<'a> Printer<'a> {
             Base::Dynamic => format!("__PG_STX({}, {address}, {value});", kind.suffix()),
             _ => {
                 let own = self.plan.privatization.bases.contains(&site.base);
-                let to = if own { "STP" } else { "ST" };
-                format!("__PG_{to}({}, {}, {address}, {value});", kind.suffix(), site.base.0)
+                let (suffix, base) = (kind.suffix(), site.base.0);
+                match self.from_origin(site, "dev").filter(|_| !own) {
+                    Some(at) => format!("__PG_STO({suffix}, {base}, {at}, {address}, {value});"),
+                    None => format!(
+                        "__PG_{}({suffix}, {base}, {address}, {value});",
+                        if own { "STP" } else { "ST" }
+                    ),
+                }
             }
         };
         out.push_str(&self.stored(kind, address, value, text));
@@ -1061,6 +1159,27 @@ impl<'a> Printer<'a> {
         })
     }
 
+    /// What is done where a condition holds, and where it doesn't.
+    fn branches(
+        &mut self,
+        cond: &str,
+        then: &Stmt,
+        otherwise: Option<&Stmt>,
+        current: LoopId,
+        out: &mut String,
+    ) -> Printed<()> {
+        out.push_str(&format!("if ({cond}) {{\n"));
+        self.conditions += 1;
+        self.statement(then, current, out)?;
+        if let Some(otherwise) = otherwise {
+            out.push_str("} else {\n");
+            self.statement(otherwise, current, out)?;
+        }
+        self.conditions -= 1;
+        out.push_str("}\n");
+        Ok(())
+    }
+
     fn statement(&mut self, s: &Stmt, current: LoopId, out: &mut String) -> Printed<()> {
         match &s.kind {
             StmtKind::Empty | StmtKind::Declaration => {}
@@ -1110,15 +1229,7 @@ impl<'a> Printer<'a> {
             StmtKind::Block(list) => list.iter().try_for_each(|s| self.statement(s, current, out))?,
             StmtKind::If { cond, then, otherwise } => {
                 let cond = self.value(cond, out)?;
-                out.push_str(&format!("if ({cond}) {{\n"));
-                self.conditions += 1;
-                self.statement(then, current, out)?;
-                if let Some(otherwise) = otherwise {
-                    out.push_str("} else {\n");
-                    self.statement(otherwise, current, out)?;
-                }
-                self.conditions -= 1;
-                out.push_str("}\n");
+                self.branches(&cond, then, otherwise.as_deref(), current, out)?;
             }
             StmtKind::Loop(l) if matches!(self.purpose, Purpose::Inspection(s) if s.left_out.contains(&l.id)) =>
                 {}
@@ -1127,7 +1238,7 @@ impl<'a> Printer<'a> {
                 self.labels.insert(current, true);
                 out.push_str(&format!("goto __pg_continue_{};\n", current.0));
             }
-            StmtKind::Break => out.push_str(&self.leave(current)),
+            StmtKind::Break => out.push_str("break;\n"),
             _ => return Err("a statement that is not generated".into()),
         }
         Ok(())

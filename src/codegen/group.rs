@@ -218,7 +218,7 @@ fn assigns(e: &Expr, v: VarId) -> bool {
 }
 
 /// Whether an expression has one value for all iterations, wherever it stands in the body.
-fn is_common(unit: &TranslationUnit, plan: &LoopPlan, e: &Expr, variables: &BTreeSet<VarId>) -> bool {
+pub fn is_common(unit: &TranslationUnit, plan: &LoopPlan, e: &Expr, variables: &BTreeSet<VarId>) -> bool {
     let mut common = true;
     nest::expressions(e, &mut |e| match &e.kind {
         ExprKind::Load(place) => {

@@ -236,7 +236,7 @@ fn piece<'a>(
         has_turns: body.has_turns,
         asks_kept: body.asks_kept,
         may_spread: body.lends && may_spread(plan),
-        stores_once: once::stores_once(plan, &innermost.body),
+        stores: once::stores(unit, plan, &innermost.body),
         checked,
         inspection,
     };
@@ -257,7 +257,7 @@ struct Functions<'a> {
     /// Whether several lanes may run an iteration together, of which one stores.
     may_spread: bool,
     /// Whether an iteration stores to a location once at most, as far as the text tells.
-    stores_once: bool,
+    stores: once::Stores,
     /// Whether there is a function for the threads device.
     checked: bool,
     inspection: Option<&'a Inspection>,
@@ -878,8 +878,14 @@ impl<'a> Emitter<'a> {
         if functions.is_some_and(|own| own.may_spread) {
             flags.push("PG_LOOP_SPREADS");
         }
-        if functions.is_some_and(|own| own.stores_once) {
+        if functions.and_then(|own| own.inspection).is_some_and(|slice| slice.decides_all) {
+            flags.push("PG_LOOP_SLICE_DECIDES");
+        }
+        if functions.is_some_and(|own| own.stores != once::Stores::Often) {
             flags.push("PG_LOOP_STORES_ONCE");
+        }
+        if functions.is_some_and(|own| own.stores == once::Stores::Repeated) {
+            flags.push("PG_LOOP_REPEATS");
         }
         if let Some(group) = functions.and_then(|own| own.group) {
             flags.push("PG_LOOP_GROUPS");

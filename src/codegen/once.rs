@@ -3,22 +3,38 @@
 //! it suspects without need is logged by words.
 
 use crate::c::hir::*;
+use crate::codegen::group::{Moving, Stride};
+use crate::loops::counted::counted;
 use crate::loops::nest;
 use crate::loops::plan::{Base, LoopPlan, Site};
 use crate::loops::scalars::same_place;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Whether no store stands in an inner loop, and those to one array are to different members of one element, or in different
-/// branches.
-pub fn stores_once(plan: &LoopPlan, body: &Stmt) -> bool {
+/// What an iteration's stores have in common.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stores {
+    /// They come to a location twice, for all that the text tells.
+    Often,
+    /// They don't.
+    Once,
+    /// Nor do they, but that inner loops store to one location again and again, which need be noted once.
+    Repeated,
+}
+
+/// What a body's stores have in common: those to one array are to different members of one element, or in different branches; those in an
+/// inner loop move on with each turn, or stay where they are.
+pub fn stores(unit: &TranslationUnit, plan: &LoopPlan, body: &Stmt) -> Stores {
     let mut places: BTreeMap<PlaceId, &Place> = BTreeMap::new();
-    let mut repeated = BTreeSet::new();
     let mut branches = Vec::new();
     nest::all_expressions(body, &mut |e| {
         places.extend(nest::accessed_place(e).map(|(place, ..)| (place.id, place)));
     });
+    // For each place the loops around it.
+    let mut around: BTreeMap<PlaceId, Vec<&LoopStmt>> = BTreeMap::new();
     nest::statements(body, &mut |s| match &s.kind {
-        StmtKind::Loop(_) => repeated.extend(accessed(s)),
+        StmtKind::Loop(l) => {
+            accessed(s).into_iter().for_each(|place| around.entry(place).or_default().push(l))
+        }
         StmtKind::If { then, otherwise: Some(otherwise), .. } => {
             branches.push((accessed(then), accessed(otherwise)));
         }
@@ -34,10 +50,32 @@ pub fn stores_once(plan: &LoopPlan, body: &Stmt) -> bool {
             || places.get(&a.place).zip(places.get(&b.place)).is_some_and(|(x, y)| members(x, a, y, b));
         a.base != b.base || branches.iter().any(in_branches) || are_members()
     };
-    stores.iter().enumerate().all(|(number, a)| {
+    let in_loops = |site: &Site| {
+        let Some(loops) = around.get(&site.place) else { return Stores::Once };
+        let moves = |l: &&LoopStmt| {
+            let iv = counted(unit, l).ok()?.iv;
+            Moving::new(unit, plan, l, iv).address(places.get(&site.place)?)
+        };
+        match loops.iter().map(moves).collect::<Option<Vec<_>>>().as_deref() {
+            Some([Stride::Known(bytes)]) if bytes.unsigned_abs() >= site.width.into() => Stores::Once,
+            Some(all) if all.iter().all(|stride| *stride == Stride::Known(0)) => Stores::Repeated,
+            _ => Stores::Often,
+        }
+    };
+    let is_once = stores.iter().enumerate().all(|(number, a)| {
         let is_unknown = matches!(plan.bases[a.base.0 as usize], Base::Dynamic);
-        !is_unknown && !repeated.contains(&a.place) && stores[..number].iter().all(|b| are_apart(a, b))
-    })
+        !is_unknown && stores[..number].iter().all(|b| are_apart(a, b))
+    });
+    let kinds: Vec<Stores> = stores.iter().map(|site| in_loops(site)).collect();
+    let in_loops = stores.iter().zip(&kinds).filter(|(site, _)| around.contains_key(&site.place));
+    let moves = in_loops.clone().any(|(_, kind)| *kind == Stores::Once);
+    let repeats = in_loops.clone().any(|(_, kind)| *kind == Stores::Repeated);
+    // Lanes that store for each other what moves don't know what they have noted themselves.
+    match (is_once && !kinds.contains(&Stores::Often), moves, repeats) {
+        (false, ..) | (_, true, true) => Stores::Often,
+        (true, _, false) => Stores::Once,
+        (true, false, true) => Stores::Repeated,
+    }
 }
 
 /// The places that a statement accesses.
@@ -74,7 +112,7 @@ mod tests {
     use crate::compile::STAGES;
     use crate::loops::options::AnalysisOptions;
 
-    fn answers(body: &str) -> bool {
+    fn answers(body: &str) -> Stores {
         let text = format!(
             "struct s {{ short x, y; struct {{ char a, b; }} in; }};\n\
              void f(int n, struct s *p, int *q, const int *w, const int *c)\n{{\n\
@@ -86,18 +124,26 @@ mod tests {
         (stages.normalize)(&mut unit, &options);
         let reports = (stages.classify)(&unit, &options);
         let plan = reports[0].plan.as_ref().unwrap_or_else(|| panic!("{body}: no plan"));
-        stores_once(plan, &nest::loops(&unit.functions[0])[0].the_loop.body)
+        stores(&unit, plan, &nest::loops(&unit.functions[0])[0].the_loop.body)
     }
 
     #[test]
-    fn members_and_branches_are_apart() {
+    fn members_branches_and_turns_are_apart() {
         for body in [
             "q[w[i]] = 1;",
             "p[w[i]].x = 1; p[w[i]].y = 2; p[w[i]].in.a = 3; p[w[i]].in.b = 4;",
             "if (c[i]) q[w[i]] = 1; else q[w[i]] = 2;",
             "if (c[i] > 2) q[w[i]] = 1; else if (c[i]) { q[w[i] + 1] = 2; p[w[i]].x = 1; }",
+            "for (int k = c[i]; k < c[i + 1]; k++) q[k] += w[k];",
+            "int at = w[i]; for (int k = 0; k < c[i]; k++) q[at + 3 * k] = k;",
         ] {
-            assert!(answers(body), "{body}");
+            assert_eq!(answers(body), Stores::Once, "{body}");
+        }
+        for body in [
+            "int at = w[i]; for (int k = c[i]; k < c[i + 1]; k++) q[at] -= q[w[k]];",
+            "struct s *at = p + w[i]; for (int k = 0; k < c[i]; k++) for (int j = 0; j < 9; j++) at->x += c[j];",
+        ] {
+            assert_eq!(answers(body), Stores::Repeated, "{body}");
         }
         for body in [
             "q[w[i]] = 1; q[w[i] + 1] = 2;",
@@ -106,8 +152,11 @@ mod tests {
             "if (c[i]) q[w[i]] = 1; if (!c[i]) q[w[i]] = 2;",
             "if (c[i]) { q[w[i]] = 1; q[w[i + 1]] = 3; } else q[w[i]] = 2;",
             "for (int k = 0; k < c[i]; k++) q[w[k]] = 1;",
+            "int at = w[i]; for (int k = 0; k < c[i]; k++) for (int j = 0; j < 9; j++) q[at + j] = 1;",
+            "int at = w[i]; for (int k = 0; k < c[i]; k++) { q[at] += c[k]; p[at + k].x = 1; }",
+            "for (int k = 0; k < c[i]; k++) *(short *)((char *)q + w[i] + k) = 1;",
         ] {
-            assert!(!answers(body), "{body}");
+            assert_eq!(answers(body), Stores::Often, "{body}");
         }
     }
 }

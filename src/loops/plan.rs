@@ -398,6 +398,8 @@ pub struct Inspection {
     pub is_refused: bool,
     /// Inner loops that have no part in it.
     pub left_out: BTreeSet<LoopId>,
+    /// Whether what decides the addresses of these accesses decides those of all that aren't affine.
+    pub decides_all: bool,
 }
 
 /// One of the loops that a loop is distributed into; see `analysis::distribution`.

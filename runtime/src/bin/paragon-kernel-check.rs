@@ -4,7 +4,7 @@
 //! It needs NVIDIA's run-time compiler (`PARAGON_NVRTC`), but no GPU: so kernels are checked where no GPU is.
 
 use paragon_rt::device::cuda::nvrtc;
-use paragon_rt::device::{LARGEST, LogMethod, Specialisation, WIDEST};
+use paragon_rt::device::{LARGE, LogMethod, Specialisation, WIDEST};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -33,7 +33,7 @@ fn main() -> ExitCode {
                     bounded: all,
                     constant: all,
                     tile: Some((1, 0)),
-                    group: LARGEST,
+                    group: LARGE[0],
                     shares: true,
                     ..none(LogMethod::None)
                 },

@@ -107,10 +107,16 @@ pub struct Specialisation {
     ///
     /// [`Placement::bounded`]: crate::memory::placement::Placement::bounded
     pub bounded: u64,
-    /// Those of them whose array nothing stores to.
+    /// Other bases whose accesses all lie in their array, aligned, because an earlier run has seen the same ones
+    /// ([`Seen`](crate::speculation::inspector::Seen)).
+    pub inside: u64,
+    /// Those of `bounded` and `inside` whose array nothing stores to.
     pub constant: u64,
-    /// Bases whose array nothing stores to, shown to stay there or not; only where the loop's text asks for it (`PG_LOOP_KEPT`).
+    /// Bases whose array nothing stores to, shown to stay there or not; only where the loop's text asks for it (`PG_LOOP_KEPT`), or loads
+    /// are noted.
     pub kept: u64,
+    /// Whether bitmaps note once what inner loops store to one place (`PG_LOOP_REPEATS`).
+    pub repeats: bool,
     /// Whether iterations can be counted in 31 bits.
     pub narrow: bool,
     /// Whether the launch has an order of iterations.
@@ -128,8 +134,11 @@ pub struct Specialisation {
     pub spread: u8,
 }
 
-/// Rows and columns of the largest group: twice as many registers as a smaller one may have, and not always enough of them.
-pub const LARGEST: (u8, u8) = (8, 8);
+/// Rows and columns of large groups, the largest first: they may have twice as many registers as a smaller one, and don't always find
+/// enough of them. Then the next one is taken.
+pub const LARGE: [(u8, u8); 2] = [(8, 8), (8, 4)];
+/// What comes behind them.
+pub const SMALLER: (u8, u8) = (4, 4);
 
 /// Most threads that run an iteration together.
 pub const WIDEST: u8 = 16;
@@ -141,8 +150,10 @@ impl Specialisation {
             method,
             log_shift: 0,
             bounded: 0,
+            inside: 0,
             constant: 0,
             kept: 0,
+            repeats: false,
             narrow: false,
             ordered: false,
             tile: None,
@@ -180,7 +191,7 @@ impl Specialisation {
         let have_loops = has(abi::PG_LOOP_COMMON_LOOPS);
         let candidates: &[(u8, u8)] = match (have_loops, self.tile.is_some()) {
             _ if !may => &[],
-            (true, true) if has(abi::PG_LOOP_SMALL) => &[LARGEST, (4, 4), (2, 2)],
+            (true, true) if has(abi::PG_LOOP_SMALL) => &[LARGE[0], SMALLER, (2, 2)],
             (true, true) if has(abi::PG_LOOP_LONG) => &[(4, 1), (2, 1)],
             (true, true) => &[(4, 4), (2, 2)],
             (false, true) => &[(4, 1), (2, 1)],
@@ -314,8 +325,13 @@ pub trait Device: Send {
     fn free(&mut self, pointer: DevicePtr);
     /// Copies host memory in: each piece, so many bytes from a host address, to its place. Pieces in the order of their places, a few bytes
     /// apart, may be copied as one: what lies between them in the device's memory becomes anything, so nothing else may lie there. Host memory may turn out to
-    /// be unmapped, which is an error, not a fault.
-    fn copy_in(&mut self, pieces: &[(u64, u64, DevicePtr)]) -> Result<(), DeviceError>;
+    /// be unmapped, which is an error, not a fault. `instead`: what the same places are given instead of what lies there now, from memory of
+    /// ours, in the order of the places.
+    fn copy_in(
+        &mut self,
+        pieces: &[(u64, u64, DevicePtr)],
+        instead: &[(u64, u64, DevicePtr)],
+    ) -> Result<(), DeviceError>;
     /// Copies device memory into buffers of ours.
     fn copy_out(&mut self, pieces: &mut [(DevicePtr, &mut [u8])]) -> Result<(), DeviceError>;
     /// Copies device memory to another place on the device.
@@ -355,7 +371,7 @@ mod tests {
         assert_eq!(group(tiled, GROUPS, 1 << 24), ((4, 1), false, false));
         assert_eq!(group(tiled, GROUPS, 1 << 18), ((2, 1), false, false));
         assert_eq!(group(tiled, GROUPS, 1 << 17), ((1, 1), false, false));
-        assert_eq!(group(tiled, GROUPS | LOOPS | TURNS | SMALL, 1 << 24), (LARGEST, true, false));
+        assert_eq!(group(tiled, GROUPS | LOOPS | TURNS | SMALL, 1 << 24), (LARGE[0], true, false));
         assert_eq!(group(tiled, GROUPS | LOOPS | TURNS, 1 << 24), ((4, 4), true, false));
         assert_eq!(group(tiled, GROUPS | LOOPS | TURNS | SMALL, 1 << 20), ((4, 4), true, false));
         assert_eq!(group(tiled, GROUPS | LOOPS | TURNS, 1 << 17), ((2, 2), true, false));
@@ -378,7 +394,7 @@ mod tests {
         let merged = plain.in_groups(GROUPS, 2, 0b11, 1 << 24, 1 << 18, GroupChoice::Auto);
         assert_eq!(merged.group, (1, 1));
         let asked = |choice| tiled.in_groups(GROUPS | LOOPS | TURNS | SMALL, 2, 0b11, 5, 1 << 18, choice);
-        assert_eq!((asked(GroupChoice::Always).group, asked(GroupChoice::Always).deep), (LARGEST, false));
+        assert_eq!((asked(GroupChoice::Always).group, asked(GroupChoice::Always).deep), (LARGE[0], false));
         assert_eq!((asked(GroupChoice::Off).group, asked(GroupChoice::Off).deep), ((1, 1), false));
     }
 

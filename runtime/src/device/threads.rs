@@ -100,8 +100,12 @@ impl Device for ThreadsDevice {
         }
     }
 
-    fn copy_in(&mut self, pieces: &[(u64, u64, DevicePtr)]) -> Result<(), DeviceError> {
-        pieces.iter().try_for_each(|(host, bytes, to)| {
+    fn copy_in(
+        &mut self,
+        pieces: &[(u64, u64, DevicePtr)],
+        instead: &[(u64, u64, DevicePtr)],
+    ) -> Result<(), DeviceError> {
+        pieces.iter().chain(instead).try_for_each(|(host, bytes, to)| {
             // SAFETY: the target range lies within an allocation of ours.
             unsafe { safe_copy::read_on(&self.pool, self.threads(), *host, *bytes, to.0 as *mut u8) }
         })
@@ -117,7 +121,7 @@ impl Device for ThreadsDevice {
 
     fn duplicate(&mut self, from: DevicePtr, to: DevicePtr, bytes: u64) -> Result<(), DeviceError> {
         // Memory of ours is the process's own like any other.
-        self.copy_in(&[(from.0, bytes, to)])
+        self.copy_in(&[(from.0, bytes, to)], &[])
     }
 
     fn fill(&mut self, to: DevicePtr, word: u32, bytes: u64) -> Result<(), DeviceError> {

@@ -23,6 +23,7 @@ use crate::signals::{self, Deferred};
 use crate::speculation::cmt::{Cmt, Kind};
 use crate::speculation::inspector::Memo;
 use crate::speculation::inspector::levels::Schedule;
+use crate::speculation::inspector::seen::Basis;
 use crate::speculation::monitor::{self, Pending, Progress};
 use crate::speculation::parts;
 use crate::speculation::predicate::{self, Obstacle, Rest};
@@ -136,6 +137,8 @@ struct Plan {
     schedule: Option<Arc<Schedule>>,
     /// What an inspection has seen them store: [`Memo::stored`].
     stored: Option<Arc<Vec<(u64, u64)>>>,
+    /// What that inspection has followed from.
+    basis: Option<Basis>,
 }
 
 impl Plan {
@@ -485,6 +488,7 @@ impl Engine {
             snapshot: false,
             schedule: None,
             stored: None,
+            basis: None,
         };
         // SAFETY: promised by the caller.
         let proof = unsafe { predicate::prove(info, entry) };

@@ -228,6 +228,9 @@ impl Engine {
             patience: self.config.patience,
             schedule: plan.schedule,
             pinned: placement.pinned_cells(pins),
+            basis: plan
+                .basis
+                .filter(|basis| plan.proven && kind == Kind::Cuda && basis.serves(info, &placement)),
             written,
             placement,
             stop: Arc::new(AtomicU32::new(0)),
@@ -252,6 +255,13 @@ impl Engine {
             if let Ok(Some(memo)) = unsafe { inspector::learn(info, visit.entry, fed, written, helpers) } {
                 let key = visit.the_loop.key();
                 keep(lock(&self.findings).entry(key).or_default(), memo);
+            }
+        }
+        if let Some((number, seen)) = finish.report.as_deref().and_then(|report| report.seen.clone()) {
+            let mut findings = lock(&self.findings);
+            let memos = findings.entry(visit.the_loop.key()).or_default();
+            if let Some(memo) = memos.iter_mut().find(|memo| memo.number == number) {
+                memo.saw(seen);
             }
         }
         let is_complete = finish.device_won || rule != Rule::DeviceOrNothing;
@@ -285,6 +295,7 @@ impl Engine {
             record.execute_ns = report.outcome.execute_ns;
             record.check_ns = report.outcome.check_ns;
             record.bytes_in = report.bytes_in;
+            record.unchecked = report.unchecked;
             (record.group, record.deep, record.spread) = (report.group, report.deep, report.spread);
             record.bytes_out = report.bytes_out;
             record.copy_in_ns = report.copy_in_ns;

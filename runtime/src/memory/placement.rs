@@ -36,6 +36,9 @@ pub struct Placement {
     /// A bit for each of the first 64 bases: all its accesses are affine, so that its array is what they reach, and aligned.
     /// No access through it needs to be checked.
     pub bounded: u64,
+    /// The same for all bases that have an array: those of their accesses that are affine are aligned. What else goes through them lies
+    /// where only a run can tell.
+    pub aligned: u64,
     /// For nests without results: the dimension along which most accesses of neighbouring iterations lie side by side, and the
     /// innermost other one. Where threads of a device go along the first, their accesses are coalesced.
     pub tile: Option<(u8, u8)>,
@@ -208,7 +211,7 @@ pub unsafe fn place(
     let mut pointer_ranges: Vec<(u64, u64)> = Vec::new();
     let mut dynamic = false;
     let mut recorded_store = false;
-    let mut bounded = 0u64;
+    let (mut bounded, mut aligned) = (0u64, 0u64);
     for (number, base) in bases.iter().enumerate() {
         let own: Vec<usize> = (0..sites.len()).filter(|&s| sites[s].base as usize == number).collect();
         if own.is_empty() {
@@ -253,9 +256,11 @@ pub unsafe fn place(
         }
         ranges.push((lo as u64, hi as u64));
         anchors[number] = lo as u64;
-        if unknown.is_none() && number < 64 && own.iter().all(|&s| is_aligned(base, &sites[s], &accesses[s]))
-        {
-            bounded |= 1 << number;
+        let may_be =
+            |s: &usize| !sites[*s].has(PG_SITE_HAS_AFFINE) || is_aligned(base, &sites[*s], &accesses[*s]);
+        if number < 64 && own.iter().all(may_be) {
+            aligned |= 1 << number;
+            bounded |= u64::from(unknown.is_none()) << number;
         }
         if own.iter().any(|&s| sites[s].has(PG_SITE_LOADS_POINTER)) {
             pointer_ranges.push((lo as u64, hi as u64));
@@ -297,7 +302,7 @@ pub unsafe fn place(
         return Err(format!("it may reach {} separate arrays, more than are worth copying", merged.len()));
     }
     let tile = tile(info, &entry.trip, accesses);
-    let mut placement = Placement { anchors, recorded_store, bounded, tile, ..Placement::default() };
+    let mut placement = Placement { anchors, recorded_store, bounded, aligned, tile, ..Placement::default() };
     let watched =
         |flags: u32| flags & PG_SITE_STORE != 0 || (method.detects() && flags & PG_SITE_LOGGED != 0);
     let widths = sites.iter().filter(|s| watched(s.flags)).fold(0u32, |w, s| w | s.width);

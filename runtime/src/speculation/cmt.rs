@@ -11,12 +11,13 @@
 
 use super::commit::{Fetch, Pieces};
 use super::inspector::levels::Schedule;
+use super::inspector::seen::{Basis, Seen};
 use super::parts;
 use super::watch::Watch;
 use super::written::{self, Cells, Rows, Written};
 use crate::abi::{
-    Info, PG_FAIL_STOPPED, PG_FAIL_TIME, PG_LOOP_COMMON_LOOPS, PG_LOOP_GROUPS, PG_LOOP_KEPT, PG_MANY,
-    PG_NO_LOG, PG_STAMP_READER, PG_STAMP_WORDS, PG_STAMP_WORDS_READ, Region, Value,
+    Info, PG_FAIL_STOPPED, PG_FAIL_TIME, PG_LOOP_COMMON_LOOPS, PG_LOOP_GROUPS, PG_LOOP_KEPT, PG_LOOP_REPEATS,
+    PG_MANY, PG_NO_LOG, PG_STAMP_READER, PG_STAMP_WORDS, PG_STAMP_WORDS_READ, Region, Value,
 };
 use crate::config::GroupChoice;
 use crate::device::pool::{BlockSignals, Pool};
@@ -71,6 +72,8 @@ pub struct Job {
     pub groups: GroupChoice,
     /// Log cells of pinned memory.
     pub pinned: Vec<(u64, u64)>,
+    /// What its addresses follow from, where that has been found before, and everything that decides them is to come from there.
+    pub basis: Option<Basis>,
     /// What is written completely, where that is all that is written.
     pub written: Option<Vec<Rows>>,
     /// The order of iterations that depend on each other.
@@ -117,6 +120,10 @@ pub struct Report {
     pub best_method: LogMethod,
     /// What [`crate::trace::Record::group`] says.
     pub group: (u8, u8),
+    /// What a checked run on [`Job::basis`] has seen, with the finding's number.
+    pub seen: Option<(u64, Seen)>,
+    /// What [`crate::trace::Record::unchecked`] says.
+    pub unchecked: bool,
     /// What [`crate::trace::Record::deep`] says.
     pub deep: bool,
     /// What [`crate::trace::Record::spread`] says.
@@ -364,10 +371,14 @@ fn drive(
     for (now, last) in [(0, false), (1, true)] {
         // What the loop only stores to need not be there: what it stored is all that is ever taken from it.
         let wanted = regions.iter().enumerate().filter(|(index, _)| turn(placement, *index) == Some(now));
-        let mut pieces: Vec<_> = wanted.map(|(_, r)| (r.lo, r.size, DevicePtr(r.dev))).collect();
+        let wanted: Vec<&Region> = wanted.map(|(_, region)| region).collect();
+        let mut pieces: Vec<_> = wanted.iter().map(|r| (r.lo, r.size, DevicePtr(r.dev))).collect();
         pieces.sort_unstable_by_key(|(.., place)| place.0);
+        let mut instead: Vec<_> =
+            job.basis.iter().flat_map(|basis| wanted.iter().flat_map(|r| remembered(basis, r))).collect();
+        instead.sort_unstable_by_key(|(.., place)| place.0);
         if !given_up(job) {
-            device.copy_in(&pieces)?;
+            device.copy_in(&pieces, &instead)?;
             report.bytes_in += pieces.iter().map(|(_, bytes, _)| bytes).sum::<u64>();
         }
         if last == placement.recorded_store {
@@ -400,7 +411,8 @@ fn drive(
         log_shift: if job.method == LogMethod::None { 0 } else { job.placement.log_shift as u8 },
         bounded: placement.bounded,
         constant: placement.kept() & placement.bounded,
-        kept: if job.info.has(PG_LOOP_KEPT) { placement.kept() } else { 0 },
+        kept: if job.info.has(PG_LOOP_KEPT) || job.method.detects() { placement.kept() } else { 0 },
+        repeats: job.method.is_bitmap() && job.info.has(PG_LOOP_REPEATS),
         ordered: job.schedule.is_some(),
         narrow,
         tile: placement.tile.filter(|_| narrow && job.schedule.is_none()),
@@ -410,9 +422,19 @@ fn drive(
     // A load that a bitmap notes is nothing that iterations could share: an inner loop of a group would note 64 of them in each turn,
     // and its kernel would be compiled for minutes.
     let notes_loads = job.method == LogMethod::Bitmap && placement.has_logged_readers(job.info);
-    let alone = if notes_loads && job.info.has(PG_LOOP_COMMON_LOOPS) { PG_LOOP_GROUPS } else { 0 };
+    let alone = notes_loads && job.info.has(PG_LOOP_COMMON_LOOPS) || kernel.repeats;
+    let alone = if alone { PG_LOOP_GROUPS } else { 0 };
     let flags = job.info.flags & !alone;
-    let kernel = kernel.in_groups(flags, job.info.n_dims, bases, n, device.threads(), job.groups);
+    let checked = kernel.in_groups(flags, job.info.n_dims, bases, n, device.threads(), job.groups);
+    report.unchecked = job.basis.as_ref().is_some_and(|basis| basis.has_seen(placement, &job.bases));
+    let kernel = match report.unchecked {
+        true => {
+            let inside = placement.aligned & bases & !placement.bounded;
+            let constant = placement.kept() & (placement.bounded | inside);
+            Specialisation { inside, constant, ..checked }
+        }
+        false => checked,
+    };
     let kernel = device.prepare(job.info, job.loop_key, kernel)?;
     if device.name() == "cuda" {
         (report.group, report.deep, report.spread) = (kernel.group, kernel.deep, kernel.spread);
@@ -506,6 +528,9 @@ fn drive(
     if report.outcome.fail != 0 {
         return Ok(());
     }
+    if let (Some(basis), false) = (&job.basis, report.unchecked) {
+        report.seen = Some((basis.number, Seen::new(placement, &job.bases)));
+    }
     if given_up(job) {
         report.outcome.fail = PG_FAIL_STOPPED;
         return Ok(());
@@ -535,6 +560,12 @@ fn drive(
     report.copy_out_ns = started.elapsed().as_nanos() as u64;
     report.results = std::mem::take(&mut job.results);
     Ok(())
+}
+
+/// What of a region is remembered, and has to be on the device as it was.
+fn remembered(basis: &Basis, region: &Region) -> Vec<(u64, u64, DevicePtr)> {
+    let pieces = basis.pieces(region.lo, region.size).into_iter();
+    pieces.map(|(place, bytes, from)| (from, bytes, DevicePtr(region.dev + (place - region.lo)))).collect()
 }
 
 /// Which of the copies to the device a region is copied with: what may be written first. `None`: with none, because nothing reads it.

@@ -5,16 +5,16 @@
 //! - innermost ones that end when a condition says so: two loops in each other, of which the inner one is counted;
 //! - all others, which have loops inside that ask rarely, ask every few turns.
 
-use super::{Printed, Printer, Purpose, Scalar, Walks, close, variable};
+use super::{Printed, Printer, Purpose, Scalar, Walks, begin, close, variable};
 use crate::c::constant::fold;
 use crate::c::hir::*;
-use crate::codegen::group::{Group, Moving};
+use crate::codegen::group::{Group, Moving, is_common};
 use crate::codegen::types;
 use crate::loops::counted;
 use crate::loops::nest;
 use crate::loops::plan::*;
 use crate::loops::scalars::is_scalar;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Expressions that an unrolled loop may come to.
 const MOST_UNROLLED: usize = 2500;
@@ -164,20 +164,40 @@ impl Printer<'_> {
             return Ok(());
         }
         if let Some(turns) = self.turns(l) {
-            return self.in_turns(l, &turns, common, out);
+            return self.in_turns(l, &turns, around, common, out);
         }
-        let leave =
-            (for_kernels && !has_asking_loops(self.unit, &l.body)).then(|| format!("__pg_leave_{}", l.id.0));
-        match &leave {
-            Some(label) => {
-                let mut count = 0;
-                nest::all_expressions(&l.body, &mut |_| count += 1);
-                let how = if count <= SHORT { "unroll 4" } else { "unroll 1" };
-                out.push_str(&format!("__PG_UNCOUNTED(\"{how}\") {{\n"));
-                self.leaving.insert(l.id, label.clone());
-            }
-            None => out.push_str("for (;;) {\nif (__PG_POLL_AROUND()) break;\n"),
+        let is_innermost = for_kernels && !has_asking_loops(self.unit, &l.body);
+        if !is_innermost {
+            out.push_str("for (;;) {\nif (__PG_POLL_AROUND()) break;\n");
+            self.tested_turn(l, common, strip, out)?;
+            out.push_str("}\n");
+            return Ok(());
         }
+        let mut count = 0;
+        nest::all_expressions(&l.body, &mut |_| count += 1);
+        let is_short = count <= SHORT;
+        let left = if is_short { self.turns_left(l) } else { None };
+        if let Some(left) = &left {
+            out.push_str(&format!("if (__PG_ARE_FEW({left})) {{\n__PG_NOT_UNROLLED for (;;) {{\n"));
+            self.tested_turn(l, common, None, out)?;
+            out.push_str("}\n} else {\n");
+        }
+        let how = if is_short { "unroll 4" } else { "unroll 1" };
+        out.push_str(&format!("__PG_UNCOUNTED(\"{how}\") {{\n"));
+        self.tested_turn(l, common, None, out)?;
+        out.push_str("}\n__PG_UNCOUNTED_END\n");
+        out.push_str(left.map_or("", |_| "}\n"));
+        Ok(())
+    }
+
+    /// One turn of a loop with its test. `strip`: the head of a loop around its body.
+    fn tested_turn(
+        &mut self,
+        l: &LoopStmt,
+        common: Option<&Group>,
+        strip: Option<&str>,
+        out: &mut String,
+    ) -> Printed<()> {
         if l.keyword != LoopKeyword::Do {
             self.leave_unless(l, out)?;
         }
@@ -188,28 +208,107 @@ impl Printer<'_> {
         if l.keyword == LoopKeyword::Do {
             self.leave_unless(l, out)?;
         }
-        out.push_str("}\n");
-        if let Some(label) = leave {
-            out.push_str(&format!("__PG_UNCOUNTED_END\n{label}: ;\n"));
-        }
         Ok(())
+    }
+
+    /// Of a loop that ends by a condition of several parts: where one of them compares a counter, which every turn moves by one, with what
+    /// the loop doesn't change, how many turns that leaves at most, as text. The text means nothing where it leaves none.
+    fn turns_left(&mut self, l: &LoopStmt) -> Option<String> {
+        let mut jumps = false;
+        nest::statements(&l.body, &mut |s| {
+            // Labels can't be printed twice; what comes behind a `continue` isn't done in every turn.
+            jumps |= matches!(
+                s.kind,
+                StmtKind::Continue | StmtKind::Goto(_) | StmtKind::Label { .. } | StmtKind::Loop(_)
+            );
+        });
+        if jumps || l.keyword == LoopKeyword::Do {
+            return None;
+        }
+        let mut updates = Vec::new();
+        nest::unconditional_updates(&l.body, &mut updates);
+        l.step.iter().for_each(|e| nest::unconditional_parts(e, &mut updates));
+        let mut assigned = BTreeMap::new();
+        let mut note = |e: &Expr| {
+            if let Some((place, _, true)) = nest::accessed_place(e)
+                && let Some(v) = nest::root_variable(place)
+            {
+                *assigned.entry(v).or_insert(0) += 1;
+            }
+        };
+        nest::all_expressions(&l.body, &mut note);
+        l.cond.iter().chain(&l.step).for_each(|e| nest::expressions(e, &mut note));
+        nest::statements(&l.body, &mut |s| {
+            if let StmtKind::Declare { var, .. } = &s.kind {
+                *assigned.entry(*var).or_insert(0) += 1;
+            }
+        });
+        let mut parts = vec![l.cond.as_ref()?];
+        while let Some(part) = parts.pop() {
+            let (op, a, b) = match &part.kind {
+                ExprKind::LogicalAnd(a, b) => {
+                    parts.extend([&**b, &**a]);
+                    continue;
+                }
+                ExprKind::Binary(op @ (BinOp::Lt | BinOp::Gt), a, b) => (*op, &**a, &**b),
+                _ => continue,
+            };
+            for (counter, limit, rises) in [(a, b, op == BinOp::Lt), (b, a, op == BinOp::Gt)] {
+                let ExprKind::Load(place) = &counter.kind else { continue };
+                let Some(v) = is_scalar(self.unit, place).filter(|v| assigned.get(v) == Some(&1)) else {
+                    continue;
+                };
+                let kind = self.unit.types.as_int(self.unit.var(v).ty.ty).filter(|kind| kind.size() >= 4);
+                let kind = kind.filter(|kind| self.unit.types.as_int(limit.ty.ty) == Some(*kind));
+                let moves = |e: &&Expr| self.moves_by_one(e, v, rises);
+                let (Some(kind), true) = (kind, updates.iter().any(moves)) else { continue };
+                let mut is_kept = true;
+                nest::expressions(limit, &mut |e| match &e.kind {
+                    ExprKind::Load(place) => {
+                        is_kept &= is_scalar(self.unit, place).is_some_and(|v| !assigned.contains_key(&v));
+                    }
+                    ExprKind::Int(_) | ExprKind::Cast(_) | ExprKind::Unary(..) => {}
+                    ExprKind::Binary(op, ..) => is_kept &= !matches!(op, BinOp::Div | BinOp::Rem),
+                    _ => is_kept = false,
+                });
+                if !is_kept {
+                    continue;
+                }
+                let mut effects = String::new();
+                let limit = self.value(limit, &mut effects).ok()?;
+                let counter = self.value(counter, &mut effects).ok()?;
+                if !effects.is_empty() {
+                    return None;
+                }
+                let unsigned = types::unsigned(kind);
+                let (high, low) = if rises { (limit, counter) } else { (counter, limit) };
+                return Some(format!("({unsigned})({high}) - ({unsigned})({low})"));
+            }
+        }
+        None
+    }
+
+    /// Whether an expression moves a variable up, or down, by one.
+    fn moves_by_one(&self, e: &Expr, v: VarId, up: bool) -> bool {
+        let by = if up { 1 } else { -1 };
+        match &e.kind {
+            ExprKind::IncDec { place, amount, .. } => is_scalar(self.unit, place) == Some(v) && *amount == by,
+            ExprKind::AssignOp { op: op @ (BinOp::Add | BinOp::Sub), place, value, .. } => {
+                let amount = fold(&self.unit.types, value);
+                let amount = if *op == BinOp::Add { amount } else { amount.map(|amount| -amount) };
+                is_scalar(self.unit, place) == Some(v) && amount == Some(by.into())
+            }
+            _ => false,
+        }
     }
 
     /// Prints that a loop ends where its condition doesn't hold.
     fn leave_unless(&mut self, l: &LoopStmt, out: &mut String) -> Printed<()> {
         if let Some(cond) = &l.cond {
             let cond = self.value(cond, out)?;
-            out.push_str(&format!("if (!({cond})) {}", self.leave(l.id)));
+            out.push_str(&format!("if (!({cond})) break;\n"));
         }
         Ok(())
-    }
-
-    /// The statement that leaves a loop.
-    pub(super) fn leave(&self, id: LoopId) -> String {
-        match self.leaving.get(&id) {
-            Some(label) => format!("goto {label};\n"),
-            None => "break;\n".into(),
-        }
     }
 
     /// An inner loop that ends after a number of turns which is known before it: scalars alone tell it, or memory that the loop doesn't
@@ -285,6 +384,7 @@ impl Printer<'_> {
         &mut self,
         l: &LoopStmt,
         turns: &Turns,
+        around: LoopId,
         common: Option<&Group>,
         out: &mut String,
     ) -> Printed<()> {
@@ -303,23 +403,24 @@ impl Printer<'_> {
             false => None,
         };
         let outer = self.walks.replace(walks);
-        let around = std::mem::take(&mut self.logged);
+        let logged_around = std::mem::take(&mut self.logged);
         let mut body = String::new();
         let printed = self.turn(l, common, &mut body);
         let logged = notes_some(&self.logged);
-        self.logged.extend(around);
+        self.logged.extend(logged_around);
         let lending = self.lending.take();
         let Some(walks) = std::mem::replace(&mut self.walks, outer) else {
             return Err("a loop in turns".into());
         };
         printed?;
         let iv = variable(*iv);
-        let (before, mut loads) = Self::walks_text(&walks, kind, &iv, common.is_some());
-        loads.push_str(&format!(" + (({logged}) ? __PG_LOGGING : 0)"));
+        let innermost = self.plan.dims[self.plan.dims.len() - 1].loop_id;
+        let is_outermost = u8::from(common.is_some() && around == innermost);
+        let (before, types) = Self::walks_text(&walks, kind, &iv, common.is_some());
         let lends = self.lending_text(lending.as_ref(), kind, &iv)?;
         out.push_str(&format!(
             "{{\n{known}{before}{lends}__PG_TURNS({kept}, {cond}, {kind}, {unsigned}, {iv}, {limit}) {{\n{body}}}\n\
-             __PG_TURNS_END({kept}, {cond}, {kind}, {unsigned}, {iv}, {limit}, {loads})\n}}\n"
+             __PG_TURNS_END({kept}, {cond}, {kind}, {unsigned}, {iv}, {limit}, {logged}, {is_outermost}, {types})\n}}\n"
         ));
         Ok(())
     }
@@ -352,6 +453,33 @@ impl Printer<'_> {
         Ok(())
     }
 
+    /// Computes a condition for each iteration of a group. What all of them decide alike is decided once: the compiler wouldn't see that it
+    /// is, and keep apart what comes after it.
+    fn condition(&mut self, cond: &Expr, holds: &str, group: &Group, out: &mut String) -> Printed<()> {
+        let parts = match &cond.kind {
+            ExprKind::LogicalAnd(a, b) => Some((a, b, true)),
+            ExprKind::LogicalOr(a, b) => Some((a, b, false)),
+            _ => None,
+        };
+        if let Some((first, rest, both)) = parts
+            && is_common(self.unit, self.plan, first, &group.variables)
+            && !Self::has_side_effects(rest)
+        {
+            let first = self.pure(first)?;
+            out.push_str(&format!("if ({}({first})) {{\n", if both { "" } else { "!" }));
+            self.conditions += 1;
+            self.condition(rest, holds, group, out)?;
+            self.conditions -= 1;
+            let decided = u8::from(!both);
+            out.push_str(&format!("}} else __PG_EACH {{ __PG_MEMBERS\n{holds} = {decided};\n}}\n"));
+            return Ok(());
+        }
+        out.push_str("__PG_EACH { __PG_MEMBERS\n");
+        let text = self.value(cond, out)?;
+        out.push_str(&format!("{holds} = ({text}) != 0;\n}}\n"));
+        Ok(())
+    }
+
     /// What a group of iterations does: loops that it has in common, and between them what each iteration does by itself. `open`:
     /// whether the text is in the middle of the latter.
     pub(super) fn together(
@@ -371,10 +499,17 @@ impl Printer<'_> {
                 self.inner_loop(l, current, Some(group), out)
             }
             StmtKind::Empty | StmtKind::Declaration => Ok(()),
+            StmtKind::If { cond, then, otherwise } => {
+                // All conditions come before what is done where they hold, which their compiler would take for something that may change
+                // them: what they load and compute in common is so once.
+                close(open, out);
+                let holds = self.temporary(Scalar::Int(IntKind::Int));
+                self.condition(cond, &holds, group, out)?;
+                begin(open, out);
+                self.branches(&holds, then, otherwise.as_deref(), current, out)
+            }
             _ => {
-                if !std::mem::replace(open, true) {
-                    out.push_str("__PG_EACH { __PG_MEMBERS\n");
-                }
+                begin(open, out);
                 self.in_group = matches!(s.kind, StmtKind::Expr(_));
                 let printed = self.statement(s, current, out);
                 self.in_group = false;

@@ -40,7 +40,7 @@ impl Emitter<'_> {
             _ => None,
         }));
         text.push_str(
-            "__pg_count __pg_j, __pg_k;\n__pg_c.launch = __pg_l;\n__pg_c.iteration = 0;\n__pg_c.fail = 0;\n\
+            "__pg_count __pg_j, __pg_k;\n__pg_c.launch = __pg_l;\n__pg_c.iteration = 0;\n__pg_c.left = 0;\n__pg_c.marked = 0;\n__pg_c.fail = 0;\n\
              __pg_c.writes = 0;\n__pg_c.ticks = 0;\n",
         );
         match (&body.group, flavour) {
@@ -79,13 +79,20 @@ impl Emitter<'_> {
         self.plan.dims.len() >= 2 && self.results.is_empty()
     }
 
-    /// Where a thread of a tile begins, and the number of that iteration; ends in the middle of an `if`.
-    fn tile_head(&self, text: &mut String) {
+    /// Where a thread of a tile begins.
+    fn tile_begin(&self, text: &mut String) {
         let dims = self.plan.dims.len();
-        text.push_str("#ifdef __PG_TILE_X\n__pg_count __pg_q = blockIdx.z + __pg_l->first_layer;\n");
+        text.push_str("__pg_count __pg_q = blockIdx.z + __pg_l->first_layer;\n");
         for dim in (0..dims).rev() {
             let _ = writeln!(text, "__PG_TILE({dim}, __pg_k{dim}, {})", dims - 2);
         }
+    }
+
+    /// The same, and the number of that iteration; ends in the middle of an `if`.
+    fn tile_head(&self, text: &mut String) {
+        let dims = self.plan.dims.len();
+        text.push_str("#ifdef __PG_TILE_X\n");
+        self.tile_begin(text);
         let inside: Vec<String> = (0..dims).map(|dim| format!("__pg_k{dim} < __pg_l->trip[{dim}]")).collect();
         let merged = (1..dims).fold("__pg_k0".to_string(), |outer, dim| {
             format!("({outer} * (__pg_count)__pg_l->trip[{dim}] + __pg_k{dim})")
@@ -137,18 +144,19 @@ impl Emitter<'_> {
         let list = |macro_name: &str| -> String {
             own.iter().map(|(ty, name)| format!("{macro_name}({ty}, {name})\n")).collect()
         };
-        let _ = writeln!(text, "#define __PG_MEMBERS {}", list("__PG_MEMBER").replace('\n', " "));
-        text.push_str("auto __pg_together = [&](auto __pg_size) __attribute__((always_inline)) {\n");
-        text.push_str(
-            "constexpr int __pg_rows = decltype(__pg_size)::rows, __pg_columns = decltype(__pg_size)::columns;\n",
-        );
+        let _ = writeln!(text, "#define __PG_MEMBERS __PG_GUARD {}", list("__PG_MEMBER").replace('\n', " "));
+        text.push_str("__pg_corner __pg_part = {0, 0};\nauto __pg_together = [&](auto __pg_size) __attribute__((always_inline)) {\n");
+        text.push_str("__PG_IN_GROUP\n");
         text.push_str(&list("__PG_DECLARE_MEMBERS"));
         for dim in 0..dims {
             let _ = writeln!(text, "const __pg_count __pg_first_k{dim} = __pg_k{dim};");
         }
         text.push_str("__PG_EACH { __PG_MEMBERS\n");
         for dim in 0..dims {
-            let _ = writeln!(text, "const __pg_count __pg_k{dim} = __PG_OF_GROUP({dim}, __pg_first_k{dim});");
+            let _ = writeln!(
+                text,
+                "const __pg_count __pg_k{dim} = __PG_OF_WHOLE_GROUP({dim}, __pg_first_k{dim});"
+            );
         }
         for dim in 0..dims {
             text.push_str(&self.induction(dim, &format!("__pg_k{dim}")));
@@ -157,6 +165,13 @@ impl Emitter<'_> {
         text.push_str("}\n");
         text.push_str(&body.text);
         text.push_str("};\n");
+        let stages = self.is_tiled() && !group.loops.is_empty();
+        if stages {
+            // Logs that would ask for the iteration's number know no groups.
+            text.push_str("#if defined(__PG_TILE_X) && __PG_ROWS * __PG_COLUMNS > 1\n");
+            self.tile_begin(text);
+            text.push_str("if (!__pg_begin_iteration(&__pg_c, 0)) {\n__PG_GROUPS_OF_BLOCK\n}\n#else\n");
+        }
         if self.is_tiled() {
             self.tile_head(text);
             let begins = |dim: usize| format!("const __pg_count __pg_begin_k{dim} = __pg_k{dim};\n");
@@ -167,7 +182,8 @@ impl Emitter<'_> {
                 text,
                 "if (__pg_begin_iteration(&__pg_c, __pg_k)) break;\n\
                  if (1{left}) {{\n__pg_together(__pg_shape<__PG_ROWS, __PG_COLUMNS>());\nbreak;\n}}\n{}\
-                 for (int __pg_y = 0; __pg_y < __PG_ROWS; __pg_y++)\nfor (int __pg_x = 0; __pg_x < __PG_COLUMNS; __pg_x++) {{",
+                 __PG_NOT_UNROLLED for (int __pg_y = 0; __pg_y < __PG_ROWS; __pg_y++)\n\
+                 __PG_NOT_UNROLLED for (int __pg_x = 0; __pg_x < __PG_COLUMNS; __pg_x++) {{",
                 (0..dims).map(begins).collect::<String>()
             );
             let mut inside = String::new();
@@ -189,7 +205,7 @@ impl Emitter<'_> {
             );
         }
         text.push_str(
-            "for (int __pg_x = 0; __pg_x < __PG_COLUMNS; __pg_x++) {\nif (__pg_end - __pg_j <= __pg_x * __PG_WIDTH) break;\n\
+            "__PG_NOT_UNROLLED for (int __pg_x = 0; __pg_x < __PG_COLUMNS; __pg_x++) {\nif (__pg_end - __pg_j <= __pg_x * __PG_WIDTH) break;\n\
              __pg_k = __PG_ITERATION(__pg_j + __pg_x * __PG_WIDTH);\n",
         );
         self.taken_apart(text);
@@ -198,6 +214,7 @@ impl Emitter<'_> {
              __pg_over:\n;\n",
         );
         text.push_str(if self.is_tiled() { "#endif\n" } else { "" });
+        text.push_str(if stages { "#endif\n" } else { "" });
     }
 
     /// Each part is one lane of one block: see `speculation::parts` of the runtime.

@@ -12,7 +12,7 @@ pub mod staging;
 mod tables;
 
 use super::{
-    Device, DeviceError, DevicePtr, LARGEST, Launch, LogMethod, Outcome, Specialisation, TIME_IS_UP,
+    Device, DeviceError, DevicePtr, LARGE, Launch, LogMethod, Outcome, SMALLER, Specialisation, TIME_IS_UP,
 };
 use crate::abi::{self, Info, RawLaunch, Region, Value};
 use crate::device::pool::Pool;
@@ -30,6 +30,9 @@ use std::time::Instant;
 pub const BLOCK: u32 = 256;
 /// Threads of a block along x of a tile.
 pub const TILE_WIDTH: u32 = BLOCK / TILE_HEIGHT;
+/// The same where threads have several rows and one column each: longer pieces of fewer rows are under way then, which memory likes better
+/// (`docs/measurements/2026-11-24-forms.md`).
+const WIDE: u32 = 2 * TILE_WIDTH;
 /// Threads that one processor holds; some architectures hold three quarters of it.
 const THREADS_OF_PROCESSOR: u64 = 2048;
 /// Bytes of the pinned buffer for a launch's tables.
@@ -161,6 +164,9 @@ fn check(status: sys::CUresult, what: &str, bytes: u64) -> Result<(), DeviceErro
 const ROUNDS: u64 = 32;
 /// The same where each of them has a result to give.
 const ROUNDS_OF_RESULTS: u64 = 4;
+
+/// Bytes of a thread's own memory that still mean nothing: what is put away before its loops and taken back behind them.
+const MOST_PUT_AWAY: i32 = 96;
 
 /// One GPU.
 struct Cuda {
@@ -304,7 +310,7 @@ impl Cuda {
             let mut local = 0;
             let which = sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES;
             check(sys::cuFuncGetAttribute(&mut local, which, function), "cuFuncGetAttribute", 0)?;
-            Ok(Loaded { function, resident: resident.max(1) as u32, spills: local > 0 })
+            Ok(Loaded { function, resident: resident.max(1) as u32, spills: local > MOST_PUT_AWAY })
         }
     }
 
@@ -420,7 +426,7 @@ struct Loaded {
     function: sys::CUfunction,
     /// How many of its blocks one processor holds.
     resident: u32,
-    /// Whether it keeps values in memory that it has no registers for.
+    /// Whether it keeps more than a few values in memory that it has no registers for.
     spills: bool,
 }
 
@@ -435,6 +441,8 @@ struct Grid {
 /// along z.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Tiles {
+    /// Threads of a block along x.
+    width: u32,
     columns: u64,
     rows: u64,
     layers: u64,
@@ -444,9 +452,14 @@ impl Tiles {
     fn new(trip: &[u64; abi::PG_MAX_DIMS], (x, y): (u8, u8), (rows, columns): (u8, u8)) -> Tiles {
         let (x, y) = (usize::from(x), usize::from(y));
         let others = (0..trip.len()).filter(|dim| ![x, y].contains(dim)).map(|dim| trip[dim]);
+        let covered = |width: u32| trip[x].next_multiple_of(u64::from(width));
+        // Not where many of its threads would have nothing to do.
+        let is_wide = rows > 1 && columns == 1 && covered(WIDE) - covered(TILE_WIDTH) <= trip[x] / 16;
+        let width = if is_wide { WIDE } else { TILE_WIDTH };
         Tiles {
-            columns: trip[x].div_ceil(u64::from(TILE_WIDTH) * u64::from(columns)),
-            rows: trip[y].div_ceil(u64::from(TILE_HEIGHT) * u64::from(rows)),
+            width,
+            columns: trip[x].div_ceil(u64::from(width) * u64::from(columns)),
+            rows: trip[y].div_ceil(u64::from(BLOCK / width) * u64::from(rows)),
             layers: others.product(),
         }
     }
@@ -460,7 +473,7 @@ impl Tiles {
             false => (most.min(self.rows - row).min(MOST_BLOCKS), 1),
         };
         let blocks = (self.columns as u32, rows as u32, layers as u32);
-        (Grid { blocks, block: (TILE_WIDTH, TILE_HEIGHT) }, (row as u32, layer as u32), rows * layers)
+        (Grid { blocks, block: (self.width, BLOCK / self.width) }, (row as u32, layer as u32), rows * layers)
     }
 }
 
@@ -507,8 +520,12 @@ impl Device for Cuda {
         }
     }
 
-    fn copy_in(&mut self, pieces: &[(u64, u64, DevicePtr)]) -> Result<(), DeviceError> {
-        self.staging.copy_in(pieces)
+    fn copy_in(
+        &mut self,
+        pieces: &[(u64, u64, DevicePtr)],
+        instead: &[(u64, u64, DevicePtr)],
+    ) -> Result<(), DeviceError> {
+        self.staging.copy_in(pieces, instead)
     }
 
     fn copy_out(&mut self, pieces: &mut [(DevicePtr, &mut [u8])]) -> Result<(), DeviceError> {
@@ -533,8 +550,11 @@ impl Device for Cuda {
         kernel: Specialisation,
     ) -> Result<Specialisation, DeviceError> {
         let loaded = self.kernel(info, loop_key, kernel)?;
-        if loaded.spills && kernel.group == LARGEST {
-            return self.prepare(info, loop_key, Specialisation { group: (4, 4), ..kernel });
+        if loaded.spills
+            && let Some(at) = LARGE.iter().position(|group| *group == kernel.group)
+        {
+            let group = LARGE.get(at + 1).copied().unwrap_or(SMALLER);
+            return self.prepare(info, loop_key, Specialisation { group, ..kernel });
         }
         if kernel.method.detects() && self.check_kernel.is_none() {
             let options = nvrtc::options(&self.architecture, Specialisation::none(LogMethod::None), false);
@@ -591,7 +611,7 @@ impl Cuda {
         let Some(schedule) = schedule else { return Ok(None) };
         let bytes = schedule.order.len() as u64 * 4;
         let order = self.allocate(bytes)?;
-        match self.copy_in(&[(schedule.order.as_ptr() as u64, bytes, order)]) {
+        match self.copy_in(&[(schedule.order.as_ptr() as u64, bytes, order)], &[]) {
             Ok(()) => Ok(Some(order)),
             Err(error) => {
                 self.free(order);
@@ -884,6 +904,22 @@ struct Ending {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn tiles_cover_all_iterations() {
+        let shape = |trip: [u64; 4], group| {
+            let tiles = Tiles::new(&trip, (1, 0), group);
+            let (grid, ..) = tiles.next(0, u64::MAX);
+            (grid.block, tiles.columns, tiles.rows, tiles.layers)
+        };
+        assert_eq!(shape([1000, 1000, 1, 1], (4, 1)), ((64, 4), 16, 63, 1));
+        assert_eq!(shape([1000, 1000, 7, 3], (2, 1)), ((64, 4), 16, 125, 21));
+        assert_eq!(shape([1000, 33, 1, 1], (4, 1)), ((64, 4), 1, 63, 1));
+        // A quarter of its threads would have nothing to do.
+        assert_eq!(shape([1000, 65, 1, 1], (4, 1)), ((32, 8), 3, 32, 1));
+        assert_eq!(shape([1000, 1000, 1, 1], (1, 1)), ((32, 8), 32, 125, 1));
+        assert_eq!(shape([1000, 1000, 1, 1], (4, 4)), ((32, 8), 8, 32, 1));
+    }
 
     #[test]
     fn allocations_are_farther_apart_than_what_is_copied_as_one() {

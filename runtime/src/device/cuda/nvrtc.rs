@@ -4,7 +4,7 @@
 //! finds its builtins only if that library is loaded globally before it, from the same folder. No GPU and no driver is needed
 //! to compile.
 
-use crate::device::{LARGEST, Specialisation};
+use crate::device::{LARGE, Specialisation};
 use crate::leaving;
 use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
 use std::collections::HashSet;
@@ -55,8 +55,8 @@ pub const OPTIONS: [&str; 7] = [
 
 /// Blocks of a processor where iterations share operands: so many that each thread has 64 registers ...
 const RESIDENT: u32 = 4;
-/// ... and 128 for the largest group.
-const RESIDENT_OF_LARGEST: u32 = 2;
+/// ... and 128 for large groups.
+const RESIDENT_OF_LARGE: u32 = 2;
 
 fn folders() -> Vec<Option<PathBuf>> {
     let mut folders = Vec::new();
@@ -205,8 +205,12 @@ pub fn options(architecture: &str, kernel: Specialisation, far: bool) -> Vec<Str
     options.push(format!("-D__PG_METHOD={}", kernel.method as u32));
     options.push(format!("-D__PG_LOG_SHIFT={}", kernel.log_shift));
     options.push(format!("-D__PG_BOUNDED={:#x}ull", kernel.bounded));
-    options.push(format!("-D__PG_CONSTANT={:#x}ull", kernel.constant & kernel.bounded));
+    options.push(format!("-D__PG_INSIDE={:#x}ull", kernel.inside));
+    options.push(format!("-D__PG_CONSTANT={:#x}ull", kernel.constant & (kernel.bounded | kernel.inside)));
     options.push(format!("-D__PG_KEPT={:#x}ull", kernel.kept));
+    if kernel.repeats {
+        options.push("-D__PG_REPEATS".into());
+    }
     if kernel.narrow {
         options.push("-D__PG_NARROW".into());
     }
@@ -230,7 +234,7 @@ pub fn options(architecture: &str, kernel: Specialisation, far: bool) -> Vec<Str
     }
     // Where values are shared registers are worth more than threads.
     if kernel.shares {
-        let resident = if kernel.group == LARGEST { RESIDENT_OF_LARGEST } else { RESIDENT };
+        let resident = if LARGE.contains(&kernel.group) { RESIDENT_OF_LARGE } else { RESIDENT };
         options.push(format!("-D__PG_RESIDENT={resident}"));
     }
     if kernel.deep {

@@ -137,6 +137,7 @@ fn slot_of(sequence: u64) -> usize {
 struct Shared<'a> {
     chunks: &'a [Chunk],
     parts: &'a [Part],
+    instead: &'a [Piece],
     memory: Memory,
     slot: usize,
     first: u64,
@@ -180,6 +181,15 @@ impl Shared<'_> {
                 // SAFETY: as above; the other side is a part of a buffer that the caller has given away for the time of the copy.
                 Way::Out => unsafe { std::ptr::copy_nonoverlapping(place, part.host as *mut u8, part.bytes) },
             }
+        }
+        let end = chunk.device + chunk.bytes as u64;
+        let first = self.instead.partition_point(|piece| piece.device + piece.bytes <= chunk.device);
+        for piece in self.instead[first..].iter().take_while(|piece| piece.device < end) {
+            let (from, to) = (piece.device.max(chunk.device), (piece.device + piece.bytes).min(end));
+            let place = slot.wrapping_add((from - chunk.device) as usize);
+            let source = (piece.host + (from - piece.device)) as *const u8;
+            // SAFETY: the chunk's part of memory that the caller keeps for us, and that part of the slot.
+            unsafe { std::ptr::copy_nonoverlapping(source, place, (to - from) as usize) };
         }
         self.handled[slot_of(sequence)].store(sequence + 1, Ordering::Release);
     }
@@ -236,10 +246,15 @@ impl<L: Link + Send> Staging<L> {
     }
 
     /// Copies host memory in, each piece from an address of the program's to a place on the GPU. Host memory that isn't there is an error, not a
-    /// fault.
-    pub fn copy_in(&mut self, pieces: &[(u64, u64, DevicePtr)]) -> Result<(), DeviceError> {
+    /// fault. `instead`: memory of ours that places among them are given instead, in the order of the places.
+    pub fn copy_in(
+        &mut self,
+        pieces: &[(u64, u64, DevicePtr)],
+        instead: &[(u64, u64, DevicePtr)],
+    ) -> Result<(), DeviceError> {
         let piece = |&(host, bytes, device): &(u64, u64, DevicePtr)| Piece { host, device: device.0, bytes };
-        self.copy(&pieces.iter().map(piece).collect::<Vec<_>>(), Way::In)
+        let instead: Vec<Piece> = instead.iter().map(piece).collect();
+        self.copy(&pieces.iter().map(piece).collect::<Vec<_>>(), &instead, Way::In)
     }
 
     /// Copies the GPU's memory out into buffers of ours.
@@ -249,10 +264,10 @@ impl<L: Link + Send> Staging<L> {
             device: device.0,
             bytes: to.len() as u64,
         };
-        self.copy(&pieces.iter_mut().map(piece).collect::<Vec<_>>(), Way::Out)
+        self.copy(&pieces.iter_mut().map(piece).collect::<Vec<_>>(), &[], Way::Out)
     }
 
-    fn copy(&mut self, pieces: &[Piece], way: Way) -> Result<(), DeviceError> {
+    fn copy(&mut self, pieces: &[Piece], instead: &[Piece], way: Way) -> Result<(), DeviceError> {
         let bytes: u64 = pieces.iter().map(|piece| piece.bytes).sum();
         // So many that every thread has some, and the first ones are under way soon.
         let share = (bytes / (2 * self.threads.max(1)) as u64).min(self.slot as u64) as usize;
@@ -261,6 +276,7 @@ impl<L: Link + Send> Staging<L> {
         let shared = Shared {
             chunks: &chunks,
             parts: &parts,
+            instead,
             memory: self.memory,
             slot: self.slot,
             first: self.queued,
@@ -487,12 +503,29 @@ mod tests {
                     .zip(&places)
                     .map(|(source, place)| (source.as_ptr() as u64, source.len() as u64, *place))
                     .collect();
-                ring.copy_in(&pieces).unwrap();
+                // Some of it from elsewhere, across the pieces' ends.
+                let other: Vec<u8> = (0..total).map(|i| (i * 7 + i / 251) as u8).collect();
+                let start = device.as_ptr() as u64;
+                let (mut instead, mut expected) = (Vec::new(), sources.clone());
+                let mut at = 3;
+                while turn % 2 == 1 && at < total {
+                    let bytes = (1 + at % 997).min(total - at);
+                    instead.push((other[at..].as_ptr() as u64, bytes as u64, DevicePtr(start + at as u64)));
+                    for (place, expected) in places.iter().zip(&mut expected) {
+                        let first = (place.0 - start) as usize;
+                        let hit = at.max(first)..(at + bytes).min(first + expected.len());
+                        if !hit.is_empty() {
+                            expected[hit.start - first..hit.end - first].copy_from_slice(&other[hit]);
+                        }
+                    }
+                    at += bytes + at % 1409;
+                }
+                ring.copy_in(&pieces, &instead).unwrap();
                 let mut back: Vec<Vec<u8>> = sources.iter().map(|source| vec![0; source.len()]).collect();
                 let mut wanted: Vec<_> =
                     places.iter().copied().zip(back.iter_mut().map(|back| &mut back[..])).collect();
                 ring.copy_out(&mut wanted).unwrap();
-                assert!(back == sources, "{slot} {threads} {sizes:?} {turn}");
+                assert!(back == expected, "{slot} {threads} {sizes:?} {turn}");
             }
         }
     }
@@ -505,14 +538,14 @@ mod tests {
         let place = DevicePtr(device.as_mut_ptr() as u64);
         // Memory that isn't there: the zero page, behind something that is.
         let unmapped = [(source.as_ptr() as u64, 100_000, place), (64, 50_000, place)];
-        assert!(matches!(ring.copy_in(&unmapped), Err(DeviceError::HostMemory(..))));
+        assert!(matches!(ring.copy_in(&unmapped, &[]), Err(DeviceError::HostMemory(..))));
         ring.link.fails_in = 20;
         assert!(matches!(
-            ring.copy_in(&[(source.as_ptr() as u64, 1 << 20, place)]),
+            ring.copy_in(&[(source.as_ptr() as u64, 1 << 20, place)], &[]),
             Err(DeviceError::Lost(_))
         ));
         ring.link.fails_in = usize::MAX;
-        ring.copy_in(&[(source.as_ptr() as u64, 1 << 20, place)]).unwrap();
+        ring.copy_in(&[(source.as_ptr() as u64, 1 << 20, place)], &[]).unwrap();
         let mut back = vec![0u8; 1 << 20];
         ring.link.fails_in = 30;
         assert!(matches!(ring.copy_out(&mut [(place, &mut back[..])]), Err(DeviceError::Lost(_))));

@@ -21,6 +21,7 @@
 
 pub mod levels;
 pub mod marks;
+pub mod seen;
 
 use super::race::Helpers;
 use crate::abi::*;
@@ -28,8 +29,9 @@ use crate::floating_point;
 use crate::memory::buffer::Buffer;
 use crate::memory::{limits, safe_copy};
 use levels::Schedule;
+use seen::{Basis, Seen};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 /// log2 of the bytes that are mapped together.
 const SYSTEM_PAGE_SHIFT: u32 = 12;
@@ -85,7 +87,11 @@ pub struct Memo {
     trip: [i64; PG_MAX_DIMS],
     values: Vec<Value>,
     pins: Vec<(u64, u64)>,
-    memory: Vec<Content>,
+    memory: Arc<Vec<Content>>,
+    /// No other finding has it.
+    pub number: u64,
+    /// What a run on a device that relied on it has seen.
+    seen: Option<Arc<Seen>>,
     /// What was found.
     pub finding: Finding,
     /// What the loop stores through the sites with `PG_SITE_INSPECTED`, byte for byte, as ranges of addresses in their order; `None`:
@@ -103,6 +109,16 @@ impl Memo {
         let stored = self.stored.as_ref().map_or(0, |stored| 16 * stored.len());
         let memory = |content: &Content| content.bytes.len() + 16 * content.ranges.len();
         self.memory.iter().map(memory).sum::<usize>() as u64 + (order + stored) as u64
+    }
+
+    /// What the addresses of a run that relies on it follow from.
+    pub fn basis(&self) -> Basis {
+        Basis { number: self.number, memory: self.memory.clone(), seen: self.seen.clone() }
+    }
+
+    /// Keeps what such a run has seen.
+    pub fn saw(&mut self, seen: Seen) {
+        self.seen = Some(Arc::new(seen));
     }
 
     /// Whether an inspection of this entry would find the same. Looked at with the help of so many threads.
@@ -133,7 +149,9 @@ impl Memo {
         // SAFETY: promised by the caller.
         let (values, pins) = unsafe { (key_values(info, entry), pinned(info, entry)) };
         let (flushing, stored) = (floating_point::is_flushing(), stored.map(Arc::new));
-        Memo { flushing, trip: entry.trip, values, pins, memory, finding, stored }
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let (number, memory) = (NEXT.fetch_add(1, Ordering::Relaxed), Arc::new(memory));
+        Memo { flushing, trip: entry.trip, values, pins, memory, number, seen: None, finding, stored }
     }
 }
 

@@ -1,0 +1,77 @@
+/* Inner loops compute an index that is wrong while they haven't ended. A device's iterations leave them in the middle when another one has
+ * failed, here by a NaN, or when nobody waits for them any more: what stands behind the loop must then touch nothing, also where
+ * earlier entries have shown that all addresses lie inside, so that nobody checks them.
+ *
+ * test size: 1003
+ * expect walked: runs on clean
+ * expect counted: runs on clean */
+#include "../support/inputs.h"
+
+enum { FAR = 1000000000 };
+
+COMPUTE static void walked(int n, const int *start, const int *next, const int *back, const double *x, double *out)
+{
+  for (int i = 0; i < n; i++) { /* loop walked */
+    int k = FAR, j = start[i];
+    while (j != 0) {
+      k -= back[j];
+      j = next[j];
+    }
+    out[k + i] = x[i] * 2;
+  }
+}
+
+/* The same with a number of turns that is known before them, and loads behind it. */
+COMPUTE static void counted(int n, const int *length, const int *back, const double *x, double *out)
+{
+  for (int i = 0; i < n; i++) { /* loop counted */
+    int k = FAR;
+    for (int j = 0; j < length[i]; j++)
+      k -= back[j + 1];
+    out[k + i] = out[k + i] * 0.5 + x[i];
+  }
+}
+
+int main(int argc, char **argv)
+{
+  static const char *const inputs[] = {"clean", "nan", NULL};
+  struct check check = check_open(argc, argv, 20000, inputs);
+  int n = (int)check.size, turns = 2 * n;
+  int *start = check_alloc(&check, check.size, sizeof *start);
+  int *length = check_alloc(&check, check.size, sizeof *length);
+  int *next = check_alloc(&check, 2 * check.size + 1, sizeof *next);
+  int *back = check_alloc(&check, 2 * check.size + 1, sizeof *back);
+  double *x = check_alloc(&check, check.size, sizeof *x);
+  double *out = check_alloc(&check, check.size, sizeof *out);
+
+  for (int r = 0; r < check.repeat; r++) {
+    check_begin(&check);
+    fill_double(&check, x, check.size);
+    fill_double(&check, out, check.size);
+    /* A list whose last member leads back into the array: one iteration begins there, all others far before it. */
+    for (int j = 1; j <= turns; j++) {
+      next[j] = j == turns ? 0 : j + 1;
+      back[j] = j == turns ? FAR : 0;
+    }
+    for (int i = 0; i < n; i++) {
+      start[i] = i % 64 == 0 ? turns : 1 + i % 7;
+      length[i] = turns;
+    }
+    check_start(&check);
+    for (int entry = 0; entry < 5; entry++) {
+      if (check_is(&check, "nan") && entry == 4)
+        x[0] = (x[1] - x[1]) / (x[1] - x[1]);
+      walked(n, start, next, back, x, out);
+      counted(n, length, back, x, out);
+    }
+    check_stop(&check);
+    check_array(&check, "out", out, check.size, sizeof *out);
+  }
+  free(start);
+  free(length);
+  free(next);
+  free(back);
+  free(x);
+  free(out);
+  return check_close(&check);
+}

@@ -1,0 +1,152 @@
+//! What a run with checks has seen of the addresses that a finding determines: that all of them lie in their arrays, aligned. A later run of
+//! the same addresses needs no check.
+//!
+//! Why they are the same. Where [`PG_LOOP_SLICE_DECIDES`] is set, every address that isn't affine, and whether there is an access at all,
+//! follows from the trip counts, the pointers, the values and the memory that the finding was remembered with, and the loop stores nowhere in
+//! the arrays which that memory is part of. The trip counts and values have been compared when the finding was used again; the pointers are compared
+//! here. The memory is not only compared: a device gets it from the copy that was remembered ([`Basis::pieces`]), in the run that sees and in the runs that
+//! rely on it. Where the arrays lie is compared here, too, since being inside is a matter of both. What is affine has been placed by what it
+//! reaches, whatever an earlier run has seen.
+//!
+//! That holds for iterations that come to their end. One that leaves an inner loop because the run is over, or has failed, goes on with
+//! values that the loop hadn't finished: from then on none of its accesses happens (`__pg_ctx.left`).
+//!
+//! What it doesn't say is whether loads which lanes make ahead of turns meet what these turns hold (`paragon_kernel.h`): which turns are made
+//! ahead depends on which iterations a warp has, and that differs from launch to launch. So they are looked at always.
+
+use super::Content;
+use crate::abi::{Info, PG_LOOP_SLICE_DECIDES};
+use crate::memory::placement::Placement;
+use std::sync::Arc;
+
+/// Pieces of remembered memory that a device is given, at most.
+const MOST_PIECES: usize = 1 << 18;
+
+/// What a run has seen.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Seen {
+    /// First byte and size of each array.
+    regions: Vec<(u64, u64)>,
+    anchors: Vec<u64>,
+    bases: Vec<u64>,
+}
+
+impl Seen {
+    /// What a run that was checked and didn't fail has seen.
+    pub fn new(placement: &Placement, bases: &[u64]) -> Seen {
+        let regions = placement.regions.iter().map(|region| (region.lo, region.size)).collect();
+        Seen { regions, anchors: placement.anchors.clone(), bases: bases.to_vec() }
+    }
+}
+
+/// What a run's addresses follow from.
+#[derive(Clone)]
+pub struct Basis {
+    /// [`Memo::number`](super::Memo::number).
+    pub number: u64,
+    pub(super) memory: Arc<Vec<Content>>,
+    pub(super) seen: Option<Arc<Seen>>,
+}
+
+impl Basis {
+    /// Whether a run of the loop on copies of these arrays can take from it what decides its addresses.
+    pub fn serves(&self, info: &Info, placement: &Placement) -> bool {
+        let pieces = |content: &Content| content.ranges.chunk_by(|a, b| a.1 == b.0).count();
+        info.has(PG_LOOP_SLICE_DECIDES)
+            && placement.fed(info).is_some()
+            && self.memory.iter().map(pieces).sum::<usize>() <= MOST_PIECES
+    }
+
+    /// What is remembered of an array, in pieces: first byte in the program's memory, how many, and where they are kept.
+    pub fn pieces(&self, lo: u64, size: u64) -> Vec<(u64, u64, u64)> {
+        let hi = lo + size;
+        let mut known = Vec::new();
+        for content in self.memory.iter() {
+            let mut from = content.bytes.as_ptr() as u64;
+            for run in content.ranges.chunk_by(|a, b| a.1 == b.0) {
+                let (first, end) = (run[0].0, run[run.len() - 1].1);
+                let (from_here, to_here) = (first.max(lo), end.min(hi));
+                if from_here < to_here {
+                    known.push((from_here, to_here, from + (from_here - first)));
+                }
+                from += end - first;
+            }
+        }
+        known.sort_unstable();
+        let (mut pieces, mut at) = (Vec::new(), lo);
+        for (first, end, from) in known {
+            // What is remembered twice is given once.
+            let skipped = at.saturating_sub(first);
+            if first + skipped < end {
+                pieces.push((first + skipped, end - first - skipped, from + skipped));
+                at = end;
+            }
+        }
+        pieces
+    }
+
+    /// Whether an earlier run has seen the same addresses in the same arrays.
+    pub fn has_seen(&self, placement: &Placement, bases: &[u64]) -> bool {
+        self.seen.as_deref().is_some_and(|seen| *seen == Seen::new(placement, bases))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::abi::Region;
+    use crate::device::pool::Pool;
+
+    fn basis(ranges: &[&[(u64, u64)]]) -> Basis {
+        let pool = Pool::default();
+        let content = |ranges: &&[(u64, u64)]| Content::of(ranges.to_vec(), (&pool, 1)).unwrap();
+        Basis { number: 0, memory: Arc::new(ranges.iter().map(content).collect()), seen: None }
+    }
+
+    #[test]
+    fn what_is_remembered_is_given_once() {
+        let mut memory: Vec<u8> = (0..300_000u32).map(|i| (i % 251) as u8).collect();
+        let lo = memory.as_ptr() as u64;
+        let at = |from: u64, to: u64| (lo + from, lo + to);
+        let kept =
+            basis(&[&[at(10, 20), at(20, 25), at(1000, 200_000)], &[at(15, 40), at(199_990, 200_010)]]);
+        let before = memory.clone();
+        memory.iter_mut().for_each(|byte| *byte ^= 0xff);
+        let is_kept = |at: u64| (10..40).contains(&at) || (1000..200_010).contains(&at);
+        for (first, size) in
+            [(0, 300_000), (12, 3), (39, 2), (17, 1), (40, 960), (199_995, 100), (200_010, 5)]
+        {
+            let mut given = vec![false; size as usize];
+            for (place, bytes, from) in kept.pieces(lo + first, size) {
+                for byte in 0..bytes {
+                    let at = place + byte - lo;
+                    // SAFETY: memory of the basis.
+                    assert_eq!(unsafe { *((from + byte) as *const u8) }, before[at as usize], "{first} {at}");
+                    assert!(!std::mem::replace(&mut given[(at - first) as usize], true), "{first} {at}");
+                }
+            }
+            for (at, given) in (first..).zip(given) {
+                assert_eq!(given, is_kept(at), "{first} {at}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_was_seen_counts_for_the_same_arrays_only() {
+        let region = |lo, size| Region { lo, size, ..Region::default() };
+        let placement = Placement {
+            regions: vec![region(4096, 64), region(8192, 64)],
+            anchors: vec![4096, 8192],
+            ..Placement::default()
+        };
+        let mut basis = basis(&[]);
+        assert!(!basis.has_seen(&placement, &[4096, 8200]));
+        basis.seen = Some(Arc::new(Seen::new(&placement, &[4096, 8200])));
+        assert!(basis.has_seen(&placement, &[4096, 8200]));
+        assert!(!basis.has_seen(&placement, &[4096, 8192]));
+        let smaller = Placement { regions: vec![region(4096, 64), region(8192, 60)], ..placement.clone() };
+        assert!(!basis.has_seen(&smaller, &[4096, 8200]));
+        let elsewhere = Placement { anchors: vec![4096, 4096], ..placement };
+        assert!(!basis.has_seen(&elsewhere, &[4096, 8200]));
+    }
+}
