@@ -452,9 +452,8 @@ fn kernels_stage_what_outermost_inner_loops_load() {
         let kernels = kernels.filter(|path| path.extension().is_some_and(|extension| extension == "cu"));
         let kernels: Vec<String> = kernels.map(|path| fs::read_to_string(path).unwrap()).collect();
         let kernel = kernels.iter().find(|kernel| kernel.contains("__pg_k1")).unwrap();
-        // The two walks, and in front of them whether the loop stands in no other one.
         let ends = kernel.lines().filter(|line| line.starts_with("__PG_TURNS_END("));
-        let found: Vec<&str> = ends.filter_map(|line| line.rsplitn(4, ", ").nth(2)).collect();
+        let found: Vec<&str> = ends.filter_map(|line| line.split(", ").nth(6)).collect();
         assert_eq!(found, expected, "{text}");
     }
 }

@@ -23,6 +23,10 @@ static const char *const LANGUAGE = R"(
 struct __emulated_dimensions { unsigned x, y, z; };
 extern "C" { __emulated_dimensions threadIdx, blockIdx, blockDim, gridDim; }
 template <class T> static inline T __ldg(const T *p) { return *p; }
+#define __PG_ONCE_64(p) (*(const __pg_u64 *)(p))
+#define __PG_ONCE_32(p) (*(const __pg_u32 *)(p))
+static inline size_t __cvta_generic_to_global(const void *p) { return (size_t)p; }
+static inline void *__cvta_global_to_generic(size_t p) { return (void *)p; }
 /* What warps.h answers. Its numbers are those of enum Question. */
 extern "C" { unsigned long long (*__emulated_ask)(int question, unsigned asked, unsigned long long value, int from); }
 template <class T> static inline T __emulated_shuffle(int question, unsigned asked, T value, int from)

@@ -118,6 +118,7 @@ int cuDeviceGetAttribute(int *value, int attribute, int)
   case 16: *value = 2; break; // processors
   case 75: *value = 9; break; // compute capability
   case 76: *value = 0; break;
+  case 81: *value = 233472; break; // bytes of shared memory
   default: return INVALID;
   }
   return SUCCESS;
@@ -250,6 +251,7 @@ int cuFuncGetAttribute(int *value, int, void *)
   *value = 0;
   return SUCCESS;
 }
+int cuFuncSetAttribute(void *, int, int) { return SUCCESS; }
 int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *, int, size_t)
 {
   *blocks = 1;

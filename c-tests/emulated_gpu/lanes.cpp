@@ -109,6 +109,9 @@ template <class T, class Old> static inline T atomicCAS(T *p, Old old, T value)
   return seen;
 }
 
+static inline size_t __cvta_generic_to_global(const void *p) { return (size_t)p; }
+static inline void *__cvta_global_to_generic(size_t p) { return (void *)p; }
+
 #define __PG_METHOD 4
 #define __PG_LOG_SHIFT 2
 #define __PG_BOUNDED 0ull

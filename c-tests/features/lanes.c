@@ -15,7 +15,9 @@
  * expect points: runs on clean
  * expect fields: runs on clean
  * expect prefix: runs on clean
- * expect mask: runs on clean */
+ * expect mask: runs on clean
+ * expect outer: runs on clean
+ * expect some: runs on clean */
 #include "../support/inputs.h"
 
 COMPUTE static void product(int n, const int *begin, const int *column, const double *value, const double *x, double *y)
@@ -195,6 +197,34 @@ COMPUTE static void mask(int n, const int *begin, const unsigned char *in, unsig
   }
 }
 
+/* Turns that carry nothing on: lanes take them side by side. What is stored there the row's own turns load. */
+COMPUTE static void outer(int n, const int *begin, const int *column, const double *x, const double *y, double *value, double *sums)
+{
+  for (int i = 0; i < n; i++) { /* loop outer */
+    const double by = 0.5 + x[i];
+    double sum = 0.0;
+    for (int k = begin[i]; k < begin[i + 1]; k++)
+      value[k] = value[k] * 0.25 + by * y[column[k]];
+    for (int k = begin[i]; k < begin[i + 1]; k++)
+      sum = sum * 0.5 + value[k];
+    sums[i] = sum;
+  }
+}
+/* The same where only some store, and twice, and rows are short. Divisors are zero where nobody divides. */
+COMPUTE static void some(int n, const int *few, const unsigned char *is_there, const int *divisor, const int *a, int *out)
+{
+  for (int i = 0; i < n; i++) { /* loop some */
+    const int own = a[few[i]];
+    for (int k = few[i]; k < few[i + 1]; k++) {
+      const int by = a[k] * 7 + own;
+      if (is_there[k]) {
+        out[k] = by / divisor[k];
+        out[k] += i;
+      }
+    }
+  }
+}
+
 /* Steps that use the variable after they have moved it. */
 COMPUTE static void behind(int n, const int *begin, const int *a, int *out)
 {
@@ -229,6 +259,11 @@ int main(int argc, char **argv)
     start[i] = (size_t)begin[i];
   }
   size_t m = begin[n];
+  int *few = check_alloc(&check, n + 1, sizeof *few);
+  for (int i = 0; i < n; i++)
+    few[i + 1] = few[i] + (int)check_below(&check, 8);
+  int *divided = check_alloc(&check, m, sizeof *divided);
+  double *scaled = check_alloc(&check, m, sizeof *scaled), *sums = check_alloc(&check, n, sizeof *sums);
   int *column = check_alloc(&check, m, sizeof *column), *divisor = check_alloc(&check, m, sizeof *divisor);
   int *a = check_alloc(&check, m, sizeof *a), *by = check_alloc(&check, 64, sizeof *by);
   int *next = check_alloc(&check, 1024, sizeof *next), *length = check_alloc(&check, n, sizeof *length);
@@ -261,6 +296,7 @@ int main(int argc, char **argv)
     fill_double(&check, table, (n + 1) * WIDTH);
     fill_double(&check, updated, m);
     fill_double(&check, other, m);
+    fill_double(&check, scaled, m);
     for (size_t k = 0; k < m; k++) {
       couples[k].one.x = (int)check_below(&check, 1000);
       couples[k].one.y = (int)check_below(&check, 1000000);
@@ -313,6 +349,8 @@ int main(int argc, char **argv)
       forwards(n, begin, x, updated);
       prefix(n, begin, v, u);
       mask(n, begin, is_there, masked);
+      outer(n, begin, column, value, x, scaled, sums);
+      some(n, few, is_there, divisor, a, divided);
     }
     check_stop(&check);
     check_array(&check, "x", x, 2 * n, sizeof *x);
@@ -327,6 +365,9 @@ int main(int argc, char **argv)
     check_array(&check, "totals", totals, n, sizeof *totals);
     check_array(&check, "table", table, (n + 1) * WIDTH, sizeof *table);
     check_array(&check, "ends", ends, n, sizeof *ends);
+    check_array(&check, "scaled", scaled, m, sizeof *scaled);
+    check_array(&check, "sums", sums, n, sizeof *sums);
+    check_array(&check, "divided", divided, m, sizeof *divided);
     check_array(&check, "updated", updated, m, sizeof *updated);
     check_array(&check, "cloud", cloud, m, sizeof *cloud);
     check_array(&check, "couples", couples, m, sizeof *couples);
@@ -337,6 +378,7 @@ int main(int argc, char **argv)
   free(begin), free(order), free(start), free(column), free(divisor), free(a), free(by), free(next), free(length);
   free(turns), free(found), free(walked), free(value), free(x), free(y), free(u), free(v), free(pairs), free(text);
   free(totals), free(table), free(ends);
+  free(few), free(divided), free(scaled), free(sums);
   free(updated), free(other), free(partner), free(cloud), free(couples), free(lasts), free(masked);
   free(is_there), free(weight), free(hashes), free(quotients);
   return check_close(&check);

@@ -22,7 +22,10 @@
  * expect accumulated: runs on clean
  * expect many_turns: runs on clean
  * expect layers: runs on clean
- * expect divided: runs on clean */
+ * expect divided: runs on clean
+ * expect own_result: runs on clean
+ * expect own_rows: runs on clean
+ * expect many_operands: runs on clean */
 #include "../support/inputs.h"
 
 COMPUTE static void rows_by_columns(int n, int m, int depth, const float *a, int lda, const float *b, int ldb, float *c, int ldc)
@@ -266,6 +269,41 @@ COMPUTE static void divided(int n, int m, int depth, const unsigned *a, const un
     }
 }
 
+/* Arrays that are stored to, though by nobody else. */
+COMPUTE static void own_result(int n, int m, int depth, const unsigned *a, const unsigned *b, unsigned *c)
+{
+  for (int i = 0; i < n; i++) /* loop own_result */
+    for (int j = 0; j < m; j++) {
+      unsigned sum = 0;
+      for (int k = 0; k < depth; k++)
+        sum += a[i * depth + k] * b[k * m + j] - (c[i * m + j] ^ sum);
+      c[i * m + j] = sum;
+    }
+}
+COMPUTE static void own_rows(int n, int m, int depth, const unsigned *a, const unsigned *b, unsigned *c)
+{
+  for (int i = 0; i < n; i++) /* loop own_rows */
+    for (int j = 0; j < m; j++) {
+      unsigned sum = 0;
+      for (int k = 0; k < depth; k++)
+        sum += a[i * depth + k] * b[k * m + j] - c[(i * m + j) * depth + k];
+      c[(i * m + j) * depth] = sum;
+    }
+}
+
+/* So many that stages have few turns, of widths that don't follow each other without gaps. */
+COMPUTE static void many_operands(int n, int m, int depth, const unsigned char *u, const double *a, const unsigned char *v, const double *b,
+                                  const double *c, double *d)
+{
+  for (int i = 0; i < n; i++) /* loop many_operands */
+    for (int j = 0; j < m; j++) {
+      double sum = 0;
+      for (int k = 0; k < depth; k++)
+        sum += u[k] * (a[i * depth + k] + b[k * m + j]) + v[k] * (c[k * m + j] - a[i * depth + k]);
+      d[i * m + j] = sum;
+    }
+}
+
 int main(int argc, char **argv)
 {
   static const char *const inputs[] = {"clean", NULL};
@@ -330,6 +368,17 @@ int main(int argc, char **argv)
       w[2 * most + i] |= 8;
     divided(n, m, depth, w, w + most, w + 2 * most);
     check_array(&check, "divided", w, 4 * most, sizeof *w);
+    own_result(n, m, depth, w, w + most, w + 2 * most);
+    own_rows(40, 140, 20, w, w + most, w + 2 * most);
+    check_array(&check, "own", w, 4 * most, sizeof *w);
+    /* There is nothing behind the operands' ends. */
+    for (int turns = 15; turns <= depth; turns += 30) {
+      few_turns(n, m, turns, w, w + 4 * most - turns * m, w + 2 * most);
+      few_turns(n, m, turns, w + 4 * most - n * turns, w, w + 2 * most);
+      check_array(&check, "ends", w, 4 * most, sizeof *w);
+    }
+    many_operands(n, m, depth, u, d, u + depth, d + most, d + most + 5, d + 2 * most);
+    check_array(&check, "many operands", d, 3 * most, sizeof *d);
     check_stop(&check);
   }
   free(d);

@@ -159,9 +159,17 @@ typedef double __PG_ALIAS __pg_f64;
 #ifdef __CUDACC_RTC__
 typedef char *__pg_memory;
 #define __PG_AT(memory, offset) ((memory) + (offset))
+/* The same as a number, for accesses that need no check: what is the same in all turns NVRTC then adds up before them, and one instruction
+ * makes an address of an index. Where iterations are in groups, it knows better what pointers have in common. */
+#if __PG_ROWS * __PG_COLUMNS == 1
+#define __PG_AT_ONCE(memory, offset) ((char *)__cvta_global_to_generic(__cvta_generic_to_global(memory) + (offset)))
+#else
+#define __PG_AT_ONCE __PG_AT
+#endif
 #else
 typedef __pg_u64 __pg_memory;
 #define __PG_AT(memory, offset) ((char *)(__pg_address)((memory) + (offset)))
+#define __PG_AT_ONCE __PG_AT
 #endif
 
 /* The array that a base's accesses belong to. */
@@ -313,9 +321,9 @@ __PG_FN const char *__pg_place_of(struct __pg_ctx *c, const struct __pg_view *v,
   const __pg_u64 offset = address - v->lo;
   const int is_inside = v->size >= width && offset <= v->size - width, is_aligned = (address & (width - 1)) == 0;
   if (how & __PG_IS_BOUNDED)
-    return memory + offset;
+    return __PG_AT_ONCE(memory, offset);
   if (how & __PG_IS_INSIDE)
-    return memory + (c->left ? -((__pg_u64)memory & (width - 1)) : offset);
+    return __PG_AT_ONCE(memory, c->left ? -((__pg_u64)memory & (width - 1)) : offset);
   const int may = is_inside && is_aligned;
   /* Which of the reasons it is isn't worth a register in each load. How it is written decides what NVRTC makes of many of them: where several
    * iterations or turns are under way the second form took a tenth less time, elsewhere a tenth more. */
@@ -337,6 +345,8 @@ __PG_FN const char *__pg_place_of(struct __pg_ctx *c, const struct __pg_view *v,
 
 /* The chapter's pointer translation. */
 #define __PG_TRANSLATED(v, address) __PG_AT((v)->dev, (address) - (v)->lo)
+#define __PG_TRANSLATED_FOR(v, how, address)                                                                           \
+  ((how) & (__PG_IS_BOUNDED | __PG_IS_INSIDE) ? __PG_AT_ONCE((v)->dev, (address) - (v)->lo) : __PG_TRANSLATED(v, address))
 
 /* The log's cell that an address of an array lies in. */
 #define __pg_cell_of(l, v, a) ((v)->log + (((a) - ((v)->lo & ~(__pg_u64)63)) >> __PG_SHIFT(l)))
@@ -632,7 +642,7 @@ __PG_SHARED_FN void __pg_end_thread(struct __pg_ctx *c)
       else if (v->before != v->dev)                                                                                    \
         return __pg_ld_stamped_##name(c, v, address);                                                                  \
     }                                                                                                                  \
-    return __PG_LOAD(type, __PG_TRANSLATED(v, address), how);                                                          \
+    return __PG_LOAD(type, __PG_TRANSLATED_FOR(v, how, address), how);                                                 \
   }                                                                                                                    \
   /* What was there before the loop, where the launch has a snapshot of it; then nobody can change it. */              \
   __PG_SHARED_FN type __pg_lds_##name(struct __pg_ctx *c, const struct __pg_view *v, int logged, int how, __pg_u64 address) \
@@ -668,7 +678,7 @@ __PG_SHARED_FN void __pg_end_thread(struct __pg_ctx *c)
       __pg_log_write(c, v, how, address, (__pg_u32)sizeof(type));                                                      \
     else if (__PG_LOG_METHOD(c->launch) != PG_LOG_NONE)                                                                \
       __pg_mark_write(c, v, how, address, (__pg_u32)sizeof(type));                                                     \
-    *(type *)__PG_TRANSLATED(v, address) = value;                                                                      \
+    *(type *)__PG_TRANSLATED_FOR(v, how, address) = value;                                                             \
   }
 
 __PG_DEFINE_ACCESS(i8, __pg_i8, 0)

@@ -53,7 +53,10 @@ template <int Rows, int Columns, bool IsEdge = false> struct __pg_shape {
   ((__pg_count)__pg_l.first + (blockIdx.x * ((__pg_count)blockDim.x * __PG_COLUMNS) + threadIdx.x) / __PG_SPREAD)
 /* Of several lanes that run an iteration one leads. The others help with what lanes lend each other: what they store themselves, and
  * what they find wrong, counts for nothing, since they may load what the one that leads has stored already. */
-#define __PG_LEAD if (__PG_LEADS && __PG_IS_THERE)
+#define __PG_LEAD if ((__pg_number == __pg_side_by_side || __PG_LEADS) && __PG_IS_THERE)
+/* Turns that are run at once have their number among those. Others: turns that are taken alone, and text outside of turns; turns that use
+ * what was lent; turns that lanes take side by side, whosever they are; the same where what they store is held. */
+constexpr int __pg_number = -1, __pg_with_lent = -2, __pg_side_by_side = -3, __pg_side_by_side_held = -4;
 #define __PG_END ((__pg_count)__pg_l.end)
 
 /* Whether a group has all its iterations, by how many there are from its first one on along a dimension. */
@@ -177,14 +180,18 @@ __device__ __forceinline__ int __pg_thread() { return threadIdx.x + blockDim.x *
 
 /* Logs that don't know iterations by the thread. */
 constexpr bool __pg_may_help = __PG_METHOD == PG_LOG_NONE || __PG_METHOD == PG_LOG_MARK || __PG_METHOD == PG_LOG_BITMAP;
-/* Turns of an iteration that a warp makes ready at once. */
-constexpr int __pg_batch = 8 * __PG_SPREAD;
+/* A warp makes turns ready in batches of so many parts. The room that they take is L1's, where what turns gather lies: no more of it than
+ * hides latencies. */
+constexpr int __pg_parts = __PG_SPREAD < 4 ? 8 : 4;
+/* Turns of an iteration that are made ready at once. */
+constexpr int __pg_batch = __pg_parts * __PG_SPREAD;
 /* Iterations of a warp: their lanes follow each other. */
 constexpr int __pg_rows_of_warp = 32 / __PG_SPREAD;
-/* Places in the room between a row and the next: one more, so that lanes find their own in banks of their own. */
-constexpr int __pg_row_of_room = __pg_batch + 1;
-/* Memory that the threads of a block share, for what they lend each other or stage: 16 bytes of each turn of a batch. */
-constexpr int __pg_bytes_of_room = __PG_BLOCK / 32 * __pg_rows_of_warp * __pg_row_of_room * 16;
+/* Places in the room between a row and the next: some more, so that lanes find their own in banks of their own, several places of four or
+ * eight bytes at once if need be. */
+constexpr int __pg_row_of_room = __pg_batch + (__PG_SPREAD == 1 ? 1 : 4);
+/* Memory in which the threads of a block stage what they have in common. */
+constexpr int __pg_bytes_of_room = __PG_BLOCK * 144;
 __device__ __forceinline__ char *__pg_room()
 {
   __shared__ __align__(16) char room[__pg_bytes_of_room];
@@ -395,7 +402,7 @@ struct __pg_walk {
         source += fetched_place<Turns>(__pg_thread()) * by_place;
       stage = (Type *)room;
     }
-    return room + Turns * bytes_of_turn;
+    return room + (Turns * bytes_of_turn + 15) / 16 * 16;
   }
   template <int Turns> __device__ __forceinline__ void fetch(__pg_last<IsEdge> last)
   {
@@ -491,7 +498,8 @@ struct __pg_walk {
 #define __PG_WALKING(calls)                                                                                            \
   auto __pg_all = [&](auto __pg_do) { calls };
 #define __PG_LDW(how, t, base, logged, name, address)                                                                  \
-  (__PG_WALKS(base) ? name.value(__pg_number, __pg_y, __pg_x, __PG_HOW(base)) : how(t, base, logged, address))
+  (__PG_WALKS(base) && __pg_number > __pg_side_by_side ? name.value(__pg_number, __pg_y, __pg_x, __PG_HOW(base))      \
+                                                        : how(t, base, logged, address))
 
 /* Loops of few turns, as many as the text says: they don't ask whether to go on. `notes`: whether they load what is logged. A bitmap that notes
  * loads takes so much text for each that unrolled loops of them were compiled for seconds. */
@@ -537,10 +545,10 @@ template <class... Walks> struct __pg_walks {
  * for the number of turns. */
 constexpr int __pg_bytes_told = 208;
 /* Turns of a stage. Several of them have to fit into the room; none where that are too few. */
-constexpr int __pg_turns_of_stage(int bytes_of_turn, int bytes)
+constexpr int __pg_turns_of_stage(int bytes_of_turn, int walks)
 {
   int turns = __pg_most_staged;
-  while (turns > 2 && turns * bytes_of_turn > bytes)
+  while (turns > 2 && turns * bytes_of_turn + 16 * walks > __pg_bytes_of_room - __pg_bytes_told)
     turns /= 2;
   return turns > 2 ? turns : 0;
 }
@@ -613,7 +621,7 @@ __device__ __forceinline__ int __pg_in_stages(__pg_ctx &c, __pg_u64 left, __pg_l
   ;                                                                                                                    \
   using __pg_of_loop = __pg_walks<__VA_ARGS__>;                                                                        \
   constexpr int __pg_turns = __pg_at_once(__pg_of_loop::loads + ((logs) ? __PG_LOGGING : 0));                           \
-  constexpr int __pg_staged = __pg_turns_of_stage(__pg_of_loop::bytes_of_turn, __pg_bytes_of_room - __pg_bytes_told);                    \
+  constexpr int __pg_staged = __pg_turns_of_stage(__pg_of_loop::bytes_of_turn, __pg_of_loop::number);                                    \
   constexpr bool __pg_stages = __pg_has_tiles && (is_outermost) && (kept) && __pg_may_help && __pg_of_loop::are_shared &&    \
                                __pg_staged != 0 && __PG_ROWS * __PG_COLUMNS > 1;                                       \
   if constexpr (__pg_stages) {                                                                                         \
@@ -626,7 +634,12 @@ __device__ __forceinline__ int __pg_in_stages(__pg_ctx &c, __pg_u64 left, __pg_l
       __pg_is_over = __pg_asked % 4096 == 0 && __pg_poll_now(&__pg_c);                                                 \
     }                                                                                                                  \
   }                                                                                                                    \
-  if constexpr (__pg_lends && (kept))                                                                                  \
+  if constexpr (__pg_shares && (kept))                                                                                 \
+    __pg_turns_side_by_side<__pg_shares_held, unsigned_type>(                                                          \
+      __pg_c, [&]() -> unsigned_type { return (cond) ? (unsigned_type)(limit) - (unsigned_type)(value) : 0; },         \
+      [&](unsigned_type __pg_q) { return __pg_held_at((type)((unsigned_type)(value) + __pg_q)); }, __pg_held, value,   \
+      __pg_all_shared, __pg_turn, [&] { return __pg_poll_now(&__pg_c); });                                             \
+  else if constexpr (__pg_lends && (kept))                                                                                  \
     __pg_turns_of_a_warp(                                                                                              \
       __pg_c, [&]() -> unsigned_type { return (cond) ? (unsigned_type)(limit) - (unsigned_type)(value) : 0; }, __pg_held,       \
       [&](int __pg_q) { return __pg_held_at((type)((unsigned_type)(value) + __pg_q)); }, __pg_all_lent,                \
@@ -657,22 +670,100 @@ __device__ __forceinline__ int __pg_in_stages(__pg_ctx &c, __pg_u64 left, __pg_l
   }                                                                                                                    \
   }
 
+#ifndef __PG_ONCE_64
+__device__ __forceinline__ __pg_u64 __PG_ONCE_64(const char *place)
+{
+  __pg_u64 bits;
+  asm("ld.global.nc.L1::no_allocate.b64 %0, [%1];" : "=l"(bits) : "l"(__cvta_generic_to_global(place)));
+  return bits;
+}
+__device__ __forceinline__ __pg_u32 __PG_ONCE_32(const char *place)
+{
+  __pg_u32 bits;
+  asm("ld.global.nc.L1::no_allocate.b32 %0, [%1];" : "=r"(bits) : "l"(__cvta_generic_to_global(place)));
+  return bits;
+}
+#endif
+
 /* What the lanes of a warp lend each other, where each runs an iteration of its own and their inner loops go through memory of their
  * own: rows of a sparse matrix, say. By themselves, lanes would load from as many places as there are lanes, at each turn. So some
  * lanes make together what the next turns of one lane need, side by side, as far as it follows from nothing that turns make; the
  * turns themselves stay with the lane, in their order. Atomic and reduction logs know iterations by the thread, so it is not for them. */
+/* As many values as shared memory gives at once. */
+template <class Type> struct alignas(16) __pg_pack {
+  static constexpr int size = __PG_SPREAD > 1 && (sizeof(Type) == 4 || sizeof(Type) == 8) ? 16 / sizeof(Type) : 1;
+  Type of[16 / sizeof(Type)];
+};
+/* Room for some bytes of each turn. */
+template <int Bytes> __device__ __forceinline__ char *__pg_room_of_lent()
+{
+  /* There is more of it than there may be twice. */
+  if constexpr (__PG_SPREAD == 1)
+    return __pg_room();
+  constexpr int bytes = __PG_BLOCK / 32 * __pg_rows_of_warp * __pg_row_of_room * Bytes;
+  __shared__ __pg_pack<__pg_u64> room[(bytes + 15) / 16];
+  return (char *)room;
+}
 
-/* A batch is made in eight parts. Neighbours make neighbouring turns, a part the next turns of some rows. */
-constexpr int __pg_parts = 8, __pg_lanes_of_row = __PG_SPREAD < 4 ? 8 * __PG_SPREAD : 32;
-constexpr int __pg_rows_of_part = 32 / __pg_lanes_of_row, __pg_parts_of_rows = __pg_lanes_of_row / __PG_SPREAD;
-__device__ __forceinline__ int __pg_row_of(int part, int lane)
-{
-  return part % __pg_parts_of_rows * __pg_rows_of_part + lane / __pg_lanes_of_row;
-}
-__device__ __forceinline__ int __pg_turn_of(int part, int lane)
-{
-  return part / __pg_parts_of_rows * __pg_lanes_of_row + lane % __pg_lanes_of_row;
-}
+/* Neighbours make neighbouring turns, a part the next turns of some rows. */
+constexpr int __pg_lanes_of_row = __pg_batch < 32 ? __pg_batch : 32;
+constexpr int __pg_log2(int n) { return n < 2 ? 0 : 1 + __pg_log2(n / 2); }
+/* What a batch is for: all rows of a warp; or, where some of them are done, those that are left, which get twice as many turns, or four
+ * times as many. Rows have slots, where turns of theirs are made. */
+struct __pg_slots {
+  static constexpr bool folds = __PG_SPREAD > 1;
+  int fold = 0;         /* log2 of how many times as many */
+  int own = 0;          /* this lane's slot */
+  int leader_of = 0;    /* the leading lane of the slot that has this lane's number */
+  __pg_u32 last = ~0u;  /* of which rows that is known */
+
+  /* `left`: the leading lanes of rows that have turns left. */
+  __device__ __forceinline__ void begin(__pg_u32 left, int lane)
+  {
+    const int row = lane / __PG_SPREAD;
+    if (!folds) {
+      own = row;
+      return;
+    }
+    if (left == last)
+      return;
+    last = left;
+    const int rows = __popc(left);
+    for (fold = 0; __pg_rows_of_warp >> (fold + 1) >= rows && __pg_rows_of_warp >> fold > 1;)
+      fold++;
+    own = fold == 0 ? row : __popc(left & ((1u << row * __PG_SPREAD) - 1));
+    leader_of = lane % __pg_rows_of_warp * __PG_SPREAD;
+    if (fold != 0) {
+      /* Slots without a row are some row's that has no turns. */
+      leader_of = __ffs(~left & (__pg_u32)(0xffffffffull / ((1ull << __PG_SPREAD) - 1))) - 1;
+      __pg_u32 others = left;
+#pragma unroll 1
+      for (int slot = 0; slot < rows; slot++, others &= others - 1)
+        leader_of = slot == lane ? __ffs(others) - 1 : leader_of;
+    }
+  }
+  __device__ __forceinline__ int batch() const { return __pg_batch << (folds ? fold : 0); }
+  /* log2 of a row's lanes, and of parts that go by until a row's next one. */
+  __device__ __forceinline__ int lanes() const
+  {
+    return folds && fold != 0 ? __pg_log2(2 * __pg_batch < 32 ? 2 * __pg_batch : 32) : __pg_log2(__pg_lanes_of_row);
+  }
+  __device__ __forceinline__ int parts() const { return __pg_log2(__pg_rows_of_warp) - (folds ? fold : 0) - (5 - lanes()); }
+  __device__ __forceinline__ int slot(int part, int lane) const
+  {
+    return ((part & ((1 << parts()) - 1)) << (5 - lanes())) + (lane >> lanes());
+  }
+  __device__ __forceinline__ int turn(int part, int lane) const
+  {
+    return (part >> parts() << lanes()) + (lane & ((1 << lanes()) - 1));
+  }
+  __device__ __forceinline__ int leader(int part, int lane) const
+  {
+    return folds ? __shfl_sync(~0u, leader_of, slot(part, lane)) : slot(part, lane) * __PG_SPREAD;
+  }
+  /* Where a slot begins in the room. */
+  __device__ __forceinline__ int place(int slot) const { return slot * (batch() + __pg_row_of_room - __pg_batch); }
+};
 /* So many parts have their loads under way together. Logs take much text; with fewer, a processor holds more warps. */
 constexpr int __pg_parts_at_once = __PG_METHOD == PG_LOG_BITMAP ? 1 : __PG_SPREAD == 1 ? 8 : 4;
 /* Turns whose values are fetched together. */
@@ -687,27 +778,64 @@ struct __pg_asked_of_lane {
   bool is_due[__pg_parts_at_once];
 };
 
-/* Values of the turns of all lanes, one for each turn. */
-template <class Type> struct __pg_handed_over {
-  Type *room, now, made[__pg_parts_at_once];
+/* Values of the turns of all lanes, one for each turn. `Room`: bytes that all values of a turn take. */
+template <class Type, int Room> struct __pg_handed_over {
+  Type *room, now, made[__pg_parts_at_once], next[__pg_lent_at_once];
 
   /* `before`: bytes that other values take of a turn. */
   __device__ __forceinline__ void take_room(int before)
   {
     constexpr int of_warp = __pg_rows_of_warp * __pg_row_of_room;
-    room = (Type *)(__pg_room() + before * of_warp * (__PG_BLOCK / 32)) + __pg_thread() / 32 * of_warp;
+    room = (Type *)(__pg_room_of_lent<Room>() + before * of_warp * (__PG_BLOCK / 32)) + __pg_thread() / 32 * of_warp;
   }
-  __device__ __forceinline__ Type &at(int row, int turn) { return room[row * __pg_row_of_room + turn]; }
-  __device__ __forceinline__ void put(int part, int row, int turn) { at(row, turn) = made[part]; }
+  /* What some turns have, from one on. */
+  template <int Turns> __device__ __forceinline__ void fetch(int place, int turn)
+  {
+    constexpr int size = Turns % __pg_pack<Type>::size == 0 ? __pg_pack<Type>::size : 1;
+#pragma unroll
+    for (int i = 0; i < Turns; i += size) {
+      if constexpr (size == 1)
+        next[i] = at(place, turn + i);
+      else {
+        const __pg_pack<Type> some = *(const __pg_pack<Type> *)&at(place, turn + i);
+#pragma unroll
+        for (int number = 0; number < size; number++)
+          next[i + number] = some.of[number];
+      }
+    }
+  }
+  /* `place`: where the row's slot begins. */
+  __device__ __forceinline__ Type &at(int place, int turn) { return room[place + turn]; }
+  __device__ __forceinline__ void put(int part, int place, int turn) { at(place, turn) = made[part]; }
 };
 
+/* Loads what nobody loads again: it doesn't take the place of what turns gather in L1. `load`: as it is loaded where anything speaks against
+ * it. */
+template <class Type, class Load>
+__device__ __forceinline__ Type __pg_load_once(const __pg_view &v, int how, __pg_u64 address, Load load)
+{
+  constexpr bool is_known = __PG_SPREAD >= 4 && sizeof(Type) >= 4;
+  if (!is_known || !(how & __PG_IS_CONSTANT) || !(how & (__PG_IS_BOUNDED | __PG_IS_INSIDE)))
+    return load(address);
+  union {
+    __pg_u64 wide;
+    __pg_u32 narrow;
+    Type value;
+  } loaded;
+  const char *place = __PG_AT_ONCE(v.dev, address - v.lo);
+  if constexpr (sizeof(Type) == 8)
+    loaded.wide = __PG_ONCE_64(place);
+  else
+    loaded.narrow = __PG_ONCE_32(place);
+  return loaded.value;
+}
 /* A function with its arguments. */
 template <class Of, class... Values> __device__ __forceinline__ auto __pg_with(const Of &of, Values... values)
 {
   return [&of, values...] { return of(values...); };
 }
 /* A value that lanes lend each other. `ask` asks a lane for what its value some turns on follows from, and gives what makes it. */
-template <class Type, class Ask> struct __pg_lent : __pg_handed_over<Type> {
+template <class Type, int Room, class Ask> struct __pg_lent : __pg_handed_over<Type, Room> {
   Ask ask;
   __device__ __forceinline__ __pg_lent(Ask ask) : ask(ask) {}
   /* All that is asked comes first. */
@@ -724,14 +852,15 @@ template <class Type, class Ask> struct __pg_lent : __pg_handed_over<Type> {
       c.fail = before;
     }
   }
-  __device__ __forceinline__ void use(int row, int turn) { this->now = this->at(row, turn); }
+  __device__ __forceinline__ void use(int number) { this->now = this->next[number]; }
 };
 
 /* The one place that turns store to is held meanwhile: in a register where all turns have the same (Stride 0), else with what lanes
  * lend each other. What turns load besides, before them, must not be what is held: the first turn that would load that isn't made
  * ready, nor are those behind it. */
-template <class Type, int Stride, bool IsLoaded, class Load, class Store> struct __pg_holding : __pg_handed_over<Type> {
-  static constexpr bool moves = Stride != 0;
+template <class Type, int Room, int Stride, bool IsLoaded, class Load, class Store> struct __pg_holding : __pg_handed_over<Type, Room> {
+  static constexpr bool moves = Stride != 0, may_meet = true;
+  static constexpr __pg_i64 stride = Stride;
   Load load;
   Store store;
   __pg_u64 first, asked[__pg_parts_at_once]; /* the first turn's place: this lane's, and those of rows that are made ready */
@@ -742,12 +871,12 @@ template <class Type, int Stride, bool IsLoaded, class Load, class Store> struct
   __device__ __forceinline__ void take_room()
   {
     if constexpr (moves)
-      __pg_handed_over<Type>::take_room(0);
+      __pg_handed_over<Type, Room>::take_room(0);
   }
-  __device__ __forceinline__ void put(int part, int row, int turn)
+  __device__ __forceinline__ void put(int part, int place, int turn)
   {
     if constexpr (moves && IsLoaded)
-      __pg_handed_over<Type>::put(part, row, turn);
+      __pg_handed_over<Type, Room>::put(part, place, turn);
   }
   /* Of turns that are due: how many can be made ready, by their places. None, if addresses wrap around on the way. */
   template <class At> __device__ __forceinline__ int begin(At at, int due)
@@ -755,7 +884,7 @@ template <class Type, int Stride, bool IsLoaded, class Load, class Store> struct
     first = at(0);
     return due != 0 && at(due - 1) - first == (__pg_u64)((__pg_i64)Stride * (due - 1)) ? due : 0;
   }
-  __device__ __forceinline__ __pg_u64 place(__pg_u64 from, int turn) const { return from + (__pg_u64)turn * Stride; }
+  __device__ __forceinline__ __pg_u64 place(__pg_u64 from, __pg_u64 turn) const { return from + turn * Stride; }
   __device__ __forceinline__ void make(const __pg_asked_of_lane &parts)
   {
 #pragma unroll
@@ -787,7 +916,7 @@ template <class Type, int Stride, bool IsLoaded, class Load, class Store> struct
     has_met[part] |= meets;
   }
   /* How many turns of this lane come before the first one whose loads have met what is held. */
-  __device__ __forceinline__ int before_met(const __pg_asked_of_lane &parts, int first, int lane, int due) const
+  __device__ __forceinline__ int before_met(const __pg_slots &slots, const __pg_asked_of_lane &parts, int first, int lane, int due) const
   {
     bool some = false;
 #pragma unroll
@@ -797,36 +926,43 @@ template <class Type, int Stride, bool IsLoaded, class Load, class Store> struct
 #pragma unroll
       for (int part = 0; part < __pg_parts_at_once; part++) {
         const __pg_u32 met = __ballot_sync(~0u, parts.is_due[part] && has_met[part]);
-        const int row = lane / __PG_SPREAD, at = row % __pg_rows_of_part * __pg_lanes_of_row;
-        const bool is_here = row / __pg_rows_of_part == (first + part) % __pg_parts_of_rows;
-        const __pg_u32 of_row = met >> at & (__pg_lanes_of_row == 32 ? ~0u : (1u << __pg_lanes_of_row % 32) - 1);
-        const int turns = (first + part) / __pg_parts_of_rows * __pg_lanes_of_row + __ffs(of_row) - 1;
+        /* The lane that has made the first of this row's turns in the part, if it is one of the part's rows. */
+        const int lanes = 1 << slots.lanes(), at = slots.own % (32 / lanes) * lanes;
+        const bool is_here = slots.slot(first + part, at) == slots.own;
+        const __pg_u32 of_row = met >> at & (~0u >> (32 - lanes));
+        const int turns = slots.turn(first + part, at) + __ffs(of_row) - 1;
         due = is_here && of_row != 0 && turns < due ? turns : due;
       }
     }
     return due;
+  }
+  __device__ __forceinline__ Type begin_alone(__pg_u64 address)
+  {
+    if constexpr (IsLoaded)
+      return load(address);
+    return (Type)0;
   }
   __device__ __forceinline__ void begin_turns(int due)
   {
     if constexpr (!moves)
       this->now = IsLoaded && due != 0 ? load(first) : (Type)0;
   }
-  __device__ __forceinline__ void begin_turn(int row, int turn)
+  __device__ __forceinline__ void begin_turn(int place, int turn)
   {
     if constexpr (moves && IsLoaded)
-      this->now = this->at(row, turn);
+      this->now = this->at(place, turn);
   }
-  __device__ __forceinline__ void end_turn(int row, int turn)
+  __device__ __forceinline__ void end_turn(int place, int turn)
   {
     if constexpr (moves) {
       /* All lanes of the row have read it by then. */
       if constexpr (IsLoaded && __PG_SPREAD > 1)
-        __syncwarp(((1u << __PG_SPREAD) - 1) << row * __PG_SPREAD);
+        __syncwarp(((1u << __PG_SPREAD) - 1) << __pg_thread() % 32 / __PG_SPREAD * __PG_SPREAD);
       if (__PG_LEADS)
-        this->at(row, turn) = this->now;
+        this->at(place, turn) = this->now;
     }
   }
-  __device__ __forceinline__ void end_turns(int lane, int due)
+  __device__ __forceinline__ void end_turns(const __pg_slots &slots, int lane, int due)
   {
     if constexpr (!moves) {
       if (due != 0 && __PG_LEADS)
@@ -835,11 +971,11 @@ template <class Type, int Stride, bool IsLoaded, class Load, class Store> struct
       __syncwarp();
 #pragma unroll __pg_parts_at_once
       for (int part = 0; part < __pg_parts; part++) {
-        const int row = __pg_row_of(part, lane), turn = __pg_turn_of(part, lane);
-        const int there = __shfl_sync(~0u, due, row * __PG_SPREAD);
-        const __pg_u64 from = __shfl_sync(~0u, first, row * __PG_SPREAD);
+        const int leader = slots.leader(part, lane), turn = slots.turn(part, lane);
+        const int there = __shfl_sync(~0u, due, leader);
+        const __pg_u64 from = __shfl_sync(~0u, first, leader);
         if (turn < there)
-          store(place(from, turn), this->at(row, turn));
+          store(place(from, turn), this->at(slots.place(slots.slot(part, lane)), turn));
       }
       __syncwarp();
     }
@@ -847,17 +983,22 @@ template <class Type, int Stride, bool IsLoaded, class Load, class Store> struct
 };
 /* Where turns store nothing. */
 struct __pg_holding_nothing {
+  static constexpr bool may_meet = false;
+  static constexpr __pg_i64 stride = 0;
   int now;
+  __device__ __forceinline__ int begin_alone(__pg_u64) { return 0; }
+  __device__ __forceinline__ __pg_u64 place(__pg_u64 from, __pg_u64) const { return from; }
+  __device__ __forceinline__ void store(__pg_u64, int) {}
   __device__ __forceinline__ void take_room() {}
   template <class At> __device__ __forceinline__ int begin(At, int due) { return due; }
   __device__ __forceinline__ void make(const __pg_asked_of_lane &) {}
   __device__ __forceinline__ void turn_to(int, int) {}
   __device__ __forceinline__ void put(int, int, int) {}
-  __device__ __forceinline__ int before_met(const __pg_asked_of_lane &, int, int, int due) const { return due; }
+  __device__ __forceinline__ int before_met(const __pg_slots &, const __pg_asked_of_lane &, int, int, int due) const { return due; }
   __device__ __forceinline__ void begin_turns(int) {}
   __device__ __forceinline__ void begin_turn(int, int) {}
   __device__ __forceinline__ void end_turn(int, int) {}
-  __device__ __forceinline__ void end_turns(int, int) {}
+  __device__ __forceinline__ void end_turns(const __pg_slots &, int, int) {}
 };
 
 /* What a lane that helps comes to in iterations it may have come to by what it loaded too late: only the one that leads tells that. What
@@ -873,8 +1014,6 @@ __device__ __forceinline__ void __pg_tell(__pg_ctx &c)
     __pg_fetch_or(&c.launch->flags[0], c.fail);
 }
 
-/* Turns that use what was lent have this number. */
-constexpr int __pg_with_lent = -2;
 /* Runs turns of a warp's inner loops as long as one of the lanes has half a batch of them.
  * `left`: how many turns a lane has; `at`: the place that it stores to, some turns on; `turn`: one turn; `stops`: whether to leave. */
 template <class Left, class Held, class At, class AllLent, class Turn, class Stops>
@@ -884,12 +1023,14 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
   if (__activemask() != ~0u)
     return;
   const int lane = __pg_thread() % 32, own = lane / __PG_SPREAD;
+  __pg_slots slots;
   held.take_room();
   for (__pg_u32 times = 1;; times++) {
     /* What an iteration knows that has left another loop leads anywhere, so nobody makes anything for it; but its lane does for others. */
     __pg_u32 has_left = c.left;
     const auto all = has_left ? 0 : left();
-    const int due = held.begin(at, all < __pg_batch ? (int)all : __pg_batch);
+    slots.begin(__pg_slots::folds ? __ballot_sync(~0u, all != 0 && __PG_LEADS) : 0, lane);
+    const int due = held.begin(at, all < slots.batch() ? (int)all : slots.batch());
     const __pg_u32 some = __ballot_sync(~0u, due != 0 && __PG_LEADS);
     if (some == 0 || !__any_sync(~0u, all >= __pg_batch / 2))
       break;
@@ -904,7 +1045,7 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
       __pg_asked_of_lane parts;
 #pragma unroll
       for (int part = 0; part < __pg_parts_at_once; part++) {
-        const int whose = __pg_row_of(first + part, lane) * __PG_SPREAD, ahead = __pg_turn_of(first + part, lane);
+        const int whose = slots.leader(first + part, lane), ahead = slots.turn(first + part, lane);
         parts.is_due[part] = ahead < __shfl_sync(~0u, due, whose);
         some_due |= parts.is_due[part];
         parts.whose[part] = parts.is_due[part] ? whose : __ffs(some) - 1;
@@ -917,15 +1058,18 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
       all_lent([&](auto &lent) { lent.make(c, parts, held); });
 #pragma unroll
       for (int part = 0; part < __pg_parts_at_once; part++) {
-        const int row = __pg_row_of(first + part, lane), ahead = __pg_turn_of(first + part, lane);
-        held.put(part, row, ahead);
-        all_lent([&](auto &lent) { lent.put(part, row, ahead); });
+        const int place = slots.place(slots.slot(first + part, lane)), ahead = slots.turn(first + part, lane);
+        held.put(part, place, ahead);
+        all_lent([&](auto &lent) { lent.put(part, place, ahead); });
       }
-      ready = held.before_met(parts, first, lane, ready);
+      ready = held.before_met(slots, parts, first, lane, ready);
 #pragma unroll
       for (int part = 0; part < __pg_parts_at_once; part++) {
-        const int there = __shfl_sync(~0u, ready, __pg_row_of(first + part, lane) * __PG_SPREAD);
-        if (__pg_turn_of(first + part, lane) < there)
+        /* Where nothing may meet, what is due is ready. */
+        const bool is_ready =
+          !Held::may_meet ? parts.is_due[part]
+                          : slots.turn(first + part, lane) < __shfl_sync(~0u, ready, slots.leader(first + part, lane));
+        if (is_ready)
           c.fail |= parts.fail[part];
       }
     }
@@ -934,17 +1078,28 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
     /* Lanes that help come to as many turns as the one that leads, whatever they have loaded. */
     ready = __PG_SPREAD == 1 ? ready : __shfl_sync(~0u, ready, own * __PG_SPREAD);
     c.left = has_left;
-#pragma unroll __pg_lent_at_once
-    for (int number = 0; number < ready; number++) {
-      all_lent([&](auto &lent) { lent.use(own, number); });
-      held.begin_turn(own, number);
-      turn(__pg_with_lent);
-      held.end_turn(own, number);
-    }
+    int number = 0;
+    const int place = slots.place(slots.own);
+    auto take = [&](auto many) {
+      constexpr int turns = decltype(many)::columns;
+      all_lent([&](auto &lent) { lent.template fetch<turns>(place, number); });
+#pragma unroll
+      for (int i = 0; i < turns; i++, number++) {
+        all_lent([&](auto &lent) { lent.use(i); });
+        held.begin_turn(place, number);
+        turn(__pg_with_lent);
+        held.end_turn(place, number);
+      }
+    };
+    while (number + __pg_lent_at_once <= ready)
+      take(__pg_shape<1, __pg_lent_at_once>());
+#pragma unroll 1
+    while (number < ready)
+      take(__pg_shape<1, 1>());
     __pg_forget_own(c);
     has_left = c.left;
     c.left = 0;
-    held.end_turns(lane, ready);
+    held.end_turns(slots, lane, ready);
     c.left = has_left;
     __pg_tell(c);
     /* Turns that load what is held for them. */
@@ -958,8 +1113,112 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
   }
 }
 
+/* Turns of a lane whose loads are under way together; with more, a processor holds fewer warps. */
+constexpr int __pg_side_at_once = 2;
+/* A variable that turns need, of the row's own lane: others have it for as long as they take turns of that row. */
+template <class Type> struct __pg_share {
+  Type &now, own;
+  __device__ __forceinline__ __pg_share(Type &variable) : now(variable), own(variable) {}
+  __device__ __forceinline__ void keep() { own = now; }
+  __device__ __forceinline__ void take(int from) { now = __shfl_sync(~0u, own, from); }
+  __device__ __forceinline__ void give_back() { now = own; }
+};
+/* Turns that carry nothing on: each stores to a place of its own and loads nothing else that anybody stores to. All lanes of a warp take
+ * them together, neighbours neighbouring ones, row by row; or those of several rows, where rows are shorter than a warp. What they come to
+ * in them counts, whosever turns they are.
+ * `left`: how many turns a lane has; `at`: the place that it stores to, some turns on; `turn`: one turn. */
+template <bool Holds, class Count, class Left, class At, class Held, class Variable, class AllShared, class Turn, class Stops>
+__device__ __forceinline__ void __pg_turns_side_by_side(__pg_ctx &c, Left left, At at, Held &held, Variable &value, AllShared all_shared,
+                                                        Turn turn, Stops stops)
+{
+  if (__activemask() != ~0u)
+    return;
+  const int lane = __pg_thread() % 32;
+  /* What an iteration knows that has left another loop leads anywhere, so nobody takes turns of it; but its lane does of others. */
+  __pg_u32 has_left = c.left;
+  const Count own = has_left ? 0 : left();
+  /* None, if addresses wrap around on the way. */
+  const bool is_straight = own != 0 && at(own - 1) - at(0) == (__pg_u64)held.stride * (__pg_u64)(own - 1);
+  const Count due = __shfl_sync(~0u, is_straight ? own : (Count)0, lane / __PG_SPREAD * __PG_SPREAD);
+  /* log2 of the lanes that a row has. */
+  int wide = 5;
+  while (wide > 1 && !__any_sync(~0u, due > (Count)1 << (wide - 1)))
+    wide--;
+  if (wide == 1)
+    return;
+  /* What a lane has stored in front of the loop another one may load. */
+  __syncwarp();
+  __pg_forget_own(c);
+  __pg_share<Variable> first(value);
+  all_shared([&](auto &shared) { shared.keep(); });
+  __pg_u32 has_stopped = 0;
+#pragma unroll 1
+  for (int row = 0; row < __pg_rows_of_warp; row += 32 >> wide) {
+    const int whose = row + (lane >> wide);
+    const int from = whose < __pg_rows_of_warp ? whose * __PG_SPREAD : 0;
+    const Count some = __shfl_sync(~0u, due, from), there = whose < __pg_rows_of_warp && !has_stopped ? some : 0;
+    first.take(from);
+    all_shared([&](auto &shared) { shared.take(from); });
+    c.left = 0;
+    const Variable begin = value;
+    const __pg_u64 place = at(0);
+    Count number = lane & ((1 << wide) - 1);
+    /* So many turns of a lane, all their loads before all their stores. */
+    auto take = [&](auto many) {
+      constexpr int turns = decltype(many)::columns;
+      if constexpr (Holds) {
+        decltype(held.now) values[turns];
+#pragma unroll
+        for (int i = 0; i < turns; i++)
+          values[i] = held.begin_alone(held.place(place, number + (i << wide)));
+#pragma unroll
+        for (int i = 0; i < turns; i++) {
+          held.now = values[i];
+          value = (Variable)((Count)begin + number + (i << wide));
+          turn(__pg_side_by_side_held);
+          values[i] = held.now;
+        }
+#pragma unroll
+        for (int i = 0; i < turns; i++)
+          held.store(held.place(place, number + (i << wide)), values[i]);
+      } else {
+        value = (Variable)((Count)begin + number);
+        turn(__pg_side_by_side);
+      }
+      number += turns << wide;
+    };
+    constexpr int at_once = Holds ? __pg_side_at_once : 1;
+    const Count last = there - there % ((Count)at_once << wide);
+    for (__pg_u32 times = 1; number < last; times++) {
+      take(__pg_shape<1, at_once>());
+      if ((times & 1023) == 0 && stops())
+        break;
+    }
+    for (__pg_u32 times = 1; number < there; times++) {
+      take(__pg_shape<1, 1>());
+      if ((times & 1023) == 0 && stops())
+        break;
+    }
+    has_stopped |= c.left;
+    __syncwarp();
+  }
+  /* Who has stopped has left turns of any row behind. */
+  c.left = has_left | __any_sync(~0u, has_stopped != 0);
+  all_shared([&](auto &shared) { shared.give_back(); });
+  value = (Variable)((Count)first.own + (due != 0 ? own : (Count)0));
+  __pg_tell(c);
+  /* What others have stored the row's own lane may load. */
+  __syncwarp();
+}
+
+/* `kept`: whether what turns load besides what they store stays as it is. */
+#define __PG_SHARING(may, holds, kept) constexpr bool __pg_shares = may && __pg_may_help && (kept), __pg_shares_held = holds;
+#define __PG_SHARE(name, type, variable) __pg_share<type> name(variable);
+#define __PG_ALL_SHARED(calls)                                                                                         \
+  auto __pg_all_shared = [&](auto __pg_do) { calls };
+
 /* `kept`: whether what turns load by themselves stays as it is, where they store. */
-#define __PG_LENDING(count, kept) constexpr bool __pg_lends = count != 0 && __pg_may_help && (kept);
+#define __PG_LENDING(count, kept) constexpr bool __pg_lends = count != 0 && __pg_may_help && (kept) && !__pg_shares;
 #define __PG_HOLDING_NOTHING(type)                                                                                     \
   __pg_holding_nothing __pg_held;                                                                                      \
   const auto __pg_held_at = [](const type) -> __pg_u64 { return 0; };
@@ -970,11 +1229,12 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
     if (__PG_IS_THERE)                                                                                                 \
       __pg_st_##t(&__pg_c, &__pg_b##base, __PG_HOW(base), __pg_a, __pg_value);                                         \
   };                                                                                                                   \
-  __pg_holding<__pg_##t, stride, is_loaded, decltype(__pg_load_held), decltype(__pg_store_held)> __pg_held( \
+  __pg_holding<__pg_##t, __pg_room_of_turn, stride, is_loaded, decltype(__pg_load_held), decltype(__pg_store_held)> __pg_held( \
     __pg_load_held, __pg_store_held);
-#define __PG_HELD(text) (__pg_number == __pg_with_lent ? __pg_held.now : (text))
+#define __PG_IS_HELD (__pg_number == __pg_with_lent || __pg_number == __pg_side_by_side_held)
+#define __PG_HELD(text) (__PG_IS_HELD ? __pg_held.now : (text))
 #define __PG_HOLD(value, store)                                                                                        \
-  if (__pg_number == __pg_with_lent)                                                                                   \
+  if (__PG_IS_HELD)                                                                                   \
     __pg_held.now = value;                                                                                             \
   else                                                                                                                 \
     store
@@ -985,11 +1245,14 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
       __pg_held.see(__pg_a, sizeof(__pg_##t));                                                                         \
     return how(t, b, l, __pg_a);                                                                                       \
   }(a)
+/* Loads of what neighbouring turns load side by side: once each. */
+#define __PG_LD_ONCE(t, b, l, a)                                                                                       \
+  __pg_load_once<__pg_##t>(__pg_b##b, __PG_HOW(b), a, [&](__pg_u64 __pg_a) -> __pg_##t { return __PG_LD(t, b, l, __pg_a); })
 #define __pg_of(variable) __shfl_sync(~0u, variable, __pg_from)
 #define __PG_LEND(name, before, type, parameters, arguments, text)                                                     \
   const auto name##_of = [&] parameters -> type { return text; };                                                      \
   const auto name##_ask = [&](int __pg_from, int __pg_q) { return __pg_with arguments; };                              \
-  __pg_lent<type, decltype(name##_ask)> name(name##_ask);                                                  \
+  __pg_lent<type, __pg_room_of_turn, decltype(name##_ask)> name(name##_ask);                                                  \
   if constexpr (__pg_lends)                                                                                            \
     name.take_room(before);
 #define __PG_ALL_LENT(calls)                                                                                           \

@@ -62,6 +62,9 @@ pub const MACROS_ONE_BY_ONE: &str = "\
 #define __PG_SET(name, b, from, type, variable, a)
 #define __PG_WALKING(calls)
 #define __PG_LDW(how, t, b, l, name, a) how(t, b, l, a)
+#define __PG_SHARING(may, holds, kept)
+#define __PG_SHARE(name, type, variable)
+#define __PG_ALL_SHARED(calls)
 #define __PG_ORIGIN(name, b, memory, first)
 #define __PG_LDO(how, t, b, l, name, rest, a) how(t, b, l, a)
 #define __PG_STO(t, b, name, rest, a, v) __PG_ST(t, b, a, v)
@@ -188,6 +191,9 @@ pub const MACROS_END: &str = "\
 #undef __PG_SET
 #undef __PG_WALKING
 #undef __PG_LDW
+#undef __PG_SHARING
+#undef __PG_SHARE
+#undef __PG_ALL_SHARED
 #undef __PG_ORIGIN
 #undef __PG_LDO
 #undef __PG_STO
@@ -216,8 +222,12 @@ pub struct Body {
     pub has_turns: bool,
     /// Whether the text asks which arrays nothing stores to.
     pub asks_kept: bool,
-    /// Whether lanes lend each other what turns need.
+    /// Whether lanes lend each other what turns need, or take turns of each other.
     pub lends: bool,
+    /// Whether they take turns of some loop side by side.
+    pub shares: bool,
+    /// Most bytes that lanes lend for a turn.
+    pub room: u64,
 }
 
 /// Prints expressions and statements.
@@ -247,6 +257,8 @@ pub struct Printer<'a> {
     seeing: Option<Seeing>,
     asks_kept: bool,
     lends: bool,
+    shares: bool,
+    room: u64,
     /// How many walks there are in all of the text.
     walk_count: u32,
     /// How many conditions stand around what is printed.
@@ -405,6 +417,8 @@ fn printed(mut printer: Printer, plan: &LoopPlan, body: &Stmt) -> Printed<Body> 
         has_turns: printer.has_turns,
         asks_kept: printer.asks_kept,
         lends: printer.lends,
+        shares: printer.shares,
+        room: printer.room,
     })
 }
 
@@ -444,6 +458,8 @@ impl<'a> Printer<'a> {
             seeing: None,
             asks_kept: false,
             lends: false,
+            shares: false,
+            room: 0,
             walk_count: 0,
             conditions: 0,
             in_group: false,
@@ -596,7 +612,7 @@ impl<'a> Printer<'a> {
             self.logged.insert(known);
         }
         if let Some(seeing) = &mut self.seeing {
-            return Ok(seeing.load(&format!("__PG_{from}"), suffix, known, logged, address));
+            return Ok(seeing.load((place, from), suffix, known, logged, address));
         }
         let text = match memory.and_then(|memory| self.walk(place, site, memory, suffix, address)) {
             Some(walk) => format!("__PG_LDW(__PG_{from}, {suffix}, {base}, {logged}, {walk}, {address})"),

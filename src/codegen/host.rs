@@ -236,6 +236,7 @@ fn piece<'a>(
         has_turns: body.has_turns,
         asks_kept: body.asks_kept,
         may_spread: body.lends && may_spread(plan),
+        shares: body.shares,
         stores: once::stores(unit, plan, &innermost.body),
         checked,
         inspection,
@@ -256,6 +257,8 @@ struct Functions<'a> {
     asks_kept: bool,
     /// Whether several lanes may run an iteration together, of which one stores.
     may_spread: bool,
+    /// Whether they take turns of some inner loop side by side.
+    shares: bool,
     /// Whether an iteration stores to a location once at most, as far as the text tells.
     stores: once::Stores,
     /// Whether there is a function for the threads device.
@@ -877,6 +880,9 @@ impl<'a> Emitter<'a> {
         }
         if functions.is_some_and(|own| own.may_spread) {
             flags.push("PG_LOOP_SPREADS");
+        }
+        if functions.is_some_and(|own| own.may_spread && own.shares) {
+            flags.push("PG_LOOP_SIDE_BY_SIDE");
         }
         if functions.and_then(|own| own.inspection).is_some_and(|slice| slice.decides_all) {
             flags.push("PG_LOOP_SLICE_DECIDES");

@@ -215,9 +215,11 @@ impl Specialisation {
             _ if !may_spread || self.method.knows_iterations() => 1,
             GroupChoice::Off => 1,
             GroupChoice::Always => 4,
-            // As many threads as the device runs at once; what lanes lend each other moves in larger pieces then.
+            // Some more threads than the device runs at once: what lanes lend each other moves in larger pieces then, and fewer rows
+            // of a warp wait for its longest. Where they take turns side by side, even more: all are at work.
             GroupChoice::Auto => {
-                [WIDEST, 8, 4, 2].into_iter().find(|s| n * u64::from(*s) <= threads).unwrap_or(1)
+                let most = if has(abi::PG_LOOP_SIDE_BY_SIDE) { 4 * threads } else { 2 * threads };
+                [WIDEST, 8, 4].into_iter().find(|s| n * u64::from(*s) <= most).unwrap_or(1)
             }
         };
         Specialisation { group, shares, deep, spread, ..self }
@@ -405,12 +407,14 @@ mod tests {
         let spread = |kernel: Specialisation, flags: u32, n: u64, choice| {
             kernel.in_groups(flags, 1, 0b11, n, 1 << 18, choice).spread
         };
-        for (n, expected) in
-            [(1, 16), (1 << 14, 16), (1 << 15, 8), (1 << 16, 4), (1 << 17, 2), ((1 << 17) + 1, 1)]
-        {
+        for (n, expected) in [(1, 16), (1 << 15, 16), (1 << 16, 8), (1 << 17, 4), ((1 << 17) + 1, 1)] {
             assert_eq!(spread(plain, SPREADS, n, GroupChoice::Auto), expected, "{n}");
         }
         assert_eq!(spread(plain, 0, 1, GroupChoice::Auto), 1);
+        let both = SPREADS | abi::PG_LOOP_SIDE_BY_SIDE;
+        for (n, expected) in [(1 << 16, 16), (1 << 17, 8), ((1 << 19) + 1, 1)] {
+            assert_eq!(spread(plain, both, n, GroupChoice::Auto), expected, "{n}");
+        }
         assert_eq!(spread(plain, SPREADS, 1, GroupChoice::Off), 1);
         for method in [LogMethod::Atomic, LogMethod::Reduction] {
             assert_eq!(spread(Specialisation { method, ..plain }, SPREADS, 1, GroupChoice::Auto), 1);

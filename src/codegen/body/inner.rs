@@ -2,7 +2,8 @@
 //! have made endless, too; but to ask at each turn costs as much as a short turn does. So loops come in four forms:
 //! - of few turns, as many as the text says: they are unrolled and never ask;
 //! - counted ones, whose number of turns is known before them ([`Turns`]): run some at once, they ask after some thousand;
-//! - innermost ones that end when a condition says so: two loops in each other, of which the inner one is counted;
+//! - innermost ones that end when a condition says so: two loops in each other, of which the inner one is counted; in front of them one loop
+//!   that never asks, for entries where a counter in their condition leaves them few turns;
 //! - all others, which have loops inside that ask rarely, ask every few turns.
 
 use super::{Printed, Printer, Purpose, Scalar, Walks, begin, close, variable};

@@ -21,6 +21,8 @@ pub(super) struct Lending {
     iv: VarId,
     found: Vec<Lent>,
     held: Option<Held>,
+    /// Where turns carry nothing on: lanes may take them side by side, instead of lending.
+    shared: Option<Shared>,
     /// Bases of what turns load by themselves: what is held must not be there.
     loaded: BTreeSet<u32>,
     /// Whether turns do what lending can't bear.
@@ -40,6 +42,14 @@ struct Held {
     stores: usize,
 }
 
+/// Turns that leave nothing behind but what each stores, to a place of its own: any lane may take any of them.
+struct Shared {
+    /// Bases of what they load besides that place: what nothing stores to.
+    loaded: BTreeSet<u32>,
+    /// Variables that differ from iteration to iteration, besides the inner loop's own.
+    variables: BTreeSet<VarId>,
+}
+
 /// One of them.
 pub(super) struct Lent {
     name: String,
@@ -56,8 +66,10 @@ const SIDE_BY_SIDE: i64 = 16;
 
 /// Loads are printed that are made before turns that store.
 pub(super) struct Seeing {
-    /// The place that is held.
-    held: String,
+    /// The place that is held, if any.
+    held: Option<String>,
+    /// Places that turns move through: nobody loads there again.
+    once: BTreeSet<PlaceId>,
     /// Whether one of them is of that place.
     meets: bool,
 }
@@ -66,14 +78,21 @@ impl Seeing {
     /// The text of such a load; `base`: none that is known at entry, if `None`.
     pub(super) fn load(
         &mut self,
-        how: &str,
+        (place, from): (&Place, &str),
         suffix: &str,
         base: Option<u32>,
         logged: i32,
         address: &str,
     ) -> String {
-        self.meets |= base.is_none() || self.held == address;
-        format!("__PG_SEEN({how}, {suffix}, {}, {logged}, {address})", base.unwrap_or_default())
+        let from = if from == "LD" && self.once.contains(&place.id) { "LD_ONCE" } else { from };
+        match (&self.held, base) {
+            (Some(held), _) => {
+                self.meets |= base.is_none() || held == address;
+                format!("__PG_SEEN(__PG_{from}, {suffix}, {}, {logged}, {address})", base.unwrap_or_default())
+            }
+            (None, Some(base)) => format!("__PG_{from}({suffix}, {base}, {logged}, {address})"),
+            (None, None) => format!("__PG_{from}({suffix}, {logged}, {address})"),
+        }
     }
 }
 
@@ -108,14 +127,22 @@ impl Printer<'_> {
         let Some(lending) = self.lending.take_if(|lending| lending.bytes() + kind.size() <= MOST_LENT) else {
             return Ok(None);
         };
-        let walks = self.walks.take();
+        let mut once = BTreeSet::new();
+        if let Some(walks) = &self.walks {
+            nest::expressions(e, &mut |e| {
+                if let ExprKind::Load(place) = &e.kind
+                    && let Some(Stride::Known(1..)) = walks.moving.address(place)
+                {
+                    once.insert(place.id);
+                }
+            });
+        }
         let mut effects = String::new();
-        self.seeing = lending.held.as_ref().map(|held| Seeing { held: held.address.clone(), meets: false });
+        let held = lending.held.as_ref().map(|held| held.address.clone());
+        self.asks_kept |= held.is_some();
+        self.seeing = Some(Seeing { held, once, meets: false });
         let alone = self.value(e, &mut effects);
-        let seen = self.seeing.take();
-        self.asks_kept |= seen.is_some();
-        let meets = seen.is_some_and(|seeing| seeing.meets);
-        self.walks = walks;
+        let meets = self.seeing.take().is_some_and(|seeing| seeing.meets);
         let text = self.value(e, &mut effects);
         self.lending = Some(lending);
         let (alone, text) = (alone?, text?);
@@ -209,8 +236,28 @@ impl Printer<'_> {
         let loaded = lending.filter(|_| held.is_some()).map(|lending| lending.loaded.clone());
         let kept = self.kept_bases(&loaded.unwrap_or_default());
         let count = if is_refused { 0 } else { found.len() };
-        self.lends |= count != 0;
-        let mut text = format!("__PG_LENDING({count}, {kept})\n");
+        let shared = lending.and_then(|lending| lending.shared.as_ref());
+        self.lends |= count != 0 || shared.is_some();
+        self.shares |= shared.is_some();
+        let mut text = match shared {
+            Some(shared) => {
+                format!("__PG_SHARING(1, {}, {})\n", u8::from(!is_refused), self.kept_bases(&shared.loaded))
+            }
+            None => "__PG_SHARING(0, 0, 0)\n".into(),
+        };
+        let mut takes = String::new();
+        for v in shared.map_or(&BTreeSet::new(), |shared| &shared.variables) {
+            self.walk_count += 1;
+            let name = format!("__pg_shared_{}", self.walk_count);
+            text.push_str(&format!(
+                "__PG_SHARE({name}, {}, {})\n",
+                self.scalar(self.unit.var(*v).ty)?.name(),
+                variable(*v)
+            ));
+            takes.push_str(&format!("__pg_do({name}); "));
+        }
+        text.push_str(&format!("__PG_ALL_SHARED({takes};)\n"));
+        text.push_str(&format!("__PG_LENDING({count}, {kept})\n"));
         match held {
             Some(Held { address, kind: held, base, stride, loaded, .. }) => text.push_str(&format!(
                 "__PG_HOLDING({kind}, {iv}, {}, {base}, {}, {stride}, {}, {address})\n",
@@ -220,6 +267,7 @@ impl Printer<'_> {
             )),
             None => text.push_str(&format!("__PG_HOLDING_NOTHING({kind})\n")),
         }
+        self.room = self.room.max(lending.map_or(0, Lending::bytes));
         let mut calls = String::new();
         let mut before = held.map_or(0, Held::bytes);
         for lent in found {
@@ -251,13 +299,54 @@ impl Printer<'_> {
             iv,
             found: Vec::new(),
             held: None,
+            shared: None,
             loaded: BTreeSet::new(),
             is_refused: false,
         };
         if !self.stores(l)?.is_empty() {
-            lending.held = Some(self.held(l, moving)?);
+            let held = self.held(l, moving)?;
+            lending.shared = self.shared(l, moving, iv, &held);
+            lending.held = Some(held);
         }
         Some(lending)
+    }
+
+    /// What a lane has to know to take turns of another one's loop, if they carry nothing on: each stores to the place that is held, in
+    /// one that nobody else's turn stores to or loads, and sets no variable that was there before it.
+    fn shared(&mut self, l: &LoopStmt, moving: &Moving, iv: VarId, held: &Held) -> Option<Shared> {
+        let mut own = BTreeSet::new();
+        nest::statements(&l.body, &mut |s| {
+            if let StmtKind::Declare { var, init: Some(_) } = &s.kind {
+                own.insert(*var);
+            }
+        });
+        if held.stride == 0 || !moving.assigned.is_subset(&own) {
+            return None;
+        }
+        let (mut places, mut variables) = (Vec::new(), BTreeSet::new());
+        nest::all_expressions(&l.body, &mut |e| {
+            let Some((place, reads, writes)) = nest::accessed_place(e) else { return };
+            match is_scalar(self.unit, place) {
+                _ if self.plan.invariant_places.contains_key(&place.id) => {}
+                Some(v) if v == iv || own.contains(&v) || self.plan.live_ins.contains(&v) => {}
+                Some(v) => _ = variables.insert(v),
+                None => places.push((place, reads, writes)),
+            }
+        });
+        let mut loaded = BTreeSet::new();
+        for (place, reads, writes) in places {
+            let mut effects = String::new();
+            let address = self.address(place, &mut effects).ok().filter(|_| effects.is_empty());
+            let is_held = address.is_some_and(|address| address == held.address)
+                && self.scalar(place.ty).ok() == Some(held.kind);
+            if self.own(place).is_some() || writes && !is_held {
+                return None;
+            }
+            if reads && !is_held {
+                loaded.insert(self.base(place, false)?);
+            }
+        }
+        Some(Shared { loaded, variables })
     }
 
     /// The one place that a loop's turns store to.

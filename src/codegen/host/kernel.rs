@@ -43,6 +43,10 @@ impl Emitter<'_> {
             "__pg_count __pg_j, __pg_k;\n__pg_c.launch = __pg_l;\n__pg_c.iteration = 0;\n__pg_c.left = 0;\n__pg_c.marked = 0;\n__pg_c.fail = 0;\n\
              __pg_c.writes = 0;\n__pg_c.ticks = 0;\n",
         );
+        if flavour == Flavour::Cuda && body.has_turns {
+            // Shared memory of no bytes is none that a kernel may declare.
+            let _ = writeln!(text, "constexpr int __pg_room_of_turn = {};", body.room.max(1));
+        }
         match (&body.group, flavour) {
             (Some(group), Flavour::Cuda) => self.over_groups(body, group, &mut text),
             (_, Flavour::Cuda) => {

@@ -174,6 +174,8 @@ struct Cuda {
     events: [sys::CUevent; 3],
     architecture: String,
     processors: u32,
+    /// Bytes of shared memory that all blocks of a processor can have together.
+    shared: u32,
     kernels: HashMap<(usize, Specialisation), Loaded>,
     paces: HashMap<(usize, Specialisation), Pace>,
     check_kernel: Option<Loaded>,
@@ -218,6 +220,7 @@ pub fn open(pool: Pool) -> Result<Box<dyn Device>, DeviceError> {
         let major = attribute(A::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
         let minor = attribute(A::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
         let processors = attribute(A::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
+        let shared = attribute(A::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR)?;
         let stream = || {
             let mut stream = std::ptr::null_mut();
             check(sys::cuStreamCreate(&mut stream, 1), "cuStreamCreate", 0).map(|()| stream)
@@ -255,6 +258,7 @@ pub fn open(pool: Pool) -> Result<Box<dyn Device>, DeviceError> {
             events: [event()?, event()?, event()?],
             architecture: format!("sm_{major}{minor}"),
             processors: processors as u32,
+            shared: shared as u32,
             kernels: HashMap::new(),
             paces: HashMap::new(),
             check_kernel: None,
@@ -310,6 +314,15 @@ impl Cuda {
             let mut local = 0;
             let which = sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES;
             check(sys::cuFuncGetAttribute(&mut local, which, function), "cuFuncGetAttribute", 0)?;
+            let mut shared = 0;
+            let which = sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES;
+            check(sys::cuFuncGetAttribute(&mut shared, which, function), "cuFuncGetAttribute", 0)?;
+            if shared > 0 {
+                let part = part_for_shared(shared as u32, resident.max(1) as u32, self.shared);
+                let which =
+                    sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT;
+                check(sys::cuFuncSetAttribute(function, which, part as i32), "cuFuncSetAttribute", 0)?;
+            }
             Ok(Loaded { function, resident: resident.max(1) as u32, spills: local > MOST_PUT_AWAY })
         }
     }
@@ -430,6 +443,15 @@ struct Loaded {
     spills: bool,
 }
 
+/// The part of a processor's memory for blocks and caches, in hundredths of what blocks can have of it, that so many of a kernel's blocks
+/// need. By itself the driver may give them more, and what is gathered then has less room in L1: twice the time for rows of sparse matrices.
+fn part_for_shared(of_block: u32, blocks: u32, all: u32) -> u32 {
+    /// What the driver itself takes of each block's.
+    const RESERVED: u32 = 1024;
+    let needed = u64::from(of_block + RESERVED) * u64::from(blocks) * 100;
+    needed.div_ceil(u64::from(all.max(1))).min(100) as u32
+}
+
 /// Blocks of a launch in three directions, and threads of a block in two.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Grid {
@@ -454,7 +476,8 @@ impl Tiles {
         let others = (0..trip.len()).filter(|dim| ![x, y].contains(dim)).map(|dim| trip[dim]);
         let covered = |width: u32| trip[x].next_multiple_of(u64::from(width));
         // Not where many of its threads would have nothing to do.
-        let is_wide = rows > 1 && columns == 1 && covered(WIDE) - covered(TILE_WIDTH) <= trip[x] / 16;
+        let is_long = trip[x] > 2 * u64::from(WIDE) && covered(WIDE) - covered(TILE_WIDTH) <= trip[x] / 16;
+        let is_wide = rows > 1 && columns == 1 && is_long;
         let width = if is_wide { WIDE } else { TILE_WIDTH };
         Tiles {
             width,
@@ -914,9 +937,10 @@ mod tests {
         };
         assert_eq!(shape([1000, 1000, 1, 1], (4, 1)), ((64, 4), 16, 63, 1));
         assert_eq!(shape([1000, 1000, 7, 3], (2, 1)), ((64, 4), 16, 125, 21));
-        assert_eq!(shape([1000, 33, 1, 1], (4, 1)), ((64, 4), 1, 63, 1));
-        // A quarter of its threads would have nothing to do.
-        assert_eq!(shape([1000, 65, 1, 1], (4, 1)), ((32, 8), 3, 32, 1));
+        assert_eq!(shape([1000, 190, 1, 1], (4, 1)), ((64, 4), 3, 63, 1));
+        // An eighth of its threads would have nothing to do; rows of two blocks are no long pieces.
+        assert_eq!(shape([1000, 200, 1, 1], (4, 1)), ((32, 8), 7, 32, 1));
+        assert_eq!(shape([1000, 64, 1, 1], (4, 1)), ((32, 8), 2, 32, 1));
         assert_eq!(shape([1000, 1000, 1, 1], (1, 1)), ((32, 8), 32, 125, 1));
         assert_eq!(shape([1000, 1000, 1, 1], (4, 4)), ((32, 8), 8, 32, 1));
     }
@@ -926,5 +950,12 @@ mod tests {
         for bytes in 1..2000 {
             assert!(room(bytes) - bytes > staging::GAP && room(bytes).is_multiple_of(256), "{bytes}");
         }
+    }
+
+    #[test]
+    fn shared_memory_is_as_much_as_blocks_need() {
+        assert_eq!(part_for_shared(10240, 5, 233_472), 25);
+        assert_eq!(part_for_shared(1, 1, 233_472), 1);
+        assert_eq!(part_for_shared(49152, 8, 233_472), 100);
     }
 }
