@@ -397,6 +397,38 @@ fn kernels_walk_from_iteration_to_iteration() {
     }
 }
 
+/// Where a log may note what turns do, fewer of them are run at once; what stands outside of them doesn't count.
+#[test]
+fn kernels_know_which_turns_are_logged() {
+    let nest = |turn: &str, after: &str| {
+        format!(
+            "void f(double (*a)[64], double *restrict c, int n) {{ for (int i = 0; i < n; i++) {{ \
+             double s = 0; for (int k = 0; k < 64; k++) {{ {turn} }} {after} }} }}\n"
+        )
+    };
+    for (text, expected) in [
+        // A kernel knows whether that is an array which nothing stores to.
+        (nest("s += a[i][k];", "c[i] = s;"), ", !(__PG_HOW(0) & __PG_IS_CONSTANT) || 0, "),
+        (nest("s += a[i][k]; c[i] = s;", ""), ", 1 || "),
+        (nest("s += k;", "c[i] = s;"), "(int)64, 0, "),
+    ] {
+        let folder = folder();
+        fs::write(folder.path().join("nest.c"), &text).unwrap();
+        let line = "-O2 --paragon-save-temps=kept -c nest.c";
+        assert!(execute(env!("CARGO_BIN_EXE_paragon-cc"), folder.path(), line).status.success(), "{text}");
+        let kernels = fs::read_dir(folder.path().join("kept")).unwrap().map(|entry| entry.unwrap().path());
+        let kernels = kernels.filter(|path| path.extension().is_some_and(|extension| extension == "cu"));
+        let ends: Vec<String> = kernels
+            .flat_map(|path| {
+                let kernel = fs::read_to_string(path).unwrap();
+                let ends = kernel.lines().filter(|line| line.starts_with("__PG_TURNS_END("));
+                ends.map(str::to_owned).collect::<Vec<_>>()
+            })
+            .collect();
+        assert!(!ends.is_empty() && ends.iter().all(|end| end.contains(expected)), "{text}{ends:?}");
+    }
+}
+
 /// A block's threads come together to a loop that stands in no other one, and only there: others may be left at different times.
 #[test]
 fn kernels_stage_what_outermost_inner_loops_load() {

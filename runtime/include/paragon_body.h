@@ -386,15 +386,18 @@ __PG_FN const char *__pg_place_of(struct __pg_ctx *c, const struct __pg_view *v,
 /* The log's cell that an address of an array lies in. */
 #define __pg_cell_of(l, v, a) ((v)->log + (((a) - ((v)->lo & ~(__pg_u64)63)) >> __PG_SHIFT(l)))
 
+/* How many cells an access takes. It is aligned by then, and each array's cells begin at a multiple of the widest access: so kernels know the
+ * number, and their compiler makes one text of it instead of a loop of unknown length for each access. */
+#define __PG_CELLS(l, width) ((width) >> __PG_SHIFT(l) == 0 ? 1 : (width) >> __PG_SHIFT(l))
+
 /* The bits of an access in a bitmap, and the word that they lie in: one, because accesses are aligned and each array's cells begin with a
  * word. Bitmaps have fewer than 2^31 words. */
 __PG_FN __pg_u32 __pg_bits_of(const struct __pg_launch *l, const struct __pg_view *v, __pg_u64 address, __pg_u32 width,
                               __pg_u32 *word)
 {
   const __pg_u64 offset = address - (v->lo & ~(__pg_u64)63);
-  const __pg_u32 cells = width >> __PG_SHIFT(l);
   *word = (__pg_u32)(v->log / 32) + (__pg_u32)(offset >> (__PG_SHIFT(l) + 5));
-  return ((1u << (cells == 0 ? 1 : cells)) - 1) << ((__pg_u32)(offset >> __PG_SHIFT(l)) & 31);
+  return ((1u << __PG_CELLS(l, width)) - 1) << ((__pg_u32)(offset >> __PG_SHIFT(l)) & 31);
 }
 
 /* Whether an access of a base has no log. The array of accesses that were shown to stay in it has one if they store to it. */
@@ -501,7 +504,7 @@ __PG_FN int __pg_is_marked(struct __pg_ctx *c, __pg_u64 address, __pg_u32 width)
 __PG_SHARED_FN void __pg_log_read(struct __pg_ctx *c, const struct __pg_view *v, __pg_u64 address, __pg_u32 width)
 {
   const struct __pg_launch *l = c->launch;
-  __pg_u64 cell, last;
+  __pg_u64 cell, end;
   if (v->log == ~(__pg_u64)0)
     return;
   if (__PG_LOG_METHOD(l) == PG_LOG_BITMAP) {
@@ -512,8 +515,8 @@ __PG_SHARED_FN void __pg_log_read(struct __pg_ctx *c, const struct __pg_view *v,
     return;
   }
   cell = __pg_cell_of(l, v, address);
-  last = __pg_cell_of(l, v, address + width - 1);
-  for (; cell <= last; cell++) {
+  end = cell + __PG_CELLS(l, width);
+  for (; cell != end; cell++) {
     if (__PG_LOG_METHOD(l) == PG_LOG_STAMP) {
       const int is_guess = __PG_GUESS(l) != PG_GUESS_NONE;
       __pg_u32 *stamps = &l->wr[l->stamp_words * cell], *reader = stamps + (is_guess ? PG_GUESS_READER : PG_STAMP_READER);
@@ -541,7 +544,7 @@ __PG_SHARED_FN void __pg_log_read(struct __pg_ctx *c, const struct __pg_view *v,
 __PG_SHARED_FN void __pg_log_write(struct __pg_ctx *c, const struct __pg_view *v, int how, __pg_u64 address, __pg_u32 width)
 {
   const struct __pg_launch *l = c->launch;
-  __pg_u64 cell, last;
+  __pg_u64 cell, end;
   if (__PG_HAS_NO_LOG(v, how))
     return;
   if (__PG_LOG_METHOD(l) == PG_LOG_BITMAP) {
@@ -553,8 +556,8 @@ __PG_SHARED_FN void __pg_log_write(struct __pg_ctx *c, const struct __pg_view *v
     return;
   }
   cell = __pg_cell_of(l, v, address);
-  last = __pg_cell_of(l, v, address + width - 1);
-  for (; cell <= last; cell++) {
+  end = cell + __PG_CELLS(l, width);
+  for (; cell != end; cell++) {
     if (__PG_LOG_METHOD(l) == PG_LOG_STAMP) {
       __pg_u32 *stamps = &l->wr[l->stamp_words * cell];
       if (__PG_GUESS(l) != PG_GUESS_NONE) {
@@ -838,12 +841,12 @@ __PG_DEFINE_OWN_ACCESS(f64, __pg_f64, __PG_IS_FOREIGN_NAN(value))
 __PG_SHARED_FN void __pg_log_update(struct __pg_ctx *c, const struct __pg_view *v, __pg_u64 address, __pg_u32 width, __pg_u32 mark)
 {
   const struct __pg_launch *l = c->launch;
-  __pg_u64 cell, last;
+  __pg_u64 cell, end;
   if (v->log == ~(__pg_u64)0)
     return;
   cell = __pg_cell_of(l, v, address);
-  last = __pg_cell_of(l, v, address + width - 1);
-  for (; cell <= last; cell++) {
+  end = cell + __PG_CELLS(l, width);
+  for (; cell != end; cell++) {
     __pg_u32 seen = __pg_peek(&l->wr[cell]);
     if (seen == 0) {
       seen = __pg_cas(&l->wr[cell], 0, mark);

@@ -205,6 +205,10 @@ constexpr int __pg_most_loaded =
 #else
   32;
 #endif
+/* So many of them are worth as much text as the accesses of a turn that a log notes which knows iterations: there it is the log that takes time,
+ * and 32 turns of it at once were compiled for a second. */
+#define __PG_LOGGING                                                                                                   \
+  (__PG_METHOD == PG_LOG_ATOMIC || __PG_METHOD == PG_LOG_REDUCTION || __PG_METHOD == PG_LOG_STAMP ? __pg_most_loaded / 4 : 0)
 /* Most turns of a stage. */
 constexpr int __pg_most_staged = 16;
 /* Turns that are run at once where each has so many such loads. */
@@ -613,10 +617,10 @@ __device__ __forceinline__ int __pg_in_stages(__pg_ctx &c, __pg_u64 left, __pg_l
 #define __PG_TURNS(kept, cond, type, unsigned_type, value, limit)                                                      \
   {                                                                                                                    \
     auto __pg_turn = [&](int __pg_number)
-#define __PG_TURNS_END(kept, cond, type, unsigned_type, value, limit, is_outermost, ...)                                       \
+#define __PG_TURNS_END(kept, cond, type, unsigned_type, value, limit, logs, is_outermost, ...)                                 \
   ;                                                                                                                    \
   using __pg_of_loop = __pg_walks<__VA_ARGS__>;                                                                        \
-  constexpr int __pg_turns = __pg_at_once(__pg_of_loop::loads);                                                        \
+  constexpr int __pg_turns = __pg_at_once(__pg_of_loop::loads + ((logs) ? __PG_LOGGING : 0));                           \
   constexpr int __pg_staged = __pg_turns_of_stage(__pg_of_loop::bytes_of_turn, __pg_of_loop::number);                                    \
   constexpr bool __pg_stages = __pg_has_tiles && (is_outermost) && (kept) && __pg_may_help && __pg_of_loop::are_shared &&    \
                                __pg_staged != 0 && __PG_ROWS * __PG_COLUMNS > 1;                                       \

@@ -40,13 +40,23 @@ pub enum GroupChoice {
     Always,
 }
 
+/// What `PARAGON_LOG` may ask for, in the order of its values.
+const ALL_LOGS: [Option<LogMethod>; 5] = [
+    None,
+    Some(LogMethod::Atomic),
+    Some(LogMethod::Reduction),
+    Some(LogMethod::Bitmap),
+    Some(LogMethod::Stamp),
+];
+
 /// All switches.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// Where loops may run.
     pub device: DeviceChoice,
-    /// A forced log method: then even pairs that a predicate could prove are logged.
-    pub log: Option<LogMethod>,
+    /// The log methods that each entry runs under, one after the other (`entry::every_log`, where they are several): one that is forced, so
+    /// that even pairs are logged which a predicate could prove, or `None`, whichever suits.
+    pub logs: &'static [Option<LogMethod>],
     /// Where records of loop entries go.
     pub trace: Option<PathBuf>,
     /// Whether the threads device may run proven loops in place.
@@ -98,12 +108,10 @@ impl Config {
             2 => DeviceChoice::Cuda,
             _ => DeviceChoice::Auto,
         };
-        let log = match choice("PARAGON_LOG", &["auto", "atomic", "reduction", "bitmap", "stamp"], 0) {
-            1 => Some(LogMethod::Atomic),
-            2 => Some(LogMethod::Reduction),
-            3 => Some(LogMethod::Bitmap),
-            4 => Some(LogMethod::Stamp),
-            _ => None,
+        let logs = match choice("PARAGON_LOG", &["auto", "atomic", "reduction", "bitmap", "stamp", "all"], 0)
+        {
+            number @ 0..5 => &ALL_LOGS[number..=number],
+            _ => &ALL_LOGS[..],
         };
         let in_place = choice("PARAGON_MEMORY", &["shared", "separate"], 0) == 0;
         let race = match choice("PARAGON_RACE", &["auto", "device", "worker"], 0) {
@@ -140,7 +148,7 @@ impl Config {
         (
             Config {
                 device,
-                log,
+                logs,
                 trace,
                 in_place,
                 race,
@@ -179,7 +187,7 @@ mod tests {
             _ => None,
         });
         assert_eq!(config.device, DeviceChoice::Auto);
-        assert_eq!(config.log, Some(LogMethod::Reduction));
+        assert_eq!(config.logs, [Some(LogMethod::Reduction)]);
         assert!(config.threads >= 1);
         assert_eq!(complaints.len(), 2);
     }
@@ -187,9 +195,12 @@ mod tests {
     #[test]
     fn what_is_empty_is_not_set() {
         let (config, complaints) = Config::read(|name| (name == "PARAGON_LOG").then(|| "stamp".into()));
-        assert_eq!(config.log, Some(LogMethod::Stamp));
+        assert_eq!(config.logs, [Some(LogMethod::Stamp)]);
         assert!(complaints.is_empty());
-        let (_, complaints) = Config::read(|_| Some(String::new()));
+        let (config, complaints) = Config::read(|_| Some(String::new()));
         assert!(complaints.is_empty());
+        assert_eq!(config.logs, [None]);
+        let (config, _) = Config::read(|name| (name == "PARAGON_LOG").then(|| "all".into()));
+        assert_eq!(config.logs.len(), 5);
     }
 }

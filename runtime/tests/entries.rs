@@ -145,6 +145,29 @@ fn the_device_runs_what_it_should_and_its_checks_fail_where_they_should() {
 }
 
 #[test]
+fn each_entry_runs_under_all_logs_that_are_asked_for() {
+    let settings = [
+        ("PARAGON_DEVICE", "threads"),
+        ("PARAGON_MEMORY", "separate"),
+        ("PARAGON_RACE", "device"),
+        ("PARAGON_LOG", "all"),
+    ];
+    let run = run(&["all"], &settings);
+    let logs = |line: u64| -> Vec<&str> { run.of(line).iter().map(|r| r["log"].as_str().unwrap()).collect() };
+    // Its one entry, from the same memory each time.
+    let decisions = ["threads"; 5];
+    assert_eq!(
+        (logs(MIX), run.decisions(MIX)),
+        (vec!["atomic", "atomic", "reduction", "atomic", "stamp"], decisions.to_vec())
+    );
+    // Nothing would be logged.
+    assert_eq!(logs(SUMS), ["none"]);
+    // What has found a conflict under one method is asked again by the next, as if it hadn't.
+    let saxpy: Vec<&str> = logs(SAXPY).into_iter().filter(|log| *log == "reduction").collect();
+    assert_eq!(saxpy.len(), 5, "{:?}", logs(SAXPY));
+}
+
+#[test]
 fn proven_loops_run_in_place() {
     let run = run(&["all"], &[("PARAGON_DEVICE", "threads"), ("PARAGON_RACE", "device")]);
     for line in [ADD, SUMS, STENCIL, TWO, TWICE] {

@@ -49,7 +49,7 @@ pub const MACROS_DIRECT: &str = "\
 #define __PG_UNCOUNTED_END
 #define __PG_ARE_FEW(turns) 0
 #define __PG_TURNS(kept, cond, type, unsigned_type, value, limit) while (cond)
-#define __PG_TURNS_END(kept, cond, type, unsigned_type, value, limit, is_outermost, ...)
+#define __PG_TURNS_END(kept, cond, type, unsigned_type, value, limit, logs, is_outermost, ...)
 ";
 
 /// For C, which runs iterations one by one and makes the address of each access: what `paragon_kernel.h` has for kernels.
@@ -116,7 +116,7 @@ pub const MACROS_THREADS: &str = "\
 const type __pg_turns = !(kept) ? (type)((value) + 1) : \\
 (unsigned_type)(limit) - (unsigned_type)(value) > 4096u ? (type)((value) + 4096) : (type)(limit); \\
 for (; (type)(value) < __pg_turns; )
-#define __PG_TURNS_END(kept, cond, type, unsigned_type, value, limit, is_outermost, ...) \\
+#define __PG_TURNS_END(kept, cond, type, unsigned_type, value, limit, logs, is_outermost, ...) \\
 if ((kept) ? (cond) && __pg_poll_now(&__pg_c) : __pg_poll(&__pg_c)) break; }
 ";
 
@@ -267,6 +267,8 @@ pub struct Printer<'a> {
     in_group: bool,
     /// Bases of the logged loads that were printed; `None` for those without a base.
     noted: BTreeSet<Option<u32>>,
+    /// The same of all accesses that some log notes, stores among them; `None` for what may be no constant array's.
+    logged: BTreeSet<Option<u32>>,
 }
 
 /// Accesses of an inner loop that move by strides: see `paragon_kernel.h`.
@@ -462,6 +464,7 @@ impl<'a> Printer<'a> {
             conditions: 0,
             in_group: false,
             noted: BTreeSet::new(),
+            logged: BTreeSet::new(),
         }
     }
 
@@ -604,6 +607,9 @@ impl<'a> Printer<'a> {
         };
         if site.logged {
             self.noted.insert(known);
+        }
+        if logged != 0 {
+            self.logged.insert(known);
         }
         if let Some(seeing) = &mut self.seeing {
             return Ok(seeing.load((place, from), suffix, known, logged, address));
@@ -765,6 +771,7 @@ impl<'a> Printer<'a> {
             }
             return Ok(());
         }
+        self.logged.insert(None);
         let text = match self.plan.bases[site.base.0 as usize] {
             Base::Dynamic => format!("__PG_STX({}, {address}, {value});", kind.suffix()),
             _ => {
@@ -814,6 +821,7 @@ impl<'a> Printer<'a> {
             }
             return Ok(());
         }
+        self.logged.insert(None);
         let suffix = format!("u{}", kind.size() * 8);
         let op = types::operation(parts.op).trim_start_matches("PG_");
         out.push_str(&match self.plan.bases[site.base.0 as usize] {

@@ -29,13 +29,14 @@ fn number(name: &str, otherwise: u64) -> u64 {
 }
 
 /// How a program's loops are run: device, memory, log, race.
-const SETTINGS: [[&str; 4]; 9] = [
+const SETTINGS: [[&str; 4]; 10] = [
     ["threads", "shared", "auto", "device"],
     ["threads", "separate", "atomic", "device"],
     ["threads", "separate", "reduction", "device"],
     ["threads", "separate", "bitmap", "device"],
     ["threads", "separate", "stamp", "device"],
     ["threads", "separate", "auto", "device"],
+    ["threads", "separate", "all", "device"],
     ["threads", "shared", "reduction", "worker"],
     ["threads", "separate", "auto", "auto"],
     ["auto", "shared", "auto", "auto"],
@@ -64,7 +65,8 @@ fn run(executable: &Path, seconds: u32, setting: Option<[&str; 4]>, trace: Optio
     let output = command.output().unwrap();
     match output.status.code() {
         Some(124) => Ran::TooLong,
-        code => Ran::Output(output.stdout, code),
+        // What the runtime complains about belongs to it.
+        code => Ran::Output([output.stdout, output.stderr].concat(), code),
     }
 }
 

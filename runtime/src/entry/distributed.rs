@@ -44,7 +44,7 @@ impl Engine {
         };
         if let Err(why) = may {
             if self.config.race == RaceChoice::Auto {
-                let key = whole.key();
+                let key = (whole.key(), None);
                 let mut histories = lock(&self.histories);
                 let history = histories.entry(key).or_default();
                 match history.is_too_small(own.trip[0]) {
@@ -75,7 +75,7 @@ impl Engine {
             // Its own flags are the program's; those of the arithmetic here are not.
             let product = || entry.trip.iter().map(|trip| *trip as f64).product::<f64>();
             let iterations = floating_point::apart(product);
-            let key = part.key();
+            let key = (part.key(), None);
             if !elsewhere {
                 let started = Instant::now();
                 // SAFETY: as above.
@@ -98,7 +98,7 @@ impl Engine {
     fn judge(&self, whole: &Loop, trip: i64, started: Instant, worker_ns: Option<f64>) {
         let took = started.elapsed().as_nanos() as f64;
         if let (Some(worker_ns), RaceChoice::Auto) = (worker_ns, self.config.race) {
-            let key = whole.key();
+            let key = (whole.key(), None);
             let mut histories = lock(&self.histories);
             histories.entry(key).or_default().paid(took < DISTRIBUTED * worker_ns, whole, trip);
         }
@@ -106,7 +106,7 @@ impl Engine {
 
     /// Whether a part of a distributed loop, which no guard stands in front of, has shown that it doesn't pay.
     pub(super) fn is_off(&self, part: &Loop, entry: &Entry) -> bool {
-        let key = part.key();
+        let key = (part.key(), None);
         part.threshold.load(Ordering::Relaxed) == i64::MAX
             || lock(&self.histories).get(&key).is_some_and(|history| history.is_too_small(entry.trip[0]))
     }

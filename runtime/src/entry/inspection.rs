@@ -93,7 +93,7 @@ impl Engine {
                 // Anti and output dependences make chains, too, which stamps let a GPU run all at once.
                 let may_stamp = !asked
                     && situation.open[Way::Cuda as usize]
-                    && self.config.log.is_none()
+                    && visit.log.is_none()
                     && !info.has(PG_LOOP_UPDATES | PG_LOOP_DOUBTED);
                 if may_stamp {
                     visit.history.met();

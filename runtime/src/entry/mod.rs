@@ -5,6 +5,7 @@
 //! remember ([`speculation`]). Several loops for one are [`distributed`].
 
 mod distributed;
+mod every_log;
 mod inspection;
 mod speculation;
 mod ways;
@@ -43,7 +44,8 @@ pub struct Engine {
     /// The signals that were blocked when the runtime was loaded.
     signals: u64,
     allocations: Mutex<Allocations>,
-    histories: Mutex<HashMap<usize, History>>,
+    /// By loop ([`Loop::key`]); where entries run under all log methods, each of them has its own.
+    histories: Mutex<HashMap<(usize, Option<LogMethod>), History>>,
     pending: Mutex<Option<Pending>>,
     /// What inspections have found, by loop; the latest come last.
     findings: Mutex<HashMap<usize, Vec<Memo>>>,
@@ -156,6 +158,8 @@ struct Visit<'a> {
     fp: FloatingPoint,
     /// Iterations of the merged space.
     iterations: u64,
+    /// The log method that is forced.
+    log: Option<LogMethod>,
     /// What waits meanwhile.
     signals: &'a Deferred,
     stays: bool,
@@ -301,9 +305,31 @@ impl Engine {
         if info.abi != PG_ABI_VERSION {
             return false;
         }
+        if !self.tries_all_logs() {
+            let log = self.config.logs[0];
+            // SAFETY: promised by the caller, here and below.
+            return unsafe { self.enter_under(log, the_loop, info, entry, errno, signals) }.is_some();
+        }
+        // SAFETY: as above.
+        unsafe { self.enter_under_all(the_loop, info, entry, errno, signals) }
+    }
+
+    /// The same, under a log method. `None`: nothing has happened. Otherwise: whether it was logged.
+    ///
+    /// # Safety
+    /// As for [`Engine::enter`]; `info` is the entry's.
+    unsafe fn enter_under(
+        &self,
+        log: Option<LogMethod>,
+        the_loop: &Loop,
+        info: &'static Info,
+        entry: &mut Entry,
+        errno: &mut i32,
+        signals: &Deferred,
+    ) -> Option<bool> {
         let started = Instant::now();
         self.collect_monitored();
-        let key = the_loop.key();
+        let key = (the_loop.key(), log.filter(|_| self.tries_all_logs()));
         let mut visit = Visit {
             the_loop,
             info,
@@ -312,6 +338,7 @@ impl Engine {
             record: if self.trace.enabled() { Record::new(info) } else { Record::default() },
             fp: FloatingPoint::enter(*errno),
             iterations: 0,
+            log,
             signals,
             stays: false,
             started,
@@ -330,7 +357,8 @@ impl Engine {
             visit.record.total_ns = started.elapsed().as_nanos() as u64;
             self.trace.write(&visit.record);
         }
-        result.is_ok()
+        let logged = !["", "none", "mark"].contains(&visit.record.log);
+        result.is_ok().then_some(logged)
     }
 
     /// Looks whether a monitored run has finished meanwhile.
@@ -339,7 +367,9 @@ impl Engine {
         if let Some(run) = pending.as_ref()
             && let Progress::Finished(report) = run.progress()
         {
-            if let (Some(report), Some(history)) = (report, lock(&self.histories).get_mut(&run.the_loop)) {
+            if let (Some(report), Some(history)) =
+                (report, lock(&self.histories).get_mut(&(run.the_loop, None)))
+            {
                 monitor::conclude(history, &report);
             }
             *pending = None;
@@ -376,7 +406,7 @@ impl Engine {
             return Err("conflicts were found before".into());
         }
         // SAFETY: promised by the caller, here and below.
-        let mut plan = unsafe { self.plan(visit.info, visit.entry)? };
+        let mut plan = unsafe { self.plan(visit.info, visit.entry, visit.log)? };
         if !asked && signals::handles_faults(visit.info) {
             visit.history.paid(false, visit.the_loop, visit.entry.trip[0]);
             return Err(HANDLES_FAULTS.into());
@@ -402,6 +432,7 @@ impl Engine {
             && (plan.schedule.is_none() || visit.info.n_dims == 1)
             && !plan.forced
             && self.config.in_place
+            && !self.tries_all_logs()
             && self.config.device != DeviceChoice::Cuda
             && self.config.race != RaceChoice::Worker
             && !visit.info.has(PG_LOOP_MAY_ABORT)
@@ -445,7 +476,7 @@ impl Engine {
     ///
     /// # Safety
     /// `entry` was filled in by generated code for `info`, and is alive.
-    unsafe fn plan(&self, info: &Info, entry: &Entry) -> Result<Plan, Declined> {
+    unsafe fn plan(&self, info: &Info, entry: &Entry, log: Option<LogMethod>) -> Result<Plan, Declined> {
         let line = |s: u32| info.sites().get(s as usize).map_or(0, |s| s.line);
         let doubted = info.has(PG_LOOP_DOUBTED);
         let logs = |method, rest, forced| Plan {
@@ -473,7 +504,7 @@ impl Engine {
         }
         // Only threads in place have copies, and logs would take the array itself for what iterations meet in.
         if info.has(PG_LOOP_PRIVATIZED) {
-            if doubted || self.config.log.is_some() {
+            if doubted || log.is_some() {
                 return Err("it needs private arrays, which can't be logged".into());
             }
             if proof.as_ref().is_ok_and(|rest| !rest.is_empty() || rest.snapshot) {
@@ -481,9 +512,7 @@ impl Engine {
             }
         }
         let is_refuted = info.has(PG_LOOP_REORDERED) && proof.is_err();
-        if let (Some(method), true, false) =
-            (self.config.log, info.n_pairs != 0, is_pin || is_refuted || doubted)
-        {
+        if let (Some(method), true, false) = (log, info.n_pairs != 0, is_pin || is_refuted || doubted) {
             let snapshot = proof.is_ok_and(|rest| rest.snapshot);
             return Ok(Plan { snapshot, ..logs(method, Rest::default(), true) });
         }
@@ -498,7 +527,7 @@ impl Engine {
                     }
                 })
             }
-            Ok(rest) => Ok(logs(self.config.log.unwrap_or(LogMethod::Atomic), rest, false)),
+            Ok(rest) => Ok(logs(log.unwrap_or(LogMethod::Atomic), rest, false)),
             Err(Obstacle::Pair(a, b)) => Err(format!(
                 "the accesses in lines {} and {} may meet in different iterations",
                 line(a),

@@ -7,6 +7,7 @@ use crate::abi::*;
 use crate::config::RaceChoice;
 use crate::device::LogMethod;
 use crate::history::{self, Category, Way};
+use crate::memory::allocations::Allocations;
 use crate::memory::placement::{self, Placement};
 use crate::memory::{limits, safe_copy};
 use crate::objects::Kept;
@@ -17,7 +18,7 @@ use crate::speculation::parts;
 use crate::speculation::race::{self, Finish, Rule};
 use crate::speculation::written::{Rows, written_rows};
 use std::sync::atomic::{AtomicBool, AtomicU32};
-use std::sync::{Arc, TryLockError};
+use std::sync::{Arc, MutexGuard, TryLockError};
 use std::time::{Duration, Instant};
 
 /// How long a thread that is just being started is waited for, and where a device was asked for.
@@ -47,11 +48,25 @@ impl Engine {
     ) -> Result<(), Declined> {
         let rule = match self.config.race {
             RaceChoice::Auto => Rule::FirstWins,
+            RaceChoice::Device if self.tries_all_logs() => Rule::DeviceOrNothing,
             RaceChoice::Device => Rule::DeviceUnlessItFails,
             RaceChoice::Worker => Rule::WorkerAlways,
         };
         // SAFETY: promised by the caller.
         unsafe { self.speculate_by(visit, plan, None, kind, rule) }
+    }
+
+    /// The allocations that are known. `None`: the table is in use for long.
+    pub(super) fn known_allocations(&self) -> Option<MutexGuard<'_, Allocations>> {
+        (0..1000).find_map(|_| match self.allocations.try_lock() {
+            Ok(table) => Some(table),
+            Err(TryLockError::Poisoned(table)) => Some(table.into_inner()),
+            // Perhaps the very thread that we interrupt holds it: never wait for good.
+            Err(TryLockError::WouldBlock) => {
+                std::thread::yield_now();
+                None
+            }
+        })
     }
 
     /// Places the entry's arrays, and settles how it is instrumented.
@@ -60,17 +75,7 @@ impl Engine {
     /// The visit's entry is as [`Engine::enter`] asks for.
     pub(super) unsafe fn place(&self, visit: &Visit<'_>, plan: &mut Plan) -> Result<Placed, Declined> {
         let (info, entry) = (visit.info, &*visit.entry);
-        let table = (0..1000)
-            .find_map(|_| match self.allocations.try_lock() {
-                Ok(table) => Some(table),
-                Err(TryLockError::Poisoned(table)) => Some(table.into_inner()),
-                // Perhaps the very thread that we interrupt holds it: never wait for good.
-                Err(TryLockError::WouldBlock) => {
-                    std::thread::yield_now();
-                    None
-                }
-            })
-            .ok_or("the table of allocations is in use")?;
+        let table = self.known_allocations().ok_or("the table of allocations is in use")?;
         // SAFETY: promised by the caller, here and below.
         let mut placement = unsafe { placement::place(info, entry, &table, plan.method)? };
         let mut settled =
@@ -122,7 +127,7 @@ impl Engine {
             && !wants_better
             && placement.pinned_cells(pins).is_empty();
         let best = if knows_updates { LogMethod::Atomic } else { LogMethod::Stamp };
-        match self.config.log {
+        match visit.log {
             Some(LogMethod::Bitmap) if !may_be_bitmap => (LogMethod::Atomic, LogMethod::Atomic),
             Some(LogMethod::Stamp) => (best, best),
             // One that takes an iteration which meets itself for two.
@@ -202,7 +207,7 @@ impl Engine {
         visit.record.log = LogMethod::NAMES[plan.method as usize];
         visit.record.device = if kind == Kind::Cuda { "cuda" } else { "threads" };
         // One core is the worker's, unless it is held back.
-        let workers = usize::from(rule != Rule::DeviceUnlessItFails);
+        let workers = usize::from(!matches!(rule, Rule::DeviceUnlessItFails | Rule::DeviceOrNothing));
         self.cmt.set_threads(self.config.threads.saturating_sub(workers));
         let (events, inbox) = crossbeam_channel::unbounded();
         // SAFETY: as above.
@@ -260,8 +265,9 @@ impl Engine {
                 memo.saw(seen);
             }
         }
+        let is_complete = finish.device_won || rule != Rule::DeviceOrNothing;
         self.remember(visit, finish, way, rule, logged, elapsed);
-        Ok(())
+        if is_complete { Ok(()) } else { Err(visit.record.why.clone()) }
     }
 
     /// What a finished race means for the loop's future, and for its record.
@@ -280,7 +286,7 @@ impl Engine {
         record.worker_iterations = finish.worker_iterations;
         record.decision = if finish.device_won { record.device } else { "worker" };
         record.why = if finish.device_won { "the device was faster" } else { "the worker was faster" }.into();
-        if rule == Rule::DeviceUnlessItFails && finish.device_won {
+        if matches!(rule, Rule::DeviceUnlessItFails | Rule::DeviceOrNothing) && finish.device_won {
             record.why = "the device was waited for".into();
         }
         if rule == Rule::WorkerAlways {

@@ -27,6 +27,8 @@ pub enum Rule {
     FirstWins,
     /// The worker is held back; the device's result stands unless it fails.
     DeviceUnlessItFails,
+    /// The same, but where the device fails nothing has happened.
+    DeviceOrNothing,
     /// The worker's result stands; the device is waited for all the same, for what it has to say.
     WorkerAlways,
     /// The worker's result stands; the device goes on behind the program's back, and its report is looked at later.
@@ -104,18 +106,20 @@ pub unsafe fn run(
     let (stop, worker_stop, running) = (job.stop.clone(), job.worker_stop.clone(), job.running.clone());
     // SAFETY: promised by the caller.
     let at_entry: Vec<Value> = unsafe { entry.results(info) }.to_vec();
-    let patience = job.patience.filter(|_| matches!(rule, Rule::DeviceUnlessItFails | Rule::WorkerAlways));
+    let patience = job
+        .patience
+        .filter(|_| matches!(rule, Rule::DeviceUnlessItFails | Rule::DeviceOrNothing | Rule::WorkerAlways));
     if !cmt.submit(job) {
         return None;
     }
     // The worker waits, or will: it ends nothing.
     patience.map(|patience| cmt.watch.stop_after(patience, &stop));
     let mut finish = Finish::default();
-    let may_win = matches!(rule, Rule::FirstWins | Rule::DeviceUnlessItFails);
+    let may_win = matches!(rule, Rule::FirstWins | Rule::DeviceUnlessItFails | Rule::DeviceOrNothing);
 
     // The worker's permission, or the end of a device that is to win.
     let mut report = match rule {
-        Rule::DeviceUnlessItFails => await_report(&events),
+        Rule::DeviceUnlessItFails | Rule::DeviceOrNothing => await_report(&events),
         _ => match events.recv() {
             Ok(Event::Done(report)) => Some(report),
             Ok(Event::WorkerMayStart) | Err(_) => None,
@@ -127,6 +131,9 @@ pub unsafe fn run(
         is_unwritable.set(!report.pieces.is_writable(helpers.0, helpers.1));
         !is_unwritable.get()
     };
+    if rule == Rule::DeviceOrNothing && !may_commit(report.as_deref()) {
+        return Some(Finish { is_unwritable: is_unwritable.get(), report, ..finish });
+    }
     let mut state = Running::new(info, &at_entry);
     if !(may_win && may_commit(report.as_deref())) {
         let started = Instant::now();

@@ -15,7 +15,7 @@ use crate::loops::counted;
 use crate::loops::nest;
 use crate::loops::plan::*;
 use crate::loops::scalars::is_scalar;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Expressions that an unrolled loop may come to.
 const MOST_UNROLLED: usize = 2500;
@@ -119,6 +119,15 @@ pub fn size(unit: &TranslationUnit, s: &Stmt) -> usize {
     sized(unit, s, &once).unwrap_or(usize::MAX)
 }
 
+/// Whether kernels note accesses through some of these bases, as text: what nothing stores to isn't noted.
+fn notes_some(bases: &BTreeSet<Option<u32>>) -> String {
+    let notes = |base: &Option<u32>| match base {
+        Some(base) => format!("!(__PG_HOW({base}) & __PG_IS_CONSTANT) || "),
+        None => "1 || ".into(),
+    };
+    bases.iter().map(notes).chain(["0".into()]).collect()
+}
+
 /// Whether there are loops in a statement that ask whether to go on.
 fn has_asking_loops(unit: &TranslationUnit, s: &Stmt) -> bool {
     let mut found = false;
@@ -150,13 +159,9 @@ impl Printer<'_> {
             let around = std::mem::take(&mut self.noted);
             let mut turns = String::new();
             self.turn(l, common, &mut turns)?;
-            let notes = |base: &Option<u32>| match base {
-                Some(base) => format!("!(__PG_HOW({base}) & __PG_IS_CONSTANT) || "),
-                None => "1 || ".into(),
-            };
-            let notes: String = self.noted.iter().map(notes).collect();
+            let notes = notes_some(&self.noted);
             self.noted.extend(around);
-            out.push_str(&format!("{{ __PG_FEW({notes}0) for (; {cond}; ) {{\n{turns}}}\n}}\n"));
+            out.push_str(&format!("{{ __PG_FEW({notes}) for (; {cond}; ) {{\n{turns}}}\n}}\n"));
             return Ok(());
         }
         if let Some(turns) = self.turns(l) {
@@ -399,8 +404,11 @@ impl Printer<'_> {
             false => None,
         };
         let outer = self.walks.replace(walks);
+        let logged_around = std::mem::take(&mut self.logged);
         let mut body = String::new();
         let printed = self.turn(l, common, &mut body);
+        let logged = notes_some(&self.logged);
+        self.logged.extend(logged_around);
         let lending = self.lending.take();
         let Some(walks) = std::mem::replace(&mut self.walks, outer) else {
             return Err("a loop in turns".into());
@@ -413,7 +421,7 @@ impl Printer<'_> {
         let lends = self.lending_text(lending.as_ref(), kind, &iv)?;
         out.push_str(&format!(
             "{{\n{known}{before}{lends}__PG_TURNS({kept}, {cond}, {kind}, {unsigned}, {iv}, {limit}) {{\n{body}}}\n\
-             __PG_TURNS_END({kept}, {cond}, {kind}, {unsigned}, {iv}, {limit}, {is_outermost}, {types})\n}}\n"
+             __PG_TURNS_END({kept}, {cond}, {kind}, {unsigned}, {iv}, {limit}, {logged}, {is_outermost}, {types})\n}}\n"
         ));
         Ok(())
     }

@@ -7,6 +7,7 @@
 use crate::device::{LARGE, Specialisation};
 use crate::leaving;
 use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
+use std::collections::HashSet;
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -40,9 +41,17 @@ pub struct Nvrtc {
     _libraries: (Option<Library>, Library),
 }
 
-/// Options that make results those of the host: no contraction, IEEE division and square root, no flushing.
-pub const OPTIONS: [&str; 6] =
-    ["-fmad=false", "-prec-div=true", "-prec-sqrt=true", "-ftz=false", "--std=c++17", "-default-device"];
+/// Options that make results those of the host: no contraction, IEEE division and square root, no flushing. And none of what the compiler
+/// would declare for programs by itself.
+pub const OPTIONS: [&str; 7] = [
+    "-fmad=false",
+    "-prec-div=true",
+    "-prec-sqrt=true",
+    "-ftz=false",
+    "--std=c++17",
+    "-default-device",
+    "--minimal",
+];
 
 /// Blocks of a processor where iterations share operands: so many that each thread has 64 registers ...
 const RESIDENT: u32 = 4;
@@ -165,12 +174,28 @@ impl Nvrtc {
     }
 }
 
-/// The whole source of a loop's kernel.
+/// The whole source of a loop's kernel. Of the accesses to each type it has those that the body makes: a sixteenth of the compiler's time goes
+/// into what none of them needs.
 pub fn kernel_source(body: &str) -> String {
     const ABI: &str = include_str!("../../../include/paragon_rt.h");
     const BODY: &str = include_str!("../../../include/paragon_body.h");
     const KERNEL: &str = include_str!("../../../include/paragon_kernel.h");
-    format!("{ABI}{BODY}{KERNEL}{body}")
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let lines = body.lines().filter(|line| !line.starts_with("#define "));
+    let words: HashSet<&str> = lines.flat_map(|line| line.split(|c| !is_word(c))).collect();
+    let has_some = |of: &[&str]| of.iter().any(|word| words.contains(word));
+    let is_needed = |line: &&str| {
+        let needed_by: &[&str] = match line.split_once('(').map(|(name, _)| name) {
+            Some("__PG_DEFINE_ACCESS") => &[],
+            Some("__PG_DEFINE_DYNAMIC_ACCESS") => &["__PG_LDX", "__PG_STX"],
+            Some("__PG_DEFINE_OWN_ACCESS") => &["__PG_OWN_LD", "__PG_OWN_ST"],
+            _ => return true,
+        };
+        let of_type = line.split(|c| !is_word(c)).nth(1).is_some_and(|name| words.contains(name));
+        of_type && (needed_by.is_empty() || has_some(needed_by))
+    };
+    let accesses: String = BODY.split_inclusive('\n').filter(is_needed).collect();
+    format!("{ABI}{accesses}{KERNEL}{body}")
 }
 
 /// Options for an architecture (`sm_90`) and what a kernel is compiled for. `far`: its tables are no parameters.
@@ -234,4 +259,35 @@ pub fn compile_for(
     far: bool,
 ) -> Result<Vec<u8>, String> {
     get()?.compile(&kernel_source(body), &options(architecture, kernel, far))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kernels_have_the_accesses_that_they_make() {
+        let defines = |body: &str| -> Vec<String> {
+            let source = kernel_source(&format!("#define __PG_LDX(t, a) __pg_ldx_##t(a)\n{body}"));
+            let lines = source.lines().filter(|line| line.starts_with("__PG_DEFINE_"));
+            let heads =
+                lines.filter_map(|line| line.split(',').next()).filter(|head| head.contains("ACCESS("));
+            heads.map(str::to_owned).collect()
+        };
+        assert_eq!(defines("x = __PG_LD(i32, 0, 1, a);"), ["__PG_DEFINE_ACCESS(i32"]);
+        assert_eq!(
+            defines("x = __PG_LDX(f32, 1, __PG_LD(u64, 0, 1, a));"),
+            ["u64", "f32"]
+                .iter()
+                .map(|name| format!("__PG_DEFINE_ACCESS({name}"))
+                .chain(["u64", "f32"].iter().map(|name| format!("__PG_DEFINE_DYNAMIC_ACCESS({name}")))
+                .collect::<Vec<_>>()
+        );
+        assert_eq!(
+            defines("__PG_OWN_ST(u8, own, 4, 0, 1);"),
+            ["__PG_DEFINE_ACCESS(u8", "__PG_DEFINE_OWN_ACCESS(u8"]
+        );
+        // A name that contains another one.
+        assert!(defines("x = my_i32 + i32x;").is_empty());
+    }
 }
