@@ -489,13 +489,19 @@ struct Tiles {
 }
 
 impl Tiles {
-    fn new(trip: &[u64; abi::PG_MAX_DIMS], (x, y): (u8, u8), (rows, columns): (u8, u8)) -> Tiles {
+    /// `shares`: see [`Specialisation::shares`]; the threads of such blocks work together, and count on where each of them is.
+    fn new(
+        trip: &[u64; abi::PG_MAX_DIMS],
+        (x, y): (u8, u8),
+        (rows, columns): (u8, u8),
+        shares: bool,
+    ) -> Tiles {
         let (x, y) = (usize::from(x), usize::from(y));
         let others = (0..trip.len()).filter(|dim| ![x, y].contains(dim)).map(|dim| trip[dim]);
         let covered = |width: u32| trip[x].next_multiple_of(u64::from(width));
         // Not where many of its threads would have nothing to do.
         let is_long = trip[x] > 2 * u64::from(WIDE) && covered(WIDE) - covered(TILE_WIDTH) <= trip[x] / 16;
-        let is_wide = rows > 1 && columns == 1 && is_long;
+        let is_wide = rows > 1 && columns == 1 && is_long && !shares;
         let width = if is_wide { WIDE } else { TILE_WIDTH };
         Tiles {
             width,
@@ -722,7 +728,10 @@ impl Cuda {
                 0,
             )?;
         }
-        let tiles = launch.kernel.tile.map(|tile| Tiles::new(&launch.trip, tile, launch.kernel.group));
+        let tiles = launch
+            .kernel
+            .tile
+            .map(|tile| Tiles::new(&launch.trip, tile, launch.kernel.group, launch.kernel.shares));
         // How many of the places that are counted below the GPU has threads for at once.
         let threads = f64::from(self.processors * kernel.resident * BLOCK);
         let wave = match &tiles {
@@ -949,7 +958,7 @@ mod tests {
     #[test]
     fn tiles_cover_all_iterations() {
         let shape = |trip: [u64; 4], group| {
-            let tiles = Tiles::new(&trip, (1, 0), group);
+            let tiles = Tiles::new(&trip, (1, 0), group, false);
             let (grid, ..) = tiles.next(0, u64::MAX);
             (grid.block, tiles.columns, tiles.rows, tiles.layers)
         };
@@ -961,6 +970,7 @@ mod tests {
         assert_eq!(shape([1000, 64, 1, 1], (4, 1)), ((32, 8), 2, 32, 1));
         assert_eq!(shape([1000, 1000, 1, 1], (1, 1)), ((32, 8), 32, 125, 1));
         assert_eq!(shape([1000, 1000, 1, 1], (4, 4)), ((32, 8), 8, 32, 1));
+        assert_eq!(Tiles::new(&[1000, 1000, 1, 1], (1, 0), (4, 1), true).width, TILE_WIDTH);
     }
 
     #[test]
