@@ -295,7 +295,7 @@ struct Walk {
     turn: Stride,
 }
 
-/// A place that accesses are found from: see [`Printer::from_origin`].
+/// A place that accesses are found from: see [`Printer::by_origin`].
 struct Origin {
     /// Index of the base.
     base: u32,
@@ -623,7 +623,7 @@ impl<'a> Printer<'a> {
         let text = match walk {
             Some(walk) => format!("__PG_LDW(__PG_{from}, {suffix}, {base}, {logged}, {walk}, {address})"),
             None if known.is_none() => format!("__PG_LDX({suffix}, {logged}, {address})"),
-            None => match memory.and_then(|memory| self.from_origin(site, memory)) {
+            None => match memory.and_then(|memory| self.by_origin(site, memory)) {
                 Some(at) => format!("__PG_LDO(__PG_{from}, {suffix}, {base}, {logged}, {at}, {address})"),
                 None => format!("__PG_{from}({suffix}, {base}, {logged}, {address})"),
             },
@@ -634,7 +634,7 @@ impl<'a> Printer<'a> {
     /// Where an access is found from an origin, and how far from it: the place of another access, or its own, of the group's first
     /// iteration. For accesses that are affine, in what may be run in groups: those that strides move alike share what makes their address.
     /// Of subscripts it is made anew each time, because for all that a compiler knows they might wrap around.
-    fn from_origin(&mut self, site: &Site, memory: &'static str) -> Option<String> {
+    fn by_origin(&mut self, site: &Site, memory: &'static str) -> Option<String> {
         let affine = site.affine.as_ref().filter(|affine| affine.exact && affine.whole_steps)?;
         if !self.is_grouped {
             return None;
@@ -791,7 +791,7 @@ impl<'a> Printer<'a> {
             _ => {
                 let own = self.plan.privatization.bases.contains(&site.base);
                 let (suffix, base) = (kind.suffix(), site.base.0);
-                match self.from_origin(site, "dev").filter(|_| !own) {
+                match self.by_origin(site, "dev").filter(|_| !own) {
                     Some(at) => format!("__PG_STO({suffix}, {base}, {at}, {address}, {value});"),
                     None => format!(
                         "__PG_{}({suffix}, {base}, {address}, {value});",
