@@ -255,7 +255,7 @@ const LEARNT: &str = "learnt";
 struct Setting {
     device: &'static str,
     memory: &'static str,
-    /// Or [`LEARNT`].
+    /// Or [`LEARNT`]; behind `stamp` also what is guessed.
     log: &'static str,
     /// Whether a GPU's threads run several iterations together.
     groups: &'static str,
@@ -268,7 +268,8 @@ impl Setting {
         command
             .env("PARAGON_DEVICE", self.device)
             .env("PARAGON_MEMORY", self.memory)
-            .env("PARAGON_LOG", if self.log == LEARNT { "auto" } else { self.log })
+            .env("PARAGON_LOG", if self.log == LEARNT { "auto" } else { self.log().0 })
+            .env("PARAGON_GUESSES", self.log().1)
             .env("PARAGON_INSPECTIONS", if self.log == LEARNT { "off" } else { "on" })
             .env("PARAGON_RACE", self.race)
             .env("PARAGON_MONITOR", if self.race == "auto" { "on" } else { "off" })
@@ -278,6 +279,10 @@ impl Setting {
             command.env("PARAGON_GROUPS", self.groups).env("PARAGON_PATIENCE", "60000");
             emulated_gpu().apply(command);
         }
+    }
+    /// The log, and what stamps guess first.
+    fn log(self) -> (&'static str, &'static str) {
+        self.log.split_once(' ').unwrap_or((self.log, "auto"))
     }
     fn repeat(self) -> &'static str {
         if self.race == "auto" || self.log == LEARNT { "3" } else { "1" }
@@ -291,6 +296,9 @@ fn emulated_gpu() -> &'static EmulatedGpu {
         EmulatedGpu::build(&Path::new(ROOT).join("c-tests/emulated_gpu"), &scratch("emulated GPU"))
     })
 }
+
+/// Stamps as they are, and with each guess that they may begin with, every time.
+const GUESSES: [&str; 4] = ["stamp", "stamp off", "stamp bits", "stamp numbers"];
 
 /// Every combination of {off, threads shared, threads separate} and the log methods, and races for real.
 fn all_settings() -> Vec<Setting> {
@@ -500,7 +508,7 @@ fn compare(built: &Built<'_>, input: &str, settings: &[Setting], tally: &Tally) 
                 .filter(|r| r["file"].as_str().is_some_and(|f| f.ends_with(source.as_ref())))
                 .filter(|r| r["line"].as_u64().is_some_and(|line| expectation.lines.contains(&line)))
                 .collect();
-            let met = match (expectation.event, setting.log) {
+            let met = match (expectation.event, setting.log().0) {
                 // What the host's libm answers a GPU doesn't, and NaNs have another sign there.
                 (Event::Runs | Event::Levels, _)
                     if setting.device == "cuda" && entries.iter().any(|r| is_for_hosts(r)) =>
@@ -561,7 +569,20 @@ fn compare_all(name: &str, built: &[Built<'_>], settings: &[Setting]) {
     let cases: Vec<(&Built<'_>, &str)> =
         built.iter().flat_map(|b| b.inputs.iter().map(move |input| (b, input.as_str()))).collect();
     let tally = Tally::default();
-    let failures = in_parallel(&cases, |(built, input)| compare(built, input, settings, &tally));
+    let failures = in_parallel(&cases, |(built, input)| {
+        let mut settings = settings.to_vec();
+        if built.program.is_about_stamps() {
+            let guesses = GUESSES.iter().filter(|guesses| **guesses != "stamp");
+            settings.extend(guesses.map(|log| Setting {
+                device: "threads",
+                memory: "separate",
+                log,
+                groups: "auto",
+                race: "device",
+            }));
+        }
+        compare(built, input, &settings, &tally)
+    });
     conclude(&format!("{name} ({} programs)", built.len()), started, &tally.text(), failures);
 }
 
@@ -593,7 +614,7 @@ fn same_results_on_an_emulated_gpu() {
             ]);
         }
         if built.program.is_about_stamps() {
-            settings.push(setting("stamp", "always"));
+            settings.extend(GUESSES.map(|guesses| setting(guesses, "always")));
         }
         compare(built, input, &settings, &tally)
     });
@@ -686,7 +707,7 @@ fn every_planted_conflict_is_detected() {
             .arg(&reference),
     );
     let mut cases = Vec::new();
-    for log in ["atomic", "reduction", "bitmap", "stamp", "auto"] {
+    for log in ["atomic", "reduction", "bitmap", "auto"].into_iter().chain(GUESSES) {
         for kind in ["waw", "raw", "war", "mixed-width"] {
             for form in ["indirect", "pointer"] {
                 cases.push((log, kind, form));
@@ -700,8 +721,9 @@ fn every_planted_conflict_is_detected() {
         let mut command = plain("timeout");
         command.arg(SECONDS).arg(&executable);
         command.args(["--runs", &RUNS.to_string(), "--kind", kind, "--loop", form, "--seed", "20"]);
-        Setting { device: "threads", memory: "separate", log, groups: "auto", race: "device" }
-            .apply(&mut command);
+        let setting = Setting { device: "threads", memory: "separate", log, groups: "auto", race: "device" };
+        setting.apply(&mut command);
+        let (log, guesses) = setting.log();
         let output = command.env("PARAGON_TRACE", &trace).output().unwrap();
         let mut failures = Vec::new();
         let mut fail = |what: String| failures.push(format!("planted {form} {kind} {log}: {what}"));
@@ -725,6 +747,19 @@ fn every_planted_conflict_is_detected() {
             .filter(|r| is_conflict(r) || refused(r) || inspection_objects(r) || settled(r))
             .count();
         detected.fetch_add(found, Ordering::Relaxed);
+        // Two writers refute a guess, whatever else there is; readers alone don't.
+        let guess = match (guesses, kind) {
+            ("auto", _) | ("off", _) => None,
+            // There are readers whom bits would take for a conflict.
+            (_, "raw" | "war") => Some("held"),
+            _ => Some("refuted"),
+        };
+        // A reader behind the only writer is a conflict, so that nothing holds.
+        let told = |r: &Value| if is_conflict(r) && guess == Some("held") { "" } else { guess.unwrap_or("") };
+        let is_stamped = |r: &&Value| r["log"] == "stamp" && guesses != "auto";
+        if let Some(other) = entries.iter().filter(is_stamped).find(|r| r["guess"] != told(r)) {
+            fail(format!("a guess {} instead of {:?}", other["guess"], told(other)));
+        }
         if entries.len() != RUNS || found != RUNS || entries.iter().any(|r| at_once(r) && !settled(r)) {
             fail(format!("{found} of {RUNS} detected, in {} entries", entries.len()));
         }

@@ -439,6 +439,8 @@ fn kernels_stage_what_outermost_inner_loops_load() {
         (format!("for (int l = 0; l < t; l++) {{ {} }}", inner("n")), vec!["0"]),
         // Each iteration has its own.
         (inner("i"), vec!["0"]),
+        // What doesn't walk would be checked in each of many turns that are printed one after the other.
+        ("for (int k = 0; k < n; k++) s += a[i * n + k] * b[k * k];".to_string(), vec!["0"]),
     ] {
         let text = format!(
             "void f(double *restrict a, double *restrict b, double *restrict c, int n, int t) {{ for (int i = 0; i < n; i++) \

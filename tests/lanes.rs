@@ -8,20 +8,24 @@ use std::process::Command;
 fn lanes_set_the_bits_of_all_and_count_them() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("c-tests/emulated_gpu/lanes.cpp");
     let folder = tempfile::tempdir().unwrap();
-    let program = folder.path().join("lanes");
-    let mut compiler = Command::new("c++");
-    compiler.args([
-        "-std=c++17",
-        "-O1",
-        "-Wall",
-        "-Wextra",
-        "-Wno-unused",
-        "-Wno-unused-parameter",
-        "-pthread",
-        "-o",
-    ]);
-    let built = compiler.arg(&program).arg(source).output().unwrap();
-    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
-    let done = Command::new(program).arg("600").output().unwrap();
-    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    // Cells counted in 64 bits, in 32, and bits that are gathered first.
+    for kind in ["-D__PG_WIDE", "-D__PG_NARROW", "-D__PG_GATHERS"] {
+        let program = folder.path().join("lanes");
+        let mut compiler = Command::new("c++");
+        compiler.args([
+            "-std=c++17",
+            "-O1",
+            "-Wall",
+            "-Wextra",
+            "-Wno-unused",
+            "-Wno-unused-parameter",
+            "-pthread",
+            kind,
+            "-o",
+        ]);
+        let built = compiler.arg(&program).arg(&source).output().unwrap();
+        assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+        let done = Command::new(program).arg("600").output().unwrap();
+        assert!(done.status.success(), "{kind}: {}", String::from_utf8_lossy(&done.stderr));
+    }
 }

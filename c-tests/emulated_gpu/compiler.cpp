@@ -46,6 +46,11 @@ static inline int __syncthreads_or(int holds) { return (int)__emulated_ask(9, 0,
 static inline void __syncwarp(unsigned asked = ~0u) { __emulated_ask(1, asked, 0, 0); }
 static inline unsigned __activemask() { return (unsigned)__emulated_ask(0, 0, 0, 0); }
 static inline unsigned __match_any_sync(unsigned asked, unsigned value) { return (unsigned)__emulated_ask(5, asked, value, 0); }
+static inline unsigned __match_all_sync(unsigned asked, unsigned long long value, int *same)
+{
+  *same = (unsigned)__emulated_ask(5, asked, value, 0) == asked;
+  return *same ? asked : 0;
+}
 static inline unsigned __reduce_or_sync(unsigned asked, unsigned value) { return (unsigned)__emulated_ask(6, asked, value, 0); }
 static inline unsigned __reduce_add_sync(unsigned asked, unsigned value) { return (unsigned)__emulated_ask(7, asked, value, 0); }
 static inline int __clz(unsigned value) { return value == 0 ? 32 : __builtin_clz(value); }

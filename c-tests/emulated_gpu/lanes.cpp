@@ -72,6 +72,12 @@ static unsigned __match_any_sync(unsigned lanes, unsigned value)
 {
   return hear(lanes, value, [=](unsigned r, int lane, unsigned v) { return v == value ? r | (1u << lane) : r; });
 }
+static unsigned __match_all_sync(unsigned lanes, unsigned long long value, int *same)
+{
+  const unsigned low = __match_any_sync(lanes, (unsigned)value), high = __match_any_sync(lanes, (unsigned)(value >> 32));
+  *same = (low & high) == lanes;
+  return *same ? lanes : 0;
+}
 static unsigned __reduce_or_sync(unsigned lanes, unsigned value)
 {
   return hear(lanes, value, [](unsigned r, int, unsigned v) { return r | v; });
@@ -188,6 +194,65 @@ static bool bits_are_set(int round)
   return operations <= most;
 }
 
+// What lanes store to, in order from anywhere on, or not quite; of one array, whose log begins somewhere.
+static bool stores_are_noted(int round)
+{
+  enum { WORDS = 64, FIRST = 3 };
+  static unsigned log[WORDS], expected[WORDS];
+  static unsigned flags[2];
+  const unsigned first = below(24 * 32), width = round % 5 == 4 ? 8 : 4, odd = round % 3 == 0 ? below(32) : 32;
+  // Near the others, or in another word.
+  const unsigned elsewhere = below(2) ? first + odd + 1 : first + odd + 32 * (1 + below(20));
+  __pg_launch launch = {};
+  launch.wr = log;
+  launch.flags = flags;
+  __pg_view view = {};
+  view.lo = 0x10000 + 64 * below(9) + 4 * (width == 4) * below(16);
+  view.size = 1 << 20;
+  view.log = 32 * FIRST;
+  for (int i = 0; i < WORDS; i++)
+    log[i] = expected[i] = 0;
+  __pg_u64 address[32];
+  unsigned words = 0;
+  // Another member of the element, stored to next: for all lanes in the same word, or for all in another one, so that they set bits together.
+#ifdef __PG_GATHERS
+  const unsigned next = 4 * 32 * below(3);
+#else
+  const unsigned next = 0;
+#endif
+  for (unsigned lane = 0; lane < 32; lane++) {
+    const unsigned at = lane == odd ? elsewhere : first + lane;
+    address[lane] = view.lo + (__pg_u64)width * (width == 8 ? at / 2 : at);
+    const unsigned cell = view.log + (unsigned)(address[lane] - (view.lo & ~(__pg_u64)63)) / 4;
+    if (warp >> lane & 1) {
+      words += expected[cell / 32] == 0;
+      expected[cell / 32] |= (width == 8 ? 3u : 1u) << cell % 32;
+      expected[(cell + next / 4) / 32] |= 1u << (cell + next / 4) % 32;
+    }
+  }
+  run([&](unsigned lane) {
+    __pg_ctx c = {};
+    c.launch = &launch;
+    __pg_log_write(&c, &view, 0, address[lane], width);
+    if (next != 0)
+      __pg_log_write(&c, &view, 0, address[lane] + next, 4);
+    if (c.writes != width / 4 + (next != 0))
+      _Exit(2);
+    // What is still to be set.
+    c.writes = 0;
+    __pg_end_thread(&c);
+  });
+  for (int i = 0; i < WORDS; i++)
+    if (log[i] != expected[i]) {
+      fprintf(stderr, "round %d, lanes %08x: stores: word %d is %08x instead of %08x\n", round, warp, i, log[i], expected[i]);
+      return false;
+    }
+  const bool is_run = warp == ~0u && odd == 32 && width == 4 && next == 0;
+  if (is_run && operations > (int)words)
+    fprintf(stderr, "round %d: %d operations for a run in %u words\n", round, operations, words);
+  return !is_run || operations <= (int)words;
+}
+
 static bool writes_are_counted(int round)
 {
   static __pg_u64 totals[PG_TOTALS * PG_TOTALS_APART];
@@ -249,7 +314,7 @@ int main(int argc, char **argv)
   for (int round = 0; round < rounds; round++) {
     // All of them, one, or some.
     warp = round % 4 == 0 ? ~0u : round % 4 == 1 ? 1u << below(32) : generator() | 1u << below(32);
-    if (!bits_are_set(round) || !writes_are_counted(round) || !loads_stay_inside(round))
+    if (!bits_are_set(round) || !stores_are_noted(round) || !writes_are_counted(round) || !loads_stay_inside(round))
       return 1;
   }
   printf("%d rounds: all bits set, all writes counted, all loads inside\n", rounds);

@@ -19,6 +19,13 @@
  * expect added: runs on clean antis
  * expect added: conflicts on outputs
  * expect first: stamps on outputs
+ * expect beside: stamps on outputs
+ * expect aliases: runs on clean
+ * expect aliases: conflicts on outputs
+ * expect both: runs on clean
+ * expect both: conflicts on antis outputs flows
+ * expect again: stamps on antis outputs
+ * expect again: runs on clean
  * expect rows: stamps on antis outputs
  * expect rows: conflicts on flows */
 #include "../support/inputs.h"
@@ -133,6 +140,47 @@ COMPUTE static void first(int *a, const int *to, int n)
     a[to[i]] = i * 3;
 }
 
+/* What iterations have for themselves is loaded and stored without a log, and must be as it was when the loop is run once more. */
+enum { MOST = 200000 };
+static double kept[MOST], table[MOST];
+
+COMPUTE static void beside(const int *to, const double *in, int n)
+{
+  for (int i = 0; i < n; i++) { /* loop beside */
+    kept[i] = kept[i] * 0.5 + in[i];
+    table[to[i]] = kept[i];
+  }
+}
+
+/* A store through another pointer to the same place, which nobody expects: an only writer of it all the same. */
+COMPUTE static void aliases(double *out, double *also, const int *to, const double *in, int n)
+{
+  for (int i = 0; i < n; i++) { /* loop aliases */
+    out[to[i]] += in[i];
+    also[to[i]] = in[i] * 0.5;
+  }
+}
+
+/* A store covers the load, but that of another iteration may come in between: on `flows` of a later one, which stamps can't tell from an earlier
+ * one, as on `antis`. */
+COMPUTE static void both(double *a, const int *to, const int *also, const double *in, int n)
+{
+  for (int i = 0; i < n; i++) { /* loop both */
+    a[to[i]] += in[i];
+    a[also[i]] = in[i] * 0.25;
+  }
+}
+
+/* Stored twice, loaded in between: an only writer of its places all the same. */
+COMPUTE static void again(double *a, double *b, const int *to, const int *from, const double *in, int n)
+{
+  for (int i = 0; i < n; i++) { /* loop again */
+    a[to[i]] = in[i] * 3.0;
+    b[i] = a[from[i]];
+    a[to[i]] = b[i] * 0.5 + in[i];
+  }
+}
+
 /* Rows through pointers that are found in memory. */
 COMPUTE static void rows(double **to, double **from, int n, int length)
 {
@@ -150,7 +198,9 @@ int main(int argc, char **argv)
   uint32_t *in = check_alloc(&check, n, sizeof *in), *words = check_alloc(&check, 2 * n, sizeof *words);
   uint32_t *seen = check_alloc(&check, n, sizeof *seen);
   uint64_t *longs = check_alloc(&check, n, sizeof *longs);
+  int *none = check_alloc(&check, n, sizeof *none);
   double *a = check_alloc(&check, n, sizeof *a), *b = check_alloc(&check, n, sizeof *b), *c = check_alloc(&check, n, sizeof *c);
+  double *d = check_alloc(&check, n, sizeof *d), *e = check_alloc(&check, n + 1, sizeof *e);
   float *f = check_alloc(&check, n * LENGTH, sizeof *f), *g = check_alloc(&check, n, sizeof *g);
   int *to = check_alloc(&check, n, sizeof *to), *from = check_alloc(&check, n, sizeof *from);
   int *wide = check_alloc(&check, n, sizeof *wide), *bytes = check_alloc(&check, n, sizeof *bytes);
@@ -177,6 +227,9 @@ int main(int argc, char **argv)
     fill_double(&check, a, n);
     fill_double(&check, b, n);
     fill_double(&check, c, n);
+    fill_double(&check, d, n);
+    fill_double(&check, e, n + 1);
+    fill_double(&check, kept, MOST);
     fill_float(&check, f, n * LENGTH);
     fill_float(&check, g, n);
     permute(&check, to, n);
@@ -191,6 +244,9 @@ int main(int argc, char **argv)
     /* Everybody loads what is stored later, or before. */
     for (size_t i = 0; i < n; i++)
       from[i] = antis ? to[i + 1 < n ? i + check_below(&check, n - i) : i] : flows && i != 0 ? to[check_below(&check, i)] : to[i];
+    /* What nobody stores to. */
+    for (size_t i = 0; i < n; i++)
+      none[i] = outputs ? (int)n : from[i];
     for (size_t i = 0; i < (size_t)few; i++) {
       size_t own_row = outputs ? i / 3 : antis || flows ? i : i / 2 * 2;
       size_t other = outputs ? (size_t)few : antis ? i + 1 : flows && i != 0 ? i - 1 : i | 1;
@@ -219,6 +275,11 @@ int main(int argc, char **argv)
     partly((unsigned char *)words, seen, to, in, size);
     added(c, to, b, size);
     first(numbers, to, size);
+    if (size <= MOST)
+      beside(to, b, size);
+    aliases(e, e, to, b, size);
+    both(c, to, from, b, size);
+    again(e, d, to, none, c, size);
     rows(to_rows, from_rows, few, LENGTH);
     check_stop(&check);
     check_array(&check, "seen", seen, n, sizeof *seen);
@@ -226,6 +287,10 @@ int main(int argc, char **argv)
     check_array(&check, "a", a, n, sizeof *a);
     check_array(&check, "b", b, n, sizeof *b);
     check_array(&check, "c", c, n, sizeof *c);
+    check_array(&check, "kept", kept, MOST, sizeof *kept);
+    check_array(&check, "table", table, MOST, sizeof *table);
+    check_array(&check, "d", d, n, sizeof *d);
+    check_array(&check, "e", e, n + 1, sizeof *e);
     check_array(&check, "f", f, n * LENGTH, sizeof *f);
     check_array(&check, "numbers", numbers, n, sizeof *numbers);
     check_array(&check, "records", records, n, sizeof *records);
@@ -238,6 +303,9 @@ int main(int argc, char **argv)
   free(a);
   free(b);
   free(c);
+  free(d);
+  free(e);
+  free(none);
   free(f);
   free(g);
   free(to);

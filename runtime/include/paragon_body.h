@@ -29,6 +29,22 @@
  *   the last writer of a cell stores (`settles`). A conflict is a reader behind the first writer; and the first writer as a reader, if there
  *   is another writer, because it may have read what that one has stored. By induction over the iterations no other one can have
  *   found what it wouldn't find in the source order.
+ * A guess: stamps take operations in one piece, of each writer. A run that guesses that each cell has one writer (`guess`) does without: an
+ *   iteration that stores puts its number into wr and counts, as the reduction method does. More counted stores than written cells refute
+ *   the guess: each writer of a cell counts at least once, because it passes over a store only where it finds its own number, which
+ *   nobody else puts there. (An only writer that looks counts once. One that doesn't look counts each of its stores to the cell; if there
+ *   are several, the guess is refuted without need.) Then the run is made once more, with stamps proper. That finds what the first one
+ *   found: what was in memory before the loop is still in the copy, from which the arrays are made again; logs and results begin anew; and
+ *   nothing has left the device. Whatever else a refuted run has found, or has come to, doesn't count.
+ *   Loads that are noted find the copy's value and enter themselves as the cell's last reader, or, where they find their own number in wr,
+ *   what their own iteration has stored, without a note. Loads that their iteration's store covers aren't noted, and find what is in
+ *   memory: where the guess holds nobody else stores there. Where somebody does, they may find his value, and whatever follows from it;
+ *   but their own store comes all the same, to the same address, because whatever that is loaded from is found unchanged (or is covered
+ *   itself, by another store), so that cell has two writers, and counts tell.
+ *   If the guess holds, a conflict is a reader behind the writer. Without one, by induction over the iterations: those in front of an
+ *   iteration have stored what they do in the source order; if one of them is the writer of a cell that this one loads, this one is a noted reader
+ *   behind it; if none is, the copy or its own store has what it would find.
+ *   Where nobody asks for numbers, neither loads nor stores that look, bits are enough for the guess (cmt.rs).
  * The check (after all iterations): a cell with a writer and a reader that is not that writer is a conflict; of stamps as above.
  * Ownership is entered before the value is stored. Without a log method, a store only sets its bits of wr, so that the commit copies
  * exactly what was written. */
@@ -57,6 +73,8 @@ static __device__ __forceinline__ void __pg_raise_both(__pg_u32 *p, __pg_u32 a, 
 }
 #define __pg_peek(p) (*(volatile __pg_u32 *)(p))
 #define __pg_poke(p, v) (*(volatile __pg_u32 *)(p) = (v))
+/* Nobody waits for it. */
+#define __pg_put(p, v) (*(p) = (v))
 #else
 #define __PG_FN static __inline__ __attribute__((__always_inline__, __unused__))
 /* What every access does is compiled once: a unit with many loops would take the compiler many times longer. */
@@ -87,6 +105,7 @@ __PG_FN void __pg_raise_both(__pg_u32 *p, __pg_u32 a, __pg_u32 b)
 }
 #define __pg_peek(p) __atomic_load_n((p), 0)
 #define __pg_poke(p, v) __atomic_store_n((p), (v), 0)
+#define __pg_put(p, v) __pg_poke(p, v)
 #endif
 
 #ifndef __CUDACC_RTC__
@@ -141,9 +160,14 @@ typedef double __PG_ALIAS __pg_f64;
 /* Run-time compiled kernels know their log method and its cells. */
 #ifdef __PG_METHOD
 #define __PG_LOG_METHOD(l) __PG_METHOD
+#ifndef __PG_GUESSED
+#define __PG_GUESSED PG_GUESS_NONE
+#endif
+#define __PG_GUESS(l) __PG_GUESSED
 #define __PG_SHIFT(l) __PG_LOG_SHIFT
 #else
 #define __PG_LOG_METHOD(l) ((l)->log_method)
+#define __PG_GUESS(l) ((l)->guess)
 #define __PG_SHIFT(l) ((l)->log_shift)
 #endif
 
@@ -186,11 +210,21 @@ struct __pg_ctx {
   const struct __pg_launch *launch;
   __pg_u32 iteration;  /* + 1 */
   __pg_u32 fail;       /* PG_FAIL_* of this thread */
-  __pg_u64 writes;     /* of this thread. Reduction method: distinct (iteration, cell); bitmaps: cells, each time */
+  __pg_u64 writes;     /* of this thread. Reduction method: distinct (iteration, cell); bitmaps, and stamps as the launch says: cells, each time */
   __pg_u32 ticks;
   __pg_u32 left;       /* it has left an inner loop before its end: what it computes from then on is nothing */
   __pg_u64 marked;     /* where its iteration has set bits of writers last, and how many bytes */
+#ifdef __PG_GATHERS
+  /* Of stores to members of one element: bits that are still to be set, and their word. */
+  __pg_u32 gathered, word;
+#endif
 };
+
+#ifdef __PG_GATHERS
+#define __PG_GATHER_NOTHING(c) (c).gathered = (c).word = 0;
+#else
+#define __PG_GATHER_NOTHING(c)
+#endif
 
 /* The chapter's Find_Array (figure 4.7a), by bisection: the table is sorted. No array: size 0, so that every access
  * through it fails its range check. */
@@ -277,17 +311,18 @@ __PG_FN struct __pg_view __pg_base_view(const struct __pg_launch *l, __pg_u32 ba
 #define __PG_IS_INSIDE 8
 /* Nothing stores to its array, shown to stay there or not: it has no log. */
 #define __PG_HAS_NO_STORES 16
-/* Whether a log notes a load: 1 where it takes part in an unresolved pair, 2 where only stamps need to know it. */
+/* Whether a log notes a load: 1 where it takes part in an unresolved pair, 2 where only stamps need to know it, unless they guess. */
+#define __PG_ARE_STAMPS(l) (__PG_LOG_METHOD(l) == PG_LOG_STAMP && __PG_GUESS(l) == PG_GUESS_NONE)
 #define __PG_IS_NOTED(c, v, logged, how)                                                                               \
-  ((logged) && !((how) & (__PG_IS_CONSTANT | __PG_HAS_NO_STORES)) &&                                                                          \
-   (__PG_LOG_METHOD((c)->launch) == PG_LOG_STAMP || (__PG_LOG_METHOD((c)->launch) >= PG_LOG_ATOMIC && (logged) == 1)))
+  ((logged) && !((how) & (__PG_IS_CONSTANT | __PG_HAS_NO_STORES)) &&                                                   \
+   (__PG_ARE_STAMPS((c)->launch) || (__PG_LOG_METHOD((c)->launch) >= PG_LOG_ATOMIC && (logged) == 1)))
 
 #if defined(__CUDACC_RTC__) && defined(__PG_NARROW)
-typedef __pg_u32 __pg_count;
+typedef __pg_u32 __pg_count, __pg_cell;
 /* Division by a trip count, by multiplication: exact for what is below 2^31 (Granlund and Montgomery, 1994). */
 #define __PG_QUOTIENT(dim, k) ((__umulhi((k), __pg_t->multiplier[dim]) + (k)) >> __pg_t->shift[dim])
 #else
-typedef __pg_u64 __pg_count;
+typedef __pg_u64 __pg_count, __pg_cell;
 #define __PG_QUOTIENT(dim, k) ((k) / __pg_l->trip[dim])
 #endif
 
@@ -368,12 +403,6 @@ __PG_FN __pg_u32 __pg_bits_of(const struct __pg_launch *l, const struct __pg_vie
 /* Whether an access of a base has no log. The array of accesses that were shown to stay in it has one if they store to it. */
 #define __PG_HAS_NO_LOG(v, how) (!((how) & __PG_IS_BOUNDED) && (v)->log == ~(__pg_u64)0)
 
-#ifdef __CUDACC_RTC__
-#define __PG_COUNT_BITS(bits) ((__pg_u32)__popc(bits))
-#else
-#define __PG_COUNT_BITS(bits) ((__pg_u32)__builtin_popcount(bits))
-#endif
-
 /* Sets bits of a word. */
 #if defined(__CUDACC_RTC__) && __CUDA_ARCH__ >= 800
 __PG_FN void __pg_set_bits(__pg_u32 *log, __pg_u32 reads, __pg_u32 word, __pg_u32 bits)
@@ -411,6 +440,49 @@ __PG_FN void __pg_set_bits(__pg_u32 *log, __pg_u32 reads, __pg_u32 word, __pg_u3
 }
 #endif
 
+/* Sets the bits of what a store writes. */
+#if defined(__CUDACC_RTC__) && __CUDA_ARCH__ >= 800
+/* Where all lanes of a warp write one cell each, side by side, the bits of all lie in one word or two: lanes need to know no more of each other.
+ * Not 0: that was so. Nearly always it is, so it has a way of its own; and lanes that are known to be all there ask each other at half the price. */
+__PG_FN int __pg_set_run(const struct __pg_launch *l, const struct __pg_view *v, __pg_u64 address)
+{
+  if (__activemask() == ~0u) {
+    const __pg_u32 lane = threadIdx.x & 31;
+    /* Where the run begins, for each lane. */
+    const __pg_cell first = (__pg_cell)v->log + (__pg_cell)((address - (v->lo & ~(__pg_u64)63)) >> __PG_SHIFT(l)) - lane;
+    int is_same;
+    (void)__match_all_sync(~0u, first, &is_same);
+    if (is_same) {
+      const __pg_u32 low = ~0u << (first & 31), bits = lane == 0 ? low : ~low;
+      if (lane < 2 && bits != 0)
+        (void)atomicOr(&l->wr[(__pg_u32)(first >> 5) + lane], bits);
+      return 1;
+    }
+  }
+  return 0;
+}
+#else
+#define __pg_set_run(l, v, address) 0
+#endif
+__PG_FN void __pg_set_written(struct __pg_ctx *c, const struct __pg_view *v, __pg_u64 address, __pg_u32 width)
+{
+  const struct __pg_launch *l = c->launch;
+  __pg_u32 word, bits;
+#ifdef __PG_GATHERS
+  bits = __pg_bits_of(l, v, address, width, &word);
+  if (c->gathered != 0 && word != c->word) {
+    __pg_set_bits(l->wr, 0, c->word, c->gathered);
+    c->gathered = 0;
+  }
+  c->word = word;
+  c->gathered |= bits;
+#else
+  if (width >> __PG_SHIFT(l) <= 1 && __pg_set_run(l, v, address))
+    return;
+  bits = __pg_bits_of(l, v, address, width, &word);
+  __pg_set_bits(l->wr, 0, word, bits);
+#endif
+}
 /* Whether bits of writers have been set by this iteration just now: inner loops may store to one place again and again. Only where the text
  * says so (once.rs), since it costs a comparison for each store; then threads run one iteration at a time, and store for no other one. */
 #if !defined(__CUDACC_RTC__) || defined(__PG_REPEATS)
@@ -446,12 +518,15 @@ __PG_SHARED_FN void __pg_log_read(struct __pg_ctx *c, const struct __pg_view *v,
   end = cell + __PG_CELLS(l, width);
   for (; cell != end; cell++) {
     if (__PG_LOG_METHOD(l) == PG_LOG_STAMP) {
-      __pg_u32 *reader = &l->wr[l->stamp_words * cell + PG_STAMP_READER];
+      const int is_guess = __PG_GUESS(l) != PG_GUESS_NONE;
+      __pg_u32 *stamps = &l->wr[l->stamp_words * cell], *reader = stamps + (is_guess ? PG_GUESS_READER : PG_STAMP_READER);
       /* Nobody said that this loop's loads are noted; the next word would be another cell's. */
       if (l->stamp_words == PG_STAMP_WORDS) {
         c->fail |= PG_FAIL_RAW;
         return;
       }
+      if (is_guess && __pg_peek(stamps) == c->iteration)
+        continue;
       if (__pg_peek(reader) < c->iteration)
         __pg_raise(reader, c->iteration);
     } else if (__PG_LOG_METHOD(l) == PG_LOG_ATOMIC) {
@@ -473,18 +548,30 @@ __PG_SHARED_FN void __pg_log_write(struct __pg_ctx *c, const struct __pg_view *v
   if (__PG_HAS_NO_LOG(v, how))
     return;
   if (__PG_LOG_METHOD(l) == PG_LOG_BITMAP) {
-    __pg_u32 word, bits = __pg_bits_of(l, v, address, width, &word);
+    const __pg_u32 cells = width >> __PG_SHIFT(l);
     if (__pg_is_marked(c, address, width))
       return;
-    __pg_set_bits(l->wr, 0, word, bits);
-    c->writes += __PG_COUNT_BITS(bits);
+    __pg_set_written(c, v, address, width);
+    c->writes += cells == 0 ? 1 : cells;
     return;
   }
   cell = __pg_cell_of(l, v, address);
   end = cell + __PG_CELLS(l, width);
   for (; cell != end; cell++) {
     if (__PG_LOG_METHOD(l) == PG_LOG_STAMP) {
-      __pg_raise_both(&l->wr[l->stamp_words * cell + PG_STAMP_LAST], c->iteration, ~c->iteration);
+      __pg_u32 *stamps = &l->wr[l->stamp_words * cell];
+      if (__PG_GUESS(l) != PG_GUESS_NONE) {
+        if (__PG_GUESS(l) == PG_GUESS_LOOKING && __pg_peek(stamps) == c->iteration)
+          continue;
+        __pg_put(stamps, c->iteration);
+        c->writes++;
+      } else if (l->stamp_words == PG_STAMP_WORDS) {
+        /* Nobody asks who was first, only whether cells have several writers. */
+        __pg_raise(stamps, c->iteration);
+        c->writes++;
+      } else {
+        __pg_raise_both(stamps, c->iteration, ~c->iteration);
+      }
     } else if (__PG_LOG_METHOD(l) == PG_LOG_ATOMIC) {
       __pg_u32 seen = __pg_peek(&l->wr[cell]);
       if (seen == 0)
@@ -502,12 +589,8 @@ __PG_SHARED_FN void __pg_log_write(struct __pg_ctx *c, const struct __pg_view *v
 
 __PG_SHARED_FN void __pg_mark_write(struct __pg_ctx *c, const struct __pg_view *v, int how, __pg_u64 address, __pg_u32 width)
 {
-  const struct __pg_launch *l = c->launch;
-  __pg_u32 word, bits;
-  if (__PG_HAS_NO_LOG(v, how) || __pg_is_marked(c, address, width))
-    return;
-  bits = __pg_bits_of(l, v, address, width, &word);
-  __pg_set_bits(l->wr, 0, word, bits);
+  if (!__PG_HAS_NO_LOG(v, how) && !__pg_is_marked(c, address, width))
+    __pg_set_written(c, v, address, width);
 }
 
 /* What an access under stamps finds in memory, or changes there: cell by cell, as far as the iteration is the last writer. `from` and `to`
@@ -572,6 +655,10 @@ __PG_SHARED_FN int __pg_begin_iteration(struct __pg_ctx *c, __pg_u64 k)
 /* After a thread's last iteration. */
 __PG_SHARED_FN void __pg_end_thread(struct __pg_ctx *c)
 {
+#ifdef __PG_GATHERS
+  if (c->gathered != 0)
+    __pg_set_bits(c->launch->wr, 0, c->word, c->gathered);
+#endif
   if (c->fail != 0 && __PG_LEADS)
     __pg_fetch_or(&c->launch->flags[0], c->fail);
   if (c->writes != 0) {

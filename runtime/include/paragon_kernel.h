@@ -234,7 +234,7 @@ struct __pg_walk {
 
   /* What a block may stage of it: places, of all of the block's rows or of all of its columns, that differ in a turn. */
   static constexpr bool by_row = RowStride != 0, by_column = ColumnStride != 0;
-  static constexpr bool is_staged = Loaded && !(by_row && by_column), is_own = Loaded && by_row && by_column;
+  static constexpr bool is_staged = Loaded && !(by_row && by_column);
   static constexpr int places = by_row ? __pg_high * Rows : by_column ? __PG_WIDTH * Columns : 1;
   static constexpr __pg_i64 place_stride =
     by_row ? RowStride : ColumnStride == __pg_unknown ? __pg_unknown : ColumnStride / __PG_WIDTH;
@@ -443,11 +443,6 @@ struct __pg_walk {
           now[0][y][x] = from[by_row ? y : by_column ? x * __PG_WIDTH : 0];
     }
   }
-  __device__ __forceinline__ void end_turn()
-  {
-    if constexpr (!is_staged)
-      move(1);
-  }
   /* Behind the last stage: what need not be kept in registers meanwhile is made anew. */
   __device__ __forceinline__ void end_stages(const __pg_u64 *told, __pg_i64 turns, __pg_last<IsEdge> last)
   {
@@ -528,7 +523,8 @@ struct __pg_walk {
 /* The threads of a tile's block *stage* what the turns of inner loops have in common: they load the
  * operands of some turns side by side into memory that they share, and then run these. Each walk depends on
  * rows only, on columns only, or on neither, and nothing stores to its array. Threads have to come to such a loop together, as
- * often as each other: `is_outermost`: whether it stands in no other one. In it they leave together or not at all. */
+ * often as each other, and leave it together or not at all. `stages`: whether it stands in no other one, and does nothing but load through
+ * walks and compute. */
 #ifdef __PG_TILE_X
 constexpr bool __pg_has_tiles = true;
 #else
@@ -539,7 +535,7 @@ template <class... Walks> struct __pg_walks {
   static constexpr int loads = (0 + ... + Walks::loads), number = sizeof...(Walks);
   static constexpr int bytes_of_turn = (0 + ... + Walks::bytes_of_turn);
   static constexpr bool are_shared =
-    (false || ... || (Walks::is_staged && Walks::places > 1)) && !(false || ... || Walks::is_own);
+    (false || ... || (Walks::places > 1)) && (true && ... && Walks::is_staged);
 };
 /* What the first threads tell the others is kept in front of the stages: three words for each of MOST_WALKS walks (codegen::group), one
  * for the number of turns. */
@@ -600,7 +596,6 @@ __device__ __forceinline__ int __pg_in_stages(__pg_ctx &c, __pg_u64 left, __pg_l
     for (int number = 0; number < Turns; number++) {
       all([&](auto &walk) { walk.take(number); });
       turn(0);
-      all([&](auto &walk) { walk.end_turn(); });
     }
   }
   at = 1;
@@ -617,12 +612,12 @@ __device__ __forceinline__ int __pg_in_stages(__pg_ctx &c, __pg_u64 left, __pg_l
 #define __PG_TURNS(kept, cond, type, unsigned_type, value, limit)                                                      \
   {                                                                                                                    \
     auto __pg_turn = [&](int __pg_number)
-#define __PG_TURNS_END(kept, cond, type, unsigned_type, value, limit, logs, is_outermost, ...)                                 \
+#define __PG_TURNS_END(kept, cond, type, unsigned_type, value, limit, logs, stages, ...)                                 \
   ;                                                                                                                    \
   using __pg_of_loop = __pg_walks<__VA_ARGS__>;                                                                        \
   constexpr int __pg_turns = __pg_at_once(__pg_of_loop::loads + ((logs) ? __PG_LOGGING : 0));                           \
   constexpr int __pg_staged = __pg_turns_of_stage(__pg_of_loop::bytes_of_turn, __pg_of_loop::number);                                    \
-  constexpr bool __pg_stages = __pg_has_tiles && (is_outermost) && (kept) && __pg_may_help && __pg_of_loop::are_shared &&    \
+  constexpr bool __pg_stages = __pg_has_tiles && (stages) && (kept) && __pg_may_help && __pg_of_loop::are_shared &&    \
                                __pg_staged != 0 && __PG_ROWS * __PG_COLUMNS > 1;                                       \
   if constexpr (__pg_stages) {                                                                                         \
     const __pg_u64 __pg_left = (cond) ? (unsigned_type)(limit) - (unsigned_type)(value) : 0;                           \
@@ -1065,11 +1060,9 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
       ready = held.before_met(slots, parts, first, lane, ready);
 #pragma unroll
       for (int part = 0; part < __pg_parts_at_once; part++) {
-        /* Where nothing may meet, what is due is ready. */
-        const bool is_ready =
-          !Held::may_meet ? parts.is_due[part]
-                          : slots.turn(first + part, lane) < __shfl_sync(~0u, ready, slots.leader(first + part, lane));
-        if (is_ready)
+        /* What is due is ready, where nothing may meet. */
+        const bool is_ready = !Held::may_meet || parts.ahead[part] < __shfl_sync(~0u, ready, parts.whose[part]);
+        if (parts.is_due[part] && is_ready)
           c.fail |= parts.fail[part];
       }
     }

@@ -12,7 +12,7 @@
 #define __extension__
 #endif
 
-#define PG_ABI_VERSION 14u
+#define PG_ABI_VERSION 15u
 #define PG_MAX_DIMS 4
 
 __extension__ typedef signed long long __pg_i64;
@@ -41,6 +41,7 @@ enum {
   PG_LOOP_SMALL = 4096,    /* the body is so short that it may be repeated many times */
   PG_LOOP_LONG = 65536,    /* it is so long that it may be repeated a few times only */
   PG_LOOP_DIRECT = 131072, /* no address follows from what an iteration has loaded */
+  PG_LOOP_MEMBERS = 2097152, /* an iteration stores to several members of one element */
   PG_LOOP_TURNS = 2048,    /* some inner loop is run some turns at once */
   PG_LOOP_STORES_ONCE = 8192, /* an iteration doesn't store to a location twice, as far as the text tells */
   PG_LOOP_REPEATS = 524288, /* but that inner loops store to one again and again */
@@ -259,7 +260,7 @@ struct __pg_launch {
   /* Logs, with a word or, where they are bitmaps (PG_LOG_MARK, PG_LOG_BITMAP), a bit for each cell. */
   __pg_u32 *wr;                /* write log: iteration + 1 of a writer, 0: none. Of stamps `stamp_words` for each cell, readers too */
   __pg_u32 *rd;                /* read log: iteration + 1 of the one reader, PG_MANY: several, 0: none. Stamps have none */
-  __pg_u64 *total;             /* writes, counted by the reduction method and by bitmaps; a GPU's in PG_TOTALS places */
+  __pg_u64 *total;             /* writes, counted by the reduction method, bitmaps and most stamps; a GPU's in PG_TOTALS places */
   __pg_u32 n_regions;
   __pg_u32 n_bases;
   __pg_u32 log_shift;          /* log2 of the bytes that one log cell covers */
@@ -273,16 +274,24 @@ struct __pg_launch {
   __pg_u64 first, end;
   __pg_u32 first_row, first_layer;
   __pg_u32 settles;            /* not 0: stamps are complete, and only what the last writer of a cell stores is stored */
-  __pg_u32 stamp_words;        /* words of a cell's stamps: PG_STAMP_WORDS, or PG_STAMP_WORDS_READ where loads are noted */
+  __pg_u32 stamp_words;        /* words of a cell's stamps: PG_STAMP_WORDS, or PG_STAMP_WORDS_READ or, in a guess, PG_GUESS_WORDS_READ
+                                  where loads are noted */
+  __pg_u32 guess;              /* PG_GUESS_* */
+  __pg_u32 unused;
 };
 #define PG_MANY 0xffffffffu
-/* The stamps of a cell, side by side because they are asked for together: the number of the last writer, the complement of that of the
- * first one, and, only where loads are noted, the number of the last reader; iterations + 1, 0: none. */
+/* The stamps of a cell: the number of the last writer; and where loads are noted, side by side with it because they are asked for together,
+ * the complement of the number of the first writer, and the number of the last reader. Numbers are iterations + 1, 0: none. */
 #define PG_STAMP_LAST 0
 #define PG_STAMP_FIRST 1
 #define PG_STAMP_READER 2
-#define PG_STAMP_WORDS 2
+#define PG_STAMP_WORDS 1
 #define PG_STAMP_WORDS_READ 4
+/* Whether a launch guesses that each cell has one writer; then there is no first one, and the reader stands in its place. Stores are counted:
+ * those that don't find their own number there already, or all of them, without looking. */
+enum { PG_GUESS_NONE = 0, PG_GUESS_LOOKING = 1, PG_GUESS_COUNTING = 2 };
+#define PG_GUESS_READER 1
+#define PG_GUESS_WORDS_READ 2
 /* Places that a GPU's threads add their counts to, because one would hold them up, and how far apart they lie, in words. */
 #define PG_TOTALS 256
 #define PG_TOTALS_APART 4

@@ -7,7 +7,7 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 
 #[allow(missing_docs)]
 mod constants {
-    pub const PG_ABI_VERSION: u32 = 14;
+    pub const PG_ABI_VERSION: u32 = 15;
     pub const PG_ATTACH_IN_ORDER: u32 = 0x8000_0000;
     pub const PG_MAX_DIMS: usize = 4;
     pub const PG_TOTALS: usize = 256;
@@ -39,6 +39,7 @@ mod constants {
     pub const PG_LOOP_REPEATS: u32 = 524288;
     pub const PG_LOOP_LONG: u32 = 65536;
     pub const PG_LOOP_DIRECT: u32 = 131_072;
+    pub const PG_LOOP_MEMBERS: u32 = 2_097_152;
     pub const PG_SITE_STORE: u32 = 1;
     pub const PG_SITE_LOGGED: u32 = 2;
     pub const PG_SITE_UNCONDITIONAL: u32 = 4;
@@ -121,8 +122,10 @@ mod constants {
     pub const PG_STAMP_LAST: u32 = 0;
     pub const PG_STAMP_FIRST: u32 = 1;
     pub const PG_STAMP_READER: u32 = 2;
-    pub const PG_STAMP_WORDS: u32 = 2;
+    pub const PG_STAMP_WORDS: u32 = 1;
     pub const PG_STAMP_WORDS_READ: u32 = 4;
+    pub const PG_GUESS_READER: u32 = 1;
+    pub const PG_GUESS_WORDS_READ: u32 = 2;
     /// All numbers from here on that aren't `PG_MANY` stand for updates (`PG_UPDATED`), none for an iteration.
     pub const PG_UPDATES: u32 = PG_MANY - 1 - (PG_MAX * 4 + 3);
     /// `log` of a region without a log.
@@ -305,6 +308,8 @@ pub struct RawLaunch {
     pub first_layer: u32,
     pub settles: u32,
     pub stamp_words: u32,
+    pub guess: u32,
+    pub unused: u32,
 }
 
 /// `struct __pg_inspector`: the part of an inspection that generated code knows.
@@ -702,7 +707,9 @@ mod tests {
                 first_row,
                 first_layer,
                 settles,
-                stamp_words
+                stamp_words,
+                guess,
+                unused
             ]
         );
         layout!(checks, RawInspector, "inspector", [touch, next, poll, known, first, length, lasting]);
@@ -731,9 +738,9 @@ mod tests {
             PG_F64 PG_LT PG_LE PG_GT PG_GE PG_NE PG_FROM_POINTER PG_FROM_OBJECT PG_FROM_NOWHERE PG_TERM_CONSTANT
             PG_TERM_SIGNED PG_TERM_UNSIGNED PG_TERM_ADD PG_TERM_MUL PG_TERM_MIN PG_TERM_MAX PG_TERM_ACCESS PG_TERM_NUMBER
             PG_TERM_AT_LEAST PG_TERM_AT_MOST PG_FAIL_WAW PG_FAIL_RAW PG_FAIL_RANGE PG_FAIL_NO_ARRAY PG_FAIL_MISALIGNED PG_FAIL_ARITHMETIC
-            PG_FAIL_NAN PG_FAIL_STOPPED PG_FAIL_TIME PG_MANY PG_STAMP_LAST PG_STAMP_FIRST PG_STAMP_READER PG_STAMP_WORDS PG_STAMP_WORDS_READ PG_TOUCH_STORE PG_TOUCH_FEEDS PG_TOUCH_MEETS PG_TOUCH_UPDATE PG_TOUCH_WIDTH PG_TOUCH_KIND PG_LOOP_UPDATES
+            PG_FAIL_NAN PG_FAIL_STOPPED PG_FAIL_TIME PG_MANY PG_STAMP_LAST PG_STAMP_FIRST PG_STAMP_READER PG_STAMP_WORDS PG_STAMP_WORDS_READ PG_GUESS_READER PG_GUESS_WORDS_READ PG_TOUCH_STORE PG_TOUCH_FEEDS PG_TOUCH_MEETS PG_TOUCH_UPDATE PG_TOUCH_WIDTH PG_TOUCH_KIND PG_LOOP_UPDATES
             PG_LOOP_REORDERED PG_LOOP_PART PG_LOOP_PRIVATIZED PG_LOOP_FREE_CALLS PG_LOOP_GROUPS
-            PG_LOOP_COMMON_LOOPS PG_LOOP_TURNS PG_LOOP_SMALL PG_LOOP_STORES_ONCE PG_LOOP_KEPT PG_LOOP_SPREADS PG_LOOP_SIDE_BY_SIDE PG_LOOP_SLICE_DECIDES PG_LOOP_REPEATS PG_LOOP_LONG PG_LOOP_DIRECT PG_SITE_PRIVATE PG_SITE_WHOLE_STEPS PG_SITE_INSPECTED PG_SITE_FEEDS PG_SITE_COVERED);
+            PG_LOOP_COMMON_LOOPS PG_LOOP_TURNS PG_LOOP_SMALL PG_LOOP_STORES_ONCE PG_LOOP_KEPT PG_LOOP_SPREADS PG_LOOP_SIDE_BY_SIDE PG_LOOP_SLICE_DECIDES PG_LOOP_REPEATS PG_LOOP_LONG PG_LOOP_DIRECT PG_LOOP_MEMBERS PG_SITE_PRIVATE PG_SITE_WHOLE_STEPS PG_SITE_INSPECTED PG_SITE_FEEDS PG_SITE_COVERED);
         use crate::device::LogMethod;
         for (name, method) in [
             ("NONE", LogMethod::None),
@@ -754,5 +761,20 @@ mod tests {
         std::fs::write(&file, text).unwrap();
         let status = std::process::Command::new("cc").arg("-fsyntax-only").arg(&file).status().unwrap();
         assert!(status.success());
+    }
+
+    #[test]
+    fn flags_of_loops_and_sites_are_bits_of_their_own() {
+        let text = include_str!("../include/paragon_rt.h");
+        for kind in ["PG_LOOP_", "PG_SITE_"] {
+            let number = |line: &str| {
+                let (_, rest) = line.trim_start().strip_prefix(kind)?.split_once(" = ")?;
+                rest[..rest.find(|c: char| !c.is_ascii_digit())?].parse::<u32>().ok()
+            };
+            let numbers: Vec<u32> = text.lines().filter_map(number).collect();
+            assert!(numbers.len() > 10 && numbers.iter().all(|n| n.is_power_of_two()), "{kind}: {numbers:?}");
+            let all = numbers.iter().fold(0, |all, n| all | n);
+            assert_eq!(all.count_ones() as usize, numbers.len(), "{kind}: {numbers:?}");
+        }
     }
 }

@@ -4,6 +4,7 @@
 //! and its relatives) ignore all of them.
 
 use crate::device::LogMethod;
+use crate::speculation::cmt::Guesses;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -70,6 +71,8 @@ pub struct Config {
     pub inspections: bool,
     /// Whether threads of the GPU run several iterations together.
     pub groups: GroupChoice,
+    /// What stamps guess first, whatever has been wrong before; `None`: what may be right.
+    pub guesses: Option<Guesses>,
     /// How long a device may be at work without having told how far it is, and an inspection that is asked for; `None`: as
     /// long as it is good for.
     pub patience: Option<Duration>,
@@ -123,6 +126,12 @@ impl Config {
             2 => GroupChoice::Always,
             _ => GroupChoice::Auto,
         };
+        let guesses = match choice("PARAGON_GUESSES", &["auto", "off", "bits", "numbers"], 0) {
+            1 => Some(Guesses::None),
+            2 => Some(Guesses::All),
+            3 => Some(Guesses::Numbers),
+            _ => None,
+        };
         let mut number = |name: &str, range: std::ops::RangeInclusive<u64>| -> Option<u64> {
             let text = lookup(name).filter(|text| !text.is_empty())?;
             let number = text.parse().ok().filter(|n| range.contains(n));
@@ -137,7 +146,19 @@ impl Config {
         let patience = number("PARAGON_PATIENCE", 1..=3_600_000).map(Duration::from_millis);
         let trace = lookup("PARAGON_TRACE").filter(|t| !t.is_empty()).map(PathBuf::from);
         (
-            Config { device, logs, trace, in_place, race, threads, monitor, inspections, groups, patience },
+            Config {
+                device,
+                logs,
+                trace,
+                in_place,
+                race,
+                threads,
+                monitor,
+                inspections,
+                groups,
+                guesses,
+                patience,
+            },
             complaints,
         )
     }

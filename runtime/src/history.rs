@@ -4,6 +4,7 @@
 //! Numbers here only ever decide where a loop runs, never what it computes.
 
 use crate::abi::Loop;
+use crate::speculation::cmt::Guesses;
 use crate::speculation::parts;
 use std::sync::atomic::Ordering;
 
@@ -93,6 +94,8 @@ pub struct History {
     lessons_paused: u64,
     /// Conflicts were found by a log that takes an iteration that meets itself, or an anti or output dependence, for one.
     may_be_harmless: bool,
+    /// Stamps have guessed that each cell has one writer, and were wrong.
+    has_several_writers: bool,
 }
 
 impl History {
@@ -153,6 +156,19 @@ impl History {
     /// Whether cheaper logs than the best one have found conflicts.
     pub fn wants_better_log(&self) -> bool {
         self.may_be_harmless
+    }
+    /// Notes whether a guess that each cell has one writer has held.
+    pub fn guess_held(&mut self, held: bool) {
+        self.has_several_writers |= !held;
+    }
+    /// What stamps may guess first: what was wrong once would only cost another run. What a better log is wanted for are two writers to
+    /// bits, or an iteration that meets itself.
+    pub fn guesses(&self) -> Guesses {
+        match (self.has_several_writers, self.may_be_harmless) {
+            (true, _) => Guesses::None,
+            (false, true) => Guesses::NoBits,
+            (false, false) => Guesses::All,
+        }
     }
     /// Whether conflicts have been found so often that asking again isn't worth an entry.
     pub fn hopeless(&self) -> bool {
@@ -263,6 +279,20 @@ mod tests {
             second += 1;
         }
         assert!(second > first);
+    }
+
+    #[test]
+    fn what_was_wrong_is_not_guessed_again() {
+        let mut h = History::default();
+        assert_eq!(h.guesses(), Guesses::All);
+        h.guess_held(true);
+        assert_eq!(h.guesses(), Guesses::All);
+        h.met();
+        assert_eq!(h.guesses(), Guesses::NoBits);
+        h.guess_held(false);
+        assert_eq!(h.guesses(), Guesses::None);
+        h.guess_held(true);
+        assert_eq!(h.guesses(), Guesses::None);
     }
 
     #[test]

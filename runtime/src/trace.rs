@@ -79,6 +79,8 @@ pub struct Record {
     pub conflicts: u64,
     /// Cells that several iterations had stored to, of which the last one's value stands, by stamps.
     pub settled: u64,
+    /// What came of the guess of stamps that each cell has one writer: `held`, `refuted`, or empty where there was none.
+    pub guess: &'static str,
 }
 
 impl Record {

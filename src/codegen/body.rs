@@ -49,7 +49,7 @@ pub const MACROS_DIRECT: &str = "\
 #define __PG_UNCOUNTED_END
 #define __PG_ARE_FEW(turns) 0
 #define __PG_TURNS(kept, cond, type, unsigned_type, value, limit) while (cond)
-#define __PG_TURNS_END(kept, cond, type, unsigned_type, value, limit, logs, is_outermost, ...)
+#define __PG_TURNS_END(kept, cond, type, unsigned_type, value, limit, logs, stages, ...)
 ";
 
 /// For C, which runs iterations one by one and makes the address of each access: what `paragon_kernel.h` has for kernels.
@@ -116,7 +116,7 @@ pub const MACROS_THREADS: &str = "\
 const type __pg_turns = !(kept) ? (type)((value) + 1) : \\
 (unsigned_type)(limit) - (unsigned_type)(value) > 4096u ? (type)((value) + 4096) : (type)(limit); \\
 for (; (type)(value) < __pg_turns; )
-#define __PG_TURNS_END(kept, cond, type, unsigned_type, value, limit, logs, is_outermost, ...) \\
+#define __PG_TURNS_END(kept, cond, type, unsigned_type, value, limit, logs, stages, ...) \\
 if ((kept) ? (cond) && __pg_poll_now(&__pg_c) : __pg_poll(&__pg_c)) break; }
 ";
 
@@ -277,6 +277,8 @@ struct Walks<'a> {
     /// Conditions around the loop; `None` where a turn may end early.
     conditions: Option<u32>,
     found: Vec<Walk>,
+    /// Whether all accesses to memory are loads that walk.
+    are_all: bool,
 }
 
 /// One of them; accesses with the same address share it.
@@ -293,7 +295,7 @@ struct Walk {
     turn: Stride,
 }
 
-/// A place that accesses are found from: see [`Printer::from_origin`].
+/// A place that accesses are found from: see [`Printer::by_origin`].
 struct Origin {
     /// Index of the base.
     base: u32,
@@ -614,10 +616,14 @@ impl<'a> Printer<'a> {
         if let Some(seeing) = &mut self.seeing {
             return Ok(seeing.load((place, from), suffix, known, logged, address));
         }
-        let text = match memory.and_then(|memory| self.walk(place, site, memory, suffix, address)) {
+        let walk = memory.and_then(|memory| self.walk(place, site, memory, suffix, address));
+        if walk.is_none() {
+            self.note_other_access();
+        }
+        let text = match walk {
             Some(walk) => format!("__PG_LDW(__PG_{from}, {suffix}, {base}, {logged}, {walk}, {address})"),
             None if known.is_none() => format!("__PG_LDX({suffix}, {logged}, {address})"),
-            None => match memory.and_then(|memory| self.from_origin(site, memory)) {
+            None => match memory.and_then(|memory| self.by_origin(site, memory)) {
                 Some(at) => format!("__PG_LDO(__PG_{from}, {suffix}, {base}, {logged}, {at}, {address})"),
                 None => format!("__PG_{from}({suffix}, {base}, {logged}, {address})"),
             },
@@ -628,7 +634,7 @@ impl<'a> Printer<'a> {
     /// Where an access is found from an origin, and how far from it: the place of another access, or its own, of the group's first
     /// iteration. For accesses that are affine, in what may be run in groups: those that strides move alike share what makes their address.
     /// Of subscripts it is made anew each time, because for all that a compiler knows they might wrap around.
-    fn from_origin(&mut self, site: &Site, memory: &'static str) -> Option<String> {
+    fn by_origin(&mut self, site: &Site, memory: &'static str) -> Option<String> {
         let affine = site.affine.as_ref().filter(|affine| affine.exact && affine.whole_steps)?;
         if !self.is_grouped {
             return None;
@@ -749,7 +755,15 @@ impl<'a> Printer<'a> {
         self.store_at(place, &address, value, out)
     }
 
+    /// Notes that a turn accesses memory in another way than by loads that walk.
+    fn note_other_access(&mut self) {
+        if let Some(walks) = &mut self.walks {
+            walks.are_all = false;
+        }
+    }
+
     fn store_at(&mut self, place: &Place, address: &str, value: &str, out: &mut String) -> Printed<()> {
+        self.note_other_access();
         let kind = self.scalar(place.ty)?;
         if let Some(v) = self.own(place) {
             let memory = self.own_memory(v);
@@ -777,7 +791,7 @@ impl<'a> Printer<'a> {
             _ => {
                 let own = self.plan.privatization.bases.contains(&site.base);
                 let (suffix, base) = (kind.suffix(), site.base.0);
-                match self.from_origin(site, "dev").filter(|_| !own) {
+                match self.by_origin(site, "dev").filter(|_| !own) {
                     Some(at) => format!("__PG_STO({suffix}, {base}, {at}, {address}, {value});"),
                     None => format!(
                         "__PG_{}({suffix}, {base}, {address}, {value});",
@@ -793,6 +807,7 @@ impl<'a> Printer<'a> {
 
     /// An update that may meet others: on devices it is made in one piece.
     fn update(&mut self, parts: &updates::Parts, out: &mut String) -> Printed<()> {
+        self.note_other_access();
         let Scalar::Int(kind) = self.scalar(parts.place.ty)? else { return Err("an update".into()) };
         // Arithmetic modulo the width of the place, where a product of two narrow numbers can't overflow either.
         let wide = if kind.size() == 8 { "__pg_u64" } else { "unsigned int" };

@@ -238,6 +238,7 @@ fn piece<'a>(
         may_spread: body.lends && may_spread(plan),
         shares: body.shares,
         stores: once::stores(unit, plan, &innermost.body),
+        stores_members: once::stores_members(plan, &innermost.body),
         checked,
         inspection,
     };
@@ -261,6 +262,8 @@ struct Functions<'a> {
     shares: bool,
     /// Whether an iteration stores to a location once at most, as far as the text tells.
     stores: once::Stores,
+    /// Whether it stores to several members of an element.
+    stores_members: bool,
     /// Whether there is a function for the threads device.
     checked: bool,
     inspection: Option<&'a Inspection>,
@@ -889,6 +892,9 @@ impl<'a> Emitter<'a> {
         }
         if functions.is_some_and(|own| own.stores != once::Stores::Often) {
             flags.push("PG_LOOP_STORES_ONCE");
+        }
+        if functions.is_some_and(|own| own.stores_members) {
+            flags.push("PG_LOOP_MEMBERS");
         }
         if functions.is_some_and(|own| own.stores == once::Stores::Repeated) {
             flags.push("PG_LOOP_REPEATS");

@@ -24,11 +24,8 @@ pub enum Stores {
 /// What a body's stores have in common: those to one array are to different members of one element, or in different branches; those in an
 /// inner loop move on with each turn, or stay where they are.
 pub fn stores(unit: &TranslationUnit, plan: &LoopPlan, body: &Stmt) -> Stores {
-    let mut places: BTreeMap<PlaceId, &Place> = BTreeMap::new();
+    let places = places(body);
     let mut branches = Vec::new();
-    nest::all_expressions(body, &mut |e| {
-        places.extend(nest::accessed_place(e).map(|(place, ..)| (place.id, place)));
-    });
     // For each place the loops around it.
     let mut around: BTreeMap<PlaceId, Vec<&LoopStmt>> = BTreeMap::new();
     nest::statements(body, &mut |s| match &s.kind {
@@ -78,6 +75,26 @@ pub fn stores(unit: &TranslationUnit, plan: &LoopPlan, body: &Stmt) -> Stores {
     }
 }
 
+/// Whether some of the stores are to members of one element, so that what they write lies near each other.
+pub fn stores_members(plan: &LoopPlan, body: &Stmt) -> bool {
+    let places = places(body);
+    let stores: Vec<&Site> = plan.sites.iter().filter(|site| site.is_store).collect();
+    let are_members = |a: &Site, b: &Site| {
+        let both = places.get(&a.place).zip(places.get(&b.place));
+        a.base == b.base && both.is_some_and(|(x, y)| members(x, a, y, b))
+    };
+    stores.iter().enumerate().any(|(number, a)| stores[..number].iter().any(|b| are_members(a, b)))
+}
+
+/// The places that are accessed, by their numbers.
+fn places(body: &Stmt) -> BTreeMap<PlaceId, &Place> {
+    let mut places = BTreeMap::new();
+    nest::all_expressions(body, &mut |e| {
+        places.extend(nest::accessed_place(e).map(|(place, ..)| (place.id, place)));
+    });
+    places
+}
+
 /// The places that a statement accesses.
 fn accessed(s: &Stmt) -> BTreeSet<PlaceId> {
     let mut found = BTreeSet::new();
@@ -113,6 +130,10 @@ mod tests {
     use crate::loops::options::AnalysisOptions;
 
     fn answers(body: &str) -> Stores {
+        asked(body, stores)
+    }
+
+    fn asked<T>(body: &str, ask: impl Fn(&TranslationUnit, &LoopPlan, &Stmt) -> T) -> T {
         let text = format!(
             "struct s {{ short x, y; struct {{ char a, b; }} in; }};\n\
              void f(int n, struct s *p, int *q, const int *w, const int *c)\n{{\n\
@@ -124,7 +145,18 @@ mod tests {
         (stages.normalize)(&mut unit, &options);
         let reports = (stages.classify)(&unit, &options);
         let plan = reports[0].plan.as_ref().unwrap_or_else(|| panic!("{body}: no plan"));
-        stores(&unit, plan, &nest::loops(&unit.functions[0])[0].the_loop.body)
+        ask(&unit, plan, &nest::loops(&unit.functions[0])[0].the_loop.body)
+    }
+
+    #[test]
+    fn members_lie_side_by_side() {
+        for body in ["p[w[i]].x = 1; p[w[i]].y = 2;", "if (c[i]) p[w[i]].x = 1; q[i] = 2; p[w[i]].in.b = 3;"]
+        {
+            assert!(asked(body, |_, plan, body| stores_members(plan, body)), "{body}");
+        }
+        for body in ["q[w[i]] = 1; q[i] = 2;", "p[w[i]].x = 1;", "p[w[i]].x = 1; p[i].y = 2;"] {
+            assert!(!asked(body, |_, plan, body| stores_members(plan, body)), "{body}");
+        }
     }
 
     #[test]

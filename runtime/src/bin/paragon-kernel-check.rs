@@ -4,7 +4,7 @@
 //! It needs NVIDIA's run-time compiler (`PARAGON_NVRTC`), but no GPU: so kernels are checked where no GPU is.
 
 use paragon_rt::device::cuda::nvrtc;
-use paragon_rt::device::{LARGE, LogMethod, Specialisation, WIDEST};
+use paragon_rt::device::{Guess, LARGE, LogMethod, Specialisation, WIDEST};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -51,6 +51,9 @@ fn main() -> ExitCode {
                 false,
             ),
             (Specialisation { narrow: true, bounded: all, group: (1, 4), ..none(LogMethod::Bitmap) }, false),
+            (Specialisation { narrow: true, gathers: true, ..none(LogMethod::Bitmap) }, false),
+            (Specialisation { narrow: true, guess: Guess::Counting, ..none(LogMethod::Stamp) }, false),
+            (Specialisation { guess: Guess::Looking, ..none(LogMethod::Stamp) }, false),
             (Specialisation { narrow: true, kept: all, spread: WIDEST, ..none(LogMethod::Mark) }, false),
         ];
         let others = variants.len() - 1;

@@ -92,6 +92,19 @@ impl LogMethod {
     }
 }
 
+/// Whether stamps guess that each cell has one writer (`paragon_body.h`), and how stores are counted then; see `PG_GUESS_*` in the C ABI.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[repr(u32)]
+pub enum Guess {
+    /// There is no guess: stamps know the first writer, too.
+    #[default]
+    None = 0,
+    /// Those that don't find their own number.
+    Looking = 1,
+    /// All of them.
+    Counting = 2,
+}
+
 /// Cells that a word of a bitmap stands for.
 pub const CELLS_OF_WORD: u64 = 32;
 
@@ -101,6 +114,10 @@ pub const CELLS_OF_WORD: u64 = 32;
 pub struct Specialisation {
     /// Instrumentation.
     pub method: LogMethod,
+    /// What stamps guess.
+    pub guess: Guess,
+    /// Whether bits of stores to members of one element are gathered, to be set together.
+    pub gathers: bool,
     /// log2 of the bytes of a log's cell; 0 where there is none.
     pub log_shift: u8,
     /// Bases whose accesses are all shown to stay in their array, aligned: [`Placement::bounded`].
@@ -117,7 +134,7 @@ pub struct Specialisation {
     pub kept: u64,
     /// Whether bitmaps note once what inner loops store to one place (`PG_LOOP_REPEATS`).
     pub repeats: bool,
-    /// Whether iterations can be counted in 31 bits.
+    /// Whether iterations can be counted in 31 bits, and the cells of a bitmap in 32.
     pub narrow: bool,
     /// Whether the launch has an order of iterations.
     pub ordered: bool,
@@ -148,6 +165,8 @@ impl Specialisation {
     pub fn none(method: LogMethod) -> Specialisation {
         Specialisation {
             method,
+            guess: Guess::None,
+            gathers: false,
             log_shift: 0,
             bounded: 0,
             inside: 0,
@@ -260,7 +279,7 @@ pub struct Launch<'a> {
     pub written: DevicePtr,
     /// Words in the log for one of all purposes: of bitmaps those of all cells, else as many as there are cells.
     pub log_words: u64,
-    /// Words of a cell's stamps: `PG_STAMP_WORDS`, or `PG_STAMP_WORDS_READ` where loads are noted.
+    /// Words of a cell's stamps: `PG_STAMP_WORDS`, or `PG_STAMP_WORDS_READ` or, in a guess, `PG_GUESS_WORDS_READ` where loads are noted.
     pub stamp_words: u32,
     /// log2 of the bytes of a cell.
     pub log_shift: u32,
@@ -285,6 +304,22 @@ impl Launch<'_> {
     /// Instrumentation.
     pub fn method(&self) -> LogMethod {
         self.kernel.method
+    }
+
+    /// Whether more counted stores than written cells are a conflict: of stamps where they guess that there are none. See [`Guess`].
+    pub fn counts(&self) -> bool {
+        self.method().counts() || self.kernel.guess != Guess::None
+    }
+
+    /// Of stamps: how many cells are unsettled, by the counted stores and what the check has counted: unsettled cells where stamps know the
+    /// first writer, otherwise written ones.
+    pub fn unsettled(&self, total: u64, counted: u64) -> u64 {
+        match self.method() {
+            LogMethod::Stamp if self.kernel.guess != Guess::None => 0,
+            LogMethod::Stamp if self.stamp_words == abi::PG_STAMP_WORDS => total.saturating_sub(counted),
+            LogMethod::Stamp => counted,
+            _ => 0,
+        }
     }
 
     /// The iterations in portions that run one after the other: for each, where its list begins in the schedule's order, and

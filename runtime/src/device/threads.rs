@@ -195,6 +195,8 @@ impl Device for ThreadsDevice {
             first_layer: 0,
             settles: launch.settles.into(),
             stamp_words: launch.stamp_words,
+            guess: launch.kernel.guess as u32,
+            unused: 0,
         };
         self.width.raised.store(0, Ordering::Relaxed);
         let started = Instant::now();
@@ -240,7 +242,7 @@ impl Device for ThreadsDevice {
 impl ThreadsDevice {
     /// The checking kernel (the chapter, figures 4.5c and 4.6b): a cell with a writer and a reader that is not that
     /// writer, of bitmaps a bit in both; where writes are counted also more of them than written cells; of stamps a reader behind the
-    /// first writer, or that writer where there is another one.
+    /// first writer, or that writer where there is another one. A guess has one writer only.
     fn check(&self, launch: &Launch<'_>, total: u64, outcome: &mut Outcome) {
         let words = launch.log_words as usize;
         let method = launch.method();
@@ -252,7 +254,6 @@ impl ThreadsDevice {
         let of_cell = if method == LogMethod::Stamp { launch.stamp_words as usize } else { 1 };
         let (Some(wr), rd) = (log(launch.wr, words * of_cell), log(launch.rd, words)) else { return };
         let (distinct, meetings, example) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU32::new(0));
-        let unsettled = AtomicU64::new(0);
         let next = AtomicU64::new(0);
         const PART: usize = 1 << 16;
         let scan = || {
@@ -261,7 +262,7 @@ impl ThreadsDevice {
                 if begin >= words {
                     return;
                 }
-                let (mut written, mut met, mut several) = (0u64, 0u64, 0u64);
+                let (mut written, mut met) = (0u64, 0u64);
                 let part = begin..(begin + PART).min(words);
                 if launch.written.0 != 0 {
                     for cells in part.clone().step_by(32) {
@@ -275,13 +276,17 @@ impl ThreadsDevice {
                 for word in part {
                     let (w, r) = (wr[word * of_cell], rd.map_or(0, |rd| rd[word]));
                     if method == LogMethod::Stamp {
-                        let stamps = &wr[word * of_cell..][..of_cell];
-                        let (w, r) = (
-                            stamps[abi::PG_STAMP_LAST as usize],
-                            stamps.get(abi::PG_STAMP_READER as usize).copied().unwrap_or(0),
-                        );
-                        let first = !stamps[abi::PG_STAMP_FIRST as usize];
-                        several += u64::from(w != 0 && first != w);
+                        let stamp = |number: u32| wr[word * of_cell + number as usize];
+                        let (first, r) = match launch.stamp_words {
+                            abi::PG_STAMP_WORDS_READ => {
+                                (!stamp(abi::PG_STAMP_FIRST), stamp(abi::PG_STAMP_READER))
+                            }
+                            abi::PG_GUESS_WORDS_READ => (w, stamp(abi::PG_GUESS_READER)),
+                            _ => (w, 0),
+                        };
+                        // Where the first writer is known unsettled, not written.
+                        let is_known = launch.stamp_words == abi::PG_STAMP_WORDS_READ;
+                        written += u64::from(w != 0 && (!is_known || first != w));
                         if w != 0 && (r > first || r == first && first != w) {
                             met += 1;
                             example.store(r - 1, Ordering::Relaxed);
@@ -300,7 +305,6 @@ impl ThreadsDevice {
                     }
                 }
                 distinct.fetch_add(written, Ordering::Relaxed);
-                unsettled.fetch_add(several, Ordering::Relaxed);
                 meetings.fetch_add(met, Ordering::Relaxed);
             }
         };
@@ -315,8 +319,9 @@ impl ThreadsDevice {
             outcome.fail |= abi::PG_FAIL_RAW;
             outcome.iteration = example.into_inner();
         }
-        outcome.unsettled = unsettled.into_inner();
-        if method.counts() && total != distinct.into_inner() {
+        let counted = distinct.into_inner();
+        outcome.unsettled = launch.unsettled(total, counted);
+        if launch.counts() && total != counted {
             outcome.fail |= abi::PG_FAIL_WAW;
             outcome.conflicts += 1;
         }

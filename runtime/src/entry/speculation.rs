@@ -224,6 +224,7 @@ impl Engine {
             results: parts::launch_results(info, &visit.entry.trip),
             method: plan.method,
             best_method,
+            guesses: self.config.guesses.unwrap_or(visit.history.guesses()),
             groups: self.config.groups,
             patience: self.config.patience,
             schedule: plan.schedule,
@@ -303,6 +304,7 @@ impl Engine {
             record.fail = failure_words(report.outcome.fail);
             record.conflicts = report.outcome.conflicts;
             record.settled = report.outcome.unsettled;
+            record.guess = report.guess_held.map_or("", |held| if held { "held" } else { "refuted" });
             let met = report.outcome.fail & (PG_FAIL_WAW | PG_FAIL_RAW) != 0;
             if finish.is_unwritable {
                 record.why = "it stores where the program may not".into();

@@ -16,13 +16,17 @@ use super::parts;
 use super::watch::Watch;
 use super::written::{self, Cells, Rows, Written};
 use crate::abi::{
-    Info, PG_FAIL_STOPPED, PG_FAIL_TIME, PG_LOOP_COMMON_LOOPS, PG_LOOP_GROUPS, PG_LOOP_KEPT, PG_LOOP_REPEATS,
-    PG_MANY, PG_NO_LOG, PG_STAMP_READER, PG_STAMP_WORDS, PG_STAMP_WORDS_READ, Region, Value,
+    Info, PG_FAIL_RAW, PG_FAIL_STOPPED, PG_FAIL_TIME, PG_FAIL_WAW, PG_GUESS_READER, PG_GUESS_WORDS_READ,
+    PG_LOOP_COMMON_LOOPS, PG_LOOP_GROUPS, PG_LOOP_KEPT, PG_LOOP_MEMBERS, PG_LOOP_REPEATS,
+    PG_LOOP_STORES_ONCE, PG_MANY, PG_NO_LOG, PG_STAMP_READER, PG_STAMP_WORDS, PG_STAMP_WORDS_READ, Region,
+    Value,
 };
 use crate::config::GroupChoice;
 use crate::device::pool::{BlockSignals, Pool};
 use crate::device::threads::{ThreadsDevice, Width};
-use crate::device::{Device, DeviceError, DevicePtr, Launch, LogMethod, Outcome, Specialisation, TIME_IS_UP};
+use crate::device::{
+    Device, DeviceError, DevicePtr, Guess, Launch, LogMethod, Outcome, Specialisation, TIME_IS_UP,
+};
 use crate::floating_point;
 use crate::leaving::{self, Working, is_leaving};
 use crate::memory::{placement::Placement, safe_copy};
@@ -42,6 +46,20 @@ const LONGEST_LAUNCH: Duration = Duration::from_millis(70);
 pub enum Kind {
     Threads,
     Cuda,
+}
+
+/// Ways in which stamps may guess first that each cell has one writer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Guesses {
+    /// That was wrong before.
+    #[default]
+    None,
+    /// Bits have told before that it is wrong, or that an iteration meets itself.
+    NoBits,
+    /// By bits where nobody asks which iteration it was, otherwise by numbers.
+    All,
+    /// By numbers in any case: for tests.
+    Numbers,
 }
 
 /// One run of a loop on a device.
@@ -68,6 +86,8 @@ pub struct Job {
     pub method: LogMethod,
     /// See [`Report::best_method`].
     pub best_method: LogMethod,
+    /// What stamps may guess first.
+    pub guesses: Guesses,
     /// Whether iterations may be run together.
     pub groups: GroupChoice,
     /// Log cells of pinned memory.
@@ -118,6 +138,8 @@ pub struct Report {
     pub method: LogMethod,
     /// What they would be logged by if other logs find conflicts.
     pub best_method: LogMethod,
+    /// Whether each cell had one writer, where stamps have guessed so.
+    pub guess_held: Option<bool>,
     /// What [`crate::trace::Record::group`] says.
     pub group: (u8, u8),
     /// What a checked run on [`Job::basis`] has seen, with the finding's number.
@@ -332,14 +354,14 @@ fn serve_cuda(driver: &Driver, inbox: &Receiver<Box<Job>>, state: &AtomicU8, poo
 }
 
 /// Runs one job on a device and frees what it took there.
-fn run(device: Option<&mut dyn Device>, mut job: Job, width: &Width) -> Report {
+fn run(device: Option<&mut dyn Device>, job: Job, width: &Width) -> Report {
     let mut report = Report { method: job.method, best_method: job.best_method, ..Report::default() };
     let Some(device) = device else {
         report.error = Some(DeviceError::Lost("no usable device".into()));
         return report;
     };
     let mut allocated = Vec::new();
-    let result = drive(device, &mut job, &mut report, &mut allocated);
+    let result = drive(device, &job, &mut report, &mut allocated);
     job.running.store(false, Ordering::SeqCst);
     for pointer in allocated {
         device.free(pointer);
@@ -354,7 +376,7 @@ fn run(device: Option<&mut dyn Device>, mut job: Job, width: &Width) -> Report {
 /// The way of a job through a device.
 fn drive(
     device: &mut dyn Device,
-    job: &mut Job,
+    job: &Job,
     report: &mut Report,
     allocated: &mut Vec<DevicePtr>,
 ) -> Result<(), DeviceError> {
@@ -406,128 +428,25 @@ fn drive(
             region.before = copy;
         }
     }
-    let narrow = n.max(parts::count(job.info, &job.trip)) < 1 << 31;
-    let kernel = Specialisation {
-        log_shift: if job.method == LogMethod::None { 0 } else { job.placement.log_shift as u8 },
-        bounded: placement.bounded,
-        constant: placement.kept() & placement.bounded,
-        kept: if job.info.has(PG_LOOP_KEPT) || job.method.detects() { placement.kept() } else { 0 },
-        repeats: job.method.is_bitmap() && job.info.has(PG_LOOP_REPEATS),
-        ordered: job.schedule.is_some(),
-        narrow,
-        tile: placement.tile.filter(|_| narrow && job.schedule.is_none()),
-        ..Specialisation::none(job.method)
+    let mut attempt = Attempt::first(job);
+    let logs = loop {
+        let logs = run_once(device, job, attempt, &regions, n, started, report, allocated)?;
+        let fail = report.outcome.fail;
+        if attempt.is_guess && fail & PG_FAIL_WAW != 0 && fail & !(PG_FAIL_WAW | PG_FAIL_RAW) == 0 {
+            report.guess_held = Some(false);
+            attempt = Attempt { method: job.method, guess: Guess::None, is_guess: false };
+            logs.free(device, allocated);
+            continue;
+        }
+        job.running.store(false, Ordering::SeqCst);
+        if fail != 0 {
+            return Ok(());
+        }
+        if attempt.is_guess {
+            report.guess_held = Some(true);
+        }
+        break logs;
     };
-    let bases = 1u64.checked_shl(job.info.n_bases).unwrap_or(0).wrapping_sub(1);
-    // A load that a bitmap notes is nothing that iterations could share: an inner loop of a group would note 64 of them in each turn,
-    // and its kernel would be compiled for minutes.
-    let notes_loads = job.method == LogMethod::Bitmap && placement.has_logged_readers(job.info);
-    let alone = notes_loads && job.info.has(PG_LOOP_COMMON_LOOPS) || kernel.repeats;
-    let alone = if alone { PG_LOOP_GROUPS } else { 0 };
-    let flags = job.info.flags & !alone;
-    let checked = kernel.in_groups(flags, job.info.n_dims, bases, n, device.threads(), job.groups);
-    report.unchecked = job.basis.as_ref().is_some_and(|basis| basis.has_seen(placement, &job.bases));
-    let kernel = match report.unchecked {
-        true => {
-            let inside = placement.aligned & bases & !placement.bounded;
-            let constant = placement.kept() & (placement.bounded | inside);
-            Specialisation { inside, constant, ..checked }
-        }
-        false => checked,
-    };
-    let kernel = device.prepare(job.info, job.loop_key, kernel)?;
-    if device.name() == "cuda" {
-        (report.group, report.deep, report.spread) = (kernel.group, kernel.deep, kernel.spread);
-    }
-    let log_words = job.method.entries(job.placement.cells);
-    let mut logs = (DevicePtr(0), DevicePtr(0));
-    let mut written = DevicePtr(0);
-    let has_stamped_readers = job.placement.has_stamped_readers(job.info) || !job.pinned.is_empty();
-    let stamp_words = if has_stamped_readers { PG_STAMP_WORDS_READ } else { PG_STAMP_WORDS };
-    if log_words != 0 && job.method != LogMethod::None {
-        let words = match job.method {
-            LogMethod::Stamp => u64::from(stamp_words) * job.placement.cells,
-            method => method.words(job.placement.cells),
-        };
-        logs.0 = device.allocate(words * 4)?;
-        allocated.push(logs.0);
-        device.fill(logs.0, 0, words * 4)?;
-        // Bits of writers say by themselves whether two have met; stamps of readers lie beside those of writers.
-        let needs_readers = match job.method {
-            LogMethod::Bitmap => job.placement.has_logged_readers(job.info),
-            LogMethod::Stamp => false,
-            method => method.detects(),
-        };
-        if !job.method.is_bitmap() && job.written.is_none() {
-            written = device.allocate(LogMethod::Mark.words(job.placement.cells) * 4)?;
-            allocated.push(written);
-        }
-        if needs_readers {
-            logs.1 = device.allocate(log_words * 4)?;
-            allocated.push(logs.1);
-            device.fill(logs.1, 0, log_words * 4)?;
-            for (first, end) in &job.pinned {
-                device.fill(DevicePtr(logs.1.0 + first * 4), PG_MANY, (end - first) * 4)?;
-            }
-        }
-        if job.method == LogMethod::Stamp {
-            for cell in job.pinned.iter().flat_map(|(first, end)| *first..*end) {
-                let stamp = u64::from(stamp_words) * cell + u64::from(PG_STAMP_READER);
-                device.fill(DevicePtr(logs.0.0 + stamp * 4), PG_MANY, 4)?;
-            }
-        }
-    }
-    report.copy_in_ns = started.elapsed().as_nanos() as u64;
-    job.running.store(true, Ordering::SeqCst);
-    if given_up(job) {
-        report.outcome.fail = PG_FAIL_STOPPED;
-        return Ok(());
-    }
-    let identities = job.results.clone();
-    let mut launch = Launch {
-        info: job.info,
-        loop_key: job.loop_key,
-        n,
-        trip: job.trip.map(|t| t as u64),
-        regions: &regions,
-        anchors: &job.placement.anchors,
-        bases: &job.bases,
-        values: &job.values,
-        results: &mut job.results,
-        wr: logs.0,
-        rd: logs.1,
-        written,
-        log_words,
-        stamp_words,
-        log_shift: job.placement.log_shift,
-        settles: false,
-        kernel,
-        schedule: job.schedule.as_deref(),
-        stop: &job.stop,
-        limit: job.patience.unwrap_or(LONGEST_LAUNCH),
-        n_parts: parts::count(job.info, &job.trip),
-        block: parts::block(job.info, &job.trip) as u64,
-    };
-    report.outcome = device.run(&mut launch)?;
-    if report.outcome.fail == 0 && report.outcome.unsettled != 0 {
-        // Whose value stands of those that several iterations have stored to a cell is not known yet.
-        for region in regions.iter().filter(|region| region.before != region.dev) {
-            device.duplicate(DevicePtr(region.before), DevicePtr(region.dev), region.size)?;
-        }
-        launch.settles = true;
-        launch.results.copy_from_slice(&identities);
-        let first = std::mem::take(&mut report.outcome);
-        let Outcome { fail, iteration, conflicts, execute_ns, .. } = device.run(&mut launch)?;
-        let execute_ns = first.execute_ns + execute_ns;
-        report.outcome = Outcome { fail, iteration, conflicts, execute_ns, ..first };
-    }
-    job.running.store(false, Ordering::SeqCst);
-    if report.outcome.fail == PG_FAIL_STOPPED && job.stop.load(Ordering::SeqCst) == TIME_IS_UP {
-        report.outcome.fail = PG_FAIL_TIME;
-    }
-    if report.outcome.fail != 0 {
-        return Ok(());
-    }
     if let (Some(basis), false) = (&job.basis, report.unchecked) {
         report.seen = Some((basis.number, Seen::new(placement, &job.bases)));
     }
@@ -543,7 +462,7 @@ fn drive(
             .map(|(index, ranges)| (index, Written::Ranges(ranges)))
             .collect(),
         None => {
-            let bits = if job.method.is_bitmap() { logs.0 } else { written };
+            let bits = if attempt.method.is_bitmap() { logs.writers } else { logs.written };
             by_logs(device, &job.placement, bits, report)?
         }
     };
@@ -558,8 +477,247 @@ fn drive(
     report.bytes_out += wanted.iter().map(|(_, to)| to.len() as u64).sum::<u64>();
     report.pieces = pieces;
     report.copy_out_ns = started.elapsed().as_nanos() as u64;
-    report.results = std::mem::take(&mut job.results);
     Ok(())
+}
+
+/// How a job's loop is run and logged this time.
+#[derive(Clone, Copy)]
+struct Attempt {
+    method: LogMethod,
+    guess: Guess,
+    /// Whether what shows two writers of a cell refutes no more than a guess: then there is another attempt.
+    is_guess: bool,
+}
+
+impl Attempt {
+    /// Stamps guess first that each cell has one writer, if that may be so: by bits where nobody asks which iteration it was
+    /// (`paragon_body.h` says when that is).
+    fn first(job: &Job) -> Attempt {
+        let stores_once = job.info.has(PG_LOOP_STORES_ONCE);
+        let are_numbers =
+            job.placement.has_logged_readers(job.info) || !job.pinned.is_empty() || !stores_once;
+        // What inner loops store to one place again and again bits note once.
+        let counts = stores_once && !job.info.has(PG_LOOP_REPEATS);
+        let numbers = if counts { Guess::Counting } else { Guess::Looking };
+        let (method, guess, is_guess) = match job.guesses {
+            Guesses::None => (job.method, Guess::None, false),
+            _ if job.method != LogMethod::Stamp => (job.method, Guess::None, false),
+            Guesses::All if !are_numbers => (LogMethod::Bitmap, Guess::None, true),
+            Guesses::NoBits if !are_numbers => (job.method, Guess::None, false),
+            Guesses::NoBits | Guesses::All | Guesses::Numbers => (job.method, numbers, true),
+        };
+        Attempt { method, guess, is_guess }
+    }
+}
+
+/// What accesses are logged in, on the device.
+struct Logs {
+    writers: DevicePtr,
+    readers: DevicePtr,
+    /// Bits of the cells that were written, where the writers' log has words for them.
+    written: DevicePtr,
+    /// See [`Launch::log_words`].
+    words: u64,
+    stamp_words: u32,
+}
+
+impl Logs {
+    /// Empty ones for an attempt.
+    fn new(
+        device: &mut dyn Device,
+        job: &Job,
+        attempt: Attempt,
+        allocated: &mut Vec<DevicePtr>,
+    ) -> Result<Logs, DeviceError> {
+        let (placement, method) = (&job.placement, attempt.method);
+        let stamp_words = match attempt.guess {
+            Guess::None if placement.has_stamped_readers(job.info) => PG_STAMP_WORDS_READ,
+            Guess::None if !job.pinned.is_empty() => PG_STAMP_WORDS_READ,
+            Guess::None => PG_STAMP_WORDS,
+            _ if placement.has_logged_readers(job.info) || !job.pinned.is_empty() => PG_GUESS_WORDS_READ,
+            _ => PG_STAMP_WORDS,
+        };
+        let nothing = DevicePtr(0);
+        let words = method.entries(placement.cells);
+        let mut logs = Logs { writers: nothing, readers: nothing, written: nothing, words, stamp_words };
+        if words == 0 || method == LogMethod::None {
+            return Ok(logs);
+        }
+        let mut take = |device: &mut dyn Device, words: u64| -> Result<DevicePtr, DeviceError> {
+            let log = device.allocate(words * 4)?;
+            allocated.push(log);
+            Ok(log)
+        };
+        let of_writers = match method {
+            LogMethod::Stamp => u64::from(stamp_words) * placement.cells,
+            method => method.words(placement.cells),
+        };
+        logs.writers = take(device, of_writers)?;
+        device.fill(logs.writers, 0, of_writers * 4)?;
+        // Bits of writers say by themselves whether two have met; stamps of readers lie beside those of writers.
+        let needs_readers = match method {
+            LogMethod::Bitmap => placement.has_logged_readers(job.info),
+            LogMethod::Stamp => false,
+            method => method.detects(),
+        };
+        if !method.is_bitmap() && job.written.is_none() {
+            logs.written = take(device, LogMethod::Mark.words(placement.cells))?;
+        }
+        if needs_readers {
+            logs.readers = take(device, words)?;
+            device.fill(logs.readers, 0, words * 4)?;
+            for (first, end) in &job.pinned {
+                device.fill(DevicePtr(logs.readers.0 + first * 4), PG_MANY, (end - first) * 4)?;
+            }
+        }
+        if method == LogMethod::Stamp {
+            let reader = if attempt.guess == Guess::None { PG_STAMP_READER } else { PG_GUESS_READER };
+            for cell in job.pinned.iter().flat_map(|(first, end)| *first..*end) {
+                let stamp = u64::from(stamp_words) * cell + u64::from(reader);
+                device.fill(DevicePtr(logs.writers.0 + stamp * 4), PG_MANY, 4)?;
+            }
+        }
+        Ok(logs)
+    }
+
+    /// Gives their memory back.
+    fn free(self, device: &mut dyn Device, allocated: &mut Vec<DevicePtr>) {
+        let is_ours = |pointer: &DevicePtr| [self.writers, self.readers, self.written].contains(pointer);
+        allocated.retain(|pointer| {
+            if is_ours(pointer) {
+                device.free(*pointer);
+            }
+            !is_ours(pointer)
+        });
+    }
+}
+
+/// Runs a job's loop, whose arrays are on the device, and settles what several iterations have stored to. What came of it is in the report, with the time
+/// of the attempts before.
+#[allow(clippy::too_many_arguments)]
+fn run_once(
+    device: &mut dyn Device,
+    job: &Job,
+    attempt: Attempt,
+    regions: &[Region],
+    n: u64,
+    started: Instant,
+    report: &mut Report,
+    allocated: &mut Vec<DevicePtr>,
+) -> Result<Logs, DeviceError> {
+    let before = std::mem::take(&mut report.outcome);
+    report.unchecked = job.basis.as_ref().is_some_and(|basis| basis.has_seen(&job.placement, &job.bases));
+    let kernel = kernel_for(device, job, attempt, n, report.unchecked)?;
+    if device.name() == "cuda" {
+        (report.group, report.deep, report.spread) = (kernel.group, kernel.deep, kernel.spread);
+    }
+    let logs = Logs::new(device, job, attempt, allocated)?;
+    // What an attempt before has stored to is made again.
+    let restore = |device: &mut dyn Device| {
+        let mut changed = regions.iter().filter(|region| region.before != region.dev);
+        changed.try_for_each(|region| {
+            device.duplicate(DevicePtr(region.before), DevicePtr(region.dev), region.size)
+        })
+    };
+    if report.guess_held == Some(false) {
+        restore(device)?;
+    } else {
+        report.copy_in_ns = started.elapsed().as_nanos() as u64;
+    }
+    job.running.store(true, Ordering::SeqCst);
+    if job.stop.load(Ordering::SeqCst) != 0 || is_leaving() {
+        report.outcome.fail = PG_FAIL_STOPPED;
+        return Ok(logs);
+    }
+    let mut results = job.results.clone();
+    let mut launch = Launch {
+        info: job.info,
+        loop_key: job.loop_key,
+        n,
+        trip: job.trip.map(|t| t as u64),
+        regions,
+        anchors: &job.placement.anchors,
+        bases: &job.bases,
+        values: &job.values,
+        results: &mut results,
+        wr: logs.writers,
+        rd: logs.readers,
+        written: logs.written,
+        log_words: logs.words,
+        stamp_words: logs.stamp_words,
+        log_shift: job.placement.log_shift,
+        settles: false,
+        kernel,
+        schedule: job.schedule.as_deref(),
+        stop: &job.stop,
+        limit: job.patience.unwrap_or(LONGEST_LAUNCH),
+        n_parts: parts::count(job.info, &job.trip),
+        block: parts::block(job.info, &job.trip) as u64,
+    };
+    let mut outcome = device.run(&mut launch)?;
+    if outcome.fail == 0 && outcome.unsettled != 0 {
+        // Whose value stands of those that several iterations have stored to a cell is not known yet.
+        restore(device)?;
+        launch.settles = true;
+        launch.results.copy_from_slice(&job.results);
+        let Outcome { fail, iteration, conflicts, execute_ns, .. } = device.run(&mut launch)?;
+        let execute_ns = outcome.execute_ns + execute_ns;
+        outcome = Outcome { fail, iteration, conflicts, execute_ns, ..outcome };
+    }
+    outcome.execute_ns += before.execute_ns;
+    outcome.check_ns += before.check_ns;
+    report.outcome = outcome;
+    if report.outcome.fail == PG_FAIL_STOPPED && job.stop.load(Ordering::SeqCst) == TIME_IS_UP {
+        report.outcome.fail = PG_FAIL_TIME;
+    }
+    if report.outcome.fail == 0 {
+        report.results = results;
+    }
+    Ok(logs)
+}
+
+/// The kernel for an attempt.
+fn kernel_for(
+    device: &mut dyn Device,
+    job: &Job,
+    attempt: Attempt,
+    n: u64,
+    unchecked: bool,
+) -> Result<Specialisation, DeviceError> {
+    let placement = &job.placement;
+    // The cells of a warp are counted from any of them on.
+    let has_few_cells = !attempt.method.is_bitmap() || placement.cells <= u64::from(u32::MAX) - 32;
+    let narrow = n.max(parts::count(job.info, &job.trip)) < 1 << 31 && has_few_cells;
+    let kernel = Specialisation {
+        guess: attempt.guess,
+        gathers: attempt.method.is_bitmap() && job.info.has(PG_LOOP_MEMBERS),
+        log_shift: if attempt.method == LogMethod::None { 0 } else { placement.log_shift as u8 },
+        bounded: placement.bounded,
+        constant: placement.kept() & placement.bounded,
+        kept: if job.info.has(PG_LOOP_KEPT) || attempt.method.detects() { placement.kept() } else { 0 },
+        repeats: attempt.method.is_bitmap() && job.info.has(PG_LOOP_REPEATS),
+        ordered: job.schedule.is_some(),
+        narrow,
+        tile: placement.tile.filter(|_| narrow && job.schedule.is_none()),
+        ..Specialisation::none(attempt.method)
+    };
+    let bases = 1u64.checked_shl(job.info.n_bases).unwrap_or(0).wrapping_sub(1);
+    // A load that a bitmap notes is nothing that iterations could share: an inner loop of a group would note 64 of them in each turn,
+    // and its kernel would be compiled for minutes.
+    let notes_loads = attempt.method == LogMethod::Bitmap && placement.has_logged_readers(job.info);
+    let alone = notes_loads && job.info.has(PG_LOOP_COMMON_LOOPS) || kernel.repeats;
+    let alone = if alone { PG_LOOP_GROUPS } else { 0 };
+    let flags = job.info.flags & !alone;
+    let checked = kernel.in_groups(flags, job.info.n_dims, bases, n, device.threads(), job.groups);
+    let kernel = match unchecked {
+        true => {
+            let inside = placement.aligned & bases & !placement.bounded;
+            let constant = placement.kept() & (placement.bounded | inside);
+            Specialisation { inside, constant, ..checked }
+        }
+        false => checked,
+    };
+    device.prepare(job.info, job.loop_key, kernel)
 }
 
 /// What of a region is remembered, and has to be on the device as it was.

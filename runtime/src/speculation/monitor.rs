@@ -47,6 +47,9 @@ impl Pending {
 /// tell anti and output dependences, which keep no iteration waiting: so the next log will be the best one that the loop may have. Runs
 /// that ended for other reasons than conflicts, or too late, conclude nothing.
 pub fn conclude(history: &mut History, report: &Report) {
+    if let Some(held) = report.guess_held {
+        history.guess_held(held);
+    }
     if report.method != report.best_method && report.outcome.fail & (PG_FAIL_WAW | PG_FAIL_RAW) != 0 {
         history.met();
     } else if report.outcome.fail & (PG_FAIL_WAW | PG_FAIL_RAW | PG_FAIL_TIME) != 0 {
@@ -61,6 +64,7 @@ mod tests {
     use super::*;
     use crate::device::{DeviceError, LogMethod, Outcome};
     use crate::history::Category;
+    use crate::speculation::cmt::Guesses;
 
     #[test]
     fn only_conflicts_make_a_loop_sequential() {
@@ -97,6 +101,10 @@ mod tests {
             conclude(&mut history, &report(best, best));
             assert_eq!(history.category, Category::Sequential);
         }
+        let mut history = History::default();
+        let refuted = Report { guess_held: Some(false), ..Report::default() };
+        conclude(&mut history, &refuted);
+        assert_eq!((history.category, history.guesses()), (Category::Parallel, Guesses::None));
         let mut history = History::default();
         conclude(&mut history, &report(LogMethod::Atomic, LogMethod::Stamp));
         assert_eq!((history.category, history.wants_better_log()), (Category::Unknown, true));

@@ -21,6 +21,8 @@ use std::collections::{BTreeMap, BTreeSet};
 const MOST_UNROLLED: usize = 2500;
 /// Turns that it may have.
 const FEW_TURNS: i128 = 32;
+/// Turns with no more expressions than this may be staged.
+const LONGEST_STAGED: usize = 100;
 /// Bodies with no more expressions than this are repeated where a loop isn't counted, so that its end is tested between turns that the
 /// compiler sees together.
 const SHORT: usize = 60;
@@ -396,6 +398,7 @@ impl Printer<'_> {
             moving: Moving::new(self.unit, self.plan, l, *iv),
             conditions: (!jumps).then_some(self.conditions),
             found: Vec::new(),
+            are_all: true,
         };
         self.has_turns = true;
         // What a group has in common is shared among its iterations already.
@@ -416,12 +419,15 @@ impl Printer<'_> {
         printed?;
         let iv = variable(*iv);
         let innermost = self.plan.dims[self.plan.dims.len() - 1].loop_id;
-        let is_outermost = u8::from(common.is_some() && around == innermost);
+        // Many turns of a stage are printed one after the other: what each of them checks and notes would be compiled for minutes.
+        let expressions = size(self.unit, &l.body);
+        let is_short = walks.are_all && expressions <= LONGEST_STAGED;
+        let stages = u8::from(common.is_some() && around == innermost && is_short);
         let (before, types) = Self::walks_text(&walks, kind, &iv, common.is_some());
         let lends = self.lending_text(lending.as_ref(), kind, &iv)?;
         out.push_str(&format!(
             "{{\n{known}{before}{lends}__PG_TURNS({kept}, {cond}, {kind}, {unsigned}, {iv}, {limit}) {{\n{body}}}\n\
-             __PG_TURNS_END({kept}, {cond}, {kind}, {unsigned}, {iv}, {limit}, {logged}, {is_outermost}, {types})\n}}\n"
+             __PG_TURNS_END({kept}, {cond}, {kind}, {unsigned}, {iv}, {limit}, {logged}, {stages}, {types})\n}}\n"
         ));
         Ok(())
     }

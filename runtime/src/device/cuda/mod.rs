@@ -45,10 +45,13 @@ const KEPT: u64 = 4 << 30;
 const MOST_BLOCKS: u64 = 65535;
 
 /// What a launch's buffer begins with, in words of 64 bits: what [`CHECK_SOURCE`] counts (writes that were counted while the loop ran,
-/// cells written, or of stamps those with several writers, cells in conflict), the flags, the stop word.
+/// cells written, or of stamps with a first writer those with several, cells in conflict), the flags, the stop word.
 const COUNTERS: usize = 5;
 const AT_FLAGS: usize = 3;
 const AT_STOP: usize = 4;
+
+/// Words of a log, or stamps, that a thread of the check has under way.
+const CHECKED_AT_ONCE: u64 = 8;
 
 /// The kernel that looks at logs after a loop.
 fn check_source() -> String {
@@ -56,11 +59,13 @@ fn check_source() -> String {
     let (bitmap, stamp) = (LogMethod::Bitmap as u32, LogMethod::Stamp as u32);
     let (last, first, reader) = (abi::PG_STAMP_LAST, abi::PG_STAMP_FIRST, abi::PG_STAMP_READER);
     let (stamps, with_readers) = (abi::PG_STAMP_WORDS, abi::PG_STAMP_WORDS_READ);
+    let (guess, guess_reader) = (abi::PG_GUESS_WORDS_READ, abi::PG_GUESS_READER);
     format!(
-        "#define PG_TOTALS {totals}\n#define PG_TOTALS_APART {apart}\n#define PG_LOG_BITMAP {bitmap}\n\
+        "#define AT_ONCE {CHECKED_AT_ONCE}\n#define PG_TOTALS {totals}\n#define PG_TOTALS_APART {apart}\n#define PG_LOG_BITMAP {bitmap}\n\
          #define PG_LOG_STAMP {stamp}\n#define PG_STAMP_LAST {last}\n#define PG_STAMP_FIRST {first}\n\
          #define PG_STAMP_READER {reader}\n#define PG_STAMP_WORDS {stamps}\n\
-         #define PG_STAMP_WORDS_READ {with_readers}\n{CHECK_SOURCE}"
+         #define PG_STAMP_WORDS_READ {with_readers}\n#define PG_GUESS_WORDS_READ {guess}\n\
+         #define PG_GUESS_READER {guess_reader}\n{CHECK_SOURCE}"
     )
 }
 
@@ -76,51 +81,64 @@ extern "C" __global__ void __pg_check(const unsigned *wr, const unsigned *rd, un
   if (blockIdx.x == 0)
     for (unsigned place = threadIdx.x; place < PG_TOTALS; place += blockDim.x)
       total += totals[place * PG_TOTALS_APART];
-  /* All lanes of a warp go on together: they make a word of bits of what they find written. */
-  for (unsigned long long begin = blockIdx.x * (unsigned long long)blockDim.x + (threadIdx.x - lane); begin < words;
-       begin += gridDim.x * (unsigned long long)blockDim.x) {
-    const unsigned long long word = begin + lane;
-    unsigned w = 0, first = 0, r = 0;
-    if (word >= words)
-      ;
-    else if (method == PG_LOG_STAMP) {
-      uint4 stamps = {0, 0, 0, 0};
-      if (stamp_words == PG_STAMP_WORDS) {
-        const uint2 of_writers = ((const uint2 *)wr)[word];
-        stamps.x = of_writers.x;
-        stamps.y = of_writers.y;
-      } else
-        stamps = ((const uint4 *)wr)[word];
-      const unsigned all[PG_STAMP_WORDS_READ] = {stamps.x, stamps.y, stamps.z, stamps.w};
-      w = all[PG_STAMP_LAST];
-      first = ~all[PG_STAMP_FIRST];
-      r = all[PG_STAMP_READER];
-    } else
-      w = wr[word];
-    if (bits != nullptr) {
-      const unsigned found = __ballot_sync(0xffffffffu, w != 0);
-      if (lane == 0)
-        bits[begin / 32] = found;
-    }
-    if (method == PG_LOG_STAMP) {
-      if (w != 0) {
-        /* Unsettled, not written. */
-        written += first != w;
-        if (r > first || (r == first && first != w)) {
-          met++;
-          flags[1] = r - 1;
-        }
+  /* All lanes of a warp go on together: they make words of bits of what they find written. Several words of each are under way. */
+  for (unsigned long long begin = (blockIdx.x * (unsigned long long)blockDim.x + (threadIdx.x - lane)) * AT_ONCE; begin < words;
+       begin += gridDim.x * (unsigned long long)blockDim.x * AT_ONCE) {
+    unsigned all_w[AT_ONCE], all_first[AT_ONCE], all_r[AT_ONCE];
+#pragma unroll
+    for (int number = 0; number < AT_ONCE; number++) {
+      const unsigned long long word = begin + 32 * number + lane;
+      unsigned w = 0, first = 0, r = 0;
+      if (word >= words)
+        ;
+      else if (method == PG_LOG_STAMP) {
+        if (stamp_words == PG_STAMP_WORDS_READ) {
+          const uint4 stamps = ((const uint4 *)wr)[word];
+          const unsigned all[PG_STAMP_WORDS_READ] = {stamps.x, stamps.y, stamps.z, stamps.w};
+          w = all[PG_STAMP_LAST];
+          first = ~all[PG_STAMP_FIRST];
+          r = all[PG_STAMP_READER];
+        } else if (stamp_words == PG_GUESS_WORDS_READ) {
+          const uint2 stamps = ((const uint2 *)wr)[word];
+          const unsigned all[PG_GUESS_WORDS_READ] = {stamps.x, stamps.y};
+          first = w = all[PG_STAMP_LAST];
+          r = all[PG_GUESS_READER];
+        } else
+          first = w = wr[word];
+      } else {
+        w = wr[word];
+        r = rd != nullptr ? rd[word] : 0;
       }
-    } else if (method == PG_LOG_BITMAP) {
-      written += __popc(w);
-      if (rd != nullptr && w != 0)
-        met += __popc(w & rd[word]);
-    } else if (w != 0) {
-      r = rd[word];
-      written++;
-      if (r != 0 && r != w) {
-        met++;
-        flags[1] = w - 1;
+      all_w[number] = w;
+      all_first[number] = first;
+      all_r[number] = r;
+    }
+#pragma unroll
+    for (int number = 0; number < AT_ONCE; number++) {
+      const unsigned w = all_w[number], first = all_first[number], r = all_r[number];
+      if (bits != nullptr && begin + 32 * number < words) {
+        const unsigned found = __ballot_sync(0xffffffffu, w != 0);
+        if (lane == 0)
+          bits[begin / 32 + number] = found;
+      }
+      if (method == PG_LOG_STAMP) {
+        if (w != 0) {
+          /* Where the first writer is known unsettled, not written. */
+          written += stamp_words != PG_STAMP_WORDS_READ || first != w;
+          if (r > first || (r == first && first != w)) {
+            met++;
+            flags[1] = r - 1;
+          }
+        }
+      } else if (method == PG_LOG_BITMAP) {
+        written += __popc(w);
+        met += __popc(w & r);
+      } else if (w != 0) {
+        written++;
+        if (r != 0 && r != w) {
+          met++;
+          flags[1] = w - 1;
+        }
       }
     }
   }
@@ -471,13 +489,19 @@ struct Tiles {
 }
 
 impl Tiles {
-    fn new(trip: &[u64; abi::PG_MAX_DIMS], (x, y): (u8, u8), (rows, columns): (u8, u8)) -> Tiles {
+    /// `shares`: see [`Specialisation::shares`]; the threads of such blocks work together, and count on where each of them is.
+    fn new(
+        trip: &[u64; abi::PG_MAX_DIMS],
+        (x, y): (u8, u8),
+        (rows, columns): (u8, u8),
+        shares: bool,
+    ) -> Tiles {
         let (x, y) = (usize::from(x), usize::from(y));
         let others = (0..trip.len()).filter(|dim| ![x, y].contains(dim)).map(|dim| trip[dim]);
         let covered = |width: u32| trip[x].next_multiple_of(u64::from(width));
         // Not where many of its threads would have nothing to do.
         let is_long = trip[x] > 2 * u64::from(WIDE) && covered(WIDE) - covered(TILE_WIDTH) <= trip[x] / 16;
-        let is_wide = rows > 1 && columns == 1 && is_long;
+        let is_wide = rows > 1 && columns == 1 && is_long && !shares;
         let width = if is_wide { WIDE } else { TILE_WIDTH };
         Tiles {
             width,
@@ -684,6 +708,8 @@ impl Cuda {
             first_layer: 0,
             settles: launch.settles.into(),
             stamp_words: launch.stamp_words,
+            guess: launch.kernel.guess as u32,
+            unused: 0,
         };
         // To launch a kernel takes the host 20 to 30 microseconds after it has copied much. They pass while the GPU still copies.
         let tables = match bytes <= TABLES {
@@ -702,7 +728,10 @@ impl Cuda {
                 0,
             )?;
         }
-        let tiles = launch.kernel.tile.map(|tile| Tiles::new(&launch.trip, tile, launch.kernel.group));
+        let tiles = launch
+            .kernel
+            .tile
+            .map(|tile| Tiles::new(&launch.trip, tile, launch.kernel.group, launch.kernel.shares));
         // How many of the places that are counted below the GPU has threads for at once.
         let threads = f64::from(self.processors * kernel.resident * BLOCK);
         let wave = match &tiles {
@@ -782,10 +811,8 @@ impl Cuda {
         if outcome.fail == 0 && met != 0 {
             outcome.fail |= abi::PG_FAIL_RAW;
         }
-        if launch.method() == LogMethod::Stamp {
-            outcome.unsettled = written;
-        }
-        if outcome.fail & !abi::PG_FAIL_RAW == 0 && launch.method().counts() && total != written {
+        outcome.unsettled = launch.unsettled(total, written);
+        if outcome.fail & !abi::PG_FAIL_RAW == 0 && launch.counts() && total != written {
             outcome.fail |= abi::PG_FAIL_WAW;
             outcome.conflicts += 1;
         }
@@ -815,7 +842,7 @@ impl Cuda {
             let (mut flags, mut counts) = (ending.packed.0 + AT_FLAGS as u64 * 8, ending.packed.0);
             self.start(
                 check_kernel,
-                self.line_at_once(check_kernel.resident, words),
+                self.line_at_once(check_kernel.resident, words.div_ceil(CHECKED_AT_ONCE)),
                 &mut [
                     (&raw mut wr).cast(),
                     (&raw mut rd).cast(),
@@ -931,7 +958,7 @@ mod tests {
     #[test]
     fn tiles_cover_all_iterations() {
         let shape = |trip: [u64; 4], group| {
-            let tiles = Tiles::new(&trip, (1, 0), group);
+            let tiles = Tiles::new(&trip, (1, 0), group, false);
             let (grid, ..) = tiles.next(0, u64::MAX);
             (grid.block, tiles.columns, tiles.rows, tiles.layers)
         };
@@ -943,6 +970,7 @@ mod tests {
         assert_eq!(shape([1000, 64, 1, 1], (4, 1)), ((32, 8), 2, 32, 1));
         assert_eq!(shape([1000, 1000, 1, 1], (1, 1)), ((32, 8), 32, 125, 1));
         assert_eq!(shape([1000, 1000, 1, 1], (4, 4)), ((32, 8), 8, 32, 1));
+        assert_eq!(Tiles::new(&[1000, 1000, 1, 1], (1, 0), (4, 1), true).width, TILE_WIDTH);
     }
 
     #[test]

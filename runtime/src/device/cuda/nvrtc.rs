@@ -203,6 +203,7 @@ pub fn options(architecture: &str, kernel: Specialisation, far: bool) -> Vec<Str
     let mut options: Vec<String> = OPTIONS.iter().map(|o| o.to_string()).collect();
     options.push(format!("--gpu-architecture={architecture}"));
     options.push(format!("-D__PG_METHOD={}", kernel.method as u32));
+    options.push(format!("-D__PG_GUESSED={}", kernel.guess as u32));
     options.push(format!("-D__PG_LOG_SHIFT={}", kernel.log_shift));
     options.push(format!("-D__PG_BOUNDED={:#x}ull", kernel.bounded));
     options.push(format!("-D__PG_INSIDE={:#x}ull", kernel.inside));
@@ -213,6 +214,9 @@ pub fn options(architecture: &str, kernel: Specialisation, far: bool) -> Vec<Str
     }
     if kernel.narrow {
         options.push("-D__PG_NARROW".into());
+    }
+    if kernel.gathers {
+        options.push("-D__PG_GATHERS".into());
     }
     if kernel.ordered {
         options.push("-D__PG_ORDERED".into());
