@@ -635,9 +635,9 @@ __PG_FN int __pg_finds_own(struct __pg_ctx *c, const struct __pg_view *v, __pg_u
 /* Whether to give up, now. Not 0: leave; and the loops around have to be left, too, so whoever asks next by ticks is answered at once. */
 __PG_SHARED_FN int __pg_poll_now(struct __pg_ctx *c)
 {
-  if (c->fail == 0 && __pg_peek(c->launch->stop) != 0)
+  if (!c->left && c->fail == 0 && __pg_peek(c->launch->stop) != 0)
     c->fail |= PG_FAIL_STOPPED;
-  if (c->fail == 0 && __pg_peek(&c->launch->flags[0]) == 0)
+  if (!c->left && c->fail == 0 && __pg_peek(&c->launch->flags[0]) == 0)
     return 0;
   c->left = 1;
   c->ticks |= 1023u;

@@ -143,19 +143,27 @@ template <bool IsEdge> __device__ __forceinline__ __pg_count __pg_before_end(__p
   return IsEdge && k >= trip ? (__pg_count)trip - 1 : k;
 }
 #define __PG_OF_WHOLE_GROUP(dim, first) __pg_before_end<__pg_is_edge>(__PG_OF_GROUP(dim, first), __pg_l->trip[dim])
-/* Forgets what a member has found wrong that isn't there. */
+/* What a member does that isn't there: it repeats an iteration after that has stored what it stores, and may come to anything. So it counts
+ * as one that has left: what it would touch by addresses that nobody checks it doesn't touch, and it leaves loops of its own when it
+ * asks; what it finds wrong is forgotten. Nor do lanes lend each other anything at an edge, since they would store and fail for others. */
 template <bool IsEdge> struct __pg_guard {
   __device__ __forceinline__ __pg_guard(__pg_ctx &, bool) {}
 };
 template <> struct __pg_guard<true> {
   __pg_ctx &c;
-  const __pg_u32 before;
+  const __pg_u32 fail, left;
   const bool counts;
-  __device__ __forceinline__ __pg_guard(__pg_ctx &c, bool counts) : c(c), before(c.fail), counts(counts) {}
-  __device__ __forceinline__ ~__pg_guard()
+  __device__ __forceinline__ __pg_guard(__pg_ctx &c, bool counts) : c(c), fail(c.fail), left(c.left), counts(counts)
   {
     if (!counts)
-      c.fail = before;
+      c.left = 1;
+  }
+  __device__ __forceinline__ ~__pg_guard()
+  {
+    if (!counts) {
+      c.fail = fail;
+      c.left = left;
+    }
   }
 };
 #define __PG_IN_GROUP                                                                                                  \
@@ -483,7 +491,7 @@ struct __pg_walk {
   ((__PG_HOW(base) & __PG_IS_BOUNDED) && (__PG_METHOD < PG_LOG_ATOMIC || (__PG_HOW(base) & __PG_IS_CONSTANT)))
 #define __PG_WALK(name, t, base, together, s0, s1, s2, s3, turn)                                                       \
   __pg_walk<__pg_##t, (together) ? __pg_rows : 1, (together) ? __pg_columns : 1,                                       \
-            __PG_HOW(base) == 3, __pg_along(__PG_ALONG_Y, s0, s1, s2, s3, 1), \
+            (__PG_HOW(base) & (__PG_IS_BOUNDED | __PG_IS_CONSTANT)) == (__PG_IS_BOUNDED | __PG_IS_CONSTANT), __pg_along(__PG_ALONG_Y, s0, s1, s2, s3, 1), \
             __pg_along(__PG_ALONG_X, s0, s1, s2, s3, __PG_WIDTH), turn, (together) && __pg_is_edge>                    \
     name;
 #define __PG_SET(name, base, from, type, variable, address)                                                            \
@@ -1205,13 +1213,13 @@ __device__ __forceinline__ void __pg_turns_side_by_side(__pg_ctx &c, Left left, 
 }
 
 /* `kept`: whether what turns load besides what they store stays as it is. */
-#define __PG_SHARING(may, holds, kept) constexpr bool __pg_shares = may && __pg_may_help && (kept), __pg_shares_held = holds;
+#define __PG_SHARING(may, holds, kept) constexpr bool __pg_shares = may && __pg_may_help && (kept) && !__pg_is_edge, __pg_shares_held = holds;
 #define __PG_SHARE(name, type, variable) __pg_share<type> name(variable);
 #define __PG_ALL_SHARED(calls)                                                                                         \
   auto __pg_all_shared = [&](auto __pg_do) { calls };
 
 /* `kept`: whether what turns load by themselves stays as it is, where they store. */
-#define __PG_LENDING(count, kept) constexpr bool __pg_lends = count != 0 && __pg_may_help && (kept) && !__pg_shares;
+#define __PG_LENDING(count, kept) constexpr bool __pg_lends = count != 0 && __pg_may_help && (kept) && !__pg_is_edge && !__pg_shares;
 #define __PG_HOLDING_NOTHING(type)                                                                                     \
   __pg_holding_nothing __pg_held;                                                                                      \
   const auto __pg_held_at = [](const type) -> __pg_u64 { return 0; };
