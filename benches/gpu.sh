@@ -158,14 +158,18 @@ fi
 
 if has planted; then
 # ---- planted conflicts
+# ---- of stamps with each kind of guess, too, and without one
 for log in atomic reduction bitmap stamp "stamp off" "stamp bits" "stamp numbers"; do
+  guesses=${log#stamp}
+  guesses=${guesses# }
+  [ "$log" = "stamp${guesses:+ $guesses}" ] || guesses=
   for kind in waw raw war mixed-width; do
     rm -f trace.json
-    if PARAGON_TRACE="$work/trace.json" PARAGON_LOG=$log PARAGON_RACE=device PARAGON_MONITOR=off \
+    if PARAGON_TRACE="$work/trace.json" PARAGON_LOG=${log%% *} PARAGON_GUESSES=${guesses:-auto} PARAGON_RACE=device PARAGON_MONITOR=off \
       timeout 200 "$programs/planted.paragon" --runs 1000 --kind $kind --seed 11 >planted.txt 2>&1; then
       found=$(grep '"function":"indirect' trace.json | grep -c '"fail":\["')
       # To stamps only what an earlier iteration has stored is a conflict.
-      case "$log $kind" in "stamp raw") wanted=1000 ;; "stamp "*) wanted=0 ;; *) wanted=1000 ;; esac
+      case "$log $kind" in stamp*raw) wanted=1000 ;; stamp*) wanted=0 ;; *) wanted=1000 ;; esac
       if [ "$found" = $wanted ]; then pass; else fail "planted $kind $log: $found of $wanted detected"; fi
       echo "planted $kind $log on cuda: $found of $wanted detected, every run with the sequential result"
     else
