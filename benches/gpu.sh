@@ -7,7 +7,7 @@
 set -u -o pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
-out=${OUT:-build/gpu-results}
+out=${OUT:-$root/build/gpu-results}
 mkdir -p "$out"
 programs=$root/build/gpu
 export PARAGON_RT=$programs/libparagon_rt.so
@@ -65,8 +65,8 @@ export work
     name=$(basename "$source" .c)
     for input in $("$programs/$name.licence" --list); do echo "licence $name $(small_size "$source") $input"; done
   done
-} | grep -E "^[a-z]+ ${ONLY:-.*} " | xargs -P 8 -L 1 bash -c 'same_bytes $0 $1 $2 $3' >bytes.txt
-while read -r line; do case $line in same) pass ;; *) fail "$line" ;; esac; done <bytes.txt
+} | grep -E "^[a-z]+ ${ONLY:-.*} " | xargs -P "$(nproc)" -L 1 bash -c 'same_bytes $0 $1 $2 $3' >"$out/bytes.txt"
+while read -r line; do case $line in same) pass ;; *) fail "$line" ;; esac; done <"$out/bytes.txt"
 cat traces/all.* >"$out/traces.jsonl"
 echo "same bytes: $passed passed, $failed failed"
 python3 - "$out/traces.jsonl" <<'P'

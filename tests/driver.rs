@@ -455,7 +455,7 @@ fn kernels_stage_what_outermost_inner_loops_load() {
         let kernels: Vec<String> = kernels.map(|path| fs::read_to_string(path).unwrap()).collect();
         let kernel = kernels.iter().find(|kernel| kernel.contains("__pg_k1")).unwrap();
         let ends = kernel.lines().filter(|line| line.starts_with("__PG_TURNS_END("));
-        let found: Vec<&str> = ends.filter_map(|line| line.split(", ").nth(6)).collect();
+        let found: Vec<&str> = ends.filter_map(|line| line.split(", ").nth(7)).collect();
         assert_eq!(found, expected, "{text}");
     }
 }

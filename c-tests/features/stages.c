@@ -23,8 +23,6 @@
  * expect many_turns: runs on clean
  * expect layers: runs on clean
  * expect divided: runs on clean
- * expect own_result: runs on clean
- * expect own_rows: runs on clean
  * expect many_operands: runs on clean */
 #include "../support/inputs.h"
 
