@@ -137,7 +137,7 @@ group() {
         echo "OTHER ${numbers[$name]} $name: ${verdict#OTHER}"
       fi
     fi
-    [ "$verdict" = same ] && grep -a "/$name\.c\"" "$folder/trace" | awk -v number="${numbers[$name]}" '
+    [ "$verdict" = same ] && grep -sa "/$name\.c\"" "$folder/trace" | awk -v number="${numbers[$name]}" '
       { match($0, /"line":[0-9]+/); line = substr($0, RSTART, RLENGTH); all[line] }
       /"device":"cuda"/ { entries++; tried[line] }
       /"decision":"cuda"/ { there[line] }
