@@ -397,6 +397,22 @@ fn kernels_walk_from_iteration_to_iteration() {
     }
 }
 
+/// The texts of a C file's kernels.
+fn kernels_of(text: &str) -> Vec<String> {
+    let folder = folder();
+    fs::write(folder.path().join("nest.c"), text).unwrap();
+    let line = "-O2 --paragon-save-temps=kept -c nest.c";
+    assert!(execute(env!("CARGO_BIN_EXE_paragon-cc"), folder.path(), line).status.success(), "{text}");
+    let kernels = fs::read_dir(folder.path().join("kept")).unwrap().map(|entry| entry.unwrap().path());
+    let kernels = kernels.filter(|path| path.extension().is_some_and(|extension| extension == "cu"));
+    kernels.map(|path| fs::read_to_string(path).unwrap()).collect()
+}
+
+/// What a kernel says of its inner loops that are run some turns at once.
+fn ends_of_turns(kernel: &str) -> Vec<String> {
+    kernel.lines().filter(|line| line.starts_with("__PG_TURNS_END(")).map(str::to_owned).collect()
+}
+
 /// Where a log may note what turns do, fewer of them are run at once; what stands outside of them doesn't count.
 #[test]
 fn kernels_know_which_turns_are_logged() {
@@ -412,19 +428,7 @@ fn kernels_know_which_turns_are_logged() {
         (nest("s += a[i][k]; c[i] = s;", ""), ", 1 || "),
         (nest("s += k;", "c[i] = s;"), "(int)64, 0, "),
     ] {
-        let folder = folder();
-        fs::write(folder.path().join("nest.c"), &text).unwrap();
-        let line = "-O2 --paragon-save-temps=kept -c nest.c";
-        assert!(execute(env!("CARGO_BIN_EXE_paragon-cc"), folder.path(), line).status.success(), "{text}");
-        let kernels = fs::read_dir(folder.path().join("kept")).unwrap().map(|entry| entry.unwrap().path());
-        let kernels = kernels.filter(|path| path.extension().is_some_and(|extension| extension == "cu"));
-        let ends: Vec<String> = kernels
-            .flat_map(|path| {
-                let kernel = fs::read_to_string(path).unwrap();
-                let ends = kernel.lines().filter(|line| line.starts_with("__PG_TURNS_END("));
-                ends.map(str::to_owned).collect::<Vec<_>>()
-            })
-            .collect();
+        let ends: Vec<String> = kernels_of(&text).iter().flat_map(|kernel| ends_of_turns(kernel)).collect();
         assert!(!ends.is_empty() && ends.iter().all(|end| end.contains(expected)), "{text}{ends:?}");
     }
 }
@@ -446,16 +450,9 @@ fn kernels_stage_what_outermost_inner_loops_load() {
             "void f(double *restrict a, double *restrict b, double *restrict c, int n, int t) {{ for (int i = 0; i < n; i++) \
              for (int j = 0; j < n; j++) {{ double s = 0; {loops} c[i * n + j] = s; }} }}\n"
         );
-        let folder = folder();
-        fs::write(folder.path().join("nest.c"), &text).unwrap();
-        let line = "-O2 --paragon-save-temps=kept -c nest.c";
-        assert!(execute(env!("CARGO_BIN_EXE_paragon-cc"), folder.path(), line).status.success(), "{text}");
-        let kernels = fs::read_dir(folder.path().join("kept")).unwrap().map(|entry| entry.unwrap().path());
-        let kernels = kernels.filter(|path| path.extension().is_some_and(|extension| extension == "cu"));
-        let kernels: Vec<String> = kernels.map(|path| fs::read_to_string(path).unwrap()).collect();
-        let kernel = kernels.iter().find(|kernel| kernel.contains("__pg_k1")).unwrap();
-        let ends = kernel.lines().filter(|line| line.starts_with("__PG_TURNS_END("));
-        let found: Vec<&str> = ends.filter_map(|line| line.split(", ").nth(7)).collect();
+        let kernels = kernels_of(&text);
+        let ends = ends_of_turns(kernels.iter().find(|kernel| kernel.contains("__pg_k1")).unwrap());
+        let found: Vec<&str> = ends.iter().filter_map(|line| line.split(", ").nth(7)).collect();
         assert_eq!(found, expected, "{text}");
     }
 }
