@@ -193,7 +193,8 @@ constexpr bool __pg_may_help = __PG_METHOD == PG_LOG_NONE || __PG_METHOD == PG_L
 constexpr int __pg_parts = __PG_SPREAD < 4 ? 8 : 4;
 /* Turns of an iteration that are made ready at once. */
 constexpr int __pg_batch = __pg_parts * __PG_SPREAD;
-/* Iterations of a warp: their lanes follow each other. */
+/* Iterations of a warp: their lanes follow each other. Masks of a row's lanes are made by shifts. */
+static_assert(__PG_SPREAD < 32, "a row has a warp for itself");
 constexpr int __pg_rows_of_warp = 32 / __PG_SPREAD;
 /* Places in the room between a row and the next: some more, so that lanes find their own in banks of their own, several places of four or
  * eight bytes at once if need be. */
@@ -1138,8 +1139,8 @@ __device__ __forceinline__ void __pg_turns_side_by_side(__pg_ctx &c, Left left, 
   /* What an iteration knows that has left another loop leads anywhere, so nobody takes turns of it; but its lane does of others. */
   __pg_u32 has_left = c.left;
   const Count own = has_left ? 0 : left();
-  /* None, if addresses wrap around on the way. */
-  const bool is_straight = own != 0 && at(own - 1) - at(0) == (__pg_u64)held.stride * (__pg_u64)(own - 1);
+  /* None, if addresses wrap around on the way, or the lanes' numbers would. */
+  const bool is_straight = own != 0 && own < ~(Count)0 - 64 && at(own - 1) - at(0) == (__pg_u64)held.stride * (__pg_u64)(own - 1);
   const Count due = __shfl_sync(~0u, is_straight ? own : (Count)0, lane / __PG_SPREAD * __PG_SPREAD);
   /* log2 of the lanes that a row has. */
   int wide = 5;
@@ -1213,7 +1214,7 @@ __device__ __forceinline__ void __pg_turns_side_by_side(__pg_ctx &c, Left left, 
 }
 
 /* `kept`: whether what turns load besides what they store stays as it is. */
-#define __PG_SHARING(may, holds, kept) constexpr bool __pg_shares = may && __pg_may_help && (kept) && !__pg_is_edge, __pg_shares_held = holds;
+#define __PG_SHARING(may, holds, kept) constexpr bool __pg_shares = may && __pg_may_help && (kept) && !__pg_is_edge && !__PG_MARKS_REPEATS, __pg_shares_held = holds;
 #define __PG_SHARE(name, type, variable) __pg_share<type> name(variable);
 #define __PG_ALL_SHARED(calls)                                                                                         \
   auto __pg_all_shared = [&](auto __pg_do) { calls };
