@@ -390,14 +390,14 @@ fn drive(
     allocate(device, &job.placement, &mut regions, within, allocated)?;
     let given_up = |job: &Job| job.stop.load(Ordering::SeqCst) != 0 || is_leaving();
     let placement = &job.placement;
+    let remembered = job.basis.as_ref().map_or_else(Vec::new, Basis::remembered);
     for (now, last) in [(0, false), (1, true)] {
         // What the loop only stores to need not be there: what it stored is all that is ever taken from it.
         let wanted = regions.iter().enumerate().filter(|(index, _)| turn(placement, *index) == Some(now));
         let wanted: Vec<&Region> = wanted.map(|(_, region)| region).collect();
         let mut pieces: Vec<_> = wanted.iter().map(|r| (r.lo, r.size, DevicePtr(r.dev))).collect();
         pieces.sort_unstable_by_key(|(.., place)| place.0);
-        let mut instead: Vec<_> =
-            job.basis.iter().flat_map(|basis| wanted.iter().flat_map(|r| remembered(basis, r))).collect();
+        let mut instead: Vec<_> = wanted.iter().flat_map(|region| kept_of(&remembered, region)).collect();
         instead.sort_unstable_by_key(|(.., place)| place.0);
         if !given_up(job) {
             device.copy_in(&pieces, &instead)?;
@@ -721,9 +721,10 @@ fn kernel_for(
 }
 
 /// What of a region is remembered, and has to be on the device as it was.
-fn remembered(basis: &Basis, region: &Region) -> Vec<(u64, u64, DevicePtr)> {
-    let pieces = basis.pieces(region.lo, region.size).into_iter();
-    pieces.map(|(place, bytes, from)| (from, bytes, DevicePtr(region.dev + (place - region.lo)))).collect()
+fn kept_of(remembered: &[(u64, u64, u64)], region: &Region) -> impl Iterator<Item = (u64, u64, DevicePtr)> {
+    let Region { lo, size, dev, .. } = *region;
+    let pieces = Basis::pieces(remembered, lo, size);
+    pieces.map(move |(place, bytes, from)| (from, bytes, DevicePtr(dev + (place - lo))))
 }
 
 /// Which of the copies to the device a region is copied with: what may be written first. `None`: with none, because nothing reads it.

@@ -17,7 +17,8 @@
 //! every access of unresolved pairs, at the addresses that an inspection would have been shown ([`learn`]).
 //!
 //! An answer is remembered with everything that it followed from: the trip counts, the values that the slice uses, and the
-//! content of all memory that fed it. It is used again only after these have been compared ([`Memo::still_holds`]).
+//! content of all memory that fed it. It is used again only after these have been compared ([`Memo::still_holds`]). What a device that
+//! relied on it has seen of the addresses goes with it ([`seen`]).
 
 pub mod levels;
 pub mod marks;

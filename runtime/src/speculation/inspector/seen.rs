@@ -4,7 +4,7 @@
 //! Why they are the same. Where [`PG_LOOP_SLICE_DECIDES`] is set, every address that isn't affine, and whether there is an access at all,
 //! follows from the trip counts, the pointers, the values and the memory that the finding was remembered with, and the loop stores nowhere in
 //! the arrays which that memory is part of. The trip counts and values have been compared when the finding was used again; the pointers are compared
-//! here. The memory is not only compared: a device gets it from the copy that was remembered ([`Basis::pieces`]), in the run that sees and in the runs that
+//! here. The memory is not only compared: a device gets it from the copy that was remembered ([`Basis::remembered`]), in the run that sees and in the runs that
 //! rely on it. Where the arrays lie is compared here, too, since being inside is a matter of both. What is affine has been placed by what it
 //! reaches, whatever an earlier run has seen.
 //!
@@ -57,32 +57,42 @@ impl Basis {
             && self.memory.iter().map(pieces).sum::<usize>() <= MOST_PIECES
     }
 
-    /// What is remembered of an array, in pieces: first byte in the program's memory, how many, and where they are kept.
-    pub fn pieces(&self, lo: u64, size: u64) -> Vec<(u64, u64, u64)> {
-        let hi = lo + size;
+    /// What is remembered, in pieces, in their order and apart: first byte in the program's memory, one past the last, and where they are kept.
+    pub fn remembered(&self) -> Vec<(u64, u64, u64)> {
         let mut known = Vec::new();
         for content in self.memory.iter() {
             let mut from = content.bytes.as_ptr() as u64;
             for run in content.ranges.chunk_by(|a, b| a.1 == b.0) {
                 let (first, end) = (run[0].0, run[run.len() - 1].1);
-                let (from_here, to_here) = (first.max(lo), end.min(hi));
-                if from_here < to_here {
-                    known.push((from_here, to_here, from + (from_here - first)));
-                }
+                known.push((first, end, from));
                 from += end - first;
             }
         }
         known.sort_unstable();
-        let (mut pieces, mut at) = (Vec::new(), lo);
-        for (first, end, from) in known {
+        let mut at = 0;
+        known.retain_mut(|(first, end, from)| {
             // What is remembered twice is given once.
-            let skipped = at.saturating_sub(first);
-            if first + skipped < end {
-                pieces.push((first + skipped, end - first - skipped, from + skipped));
-                at = end;
-            }
-        }
-        pieces
+            let skipped = at.max(*first) - *first;
+            (*first, *from) = (*first + skipped, *from + skipped);
+            at = at.max(*end);
+            *first < *end
+        });
+        known
+    }
+
+    /// The part of [`Basis::remembered`] that lies in an array: first byte, how many, and where they are kept.
+    pub fn pieces(
+        remembered: &[(u64, u64, u64)],
+        lo: u64,
+        size: u64,
+    ) -> impl Iterator<Item = (u64, u64, u64)> {
+        let hi = lo + size;
+        let begin = remembered.partition_point(|(_, end, _)| *end <= lo);
+        let inside = remembered[begin..].iter().take_while(move |(first, ..)| *first < hi);
+        inside.map(move |&(first, end, from)| {
+            let at = first.max(lo);
+            (at, end.min(hi) - at, from + (at - first))
+        })
     }
 
     /// Whether an earlier run has seen the same addresses in the same arrays.
@@ -117,7 +127,7 @@ mod tests {
             [(0, 300_000), (12, 3), (39, 2), (17, 1), (40, 960), (199_995, 100), (200_010, 5)]
         {
             let mut given = vec![false; size as usize];
-            for (place, bytes, from) in kept.pieces(lo + first, size) {
+            for (place, bytes, from) in Basis::pieces(&kept.remembered(), lo + first, size) {
                 for byte in 0..bytes {
                     let at = place + byte - lo;
                     // SAFETY: memory of the basis.
