@@ -59,12 +59,7 @@ fn carry_out(terms: &[Term], numbers: &mut [Value], accesses: &mut [Access]) -> 
     Some(())
 }
 
-fn one_term(
-    term: &Term,
-    stack: &mut Vec<i64>,
-    numbers: &mut [Value],
-    accesses: &mut [Access],
-) -> Option<()> {
+fn one_term(term: &Term, stack: &mut Vec<i64>, numbers: &mut [Value], accesses: &mut [Access]) -> Option<()> {
     let number = |numbers: &[Value], index: u32| numbers.get(index as usize).map(|value| value.0 as i64);
     let operand = term.operand;
     let index = u32::try_from(operand).unwrap_or(u32::MAX);

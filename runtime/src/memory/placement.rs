@@ -241,8 +241,11 @@ pub unsafe fn place(
         };
         for &site in &own {
             let reach = Footprint::of(&sites[site], base, &accesses[site]).map(|f| f.total(&entry.trip));
-            if let Some((lo, hi)) = reach.filter(|reach| sites[site].has(PG_SITE_HAS_AFFINE) || within(*reach)) {
-                windows_aligned &= sites[site].has(PG_SITE_HAS_AFFINE) || is_aligned(base, &sites[site], &accesses[site]);
+            if let Some((lo, hi)) =
+                reach.filter(|reach| sites[site].has(PG_SITE_HAS_AFFINE) || within(*reach))
+            {
+                windows_aligned &=
+                    sites[site].has(PG_SITE_HAS_AFFINE) || is_aligned(base, &sites[site], &accesses[site]);
                 // An inner loop without a turn: there is no access.
                 if lo >= hi {
                     continue;
@@ -463,6 +466,40 @@ mod tests {
         assert!(p.regions.is_empty() && p.bounded == 0);
         let far = placed(&[site(0, 4, AFFINE)], &mut [base(0x10)], &mut [access(-4, 0, 4)], &[]);
         assert_eq!(far.unwrap_err(), "the accesses in line 1 leave the address space");
+    }
+
+    #[test]
+    fn windows_are_placed_where_they_say_more_than_extents() {
+        const WINDOW: u32 = PG_SITE_HAS_WINDOW | PG_SITE_WHOLE_STEPS;
+        let one = |flags, access, known: &[(u64, u64)]| {
+            let p = placed(&[site(0, 4, flags)], &mut [base(0x5010)], &mut [access], known)?;
+            Ok::<_, String>((p.regions[0].lo, p.regions[0].size, p.bounded))
+        };
+        let window = access(0, 0, 64);
+        // Inside of the array, and where nobody knows how large that is.
+        assert_eq!(one(WINDOW, window, &[(0x5000, 0x50)]), Ok((0x5010, 64, 1)));
+        assert_eq!(one(WINDOW, window, &[(0x6000, 0x50)]), Ok((0x5010, 64, 1)));
+        // Not inside: accesses are checked.
+        assert_eq!(one(WINDOW, window, &[(0x5000, 0x4f)]), Ok((0x5000, 0x4f, 0)));
+        assert_eq!(one(WINDOW, access(0, -17, 4), &[(0x5000, 0x50)]), Ok((0x5000, 0x50, 0)));
+        // Strides count: 100 iterations.
+        assert_eq!(one(WINDOW, access(4, 0, 8), &[]), Ok((0x5010, 404, 1)));
+        // An array of the program's own name, and accesses that may lie across words.
+        let mut named = [Base { object_lo: 0x5010, object_hi: 0x5020, ..base(0x5010) }];
+        let p = placed(&[site(0, 4, WINDOW)], &mut named, &mut [window], &[]).unwrap();
+        assert_eq!((p.regions[0].size, p.bounded), (16, 0));
+        assert_eq!(one(PG_SITE_HAS_WINDOW, window, &[]), Ok((0x5010, 64, 0)));
+        assert_eq!(one(WINDOW, access(0, 2, 64), &[]), Ok((0x5012, 62, 0)));
+        // Nobody knows.
+        assert!(one(WINDOW, Access::default(), &[]).is_err());
+        assert!(one(WINDOW, access(0, 8, 8), &[]).is_err());
+        // Beside an access of which only a run can tell.
+        let both = [site(0, 4, WINDOW), site(0, 4, 0)];
+        let mut accesses = [window, Access::default()];
+        let p = placed(&both, &mut [base(0x5010)], &mut accesses, &[(0x5000, 0x60)]).unwrap();
+        assert_eq!((p.regions[0].lo, p.regions[0].size, p.bounded), (0x5000, 0x60, 0));
+        let p = placed(&both[..1], &mut [base(0x5010)], &mut accesses[..1], &[]).unwrap();
+        assert!(!p.recorded_store);
     }
 
     #[test]

@@ -205,7 +205,11 @@ impl Accesses<'_> {
                 high.needs.push(Assumption { lo: bound.clone(), hi: bound, kind: from });
                 high.number = most;
                 // By constants, nothing follows then.
-                let zero = End { bound: Some(constant(0)), needs: high.needs.clone(), number: ranges::limits(from).0 };
+                let zero = End {
+                    bound: Some(constant(0)),
+                    needs: high.needs.clone(),
+                    number: ranges::limits(from).0,
+                };
                 self.note_fact(inner, Some(zero), Some(high), facts);
                 return;
             }

@@ -56,8 +56,7 @@ impl Range {
 
     /// Its ends as numbers of the entry.
     pub(super) fn side(&self, of_highest: bool) -> Option<Bound> {
-        let (known, by_type) =
-            if of_highest { (&self.high, self.most) } else { (&self.low, self.least) };
+        let (known, by_type) = if of_highest { (&self.high, self.most) } else { (&self.low, self.least) };
         known.clone().or_else(|| Some(constant(narrow(by_type)?)))
     }
 
@@ -365,8 +364,7 @@ impl Accesses<'_> {
     }
 
     fn difference(&mut self, a: Range, b: Range, kind: IntKind) -> Range {
-        let mut range =
-            Range::between(a.least.saturating_sub(b.most), a.most.saturating_sub(b.least));
+        let mut range = Range::between(a.least.saturating_sub(b.most), a.most.saturating_sub(b.least));
         let minus = |a: Option<Bound>, b: Option<Bound>| small(linear::add(&a?, &linear::neg(&b?)?)?);
         range.low = minus(a.side(false), b.side(true));
         range.high = minus(a.side(true), b.side(false));
@@ -381,8 +379,7 @@ impl Accesses<'_> {
     }
 
     fn sum(&mut self, a: Range, b: Range, kind: IntKind) -> Range {
-        let mut range =
-            Range::between(a.least.saturating_add(b.least), a.most.saturating_add(b.most));
+        let mut range = Range::between(a.least.saturating_add(b.least), a.most.saturating_add(b.most));
         let plus = |a: Option<Bound>, b: Option<Bound>| small(linear::add(&a?, &b?)?);
         range.low = plus(a.side(false), b.side(false));
         range.high = plus(a.side(true), b.side(true));
@@ -435,7 +432,8 @@ impl Accesses<'_> {
 
     /// The range of an operation on two values, of type `kind`.
     fn combined(&mut self, op: BinOp, a: Range, b: Range, kind: IntKind) -> Range {
-        let count = (b.least == b.most).then_some(b.least).filter(|c| (0..8 * kind.size() as i128).contains(c));
+        let count =
+            (b.least == b.most).then_some(b.least).filter(|c| (0..8 * kind.size() as i128).contains(c));
         match op {
             BinOp::Lt | BinOp::Le | BinOp::Gt | BinOp::Ge | BinOp::Eq | BinOp::Ne => Range::of_truth(),
             BinOp::Add => self.sum(a, b, kind),
@@ -478,7 +476,8 @@ impl Accesses<'_> {
             range = Range::between(if a.least >= 0 { 0 } else { -most }, if a.most <= 0 { 0 } else { most });
         }
         let one_less = |bound: Bound| linear::add(&bound, &constant(-1));
-        let Some((low, high)) = b.low.clone().and_then(one_less).zip(b.high.clone().and_then(one_less)) else {
+        let Some((low, high)) = b.low.clone().and_then(one_less).zip(b.high.clone().and_then(one_less))
+        else {
             return range;
         };
         range.need(&b.needs);

@@ -67,7 +67,10 @@ impl Accesses<'_> {
         let (own, form, needs) = self.by_ranges(|s| s.location(place, 0))?;
         let affine = self.window(&form, width).filter(|_| own == base)?;
         let (lo, hi) = (linear::as_constant(&affine.lo), linear::as_constant(&affine.hi));
-        if lo.zip(hi).is_some_and(|(lo, hi)| hi.checked_sub(lo).is_none_or(|wide| wide <= 0 || wide >= WIDEST)) {
+        if lo
+            .zip(hi)
+            .is_some_and(|(lo, hi)| hi.checked_sub(lo).is_none_or(|wide| wide <= 0 || wide >= WIDEST))
+        {
             return None;
         }
         let mut assumptions: Vec<Assumption> = Vec::new();
@@ -85,7 +88,8 @@ impl Accesses<'_> {
 
     /// A bound whose numbers are all handed over.
     fn settled(&mut self, bound: Bound) -> Bound {
-        let mut both = |a: Box<Bound>, b: Box<Bound>| (Box::new(self.settled(*a)), Box::new(self.settled(*b)));
+        let mut both =
+            |a: Box<Bound>, b: Box<Bound>| (Box::new(self.settled(*a)), Box::new(self.settled(*b)));
         match bound {
             Bound::Const(_) => bound,
             Bound::Value(index) => match index.checked_sub(facts::CANDIDATES) {
@@ -114,3 +118,6 @@ impl Accesses<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
