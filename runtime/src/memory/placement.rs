@@ -348,7 +348,7 @@ pub unsafe fn place(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::abi::{DeviceFn, DirectFn, PG_ABI_VERSION, RawLaunch, Value};
+    use crate::abi::{DeviceFn, DirectFn, PG_ABI_VERSION, PG_SITE_HAS_WINDOW, RawLaunch, Value};
 
     /// # Safety
     /// It does nothing.

@@ -234,7 +234,7 @@ impl Machine<'_> {
             if matches!(self.statement(&l.body), End::Break) || self.turns > 4000 {
                 break;
             }
-            for step in &l.step {
+            if let Some(step) = &l.step {
                 self.value(step);
             }
         }
