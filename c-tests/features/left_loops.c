@@ -5,8 +5,10 @@
  * test size: 131
  * expect walked: runs on clean
  * expect counted: runs on clean
+ * expect behind: runs on clean
  * expect walked: runs unchecked at last on clean nan
- * expect counted: runs unchecked at last on clean nan */
+ * expect counted: runs unchecked at last on clean nan
+ * expect behind: runs unchecked at last on clean nan */
 #include "../support/inputs.h"
 
 /* So many turns that loops ask on the way whether to go on: those that lanes don't take together do after 4,096. */
@@ -36,6 +38,24 @@ COMPUTE static void counted(int n, const int *length, const int *back, const int
   }
 }
 
+/* What the loop has come to says where the next one begins, whose loads lanes make for each other. */
+enum { LENGTH = 40 };
+
+COMPUTE static void behind(int n, const int *start, const int *next, const int *back, const int *few, const double *x, const double *y, double *out)
+{
+  for (int i = 0; i < n; i++) { /* loop behind */
+    int k = FAR, j = start[i];
+    while (j != 0) {
+      k -= back[j];
+      j = next[j];
+    }
+    double sum = x[i];
+    for (int m = 0; m < few[i]; m++)
+      sum += y[k + i + m];
+    out[i] = sum;
+  }
+}
+
 int main(int argc, char **argv)
 {
   static const char *const inputs[] = {"clean", "nan", NULL};
@@ -46,6 +66,9 @@ int main(int argc, char **argv)
   int *next = check_alloc(&check, TURNS + 1, sizeof *next);
   int *back = check_alloc(&check, TURNS + 1, sizeof *back);
   int *divisor = check_alloc(&check, check.size, sizeof *divisor);
+  int *few = check_alloc(&check, check.size, sizeof *few);
+  double *y = check_alloc(&check, check.size + LENGTH, sizeof *y);
+  double *sums = check_alloc(&check, check.size, sizeof *sums);
   double *x = check_alloc(&check, check.size, sizeof *x);
   double *out = check_alloc(&check, check.size, sizeof *out);
 
@@ -53,6 +76,7 @@ int main(int argc, char **argv)
     check_begin(&check);
     fill_double(&check, x, check.size);
     fill_double(&check, out, check.size);
+    fill_double(&check, y, check.size + LENGTH);
     /* A list whose last member leads back into the array: one iteration begins there, all others far before it. */
     for (int j = 1; j <= turns; j++) {
       next[j] = j == turns ? 0 : j + 1;
@@ -62,6 +86,7 @@ int main(int argc, char **argv)
       start[i] = i % 64 == 0 ? turns : 1 + i % 7;
       length[i] = turns;
       divisor[i] = 1 + i % 5;
+      few[i] = LENGTH;
     }
     check_start(&check);
     for (int entry = 0; entry < 5; entry++) {
@@ -70,15 +95,20 @@ int main(int argc, char **argv)
         x[n / 128 * 64] = (x[1] - x[1]) / (x[1] - x[1]);
       walked(n, start, next, back, x, out);
       counted(n, length, back, divisor, x, out);
+      behind(n, start, next, back, few, x, y, sums);
     }
     check_stop(&check);
     check_array(&check, "out", out, check.size, sizeof *out);
+    check_array(&check, "sums", sums, check.size, sizeof *sums);
   }
   free(start);
   free(length);
   free(next);
   free(back);
   free(divisor);
+  free(few);
+  free(y);
+  free(sums);
   free(x);
   free(out);
   return check_close(&check);
