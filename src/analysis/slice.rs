@@ -67,13 +67,16 @@ pub fn find(unit: &TranslationUnit, body: &Stmt, given: &Given) -> Inspection {
     slice.found
 }
 
-/// Whether all addresses that aren't affine follow from what a slice's do: then what it has been shown to touch says where all accesses
-/// of the loop lie, and runs that agree in all that feeds it touch the same memory.
-pub fn decides_all(unit: &TranslationUnit, body: &Stmt, given: &Given, slice: &Inspection) -> bool {
+/// What decides all addresses that aren't affine, and whether there are such accesses at all: runs that agree in it touch the same memory. `None`: all are
+/// affine.
+pub fn deciding(unit: &TranslationUnit, body: &Stmt, given: &Given) -> Option<Inspection> {
     let Given { sites, site_of, invariant_places, private, .. } = *given;
     let is_unknown = |site: &Option<SiteId>| site.is_some_and(|site| sites[site.0 as usize].affine.is_none());
     let touched = site_of.iter().filter(|(_, (load, store))| is_unknown(load) || is_unknown(store));
-    let touched = touched.map(|(place, _)| *place).collect();
+    let touched: BTreeSet<PlaceId> = touched.map(|(place, _)| *place).collect();
+    if touched.is_empty() {
+        return None;
+    }
     let mut whole = Slice { unit, invariant_places, private, touched, found: Inspection::default() };
     loop {
         let before = whole.size();
@@ -82,11 +85,18 @@ pub fn decides_all(unit: &TranslationUnit, body: &Stmt, given: &Given, slice: &I
             break;
         }
     }
-    let found = &whole.found;
-    !found.is_refused
-        && found.feeding.is_subset(&slice.feeding)
-        && found.variables.is_subset(&slice.variables)
-        && found.invariants.is_subset(&slice.invariants)
+    Some(whole.found)
+}
+
+/// Whether all addresses that aren't affine follow from what a slice's do: then what it has been shown to touch says where all accesses
+/// of the loop lie.
+pub fn decides_all(whole: Option<&Inspection>, slice: &Inspection) -> bool {
+    whole.is_none_or(|whole| {
+        !whole.is_refused
+            && whole.feeding.is_subset(&slice.feeding)
+            && whole.variables.is_subset(&slice.variables)
+            && whole.invariants.is_subset(&slice.invariants)
+    })
 }
 
 struct Slice<'a> {

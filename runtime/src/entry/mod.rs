@@ -2,8 +2,9 @@
 //!
 //! [`Engine::enter`] is the whole story in order: is this a situation that we serve at all; can the iterations be proven
 //! independent, and if not, how are they checked ([`inspection`]); where should it run ([`ways`]); where do the arrays lie, run,
-//! remember ([`speculation`]). Several loops for one are [`distributed`].
+//! remember ([`speculation`], [`addresses`]). Several loops for one are [`distributed`].
 
+mod addresses;
 mod distributed;
 mod every_log;
 mod inspection;

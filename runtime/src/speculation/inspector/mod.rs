@@ -48,6 +48,8 @@ pub enum Finding {
     Levels(Arc<Schedule>),
     /// They depend on each other nearly one by one.
     Chain,
+    /// Nobody has asked: what is remembered are the addresses of a loop that is settled without them.
+    Addresses,
 }
 
 /// Why there is no finding.
@@ -105,7 +107,7 @@ impl Memo {
     pub fn bytes(&self) -> u64 {
         let order = match &self.finding {
             Finding::Levels(schedule) => 4 * schedule.order.len(),
-            Finding::Independent | Finding::Chain => 0,
+            Finding::Independent | Finding::Chain | Finding::Addresses => 0,
         };
         let stored = self.stored.as_ref().map_or(0, |stored| 16 * stored.len());
         let memory = |content: &Content| content.bytes.len() + 16 * content.ranges.len();
@@ -177,6 +179,22 @@ pub unsafe fn learn(
     let memory = vec![Content::of(fed, helpers)?];
     // SAFETY: as above.
     Ok(Some(unsafe { Memo::new(info, entry, memory, Finding::Independent, written) }))
+}
+
+/// What the addresses of an entry follow from whose iterations nobody needs to ask about. `fed`: the memory that decides about them; the loop
+/// stores nowhere there.
+///
+/// # Safety
+/// `entry` was filled in by generated code for `info`, and is alive.
+pub unsafe fn addresses(
+    info: &Info,
+    entry: &Entry,
+    fed: Vec<(u64, u64)>,
+    helpers: Helpers<'_>,
+) -> Result<Memo, Obstacle> {
+    let memory = if fed.is_empty() { Vec::new() } else { vec![Content::of(fed, helpers)?] };
+    // SAFETY: promised by the caller.
+    Ok(unsafe { Memo::new(info, entry, memory, Finding::Addresses, None) })
 }
 
 /// What was in memory.
