@@ -25,9 +25,9 @@ const RELAUNCH_NS: f64 = 5_000.0;
 const OPENING_NS: f64 = 400_000_000.0;
 /// How many cores a GPU is worth.
 const GPU_CORES: f64 = 150.0;
-/// Comparing a byte with what is remembered of it, on several threads.
-const COMPARED_NS: f64 = 0.05;
-/// Which part of a kernel's time the checks are that it can do without, at least where they count.
+/// Comparing a byte with what is remembered of it, on several threads (`docs/measurements/2026-11-25-tracking.md`).
+const COMPARED_NS: f64 = 0.15;
+/// Which part of a kernel's time the checks are that it can do without, where they count: half of what they were seen to be at most.
 const CHECKS: f64 = 0.1;
 /// What logs cost, relative to the loop's own work.
 const LOGGED: f64 = 4.0;

@@ -1,13 +1,13 @@
 //! What an entry's addresses follow from, where nothing but their checks asks for it: the loop is settled by proof or by where its arrays lie. A
 //! device's run that has it needs no checks once an earlier one has passed them (`speculation::inspector::seen` has the argument).
 //!
-//! Where memory decides, a copy of it is kept and compared at each entry, which takes the host longer than checks take a GPU, unless the loop
-//! uses again and again what it has loaded there. Where only numbers decide (trip counts, clamped subscripts), it costs nothing.
+//! Where memory decides, a copy of it is kept and compared at each entry. That takes the host a hundred times as long as checks of loads that are made
+//! once take a GPU, so it is only done where the loop uses again and again what it has loaded there, whoever asks for the GPU. Where only numbers decide
+//! (trip counts, clamped subscripts), it costs nothing.
 
 use super::inspection::keep;
 use super::{Engine, Visit, lock};
 use crate::abi::PG_LOOP_SLICE_DECIDES;
-use crate::config::RaceChoice;
 use crate::memory::placement::Placement;
 use crate::policy;
 use crate::speculation::inspector::seen::Basis;
@@ -27,8 +27,7 @@ impl Engine {
         }
         let fed = placement.fed(info)?;
         let bytes = fed.iter().map(|(lo, hi)| hi - lo).sum();
-        let asked = self.config.race != RaceChoice::Auto;
-        if !asked && !policy::deserves_comparison(&visit.history, visit.iterations, bytes) {
+        if !policy::deserves_comparison(&visit.history, visit.iterations, bytes) {
             return None;
         }
         let started = Instant::now();
