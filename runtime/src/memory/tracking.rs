@@ -9,7 +9,7 @@
 //! Only private anonymous memory is watched, in whole mappings, so that none is split by it. What is stored by devices (pages that were pinned
 //! before they were protected) is not seen by anybody: [`unseen`] says where that may be.
 //!
-//! Several may watch the same pages. Whoever begins doesn't take from others what they would have learnt: pages that aren't clean then are
+//! Several may watch the same pages. Whoever begins doesn't take from others what they would have learnt: pages that are protected anew are
 //! told to them first ([`Watched::suspect`]). Pages that have been written stay what they are until somebody begins anew.
 
 mod descriptors;
@@ -81,19 +81,26 @@ impl Watch {
             return None;
         }
         let mappings = unseen::private_mappings(&pages)?;
+        // Who has lost memory must not find it again because it is registered anew.
+        watched.retain(|_, other| {
+            common(&pages, &other.pages).is_empty()
+                || other.pages.iter().all(|range| own.clean(*range).is_some())
+        });
         mappings.iter().try_for_each(|mapping| own.register(*mapping))?;
         // Nobody has mapped something else there in the meantime; what is mapped later isn't registered.
         unseen::private_mappings(&pages)?;
+        let watched_already = merged(watched.values().flat_map(|other| other.pages.iter().copied()));
         for range in &pages {
-            let changed = without(&[*range], &own.clean(*range)?);
-            if changed.len() > MOST_PIECES {
+            let stays = common(&own.clean(*range)?, &watched_already);
+            let anew = without(&[*range], &stays);
+            if anew.len() > MOST_PIECES {
                 return None;
             }
             for other in watched.values_mut() {
-                let told = common(&changed, &other.pages);
+                let told = common(&anew, &other.pages);
                 other.suspect = merged(other.suspect.iter().copied().chain(told));
             }
-            changed.iter().try_for_each(|range| own.protect(*range, true))?;
+            anew.iter().try_for_each(|range| own.protect(*range, true))?;
         }
         *next += 1;
         watched.insert(*next, Watched { pages, suspect: Vec::new() });

@@ -197,7 +197,8 @@ impl Descriptors {
         unsafe {
             let (access, kind) =
                 (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-            let memory = libc::mmap(std::ptr::null_mut(), (count * page) as usize, access, kind, -1, 0);
+            let bytes = (count * page) as usize;
+            let memory = libc::mmap(std::ptr::null_mut(), bytes, access, kind, -1, 0);
             if memory == libc::MAP_FAILED {
                 return false;
             }
@@ -216,10 +217,41 @@ impl Descriptors {
                 Some((before, after, self.clean(all)?))
             };
             let told = tell();
-            libc::munmap(memory, (count * page) as usize);
+            // Some systems let pages that have moved look as if they were still protected.
+            let moved = libc::mremap(
+                memory,
+                bytes,
+                2 * bytes,
+                libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED,
+                apart(2 * bytes),
+            );
+            if moved == libc::MAP_FAILED {
+                return false;
+            }
+            let there = (moved as u64, moved as u64 + 2 * bytes as u64);
+            let lost = self.clean(there).is_none();
+            let found = self.register(there).and_then(|()| self.clean(there));
+            libc::munmap(moved, 2 * bytes);
             let stored = vec![(lo, lo + page), (lo + 2 * page, all.1)];
             told == Some((vec![all], stored, vec![(lo + 2 * page, all.1)]))
+                && lost
+                && found == Some(Vec::new())
         }
+    }
+}
+
+/// Where there is room.
+fn apart(bytes: usize) -> *mut libc::c_void {
+    // SAFETY: new memory that nobody can use, to be replaced.
+    unsafe {
+        libc::mmap(
+            std::ptr::null_mut(),
+            bytes,
+            libc::PROT_NONE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+            -1,
+            0,
+        )
     }
 }
 

@@ -213,6 +213,39 @@ fn memory_that_moves_is_noticed() {
 }
 
 #[test]
+fn what_is_lost_is_not_found_again() {
+    let both = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED;
+    let Some((own, first)) = watched() else { return };
+    let elsewhere = Own::new();
+    // SAFETY: memory of the test's, moved away, changed and moved back.
+    unsafe {
+        assert_ne!(
+            libc::mremap(own.page(0), Own::bytes(), Own::bytes(), both, elsewhere.page(0)),
+            libc::MAP_FAILED
+        );
+        elsewhere.store(2);
+        assert_ne!(
+            libc::mremap(elsewhere.page(0), Own::bytes(), Own::bytes(), both, own.page(0)),
+            libc::MAP_FAILED
+        );
+        std::mem::forget(elsewhere);
+    }
+    let second = Watch::begin(&[own.range()]).unwrap();
+    assert_eq!((first.changed(), second.changed()), (None, Some(Vec::new())));
+    // Of a part of it somebody else knows.
+    let third = Watch::begin(&own.pages(0, 8)).unwrap();
+    // SAFETY: as above.
+    unsafe {
+        libc::munmap(own.page(4), 2 * page() as usize);
+        let (access, kind) =
+            (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED);
+        libc::mmap(own.page(4), 2 * page() as usize, access, kind, -1, 0);
+    }
+    let fourth = Watch::begin(&own.pages(0, 16)).unwrap();
+    assert_eq!((second.changed(), third.changed(), fourth.changed()), (None, None, Some(Vec::new())));
+}
+
+#[test]
 fn children_change_nothing() {
     let Some((own, watch)) = watched() else { return };
     // SAFETY: the child only stores, asks and ends.
