@@ -8,8 +8,7 @@
  * expect edged: unchecked on clean
  * expect masked: unchecked on clean
  * expect rows: unchecked on clean
- * expect grown: unchecked on clean
- * expect renamed: runs on clean */
+ * expect grown: unchecked on clean */
 #include "../support/inputs.h"
 
 enum { MOST = 40000 };

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { COUNT = 1 << 17, PAGE = 4096, IN_PAGE = PAGE / sizeof(int64_t), WAYS = 12, ENTRIES = 5 };
+enum { COUNT = 1 << 17, PAGE = 4096, IN_PAGE = PAGE / sizeof(int64_t), WAYS = 12, ENTRIES = 8 };
 
 __attribute__((noinline)) static void scatter(int n, const int64_t *place, const double *x, double *y)
 {

@@ -307,4 +307,43 @@ mod tests {
             assert!(!decides_all(&format!("for (int i = 0; i < n; i++) {{ {body} }}")), "{body}");
         }
     }
+
+    /// What decides the addresses of the first loop, where nobody inspects it: how many loads, values from outside and invariants.
+    fn deciding(loops: &str) -> Option<(usize, usize, usize)> {
+        let text = format!(
+            "static double table[1000], out[1000], sink[1000]; static int w[1000], v[1000];\n\
+             void f(int n, int k, int most)\n{{\n{loops}\n}}\n"
+        );
+        let stages = STAGES.unwrap();
+        let options = AnalysisOptions::default();
+        let mut unit = (stages.lower)(&text, &Dialect::default()).unwrap();
+        (stages.normalize)(&mut unit, &options);
+        let reports = (stages.classify)(&unit, &options);
+        let plan = reports[0].plan.as_ref().unwrap_or_else(|| panic!("{loops}: no plan"));
+        assert!(plan.inspection.is_none(), "{loops}");
+        let slice = plan.deciding.as_ref()?;
+        let outside = slice.variables.iter().filter(|v| plan.live_ins.contains(v)).count();
+        Some((slice.feeding.len(), outside, slice.invariants.len()))
+    }
+
+    #[test]
+    fn what_decides_addresses_is_known_without_an_inspection() {
+        let each = |body: &str| deciding(&format!("for (int i = 0; i < n; i++) {{ {body} }}"));
+        assert_eq!(each("sink[i] = table[i + k];"), None);
+        assert_eq!(each("sink[i] = table[w[i] + k];"), Some((1, 1, 0)));
+        assert_eq!(each("sink[i] = table[i > most ? most : i];"), Some((0, 1, 0)));
+        assert_eq!(each("sink[i] = table[i * i % 7];"), Some((0, 0, 0)));
+        assert_eq!(each("if (v[i]) sink[i] = table[w[i]];"), Some((2, 0, 0)));
+        assert_eq!(each("if (v[i]) sink[i] = 1; out[i] = table[w[i]];"), Some((1, 0, 0)));
+        assert_eq!(each("for (int j = v[i]; j < v[i + 1]; j++) sink[i] += table[j];"), Some((2, 0, 0)));
+        // What an iteration has for itself isn't followed.
+        assert_eq!(each("int own[2]; own[0] = w[i]; own[1] = i; sink[i] = table[own[i & 1]];"), None);
+        // Each thread of a device has another minimum so far.
+        assert_eq!(
+            deciding(
+                "int least = n; for (int i = 0; i < n; i++) { if (w[i] < least) least = w[i]; sink[i] = v[i]; } out[0] = least;"
+            ),
+            None
+        );
+    }
 }
