@@ -339,10 +339,9 @@ mod tests {
         // What an iteration has for itself isn't followed.
         assert_eq!(each("int own[2]; own[0] = w[i]; own[1] = i; sink[i] = table[own[i & 1]];"), None);
         // Each thread of a device has another minimum so far.
+        let least = "if (table[w[i]] < least) { least = table[w[i]]; }";
         assert_eq!(
-            deciding(
-                "int least = n; for (int i = 0; i < n; i++) { if (w[i] < least) least = w[i]; sink[i] = v[i]; } out[0] = least;"
-            ),
+            deciding(&format!("double least = k; for (int i = 0; i < n; i++) {{ {least} }} out[0] = least;")),
             None
         );
     }
