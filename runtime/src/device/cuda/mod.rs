@@ -17,6 +17,7 @@ use super::{
 use crate::abi::{self, Info, RawLaunch, Region, Value};
 use crate::device::pool::Pool;
 use crate::memory::placement::TILE_HEIGHT;
+use crate::memory::tracking;
 use crate::speculation::inspector::levels::Schedule;
 use cudarc::driver::sys;
 use pace::Pace;
@@ -217,6 +218,9 @@ unsafe impl Send for Cuda {}
 
 /// Opens the first GPU; the pool's threads help to copy.
 pub fn open(pool: Pool) -> Result<Box<dyn Device>, DeviceError> {
+    // SAFETY: a name that ends with a zero; nothing is loaded that wasn't, and what was stays.
+    let known = unsafe { libc::dlopen(c"libcuda.so.1".as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
+    tracking::driver_is_loaded(known.is_null());
     // SAFETY: loads and unloads libraries by name.
     if !unsafe { sys::is_culib_present() } {
         return Err(DeviceError::Lost("no CUDA driver".into()));
