@@ -5,6 +5,7 @@
 //! Device addresses are never dereferenced here. Kernels check every address that a program computes before they use it, because
 //! an illegal one would lose the GPU for the process; but for those that a checked run has seen to lie inside (`speculation::inspector::seen`).
 
+mod blank;
 mod cache;
 pub mod nvrtc;
 mod pace;
@@ -18,6 +19,7 @@ use crate::abi::{self, Info, RawLaunch, Region, Value};
 use crate::device::pool::Pool;
 use crate::memory::placement::TILE_HEIGHT;
 use crate::speculation::inspector::levels::Schedule;
+use blank::Blank;
 use cudarc::driver::sys;
 use pace::Pace;
 use staging::{SLOT, SLOTS, Staging, Way};
@@ -41,8 +43,6 @@ const TABLES: usize = 1 << 18;
 const MOST_COPYING: usize = 8;
 /// Freed memory that is kept for the next entry.
 const KEPT: u64 = 4 << 30;
-/// Bytes of what a launch without tables has in the GPU's memory. Where others have tables, there is room for what threads count.
-const BLANK: usize = 256 + abi::PG_TOTALS * abi::PG_TOTALS_APART * 8;
 /// Bytes from which on a copy takes the GPU longer than the host takes to launch a kernel.
 const MUCH: u64 = 1 << 20;
 /// Most blocks of a grid along y, and along z.
@@ -212,9 +212,8 @@ struct Cuda {
     told: *mut u32,
     /// Some memory of the GPU's, for loads that must not happen where they were to.
     nowhere: u64,
-    /// What a launch begins with where it needs nothing else in the GPU's memory: zeros, as long as no launch has said anything.
-    blank: DevicePtr,
-    is_blank: bool,
+    /// What a launch without tables has in the GPU's memory.
+    blank: Blank,
     /// Much has been queued to be copied in that nobody has waited for.
     copies_much: bool,
     sizes: HashMap<u64, u64>,
@@ -272,8 +271,6 @@ pub fn open(pool: Pool) -> Result<Box<dyn Device>, DeviceError> {
         )?;
         let mut nowhere = 0;
         check(sys::cuMemAlloc_v2(&mut nowhere, 256), "cuMemAlloc", 256)?;
-        let mut blank = 0;
-        check(sys::cuMemAlloc_v2(&mut blank, BLANK), "cuMemAlloc", BLANK as u64)?;
         let main = stream()?;
         let mut events = Vec::new();
         for _ in 0..SLOTS {
@@ -298,8 +295,7 @@ pub fn open(pool: Pool) -> Result<Box<dyn Device>, DeviceError> {
             begun: (words.cast(), words_on_device),
             told: words.add(64).cast(),
             nowhere,
-            blank: DevicePtr(blank),
-            is_blank: false,
+            blank: Blank::new()?,
             copies_much: false,
             sizes: HashMap::new(),
             kept: Vec::new(),
@@ -654,7 +650,7 @@ impl Device for Cuda {
             || n_results != 0
             || launch.info.has(abi::PG_LOOP_DYNAMIC)
             || tables::bytes(launch.info) > tables::MOST_IN_PARAMETERS;
-        let packed = if needs_tables { self.allocate(words.len() as u64 * 8)? } else { self.blank };
+        let packed = if needs_tables { self.allocate(words.len() as u64 * 8)? } else { self.blank.start() };
         let parts = [at_tables, at_values, at_bases, at_anchors, at_regions, at_totals, n_results];
         let result = match self.hand_over(launch.schedule) {
             Ok(order) => {
@@ -662,6 +658,8 @@ impl Device for Cuda {
                 if result.is_err() {
                     // What is still under way uses buffers that the next job is given.
                     let _ = self.wait();
+                    // SAFETY: the stream is ours.
+                    unsafe { sys::cuStreamSynchronize(self.control) };
                 }
                 order.into_iter().for_each(|order| self.free(order));
                 result
@@ -704,10 +702,10 @@ impl Cuda {
         if bytes > room {
             return Err(DeviceError::Kernel("too many tables".into()));
         }
-        let is_blank = packed == self.blank;
+        let is_blank = packed == self.blank.start();
+        let no_tables = self.blank.tables();
         let at_word = |word: usize| packed.0 + word as u64 * 8;
-        // Nobody looks there where there are none.
-        let at_table = |word: usize| if is_blank { packed.0 + 256 } else { at_word(word) };
+        let at_table = |word: usize| if is_blank { no_tables } else { at_word(word) };
         let raw = RawLaunch {
             n: launch.n,
             trip: launch.trip,
@@ -745,15 +743,15 @@ impl Cuda {
                 whole
             }
         };
-        // SAFETY: the buffer is ours and idle, because every launch is waited for.
-        unsafe {
-            if !is_blank {
+        if is_blank {
+            self.blank.clear(self.stream)?;
+        } else {
+            // SAFETY: the buffer is ours and idle, because every launch is waited for.
+            let status = unsafe {
                 std::ptr::copy_nonoverlapping(words.as_ptr().cast::<u8>(), tables, bytes);
-                let status = sys::cuMemcpyHtoDAsync_v2(packed.0, tables.cast(), bytes, self.stream);
-                check(status, "copying tables", 0)?;
-            } else if !std::mem::take(&mut self.is_blank) {
-                check(sys::cuMemsetD32Async(packed.0, 0, 2 * COUNTERS, self.stream), "filling", 0)?;
-            }
+                sys::cuMemcpyHtoDAsync_v2(packed.0, tables.cast(), bytes, self.stream)
+            };
+            check(status, "copying tables", 0)?;
         }
         let tiles = launch
             .kernel
@@ -825,7 +823,9 @@ impl Cuda {
                 *value = Value(*tables.cast::<u64>().add(COUNTERS + number));
             }
         }
-        self.is_blank |= is_blank && !ending.told && counters == [0; COUNTERS];
+        if is_blank {
+            self.blank.ended(&counters, ending.told);
+        }
         outcome.execute_ns = ending.execute_ns as u64;
         outcome.check_ns = ending.check_ns as u64;
         let [total, written, met, flags, _] = counters;
