@@ -66,6 +66,8 @@ struct Program {
     expectations: Vec<Expectation>,
     /// Inputs on which the loops' order can't be seen in the result.
     commuting: Vec<String>,
+    /// Whether it is about kernels of which few threads run.
+    has_few_threads: bool,
 }
 
 impl Program {
@@ -85,6 +87,7 @@ impl Program {
             size: String::new(),
             expectations: Vec::new(),
             commuting: Vec::new(),
+            has_few_threads: false,
             name,
             source,
             text: text.clone(),
@@ -92,6 +95,8 @@ impl Program {
         for line in text.lines().map(comment) {
             if let Some(size) = line.strip_prefix("test size: ") {
                 program.size = size.to_string();
+            } else if line == "few threads" {
+                program.has_few_threads = true;
             } else if let Some(inputs) = line.strip_prefix("order does not show on ") {
                 program.commuting = words(inputs);
             } else if let Some(rest) = line.strip_prefix("expect ") {
@@ -628,6 +633,9 @@ fn same_results_on_an_emulated_gpu() {
                 setting("bitmap", "always"),
                 setting("stamp", "auto"),
             ]);
+        }
+        if built.program.has_few_threads {
+            settings.push(setting("auto", "auto"));
         }
         if built.program.is_about_stamps() {
             settings.extend(GUESSES.map(|guesses| setting(guesses, "always")));
