@@ -58,17 +58,20 @@ impl Accesses<'_> {
         self.path.push(self.next_path);
         let behind = self.enter_turns(l);
         self.forget_assigned(l);
+        let each_turn = self.before_branch();
         let result = (|| {
             if let Some(cond) = &l.cond {
                 self.full_expression(cond)?;
             }
             self.statement(&l.body)?;
+            // What leaves the rest of a turn or of the loop comes out here, too, whatever it has been left for.
+            self.leave_branch(&each_turn);
             match &l.step {
                 Some(step) => self.full_expression(step),
                 None => Ok(()),
             }
         })();
-        self.forget_assigned(l);
+        self.leave_branch(&each_turn);
         self.moved.extend(behind);
         self.path.pop();
         self.inner.pop();

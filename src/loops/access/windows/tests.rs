@@ -427,6 +427,7 @@ fn statements() {
         "int k = t[i]; out[i] = k < 0 || k >= m || a[k] > 0;",
         "unsigned k = t[i]; k &= 15; k -= k > 12 ? 4 : 0; k %= 13; out[i] = a[k];",
         "int k; if (t[i] > 3) k = 0; else k = 12; out[i] = a[k];",
+        "int k, l; k = l = b[i] % 13; out[i] = a[k] + a[l];",
         "double sum = 0; for (int j = -1; j <= 1; j++) { int k = i + j; if (k < 0) k = 0; if (k >= m) k = m - 1; sum += a[k]; } out[i] = sum;",
         "double sum = 0; for (int j = -1; j <= 1; j++) { if (i + j < 0 || i + j >= m) continue; sum += a[i + j]; } out[i] = sum;",
         "double sum = 0; for (int j = 0; j < s; j++) { const double *p = a + clamp(i, 0, 8); sum += p[j * 2 & 4]; } out[i] = sum;",
@@ -444,6 +445,14 @@ fn statements() {
         "int k = t[i], l = t[i + 1]; if (k >= 0 && k < m) { k = l; out[i] = a[k]; }",
         "int k = t[i]; if (k < 0 || k >= m) out[i + 1] = 3; out[i] = a[k];",
         "int k = t[i]; (void)((k >= 0 && k < m) || (k = t[i + 1])); out[i] = a[k];",
+        // A loop is left, or a turn, because it doesn't hold.
+        "int k = t[i]; double sum = 0; for (int j = 0; j < s; j++) { if (k < 0 || k >= m) break; sum += t[j]; } out[i] = sum + a[k];",
+        "int k = t[i]; double sum = 0; for (int j = 0; j < s; sum += a[k], j++) { if (k < 0 || k >= m) continue; sum += t[j]; } out[i] = sum;",
+        "int k = t[i]; double sum = 0; for (int j = 0; j < s; j++) { if (k < 0 || k >= m) { sum = 1; break; } sum += t[j]; } out[i] = sum + a[k];",
+        // What is computed of a variable that thereby changes.
+        "int k = t[i] & 7, l = (k = k + 8); out[i] = a[l];",
+        "int k = t[i] & 7; out[i] = a[k = k + 8];",
+        "int k = t[i] & 7, l = 3; k = l = l + k; out[i] = a[k];",
     ] {
         assert_eq!(window(body, &SOME), None, "{body}");
     }
@@ -711,7 +720,14 @@ impl Maker {
                     self.variables += 1;
                     format!("{ty} k{} = {value};", self.variables - 1)
                 }
-                3 if self.variables > 0 => format!("k{v} = {value};"),
+                3 if self.variables > 0 => match self.below(4) {
+                    0 => {
+                        self.variables += 1;
+                        let ty = self.one(&["int", "unsigned char", "long"]);
+                        format!("{ty} k{} = (k{v} = {value});", self.variables - 1)
+                    }
+                    _ => format!("k{v} = {value};"),
+                },
                 4 if self.variables > 0 => format!("if ({}) k{v} = {value};", self.condition()),
                 5 if self.variables > 0 => {
                     format!("k{v} {} {value};", self.one(&["+=", "&=", "-=", ">>=", "^=", "*="]))
@@ -735,7 +751,9 @@ impl Maker {
                     self.variables = variables;
                     text
                 }
-                _ if self.variables > 0 && self.in_turns => format!("if ({}) continue;", self.condition()),
+                _ if self.variables > 0 && self.in_turns => {
+                    format!("if ({}) {};", self.condition(), self.one(&["continue", "break"]))
+                }
                 _ => self.access(),
             };
             text.push_str(&statement);
