@@ -27,6 +27,8 @@ struct Machine<'a> {
     unit: &'a TranslationUnit,
     plan: &'a LoopPlan,
     vars: HashMap<VarId, i128>,
+    /// Places that are read once, in front of the loop.
+    fixed: HashMap<PlaceId, i128>,
     state: u64,
     /// Places of memory that were accessed, and by the dimensions' variables where.
     found: Vec<(PlaceId, Vec<i128>, i128)>,
@@ -95,7 +97,10 @@ impl Machine<'_> {
             return self.vars[&v];
         }
         self.access(place);
-        kind.map_or(0, |kind| self.any(kind))
+        match self.fixed.get(&place.id) {
+            Some(value) => *value,
+            None => kind.map_or(0, |kind| self.any(kind)),
+        }
     }
     fn store(&mut self, place: &Place, value: i128) {
         match is_scalar(self.unit, place) {
@@ -135,8 +140,8 @@ impl Machine<'_> {
                     Add => fit(a + b),
                     Sub => fit(a - b),
                     Mul => fit(a.wrapping_mul(b)),
-                    // A device that gives up goes on with any number.
-                    Div | Rem if b == 0 => kind.map_or(0, |kind| self.any(kind)),
+                    // A device that gives up goes on with any number, but the same one wherever it computes the same.
+                    Div | Rem if b == 0 => fit(a.wrapping_mul(1_000_003) ^ 0x5555_5555),
                     Div => fit(a / b),
                     Rem => fit(a % b),
                     And => a & b,
@@ -284,12 +289,20 @@ fn run(body: &str, numbers: &[(&str, i128)], seed: u64) -> Option<Seen> {
         vars.insert(named(name), (place as i128 + 1) << 44);
     }
     vars.extend(numbers.iter().map(|(name, value)| (named(name), *value)));
-    let mut machine =
-        Machine { unit: &unit, plan, vars: vars.clone(), state: seed, found: Vec::new(), turns: 0 };
+    let mut machine = Machine {
+        unit: &unit,
+        plan,
+        vars: vars.clone(),
+        fixed: HashMap::new(),
+        state: seed,
+        found: Vec::new(),
+        turns: 0,
+    };
     the_loop.init.iter().for_each(|s| drop(machine.statement(s)));
     let entry: Vec<i128> = plan.invariants.iter().map(|e| machine.value(e)).collect();
     let firsts: Vec<i128> = plan.dims.iter().map(|dim| machine.value(&dim.first)).collect();
     machine.vars = vars;
+    machine.fixed = plan.invariant_places.iter().map(|(place, index)| (*place, entry[*index])).collect();
     machine.found.clear();
     if !plan.assumptions.iter().all(|assumption| machine.holds(assumption, &entry)) {
         return Some(Seen { windows: Vec::new(), compared: 0 });
@@ -604,6 +617,7 @@ fn numbers_at_the_ends_of_their_types() {
 struct Maker {
     state: u64,
     variables: usize,
+    pointers: usize,
     in_turns: bool,
 }
 
@@ -693,8 +707,18 @@ impl Maker {
     fn access(&mut self) -> String {
         let deep = 1 + self.below(2);
         let subscript = self.number(deep);
-        let m =
-            if self.below(2) == 0 { format!("a[{subscript}]") } else { format!("a[({subscript}) & 1023]") };
+        let a = match self.pointers as u64 {
+            0 => "a".into(),
+            pointers => match self.below(pointers + 1) {
+                0 => "a".into(),
+                other => format!("p{}", other - 1),
+            },
+        };
+        let m = if self.below(2) == 0 {
+            format!("{a}[{subscript}]")
+        } else {
+            format!("{a}[({subscript}) & 1023]")
+        };
         match self.below(3) {
             0 => format!("out[i] = {m};"),
             1 => format!("out[i] = {} ? {m} : 1;", self.condition()),
@@ -706,7 +730,8 @@ impl Maker {
         for _ in 0..2 + self.below(3) {
             let (value, v) = (self.number(2), self.variables.max(1) as u64);
             let v = self.below(v);
-            let statement = match self.below(9) {
+            let p = self.below(self.pointers.max(1) as u64);
+            let statement = match self.below(15) {
                 0..=2 => {
                     let ty = self.one(&[
                         "int",
@@ -733,7 +758,7 @@ impl Maker {
                     format!("k{v} {} {value};", self.one(&["+=", "&=", "-=", ">>=", "^=", "*="]))
                 }
                 6 if deep > 0 => {
-                    let (outer, variables) = (self.in_turns, self.variables);
+                    let (outer, variables, pointers) = (self.in_turns, self.variables, self.pointers);
                     self.in_turns = true;
                     let head = self.one(&[
                         "j = 0; j < m; j++",
@@ -742,14 +767,46 @@ impl Maker {
                         "j = 5; j > 0; j--",
                     ]);
                     let text = format!("for (int {head}) {{ {} }}", self.statements(0));
-                    (self.in_turns, self.variables) = (outer, variables);
+                    (self.in_turns, self.variables, self.pointers) = (outer, variables, pointers);
                     text
                 }
                 7 if self.variables > 0 => {
-                    let variables = self.variables;
+                    let known = (self.variables, self.pointers);
                     let text = format!("if ({}) {{ {} }}", self.condition(), self.statements(0));
-                    self.variables = variables;
+                    (self.variables, self.pointers) = known;
                     text
+                }
+                9 => {
+                    self.pointers += 1;
+                    format!("const double *p{} = a + ({value});", self.pointers - 1)
+                }
+                10 if self.pointers > 0 => match self.below(5) {
+                    0 => format!("p{p}++;"),
+                    1 => format!("p{p} += {value};"),
+                    2 => format!("if ({}) p{p} = a + ({value});", self.condition()),
+                    3 => format!("p{p} = p{} + (({value}) & 15);", self.below(self.pointers as u64)),
+                    _ => format!("p{p} = {} ? a : a + 9;", self.condition()),
+                },
+                11 if self.variables > 0 => format!("k{v}{};", self.one(&["++", "--"])),
+                12 if self.variables > 0 => {
+                    let known = (self.variables, self.pointers);
+                    let then = self.statements(0);
+                    (self.variables, self.pointers) = known;
+                    let otherwise = self.statements(0);
+                    (self.variables, self.pointers) = known;
+                    format!("if ({}) {{ {then} }} else {{ {otherwise} }}", self.condition())
+                }
+                13 if deep > 0 && self.variables > 0 => {
+                    let known = (self.variables, self.pointers);
+                    let outer = std::mem::replace(&mut self.in_turns, false);
+                    let body = self.statements(0);
+                    let by = self.one(&["++", "--", " += 3", " >>= 1"]);
+                    (self.variables, self.pointers, self.in_turns) = (known.0, known.1, outer);
+                    let condition = self.condition();
+                    match self.below(2) {
+                        0 => format!("while ({condition}) {{ {body} k{v}{by}; }}"),
+                        _ => format!("do {{ {body} k{v}{by}; }} while ({condition});"),
+                    }
                 }
                 _ if self.variables > 0 && self.in_turns => {
                     format!("if ({}) {};", self.condition(), self.one(&["continue", "break"]))
@@ -769,9 +826,19 @@ fn random_subscripts_stay_in_their_windows() {
     let first: u64 = std::env::var("PARAGON_SEED").ok().and_then(|n| n.parse().ok()).unwrap_or(1);
     let (mut compared, mut with_windows) = (0, 0);
     for seed in first..first + count {
-        let mut maker =
-            Maker { state: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15), variables: 0, in_turns: false };
+        let mut maker = Maker {
+            state: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15),
+            variables: 0,
+            pointers: 0,
+            in_turns: false,
+        };
         let body = maker.statements(1);
+        // What each iteration moves.
+        let body = match maker.below(6) {
+            0 => format!("{body} {};", maker.one(&["s += 3", "s--", "u++", "z += 2"])),
+            1 => format!("s += 2; {body}"),
+            _ => body,
+        };
         for turn in 0..3 {
             let pick = |maker: &mut Maker, list: &[i128]| list[maker.below(list.len() as u64) as usize];
             let numbers = [
