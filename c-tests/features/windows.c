@@ -124,6 +124,30 @@ COMPUTE static void odd(int n, int low, int high, unsigned m, const int *at, con
   }
 }
 
+/* Behind a loop that was left because something didn't hold, it doesn't hold. */
+COMPUTE static void behind(int n, const int *at, const int *few, int *all)
+{
+  for (int i = 0; i < n; i++) { /* loop behind */
+    int k = 2 * at[i], sum = 0;
+    for (int j = 0; j < 3; j++) {
+      if (k < 0 || k >= n)
+        break;
+      sum += few[j];
+    }
+    all[n + i] = sum ^ all[k];
+  }
+}
+
+/* What an assignment is worth was computed of the old value. */
+COMPUTE static void assigned(int n, const int *at, int *all, int *out)
+{
+  for (int i = 0; i < n; i++) { /* loop assigned */
+    int k = at[i] & 7, l = (k = k + 8);
+    out[i] = all[l];
+    all[16 + (at[i] & 7)] = 3;
+  }
+}
+
 int main(int argc, char **argv)
 {
   static const char *const inputs[] = {"clean", "same", "odd", NULL};
@@ -180,6 +204,10 @@ int main(int argc, char **argv)
     check_array(&check, "far", to, 1, sizeof *to);
     masked(n, -1 & 255, at, few, to);
     check_array(&check, "whole", to, (size_t)n, sizeof *to);
+    behind(n, at, few, to);
+    check_array(&check, "behind", to, 2 * (size_t)n, sizeof *to);
+    assigned(n, at, in, to);
+    check_array(&check, "assigned", to, (size_t)n, sizeof *to);
   }
   check_stop(&check);
   free(bytes);
