@@ -58,6 +58,7 @@ impl Accesses<'_> {
         self.path.push(self.next_path);
         let behind = self.enter_turns(l);
         self.forget_assigned(l);
+        let in_front = self.before_branch();
         let result = (|| {
             if let Some(cond) = &l.cond {
                 self.full_expression(cond)?;
@@ -68,7 +69,8 @@ impl Accesses<'_> {
                 None => Ok(()),
             }
         })();
-        self.forget_assigned(l);
+        // There may have been no turn, or one that was left where a condition didn't hold which is known to hold further down.
+        self.leave_branch(&in_front);
         self.moved.extend(behind);
         self.path.pop();
         self.inner.pop();

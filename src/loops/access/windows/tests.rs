@@ -440,6 +440,11 @@ fn statements() {
         "int k = t[i] & 7; for (int j = 0; j < s; j++) k += t[j]; out[i] = a[k];",
         "int k = t[i] & 7; for (int j = 0; j < s; j++) { out[i] = a[k]; k += t[j]; }",
         "int k = 5; if (t[i]) k = t[i + 1]; out[i] = a[k];",
+        "int k = t[i], c = 0; for (int j = 0; j < s; j++) { if (k < 0 || k > 12) break; c += j; } out[i] = a[k] + c;",
+        "int k = t[i], c = 0; for (int j = 0; j < s; j++) { if (k < 0 || k > 12) continue; c += j; } out[i] = a[k] + c;",
+        "int k = t[i], c = 0; for (int j = 0; j < s; j++) { if (k < 0) k = 0; if (k > 12) k = 12; c += j; } out[i] = a[k] + c;",
+        "int k = t[i], c = 0; for (int j = 0; j < s; j++) c += k >= 0 && k <= 12; out[i] = a[k] + c;",
+        "int k = t[i], c = 0; if (t[i + 1]) { if (k < 0 || k > 12) continue; c = 1; } out[i] = a[k] + c;",
         "int k = t[i]; if (k < 0) { } if (k > 12) k = 12; out[i] = a[k];",
         "int k = t[i], l = t[i + 1]; if (k >= 0 && k < m) { k = l; out[i] = a[k]; }",
         "int k = t[i]; if (k < 0 || k >= m) out[i + 1] = 3; out[i] = a[k];",
@@ -735,7 +740,9 @@ impl Maker {
                     self.variables = variables;
                     text
                 }
-                _ if self.variables > 0 && self.in_turns => format!("if ({}) continue;", self.condition()),
+                _ if self.variables > 0 && self.in_turns => {
+                    format!("if ({}) {};", self.condition(), self.one(&["continue", "break"]))
+                }
                 _ => self.access(),
             };
             text.push_str(&statement);
