@@ -42,6 +42,8 @@ enum Event {
     InPlace,
     /// No entry is carried out by a device.
     Stays,
+    /// The last entry comes to a GPU, which doesn't check what earlier entries have shown: whatever becomes of it there.
+    UncheckedAtLast,
     /// A GPU carries out an entry and checks no address that an earlier one has seen.
     Unchecked,
 }
@@ -64,6 +66,8 @@ struct Program {
     expectations: Vec<Expectation>,
     /// Inputs on which the loops' order can't be seen in the result.
     commuting: Vec<String>,
+    /// Whether it is about kernels of which few threads run.
+    has_few_threads: bool,
 }
 
 impl Program {
@@ -83,6 +87,7 @@ impl Program {
             size: String::new(),
             expectations: Vec::new(),
             commuting: Vec::new(),
+            has_few_threads: false,
             name,
             source,
             text: text.clone(),
@@ -90,6 +95,8 @@ impl Program {
         for line in text.lines().map(comment) {
             if let Some(size) = line.strip_prefix("test size: ") {
                 program.size = size.to_string();
+            } else if line == "few threads" {
+                program.has_few_threads = true;
             } else if let Some(inputs) = line.strip_prefix("order does not show on ") {
                 program.commuting = words(inputs);
             } else if let Some(rest) = line.strip_prefix("expect ") {
@@ -99,6 +106,7 @@ impl Program {
                     Some(("conflicts", inputs)) => (Event::Conflicts, inputs),
                     Some(("stamps", inputs)) => (Event::Stamps, inputs),
                     Some(("levels", inputs)) => (Event::Levels, inputs),
+                    Some(("runs unchecked at last", inputs)) => (Event::UncheckedAtLast, inputs),
                     Some(("runs in place", inputs)) => (Event::InPlace, inputs),
                     Some(("stays", inputs)) => (Event::Stays, inputs),
                     Some(("unchecked", inputs)) => (Event::Unchecked, inputs),
@@ -529,6 +537,12 @@ fn compare(built: &Built<'_>, input: &str, settings: &[Setting], tally: &Tally) 
                     entries.iter().any(|r| at_once(r) || is_conflict(r) && r["log"] == "bitmap")
                 }
                 (Event::Runs, _) => entries.iter().any(|r| at_once(r)),
+                // Logs that are asked for look at everything.
+                (Event::UncheckedAtLast, log) => {
+                    setting.device != "cuda"
+                        || log != "auto"
+                        || entries.last().is_some_and(|r| r["unchecked"] == true)
+                }
                 (Event::InPlace, "auto") if setting.memory == "shared" => {
                     entries.iter().any(|r| at_once(r)) && !entries.iter().any(|r| is_logged(r))
                 }
@@ -619,6 +633,9 @@ fn same_results_on_an_emulated_gpu() {
                 setting("bitmap", "always"),
                 setting("stamp", "auto"),
             ]);
+        }
+        if built.program.has_few_threads {
+            settings.push(setting("auto", "auto"));
         }
         if built.program.is_about_stamps() {
             settings.extend(GUESSES.map(|guesses| setting(guesses, "always")));
