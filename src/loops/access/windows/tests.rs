@@ -33,6 +33,9 @@ struct Machine<'a> {
     turns: usize,
 }
 
+/// A window with an entry's numbers: strides, its ends, and what all iterations stay in.
+type Numbers = (Vec<i64>, i64, i64, Option<(i64, i64)>);
+
 enum End {
     Normal,
     Break,
@@ -228,7 +231,9 @@ impl Machine<'_> {
         End::Normal
     }
     fn repeat(&mut self, l: &LoopStmt) {
-        l.init.iter().for_each(|s| drop(self.statement(s)));
+        for s in &l.init {
+            self.statement(s);
+        }
         while l.cond.as_ref().is_none_or(|cond| self.value(cond) != 0) {
             self.turns += 1;
             if matches!(self.statement(&l.body), End::Break) || self.turns > 4000 {
@@ -286,7 +291,9 @@ fn run(body: &str, numbers: &[(&str, i128)], seed: u64) -> Option<Seen> {
     vars.extend(numbers.iter().map(|(name, value)| (named(name), *value)));
     let mut machine =
         Machine { unit: &unit, plan, vars: vars.clone(), state: seed, found: Vec::new(), turns: 0 };
-    the_loop.init.iter().for_each(|s| drop(machine.statement(s)));
+    for s in &the_loop.init {
+        machine.statement(s);
+    }
     let entry: Vec<i128> = plan.invariants.iter().map(|e| machine.value(e)).collect();
     let firsts: Vec<i128> = plan.dims.iter().map(|dim| machine.value(&dim.first)).collect();
     machine.vars = vars;
@@ -298,7 +305,7 @@ fn run(body: &str, numbers: &[(&str, i128)], seed: u64) -> Option<Seen> {
     let found = std::mem::take(&mut machine.found);
     let mut compared = 0;
     let mut windows = Vec::new();
-    let known: Vec<Option<(Vec<i64>, i64, i64, Option<(i64, i64)>)>> = plan
+    let known: Vec<Option<Numbers>> = plan
         .sites
         .iter()
         .map(|site| {
