@@ -20,7 +20,6 @@
  * expect added: conflicts on outputs
  * expect first: stamps on outputs
  * expect beside: stamps on outputs
- * expect beside_aliases: runs on clean
  * expect beside_aliases: stamps on outputs
  * expect aliases: runs on clean
  * expect aliases: conflicts on outputs
