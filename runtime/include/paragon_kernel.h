@@ -57,6 +57,8 @@ template <int Rows, int Columns, bool IsEdge = false> struct __pg_shape {
 /* Turns that are run at once have their number among those. Others: turns that are taken alone, and text outside of turns; turns that use
  * what was lent; turns that lanes take side by side, whosever they are; the same where what they store is held. */
 constexpr int __pg_number = -1, __pg_with_lent = -2, __pg_side_by_side = -3, __pg_side_by_side_held = -4;
+/* Whether the text stands for the thread's own iterations: their origins and walks are nobody else's, whose turn lanes take side by side. */
+#define __PG_IS_OWN_TURN (__pg_number > __pg_side_by_side)
 #define __PG_END ((__pg_count)__pg_l.end)
 
 /* Whether a group has all its iterations, by how many there are from its first one on along a dimension. */
@@ -73,12 +75,12 @@ constexpr int __pg_number = -1, __pg_with_lent = -2, __pg_side_by_side = -3, __p
 #endif
 #define __PG_ORIGIN(name, base, memory, first) const char *const name = __pg_b##base.memory + ((first) - __pg_b##base.lo);
 #define __PG_LDO(how, t, base, logged, name, rest, address)                                                            \
-  (__PG_HAS_ORIGIN(base) && (__PG_METHOD < PG_LOG_ATOMIC || (__PG_HOW(base) & __PG_IS_CONSTANT))                       \
+  (__PG_IS_OWN_TURN && __PG_HAS_ORIGIN(base) && (__PG_METHOD < PG_LOG_ATOMIC || (__PG_HOW(base) & __PG_IS_CONSTANT))   \
      ? (__pg_##t)__PG_LOAD(__pg_##t, (name) + (rest), __PG_HOW(base))                                                  \
      : how(t, base, logged, address))
 #define __PG_STO(t, base, name, rest, address, value)                                                                  \
   {                                                                                                                    \
-    if (__PG_HAS_ORIGIN(base) && __PG_METHOD == PG_LOG_NONE) {                                                         \
+    if (__PG_IS_OWN_TURN && __PG_HAS_ORIGIN(base) && __PG_METHOD == PG_LOG_NONE) {                                     \
       __PG_LEAD __pg_set_##t##_at(&__pg_c, const_cast<char *>((name) + (rest)), value);                                \
     } else {                                                                                                           \
       __PG_ST(t, base, address, value);                                                                                \
@@ -527,7 +529,7 @@ struct __pg_walk {
 #define __PG_WALKING(calls)                                                                                            \
   auto __pg_all = [&](auto __pg_do) { calls };
 #define __PG_LDW(how, t, base, logged, name, address)                                                                  \
-  (__PG_WALKS(base) && __pg_number > __pg_side_by_side ? name.value(__pg_number, __pg_y, __pg_x, __PG_HOW(base))      \
+  (__PG_WALKS(base) && __PG_IS_OWN_TURN ? name.value(__pg_number, __pg_y, __pg_x, __PG_HOW(base))                     \
                                                         : how(t, base, logged, address))
 
 /* Loops of few turns, as many as the text says: they don't ask whether to go on. `notes`: whether they load what is logged. A bitmap that notes
@@ -839,9 +841,9 @@ template <class Type, int Room> struct __pg_handed_over {
 };
 
 /* Loads what nobody loads again: it doesn't take the place of what turns gather in L1. `load`: as it is loaded where anything speaks against
- * it. */
+ * it; that the iteration has left a loop does, where an earlier run has seen that the address lies inside. */
 template <class Type, class Load>
-__device__ __forceinline__ Type __pg_load_once(const __pg_view &v, int how, __pg_u64 address, Load load)
+__device__ __forceinline__ Type __pg_load_once(__pg_ctx &c, const __pg_view &v, int how, __pg_u64 address, Load load)
 {
   constexpr bool is_known = __PG_SPREAD >= 4 && sizeof(Type) >= 4;
   if (!is_known || !(how & __PG_IS_CONSTANT) || !(how & (__PG_IS_BOUNDED | __PG_IS_INSIDE)))
@@ -851,7 +853,7 @@ __device__ __forceinline__ Type __pg_load_once(const __pg_view &v, int how, __pg
     __pg_u32 narrow;
     Type value;
   } loaded;
-  const char *place = __PG_AT_ONCE(v.dev, address - v.lo);
+  const char *place = __pg_place_of(&c, &v, v.dev, how, address, (__pg_u32)sizeof(Type));
   if constexpr (sizeof(Type) == 8)
     loaded.wide = __PG_ONCE_64(place);
   else
@@ -1274,7 +1276,7 @@ __device__ __forceinline__ void __pg_turns_side_by_side(__pg_ctx &c, Left left, 
   }(a)
 /* Loads of what neighbouring turns load side by side: once each. */
 #define __PG_LD_ONCE(t, b, l, a)                                                                                       \
-  __pg_load_once<__pg_##t>(__pg_b##b, __PG_HOW(b), a, [&](__pg_u64 __pg_a) -> __pg_##t { return __PG_LD(t, b, l, __pg_a); })
+  __pg_load_once<__pg_##t>(__pg_c, __pg_b##b, __PG_HOW(b), a, [&](__pg_u64 __pg_a) -> __pg_##t { return __PG_LD(t, b, l, __pg_a); })
 #define __pg_of(variable) __shfl_sync(~0u, variable, __pg_from)
 #define __PG_LEND(name, before, type, parameters, arguments, text)                                                     \
   const auto name##_of = [&] parameters -> type { return text; };                                                      \
