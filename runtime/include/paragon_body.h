@@ -362,7 +362,12 @@ __PG_FN const char *__pg_place_of(struct __pg_ctx *c, const struct __pg_view *v,
   if (how & __PG_IS_BOUNDED)
     return __PG_AT_ONCE(memory, offset);
   if (how & __PG_IS_INSIDE)
+#if defined(__PG_SPREAD) && __PG_SPREAD > 1
+    /* It is aligned; so nothing has to be kept at hand for the other case. */
+    return (const char *)((__pg_u64)__PG_AT_ONCE(memory, c->left ? 0 : offset) & ~(__pg_u64)(width - 1));
+#else
     return __PG_AT_ONCE(memory, c->left ? -((__pg_u64)memory & (width - 1)) : offset);
+#endif
   const int may = is_inside && is_aligned;
   /* Which of the reasons it is isn't worth a register in each load. How it is written decides what NVRTC makes of many of them: where several
    * iterations or turns are under way the second form took a tenth less time, elsewhere a tenth more. */

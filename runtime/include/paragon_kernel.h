@@ -709,63 +709,20 @@ template <int Bytes> __device__ __forceinline__ char *__pg_room_of_lent()
   return (char *)room;
 }
 
-/* Neighbours make neighbouring turns, a part the next turns of some rows. */
 constexpr int __pg_lanes_of_row = __pg_batch < 32 ? __pg_batch : 32;
 constexpr int __pg_log2(int n) { return n < 2 ? 0 : 1 + __pg_log2(n / 2); }
-/* What a batch is for: all rows of a warp; or, where some of them are done, those that are left, which get twice as many turns, or four
- * times as many. Rows have slots, where turns of theirs are made. */
+/* Where the turns of a batch are made: neighbours make neighbouring turns, a part the next turns of some rows. Rows that are done keep their
+ * parts: to hand these over to others costs more registers than it saves batches. */
 struct __pg_slots {
-  static constexpr bool folds = __PG_SPREAD > 1;
-  int fold = 0;         /* log2 of how many times as many */
-  int own;              /* this lane's slot; that of another row where its own has no turns left */
-  int leader_of;        /* the leading lane of the slot that has this lane's number */
-
-  __device__ __forceinline__ explicit __pg_slots(int lane)
-    : own(lane / __PG_SPREAD), leader_of(lane % __pg_rows_of_warp * __PG_SPREAD)
+  static constexpr int lanes = __pg_log2(__pg_lanes_of_row), parts = __pg_log2(__pg_rows_of_warp) - (5 - lanes);
+  static __device__ __forceinline__ int row(int part, int lane)
   {
+    return ((part & ((1 << parts) - 1)) << (5 - lanes)) + (lane >> lanes);
   }
-
-  /* `left`: the leading lanes of rows that have turns left. Slots change only where rows get more turns by it: then what lanes know of each
-   * other's rows has to be asked again. */
-  __device__ __forceinline__ bool begin(__pg_u32 left, int lane)
-  {
-    if (!folds)
-      return false;
-    const int rows = __popc(left), before = fold;
-    while (__pg_rows_of_warp >> (fold + 1) >= rows && __pg_rows_of_warp >> fold > 1)
-      fold++;
-    if (fold == before)
-      return false;
-    own = __popc(left & ((1u << lane / __PG_SPREAD * __PG_SPREAD) - 1));
-    /* Slots without a row are some row's that has no turns. */
-    leader_of = __ffs(~left & (__pg_u32)(0xffffffffull / ((1ull << __PG_SPREAD) - 1))) - 1;
-    __pg_u32 others = left;
-#pragma unroll 1
-    for (int slot = 0; slot < rows; slot++, others &= others - 1)
-      leader_of = slot == lane ? __ffs(others) - 1 : leader_of;
-    return true;
-  }
-  __device__ __forceinline__ int batch() const { return __pg_batch << (folds ? fold : 0); }
-  /* log2 of a row's lanes, and of parts that go by until a row's next one. */
-  __device__ __forceinline__ int lanes() const
-  {
-    return folds && fold != 0 ? __pg_log2(2 * __pg_batch < 32 ? 2 * __pg_batch : 32) : __pg_log2(__pg_lanes_of_row);
-  }
-  __device__ __forceinline__ int parts() const { return __pg_log2(__pg_rows_of_warp) - (folds ? fold : 0) - (5 - lanes()); }
-  __device__ __forceinline__ int slot(int part, int lane) const
-  {
-    return ((part & ((1 << parts()) - 1)) << (5 - lanes())) + (lane >> lanes());
-  }
-  __device__ __forceinline__ int turn(int part, int lane) const
-  {
-    return (part >> parts() << lanes()) + (lane & ((1 << lanes()) - 1));
-  }
-  __device__ __forceinline__ int leader(int part, int lane) const
-  {
-    return folds ? __shfl_sync(~0u, leader_of, slot(part, lane)) : slot(part, lane) * __PG_SPREAD;
-  }
-  /* Where a slot begins in the room. */
-  __device__ __forceinline__ int place(int slot) const { return slot * (batch() + __pg_row_of_room - __pg_batch); }
+  static __device__ __forceinline__ int turn(int part, int lane) { return (part >> parts << lanes) + (lane & ((1 << lanes) - 1)); }
+  static __device__ __forceinline__ int leader(int part, int lane) { return row(part, lane) * __PG_SPREAD; }
+  /* Where a row begins in the room. */
+  static __device__ __forceinline__ int place(int row) { return row * __pg_row_of_room; }
 };
 /* So many parts have their loads under way together. Logs take much text; with fewer, a processor holds more warps. */
 constexpr int __pg_parts_at_once = __PG_METHOD == PG_LOG_BITMAP ? 1 : __pg_parts;
@@ -778,11 +735,11 @@ constexpr int __pg_least_lent = 4;
  * batch while this one's turns are taken. Not where parts are made one after the other. */
 constexpr bool __pg_keeps_asked = __pg_parts_at_once >= __pg_parts;
 
-/* What a lane knows of some parts: how many turns a part's row has from the lane's turn on, and where in the room that one lies. */
+/* What a lane knows of some parts: how many turns a part's row has from the lane's turn on. */
 struct __pg_asked_of_lane {
   /* What has gone wrong. Only what a turn needs, and that it may have, counts. */
   __pg_u32 fail[__pg_parts_at_once];
-  int left[__pg_parts_at_once], place[__pg_parts_at_once];
+  int left[__pg_parts_at_once];
   __device__ __forceinline__ bool is_due(int part, int done) const { return left[part] > done; }
 };
 /* Variables of another lane, from the inner loop's own on. */
@@ -835,7 +792,7 @@ template <class Type, int Room> struct __pg_handed_over {
       }
     }
   }
-  /* `place`: where the row's slot begins. */
+  /* `place`: where the row begins. */
   __device__ __forceinline__ Type &at(int place, int turn) { return room[place + turn]; }
   __device__ __forceinline__ void put(int part, int place) { room[place] = made[part]; }
 };
@@ -995,7 +952,7 @@ template <class Type, int Room, int Stride, bool IsLoaded, class Load, class Sto
   }
   /* How many turns of this lane come before the first one whose loads have met what is held. `is_due`: of the parts, from `first` on. */
   template <class IsDue>
-  __device__ __forceinline__ int before_met(const __pg_slots &slots, IsDue is_due, int first, int lane, int due) const
+  __device__ __forceinline__ int before_met(IsDue is_due, int first, int lane, int due) const
   {
     bool some = false;
 #pragma unroll
@@ -1006,10 +963,11 @@ template <class Type, int Room, int Stride, bool IsLoaded, class Load, class Sto
       for (int part = 0; part < __pg_parts_at_once; part++) {
         const __pg_u32 met = __ballot_sync(~0u, is_due(part) && has_met[part]);
         /* The lane that has made the first of this row's turns in the part, if it is one of the part's rows. */
-        const int lanes = 1 << slots.lanes(), at = slots.own % (32 / lanes) * lanes;
-        const bool is_here = slots.slot(first + part, at) == slots.own;
+        constexpr int lanes = __pg_lanes_of_row;
+        const int own = lane / __PG_SPREAD, at = own % (32 / lanes) * lanes;
+        const bool is_here = __pg_slots::row(first + part, at) == own;
         const __pg_u32 of_row = met >> at & (~0u >> (32 - lanes));
-        const int turns = slots.turn(first + part, at) + __ffs(of_row) - 1;
+        const int turns = __pg_slots::turn(first + part, at) + __ffs(of_row) - 1;
         due = is_here && of_row != 0 && turns < due ? turns : due;
       }
     }
@@ -1053,17 +1011,17 @@ template <class Type, int Room, int Stride, bool IsLoaded, class Load, class Sto
         this->at(place, turn) = this->now;
     }
   }
-  __device__ __forceinline__ void end_turns(const __pg_slots &slots, int lane, int due)
+  __device__ __forceinline__ void end_turns(int lane, int due)
   {
     if constexpr (moves) {
       __syncwarp();
 #pragma unroll __pg_parts_at_once
       for (int part = 0; part < __pg_parts; part++) {
-        const int leader = slots.leader(part, lane), turn = slots.turn(part, lane);
+        const int leader = __pg_slots::leader(part, lane), turn = __pg_slots::turn(part, lane);
         const int there = __shfl_sync(~0u, due, leader);
         const __pg_u64 from = __shfl_sync(~0u, first, leader);
         if (turn < there)
-          store(place(from, turn), this->at(slots.place(slots.slot(part, lane)), turn));
+          store(place(from, turn), this->at(__pg_slots::place(__pg_slots::row(part, lane)), turn));
       }
       __syncwarp();
     }
@@ -1083,11 +1041,11 @@ struct __pg_holding_nothing {
   __device__ __forceinline__ void turn_to(int, int, bool) {}
   __device__ __forceinline__ void make(int, int) {}
   __device__ __forceinline__ void put(int, int) {}
-  template <class IsDue> __device__ __forceinline__ int before_met(const __pg_slots &, IsDue, int, int, int due) const { return due; }
+  template <class IsDue> __device__ __forceinline__ int before_met(IsDue, int, int, int due) const { return due; }
   __device__ __forceinline__ void begin_turns(int) {}
   __device__ __forceinline__ void begin_turn(int, int) {}
   __device__ __forceinline__ void end_turn(int, int) {}
-  __device__ __forceinline__ void end_turns(const __pg_slots &, int, int) {}
+  __device__ __forceinline__ void end_turns(int, int) {}
   __device__ __forceinline__ void give_back() {}
 };
 
@@ -1115,9 +1073,8 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
   constexpr bool keeps = __pg_keeps_asked && !Held::moves;
   constexpr int most = 1 << 30;
   const int lane = __pg_thread() % 32;
-  __pg_slots slots(lane);
   __pg_asked_of_lane parts;
-  __pg_u32 rows = 0; /* of which slots have what is asked; 0: of none */
+  __pg_u32 rows = 0; /* of which lanes know what they have asked; 0: of none */
   int done = 0;      /* turns of each row since lanes have asked */
   __pg_u32 fail = 0; /* what has gone wrong in what is made for others */
   held.take_room();
@@ -1126,17 +1083,16 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
   const auto know = [&](int first, int there, int further) {
 #pragma unroll
     for (int part = 0; part < __pg_parts_at_once; part++) {
-      const int leader = slots.leader(first + part, lane), turn = slots.turn(first + part, lane);
+      const int leader = __pg_slots::leader(first + part, lane), turn = __pg_slots::turn(first + part, lane);
       parts.left[part] = __shfl_sync(~0u, there, leader) - turn;
-      parts.place[part] = slots.place(slots.slot(first + part, lane)) + turn;
-      const bool is_due = parts.left[part] > 0;
+            const bool is_due = parts.left[part] > 0;
       const int whose = is_due ? leader : __ffs(rows) - 1;
       held.know(part, whose);
       all_lent([&](auto &lent) { lent.know(part, whose, (is_due ? turn : 0) + further); });
     }
     done = 0;
   };
-  const auto its_turn = [&](int first, int part) { return parts.is_due(part, done) ? slots.turn(first + part, lane) : 0; };
+  const auto its_turn = [&](int first, int part) { return parts.is_due(part, done) ? __pg_slots::turn(first + part, lane) : 0; };
   /* What parts load first. */
   const auto begin = [&](int first) {
     const __pg_u32 before = c.fail;
@@ -1163,11 +1119,12 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
     c.fail = before;
 #pragma unroll
     for (int part = 0; part < __pg_parts_at_once; part++) {
-      held.put(part, parts.place[part]);
-      all_lent([&](auto &lent) { lent.put(part, parts.place[part]); });
+      const int place = __pg_slots::place(__pg_slots::row(first + part, lane)) + __pg_slots::turn(first + part, lane);
+      held.put(part, place);
+      all_lent([&](auto &lent) { lent.put(part, place); });
     }
     const auto is_due = [&](int part) { return parts.is_due(part, done); };
-    const int ready = held.before_met(slots, is_due, first, lane, due);
+    const int ready = held.before_met(is_due, first, lane, due);
     /* What is due is ready, where nothing has met. */
     const bool all_ready = !Held::may_meet || !__any_sync(~0u, __PG_LEADS && ready != due);
 #pragma unroll
@@ -1177,7 +1134,7 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
     if (!all_ready)
 #pragma unroll
       for (int part = 0; part < __pg_parts_at_once; part++)
-        if (slots.turn(first + part, lane) < __shfl_sync(~0u, ready, slots.leader(first + part, lane)))
+        if (__pg_slots::turn(first + part, lane) < __shfl_sync(~0u, ready, __pg_slots::leader(first + part, lane)))
           fail |= parts.fail[part];
     return ready;
   };
@@ -1190,12 +1147,10 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
     if (!__any_sync(~0u, __PG_LEADS && all >= __pg_least_lent))
       break;
     const bool asks = rows == 0;
-    if (asks) {
-      slots = __pg_slots(lane);
-      slots.begin(some, lane);
+    if (asks)
       rows = some;
-    }
-    const int batch = slots.batch(), place = slots.place(slots.own), due = held.begin(at, all < batch ? (int)all : batch);
+    constexpr int batch = __pg_batch;
+    const int place = __pg_slots::place(lane / __PG_SPREAD), due = held.begin(at, all < batch ? (int)all : batch);
     if (Held::moves && !__any_sync(~0u, __PG_LEADS && due != 0))
       break;
     held.begin_turns(due);
@@ -1215,7 +1170,6 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
         done += batch;
         if (next != rows) {
           rows = next;
-          slots.begin(rows, lane);
           know(0, all <= batch ? 0 : all - batch < most ? (int)(all - batch) : most, batch);
         }
         begin(0);
@@ -1255,7 +1209,7 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
       const __pg_u32 before = c.fail;
       has_left = c.left;
       c.fail = c.left = 0;
-      held.end_turns(slots, lane, ready);
+      held.end_turns(lane, ready);
       fail |= c.fail;
       c.fail = before;
       c.left = has_left;
