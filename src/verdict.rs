@@ -963,7 +963,9 @@ fn keep(
             // Where types tell them apart, the entry looks all the same if it can: that costs nothing. Of two stores they tell nothing:
             // allocated memory becomes what is stored there last, and the place is stored behind all of them.
             let types_apart = !site.is_store && types_apart(&cell.place, &form.place);
-            if site.affine.is_none() || matches!(other, Base::Dynamic) {
+            // A window is compared with the place at entry like an affine access.
+            let is_placed = site.affine.is_some() || site.window.is_some();
+            if !is_placed || matches!(other, Base::Dynamic) {
                 if types_apart {
                     continue;
                 }

@@ -42,6 +42,8 @@ enum Event {
     InPlace,
     /// No entry is carried out by a device.
     Stays,
+    /// The last entry comes to a GPU, which doesn't check what earlier entries have shown: whatever becomes of it there.
+    Unchecked,
 }
 
 #[derive(Debug)]
@@ -97,6 +99,7 @@ impl Program {
                     Some(("conflicts", inputs)) => (Event::Conflicts, inputs),
                     Some(("stamps", inputs)) => (Event::Stamps, inputs),
                     Some(("levels", inputs)) => (Event::Levels, inputs),
+                    Some(("runs unchecked at last", inputs)) => (Event::Unchecked, inputs),
                     Some(("runs in place", inputs)) => (Event::InPlace, inputs),
                     Some(("stays", inputs)) => (Event::Stays, inputs),
                     _ => panic!("{}: unknown expectation: {line}", program.name),
@@ -526,6 +529,12 @@ fn compare(built: &Built<'_>, input: &str, settings: &[Setting], tally: &Tally) 
                     entries.iter().any(|r| at_once(r) || is_conflict(r) && r["log"] == "bitmap")
                 }
                 (Event::Runs, _) => entries.iter().any(|r| at_once(r)),
+                // Logs that are asked for look at everything.
+                (Event::Unchecked, log) => {
+                    setting.device != "cuda"
+                        || log != "auto"
+                        || entries.last().is_some_and(|r| r["unchecked"] == true)
+                }
                 (Event::InPlace, "auto") if setting.memory == "shared" => {
                     entries.iter().any(|r| at_once(r)) && !entries.iter().any(|r| is_logged(r))
                 }

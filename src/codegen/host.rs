@@ -789,7 +789,9 @@ impl<'a> Emitter<'a> {
             add(site.affine.as_ref().is_some_and(|a| a.exact), "PG_SITE_EXACT");
             add(site.loads_pointer, "PG_SITE_LOADS_POINTER");
             add(site.affine.is_some(), "PG_SITE_HAS_AFFINE");
-            add(site.affine.as_ref().is_some_and(|a| a.whole_steps), "PG_SITE_WHOLE_STEPS");
+            let window = site.window.as_ref().filter(|_| site.affine.is_none()).map(|window| &window.affine);
+            add(window.is_some(), "PG_SITE_HAS_WINDOW");
+            add(site.affine.as_ref().or(window).is_some_and(|a| a.whole_steps), "PG_SITE_WHOLE_STEPS");
             add(site.may_change_pin, "PG_SITE_MAY_CHANGE_PIN");
             add(site.may_touch_kept, "PG_SITE_MAY_TOUCH_KEPT");
             add(site.may_use_snapshot, "PG_SITE_SNAPSHOT");
