@@ -190,7 +190,7 @@ __device__ __forceinline__ int __pg_thread() { return threadIdx.x + blockDim.x *
 constexpr bool __pg_may_help = __PG_METHOD == PG_LOG_NONE || __PG_METHOD == PG_LOG_MARK || __PG_METHOD == PG_LOG_BITMAP;
 /* A warp makes turns ready in batches of so many parts. The room that they take is L1's, where what turns gather lies: no more of it than
  * hides latencies. */
-constexpr int __pg_parts = __PG_SPREAD < 4 ? 8 : 4;
+constexpr int __pg_parts = __PG_SPREAD < 16 ? 8 : 4;
 /* Turns of an iteration that are made ready at once. */
 constexpr int __pg_batch = __pg_parts * __PG_SPREAD;
 /* Iterations of a warp: their lanes follow each other. Masks of a row's lanes are made by shifts. */
