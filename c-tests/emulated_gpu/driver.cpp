@@ -10,6 +10,7 @@
 // program might do while a loop is copied happens at that very moment, every time.
 #include <dlfcn.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -90,6 +91,16 @@ struct Stream {
 };
 static Stream &of(void *stream) { return *(Stream *)stream; }
 
+// With EMULATED_CALLS, a file, what streams are asked to do is noted there, in order: what an entry costs are such calls, most of all.
+static void note(const char *call, size_t bytes = 0)
+{
+  static FILE *const file = getenv("EMULATED_CALLS") ? fopen(getenv("EMULATED_CALLS"), "a") : nullptr;
+  if (file != nullptr) {
+    fprintf(file, "%s %zu\n", call, bytes);
+    fflush(file);
+  }
+}
+
 // Events may be of any stream.
 static std::mutex &events_lock = *new std::mutex;
 static std::map<uint64_t, Room> &rooms = *new std::map<uint64_t, Room>;
@@ -144,6 +155,7 @@ int cuEventCreate(Event **event, unsigned)
 }
 int cuEventRecord(Event *event, void *stream)
 {
+  note("cuEventRecord");
   {
     std::lock_guard<std::mutex> guard(events_lock);
     event->outstanding++;
@@ -208,21 +220,25 @@ int cuMemFree_v2(uint64_t address)
 }
 int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, void *stream)
 {
+  note("cuMemcpyHtoDAsync_v2", bytes);
   of(stream).add([=] { memcpy((void *)to, from, bytes); });
   return SUCCESS;
 }
 int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, void *stream)
 {
+  note("cuMemcpyDtoHAsync_v2", bytes);
   of(stream).add([=] { memcpy(to, (void *)from, bytes); });
   return SUCCESS;
 }
 int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void *stream)
 {
+  note("cuMemcpyDtoDAsync_v2", bytes);
   of(stream).add([=] { memmove((void *)to, (void *)from, bytes); });
   return SUCCESS;
 }
 int cuMemsetD32Async(uint64_t to, unsigned word, size_t count, void *stream)
 {
+  note("cuMemsetD32Async", 4 * count);
   of(stream).add([=] {
     for (size_t i = 0; i < count; i++)
       ((unsigned *)to)[i] = word;
@@ -264,6 +280,7 @@ int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *, int, size_t
 int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned x, unsigned y, unsigned z,
                    unsigned, void *stream, void **parameters, void **)
 {
+  note("cuLaunchKernel");
   const Kernel &kernel = *(Kernel *)function;
   if (x * y * z > 1024 || grid_y > 65535 || grid_z > 65535 || grid_x == 0 || grid_y == 0 || grid_z == 0)
     return INVALID;

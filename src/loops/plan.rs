@@ -468,6 +468,8 @@ pub struct LoopPlan {
     pub updates: BTreeMap<PlaceId, Update>,
     /// How the iterations' addresses can be found out before they run, where pairs would need logs otherwise.
     pub inspection: Option<Inspection>,
+    /// Where there is no inspection: what decides all addresses that aren't affine, if it is known before the loop runs. Nothing is executed of it.
+    pub deciding: Option<Inspection>,
     /// Memory that must not change.
     pub pinned: Vec<Pinned>,
     /// Places in memory that the loop keeps in variables, and the loop as it then is.
