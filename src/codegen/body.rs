@@ -73,7 +73,8 @@ pub const MACROS_ONE_BY_ONE: &str = "\
 #define __PG_HOLDING(type, variable, t, base, logged, stride, is_loaded, address)
 #define __PG_HELD(text) (text)
 #define __PG_HOLD(value, store) store
-#define __PG_LEND(name, before, type, parameters, arguments, text)
+#define __PG_PLACE_POINTER(base, pointer)
+#define __PG_LEND(name, before, type, parameters, arguments, members, ahead, text)
 #define __PG_ALL_LENT(calls)
 #define __PG_LENT(name, text) (text)
 #define __PG_IS_KEPT(base) 0
@@ -203,6 +204,7 @@ pub const MACROS_END: &str = "\
 #undef __PG_HELD
 #undef __PG_HOLD
 #undef __PG_LEND
+#undef __PG_PLACE_POINTER
 #undef __PG_ALL_LENT
 #undef __PG_LENT
 #undef __PG_IS_KEPT
@@ -958,6 +960,7 @@ impl<'a> Printer<'a> {
                 let operands = self.operands(pointer, index, out);
                 self.in_subscript = outer;
                 let (p, i) = operands?;
+                let p = if self.seeing.is_some() { self.pointer_of_all(pointer, p) } else { p };
                 Ok(format!("({p} + (__pg_u64)(__pg_i64)({i}) * {stride}u)"))
             }
             ExprKind::PtrDiff { left, right, stride } => {
