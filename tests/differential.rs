@@ -613,6 +613,10 @@ fn same_results_on_an_emulated_gpu() {
                 setting("stamp", "auto"),
             ]);
         }
+        // A single conflict, which bits of all lanes together have to show.
+        if *input == "one" {
+            settings.push(setting("bitmap", "auto"));
+        }
         if built.program.is_about_stamps() {
             settings.extend(GUESSES.map(|guesses| setting(guesses, "always")));
         }
