@@ -131,7 +131,6 @@ static inline void *__cvta_global_to_generic(size_t p) { return (void *)p; }
 #define __PG_ROWS 1
 #define __PG_COLUMNS 1
 #define __PG_SPREAD 1
-#define __PG_NOTE_IN_TURNS(log, word, bits) __atomic_fetch_or(&(log)[word], bits, __ATOMIC_RELAXED)
 struct __pg_tables;
 #include "../../runtime/include/paragon_rt.h"
 #include "../../runtime/include/paragon_body.h"
@@ -305,7 +304,8 @@ static bool loads_are_noted(int round)
     __pg_ctx c = {};
     c.launch = &launch;
     for (auto &of_load : address)
-      __pg_note_read(&c, &view, (lane + round) % 2 != 0 ? __PG_IS_IN_TURNS : 0, of_load[lane], 4);
+      __pg_note_read(&c, &view, 0, of_load[lane], 4);
+    __pg_end_thread(&c);
   });
   warp = whole;
   for (int i = 0; i < WORDS; i++)

@@ -221,12 +221,23 @@ struct __pg_ctx {
   /* Of stores to members of one element: bits that are still to be set, and their word. */
   __pg_u32 gathered, word;
 #endif
+#ifdef __CUDACC_RTC__
+  /* Of loads that a bitmap notes, the last one's: bits, their word, and what was found there. */
+  __pg_u32 noted, noted_word, found;
+#endif
 };
 
 #ifdef __PG_GATHERS
 #define __PG_GATHER_NOTHING(c) (c).gathered = (c).word = 0;
 #else
 #define __PG_GATHER_NOTHING(c)
+#endif
+#ifdef __CUDACC_RTC__
+#define __PG_NOTE_NOTHING(c)                                                                                           \
+  __PG_GATHER_NOTHING(c)                                                                                               \
+  (c).noted = (c).noted_word = (c).found = 0;
+#else
+#define __PG_NOTE_NOTHING(c) __PG_GATHER_NOTHING(c)
 #endif
 
 /* The chapter's Find_Array (figure 4.7a), by bisection: the table is sorted. No array: size 0, so that every access
@@ -275,11 +286,10 @@ __PG_FN struct __pg_view __pg_base_view(const struct __pg_launch *l, __pg_u32 ba
 #define __PG_VALUES __pg_t->values
 #define __PG_VIEW(base) __pg_t->views[base]
 #define __PG_HOW(base)                                                                                                 \
-  ((base) >= 64 ? __pg_turns_how                                                                                       \
+  ((base) >= 64 ? 0                                                                                                    \
                 : (int)(__PG_BOUNDED >> ((base) & 63) & 1) | (int)(__PG_CONSTANT >> ((base) & 63) & 1) << 1 |          \
                     (int)(__PG_INSIDE >> ((base) & 63) & 1) << 3 |                                                     \
-                    (int)(__PG_KEPT >> ((base) & 63) & 1) << 4 | (int)(~__PG_KEPT >> ((base) & 63) & 1) << 6 |         \
-                    __pg_turns_how)
+                    (int)(__PG_KEPT >> ((base) & 63) & 1) << 4 | (int)(~__PG_KEPT >> ((base) & 63) & 1) << 5)
 /* `others`: dimensions that are neither; blocks along z count their places. */
 #define __PG_TILE(dim, k, others)                                                                                      \
   if ((dim) == __PG_TILE_X)                                                                                            \
@@ -316,10 +326,8 @@ __PG_FN struct __pg_view __pg_base_view(const struct __pg_launch *l, __pg_u32 ba
 #define __PG_IS_INSIDE 8
 /* Nothing stores to its array, shown to stay there or not: it has no log. */
 #define __PG_HAS_NO_STORES 16
-/* An access in an inner loop that is run some turns at once. */
-#define __PG_IS_IN_TURNS 32
 /* Where there is a log: its array, if it has one, is a part of that. */
-#define __PG_HAS_LOG 64
+#define __PG_HAS_LOG 32
 /* Whether a log notes a load: 1 where it takes part in an unresolved pair, 2 where only stamps need to know it, unless they guess. */
 #define __PG_ARE_STAMPS(l) (__PG_LOG_METHOD(l) == PG_LOG_STAMP && __PG_GUESS(l) == PG_GUESS_NONE)
 #define __PG_IS_NOTED(c, v, logged, how)                                                                               \
@@ -532,19 +540,7 @@ __PG_FN int __pg_is_marked(struct __pg_ctx *c, __pg_u64 address, __pg_u32 width)
 /* Notes that somebody reads. What many iterations read, each would fight for, so bits are only set where they are not. What is there may come
  * from a cache that is behind: then a bit is set that was set before. */
 #ifdef __CUDACC_RTC__
-/* Without a branch, and without a word to the compiler that this is memory: so the loads of several turns pass each other and their notes. What is
- * there is looked at each time. */
-#ifndef __PG_NOTE_IN_TURNS
-__PG_FN void __PG_NOTE_IN_TURNS(__pg_u32 *log, __pg_u32 word, __pg_u32 bits)
-{
-  asm volatile("" : "+r"(word));
-  asm volatile("{.reg .pred missing; setp.ne.u32 missing, %1, 0; @missing red.relaxed.gpu.global.or.b32 [%0], %1;}" ::"l"(
-                 __cvta_generic_to_global(log + word)),
-               "r"(bits & ~log[word]));
-}
-#endif
-/* The same where neighbours may have words in common, which they would fight for. A compiler may let lanes come here together that set bits of
- * different loads. */
+/* Lanes with a word in common set its bits together. A compiler may let lanes come here together that set bits of different loads. */
 __PG_FN void __pg_set_read(__pg_u32 *log, __pg_u32 word, __pg_u32 bits)
 {
   const __pg_u32 peers = __match_any_sync(__activemask(), word);
@@ -555,7 +551,13 @@ __PG_FN void __pg_set_read(__pg_u32 *log, __pg_u32 word, __pg_u32 bits)
   }
   (void)atomicOr(&log[word], bits);
 }
-/* `how`: of the load. In turns of inner loops each lane is somewhere else, and finds most bits set. */
+/* To wait for what is there would take as long as the load itself: so it is looked at when the next note comes. Not where lanes share an iteration, who
+ * have no registers left; what is kept in memory instead takes longer. */
+__PG_FN void __pg_end_note(struct __pg_ctx *c)
+{
+  if ((c->noted & ~c->found) != 0)
+    __pg_set_read(c->launch->rd, c->noted_word, c->noted);
+}
 __PG_FN void __pg_note_read(struct __pg_ctx *c, const struct __pg_view *v, int how, __pg_u64 address, __pg_u32 width)
 {
   __pg_u32 word, bits = __pg_bits_of(c->launch, v, address, width, &word);
@@ -564,10 +566,15 @@ __PG_FN void __pg_note_read(struct __pg_ctx *c, const struct __pg_view *v, int h
   const int may = __pg_is_there(c, v, how, address, width);
   word = may ? word : 0;
   bits = may ? bits : 0;
-  if (how & __PG_IS_IN_TURNS)
-    __PG_NOTE_IN_TURNS(log, word, bits);
-  else if ((bits & ~log[word]) != 0)
+#if __PG_SPREAD > 1
+  if ((bits & ~log[word]) != 0)
     __pg_set_read(log, word, bits);
+#else
+  __pg_end_note(c);
+  c->noted = bits;
+  c->noted_word = word;
+  c->found = log[word];
+#endif
 }
 #endif
 
@@ -745,6 +752,10 @@ __PG_SHARED_FN void __pg_end_thread(struct __pg_ctx *c)
 #ifdef __PG_GATHERS
   if (c->gathered != 0)
     __pg_set_bits(c->launch->wr, 0, c->word, c->gathered);
+#endif
+#if defined(__CUDACC_RTC__) && __PG_SPREAD == 1
+  if (__PG_METHOD == PG_LOG_BITMAP)
+    __pg_end_note(c);
 #endif
   if (c->fail != 0 && __PG_LEADS)
     __pg_fetch_or(&c->launch->flags[0], c->fail);

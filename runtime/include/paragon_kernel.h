@@ -56,8 +56,6 @@ template <int Rows, int Columns, bool IsEdge = false> struct __pg_shape {
 #define __PG_LEAD if ((__pg_number == __pg_side_by_side || __PG_LEADS) && __PG_IS_THERE)
 /* Turns that are run at once have their number among those. Others: turns that are taken alone, and text outside of turns; turns that use
  * what was lent; turns that lanes take side by side, whosever they are; the same where what they store is held. */
-/* What there is to know of accesses by where they stand. */
-constexpr int __pg_turns_how = 0;
 constexpr int __pg_number = -1, __pg_with_lent = -2, __pg_side_by_side = -3, __pg_side_by_side_held = -4;
 #define __PG_END ((__pg_count)__pg_l.end)
 
@@ -518,7 +516,6 @@ struct __pg_walk {
     name.set(__pg_y, __pg_x, decltype(name)::last_of(__pg_last_of_part), __pg_b##base.from, __pg_b##base.lo, variable,                                             \
              [&](const type variable) -> __pg_u64 { return address; });
 #define __PG_WALKING(calls)                                                                                            \
-  constexpr int __pg_turns_how = __PG_IS_IN_TURNS;                                                                     \
   auto __pg_all = [&](auto __pg_do) { calls };
 #define __PG_LDW(how, t, base, logged, name, address)                                                                  \
   (__PG_WALKS(base) && __pg_number > __pg_side_by_side ? name.value(__pg_number, __pg_y, __pg_x, __PG_HOW(base))      \
