@@ -11,6 +11,8 @@
 # To open a GPU takes a quarter of a second, and one process waits for the other: so programs run in groups, whose main functions one process
 # calls one after the other, and JOBS groups (default: one for each processor) at a time.
 #
+# Where there are several GPUs, groups take them in turn.
+#
 # With OUT set, leaves the programs that differed, and random.txt with a line for each, there.
 set -u -o pipefail
 cd "$(dirname "$0")/.."
@@ -93,6 +95,7 @@ group() {
   declare -A numbers
   left=$((deadline - $(date +%s)))
   [ "$left" -gt 0 ] || exit 0
+  export CUDA_VISIBLE_DEVICES=$(($1 / GROUP % gpus))
   while [ $# -gt 0 ]; do
     names+=("$2") numbers[$2]=$1
     shift 2
@@ -181,7 +184,9 @@ for folder in "${CUDA_HOME:-/usr/local/cuda}/lib64" /usr/local/cuda/targets/x86_
   [ -e "$folder/libnvrtc.so" ] && export PARAGON_NVRTC=${PARAGON_NVRTC:-$folder}
 done
 deadline=$(($(date +%s) + ${SECONDS_LEFT:-400}))
-export deadline
+gpus=$(nvidia-smi --list-gpus 2>/dev/null | grep -c .)
+[ "$gpus" -gt 0 ] || gpus=1
+export deadline gpus
 list | awk -v first="${FIRST:-1}" '$1 >= first' | xargs -n $((2 * GROUP)) -P "$JOBS" bash -c 'group "$@"' group >"$out/random.txt" 2>&1
 grep -v '^same' "$out/random.txt" | head -n 20
 awk '$1 == "same" { n++; all += $3; loops += $4; entries += $5; conflicts += $6 } $1 == "OTHER" { other++ }

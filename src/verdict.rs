@@ -430,6 +430,7 @@ fn distributed(
         pairs,
         updates: BTreeMap::new(),
         inspection: None,
+        deciding: None,
         pinned: accesses.pinned,
         kept: Vec::new(),
         held: None,
@@ -701,19 +702,23 @@ fn attempt_with(
         private: &accesses.private,
     };
     let mut slice = has_slice.then(|| slice::find(unit, body, &given));
+    let whole = slice::deciding(unit, body, &given);
     if let Some(slice) = &mut slice {
-        slice.decides_all = slice::decides_all(unit, body, &given, slice);
+        slice.decides_all = slice::decides_all(whole.as_ref(), slice);
     }
     // What iterations combine has another value wherever a part of them begins: an inspection has none of them, a device's threads each their own.
     let is_combined = |v: &VarId| {
         roles.get(v).is_some_and(|role| role.is_result() && !matches!(role, ScalarRole::Private { .. }))
     };
-    let is_refused =
-        slice.as_ref().is_some_and(|slice| slice.is_refused || slice.variables.iter().any(is_combined));
-    let is_free = slice.as_ref().is_some_and(|slice| slice.computes_floats)
-        && (options.reassociate || options.contraction);
+    let can_follow = |slice: &&Inspection| {
+        let is_free = slice.computes_floats && (options.reassociate || options.contraction);
+        prelude.variables.is_empty()
+            && !is_free
+            && !slice.is_refused
+            && !slice.variables.iter().any(is_combined)
+    };
     // An inspection executes a part of the body only.
-    let inspects = slice.is_some() && prelude.variables.is_empty() && !in_parts && !is_free && !is_refused;
+    let inspects = slice.as_ref().filter(can_follow).is_some() && !in_parts;
     let (changing, unplaced) = (changing.first, changing.unplaced);
     let ((verdict, check), reason) = if let Some(reason) = changing.clone().filter(|_| !unplaced.is_empty()) {
         // Nothing but an inspection sees whether such stores leave the bounds alone.
@@ -770,6 +775,7 @@ fn attempt_with(
         };
         return Err(Reason::new(Kind::UnknownCall, why));
     }
+    let deciding = whole.filter(|whole| check != Check::Inspector && can_follow(&whole));
     let scalars: BTreeMap<VarId, ScalarRole> = roles;
     let live_ins: Vec<VarId> =
         accesses.live_ins.iter().copied().filter(|v| !scalars.contains_key(v)).collect();
@@ -792,6 +798,7 @@ fn attempt_with(
         pairs,
         updates: accesses.updates,
         inspection,
+        deciding,
         pinned: accesses.pinned,
         held: (!kept.is_empty()).then(|| Box::new(l.clone())),
         kept,
@@ -963,7 +970,9 @@ fn keep(
             // Where types tell them apart, the entry looks all the same if it can: that costs nothing. Of two stores they tell nothing:
             // allocated memory becomes what is stored there last, and the place is stored behind all of them.
             let types_apart = !site.is_store && types_apart(&cell.place, &form.place);
-            if site.affine.is_none() || matches!(other, Base::Dynamic) {
+            // A window is compared with the place at entry like an affine access.
+            let is_placed = site.affine.is_some() || site.window.is_some();
+            if !is_placed || matches!(other, Base::Dynamic) {
                 if types_apart {
                     continue;
                 }

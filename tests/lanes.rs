@@ -6,8 +6,21 @@ use std::process::Command;
 
 #[test]
 fn lanes_set_the_bits_of_all_and_count_them() {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("c-tests/emulated_gpu/lanes.cpp");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let folder = tempfile::tempdir().unwrap();
+    let (source, headers) = ("c-tests/emulated_gpu/lanes.cpp", "runtime/include");
+    for part in [source, headers] {
+        let to = folder.path().join(part);
+        std::fs::create_dir_all(to.parent().unwrap()).unwrap();
+        assert!(Command::new("cp").arg("-r").arg(root.join(part)).arg(to).status().unwrap().success());
+    }
+    // scripts/mutation-hunt breaks them.
+    if let Some(mutation) = std::env::var_os("EMULATED_MUTATION") {
+        let mut sed = Command::new("sed");
+        sed.args(["-E", "-i", "-e"]).arg(mutation).arg(folder.path().join(headers).join("paragon_body.h"));
+        assert!(sed.status().unwrap().success());
+    }
+    let source = folder.path().join(source);
     // Cells counted in 64 bits, in 32, and bits that are gathered first.
     for kind in ["-D__PG_WIDE", "-D__PG_NARROW", "-D__PG_GATHERS"] {
         let program = folder.path().join("lanes");

@@ -1,6 +1,7 @@
 // NVIDIA's run-time compiler, as far as the runtime knows it, that makes shared objects for driver.cpp with the C++ compiler that the
 // environment names (EMULATED_CXX). It is built as libnvrtc.so.13. EMULATED_FOLDER is where the objects go: their names are the machine
-// code that it gives, so they have to stay there.
+// code that it gives, so they have to stay there. EMULATED_MUTATION, where it is set, is what sed does to each kernel's text first: so kernels
+// can be broken without anything being built anew (scripts/mutation-hunt).
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,7 +130,10 @@ int nvrtcCompileProgram(Program *program, int count, const char *const *options)
             checks ? "__pg_check" : "__pg_kernel", ENTRY);
     fclose(out);
   }
-  std::string command = std::string(compiler) + " -std=c++17 -O1 -w -fno-strict-aliasing -fwrapv -ffp-contract=off -fPIC -shared";
+  std::string command;
+  if (const char *mutation = getenv("EMULATED_MUTATION"); mutation != nullptr && *mutation != 0)
+    command = "sed -E -i -e \"$EMULATED_MUTATION\" '" + source + "' && ";
+  command += std::string(compiler) + " -std=c++17 -O1 -w -fno-strict-aliasing -fwrapv -ffp-contract=off -fPIC -shared";
   for (int i = 0; i < count; i++)
     if (strncmp(options[i], "-D", 2) == 0)
       command += std::string(" '") + options[i] + "'";

@@ -5,9 +5,12 @@
 // It is built as libcuda.so. Its machine code is the name of a shared object, which compiler.cpp makes. What a stream is asked to do,
 // a thread of its own does later, in order, so whoever forgets to wait gets what was there before. What it does not do: blocks
 // of a kernel at the same time (nothing of ours waits for another block). Every allocation ends where memory does that nobody may touch, and begins
-// with bytes that are no zeros: reading what was never copied, or beyond the end, shows.
+// with bytes that are no zeros: reading what was never copied, or beyond the end, shows. EMULATED_HOOK, where it is set, is the address of a
+// function of the program's own, which is called whenever somebody asks whether an event was reached: so what another thread of the
+// program might do while a loop is copied happens at that very moment, every time.
 #include <dlfcn.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -88,6 +91,16 @@ struct Stream {
 };
 static Stream &of(void *stream) { return *(Stream *)stream; }
 
+// With EMULATED_CALLS, a file, what streams are asked to do is noted there, in order: what an entry costs are such calls, most of all.
+static void note(const char *call, size_t bytes = 0)
+{
+  static FILE *const file = getenv("EMULATED_CALLS") ? fopen(getenv("EMULATED_CALLS"), "a") : nullptr;
+  if (file != nullptr) {
+    fprintf(file, "%s %zu\n", call, bytes);
+    fflush(file);
+  }
+}
+
 // Events may be of any stream.
 static std::mutex &events_lock = *new std::mutex;
 static std::map<uint64_t, Room> &rooms = *new std::map<uint64_t, Room>;
@@ -142,6 +155,7 @@ int cuEventCreate(Event **event, unsigned)
 }
 int cuEventRecord(Event *event, void *stream)
 {
+  note("cuEventRecord");
   {
     std::lock_guard<std::mutex> guard(events_lock);
     event->outstanding++;
@@ -155,6 +169,8 @@ int cuEventRecord(Event *event, void *stream)
 }
 int cuEventQuery(Event *event)
 {
+  if (const char *address = getenv("EMULATED_HOOK"))
+    ((void (*)())strtoull(address, nullptr, 16))();
   std::lock_guard<std::mutex> guard(events_lock);
   return event->outstanding == 0 ? SUCCESS : NOT_READY;
 }
@@ -204,21 +220,25 @@ int cuMemFree_v2(uint64_t address)
 }
 int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, void *stream)
 {
+  note("cuMemcpyHtoDAsync_v2", bytes);
   of(stream).add([=] { memcpy((void *)to, from, bytes); });
   return SUCCESS;
 }
 int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, void *stream)
 {
+  note("cuMemcpyDtoHAsync_v2", bytes);
   of(stream).add([=] { memcpy(to, (void *)from, bytes); });
   return SUCCESS;
 }
 int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void *stream)
 {
+  note("cuMemcpyDtoDAsync_v2", bytes);
   of(stream).add([=] { memmove((void *)to, (void *)from, bytes); });
   return SUCCESS;
 }
 int cuMemsetD32Async(uint64_t to, unsigned word, size_t count, void *stream)
 {
+  note("cuMemsetD32Async", 4 * count);
   of(stream).add([=] {
     for (size_t i = 0; i < count; i++)
       ((unsigned *)to)[i] = word;
@@ -260,6 +280,7 @@ int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *, int, size_t
 int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned x, unsigned y, unsigned z,
                    unsigned, void *stream, void **parameters, void **)
 {
+  note("cuLaunchKernel");
   const Kernel &kernel = *(Kernel *)function;
   if (x * y * z > 1024 || grid_y > 65535 || grid_z > 65535 || grid_x == 0 || grid_y == 0 || grid_z == 0)
     return INVALID;

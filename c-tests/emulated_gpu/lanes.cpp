@@ -1,5 +1,5 @@
 // The lanes of a warp, each a thread of the processor: what they tell each other when they set bits of a log, or count what they have
-// written, is tested without a GPU; and where loads go that must not happen. (driver.cpp runs one lane after the other, so there each of them is alone.)
+// written, is tested without a GPU; and which accesses may happen, and where loads go that must not. (driver.cpp runs one lane after the other, so there each of them is alone.)
 //
 // Usage: lanes [ROUNDS]. Each round has lanes, words and bits of its own; says what was wrong and exits with 1.
 #include <stdio.h>
@@ -371,13 +371,62 @@ static bool loads_stay_inside(int round)
   return true;
 }
 
+// Which accesses may happen, and which failure is told; of what iterations have for themselves, too, whose accesses are checked as they are made.
+static bool accesses_are_checked(int round)
+{
+  struct __pg_view view = {};
+  view.lo = ((__pg_u64)1 << 20) + 64 * below(3);
+  view.size = round % 7 == 0 ? 0 : 8 + below(200);
+  for (int time = 0; time < 400; time++) {
+    const __pg_u32 width = 1u << below(4);
+    const __pg_u64 address = (time % 2 == 0 ? view.lo : view.lo + view.size) + below(40) - 20;
+    const bool is_inside = address >= view.lo && view.size >= width && address - view.lo <= view.size - width;
+    const bool is_aligned = address % width == 0, may = is_inside && is_aligned;
+    const __pg_u32 told = may ? 0 : view.size == 0 ? PG_FAIL_NO_ARRAY : !is_inside ? PG_FAIL_RANGE : PG_FAIL_MISALIGNED;
+    struct __pg_ctx c = {};
+    if (__pg_may_access(&c, &view, 0, address, width) != may || c.fail != told) {
+      fprintf(stderr, "round %d: %u bytes at %lld of %llu: failure %u\n", round, width, (long long)(address - view.lo),
+              (unsigned long long)view.size, c.fail);
+      return false;
+    }
+    // What an earlier run has seen to lie inside happens unless the iteration has left a loop.
+    for (int left = 0; left < 2; left++) {
+      c.left = left;
+      c.fail = 0;
+      if (__pg_may_access(&c, &view, __PG_IS_INSIDE, address, width) != !left || c.fail != 0)
+        return false;
+    }
+  }
+  enum { WORDS = 5 };
+  static __pg_u64 own[WORDS + 2];
+  for (__pg_u64 at = 0; at < 8 * WORDS + 9; at++) {
+    struct __pg_ctx c = {};
+    for (__pg_u64 &word : own)
+      word = 0x1111111111111111ull;
+    __pg_own_st_u32(&c, own, 8 * WORDS, at, 0x22222222u);
+    const bool may = at <= 8 * WORDS - 4;
+    if ((c.fail == 0) != may || own[WORDS] != 0x1111111111111111ull) {
+      fprintf(stderr, "own: a store at %llu of %d\n", (unsigned long long)at, 8 * WORDS);
+      return false;
+    }
+    c.fail = 0;
+    (void)__pg_own_ld_u32(&c, own, 8 * WORDS, at);
+    if ((c.fail == 0) != may) {
+      fprintf(stderr, "own: a load at %llu of %d\n", (unsigned long long)at, 8 * WORDS);
+      return false;
+    }
+  }
+  return true;
+}
+
 int main(int argc, char **argv)
 {
   int rounds = argc > 1 ? atoi(argv[1]) : 600;
   for (int round = 0; round < rounds; round++) {
     // All of them, one, or some.
     warp = round % 4 == 0 ? ~0u : round % 4 == 1 ? 1u << below(32) : generator() | 1u << below(32);
-    if (!bits_are_set(round) || !stores_are_noted(round) || !loads_are_noted(round) || !writes_are_counted(round) || !loads_stay_inside(round))
+    if (!bits_are_set(round) || !stores_are_noted(round) || !loads_are_noted(round) || !writes_are_counted(round) || !loads_stay_inside(round) ||
+        !accesses_are_checked(round))
       return 1;
   }
   printf("%d rounds: all bits set, all writes counted, all loads inside\n", rounds);

@@ -6,6 +6,7 @@
  * expect moving: runs on clean
  * expect adding: runs on clean
  * expect doubled: runs on clean
+ * expect divided: runs on clean
  * expect wide: runs on clean */
 #include "../support/inputs.h"
 
@@ -82,6 +83,20 @@ COMPUTE static void doubled(int n, const double *a, const double *b, int *z, dou
     }
 }
 
+/* Who would divide by zero. */
+COMPUTE static void divided(int n, const double *a, const double *b, int *z, double *c)
+{
+  for (int i = 0; i < n; i++) /* loop divided */
+    for (int j = 0; j < COLUMNS; j++) {
+      double s = 0;
+      int y = z[i * COLUMNS + j];
+      z[i * COLUMNS + j] = 0;
+      for (int k = 0; k < DEPTH; k++)
+        s += a[i * DEPTH + k] * b[k * COLUMNS + j];
+      c[i * COLUMNS + j] = s + 1000 / y;
+    }
+}
+
 /* A long body over long rows. */
 COMPUTE static void wide(int n, const double *a, const double *b, double *c)
 {
@@ -126,6 +141,9 @@ int main(int argc, char **argv)
       for (int i = 0; i < n * COLUMNS; i++)
         z[i] = 1 + i % 7;
       doubled(n, a, b, z, c + 3 * n * COLUMNS);
+      for (int i = 0; i < n * COLUMNS; i++)
+        z[i] = 1 + i % 5;
+      divided(n, a, b, z, c + 4 * n * COLUMNS);
     }
     check_stop(&check);
     check_array(&check, "c", c, places, sizeof *c);

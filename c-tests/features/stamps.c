@@ -20,6 +20,8 @@
  * expect added: conflicts on outputs
  * expect first: stamps on outputs
  * expect beside: stamps on outputs
+ * expect beside_aliases: runs on clean
+ * expect beside_aliases: stamps on outputs
  * expect aliases: runs on clean
  * expect aliases: conflicts on outputs
  * expect both: runs on clean
@@ -161,6 +163,19 @@ COMPUTE static void aliases(double *out, double *also, const int *to, const doub
   }
 }
 
+/* The same beside what is loaded and stored without a log: that two stores have come to a place refutes a guess, and then all is run once more,
+ * though no place has several writers, so that nothing else would make what was changed as it was. */
+static float kept_also[MOST];
+
+COMPUTE static void beside_aliases(double *out, double *also, const int *to, const double *in, int n)
+{
+  for (int i = 0; i < n; i++) { /* loop beside_aliases */
+    kept_also[i] = kept_also[i] * 0.5f + 1.0f;
+    out[to[i]] = in[i] + (double)kept_also[i];
+    also[to[i]] = in[i] * 0.25;
+  }
+}
+
 /* A store covers the load, but that of another iteration may come in between: on `flows` of a later one, which stamps can't tell from an earlier
  * one, as on `antis`. */
 COMPUTE static void both(double *a, const int *to, const int *also, const double *in, int n)
@@ -230,6 +245,7 @@ int main(int argc, char **argv)
     fill_double(&check, d, n);
     fill_double(&check, e, n + 1);
     fill_double(&check, kept, MOST);
+    fill_float(&check, kept_also, MOST);
     fill_float(&check, f, n * LENGTH);
     fill_float(&check, g, n);
     permute(&check, to, n);
@@ -275,8 +291,10 @@ int main(int argc, char **argv)
     partly((unsigned char *)words, seen, to, in, size);
     added(c, to, b, size);
     first(numbers, to, size);
-    if (size <= MOST)
+    if (size <= MOST) {
       beside(to, b, size);
+      beside_aliases(e, e, to, b, size);
+    }
     aliases(e, e, to, b, size);
     both(c, to, from, b, size);
     again(e, d, to, none, c, size);
@@ -288,6 +306,7 @@ int main(int argc, char **argv)
     check_array(&check, "b", b, n, sizeof *b);
     check_array(&check, "c", c, n, sizeof *c);
     check_array(&check, "kept", kept, MOST, sizeof *kept);
+    check_array(&check, "kept_also", kept_also, MOST, sizeof *kept_also);
     check_array(&check, "table", table, MOST, sizeof *table);
     check_array(&check, "d", d, n, sizeof *d);
     check_array(&check, "e", e, n + 1, sizeof *e);

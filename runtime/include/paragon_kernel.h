@@ -230,6 +230,8 @@ constexpr int __pg_most_loaded =
 #else
   32;
 #endif
+/* Bytes of them for which a thread has registers twice. */
+constexpr int __pg_most_doubled = 256;
 /* So many of them are worth as much text as the accesses of a turn that a log notes which knows iterations: there it is the log that takes time,
  * and 32 turns of it at once were compiled for a second. */
 #define __PG_LOGGING                                                                                                   \
@@ -246,7 +248,7 @@ constexpr int __pg_at_once(int loads)
 }
 
 /* How one access of an inner loop moves, for each iteration of a group. Strides in bytes: from row to row, column to column, turn to
- * turn. Loaded: whether its loads come before the turns; else they are made in them. */
+ * turn. Loaded: whether its loads come before the turns, once where it doesn't move; else they are made in them. */
 template <class Type, int Rows, int Columns, bool Loaded, __pg_i64 RowStride, __pg_i64 ColumnStride, __pg_i64 TurnStride,
           bool IsEdge>
 struct __pg_walk {
@@ -254,8 +256,10 @@ struct __pg_walk {
   static constexpr int pointer_rows = RowStride == __pg_unknown && !IsEdge ? Rows : 1;
   static constexpr int pointer_columns = ColumnStride == __pg_unknown && !IsEdge ? Columns : 1;
   static constexpr int value_rows = RowStride == 0 ? 1 : Rows, value_columns = ColumnStride == 0 ? 1 : Columns;
-  static constexpr int loads = Loaded ? value_rows * value_columns : 0;
-  static constexpr int most_turns = Loaded ? __pg_at_once(loads) : 1;
+  static constexpr bool stays = Loaded && TurnStride == 0, is_ahead = Loaded && !stays;
+  static constexpr int loads = is_ahead ? value_rows * value_columns : 0;
+  static constexpr int bytes_ahead = loads * (int)sizeof(Type);
+  static constexpr int most_turns = is_ahead ? __pg_at_once(loads) : 1;
 
   /* What a block may stage of it: places, of all of the block's rows or of all of its columns, that differ in a turn. */
   static constexpr bool by_row = RowStride != 0, by_column = ColumnStride != 0;
@@ -319,28 +323,49 @@ struct __pg_walk {
     const __pg_i64 column = Columns == 1 || ColumnStride == __pg_unknown ? 0 : x * ColumnStride;
     return pointers[pointer_rows == 1 ? 0 : y][pointer_columns == 1 ? 0 : x] + (row + column) + turn * by();
   }
-  /* Loads what a turn needs, `first` turns on. */
-  __device__ __forceinline__ void load_ahead(int first, int turn)
+  /* Loads what a turn needs, one of those that are run at once, `first` turns on. */
+  __device__ __forceinline__ void load(int first, int turn)
   {
-    if constexpr (Loaded) {
 #pragma unroll
-      for (int y = 0; y < value_rows; y++)
+    for (int y = 0; y < value_rows; y++)
 #pragma unroll
-        for (int x = 0; x < value_columns; x++)
-          ahead[turn][y][x] = __ldg((const Type *)at(y, x, first + turn));
+      for (int x = 0; x < value_columns; x++)
+        ahead[turn][y][x] = __ldg((const Type *)at(y, x, first + turn));
+  }
+  __device__ __forceinline__ void take_over(int turn)
+  {
+#pragma unroll
+    for (int y = 0; y < value_rows; y++)
+#pragma unroll
+      for (int x = 0; x < value_columns; x++)
+        now[turn][y][x] = ahead[turn][y][x];
+  }
+  __device__ __forceinline__ void load_what_stays()
+  {
+    if constexpr (stays) {
+      load(0, 0);
+      take_over(0);
     }
   }
-  template <int Turns> __device__ __forceinline__ void take_over()
+  __device__ __forceinline__ void load_ahead(int first, int turn)
   {
-    if constexpr (Loaded) {
-#pragma unroll
-      for (int turn = 0; turn < Turns; turn++)
-#pragma unroll
-        for (int y = 0; y < value_rows; y++)
-#pragma unroll
-          for (int x = 0; x < value_columns; x++)
-            now[turn][y][x] = ahead[turn][y][x];
-    }
+    if constexpr (is_ahead)
+      load(first, turn);
+  }
+  __device__ __forceinline__ void take_over_ahead(int turn)
+  {
+    if constexpr (is_ahead)
+      take_over(turn);
+  }
+  __device__ __forceinline__ void move_ahead(int turns)
+  {
+    if constexpr (is_ahead)
+      move(turns);
+  }
+  __device__ __forceinline__ void move_others(int turns)
+  {
+    if constexpr (!is_ahead)
+      move(turns);
   }
   __device__ __forceinline__ void move(int turns)
   {
@@ -487,7 +512,7 @@ struct __pg_walk {
   {
     if constexpr (Loaded) {
       if (turn >= 0)
-        return now[turn][value_rows == 1 ? 0 : y][value_columns == 1 ? 0 : x];
+        return now[stays ? 0 : turn][value_rows == 1 ? 0 : y][value_columns == 1 ? 0 : x];
     }
     return __PG_LOAD(Type, at(y, x, turn < 0 ? 0 : turn), how);
   }
@@ -558,7 +583,7 @@ constexpr bool __pg_has_tiles = false;
 /* What walks of one loop need together. */
 template <class... Walks> struct __pg_walks {
   static constexpr int loads = (0 + ... + Walks::loads), number = sizeof...(Walks);
-  static constexpr int bytes_of_turn = (0 + ... + Walks::bytes_of_turn);
+  static constexpr int bytes_of_turn = (0 + ... + Walks::bytes_of_turn), bytes_ahead = (0 + ... + Walks::bytes_ahead);
   static constexpr bool are_shared =
     (false || ... || (Walks::places > 1)) && (true && ... && Walks::is_staged);
 };
@@ -1281,28 +1306,56 @@ __device__ __forceinline__ void __pg_turns_side_by_side(__pg_ctx &c, Left left, 
   auto __pg_all_lent = [&](auto __pg_do) { calls };
 #define __PG_LENT(name, text) (__pg_number == __pg_with_lent ? name.now : (text))
 
+#define __PG_LOAD_AHEAD(first, turns)                                                                                  \
+  _Pragma("unroll") for (int __pg_number = 0; __pg_number < turns; __pg_number++)                                      \
+    __pg_all([&](auto &__pg_w) { __pg_w.load_ahead(first, __pg_number); });
+#define __PG_TAKE_OVER(turns)                                                                                          \
+  _Pragma("unroll") for (int __pg_number = 0; __pg_number < turns; __pg_number++)                                      \
+    __pg_all([&](auto &__pg_w) { __pg_w.take_over_ahead(__pg_number); });
+/* Where few threads run, what the next turns need is loaded before these turns. So much that there are no registers for both is loaded as soon as
+ * the values of each of these turns have been used, into the same registers; behind the last turns the same values once more, rather than to
+ * ask each time. */
 #ifdef __PG_DEEP
 #define __PG_TIMES(turns, times)                                                                                       \
-  _Pragma("unroll") for (int __pg_number = 0; __pg_number < turns; __pg_number++)                                      \
-    __pg_all([&](auto &__pg_w) { __pg_w.load_ahead(0, __pg_number); });                                               \
-  _Pragma("unroll 1") do                                                                                               \
-  {                                                                                                                    \
-    __pg_all([&](auto &__pg_w) { __pg_w.template take_over<turns>(); });                                               \
-    if (times > 1)                                                                                                     \
+  __pg_all([&](auto &__pg_w) { __pg_w.load_what_stays(); });                                                           \
+  __PG_LOAD_AHEAD(0, turns)                                                                                            \
+  if constexpr (turns * __pg_of_loop::bytes_ahead > __pg_most_doubled) {                                               \
+    __PG_TAKE_OVER(turns)                                                                                              \
+    _Pragma("unroll 1") do                                                                                             \
+    {                                                                                                                  \
+      const int __pg_next = times > 1 ? turns : 0;                                                                     \
+      __pg_all([&](auto &__pg_w) { __pg_w.move_ahead(__pg_next); });                                                   \
       _Pragma("unroll") for (int __pg_number = 0; __pg_number < turns; __pg_number++)                                  \
-        __pg_all([&](auto &__pg_w) { __pg_w.load_ahead(turns, __pg_number); });                                       \
-    _Pragma("unroll") for (int __pg_number = 0; __pg_number < turns; __pg_number++) __pg_turn(__pg_number);            \
-    __pg_all([&](auto &__pg_w) { __pg_w.move(turns); });                                                               \
-  }                                                                                                                    \
-  while (--times)                                                                                                      \
-    ;
+      {                                                                                                                \
+        __pg_turn(__pg_number);                                                                                        \
+        __pg_all([&](auto &__pg_w) {                                                                                   \
+          __pg_w.load_ahead(0, __pg_number);                                                                           \
+          __pg_w.take_over_ahead(__pg_number);                                                                         \
+        });                                                                                                            \
+      }                                                                                                                \
+      __pg_all([&](auto &__pg_w) { __pg_w.move_others(turns); });                                                      \
+    }                                                                                                                  \
+    while (--times)                                                                                                    \
+      ;                                                                                                                \
+    __pg_all([&](auto &__pg_w) { __pg_w.move_ahead(turns); });                                                         \
+  } else                                                                                                               \
+    _Pragma("unroll 1") do                                                                                             \
+    {                                                                                                                  \
+      __PG_TAKE_OVER(turns)                                                                                            \
+      if (times > 1)                                                                                                   \
+        __PG_LOAD_AHEAD(turns, turns)                                                                                  \
+      _Pragma("unroll") for (int __pg_number = 0; __pg_number < turns; __pg_number++) __pg_turn(__pg_number);          \
+      __pg_all([&](auto &__pg_w) { __pg_w.move(turns); });                                                             \
+    }                                                                                                                  \
+    while (--times)                                                                                                    \
+      ;
 #else
 #define __PG_TIMES(turns, times)                                                                                       \
+  __pg_all([&](auto &__pg_w) { __pg_w.load_what_stays(); });                                                           \
   _Pragma("unroll 1") do                                                                                               \
   {                                                                                                                    \
-    _Pragma("unroll") for (int __pg_number = 0; __pg_number < turns; __pg_number++)                                      \
-    __pg_all([&](auto &__pg_w) { __pg_w.load_ahead(0, __pg_number); });                                             \
-    __pg_all([&](auto &__pg_w) { __pg_w.template take_over<turns>(); });                                               \
+    __PG_LOAD_AHEAD(0, turns)                                                                                          \
+    __PG_TAKE_OVER(turns)                                                                                              \
     _Pragma("unroll") for (int __pg_number = 0; __pg_number < turns; __pg_number++) __pg_turn(__pg_number);            \
     __pg_all([&](auto &__pg_w) { __pg_w.move(turns); });                                                               \
   }                                                                                                                    \

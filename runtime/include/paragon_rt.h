@@ -12,7 +12,7 @@
 #define __extension__
 #endif
 
-#define PG_ABI_VERSION 15u
+#define PG_ABI_VERSION 16u
 #define PG_MAX_DIMS 4
 
 __extension__ typedef signed long long __pg_i64;
@@ -46,7 +46,7 @@ enum {
   PG_LOOP_STORES_ONCE = 8192, /* an iteration doesn't store to a location twice, as far as the text tells */
   PG_LOOP_REPEATS = 524288, /* but that inner loops store to one again and again */
   PG_LOOP_KEPT = 16384,    /* kernels that know which arrays nothing stores to are faster */
-  PG_LOOP_SLICE_DECIDES = 262144, /* what decides what inspections are shown decides all addresses that aren't affine */
+  PG_LOOP_SLICE_DECIDES = 262144, /* what the values `keys` and sites with PG_SITE_FEEDS give decides all addresses that aren't affine */
   PG_LOOP_SPREADS = 32768, /* several lanes of the GPU may run an iteration together, of which one stores */
   PG_LOOP_SIDE_BY_SIDE = 1048576, /* and they take turns of some inner loop side by side, whole ones */
   PG_LOOP_DOUBTED = 8      /* log everything, whatever is proven: a conflict then refutes the proof */
@@ -63,9 +63,10 @@ enum {
   PG_SITE_MAY_TOUCH_KEPT = 128, /* the same for pins that are kept */
   PG_SITE_SNAPSHOT = 256,     /* a load that can be made from a snapshot: every store that might hit what it loads, not after its
                                  iteration, is in a pair with it */
+  PG_SITE_HAS_WINDOW = 16384, /* it isn't affine, but struct __pg_access says where it stays, unless that is empty: then nobody knows */
   PG_SITE_WHOLE_STEPS = 1024, /* whatever moves its affine address moves it by multiples of the width */
   PG_SITE_INSPECTED = 2048,   /* inspections are shown what is accessed through it */
-  PG_SITE_FEEDS = 4096,       /* what is loaded through it decides what an inspection is shown */
+  PG_SITE_FEEDS = 4096,       /* what is loaded through it decides what an inspection is shown; without one, addresses that aren't affine */
   PG_SITE_COVERED = 8192,     /* a load that takes part in unresolved pairs, but whose iteration stores to the same address: logged by
                                  those only to which two writers are no conflict */
   PG_SITE_PRIVATE = 512       /* made to the thread's own copy, which every iteration stores to before it loads from it; all sites
@@ -184,7 +185,8 @@ enum {
   PG_TERM_ACCESS = 7,   /* pop into field operand % 8 (strides, lo, hi, first, end) of access operand / 8 */
   PG_TERM_NUMBER = 8,   /* pop into the number of that index */
   PG_TERM_AT_LEAST = 9, /* pop; less than the operand is refused */
-  PG_TERM_AT_MOST = 10  /* pop; more than the operand is refused */
+  PG_TERM_AT_MOST = 10, /* pop; more than the operand is refused */
+  PG_TERM_MAY_FAIL = 11 /* of as many terms behind it as the operand says: where one is refused, the others are left out, and nothing else is */
 };
 struct __pg_term {
   __pg_u32 op;

@@ -69,6 +69,8 @@ pub struct Config {
     pub monitor: bool,
     /// Whether the addresses of a loop may be inspected before it runs; what runs have shown is remembered all the same.
     pub inspections: bool,
+    /// Whether the system may be asked which pages of the program's memory have changed, instead of comparing all.
+    pub tracking: bool,
     /// Whether threads of the GPU run several iterations together.
     pub groups: GroupChoice,
     /// What stamps guess first, whatever has been wrong before; `None`: what may be right.
@@ -121,6 +123,7 @@ impl Config {
         };
         let monitor = choice("PARAGON_MONITOR", &["on", "off"], 0) == 0;
         let inspections = choice("PARAGON_INSPECTIONS", &["on", "off"], 0) == 0;
+        let tracking = choice("PARAGON_TRACKING", &["off", "on"], 0) == 1;
         let groups = match choice("PARAGON_GROUPS", &["auto", "off", "always"], 0) {
             1 => GroupChoice::Off,
             2 => GroupChoice::Always,
@@ -155,6 +158,7 @@ impl Config {
                 threads,
                 monitor,
                 inspections,
+                tracking,
                 groups,
                 guesses,
                 patience,

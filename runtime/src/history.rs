@@ -75,6 +75,8 @@ pub struct History {
     pub worker_ns: f64,
     /// The same for each [`Way`], with all that an entry costs; 0: not known.
     pub way_ns: [f64; 3],
+    /// Nanoseconds per iteration that a GPU's kernel without logs takes, copies aside, smoothed; 0: not known.
+    pub kernel_ns: f64,
     /// Measurements behind `worker_ns`, and behind `way_ns`.
     worker_samples: u32,
     way_samples: [u32; 3],
@@ -189,6 +191,10 @@ impl History {
     pub fn way_took(&mut self, way: Way, iterations: u64, ns: u64) {
         settle(&mut self.way_ns[way as usize], &mut self.way_samples[way as usize], iterations, ns);
         self.unmeasured = self.unmeasured.saturating_add(1);
+    }
+    /// Notes how long a kernel without logs took.
+    pub fn kernel_took(&mut self, iterations: u64, ns: u64) {
+        smooth(&mut self.kernel_ns, iterations, ns);
     }
     /// What is known of a way, in nanoseconds per iteration. Once is not known: the first time, memory is touched, threads are started and
     /// kernels are made.

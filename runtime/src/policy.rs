@@ -25,6 +25,10 @@ const RELAUNCH_NS: f64 = 5_000.0;
 const OPENING_NS: f64 = 400_000_000.0;
 /// How many cores a GPU is worth.
 const GPU_CORES: f64 = 150.0;
+/// Comparing a byte with what is remembered of it, on several threads (`docs/measurements/2026-11-25-tracking.md`).
+const COMPARED_NS: f64 = 0.15;
+/// Which part of a kernel's time the checks are that it can do without, where they count: half of what they were seen to be at most.
+const CHECKS: f64 = 0.1;
 /// What logs cost, relative to the loop's own work.
 const LOGGED: f64 = 4.0;
 /// Faster by so much, or it isn't worth the risk.
@@ -87,6 +91,12 @@ impl Opening {
 /// Whether an inspection would be worth it, if it found that nothing needs to be checked.
 pub fn deserves_inspection(history: &History, s: &Situation) -> bool {
     worker_ns(history, s) > 200_000.0 && choose(history, s).is_some()
+}
+
+/// Whether the checks of addresses that nothing else asks about cost a GPU more than it takes to see that the memory that decides them, so many
+/// bytes, is unchanged.
+pub fn deserves_comparison(history: &History, iterations: u64, bytes: u64) -> bool {
+    bytes as f64 * COMPARED_NS <= CHECKS * history.kernel_ns * iterations as f64
 }
 
 /// Expected nanoseconds of an inspection.
@@ -206,6 +216,17 @@ mod tests {
         let streaming = situation(100_000, 4, 1 << 34);
         assert!(!opening.is_due(&history, &streaming));
         assert!(Opening::default().is_due(&history, &situation(1_000_000, 4096, 1 << 20)));
+    }
+
+    #[test]
+    fn what_is_used_again_and_again_is_worth_comparing() {
+        let mut history = History::default();
+        // Where nothing needs to be compared there is nothing to be gained by waiting.
+        assert!(deserves_comparison(&history, 1000, 0) && !deserves_comparison(&history, 1000, 1));
+        history.kernel_took(1 << 20, 100_000);
+        // A product with a sparse matrix loads each index once.
+        assert!(!deserves_comparison(&history, 1 << 20, 60 << 20));
+        assert!(deserves_comparison(&history, 1 << 20, 64 << 10));
     }
 
     #[test]

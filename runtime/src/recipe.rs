@@ -40,6 +40,61 @@ fn trips(dim: &Dim, first: i64, limit: i64) -> Option<i64> {
     (trip > 0 && (dim.low..=dim.high).contains(&end)).then_some(trip)
 }
 
+/// Carries out terms. `None`: refused.
+fn carry_out(terms: &[Term], numbers: &mut [Value], accesses: &mut [Access]) -> Option<()> {
+    let mut stack: Vec<i64> = Vec::with_capacity(8);
+    let mut rest = terms;
+    while let [term, behind @ ..] = rest {
+        rest = behind;
+        if term.op != PG_TERM_MAY_FAIL {
+            one_term(term, &mut stack, numbers, accesses)?;
+            continue;
+        }
+        let (optional, behind) = behind.split_at_checked(usize::try_from(term.operand).ok()?)?;
+        rest = behind;
+        let depth = stack.len();
+        let _ = optional.iter().try_for_each(|term| one_term(term, &mut stack, numbers, accesses));
+        stack.truncate(depth);
+    }
+    Some(())
+}
+
+fn one_term(term: &Term, stack: &mut Vec<i64>, numbers: &mut [Value], accesses: &mut [Access]) -> Option<()> {
+    let number = |numbers: &[Value], index: u32| numbers.get(index as usize).map(|value| value.0 as i64);
+    let operand = term.operand;
+    let index = u32::try_from(operand).unwrap_or(u32::MAX);
+    match term.op {
+        PG_TERM_CONSTANT => stack.push(operand),
+        PG_TERM_SIGNED => stack.push(number(numbers, index)?),
+        PG_TERM_UNSIGNED => stack.push(number(numbers, index).filter(|value| *value >= 0)?),
+        PG_TERM_ADD | PG_TERM_MUL | PG_TERM_MIN | PG_TERM_MAX => {
+            let (b, a) = (stack.pop()?, stack.pop()?);
+            stack.push(match term.op {
+                PG_TERM_ADD => a.checked_add(b)?,
+                PG_TERM_MUL => a.checked_mul(b)?,
+                PG_TERM_MIN => a.min(b),
+                _ => a.max(b),
+            });
+        }
+        PG_TERM_ACCESS => {
+            let access = accesses.get_mut(index as usize / 8)?;
+            let value = stack.pop()?;
+            match index as usize % 8 {
+                4 => access.lo = value,
+                5 => access.hi = value,
+                6 => access.first = value,
+                7 => access.end = value,
+                dim => access.stride[dim] = value,
+            }
+        }
+        PG_TERM_NUMBER => numbers.get_mut(index as usize)?.0 = stack.pop()? as u64,
+        PG_TERM_AT_LEAST => drop(stack.pop().filter(|value| *value >= operand)?),
+        PG_TERM_AT_MOST => drop(stack.pop().filter(|value| *value <= operand)?),
+        _ => return None,
+    }
+    Some(())
+}
+
 /// Makes an entry's tables of `numbers`; the numbers that a recipe computes are stored there. `None`: refused.
 pub fn prepare(info: &Info, numbers: &mut [Value]) -> Option<Prepared> {
     let after_results = (info.n_values + info.n_results) as usize;
@@ -54,40 +109,7 @@ pub fn prepare(info: &Info, numbers: &mut [Value]) -> Option<Prepared> {
         *trip.get_mut(which)? = trips(dim, first, limit)?;
     }
     let mut accesses = info.known_accesses().to_vec();
-    let mut stack: Vec<i64> = Vec::with_capacity(8);
-    for term in info.terms() {
-        let operand = term.operand;
-        let index = u32::try_from(operand).unwrap_or(u32::MAX);
-        match term.op {
-            PG_TERM_CONSTANT => stack.push(operand),
-            PG_TERM_SIGNED => stack.push(number(numbers, index)?),
-            PG_TERM_UNSIGNED => stack.push(number(numbers, index).filter(|value| *value >= 0)?),
-            PG_TERM_ADD | PG_TERM_MUL | PG_TERM_MIN | PG_TERM_MAX => {
-                let (b, a) = (stack.pop()?, stack.pop()?);
-                stack.push(match term.op {
-                    PG_TERM_ADD => a.checked_add(b)?,
-                    PG_TERM_MUL => a.checked_mul(b)?,
-                    PG_TERM_MIN => a.min(b),
-                    _ => a.max(b),
-                });
-            }
-            PG_TERM_ACCESS => {
-                let access = accesses.get_mut(index as usize / 8)?;
-                let value = stack.pop()?;
-                match index as usize % 8 {
-                    4 => access.lo = value,
-                    5 => access.hi = value,
-                    6 => access.first = value,
-                    7 => access.end = value,
-                    dim => access.stride[dim] = value,
-                }
-            }
-            PG_TERM_NUMBER => numbers.get_mut(index as usize)?.0 = stack.pop()? as u64,
-            PG_TERM_AT_LEAST => drop(stack.pop().filter(|value| *value >= operand)?),
-            PG_TERM_AT_MOST => drop(stack.pop().filter(|value| *value <= operand)?),
-            _ => return None,
-        }
-    }
+    carry_out(info.terms(), numbers, &mut accesses)?;
     let bases = info.origins().iter().map(|origin| {
         let address = numbers.get(origin.number as usize).map_or(0, |value| value.0);
         match origin.kind {
@@ -259,6 +281,30 @@ mod tests {
         assert!(prepared(&terms, &mut four([2, 0, i64::MAX / 4, 7])).is_none(), "the product overflows");
         assert!(prepared(&terms, &mut four([-2, 0, 3, 7])).is_none(), "2^63 and more");
         assert!(prepared(&terms, &mut four([7, 0, 3, 7])).is_none(), "no iteration");
+    }
+
+    #[test]
+    fn what_may_fail_refuses_nothing_but_itself() {
+        // The window of an access: twice a number, which has to be at most 3.
+        let window = |fails: i64| {
+            [
+                term(PG_TERM_CONSTANT, 7),
+                term(PG_TERM_MAY_FAIL, fails),
+                term(PG_TERM_SIGNED, 2),
+                term(PG_TERM_AT_MOST, 3),
+                term(PG_TERM_SIGNED, 2),
+                term(PG_TERM_SIGNED, 2),
+                term(PG_TERM_ADD, 0),
+                term(PG_TERM_ACCESS, 5),
+                term(PG_TERM_ACCESS, 0),
+            ]
+        };
+        for (value, hi) in [(3, 6), (4, 0), (i64::MIN, 0)] {
+            let made = prepared(&window(6), &mut four([0, 0, value, 1])).unwrap();
+            assert_eq!(made.accesses, [Access { stride: [7, 0, 0, 0], hi, ..Access::default() }]);
+        }
+        assert!(prepared(&window(8), &mut four([0, 0, 3, 1])).is_none(), "more terms than there are");
+        assert!(prepared(&window(-1), &mut four([0, 0, 3, 1])).is_none());
     }
 
     #[test]

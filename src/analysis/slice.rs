@@ -67,13 +67,16 @@ pub fn find(unit: &TranslationUnit, body: &Stmt, given: &Given) -> Inspection {
     slice.found
 }
 
-/// Whether all addresses that aren't affine follow from what a slice's do: then what it has been shown to touch says where all accesses
-/// of the loop lie, and runs that agree in all that feeds it touch the same memory.
-pub fn decides_all(unit: &TranslationUnit, body: &Stmt, given: &Given, slice: &Inspection) -> bool {
+/// What decides all addresses that aren't affine, and whether there are such accesses at all: runs that agree in it touch the same memory. `None`: all are
+/// affine.
+pub fn deciding(unit: &TranslationUnit, body: &Stmt, given: &Given) -> Option<Inspection> {
     let Given { sites, site_of, invariant_places, private, .. } = *given;
     let is_unknown = |site: &Option<SiteId>| site.is_some_and(|site| sites[site.0 as usize].affine.is_none());
     let touched = site_of.iter().filter(|(_, (load, store))| is_unknown(load) || is_unknown(store));
-    let touched = touched.map(|(place, _)| *place).collect();
+    let touched: BTreeSet<PlaceId> = touched.map(|(place, _)| *place).collect();
+    if touched.is_empty() {
+        return None;
+    }
     let mut whole = Slice { unit, invariant_places, private, touched, found: Inspection::default() };
     loop {
         let before = whole.size();
@@ -82,11 +85,18 @@ pub fn decides_all(unit: &TranslationUnit, body: &Stmt, given: &Given, slice: &I
             break;
         }
     }
-    let found = &whole.found;
-    !found.is_refused
-        && found.feeding.is_subset(&slice.feeding)
-        && found.variables.is_subset(&slice.variables)
-        && found.invariants.is_subset(&slice.invariants)
+    Some(whole.found)
+}
+
+/// Whether all addresses that aren't affine follow from what a slice's do: then what it has been shown to touch says where all accesses
+/// of the loop lie.
+pub fn decides_all(whole: Option<&Inspection>, slice: &Inspection) -> bool {
+    whole.is_none_or(|whole| {
+        !whole.is_refused
+            && whole.feeding.is_subset(&slice.feeding)
+            && whole.variables.is_subset(&slice.variables)
+            && whole.invariants.is_subset(&slice.invariants)
+    })
 }
 
 struct Slice<'a> {
@@ -296,5 +306,43 @@ mod tests {
         ] {
             assert!(!decides_all(&format!("for (int i = 0; i < n; i++) {{ {body} }}")), "{body}");
         }
+    }
+
+    /// What decides the addresses of the first loop, where nobody inspects it: how many loads, values from outside and invariants.
+    fn deciding(loops: &str) -> Option<(usize, usize, usize)> {
+        let text = format!(
+            "static double table[1000], out[1000], sink[1000]; static int w[1000], v[1000];\n\
+             void f(int n, int k, int most)\n{{\n{loops}\n}}\n"
+        );
+        let stages = STAGES.unwrap();
+        let options = AnalysisOptions::default();
+        let mut unit = (stages.lower)(&text, &Dialect::default()).unwrap();
+        (stages.normalize)(&mut unit, &options);
+        let reports = (stages.classify)(&unit, &options);
+        let plan = reports[0].plan.as_ref().unwrap_or_else(|| panic!("{loops}: no plan"));
+        assert!(plan.inspection.is_none(), "{loops}");
+        let slice = plan.deciding.as_ref()?;
+        let outside = slice.variables.iter().filter(|v| plan.live_ins.contains(v)).count();
+        Some((slice.feeding.len(), outside, slice.invariants.len()))
+    }
+
+    #[test]
+    fn what_decides_addresses_is_known_without_an_inspection() {
+        let each = |body: &str| deciding(&format!("for (int i = 0; i < n; i++) {{ {body} }}"));
+        assert_eq!(each("sink[i] = table[i + k];"), None);
+        assert_eq!(each("sink[i] = table[w[i] + k];"), Some((1, 1, 0)));
+        assert_eq!(each("sink[i] = table[i > most ? most : i];"), Some((0, 1, 0)));
+        assert_eq!(each("sink[i] = table[i * i % 7];"), Some((0, 0, 0)));
+        assert_eq!(each("if (v[i]) sink[i] = table[w[i]];"), Some((2, 0, 0)));
+        assert_eq!(each("if (v[i]) sink[i] = 1; out[i] = table[w[i]];"), Some((1, 0, 0)));
+        assert_eq!(each("for (int j = v[i]; j < v[i + 1]; j++) sink[i] += table[j];"), Some((2, 0, 0)));
+        // What an iteration has for itself isn't followed.
+        assert_eq!(each("int own[2]; own[0] = w[i]; own[1] = i; sink[i] = table[own[i & 1]];"), None);
+        // Each thread of a device has another minimum so far.
+        let least = "if (table[w[i]] < least) { least = table[w[i]]; }";
+        assert_eq!(
+            deciding(&format!("double least = k; for (int i = 0; i < n; i++) {{ {least} }} out[0] = least;")),
+            None
+        );
     }
 }

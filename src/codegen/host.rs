@@ -225,7 +225,16 @@ fn piece<'a>(
         let slice = body::print(unit, plan, &innermost.body, Purpose::Inspection(inspection))?;
         let _ =
             write!(helpers, "{MACROS_INSPECT}{}{MACROS_INSPECT_END}", emitter.inspect(inspection, &slice));
-        let keys: String = emitter.keys(inspection).iter().map(|slot| format!("{slot}, ")).collect();
+    }
+    // Only a GPU asks for it.
+    let deciding = match &plan.inspection {
+        Some(inspection) => Some(inspection).filter(|slice| slice.decides_all),
+        None => plan.deciding.as_ref(),
+    };
+    let deciding = deciding.filter(|_| plan.cuda_exact && plan.privatization.bases.is_empty());
+    if let Some(followed) = inspection.or(deciding) {
+        let keys: String = emitter.keys(followed).iter().map(|slot| format!("{slot}, ")).collect();
+        let keys = if keys.is_empty() { "0" } else { &keys };
         let _ = writeln!(helpers, "static const __pg_u32 __pg_keys_{}[] = {{{keys}}};", emitter.n);
     }
     let recipe = emitter.recipe()?;
@@ -241,6 +250,7 @@ fn piece<'a>(
         stores_members: once::stores_members(plan, &innermost.body),
         checked,
         inspection,
+        deciding,
     };
     let kernel = emitter.facts(report, Some(own), threshold, &mut helpers);
     Ok(Piece { emitter, helpers, kernel, checked })
@@ -267,6 +277,8 @@ struct Functions<'a> {
     /// Whether there is a function for the threads device.
     checked: bool,
     inspection: Option<&'a Inspection>,
+    /// What decides all addresses that aren't affine.
+    deciding: Option<&'a Inspection>,
 }
 
 /// Whether all that an iteration leaves behind is in what it stores: then it makes no difference how many lanes run it.
@@ -727,7 +739,7 @@ impl<'a> Emitter<'a> {
         text
     }
 
-    /// The slots of the values that an inspection's outcome depends on.
+    /// The slots of the values that an inspection's outcome depends on, or the addresses.
     fn keys(&self, inspection: &Inspection) -> Vec<usize> {
         let (n_live_ins, n_invariants) = (self.plan.live_ins.len(), self.invariant_kinds.len());
         let objects = n_live_ins + n_invariants;
@@ -773,7 +785,8 @@ impl<'a> Emitter<'a> {
         }
         let _ = writeln!(out, "\"{}\", 0}};", escape(&piece));
         let mut sites = String::new();
-        let inspection = functions.and_then(|own| own.inspection);
+        let (inspection, deciding) = functions.map_or((None, None), |own| (own.inspection, own.deciding));
+        let followed = inspection.or(deciding);
         for (number, site) in plan.sites.iter().enumerate() {
             let id = SiteId(number as u32);
             let mut flags = vec!["0"];
@@ -789,7 +802,9 @@ impl<'a> Emitter<'a> {
             add(site.affine.as_ref().is_some_and(|a| a.exact), "PG_SITE_EXACT");
             add(site.loads_pointer, "PG_SITE_LOADS_POINTER");
             add(site.affine.is_some(), "PG_SITE_HAS_AFFINE");
-            add(site.affine.as_ref().is_some_and(|a| a.whole_steps), "PG_SITE_WHOLE_STEPS");
+            let window = site.window.as_ref().filter(|_| site.affine.is_none()).map(|window| &window.affine);
+            add(window.is_some(), "PG_SITE_HAS_WINDOW");
+            add(site.affine.as_ref().or(window).is_some_and(|a| a.whole_steps), "PG_SITE_WHOLE_STEPS");
             add(site.may_change_pin, "PG_SITE_MAY_CHANGE_PIN");
             add(site.may_touch_kept, "PG_SITE_MAY_TOUCH_KEPT");
             add(site.may_use_snapshot, "PG_SITE_SNAPSHOT");
@@ -797,7 +812,7 @@ impl<'a> Emitter<'a> {
             let is_shown = |slice: &Inspection| slice.meeting.contains(&id) || slice.changing.contains(&id);
             add(inspection.is_some_and(is_shown), "PG_SITE_INSPECTED");
             let feeds = |slice: &Inspection| !site.is_store && slice.feeding.contains(&site.place);
-            add(inspection.is_some_and(feeds), "PG_SITE_FEEDS");
+            add(followed.is_some_and(feeds), "PG_SITE_FEEDS");
             let _ = write!(
                 sites,
                 "{{{}, {}, {}, {}}}, ",
@@ -847,9 +862,10 @@ impl<'a> Emitter<'a> {
             (_, Check::Logs) => ("PG_POSSIBLY_PARALLEL", "PG_CHECK_LOGS"),
             _ => ("PG_POSSIBLY_PARALLEL", "PG_CHECK_PREDICATE"),
         };
-        let inspect = match inspection {
-            Some(inspection) => format!("__pg_inspect_{n}, __pg_keys_{n}, {}", self.keys(inspection).len()),
-            None => "0, 0, 0".to_string(),
+        let inspect = if inspection.is_some() { format!("__pg_inspect_{n}") } else { "0".to_string() };
+        let keys = match followed {
+            Some(followed) => format!("__pg_keys_{n}, {}", self.keys(followed).len()),
+            None => "0, 0".to_string(),
         };
         let mut flags = vec!["0"];
         if !plan.updates.is_empty() {
@@ -887,7 +903,7 @@ impl<'a> Emitter<'a> {
         if functions.is_some_and(|own| own.may_spread && own.shares) {
             flags.push("PG_LOOP_SIDE_BY_SIDE");
         }
-        if functions.and_then(|own| own.inspection).is_some_and(|slice| slice.decides_all) {
+        if deciding.is_some() {
             flags.push("PG_LOOP_SLICE_DECIDES");
         }
         if functions.is_some_and(|own| own.stores != once::Stores::Often) {
@@ -920,7 +936,7 @@ impl<'a> Emitter<'a> {
         let _ = writeln!(
             out,
             "static const struct __pg_info __pg_info_{n} = {{PG_ABI_VERSION, {verdict}, {check}, {}, \"{}\", \"{}\", {}, {}, {}, \
-             {}, {}, {}, {}, {}, {}u, {}, {}, {}, __pg_cuda_{n}, __pg_direct_{n}, {on_threads}, &__pg_recipe_{n}, {inspect}}};",
+             {}, {}, {}, {}, {}, {}u, {}, {}, {}, __pg_cuda_{n}, __pg_direct_{n}, {on_threads}, &__pg_recipe_{n}, {inspect}, {keys}}};",
             flags.join(" | "),
             escape(&report.file),
             escape(&report.function),

@@ -24,11 +24,7 @@ impl Emitter<'_> {
         let mut terms = Vec::new();
         let accesses = self.accesses(&mut terms);
         for assumption in &plan.assumptions {
-            let (low, high) = limits(assumption.kind);
-            self.bound(&assumption.lo, &mut terms);
-            terms.push(("AT_LEAST", low));
-            self.bound(&assumption.hi, &mut terms);
-            terms.push(("AT_MOST", high));
+            self.within(assumption, &mut terms);
         }
         let mut moved = String::new();
         for (number, (_, step)) in self.secondary.iter().enumerate() {
@@ -158,6 +154,10 @@ impl Emitter<'_> {
     fn accesses(&self, terms: &mut Vec<(&'static str, i64)>) -> String {
         let mut rows = String::new();
         for (number, site) in self.plan.sites.iter().enumerate() {
+            if let (None, Some(window)) = (&site.affine, &site.window) {
+                rows.push_str(&self.window(number, window, terms));
+                continue;
+            }
             let mut field = |field: usize, value: &Bound| match value {
                 Bound::Const(known) => literal(*known),
                 other => {
@@ -172,12 +172,7 @@ impl Emitter<'_> {
             };
             let mut strides = vec!["0".to_string(); MAX_DIMS];
             for (dim, stride) in affine.strides.iter().enumerate() {
-                let step = Bound::Const(self.plan.dims[dim].distance);
-                let stride = match (stride, &step) {
-                    (Bound::Const(a), Bound::Const(b)) => a.checked_mul(*b).map(Bound::Const),
-                    _ => None,
-                }
-                .unwrap_or_else(|| Bound::Mul(Box::new(stride.clone()), Box::new(step)));
+                let stride = self.moved_by(stride, dim);
                 strides[dim] = field(dim, &stride);
             }
             let (lo, hi) = (field(4, &affine.lo), field(5, &affine.hi));
@@ -188,6 +183,62 @@ impl Emitter<'_> {
             let _ = write!(rows, "{{{{{}}}, {lo}, {hi}, {first}, {end}}}, ", strides.join(", "));
         }
         rows
+    }
+
+    /// How far an iteration of a dimension moves what moves by `stride` for each unit of its distance.
+    fn moved_by(&self, stride: &Bound, dim: usize) -> Bound {
+        let step = Bound::Const(self.plan.dims[dim].distance);
+        match (stride, &step) {
+            (Bound::Const(a), Bound::Const(b)) => a.checked_mul(*b).map(Bound::Const),
+            _ => None,
+        }
+        .unwrap_or_else(|| Bound::Mul(Box::new(stride.clone()), Box::new(step)))
+    }
+
+    /// The row of an access that has a window. What it is computed by, and what must hold for it, may fail without the entry: all of that
+    /// comes before anything is stored.
+    fn window(&self, number: usize, window: &Window, terms: &mut Vec<(&'static str, i64)>) -> String {
+        let Affine { strides, lo, hi, hull, .. } = &window.affine;
+        let mut fields: Vec<(usize, Bound)> =
+            strides.iter().enumerate().map(|(dim, stride)| (dim, self.moved_by(stride, dim))).collect();
+        fields.extend([(4, lo.clone()), (5, hi.clone())]);
+        if let Some((first, end)) = hull {
+            fields.extend([(6, first.clone()), (7, end.clone())]);
+        }
+        fields.retain(|(_, value)| *value != Bound::Const(0));
+        let constants: Option<Vec<(usize, i64)>> = fields
+            .iter()
+            .map(|(field, value)| match value {
+                Bound::Const(value) => Some((*field, *value)),
+                _ => None,
+            })
+            .collect();
+        let mut row = [0; 8];
+        match constants.filter(|_| window.assumptions.is_empty()) {
+            Some(constants) => constants.into_iter().for_each(|(field, value)| row[field] = value),
+            None => {
+                let mut own = Vec::new();
+                for assumption in &window.assumptions {
+                    self.within(assumption, &mut own);
+                }
+                fields.iter().for_each(|(_, value)| self.bound(value, &mut own));
+                let stores = fields.iter().rev().map(|(field, _)| ("ACCESS", (8 * number + field) as i64));
+                own.extend(stores);
+                terms.push(("MAY_FAIL", own.len() as i64));
+                terms.append(&mut own);
+            }
+        }
+        let [a, b, c, d, lo, hi, first, end] = row.map(literal);
+        format!("{{{{{a}, {b}, {c}, {d}}}, {lo}, {hi}, {first}, {end}}}, ")
+    }
+
+    /// Terms that refuse what an assumption excludes.
+    fn within(&self, assumption: &Assumption, terms: &mut Vec<(&'static str, i64)>) {
+        let (low, high) = limits(assumption.kind);
+        self.bound(&assumption.lo, terms);
+        terms.push(("AT_LEAST", low));
+        self.bound(&assumption.hi, terms);
+        terms.push(("AT_MOST", high));
     }
 
     /// The function that the guard calls.

@@ -6,11 +6,14 @@
 
 mod calls;
 mod contraction;
+mod facts;
 mod inner_loops;
 mod movement;
 mod numbers;
 mod places;
+mod ranges;
 mod secondary;
+mod windows;
 mod wording;
 
 use super::carried::Prelude;
@@ -27,6 +30,7 @@ use super::scalars::{is_scalar, same, same_place};
 use crate::c::hir::*;
 use calls::{LIBM_WORK, may_be_unrolled};
 use contraction::{Products, is_product, products};
+use facts::Known;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub use calls::{EXACT_FUNCTIONS, exact_function};
@@ -103,6 +107,8 @@ pub struct Accesses<'a> {
     converted: BTreeSet<VarId>,
     /// Those that the expression being walked moves, and how often: where in it, C doesn't say.
     moving: BTreeMap<VarId, usize>,
+    /// What is known of values that aren't linear.
+    values: facts::Values,
     /// What inner loops move: see [`movement::Movements`].
     moved_inside: BTreeMap<(LoopId, VarId), (Bound, Bound)>,
     assignments: BTreeMap<VarId, usize>,
@@ -240,6 +246,7 @@ impl<'a> Accesses<'a> {
             moved: BTreeMap::new(),
             converted: BTreeSet::new(),
             moving: BTreeMap::new(),
+            values: facts::Values::default(),
             moved_inside: BTreeMap::new(),
             secondary: BTreeMap::new(),
             set_first: BTreeMap::new(),
@@ -283,7 +290,11 @@ impl<'a> Accesses<'a> {
             let Bound::Value(value) = accesses.value(&Expr { kind, ty, span }) else { continue };
             accesses.invariant_places.insert(*place, value);
         }
+        accesses.values.in_prelude = true;
         prelude.statements.iter().try_for_each(|s| accesses.statement(s))?;
+        accesses.values.in_prelude = false;
+        accesses.values.known.clear();
+        accesses.values.facts.clear();
         // All iterations but the first ones come there.
         accesses.sites.iter_mut().for_each(|site| site.unconditional = true);
         accesses.statement(body)?;
@@ -360,14 +371,18 @@ impl<'a> Accesses<'a> {
                 self.expression(a)?;
                 self.expression(b)
             }
-            ExprKind::LogicalAnd(a, b) | ExprKind::LogicalOr(a, b) => {
+            ExprKind::LogicalAnd(a, b) => {
                 self.expression(a)?;
-                self.operand(b)
+                self.operand(b, (a, true))
+            }
+            ExprKind::LogicalOr(a, b) => {
+                self.expression(a)?;
+                self.operand(b, (a, false))
             }
             ExprKind::Conditional(c, a, b) => {
                 self.expression(c)?;
-                self.operand(a)?;
-                self.operand(b)
+                self.operand(a, (c, true))?;
+                self.operand(b, (c, false))
             }
             ExprKind::Assign(p, value) => {
                 self.in_value_of(p, |s| s.expression(value))?;
@@ -393,7 +408,8 @@ impl<'a> Accesses<'a> {
                 }
                 self.in_value_of(place, |s| s.expression(value))?;
                 self.write(place, true)?;
-                self.define(place, None);
+                let updated = updated_value(place, *op, value, *compute);
+                self.define_as(place, None, Some(&updated));
                 Ok(())
             }
             ExprKind::PtrAssign { place, index, .. } => {
@@ -479,7 +495,13 @@ impl<'a> Accesses<'a> {
 
     /// Remembers what a scalar stands for, if this is its only assignment and nothing can skip it.
     fn define(&mut self, p: &Place, value: Option<&Expr>) {
+        self.define_as(p, value, value);
+    }
+
+    /// The same where what it then holds is no value that it could stand for.
+    fn define_as(&mut self, p: &Place, value: Option<&Expr>, holds: Option<&Expr>) {
         let Some(v) = is_scalar(self.unit, p) else { return };
+        self.remember(v, holds);
         self.set_definition(v, value);
     }
 
@@ -512,6 +534,9 @@ impl<'a> Accesses<'a> {
         };
         // They matter where the definition is used.
         let assumptions = self.assumptions.split_off(assumed);
+        if matches!(form, Some((Some(_), None))) && !self.values.in_prelude {
+            self.remember_address(v, value);
+        }
         if stays || form.is_some() {
             self.definitions.insert(v, Definition { value: value.clone(), form, assumptions, loops });
         } else {
@@ -527,10 +552,16 @@ impl<'a> Accesses<'a> {
         result
     }
 
-    /// An operand that need not be evaluated.
-    fn operand(&mut self, e: &Expr) -> Result<(), Refused> {
+    /// An operand that need not be evaluated: it is where a condition holds, or where it doesn't.
+    fn operand(&mut self, e: &Expr, (cond, holds): (&Expr, bool)) -> Result<(), Refused> {
         let before = std::mem::replace(&mut self.in_operand, true);
+        let branch = self.before_branch();
+        self.learn(cond, holds);
         let result = self.conditionally(|s| s.expression(e));
+        let at_end = self.leave_branch(&branch);
+        if value_changes_something(e) {
+            self.join(at_end);
+        }
         self.in_operand = before;
         result
     }
@@ -555,24 +586,32 @@ impl<'a> Accesses<'a> {
                 match init {
                     Some(Init::Scalar(value)) => {
                         self.full_expression(value)?;
+                        self.remember(*var, Some(value));
                         self.set_definition(*var, Some(value));
                         Ok(())
                     }
                     Some(Init::Members(_) | Init::Aggregate) => {
                         Err(format!("it initialises an aggregate in line {}", s.span.line).into())
                     }
-                    None => Ok(()),
+                    None => {
+                        self.forget(*var);
+                        Ok(())
+                    }
                 }
             }
             StmtKind::Block(list) => list.iter().try_for_each(|s| self.statement(s)),
             StmtKind::If { cond, then, otherwise } => {
                 self.full_expression(cond)?;
-                let before = self.moved.clone();
+                let (before, branch) = (self.moved.clone(), self.before_branch());
+                self.learn(cond, true);
                 self.conditionally(|a| a.statement(then))?;
                 let after_then = std::mem::replace(&mut self.moved, before);
+                let known = self.leave_branch(&branch);
+                self.learn(cond, false);
                 if let Some(otherwise) = otherwise {
                     self.conditionally(|a| a.statement(otherwise))?;
                 }
+                self.behind_branches(&branch, known, then, otherwise.as_deref());
                 let otherwise = std::mem::replace(&mut self.moved, after_then);
                 let moved: BTreeSet<VarId> = self.moved.keys().chain(otherwise.keys()).copied().collect();
                 for v in moved {
@@ -625,6 +664,16 @@ fn value_changes_something(e: &Expr) -> bool {
     let mut found = false;
     nest::expressions(e, &mut |e| found |= nest::accessed_place(e).is_some_and(|(_, _, writes)| writes));
     found
+}
+
+/// What an assignment with an operation leaves in its place.
+fn updated_value(place: &Place, op: BinOp, value: &Expr, compute: QualType) -> Expr {
+    let (ty, span) = (QualType { ty: place.ty.ty, quals: Quals::default() }, place.span);
+    let old = Expr { kind: ExprKind::Load(place.clone()), ty, span };
+    let old = Expr { kind: ExprKind::Cast(Box::new(old)), ty: compute, span };
+    let new = ExprKind::Binary(op, Box::new(old), Box::new(value.clone()));
+    let new = Expr { kind: new, ty: compute, span };
+    Expr { kind: ExprKind::Cast(Box::new(new)), ty, span }
 }
 
 /// The scalar that a place is, or the object that it is part of.

@@ -85,6 +85,7 @@ impl Bound {
     /// Whether it is a multiple of `of` whatever the values are.
     pub fn is_multiple(&self, of: i64) -> bool {
         match self {
+            _ if of == 1 => true,
             Bound::Const(c) => c % of == 0,
             Bound::Value(_) => false,
             Bound::Mul(a, b) => a.is_multiple(of) || b.is_multiple(of),
@@ -259,6 +260,8 @@ pub struct Site {
     pub unconditional: bool,
     /// Its addresses, where they are affine in the dimensions.
     pub affine: Option<Affine>,
+    /// Where they lie otherwise, if that is known.
+    pub window: Option<Window>,
     /// Stores: whether it may change a pinned word for all that is known before the entry. Where its address isn't affine,
     /// only an inspection can tell.
     pub may_change_pin: bool,
@@ -292,6 +295,16 @@ pub struct Affine {
     /// Whether everything that moves the address moves it by multiples of the width, so that aligned once is aligned always; and
     /// whether it is this address even where a device leaves inner loops early.
     pub whole_steps: bool,
+}
+
+/// Where an access lies whose addresses aren't affine, as far as the ranges of its subscripts say: see `loops::access`. An iteration touches
+/// some of it.
+#[derive(Clone, Debug)]
+pub struct Window {
+    /// Never exact.
+    pub affine: Affine,
+    /// What it is only true under. An entry whose numbers don't fulfil it knows nothing of the access, and runs all the same.
+    pub assumptions: Vec<Assumption>,
 }
 
 /// Two accesses (or one with itself) that compile time could not keep apart across iterations; at least one stores.
@@ -369,7 +382,7 @@ pub struct Privatization {
 }
 
 /// Something that must hold at entry for the affine forms to be true.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Assumption {
     /// `lo ..= hi` must lie within the values of `kind` (no wrap-around of narrower or unsigned arithmetic).
     pub lo: Bound,
@@ -455,6 +468,8 @@ pub struct LoopPlan {
     pub updates: BTreeMap<PlaceId, Update>,
     /// How the iterations' addresses can be found out before they run, where pairs would need logs otherwise.
     pub inspection: Option<Inspection>,
+    /// Where there is no inspection: what decides all addresses that aren't affine, if it is known before the loop runs. Nothing is executed of it.
+    pub deciding: Option<Inspection>,
     /// Memory that must not change.
     pub pinned: Vec<Pinned>,
     /// Places in memory that the loop keeps in variables, and the loop as it then is.

@@ -132,7 +132,7 @@ impl Generator<'_> {
             ]);
             return format!("{by} + {offset}");
         }
-        match self.random.below(if self.indirect { 14 } else { 10 }) {
+        match self.random.below(if self.indirect { 18 } else { 10 }) {
             0..=5 => {
                 let stride = *self.random.pick(&[1, 1, 1, 1, 2, 3, 0]);
                 format!("{stride} * i + {offset}")
@@ -146,7 +146,21 @@ impl Generator<'_> {
             9 => format!("((unsigned)i * 2654435761u >> {})", 21 + self.random.below(3)),
             10 => "(R(table[i]) & 2047)".into(),
             11 | 12 => "(R(ix[i]) & 2047)".into(),
+            13..=16 => self.between(),
             _ => format!("(R(ix[i + {}]) & 1023) + {offset}", self.random.below(2)),
+        }
+    }
+
+    /// A subscript that lies between two numbers, whatever it is computed from.
+    fn between(&mut self) -> String {
+        let (low, high) = (self.random.below(40), 40 + self.random.below(1500));
+        let value = *self.random.pick(&["i", "i - 20", "i * 3", "1200 - i", "R(ix[i])", "(int)t"]);
+        match self.random.below(5) {
+            0 => format!("bounded({value}, {low}, {high})"),
+            1 => format!("bounded({value}, {low}, n)"),
+            2 => format!("bounded({value}, 0, 60) * 8 + {low}"),
+            3 => format!("((unsigned)({value}) % {high}u + {low})"),
+            _ => format!("(bounded({value}, {low}, {high}) & {})", *self.random.pick(&["31", "1023", "~1"])),
         }
     }
 
@@ -836,7 +850,8 @@ impl Generator<'_> {
 /// The program of a seed with `count` loops. `strict`: it obeys the rules for types that alias.
 pub fn program(random: &mut Random, count: usize, strict: bool) -> Program {
     let mut loops_h = String::from(
-        "/* Made by tests/oracle/loops.rs. */\nstatic unsigned twisted(unsigned x)\n{\n  x ^= x >> 3;\n  return x * 2654435761u;\n}\n\
+        "/* Made by tests/oracle/loops.rs. */\nstatic int bounded(int value, int low, int high)\n{\n  return value < low ? low : value > high ? high : value;\n}\n\
+         static unsigned twisted(unsigned x)\n{\n  x ^= x >> 3;\n  return x * 2654435761u;\n}\n\
          static unsigned waved(unsigned x)\n{\n  return (unsigned)(sin((double)x) * 30.0 + 31.0);\n}\n\
          static unsigned chosen(unsigned x, unsigned y)\n{\n  unsigned least = x;\n  if (y < least)\n    least = y;\n  if (least > 9) {\n    \
          if (x == y)\n      return 1;\n    return least & 31;\n  }\n  return twisted(x);\n}\n",

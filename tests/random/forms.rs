@@ -119,7 +119,12 @@ impl Kernel<'_> {
     fn subscript(&mut self) -> String {
         let v = self.variable();
         let (c, k) = (self.below(6), 2 + self.below(3));
-        match self.below(28) {
+        match self.below(33) {
+            28 => format!("({v} < {c} ? {c} : {v} > {0} ? {0} : {v})", 60 * k),
+            29 => format!("(x[{v}] < {0} ? x[{v}] : {0})", 50 * k + c),
+            30 => format!("bounded(x[{v}] - {c}, 0, s)"),
+            31 => format!("bounded(7 * {v} - 30, m, {})", 400 * k),
+            32 => format!("bounded((int){v} - {c}, 0, 30) * {k} + (unsigned char)x[{v}]"),
             0..=4 => v.into(),
             5 | 6 => format!("{v} + {c}"),
             7 | 8 => format!("{k} * {v} + {c}"),
@@ -729,6 +734,7 @@ impl Kernel<'_> {
 /// The program of a seed.
 pub fn program(random: &mut Random) -> String {
     let mut text = String::from(START) + PRELUDE;
+    text.push_str("static int bounded(int value, int low, int high)\n{\n  return value < low ? low : value > high ? high : value;\n}\n");
     text.push_str("#define TO_INT(x) ((x) > -30000 && (x) < 30000 ? (int)(x) : 7)\n");
     let mut values = String::new();
     for ty in TYPES {

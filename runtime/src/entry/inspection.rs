@@ -52,8 +52,10 @@ impl Engine {
         let mut findings = lock(&self.findings);
         let memos = findings.entry(key).or_default();
         let helpers = (&self.pool, self.config.threads);
+        let answers = |memo: &Memo| !matches!(memo.finding, Finding::Addresses);
         // SAFETY: promised by the caller, here and below.
-        let held = memos.iter().position(|memo| unsafe { memo.still_holds(info, visit.entry, helpers) });
+        let holds = |memo: &Memo| unsafe { memo.still_holds(info, visit.entry, helpers) };
+        let held = memos.iter().position(|memo| answers(memo) && holds(memo));
         if let Some(number) = held {
             let memo = memos.remove(number);
             memos.push(memo);
@@ -87,7 +89,7 @@ impl Engine {
                 visit.record.levels = schedule.ends.len() as u64;
                 plan.schedule = Some(schedule);
             }
-            Some(Finding::Chain) | None => {
+            Some(Finding::Chain | Finding::Addresses) | None => {
                 visit.record.inspection = "chain";
                 // Anti and output dependences make chains, too, which stamps let a GPU run all at once.
                 let may_stamp = !asked

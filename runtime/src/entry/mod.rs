@@ -2,8 +2,9 @@
 //!
 //! [`Engine::enter`] is the whole story in order: is this a situation that we serve at all; can the iterations be proven
 //! independent, and if not, how are they checked ([`inspection`]); where should it run ([`ways`]); where do the arrays lie, run,
-//! remember ([`speculation`]). Several loops for one are [`distributed`].
+//! remember ([`speculation`], [`addresses`]). Several loops for one are [`distributed`].
 
+mod addresses;
 mod distributed;
 mod every_log;
 mod inspection;
@@ -18,6 +19,7 @@ use crate::floating_point::{self, FloatingPoint};
 use crate::history::{self, History};
 use crate::leaving;
 use crate::memory::allocations::Allocations;
+use crate::memory::tracking;
 use crate::policy::{self, Opening};
 use crate::signals::{self, Deferred};
 use crate::speculation::cmt::{Cmt, Kind};
@@ -180,6 +182,7 @@ impl Engine {
     /// A runtime by the environment's wishes. `signals`: those that were blocked when it was loaded, a bit for each.
     pub fn new(config: Config, signals: u64) -> Engine {
         leaving::arrange();
+        tracking::allow(config.tracking);
         let pool = Pool::default();
         Engine {
             trace: Trace::open(config.trace.as_deref()),

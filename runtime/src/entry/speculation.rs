@@ -210,6 +210,13 @@ impl Engine {
         let workers = usize::from(!matches!(rule, Rule::DeviceUnlessItFails | Rule::DeviceOrNothing));
         self.cmt.set_threads(self.config.threads.saturating_sub(workers));
         let (events, inbox) = crossbeam_channel::unbounded();
+        let basis = match plan.basis.take().filter(|_| plan.proven) {
+            None if kind == Kind::Cuda && !logged => {
+                // SAFETY: as above.
+                unsafe { self.addresses(visit, &placement) }
+            }
+            basis => basis,
+        };
         // SAFETY: as above.
         let (bases, values, pins) =
             unsafe { (visit.entry.bases(info), visit.entry.values(info), visit.entry.pins(info)) };
@@ -229,9 +236,7 @@ impl Engine {
             patience: self.config.patience,
             schedule: plan.schedule,
             pinned: placement.pinned_cells(pins),
-            basis: plan
-                .basis
-                .filter(|basis| plan.proven && kind == Kind::Cuda && basis.serves(info, &placement)),
+            basis: basis.filter(|basis| kind == Kind::Cuda && basis.serves(info, &placement)),
             written,
             placement,
             stop: Arc::new(AtomicU32::new(0)),
@@ -328,6 +333,9 @@ impl Engine {
             }
         }
         if finish.device_won {
+            if let (Way::Cuda, false, Some(report)) = (way, logged, &finish.report) {
+                history.kernel_took(visit.iterations, report.outcome.execute_ns);
+            }
             history.way_took(way, visit.iterations, elapsed);
         }
         if rule == Rule::Monitor {

@@ -1,5 +1,5 @@
 //! Which memory a loop touches: recorded allocations, the placement of an entry's arrays, copies that report unmapped
-//! pages instead of faulting, snapshots, copies for each thread, and how much memory copies may take.
+//! pages instead of faulting, snapshots, copies for each thread, how much memory copies may take, and which pages may have changed.
 
 pub mod allocations;
 pub mod buffer;
@@ -8,4 +8,5 @@ pub mod placement;
 pub mod private_copies;
 pub mod safe_copy;
 pub mod snapshot;
+pub mod tracking;
 pub mod writable;

@@ -1,6 +1,7 @@
 //! Where the arrays of a loop entry lie: from bases and accesses to disjoint host ranges, each an array on the device.
 //!
-//! In this order (design: proof before guess): the hull of a base's affine accesses; the extent of a named object; the
+//! In this order (design: proof before guess): the hull of a base's affine accesses, and of windows, where they lie inside of what
+//! is known of the array or nothing is; the extent of a named object; the
 //! recorded allocation that its pointer leads into. For accesses without a base, the pointers that the loop will load are
 //! read here and the allocations that they lead into are placed as well; what is missed is caught by the device's
 //! range checks. An access that can't be placed is an error, never a guess.
@@ -141,11 +142,14 @@ pub unsafe fn rough_bytes(info: &Info, entry: &Entry) -> u64 {
     let mut reach = vec![0u64; bases.len()];
     for (site, access) in info.sites().iter().zip(accesses) {
         let Some(base) = bases.get(site.base as usize) else { continue };
-        let bytes = if site.has(PG_SITE_HAS_AFFINE) && base.dynamic == 0 {
-            let (lo, hi) = Footprint::new(base, access).total(&entry.trip);
-            u64::try_from(hi - lo).unwrap_or(0)
-        } else {
-            base.object_hi.saturating_sub(base.object_lo)
+        let object = base.object_hi.saturating_sub(base.object_lo);
+        let bytes = match Footprint::of(site, base, access) {
+            Some(footprint) => {
+                let (lo, hi) = footprint.total(&entry.trip);
+                let bytes = u64::try_from(hi - lo).unwrap_or(0);
+                if site.has(PG_SITE_HAS_AFFINE) || object == 0 { bytes } else { bytes.min(object) }
+            }
+            None => object,
         };
         let most = &mut reach[site.base as usize];
         *most = bytes.max(*most);
@@ -226,9 +230,22 @@ pub unsafe fn place(
         }
         let mut hull: Option<(i128, i128)> = None;
         let mut unknown = None;
+        let mut windows_aligned = true;
+        let extent = || {
+            let object = (base.object_hi > base.object_lo).then_some((base.object_lo, base.object_hi));
+            object.or_else(|| allocations.find(base.pointer))
+        };
+        // A window that isn't inside of its array says less than the array's extent.
+        let within = |(lo, hi): (i128, i128)| {
+            extent().is_none_or(|(first, end)| i128::from(first) <= lo && hi <= i128::from(end))
+        };
         for &site in &own {
-            if sites[site].has(PG_SITE_HAS_AFFINE) {
-                let (lo, hi) = Footprint::new(base, &accesses[site]).total(&entry.trip);
+            let reach = Footprint::of(&sites[site], base, &accesses[site]).map(|f| f.total(&entry.trip));
+            if let Some((lo, hi)) =
+                reach.filter(|reach| sites[site].has(PG_SITE_HAS_AFFINE) || within(*reach))
+            {
+                windows_aligned &=
+                    sites[site].has(PG_SITE_HAS_AFFINE) || is_aligned(base, &sites[site], &accesses[site]);
                 // An inner loop without a turn: there is no access.
                 if lo >= hi {
                     continue;
@@ -240,13 +257,8 @@ pub unsafe fn place(
             }
         }
         if let Some(line) = unknown {
-            let extent = if base.object_hi > base.object_lo {
-                (base.object_lo, base.object_hi)
-            } else {
-                allocations
-                    .find(base.pointer)
-                    .ok_or_else(|| format!("the array accessed in line {line} has no known extent"))?
-            };
+            let extent =
+                extent().ok_or_else(|| format!("the array accessed in line {line} has no known extent"))?;
             let (lo, hi) = (extent.0 as i128, extent.1 as i128);
             hull = Some(hull.map_or((lo, hi), |(a, b)| (a.min(lo), b.max(hi))));
         }
@@ -260,7 +272,7 @@ pub unsafe fn place(
             |s: &usize| !sites[*s].has(PG_SITE_HAS_AFFINE) || is_aligned(base, &sites[*s], &accesses[*s]);
         if number < 64 && own.iter().all(may_be) {
             aligned |= 1 << number;
-            bounded |= u64::from(unknown.is_none()) << number;
+            bounded |= u64::from(unknown.is_none() && windows_aligned) << number;
         }
         if own.iter().any(|&s| sites[s].has(PG_SITE_LOADS_POINTER)) {
             pointer_ranges.push((lo as u64, hi as u64));
@@ -345,7 +357,7 @@ pub unsafe fn place(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::abi::{DeviceFn, DirectFn, PG_ABI_VERSION, RawLaunch, Value};
+    use crate::abi::{DeviceFn, DirectFn, PG_ABI_VERSION, PG_SITE_HAS_WINDOW, RawLaunch, Value};
 
     /// # Safety
     /// It does nothing.
@@ -469,6 +481,40 @@ mod tests {
         assert!(p.regions.is_empty() && p.bounded == 0);
         let far = placed(&[site(0, 4, AFFINE)], &mut [base(0x10)], &mut [access(-4, 0, 4)], &[]);
         assert_eq!(far.unwrap_err(), "the accesses in line 1 leave the address space");
+    }
+
+    #[test]
+    fn windows_are_placed_where_they_say_more_than_extents() {
+        const WINDOW: u32 = PG_SITE_HAS_WINDOW | PG_SITE_WHOLE_STEPS;
+        let one = |flags, access, known: &[(u64, u64)]| {
+            let p = placed(&[site(0, 4, flags)], &mut [base(0x5010)], &mut [access], known)?;
+            Ok::<_, String>((p.regions[0].lo, p.regions[0].size, p.bounded))
+        };
+        let window = access(0, 0, 64);
+        // Inside of the array, and where nobody knows how large that is.
+        assert_eq!(one(WINDOW, window, &[(0x5000, 0x50)]), Ok((0x5010, 64, 1)));
+        assert_eq!(one(WINDOW, window, &[(0x6000, 0x50)]), Ok((0x5010, 64, 1)));
+        // Not inside: accesses are checked.
+        assert_eq!(one(WINDOW, window, &[(0x5000, 0x4f)]), Ok((0x5000, 0x4f, 0)));
+        assert_eq!(one(WINDOW, access(0, -17, 4), &[(0x5000, 0x50)]), Ok((0x5000, 0x50, 0)));
+        // Strides count: 100 iterations.
+        assert_eq!(one(WINDOW, access(4, 0, 8), &[]), Ok((0x5010, 404, 1)));
+        // An array of the program's own name, and accesses that may lie across words.
+        let mut named = [Base { object_lo: 0x5010, object_hi: 0x5020, ..base(0x5010) }];
+        let p = placed(&[site(0, 4, WINDOW)], &mut named, &mut [window], &[]).unwrap();
+        assert_eq!((p.regions[0].size, p.bounded), (16, 0));
+        assert_eq!(one(PG_SITE_HAS_WINDOW, window, &[]), Ok((0x5010, 64, 0)));
+        assert_eq!(one(WINDOW, access(0, 2, 64), &[]), Ok((0x5012, 62, 0)));
+        // Nobody knows.
+        assert!(one(WINDOW, Access::default(), &[]).is_err());
+        assert!(one(WINDOW, access(0, 8, 8), &[]).is_err());
+        // Beside an access of which only a run can tell.
+        let both = [site(0, 4, WINDOW), site(0, 4, 0)];
+        let mut accesses = [window, Access::default()];
+        let p = placed(&both, &mut [base(0x5010)], &mut accesses, &[(0x5000, 0x60)]).unwrap();
+        assert_eq!((p.regions[0].lo, p.regions[0].size, p.bounded), (0x5000, 0x60, 0));
+        let p = placed(&both[..1], &mut [base(0x5010)], &mut accesses[..1], &[]).unwrap();
+        assert!(!p.recorded_store);
     }
 
     #[test]

@@ -14,8 +14,8 @@
 
 use crate::abi::{
     Access, Base, Entry, Info, PG_LOOP_DOUBTED, PG_MAX_DIMS, PG_PAIR_ANTI, PG_PAIR_APART, PG_SITE_EXACT,
-    PG_SITE_HAS_AFFINE, PG_SITE_MAY_CHANGE_PIN, PG_SITE_MAY_TOUCH_KEPT, PG_SITE_SNAPSHOT,
-    PG_SITE_UNCONDITIONAL, Pin,
+    PG_SITE_HAS_AFFINE, PG_SITE_HAS_WINDOW, PG_SITE_MAY_CHANGE_PIN, PG_SITE_MAY_TOUCH_KEPT, PG_SITE_SNAPSHOT,
+    PG_SITE_UNCONDITIONAL, Pin, Site,
 };
 
 /// One access with its entry-time numbers.
@@ -32,6 +32,12 @@ pub struct Footprint {
 }
 
 impl Footprint {
+    /// Of an access whose addresses are known to lie somewhere: they are affine, or it has a window. What is in a window may be touched or not.
+    pub fn of(site: &Site, base: &Base, access: &Access) -> Option<Footprint> {
+        let is_known = site.has(PG_SITE_HAS_AFFINE) || site.has(PG_SITE_HAS_WINDOW) && access.lo < access.hi;
+        (is_known && base.dynamic == 0).then(|| Footprint::new(base, access))
+    }
+
     /// From the entry's tables.
     pub fn new(base: &Base, access: &Access) -> Footprint {
         Footprint {
@@ -333,8 +339,7 @@ pub unsafe fn prove(info: &Info, entry: &Entry) -> Result<Rest, Obstacle> {
     let footprint = |site: u32| -> Option<Footprint> {
         let facts = info.sites().get(site as usize)?;
         let base = bases.get(facts.base as usize)?;
-        (facts.has(PG_SITE_HAS_AFFINE) && base.dynamic == 0)
-            .then(|| Footprint::new(base, &accesses[site as usize]))
+        Footprint::of(facts, base, &accesses[site as usize])
     };
     let range = |pin: &Pin| (pin.address as i128, pin.address as i128 + i128::from(pin.width));
     let meet = |a: (i128, i128), b: (i128, i128)| a.0 < b.1 && b.0 < a.1;

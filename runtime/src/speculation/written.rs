@@ -64,17 +64,25 @@ pub unsafe fn written_rows(
 
 /// What rows cover of each region that they lie in, by its number; `None` if some row lies in none.
 pub fn covered(rows: &[Rows], placement: &Placement) -> Option<Vec<(usize, Ranges)>> {
-    let mut by_region: BTreeMap<usize, Ranges> = BTreeMap::new();
+    let mut by_region: Vec<Ranges> = vec![Ranges::new(); placement.regions.len()];
+    // There may be tens of thousands, most of them in the region of the one before.
+    let mut index = 0;
+    let lies_in = |index: usize, address: u64| {
+        let region = placement.regions.get(index);
+        region.is_some_and(|region| address >= region.lo && address - region.lo < region.size)
+    };
     for Rows { starts, length } in rows {
         for &start in starts {
             let end = start.checked_add(*length)?;
             let mut from = start;
             // What an inspection has seen stored goes on where one array ends and the next begins.
             while from < end {
-                let index = placement.region_of(from)?;
+                if !lies_in(index, from) {
+                    index = placement.region_of(from)?;
+                }
                 let region = &placement.regions[index];
                 let to = end.min(region.lo + region.size);
-                by_region.entry(index).or_default().push((from, to));
+                by_region[index].push((from, to));
                 from = to;
             }
         }
@@ -90,7 +98,8 @@ pub fn covered(rows: &[Rows], placement: &Placement) -> Option<Vec<(usize, Range
         }
         parts
     };
-    Some(by_region.into_iter().map(|(index, ranges)| (index, merged(ranges))).collect())
+    let stored = by_region.into_iter().enumerate().filter(|(_, ranges)| !ranges.is_empty());
+    Some(stored.map(|(index, ranges)| (index, merged(ranges))).collect())
 }
 
 /// What was written of a region.
@@ -178,8 +187,8 @@ impl Written {
 
     fn next(&self, from: u64, to: u64, wants_end: bool) -> Option<(u64, u64)> {
         match self {
-            Written::Ranges(ranges) => {
-                let (lo, hi) = *ranges.get(ranges.partition_point(|(_, hi)| *hi <= from))?;
+            Written::Ranges(_) => {
+                let (lo, hi) = *self.listed(from).first()?;
                 Some((lo.max(from), hi.min(to))).filter(|(lo, hi)| lo < hi)
             }
             Written::Cells(cells) => cells.range(from, to, wants_end),
@@ -193,20 +202,36 @@ impl Written {
 
     /// What was written between two addresses, in its order.
     pub fn ranges(&self, from: u64, to: u64) -> impl Iterator<Item = (u64, u64)> {
-        let mut at = from;
-        std::iter::from_fn(move || {
-            let range = self.next(at, to, true)?;
-            at = range.1;
-            Some(range)
+        let (listed, mut at) = (self.listed(from), from);
+        let mut listed = listed.iter();
+        std::iter::from_fn(move || match self {
+            Written::Ranges(_) => {
+                let (lo, hi) = *listed.next()?;
+                Some((lo.max(from), hi.min(to))).filter(|(lo, hi)| lo < hi)
+            }
+            Written::Cells(_) => {
+                let range = self.next(at, to, true)?;
+                at = range.1;
+                Some(range)
+            }
         })
+    }
+
+    /// Of a list the ranges that end behind an address. There may be tens of thousands: who wants all of them in turn looks for the first one only.
+    fn listed(&self, from: u64) -> &[(u64, u64)] {
+        match self {
+            Written::Ranges(ranges) => &ranges[ranges.partition_point(|(_, hi)| *hi <= from)..],
+            Written::Cells(_) => &[],
+        }
     }
 
     /// Ranges that lie in all pages in which anything was written, and in no others.
     pub fn by_pages(&self) -> impl Iterator<Item = (u64, u64)> {
         let (mut at, end) = self.hull();
+        let mut listed = self.listed(at).iter();
         std::iter::from_fn(move || {
             let range = match self {
-                Written::Ranges(_) => self.next(at, end, true)?,
+                Written::Ranges(_) => *listed.next()?,
                 Written::Cells(_) => {
                     let first = self.first(at, end)?;
                     (first, end.min((first / PAGE + 1) * PAGE))

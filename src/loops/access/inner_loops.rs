@@ -57,6 +57,7 @@ impl Accesses<'_> {
         self.next_path += 1;
         self.path.push(self.next_path);
         let behind = self.enter_turns(l);
+        self.forget_assigned(l);
         let result = (|| {
             if let Some(cond) = &l.cond {
                 self.full_expression(cond)?;
@@ -67,6 +68,7 @@ impl Accesses<'_> {
                 None => Ok(()),
             }
         })();
+        self.forget_assigned(l);
         self.moved.extend(behind);
         self.path.pop();
         self.inner.pop();

@@ -79,7 +79,7 @@ impl Accesses<'_> {
             ExprKind::PtrAdd { pointer, index, stride } => {
                 let (base, offset) = self.pointer(pointer, depth + 1)?;
                 let stride = i64::try_from(*stride).map_err(|_| "an element too large")?;
-                let index = self.linear(index, 0).and_then(|i| i.times(&constant(stride)));
+                let index = self.subscript(index).and_then(|i| i.times(&constant(stride)));
                 let offset = match (offset, index) {
                     (Some(a), Some(b)) => a.plus(&b),
                     _ => None,
@@ -95,6 +95,9 @@ impl Accesses<'_> {
                     if !self.written.contains(&v) {
                         self.live_ins.insert(v);
                         return Ok((self.base(Base::Pointer { var: v }), Some(Linear::number(constant(0)))));
+                    }
+                    if let Some((base, form)) = self.remembered_address(v) {
+                        return Ok((base, Some(form)));
                     }
                     if let Some(definition) = self.definition(v) {
                         self.assumptions.extend(definition.assumptions);
@@ -224,6 +227,7 @@ impl Accesses<'_> {
             }
             let id = SiteId(self.sites.len() as u32);
             let affine = offset.as_ref().and_then(|o| self.window(o, width));
+            let window = if affine.is_none() { self.window_of(place, base, width) } else { None };
             let offset = affine.as_ref().and(offset.clone());
             let loads_pointer = !is_store && self.unit.types.pointee(place.ty.ty).is_some();
             self.sites.push(Site {
@@ -235,6 +239,7 @@ impl Accesses<'_> {
                 loads_pointer,
                 unconditional: self.path.is_empty() && !self.has_continue,
                 affine,
+                window,
                 may_change_pin: false,
                 may_touch_kept: false,
                 may_use_snapshot: false,
@@ -261,7 +266,7 @@ impl Accesses<'_> {
 
     /// Strides over the dimensions, and the window that inner loops make.
     pub(super) fn window(&self, offset: &Linear, width: u32) -> Option<Affine> {
-        let (mut lo, mut hi) = (offset.clone(), offset.clone());
+        let (mut lo, mut hi) = self.over_unknowns(offset)?;
         for level in self.inner.iter().rev() {
             if !lo.terms.contains_key(&level.id) && !hi.terms.contains_key(&level.id) {
                 continue;

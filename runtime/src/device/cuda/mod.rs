@@ -5,6 +5,7 @@
 //! Device addresses are never dereferenced here. Kernels check every address that a program computes before they use it, because
 //! an illegal one would lose the GPU for the process; but for those that a checked run has seen to lie inside (`speculation::inspector::seen`).
 
+mod blank;
 mod cache;
 pub mod nvrtc;
 mod pace;
@@ -17,7 +18,9 @@ use super::{
 use crate::abi::{self, Info, RawLaunch, Region, Value};
 use crate::device::pool::Pool;
 use crate::memory::placement::TILE_HEIGHT;
+use crate::memory::tracking;
 use crate::speculation::inspector::levels::Schedule;
+use blank::Blank;
 use cudarc::driver::sys;
 use pace::Pace;
 use staging::{SLOT, SLOTS, Staging, Way};
@@ -41,6 +44,8 @@ const TABLES: usize = 1 << 18;
 const MOST_COPYING: usize = 8;
 /// Freed memory that is kept for the next entry.
 const KEPT: u64 = 4 << 30;
+/// Bytes from which on a copy takes the GPU longer than the host takes to launch a kernel.
+const MUCH: u64 = 1 << 20;
 /// Most blocks of a grid along y, and along z.
 const MOST_BLOCKS: u64 = 65535;
 
@@ -208,6 +213,10 @@ struct Cuda {
     told: *mut u32,
     /// Some memory of the GPU's, for loads that must not happen where they were to.
     nowhere: u64,
+    /// What a launch without tables has in the GPU's memory.
+    blank: Blank,
+    /// Much has been queued to be copied in that nobody has waited for.
+    copies_much: bool,
     sizes: HashMap<u64, u64>,
     kept: Vec<(u64, u64)>,
 }
@@ -217,6 +226,9 @@ unsafe impl Send for Cuda {}
 
 /// Opens the first GPU; the pool's threads help to copy.
 pub fn open(pool: Pool) -> Result<Box<dyn Device>, DeviceError> {
+    // SAFETY: a name that ends with a zero; nothing is loaded that wasn't, and what was stays.
+    let known = unsafe { libc::dlopen(c"libcuda.so.1".as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
+    tracking::driver_is_loaded(known.is_null());
     // SAFETY: loads and unloads libraries by name.
     if !unsafe { sys::is_culib_present() } {
         return Err(DeviceError::Lost("no CUDA driver".into()));
@@ -287,6 +299,8 @@ pub fn open(pool: Pool) -> Result<Box<dyn Device>, DeviceError> {
             begun: (words.cast(), words_on_device),
             told: words.add(64).cast(),
             nowhere,
+            blank: Blank::new()?,
+            copies_much: false,
             sizes: HashMap::new(),
             kept: Vec::new(),
         }))
@@ -572,6 +586,7 @@ impl Device for Cuda {
         pieces: &[(u64, u64, DevicePtr)],
         instead: &[(u64, u64, DevicePtr)],
     ) -> Result<(), DeviceError> {
+        self.copies_much |= pieces.iter().map(|(_, bytes, _)| bytes).sum::<u64>() > MUCH;
         self.staging.copy_in(pieces, instead)
     }
 
@@ -633,7 +648,13 @@ impl Device for Cuda {
         if launch.method().detects() {
             words.resize(at_totals + abi::PG_TOTALS * abi::PG_TOTALS_APART, 0);
         }
-        let packed = self.allocate(words.len() as u64 * 8)?;
+        // Otherwise all that it reads are its parameters. While the GPU copies there is time for tables.
+        let needs_tables = self.copies_much
+            || launch.method().detects()
+            || n_results != 0
+            || launch.info.has(abi::PG_LOOP_DYNAMIC)
+            || tables::bytes(launch.info) > tables::MOST_IN_PARAMETERS;
+        let packed = if needs_tables { self.allocate(words.len() as u64 * 8)? } else { self.blank.start() };
         let parts = [at_tables, at_values, at_bases, at_anchors, at_regions, at_totals, n_results];
         let result = match self.hand_over(launch.schedule) {
             Ok(order) => {
@@ -641,13 +662,17 @@ impl Device for Cuda {
                 if result.is_err() {
                     // What is still under way uses buffers that the next job is given.
                     let _ = self.wait();
+                    // SAFETY: the stream is ours.
+                    unsafe { sys::cuStreamSynchronize(self.control) };
                 }
                 order.into_iter().for_each(|order| self.free(order));
                 result
             }
             Err(error) => Err(error),
         };
-        self.free(packed);
+        if needs_tables {
+            self.free(packed);
+        }
         result
     }
 }
@@ -681,22 +706,25 @@ impl Cuda {
         if bytes > room {
             return Err(DeviceError::Kernel("too many tables".into()));
         }
+        let is_blank = packed == self.blank.start();
+        let no_tables = self.blank.tables();
         let at_word = |word: usize| packed.0 + word as u64 * 8;
+        let at_table = |word: usize| if is_blank { no_tables } else { at_word(word) };
         let raw = RawLaunch {
             n: launch.n,
             trip: launch.trip,
-            regions: at_word(at_regions),
-            anchors: at_word(at_anchors),
-            bases: at_word(at_bases),
-            values: at_word(at_values),
-            results: at_word(COUNTERS),
+            regions: at_table(at_regions),
+            anchors: at_table(at_anchors),
+            bases: at_table(at_bases),
+            values: at_table(at_values),
+            results: at_table(COUNTERS),
             flags: at_word(AT_FLAGS),
             stop: at_word(AT_STOP),
             begun: self.begun.1,
             wr: launch.wr.0,
             rd: launch.rd.0,
-            total: at_word(at_totals),
-            n_regions: launch.regions.len() as u32,
+            total: at_table(at_totals),
+            n_regions: if is_blank { 0 } else { launch.regions.len() as u32 },
             n_bases: launch.bases.len() as u32,
             log_shift: launch.log_shift,
             log_method: launch.method() as u32,
@@ -719,14 +747,15 @@ impl Cuda {
                 whole
             }
         };
-        // SAFETY: the buffer is ours and idle, because every launch is waited for.
-        unsafe {
-            std::ptr::copy_nonoverlapping(words.as_ptr().cast::<u8>(), tables, bytes);
-            check(
-                sys::cuMemcpyHtoDAsync_v2(packed.0, tables.cast(), bytes, self.stream),
-                "copying tables",
-                0,
-            )?;
+        if is_blank {
+            self.blank.clear(self.stream)?;
+        } else {
+            // SAFETY: the buffer is ours and idle, because every launch is waited for.
+            let status = unsafe {
+                std::ptr::copy_nonoverlapping(words.as_ptr().cast::<u8>(), tables, bytes);
+                sys::cuMemcpyHtoDAsync_v2(packed.0, tables.cast(), bytes, self.stream)
+            };
+            check(status, "copying tables", 0)?;
         }
         let tiles = launch
             .kernel
@@ -798,6 +827,9 @@ impl Cuda {
                 *value = Value(*tables.cast::<u64>().add(COUNTERS + number));
             }
         }
+        if is_blank {
+            self.blank.ended(&counters, ending.told);
+        }
         outcome.execute_ns = ending.execute_ns as u64;
         outcome.check_ns = ending.check_ns as u64;
         let [total, written, met, flags, _] = counters;
@@ -855,10 +887,11 @@ impl Cuda {
                     (&raw mut stamp_words).cast(),
                 ],
             )?;
+            // SAFETY: the event is ours.
+            check(unsafe { sys::cuEventRecord(self.events[2], self.stream) }, "cuEventRecord", 0)?;
         }
-        // SAFETY: the event is ours; the buffer holds the counters and results, and its tables have been copied when this copy begins.
+        // SAFETY: the buffer holds the counters and results, and its tables have been copied when this copy begins.
         unsafe {
-            check(sys::cuEventRecord(self.events[2], self.stream), "cuEventRecord", 0)?;
             check(
                 sys::cuMemcpyDtoHAsync_v2(ending.tables.cast(), ending.packed.0, ending.back, self.stream),
                 "copying results",
@@ -903,6 +936,7 @@ impl Cuda {
             }
             std::thread::yield_now();
         }
+        self.copies_much = false;
         if ending.told {
             // SAFETY: the stream is ours.
             check(unsafe { sys::cuStreamSynchronize(self.control) }, "stopping", 0)?;
@@ -915,16 +949,15 @@ impl Cuda {
                 "cuEventElapsedTime",
                 0,
             )?;
-            check(
-                sys::cuEventElapsedTime_v2(&mut checking, self.events[1], self.events[2]),
-                "cuEventElapsedTime",
-                0,
-            )?;
+            if check_kernel.is_some() {
+                let (from, to) = (self.events[1], self.events[2]);
+                check(sys::cuEventElapsedTime_v2(&mut checking, from, to), "cuEventElapsedTime", 0)?;
+            }
             std::ptr::copy_nonoverlapping(ending.tables.cast::<u64>().add(AT_FLAGS), &mut flags, 1);
         }
         let execute = f64::from(execute) * 1e6;
         ending.execute_ns += execute;
-        ending.check_ns += if check_kernel.is_some() { f64::from(checking) * 1e6 } else { 0.0 };
+        ending.check_ns += f64::from(checking) * 1e6;
         if flags as u32 == 0 {
             // Whether it was late or not: nobody has given up.
             let _ = launch.stop.compare_exchange(TIME_IS_UP, 0, Ordering::SeqCst, Ordering::SeqCst);

@@ -269,6 +269,9 @@ impl<L: Link + Send> Staging<L> {
 
     fn copy(&mut self, pieces: &[Piece], instead: &[Piece], way: Way) -> Result<(), DeviceError> {
         let bytes: u64 = pieces.iter().map(|piece| piece.bytes).sum();
+        if bytes == 0 {
+            return Ok(());
+        }
         // So many that every thread has some, and the first ones are under way soon.
         let share = (bytes / (2 * self.threads.max(1)) as u64).min(self.slot as u64) as usize;
         let most = share.next_multiple_of(64 << 10).clamp(LEAST.min(self.slot), self.slot);

@@ -20,6 +20,7 @@
 //! content of all memory that fed it. It is used again only after these have been compared ([`Memo::still_holds`]). What a device that
 //! relied on it has seen of the addresses goes with it ([`seen`]).
 
+mod content;
 pub mod levels;
 pub mod marks;
 pub mod seen;
@@ -27,12 +28,11 @@ pub mod seen;
 use super::race::Helpers;
 use crate::abi::*;
 use crate::floating_point;
-use crate::memory::buffer::Buffer;
-use crate::memory::{limits, safe_copy};
+use content::Content;
 use levels::Schedule;
 use seen::{Basis, Seen};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// log2 of the bytes that are mapped together.
 const SYSTEM_PAGE_SHIFT: u32 = 12;
@@ -48,6 +48,8 @@ pub enum Finding {
     Levels(Arc<Schedule>),
     /// They depend on each other nearly one by one.
     Chain,
+    /// Nobody has asked: what is remembered are the addresses of a loop that is settled without them.
+    Addresses,
 }
 
 /// Why there is no finding.
@@ -108,7 +110,7 @@ impl Memo {
     fn own_bytes(&self) -> u64 {
         let order = match &self.finding {
             Finding::Levels(schedule) => 4 * schedule.order.len(),
-            Finding::Independent | Finding::Chain => 0,
+            Finding::Independent | Finding::Chain | Finding::Addresses => 0,
         };
         let stored = self.stored.as_ref().map_or(0, |stored| 16 * stored.len());
         (order + stored) as u64
@@ -210,112 +212,20 @@ fn is_all_of(memory: &[Content], ranges: &[(u64, u64)], helpers: Helpers<'_>) ->
     matches!(memory, [content] if content.ranges == Content::in_blocks(ranges.to_vec()) && content.is_there(helpers))
 }
 
-/// What was in memory.
-struct Content {
-    /// Where: first byte, and one past the last.
-    ranges: Vec<(u64, u64)>,
-    /// What, one range after the other.
-    bytes: Buffer,
-    /// Ranges that are read together, and where in `bytes` the first of them begins.
-    blocks: Vec<(std::ops::Range<usize>, usize)>,
-}
-
-impl Content {
-    /// Small ranges are read together: each reading is a system call. So little at once that what was read is still in the
-    /// processor's cache when it is compared.
-    const BLOCK: u64 = 64 << 10;
-    /// Bytes from which several threads are worth it.
-    const MUCH: u64 = 1 << 20;
-
-    /// What is there now; an error where some of it isn't there. The ranges are in their order.
-    fn of(ranges: Vec<(u64, u64)>, helpers: Helpers<'_>) -> Result<Content, Obstacle> {
-        let total = ranges.iter().map(|(lo, hi)| hi - lo).sum();
-        if !limits::fits(total) {
-            return Err(Obstacle::Memory);
-        }
-        let ranges = Self::in_blocks(ranges);
-        let mut blocks: Vec<(std::ops::Range<usize>, usize)> = Vec::new();
-        let mut at = 0;
-        for (index, (lo, hi)) in ranges.iter().enumerate() {
-            match blocks.last_mut() {
-                Some((block, _)) if hi - ranges[block.start].0 <= Self::BLOCK => block.end = index + 1,
-                _ => blocks.push((index..index + 1, at)),
-            }
-            at += (hi - lo) as usize;
-        }
-        let mut content =
-            Content { ranges, bytes: Buffer::new(total).map_err(|_| Obstacle::Memory)?, blocks };
-        // As an address: all threads write to it, each to blocks of its own.
-        let to = content.bytes.as_mut_ptr() as u64;
-        let read = content.each(helpers, &|at, found| {
-            // SAFETY: the buffer has room for all ranges, one after the other, and this one's part is nobody else's.
-            unsafe {
-                std::ptr::copy_nonoverlapping(found.as_ptr(), (to + at as u64) as *mut u8, found.len())
-            };
-            true
-        });
-        if read { Ok(content) } else { Err(Obstacle::NotThere) }
-    }
-
-    /// Of long ranges, each block is one.
-    fn in_blocks(ranges: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
-        if ranges.iter().all(|(lo, hi)| hi - lo <= Self::BLOCK) {
-            return ranges;
-        }
-        let block = Self::BLOCK as usize;
-        let blocks =
-            |(lo, hi): (u64, u64)| (lo..hi).step_by(block).map(move |lo| (lo, hi.min(lo + Self::BLOCK)));
-        ranges.into_iter().flat_map(blocks).collect()
-    }
-
-    /// Whether it is the same now.
-    fn is_there(&self, helpers: Helpers<'_>) -> bool {
-        self.each(helpers, &|at, found| self.bytes[at..at + found.len()] == *found)
-    }
-
-    /// Reads all ranges anew and looks at each, with its place in `bytes`; false as soon as one of them isn't there, or `look` says so.
-    fn each(&self, (pool, threads): Helpers<'_>, look: &(dyn Fn(usize, &[u8]) -> bool + Sync)) -> bool {
-        let (taken, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
-        let threads = if self.bytes.len() as u64 <= Self::MUCH { 1 } else { threads };
-        pool.run(threads, &|| {
-            let mut now = vec![0u8; Self::BLOCK as usize];
-            while !failed.load(Ordering::Relaxed) {
-                let Some(block) = self.blocks.get(taken.fetch_add(1, Ordering::Relaxed)) else { return };
-                if !self.block(block, &mut now, look) {
-                    failed.store(true, Ordering::Relaxed);
-                }
-            }
-        });
-        !failed.into_inner()
-    }
-
-    /// The same for a block, with room for it.
-    fn block(
-        &self,
-        (block, at): &(std::ops::Range<usize>, usize),
-        now: &mut [u8],
-        look: &(dyn Fn(usize, &[u8]) -> bool + Sync),
-    ) -> bool {
-        let (ranges, mut at) = (&self.ranges[block.clone()], *at);
-        let (lo, hi) = (ranges[0].0, ranges[ranges.len() - 1].1);
-        // SAFETY: a block has no more bytes than there is room for.
-        let together = unsafe { safe_copy::read(lo, hi - lo, now.as_mut_ptr()) }.is_ok();
-        ranges.iter().all(|range| {
-            let length = (range.1 - range.0) as usize;
-            let first = (range.0 - lo) as usize;
-            // Something between the ranges may not be there.
-            if !together {
-                // SAFETY: as above.
-                let alone = unsafe { safe_copy::read(range.0, length as u64, now[first..].as_mut_ptr()) };
-                if alone.is_err() {
-                    return false;
-                }
-            }
-            let same = look(at, &now[first..first + length]);
-            at += length;
-            same
-        })
-    }
+/// What the addresses of an entry follow from whose iterations nobody needs to ask about. `fed`: the memory that decides about them; the loop
+/// stores nowhere there.
+///
+/// # Safety
+/// `entry` was filled in by generated code for `info`, and is alive.
+pub unsafe fn addresses(
+    info: &Info,
+    entry: &Entry,
+    fed: Vec<(u64, u64)>,
+    helpers: Helpers<'_>,
+) -> Result<Memo, Obstacle> {
+    let memory = if fed.is_empty() { Vec::new() } else { vec![Content::of(fed, helpers)?] };
+    // SAFETY: promised by the caller.
+    Ok(unsafe { Memo::new(info, entry, memory, Finding::Addresses, None) })
 }
 
 /// The values that an inspection's outcome depends on.
@@ -375,37 +285,6 @@ mod tests {
     use crate::device::pool::Pool;
 
     #[test]
-    fn content_is_compared_range_by_range() {
-        let memory: Vec<u8> = (0..1_000_000u32).map(|i| (i * 7 + i / 251) as u8).collect();
-        let (start, pool) = (memory.as_ptr() as u64, Pool::default());
-        let mut memory = memory;
-        let at = |lo: u64, hi: u64| (start + lo, start + hi);
-        // Small ones side by side, one longer than a block, one far away.
-        let ranges = vec![
-            at(0, 8),
-            at(12, 16),
-            at(40, 41),
-            at(5_000, 205_000),
-            at(205_001, 205_002),
-            at(999_990, 1_000_000),
-        ];
-        for threads in [1, 3] {
-            let content = Content::of(ranges.clone(), (&pool, threads)).unwrap();
-            assert_eq!(content.bytes.len(), 8 + 4 + 1 + 200_000 + 1 + 10);
-            assert!(content.is_there((&pool, threads)));
-            for changed in
-                [0, 7, 8, 11, 12, 15, 16, 40, 41, 4_999, 5_000, 70_536, 204_999, 205_000, 205_001, 999_999]
-            {
-                memory[changed] ^= 1;
-                let part = ranges.iter().any(|(lo, hi)| (*lo..*hi).contains(&(start + changed as u64)));
-                assert_eq!(content.is_there((&pool, threads)), !part, "{changed}");
-                memory[changed] ^= 1;
-            }
-        }
-        assert!(Content::of(vec![(64, 72)], (&pool, 1)).is_err());
-    }
-
-    #[test]
     fn what_findings_have_in_common_is_kept_once() {
         let mut memory: Vec<u8> = vec![3; 200_000];
         let (start, pool) = (memory.as_ptr() as u64, Pool::default());
@@ -431,26 +310,5 @@ mod tests {
         assert!(!is_all_of(&first.0, &fed[..1], (&pool, 1)));
         memory[149_999] ^= 1;
         assert!(!is_all_of(&first.0, &fed, (&pool, 1)));
-    }
-
-    #[test]
-    fn what_lies_between_ranges_need_not_be_there() {
-        let page = 1usize << SYSTEM_PAGE_SHIFT;
-        // SAFETY: new memory, of which one page is given back.
-        let start = unsafe {
-            let (access, kind) =
-                (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-            let start = libc::mmap(std::ptr::null_mut(), 3 * page, access, kind, -1, 0);
-            assert_ne!(start, libc::MAP_FAILED);
-            assert_eq!(libc::munmap(start.byte_add(page), page), 0);
-            start as u64
-        };
-        let ranges = vec![(start, start + 4), (start + 2 * page as u64, start + 2 * page as u64 + 4)];
-        let pool = Pool::default();
-        let content = Content::of(ranges, (&pool, 1)).unwrap();
-        assert!(content.is_there((&pool, 1)));
-        // SAFETY: the memory of above.
-        unsafe { *((start + 2 * page as u64 + 3) as *mut u8) = 1 };
-        assert!(!content.is_there((&pool, 1)));
     }
 }

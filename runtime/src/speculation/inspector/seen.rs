@@ -1,5 +1,5 @@
 //! What a run with checks has seen of the addresses that a finding determines: that all of them lie in their arrays, aligned. A later run of
-//! the same addresses needs no check.
+//! the same addresses needs no check. Loops that need no finding have something like one for this alone ([`Finding::Addresses`](super::Finding)).
 //!
 //! Why they are the same. Where [`PG_LOOP_SLICE_DECIDES`] is set, every address that isn't affine, and whether there is an access at all,
 //! follows from the trip counts, the pointers, the values and the memory that the finding was remembered with, and the loop stores nowhere in

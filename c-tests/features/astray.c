@@ -1,0 +1,126 @@
+/* Subscripts that lead from one array into another, which the program may get away with and a device, whose copies lie elsewhere, may not:
+ * whoever comes upon one has to say so, the lane that runs the iteration or one that makes turns for it. On `astray` each entry has one
+ * such subscript, each time in another place.
+ *
+ * test size: 9001
+ * expect gathered: runs on clean
+ * expect scattered: runs on clean
+ * expect rows: runs on clean
+ * expect updated: runs on clean
+ * expect late: runs on clean */
+#include "../support/inputs.h"
+
+enum { LENGTH = 37, ROWS = 240, ENTRIES = 6 };
+
+COMPUTE static void gathered(int n, const int *from, const double *x, double *out)
+{
+  for (int i = 0; i < n; i++) /* loop gathered */
+    out[i] = x[from[i]] * 2.0;
+}
+
+COMPUTE static void scattered(int n, const int *to, const double *x, double *out)
+{
+  for (int i = 0; i < n; i++) /* loop scattered */
+    out[to[i]] = x[i] * 3.0;
+}
+
+/* Lanes make turns for each other. */
+COMPUTE static void rows(int n, const int *begin, const int *column, const double *x, double *out)
+{
+  for (int i = 0; i < n; i++) { /* loop rows */
+    double sum = 0;
+    for (int k = begin[i]; k < begin[i + 1]; k++)
+      sum += x[column[k]] * 0.5;
+    out[i] = sum;
+  }
+}
+
+/* Or take them side by side. */
+COMPUTE static void updated(int n, const int *begin, const int *column, const double *x, double *value)
+{
+  for (int i = 0; i < n; i++) /* loop updated */
+    for (int k = begin[i]; k < begin[i + 1]; k++)
+      value[k] += x[column[k]];
+}
+
+/* A lane that helps may load what the one that leads has stored already, and divides by zero then, which counts for nothing. */
+COMPUTE static void late(int n, const int *begin, const int *column, const double *x, int *once, double *out)
+{
+  for (int i = 0; i < n; i++) { /* loop late */
+    const int divisor = once[i];
+    once[i] = 0;
+    double sum = 1000 / divisor;
+    for (int k = begin[i]; k < begin[i + 1]; k++)
+      sum += x[column[k]] * 0.25;
+    out[i] = sum;
+  }
+}
+
+int main(int argc, char **argv)
+{
+  static const char *const inputs[] = {"clean", "astray", NULL};
+  struct check check = check_open(argc, argv, 100000, inputs);
+  size_t n = check.size, all = ROWS * LENGTH;
+  double *x = check_alloc(&check, n, sizeof *x), *other = check_alloc(&check, n, sizeof *other);
+  double *out = check_alloc(&check, n, sizeof *out), *value = check_alloc(&check, all, sizeof *value);
+  int *from = check_alloc(&check, n, sizeof *from), *to = check_alloc(&check, n, sizeof *to);
+  int *begin = check_alloc(&check, n, sizeof *begin), *column = check_alloc(&check, 2 * all, sizeof *column);
+  int *once = check_alloc(&check, n, sizeof *once);
+  const int is_astray = check_is(&check, "astray");
+  /* From one array to the other, in elements. */
+  const int beyond_x = (int)(((intptr_t)other - (intptr_t)x) / (intptr_t)sizeof *x);
+  const int beyond_out = (int)(((intptr_t)other - (intptr_t)out) / (intptr_t)sizeof *out);
+
+  for (int r = 0; r < check.repeat; r++) {
+    check_begin(&check);
+    fill_double(&check, x, n);
+    fill_double(&check, other, n);
+    fill_double(&check, out, n);
+    fill_double(&check, value, all);
+    permute(&check, from, n);
+    permute(&check, to, n);
+    for (int i = 0; i <= ROWS; i++) {
+      begin[i] = i * LENGTH;
+      once[i] = 1 + i % 7;
+    }
+    for (size_t k = 0; k < all; k++)
+      column[k] = (int)check_below(&check, n);
+    check_start(&check);
+    for (int entry = 0; entry < ENTRIES; entry++) {
+      /* Another lane's turn each time. */
+      const size_t place = n / 2 + 7 * (size_t)entry, turn = (size_t)(97 + entry) * LENGTH + 3 + 5 * (size_t)entry;
+      const int old_from = from[place], old_to = to[place], old_column = column[turn];
+      if (is_astray) {
+        from[place] = beyond_x + entry;
+        to[place] = beyond_out + entry;
+        column[turn] = beyond_x + 5 * entry;
+      }
+      gathered((int)n, from, x, out);
+      check_array(&check, "out", out, n, sizeof *out);
+      scattered((int)n, to, x, out);
+      rows(ROWS, begin, column, x, out);
+      check_array(&check, "out", out, n, sizeof *out);
+      updated(ROWS, begin, column, x, value);
+      late(ROWS, begin, column, x, once, out);
+      check_array(&check, "out", out, n, sizeof *out);
+      check_array(&check, "other", other, n, sizeof *other);
+      check_array(&check, "value", value, all, sizeof *value);
+      from[place] = old_from;
+      to[place] = old_to;
+      column[turn] = old_column;
+      for (int i = 0; i <= ROWS; i++)
+        once[i] = 1 + i % 7;
+    }
+    check_stop(&check);
+  }
+  free(x);
+  free(other);
+  free(out);
+  free(value);
+  free(from);
+  free(to);
+  free(begin);
+  free(column);
+  free(once);
+  return check_close(&check);
+}

@@ -1,0 +1,65 @@
+//! What the GPU's driver is asked to do for an entry of a loop, by the emulated one's notes: each call takes the host some microseconds, in
+//! which the GPU has nothing to do.
+
+#[path = "support/emulated_gpu.rs"]
+mod emulated_gpu;
+
+use emulated_gpu::EmulatedGpu;
+use std::path::Path;
+use std::process::Command;
+
+/// Four entries of a loop that stores to an array and reads its parameters only; in the second one a NaN, which no GPU may store. Few enough iterations for one launch.
+const PROGRAM: &str = r#"
+#include <stdio.h>
+#include <stdlib.h>
+static __attribute__((noinline)) void fill(int n, double *to, double first)
+{
+  for (int i = 0; i < n; i++)
+    to[i] = first / (i + 1);
+}
+int main(void)
+{
+  volatile double zero = 0.0;
+  double *to = malloc(300 * sizeof *to);
+  for (int entry = 0; entry < 4; entry++) {
+    fill(300, to, entry == 1 ? zero / zero : entry + 1.0);
+    printf("%g %g\n", to[0] * 0.0 == 0.0 ? to[0] : -1.0, to[299] * 0.0 == 0.0 ? to[299] : -1.0);
+  }
+  free(to);
+  return 0;
+}
+"#;
+
+#[test]
+fn a_launch_that_reads_its_parameters_only_is_all_that_is_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let gpu = EmulatedGpu::build(
+        &Path::new(env!("CARGO_MANIFEST_DIR")).join("c-tests/emulated_gpu"),
+        &at("emulated GPU"),
+    );
+    std::fs::write(at("fill.c"), PROGRAM).unwrap();
+    let mut compiler = Command::new(env!("CARGO_BIN_EXE_paragon-cc"));
+    compiler.args(["-O2", "-fparagon-threshold=1", "-o"]).arg(at("fill")).arg(at("fill.c"));
+    let built = compiler.output().unwrap();
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    let mut program = Command::new(at("fill"));
+    gpu.apply(&mut program);
+    program
+        .envs([("PARAGON_DEVICE", "cuda"), ("PARAGON_RACE", "device"), ("PARAGON_MONITOR", "off")])
+        .env("PARAGON_PATIENCE", "60000")
+        .env("EMULATED_CALLS", at("calls"));
+    let done = program.output().unwrap();
+    let said = String::from_utf8_lossy(&done.stdout);
+    assert!(done.status.success());
+    assert_eq!(said, "1 0.00333333\n-1 -1\n3 0.01\n4 0.0133333\n");
+
+    let calls = std::fs::read_to_string(at("calls")).unwrap();
+    let clearing = ["cuMemsetD32Async 40"];
+    let launch = ["cuEventRecord 0", "cuLaunchKernel 0", "cuEventRecord 0", "cuMemcpyDtoHAsync_v2 40"];
+    let array = ["cuMemcpyDtoHAsync_v2 2400", "cuEventRecord 0"];
+    // What a launch that failed has said is cleared in front of the next one.
+    let expected: [&[&str]; 9] =
+        [&clearing, &launch, &array, &launch, &clearing, &launch, &array, &launch, &array];
+    assert_eq!(calls.lines().collect::<Vec<_>>(), expected.concat());
+}
