@@ -86,6 +86,22 @@ constexpr int __pg_number = -1, __pg_with_lent = -2, __pg_side_by_side = -3, __p
       __PG_ST(t, base, address, value);                                                                                \
     }                                                                                                                  \
   }
+/* A store that a bitmap notes ahead of what computes the value: who is noted doesn't matter there, only how often, and nobody waits for the
+ * bits then. */
+#define __PG_IS_NOTED_AHEAD(base) (__PG_HAS_ORIGIN(base) && __PG_METHOD == PG_LOG_BITMAP)
+#define __PG_NOTE(t, base, name, rest)                                                                                 \
+  if (__PG_IS_NOTED_AHEAD(base)) {                                                                                     \
+    __PG_LEAD __pg_log_write(&__pg_c, &__pg_b##base, __PG_HOW(base),                                                   \
+                             __pg_b##base.lo + (__pg_u64)((name) + (rest) - __pg_b##base.dev), sizeof(__pg_##t));      \
+  }
+#define __PG_STN(t, base, name, rest, address, value)                                                                  \
+  {                                                                                                                    \
+    if (__PG_IS_NOTED_AHEAD(base)) {                                                                                   \
+      __PG_LEAD __pg_set_##t##_at(&__pg_c, const_cast<char *>((name) + (rest)), value);                                \
+    } else {                                                                                                           \
+      __PG_STO(t, base, name, rest, address, value);                                                                   \
+    }                                                                                                                  \
+  }
 /* Those of a group that hasn't, one by one: to have the compiler repeat their text would only make kernels longer. */
 #define __PG_NOT_UNROLLED _Pragma("unroll 1")
 
@@ -651,7 +667,10 @@ __device__ __forceinline__ int __pg_in_stages(__pg_ctx &c, __pg_u64 left, __pg_l
 #define __PG_TURNS_END(kept, cond, type, unsigned_type, value, limit, logs, stages, ...)                                 \
   ;                                                                                                                    \
   using __pg_of_loop = __pg_walks<__VA_ARGS__>;                                                                        \
-  constexpr int __pg_turns = __pg_at_once(__pg_of_loop::loads + ((logs) ? __PG_LOGGING : 0));                           \
+  /* What rows lend each other leaves a few turns: their notes are worth no more text than once. */                   \
+  constexpr int __pg_turns = __pg_lends && __PG_METHOD == PG_LOG_BITMAP && (logs)                                      \
+                               ? 1                                                                                     \
+                               : __pg_at_once(__pg_of_loop::loads + ((logs) ? __PG_LOGGING : 0));                      \
   constexpr int __pg_staged = __pg_turns_of_stage(__pg_of_loop::bytes_of_turn, __pg_of_loop::number);                                    \
   constexpr bool __pg_stages = __pg_has_tiles && (stages) && (kept) && __pg_may_help && __pg_of_loop::are_shared &&    \
                                __pg_staged != 0 && __PG_ROWS * __PG_COLUMNS > 1;                                       \
@@ -688,7 +707,7 @@ __device__ __forceinline__ int __pg_in_stages(__pg_ctx &c, __pg_u64 left, __pg_l
   while (!__pg_stages && (cond)) {                                                                                     \
     const unsigned_type __pg_left = (unsigned_type)(limit) - (unsigned_type)(value);                                   \
     __pg_u32 __pg_times = (__pg_left > 4096u ? 4096u : (__pg_u32)__pg_left) / __pg_turns;                              \
-    if (__pg_times == 0) {                                                                                             \
+    if (__pg_turns > 1 && __pg_times == 0) {                                                                           \
       do {                                                                                                             \
         __pg_turn(-1);                                                                                                 \
         __pg_all([&](auto &__pg_w) { __pg_w.move(1); });                                                               \
@@ -751,8 +770,9 @@ struct __pg_slots {
   /* Where a row begins in the room. */
   static __device__ __forceinline__ int place(int row) { return row * __pg_row_of_room; }
 };
-/* So many parts have their loads under way together. Logs take much text; with fewer, a processor holds more warps. */
-constexpr int __pg_parts_at_once = __PG_METHOD == PG_LOG_BITMAP ? 1 : __pg_parts;
+/* So many parts have their loads under way together; with fewer, a processor holds more warps. Where lanes share an iteration, there are
+ * no registers left for what a log takes besides, and to keep it elsewhere costs L1 what the turns gather. */
+constexpr int __pg_parts_at_once = __PG_SPREAD > 1 && __PG_METHOD == PG_LOG_BITMAP ? 1 : __pg_parts;
 /* Turns whose values are fetched together. */
 constexpr int __pg_lent_at_once = 8;
 /* So many turns of one lane are worth a batch. */
