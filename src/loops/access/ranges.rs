@@ -306,6 +306,13 @@ impl Accesses<'_> {
                 either(&a, &b)
             }
             ExprKind::Comma(_, value) => self.range(value, depth + 1)?,
+            // The value may have been made of what the variable held before (`k = k + 1`).
+            ExprKind::Assign(place, _) if let Some(v) = is_scalar(self.unit, place) => {
+                match self.values.known.get(&v) {
+                    Some(facts::Known::Number(range)) => range.clone(),
+                    _ => Range::of_type(kind),
+                }
+            }
             ExprKind::Assign(_, value) => {
                 let range = self.range(value, depth + 1)?;
                 self.fitted(range, kind)
