@@ -197,7 +197,7 @@ fault_kind() {
 export -f fault_kind
 export FAULT_RUNS=${FAULT_RUNS:-90}
 for log in atomic bitmap stamp auto; do "$programs/faults.paragon" --list | sed "s/\$/ $log/"; done |
-  xargs -P 8 -L 1 bash -c 'fault_kind $0 $1' >faults.txt
+  xargs -P 16 -L 1 bash -c 'fault_kind $0 $1' >faults.txt
 while read -r line; do case $line in same*) pass ;; *) fail "faults: $line" ;; esac; done <faults.txt
 awk '$1 == "same" { n += $2; h += $3; c += $4 }
   END { printf "faults: %d runs with the sequential result or the sequential crash, %d launches failed, %d of them at an address, operation or loop that the program never comes to\n", n, c, h }' faults.txt

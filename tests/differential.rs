@@ -634,6 +634,10 @@ fn same_results_on_an_emulated_gpu() {
                 setting("stamp", "auto"),
             ]);
         }
+        // A single conflict, which bits of all lanes together have to show.
+        if *input == "one" {
+            settings.push(setting("bitmap", "auto"));
+        }
         if built.program.has_few_threads {
             settings.push(setting("auto", "auto"));
         }

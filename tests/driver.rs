@@ -424,12 +424,43 @@ fn kernels_know_which_turns_are_logged() {
     };
     for (text, expected) in [
         // A kernel knows whether that is an array which nothing stores to.
-        (nest("s += a[i][k];", "c[i] = s;"), ", !(__PG_HOW(0) & __PG_IS_CONSTANT) || 0, "),
+        (
+            nest("s += a[i][k];", "c[i] = s;"),
+            ", !(__PG_HOW(0) & (__PG_IS_CONSTANT | __PG_HAS_NO_STORES)) || 0, ",
+        ),
         (nest("s += a[i][k]; c[i] = s;", ""), ", 1 || "),
         (nest("s += k;", "c[i] = s;"), "(int)64, 0, "),
     ] {
         let ends: Vec<String> = kernels_of(&text).iter().flat_map(|kernel| ends_of_turns(kernel)).collect();
         assert!(!ends.is_empty() && ends.iter().all(|end| end.contains(expected)), "{text}{ends:?}");
+    }
+}
+
+/// What a bitmap notes of a group's stores comes ahead of all loads of the group, where a store's place follows from the iteration alone and every
+/// iteration stores there; each store that is noted ahead is stored without a note, and no other.
+#[test]
+fn kernels_note_stores_ahead_of_values() {
+    for (body, ahead) in [
+        ("c[i] = a[i] + a[i + 1];", 1),
+        ("c[i] += a[i]; b[i] = c[i];", 2),
+        ("if (a[i] > 0) c[i] = a[i];", 0),
+        ("c[w[i]] = a[i];", 0),
+        ("c[i] = a[i]; if (a[i] > 0) b[i] = 1;", 1),
+    ] {
+        let text = format!(
+            "void f(double *restrict a, double *restrict b, double *restrict c, const int *restrict w, int n) {{ \
+             for (int i = 0; i < n; i++) {{ {body} }} }}\n"
+        );
+        let kernels = kernels_of(&text);
+        let lines: Vec<&str> = kernels.iter().flat_map(|kernel| kernel.lines()).collect();
+        let notes: Vec<usize> = (0..lines.len()).filter(|n| lines[*n].starts_with("__PG_NOTE(")).collect();
+        assert_eq!(notes.len(), ahead, "{text}");
+        assert_eq!(lines.iter().filter(|line| line.starts_with("__PG_STN(")).count(), ahead, "{text}");
+        for note in notes {
+            let group = &lines[note + 1..note + 4];
+            assert!(group[0] == "}" && group[1].starts_with("__PG_EACH {"), "{text}{group:?}");
+            assert!(group[2].starts_with("__pg_t") && group[2].contains(" = "), "{text}{group:?}");
+        }
     }
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <math.h>
 #include <condition_variable>
+#include <map>
 #include <mutex>
 #include <random>
 #include <thread>
@@ -16,7 +17,10 @@ static unsigned said[32];
 static int operations;
 static std::mutex lock;
 static std::condition_variable changed;
-static int arrived, turns;
+struct Meeting {
+  int arrived, turns;
+};
+static std::map<unsigned, Meeting> meetings; // by the lanes that meet
 
 struct Index {
   unsigned x, y, z;
@@ -24,20 +28,21 @@ struct Index {
 static thread_local Index threadIdx;
 static Index blockIdx;
 
-static void meet()
+static void meet(unsigned lanes)
 {
   std::unique_lock<std::mutex> guard(lock);
-  if (++arrived == __builtin_popcount(warp)) {
-    arrived = 0;
-    turns++;
+  Meeting &own = meetings[lanes];
+  if (++own.arrived == __builtin_popcount(lanes)) {
+    own.arrived = 0;
+    own.turns++;
     changed.notify_all();
   } else {
-    for (int turn = turns; turn == turns;)
+    for (int turn = own.turns; turn == own.turns;)
       changed.wait(guard);
   }
 }
 
-// What all lanes say, in each of them; `lanes` are those that one wants to hear.
+// What lanes say, in each of those that want to hear each other.
 template <class Work> static unsigned hear(unsigned lanes, unsigned own, Work work)
 {
   unsigned result = 0;
@@ -46,11 +51,11 @@ template <class Work> static unsigned hear(unsigned lanes, unsigned own, Work wo
     _Exit(1);
   }
   said[threadIdx.x & 31] = own;
-  meet();
+  meet(lanes);
   for (int lane = 0; lane < 32; lane++)
     if (lanes >> lane & 1)
       result = work(result, lane, said[lane]);
-  meet();
+  meet(lanes);
   return result;
 }
 
@@ -125,6 +130,7 @@ static inline void *__cvta_global_to_generic(size_t p) { return (void *)p; }
 #define __PG_INSIDE 0ull
 #define __PG_ROWS 1
 #define __PG_COLUMNS 1
+#define __PG_SPREAD 1
 struct __pg_tables;
 #include "../../runtime/include/paragon_rt.h"
 #include "../../runtime/include/paragon_body.h"
@@ -181,7 +187,12 @@ static bool bits_are_set(int round)
         seen.push_back(word[lane]);
     }
   distinct = (int)seen.size();
-  run([&](unsigned lane) { __pg_set_bits(log, 0, word[lane], bits[lane]); });
+  run([&](unsigned lane) {
+    if (round % 12 < 6)
+      __pg_set_bits(log, 0, word[lane], bits[lane]);
+    else
+      __pg_set_read(log, word[lane], bits[lane]);
+  });
   for (int i = 0; i < WORDS; i++)
     if (log[i] != expected[i]) {
       fprintf(stderr, "round %d, lanes %08x: word %d is %08x instead of %08x\n", round, warp, i, log[i], expected[i]);
@@ -247,10 +258,62 @@ static bool stores_are_noted(int round)
       fprintf(stderr, "round %d, lanes %08x: stores: word %d is %08x instead of %08x\n", round, warp, i, log[i], expected[i]);
       return false;
     }
-  const bool is_run = warp == ~0u && odd == 32 && width == 4 && next == 0;
+#ifdef __PG_GATHERS
+  // A first lane that is alone with its word takes all others for alone.
+  const bool are_all = (view.log + (address[0] - (view.lo & ~(__pg_u64)63)) / 4) % 32 != 31;
+#else
+  const bool are_all = true;
+#endif
+  const bool is_run = warp == ~0u && odd == 32 && are_all && width == 4 && next == 0;
   if (is_run && operations > (int)words)
     fprintf(stderr, "round %d: %d operations for a run in %u words\n", round, operations, words);
   return !is_run || operations <= (int)words;
+}
+
+// What a lane loads, some of them of words that have bits already; one of those is full. It is alone:
+// who has something to set depends on what each has found, which these lanes can't ask.
+static bool loads_are_noted(int round)
+{
+  const unsigned whole = warp;
+  warp = 1u << below(32);
+  enum { WORDS = 64, LOADS = 7 };
+  static unsigned log[WORDS], expected[WORDS];
+  const bool is_hot = round % 3 == 0;
+  __pg_launch launch = {};
+  launch.rd = log;
+  __pg_view view = {};
+  view.lo = 0x10000 + 4 * below(16);
+  view.size = 4 * 32 * (WORDS - 3);
+  view.log = 32;
+  for (int i = 0; i < WORDS; i++)
+    log[i] = expected[i] = i == 7 ? ~0u : below(3) == 0 ? generator() & generator() : 0;
+  static __pg_u64 address[LOADS][32];
+  for (auto &of_load : address)
+    for (unsigned lane = 0; lane < 32; lane++) {
+      of_load[lane] = view.lo + (is_hot ? 4 * (224 + below(16)) : 8 * below(32 * (WORDS - 3) / 2));
+      // Beyond the end, in front of the beginning, or not aligned: then there is no load.
+      if (below(9) == 0) {
+        of_load[lane] = below(2) ? view.lo + view.size + ((__pg_u64)below(~0u) << below(30)) : view.lo - 4 + below(2) * 6;
+        continue;
+      }
+      const unsigned cell = view.log + (unsigned)(of_load[lane] - (view.lo & ~(__pg_u64)63)) / 4;
+      if (warp >> lane & 1)
+        expected[cell / 32] |= 1u << cell % 32;
+    }
+  run([&](unsigned lane) {
+    __pg_ctx c = {};
+    c.launch = &launch;
+    for (auto &of_load : address)
+      __pg_note_read(&c, &view, 0, of_load[lane], 4);
+    __pg_end_thread(&c);
+  });
+  warp = whole;
+  for (int i = 0; i < WORDS; i++)
+    if (log[i] != expected[i]) {
+      fprintf(stderr, "round %d: loads: word %d is %08x instead of %08x\n", round, i, log[i], expected[i]);
+      return false;
+    }
+  return true;
 }
 
 static bool writes_are_counted(int round)
@@ -362,7 +425,7 @@ int main(int argc, char **argv)
   for (int round = 0; round < rounds; round++) {
     // All of them, one, or some.
     warp = round % 4 == 0 ? ~0u : round % 4 == 1 ? 1u << below(32) : generator() | 1u << below(32);
-    if (!bits_are_set(round) || !stores_are_noted(round) || !writes_are_counted(round) || !loads_stay_inside(round) ||
+    if (!bits_are_set(round) || !stores_are_noted(round) || !loads_are_noted(round) || !writes_are_counted(round) || !loads_stay_inside(round) ||
         !accesses_are_checked(round))
       return 1;
   }

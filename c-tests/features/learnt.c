@@ -9,7 +9,10 @@
  * expect beside: runs on clean
  * expect apart: runs on clean
  * expect own: runs on clean
- * expect windows: runs on clean */
+ * expect windows: runs on clean
+ * expect longer: runs on clean
+ * expect limited: runs on clean
+ * expect tiny: runs in place on clean */
 #include "../support/inputs.h"
 
 /* Each store needs the one before at the same place. */
@@ -56,6 +59,38 @@ COMPUTE static void windows(int n, const int *begin, const int *shift, const dou
   for (int i = 0; i < n; i++) /* loop windows */
     for (int j = begin[i]; j < begin[i + 1]; j++)
       out[j + *shift * (i & 1)] = out[j + *shift * (i & 1)] * 0.5 + a[i];
+}
+
+/* More iterations, of which the last ones come to where the first ones were. */
+COMPUTE static void longer(int n, const int *index, const double *a, double *out)
+{
+  for (int i = 0; i < n; i++) /* loop longer */
+    out[index[i]] = out[index[i]] * 0.5 + a[i];
+}
+
+/* The bound is the same number, but where it stands now the loop stores to. */
+COMPUTE static void limited(const int *limit, const int *index, int *out)
+{
+  for (int i = 0; i < *limit; i++) /* loop limited */
+    out[index[i]] = i;
+}
+
+/* Whether a number that is nearly zero is one depends on the processor's mode. */
+COMPUTE static void tiny(int n, const int *index, const float *small, const double *a, double *out)
+{
+  for (int i = 0; i < n; i++) /* loop tiny */
+    if (small[i] > 0.0f)
+      out[index[i]] = out[index[i]] * 0.5 + a[i];
+}
+
+static void flush_tiny(int on)
+{
+#if defined(__x86_64__)
+  const unsigned mode = __builtin_ia32_stmxcsr(), flags = 0x8040u;
+  __builtin_ia32_ldmxcsr(on ? mode | flags : mode & ~flags);
+#else
+  (void)on;
+#endif
 }
 
 /* What stores elsewhere each time has no part in it: where the arrays are known to be different, nobody asks. */
@@ -111,6 +146,10 @@ int main(int argc, char **argv)
   float *limit = check_alloc(&check, check.size, sizeof *limit);
   double *a = check_alloc(&check, check.size, sizeof *a);
   double *out = check_alloc(&check, 5 * check.size, sizeof *out);
+  int *halves = check_alloc(&check, check.size, sizeof *halves), *bound = check_alloc(&check, 16384, sizeof *bound);
+  int *numbers = check_alloc(&check, check.size, sizeof *numbers);
+  float *small = check_alloc(&check, check.size, sizeof *small);
+  double *more = check_alloc(&check, 2 * check.size, sizeof *more);
 
   for (int r = 0; r < check.repeat; r++) {
     check_begin(&check);
@@ -120,6 +159,11 @@ int main(int argc, char **argv)
     permute(&check, second, check.size);
     for (int i = 0; i <= n; i++)
       begin[i] = 2 * i;
+    fill_double(&check, more, 2 * check.size);
+    for (int i = 0; i < n; i++) {
+      halves[i] = permutation[i < n / 2 ? i : i - n / 2];
+      small[i] = i % 3 == 0 ? 1.0f : 1e-40f;
+    }
     memcpy(source, a, sizeof *a * (size_t)(n < MOST ? n : MOST));
     memset(table, 0, sizeof table);
     memset(spread, 0, sizeof spread);
@@ -143,9 +187,22 @@ int main(int argc, char **argv)
       for (int j = 0; j < COLUMNS; j++)
         wide[ROWS + entry][j] += entry;
       own(n, index, place, a, out + 4 * n);
+      longer(changed ? n : n / 2, halves, a, more);
+      bound[0] = n;
+      for (int i = 0; i < n; i++)
+        numbers[i] = n;
+      limited(changed ? numbers + permutation[n / 2] : bound, permutation, numbers);
+      check_array(&check, "numbers", numbers, check.size, sizeof *numbers);
+      /* Where it counts, two out of three come to what others come to, too. */
+      for (int i = 0; i < n; i++)
+        place[i] = i % 3 == 0 ? permutation[i] : permutation[i - i % 3];
+      flush_tiny(!changed);
+      tiny(n, place, small, a, more + n);
+      flush_tiny(0);
     }
     check_stop(&check);
     check_array(&check, "out", out, 5 * check.size, sizeof *out);
+    check_array(&check, "more", more, 2 * check.size, sizeof *more);
     check_array(&check, "place", place, check.size, sizeof *place);
     check_array(&check, "table", table, 6 * MOST, sizeof **table);
     check_array(&check, "spread", spread, MOST, sizeof *spread);
@@ -160,5 +217,10 @@ int main(int argc, char **argv)
   free(limit);
   free(a);
   free(out);
+  free(halves);
+  free(bound);
+  free(numbers);
+  free(small);
+  free(more);
   return check_close(&check);
 }

@@ -20,7 +20,6 @@
  * expect added: conflicts on outputs
  * expect first: stamps on outputs
  * expect beside: stamps on outputs
- * expect beside_aliases: runs on clean
  * expect beside_aliases: stamps on outputs
  * expect aliases: runs on clean
  * expect aliases: conflicts on outputs
@@ -28,6 +27,8 @@
  * expect both: conflicts on antis outputs flows
  * expect again: stamps on antis outputs
  * expect again: runs on clean
+ * expect singles: stamps on antis outputs
+ * expect singles: runs on clean
  * expect rows: stamps on antis outputs
  * expect rows: conflicts on flows */
 #include "../support/inputs.h"
@@ -170,8 +171,10 @@ static float kept_also[MOST];
 COMPUTE static void beside_aliases(double *out, double *also, const int *to, const double *in, int n)
 {
   for (int i = 0; i < n; i++) { /* loop beside_aliases */
-    kept_also[i] = kept_also[i] * 0.5f + 1.0f;
-    out[to[i]] = in[i] + (double)kept_also[i];
+    const float old = kept_also[i];
+    if (in[i] > -0.5)
+      kept_also[i] = old * 0.5f + 1.0f;
+    out[to[i]] = in[i] + (double)old;
     also[to[i]] = in[i] * 0.25;
   }
 }
@@ -196,6 +199,16 @@ COMPUTE static void again(double *a, double *b, const int *to, const int *from, 
   }
 }
 
+/* The same of numbers as wide as subscripts, which have one cell each. */
+COMPUTE static void singles(float *a, float *b, const int *to, const int *from, const float *in, int n)
+{
+  for (int i = 0; i < n; i++) { /* loop singles */
+    a[to[i]] = in[i] * 3.0f;
+    b[i] = a[from[i]];
+    a[to[i]] = b[i] * 0.5f + in[i];
+  }
+}
+
 /* Rows through pointers that are found in memory. */
 COMPUTE static void rows(double **to, double **from, int n, int length)
 {
@@ -217,6 +230,7 @@ int main(int argc, char **argv)
   double *a = check_alloc(&check, n, sizeof *a), *b = check_alloc(&check, n, sizeof *b), *c = check_alloc(&check, n, sizeof *c);
   double *d = check_alloc(&check, n, sizeof *d), *e = check_alloc(&check, n + 1, sizeof *e);
   float *f = check_alloc(&check, n * LENGTH, sizeof *f), *g = check_alloc(&check, n, sizeof *g);
+  float *h = check_alloc(&check, n, sizeof *h);
   int *to = check_alloc(&check, n, sizeof *to), *from = check_alloc(&check, n, sizeof *from);
   int *wide = check_alloc(&check, n, sizeof *wide), *bytes = check_alloc(&check, n, sizeof *bytes);
   int *numbers = check_alloc(&check, n, sizeof *numbers);
@@ -298,6 +312,7 @@ int main(int argc, char **argv)
     aliases(e, e, to, b, size);
     both(c, to, from, b, size);
     again(e, d, to, none, c, size);
+    singles(f, h, to, none, g, size);
     rows(to_rows, from_rows, few, LENGTH);
     check_stop(&check);
     check_array(&check, "seen", seen, n, sizeof *seen);
@@ -311,6 +326,7 @@ int main(int argc, char **argv)
     check_array(&check, "d", d, n, sizeof *d);
     check_array(&check, "e", e, n + 1, sizeof *e);
     check_array(&check, "f", f, n * LENGTH, sizeof *f);
+    check_array(&check, "h", h, n, sizeof *h);
     check_array(&check, "numbers", numbers, n, sizeof *numbers);
     check_array(&check, "records", records, n, sizeof *records);
     check_array(&check, "m", m, (size_t)few + 1, sizeof *m);
@@ -326,6 +342,7 @@ int main(int argc, char **argv)
   free(e);
   free(none);
   free(f);
+  free(h);
   free(g);
   free(to);
   free(from);

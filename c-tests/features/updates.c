@@ -9,6 +9,8 @@
  * expect rows: runs on clean few
  * expect both: runs on clean
  * expect both: conflicts on few
+ * expect kinds: runs on clean
+ * expect kinds: conflicts on few
  * expect read: runs on clean
  * expect read: conflicts on few
  * expect set: runs on clean
@@ -75,6 +77,15 @@ COMPUTE static void both(int n, const int *index, unsigned *table)
   }
 }
 
+/* Updates of two kinds, which on `few` come to the same places. */
+COMPUTE static void kinds(int n, const int *index, const int *other, unsigned *table)
+{
+  for (int i = 0; i < n; i++) { /* loop kinds */
+    table[index[i]] += 5;
+    table[other[i]] ^= 0x55u;
+  }
+}
+
 COMPUTE static void read(int n, const int *index, unsigned *table, unsigned *seen)
 {
   for (int i = 0; i < n; i++) { /* loop read */
@@ -104,7 +115,8 @@ int main(int argc, char **argv)
   signed char *bytes = check_alloc(&check, check.size, sizeof *bytes);
   short *halves = check_alloc(&check, check.size, sizeof *halves);
   unsigned short *products = check_alloc(&check, check.size, sizeof *products);
-  unsigned *table = check_alloc(&check, check.size, sizeof *table);
+  unsigned *table = check_alloc(&check, check.size, sizeof *table), *two = check_alloc(&check, 2 * check.size, sizeof *two);
+  int *other = check_alloc(&check, check.size, sizeof *other);
   unsigned *seen = check_alloc(&check, check.size, sizeof *seen);
   int *cells = check_alloc(&check, 8 * check.size, sizeof *cells);
   int **row = check_alloc(&check, 8, sizeof *row);
@@ -122,6 +134,8 @@ int main(int argc, char **argv)
       halves[i] = (short)i;
       products[i] = (unsigned short)(i | 1);
       table[i] = (unsigned)i;
+      two[i] = two[check.size + (size_t)i] = (unsigned)i;
+      other[i] = check_is(&check, "few") ? (int)check_below(&check, 11) : n + index[i];
     }
     for (int i = 0; i < 8; i++)
       row[i] = cells + (size_t)(i / 2) * check.size;
@@ -134,6 +148,7 @@ int main(int argc, char **argv)
     narrow(n, index, bytes, halves, products);
     rows(n, row, index);
     both(n, index, table);
+    kinds(n, index, other, two);
     read(n, index, table, seen);
     set(n, index, table);
     check_stop(&check);
@@ -142,6 +157,7 @@ int main(int argc, char **argv)
     check_array(&check, "bytes", bytes, check.size, sizeof *bytes);
     check_array(&check, "halves", halves, check.size, sizeof *halves);
     check_array(&check, "products", products, check.size, sizeof *products);
+    check_array(&check, "two", two, 2 * check.size, sizeof *two);
     check_array(&check, "table", table, check.size, sizeof *table);
     check_array(&check, "seen", seen, check.size, sizeof *seen);
     check_array(&check, "cells", cells, 8 * check.size, sizeof *cells);
@@ -154,6 +170,8 @@ int main(int argc, char **argv)
   free(halves);
   free(products);
   free(table);
+  free(two);
+  free(other);
   free(seen);
   free(cells);
   free(row);

@@ -12,6 +12,7 @@
  * expect rows: runs on clean
  * expect placed: runs on clean
  * expect summed: runs on clean
+ * expect chained: runs on clean
  * expect halves: runs on clean */
 #include "../support/inputs.h"
 
@@ -108,6 +109,16 @@ COMPUTE static void summed(int n, const unsigned char *bytes, const int *few, in
     *sum ^= few[bytes[i]] * (i & 7);
 }
 
+/* The value of an assignment that is made of what it assigns. */
+COMPUTE static void chained(int n, const unsigned char *bytes, const int *in, int *out)
+{
+  for (int i = 0; i < n; i++) { /* loop chained */
+    int k = bytes[i] & 7, l;
+    l = k = k + 1000;
+    out[i] = in[k = 1007 - k] ^ in[l + 7];
+  }
+}
+
 /* One half of a table is what others are made of. */
 COMPUTE static void half(int n, int *own, const int *at)
 {
@@ -138,13 +149,17 @@ COMPUTE static void behind(int n, const int *at, const int *few, int *all)
   }
 }
 
-/* What an assignment is worth was computed of the old value. */
-COMPUTE static void assigned(int n, const int *at, int *all, int *out)
+/* Nor does it in the step that a turn goes on to which was left. */
+COMPUTE static void stepped(int n, const int *at, const int *few, int *all)
 {
-  for (int i = 0; i < n; i++) { /* loop assigned */
-    int k = at[i] & 7, l = (k = k + 8);
-    out[i] = all[l];
-    all[16 + (at[i] & 7)] = 3;
+  for (int i = 0; i < n; i++) { /* loop stepped */
+    int k = 2 * at[i], sum = 0;
+    for (int j = 0; j < 3; sum ^= all[k] >> j, j++) {
+      if (k < 0 || k >= n)
+        continue;
+      sum += few[j];
+    }
+    all[n + i] = sum;
   }
 }
 
@@ -190,6 +205,8 @@ int main(int argc, char **argv)
   check_array(&check, "placed", to, (size_t)n, sizeof *to);
   summed(n, bytes, few, check_is(&check, "same") ? few + 9 : &sum);
   check_array(&check, "sum", &sum, 1, sizeof sum);
+  chained(n, bytes, in, to);
+  check_array(&check, "chained", to, (size_t)n, sizeof *to);
   half(n, to, at);
   check_array(&check, "halves", to, (size_t)n, sizeof *to);
   if (check_is(&check, "odd")) {
@@ -206,8 +223,8 @@ int main(int argc, char **argv)
     check_array(&check, "whole", to, (size_t)n, sizeof *to);
     behind(n, at, few, to);
     check_array(&check, "behind", to, 2 * (size_t)n, sizeof *to);
-    assigned(n, at, in, to);
-    check_array(&check, "assigned", to, (size_t)n, sizeof *to);
+    stepped(n, at, few, to);
+    check_array(&check, "stepped", to, 2 * (size_t)n, sizeof *to);
   }
   check_stop(&check);
   free(bytes);

@@ -187,8 +187,9 @@ typedef double __PG_ALIAS __pg_f64;
 typedef char *__pg_memory;
 #define __PG_AT(memory, offset) ((memory) + (offset))
 /* The same as a number, for accesses that need no check: what is the same in all turns NVRTC then adds up before them, and one instruction
- * makes an address of an index. Where iterations are in groups, it knows better what pointers have in common. */
-#if __PG_ROWS * __PG_COLUMNS == 1
+ * makes an address of an index. Only where lanes run iterations together: elsewhere loads come later by it (sor takes 7% longer), and where
+ * iterations are in groups, it knows better what pointers have in common. */
+#if __PG_ROWS * __PG_COLUMNS == 1 && defined(__PG_SPREAD) && __PG_SPREAD > 1
 #define __PG_AT_ONCE(memory, offset) ((char *)__cvta_global_to_generic(__cvta_generic_to_global(memory) + (offset)))
 #else
 #define __PG_AT_ONCE __PG_AT
@@ -221,12 +222,23 @@ struct __pg_ctx {
   /* Of stores to members of one element: bits that are still to be set, and their word. */
   __pg_u32 gathered, word;
 #endif
+#ifdef __CUDACC_RTC__
+  /* Of loads that a bitmap notes, the last one's: bits, their word, and what was found there. */
+  __pg_u32 noted, noted_word, found;
+#endif
 };
 
 #ifdef __PG_GATHERS
 #define __PG_GATHER_NOTHING(c) (c).gathered = (c).word = 0;
 #else
 #define __PG_GATHER_NOTHING(c)
+#endif
+#ifdef __CUDACC_RTC__
+#define __PG_NOTE_NOTHING(c)                                                                                           \
+  __PG_GATHER_NOTHING(c)                                                                                               \
+  (c).noted = (c).noted_word = (c).found = 0;
+#else
+#define __PG_NOTE_NOTHING(c) __PG_GATHER_NOTHING(c)
 #endif
 
 /* The chapter's Find_Array (figure 4.7a), by bisection: the table is sorted. No array: size 0, so that every access
@@ -278,7 +290,7 @@ __PG_FN struct __pg_view __pg_base_view(const struct __pg_launch *l, __pg_u32 ba
   ((base) >= 64 ? 0                                                                                                    \
                 : (int)(__PG_BOUNDED >> ((base) & 63) & 1) | (int)(__PG_CONSTANT >> ((base) & 63) & 1) << 1 |          \
                     (int)(__PG_INSIDE >> ((base) & 63) & 1) << 3 |                                                     \
-                    (int)(__PG_KEPT >> ((base) & 63) & 1) << 4)
+                    (int)(__PG_KEPT >> ((base) & 63) & 1) << 4 | (int)(~__PG_KEPT >> ((base) & 63) & 1) << 5)
 /* `others`: dimensions that are neither; blocks along z count their places. */
 #define __PG_TILE(dim, k, others)                                                                                      \
   if ((dim) == __PG_TILE_X)                                                                                            \
@@ -292,7 +304,8 @@ __PG_FN struct __pg_view __pg_base_view(const struct __pg_launch *l, __pg_u32 ba
     k = __pg_q - __pg_around * (__pg_count)__pg_l->trip[dim];                                                          \
     __pg_q = __pg_around;                                                                                              \
   }
-#define __PG_LOAD(type, p, how) ((how) & __PG_IS_CONSTANT ? __ldg((const type *)(p)) : *(const type *)(p))
+#define __PG_LOAD(type, p, how)                                                                                        \
+  ((how) & (__PG_IS_CONSTANT | __PG_HAS_NO_STORES) ? __ldg((const type *)(p)) : *(const type *)(p))
 #ifdef __PG_ORDERED
 #define __PG_ITERATION(j) ((__pg_count)__pg_l->order[j])
 #else
@@ -314,6 +327,8 @@ __PG_FN struct __pg_view __pg_base_view(const struct __pg_launch *l, __pg_u32 ba
 #define __PG_IS_INSIDE 8
 /* Nothing stores to its array, shown to stay there or not: it has no log. */
 #define __PG_HAS_NO_STORES 16
+/* Where there is a log: its array, if it has one, is a part of that. */
+#define __PG_HAS_LOG 32
 /* Whether a log notes a load: 1 where it takes part in an unresolved pair, 2 where only stamps need to know it, unless they guess. */
 #define __PG_ARE_STAMPS(l) (__PG_LOG_METHOD(l) == PG_LOG_STAMP && __PG_GUESS(l) == PG_GUESS_NONE)
 #define __PG_IS_NOTED(c, v, logged, how)                                                                               \
@@ -350,19 +365,32 @@ __PG_FN int __pg_may_access(struct __pg_ctx *c, const struct __pg_view *v, int h
 }
 
 #ifdef __CUDACC_RTC__
-/* The same for loads that nobody logs, without a branch: where the access must not happen, some other place of the array's memory is loaded, and
+/* Whether an access may happen. */
+__PG_FN int __pg_is_there(const struct __pg_ctx *c, const struct __pg_view *v, int how, __pg_u64 address, __pg_u32 width)
+{
+  if (how & __PG_IS_BOUNDED)
+    return 1;
+  if (how & __PG_IS_INSIDE)
+    return !c->left;
+  return v->size >= width && address - v->lo <= v->size - width && (address & (width - 1)) == 0;
+}
+/* The same for loads that nobody logs, or a bitmap, without a branch: where the access must not happen, some other place of the array's memory is loaded, and
  * what is there doesn't matter any more. Then loads pass each other, and those of one place are made once. Views of bases that have no array
  * lead to memory that is there, too (device/cuda/tables.rs). */
 __PG_FN const char *__pg_place_of(struct __pg_ctx *c, const struct __pg_view *v, __pg_memory memory, int how, __pg_u64 address,
                                   __pg_u32 width)
 {
   const __pg_u64 offset = address - v->lo;
-  const int is_inside = v->size >= width && offset <= v->size - width, is_aligned = (address & (width - 1)) == 0;
+  const int may = __pg_is_there(c, v, how, address, width);
   if (how & __PG_IS_BOUNDED)
     return __PG_AT_ONCE(memory, offset);
   if (how & __PG_IS_INSIDE)
+#if defined(__PG_SPREAD) && __PG_SPREAD > 1
+    /* It is aligned; so nothing has to be kept at hand for the other case. */
+    return (const char *)((__pg_u64)__PG_AT_ONCE(memory, c->left ? 0 : offset) & ~(__pg_u64)(width - 1));
+#else
     return __PG_AT_ONCE(memory, c->left ? -((__pg_u64)memory & (width - 1)) : offset);
-  const int may = is_inside && is_aligned;
+#endif
   /* Which of the reasons it is isn't worth a register in each load. How it is written decides what NVRTC makes of many of them: where several
    * iterations or turns are under way the second form took a tenth less time, elsewhere a tenth more. */
 #if __PG_ROWS * __PG_COLUMNS == 1 && !defined(__PG_DEEP)
@@ -377,8 +405,16 @@ __PG_FN const char *__pg_place_of(struct __pg_ctx *c, const struct __pg_view *v,
 #define __PG_LOAD_UNLOGGED(type, c, v, memory, how, address)                                                           \
   if (!((how) & __PG_IS_DYNAMIC))                                                                                      \
     return __PG_LOAD(type, __pg_place_of(c, v, memory, how, address, (__pg_u32)sizeof(type)), how);
+#define __PG_LOAD_NOTED(type, c, v, how, address)                                                                      \
+  if (__PG_METHOD == PG_LOG_BITMAP && ((how) & __PG_HAS_LOG)) {                                                        \
+    const char *const place = __pg_place_of(c, v, (v)->dev, how, address, (__pg_u32)sizeof(type));                     \
+    const type value = __PG_LOAD(type, place, how);                                                                    \
+    __pg_note_read(c, v, how, address, (__pg_u32)sizeof(type));                                                        \
+    return value;                                                                                                      \
+  }
 #else
 #define __PG_LOAD_UNLOGGED(type, c, v, memory, how, address)
+#define __PG_LOAD_NOTED(type, c, v, how, address)
 #endif
 
 /* The chapter's pointer translation. */
@@ -388,6 +424,9 @@ __PG_FN const char *__pg_place_of(struct __pg_ctx *c, const struct __pg_view *v,
 
 /* The log's cell that an address of an array lies in. */
 #define __pg_cell_of(l, v, a) ((v)->log + (((a) - ((v)->lo & ~(__pg_u64)63)) >> __PG_SHIFT(l)))
+/* The same of a bitmap, whose cells kernels count in 32 bits where there are fewer. What follows from the array alone is one number then. */
+#define __pg_bit_of(l, v, a)                                                                                           \
+  ((__pg_cell)((a) >> __PG_SHIFT(l)) + ((__pg_cell)(v)->log - (__pg_cell)(((v)->lo & ~(__pg_u64)63) >> __PG_SHIFT(l))))
 
 /* How many cells an access takes. It is aligned by then, and each array's cells begin at a multiple of the widest access: so kernels know the
  * number, and their compiler makes one text of it instead of a loop of unknown length for each access. */
@@ -398,9 +437,9 @@ __PG_FN const char *__pg_place_of(struct __pg_ctx *c, const struct __pg_view *v,
 __PG_FN __pg_u32 __pg_bits_of(const struct __pg_launch *l, const struct __pg_view *v, __pg_u64 address, __pg_u32 width,
                               __pg_u32 *word)
 {
-  const __pg_u64 offset = address - (v->lo & ~(__pg_u64)63);
-  *word = (__pg_u32)(v->log / 32) + (__pg_u32)(offset >> (__PG_SHIFT(l) + 5));
-  return ((1u << __PG_CELLS(l, width)) - 1) << ((__pg_u32)(offset >> __PG_SHIFT(l)) & 31);
+  const __pg_cell cell = __pg_bit_of(l, v, address);
+  *word = (__pg_u32)(cell >> 5);
+  return ((1u << __PG_CELLS(l, width)) - 1) << ((__pg_u32)cell & 31);
 }
 
 /* Whether an access of a base has no log. The array of accesses that were shown to stay in it has one if they store to it. */
@@ -452,7 +491,7 @@ __PG_FN int __pg_set_run(const struct __pg_launch *l, const struct __pg_view *v,
   if (__activemask() == ~0u) {
     const __pg_u32 lane = threadIdx.x & 31;
     /* Where the run begins, for each lane. */
-    const __pg_cell first = (__pg_cell)v->log + (__pg_cell)((address - (v->lo & ~(__pg_u64)63)) >> __PG_SHIFT(l)) - lane;
+    const __pg_cell first = __pg_bit_of(l, v, address) - lane;
     int is_same;
     (void)__match_all_sync(~0u, first, &is_same);
     if (is_same) {
@@ -504,6 +543,47 @@ __PG_FN int __pg_is_marked(struct __pg_ctx *c, __pg_u64 address, __pg_u32 width)
   return 0;
 }
 
+/* Notes that somebody reads. What many iterations read, each would fight for, so bits are only set where they are not. What is there may come
+ * from a cache that is behind: then a bit is set that was set before. */
+#ifdef __CUDACC_RTC__
+/* Lanes with a word in common set its bits together. A compiler may let lanes come here together that set bits of different loads. */
+__PG_FN void __pg_set_read(__pg_u32 *log, __pg_u32 word, __pg_u32 bits)
+{
+  const __pg_u32 peers = __match_any_sync(__activemask(), word);
+  if ((peers & (peers - 1)) != 0) {
+    bits = __reduce_or_sync(peers, bits);
+    if ((int)(threadIdx.x & 31) != __ffs(peers) - 1)
+      return;
+  }
+  (void)atomicOr(&log[word], bits);
+}
+/* To wait for what is there would take as long as the load itself: so it is looked at when the next note comes. Not where lanes share an iteration, who
+ * have no registers left; what is kept in memory instead takes longer. */
+__PG_FN void __pg_end_note(struct __pg_ctx *c)
+{
+  if ((c->noted & ~c->found) != 0)
+    __pg_set_read(c->launch->rd, c->noted_word, c->noted);
+}
+__PG_FN void __pg_note_read(struct __pg_ctx *c, const struct __pg_view *v, int how, __pg_u64 address, __pg_u32 width)
+{
+  __pg_u32 word, bits = __pg_bits_of(c->launch, v, address, width, &word);
+  __pg_u32 *const log = c->launch->rd;
+  /* What must not happen leads anywhere: nothing is noted then, in a word that is there. */
+  const int may = __pg_is_there(c, v, how, address, width);
+  word = may ? word : 0;
+  bits = may ? bits : 0;
+#if __PG_SPREAD > 1
+  if ((bits & ~log[word]) != 0)
+    __pg_set_read(log, word, bits);
+#else
+  __pg_end_note(c);
+  c->noted = bits;
+  c->noted_word = word;
+  c->found = log[word];
+#endif
+}
+#endif
+
 __PG_SHARED_FN void __pg_log_read(struct __pg_ctx *c, const struct __pg_view *v, __pg_u64 address, __pg_u32 width)
 {
   const struct __pg_launch *l = c->launch;
@@ -512,7 +592,6 @@ __PG_SHARED_FN void __pg_log_read(struct __pg_ctx *c, const struct __pg_view *v,
     return;
   if (__PG_LOG_METHOD(l) == PG_LOG_BITMAP) {
     __pg_u32 word, bits = __pg_bits_of(l, v, address, width, &word);
-    /* What many iterations read, each would fight for. */
     if ((__pg_peek(&l->rd[word]) & bits) != bits)
       __pg_set_bits(l->rd, 1, word, bits);
     return;
@@ -680,6 +759,10 @@ __PG_SHARED_FN void __pg_end_thread(struct __pg_ctx *c)
   if (c->gathered != 0)
     __pg_set_bits(c->launch->wr, 0, c->word, c->gathered);
 #endif
+#if defined(__CUDACC_RTC__) && __PG_SPREAD == 1
+  if (__PG_METHOD == PG_LOG_BITMAP)
+    __pg_end_note(c);
+#endif
   if (c->fail != 0 && __PG_LEADS)
     __pg_fetch_or(&c->launch->flags[0], c->fail);
   if (c->writes != 0) {
@@ -744,6 +827,7 @@ __PG_SHARED_FN void __pg_end_thread(struct __pg_ctx *c)
     if (!__PG_IS_NOTED(c, v, logged, how)) {                                                                           \
       __PG_LOAD_UNLOGGED(type, c, v, v->dev, how, address)                                                             \
     }                                                                                                                  \
+    __PG_LOAD_NOTED(type, c, v, how, address)                                                                          \
     if (!__pg_may_access(c, v, how, address, (__pg_u32)sizeof(type)))                                                  \
       return (type)0;                                                                                                  \
     if (__PG_IS_NOTED(c, v, logged, how)) {                                                                            \

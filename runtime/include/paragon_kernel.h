@@ -57,6 +57,8 @@ template <int Rows, int Columns, bool IsEdge = false> struct __pg_shape {
 /* Turns that are run at once have their number among those. Others: turns that are taken alone, and text outside of turns; turns that use
  * what was lent; turns that lanes take side by side, whosever they are; the same where what they store is held. */
 constexpr int __pg_number = -1, __pg_with_lent = -2, __pg_side_by_side = -3, __pg_side_by_side_held = -4;
+/* Whether the text stands for the thread's own iterations: their origins and walks are nobody else's, whose turn lanes take side by side. */
+#define __PG_IS_OWN_TURN (__pg_number > __pg_side_by_side)
 #define __PG_END ((__pg_count)__pg_l.end)
 
 /* Whether a group has all its iterations, by how many there are from its first one on along a dimension. */
@@ -73,15 +75,31 @@ constexpr int __pg_number = -1, __pg_with_lent = -2, __pg_side_by_side = -3, __p
 #endif
 #define __PG_ORIGIN(name, base, memory, first) const char *const name = __pg_b##base.memory + ((first) - __pg_b##base.lo);
 #define __PG_LDO(how, t, base, logged, name, rest, address)                                                            \
-  (__PG_HAS_ORIGIN(base) && (__PG_METHOD < PG_LOG_ATOMIC || (__PG_HOW(base) & __PG_IS_CONSTANT))                       \
+  (__PG_IS_OWN_TURN && __PG_HAS_ORIGIN(base) && (__PG_METHOD < PG_LOG_ATOMIC || (__PG_HOW(base) & __PG_IS_CONSTANT))   \
      ? (__pg_##t)__PG_LOAD(__pg_##t, (name) + (rest), __PG_HOW(base))                                                  \
      : how(t, base, logged, address))
 #define __PG_STO(t, base, name, rest, address, value)                                                                  \
   {                                                                                                                    \
-    if (__PG_HAS_ORIGIN(base) && __PG_METHOD == PG_LOG_NONE) {                                                         \
+    if (__PG_IS_OWN_TURN && __PG_HAS_ORIGIN(base) && __PG_METHOD == PG_LOG_NONE) {                                     \
       __PG_LEAD __pg_set_##t##_at(&__pg_c, const_cast<char *>((name) + (rest)), value);                                \
     } else {                                                                                                           \
       __PG_ST(t, base, address, value);                                                                                \
+    }                                                                                                                  \
+  }
+/* A store that a bitmap notes ahead of what computes the value: who is noted doesn't matter there, only how often, and nobody waits for the
+ * bits then. */
+#define __PG_IS_NOTED_AHEAD(base) (__PG_HAS_ORIGIN(base) && __PG_METHOD == PG_LOG_BITMAP)
+#define __PG_NOTE(t, base, name, rest)                                                                                 \
+  if (__PG_IS_NOTED_AHEAD(base)) {                                                                                     \
+    __PG_LEAD __pg_log_write(&__pg_c, &__pg_b##base, __PG_HOW(base),                                                   \
+                             __pg_b##base.lo + (__pg_u64)((name) + (rest) - __pg_b##base.dev), sizeof(__pg_##t));      \
+  }
+#define __PG_STN(t, base, name, rest, address, value)                                                                  \
+  {                                                                                                                    \
+    if (__PG_IS_NOTED_AHEAD(base)) {                                                                                   \
+      __PG_LEAD __pg_set_##t##_at(&__pg_c, const_cast<char *>((name) + (rest)), value);                                \
+    } else {                                                                                                           \
+      __PG_STO(t, base, name, rest, address, value);                                                                   \
     }                                                                                                                  \
   }
 /* Those of a group that hasn't, one by one: to have the compiler repeat their text would only make kernels longer. */
@@ -190,7 +208,7 @@ __device__ __forceinline__ int __pg_thread() { return threadIdx.x + blockDim.x *
 constexpr bool __pg_may_help = __PG_METHOD == PG_LOG_NONE || __PG_METHOD == PG_LOG_MARK || __PG_METHOD == PG_LOG_BITMAP;
 /* A warp makes turns ready in batches of so many parts. The room that they take is L1's, where what turns gather lies: no more of it than
  * hides latencies. */
-constexpr int __pg_parts = __PG_SPREAD < 4 ? 8 : 4;
+constexpr int __pg_parts = __PG_SPREAD < 16 ? 8 : 4;
 /* Turns of an iteration that are made ready at once. */
 constexpr int __pg_batch = __pg_parts * __PG_SPREAD;
 /* Iterations of a warp: their lanes follow each other. Masks of a row's lanes are made by shifts. */
@@ -527,7 +545,7 @@ struct __pg_walk {
 #define __PG_WALKING(calls)                                                                                            \
   auto __pg_all = [&](auto __pg_do) { calls };
 #define __PG_LDW(how, t, base, logged, name, address)                                                                  \
-  (__PG_WALKS(base) && __pg_number > __pg_side_by_side ? name.value(__pg_number, __pg_y, __pg_x, __PG_HOW(base))      \
+  (__PG_WALKS(base) && __PG_IS_OWN_TURN ? name.value(__pg_number, __pg_y, __pg_x, __PG_HOW(base))                     \
                                                         : how(t, base, logged, address))
 
 /* Loops of few turns, as many as the text says: they don't ask whether to go on. `notes`: whether they load what is logged. A bitmap that notes
@@ -649,7 +667,10 @@ __device__ __forceinline__ int __pg_in_stages(__pg_ctx &c, __pg_u64 left, __pg_l
 #define __PG_TURNS_END(kept, cond, type, unsigned_type, value, limit, logs, stages, ...)                                 \
   ;                                                                                                                    \
   using __pg_of_loop = __pg_walks<__VA_ARGS__>;                                                                        \
-  constexpr int __pg_turns = __pg_at_once(__pg_of_loop::loads + ((logs) ? __PG_LOGGING : 0));                           \
+  /* What rows lend each other leaves a few turns: their notes are worth no more text than once. */                   \
+  constexpr int __pg_turns = __pg_lends && __PG_METHOD == PG_LOG_BITMAP && (logs)                                      \
+                               ? 1                                                                                     \
+                               : __pg_at_once(__pg_of_loop::loads + ((logs) ? __PG_LOGGING : 0));                      \
   constexpr int __pg_staged = __pg_turns_of_stage(__pg_of_loop::bytes_of_turn, __pg_of_loop::number);                                    \
   constexpr bool __pg_stages = __pg_has_tiles && (stages) && (kept) && __pg_may_help && __pg_of_loop::are_shared &&    \
                                __pg_staged != 0 && __PG_ROWS * __PG_COLUMNS > 1;                                       \
@@ -686,7 +707,7 @@ __device__ __forceinline__ int __pg_in_stages(__pg_ctx &c, __pg_u64 left, __pg_l
   while (!__pg_stages && (cond)) {                                                                                     \
     const unsigned_type __pg_left = (unsigned_type)(limit) - (unsigned_type)(value);                                   \
     __pg_u32 __pg_times = (__pg_left > 4096u ? 4096u : (__pg_u32)__pg_left) / __pg_turns;                              \
-    if (__pg_times == 0) {                                                                                             \
+    if (__pg_turns > 1 && __pg_times == 0) {                                                                           \
       do {                                                                                                             \
         __pg_turn(-1);                                                                                                 \
         __pg_all([&](auto &__pg_w) { __pg_w.move(1); });                                                               \
@@ -734,78 +755,63 @@ template <int Bytes> __device__ __forceinline__ char *__pg_room_of_lent()
   return (char *)room;
 }
 
-/* Neighbours make neighbouring turns, a part the next turns of some rows. */
 constexpr int __pg_lanes_of_row = __pg_batch < 32 ? __pg_batch : 32;
 constexpr int __pg_log2(int n) { return n < 2 ? 0 : 1 + __pg_log2(n / 2); }
-/* What a batch is for: all rows of a warp; or, where some of them are done, those that are left, which get twice as many turns, or four
- * times as many. Rows have slots, where turns of theirs are made. */
+/* Where the turns of a batch are made: neighbours make neighbouring turns, a part the next turns of some rows. Rows that are done keep their
+ * parts: to hand these over to others costs more registers than it saves batches. */
 struct __pg_slots {
-  static constexpr bool folds = __PG_SPREAD > 1;
-  int fold = 0;         /* log2 of how many times as many */
-  int own = 0;          /* this lane's slot */
-  int leader_of = 0;    /* the leading lane of the slot that has this lane's number */
-  __pg_u32 last = ~0u;  /* of which rows that is known */
-
-  /* `left`: the leading lanes of rows that have turns left. */
-  __device__ __forceinline__ void begin(__pg_u32 left, int lane)
+  static constexpr int lanes = __pg_log2(__pg_lanes_of_row), parts = __pg_log2(__pg_rows_of_warp) - (5 - lanes);
+  static __device__ __forceinline__ int row(int part, int lane)
   {
-    const int row = lane / __PG_SPREAD;
-    if (!folds) {
-      own = row;
-      return;
-    }
-    if (left == last)
-      return;
-    last = left;
-    const int rows = __popc(left);
-    for (fold = 0; __pg_rows_of_warp >> (fold + 1) >= rows && __pg_rows_of_warp >> fold > 1;)
-      fold++;
-    own = fold == 0 ? row : __popc(left & ((1u << row * __PG_SPREAD) - 1));
-    leader_of = lane % __pg_rows_of_warp * __PG_SPREAD;
-    if (fold != 0) {
-      /* Slots without a row are some row's that has no turns. */
-      leader_of = __ffs(~left & (__pg_u32)(0xffffffffull / ((1ull << __PG_SPREAD) - 1))) - 1;
-      __pg_u32 others = left;
-#pragma unroll 1
-      for (int slot = 0; slot < rows; slot++, others &= others - 1)
-        leader_of = slot == lane ? __ffs(others) - 1 : leader_of;
-    }
+    return ((part & ((1 << parts) - 1)) << (5 - lanes)) + (lane >> lanes);
   }
-  __device__ __forceinline__ int batch() const { return __pg_batch << (folds ? fold : 0); }
-  /* log2 of a row's lanes, and of parts that go by until a row's next one. */
-  __device__ __forceinline__ int lanes() const
-  {
-    return folds && fold != 0 ? __pg_log2(2 * __pg_batch < 32 ? 2 * __pg_batch : 32) : __pg_log2(__pg_lanes_of_row);
-  }
-  __device__ __forceinline__ int parts() const { return __pg_log2(__pg_rows_of_warp) - (folds ? fold : 0) - (5 - lanes()); }
-  __device__ __forceinline__ int slot(int part, int lane) const
-  {
-    return ((part & ((1 << parts()) - 1)) << (5 - lanes())) + (lane >> lanes());
-  }
-  __device__ __forceinline__ int turn(int part, int lane) const
-  {
-    return (part >> parts() << lanes()) + (lane & ((1 << lanes()) - 1));
-  }
-  __device__ __forceinline__ int leader(int part, int lane) const
-  {
-    return folds ? __shfl_sync(~0u, leader_of, slot(part, lane)) : slot(part, lane) * __PG_SPREAD;
-  }
-  /* Where a slot begins in the room. */
-  __device__ __forceinline__ int place(int slot) const { return slot * (batch() + __pg_row_of_room - __pg_batch); }
+  static __device__ __forceinline__ int turn(int part, int lane) { return (part >> parts << lanes) + (lane & ((1 << lanes) - 1)); }
+  static __device__ __forceinline__ int leader(int part, int lane) { return row(part, lane) * __PG_SPREAD; }
+  /* Where a row begins in the room. */
+  static __device__ __forceinline__ int place(int row) { return row * __pg_row_of_room; }
 };
-/* So many parts have their loads under way together. Logs take much text; with fewer, a processor holds more warps. */
-constexpr int __pg_parts_at_once = __PG_METHOD == PG_LOG_BITMAP ? 1 : __PG_SPREAD == 1 ? 8 : 4;
+/* So many parts have their loads under way together; with fewer, a processor holds more warps. Where lanes share an iteration, there are
+ * no registers left for what a log takes besides, and to keep it elsewhere costs L1 what the turns gather. */
+constexpr int __pg_parts_at_once = __PG_SPREAD > 1 && __PG_METHOD == PG_LOG_BITMAP ? 1 : __pg_parts;
 /* Turns whose values are fetched together. */
-constexpr int __pg_lent_at_once = 4;
+constexpr int __pg_lent_at_once = 8;
+/* So many turns of one lane are worth a batch. */
+constexpr int __pg_least_lent = 4;
 
-/* What a lane makes of some parts: for the row of which lane, how many turns on, and whether that turn is due. Who has nothing to make
- * makes what somebody else does: without branches all loads are under way together. */
+/* Whether lanes keep what they have asked each other, as long as rows have their slots; then what turns load first is loaded for the next
+ * batch while this one's turns are taken. Not where parts are made one after the other. */
+constexpr bool __pg_keeps_asked = __pg_parts_at_once >= __pg_parts;
+
+/* What a lane knows of some parts: how many turns a part's row has from the lane's turn on. */
 struct __pg_asked_of_lane {
   /* What has gone wrong. Only what a turn needs, and that it may have, counts. */
   __pg_u32 fail[__pg_parts_at_once];
-  int whose[__pg_parts_at_once], ahead[__pg_parts_at_once];
-  bool is_due[__pg_parts_at_once];
+  int left[__pg_parts_at_once];
+  __device__ __forceinline__ bool is_due(int part, int done) const { return left[part] > done; }
 };
+/* Variables of another lane, from the inner loop's own on. */
+template <class... Values> struct __pg_asked {
+  static __device__ __forceinline__ __pg_asked of() { return {}; }
+  template <class Of, class... Before> __device__ __forceinline__ auto call(const Of &of, Before... before) const
+  {
+    return of(before...);
+  }
+};
+template <class First, class... Rest> struct __pg_asked<First, Rest...> {
+  First first;
+  __pg_asked<Rest...> rest;
+  static __device__ __forceinline__ __pg_asked of(First first, Rest... rest) { return {first, __pg_asked<Rest...>::of(rest...)}; }
+  template <class Of, class... Before> __device__ __forceinline__ auto call(const Of &of, Before... before) const
+  {
+    return rest.call(of, before..., first);
+  }
+  /* Some turns on. */
+  __device__ __forceinline__ __pg_asked further(int turns) const { return {(First)((__pg_u64)first + turns), rest}; }
+};
+template <class... Values> __device__ __forceinline__ __pg_asked<Values...> __pg_ask(Values... values)
+{
+  return __pg_asked<Values...>::of(values...);
+}
 
 /* Values of the turns of all lanes, one for each turn. `Room`: bytes that all values of a turn take. */
 template <class Type, int Room> struct __pg_handed_over {
@@ -833,57 +839,90 @@ template <class Type, int Room> struct __pg_handed_over {
       }
     }
   }
-  /* `place`: where the row's slot begins. */
+  /* `place`: where the row begins. */
   __device__ __forceinline__ Type &at(int place, int turn) { return room[place + turn]; }
-  __device__ __forceinline__ void put(int part, int place, int turn) { at(place, turn) = made[part]; }
+  __device__ __forceinline__ void put(int part, int place) { room[place] = made[part]; }
 };
 
-/* Loads what nobody loads again: it doesn't take the place of what turns gather in L1. `load`: as it is loaded where anything speaks against
- * it. */
-template <class Type, class Load>
-__device__ __forceinline__ Type __pg_load_once(const __pg_view &v, int how, __pg_u64 address, Load load)
+/* An address that begins with a pointer which is the same for all lanes: what that and the array's place in the GPU's memory come to (`first`)
+ * is added up once, not for each load. */
+struct __pg_address_by_pointer {
+  __pg_u64 pointer, first, further;
+  __device__ __forceinline__ operator __pg_u64() const { return pointer + further; }
+};
+template <class Number> __device__ __forceinline__ __pg_address_by_pointer operator+(__pg_address_by_pointer a, Number by)
+{
+  return {a.pointer, a.first, a.further + (__pg_u64)by};
+}
+#ifndef __PG_AS_IT_IS
+/* The compiler isn't to take it apart again. */
+#define __PG_AS_IT_IS(number) asm("" : "+l"(number));
+#endif
+#define __PG_PLACE_POINTER(base, pointer)                                                                              \
+  __pg_u64 __pg_first_of_##base##pointer = __cvta_generic_to_global(__pg_b##base.dev) - __pg_b##base.lo + (pointer);   \
+  __PG_AS_IT_IS(__pg_first_of_##base##pointer)
+#define __PG_POINTER(base, pointer) (__pg_address_by_pointer{(pointer), __pg_first_of_##base##pointer, 0})
+__device__ __forceinline__ char *__pg_near(const __pg_view &v, __pg_u64 address) { return __PG_AT_ONCE(v.dev, address - v.lo); }
+__device__ __forceinline__ char *__pg_near(const __pg_view &, __pg_address_by_pointer address)
+{
+  return (char *)__cvta_global_to_generic(address.first + address.further);
+}
+/* Loads what is known to be there. `load`: as it is loaded where that isn't known, or somebody asks for a note. While lanes make what others
+ * need, none of them has left. */
+template <class Type, class Address, class Load>
+__device__ __forceinline__ Type __pg_load_lent(const __pg_view &v, int how, Address address, Load load)
+{
+  const bool is_known = (how & (__PG_IS_BOUNDED | __PG_IS_INSIDE)) && (__PG_METHOD < PG_LOG_ATOMIC || (how & __PG_IS_CONSTANT));
+  if (!is_known)
+    return load(address);
+  return __PG_LOAD(Type, __pg_near(v, address), how);
+}
+/* The same of what nobody loads again: it doesn't take the place of what turns gather in L1. */
+template <class Type, class Address, class Load>
+__device__ __forceinline__ Type __pg_load_once(const __pg_view &v, int how, Address address, Load load)
 {
   constexpr bool is_known = __PG_SPREAD >= 4 && sizeof(Type) >= 4;
   if (!is_known || !(how & __PG_IS_CONSTANT) || !(how & (__PG_IS_BOUNDED | __PG_IS_INSIDE)))
-    return load(address);
+    return __pg_load_lent<Type>(v, how, address, load);
   union {
     __pg_u64 wide;
     __pg_u32 narrow;
     Type value;
   } loaded;
-  const char *place = __PG_AT_ONCE(v.dev, address - v.lo);
+  const char *place = __pg_near(v, address);
   if constexpr (sizeof(Type) == 8)
     loaded.wide = __PG_ONCE_64(place);
   else
     loaded.narrow = __PG_ONCE_32(place);
   return loaded.value;
 }
-/* A function with its arguments. */
-template <class Of, class... Values> __device__ __forceinline__ auto __pg_with(const Of &of, Values... values)
-{
-  return [&of, values...] { return of(values...); };
-}
-/* A value that lanes lend each other. `ask` asks a lane for what its value some turns on follows from, and gives what makes it. */
-template <class Type, int Room, class Ask> struct __pg_lent : __pg_handed_over<Type, Room> {
+/* A value that lanes lend each other. `ask` asks a lane for what its value follows from, `load` makes of that the loads that come first, `rest`
+ * of both the value. */
+template <class Type, int Room, class Ahead, class Ask, class Load, class Rest> struct __pg_lent : __pg_handed_over<Type, Room> {
+  using Asked = decltype(((Ask *)0)->operator()(0));
   Ask ask;
-  __device__ __forceinline__ __pg_lent(Ask ask) : ask(ask) {}
-  /* All that is asked comes first. */
-  template <class Held, class... Asked>
-  __device__ __forceinline__ void make(__pg_ctx &c, __pg_asked_of_lane &parts, Held &held, Asked... asked)
+  Load load;
+  Rest rest;
+  Asked asked[__pg_parts_at_once];
+  Ahead ahead[__pg_parts_at_once];
+  __device__ __forceinline__ __pg_lent(Ask ask, Load load, Rest rest) : ask(ask), load(load), rest(rest) {}
+  /* `turn`: how many turns on from where that lane is now. */
+  __device__ __forceinline__ void know(int part, int whose, int turn) { asked[part] = ask(whose).further(turn); }
+  /* `done`: turns of the row since then. */
+  __device__ __forceinline__ void begin(int part, int done) { ahead[part] = asked[part].further(done).call(load); }
+  __device__ __forceinline__ void make(int part, int done)
   {
-    constexpr int number = sizeof...(Asked);
-    if constexpr (number < __pg_parts_at_once) {
-      make(c, parts, held, asked..., ask(parts.whose[number], parts.ahead[number]));
-    } else {
-      int part = 0;
-      const __pg_u32 before = c.fail;
-      ((c.fail = 0, held.turn_to(part, parts.ahead[part]), this->made[part] = asked(), parts.fail[part++] |= c.fail), ...);
-      c.fail = before;
-    }
+    this->made[part] = asked[part].further(done).call([&](auto... values) { return rest(values..., ahead[part]); });
   }
   __device__ __forceinline__ void use(int number) { this->now = this->next[number]; }
 };
 
+template <bool Holds, class Type, class Other> struct __pg_one_of {
+  using type = Type;
+};
+template <class Type, class Other> struct __pg_one_of<false, Type, Other> {
+  using type = Other;
+};
 /* The one place that turns store to is held meanwhile: in a register where all turns have the same (Stride 0), else with what lanes
  * lend each other. What turns load besides, before them, must not be what is held: the first turn that would load that isn't made
  * ready, nor are those behind it. */
@@ -892,8 +931,14 @@ template <class Type, int Room, int Stride, bool IsLoaded, class Load, class Sto
   static constexpr __pg_i64 stride = Stride;
   Load load;
   Store store;
-  __pg_u64 first, asked[__pg_parts_at_once]; /* the first turn's place: this lane's, and those of rows that are made ready */
-  bool has_met[__pg_parts_at_once];
+  /* Of one place the lower half is enough to tell it from others: what is taken for it and isn't only costs time. */
+  using Told = typename __pg_one_of<Stride != 0, __pg_u64, __pg_u32>::type;
+  __pg_u64 first; /* the first turn's place: this lane's, and those of rows that are made ready */
+  Told asked[__pg_parts_at_once];
+  /* Whether loads of a part have met what is held: those that come first, and the rest. */
+  bool has_met_ahead[__pg_parts_at_once], has_met[__pg_parts_at_once];
+  bool is_ahead;
+  bool is_held = false; /* where all turns have the same: whether it is in the register */
   int part, turn;
 
   __device__ __forceinline__ __pg_holding(Load load, Store store) : load(load), store(store) {}
@@ -902,39 +947,47 @@ template <class Type, int Room, int Stride, bool IsLoaded, class Load, class Sto
     if constexpr (moves)
       __pg_handed_over<Type, Room>::take_room(0);
   }
-  __device__ __forceinline__ void put(int part, int place, int turn)
-  {
-    if constexpr (moves && IsLoaded)
-      __pg_handed_over<Type, Room>::put(part, place, turn);
-  }
   /* Of turns that are due: how many can be made ready, by their places. None, if addresses wrap around on the way. */
   template <class At> __device__ __forceinline__ int begin(At at, int due)
   {
     first = at(0);
-    return due != 0 && at(due - 1) - first == (__pg_u64)((__pg_i64)Stride * (due - 1)) ? due : 0;
+    return !moves || (due != 0 && at(due - 1) - first == (__pg_u64)((__pg_i64)Stride * (due - 1))) ? due : 0;
   }
   __device__ __forceinline__ __pg_u64 place(__pg_u64 from, __pg_u64 turn) const { return from + turn * Stride; }
-  __device__ __forceinline__ void make(const __pg_asked_of_lane &parts)
-  {
-#pragma unroll
-    for (int part = 0; part < __pg_parts_at_once; part++) {
-      asked[part] = __shfl_sync(~0u, first, parts.whose[part]);
-      has_met[part] = false;
-    }
-    if constexpr (moves && IsLoaded)
-#pragma unroll
-      for (int part = 0; part < __pg_parts_at_once; part++)
-        this->made[part] = load(place(asked[part], parts.ahead[part]));
-  }
-  /* The part that loads are made for, which turn of its row that is, and whether one meets what turns up to that one store to. */
-  __device__ __forceinline__ void turn_to(int next, int ahead)
+  __device__ __forceinline__ void know(int part, int whose) { asked[part] = __shfl_sync(~0u, (Told)first, whose); }
+  /* The part that loads are made for, and which turn of its row that is: whether one meets what turns up to that one store to is to be
+   * seen. */
+  __device__ __forceinline__ void turn_to(int next, int its_turn, bool ahead)
   {
     part = next;
-    turn = ahead;
+    turn = its_turn;
+    is_ahead = ahead;
+    (ahead ? has_met_ahead : has_met)[next] = ahead ? false : has_met_ahead[next];
+  }
+  __device__ __forceinline__ void make(int part, int turn)
+  {
+    if constexpr (moves && IsLoaded)
+      this->made[part] = load(place(asked[part], turn));
+  }
+  __device__ __forceinline__ void put(int part, int place)
+  {
+    if constexpr (moves && IsLoaded)
+      __pg_handed_over<Type, Room>::put(part, place);
+  }
+  __device__ __forceinline__ void note(bool meets)
+  {
+    if (is_ahead)
+      has_met_ahead[part] |= meets;
+    else
+      has_met[part] |= meets;
   }
   __device__ __forceinline__ void see(__pg_u64 address, __pg_u64 size)
   {
     const __pg_u64 from = asked[part];
+    if constexpr (!moves) {
+      note((__pg_u32)address - (__pg_u32)from + (__pg_u32)(size - 1) < (__pg_u32)(sizeof(Type) + size - 1));
+      return;
+    }
     bool meets = address + size > from && address < place(from, turn) + sizeof(Type);
     /* Between the places may lie others: fields of the same structs. */
     if constexpr (Stride > (int)sizeof(Type))
@@ -942,24 +995,26 @@ template <class Type, int Room, int Stride, bool IsLoaded, class Load, class Sto
         const __pg_u64 within = (address + Stride - from) % Stride;
         meets = within < sizeof(Type) || within + size > Stride;
       }
-    has_met[part] |= meets;
+    note(meets);
   }
-  /* How many turns of this lane come before the first one whose loads have met what is held. */
-  __device__ __forceinline__ int before_met(const __pg_slots &slots, const __pg_asked_of_lane &parts, int first, int lane, int due) const
+  /* How many turns of this lane come before the first one whose loads have met what is held. `is_due`: of the parts, from `first` on. */
+  template <class IsDue>
+  __device__ __forceinline__ int before_met(IsDue is_due, int first, int lane, int due) const
   {
     bool some = false;
 #pragma unroll
     for (int part = 0; part < __pg_parts_at_once; part++)
-      some |= parts.is_due[part] && has_met[part];
+      some |= is_due(part) && has_met[part];
     if (__any_sync(~0u, some)) {
 #pragma unroll
       for (int part = 0; part < __pg_parts_at_once; part++) {
-        const __pg_u32 met = __ballot_sync(~0u, parts.is_due[part] && has_met[part]);
+        const __pg_u32 met = __ballot_sync(~0u, is_due(part) && has_met[part]);
         /* The lane that has made the first of this row's turns in the part, if it is one of the part's rows. */
-        const int lanes = 1 << slots.lanes(), at = slots.own % (32 / lanes) * lanes;
-        const bool is_here = slots.slot(first + part, at) == slots.own;
+        constexpr int lanes = __pg_lanes_of_row;
+        const int own = lane / __PG_SPREAD, at = own % (32 / lanes) * lanes;
+        const bool is_here = __pg_slots::row(first + part, at) == own;
         const __pg_u32 of_row = met >> at & (~0u >> (32 - lanes));
-        const int turns = slots.turn(first + part, at) + __ffs(of_row) - 1;
+        const int turns = __pg_slots::turn(first + part, at) + __ffs(of_row) - 1;
         due = is_here && of_row != 0 && turns < due ? turns : due;
       }
     }
@@ -974,7 +1029,19 @@ template <class Type, int Room, int Stride, bool IsLoaded, class Load, class Sto
   __device__ __forceinline__ void begin_turns(int due)
   {
     if constexpr (!moves)
-      this->now = IsLoaded && due != 0 ? load(first) : (Type)0;
+      if (due != 0 && !is_held) {
+        this->now = IsLoaded ? load(first) : (Type)0;
+        is_held = true;
+      }
+  }
+  /* Stores what is in the register: it isn't held any more. */
+  __device__ __forceinline__ void give_back()
+  {
+    if constexpr (!moves) {
+      if (is_held && __PG_LEADS)
+        store(first, this->now);
+      is_held = false;
+    }
   }
   __device__ __forceinline__ void begin_turn(int place, int turn)
   {
@@ -991,20 +1058,17 @@ template <class Type, int Room, int Stride, bool IsLoaded, class Load, class Sto
         this->at(place, turn) = this->now;
     }
   }
-  __device__ __forceinline__ void end_turns(const __pg_slots &slots, int lane, int due)
+  __device__ __forceinline__ void end_turns(int lane, int due)
   {
-    if constexpr (!moves) {
-      if (due != 0 && __PG_LEADS)
-        store(first, this->now);
-    } else {
+    if constexpr (moves) {
       __syncwarp();
 #pragma unroll __pg_parts_at_once
       for (int part = 0; part < __pg_parts; part++) {
-        const int leader = slots.leader(part, lane), turn = slots.turn(part, lane);
+        const int leader = __pg_slots::leader(part, lane), turn = __pg_slots::turn(part, lane);
         const int there = __shfl_sync(~0u, due, leader);
         const __pg_u64 from = __shfl_sync(~0u, first, leader);
         if (turn < there)
-          store(place(from, turn), this->at(slots.place(slots.slot(part, lane)), turn));
+          store(place(from, turn), this->at(__pg_slots::place(__pg_slots::row(part, lane)), turn));
       }
       __syncwarp();
     }
@@ -1012,7 +1076,7 @@ template <class Type, int Room, int Stride, bool IsLoaded, class Load, class Sto
 };
 /* Where turns store nothing. */
 struct __pg_holding_nothing {
-  static constexpr bool may_meet = false;
+  static constexpr bool moves = false, may_meet = false;
   static constexpr __pg_i64 stride = 0;
   int now;
   __device__ __forceinline__ int begin_alone(__pg_u64) { return 0; }
@@ -1020,14 +1084,16 @@ struct __pg_holding_nothing {
   __device__ __forceinline__ void store(__pg_u64, int) {}
   __device__ __forceinline__ void take_room() {}
   template <class At> __device__ __forceinline__ int begin(At, int due) { return due; }
-  __device__ __forceinline__ void make(const __pg_asked_of_lane &) {}
-  __device__ __forceinline__ void turn_to(int, int) {}
-  __device__ __forceinline__ void put(int, int, int) {}
-  __device__ __forceinline__ int before_met(const __pg_slots &, const __pg_asked_of_lane &, int, int, int due) const { return due; }
+  __device__ __forceinline__ void know(int, int) {}
+  __device__ __forceinline__ void turn_to(int, int, bool) {}
+  __device__ __forceinline__ void make(int, int) {}
+  __device__ __forceinline__ void put(int, int) {}
+  template <class IsDue> __device__ __forceinline__ int before_met(IsDue, int, int, int due) const { return due; }
   __device__ __forceinline__ void begin_turns(int) {}
   __device__ __forceinline__ void begin_turn(int, int) {}
   __device__ __forceinline__ void end_turn(int, int) {}
-  __device__ __forceinline__ void end_turns(const __pg_slots &, int, int) {}
+  __device__ __forceinline__ void end_turns(int, int) {}
+  __device__ __forceinline__ void give_back() {}
 };
 
 /* What a lane that helps comes to in iterations it may have come to by what it loaded too late: only the one that leads tells that. What
@@ -1043,7 +1109,7 @@ __device__ __forceinline__ void __pg_tell(__pg_ctx &c)
     __pg_fetch_or(&c.launch->flags[0], c.fail);
 }
 
-/* Runs turns of a warp's inner loops as long as one of the lanes has half a batch of them.
+/* Runs turns of a warp's inner loops as long as one of the lanes has some of them.
  * `left`: how many turns a lane has; `at`: the place that it stores to, some turns on; `turn`: one turn; `stops`: whether to leave. */
 template <class Left, class Held, class At, class AllLent, class Turn, class Stops>
 __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Held &held, At at, AllLent all_lent, Turn turn,
@@ -1051,62 +1117,124 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
 {
   if (__activemask() != ~0u)
     return;
-  const int lane = __pg_thread() % 32, own = lane / __PG_SPREAD;
-  __pg_slots slots;
+  constexpr bool keeps = __pg_keeps_asked && !Held::moves;
+  constexpr int most = 1 << 30;
+  const int lane = __pg_thread() % 32;
+  __pg_asked_of_lane parts;
+  __pg_u32 rows = 0; /* of which lanes know what they have asked; 0: of none */
+  int done = 0;      /* turns of each row since lanes have asked */
+  __pg_u32 fail = 0; /* what has gone wrong in what is made for others */
   held.take_room();
+  /* What rows some turns on from here are to have made, which is how many turns this lane has there. Who has nothing to make makes what
+   * somebody else does: without branches all loads are under way together. */
+  const auto know = [&](int first, int there, int further) {
+#pragma unroll
+    for (int part = 0; part < __pg_parts_at_once; part++) {
+      const int leader = __pg_slots::leader(first + part, lane), turn = __pg_slots::turn(first + part, lane);
+      parts.left[part] = __shfl_sync(~0u, there, leader) - turn;
+            const bool is_due = parts.left[part] > 0;
+      const int whose = is_due ? leader : __ffs(rows) - 1;
+      held.know(part, whose);
+      all_lent([&](auto &lent) { lent.know(part, whose, (is_due ? turn : 0) + further); });
+    }
+    done = 0;
+  };
+  const auto its_turn = [&](int first, int part) { return parts.is_due(part, done) ? __pg_slots::turn(first + part, lane) : 0; };
+  /* What parts load first. */
+  const auto begin = [&](int first) {
+    const __pg_u32 before = c.fail;
+#pragma unroll
+    for (int part = 0; part < __pg_parts_at_once; part++) {
+      held.turn_to(part, its_turn(first, part), true);
+      c.fail = 0;
+      all_lent([&](auto &lent) { lent.begin(part, parts.is_due(part, done) ? done : 0); });
+      parts.fail[part] = c.fail;
+    }
+    c.fail = before;
+  };
+  /* The rest, and which of this lane's turns are ready by that. */
+  const auto make = [&](int first, int due) {
+    const __pg_u32 before = c.fail;
+#pragma unroll
+    for (int part = 0; part < __pg_parts_at_once; part++) {
+      held.turn_to(part, its_turn(first, part), false);
+      c.fail = 0;
+      held.make(part, its_turn(first, part));
+      all_lent([&](auto &lent) { lent.make(part, parts.is_due(part, done) ? done : 0); });
+      parts.fail[part] |= c.fail;
+    }
+    c.fail = before;
+#pragma unroll
+    for (int part = 0; part < __pg_parts_at_once; part++) {
+      const int place = __pg_slots::place(__pg_slots::row(first + part, lane)) + __pg_slots::turn(first + part, lane);
+      held.put(part, place);
+      all_lent([&](auto &lent) { lent.put(part, place); });
+    }
+    const auto is_due = [&](int part) { return parts.is_due(part, done); };
+    const int ready = held.before_met(is_due, first, lane, due);
+    /* What is due is ready, where nothing has met. */
+    const bool all_ready = !Held::may_meet || !__any_sync(~0u, __PG_LEADS && ready != due);
+#pragma unroll
+    for (int part = 0; part < __pg_parts_at_once; part++)
+      if (is_due(part) && all_ready)
+        fail |= parts.fail[part];
+    if (!all_ready)
+#pragma unroll
+      for (int part = 0; part < __pg_parts_at_once; part++)
+        if (__pg_slots::turn(first + part, lane) < __shfl_sync(~0u, ready, __pg_slots::leader(first + part, lane)))
+          fail |= parts.fail[part];
+    return ready;
+  };
   for (__pg_u32 times = 1;; times++) {
     /* What an iteration knows that has left another loop leads anywhere, so nobody makes anything for it; but its lane does for others. */
     __pg_u32 has_left = c.left;
     const auto all = has_left ? 0 : left();
-    slots.begin(__pg_slots::folds ? __ballot_sync(~0u, all != 0 && __PG_LEADS) : 0, lane);
-    const int due = held.begin(at, all < slots.batch() ? (int)all : slots.batch());
-    const __pg_u32 some = __ballot_sync(~0u, due != 0 && __PG_LEADS);
-    if (some == 0 || !__any_sync(~0u, all >= __pg_batch / 2))
+    const __pg_u32 some = __ballot_sync(~0u, all != 0 && __PG_LEADS);
+    /* Only who leads knows how many there are. */
+    if (!__any_sync(~0u, __PG_LEADS && all >= __pg_least_lent))
       break;
-    /* What a lane has stored in front of the loop another one may load for it. */
+    const bool asks = rows == 0;
+    if (asks)
+      rows = some;
+    constexpr int batch = __pg_batch;
+    const int place = __pg_slots::place(lane / __PG_SPREAD), due = held.begin(at, all < batch ? (int)all : batch);
+    if (Held::moves && !__any_sync(~0u, __PG_LEADS && due != 0))
+      break;
+    held.begin_turns(due);
+    /* What a lane has stored in front of the loop another one may load for it; and the turns before have been taken. */
     __syncwarp();
     int ready = due;
-    held.begin_turns(due);
-    __pg_forget_own(c);
     c.left = 0;
-    for (int first = 0; first < __pg_parts; first += __pg_parts_at_once) {
-      bool some_due = false;
-      __pg_asked_of_lane parts;
-#pragma unroll
-      for (int part = 0; part < __pg_parts_at_once; part++) {
-        const int whose = slots.leader(first + part, lane), ahead = slots.turn(first + part, lane);
-        parts.is_due[part] = ahead < __shfl_sync(~0u, due, whose);
-        some_due |= parts.is_due[part];
-        parts.whose[part] = parts.is_due[part] ? whose : __ffs(some) - 1;
-        parts.ahead[part] = parts.is_due[part] ? ahead : 0;
-        parts.fail[part] = 0;
+    if constexpr (keeps) {
+      if (asks) {
+        know(0, all < most ? (int)all : most, 0);
+        begin(0);
       }
-      if (!__any_sync(~0u, some_due))
-        continue;
-      held.make(parts);
-      all_lent([&](auto &lent) { lent.make(c, parts, held); });
-#pragma unroll
-      for (int part = 0; part < __pg_parts_at_once; part++) {
-        const int place = slots.place(slots.slot(first + part, lane)), ahead = slots.turn(first + part, lane);
-        held.put(part, place, ahead);
-        all_lent([&](auto &lent) { lent.put(part, place, ahead); });
+      ready = make(0, ready);
+      /* The next batch's. */
+      if (__any_sync(~0u, __PG_LEADS && all >= batch + __pg_least_lent)) {
+        const __pg_u32 next = __ballot_sync(~0u, all > batch && __PG_LEADS);
+        done += batch;
+        if (next != rows) {
+          rows = next;
+          know(0, all <= batch ? 0 : all - batch < most ? (int)(all - batch) : most, batch);
+        }
+        begin(0);
       }
-      ready = held.before_met(slots, parts, first, lane, ready);
-#pragma unroll
-      for (int part = 0; part < __pg_parts_at_once; part++) {
-        /* What is due is ready, where nothing may meet. */
-        const bool is_ready = !Held::may_meet || parts.ahead[part] < __shfl_sync(~0u, ready, parts.whose[part]);
-        if (parts.is_due[part] && is_ready)
-          c.fail |= parts.fail[part];
+    } else {
+#pragma unroll 1
+      for (int first = 0; first < __pg_parts; first += __pg_parts_at_once) {
+        know(first, due, 0);
+        begin(first);
+        ready = make(first, ready);
       }
+      rows = 0;
     }
-    __pg_tell(c);
     __syncwarp();
     /* Lanes that help come to as many turns as the one that leads, whatever they have loaded. */
-    ready = __PG_SPREAD == 1 ? ready : __shfl_sync(~0u, ready, own * __PG_SPREAD);
+    ready = __PG_SPREAD == 1 ? ready : __shfl_sync(~0u, ready, lane / __PG_SPREAD * __PG_SPREAD);
     c.left = has_left;
     int number = 0;
-    const int place = slots.place(slots.own);
     auto take = [&](auto many) {
       constexpr int turns = decltype(many)::columns;
       all_lent([&](auto &lent) { lent.template fetch<turns>(place, number); });
@@ -1118,26 +1246,40 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
         held.end_turn(place, number);
       }
     };
+#pragma unroll 1
     while (number + __pg_lent_at_once <= ready)
       take(__pg_shape<1, __pg_lent_at_once>());
 #pragma unroll 1
     while (number < ready)
       take(__pg_shape<1, 1>());
-    __pg_forget_own(c);
-    has_left = c.left;
-    c.left = 0;
-    held.end_turns(slots, lane, ready);
-    c.left = has_left;
-    __pg_tell(c);
+    if constexpr (Held::moves) {
+      const __pg_u32 before = c.fail;
+      has_left = c.left;
+      c.fail = c.left = 0;
+      held.end_turns(lane, ready);
+      fail |= c.fail;
+      c.fail = before;
+      c.left = has_left;
+    }
+    /* Rows go on together: where one has fewer turns ready than are due, all has to be asked again. */
+    if (times % 512 == 0 || (Held::may_meet && __any_sync(~0u, __PG_LEADS && ready != due)))
+      rows = 0;
     /* Turns that load what is held for them. */
-    if (ready == 0 && all != 0)
+    if (Held::may_meet && ready == 0 && all != 0) {
+      held.give_back();
       turn(-1);
+    }
+    __pg_forget_own(c);
     if (__any_sync(~0u, times % 512 == 0 && stops()))
       break;
     /* Each loads what the turn before has stored: to make more of them ready is in vain. */
-    if (!__any_sync(~0u, ready > 1))
+    if (Held::may_meet && !__any_sync(~0u, ready > 1))
       break;
   }
+  held.give_back();
+  __pg_forget_own(c);
+  c.fail |= fail;
+  __pg_tell(c);
 }
 
 /* Turns of a lane whose loads are under way together; with more, a processor holds fewer warps. */
@@ -1267,7 +1409,7 @@ __device__ __forceinline__ void __pg_turns_side_by_side(__pg_ctx &c, Left left, 
     store
 /* A load that is made before turns that store. */
 #define __PG_SEEN(how, t, b, l, a)                                                                                     \
-  [&](__pg_u64 __pg_a) -> __pg_##t {                                                                                   \
+  [&](auto __pg_a) -> __pg_##t {                                                                                       \
     if constexpr (!__PG_IS_KEPT(b))                                                                                    \
       __pg_held.see(__pg_a, sizeof(__pg_##t));                                                                         \
     return how(t, b, l, __pg_a);                                                                                       \
@@ -1275,11 +1417,20 @@ __device__ __forceinline__ void __pg_turns_side_by_side(__pg_ctx &c, Left left, 
 /* Loads of what neighbouring turns load side by side: once each. */
 #define __PG_LD_ONCE(t, b, l, a)                                                                                       \
   __pg_load_once<__pg_##t>(__pg_b##b, __PG_HOW(b), a, [&](__pg_u64 __pg_a) -> __pg_##t { return __PG_LD(t, b, l, __pg_a); })
+#define __PG_LD_LENT(t, b, l, a)                                                                                       \
+  __pg_load_lent<__pg_##t>(__pg_b##b, __PG_HOW(b), a, [&](__pg_u64 __pg_a) -> __pg_##t { return __PG_LD(t, b, l, __pg_a); })
 #define __pg_of(variable) __shfl_sync(~0u, variable, __pg_from)
-#define __PG_LEND(name, before, type, parameters, arguments, text)                                                     \
-  const auto name##_of = [&] parameters -> type { return text; };                                                      \
-  const auto name##_ask = [&](int __pg_from, int __pg_q) { return __pg_with arguments; };                              \
-  __pg_lent<type, __pg_room_of_turn, decltype(name##_ask)> name(name##_ask);                                                  \
+#define __PG_BARE(...) __VA_ARGS__
+#define __PG_AND_THEN(parameters, last) (__PG_BARE parameters, last)
+#define __PG_LEND(name, before, type, parameters, arguments, members, loads, text)                                     \
+  struct name##_ahead {                                                                                                \
+    __PG_BARE members                                                                                                  \
+  };                                                                                                                   \
+  const auto name##_ask = [&](int __pg_from) { return __pg_ask arguments; };                                           \
+  const auto name##_load = [&] parameters -> name##_ahead { return {__PG_BARE loads}; };                               \
+  const auto name##_rest = [&] __PG_AND_THEN(parameters, const name##_ahead &__pg_ahead) -> type { return text; };          \
+  __pg_lent<type, __pg_room_of_turn, name##_ahead, decltype(name##_ask), decltype(name##_load), decltype(name##_rest)> name( \
+    name##_ask, name##_load, name##_rest);                                                                             \
   if constexpr (__pg_lends)                                                                                            \
     name.take_room(before);
 #define __PG_ALL_LENT(calls)                                                                                           \

@@ -68,12 +68,15 @@ pub const MACROS_ONE_BY_ONE: &str = "\
 #define __PG_ORIGIN(name, b, memory, first)
 #define __PG_LDO(how, t, b, l, name, rest, a) how(t, b, l, a)
 #define __PG_STO(t, b, name, rest, a, v) __PG_ST(t, b, a, v)
+#define __PG_NOTE(t, b, name, rest)
+#define __PG_STN __PG_STO
 #define __PG_LENDING(count, kept)
 #define __PG_HOLDING_NOTHING(type)
 #define __PG_HOLDING(type, variable, t, base, logged, stride, is_loaded, address)
 #define __PG_HELD(text) (text)
 #define __PG_HOLD(value, store) store
-#define __PG_LEND(name, before, type, parameters, arguments, text)
+#define __PG_PLACE_POINTER(base, pointer)
+#define __PG_LEND(name, before, type, parameters, arguments, members, ahead, text)
 #define __PG_ALL_LENT(calls)
 #define __PG_LENT(name, text) (text)
 #define __PG_IS_KEPT(base) 0
@@ -197,12 +200,15 @@ pub const MACROS_END: &str = "\
 #undef __PG_ORIGIN
 #undef __PG_LDO
 #undef __PG_STO
+#undef __PG_NOTE
+#undef __PG_STN
 #undef __PG_LENDING
 #undef __PG_HOLDING_NOTHING
 #undef __PG_HOLDING
 #undef __PG_HELD
 #undef __PG_HOLD
 #undef __PG_LEND
+#undef __PG_PLACE_POINTER
 #undef __PG_ALL_LENT
 #undef __PG_LENT
 #undef __PG_IS_KEPT
@@ -265,6 +271,8 @@ pub struct Printer<'a> {
     conditions: u32,
     /// Whether what is printed is a statement of a group, which it makes one iteration after the other.
     in_group: bool,
+    /// Whether the store that is printed has been noted already.
+    is_noted: bool,
     /// Bases of the logged loads that were printed; `None` for those without a base.
     noted: BTreeSet<Option<u32>>,
     /// The same of all accesses that some log notes, stores among them; `None` for what may be no constant array's.
@@ -465,6 +473,7 @@ impl<'a> Printer<'a> {
             walk_count: 0,
             conditions: 0,
             in_group: false,
+            is_noted: false,
             noted: BTreeSet::new(),
             logged: BTreeSet::new(),
         }
@@ -631,6 +640,21 @@ impl<'a> Printer<'a> {
         Ok(self.loaded(kind, known, (site.logged, from == "LD"), address, text))
     }
 
+    /// What notes a group's store ahead of what computes its value, where its place follows from an origin alone: bits are set while loads are
+    /// under way.
+    fn note_of_store(&mut self, place: &Place) -> Option<String> {
+        let kind = self.scalar(place.ty).ok().filter(|_| self.own(place).is_none())?;
+        let id = self.plan.site_of.get(&place.id)?.1?;
+        let site = &self.plan.sites[id.0 as usize];
+        let base = site.base;
+        let is_dynamic = matches!(self.plan.bases[base.0 as usize], Base::Dynamic);
+        if is_dynamic || self.plan.privatization.bases.contains(&base) {
+            return None;
+        }
+        let at = self.by_origin(site, "dev")?;
+        Some(format!("__PG_NOTE({}, {}, {at})", kind.suffix(), base.0))
+    }
+
     /// Where an access is found from an origin, and how far from it: the place of another access, or its own, of the group's first
     /// iteration. For accesses that are affine, in what may be run in groups: those that strides move alike share what makes their address.
     /// Of subscripts it is made anew each time, because for all that a compiler knows they might wrap around.
@@ -792,7 +816,10 @@ impl<'a> Printer<'a> {
                 let own = self.plan.privatization.bases.contains(&site.base);
                 let (suffix, base) = (kind.suffix(), site.base.0);
                 match self.by_origin(site, "dev").filter(|_| !own) {
-                    Some(at) => format!("__PG_STO({suffix}, {base}, {at}, {address}, {value});"),
+                    Some(at) => {
+                        let how = if self.is_noted { "STN" } else { "STO" };
+                        format!("__PG_{how}({suffix}, {base}, {at}, {address}, {value});")
+                    }
                     None => format!(
                         "__PG_{}({suffix}, {base}, {address}, {value});",
                         if own { "STP" } else { "ST" }
@@ -958,6 +985,7 @@ impl<'a> Printer<'a> {
                 let operands = self.operands(pointer, index, out);
                 self.in_subscript = outer;
                 let (p, i) = operands?;
+                let p = if self.seeing.is_some() { self.pointer_of_all(pointer, p) } else { p };
                 Ok(format!("({p} + (__pg_u64)(__pg_i64)({i}) * {stride}u)"))
             }
             ExprKind::PtrDiff { left, right, stride } => {
@@ -1086,16 +1114,23 @@ impl<'a> Printer<'a> {
         }
         let kind = self.scalar(place.ty)?;
         let saved = self.temporary(kind);
+        let is_common = self.in_group && self.conditions == 0;
+        let note = if is_common { self.note_of_store(place) } else { None };
+        if let Some(note) = &note {
+            out.push_str(&format!("{note}\n}}\n__PG_EACH {{ __PG_MEMBERS\n"));
+        }
         out.push_str(&format!("{saved} = {value};\n"));
         // All iterations of a group load before the first of them stores: their compiler would not dare to.
-        if self.in_group && self.conditions == 0 {
+        if is_common {
             out.push_str("}\n__PG_EACH { __PG_MEMBERS\n");
         }
-        match address {
-            Some(address) => self.store_at(place, address, &saved, out)?,
-            None => self.store(place, &saved, out)?,
-        }
-        Ok(saved)
+        self.is_noted = note.is_some();
+        let stored = match address {
+            Some(address) => self.store_at(place, address, &saved, out),
+            None => self.store(place, &saved, out),
+        };
+        self.is_noted = false;
+        stored.map(|()| saved)
     }
 
     /// The old value of a place that is about to be changed, and the address if it is in memory: an address that has side

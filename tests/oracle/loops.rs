@@ -154,7 +154,7 @@ impl Generator<'_> {
     /// A subscript that lies between two numbers, whatever it is computed from.
     fn between(&mut self) -> String {
         let (low, high) = (self.random.below(40), 40 + self.random.below(1500));
-        let value = *self.random.pick(&["i", "i - 20", "i * 3", "1200 - i", "R(ix[i])", "(int)t"]);
+        let value = *self.random.pick(&["i", "i - 20", "i * 3", "1200 - i", "R(ix[i])"]);
         match self.random.below(5) {
             0 => format!("bounded({value}, {low}, {high})"),
             1 => format!("bounded({value}, {low}, n)"),

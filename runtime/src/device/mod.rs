@@ -149,6 +149,8 @@ pub struct Specialisation {
     pub deep: bool,
     /// Threads that run an iteration together, side by side: a power of two up to [`WIDEST`].
     pub spread: u8,
+    /// Whether lanes lend each other what they load, and do nothing else together.
+    pub lends: bool,
 }
 
 /// Rows and columns of large groups, the largest first: they may have twice as many registers as a smaller one, and don't always find
@@ -180,6 +182,7 @@ impl Specialisation {
             shares: false,
             deep: false,
             spread: 1,
+            lends: false,
         }
     }
 
@@ -234,14 +237,20 @@ impl Specialisation {
             _ if !may_spread || self.method.knows_iterations() => 1,
             GroupChoice::Off => 1,
             GroupChoice::Always => 4,
-            // Some more threads than the device runs at once: what lanes lend each other moves in larger pieces then, and fewer rows
-            // of a warp wait for its longest. Where they take turns side by side, even more: all are at work.
+            // Where lanes take turns side by side all are at work, so that there may be more of them than the device runs at once. Lanes that
+            // lend have so many loads under way that a quarter of its threads is what it runs at once: twice as many for eight lanes a row,
+            // which wait for a long row half as long, four times as many for four (`docs/measurements/2026-11-25-rows.md`).
             GroupChoice::Auto => {
-                let most = if has(abi::PG_LOOP_SIDE_BY_SIDE) { 4 * threads } else { 2 * threads };
-                [WIDEST, 8, 4].into_iter().find(|s| n * u64::from(*s) <= most).unwrap_or(1)
+                let most = match has(abi::PG_LOOP_SIDE_BY_SIDE) {
+                    true => [(WIDEST, 4 * threads), (8, 4 * threads), (4, 4 * threads)],
+                    false => [(WIDEST, threads / 4), (8, threads / 2), (4, threads)],
+                };
+                most.into_iter().find(|(s, most)| n * u64::from(*s) <= *most).map_or(1, |(s, _)| s)
             }
         };
-        Specialisation { group, shares, deep, spread, ..self }
+        let may_lend = may_spread && !has(abi::PG_LOOP_SIDE_BY_SIDE) && choice != GroupChoice::Off;
+        let lends = may_lend && !self.method.knows_iterations();
+        Specialisation { group, shares, deep, spread, lends, ..self }
     }
 }
 
@@ -442,7 +451,9 @@ mod tests {
         let spread = |kernel: Specialisation, flags: u32, n: u64, choice| {
             kernel.in_groups(flags, 1, 0b11, n, 1 << 18, choice).spread
         };
-        for (n, expected) in [(1, 16), (1 << 15, 16), (1 << 16, 8), (1 << 17, 4), ((1 << 17) + 1, 1)] {
+        for (n, expected) in
+            [(1, 16), (1 << 12, 16), ((1 << 12) + 1, 8), (1 << 14, 8), (1 << 16, 4), ((1 << 16) + 1, 1)]
+        {
             assert_eq!(spread(plain, SPREADS, n, GroupChoice::Auto), expected, "{n}");
         }
         assert_eq!(spread(plain, 0, 1, GroupChoice::Auto), 1);
@@ -451,6 +462,9 @@ mod tests {
             assert_eq!(spread(plain, both, n, GroupChoice::Auto), expected, "{n}");
         }
         assert_eq!(spread(plain, SPREADS, 1, GroupChoice::Off), 1);
+        let lends = |flags, choice| plain.in_groups(flags, 1, 0b11, 1 << 20, 1 << 18, choice).lends;
+        assert!(lends(SPREADS, GroupChoice::Auto) && !lends(0, GroupChoice::Auto));
+        assert!(!lends(both, GroupChoice::Auto) && !lends(SPREADS, GroupChoice::Off));
         for method in [LogMethod::Atomic, LogMethod::Reduction] {
             assert_eq!(spread(Specialisation { method, ..plain }, SPREADS, 1, GroupChoice::Auto), 1);
         }

@@ -23,8 +23,7 @@ const LONGEST_INSPECTION: Duration = Duration::from_secs(30);
 /// Keeps a finding, the latest.
 pub(super) fn keep(findings: &mut Vec<Memo>, finding: Memo) {
     findings.push(finding);
-    while findings.len() > KEPT_FINDINGS
-        || findings.len() > 1 && findings.iter().map(Memo::bytes).sum::<u64>() > KEPT_FINDINGS_BYTES
+    while findings.len() > KEPT_FINDINGS || findings.len() > 1 && Memo::bytes(findings) > KEPT_FINDINGS_BYTES
     {
         findings.remove(0);
     }

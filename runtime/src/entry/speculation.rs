@@ -12,7 +12,7 @@ use crate::memory::placement::{self, Placement};
 use crate::memory::{limits, safe_copy};
 use crate::objects::Kept;
 use crate::speculation::cmt::{Job, Kind};
-use crate::speculation::inspector;
+use crate::speculation::inspector::{self, Memo};
 use crate::speculation::monitor::{self, Pending};
 use crate::speculation::parts;
 use crate::speculation::race::{self, Finish, Rule};
@@ -257,9 +257,12 @@ impl Engine {
             // Where other stores than an inspection's go the finding doesn't say: next time they may go elsewhere.
             let is_all = info.sites().iter().all(|s| !s.has(PG_SITE_STORE) || s.has(PG_SITE_INSPECTED));
             let written = report.pieces.ranges(inspector::MOST_PIECES).filter(|_| is_all);
+            let key = visit.the_loop.key();
+            let known: Vec<_> =
+                lock(&self.findings).entry(key).or_default().iter().map(Memo::memory).collect();
             // SAFETY: as above; the device has run this entry without conflict.
-            if let Ok(Some(memo)) = unsafe { inspector::learn(info, visit.entry, fed, written, helpers) } {
-                let key = visit.the_loop.key();
+            let lesson = unsafe { inspector::learn(info, visit.entry, fed, written, &known, helpers) };
+            if let Ok(Some(memo)) = lesson {
                 keep(lock(&self.findings).entry(key).or_default(), memo);
             }
         }

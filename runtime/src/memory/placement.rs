@@ -315,19 +315,28 @@ pub unsafe fn place(
     }
     let tile = tile(info, &entry.trip, accesses);
     let mut placement = Placement { anchors, recorded_store, bounded, aligned, tile, ..Placement::default() };
+    // What the sites of a region do there; those without a base may come to any.
+    let here = |site: &Site, anchors: &[u64], (lo, hi): (u64, u64)| {
+        let base = site.base as usize;
+        bases.get(base).is_none_or(|b| b.dynamic != 0) || (lo..hi).contains(&anchors[base])
+    };
+    let is_written = |region: (u64, u64)| {
+        sites.iter().any(|site| site.has(PG_SITE_STORE) && here(site, &placement.anchors, region))
+    };
+    let written: Vec<bool> = merged.iter().map(|region| is_written(*region)).collect();
+    // Cells are as wide as what is noted allows. What is loaded where nothing is stored isn't.
     let watched =
         |flags: u32| flags & PG_SITE_STORE != 0 || (method.detects() && flags & PG_SITE_LOGGED != 0);
-    let widths = sites.iter().filter(|s| watched(s.flags)).fold(0u32, |w, s| w | s.width);
+    let has_log = |site: &Site| {
+        let mut regions = merged.iter().zip(&written);
+        regions.any(|(region, written)| *written && here(site, &placement.anchors, *region))
+    };
+    let widths =
+        sites.iter().filter(|s| watched(s.flags) && has_log(s)).fold(0u32, |widths, s| widths | s.width);
     placement.log_shift = if widths == 0 { 0 } else { widths.trailing_zeros() };
-    for (lo, hi) in merged {
-        let (mut written, mut read) = (false, false);
-        for site in sites {
-            let base = site.base as usize;
-            let here =
-                bases.get(base).is_none_or(|b| b.dynamic != 0) || (lo..hi).contains(&placement.anchors[base]);
-            written |= here && site.has(PG_SITE_STORE);
-            read |= here && !site.has(PG_SITE_STORE);
-        }
+    for ((lo, hi), written) in merged.into_iter().zip(written) {
+        let loads = |site: &&Site| !site.has(PG_SITE_STORE);
+        let read = sites.iter().filter(loads).any(|site| here(site, &placement.anchors, (lo, hi)));
         // Where nothing is stored, no conflict can be: reads there need no log.
         let log = if written && method != LogMethod::None {
             // In bitmaps, an array's cells begin with a word.
@@ -429,12 +438,18 @@ mod tests {
         assert_eq!((p.written.clone(), p.read.clone()), (vec![false, true], vec![true, false]));
         assert_eq!(p.kept(), 0b10);
         assert_eq!(p.regions[0].log, PG_NO_LOG);
-        assert_eq!((p.regions[1].log, p.log_shift), (0, 2));
+        // As wide as what is stored: the narrower loads are from where nobody stores.
+        assert_eq!((p.regions[1].log, p.log_shift), (0, 3));
         // Cells begin at the 64 bytes that the region begins in, and cover all of it.
         let (first, end) = p.cells_of(1, p.regions[1].lo, 0x20008);
-        assert_eq!(first, (0x20000 - 99 * 8) % 64 / 4);
+        assert_eq!(first, (0x20000 - 99 * 8) % 64 / 8);
         assert!(end <= p.cells);
         assert!(!p.recorded_store);
+        let p = placed(&sites, &mut [base(0x20000), base(0x20000)], &mut accesses, &[]).unwrap();
+        assert_eq!((p.regions.len(), p.log_shift), (1, 2));
+        // What has no base may come to any array.
+        let mut anywhere = [base(0x20000), Base { dynamic: 1, ..base(0) }];
+        assert_eq!(placed(&sites, &mut anywhere, &mut accesses, &[]).unwrap().log_shift, 2);
     }
 
     #[test]

@@ -805,45 +805,4 @@ fn by_logs(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::device::cuda::staging::GAP;
-
-    #[test]
-    fn nobody_lies_between_what_is_copied_together() {
-        let mut device = ThreadsDevice::new(Pool::default(), Arc::new(Width::new(1)));
-        for seed in 0..300u64 {
-            let random = |n: u64, below: u64| {
-                ((seed * 1000 + n).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31) >> 20) % below
-            };
-            let mut placement = Placement::default();
-            let mut lo = 1 << 20;
-            for n in 0..12 + random(0, 30) {
-                // Some so small that a gap is wider than they are, some that get memory of their own.
-                let size = 1 + random(10 * n + 1, [40, 200, 5000, 3 << 20][random(10 * n + 2, 4) as usize]);
-                placement.regions.push(Region { lo, size, ..Region::default() });
-                placement.written.push(random(10 * n + 3, 2) == 0);
-                placement.read.push(random(10 * n + 4, 3) != 0);
-                lo += size + random(10 * n + 5, 9);
-            }
-            let (mut regions, mut allocated) = (placement.regions.clone(), Vec::new());
-            allocate(&mut device, &placement, &mut regions, |lo| lo % 8, &mut allocated).unwrap();
-            let mut by_place: Vec<usize> = (0..regions.len()).collect();
-            by_place.sort_by_key(|index| regions[*index].dev);
-            for two in by_place.windows(2) {
-                let (a, b) = (&regions[two[0]], &regions[two[1]]);
-                assert!(a.dev + a.size <= b.dev && a.dev % 8 == a.lo % 8, "{seed}");
-            }
-            for now in [0, 1] {
-                let copied: Vec<usize> =
-                    by_place.iter().copied().filter(|i| turn(&placement, *i) == Some(now)).collect();
-                for two in copied.windows(2) {
-                    let (end, next) = (regions[two[0]].dev + regions[two[0]].size, regions[two[1]].dev);
-                    let between = regions.iter().filter(|r| r.dev >= end && r.dev < next).count();
-                    assert!(next - end > GAP || between == 0, "{seed}");
-                }
-            }
-            allocated.into_iter().for_each(|pointer| device.free(pointer));
-        }
-    }
-}
+mod tests;

@@ -297,6 +297,8 @@ mod tests {
             )
         };
         assert_eq!(ranges(&[1004], 16), Some(vec![(1004, 1016), (1016, 1020)]));
+        // What lies between two rows is nobody's.
+        assert_eq!(ranges(&[2000, 2009, 2017], 8), Some(vec![(2000, 2008), (2009, 2025)]));
         assert_eq!(ranges(&[1004, 2000], 8), Some(vec![(1004, 1012), (2000, 2008)]));
         assert_eq!(ranges(&[1000, 1008], 8), Some(vec![(1000, 1016)]));
         // Behind the last array, and in none.

@@ -124,7 +124,7 @@ pub fn size(unit: &TranslationUnit, s: &Stmt) -> usize {
 /// Whether kernels note accesses through some of these bases, as text: what nothing stores to isn't noted.
 fn notes_some(bases: &BTreeSet<Option<u32>>) -> String {
     let notes = |base: &Option<u32>| match base {
-        Some(base) => format!("!(__PG_HOW({base}) & __PG_IS_CONSTANT) || "),
+        Some(base) => format!("!(__PG_HOW({base}) & (__PG_IS_CONSTANT | __PG_HAS_NO_STORES)) || "),
         None => "1 || ".into(),
     };
     bases.iter().map(notes).chain(["0".into()]).collect()

@@ -55,6 +55,10 @@ pub(super) struct Lent {
     name: String,
     kind: Scalar,
     text: String,
+    /// Types and texts of the loads that come first.
+    ahead: Vec<(String, String)>,
+    /// Bases, and pointers that addresses in them begin with.
+    pointers: BTreeSet<(u32, String)>,
     /// Variables that differ from iteration to iteration, besides the inner loop's own.
     variables: BTreeSet<VarId>,
 }
@@ -70,9 +74,20 @@ pub(super) struct Seeing {
     held: Option<String>,
     /// Places that turns move through: nobody loads there again.
     once: BTreeSet<PlaceId>,
+    /// Those of such places, by their types and texts, as far as they follow from none of the others: they can be made long before
+    /// the rest.
+    ahead: Vec<(String, String)>,
+    /// Pointers that addresses begin with, each with the base that is loaded from.
+    pointers: BTreeSet<(u32, String)>,
     /// Whether one of them is of that place.
     meets: bool,
 }
+
+/// In front of a pointer that addresses begin with, the same for all lanes, where loads are printed that lanes make for each other.
+const POINTER: &str = "__PG_POINTER ";
+
+/// What stands in the rest of a value for what has been loaded ahead of it.
+const AHEAD: &str = "__pg_ahead.v";
 
 impl Seeing {
     /// The text of such a load; `base`: none that is known at entry, if `None`.
@@ -84,15 +99,40 @@ impl Seeing {
         logged: i32,
         address: &str,
     ) -> String {
-        let from = if from == "LD" && self.once.contains(&place.id) { "LD_ONCE" } else { from };
-        match (&self.held, base) {
+        let is_once = from == "LD" && self.once.contains(&place.id);
+        let from = match from {
+            "LD" if is_once => "LD_ONCE",
+            "LD" => "LD_LENT",
+            _ => from,
+        };
+        let plain = address.replace(POINTER, "");
+        let address = &match (address.trim_start_matches('(').strip_prefix(POINTER), base) {
+            (Some(rest), Some(base)) => {
+                let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
+                let pointer = &rest[..end];
+                self.pointers.insert((base, pointer.to_owned()));
+                let named = format!("__PG_POINTER({base}, {pointer})");
+                address.replacen(&format!("{POINTER}{pointer}"), &named, 1)
+            }
+            _ => address.to_owned(),
+        };
+        let text = match (&self.held, base) {
             (Some(held), _) => {
-                self.meets |= base.is_none() || held == address;
+                self.meets |= base.is_none() || *held == plain;
                 format!("__PG_SEEN(__PG_{from}, {suffix}, {}, {logged}, {address})", base.unwrap_or_default())
             }
             (None, Some(base)) => format!("__PG_{from}({suffix}, {base}, {logged}, {address})"),
             (None, None) => format!("__PG_{from}({suffix}, {logged}, {address})"),
+        };
+        if !is_once || base.is_none() || address.contains(AHEAD) {
+            return text;
         }
+        let load = (format!("__pg_{suffix}"), text);
+        let number = self.ahead.iter().position(|other| *other == load).unwrap_or_else(|| {
+            self.ahead.push(load);
+            self.ahead.len() - 1
+        });
+        format!("{AHEAD}{number}")
     }
 }
 
@@ -140,9 +180,12 @@ impl Printer<'_> {
         let mut effects = String::new();
         let held = lending.held.as_ref().map(|held| held.address.clone());
         self.asks_kept |= held.is_some();
-        self.seeing = Some(Seeing { held, once, meets: false });
+        let seeing = Seeing { held, once, ahead: Vec::new(), pointers: BTreeSet::new(), meets: false };
+        self.seeing = Some(seeing);
         let alone = self.value(e, &mut effects);
-        let meets = self.seeing.take().is_some_and(|seeing| seeing.meets);
+        let Some(Seeing { ahead, pointers, meets, .. }) = self.seeing.take() else {
+            return Err("a value that is seen".into());
+        };
         let text = self.value(e, &mut effects);
         self.lending = Some(lending);
         let (alone, text) = (alone?, text?);
@@ -166,8 +209,16 @@ impl Printer<'_> {
                 variables.insert(v);
             }
         });
-        lending.found.push(Lent { name, kind, text: alone, variables });
+        lending.found.push(Lent { name, kind, text: alone, ahead, pointers, variables });
         Ok(Some(lent))
+    }
+
+    /// A pointer that something is added to, by its text: apart from that, if it is the same for all lanes.
+    pub(super) fn pointer_of_all(&self, pointer: &Expr, text: String) -> String {
+        let ExprKind::Load(place) = &pointer.kind else { return text };
+        let is_common = self.plan.invariant_places.contains_key(&place.id)
+            || is_scalar(self.unit, place).is_some_and(|v| self.plan.live_ins.contains(&v));
+        if is_common { format!("{POINTER}{text}") } else { text }
     }
 
     /// Whether what an expression loads lies side by side from turn to turn, as far as that is known: something does, and nothing else
@@ -270,18 +321,32 @@ impl Printer<'_> {
         self.room = self.room.max(lending.map_or(0, Lending::bytes));
         let mut calls = String::new();
         let mut before = held.map_or(0, Held::bytes);
+        let mut pointers = BTreeSet::new();
         for lent in found {
             let mut parameters = format!("const {kind} {iv}");
-            let mut arguments = format!("{}_of, __pg_of({iv}) + __pg_q", lent.name);
+            let mut arguments = format!("__pg_of({iv})");
             for v in &lent.variables {
                 let name = variable(*v);
                 parameters.push_str(&format!(", const {} {name}", self.scalar(self.unit.var(*v).ty)?.name()));
                 arguments.push_str(&format!(", __pg_of({name})"));
             }
+            let members: String = lent
+                .ahead
+                .iter()
+                .enumerate()
+                .map(|(number, (kind, _))| format!("{kind} v{number}; "))
+                .collect();
+            for (base, pointer) in &lent.pointers {
+                if pointers.insert((*base, pointer.clone())) {
+                    text.push_str(&format!("__PG_PLACE_POINTER({base}, {pointer})\n"));
+                }
+            }
+            let loads: Vec<&str> = lent.ahead.iter().map(|(_, load)| load.as_str()).collect();
             text.push_str(&format!(
-                "__PG_LEND({}, {before}, {}, ({parameters}), ({arguments}), {})\n",
+                "__PG_LEND({}, {before}, {}, ({parameters}), ({arguments}), ({members}), ({}), {})\n",
                 lent.name,
                 lent.kind.name(),
+                loads.join(", "),
                 lent.text
             ));
             calls.push_str(&format!("__pg_do({}); ", lent.name));

@@ -41,7 +41,7 @@ impl Emitter<'_> {
         }));
         text.push_str(
             "__pg_count __pg_j, __pg_k;\n__pg_c.launch = __pg_l;\n__pg_c.iteration = 0;\n__pg_c.left = 0;\n__pg_c.marked = 0;\n__pg_c.fail = 0;\n\
-             __pg_c.writes = 0;\n__pg_c.ticks = 0;\n__PG_GATHER_NOTHING(__pg_c)\n",
+             __pg_c.writes = 0;\n__pg_c.ticks = 0;\n__PG_NOTE_NOTHING(__pg_c)\n",
         );
         if flavour == Flavour::Cuda && body.has_turns {
             // Shared memory of no bytes is none that a kernel may declare.

@@ -63,7 +63,7 @@ pub(super) struct Before {
     next_fact: usize,
 }
 
-pub(super) fn mentions(e: &Expr, v: VarId) -> bool {
+fn mentions(e: &Expr, v: VarId) -> bool {
     let mut found = false;
     nest::expressions(e, &mut |e| {
         found |= nest::accessed_place(e).is_some_and(|(place, ..)| nest::root_variable(place) == Some(v));

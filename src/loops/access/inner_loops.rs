@@ -58,20 +58,21 @@ impl Accesses<'_> {
         self.path.push(self.next_path);
         let behind = self.enter_turns(l);
         self.forget_assigned(l);
-        let each_turn = self.before_branch();
+        let in_front = self.before_branch();
         let result = (|| {
             if let Some(cond) = &l.cond {
                 self.full_expression(cond)?;
             }
             self.statement(&l.body)?;
-            // What leaves the rest of a turn or of the loop comes out here, too, whatever it has been left for.
-            self.leave_branch(&each_turn);
+            // Turns that don't come to their end come here, too, whatever they have been left for.
+            self.leave_branch(&in_front);
             match &l.step {
                 Some(step) => self.full_expression(step),
                 None => Ok(()),
             }
         })();
-        self.leave_branch(&each_turn);
+        // There may have been no turn, or one that was left where a condition didn't hold which is known to hold further down.
+        self.leave_branch(&in_front);
         self.moved.extend(behind);
         self.path.pop();
         self.inner.pop();

@@ -306,14 +306,17 @@ impl Accesses<'_> {
                 either(&a, &b)
             }
             ExprKind::Comma(_, value) => self.range(value, depth + 1)?,
-            // By now its variable holds the new value: what was computed of the old one can't be told any more.
-            ExprKind::Assign(place, value) => match is_scalar(self.unit, place) {
-                Some(v) if !facts::mentions(value, v) && !value_changes_something(value) => {
-                    let range = self.range(value, depth + 1)?;
-                    self.fitted(range, kind)
+            // The value may have been made of what the variable held before (`k = k + 1`).
+            ExprKind::Assign(place, _) if let Some(v) = is_scalar(self.unit, place) => {
+                match self.values.known.get(&v) {
+                    Some(facts::Known::Number(range)) => range.clone(),
+                    _ => Range::of_type(kind),
                 }
-                _ => Range::of_type(kind),
-            },
+            }
+            ExprKind::Assign(_, value) => {
+                let range = self.range(value, depth + 1)?;
+                self.fitted(range, kind)
+            }
             _ => Range::of_type(kind),
         };
         Some(self.with_facts(e, range))

@@ -37,13 +37,12 @@ impl Blank {
 
     /// In front of a launch: queues the clearing, unless it is known that all is zero. From here on it isn't.
     pub fn clear(&mut self, stream: sys::CUstream) -> Result<(), DeviceError> {
-        match std::mem::take(&mut self.is_zero) {
-            true => Ok(()),
-            // SAFETY: memory of ours, which no kernel is using now.
-            false => {
-                check(unsafe { sys::cuMemsetD32Async(self.start.0, 0, 2 * COUNTERS, stream) }, "filling", 0)
-            }
+        if std::mem::take(&mut self.is_zero) {
+            return Ok(());
         }
+        // SAFETY: memory of ours, which no kernel is using now.
+        let status = unsafe { sys::cuMemsetD32Async(self.start.0, 0, 2 * COUNTERS, stream) };
+        check(status, "filling", 0)
     }
 
     /// The launch has ended with these words, and has been told to stop or not: that word may have come later.

@@ -226,13 +226,8 @@ mod tests {
         );
         assert_eq!(private_mappings(&[(shared, shared + page)]), None);
         assert_eq!(private_mappings(&[(0x1000, 0x2000)]), None);
-        assert_eq!(
-            private_mappings(&[(
-                (names_of_sections as *const () as u64) & !(page - 1),
-                (names_of_sections as *const () as u64) & !(page - 1) + page
-            )]),
-            None
-        );
+        let code = names_of_sections as *const () as u64 & !(page - 1);
+        assert_eq!(private_mappings(&[(code, code + page)]), None);
         // SAFETY: as above.
         unsafe {
             libc::mprotect((private + page) as *mut libc::c_void, page as usize, libc::PROT_READ);

@@ -43,21 +43,24 @@ impl Content {
     /// One of so many pages that have changed and it isn't: the first store to a watched page costs as much as comparing thirty.
     const CHANGED: u64 = 32;
 
+    /// Of long ranges, each block is one.
+    pub fn in_blocks(ranges: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
+        if ranges.iter().all(|(lo, hi)| hi - lo <= Self::BLOCK) {
+            return ranges;
+        }
+        let block = Self::BLOCK as usize;
+        let blocks =
+            |(lo, hi): (u64, u64)| (lo..hi).step_by(block).map(move |lo| (lo, hi.min(lo + Self::BLOCK)));
+        ranges.into_iter().flat_map(blocks).collect()
+    }
+
     /// What is there now; an error where some of it isn't there. The ranges are in their order.
     pub fn of(ranges: Vec<(u64, u64)>, helpers: Helpers<'_>) -> Result<Content, Obstacle> {
         let total = ranges.iter().map(|(lo, hi)| hi - lo).sum();
         if !limits::fits(total) {
             return Err(Obstacle::Memory);
         }
-        let mut ranges = ranges;
-        // Of long ranges, each block is one.
-        if ranges.iter().any(|(lo, hi)| hi - lo > Self::BLOCK) {
-            let block = Self::BLOCK as usize;
-            ranges = ranges
-                .into_iter()
-                .flat_map(|(lo, hi)| (lo..hi).step_by(block).map(move |lo| (lo, hi.min(lo + Self::BLOCK))))
-                .collect();
-        }
+        let ranges = Self::in_blocks(ranges);
         let mut blocks: Vec<(std::ops::Range<usize>, usize)> = Vec::new();
         let mut at = 0;
         for (index, (lo, hi)) in ranges.iter().enumerate() {

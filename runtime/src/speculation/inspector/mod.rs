@@ -102,16 +102,34 @@ pub struct Memo {
     pub stored: Option<Arc<Vec<(u64, u64)>>>,
 }
 
+/// What some finding followed from.
+pub struct Remembered(Arc<Vec<Content>>);
+
 impl Memo {
-    /// Bytes that are kept for it.
-    pub fn bytes(&self) -> u64 {
+    /// Bytes that are kept for it, besides what it followed from.
+    fn own_bytes(&self) -> u64 {
         let order = match &self.finding {
             Finding::Levels(schedule) => 4 * schedule.order.len(),
             Finding::Independent | Finding::Chain | Finding::Addresses => 0,
         };
         let stored = self.stored.as_ref().map_or(0, |stored| 16 * stored.len());
-        let memory = |content: &Content| content.bytes.len() + 16 * content.ranges.len();
-        self.memory.iter().map(memory).sum::<usize>() as u64 + (order + stored) as u64
+        (order + stored) as u64
+    }
+
+    /// Bytes that are kept for some of them; what they have in common is kept once.
+    pub fn bytes(findings: &[Memo]) -> u64 {
+        let memory = |content: &Content| (content.bytes.len() + 16 * content.ranges.len()) as u64;
+        let is_first = |number: usize| {
+            !findings[..number].iter().any(|other| Arc::ptr_eq(&other.memory, &findings[number].memory))
+        };
+        let own = findings.iter().map(Memo::own_bytes);
+        let of = |number: usize| findings[number].memory.iter().map(memory).sum::<u64>();
+        own.sum::<u64>() + (0..findings.len()).filter(|number| is_first(*number)).map(of).sum::<u64>()
+    }
+
+    /// What it followed from, for findings that follow from the same.
+    pub fn memory(&self) -> Remembered {
+        Remembered(self.memory.clone())
     }
 
     /// What the addresses of a run that relies on it follow from.
@@ -160,8 +178,8 @@ impl Memo {
 
 /// What a run under logs has shown that found no conflict, on a device that has copies of all arrays: its iterations are independent,
 /// because the accesses of all unresolved pairs were logged, at the addresses that the slice computes. `fed`: the memory that decides about
-/// these; the loop stores nowhere there. `written`: all that the run has stored, where every store is one that inspections are shown. `Ok(None)`:
-/// nothing is shown.
+/// these; the loop stores nowhere there. `written`: all that the run has stored, where every store is one that inspections are shown. `known`: what
+/// earlier findings followed from; a loop that goes through levels or colours has whole arrays in common with them. `Ok(None)`: nothing is shown.
 ///
 /// # Safety
 /// `entry` was filled in by generated code for `info`, is alive, and is the run's.
@@ -170,15 +188,28 @@ pub unsafe fn learn(
     entry: &Entry,
     fed: Vec<(u64, u64)>,
     written: Option<Vec<(u64, u64)>>,
+    known: &[Remembered],
     helpers: Helpers<'_>,
 ) -> Result<Option<Memo>, Obstacle> {
     // SAFETY: promised by the caller, here and below. What bounds and bases were read from a log doesn't look at.
     if info.has(PG_LOOP_UPDATES) || info.inspect.is_none() || !unsafe { entry.pins(info) }.is_empty() {
         return Ok(None);
     }
-    let memory = vec![Content::of(fed, helpers)?];
-    // SAFETY: as above.
-    Ok(Some(unsafe { Memo::new(info, entry, memory, Finding::Independent, written) }))
+    let mut memo = {
+        let nothing = Vec::new();
+        // SAFETY: as above.
+        unsafe { Memo::new(info, entry, nothing, Finding::Independent, written) }
+    };
+    memo.memory = match known.iter().find(|Remembered(memory)| is_all_of(memory, &fed, helpers)) {
+        Some(Remembered(memory)) => memory.clone(),
+        None => Arc::new(vec![Content::of(fed, helpers)?]),
+    };
+    Ok(Some(memo))
+}
+
+/// Whether that is what these ranges hold now, and no more.
+fn is_all_of(memory: &[Content], ranges: &[(u64, u64)], helpers: Helpers<'_>) -> bool {
+    matches!(memory, [content] if content.ranges == Content::in_blocks(ranges.to_vec()) && content.is_there(helpers))
 }
 
 /// What the addresses of an entry follow from whose iterations nobody needs to ask about. `fed`: the memory that decides about them; the loop
@@ -246,4 +277,38 @@ fn cell_shift(info: &Info) -> u32 {
     let widths = info.pairs().iter().flat_map(|pair| [pair.a, pair.b]);
     let width = widths.filter_map(|s| info.sites().get(s as usize)).map(|s| s.width).min().unwrap_or(1);
     width.max(1).ilog2().min(3)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::pool::Pool;
+
+    #[test]
+    fn what_findings_have_in_common_is_kept_once() {
+        let mut memory: Vec<u8> = vec![3; 200_000];
+        let (start, pool) = (memory.as_ptr() as u64, Pool::default());
+        let fed = vec![(start, start + 150_000), (start + 160_000, start + 160_008)];
+        let remember =
+            |fed: &[(u64, u64)]| Remembered(Arc::new(vec![Content::of(fed.to_vec(), (&pool, 1)).unwrap()]));
+        let memo = |Remembered(memory): &Remembered| Memo {
+            flushing: false,
+            trip: [1; PG_MAX_DIMS],
+            values: Vec::new(),
+            pins: Vec::new(),
+            memory: memory.clone(),
+            number: 0,
+            seen: None,
+            finding: Finding::Independent,
+            stored: Some(Arc::new(vec![(8, 16)])),
+        };
+        let (first, second) = (remember(&fed), remember(&fed));
+        let one = Memo::bytes(&[memo(&first)]);
+        assert_eq!(Memo::bytes(&[memo(&first), memo(&first), memo(&first)]), one + 2 * 16);
+        assert_eq!(Memo::bytes(&[memo(&first), memo(&second), memo(&first)]), 2 * one + 16);
+        assert!(is_all_of(&first.0, &fed, (&pool, 1)));
+        assert!(!is_all_of(&first.0, &fed[..1], (&pool, 1)));
+        memory[149_999] ^= 1;
+        assert!(!is_all_of(&first.0, &fed, (&pool, 1)));
+    }
 }

@@ -35,6 +35,9 @@ struct Machine<'a> {
     turns: usize,
 }
 
+/// A window with an entry's numbers: strides, its ends, and what all iterations stay in.
+type Numbers = (Vec<i64>, i64, i64, Option<(i64, i64)>);
+
 enum End {
     Normal,
     Break,
@@ -233,7 +236,9 @@ impl Machine<'_> {
         End::Normal
     }
     fn repeat(&mut self, l: &LoopStmt) {
-        l.init.iter().for_each(|s| drop(self.statement(s)));
+        for s in &l.init {
+            self.statement(s);
+        }
         while l.cond.as_ref().is_none_or(|cond| self.value(cond) != 0) {
             self.turns += 1;
             if matches!(self.statement(&l.body), End::Break) || self.turns > 4000 {
@@ -298,7 +303,9 @@ fn run(body: &str, numbers: &[(&str, i128)], seed: u64) -> Option<Seen> {
         found: Vec::new(),
         turns: 0,
     };
-    the_loop.init.iter().for_each(|s| drop(machine.statement(s)));
+    for s in &the_loop.init {
+        machine.statement(s);
+    }
     let entry: Vec<i128> = plan.invariants.iter().map(|e| machine.value(e)).collect();
     let firsts: Vec<i128> = plan.dims.iter().map(|dim| machine.value(&dim.first)).collect();
     machine.vars = vars;
@@ -311,7 +318,7 @@ fn run(body: &str, numbers: &[(&str, i128)], seed: u64) -> Option<Seen> {
     let found = std::mem::take(&mut machine.found);
     let mut compared = 0;
     let mut windows = Vec::new();
-    let known: Vec<Option<(Vec<i64>, i64, i64, Option<(i64, i64)>)>> = plan
+    let known: Vec<Option<Numbers>> = plan
         .sites
         .iter()
         .map(|site| {
@@ -441,6 +448,9 @@ fn statements() {
         "unsigned k = t[i]; k &= 15; k -= k > 12 ? 4 : 0; k %= 13; out[i] = a[k];",
         "int k; if (t[i] > 3) k = 0; else k = 12; out[i] = a[k];",
         "int k, l; k = l = b[i] % 13; out[i] = a[k] + a[l];",
+        "int k = t[i] & 3; out[i] = a[k = k * 4];",
+        "int k = t[i] & 3, l; l = k = k * 4; out[i] = a[l];",
+        "int k = t[i] & 3; const double *p = a + (k = k * 4); out[i] = *p;",
         "double sum = 0; for (int j = -1; j <= 1; j++) { int k = i + j; if (k < 0) k = 0; if (k >= m) k = m - 1; sum += a[k]; } out[i] = sum;",
         "double sum = 0; for (int j = -1; j <= 1; j++) { if (i + j < 0 || i + j >= m) continue; sum += a[i + j]; } out[i] = sum;",
         "double sum = 0; for (int j = 0; j < s; j++) { const double *p = a + clamp(i, 0, 8); sum += p[j * 2 & 4]; } out[i] = sum;",
@@ -454,6 +464,11 @@ fn statements() {
         "int k = t[i] & 7; for (int j = 0; j < s; j++) k += t[j]; out[i] = a[k];",
         "int k = t[i] & 7; for (int j = 0; j < s; j++) { out[i] = a[k]; k += t[j]; }",
         "int k = 5; if (t[i]) k = t[i + 1]; out[i] = a[k];",
+        "int k = t[i], c = 0; for (int j = 0; j < s; j++) { if (k < 0 || k > 12) break; c += j; } out[i] = a[k] + c;",
+        "int k = t[i], c = 0; for (int j = 0; j < s; j++) { if (k < 0 || k > 12) continue; c += j; } out[i] = a[k] + c;",
+        "int k = t[i], c = 0; for (int j = 0; j < s; j++) { if (k < 0) k = 0; if (k > 12) k = 12; c += j; } out[i] = a[k] + c;",
+        "int k = t[i], c = 0; for (int j = 0; j < s; j++) c += k >= 0 && k <= 12; out[i] = a[k] + c;",
+        "int k = t[i], c = 0; if (t[i + 1]) { if (k < 0 || k > 12) continue; c = 1; } out[i] = a[k] + c;",
         "int k = t[i]; if (k < 0) { } if (k > 12) k = 12; out[i] = a[k];",
         "int k = t[i], l = t[i + 1]; if (k >= 0 && k < m) { k = l; out[i] = a[k]; }",
         "int k = t[i]; if (k < 0 || k >= m) out[i + 1] = 3; out[i] = a[k];",
@@ -462,10 +477,6 @@ fn statements() {
         "int k = t[i]; double sum = 0; for (int j = 0; j < s; j++) { if (k < 0 || k >= m) break; sum += t[j]; } out[i] = sum + a[k];",
         "int k = t[i]; double sum = 0; for (int j = 0; j < s; sum += a[k], j++) { if (k < 0 || k >= m) continue; sum += t[j]; } out[i] = sum;",
         "int k = t[i]; double sum = 0; for (int j = 0; j < s; j++) { if (k < 0 || k >= m) { sum = 1; break; } sum += t[j]; } out[i] = sum + a[k];",
-        // What is computed of a variable that thereby changes.
-        "int k = t[i] & 7, l = (k = k + 8); out[i] = a[l];",
-        "int k = t[i] & 7; out[i] = a[k = k + 8];",
-        "int k = t[i] & 7, l = 3; k = l = l + k; out[i] = a[k];",
     ] {
         assert_eq!(window(body, &SOME), None, "{body}");
     }

@@ -232,3 +232,17 @@ fn an_end_is_heard_by_all() {
     assert_eq!(unsafe { next((&raw mut marker).cast()) }, 1);
     assert_eq!(*shared.obstacle.lock().unwrap(), Some(Obstacle::Meet));
 }
+
+#[test]
+fn no_byte_of_a_pin_is_stored_to() {
+    let pin = memory() + 64;
+    for (byte, width, is_hit) in [(60, 4, false), (60, 8, true), (61, 4, true), (67, 1, true), (68, 4, false)]
+    {
+        for how in [STORE, UPDATE, OTHER] {
+            let shared = Shared { pins: vec![(pin, pin + 4)], ..shared(0) };
+            let mut marker = Marker::new(&shared, &Known::default(), SITES).unwrap();
+            let stored = marker.touch(0, memory() + byte, how | width << PG_TOUCH_WIDTH);
+            assert_eq!(stored.err(), is_hit.then_some(Obstacle::ChangesPin), "{byte} {width}");
+        }
+    }
+}
