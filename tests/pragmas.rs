@@ -266,6 +266,21 @@ fn wrong_assertions_are_found_out() {
     assert!(entry["claimed"] == true && entry["decision"] != "threads" && entry["conflicts"] != 0, "{entry}");
 }
 
+/// Logs take what an iteration updates and accesses otherwise, too, for a conflict. That says nothing about a proof.
+#[test]
+fn updates_refute_no_proof() {
+    let rows = |pragma: &str| {
+        format!(
+            "void run(int *out, const int *to, const int *from, int n) {{\n{pragma}\n  for (int i = 0; i < n / 4; i++) {{\n    \
+             out[4 * i + (to[i] & 3)] += from[i];\n    out[4 * i + 2] += out[4 * i + (from[i] & 3)];\n  }}\n}}"
+        )
+    };
+    let (expected, _) = traced(&rows("#pragma paragon forbid"), "");
+    let (printed, entries) = traced(&rows(""), "-fparagon-doubt");
+    assert_eq!(printed, expected);
+    assert!(entries.len() == 1 && entries[0]["claimed"] == false, "{entries:?}");
+}
+
 #[test]
 fn what_is_forbidden_never_runs_elsewhere() {
     let nest = |pragma: &str| {
