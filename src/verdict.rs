@@ -967,15 +967,16 @@ fn keep(
             {
                 continue;
             }
-            // Where types tell them apart, the entry looks all the same if it can: that costs nothing. Of two stores they tell nothing:
-            // allocated memory becomes what is stored there last, and the place is stored behind all of them.
+            // Where types tell them apart, the entry looks all the same if it can: that costs nothing. With a window it could cost the
+            // entry, because that may turn out to be unknown, or wide. Of two stores types tell nothing: allocated memory becomes what is
+            // stored there last, and the place is stored behind all of them.
             let types_apart = !site.is_store && types_apart(&cell.place, &form.place);
+            let is_dynamic = matches!(other, Base::Dynamic);
+            if types_apart && (site.affine.is_none() || is_dynamic) {
+                continue;
+            }
             // A window is compared with the place at entry like an affine access.
-            let is_placed = site.affine.is_some() || site.window.is_some();
-            if !is_placed || matches!(other, Base::Dynamic) {
-                if types_apart {
-                    continue;
-                }
+            if site.affine.is_none() && site.window.is_none() || is_dynamic {
                 let (text, line) = (&form.text, site.span.line);
                 let text = format!(
                     "{name} carries a value from one iteration to the next, and {text} in line {line} may be it"

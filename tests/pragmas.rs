@@ -266,6 +266,23 @@ fn wrong_assertions_are_found_out() {
     assert!(entry["claimed"] == true && entry["decision"] != "threads" && entry["conflicts"] != 0, "{entry}");
 }
 
+/// Logs take what an iteration updates and accesses otherwise, too, for a conflict. That says nothing about a proof.
+#[test]
+fn updates_refute_no_proof() {
+    let rows = |pragma: &str| {
+        format!(
+            "void run(int *out, const int *to, const int *from, int n) {{\n  int rows = n / 16;\n{pragma}\n  \
+             for (int i = 0; i < rows; i++) {{\n    out[16 * i + (to[i] & 15)] += 1;\n    \
+             out[16 * i + 4] += out[16 * i + 7];\n  }}\n}}"
+        )
+    };
+    let (expected, _) = traced(&rows("#pragma paragon forbid"), "");
+    let (printed, entries) = traced(&rows(""), "-fparagon-doubt");
+    assert_eq!(printed, expected);
+    let [entry] = &entries[..] else { panic!("{entries:?}") };
+    assert!(entry["inspection"] == "" && entry["conflicts"] != 0 && entry["claimed"] == false, "{entry}");
+}
+
 #[test]
 fn what_is_forbidden_never_runs_elsewhere() {
     let nest = |pragma: &str| {

@@ -13,6 +13,8 @@
  * expect placed: runs on clean
  * expect summed: runs on clean
  * expect chained: runs on clean
+ * expect counted: runs on clean
+ * expect limited: runs on clean
  * expect halves: runs on clean */
 #include "../support/inputs.h"
 
@@ -119,6 +121,20 @@ COMPUTE static void chained(int n, const unsigned char *bytes, const int *in, in
   }
 }
 
+/* Nothing is known of where the mask leads, but its type tells it from the sum. */
+COMPUTE static void counted(int n, int mask, const int *at, const short *from, long *total)
+{
+  for (int i = 0; i < n; i++) /* loop counted */
+    *total += from[at[i] & mask] ^ i;
+}
+
+/* Where the window is, the limit is as well: whether it is stored to, the addresses tell. */
+COMPUTE static void limited(int mask, const int *at, int *out, const int *limit)
+{
+  for (int i = 0; i < *limit; i++) /* loop limited */
+    out[at[i] & mask] = i ^ mask;
+}
+
 /* One half of a table is what others are made of. */
 COMPUTE static void half(int n, int *own, const int *at)
 {
@@ -167,11 +183,13 @@ int main(int argc, char **argv)
 {
   static const char *const inputs[] = {"clean", "same", "odd", NULL};
   struct check check = check_open(argc, argv, 1u << 16, inputs);
-  int n = (int)check.size, few[256], sum = 0;
+  int n = (int)check.size, few[256], sum = 0, mask;
+  long total = 0;
   size_t elements = 16 * (size_t)n + 4096;
   int *at = check_alloc(&check, (size_t)n, sizeof *at), *in = check_alloc(&check, elements, sizeof *in);
   int *out = check_alloc(&check, elements, sizeof *out);
   unsigned char *bytes = check_alloc(&check, (size_t)n, 1);
+  short *narrow = check_alloc(&check, (size_t)n, sizeof *narrow);
 
   permute(&check, at, (size_t)n);
   for (int i = 0; i < n; i++)
@@ -207,6 +225,15 @@ int main(int argc, char **argv)
   check_array(&check, "sum", &sum, 1, sizeof sum);
   chained(n, bytes, in, to);
   check_array(&check, "chained", to, (size_t)n, sizeof *to);
+  for (int i = 0; i < n; i++)
+    narrow[i] = (short)(i * 7);
+  counted(n, -1, at, narrow, &total);
+  check_array(&check, "counted", &total, 1, sizeof total);
+  for (mask = 1; mask <= n; mask = 2 * mask + 1)
+    ;
+  to[mask] = n;
+  limited(mask, at, to, to + mask);
+  check_array(&check, "limited", to, (size_t)mask + 1, sizeof *to);
   half(n, to, at);
   check_array(&check, "halves", to, (size_t)n, sizeof *to);
   if (check_is(&check, "odd")) {
@@ -227,6 +254,7 @@ int main(int argc, char **argv)
     check_array(&check, "stepped", to, 2 * (size_t)n, sizeof *to);
   }
   check_stop(&check);
+  free(narrow);
   free(bytes);
   free(out);
   free(in);

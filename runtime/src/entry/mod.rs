@@ -523,7 +523,10 @@ impl Engine {
             // A loop that the compiler wants to see logged is logged, whatever its pairs say.
             Ok(rest) if rest.is_empty() && !(info.check == PG_CHECK_LOGS && info.n_pairs == 0) => {
                 Ok(match doubted {
-                    true => Plan { claimed: true, ..logs(LogMethod::Atomic, rest, true) },
+                    // What an iteration updates and accesses otherwise, too, is a conflict to logs, and none to predicates.
+                    true => {
+                        Plan { claimed: !info.has(PG_LOOP_UPDATES), ..logs(LogMethod::Atomic, rest, true) }
+                    }
                     false => {
                         let snapshot = rest.snapshot;
                         Plan { proven: true, snapshot, ..logs(LogMethod::None, rest, false) }

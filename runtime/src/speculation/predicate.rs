@@ -356,6 +356,11 @@ pub unsafe fn prove(info: &Info, entry: &Entry) -> Result<Rest, Obstacle> {
         for (index, pin) in pins.iter().enumerate() {
             let flag = if pin.kept != 0 { PG_SITE_MAY_TOUCH_KEPT } else { PG_SITE_MAY_CHANGE_PIN };
             if site.has(flag) && meet(print.total(&entry.trip), range(pin)) {
+                // Not all of a window is touched.
+                if pin.kept == 0 && !site.has(PG_SITE_HAS_AFFINE) && info.inspect.is_some() {
+                    rest.unplaced = Some(number as u32);
+                    continue;
+                }
                 return Err(Obstacle::Pin(number as u32, index as u32));
             }
         }
