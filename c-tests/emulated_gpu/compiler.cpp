@@ -127,8 +127,10 @@ int nvrtcCompileProgram(Program *program, int count, const char *const *options)
   std::string source = name + ".cpp";
   bool checks = program->source.find("__pg_check(") != std::string::npos;
   if (FILE *out = fopen(source.c_str(), "w")) {
-    fprintf(out, "%s%s\n#define __EMULATED_KERNEL %s\n%s", LANGUAGE, program->source.c_str(),
-            checks ? "__pg_check" : "__pg_kernel", ENTRY);
+    // What blocks share would else be one for all kernels of a process, as large as the first of them has it.
+    fprintf(out,
+            "%s#pragma GCC visibility push(hidden)\n%s\n#pragma GCC visibility pop\n#define __EMULATED_KERNEL %s\n%s",
+            LANGUAGE, program->source.c_str(), checks ? "__pg_check" : "__pg_kernel", ENTRY);
     fclose(out);
   }
   std::string command;

@@ -17,7 +17,9 @@
  * expect prefix: runs on clean
  * expect mask: runs on clean
  * expect outer: runs on clean
- * expect some: runs on clean */
+ * expect some: runs on clean
+ * expect last: runs on clean
+ * expect below: runs on clean */
 #include "../support/inputs.h"
 
 COMPUTE static void product(int n, const int *begin, const int *column, const double *value, const double *x, double *y)
@@ -246,6 +248,29 @@ COMPUTE static void into_next(int n, double *a, double *out)
   }
 }
 
+/* Turns store to one place and load nothing through what they store to; but the first one may load what is there. */
+COMPUTE static void last(int n, const int *begin, const int *column, const double *value, const double *x, double *y)
+{
+  for (int i = 0; i < n; i++) { /* loop last */
+    double sum = 0.0;
+    for (int k = begin[i]; k < begin[i + 1]; k++) {
+      sum = sum * 0.5 + value[k] * x[column[k]];
+      y[i] = sum;
+    }
+  }
+}
+
+/* Pointers that are compared, where nothing is loaded through them. */
+COMPUTE static void below(int n, const int *begin, const int *column, const double *value, const double *x, const double *limit, double *y)
+{
+  for (int i = 0; i < n; i++) { /* loop below */
+    double sum = 0.0;
+    for (int k = begin[i]; k < begin[i + 1]; k++)
+      sum += value[k] * x[column[k]] * (double)(value + k < limit);
+    y[i] = sum;
+  }
+}
+
 int main(int argc, char **argv)
 {
   static const char *const inputs[] = {"clean", "own", "raw", NULL};
@@ -285,6 +310,7 @@ int main(int argc, char **argv)
   point *cloud = check_alloc(&check, m, sizeof *cloud);
   couple_of_ints *couples = check_alloc(&check, m, sizeof *couples);
   float *lasts = check_alloc(&check, n, sizeof *lasts);
+  double *lower = check_alloc(&check, n, sizeof *lower);
   unsigned char *masked = check_alloc(&check, m, sizeof *masked);
 
   for (int r = 0; r < check.repeat; r++) {
@@ -351,10 +377,13 @@ int main(int argc, char **argv)
       mask(n, begin, is_there, masked);
       outer(n, begin, column, value, x, scaled, sums);
       some(n, few, is_there, divisor, a, divided);
+      below(n, begin, column, value, x, value + m / 2, lower);
+      last(n, begin, column, value, x, x);
     }
     check_stop(&check);
     check_array(&check, "x", x, 2 * n, sizeof *x);
     check_array(&check, "y", y, n, sizeof *y);
+    check_array(&check, "lower", lower, n, sizeof *lower);
     check_array(&check, "length", length, n, sizeof *length);
     check_array(&check, "turns", turns, n, sizeof *turns);
     check_array(&check, "hashes", hashes, n, sizeof *hashes);
@@ -377,7 +406,7 @@ int main(int argc, char **argv)
   }
   free(begin), free(order), free(start), free(column), free(divisor), free(a), free(by), free(next), free(length);
   free(turns), free(found), free(walked), free(value), free(x), free(y), free(u), free(v), free(pairs), free(text);
-  free(totals), free(table), free(ends);
+  free(totals), free(table), free(ends), free(lower);
   free(few), free(divided), free(scaled), free(sums);
   free(updated), free(other), free(partner), free(cloud), free(couples), free(lasts), free(masked);
   free(is_there), free(weight), free(hashes), free(quotients);

@@ -1031,8 +1031,14 @@ template <class Type, int Room, int Stride, bool IsLoaded, class Load, class Sto
     if constexpr (!moves)
       if (due != 0 && !is_held) {
         this->now = IsLoaded ? load(first) : (Type)0;
-        is_held = true;
+        is_held = IsLoaded;
       }
+  }
+  /* What nobody has loaded is only stored behind a turn: the first one may load what is there by itself, and isn't made ready then. */
+  __device__ __forceinline__ void are_ready(int turns)
+  {
+    if constexpr (!moves && !IsLoaded)
+      is_held |= turns != 0;
   }
   /* Stores what is in the register: it isn't held any more. */
   __device__ __forceinline__ void give_back()
@@ -1090,6 +1096,7 @@ struct __pg_holding_nothing {
   __device__ __forceinline__ void put(int, int) {}
   template <class IsDue> __device__ __forceinline__ int before_met(IsDue, int, int, int due) const { return due; }
   __device__ __forceinline__ void begin_turns(int) {}
+  __device__ __forceinline__ void are_ready(int) {}
   __device__ __forceinline__ void begin_turn(int, int) {}
   __device__ __forceinline__ void end_turn(int, int) {}
   __device__ __forceinline__ void end_turns(int, int) {}
@@ -1233,6 +1240,7 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
     __syncwarp();
     /* Lanes that help come to as many turns as the one that leads, whatever they have loaded. */
     ready = __PG_SPREAD == 1 ? ready : __shfl_sync(~0u, ready, lane / __PG_SPREAD * __PG_SPREAD);
+    held.are_ready(ready);
     c.left = has_left;
     int number = 0;
     auto take = [&](auto many) {

@@ -112,9 +112,10 @@ impl Seeing {
                 let pointer = &rest[..end];
                 self.pointers.insert((base, pointer.to_owned()));
                 let named = format!("__PG_POINTER({base}, {pointer})");
-                address.replacen(&format!("{POINTER}{pointer}"), &named, 1)
+                // Pointers in subscripts are no more than numbers.
+                address.replacen(&format!("{POINTER}{pointer}"), &named, 1).replace(POINTER, "")
             }
-            _ => address.to_owned(),
+            _ => plain.clone(),
         };
         let text = match (&self.held, base) {
             (Some(held), _) => {
@@ -209,7 +210,9 @@ impl Printer<'_> {
                 variables.insert(v);
             }
         });
-        lending.found.push(Lent { name, kind, text: alone, ahead, pointers, variables });
+        // What is left of them are pointers that nothing is loaded through: they are compared, say.
+        let text = alone.replace(POINTER, "");
+        lending.found.push(Lent { name, kind, text, ahead, pointers, variables });
         Ok(Some(lent))
     }
 
