@@ -387,7 +387,7 @@ __PG_FN const char *__pg_place_of(struct __pg_ctx *c, const struct __pg_view *v,
   if (how & __PG_IS_INSIDE)
 #if defined(__PG_LENDS) && __PG_SPREAD > 1
     /* It is aligned; so nothing has to be kept at hand for the other case. Not where lanes take turns side by side: to NVRTC what a mask was put on
-     * is no global memory any more, and generic loads took ger four tenths longer. */
+     * is no global memory any more, and its loads are generic (ger's inner loop had 14 such loads). */
     return (const char *)((__pg_u64)__PG_AT_ONCE(memory, c->left ? 0 : offset) & ~(__pg_u64)(width - 1));
 #else
     return __PG_AT_ONCE(memory, c->left ? -((__pg_u64)memory & (width - 1)) : offset);
