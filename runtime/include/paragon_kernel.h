@@ -1139,7 +1139,7 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
     for (int part = 0; part < __pg_parts_at_once; part++) {
       const int leader = __pg_slots::leader(first + part, lane), turn = __pg_slots::turn(first + part, lane);
       parts.left[part] = __shfl_sync(~0u, there, leader) - turn;
-            const bool is_due = parts.left[part] > 0;
+      const bool is_due = parts.left[part] > 0;
       const int whose = is_due ? leader : __ffs(rows) - 1;
       held.know(part, whose);
       all_lent([&](auto &lent) { lent.know(part, whose, (is_due ? turn : 0) + further); });
