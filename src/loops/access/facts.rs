@@ -298,14 +298,12 @@ impl Accesses<'_> {
 
     /// The same of all that a loop assigns.
     pub(super) fn forget_assigned(&mut self, l: &LoopStmt) {
-        let mut assigned = BTreeSet::new();
+        let mut assigned = self.assigned_in_turns(l);
         let mut note = |e: &Expr| {
             if let Some((place, _, true)) = nest::accessed_place(e) {
                 assigned.extend(is_scalar(self.unit, place));
             }
         };
-        nest::all_expressions(&l.body, &mut note);
-        l.cond.iter().chain(&l.step).for_each(|e| nest::expressions(e, &mut note));
         l.init.iter().for_each(|s| nest::all_expressions(s, &mut note));
         let mut declare = |s: &Stmt| {
             if let StmtKind::Declare { var, .. } = s.kind {

@@ -217,8 +217,8 @@ impl Accesses<'_> {
         is_fixed.then_some(moved)
     }
 
-    /// Where an inner loop begins: what it moves depends on its turn. Gives back how far everything is moved behind it.
-    pub(super) fn enter_turns(&mut self, l: &LoopStmt) -> Vec<(VarId, Option<Linear>)> {
+    /// The scalars that an inner loop's turns assign.
+    pub(super) fn assigned_in_turns(&self, l: &LoopStmt) -> BTreeSet<VarId> {
         let mut assigned = BTreeSet::new();
         let mut note = |e: &Expr| {
             if let Some((place, _, true)) = nest::accessed_place(e) {
@@ -227,8 +227,13 @@ impl Accesses<'_> {
         };
         nest::all_expressions(&l.body, &mut note);
         l.cond.iter().chain(&l.step).for_each(|e| nest::expressions(e, &mut note));
+        assigned
+    }
+
+    /// Where an inner loop begins: what it moves depends on its turn. Gives back how far everything is moved behind it.
+    pub(super) fn enter_turns(&mut self, l: &LoopStmt) -> Vec<(VarId, Option<Linear>)> {
         let mut behind = Vec::new();
-        for v in assigned.into_iter().filter(|v| self.secondary.contains_key(v)) {
+        for v in self.assigned_in_turns(l).into_iter().filter(|v| self.secondary.contains_key(v)) {
             let so_far = self.moved_so_far(v);
             let known =
                 self.moved_inside.get(&(l.id, v)).cloned().zip(so_far).and_then(|((by, all), so_far)| {
