@@ -279,7 +279,7 @@ pub struct Printer<'a> {
     logged: BTreeSet<Option<u32>>,
 }
 
-/// Accesses of an inner loop that move by strides: see `paragon_kernel.h`.
+/// Accesses of an inner loop that move by strides: see `kernel/walks.h`.
 struct Walks<'a> {
     moving: Moving<'a>,
     /// Conditions around the loop; `None` where a turn may end early.
