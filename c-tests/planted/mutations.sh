@@ -28,7 +28,7 @@ counts not compared|reduction|$devices|s/\&\& total != \(counted\|written\)/\&\&
 reads not logged|atomic|$reads|s/^  ((logged) \&\&/  (0 \&\&/
 reads not logged|reduction|$reads|s/^  ((logged) \&\&/  (0 \&\&/
 reads not logged|bitmap|$reads|s/^  ((logged) \&\&/  (0 \&\&/
-bits of reads not looked at|bitmap|$devices|s/met += \(u64::from((w \& r).count_ones())\|__popc(w \& rd\[word\])\)/met += 0/
+bits of reads not looked at|bitmap|$devices|s/met += \(u64::from((w \& r).count_ones())\|__popc(w \& r)\)/met += 0/
 thread instead of iteration in the log|atomic|$iterations|s/c->iteration = (__pg_u32)k + 1;/c->iteration = 1;/
 thread instead of iteration in the log|reduction|$iterations|s/c->iteration = (__pg_u32)k + 1;/c->iteration = 1;/
 nothing|stamp||

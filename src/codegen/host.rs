@@ -1,10 +1,11 @@
 //! Host code of one loop: static facts, the worker, the threads kernel, the CUDA text, and the guard that stands at the
 //! loop. How an entry is made at run time is in `codegen::recipe`, what is worth generating at all in `codegen::worth`.
 
-use super::body::{
-    self, MACROS_DEVICE, MACROS_DIRECT, MACROS_END, MACROS_INSPECT, MACROS_INSPECT_END, MACROS_ONE_BY_ONE,
-    MACROS_THREADS, Purpose, variable,
+use super::body::macros::{
+    MACROS_DEVICE, MACROS_DIRECT, MACROS_END, MACROS_INSPECT, MACROS_INSPECT_END, MACROS_ONE_BY_ONE,
+    MACROS_THREADS,
 };
+use super::body::{self, Purpose, variable};
 use super::group::Group;
 use super::once;
 use super::stub::escape;

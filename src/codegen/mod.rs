@@ -26,7 +26,6 @@ use crate::loops::plan::LoopReport;
 use std::borrow::Cow;
 use texts::{ABI, BODY};
 
-
 /// Allocations smaller than this are not recorded: loops over less don't leave the calling thread.
 const RECORD_MINIMUM: u64 = 65536;
 
