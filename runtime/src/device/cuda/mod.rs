@@ -7,6 +7,7 @@
 
 mod blank;
 mod cache;
+mod check;
 pub mod nvrtc;
 mod pace;
 pub mod staging;
@@ -49,126 +50,11 @@ const MUCH: u64 = 1 << 20;
 /// Most blocks of a grid along y, and along z.
 const MOST_BLOCKS: u64 = 65535;
 
-/// What a launch's buffer begins with, in words of 64 bits: what [`CHECK_SOURCE`] counts (writes that were counted while the loop ran,
+/// What a launch's buffer begins with, in words of 64 bits: what [`check`] counts (writes that were counted while the loop ran,
 /// cells written, or of stamps with a first writer those with several, cells in conflict), the flags, the stop word.
 const COUNTERS: usize = 5;
 const AT_FLAGS: usize = 3;
 const AT_STOP: usize = 4;
-
-/// Words of a log, or stamps, that a thread of the check has under way.
-const CHECKED_AT_ONCE: u64 = 8;
-
-/// The kernel that looks at logs after a loop.
-fn check_source() -> String {
-    let (totals, apart) = (abi::PG_TOTALS, abi::PG_TOTALS_APART);
-    let (bitmap, stamp) = (LogMethod::Bitmap as u32, LogMethod::Stamp as u32);
-    let (last, first, reader) = (abi::PG_STAMP_LAST, abi::PG_STAMP_FIRST, abi::PG_STAMP_READER);
-    let (stamps, with_readers) = (abi::PG_STAMP_WORDS, abi::PG_STAMP_WORDS_READ);
-    let (guess, guess_reader) = (abi::PG_GUESS_WORDS_READ, abi::PG_GUESS_READER);
-    format!(
-        "#define AT_ONCE {CHECKED_AT_ONCE}\n#define PG_TOTALS {totals}\n#define PG_TOTALS_APART {apart}\n#define PG_LOG_BITMAP {bitmap}\n\
-         #define PG_LOG_STAMP {stamp}\n#define PG_STAMP_LAST {last}\n#define PG_STAMP_FIRST {first}\n\
-         #define PG_STAMP_READER {reader}\n#define PG_STAMP_WORDS {stamps}\n\
-         #define PG_STAMP_WORDS_READ {with_readers}\n#define PG_GUESS_WORDS_READ {guess}\n\
-         #define PG_GUESS_READER {guess_reader}\n{CHECK_SOURCE}"
-    )
-}
-
-const CHECK_SOURCE: &str = r#"
-extern "C" __global__ void __pg_check(const unsigned *wr, const unsigned *rd, unsigned *bits, unsigned long long words,
-                                      unsigned *flags, const unsigned long long *totals, unsigned long long *counts,
-                                      int method, unsigned stamp_words)
-{
-  unsigned long long total = 0, written = 0, met = 0;
-  const unsigned lane = threadIdx.x % 32;
-  if (*(volatile unsigned *)flags != 0)
-    return;
-  if (blockIdx.x == 0)
-    for (unsigned place = threadIdx.x; place < PG_TOTALS; place += blockDim.x)
-      total += totals[place * PG_TOTALS_APART];
-  /* All lanes of a warp go on together: they make words of bits of what they find written. Several words of each are under way. */
-  for (unsigned long long begin = (blockIdx.x * (unsigned long long)blockDim.x + (threadIdx.x - lane)) * AT_ONCE; begin < words;
-       begin += gridDim.x * (unsigned long long)blockDim.x * AT_ONCE) {
-    unsigned all_w[AT_ONCE], all_first[AT_ONCE], all_r[AT_ONCE];
-#pragma unroll
-    for (int number = 0; number < AT_ONCE; number++) {
-      const unsigned long long word = begin + 32 * number + lane;
-      unsigned w = 0, first = 0, r = 0;
-      if (word >= words)
-        ;
-      else if (method == PG_LOG_STAMP) {
-        if (stamp_words == PG_STAMP_WORDS_READ) {
-          const uint4 stamps = ((const uint4 *)wr)[word];
-          const unsigned all[PG_STAMP_WORDS_READ] = {stamps.x, stamps.y, stamps.z, stamps.w};
-          w = all[PG_STAMP_LAST];
-          first = ~all[PG_STAMP_FIRST];
-          r = all[PG_STAMP_READER];
-        } else if (stamp_words == PG_GUESS_WORDS_READ) {
-          const uint2 stamps = ((const uint2 *)wr)[word];
-          const unsigned all[PG_GUESS_WORDS_READ] = {stamps.x, stamps.y};
-          first = w = all[PG_STAMP_LAST];
-          r = all[PG_GUESS_READER];
-        } else
-          first = w = wr[word];
-      } else {
-        w = wr[word];
-        r = rd != nullptr ? rd[word] : 0;
-      }
-      all_w[number] = w;
-      all_first[number] = first;
-      all_r[number] = r;
-    }
-#pragma unroll
-    for (int number = 0; number < AT_ONCE; number++) {
-      const unsigned w = all_w[number], first = all_first[number], r = all_r[number];
-      if (bits != nullptr && begin + 32 * number < words) {
-        const unsigned found = __ballot_sync(0xffffffffu, w != 0);
-        if (lane == 0)
-          bits[begin / 32 + number] = found;
-      }
-      if (method == PG_LOG_STAMP) {
-        if (w != 0) {
-          /* Where the first writer is known unsettled, not written. */
-          written += stamp_words != PG_STAMP_WORDS_READ || first != w;
-          if (r > first || (r == first && first != w)) {
-            met++;
-            flags[1] = r - 1;
-          }
-        }
-      } else if (method == PG_LOG_BITMAP) {
-        written += __popc(w);
-        met += __popc(w & r);
-      } else if (w != 0) {
-        written++;
-        if (r != 0 && r != w) {
-          met++;
-          flags[1] = w - 1;
-        }
-      }
-    }
-  }
-  for (int distance = 16; distance != 0; distance /= 2) {
-    written += __shfl_down_sync(0xffffffffu, written, distance);
-    met += __shfl_down_sync(0xffffffffu, met, distance);
-    total += __shfl_down_sync(0xffffffffu, total, distance);
-  }
-  /* All blocks add to the same words: once each. */
-  __shared__ unsigned long long sums[3];
-  if (threadIdx.x == 0)
-    sums[0] = sums[1] = sums[2] = 0;
-  __syncthreads();
-  if (threadIdx.x % 32 == 0) {
-    atomicAdd(&sums[0], total);
-    atomicAdd(&sums[1], written);
-    atomicAdd(&sums[2], met);
-  }
-  __syncthreads();
-  if (threadIdx.x == 0)
-    for (int i = 0; i < 3; i++)
-      if (sums[i] != 0)
-        atomicAdd(&counts[i], sums[i]);
-}
-"#;
 
 /// A status as an error.
 fn check(status: sys::CUresult, what: &str, bytes: u64) -> Result<(), DeviceError> {
@@ -202,6 +88,8 @@ struct Cuda {
     kernels: HashMap<(usize, Specialisation), Loaded>,
     paces: HashMap<(usize, Specialisation), Pace>,
     check_kernel: Option<Loaded>,
+    /// The same where entries of the log hold values.
+    storing_kernel: Option<Loaded>,
     staging: Staging<Link>,
     /// Pinned memory for tables, so that a launch need not wait until what was staged has been copied.
     tables: *mut u8,
@@ -292,6 +180,7 @@ pub fn open(pool: Pool) -> Result<Box<dyn Device>, DeviceError> {
             kernels: HashMap::new(),
             paces: HashMap::new(),
             check_kernel: None,
+            storing_kernel: None,
             // SAFETY: so much has been pinned, and is never given back.
             staging: Staging::new(link, slots, SLOT, pool, threads),
             tables: pinned(TABLES)?,
@@ -618,11 +507,7 @@ impl Device for Cuda {
             let group = LARGE.get(at + 1).copied().unwrap_or(SMALLER);
             return self.prepare(info, loop_key, Specialisation { group, ..kernel });
         }
-        if kernel.method.detects() && self.check_kernel.is_none() {
-            let options = nvrtc::options(&self.architecture, Specialisation::none(LogMethod::None), false);
-            let source = check_source();
-            self.check_kernel = Some(self.function(&source, c"__pg_check", &options)?);
-        }
+        self.prepare_check(kernel)?;
         Ok(kernel)
     }
 
@@ -648,6 +533,10 @@ impl Device for Cuda {
         if launch.method().detects() {
             words.resize(at_totals + abi::PG_TOTALS * abi::PG_TOTALS_APART, 0);
         }
+        let at_arrays = words.len();
+        if launch.kernel.buffered != 0 {
+            words.extend(check::arrays(launch.regions));
+        }
         // Otherwise all that it reads are its parameters. While the GPU copies there is time for tables.
         let needs_tables = self.copies_much
             || launch.method().detects()
@@ -655,7 +544,7 @@ impl Device for Cuda {
             || launch.info.has(abi::PG_LOOP_DYNAMIC)
             || tables::bytes(launch.info) > tables::MOST_IN_PARAMETERS;
         let packed = if needs_tables { self.allocate(words.len() as u64 * 8)? } else { self.blank.start() };
-        let parts = [at_tables, at_values, at_bases, at_anchors, at_regions, at_totals, n_results];
+        let parts = [at_tables, at_values, at_bases, at_anchors, at_regions, at_totals, at_arrays, n_results];
         let result = match self.hand_over(launch.schedule) {
             Ok(order) => {
                 let result = self.run_packed(launch, function, packed, &words, parts, order);
@@ -698,7 +587,7 @@ impl Cuda {
         kernel: Loaded,
         packed: DevicePtr,
         words: &[u64],
-        [at_tables, at_values, at_bases, at_anchors, at_regions, at_totals, n_results]: [usize; 7],
+        [at_tables, at_values, at_bases, at_anchors, at_regions, at_totals, at_arrays, n_results]: [usize; 8],
         order: Option<DevicePtr>,
     ) -> Result<Outcome, DeviceError> {
         let bytes = words.len() * 8;
@@ -737,7 +626,7 @@ impl Cuda {
             settles: launch.settles.into(),
             stamp_words: launch.stamp_words,
             guess: launch.kernel.guess as u32,
-            unused: 0,
+            store_bits: launch.store_bits(),
         };
         // To launch a kernel takes the host 20 to 30 microseconds after it has copied much. They pass while the GPU still copies.
         let tables = match bytes <= TABLES {
@@ -771,7 +660,9 @@ impl Cuda {
         let mut pace = self.paces.get(&which).copied().unwrap_or_default();
         let back = (COUNTERS + n_results) * 8;
         let totals = at_word(at_totals);
-        let mut ending = Ending { packed, totals, tables, back, told: false, execute_ns: 0.0, check_ns: 0.0 };
+        let arrays = (at_word(at_arrays), (words.len() - at_arrays) as u32 / 2);
+        let mut ending =
+            Ending { packed, totals, arrays, tables, back, told: false, execute_ns: 0.0, check_ns: 0.0 };
         let mut is_over = false;
         for (first, count) in launch.portions() {
             let places = tiles.map_or(count, |tiles| tiles.rows * tiles.layers);
@@ -862,31 +753,8 @@ impl Cuda {
     ) -> Result<bool, DeviceError> {
         // SAFETY: the event is ours.
         check(unsafe { sys::cuEventRecord(self.events[1], self.stream) }, "cuEventRecord", 0)?;
-        if checks && self.check_kernel.is_none() {
-            return Err(DeviceError::Kernel("nothing checks its logs".into()));
-        }
-        let check_kernel = self.check_kernel.filter(|_| checks);
-        if let Some(check_kernel) = check_kernel {
-            let (mut wr, mut rd, mut words) = (launch.wr.0, launch.rd.0, launch.log_words);
-            let (mut method, mut written) = (launch.method() as i32, launch.written.0);
-            let mut stamp_words = launch.stamp_words;
-            let mut totals = ending.totals;
-            let (mut flags, mut counts) = (ending.packed.0 + AT_FLAGS as u64 * 8, ending.packed.0);
-            self.start(
-                check_kernel,
-                self.line_at_once(check_kernel.resident, words.div_ceil(CHECKED_AT_ONCE)),
-                &mut [
-                    (&raw mut wr).cast(),
-                    (&raw mut rd).cast(),
-                    (&raw mut written).cast(),
-                    (&raw mut words).cast(),
-                    (&raw mut flags).cast(),
-                    (&raw mut totals).cast(),
-                    (&raw mut counts).cast(),
-                    (&raw mut method).cast(),
-                    (&raw mut stamp_words).cast(),
-                ],
-            )?;
+        if checks {
+            self.start_check(launch, ending)?;
             // SAFETY: the event is ours.
             check(unsafe { sys::cuEventRecord(self.events[2], self.stream) }, "cuEventRecord", 0)?;
         }
@@ -949,7 +817,7 @@ impl Cuda {
                 "cuEventElapsedTime",
                 0,
             )?;
-            if check_kernel.is_some() {
+            if checks {
                 let (from, to) = (self.events[1], self.events[2]);
                 check(sys::cuEventElapsedTime_v2(&mut checking, from, to), "cuEventElapsedTime", 0)?;
             }
@@ -976,6 +844,8 @@ impl Cuda {
 struct Ending {
     packed: DevicePtr,
     totals: u64,
+    /// Where the arrays are that have a log, and how many they are: [`check::arrays`].
+    arrays: (u64, u32),
     tables: *mut u8,
     back: usize,
     /// Whether the kernels' stop word has been set.

@@ -1,0 +1,297 @@
+//! The kernels that look at logs after a loop: what they find, and what they make of it. What a conflict is `body/logs.h` says.
+
+use super::{AT_FLAGS, Cuda, DeviceError, Ending, Launch, LogMethod, Specialisation, nvrtc};
+use crate::abi::{self, PG_NO_LOG, Region};
+
+/// Words of a log, or stamps, that a thread of the check has under way.
+pub const CHECKED_AT_ONCE: u64 = 8;
+
+/// The kernel that looks at logs after a loop, `__pg_check`.
+pub fn source() -> String {
+    let (totals, apart) = (abi::PG_TOTALS, abi::PG_TOTALS_APART);
+    let (bitmap, stamp) = (LogMethod::Bitmap as u32, LogMethod::Stamp as u32);
+    let (last, first, reader) = (abi::PG_STAMP_LAST, abi::PG_STAMP_FIRST, abi::PG_STAMP_READER);
+    let (stamps, with_readers) = (abi::PG_STAMP_WORDS, abi::PG_STAMP_WORDS_READ);
+    let (guess, guess_reader) = (abi::PG_GUESS_WORDS_READ, abi::PG_GUESS_READER);
+    format!(
+        "#define AT_ONCE {CHECKED_AT_ONCE}\n#define PG_TOTALS {totals}\n#define PG_TOTALS_APART {apart}\n#define PG_LOG_BITMAP {bitmap}\n\
+         #define PG_LOG_STAMP {stamp}\n#define PG_STAMP_LAST {last}\n#define PG_STAMP_FIRST {first}\n\
+         #define PG_STAMP_READER {reader}\n#define PG_STAMP_WORDS {stamps}\n\
+         #define PG_STAMP_WORDS_READ {with_readers}\n#define PG_GUESS_WORDS_READ {guess}\n\
+         #define PG_GUESS_READER {guess_reader}\n{SUMS_SOURCE}{CHECK_SOURCE}"
+    )
+}
+
+/// What all threads of such a kernel have counted, added to the launch's counters.
+const SUMS_SOURCE: &str = r#"
+static __device__ void __pg_add_up(unsigned long long total, unsigned long long written, unsigned long long met,
+                                   unsigned long long *counts)
+{
+  for (int distance = 16; distance != 0; distance /= 2) {
+    written += __shfl_down_sync(0xffffffffu, written, distance);
+    met += __shfl_down_sync(0xffffffffu, met, distance);
+    total += __shfl_down_sync(0xffffffffu, total, distance);
+  }
+  /* All blocks add to the same words: once each. */
+  __shared__ unsigned long long sums[3];
+  if (threadIdx.x == 0)
+    sums[0] = sums[1] = sums[2] = 0;
+  __syncthreads();
+  if (threadIdx.x % 32 == 0) {
+    atomicAdd(&sums[0], total);
+    atomicAdd(&sums[1], written);
+    atomicAdd(&sums[2], met);
+  }
+  __syncthreads();
+  if (threadIdx.x == 0)
+    for (int i = 0; i < 3; i++)
+      if (sums[i] != 0)
+        atomicAdd(&counts[i], sums[i]);
+}
+"#;
+
+const CHECK_SOURCE: &str = r#"
+extern "C" __global__ void __pg_check(const unsigned *wr, const unsigned *rd, unsigned *bits, unsigned long long words,
+                                      unsigned *flags, const unsigned long long *totals, unsigned long long *counts,
+                                      int method, unsigned stamp_words)
+{
+  unsigned long long total = 0, written = 0, met = 0;
+  const unsigned lane = threadIdx.x % 32;
+  if (*(volatile unsigned *)flags != 0)
+    return;
+  if (blockIdx.x == 0)
+    for (unsigned place = threadIdx.x; place < PG_TOTALS; place += blockDim.x)
+      total += totals[place * PG_TOTALS_APART];
+  /* All lanes of a warp go on together: they make words of bits of what they find written. Several words of each are under way. */
+  for (unsigned long long begin = (blockIdx.x * (unsigned long long)blockDim.x + (threadIdx.x - lane)) * AT_ONCE; begin < words;
+       begin += gridDim.x * (unsigned long long)blockDim.x * AT_ONCE) {
+    unsigned all_w[AT_ONCE], all_first[AT_ONCE], all_r[AT_ONCE];
+#pragma unroll
+    for (int number = 0; number < AT_ONCE; number++) {
+      const unsigned long long word = begin + 32 * number + lane;
+      unsigned w = 0, first = 0, r = 0;
+      if (word >= words)
+        ;
+      else if (method == PG_LOG_STAMP) {
+        if (stamp_words == PG_STAMP_WORDS_READ) {
+          const uint4 stamps = ((const uint4 *)wr)[word];
+          const unsigned all[PG_STAMP_WORDS_READ] = {stamps.x, stamps.y, stamps.z, stamps.w};
+          w = all[PG_STAMP_LAST];
+          first = ~all[PG_STAMP_FIRST];
+          r = all[PG_STAMP_READER];
+        } else if (stamp_words == PG_GUESS_WORDS_READ) {
+          const uint2 stamps = ((const uint2 *)wr)[word];
+          const unsigned all[PG_GUESS_WORDS_READ] = {stamps.x, stamps.y};
+          first = w = all[PG_STAMP_LAST];
+          r = all[PG_GUESS_READER];
+        } else
+          first = w = wr[word];
+      } else {
+        w = wr[word];
+        r = rd != nullptr ? rd[word] : 0;
+      }
+      all_w[number] = w;
+      all_first[number] = first;
+      all_r[number] = r;
+    }
+#pragma unroll
+    for (int number = 0; number < AT_ONCE; number++) {
+      const unsigned w = all_w[number], first = all_first[number], r = all_r[number];
+      if (bits != nullptr && begin + 32 * number < words) {
+        const unsigned found = __ballot_sync(0xffffffffu, w != 0);
+        if (lane == 0)
+          bits[begin / 32 + number] = found;
+      }
+      if (method == PG_LOG_STAMP) {
+        if (w != 0) {
+          /* Where the first writer is known unsettled, not written. */
+          written += stamp_words != PG_STAMP_WORDS_READ || first != w;
+          if (r > first || (r == first && first != w)) {
+            met++;
+            flags[1] = r - 1;
+          }
+        }
+      } else if (method == PG_LOG_BITMAP) {
+        written += __popc(w);
+        met += __popc(w & r);
+      } else if (w != 0) {
+        written++;
+        if (r != 0 && r != w) {
+          met++;
+          flags[1] = w - 1;
+        }
+      }
+    }
+  }
+  __pg_add_up(total, written, met, counts);
+}
+"#;
+
+/// Entries that a thread of the other kernel has under way.
+const STORED_AT_ONCE: u64 = 4;
+
+/// The kernel that looks at entries which hold values, and stores those, `__pg_store`.
+pub fn storing_source() -> String {
+    let (totals, apart) = (abi::PG_TOTALS, abi::PG_TOTALS_APART);
+    format!(
+        "#define AT_ONCE {STORED_AT_ONCE}\n#define PG_TOTALS {totals}\n#define PG_TOTALS_APART {apart}\n{SUMS_SOURCE}{STORING_SOURCE}"
+    )
+}
+
+/// Arrays begin with a word of bits, so all cells of a warp lie in one of them. `arrays`: first cell, and where that lies.
+const STORING_SOURCE: &str = r#"
+template <int Words, int Pairs>
+static __device__ void __pg_store_entries(const unsigned *log, unsigned *bits, unsigned long long cells, unsigned *flags,
+                                          unsigned long long *counts, const unsigned long long *arrays, unsigned n_arrays,
+                                          unsigned shift, unsigned store_bits, unsigned long long total)
+{
+  unsigned long long written = 0, met = 0;
+  const unsigned lane = threadIdx.x % 32;
+  for (unsigned long long begin = (blockIdx.x * (unsigned long long)blockDim.x + (threadIdx.x - lane)) * AT_ONCE; begin < cells;
+       begin += gridDim.x * (unsigned long long)blockDim.x * AT_ONCE) {
+    unsigned entries[AT_ONCE][Words];
+#pragma unroll
+    for (int number = 0; number < AT_ONCE; number++) {
+      const unsigned long long cell = begin + 32 * number + lane;
+#pragma unroll
+      for (int word = 0; word < Words; word += 2) {
+        uint2 two = {0, 0};
+        if (cell < cells)
+          two = ((const uint2 *)log)[cell * (Words / 2) + word / 2];
+        entries[number][word] = two.x;
+        entries[number][word + 1] = two.y;
+      }
+    }
+#pragma unroll
+    for (int number = 0; number < AT_ONCE; number++) {
+      const unsigned *const entry = entries[number];
+      const unsigned long long word = begin + 32 * number;
+      const unsigned found = __ballot_sync(0xffffffffu, entry[1] != 0);
+      if (bits != nullptr && word < cells && lane == 0)
+        bits[word / 32] = found;
+      if (found == 0)
+        continue;
+      unsigned low = 0, high = n_arrays;
+      while (high - low > 1) {
+        const unsigned middle = low + (high - low) / 2;
+        if (arrays[2 * middle] <= word)
+          low = middle;
+        else
+          high = middle;
+      }
+      if (entry[1] != 0) {
+        char *const place = (char *)arrays[2 * low + 1] + ((word + lane - arrays[2 * low]) << shift);
+        const unsigned last = entry[1] >> store_bits;
+        if (Pairs == 2)
+          *(uint2 *)place = {entry[0], entry[2]};
+        else if (shift == 2)
+          *(unsigned *)place = entry[0];
+        else if (shift == 1)
+          *(unsigned short *)place = (unsigned short)entry[0];
+        else
+          *(unsigned char *)place = (unsigned char)entry[0];
+        if (Words > 2 * Pairs) {
+          const unsigned first = ~entry[2 * Pairs], reader = entry[2 * Pairs + 1];
+          written += first != last;
+          if (reader > first || (reader == first && first != last)) {
+            met++;
+            flags[1] = reader - 1;
+          }
+        } else
+          written++;
+      }
+    }
+  }
+  __pg_add_up(total, written, met, counts);
+}
+
+extern "C" __global__ void __pg_store(const unsigned *log, unsigned *bits, unsigned long long cells, unsigned *flags,
+                                      const unsigned long long *totals, unsigned long long *counts,
+                                      const unsigned long long *arrays, unsigned n_arrays, unsigned shift, unsigned words,
+                                      unsigned store_bits)
+{
+  unsigned long long total = 0;
+  if (*(volatile unsigned *)flags != 0)
+    return;
+  if (blockIdx.x == 0)
+    for (unsigned place = threadIdx.x; place < PG_TOTALS; place += blockDim.x)
+      total += totals[place * PG_TOTALS_APART];
+  if (shift == 3 && words == 8)
+    __pg_store_entries<8, 2>(log, bits, cells, flags, counts, arrays, n_arrays, shift, store_bits, total);
+  else if (shift == 3)
+    __pg_store_entries<4, 2>(log, bits, cells, flags, counts, arrays, n_arrays, shift, store_bits, total);
+  else if (words == 4)
+    __pg_store_entries<4, 1>(log, bits, cells, flags, counts, arrays, n_arrays, shift, store_bits, total);
+  else
+    __pg_store_entries<2, 1>(log, bits, cells, flags, counts, arrays, n_arrays, shift, store_bits, total);
+}
+"#;
+
+/// The arrays that have a log, in the order of their cells: for each its first cell, and where that lies.
+pub fn arrays(regions: &[Region]) -> impl Iterator<Item = u64> {
+    regions
+        .iter()
+        .filter(|region| region.log != PG_NO_LOG)
+        .flat_map(|region| [region.log, region.dev.wrapping_sub(region.lo % 64)])
+}
+
+impl Cuda {
+    /// Prepares what looks at the logs of a kernel.
+    pub(super) fn prepare_check(&mut self, kernel: Specialisation) -> Result<(), DeviceError> {
+        let options = nvrtc::options(&self.architecture, Specialisation::none(LogMethod::None), false);
+        if kernel.buffered != 0 && self.storing_kernel.is_none() {
+            self.storing_kernel = Some(self.function(&storing_source(), c"__pg_store", &options)?);
+        } else if kernel.buffered == 0 && kernel.method.detects() && self.check_kernel.is_none() {
+            self.check_kernel = Some(self.function(&source(), c"__pg_check", &options)?);
+        }
+        Ok(())
+    }
+
+    /// Starts it behind a launch.
+    pub(super) fn start_check(&self, launch: &Launch<'_>, ending: &Ending) -> Result<(), DeviceError> {
+        let (mut wr, mut rd, mut words) = (launch.wr.0, launch.rd.0, launch.log_words);
+        let (mut written, mut totals) = (launch.written.0, ending.totals);
+        let (mut flags, mut counts) = (ending.packed.0 + AT_FLAGS as u64 * 8, ending.packed.0);
+        let nobody = || DeviceError::Kernel("nothing checks its logs".into());
+        if launch.kernel.buffered != 0 {
+            let kernel = self.storing_kernel.ok_or_else(nobody)?;
+            let (mut arrays, mut n_arrays) = ending.arrays;
+            let (mut shift, mut of_entry) = (launch.log_shift, u32::from(launch.kernel.buffered));
+            let mut store_bits = launch.store_bits();
+            return self.start(
+                kernel,
+                self.line_at_once(kernel.resident, words.div_ceil(STORED_AT_ONCE)),
+                &mut [
+                    (&raw mut wr).cast(),
+                    (&raw mut written).cast(),
+                    (&raw mut words).cast(),
+                    (&raw mut flags).cast(),
+                    (&raw mut totals).cast(),
+                    (&raw mut counts).cast(),
+                    (&raw mut arrays).cast(),
+                    (&raw mut n_arrays).cast(),
+                    (&raw mut shift).cast(),
+                    (&raw mut of_entry).cast(),
+                    (&raw mut store_bits).cast(),
+                ],
+            );
+        }
+        let kernel = self.check_kernel.ok_or_else(nobody)?;
+        let (mut method, mut stamp_words) = (launch.method() as i32, launch.stamp_words);
+        self.start(
+            kernel,
+            self.line_at_once(kernel.resident, words.div_ceil(CHECKED_AT_ONCE)),
+            &mut [
+                (&raw mut wr).cast(),
+                (&raw mut rd).cast(),
+                (&raw mut written).cast(),
+                (&raw mut words).cast(),
+                (&raw mut flags).cast(),
+                (&raw mut totals).cast(),
+                (&raw mut counts).cast(),
+                (&raw mut method).cast(),
+                (&raw mut stamp_words).cast(),
+            ],
+        )
+    }
+}
