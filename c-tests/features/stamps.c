@@ -30,6 +30,7 @@
  * expect singles: stamps on antis outputs
  * expect singles: runs on clean
  * expect rows: stamps on antis outputs
+ * expect many: stamps on outputs
  * expect rows: conflicts on flows */
 #include "../support/inputs.h"
 
@@ -217,6 +218,14 @@ COMPUTE static void rows(double **to, double **from, int n, int length)
       to[i][j] = from[i][j] * 0.25 + (double)i;
 }
 
+/* One iteration stores more often than stores of an iteration have numbers beside that of the iteration. */
+COMPUTE static void many(short *out, const int *to, const int *times, const uint32_t *in, int n)
+{
+  for (int i = 0; i < n; i++) /* loop many */
+    for (int j = 0; j < times[i]; j++)
+      out[to[i]] = (short)(in[i] + (uint32_t)j);
+}
+
 int main(int argc, char **argv)
 {
   static const char *const inputs[] = {"clean", "outputs", "antis", "flows", NULL};
@@ -235,6 +244,8 @@ int main(int argc, char **argv)
   int *wide = check_alloc(&check, n, sizeof *wide), *bytes = check_alloc(&check, n, sizeof *bytes);
   int *numbers = check_alloc(&check, n, sizeof *numbers);
   struct record *records = check_alloc(&check, n, sizeof *records);
+  short *shorts = check_alloc(&check, n, sizeof *shorts);
+  int *times = check_alloc(&check, n, sizeof *times);
   double(*m)[LENGTH] = check_alloc(&check, (size_t)few + 1, sizeof *m);
   double **to_rows = check_alloc(&check, (size_t)few, sizeof *to_rows), **from_rows = check_alloc(&check, (size_t)few, sizeof *from_rows);
 
@@ -283,6 +294,10 @@ int main(int argc, char **argv)
       to_rows[i] = m[own_row];
       from_rows[i] = m[other > (size_t)few ? (size_t)few : other];
     }
+    for (size_t i = 0; i < n; i++) {
+      shorts[i] = (short)check_below(&check, 1000);
+      times[i] = outputs && i == n / 2 ? 1 << 22 : 1;
+    }
     fill_double(&check, &m[0][0], ((size_t)few + 1) * LENGTH);
     uint32_t last = 0;
     check_start(&check);
@@ -314,6 +329,7 @@ int main(int argc, char **argv)
     again(e, d, to, none, c, size);
     singles(f, h, to, none, g, size);
     rows(to_rows, from_rows, few, LENGTH);
+    many(shorts, to, times, in, size);
     check_stop(&check);
     check_array(&check, "seen", seen, n, sizeof *seen);
     check_array(&check, "words", words, 2 * n, sizeof *words);
@@ -329,6 +345,7 @@ int main(int argc, char **argv)
     check_array(&check, "h", h, n, sizeof *h);
     check_array(&check, "numbers", numbers, n, sizeof *numbers);
     check_array(&check, "records", records, n, sizeof *records);
+    check_array(&check, "shorts", shorts, n, sizeof *shorts);
     check_array(&check, "m", m, (size_t)few + 1, sizeof *m);
   }
   free(in);
@@ -351,6 +368,8 @@ int main(int argc, char **argv)
   free(numbers);
   free(records);
   free(m);
+  free(shorts);
+  free(times);
   free(to_rows);
   free(from_rows);
   return check_close(&check);

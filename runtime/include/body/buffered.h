@@ -61,17 +61,35 @@ __PG_FN void __pg_note_buffered(struct __pg_ctx *c, const struct __pg_view *v, _
   }
   for (; cell != end; cell++) {
     /* What many iterations load each would fight for. What is there may come from a cache that is behind: then it is raised in vain. */
-    __pg_u32 *reader = __pg_entry_of(c, cell) + __PG_BUFFERED_READER;
-    if (*reader < c->iteration)
-      __pg_raise(reader, c->iteration);
+    __pg_u32 *last_reader = __pg_entry_of(c, cell) + __PG_BUFFERED_READER;
+    if (*last_reader < c->iteration)
+      __pg_raise(last_reader, c->iteration);
   }
 }
+
+#if __CUDA_ARCH__ >= 800
+/* Whether a neighbour stores to the same place at the same time, too: the next one something later, the one before something earlier. Then that
+ * one's value stands, or that one's number: so lanes don't fight for places that several of them store to. */
+__PG_FN int __pg_is_joined(__pg_u64 place, __pg_u32 stamp, int apart)
+{
+  const __pg_u32 lanes = __activemask(), lane = threadIdx.x & 31, other = lane + apart;
+  /* Who has no such neighbour asks itself. */
+  const int from = (int)(other < 32 && (lanes >> other & 1) ? other : lane);
+  const __pg_u64 its_place = __shfl_sync(lanes, place, from);
+  const __pg_u32 its_stamp = __shfl_sync(lanes, stamp, from);
+  return its_place == place && (apart > 0 ? its_stamp > stamp : its_stamp < stamp);
+}
+#else
+#define __pg_is_joined(place, stamp, apart) 0
+#endif
 
 __PG_FN void __pg_hold_back(struct __pg_ctx *c, const struct __pg_view *v, __pg_u64 address, __pg_u32 width, __pg_u64 bits)
 {
   const __pg_u32 stamp = c->iteration << c->launch->store_bits | c->stored, size = 1u << __PG_LOG_SHIFT;
+  const __pg_u64 place = address << 4 | width;
   __pg_u64 cell = __pg_cell_of(c->launch, v, address);
   __pg_u32 at;
+  int is_last, is_first;
   if (v->log == ~(__pg_u64)0) {
     c->fail |= PG_FAIL_NO_ARRAY;
     return;
@@ -81,14 +99,16 @@ __PG_FN void __pg_hold_back(struct __pg_ctx *c, const struct __pg_view *v, __pg_
     return;
   }
   c->stored++;
+  is_last = !__pg_is_joined(place, stamp, 1);
+  is_first = __PG_NOTES_BUFFERED && !__pg_is_joined(place, stamp, -1);
   for (at = 0; at < width; at += size, cell++) {
     __pg_u32 *entry = __pg_entry_of(c, cell);
     int pair;
-    for (pair = 0; pair < __PG_PAIRS; pair++)
+    for (pair = 0; is_last && pair < __PG_PAIRS; pair++)
       (void)atomicMax((__pg_u64 *)(entry + 2 * pair), (__pg_u64)stamp << 32 | (bits >> 8 * at >> 32 * pair & 0xffffffffu));
-    if (__PG_NOTES_BUFFERED)
+    if (is_first)
       __pg_raise(entry + __PG_BUFFERED_FIRST, ~c->iteration);
-    else
+    if (!__PG_NOTES_BUFFERED)
       c->writes++;
   }
 }

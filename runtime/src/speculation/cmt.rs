@@ -18,8 +18,8 @@ use super::written::{self, Cells, Rows, Written};
 use crate::abi::{
     Info, PG_FAIL_RAW, PG_FAIL_STOPPED, PG_FAIL_TIME, PG_FAIL_WAW, PG_GUESS_READER, PG_GUESS_WORDS_READ,
     PG_LOOP_COMMON_LOOPS, PG_LOOP_GROUPS, PG_LOOP_KEPT, PG_LOOP_MEMBERS, PG_LOOP_REPEATS,
-    PG_LOOP_STORES_ONCE, PG_MANY, PG_NO_LOG, PG_STAMP_READER, PG_STAMP_WORDS, PG_STAMP_WORDS_READ, Region,
-    Value,
+    PG_LOOP_STORES_ONCE, PG_MANY, PG_NO_LOG, PG_SITE_HAS_AFFINE, PG_SITE_STORE, PG_STAMP_READER,
+    PG_STAMP_WORDS, PG_STAMP_WORDS_READ, Region, Value,
 };
 use crate::config::GroupChoice;
 use crate::device::pool::{BlockSignals, Pool};
@@ -434,7 +434,14 @@ fn drive(
     let may_buffer = may_buffer(device, job, n);
     let mut attempt = Attempt::first(job, may_buffer);
     let logs = loop {
-        let logs = run_once(device, job, attempt, &regions, n, started, report, allocated)?;
+        let logs = match run_once(device, job, attempt, &regions, n, started, report, allocated) {
+            // Entries with values are larger than those without.
+            Err(DeviceError::OutOfMemory(_)) if attempt.buffered != 0 => {
+                attempt = Attempt::proper(job, false);
+                continue;
+            }
+            result => result?,
+        };
         let fail = report.outcome.fail;
         let is_refuted = fail & PG_FAIL_WAW != 0 && fail & !(PG_FAIL_WAW | PG_FAIL_RAW) == 0;
         if is_refuted && (attempt.is_guess || attempt.buffered != 0) {
@@ -522,7 +529,14 @@ impl Attempt {
     /// Where nothing is guessed.
     fn proper(job: &Job, may_buffer: bool) -> Attempt {
         let notes_loads = job.placement.has_stamped_readers(job.info);
-        let buffered = if may_buffer { words_of_entry(job.placement.log_shift, notes_loads) } else { 0 };
+        // What is stored side by side moves as much as the log does: large entries cost more there than a second run
+        // (`docs/measurements/2026-11-25-stamps.md`).
+        let mut stores = job.info.sites().iter().filter(|site| site.has(PG_SITE_STORE));
+        let is_large = job.placement.log_shift >= 3 && stores.all(|site| site.has(PG_SITE_HAS_AFFINE));
+        let buffered = match may_buffer && !is_large {
+            true => words_of_entry(job.placement.log_shift, notes_loads),
+            false => 0,
+        };
         Attempt { method: job.method, guess: Guess::None, is_guess: false, buffered }
     }
 }

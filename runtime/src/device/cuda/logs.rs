@@ -1,13 +1,16 @@
-//! The kernels that look at logs after a loop: what they find, and what they make of it. What a conflict is `body/logs.h` says.
+//! The kernel that looks at logs after a loop: what was written, and what was met. What loops note is in `body/logs.h`; the threads device has
+//! the same in Rust.
 
-use super::{AT_FLAGS, Cuda, DeviceError, Ending, Launch, LogMethod, Specialisation, nvrtc};
-use crate::abi::{self, PG_NO_LOG, Region};
+use super::launches::Ending;
+use super::{AT_FLAGS, Cuda, buffered, nvrtc};
+use crate::abi;
+use crate::device::{DeviceError, Launch, LogMethod, Specialisation};
 
 /// Words of a log, or stamps, that a thread of the check has under way.
-pub const CHECKED_AT_ONCE: u64 = 8;
+const CHECKED_AT_ONCE: u64 = 8;
 
-/// The kernel that looks at logs after a loop, `__pg_check`.
-pub fn source() -> String {
+/// The kernel that looks at logs after a loop.
+fn check_source() -> String {
     let (totals, apart) = (abi::PG_TOTALS, abi::PG_TOTALS_APART);
     let (bitmap, stamp) = (LogMethod::Bitmap as u32, LogMethod::Stamp as u32);
     let (last, first, reader) = (abi::PG_STAMP_LAST, abi::PG_STAMP_FIRST, abi::PG_STAMP_READER);
@@ -23,7 +26,7 @@ pub fn source() -> String {
 }
 
 /// What all threads of such a kernel have counted, added to the launch's counters.
-const SUMS_SOURCE: &str = r#"
+pub(super) const SUMS_SOURCE: &str = r#"
 static __device__ void __pg_add_up(unsigned long long total, unsigned long long written, unsigned long long met,
                                    unsigned long long *counts)
 {
@@ -127,122 +130,14 @@ extern "C" __global__ void __pg_check(const unsigned *wr, const unsigned *rd, un
 }
 "#;
 
-/// Entries that a thread of the other kernel has under way.
-const STORED_AT_ONCE: u64 = 4;
-
-/// The kernel that looks at entries which hold values, and stores those, `__pg_store`.
-pub fn storing_source() -> String {
-    let (totals, apart) = (abi::PG_TOTALS, abi::PG_TOTALS_APART);
-    format!(
-        "#define AT_ONCE {STORED_AT_ONCE}\n#define PG_TOTALS {totals}\n#define PG_TOTALS_APART {apart}\n{SUMS_SOURCE}{STORING_SOURCE}"
-    )
-}
-
-/// Arrays begin with a word of bits, so all cells of a warp lie in one of them. `arrays`: first cell, and where that lies.
-const STORING_SOURCE: &str = r#"
-template <int Words, int Pairs>
-static __device__ void __pg_store_entries(const unsigned *log, unsigned *bits, unsigned long long cells, unsigned *flags,
-                                          unsigned long long *counts, const unsigned long long *arrays, unsigned n_arrays,
-                                          unsigned shift, unsigned store_bits, unsigned long long total)
-{
-  unsigned long long written = 0, met = 0;
-  const unsigned lane = threadIdx.x % 32;
-  for (unsigned long long begin = (blockIdx.x * (unsigned long long)blockDim.x + (threadIdx.x - lane)) * AT_ONCE; begin < cells;
-       begin += gridDim.x * (unsigned long long)blockDim.x * AT_ONCE) {
-    unsigned entries[AT_ONCE][Words];
-#pragma unroll
-    for (int number = 0; number < AT_ONCE; number++) {
-      const unsigned long long cell = begin + 32 * number + lane;
-#pragma unroll
-      for (int word = 0; word < Words; word += 2) {
-        uint2 two = {0, 0};
-        if (cell < cells)
-          two = ((const uint2 *)log)[cell * (Words / 2) + word / 2];
-        entries[number][word] = two.x;
-        entries[number][word + 1] = two.y;
-      }
-    }
-#pragma unroll
-    for (int number = 0; number < AT_ONCE; number++) {
-      const unsigned *const entry = entries[number];
-      const unsigned long long word = begin + 32 * number;
-      const unsigned found = __ballot_sync(0xffffffffu, entry[1] != 0);
-      if (bits != nullptr && word < cells && lane == 0)
-        bits[word / 32] = found;
-      if (found == 0)
-        continue;
-      unsigned low = 0, high = n_arrays;
-      while (high - low > 1) {
-        const unsigned middle = low + (high - low) / 2;
-        if (arrays[2 * middle] <= word)
-          low = middle;
-        else
-          high = middle;
-      }
-      if (entry[1] != 0) {
-        char *const place = (char *)arrays[2 * low + 1] + ((word + lane - arrays[2 * low]) << shift);
-        const unsigned last = entry[1] >> store_bits;
-        if (Pairs == 2)
-          *(uint2 *)place = {entry[0], entry[2]};
-        else if (shift == 2)
-          *(unsigned *)place = entry[0];
-        else if (shift == 1)
-          *(unsigned short *)place = (unsigned short)entry[0];
-        else
-          *(unsigned char *)place = (unsigned char)entry[0];
-        if (Words > 2 * Pairs) {
-          const unsigned first = ~entry[2 * Pairs], reader = entry[2 * Pairs + 1];
-          written += first != last;
-          if (reader > first || (reader == first && first != last)) {
-            met++;
-            flags[1] = reader - 1;
-          }
-        } else
-          written++;
-      }
-    }
-  }
-  __pg_add_up(total, written, met, counts);
-}
-
-extern "C" __global__ void __pg_store(const unsigned *log, unsigned *bits, unsigned long long cells, unsigned *flags,
-                                      const unsigned long long *totals, unsigned long long *counts,
-                                      const unsigned long long *arrays, unsigned n_arrays, unsigned shift, unsigned words,
-                                      unsigned store_bits)
-{
-  unsigned long long total = 0;
-  if (*(volatile unsigned *)flags != 0)
-    return;
-  if (blockIdx.x == 0)
-    for (unsigned place = threadIdx.x; place < PG_TOTALS; place += blockDim.x)
-      total += totals[place * PG_TOTALS_APART];
-  if (shift == 3 && words == 8)
-    __pg_store_entries<8, 2>(log, bits, cells, flags, counts, arrays, n_arrays, shift, store_bits, total);
-  else if (shift == 3)
-    __pg_store_entries<4, 2>(log, bits, cells, flags, counts, arrays, n_arrays, shift, store_bits, total);
-  else if (words == 4)
-    __pg_store_entries<4, 1>(log, bits, cells, flags, counts, arrays, n_arrays, shift, store_bits, total);
-  else
-    __pg_store_entries<2, 1>(log, bits, cells, flags, counts, arrays, n_arrays, shift, store_bits, total);
-}
-"#;
-
-/// The arrays that have a log, in the order of their cells: for each its first cell, and where that lies.
-pub fn arrays(regions: &[Region]) -> impl Iterator<Item = u64> {
-    regions
-        .iter()
-        .filter(|region| region.log != PG_NO_LOG)
-        .flat_map(|region| [region.log, region.dev.wrapping_sub(region.lo % 64)])
-}
-
 impl Cuda {
     /// Prepares what looks at the logs of a kernel.
     pub(super) fn prepare_check(&mut self, kernel: Specialisation) -> Result<(), DeviceError> {
         let options = nvrtc::options(&self.architecture, Specialisation::none(LogMethod::None), false);
         if kernel.buffered != 0 && self.storing_kernel.is_none() {
-            self.storing_kernel = Some(self.function(&storing_source(), c"__pg_store", &options)?);
+            self.storing_kernel = Some(self.function(&buffered::source(), c"__pg_store", &options)?);
         } else if kernel.buffered == 0 && kernel.method.detects() && self.check_kernel.is_none() {
-            self.check_kernel = Some(self.function(&source(), c"__pg_check", &options)?);
+            self.check_kernel = Some(self.function(&check_source(), c"__pg_check", &options)?);
         }
         Ok(())
     }
@@ -260,7 +155,7 @@ impl Cuda {
             let mut store_bits = launch.store_bits();
             return self.start(
                 kernel,
-                self.line_at_once(kernel.resident, words.div_ceil(STORED_AT_ONCE)),
+                self.line_at_once(kernel.resident, words.div_ceil(buffered::STORED_AT_ONCE)),
                 &mut [
                     (&raw mut wr).cast(),
                     (&raw mut written).cast(),
