@@ -244,8 +244,11 @@ int main(int argc, char **argv)
   int *wide = check_alloc(&check, n, sizeof *wide), *bytes = check_alloc(&check, n, sizeof *bytes);
   int *numbers = check_alloc(&check, n, sizeof *numbers);
   struct record *records = check_alloc(&check, n, sizeof *records);
-  short *shorts = check_alloc(&check, n, sizeof *shorts);
-  int *times = check_alloc(&check, n, sizeof *times);
+  /* The more iterations, the fewer numbers are left for the stores of each. */
+  size_t lots = n < 1 << 17 ? 1 << 17 : n;
+  short *shorts = check_alloc(&check, lots, sizeof *shorts);
+  uint32_t *values = check_alloc(&check, lots, sizeof *values);
+  int *times = check_alloc(&check, lots, sizeof *times), *pairs = check_alloc(&check, lots, sizeof *pairs);
   double(*m)[LENGTH] = check_alloc(&check, (size_t)few + 1, sizeof *m);
   double **to_rows = check_alloc(&check, (size_t)few, sizeof *to_rows), **from_rows = check_alloc(&check, (size_t)few, sizeof *from_rows);
 
@@ -294,9 +297,12 @@ int main(int argc, char **argv)
       to_rows[i] = m[own_row];
       from_rows[i] = m[other > (size_t)few ? (size_t)few : other];
     }
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < lots; i++) {
       shorts[i] = (short)check_below(&check, 1000);
-      times[i] = outputs && i == n / 2 ? 1 << 22 : 1;
+      values[i] = (uint32_t)check_random(&check);
+      /* Who stores so often is not the last one that stores to its place. */
+      pairs[i] = (int)(outputs ? i / 2 : lots - 1 - i);
+      times[i] = i == lots / 8 * 4 ? 50000 : i % 64 < 2;
     }
     fill_double(&check, &m[0][0], ((size_t)few + 1) * LENGTH);
     uint32_t last = 0;
@@ -329,7 +335,7 @@ int main(int argc, char **argv)
     again(e, d, to, none, c, size);
     singles(f, h, to, none, g, size);
     rows(to_rows, from_rows, few, LENGTH);
-    many(shorts, to, times, in, size);
+    many(shorts, pairs, times, values, (int)lots);
     check_stop(&check);
     check_array(&check, "seen", seen, n, sizeof *seen);
     check_array(&check, "words", words, 2 * n, sizeof *words);
@@ -345,7 +351,7 @@ int main(int argc, char **argv)
     check_array(&check, "h", h, n, sizeof *h);
     check_array(&check, "numbers", numbers, n, sizeof *numbers);
     check_array(&check, "records", records, n, sizeof *records);
-    check_array(&check, "shorts", shorts, n, sizeof *shorts);
+    check_array(&check, "shorts", shorts, lots, sizeof *shorts);
     check_array(&check, "m", m, (size_t)few + 1, sizeof *m);
   }
   free(in);
@@ -370,6 +376,8 @@ int main(int argc, char **argv)
   free(m);
   free(shorts);
   free(times);
+  free(pairs);
+  free(values);
   free(to_rows);
   free(from_rows);
   return check_close(&check);

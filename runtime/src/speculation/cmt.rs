@@ -529,11 +529,12 @@ impl Attempt {
     /// Where nothing is guessed.
     fn proper(job: &Job, may_buffer: bool) -> Attempt {
         let notes_loads = job.placement.has_stamped_readers(job.info);
-        // What is stored side by side moves as much as the log does: large entries cost more there than a second run
-        // (`docs/measurements/2026-11-25-stamps.md`).
+        // Where places follow from the iteration alone, neighbours store side by side: then two operations for each value cost more than
+        // a second run (`docs/measurements/2026-11-25-stamps.md`).
         let mut stores = job.info.sites().iter().filter(|site| site.has(PG_SITE_STORE));
-        let is_large = job.placement.log_shift >= 3 && stores.all(|site| site.has(PG_SITE_HAS_AFFINE));
-        let buffered = match may_buffer && !is_large {
+        let is_large = job.placement.log_shift >= 3 && !notes_loads;
+        let is_dear = is_large && stores.all(|site| site.has(PG_SITE_HAS_AFFINE));
+        let buffered = match may_buffer && !is_dear {
             true => words_of_entry(job.placement.log_shift, notes_loads),
             false => 0,
         };
