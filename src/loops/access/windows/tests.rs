@@ -2,8 +2,7 @@
 //! around, and what is loaded is anything that the type of the load holds.
 
 use super::*;
-use crate::c::dialect::Dialect;
-use crate::compile::STAGES;
+use crate::compile::judged;
 use std::collections::HashMap;
 
 const TEXT: &str = "static int clamp(int value, int low, int high) { return value < low ? low : value > high ? high : value; }\n\
@@ -276,11 +275,8 @@ struct Seen {
 /// Executes the loop once, from these numbers.
 fn run(body: &str, numbers: &[(&str, i128)], seed: u64) -> Option<Seen> {
     let text = program(body);
-    let stages = STAGES.unwrap();
     let options = AnalysisOptions { strict_aliasing: true, ..AnalysisOptions::default() };
-    let mut unit = (stages.lower)(&text, &Dialect::default()).unwrap();
-    (stages.normalize)(&mut unit, &options);
-    let reports = (stages.classify)(&unit, &options);
+    let (unit, reports) = judged(&text, &options);
     let report = reports.iter().find(|report| report.function == "f")?;
     let plan = report.plan.as_deref()?;
     let function = &unit.functions[plan.function];
