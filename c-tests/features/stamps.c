@@ -31,6 +31,10 @@
  * expect singles: runs on clean
  * expect rows: stamps on antis outputs
  * expect many: stamps on outputs
+ * expect pointers: runs on clean
+ * expect pointers: stamps on outputs
+ * expect wide_pointers: runs on clean
+ * expect wide_pointers: stamps on outputs
  * expect rows: conflicts on flows */
 #include "../support/inputs.h"
 
@@ -226,6 +230,23 @@ COMPUTE static void many(short *out, const int *to, const int *times, const uint
       out[to[i]] = (short)(in[i] + (uint32_t)j);
 }
 
+/* Side by side: each place has two writers, and what is loaded comes later. */
+COMPUTE static void pointers(float *a, const float *b, float *c, const float *in, int n)
+{
+  for (int i = 0; i < n; i++) { /* loop pointers */
+    a[i] = b[i] * 0.5f + in[i];
+    c[i] = in[i] * 0.25f;
+  }
+}
+
+COMPUTE static void wide_pointers(double *a, const double *b, double *c, const double *in, int n)
+{
+  for (int i = 0; i < n; i++) { /* loop wide_pointers */
+    a[i] = b[i] * 0.5 + in[i];
+    c[i] = in[i] * 0.25;
+  }
+}
+
 int main(int argc, char **argv)
 {
   static const char *const inputs[] = {"clean", "outputs", "antis", "flows", NULL};
@@ -335,6 +356,8 @@ int main(int argc, char **argv)
     again(e, d, to, none, c, size);
     singles(f, h, to, none, g, size);
     rows(to_rows, from_rows, few, LENGTH);
+    pointers(h, outputs ? h + 2 : g, outputs ? h + 1 : f, f + n, size - 2);
+    wide_pointers(c, outputs ? c + 2 : d, outputs ? c + 1 : e, b, size - 2);
     many(shorts, pairs, times, values, (int)lots);
     check_stop(&check);
     check_array(&check, "seen", seen, n, sizeof *seen);

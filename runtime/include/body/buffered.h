@@ -2,7 +2,9 @@
  * Kernels only, compiled with __PG_BUFFERED, the words of a cell's entry; logs.h has the other stamps, and says what a conflict is.
  *
  * An entry has one or two pairs of words, one for each four bytes of the cell: the value, and above it, as one number of 64 bits with it, the
- * stamp of the store. Where loads are noted the complement of the first writer's number and the last reader's number come behind them.
+ * stamp of the store. Where loads are noted the complement of the first writer's number and the last reader's number come behind them, as one
+ * more pair. An entry's pairs lie together, in one sector of memory, or, with __PG_BUFFERED_APART, for all cells the first ones, then the
+ * second ones from rd on, where neighbours access neighbours: then fewer sectors have to do with an operation of a warp.
  * A stamp is the iteration's number and, below it in `store_bits` bits, which of the iteration's stores it is. So no two stores have the
  * same one, a greater one comes later in the source order, and who raises the pair in one operation has stored, unless what comes later
  * has: nobody waits for that operation. An iteration with more stores than have numbers fails as one that refutes a guess does, and all is
@@ -15,13 +17,20 @@
 #ifdef __PG_BUFFERED
 /* Pairs of an entry. */
 #define __PG_PAIRS (__PG_LOG_SHIFT < 3 ? 1 : 2)
-#define __PG_BUFFERED_FIRST (2 * __PG_PAIRS)
-#define __PG_BUFFERED_READER (2 * __PG_PAIRS + 1)
 #define __PG_NOTES_BUFFERED (__PG_BUFFERED > 2 * __PG_PAIRS)
 /* The bits of so many bytes. */
 #define __PG_BITS_OF(bytes) (~(__pg_u64)0 >> (64 - 8 * (bytes)))
 
-__PG_FN __pg_u32 *__pg_entry_of(const struct __pg_ctx *c, __pg_u64 cell) { return &c->launch->wr[__PG_BUFFERED * cell]; }
+__PG_FN __pg_u32 *__pg_pair_of(const struct __pg_ctx *c, __pg_u64 cell, int pair)
+{
+#ifdef __PG_BUFFERED_APART
+  return &c->launch->wr[pair * (c->launch->rd - c->launch->wr) + 2 * cell];
+#else
+  return &c->launch->wr[__PG_BUFFERED * cell + 2 * pair];
+#endif
+}
+__PG_FN __pg_u32 *__pg_first_writer_of(const struct __pg_ctx *c, __pg_u64 cell) { return __pg_pair_of(c, cell, __PG_PAIRS); }
+__PG_FN __pg_u32 *__pg_last_reader_of(const struct __pg_ctx *c, __pg_u64 cell) { return __pg_pair_of(c, cell, __PG_PAIRS) + 1; }
 
 /* Of what lies at an address: bits that the iteration itself has stored there; `which` says which of them those are. */
 __PG_FN __pg_u64 __pg_own_bits(struct __pg_ctx *c, const struct __pg_view *v, __pg_u64 address, __pg_u32 width, __pg_u64 *which)
@@ -33,11 +42,10 @@ __PG_FN __pg_u64 __pg_own_bits(struct __pg_ctx *c, const struct __pg_view *v, __
   __pg_u32 at;
   *which = 0;
   for (at = 0; at < width; at += size, cell++) {
-    __pg_u32 *entry = __pg_entry_of(c, cell);
     __pg_u64 value = 0, own = 0;
     int pair;
     for (pair = 0; pair < __PG_PAIRS; pair++) {
-      const __pg_u64 both = __pg_peek_both(entry + 2 * pair);
+      const __pg_u64 both = __pg_peek_both(__pg_pair_of(c, cell, pair));
       if ((__pg_u32)(both >> 32) >> c->launch->store_bits == c->iteration) {
         value |= (both & 0xffffffffu) << 32 * pair;
         own |= (__pg_u64)0xffffffffu << 32 * pair;
@@ -61,7 +69,7 @@ __PG_FN void __pg_note_buffered(struct __pg_ctx *c, const struct __pg_view *v, _
   }
   for (; cell != end; cell++) {
     /* What many iterations load each would fight for. What is there may come from a cache that is behind: then it is raised in vain. */
-    __pg_u32 *last_reader = __pg_entry_of(c, cell) + __PG_BUFFERED_READER;
+    __pg_u32 *last_reader = __pg_last_reader_of(c, cell);
     if (*last_reader < c->iteration)
       __pg_raise(last_reader, c->iteration);
   }
@@ -102,12 +110,11 @@ __PG_FN void __pg_hold_back(struct __pg_ctx *c, const struct __pg_view *v, __pg_
   is_last = !__pg_is_joined(place, stamp, 1);
   is_first = __PG_NOTES_BUFFERED && !__pg_is_joined(place, stamp, -1);
   for (at = 0; at < width; at += size, cell++) {
-    __pg_u32 *entry = __pg_entry_of(c, cell);
     int pair;
     for (pair = 0; is_last && pair < __PG_PAIRS; pair++)
-      (void)atomicMax((__pg_u64 *)(entry + 2 * pair), (__pg_u64)stamp << 32 | (bits >> 8 * at >> 32 * pair & 0xffffffffu));
+      (void)atomicMax((__pg_u64 *)__pg_pair_of(c, cell, pair), (__pg_u64)stamp << 32 | (bits >> 8 * at >> 32 * pair & 0xffffffffu));
     if (is_first)
-      __pg_raise(entry + __PG_BUFFERED_FIRST, ~c->iteration);
+      __pg_raise(__pg_first_writer_of(c, cell), ~c->iteration);
     if (!__PG_NOTES_BUFFERED)
       c->writes++;
   }

@@ -105,18 +105,20 @@ pub enum Guess {
     Counting = 2,
 }
 
-/// Words of a cell's entry where stamps are held back with their values (`body/buffered.h`).
-pub fn words_of_entry(log_shift: u32, notes_loads: bool) -> u8 {
+/// Words of a cell's entry where stamps are held back with their values (`body/buffered.h`). `apart`: its pairs don't lie together.
+pub fn words_of_entry(log_shift: u32, notes_loads: bool, apart: bool) -> u8 {
     match (log_shift, notes_loads) {
         (..3, false) => 2,
         (..3, true) | (_, false) => 4,
+        (_, true) if apart => 6,
+        // One sector of memory.
         (_, true) => 8,
     }
 }
 
 /// Whether entries of such stamps have room for who loads.
 fn notes_loads(kernel: Specialisation) -> bool {
-    kernel.buffered > words_of_entry(kernel.log_shift.into(), false)
+    kernel.buffered > words_of_entry(kernel.log_shift.into(), false, kernel.apart)
 }
 
 /// How many bits of a stamp are left to number the stores of an iteration, where there are `n` of them.
@@ -137,6 +139,8 @@ pub struct Specialisation {
     pub guess: Guess,
     /// Of stamps whose values are held back in the log until the loop is over: words of a cell's entry; 0: stores are made at once.
     pub buffered: u8,
+    /// Whether the pairs of such an entry lie apart from each other.
+    pub apart: bool,
     /// Whether bits of stores to members of one element are gathered, to be set together.
     pub gathers: bool,
     /// log2 of the bytes of a log's cell; 0 where there is none.
@@ -190,6 +194,7 @@ impl Specialisation {
             method,
             guess: Guess::None,
             buffered: 0,
+            apart: false,
             gathers: false,
             log_shift: 0,
             bounded: 0,

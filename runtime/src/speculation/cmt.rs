@@ -504,6 +504,8 @@ struct Attempt {
     is_guess: bool,
     /// See [`Specialisation::buffered`]. If an iteration stores too often for that there is another attempt, too.
     buffered: u8,
+    /// See [`Specialisation::apart`].
+    apart: bool,
 }
 
 impl Attempt {
@@ -523,22 +525,22 @@ impl Attempt {
             Guesses::NoBits if !are_numbers => return Attempt::proper(job, may_buffer),
             Guesses::NoBits | Guesses::All | Guesses::Numbers => (job.method, numbers),
         };
-        Attempt { method, guess, is_guess: true, buffered: 0 }
+        Attempt { method, guess, is_guess: true, buffered: 0, apart: false }
     }
 
     /// Where nothing is guessed.
     fn proper(job: &Job, may_buffer: bool) -> Attempt {
         let notes_loads = job.placement.has_stamped_readers(job.info);
-        // Where places follow from the iteration alone, neighbours store side by side: then two operations for each value cost more than
+        // Where places follow from the iteration alone, neighbours store side by side. There two operations for each value cost more than
         // a second run (`docs/measurements/2026-11-25-stamps.md`).
         let mut stores = job.info.sites().iter().filter(|site| site.has(PG_SITE_STORE));
-        let is_large = job.placement.log_shift >= 3 && !notes_loads;
-        let is_dear = is_large && stores.all(|site| site.has(PG_SITE_HAS_AFFINE));
-        let buffered = match may_buffer && !is_dear {
-            true => words_of_entry(job.placement.log_shift, notes_loads),
+        let apart = stores.all(|site| site.has(PG_SITE_HAS_AFFINE));
+        let log_shift = job.placement.log_shift;
+        let buffered = match may_buffer && !(apart && log_shift >= 3 && !notes_loads) {
+            true => words_of_entry(log_shift, notes_loads, apart),
             false => 0,
         };
-        Attempt { method: job.method, guess: Guess::None, is_guess: false, buffered }
+        Attempt { method: job.method, guess: Guess::None, is_guess: false, buffered, apart }
     }
 }
 
@@ -600,6 +602,9 @@ impl Logs {
         };
         logs.writers = take(device, of_writers)?;
         device.fill(logs.writers, 0, of_writers * 4)?;
+        if attempt.buffered != 0 && attempt.apart {
+            logs.readers = DevicePtr(logs.writers.0 + 8 * placement.cells);
+        }
         // Bits of writers say by themselves whether two have met; stamps of readers lie beside those of writers.
         let needs_readers = match method {
             LogMethod::Bitmap => placement.has_logged_readers(job.info),
@@ -737,6 +742,7 @@ fn kernel_for(
     let kernel = Specialisation {
         guess: attempt.guess,
         buffered: attempt.buffered,
+        apart: attempt.apart && attempt.buffered != 0,
         gathers: attempt.method.is_bitmap() && job.info.has(PG_LOOP_MEMBERS),
         log_shift: if attempt.method == LogMethod::None { 0 } else { placement.log_shift as u8 },
         bounded: placement.bounded,

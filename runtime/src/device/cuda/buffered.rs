@@ -16,7 +16,7 @@ pub(super) fn source() -> String {
 
 /// Arrays begin with a word of bits, so all cells of a warp lie in one of them. `arrays`: first cell, and where that lies.
 const STORING_SOURCE: &str = r#"
-template <int Words, int Pairs>
+template <int Words, int Pairs, bool Apart>
 static __device__ void __pg_store_entries(const unsigned *log, unsigned *bits, unsigned long long cells, unsigned *flags,
                                           unsigned long long *counts, const unsigned long long *arrays, unsigned n_arrays,
                                           unsigned shift, unsigned store_bits, unsigned long long total)
@@ -33,7 +33,7 @@ static __device__ void __pg_store_entries(const unsigned *log, unsigned *bits, u
       for (int word = 0; word < Words; word += 2) {
         uint2 two = {0, 0};
         if (cell < cells)
-          two = ((const uint2 *)log)[cell * (Words / 2) + word / 2];
+          two = ((const uint2 *)log)[Apart ? word / 2 * cells + cell : cell * (Words / 2) + word / 2];
         entries[number][word] = two.x;
         entries[number][word + 1] = two.y;
       }
@@ -84,7 +84,7 @@ static __device__ void __pg_store_entries(const unsigned *log, unsigned *bits, u
 extern "C" __global__ void __pg_store(const unsigned *log, unsigned *bits, unsigned long long cells, unsigned *flags,
                                       const unsigned long long *totals, unsigned long long *counts,
                                       const unsigned long long *arrays, unsigned n_arrays, unsigned shift, unsigned words,
-                                      unsigned store_bits)
+                                      unsigned store_bits, int apart)
 {
   unsigned long long total = 0;
   if (*(volatile unsigned *)flags != 0)
@@ -92,14 +92,21 @@ extern "C" __global__ void __pg_store(const unsigned *log, unsigned *bits, unsig
   if (blockIdx.x == 0)
     for (unsigned place = threadIdx.x; place < PG_TOTALS; place += blockDim.x)
       total += totals[place * PG_TOTALS_APART];
+#define STORE(...) __pg_store_entries<__VA_ARGS__>(log, bits, cells, flags, counts, arrays, n_arrays, shift, store_bits, total)
   if (shift == 3 && words == 8)
-    __pg_store_entries<8, 2>(log, bits, cells, flags, counts, arrays, n_arrays, shift, store_bits, total);
+    STORE(8, 2, false);
+  else if (shift == 3 && words == 6)
+    STORE(6, 2, true);
+  else if (shift == 3 && apart)
+    STORE(4, 2, true);
   else if (shift == 3)
-    __pg_store_entries<4, 2>(log, bits, cells, flags, counts, arrays, n_arrays, shift, store_bits, total);
+    STORE(4, 2, false);
+  else if (words == 4 && apart)
+    STORE(4, 1, true);
   else if (words == 4)
-    __pg_store_entries<4, 1>(log, bits, cells, flags, counts, arrays, n_arrays, shift, store_bits, total);
+    STORE(4, 1, false);
   else
-    __pg_store_entries<2, 1>(log, bits, cells, flags, counts, arrays, n_arrays, shift, store_bits, total);
+    STORE(2, 1, false);
 }
 "#;
 

@@ -152,7 +152,7 @@ impl Cuda {
             let kernel = self.storing_kernel.ok_or_else(nobody)?;
             let (mut arrays, mut n_arrays) = ending.arrays;
             let (mut shift, mut of_entry) = (launch.log_shift, u32::from(launch.kernel.buffered));
-            let mut store_bits = launch.store_bits();
+            let (mut store_bits, mut apart) = (launch.store_bits(), i32::from(launch.kernel.apart));
             return self.start(
                 kernel,
                 self.line_at_once(kernel.resident, words.div_ceil(buffered::STORED_AT_ONCE)),
@@ -168,6 +168,7 @@ impl Cuda {
                     (&raw mut shift).cast(),
                     (&raw mut of_entry).cast(),
                     (&raw mut store_bits).cast(),
+                    (&raw mut apart).cast(),
                 ],
             );
         }
