@@ -102,6 +102,11 @@ impl Watch {
             }
             anew.iter().try_for_each(|range| own.protect(*range, true))?;
         }
+        // What was pinned meanwhile may have been before it was protected.
+        if unseen::is_possible(own) || !own.are_alone() {
+            release(own, &pages, watched);
+            return None;
+        }
         *next += 1;
         watched.insert(*next, Watched { pages, suspect: Vec::new() });
         Some(Watch(*next))
@@ -117,6 +122,7 @@ impl Watch {
         for range in pages {
             changed.extend(without(&[*range], &own.clean(*range)?));
         }
+        own.are_alone().then_some(())?;
         Some(merged(changed.into_iter()))
     }
 
@@ -136,12 +142,16 @@ impl Drop for Watch {
         if !own.are_ours() {
             return;
         }
-        // The program's stores needn't take longer any more.
-        let others: Vec<Range> = merged(watched.values().flat_map(|other| other.pages.iter().copied()));
-        without(&pages, &others).into_iter().for_each(|range| {
-            let _ = own.protect(range, false);
-        });
+        release(own, &pages, watched);
     }
+}
+
+/// Pages that nobody watches any more needn't be protected: the program's stores needn't take longer.
+fn release(own: &Descriptors, pages: &[Range], watched: &HashMap<u64, Watched>) {
+    let others: Vec<Range> = merged(watched.values().flat_map(|other| other.pages.iter().copied()));
+    without(pages, &others).into_iter().for_each(|range| {
+        let _ = own.protect(range, false);
+    });
 }
 
 /// Whether the system can do it at all, for this process.
