@@ -1,10 +1,22 @@
 //! Ways in which memory changes, one after the other, each with the pages that it is to be noticed by. What this system can't do is said, and not tested.
 
+#![allow(
+    clippy::undocumented_unsafe_blocks,
+    clippy::missing_safety_doc,
+    reason = "all of it concerns memory, files, threads and children of the test's own"
+)]
+
 use super::ring::Ring;
 use super::*;
 
 /// What one way does to a page.
 type Way = (&'static str, fn(&Own, u64) -> Option<()>);
+
+fn close(ends: [i32; 2]) {
+    for end in ends {
+        unsafe { libc::close(end) };
+    }
+}
 
 fn happened(result: i64) -> Option<()> {
     (result >= 0).then_some(())
@@ -12,7 +24,6 @@ fn happened(result: i64) -> Option<()> {
 
 /// Children share nothing that they don't ask for.
 unsafe fn child(work: impl FnOnce()) -> libc::pid_t {
-    // SAFETY: the child does what the test says, and ends.
     unsafe {
         let child = libc::fork();
         if child == 0 {
@@ -25,7 +36,6 @@ unsafe fn child(work: impl FnOnce()) -> libc::pid_t {
 
 unsafe fn ended(child: libc::pid_t) -> Option<()> {
     let mut status = -1;
-    // SAFETY: the test's own child.
     unsafe { assert_eq!(libc::waitpid(child, &raw mut status, 0), child) };
     (status == 0).then_some(())
 }
@@ -36,7 +46,6 @@ unsafe fn shares_memory(
     argument: *mut libc::c_void,
 ) -> Option<()> {
     let stack = Own::new();
-    // SAFETY: it has a stack of its own, which lives longer.
     unsafe {
         let child = libc::clone(work, stack.page(PAGES - 1), libc::CLONE_VM | libc::SIGCHLD, argument);
         assert!(child > 0);
@@ -45,7 +54,6 @@ unsafe fn shares_memory(
 }
 
 fn protected(own: &Own, page_number: u64, access: i32) {
-    // SAFETY: memory of the test's.
     unsafe { assert_eq!(libc::mprotect(own.page(page_number), page() as usize, access), 0) };
 }
 
@@ -53,7 +61,6 @@ fn protected(own: &Own, page_number: u64, access: i32) {
 fn read_by_ring(own: &Own, at: u64, is_pinned: bool) -> Option<()> {
     let ring = Ring::new()?;
     let range = (own.page(at) as u64, own.page(at + 1) as u64);
-    // SAFETY: a file of the test's.
     unsafe {
         let zero = libc::open(path("/dev/zero").as_ptr(), libc::O_RDONLY);
         assert!(!is_pinned || ring.pin(range));
@@ -64,7 +71,6 @@ fn read_by_ring(own: &Own, at: u64, is_pinned: bool) -> Option<()> {
     Some(())
 }
 
-// SAFETY of all of them: they concern memory, files and children of the test's.
 const STORE: [Way; 21] = [
     ("/proc/self/mem, where the program may only read", |own, at| {
         protected(own, at, libc::PROT_READ);
@@ -135,7 +141,7 @@ const STORE: [Way; 21] = [
         assert_eq!(libc::socketpair(libc::AF_UNIX, libc::SOCK_DGRAM, 0, ends.as_mut_ptr()), 0);
         assert_eq!(libc::send(ends[0], c"abc".as_ptr().cast(), 3, 0), 3);
         let received = libc::recv(ends[1], own.page(at), 3, 0);
-        ends.map(|end| libc::close(end));
+        close(ends);
         happened(received as i64)
     }),
     ("a pipe's pages", |own, at| unsafe {
@@ -144,7 +150,7 @@ const STORE: [Way; 21] = [
         assert_eq!(libc::write(ends[1], c"abc".as_ptr().cast(), 3), 3);
         let to = libc::iovec { iov_base: own.page(at), iov_len: 3 };
         let read = libc::vmsplice(ends[0], &to, 1, 0);
-        ends.map(|end| libc::close(end));
+        close(ends);
         happened(read as i64)
     }),
     ("numbers by chance", |own, at| unsafe { happened(libc::getrandom(own.page(at), 8, 0) as i64) }),
@@ -282,7 +288,6 @@ fn each_way_is_noticed() {
 fn what_changes_nothing_is_nothing() {
     alone("ways::what_changes_nothing_is_nothing", || {
         let Some((own, watch)) = watched() else { return };
-        // SAFETY: memory and children of the test's.
         unsafe {
             let bytes = page() as usize;
             assert_eq!(ended(child(|| own.store(1))), Some(()));
@@ -297,7 +302,7 @@ fn what_changes_nothing_is_nothing() {
             let mut ends = [0; 2];
             assert_eq!(libc::pipe(ends.as_mut_ptr()), 0);
             assert_eq!(libc::write(ends[1], own.page(7), bytes), bytes as isize);
-            ends.map(|end| libc::close(end));
+            close(ends);
         }
         assert_eq!(
             watch.changed().map(|all| all.iter().map(|(lo, _)| (lo - own.0) / page()).collect()),
@@ -314,7 +319,6 @@ fn huge_pages_are_noticed() {
     alone("ways::huge_pages_are_noticed", || {
         let Some((_, _)) = watched() else { return };
         const HUGE: u64 = 2 << 20;
-        // SAFETY: memory of the test's.
         unsafe {
             let new = |bytes: u64| {
                 let (access, kind) =
@@ -362,7 +366,6 @@ fn pages_that_were_never_there_are_watched() {
     alone("ways::pages_that_were_never_there_are_watched", || {
         let Some((_, _)) = watched() else { return };
         let own = Own::new();
-        // SAFETY: memory of the test's.
         unsafe {
             libc::madvise(own.page(0), Own::bytes(), libc::MADV_DONTNEED);
             own.page(1).cast::<u8>().read_volatile();
@@ -385,7 +388,6 @@ fn pages_that_were_never_there_are_watched() {
 fn a_heap_that_shrinks_is_noticed() {
     alone("ways::a_heap_that_shrinks_is_noticed", || {
         let Some((_, _)) = watched() else { return };
-        // SAFETY: nothing is allocated from the heap's end meanwhile.
         unsafe {
             let end = (libc::sbrk(0) as u64).next_multiple_of(page());
             let bytes = 16 * page();
@@ -412,7 +414,6 @@ fn nothing_is_missed_while_threads_store() {
     alone("ways::nothing_is_missed_while_threads_store", || {
         let Some((own, _)) = watched() else { return };
         let ends = AtomicBool::new(false);
-        // SAFETY: words of the test's pages.
         let word = |at: u64| unsafe { AtomicU64::from_ptr(own.page(at).cast()) };
         std::thread::scope(|threads| {
             for thread in 0..2 {
@@ -445,5 +446,108 @@ fn nothing_is_missed_while_threads_store() {
             }
             ends.store(true, Ordering::Relaxed);
         });
+    });
+}
+
+/// The same while pages are dropped, unmapped, moved away and back, replaced, and made read-only, and children come and go.
+#[test]
+fn nothing_is_missed_while_memory_is_remapped() {
+    alone("ways::nothing_is_missed_while_memory_is_remapped", || {
+        let Some((own, _)) = watched() else { return };
+        let elsewhere = Own::new();
+        let ends = AtomicBool::new(false);
+        let bytes = page() as usize;
+        // What is there, if anything is.
+        let word = |at: u64| unsafe {
+            let mut word = 0u64;
+            let to = libc::iovec { iov_base: (&raw mut word).cast(), iov_len: 8 };
+            let from = libc::iovec { iov_base: own.page(at), iov_len: 8 };
+            (libc::process_vm_readv(libc::getpid(), &to, 1, &from, 1, 0) == 8).then_some(word)
+        };
+        let (mut asked, mut known) = (0, 0);
+        std::thread::scope(|threads| {
+            threads.spawn(|| unsafe {
+                let (mut chance, mut count) = (7u64, 0u64);
+                let both = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED;
+                let (access, kind) = (
+                    libc::PROT_READ | libc::PROT_WRITE,
+                    libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED,
+                );
+                while !ends.load(Ordering::Relaxed) {
+                    chance = chance.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                    let (at, pages) = (chance >> 33 & 31, 1 + (chance >> 40 & 3));
+                    let (from, there, length) = (own.page(at), elsewhere.page(at), bytes * pages as usize);
+                    let mut store = |to: *mut libc::c_void| {
+                        count += 1;
+                        for page_number in 0..pages {
+                            to.byte_add(page_number as usize * bytes).cast::<u64>().write_volatile(count);
+                        }
+                    };
+                    match chance >> 50 & 7 {
+                        0 => store(from),
+                        1 => {
+                            libc::madvise(from, length, libc::MADV_DONTNEED);
+                            store(from);
+                        }
+                        2 => {
+                            // Not where they are of several mappings.
+                            if libc::mremap(from, length, length, both, there) == there {
+                                store(there);
+                                assert_eq!(libc::mremap(there, length, length, both, from), from);
+                            } else {
+                                libc::mmap(from, length, access, kind, -1, 0);
+                                store(from);
+                            }
+                        }
+                        3 => {
+                            libc::munmap(from, length);
+                            libc::mmap(from, length, access, kind, -1, 0);
+                            store(from);
+                        }
+                        4 => {
+                            assert_ne!(libc::mmap(there, length, access, kind, -1, 0), libc::MAP_FAILED);
+                            store(there);
+                            assert_eq!(libc::mremap(there, length, length, both, from), from);
+                        }
+                        5 => {
+                            libc::mprotect(from, length, libc::PROT_READ);
+                            libc::mprotect(from, length, libc::PROT_READ | libc::PROT_WRITE);
+                            store(from);
+                        }
+                        6 if chance >> 60 == 0 => {
+                            let sleeper = child(|| ());
+                            store(from);
+                            ended(sleeper);
+                        }
+                        _ => {
+                            libc::madvise(from, length, libc::MADV_FREE);
+                            store(from);
+                        }
+                    }
+                    std::thread::sleep(std::time::Duration::from_micros(chance >> 55 & 63));
+                }
+            });
+            for round in 0..1500u64 {
+                let Some(watch) = Watch::begin(&[own.range()]) else { continue };
+                let before: Vec<Option<u64>> = (0..PAGES).map(word).collect();
+                std::thread::sleep(std::time::Duration::from_micros(round % 300));
+                let second = (round % 3 == 0).then(|| Watch::begin(&own.pages(0, 9)));
+                let now: Vec<Option<u64>> = (0..PAGES).map(word).collect();
+                let changed = watch.changed();
+                drop(second);
+                asked += 1;
+                let Some(changed) = changed else { continue };
+                known += 1;
+                for at in 0..PAGES as usize {
+                    let is_told = !common(&changed, &own.pages(at as u64, at as u64 + 1)).is_empty();
+                    if before[at] != now[at] && !is_told {
+                        ends.store(true, Ordering::Relaxed);
+                        panic!("page {at} in round {round}: {:?}, then {:?}", before[at], now[at]);
+                    }
+                }
+            }
+            ends.store(true, Ordering::Relaxed);
+        });
+        assert!(known > 20, "{known} of {asked}");
     });
 }
