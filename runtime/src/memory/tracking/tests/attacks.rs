@@ -217,3 +217,38 @@ fn what_cant_be_opened_leaves_nothing_open() {
         assert_eq!(open(), before);
     });
 }
+
+/// A device so deep in folders that the system doesn't tell where it is.
+#[test]
+fn devices_without_a_path_are_devices() {
+    alone("attacks::devices_without_a_path_are_devices", || {
+        let Some((own, _)) = watched() else { return };
+        let name = format!("/tmp/paragon-deep-{}", std::process::id());
+        let part = path(&"x".repeat(200));
+        let made = |name: &std::ffi::CStr| {
+            // SAFETY: folders and a device of the test's.
+            unsafe { libc::mkdir(name.as_ptr(), 0o700) == 0 && libc::chdir(name.as_ptr()) == 0 }
+        };
+        assert!(made(&path(&name)) && (0..30).all(|_| made(&part)));
+        // SAFETY: as above.
+        let file = unsafe {
+            libc::mknod(c"device".as_ptr(), libc::S_IFCHR | 0o600, libc::makedev(10, 229));
+            libc::open(c"device".as_ptr(), libc::O_RDWR)
+        };
+        let begins = Watch::begin(&[own.range()]).is_some();
+        // SAFETY: as above.
+        unsafe {
+            libc::unlink(c"device".as_ptr());
+            for _ in 0..30 {
+                libc::chdir(c"..".as_ptr());
+                libc::rmdir(part.as_ptr());
+            }
+            libc::chdir(c"..".as_ptr());
+            libc::rmdir(path(&name).as_ptr());
+        }
+        match file {
+            -1 => eprintln!("SKIPPED: no devices can be made"),
+            _ => assert!(!begins),
+        }
+    });
+}
