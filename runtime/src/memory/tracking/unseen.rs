@@ -50,8 +50,8 @@ const DRIVER: &[u8] = b"libcuda";
 const CALLING: [&str; 7] =
     ["libffi", "_ctypes", "libluajit", "libjvm", "libjulia", "libcoreclr", "libmonosgen"];
 
-/// Libraries that come with the driver, and the runtime, which load kernels for us.
-const OURS: [&str; 4] = ["libcuda.", "libnvidia", "libnvrtc", "libparagon_rt"];
+/// Libraries that come with the driver, which load kernels for us.
+const OURS: [&str; 3] = ["libcuda.", "libnvidia", "libnvrtc"];
 
 /// Whether nobody but the runtime has the GPU's driver.
 static DRIVER_IS_OURS: AtomicBool = AtomicBool::new(false);
@@ -84,7 +84,8 @@ pub fn is_possible(own: &Descriptors) -> bool {
         };
         let Some(target) = target.to_str() else { return true };
         has_driver |= target.starts_with(OF_DRIVER);
-        if !is_harmless(number, target) {
+        // Unless somebody has closed it meanwhile.
+        if !is_harmless(number, target) && entry.path().symlink_metadata().is_ok() {
             return true;
         }
     }
@@ -97,11 +98,21 @@ fn pins(line: &str, has_driver: bool) -> bool {
     let Some((access, path)) = path_of(line) else { return false };
     let name = path.rsplit('/').next().unwrap_or(path);
     let begins = |names: &[&str]| names.iter().any(|begin| name.starts_with(begin));
-    let is_code = access.contains('x') && path.starts_with('/');
+    // The runtime itself names it, too.
+    let is_code = access.contains('x') && path.starts_with('/') && !holds(line, pins as *const () as u64);
     begins(&PINNING)
         || path.contains("[aio]")
         || path.contains("[io_uring]")
         || has_driver && is_code && !begins(&OURS) && (begins(&CALLING) || names_driver(path))
+}
+
+/// Whether an address lies in what a line of the list tells of.
+fn holds(line: &str, address: u64) -> bool {
+    let bounds = line.split_once(' ').and_then(|(bounds, _)| bounds.split_once('-'));
+    bounds.is_some_and(|(lo, hi)| {
+        let [lo, hi] = [lo, hi].map(|bound| u64::from_str_radix(bound, 16).unwrap_or(0));
+        (lo..hi).contains(&address)
+    })
 }
 
 /// Whether an object speaks of the driver, whether it is linked with it, loads it by name, or has a part in it that does (the library that kernels are launched by).
@@ -261,13 +272,16 @@ mod tests {
         assert!(names_driver(&long));
         let mapped = |path: &str, access: &str| format!("7f00-7f01 {access} 00000000 fe:00 7 {path}");
         let with = file("libplugin.so", b"... libcuda.so.1 ...");
-        let ours = file("libparagon_rt.so", b"libcuda.so.1");
+        let driver = file("libcuda.so.1", b"libcuda.so.1");
+        let own = pins as *const () as u64;
+        let ours = format!("{:x}-{:x} r-xp 00000000 fe:00 7 {with}", own - 1, own + 1);
         for (line, has_driver, may) in [
             (mapped(&with, "r-xp"), true, true),
             (mapped(&with, "r-xp"), false, false),
             (mapped(&with, "r--p"), true, false),
             (mapped(&without, "r-xp"), true, false),
-            (mapped(&ours, "r-xp"), true, false),
+            (mapped(&driver, "r-xp"), true, false),
+            (ours, true, false),
             (mapped("/usr/lib/libffi.so.8", "r-xp"), true, true),
             (mapped("/usr/lib/libibverbs.so.1", "r--p"), false, true),
             (mapped("/[aio] (deleted)", "rw-s"), false, true),

@@ -25,7 +25,9 @@ fn somebody_elses_registration_is_none() {
     alone("attacks::somebody_elses_registration_is_none", || {
         let Some((own, watch)) = watched() else { return };
         // The program maps something else there, and protects it itself.
-        std::mem::forget(Own::at(own.0));
+        let anew = map(own.0, Own::bytes(), libc::MAP_PRIVATE);
+        // SAFETY: as much as was mapped.
+        unsafe { anew.cast::<u8>().write_bytes(1, Own::bytes()) };
         let theirs = another();
         theirs.register(own.range()).unwrap();
         theirs.protect(own.range(), true).unwrap();
