@@ -1,6 +1,10 @@
-//! Who may store to memory without any page table's knowledge: devices, to pages that were pinned before they were protected. A page that is pinned
-//! afterwards is written then, to a scan. Nobody tells which pages are pinned, so what could have done it is looked for: descriptors that are nothing
-//! known, and libraries for networks and accelerators. Where there is any, nothing is watched.
+//! Who may store to memory without any page table's knowledge: devices, and the system for rings, to pages that were pinned before they were protected. A page that
+//! is pinned afterwards is written then, to a scan. Nobody tells which pages are pinned, so what could have done it is looked for: whether the system counts any as
+//! pinned (rings and networks are counted, whoever has the descriptor; drivers of GPUs aren't), descriptors that are nothing known, and libraries for networks and
+//! accelerators. Where there is any, nothing is watched.
+//!
+//! Reads that are under way past all caches pin pages, too, until they end. Whoever has them end while a loop reads the same bytes has a race of his own, so that
+//! such descriptors needn't be found at all costs.
 
 use super::Range;
 use super::descriptors::Descriptors;
