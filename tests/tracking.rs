@@ -43,6 +43,17 @@ fn indices_that_change_are_noticed() {
             assert_eq!(ours, theirs, "tracking {tracking}: way, entry and what came of it");
         }
         assert_eq!(output.stdout, expected.stdout);
+        // What isn't watched is compared, and that is no test.
+        let said = String::from_utf8_lossy(&output.stderr);
+        let watched = said.lines().find_map(|line| line.strip_prefix("watched: ")?.split_once(" of "));
+        let (watched, ways) = watched.expect("the program says so");
+        let (watched, ways): (u32, u32) = (watched.parse().unwrap(), ways.parse().unwrap());
+        match (tracking, watched) {
+            ("off", _) => assert_eq!(watched, 0),
+            (_, 0) => eprintln!("SKIPPED: this system can't watch memory"),
+            // Not where pages are pinned.
+            _ => assert!(watched + 1 >= ways, "{watched} of {ways}"),
+        }
         let records = std::fs::read_to_string(trace).unwrap();
         let records: Vec<Value> = records.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         // What changed nothing and what was seen before.
