@@ -268,6 +268,7 @@ pub fn compile_for(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::device::LogMethod;
     use std::path::Path;
 
     /// A header behind its comment, with its parts in place of their names.
@@ -312,5 +313,52 @@ mod tests {
         );
         // A name that contains another one.
         assert!(defines("x = my_i32 + i32x;").is_empty());
+    }
+
+    /// Needs the run-time compiler, as `make test` has it.
+    #[test]
+    fn what_logs_note_in_turns_is_printed_once() {
+        if get().is_err() {
+            return;
+        }
+        let holds = |method: LogMethod, what: &str| {
+            let kernel = Specialisation { narrow: true, ..Specialisation::none(method) };
+            let body =
+                format!("static_assert({what}, \"\");\nextern \"C\" __global__ void __pg_kernel() {{}}\n");
+            if let Err(log) = compile_for("sm_90", &body, kernel, false) {
+                panic!("{method:?}: {log}");
+            }
+        };
+        for method in [LogMethod::Atomic, LogMethod::Reduction, LogMethod::Stamp] {
+            holds(method, "__pg_turns_at_once(0, true, false) == 1");
+            // Loads that are under way together are worth it.
+            holds(method, "__pg_turns_at_once(1, true, false) > 1");
+            holds(method, "__pg_turns_at_once(0, false, false) > 1");
+        }
+        holds(LogMethod::Bitmap, "__pg_turns_at_once(0, true, true) == 1");
+        for method in [LogMethod::None, LogMethod::Bitmap] {
+            holds(method, "__pg_turns_at_once(0, true, false) > 1");
+        }
+        for method in [LogMethod::Atomic, LogMethod::Reduction, LogMethod::Bitmap, LogMethod::Stamp] {
+            holds(method, "__pg_unrolled(true) == 1 && __pg_unrolled(false) > 1");
+        }
+        holds(LogMethod::None, "__pg_unrolled(true) > 1");
+    }
+
+    /// What benches/without.cpp leaves out is there, under the names that it knows.
+    #[test]
+    fn parts_that_measurements_leave_out_are_there() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../benches/without.cpp");
+        let without = std::fs::read_to_string(path).unwrap();
+        let source = kernel_source("");
+        let names: Vec<&str> =
+            without.split('"').filter(|s| s.starts_with("__pg_") && !s.contains('(')).collect();
+        assert!(names.contains(&"__pg_log_read") && names.len() >= 8, "{names:?}");
+        for name in names {
+            let is_there = ["struct __pg_ctx", "const struct __pg_ctx"]
+                .iter()
+                .any(|first| source.contains(&format!(" {name}({first}")));
+            assert!(is_there, "{name}");
+        }
     }
 }
