@@ -39,7 +39,7 @@ pub struct Nvrtc {
     /// For cache keys.
     pub version: (i32, i32),
     // The functions above are valid while these are loaded: for ever.
-    _libraries: (Option<Library>, Library),
+    libraries: (Option<Library>, Library),
 }
 
 /// Options that make results those of the host: no contraction, IEEE division and square root, no flushing. And none of what the compiler
@@ -131,7 +131,7 @@ unsafe fn symbols(library: Library, builtins: Option<Library>) -> Result<Nvrtc, 
             log: *library.get(b"nvrtcGetProgramLog\0")?,
             destroy: *library.get(b"nvrtcDestroyProgram\0")?,
             version: (major, minor),
-            _libraries: (builtins, library),
+            libraries: (builtins, library),
         })
     }
 }
@@ -139,6 +139,24 @@ unsafe fn symbols(library: Library, builtins: Option<Library>) -> Result<Nvrtc, 
 impl Nvrtc {
     /// Compiles CUDA text to machine code; the error is the compiler's log.
     pub fn compile(&self, source: &str, options: &[String]) -> Result<Vec<u8>, String> {
+        self.compiled(source, options, (self.cubin_size, self.cubin))
+    }
+
+    /// The same to PTX, for those who look at what the compiler has made of it.
+    pub fn ptx(&self, source: &str, options: &[String]) -> Result<String, String> {
+        let missing = |error: libloading::Error| error.to_string();
+        // SAFETY: the types are those of nvrtc.h.
+        let read = unsafe {
+            let size: Size = *self.libraries.1.get(b"nvrtcGetPTXSize\0").map_err(missing)?;
+            let text: Get = *self.libraries.1.get(b"nvrtcGetPTX\0").map_err(missing)?;
+            (size, text)
+        };
+        let text = self.compiled(source, options, read)?;
+        Ok(String::from_utf8_lossy(&text).trim_end_matches('\0').to_owned())
+    }
+
+    /// Compiles, and reads what was asked for.
+    fn compiled(&self, source: &str, options: &[String], read: (Size, Get)) -> Result<Vec<u8>, String> {
         let source = CString::new(source).map_err(|_| "a zero byte in the source")?;
         let options: Vec<CString> = options
             .iter()
@@ -156,10 +174,10 @@ impl Nvrtc {
             let status = (self.compile)(program, pointers.len() as c_int, pointers.as_ptr());
             let result = if status == 0 {
                 let mut size = 0;
-                (self.cubin_size)(program, &mut size);
-                let mut cubin = vec![0u8; size];
-                if size != 0 && (self.cubin)(program, cubin.as_mut_ptr().cast()) == 0 {
-                    Ok(cubin)
+                (read.0)(program, &mut size);
+                let mut made = vec![0u8; size];
+                if size != 0 && (read.1)(program, made.as_mut_ptr().cast()) == 0 {
+                    Ok(made)
                 } else {
                     Err("no machine code".to_string())
                 }
@@ -263,6 +281,11 @@ pub fn compile_for(
     far: bool,
 ) -> Result<Vec<u8>, String> {
     get()?.compile(&kernel_source(body), &options(architecture, kernel, far))
+}
+
+/// The same to PTX.
+pub fn ptx_for(architecture: &str, body: &str, kernel: Specialisation, far: bool) -> Result<String, String> {
+    get()?.ptx(&kernel_source(body), &options(architecture, kernel, far))
 }
 
 #[cfg(test)]
