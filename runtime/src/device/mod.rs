@@ -370,6 +370,10 @@ pub trait Device: Send {
     fn allocate(&mut self, bytes: u64) -> Result<DevicePtr, DeviceError>;
     /// How many threads it runs at once.
     fn threads(&self) -> u64;
+    /// How many bytes of copies may stay on it between entries (`memory::residency`); 0 where its memory is the program's, too.
+    fn room_for_residents(&self) -> u64 {
+        0
+    }
     /// Gives memory back.
     fn free(&mut self, pointer: DevicePtr);
     /// Copies host memory in: each piece, so many bytes from a host address, to its place. Pieces in the order of their places, a few bytes

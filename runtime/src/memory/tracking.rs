@@ -25,7 +25,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub use unseen::driver_is_loaded;
 
 /// A range of addresses: first byte, and one past the last.
-type Range = (u64, u64);
+pub type Range = (u64, u64);
 
 /// More separate ranges than this are not watched, neither are pages that change in more pieces.
 const MOST_PIECES: usize = 256;
@@ -57,6 +57,11 @@ pub fn allow(allowed: bool) {
     ALLOWED.store(allowed, Ordering::Relaxed);
 }
 
+/// Whether it may be.
+pub fn is_allowed() -> bool {
+    ALLOWED.load(Ordering::Relaxed)
+}
+
 fn tracker() -> MutexGuard<'static, Option<Tracker>> {
     TRACKER.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -68,7 +73,7 @@ pub struct Watch(u64);
 impl Watch {
     /// From now on stores to these ranges (in their order) are noticed; what is there may be looked at after this. `None`: they can't be.
     pub fn begin(ranges: &[Range]) -> Option<Watch> {
-        if !ALLOWED.load(Ordering::Relaxed) {
+        if !is_allowed() {
             return None;
         }
         let pages = merged(ranges.iter().map(|(lo, hi)| (lo & !(page() - 1), hi.next_multiple_of(page()))));
@@ -167,7 +172,7 @@ fn page() -> u64 {
 }
 
 /// The same addresses in their order, neighbours as one.
-fn merged(ranges: impl Iterator<Item = Range>) -> Vec<Range> {
+pub fn merged(ranges: impl Iterator<Item = Range>) -> Vec<Range> {
     let mut ranges: Vec<Range> = ranges.filter(|(lo, hi)| lo < hi).collect();
     ranges.sort_unstable();
     let mut all: Vec<Range> = Vec::new();
@@ -181,7 +186,7 @@ fn merged(ranges: impl Iterator<Item = Range>) -> Vec<Range> {
 }
 
 /// What is in the first, and not in the second; both in their order and apart.
-fn without(all: &[Range], gone: &[Range]) -> Vec<Range> {
+pub fn without(all: &[Range], gone: &[Range]) -> Vec<Range> {
     let (mut left, mut gone) = (Vec::new(), gone.iter().peekable());
     for (lo, hi) in all {
         let mut at = *lo;
@@ -206,7 +211,7 @@ fn without(all: &[Range], gone: &[Range]) -> Vec<Range> {
 }
 
 /// What is in both.
-fn common(a: &[Range], b: &[Range]) -> Vec<Range> {
+pub fn common(a: &[Range], b: &[Range]) -> Vec<Range> {
     let parts =
         a.iter().flat_map(|(lo, hi)| b.iter().map(move |(first, end)| ((*lo).max(*first), (*hi).min(*end))));
     parts.filter(|(lo, hi)| lo < hi).collect()
