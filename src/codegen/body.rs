@@ -8,10 +8,12 @@
 //! the same loops. Side effects inside expressions become statements of their own, in order; where C's sequencing would need more
 //! than that (side effects under a condition), the loop is left alone.
 
+mod ahead;
 pub mod inner;
 mod lending;
 mod polynomial;
 
+use self::ahead::{Ahead, FirstLoads};
 use self::lending::{Lending, Seeing};
 use self::polynomial::Polynomial;
 use super::group::{self, Group, Moving, Stride};
@@ -79,6 +81,10 @@ pub const MACROS_ONE_BY_ONE: &str = "\
 #define __PG_LEND(name, before, type, parameters, arguments, members, ahead, text)
 #define __PG_ALL_LENT(calls)
 #define __PG_LENT(name, text) (text)
+#define __PG_GATHERING(count)
+#define __PG_GATHER(name, type, kind, variable, members, loads, text)
+#define __PG_ALL_GATHERED(calls)
+#define __PG_GATHERED(name, text) (text)
 #define __PG_IS_KEPT(base) 0
 ";
 
@@ -211,6 +217,10 @@ pub const MACROS_END: &str = "\
 #undef __PG_PLACE_POINTER
 #undef __PG_ALL_LENT
 #undef __PG_LENT
+#undef __PG_GATHERING
+#undef __PG_GATHER
+#undef __PG_ALL_GATHERED
+#undef __PG_GATHERED
 #undef __PG_IS_KEPT
 ";
 
@@ -261,6 +271,10 @@ pub struct Printer<'a> {
     lending: Option<Lending>,
     /// Whether what is printed is made before the turns.
     seeing: Option<Seeing>,
+    /// The same loop, where what its turns gather can be made before them.
+    ahead: Option<Ahead>,
+    /// Whether that is printed.
+    first_loads: Option<FirstLoads>,
     asks_kept: bool,
     lends: bool,
     shares: bool,
@@ -466,6 +480,8 @@ impl<'a> Printer<'a> {
             has_turns: false,
             lending: None,
             seeing: None,
+            ahead: None,
+            first_loads: None,
             asks_kept: false,
             lends: false,
             shares: false,
@@ -624,6 +640,9 @@ impl<'a> Printer<'a> {
         }
         if let Some(seeing) = &mut self.seeing {
             return Ok(seeing.load((place, from), suffix, known, logged, address));
+        }
+        if let Some(first) = &mut self.first_loads {
+            return Ok(first.load(from, suffix, known, logged, address));
         }
         let walk = memory.and_then(|memory| self.walk(place, site, memory, suffix, address));
         if walk.is_none() {
@@ -937,6 +956,9 @@ impl<'a> Printer<'a> {
     pub fn value(&mut self, e: &Expr, out: &mut String) -> Printed<String> {
         if let Some(lent) = self.lend(e)? {
             return Ok(lent);
+        }
+        if let Some(gathered) = self.look_ahead(e)? {
+            return Ok(gathered);
         }
         match &e.kind {
             ExprKind::Int(v) => {
