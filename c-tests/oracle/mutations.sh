@@ -28,7 +28,7 @@ what a test has moved|src/loops/access/secondary.rs|s/moved.map_or(0, |(_, by)| 
 loads before stores, by numbers|runtime/src/speculation/predicate.rs|s/^    not_before == Some(false)/    not_before == Some(false) || true/
 loads before stores, by isl|src/analysis/pairs.rs|s/\&\& dependence::comes_first(dims, \&y, \&x);/;/
 other stores to what a snapshot has|src/analysis/pairs.rs|s/|| both.is_some_and(|(load, store)| dependence::comes_first/|| both.is_none_or(|(load, store)| true || dependence::comes_first/
-what is loaded for calls|src/codegen/body.rs|s/Ok(unknown(kind, \&texts.join(", ")))/Ok(unknown(kind, "0"))/
+what is loaded for calls|src/codegen/body/expressions.rs|s/Ok(unknown(kind, \&texts.join(", ")))/Ok(unknown(kind, "0"))/
 updates of another kind|src/analysis/pairs.rs|s/if p == q \&\& accesses/if accesses/
 inspections: stores after loads|runtime/src/speculation/inspector/levels.rs|s/(true, _) . (_, true) => stored.max(loaded).max(updated.level)/(true, _) | (_, true) => stored.max(updated.level)/
 inspections: after stores|runtime/src/speculation/inspector/levels.rs|s/(false, false) => stored.max(updated.level)/(false, false) => updated.level/
@@ -41,7 +41,7 @@ marks: what is known|runtime/src/speculation/inspector/marks/together.rs|s/^    
 marks: known pairs that are open|runtime/src/speculation/inspector/marks/known.rs|s/open.iter().map(|(a, b)| (.a as usize, .b as usize)).chain(feeding).collect()/feeding.filter(|_| open.len() > 99).collect()/
 statements that come before others|src/analysis/distribution.rs|s/first\[v\]\[u\] |= backward || together/first[v][u] |= together/
 statements in one inner loop|src/analysis/distribution.rs|s/let together = mixed/let together = false \&\& mixed/
-statements of two arrays|src/verdict.rs|s/let pairs = found.conditions(&groups);/let pairs: Vec<Pair> = found.conditions(\&groups).drain(..0).collect();/
+statements of two arrays|src/verdict/alternatives.rs|s/let pairs = found.conditions(&groups);/let pairs: Vec<Pair> = found.conditions(\&groups).drain(..0).collect();/
 stamps: loads behind the first store|runtime/src/device/threads.rs|s/r > first || r == first/r == first/
 stamps: own stores that others overwrite|runtime/src/device/threads.rs|s/(r > first || r == first \&\& first != w)/r > first/
 stamps: the last store|runtime/src/speculation/cmt.rs|s/report.outcome.unsettled != 0/report.outcome.unsettled == u64::MAX/

@@ -1,0 +1,158 @@
+//! What only speculation comes to: conflicts that were planted, all of which have to be found, and addresses and operations that the program
+//! never comes to, which must hurt nobody.
+
+use super::building::{in_parallel, plain, scratch, succeed};
+use super::running::{GUESSES, Setting, read_trace};
+use super::tally::{at_once, conclude, inspection_objects, is_conflict, on_device};
+use super::{PARAGON_CC, ROOT, SECONDS};
+use serde_json::Value;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+#[test]
+fn every_planted_conflict_is_detected() {
+    const RUNS: usize = 1000;
+    let started = Instant::now();
+    let folder = scratch("planted");
+    let source = |name: &str| Path::new(ROOT).join("c-tests/planted").join(name);
+    let (reference, executable) = (folder.join("reference.o"), folder.join("planted"));
+    succeed(plain("cc").args(["-O2", "-c", "-o"]).arg(&reference).arg(source("reference.c")));
+    succeed(
+        plain(PARAGON_CC)
+            .args(["-std=gnu11", "-O2", "-fparagon-threshold=1", "-fparagon-checked-threads", "-o"])
+            .arg(&executable)
+            .arg(source("planted.c"))
+            .arg(&reference),
+    );
+    let mut cases = Vec::new();
+    for log in ["atomic", "reduction", "bitmap", "auto"].into_iter().chain(GUESSES) {
+        for kind in ["waw", "raw", "war", "mixed-width"] {
+            for form in ["indirect", "pointer"] {
+                cases.push((log, kind, form));
+            }
+        }
+    }
+    let detected = AtomicUsize::new(0);
+    let failures = in_parallel(&cases, |&(log, kind, form)| {
+        let folder = tempfile::tempdir().unwrap();
+        let trace = folder.path().join("trace");
+        let mut command = plain("timeout");
+        command.arg(SECONDS).arg(&executable);
+        command.args(["--runs", &RUNS.to_string(), "--kind", kind, "--loop", form, "--seed", "20"]);
+        let setting = Setting { device: "threads", memory: "separate", log, groups: "auto", race: "device" };
+        setting.apply(&mut command);
+        let (log, guesses) = setting.log();
+        let output = command.env("PARAGON_TRACE", &trace).output().unwrap();
+        let mut failures = Vec::new();
+        let mut fail = |what: String| failures.push(format!("planted {form} {kind} {log}: {what}"));
+        if !output.status.success() {
+            fail(format!("{output:?}"));
+        }
+        let entries: Vec<Value> = read_trace(&trace)
+            .into_iter()
+            .filter(|r| r["function"].as_str().is_some_and(|f| f.starts_with(form)))
+            .collect();
+        // Without forced logs, a predicate sees that pointers overlap and keeps the loop where it is, and an inspection sees
+        // which iterations meet.
+        let refused = |r: &Value| log == "auto" && r["check"] == "predicate" && r["decision"] == "sequential";
+        // Anti dependences between pointers are no conflict to loads from a snapshot, and to stamps only flow dependences are.
+        let settled = |r: &Value| {
+            let by_snapshot = (kind, form) == ("war", "pointer") && r["snapshot"] == true;
+            on_device(r) && (by_snapshot || r["log"] == "stamp" && kind != "raw")
+        };
+        let found = entries
+            .iter()
+            .filter(|r| is_conflict(r) || refused(r) || inspection_objects(r) || settled(r))
+            .count();
+        detected.fetch_add(found, Ordering::Relaxed);
+        // Two writers refute a guess, whatever else there is; readers alone don't.
+        let guess = match (guesses, kind) {
+            ("auto", _) | ("off", _) => None,
+            // There are readers whom bits would take for a conflict.
+            (_, "raw" | "war") => Some("held"),
+            _ => Some("refuted"),
+        };
+        // A reader behind the only writer is a conflict, so that nothing holds.
+        let told = |r: &Value| if is_conflict(r) && guess == Some("held") { "" } else { guess.unwrap_or("") };
+        let is_stamped = |r: &&Value| r["log"] == "stamp" && guesses != "auto";
+        if let Some(other) = entries.iter().filter(is_stamped).find(|r| r["guess"] != told(r)) {
+            fail(format!("a guess {} instead of {:?}", other["guess"], told(other)));
+        }
+        if entries.len() != RUNS || found != RUNS || entries.iter().any(|r| at_once(r) && !settled(r)) {
+            fail(format!("{found} of {RUNS} detected, in {} entries", entries.len()));
+        }
+        failures
+    });
+    let text = format!("{} of {} planted conflicts detected", detected.into_inner(), RUNS * cases.len());
+    conclude("planted conflicts", started, &text, failures);
+}
+
+#[test]
+fn faults_of_speculation_hurt_nobody() {
+    let started = Instant::now();
+    let folder = scratch("faults");
+    let source = |name: &str| Path::new(ROOT).join("c-tests/faults").join(name);
+    let (reference, executable) = (folder.join("reference.o"), folder.join("faults"));
+    succeed(plain("cc").args(["-O2", "-c", "-o"]).arg(&reference).arg(source("reference.c")));
+    succeed(
+        plain(PARAGON_CC)
+            .args(["-std=gnu11", "-O2", "-fparagon-threshold=1", "-fparagon-checked-threads", "-o"])
+            .arg(&executable)
+            .arg(source("faults.c"))
+            .arg(&reference),
+    );
+    let listed = plain("timeout").arg(SECONDS).arg(&executable).arg("--list").output().unwrap();
+    let listed = String::from_utf8(listed.stdout).unwrap();
+    let kinds: Vec<&str> = listed.lines().collect();
+    assert!(kinds.len() > 40, "{listed}");
+    let settings: Vec<(&str, &str)> = ["atomic", "reduction", "bitmap", "stamp"]
+        .map(|log| ("threads", log))
+        .into_iter()
+        .chain([("threads", "auto"), ("cuda", "bitmap")])
+        .collect();
+    let cases: Vec<(&str, &str, &str)> = settings
+        .iter()
+        .flat_map(|(device, log)| kinds.iter().map(move |kind| (*device, *log, *kind)))
+        .collect();
+    let (speculated, faults, runs) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(0));
+    let failures = in_parallel(&cases, |&(device, log, kind)| {
+        let folder = tempfile::tempdir().unwrap();
+        let trace = folder.path().join("trace");
+        // Each run of a crash has a process of its own, which begins with opening the GPU.
+        let count = if device == "cuda" { 8 } else { 20 };
+        let mut command = plain("timeout");
+        command.arg(SECONDS).arg(&executable).args([
+            "--runs",
+            &count.to_string(),
+            "--kind",
+            kind,
+            "--seed",
+            "3",
+        ]);
+        Setting { device, memory: "separate", log, groups: "auto", race: "device" }.apply(&mut command);
+        // What never ends is given up; so is little else, where a processor is a GPU.
+        command.env(
+            "PARAGON_PATIENCE",
+            if kind.starts_with("endless") || kind.starts_with("row-length") { "50" } else { "20000" },
+        );
+        let output = command.env("PARAGON_TRACE", &trace).output().unwrap();
+        runs.fetch_add(count, Ordering::Relaxed);
+        for record in read_trace(&trace) {
+            speculated.fetch_add(usize::from(on_device(&record) || is_conflict(&record)), Ordering::Relaxed);
+            let hurt = ["out of range", "no array", "misaligned", "arithmetic", "NaN", "too long"];
+            let fail = record["fail"].as_array().cloned().unwrap_or_default();
+            let is_hurt = fail.iter().any(|word| hurt.iter().any(|hurt| word == hurt));
+            faults.fetch_add(usize::from(is_hurt), Ordering::Relaxed);
+        }
+        if output.status.success() { Vec::new() } else { vec![format!("{kind} {device} {log}: {output:?}")] }
+    });
+    let (speculated, faults) = (speculated.into_inner(), faults.into_inner());
+    let text = format!(
+        "{} runs with the reference's memory or its signal, {speculated} loops were guesses, {faults} came to an address, an \
+         operation or a loop that the program never comes to",
+        runs.into_inner()
+    );
+    assert!(speculated > 1000 && faults > 100, "{text}");
+    conclude("faults of speculation", started, &text, failures);
+}
