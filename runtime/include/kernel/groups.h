@@ -23,7 +23,11 @@ template <int Rows, int Columns, bool IsEdge = false> struct __pg_shape {
 /* The dimensions that rows and columns go along. */
 #ifdef __PG_TILE_X
 #define __PG_ALONG_X __PG_TILE_X
+#ifdef __PG_ACROSS
+#define __PG_ALONG_Y __PG_ACROSS
+#else
 #define __PG_ALONG_Y __PG_TILE_Y
+#endif
 #else
 #define __PG_ALONG_X 0
 #define __PG_ALONG_Y PG_MAX_DIMS
