@@ -24,5 +24,6 @@
 #include "kernel/held.h"
 #include "kernel/warps.h"
 #include "kernel/side_by_side.h"
+#include "kernel/gathered.h"
 #include "kernel/turns.h"
 #endif

@@ -35,6 +35,7 @@ pub const KERNEL: &str = concat!(
     include_str!("kernel/held.h"),
     include_str!("kernel/warps.h"),
     include_str!("kernel/side_by_side.h"),
+    include_str!("kernel/gathered.h"),
     include_str!("kernel/turns.h"),
     "#endif\n",
 );

@@ -33,7 +33,8 @@ constexpr int __pg_unrolled(bool notes) { return __PG_METHOD >= PG_LOG_ATOMIC &&
 #define __PG_TURNS_END(kept, cond, type, unsigned_type, value, limit, logs, stages, ...)                                 \
   ;                                                                                                                    \
   using __pg_of_loop = __pg_walks<__VA_ARGS__>;                                                                        \
-  constexpr int __pg_turns = __pg_turns_at_once(__pg_of_loop::loads, (logs), __pg_lends);                              \
+  constexpr int __pg_turns = __pg_gathers ? __pg_turns_gathering(__pg_of_loop::loads)                                  \
+                                          : __pg_turns_at_once(__pg_of_loop::loads, (logs), __pg_lends);               \
   constexpr int __pg_staged = __pg_turns_of_stage(__pg_of_loop::bytes_of_turn, __pg_of_loop::number);                                    \
   constexpr bool __pg_stages = __pg_has_tiles && (stages) && (kept) && __pg_may_help && __pg_of_loop::are_shared &&    \
                                __pg_staged != 0 && __PG_ROWS * __PG_COLUMNS > 1;                                       \
@@ -70,6 +71,12 @@ constexpr int __pg_unrolled(bool notes) { return __PG_METHOD >= PG_LOG_ATOMIC &&
   while (!__pg_stages && (cond)) {                                                                                     \
     const unsigned_type __pg_left = (unsigned_type)(limit) - (unsigned_type)(value);                                   \
     __pg_u32 __pg_times = (__pg_left > 4096u ? 4096u : (__pg_u32)__pg_left) / __pg_turns;                              \
+    if constexpr (__pg_gathers && __pg_of_loop::number == 0) {                                                         \
+      if (__pg_times == 0) {                                                                                           \
+        __PG_GATHER_LAST(__pg_turns, __pg_left)                                                                        \
+        break;                                                                                                         \
+      }                                                                                                                \
+    }                                                                                                                  \
     if (__pg_turns > 1 && __pg_times == 0) {                                                                           \
       do {                                                                                                             \
         __pg_turn(-1);                                                                                                 \
@@ -95,6 +102,7 @@ constexpr int __pg_unrolled(bool notes) { return __PG_METHOD >= PG_LOG_ATOMIC &&
 #ifdef __PG_DEEP
 #define __PG_TIMES(turns, times)                                                                                       \
   __pg_all([&](auto &__pg_w) { __pg_w.load_what_stays(); });                                                           \
+  __PG_BEGIN_GATHERING(turns)                                                                                          \
   __PG_LOAD_AHEAD(0, turns)                                                                                            \
   if constexpr (turns * __pg_of_loop::bytes_ahead > __pg_most_doubled) {                                               \
     __PG_TAKE_OVER(turns)                                                                                              \
@@ -102,6 +110,7 @@ constexpr int __pg_unrolled(bool notes) { return __PG_METHOD >= PG_LOG_ATOMIC &&
     {                                                                                                                  \
       const int __pg_next = times > 1 ? turns : 0;                                                                     \
       __pg_all([&](auto &__pg_w) { __pg_w.move_ahead(__pg_next); });                                                   \
+      __PG_GO_ON_GATHERING(turns, __pg_next)                                                                           \
       _Pragma("unroll") for (int __pg_number = 0; __pg_number < turns; __pg_number++)                                  \
       {                                                                                                                \
         __pg_turn(__pg_number);                                                                                        \
@@ -121,6 +130,7 @@ constexpr int __pg_unrolled(bool notes) { return __PG_METHOD >= PG_LOG_ATOMIC &&
       __PG_TAKE_OVER(turns)                                                                                            \
       if (times > 1)                                                                                                   \
         __PG_LOAD_AHEAD(turns, turns)                                                                                  \
+      __PG_GO_ON_GATHERING(turns, times > 1 ? turns : 0)                                                               \
       _Pragma("unroll") for (int __pg_number = 0; __pg_number < turns; __pg_number++) __pg_turn(__pg_number);          \
       __pg_all([&](auto &__pg_w) { __pg_w.move(turns); });                                                             \
     }                                                                                                                  \
@@ -129,9 +139,11 @@ constexpr int __pg_unrolled(bool notes) { return __PG_METHOD >= PG_LOG_ATOMIC &&
 #else
 #define __PG_TIMES(turns, times)                                                                                       \
   __pg_all([&](auto &__pg_w) { __pg_w.load_what_stays(); });                                                           \
+  __PG_BEGIN_GATHERING(turns)                                                                                          \
   _Pragma("unroll 1") do                                                                                               \
   {                                                                                                                    \
     __PG_LOAD_AHEAD(0, turns)                                                                                          \
+    __PG_GO_ON_GATHERING(turns, times > 1 ? turns : 0)                                                                 \
     __PG_TAKE_OVER(turns)                                                                                              \
     _Pragma("unroll") for (int __pg_number = 0; __pg_number < turns; __pg_number++) __pg_turn(__pg_number);            \
     __pg_all([&](auto &__pg_w) { __pg_w.move(turns); });                                                               \

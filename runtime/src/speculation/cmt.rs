@@ -707,6 +707,7 @@ fn kernel_for(
         ordered: job.schedule.is_some(),
         narrow,
         tile: placement.tile.filter(|_| narrow && job.schedule.is_none()),
+        across: placement.across.filter(|_| narrow && job.schedule.is_none()),
         ..Specialisation::none(attempt.method)
     };
     let bases = 1u64.checked_shl(job.info.n_bases).unwrap_or(0).wrapping_sub(1);

@@ -405,6 +405,10 @@ impl Printer<'_> {
             true => self.lending(l, &walks.moving, *iv),
             false => None,
         };
+        self.ahead = match common.is_some() && !jumps {
+            true => self.ahead(l, &walks.moving),
+            false => None,
+        };
         let outer = self.walks.replace(walks);
         let logged_around = std::mem::take(&mut self.logged);
         let mut body = String::new();
@@ -412,6 +416,7 @@ impl Printer<'_> {
         let logged = notes_some(&self.logged);
         self.logged.extend(logged_around);
         let lending = self.lending.take();
+        let ahead = self.ahead.take();
         let Some(walks) = std::mem::replace(&mut self.walks, outer) else {
             return Err("a loop in turns".into());
         };
@@ -423,7 +428,8 @@ impl Printer<'_> {
         let is_short = walks.are_all && expressions <= LONGEST_STAGED;
         let stages = u8::from(common.is_some() && around == innermost && is_short);
         let (before, types) = Self::walks_text(&walks, kind, &iv, common.is_some());
-        let lends = self.lending_text(lending.as_ref(), kind, &iv)?;
+        let mut lends = self.lending_text(lending.as_ref(), kind, &iv)?;
+        lends.push_str(&Self::ahead_text(ahead.as_ref(), kind, &iv));
         out.push_str(&format!(
             "{{\n{known}{before}{lends}__PG_TURNS({kept}, {cond}, {kind}, {unsigned}, {iv}, {limit}) {{\n{body}}}\n\
              __PG_TURNS_END({kept}, {cond}, {kind}, {unsigned}, {iv}, {limit}, {logged}, {stages}, {types})\n}}\n"

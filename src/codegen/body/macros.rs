@@ -55,6 +55,10 @@ pub const MACROS_ONE_BY_ONE: &str = "\
 #define __PG_LEND(name, before, type, parameters, arguments, members, ahead, text)
 #define __PG_ALL_LENT(calls)
 #define __PG_LENT(name, text) (text)
+#define __PG_GATHERING(count)
+#define __PG_GATHER(name, type, kind, variable, members, loads, text)
+#define __PG_ALL_GATHERED(calls)
+#define __PG_GATHERED(name, text) (text)
 #define __PG_IS_KEPT(base) 0
 ";
 
@@ -187,5 +191,9 @@ pub const MACROS_END: &str = "\
 #undef __PG_PLACE_POINTER
 #undef __PG_ALL_LENT
 #undef __PG_LENT
+#undef __PG_GATHERING
+#undef __PG_GATHER
+#undef __PG_ALL_GATHERED
+#undef __PG_GATHERED
 #undef __PG_IS_KEPT
 ";

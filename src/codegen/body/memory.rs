@@ -136,6 +136,9 @@ impl Printer<'_> {
         if let Some(seeing) = &mut self.seeing {
             return Ok(seeing.load((place, from), suffix, known, logged, address));
         }
+        if let Some(first) = &mut self.first_loads {
+            return Ok(first.load(from, suffix, known, logged, address));
+        }
         let walk = memory.and_then(|memory| self.walk(place, site, memory, suffix, address));
         if walk.is_none() {
             self.note_other_access();

@@ -243,6 +243,9 @@ pub fn options(architecture: &str, kernel: Specialisation, far: bool) -> Vec<Str
         options.push(format!("-D__PG_TILE_X={x}"));
         options.push(format!("-D__PG_TILE_Y={y}"));
     }
+    if let Some(dim) = kernel.across {
+        options.push(format!("-D__PG_ACROSS={dim}"));
+    }
     let (rows, columns) = kernel.group;
     let width = if kernel.tile.is_some() { super::TILE_WIDTH } else { super::BLOCK };
     options.push(format!("-D__PG_ROWS={rows}"));
