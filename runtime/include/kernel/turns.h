@@ -35,6 +35,8 @@
   /* What rows lend each other leaves a few turns: their notes are worth no more text than once. */                   \
   constexpr int __pg_turns = __pg_lends && __PG_METHOD == PG_LOG_BITMAP && (logs)                                      \
                                ? 1                                                                                     \
+                             : __pg_turns_noted != 0                                                                   \
+                               ? __pg_turns_noted                                                                      \
                                : __pg_at_once(__pg_of_loop::loads + ((logs) ? __PG_LOGGING : 0));                      \
   constexpr int __pg_staged = __pg_turns_of_stage(__pg_of_loop::bytes_of_turn, __pg_of_loop::number);                                    \
   constexpr bool __pg_stages = __pg_has_tiles && (stages) && (kept) && __pg_may_help && __pg_of_loop::are_shared &&    \
@@ -104,6 +106,7 @@
     {                                                                                                                  \
       const int __pg_next = times > 1 ? turns : 0;                                                                     \
       __pg_all([&](auto &__pg_w) { __pg_w.move_ahead(__pg_next); });                                                   \
+      __pg_all_noted([&](auto &__pg_n) { __pg_n.begin(); });                                                           \
       _Pragma("unroll") for (int __pg_number = 0; __pg_number < turns; __pg_number++)                                  \
       {                                                                                                                \
         __pg_turn(__pg_number);                                                                                        \
@@ -112,6 +115,7 @@
           __pg_w.take_over_ahead(__pg_number);                                                                         \
         });                                                                                                            \
       }                                                                                                                \
+      __pg_all_noted([&](auto &__pg_n) { __pg_n.end(__pg_c); });                                                       \
       __pg_all([&](auto &__pg_w) { __pg_w.move_others(turns); });                                                      \
     }                                                                                                                  \
     while (--times)                                                                                                    \
@@ -123,7 +127,9 @@
       __PG_TAKE_OVER(turns)                                                                                            \
       if (times > 1)                                                                                                   \
         __PG_LOAD_AHEAD(turns, turns)                                                                                  \
+      __pg_all_noted([&](auto &__pg_n) { __pg_n.begin(); });                                                           \
       _Pragma("unroll") for (int __pg_number = 0; __pg_number < turns; __pg_number++) __pg_turn(__pg_number);          \
+      __pg_all_noted([&](auto &__pg_n) { __pg_n.end(__pg_c); });                                                       \
       __pg_all([&](auto &__pg_w) { __pg_w.move(turns); });                                                             \
     }                                                                                                                  \
     while (--times)                                                                                                    \
@@ -135,7 +141,9 @@
   {                                                                                                                    \
     __PG_LOAD_AHEAD(0, turns)                                                                                          \
     __PG_TAKE_OVER(turns)                                                                                              \
+    __pg_all_noted([&](auto &__pg_n) { __pg_n.begin(); });                                                             \
     _Pragma("unroll") for (int __pg_number = 0; __pg_number < turns; __pg_number++) __pg_turn(__pg_number);            \
+    __pg_all_noted([&](auto &__pg_n) { __pg_n.end(__pg_c); });                                                         \
     __pg_all([&](auto &__pg_w) { __pg_w.move(turns); });                                                               \
   }                                                                                                                    \
   while (--times)                                                                                                      \
