@@ -34,7 +34,9 @@ constexpr int __pg_unrolled(bool notes) { return __PG_METHOD >= PG_LOG_ATOMIC &&
   ;                                                                                                                    \
   using __pg_of_loop = __pg_walks<__VA_ARGS__>;                                                                        \
   constexpr int __pg_turns = __pg_gathers ? __pg_turns_gathering(__pg_of_loop::loads)                                  \
-                                          : __pg_turns_at_once(__pg_of_loop::loads, (logs), __pg_lends);               \
+                             : __pg_turns_noted != 0 && !(__pg_lends && (logs))                                        \
+                               ? __pg_turns_noted                                                                      \
+                               : __pg_turns_at_once(__pg_of_loop::loads, (logs), __pg_lends);                          \
   constexpr int __pg_staged = __pg_turns_of_stage(__pg_of_loop::bytes_of_turn, __pg_of_loop::number);                                    \
   constexpr bool __pg_stages = __pg_has_tiles && (stages) && (kept) && __pg_may_help && __pg_of_loop::are_shared &&    \
                                __pg_staged != 0 && __PG_ROWS * __PG_COLUMNS > 1;                                       \
@@ -111,6 +113,7 @@ constexpr int __pg_unrolled(bool notes) { return __PG_METHOD >= PG_LOG_ATOMIC &&
       const int __pg_next = times > 1 ? turns : 0;                                                                     \
       __pg_all([&](auto &__pg_w) { __pg_w.move_ahead(__pg_next); });                                                   \
       __PG_GO_ON_GATHERING(turns, __pg_next)                                                                           \
+      __pg_all_noted([&](auto &__pg_n) { __pg_n.begin(); });                                                           \
       _Pragma("unroll") for (int __pg_number = 0; __pg_number < turns; __pg_number++)                                  \
       {                                                                                                                \
         __pg_turn(__pg_number);                                                                                        \
@@ -119,6 +122,7 @@ constexpr int __pg_unrolled(bool notes) { return __PG_METHOD >= PG_LOG_ATOMIC &&
           __pg_w.take_over_ahead(__pg_number);                                                                         \
         });                                                                                                            \
       }                                                                                                                \
+      __pg_all_noted([&](auto &__pg_n) { __pg_n.end(__pg_c); });                                                       \
       __pg_all([&](auto &__pg_w) { __pg_w.move_others(turns); });                                                      \
     }                                                                                                                  \
     while (--times)                                                                                                    \
@@ -131,7 +135,9 @@ constexpr int __pg_unrolled(bool notes) { return __PG_METHOD >= PG_LOG_ATOMIC &&
       if (times > 1)                                                                                                   \
         __PG_LOAD_AHEAD(turns, turns)                                                                                  \
       __PG_GO_ON_GATHERING(turns, times > 1 ? turns : 0)                                                               \
+      __pg_all_noted([&](auto &__pg_n) { __pg_n.begin(); });                                                           \
       _Pragma("unroll") for (int __pg_number = 0; __pg_number < turns; __pg_number++) __pg_turn(__pg_number);          \
+      __pg_all_noted([&](auto &__pg_n) { __pg_n.end(__pg_c); });                                                       \
       __pg_all([&](auto &__pg_w) { __pg_w.move(turns); });                                                             \
     }                                                                                                                  \
     while (--times)                                                                                                    \
@@ -145,7 +151,9 @@ constexpr int __pg_unrolled(bool notes) { return __PG_METHOD >= PG_LOG_ATOMIC &&
     __PG_LOAD_AHEAD(0, turns)                                                                                          \
     __PG_GO_ON_GATHERING(turns, times > 1 ? turns : 0)                                                                 \
     __PG_TAKE_OVER(turns)                                                                                              \
+    __pg_all_noted([&](auto &__pg_n) { __pg_n.begin(); });                                                             \
     _Pragma("unroll") for (int __pg_number = 0; __pg_number < turns; __pg_number++) __pg_turn(__pg_number);            \
+    __pg_all_noted([&](auto &__pg_n) { __pg_n.end(__pg_c); });                                                         \
     __pg_all([&](auto &__pg_w) { __pg_w.move(turns); });                                                               \
   }                                                                                                                    \
   while (--times)                                                                                                      \
