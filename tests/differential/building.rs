@@ -1,7 +1,7 @@
 //! Programs as executables of cc and of `paragon-cc`, in folders of the tests' own. How they are run is in `running.rs`.
 
-use super::PARAGON_CC;
 use super::programs::{Program, programs};
+use super::{PARAGON_CC, ROOT};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -103,6 +103,26 @@ pub fn build_all(compiler: &Path, level: &str, folder: &Path) -> Vec<Built<'stat
     let mut built = built.into_inner().unwrap();
     built.sort_by(|a, b| a.program.name.cmp(&b.program.name));
     built
+}
+
+/// Each of them with each of its inputs.
+pub fn cases<'a>(built: &'a [Built<'a>]) -> Vec<(&'a Built<'a>, &'a str)> {
+    built.iter().flat_map(|b| b.inputs.iter().map(move |input| (b, input.as_str()))).collect()
+}
+
+/// A program of a folder of its own, with an object that cc made of its reference.
+pub fn build_with_reference(name: &str, folder: &Path) -> PathBuf {
+    let source = |file: &str| Path::new(ROOT).join("c-tests").join(name).join(file);
+    let (reference, executable) = (folder.join("reference.o"), folder.join(name));
+    succeed(plain("cc").args(["-O2", "-c", "-o"]).arg(&reference).arg(source("reference.c")));
+    succeed(
+        plain(PARAGON_CC)
+            .args(["-std=gnu11", "-O2", "-fparagon-threshold=1", "-fparagon-checked-threads", "-o"])
+            .arg(&executable)
+            .arg(source(&format!("{name}.c")))
+            .arg(&reference),
+    );
+    executable
 }
 
 /// All programs with -O2, which several tests run.

@@ -1,6 +1,6 @@
 //! One program, on one input, in many settings: the same bits as cc's everywhere, and what its comments expect.
 
-use super::building::{Built, in_parallel};
+use super::building::{Built, cases, in_parallel};
 use super::programs::Event;
 use super::running::{GUESSES, LEARNT, Outcome, Setting, read_trace, run};
 use super::tally::{
@@ -133,20 +133,13 @@ pub fn compare(built: &Built<'_>, input: &str, settings: &[Setting], tally: &Tal
 
 pub fn compare_all(name: &str, built: &[Built<'_>], settings: &[Setting]) {
     let started = Instant::now();
-    let cases: Vec<(&Built<'_>, &str)> =
-        built.iter().flat_map(|b| b.inputs.iter().map(move |input| (b, input.as_str()))).collect();
+    let cases = cases(built);
     let tally = Tally::default();
     let failures = in_parallel(&cases, |(built, input)| {
         let mut settings = settings.to_vec();
         if built.program.is_about_stamps() {
             let guesses = GUESSES.iter().filter(|guesses| **guesses != "stamp");
-            settings.extend(guesses.map(|log| Setting {
-                device: "threads",
-                memory: "separate",
-                log,
-                groups: "auto",
-                race: "device",
-            }));
+            settings.extend(guesses.map(|log| Setting::on_threads(log)));
         }
         compare(built, input, &settings, &tally)
     });

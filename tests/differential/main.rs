@@ -18,7 +18,7 @@ mod running;
 mod speculation;
 mod tally;
 
-use building::{Built, build_all, built, copy_program, in_parallel, scratch};
+use building::{Built, build_all, built, cases, copy_program, in_parallel, scratch};
 use comparison::{compare, compare_all};
 use programs::Event;
 use running::{GUESSES, LEARNT, Setting, all_settings, run};
@@ -44,9 +44,8 @@ fn same_results_in_every_setting() {
 fn same_results_on_an_emulated_gpu() {
     let started = Instant::now();
     let built = built();
-    let setting = |log, groups| Setting { device: "cuda", memory: "separate", log, groups, race: "device" };
-    let cases: Vec<(&Built<'_>, &str)> =
-        built.iter().flat_map(|b| b.inputs.iter().map(move |input| (b, input.as_str()))).collect();
+    let setting = |log, groups| Setting { device: "cuda", groups, ..Setting::on_threads(log) };
+    let cases = cases(built);
     let tally = Tally::default();
     let failures = in_parallel(&cases, |(built, input)| {
         // Tests have too few iterations for groups otherwise; so few threads that they load ahead are the chapter's programs'.
@@ -109,8 +108,7 @@ fn programs_run_without_the_runtime() {
     let cases: Vec<(&Built<'_>, &str)> =
         built.iter().filter_map(|b| b.inputs.first().map(|input| (b, input.as_str()))).collect();
     let runs = AtomicUsize::new(0);
-    let setting =
-        Setting { device: "threads", memory: "separate", log: "atomic", groups: "auto", race: "device" };
+    let setting = Setting::on_threads("atomic");
     // Whether the runtime was there is seen by its trace.
     let check = |runtime: Option<&str>, wants_trace: bool| {
         in_parallel(&cases, |(built, input)| {

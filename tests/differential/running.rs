@@ -26,6 +26,10 @@ pub struct Setting {
 }
 
 impl Setting {
+    /// The device's result stands, on copies of memory that threads work on.
+    pub fn on_threads(log: &'static str) -> Setting {
+        Setting { device: "threads", memory: "separate", log, groups: "auto", race: "device" }
+    }
     pub fn apply(self, command: &mut Command) {
         command
             .env("PARAGON_DEVICE", self.device)

@@ -1,12 +1,11 @@
 //! What only speculation comes to: conflicts that were planted, all of which have to be found, and addresses and operations that the program
 //! never comes to, which must hurt nobody.
 
-use super::building::{in_parallel, plain, scratch, succeed};
+use super::SECONDS;
+use super::building::{build_with_reference, in_parallel, plain, scratch};
 use super::running::{GUESSES, Setting, read_trace};
 use super::tally::{at_once, conclude, inspection_objects, is_conflict, on_device};
-use super::{PARAGON_CC, ROOT, SECONDS};
 use serde_json::Value;
-use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
@@ -14,17 +13,7 @@ use std::time::Instant;
 fn every_planted_conflict_is_detected() {
     const RUNS: usize = 1000;
     let started = Instant::now();
-    let folder = scratch("planted");
-    let source = |name: &str| Path::new(ROOT).join("c-tests/planted").join(name);
-    let (reference, executable) = (folder.join("reference.o"), folder.join("planted"));
-    succeed(plain("cc").args(["-O2", "-c", "-o"]).arg(&reference).arg(source("reference.c")));
-    succeed(
-        plain(PARAGON_CC)
-            .args(["-std=gnu11", "-O2", "-fparagon-threshold=1", "-fparagon-checked-threads", "-o"])
-            .arg(&executable)
-            .arg(source("planted.c"))
-            .arg(&reference),
-    );
+    let executable = build_with_reference("planted", &scratch("planted"));
     let mut cases = Vec::new();
     for log in ["atomic", "reduction", "bitmap", "auto"].into_iter().chain(GUESSES) {
         for kind in ["waw", "raw", "war", "mixed-width"] {
@@ -40,7 +29,7 @@ fn every_planted_conflict_is_detected() {
         let mut command = plain("timeout");
         command.arg(SECONDS).arg(&executable);
         command.args(["--runs", &RUNS.to_string(), "--kind", kind, "--loop", form, "--seed", "20"]);
-        let setting = Setting { device: "threads", memory: "separate", log, groups: "auto", race: "device" };
+        let setting = Setting::on_threads(log);
         setting.apply(&mut command);
         let (log, guesses) = setting.log();
         let output = command.env("PARAGON_TRACE", &trace).output().unwrap();
@@ -91,17 +80,7 @@ fn every_planted_conflict_is_detected() {
 #[test]
 fn faults_of_speculation_hurt_nobody() {
     let started = Instant::now();
-    let folder = scratch("faults");
-    let source = |name: &str| Path::new(ROOT).join("c-tests/faults").join(name);
-    let (reference, executable) = (folder.join("reference.o"), folder.join("faults"));
-    succeed(plain("cc").args(["-O2", "-c", "-o"]).arg(&reference).arg(source("reference.c")));
-    succeed(
-        plain(PARAGON_CC)
-            .args(["-std=gnu11", "-O2", "-fparagon-threshold=1", "-fparagon-checked-threads", "-o"])
-            .arg(&executable)
-            .arg(source("faults.c"))
-            .arg(&reference),
-    );
+    let executable = build_with_reference("faults", &scratch("faults"));
     let listed = plain("timeout").arg(SECONDS).arg(&executable).arg("--list").output().unwrap();
     let listed = String::from_utf8(listed.stdout).unwrap();
     let kinds: Vec<&str> = listed.lines().collect();
@@ -130,7 +109,7 @@ fn faults_of_speculation_hurt_nobody() {
             "--seed",
             "3",
         ]);
-        Setting { device, memory: "separate", log, groups: "auto", race: "device" }.apply(&mut command);
+        Setting { device, ..Setting::on_threads(log) }.apply(&mut command);
         // What never ends is given up; so is little else, where a processor is a GPU.
         command.env(
             "PARAGON_PATIENCE",
