@@ -77,7 +77,8 @@ impl Tiles {
 fn block_of_line(work: u64, processors: u32, resident: Option<u32>) -> u32 {
     let blocks = |block: u32| work.div_ceil(u64::from(block));
     let fit = |block: u32| {
-        block == BLOCK || resident.is_none_or(|n| blocks(block) <= u64::from(processors) * u64::from(n.max(1)))
+        block == BLOCK
+            || resident.is_none_or(|n| blocks(block) <= u64::from(processors) * u64::from(n.max(1)))
     };
     let sizes = [32, BLOCK / 4, BLOCK / 2, BLOCK];
     let fill = sizes.iter().rposition(|block| blocks(*block) >= 2 * u64::from(processors)).unwrap_or(0);
@@ -112,9 +113,13 @@ mod tests {
 
     #[test]
     fn blocks_are_as_small_as_all_of_them_fit() {
-        assert_eq!([100_000, 40_000, 20_000, 500].map(|work| block_of_line(work, 132, None)), [256, 128, 64, 32]);
+        assert_eq!(
+            [100_000, 40_000, 20_000, 500].map(|work| block_of_line(work, 132, None)),
+            [256, 128, 64, 32]
+        );
         // Of blocks with shared memory two fit into each processor: 264 of 128 threads.
-        let with_room = [100_000, 65_536, 40_000, 33_000, 16_000, 8_000].map(|work| block_of_line(work, 132, Some(2)));
+        let with_room =
+            [100_000, 65_536, 40_000, 33_000, 16_000, 8_000].map(|work| block_of_line(work, 132, Some(2)));
         assert_eq!(with_room, [256, 256, 256, 128, 64, 32]);
     }
 
