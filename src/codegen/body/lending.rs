@@ -226,11 +226,9 @@ impl Printer<'_> {
     fn moves_once(&self, place: &Place, iv: VarId) -> bool {
         let mut times = 0;
         nest::place_expressions(place, &mut |e| {
-            nest::expressions(e, &mut |e| {
-                if let ExprKind::Load(place) = &e.kind {
-                    times += u32::from(is_scalar(self.unit, place) == Some(iv));
-                }
-            });
+            if let ExprKind::Load(place) = &e.kind {
+                times += u32::from(is_scalar(self.unit, place) == Some(iv));
+            }
         });
         times == 1
     }
