@@ -135,7 +135,7 @@ impl Cuda {
                     None => {
                         let threads = most * u64::from(launch.kernel.spread);
                         let gives = launch.info.n_results != 0;
-                        (self.line(kernel.resident, threads, launch.kernel.group.1, gives), (0, 0), most)
+                        (self.line(kernel, threads, launch.kernel.group.1, gives), (0, 0), most)
                     }
                 };
                 let mut argument =
