@@ -1,7 +1,9 @@
 //! The blocks and threads of a launch: lines, and tiles of two dimensions. How much of a loop one launch does is in `pace.rs`.
 
+use super::kernels::Loaded;
 use super::{BLOCK, Cuda, TILE_WIDTH};
 use crate::abi;
+use crate::device::Specialisation;
 
 /// The same where threads have several rows and one column each: longer pieces of fewer rows are under way then, which memory likes better
 /// (`docs/measurements/2026-11-24-forms.md`).
@@ -36,15 +38,19 @@ pub(super) struct Tiles {
 }
 
 impl Tiles {
-    /// `shares`: see [`Specialisation::shares`]; the threads of such blocks work together, and count on where each of them is.
+    /// Threads of blocks whose iterations share ([`Specialisation::shares`]) work together, and count on where each of them is.
     pub(super) fn new(
         trip: &[u64; abi::PG_MAX_DIMS],
         (x, y): (u8, u8),
-        (rows, columns): (u8, u8),
-        shares: bool,
+        &Specialisation { group: (rows, columns), across, shares, .. }: &Specialisation,
     ) -> Tiles {
         let (x, y) = (usize::from(x), usize::from(y));
-        let others = (0..trip.len()).filter(|dim| ![x, y].contains(dim)).map(|dim| trip[dim]);
+        let rows_along = across.map_or(y, usize::from);
+        let others = (0..trip.len()).filter(|dim| ![x, y].contains(dim)).map(|dim| match dim == rows_along {
+            true => trip[dim].div_ceil(u64::from(rows)),
+            false => trip[dim],
+        });
+        let rows_in_y = if rows_along == y { rows } else { 1 };
         let covered = |width: u32| trip[x].next_multiple_of(u64::from(width));
         // Not where many of its threads would have nothing to do.
         let is_long = trip[x] > 2 * u64::from(WIDE) && covered(WIDE) - covered(TILE_WIDTH) <= trip[x] / 16;
@@ -53,7 +59,7 @@ impl Tiles {
         Tiles {
             width,
             columns: trip[x].div_ceil(u64::from(width) * u64::from(columns)),
-            rows: trip[y].div_ceil(u64::from(BLOCK / width) * u64::from(rows)),
+            rows: trip[y].div_ceil(u64::from(BLOCK / width) * u64::from(rows_in_y)),
             layers: others.product(),
         }
     }
@@ -71,19 +77,30 @@ impl Tiles {
     }
 }
 
+/// Threads of a block for so much work. Where there is too little for every processor, smaller blocks spread it further. `resident`: how many blocks
+/// a processor has shared memory for, if they need it. Smaller ones need as much; those that it isn't enough for would wait for the others to end.
+fn block_of_line(work: u64, processors: u32, resident: Option<u32>) -> u32 {
+    let blocks = |block: u32| work.div_ceil(u64::from(block));
+    let fit = |block: u32| {
+        block == BLOCK
+            || resident.is_none_or(|n| blocks(block) <= u64::from(processors) * u64::from(n.max(1)))
+    };
+    let sizes = [32, BLOCK / 4, BLOCK / 2, BLOCK];
+    let fill = sizes.iter().rposition(|block| blocks(*block) >= 2 * u64::from(processors)).unwrap_or(0);
+    sizes[fill..].iter().copied().find(|block| fit(*block)).unwrap_or(BLOCK)
+}
+
 impl Cuda {
     /// How a kernel without tiles covers `work` threads' iterations or parts, `columns` of them in each thread at a time.
     /// `gives`: whether each thread has a result to give in the end, all at one place.
-    pub(super) fn line(&self, resident: u32, work: u64, columns: u8, gives: bool) -> Grid {
+    pub(super) fn line(&self, kernel: Loaded, work: u64, columns: u8, gives: bool) -> Grid {
         if columns > 1 {
             let blocks = work.div_ceil(u64::from(BLOCK) * u64::from(columns)).max(1);
             return Grid { blocks: (blocks as u32, 1, 1), block: (BLOCK, 1) };
         }
-        // Where there is too little work for every processor, smaller blocks spread it further.
-        let fills = |block: u32| work.div_ceil(u64::from(block)) >= 2 * u64::from(self.processors);
-        let block = [BLOCK, BLOCK / 2, BLOCK / 4].into_iter().find(|block| fills(*block)).unwrap_or(32);
+        let block = block_of_line(work, self.processors, kernel.has_room.then_some(kernel.resident));
         let useful = work.div_ceil(u64::from(block)).max(1);
-        let room = u64::from(self.processors) * u64::from(resident.max(1)) * u64::from(BLOCK / block);
+        let room = u64::from(self.processors) * u64::from(kernel.resident.max(1)) * u64::from(BLOCK / block);
         let most = room * if gives { ROUNDS_OF_RESULTS } else { ROUNDS };
         Grid { blocks: (useful.min(most) as u32, 1, 1), block: (block, 1) }
     }
@@ -98,11 +115,25 @@ impl Cuda {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::device::LogMethod;
+
+    #[test]
+    fn blocks_are_as_small_as_all_of_them_fit() {
+        assert_eq!(
+            [100_000, 40_000, 20_000, 500].map(|work| block_of_line(work, 132, None)),
+            [256, 128, 64, 32]
+        );
+        // Of blocks with shared memory two fit into each processor: 264 of 128 threads.
+        let with_room =
+            [100_000, 65_536, 40_000, 33_000, 16_000, 8_000].map(|work| block_of_line(work, 132, Some(2)));
+        assert_eq!(with_room, [256, 256, 256, 128, 64, 32]);
+    }
 
     #[test]
     fn tiles_cover_all_iterations() {
+        let kernel = |group| Specialisation { group, ..Specialisation::none(LogMethod::None) };
         let shape = |trip: [u64; 4], group| {
-            let tiles = Tiles::new(&trip, (1, 0), group, false);
+            let tiles = Tiles::new(&trip, (1, 0), &kernel(group));
             let (grid, ..) = tiles.next(0, u64::MAX);
             (grid.block, tiles.columns, tiles.rows, tiles.layers)
         };
@@ -114,6 +145,11 @@ mod tests {
         assert_eq!(shape([1000, 64, 1, 1], (4, 1)), ((32, 8), 2, 32, 1));
         assert_eq!(shape([1000, 1000, 1, 1], (1, 1)), ((32, 8), 32, 125, 1));
         assert_eq!(shape([1000, 1000, 1, 1], (4, 4)), ((32, 8), 8, 32, 1));
-        assert_eq!(Tiles::new(&[1000, 1000, 1, 1], (1, 0), (4, 1), true).width, TILE_WIDTH);
+        let shared = Specialisation { shares: true, ..kernel((4, 1)) };
+        assert_eq!(Tiles::new(&[1000, 1000, 1, 1], (1, 0), &shared).width, TILE_WIDTH);
+        // Rows across the tile: as many layers fewer, a row of threads for each of y.
+        let across = Specialisation { across: Some(0), ..kernel((4, 1)) };
+        let tiles = Tiles::new(&[13, 1000, 1000, 1], (2, 1), &across);
+        assert_eq!((tiles.width, tiles.columns, tiles.rows, tiles.layers), (64, 16, 250, 4));
     }
 }

@@ -95,10 +95,7 @@ impl Cuda {
             };
             check(status, "copying tables", 0)?;
         }
-        let tiles = launch
-            .kernel
-            .tile
-            .map(|tile| Tiles::new(&launch.trip, tile, launch.kernel.group, launch.kernel.shares));
+        let tiles = launch.kernel.tile.map(|tile| Tiles::new(&launch.trip, tile, &launch.kernel));
         // How many of the places that are counted below the GPU has threads for at once.
         let threads = f64::from(self.processors * kernel.resident * BLOCK);
         let wave = match &tiles {
@@ -138,7 +135,7 @@ impl Cuda {
                     None => {
                         let threads = most * u64::from(launch.kernel.spread);
                         let gives = launch.info.n_results != 0;
-                        (self.line(kernel.resident, threads, launch.kernel.group.1, gives), (0, 0), most)
+                        (self.line(kernel, threads, launch.kernel.group.1, gives), (0, 0), most)
                     }
                 };
                 let mut argument =
