@@ -64,6 +64,9 @@ struct __pg_ctx {
   /* Of stores to members of one element: bits that are still to be set, and their word. */
   __pg_u32 gathered, word;
 #endif
+#ifdef __PG_BUFFERED
+  __pg_u32 stored;     /* how many stores its iteration has made that are held back */
+#endif
 #ifdef __CUDACC_RTC__
   /* Of loads that a bitmap notes, the last one's: bits, their word, and what was found there. */
   __pg_u32 noted, noted_word, found;
@@ -121,6 +124,7 @@ __PG_FN struct __pg_view __pg_base_view(const struct __pg_launch *l, __pg_u32 ba
  *   __PG_INSIDE     the same, of accesses that need not be affine: an earlier run of the same addresses has seen where they lie
  *   __PG_CONSTANT   a bit for those of both to whose array nothing stores
  *   __PG_ORDERED    the launch has an order of iterations
+ *   __PG_BUFFERED   stamps hold values back in the log: words of a cell's entry
  *   __PG_TILE_X     each iteration has a thread: this dimension goes with x, __PG_TILE_Y with y, the others with blocks in z
  *   __PG_ACROSS     of these others, the one that the rows of a group go along
  *   __PG_FAR_TABLES the tables don't fit into the kernel's parameters

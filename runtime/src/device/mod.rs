@@ -105,6 +105,27 @@ pub enum Guess {
     Counting = 2,
 }
 
+/// Words of a cell's entry where stamps are held back with their values (`body/buffered.h`). `apart`: its pairs don't lie together.
+pub fn words_of_entry(log_shift: u32, notes_loads: bool, apart: bool) -> u8 {
+    match (log_shift, notes_loads) {
+        (..3, false) => 2,
+        (..3, true) | (_, false) => 4,
+        (_, true) if apart => 6,
+        // One sector of memory.
+        (_, true) => 8,
+    }
+}
+
+/// Whether entries of such stamps have room for who loads.
+fn notes_loads(kernel: Specialisation) -> bool {
+    kernel.buffered > words_of_entry(kernel.log_shift.into(), false, kernel.apart)
+}
+
+/// How many bits of a stamp are left to number the stores of an iteration, where there are `n` of them.
+pub fn numbers_of_stores(n: u64) -> u32 {
+    u32::try_from(n).map_or(0, u32::leading_zeros)
+}
+
 /// Cells that a word of a bitmap stands for.
 pub const CELLS_OF_WORD: u64 = 32;
 
@@ -116,6 +137,10 @@ pub struct Specialisation {
     pub method: LogMethod,
     /// What stamps guess.
     pub guess: Guess,
+    /// Of stamps whose values are held back in the log until the loop is over: words of a cell's entry; 0: stores are made at once.
+    pub buffered: u8,
+    /// Whether the pairs of such an entry lie apart from each other.
+    pub apart: bool,
     /// Whether bits of stores to members of one element are gathered, to be set together.
     pub gathers: bool,
     /// log2 of the bytes of a log's cell; 0 where there is none.
@@ -171,6 +196,8 @@ impl Specialisation {
         Specialisation {
             method,
             guess: Guess::None,
+            buffered: 0,
+            apart: false,
             gathers: false,
             log_shift: 0,
             bounded: 0,
@@ -333,10 +360,22 @@ impl Launch<'_> {
     /// first writer, otherwise written ones.
     pub fn unsettled(&self, total: u64, counted: u64) -> u64 {
         match self.method() {
+            LogMethod::Stamp if self.kernel.buffered != 0 => match notes_loads(self.kernel) {
+                true => counted,
+                false => total.saturating_sub(counted),
+            },
             LogMethod::Stamp if self.kernel.guess != Guess::None => 0,
             LogMethod::Stamp if self.stamp_words == abi::PG_STAMP_WORDS => total.saturating_sub(counted),
             LogMethod::Stamp => counted,
             _ => 0,
+        }
+    }
+
+    /// Of stamps that are held back: how many bits of each are left to number the stores of an iteration.
+    pub fn store_bits(&self) -> u32 {
+        match self.kernel.buffered {
+            0 => 0,
+            _ => numbers_of_stores(self.n),
         }
     }
 
@@ -376,6 +415,10 @@ pub trait Device: Send {
     fn allocate(&mut self, bytes: u64) -> Result<DevicePtr, DeviceError>;
     /// How many threads it runs at once.
     fn threads(&self) -> u64;
+    /// How many bytes of copies may stay on it between entries (`memory::residency`); 0 where its memory is the program's, too.
+    fn room_for_residents(&self) -> u64 {
+        0
+    }
     /// Gives memory back.
     fn free(&mut self, pointer: DevicePtr);
     /// Copies host memory in: each piece, so many bytes from a host address, to its place. Pieces in the order of their places, a few bytes

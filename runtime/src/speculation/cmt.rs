@@ -18,17 +18,20 @@ use super::written::{self, Cells, Rows, Written};
 use crate::abi::{
     Info, PG_FAIL_RAW, PG_FAIL_STOPPED, PG_FAIL_TIME, PG_FAIL_WAW, PG_GUESS_READER, PG_GUESS_WORDS_READ,
     PG_LOOP_COMMON_LOOPS, PG_LOOP_GROUPS, PG_LOOP_KEPT, PG_LOOP_MEMBERS, PG_LOOP_REPEATS,
-    PG_LOOP_STORES_ONCE, PG_MANY, PG_NO_LOG, PG_STAMP_READER, PG_STAMP_WORDS, PG_STAMP_WORDS_READ, Region,
-    Value,
+    PG_LOOP_STORES_ONCE, PG_MANY, PG_NO_LOG, PG_SITE_HAS_AFFINE, PG_SITE_STORE, PG_STAMP_READER,
+    PG_STAMP_WORDS, PG_STAMP_WORDS_READ, Region, Value,
 };
 use crate::config::GroupChoice;
 use crate::device::pool::{BlockSignals, Pool};
 use crate::device::threads::{ThreadsDevice, Width};
 use crate::device::{
     Device, DeviceError, DevicePtr, Guess, Launch, LogMethod, Outcome, Specialisation, TIME_IS_UP,
+    numbers_of_stores, words_of_entry,
 };
 use crate::floating_point;
 use crate::leaving::{self, Working, is_leaving};
+use crate::memory::residency::{self, Lent, Residency};
+use crate::memory::tracking::Range;
 use crate::memory::{placement::Placement, safe_copy};
 use crate::objects::Kept;
 use crossbeam_channel::{Receiver, Sender, unbounded};
@@ -60,6 +63,8 @@ pub enum Guesses {
     All,
     /// By numbers in any case: for tests.
     Numbers,
+    /// Nothing, and what stands in cells with several writers is settled by a second run, as where values can't be held back: for tests.
+    Twice,
 }
 
 /// One run of a loop on a device.
@@ -290,7 +295,8 @@ impl Cmt {
                 Kind::Threads => thread.name("paragon-cmt".into()).spawn(move || {
                     floating_point::begin_thread();
                     let mut device = ThreadsDevice::new(pool, width.clone());
-                    serve(&driver, &inbox, |job| run(Some(&mut device), job, &width));
+                    let mut residency = Residency::default();
+                    serve(&driver, &inbox, |job| run(Some(&mut device), &mut residency, job, &width));
                 }),
                 Kind::Cuda => {
                     state.store(CudaState::Opening as u8, Ordering::Release);
@@ -341,10 +347,11 @@ fn serve_cuda(driver: &Driver, inbox: &Receiver<Box<Job>>, state: &AtomicU8, poo
     } else {
         set_state(CudaState::Absent);
     }
+    let mut residency = Residency::default();
     serve(driver, inbox, |job| {
         let working = Working::begin(Some(job.stop.clone()));
         let device = device.as_deref_mut().filter(|_| working.is_some());
-        let report = run(device.map(|d| d as &mut dyn Device), job, width);
+        let report = run(device.map(|d| d as &mut dyn Device), &mut residency, job, width);
         drop(working);
         if matches!(report.error, Some(DeviceError::Lost(_))) {
             set_state(CudaState::Absent);
@@ -354,16 +361,16 @@ fn serve_cuda(driver: &Driver, inbox: &Receiver<Box<Job>>, state: &AtomicU8, poo
 }
 
 /// Runs one job on a device and frees what it took there.
-fn run(device: Option<&mut dyn Device>, job: Job, width: &Width) -> Report {
+fn run(device: Option<&mut dyn Device>, residency: &mut Residency, job: Job, width: &Width) -> Report {
     let mut report = Report { method: job.method, best_method: job.best_method, ..Report::default() };
     let Some(device) = device else {
         report.error = Some(DeviceError::Lost("no usable device".into()));
         return report;
     };
-    let mut allocated = Vec::new();
-    let result = drive(device, &job, &mut report, &mut allocated);
+    let mut taken = Taken { residency, pointers: Vec::new() };
+    let result = drive(device, &job, &mut report, &mut taken);
     job.running.store(false, Ordering::SeqCst);
-    for pointer in allocated {
+    for pointer in taken.pointers {
         device.free(pointer);
     }
     report.error = result.err();
@@ -373,12 +380,27 @@ fn run(device: Option<&mut dyn Device>, job: Job, width: &Width) -> Report {
     report
 }
 
+/// A device's memory that a job has taken for itself.
+struct Taken<'a> {
+    /// What may make room.
+    residency: &'a mut Residency,
+    pointers: Vec<DevicePtr>,
+}
+
+impl Taken<'_> {
+    fn allocate(&mut self, device: &mut dyn Device, bytes: u64) -> Result<DevicePtr, DeviceError> {
+        let pointer = residency::allocate(device, self.residency, bytes)?;
+        self.pointers.push(pointer);
+        Ok(pointer)
+    }
+}
+
 /// The way of a job through a device.
 fn drive(
     device: &mut dyn Device,
     job: &Job,
     report: &mut Report,
-    allocated: &mut Vec<DevicePtr>,
+    taken: &mut Taken<'_>,
 ) -> Result<(), DeviceError> {
     let n = job.trip.iter().try_fold(1u64, |n, t| n.checked_mul(*t as u64)).unwrap_or(u64::MAX);
     let started = Instant::now();
@@ -387,26 +409,18 @@ fn drive(
     // threads side by side touch as few lines as can be.
     let widest = job.info.sites().iter().map(|site| u64::from(site.width)).max().unwrap_or(1);
     let within = |lo: u64| lo % widest.next_power_of_two();
-    allocate(device, &job.placement, &mut regions, within, allocated)?;
+    let remembered = job.basis.as_ref().map_or_else(Vec::new, Basis::remembered);
+    let lent = taken.residency.lend(device, &job.placement, &mut regions, within, job.basis.as_ref());
+    let copied = allocate(device, &job.placement, &mut regions, within, taken)
+        .and_then(|()| copy_in(device, job, &regions, &remembered, &lent, report));
+    let given: Vec<Range> = remembered.iter().map(|(first, end, _)| (*first, *end)).collect();
+    match copied {
+        Ok(true) => taken.residency.keep(lent, job.basis.as_ref(), &given),
+        _ => taken.pointers.extend(lent.into_iter().map(Lent::give_up)),
+    }
+    copied?;
     let given_up = |job: &Job| job.stop.load(Ordering::SeqCst) != 0 || is_leaving();
     let placement = &job.placement;
-    let remembered = job.basis.as_ref().map_or_else(Vec::new, Basis::remembered);
-    for (now, last) in [(0, false), (1, true)] {
-        // What the loop only stores to need not be there: what it stored is all that is ever taken from it.
-        let wanted = regions.iter().enumerate().filter(|(index, _)| turn(placement, *index) == Some(now));
-        let wanted: Vec<&Region> = wanted.map(|(_, region)| region).collect();
-        let mut pieces: Vec<_> = wanted.iter().map(|r| (r.lo, r.size, DevicePtr(r.dev))).collect();
-        pieces.sort_unstable_by_key(|(.., place)| place.0);
-        let mut instead: Vec<_> = wanted.iter().flat_map(|region| kept_of(&remembered, region)).collect();
-        instead.sort_unstable_by_key(|(.., place)| place.0);
-        if !given_up(job) {
-            device.copy_in(&pieces, &instead)?;
-            report.bytes_in += pieces.iter().map(|(_, bytes, _)| bytes).sum::<u64>();
-        }
-        if last == placement.recorded_store {
-            let _ = job.events.send(Event::WorkerMayStart);
-        }
-    }
     if given_up(job) {
         report.outcome.fail = PG_FAIL_STOPPED;
         return Ok(());
@@ -417,8 +431,7 @@ fn drive(
         if !is_stamped && !placement.snapshot[index] {
             continue;
         }
-        let pointer = device.allocate(region.size + 64)?;
-        allocated.push(pointer);
+        let pointer = taken.allocate(device, region.size + 64)?;
         let copy = pointer.0 + within(region.lo);
         device.duplicate(DevicePtr(region.dev), DevicePtr(copy), region.size)?;
         if placement.snapshot[index] {
@@ -428,14 +441,26 @@ fn drive(
             region.before = copy;
         }
     }
-    let mut attempt = Attempt::first(job);
+    let may_buffer = may_buffer(device, job, n);
+    let mut attempt = Attempt::first(job, may_buffer);
     let logs = loop {
-        let logs = run_once(device, job, attempt, &regions, n, started, report, allocated)?;
+        let logs = match run_once(device, job, attempt, &regions, n, started, report, taken) {
+            // Entries with values are larger than those without.
+            Err(DeviceError::OutOfMemory(_)) if attempt.buffered != 0 => {
+                attempt = Attempt::proper(job, false);
+                continue;
+            }
+            result => result?,
+        };
         let fail = report.outcome.fail;
-        if attempt.is_guess && fail & PG_FAIL_WAW != 0 && fail & !(PG_FAIL_WAW | PG_FAIL_RAW) == 0 {
-            report.guess_held = Some(false);
-            attempt = Attempt { method: job.method, guess: Guess::None, is_guess: false };
-            logs.free(device, allocated);
+        let is_refuted = fail & PG_FAIL_WAW != 0 && fail & !(PG_FAIL_WAW | PG_FAIL_RAW) == 0;
+        if is_refuted && (attempt.is_guess || attempt.buffered != 0) {
+            if attempt.is_guess {
+                report.guess_held = Some(false);
+            }
+            // What was held back in vain, because an iteration stores too often for that, isn't a second time.
+            attempt = Attempt::proper(job, may_buffer && attempt.buffered == 0);
+            logs.free(device, taken);
             continue;
         }
         job.running.store(false, Ordering::SeqCst);
@@ -487,27 +512,59 @@ struct Attempt {
     guess: Guess,
     /// Whether what shows two writers of a cell refutes no more than a guess: then there is another attempt.
     is_guess: bool,
+    /// See [`Specialisation::buffered`]. If an iteration stores too often for that there is another attempt, too.
+    buffered: u8,
+    /// See [`Specialisation::apart`].
+    apart: bool,
 }
 
 impl Attempt {
     /// Stamps guess first that each cell has one writer, if that may be so: by bits where nobody asks which iteration it was
     /// (`body/logs.h` says when that is).
-    fn first(job: &Job) -> Attempt {
+    fn first(job: &Job, may_buffer: bool) -> Attempt {
         let stores_once = job.info.has(PG_LOOP_STORES_ONCE);
         let are_numbers =
             job.placement.has_logged_readers(job.info) || !job.pinned.is_empty() || !stores_once;
         // What inner loops store to one place again and again bits note once.
         let counts = stores_once && !job.info.has(PG_LOOP_REPEATS);
         let numbers = if counts { Guess::Counting } else { Guess::Looking };
-        let (method, guess, is_guess) = match job.guesses {
-            Guesses::None => (job.method, Guess::None, false),
-            _ if job.method != LogMethod::Stamp => (job.method, Guess::None, false),
-            Guesses::All if !are_numbers => (LogMethod::Bitmap, Guess::None, true),
-            Guesses::NoBits if !are_numbers => (job.method, Guess::None, false),
-            Guesses::NoBits | Guesses::All | Guesses::Numbers => (job.method, numbers, true),
+        let (method, guess) = match job.guesses {
+            Guesses::None | Guesses::Twice => return Attempt::proper(job, may_buffer),
+            _ if job.method != LogMethod::Stamp => return Attempt::proper(job, may_buffer),
+            Guesses::All if !are_numbers => (LogMethod::Bitmap, Guess::None),
+            Guesses::NoBits if !are_numbers => return Attempt::proper(job, may_buffer),
+            Guesses::NoBits | Guesses::All | Guesses::Numbers => (job.method, numbers),
         };
-        Attempt { method, guess, is_guess }
+        Attempt { method, guess, is_guess: true, buffered: 0, apart: false }
     }
+
+    /// Where nothing is guessed.
+    fn proper(job: &Job, may_buffer: bool) -> Attempt {
+        let notes_loads = job.placement.has_stamped_readers(job.info);
+        // Where places follow from the iteration alone, neighbours store side by side. There two operations for each value cost more than
+        // a second run (`docs/measurements/2026-11-25-stamps.md`).
+        let mut stores = job.info.sites().iter().filter(|site| site.has(PG_SITE_STORE));
+        let apart = stores.all(|site| site.has(PG_SITE_HAS_AFFINE));
+        let log_shift = job.placement.log_shift;
+        let buffered = match may_buffer && !(apart && log_shift >= 3 && !notes_loads) {
+            true => words_of_entry(log_shift, notes_loads, apart),
+            false => 0,
+        };
+        Attempt { method: job.method, guess: Guess::None, is_guess: false, buffered, apart }
+    }
+}
+
+/// Whether stamps of a job may hold values back in the log, so that nothing is run a second time to settle what stands there.
+fn may_buffer(device: &dyn Device, job: &Job, n: u64) -> bool {
+    /// Numbers for the stores of an iteration, at least, in bits.
+    const LEAST: u32 = 4;
+    device.name() == "cuda"
+        && job.method == LogMethod::Stamp
+        && job.guesses != Guesses::Twice
+        // What later levels load earlier ones have stored.
+        && job.schedule.is_none()
+        && job.pinned.is_empty()
+        && numbers_of_stores(n) >= LEAST
 }
 
 /// What accesses are logged in, on the device.
@@ -527,10 +584,11 @@ impl Logs {
         device: &mut dyn Device,
         job: &Job,
         attempt: Attempt,
-        allocated: &mut Vec<DevicePtr>,
+        taken: &mut Taken<'_>,
     ) -> Result<Logs, DeviceError> {
         let (placement, method) = (&job.placement, attempt.method);
         let stamp_words = match attempt.guess {
+            _ if attempt.buffered != 0 => attempt.buffered.into(),
             Guess::None if placement.has_stamped_readers(job.info) => PG_STAMP_WORDS_READ,
             Guess::None if !job.pinned.is_empty() => PG_STAMP_WORDS_READ,
             Guess::None => PG_STAMP_WORDS,
@@ -544,9 +602,7 @@ impl Logs {
             return Ok(logs);
         }
         let mut take = |device: &mut dyn Device, words: u64| -> Result<DevicePtr, DeviceError> {
-            let log = device.allocate(words * 4)?;
-            allocated.push(log);
-            Ok(log)
+            taken.allocate(device, words * 4)
         };
         let of_writers = match method {
             LogMethod::Stamp => u64::from(stamp_words) * placement.cells,
@@ -554,6 +610,9 @@ impl Logs {
         };
         logs.writers = take(device, of_writers)?;
         device.fill(logs.writers, 0, of_writers * 4)?;
+        if attempt.buffered != 0 && attempt.apart {
+            logs.readers = DevicePtr(logs.writers.0 + 8 * placement.cells);
+        }
         // Bits of writers say by themselves whether two have met; stamps of readers lie beside those of writers.
         let needs_readers = match method {
             LogMethod::Bitmap => placement.has_logged_readers(job.info),
@@ -581,9 +640,9 @@ impl Logs {
     }
 
     /// Gives their memory back.
-    fn free(self, device: &mut dyn Device, allocated: &mut Vec<DevicePtr>) {
+    fn free(self, device: &mut dyn Device, taken: &mut Taken<'_>) {
         let is_ours = |pointer: &DevicePtr| [self.writers, self.readers, self.written].contains(pointer);
-        allocated.retain(|pointer| {
+        taken.pointers.retain(|pointer| {
             if is_ours(pointer) {
                 device.free(*pointer);
             }
@@ -603,7 +662,7 @@ fn run_once(
     n: u64,
     started: Instant,
     report: &mut Report,
-    allocated: &mut Vec<DevicePtr>,
+    taken: &mut Taken<'_>,
 ) -> Result<Logs, DeviceError> {
     let before = std::mem::take(&mut report.outcome);
     report.unchecked = job.basis.as_ref().is_some_and(|basis| basis.has_seen(&job.placement, &job.bases));
@@ -611,7 +670,7 @@ fn run_once(
     if device.name() == "cuda" {
         (report.group, report.deep, report.spread) = (kernel.group, kernel.deep, kernel.spread);
     }
-    let logs = Logs::new(device, job, attempt, allocated)?;
+    let logs = Logs::new(device, job, attempt, taken)?;
     // What an attempt before has stored to is made again.
     let restore = |device: &mut dyn Device| {
         let mut changed = regions.iter().filter(|region| region.before != region.dev);
@@ -655,7 +714,7 @@ fn run_once(
         block: parts::block(job.info, &job.trip) as u64,
     };
     let mut outcome = device.run(&mut launch)?;
-    if outcome.fail == 0 && outcome.unsettled != 0 {
+    if outcome.fail == 0 && outcome.unsettled != 0 && attempt.buffered == 0 {
         // Whose value stands of those that several iterations have stored to a cell is not known yet.
         restore(device)?;
         launch.settles = true;
@@ -690,6 +749,8 @@ fn kernel_for(
     let narrow = n.max(parts::count(job.info, &job.trip)) < 1 << 31 && has_few_cells;
     let kernel = Specialisation {
         guess: attempt.guess,
+        buffered: attempt.buffered,
+        apart: attempt.apart && attempt.buffered != 0,
         gathers: attempt.method.is_bitmap() && job.info.has(PG_LOOP_MEMBERS),
         log_shift: if attempt.method == LogMethod::None { 0 } else { placement.log_shift as u8 },
         bounded: placement.bounded,
@@ -721,6 +782,51 @@ fn kernel_for(
     device.prepare(job.info, job.loop_key, kernel)
 }
 
+/// Copies a job's arrays to the device: all of them, but of those that were lent only what isn't there. False: the job was given up in between.
+fn copy_in(
+    device: &mut dyn Device,
+    job: &Job,
+    regions: &[Region],
+    remembered: &[(u64, u64, u64)],
+    lent: &[Lent],
+    report: &mut Report,
+) -> Result<bool, DeviceError> {
+    let placement = &job.placement;
+    let mut is_complete = true;
+    for (now, last) in [(0, false), (1, true)] {
+        // What the loop only stores to need not be there: what it stored is all that is ever taken from it.
+        let wanted = (0..regions.len()).filter(|index| turn(placement, *index) == Some(now));
+        let parts = wanted.flat_map(|index| {
+            let region = regions[index];
+            let part = move |(lo, hi): Range| Region {
+                lo,
+                size: hi - lo,
+                dev: region.dev + (lo - region.lo),
+                ..region
+            };
+            match lent.iter().find(|lent| lent.region == index) {
+                Some(lent) => lent.anew.iter().copied().map(part).collect(),
+                None => vec![region],
+            }
+        });
+        let mut parts: Vec<Region> = parts.collect();
+        parts.sort_unstable_by_key(|part| part.dev);
+        let pieces: Vec<_> = parts.iter().map(|r| (r.lo, r.size, DevicePtr(r.dev))).collect();
+        let mut instead: Vec<_> = parts.iter().flat_map(|part| kept_of(remembered, part)).collect();
+        instead.sort_unstable_by_key(|(.., place)| place.0);
+        if job.stop.load(Ordering::SeqCst) == 0 && !is_leaving() {
+            device.copy_in(&pieces, &instead)?;
+            report.bytes_in += pieces.iter().map(|(_, bytes, _)| bytes).sum::<u64>();
+        } else {
+            is_complete = false;
+        }
+        if last == placement.recorded_store {
+            let _ = job.events.send(Event::WorkerMayStart);
+        }
+    }
+    Ok(is_complete)
+}
+
 /// What of a region is remembered, and has to be on the device as it was.
 fn kept_of(remembered: &[(u64, u64, u64)], region: &Region) -> impl Iterator<Item = (u64, u64, DevicePtr)> {
     let Region { lo, size, dev, .. } = *region;
@@ -740,7 +846,7 @@ fn allocate(
     placement: &Placement,
     regions: &mut [Region],
     within: impl Fn(u64) -> u64,
-    allocated: &mut Vec<DevicePtr>,
+    taken: &mut Taken<'_>,
 ) -> Result<(), DeviceError> {
     /// Bytes of a line of the device's memory.
     const LINE: u64 = 128;
@@ -749,14 +855,14 @@ fn allocate(
     /// ... share one allocation where they are more than this, as the rows of a matrix that were allocated one by one.
     const MANY: usize = 16;
     let room = |region: &Region| (region.size + 64).next_multiple_of(LINE);
-    let mut sharing: Vec<usize> = (0..regions.len()).filter(|index| regions[*index].size <= SMALL).collect();
+    let is_small = |index: &usize| regions[*index].dev == 0 && regions[*index].size <= SMALL;
+    let mut sharing: Vec<usize> = (0..regions.len()).filter(is_small).collect();
     if sharing.len() <= MANY {
         sharing.clear();
     }
     sharing.sort_by_key(|index| turn(placement, *index).unwrap_or(u8::MAX));
     if !sharing.is_empty() {
-        let block = device.allocate(sharing.iter().map(|index| room(&regions[*index])).sum())?;
-        allocated.push(block);
+        let block = taken.allocate(device, sharing.iter().map(|index| room(&regions[*index])).sum())?;
         let mut next = block.0;
         for index in sharing {
             regions[index].dev = next;
@@ -765,9 +871,7 @@ fn allocate(
     }
     for region in regions {
         if region.dev == 0 {
-            let pointer = device.allocate(region.size + 64)?;
-            allocated.push(pointer);
-            region.dev = pointer.0;
+            region.dev = taken.allocate(device, region.size + 64)?.0;
         }
         region.dev += within(region.lo);
         region.snapshot = region.dev;

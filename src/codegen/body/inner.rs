@@ -397,6 +397,7 @@ impl Printer<'_> {
             moving: Moving::new(self.unit, self.plan, l, *iv),
             conditions: (!jumps).then_some(self.conditions),
             found: Vec::new(),
+            noted: Vec::new(),
             are_all: true,
         };
         self.has_turns = true;
@@ -430,8 +431,9 @@ impl Printer<'_> {
         let (before, types) = Self::walks_text(&walks, kind, &iv, common.is_some());
         let mut lends = self.lending_text(lending.as_ref(), kind, &iv)?;
         lends.push_str(&Self::ahead_text(ahead.as_ref(), kind, &iv));
+        let notes = Self::notes_text(&walks, common.is_some());
         out.push_str(&format!(
-            "{{\n{known}{before}{lends}__PG_TURNS({kept}, {cond}, {kind}, {unsigned}, {iv}, {limit}) {{\n{body}}}\n\
+            "{{\n{known}{before}{notes}{lends}__PG_TURNS({kept}, {cond}, {kind}, {unsigned}, {iv}, {limit}) {{\n{body}}}\n\
              __PG_TURNS_END({kept}, {cond}, {kind}, {unsigned}, {iv}, {limit}, {logged}, {stages}, {types})\n}}\n"
         ));
         Ok(())

@@ -8,7 +8,7 @@ use crate::codegen::group::{Moving, Stride};
 use crate::loops::nest;
 use crate::loops::plan::*;
 use crate::loops::scalars::is_scalar;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Values that an inner loop's turns need and that follow from nothing which turns before have made: the lanes of a warp make them
 /// for each other, neighbours those of neighbouring turns, so that they load side by side. Where turns store, it is to one place, the same
@@ -72,8 +72,9 @@ const SIDE_BY_SIDE: i64 = 16;
 pub(super) struct Seeing {
     /// The place that is held, if any.
     held: Option<String>,
-    /// Places that turns move through: nobody loads there again.
-    once: BTreeSet<PlaceId>,
+    /// Places that turns move through: nobody loads there again. And whether all of them lie between the first turn's and the last one's, if these
+    /// two are as far apart as steps are long together.
+    once: BTreeMap<PlaceId, bool>,
     /// Those of such places, by their types and texts, as far as they follow from none of the others: they can be made long before
     /// the rest.
     ahead: Vec<(String, String)>,
@@ -99,8 +100,10 @@ impl Seeing {
         logged: i32,
         address: &str,
     ) -> String {
-        let is_once = from == "LD" && self.once.contains(&place.id);
+        let once = self.once.get(&place.id).copied().filter(|_| from == "LD");
+        let is_once = once.is_some();
         let from = match from {
+            "LD" if once == Some(true) => "LD_ROW",
             "LD" if is_once => "LD_ONCE",
             "LD" => "LD_LENT",
             _ => from,
@@ -117,6 +120,7 @@ impl Seeing {
             }
             _ => plain.clone(),
         };
+        let is_plain = matches!(from, "LD_ROW" | "LD_ONCE" | "LD_LENT");
         let text = match (&self.held, base) {
             (Some(held), _) => {
                 self.meets |= base.is_none() || *held == plain;
@@ -125,6 +129,7 @@ impl Seeing {
             (None, Some(base)) => format!("__PG_{from}({suffix}, {base}, {logged}, {address})"),
             (None, None) => format!("__PG_{from}({suffix}, {logged}, {address})"),
         };
+        let text = if is_plain { text } else { format!("__PG_IF_DUE({suffix}, {text})") };
         if !is_once || base.is_none() || address.contains(AHEAD) {
             return text;
         }
@@ -168,13 +173,13 @@ impl Printer<'_> {
         let Some(lending) = self.lending.take_if(|lending| lending.bytes() + kind.size() <= MOST_LENT) else {
             return Ok(None);
         };
-        let mut once = BTreeSet::new();
+        let mut once = BTreeMap::new();
         if let Some(walks) = &self.walks {
             nest::expressions(e, &mut |e| {
                 if let ExprKind::Load(place) = &e.kind
                     && let Some(Stride::Known(1..)) = walks.moving.address(place)
                 {
-                    once.insert(place.id);
+                    once.insert(place.id, self.moves_once(place, lending.iv));
                 }
             });
         }
@@ -214,6 +219,18 @@ impl Printer<'_> {
         let text = alone.replace(POINTER, "");
         lending.found.push(Lent { name, kind, text, ahead, pointers, variables });
         Ok(Some(lent))
+    }
+
+    /// Whether only one operand of an address moves. Numbers of 32 bits may wrap around on the way; where several move, that may happen to one after the
+    /// other, and nothing tells it from where they are in the end.
+    fn moves_once(&self, place: &Place, iv: VarId) -> bool {
+        let mut times = 0;
+        nest::place_expressions(place, &mut |e| {
+            if let ExprKind::Load(place) = &e.kind {
+                times += u32::from(is_scalar(self.unit, place) == Some(iv));
+            }
+        });
+        times == 1
     }
 
     /// A pointer that something is added to, by its text: apart from that, if it is the same for all lanes.
