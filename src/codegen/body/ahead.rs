@@ -96,6 +96,8 @@ impl Printer<'_> {
         if is_refused || !effects.is_empty() {
             return Ok(None);
         }
+        // Loads of what nothing stores to their compiler doesn't put off, checked or not.
+        self.asks_kept = true;
         self.walk_count += 1;
         let name = format!("__pg_gathered_{}", self.walk_count);
         let gathered = format!("__PG_GATHERED({name}, {text})");
