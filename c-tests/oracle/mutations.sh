@@ -28,7 +28,7 @@ what a test has moved|src/loops/access/secondary.rs|s/moved.map_or(0, |(_, by)| 
 loads before stores, by numbers|runtime/src/speculation/predicate.rs|s/^    not_before == Some(false)/    not_before == Some(false) || true/
 loads before stores, by isl|src/analysis/pairs.rs|s/\&\& dependence::comes_first(dims, \&y, \&x);/;/
 other stores to what a snapshot has|src/analysis/pairs.rs|s/|| both.is_some_and(|(load, store)| dependence::comes_first/|| both.is_none_or(|(load, store)| true || dependence::comes_first/
-what is loaded for calls|src/codegen/body.rs|s/Ok(unknown(kind, \&texts.join(", ")))/Ok(unknown(kind, "0"))/
+what is loaded for calls|src/codegen/body/expressions.rs|s/Ok(unknown(kind, \&texts.join(", ")))/Ok(unknown(kind, "0"))/
 updates of another kind|src/analysis/pairs.rs|s/if p == q \&\& accesses/if accesses/
 inspections: stores after loads|runtime/src/speculation/inspector/levels.rs|s/(true, _) . (_, true) => stored.max(loaded).max(updated.level)/(true, _) | (_, true) => stored.max(updated.level)/
 inspections: after stores|runtime/src/speculation/inspector/levels.rs|s/(false, false) => stored.max(updated.level)/(false, false) => updated.level/

@@ -13,33 +13,35 @@ trap 'rm -rf "$work"' EXIT
 runs=${RUNS:-200}
 
 # name | log method | files | sed expression
-header=runtime/include/paragon_body.h
+body=runtime/include/body
+reads=$body/launch.h
+iterations=$body/iterations.h
 devices="runtime/src/device/threads.rs runtime/src/device/cuda/mod.rs"
 driver=runtime/src/speculation/cmt.rs
 mutations="
-nothing|atomic|$header|
-nothing|reduction|$header|
-nothing|bitmap|$header|
-no write-write check on the spot|atomic|$header|s/c->fail |= PG_FAIL_WAW;/;/
+nothing|atomic||
+nothing|reduction||
+nothing|bitmap||
+no write-write check on the spot|atomic|$body/logs.h $body/updates.h|s/c->fail |= PG_FAIL_WAW;/;/
 counts not compared|bitmap|$devices|s/\&\& total != \(counted\|written\)/\&\& total == u64::MAX/
 counts not compared|reduction|$devices|s/\&\& total != \(counted\|written\)/\&\& total == u64::MAX/
-reads not logged|atomic|$header|s/^  ((logged) \&\&/  (0 \&\&/
-reads not logged|reduction|$header|s/^  ((logged) \&\&/  (0 \&\&/
-reads not logged|bitmap|$header|s/^  ((logged) \&\&/  (0 \&\&/
-bits of reads not looked at|bitmap|$devices|s/met += \(u64::from((w \& r).count_ones())\|__popc(w \& rd\[word\])\)/met += 0/
-thread instead of iteration in the log|atomic|$header|s/c->iteration = (__pg_u32)k + 1;/c->iteration = 1;/
-thread instead of iteration in the log|reduction|$header|s/c->iteration = (__pg_u32)k + 1;/c->iteration = 1;/
-nothing|stamp|$header|
-reads not logged|stamp|$header|s/^  ((logged) \&\&/  (0 \&\&/
+reads not logged|atomic|$reads|s/^  ((logged) \&\&/  (0 \&\&/
+reads not logged|reduction|$reads|s/^  ((logged) \&\&/  (0 \&\&/
+reads not logged|bitmap|$reads|s/^  ((logged) \&\&/  (0 \&\&/
+bits of reads not looked at|bitmap|$devices|s/met += \(u64::from((w \& r).count_ones())\|__popc(w \& r)\)/met += 0/
+thread instead of iteration in the log|atomic|$iterations|s/c->iteration = (__pg_u32)k + 1;/c->iteration = 1;/
+thread instead of iteration in the log|reduction|$iterations|s/c->iteration = (__pg_u32)k + 1;/c->iteration = 1;/
+nothing|stamp||
+reads not logged|stamp|$reads|s/^  ((logged) \&\&/  (0 \&\&/
 readers behind the first writer not looked at|stamp|$devices|s/r > first || /false || /
 last writers not settled|stamp|$driver|s/outcome.unsettled != 0/outcome.unsettled == u64::MAX/
-thread instead of iteration in the log|stamp|$header|s/c->iteration = (__pg_u32)k + 1;/c->iteration = 1;/
-nothing|stamp off|$header|
-nothing|stamp bits|$header|
-nothing|stamp numbers|$header|
+thread instead of iteration in the log|stamp|$iterations|s/c->iteration = (__pg_u32)k + 1;/c->iteration = 1;/
+nothing|stamp off||
+nothing|stamp bits||
+nothing|stamp numbers||
 counts not compared|stamp bits|$devices|s/\&\& total != \(counted\|written\)/\&\& total == u64::MAX/
 counts not compared|stamp numbers|$devices|s/\&\& total != \(counted\|written\)/\&\& total == u64::MAX/
-reads not logged|stamp numbers|$header|s/^  ((logged) \&\&/  (0 \&\&/
+reads not logged|stamp numbers|$reads|s/^  ((logged) \&\&/  (0 \&\&/
 readers behind the only writer not looked at|stamp numbers|$devices|s/r > first || /false || /
 no second run|stamp bits|$driver|s/fail \& PG_FAIL_WAW != 0/fail == u32::MAX/
 no second run|stamp numbers|$driver|s/fail \& PG_FAIL_WAW != 0/fail == u32::MAX/
@@ -58,7 +60,7 @@ while read -r line; do
   name=${line%%|*} line=${line#*|} method=${line%%|*} line=${line#*|} files=${line%%|*} expression=${line#*|}
   [ -n "$name" ] || continue
   case "$name $method" in *"${ONLY:-}"*) ;; *) continue ;; esac
-  for file in $header $devices $driver; do cp "$root/$file" "$file"; done
+  for file in $body/*.h $devices $driver; do cp "$root/$file" "$file"; done
   applies=1
   for file in $files; do
     [ -n "$expression" ] || continue

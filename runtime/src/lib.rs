@@ -18,6 +18,8 @@ pub mod policy;
 pub mod recipe;
 pub mod signals;
 pub mod speculation;
+#[path = "../include/texts.rs"]
+pub mod texts;
 pub mod trace;
 
 use abi::{Api, Entry, Loop, PG_ABI_VERSION, PG_ATTACH_IN_ORDER, Part, Value};

@@ -4,7 +4,7 @@
 //! of them make once, and has more loads under way at a time (unroll-and-jam: D. Callahan, S. Carr, K. Kennedy: Improving Register
 //! Allocation for Subscripted Variables. PLDI 1990). Inner loops whose bounds are the same for all iterations are run
 //! for the whole group, their variables are the group's; every other variable is each iteration's own. Which bodies allow it is
-//! found out here; how large a group is, the launch decides. What kernels do with it is in `paragon_kernel.h`.
+//! found out here; how large a group is, the launch decides. What kernels do with it is in `kernel/groups.h`.
 
 use super::body::inner;
 use super::types;
@@ -256,7 +256,7 @@ impl Stride {
             _ => Some(Stride::Same),
         }
     }
-    /// As `paragon_kernel.h` takes it.
+    /// As `kernel/walks.h` takes it.
     pub fn text(self) -> String {
         match self {
             Stride::Known(bytes) => types::literal(bytes),

@@ -12,6 +12,8 @@ pub mod host;
 pub mod once;
 pub mod recipe;
 pub mod stub;
+#[path = "../../runtime/include/texts.rs"]
+pub mod texts;
 pub mod types;
 pub mod worth;
 
@@ -22,11 +24,7 @@ use crate::loops::nest;
 use crate::loops::options::CodegenOptions;
 use crate::loops::plan::LoopReport;
 use std::borrow::Cow;
-
-/// The C ABI, in front of everything that is generated.
-pub const ABI: &str = include_str!("../../runtime/include/paragon_rt.h");
-/// What bodies stand on.
-pub const BODY: &str = include_str!("../../runtime/include/paragon_body.h");
+use texts::{ABI, BODY};
 
 /// Allocations smaller than this are not recorded: loops over less don't leave the calling thread.
 const RECORD_MINIMUM: u64 = 65536;

@@ -92,7 +92,7 @@ impl LogMethod {
     }
 }
 
-/// Whether stamps guess that each cell has one writer (`paragon_body.h`), and how stores are counted then; see `PG_GUESS_*` in the C ABI.
+/// Whether stamps guess that each cell has one writer (`body/logs.h`), and how stores are counted then; see `PG_GUESS_*` in the C ABI.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[repr(u32)]
 pub enum Guess {

@@ -491,7 +491,7 @@ struct Attempt {
 
 impl Attempt {
     /// Stamps guess first that each cell has one writer, if that may be so: by bits where nobody asks which iteration it was
-    /// (`paragon_body.h` says when that is).
+    /// (`body/logs.h` says when that is).
     fn first(job: &Job) -> Attempt {
         let stores_once = job.info.has(PG_LOOP_STORES_ONCE);
         let are_numbers =

@@ -1,6 +1,6 @@
 //! What the turns of an inner loop need and could be made before them: limits that memory holds, and loads that lanes make for each
 //! other. Whether memory stays as it is while the loop runs is asked here, of the text, and in kernels of what the launch stores to
-//! (`__PG_IS_KEPT`). What kernels do with it is in `paragon_kernel.h`.
+//! (`__PG_IS_KEPT`). What kernels do with it is in `kernel/lent.h`.
 
 use super::{Printed, Printer, Scalar, variable};
 use crate::c::hir::*;

@@ -2,7 +2,8 @@
 //! around it. What an iteration does is in [`body`](crate::codegen::body); what a launch is, in `device` of the runtime.
 
 use super::{Emitter, Gives};
-use crate::codegen::body::{self, MACROS_CUDA, MACROS_DEVICE, variable};
+use crate::codegen::body::macros::{MACROS_CUDA, MACROS_DEVICE};
+use crate::codegen::body::{self, variable};
 use crate::codegen::group::Group;
 use crate::codegen::types::{self, Scalar};
 use crate::loops::plan::*;

@@ -6,6 +6,7 @@
 
 use crate::device::{LARGE, Specialisation};
 use crate::leaving;
+use crate::texts::{ABI, BODY, KERNEL};
 use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
 use std::collections::HashSet;
 use std::ffi::{CString, c_char, c_int, c_void};
@@ -179,9 +180,6 @@ impl Nvrtc {
 /// The whole source of a loop's kernel. Of the accesses to each type it has those that the body makes: a sixteenth of the compiler's time goes
 /// into what none of them needs.
 pub fn kernel_source(body: &str) -> String {
-    const ABI: &str = include_str!("../../../include/paragon_rt.h");
-    const BODY: &str = include_str!("../../../include/paragon_body.h");
-    const KERNEL: &str = include_str!("../../../include/paragon_kernel.h");
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let lines = body.lines().filter(|line| !line.starts_with("#define "));
     let words: HashSet<&str> = lines.flat_map(|line| line.split(|c| !is_word(c))).collect();
@@ -270,6 +268,25 @@ pub fn compile_for(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::Path;
+
+    /// A header behind its comment, with its parts in place of their names.
+    fn joined(header: &str) -> String {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("include");
+        let text = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
+        let part = |line: &str| match line.strip_prefix("#include ") {
+            Some(name) => text(name.trim().trim_matches('"')),
+            None => line.to_owned(),
+        };
+        let header = text(header);
+        header.split_once("*/\n").unwrap().1.split_inclusive('\n').map(part).collect()
+    }
+
+    #[test]
+    fn texts_are_what_the_headers_include() {
+        assert_eq!(joined("paragon_body.h"), BODY);
+        assert_eq!(joined("paragon_kernel.h"), KERNEL);
+    }
 
     #[test]
     fn kernels_have_the_accesses_that_they_make() {

@@ -11,7 +11,7 @@
 //! That holds for iterations that come to their end. One that leaves an inner loop because the run is over, or has failed, goes on with
 //! values that the loop hadn't finished: from then on none of its accesses happens (`__pg_ctx.left`).
 //!
-//! What it doesn't say is whether loads which lanes make ahead of turns meet what these turns hold (`paragon_kernel.h`): which turns are made
+//! What it doesn't say is whether loads which lanes make ahead of turns meet what these turns hold (`kernel/lent.h`): which turns are made
 //! ahead depends on which iterations a warp has, and that differs from launch to launch. So they are looked at always.
 
 use super::Content;

@@ -1,0 +1,88 @@
+/* Operations that devices answer differently: either the host's answer, or a run that counts for nothing. No memory is accessed here. */
+
+/* Division and remainder that the hardware answers differently: x86 traps on zero and on MIN / -1. Then the result doesn't matter any more. On
+ * a GPU that takes no branch, and what is divided by depends on the divisor alone: so divisions by the same number have in common what
+ * follows from it. Signed ones are made of unsigned ones, because what C++ doesn't define a compiler takes for impossible. */
+#ifdef __CUDACC_RTC__
+#define __PG_DEFINE_DIVISION(name, type, unsigned_type, is_signed, is_bad)                                             \
+  __PG_FN void __pg_divide_##name(struct __pg_ctx *c, type a, type b, unsigned_type *quotient, unsigned_type *rest)     \
+  {                                                                                                                    \
+    const unsigned_type x = (is_signed) && a < 0 ? 0u - (unsigned_type)a : (unsigned_type)a;                           \
+    const unsigned_type y = b == 0 ? 1u : (is_signed) && b < 0 ? 0u - (unsigned_type)b : (unsigned_type)b;             \
+    c->fail |= (is_bad) ? (__pg_u32)PG_FAIL_ARITHMETIC : 0u;                                                           \
+    *quotient = x / y;                                                                                                 \
+    *rest = x - *quotient * y;                                                                                         \
+  }                                                                                                                    \
+  __PG_FN type __pg_div_##name(struct __pg_ctx *c, type a, type b)                                                     \
+  {                                                                                                                    \
+    unsigned_type quotient, rest;                                                                                      \
+    __pg_divide_##name(c, a, b, &quotient, &rest);                                                                     \
+    return (type)((is_signed) && (a < 0) != (b < 0) ? 0u - quotient : quotient);                                       \
+  }                                                                                                                    \
+  __PG_FN type __pg_rem_##name(struct __pg_ctx *c, type a, type b)                                                     \
+  {                                                                                                                    \
+    unsigned_type quotient, rest;                                                                                      \
+    __pg_divide_##name(c, a, b, &quotient, &rest);                                                                     \
+    return (type)((is_signed) && a < 0 ? 0u - rest : rest);                                                            \
+  }
+#else
+#define __PG_DEFINE_DIVISION(name, type, unsigned_type, is_signed, is_bad)                                             \
+  __PG_FN type __pg_div_##name(struct __pg_ctx *c, type a, type b)                                                     \
+  {                                                                                                                    \
+    if (is_bad) {                                                                                                      \
+      c->fail |= PG_FAIL_ARITHMETIC;                                                                                   \
+      return 0;                                                                                                        \
+    }                                                                                                                  \
+    return a / b;                                                                                                      \
+  }                                                                                                                    \
+  __PG_FN type __pg_rem_##name(struct __pg_ctx *c, type a, type b)                                                     \
+  {                                                                                                                    \
+    if (is_bad) {                                                                                                      \
+      c->fail |= PG_FAIL_ARITHMETIC;                                                                                   \
+      return 0;                                                                                                        \
+    }                                                                                                                  \
+    return a % b;                                                                                                      \
+  }
+#endif
+__PG_DEFINE_DIVISION(i32, int, __pg_u32, 1, b == 0 || (b == -1 && a == -2147483647 - 1))
+__PG_DEFINE_DIVISION(u32, unsigned int, __pg_u32, 0, b == 0)
+__PG_DEFINE_DIVISION(i64, __pg_i64, __pg_u64, 1, b == 0 || (b == -1 && (__pg_u64)a == (__pg_u64)1 << 63))
+__PG_DEFINE_DIVISION(u64, __pg_u64, __pg_u64, 0, b == 0)
+
+/* Conversions from floating to integer types whose result is out of range (or of a NaN) differ between devices. The
+ * limits are exact in double; a float is converted to double first, which loses nothing. */
+#define __PG_DEFINE_CONVERSION(name, type, low, high)                                                                  \
+  __PG_FN type __pg_f2##name(struct __pg_ctx *c, double x)                                                             \
+  {                                                                                                                    \
+    if (!(x > (low) && x < (high))) {                                                                                  \
+      c->fail |= PG_FAIL_ARITHMETIC;                                                                                   \
+      return 0;                                                                                                        \
+    }                                                                                                                  \
+    return (type)x;                                                                                                    \
+  }
+__PG_DEFINE_CONVERSION(i32, int, -2147483649.0, 2147483648.0)
+__PG_DEFINE_CONVERSION(u32, unsigned int, -1.0, 4294967296.0)
+__PG_DEFINE_CONVERSION(i64, __pg_i64, -9223372036854777856.0, 9223372036854775808.0)
+__PG_DEFINE_CONVERSION(u64, __pg_u64, -1.0, 18446744073709551616.0)
+
+/* sqrt of a negative number sets errno on the host. */
+__PG_FN double __pg_sqrt_f64(struct __pg_ctx *c, double x)
+{
+  if (x < 0)
+    c->fail |= PG_FAIL_ARITHMETIC;
+#ifdef __CUDACC_RTC__
+  return sqrt(x);
+#else
+  return __builtin_sqrt(x);
+#endif
+}
+__PG_FN float __pg_sqrt_f32(struct __pg_ctx *c, float x)
+{
+  if (x < 0)
+    c->fail |= PG_FAIL_ARITHMETIC;
+#ifdef __CUDACC_RTC__
+  return sqrtf(x);
+#else
+  return __builtin_sqrtf(x);
+#endif
+}

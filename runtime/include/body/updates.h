@@ -1,0 +1,99 @@
+/* Updates of memory that several iterations may make of one place: in one piece, and told apart from other stores in the log. Reductions
+ * into a variable are none (results.h). */
+
+/* Updates in one piece. In the write log stands PG_UPDATED instead of an iteration: updates of one kind don't conflict with
+ * each other, but with everything else. */
+__PG_SHARED_FN void __pg_log_update(struct __pg_ctx *c, const struct __pg_view *v, __pg_u64 address, __pg_u32 width, __pg_u32 mark)
+{
+  const struct __pg_launch *l = c->launch;
+  __pg_u64 cell, end;
+  if (v->log == ~(__pg_u64)0)
+    return;
+  cell = __pg_cell_of(l, v, address);
+  end = cell + __PG_CELLS(l, width);
+  for (; cell != end; cell++) {
+    __pg_u32 seen = __pg_peek(&l->wr[cell]);
+    if (seen == 0) {
+      seen = __pg_cas(&l->wr[cell], 0, mark);
+      if (seen == 0) {
+        c->writes++;
+        continue;
+      }
+    }
+    if (seen != mark) {
+      c->fail |= PG_FAIL_WAW;
+      __pg_poke(&l->flags[1], c->iteration - 1);
+    }
+  }
+}
+__PG_FN __pg_u64 __pg_operate(int op, __pg_u64 x, __pg_u64 y)
+{
+  switch (op) {
+  case PG_ADD: return x + y;
+  case PG_MUL: return x * y;
+  case PG_AND: return x & y;
+  case PG_OR: return x | y;
+  default: return x ^ y;
+  }
+}
+__PG_SHARED_FN void __pg_update(struct __pg_ctx *c, const struct __pg_view *v, __pg_u64 address, __pg_u32 width, int op,
+                                __pg_u64 operand)
+{
+  char *p = __PG_TRANSLATED(v, address);
+  if (!__pg_may_access(c, v, 0, address, width))
+    return;
+  if (__PG_LOG_METHOD(c->launch) >= PG_LOG_BITMAP) {
+    /* Bits and stamps don't say what kind of update it was: such loops have other logs. */
+    c->fail |= PG_FAIL_WAW;
+    return;
+  }
+  if (__PG_LOG_METHOD(c->launch) >= PG_LOG_ATOMIC)
+    __pg_log_update(c, v, address, width, PG_UPDATED((__pg_u32)op, width));
+  else if (__PG_LOG_METHOD(c->launch) != PG_LOG_NONE)
+    __pg_mark_write(c, v, 0, address, width);
+#ifdef __CUDACC_RTC__
+  if (width == 8) {
+    __pg_u64 *place = (__pg_u64 *)p, old = *(volatile __pg_u64 *)place, seen;
+    if (op == PG_ADD) {
+      atomicAdd(place, operand);
+      return;
+    }
+    while ((seen = atomicCAS(place, old, __pg_operate(op, old, operand))) != old)
+      old = seen;
+  } else {
+    /* Narrower numbers are a part of an aligned word. */
+    __pg_u32 *word = (__pg_u32 *)((__pg_u64)p & ~(__pg_u64)3), shift = (__pg_u32)((__pg_u64)p & 3) * 8, old = *(volatile __pg_u32 *)word, seen;
+    __pg_u32 mask = (width == 4 ? ~0u : (1u << width * 8) - 1) << shift;
+    if (op == PG_ADD && width == 4) {
+      atomicAdd(word, (__pg_u32)operand);
+      return;
+    }
+    for (;;) {
+      __pg_u32 value = (__pg_u32)__pg_operate(op, (old & mask) >> shift, operand) << shift & mask;
+      seen = atomicCAS(word, old, (old & ~mask) | value);
+      if (seen == old)
+        return;
+      old = seen;
+    }
+  }
+#else
+#define __PG_UPDATE_IN_ONE_PIECE(type)                                                                                 \
+  {                                                                                                                    \
+    type old = __atomic_load_n((type *)p, 0);                                                                          \
+    while (!__atomic_compare_exchange_n((type *)p, &old, (type)__pg_operate(op, old, operand), 0, 0, 0))               \
+      ;                                                                                                                \
+  }
+  switch (width) {
+  case 1: __PG_UPDATE_IN_ONE_PIECE(__pg_u8) break;
+  case 2: __PG_UPDATE_IN_ONE_PIECE(__pg_u16) break;
+  case 4: __PG_UPDATE_IN_ONE_PIECE(__pg_w32) break;
+  default: __PG_UPDATE_IN_ONE_PIECE(__pg_w64) break;
+  }
+#endif
+}
+__PG_SHARED_FN void __pg_update_anywhere(struct __pg_ctx *c, __pg_u64 address, __pg_u32 width, int op, __pg_u64 operand)
+{
+  struct __pg_view v;
+  __pg_find_array(c->launch, address, &v);
+  __pg_update(c, &v, address, width, op, operand);
+}

@@ -1,0 +1,214 @@
+/* The one place that turns store to, while lanes lend each other what these turns need. Values that nothing stores to are in lent.h. */
+
+template <bool Holds, class Type, class Other> struct __pg_one_of {
+  using type = Type;
+};
+template <class Type, class Other> struct __pg_one_of<false, Type, Other> {
+  using type = Other;
+};
+/* The one place that turns store to is held meanwhile: in a register where all turns have the same (Stride 0), else with what lanes
+ * lend each other. What turns load besides, before them, must not be what is held: the first turn that would load that isn't made
+ * ready, nor are those behind it. */
+template <class Type, int Room, int Stride, bool IsLoaded, class Load, class Store> struct __pg_holding : __pg_handed_over<Type, Room> {
+  static constexpr bool moves = Stride != 0, may_meet = true;
+  static constexpr __pg_i64 stride = Stride;
+  Load load;
+  Store store;
+  /* Of one place the lower half is enough to tell it from others: what is taken for it and isn't only costs time. */
+  using Told = typename __pg_one_of<Stride != 0, __pg_u64, __pg_u32>::type;
+  __pg_u64 first; /* the first turn's place: this lane's, and those of rows that are made ready */
+  Told asked[__pg_parts_at_once];
+  /* Whether loads of a part have met what is held: those that come first, and the rest. */
+  bool has_met_ahead[__pg_parts_at_once], has_met[__pg_parts_at_once];
+  bool is_ahead;
+  bool is_held = false; /* where all turns have the same: whether it is in the register */
+  int part, turn;
+
+  __device__ __forceinline__ __pg_holding(Load load, Store store) : load(load), store(store) {}
+  __device__ __forceinline__ void take_room()
+  {
+    if constexpr (moves)
+      __pg_handed_over<Type, Room>::take_room(0);
+  }
+  /* Of turns that are due: how many can be made ready, by their places. None, if addresses wrap around on the way. */
+  template <class At> __device__ __forceinline__ int begin(At at, int due)
+  {
+    first = at(0);
+    return !moves || (due != 0 && at(due - 1) - first == (__pg_u64)((__pg_i64)Stride * (due - 1))) ? due : 0;
+  }
+  __device__ __forceinline__ __pg_u64 place(__pg_u64 from, __pg_u64 turn) const { return from + turn * Stride; }
+  __device__ __forceinline__ void know(int part, int whose) { asked[part] = __shfl_sync(~0u, (Told)first, whose); }
+  /* The part that loads are made for, and which turn of its row that is: whether one meets what turns up to that one store to is to be
+   * seen. */
+  __device__ __forceinline__ void turn_to(int next, int its_turn, bool ahead)
+  {
+    part = next;
+    turn = its_turn;
+    is_ahead = ahead;
+    (ahead ? has_met_ahead : has_met)[next] = ahead ? false : has_met_ahead[next];
+  }
+  __device__ __forceinline__ void make(int part, int turn)
+  {
+    if constexpr (moves && IsLoaded)
+      this->made[part] = load(place(asked[part], turn));
+  }
+  __device__ __forceinline__ void put(int part, int place)
+  {
+    if constexpr (moves && IsLoaded)
+      __pg_handed_over<Type, Room>::put(part, place);
+  }
+  __device__ __forceinline__ void note(bool meets)
+  {
+    if (is_ahead)
+      has_met_ahead[part] |= meets;
+    else
+      has_met[part] |= meets;
+  }
+  __device__ __forceinline__ void see(__pg_u64 address, __pg_u64 size)
+  {
+    const __pg_u64 from = asked[part];
+    if constexpr (!moves) {
+      note((__pg_u32)address - (__pg_u32)from + (__pg_u32)(size - 1) < (__pg_u32)(sizeof(Type) + size - 1));
+      return;
+    }
+    bool meets = address + size > from && address < place(from, turn) + sizeof(Type);
+    /* Between the places may lie others: fields of the same structs. */
+    if constexpr (Stride > (int)sizeof(Type))
+      if (meets && size <= Stride) {
+        const __pg_u64 within = (address + Stride - from) % Stride;
+        meets = within < sizeof(Type) || within + size > Stride;
+      }
+    note(meets);
+  }
+  /* How many turns of this lane come before the first one whose loads have met what is held. `is_due`: of the parts, from `first` on. */
+  template <class IsDue>
+  __device__ __forceinline__ int before_met(IsDue is_due, int first, int lane, int due) const
+  {
+    bool some = false;
+#pragma unroll
+    for (int part = 0; part < __pg_parts_at_once; part++)
+      some |= is_due(part) && has_met[part];
+    if (__any_sync(~0u, some)) {
+#pragma unroll
+      for (int part = 0; part < __pg_parts_at_once; part++) {
+        const __pg_u32 met = __ballot_sync(~0u, is_due(part) && has_met[part]);
+        /* The lane that has made the first of this row's turns in the part, if it is one of the part's rows. */
+        constexpr int lanes = __pg_lanes_of_row;
+        const int own = lane / __PG_SPREAD, at = own % (32 / lanes) * lanes;
+        const bool is_here = __pg_slots::row(first + part, at) == own;
+        const __pg_u32 of_row = met >> at & (~0u >> (32 - lanes));
+        const int turns = __pg_slots::turn(first + part, at) + __ffs(of_row) - 1;
+        due = is_here && of_row != 0 && turns < due ? turns : due;
+      }
+    }
+    return due;
+  }
+  __device__ __forceinline__ Type begin_alone(__pg_u64 address)
+  {
+    if constexpr (IsLoaded)
+      return load(address);
+    return (Type)0;
+  }
+  __device__ __forceinline__ void begin_turns(int due)
+  {
+    if constexpr (!moves)
+      if (due != 0 && !is_held) {
+        this->now = IsLoaded ? load(first) : (Type)0;
+        is_held = IsLoaded;
+      }
+  }
+  /* What nobody has loaded is only stored behind a turn: the first one may load what is there by itself, and isn't made ready then. */
+  __device__ __forceinline__ void are_ready(int turns)
+  {
+    if constexpr (!moves && !IsLoaded)
+      is_held |= turns != 0;
+  }
+  /* Stores what is in the register: it isn't held any more. */
+  __device__ __forceinline__ void give_back()
+  {
+    if constexpr (!moves) {
+      if (is_held && __PG_LEADS)
+        store(first, this->now);
+      is_held = false;
+    }
+  }
+  __device__ __forceinline__ void begin_turn(int place, int turn)
+  {
+    if constexpr (moves && IsLoaded)
+      this->now = this->at(place, turn);
+  }
+  __device__ __forceinline__ void end_turn(int place, int turn)
+  {
+    if constexpr (moves) {
+      /* All lanes of the row have read it by then. */
+      if constexpr (IsLoaded && __PG_SPREAD > 1)
+        __syncwarp(((1u << __PG_SPREAD) - 1) << __pg_thread() % 32 / __PG_SPREAD * __PG_SPREAD);
+      if (__PG_LEADS)
+        this->at(place, turn) = this->now;
+    }
+  }
+  __device__ __forceinline__ void end_turns(int lane, int due)
+  {
+    if constexpr (moves) {
+      __syncwarp();
+#pragma unroll __pg_parts_at_once
+      for (int part = 0; part < __pg_parts; part++) {
+        const int leader = __pg_slots::leader(part, lane), turn = __pg_slots::turn(part, lane);
+        const int there = __shfl_sync(~0u, due, leader);
+        const __pg_u64 from = __shfl_sync(~0u, first, leader);
+        if (turn < there)
+          store(place(from, turn), this->at(__pg_slots::place(__pg_slots::row(part, lane)), turn));
+      }
+      __syncwarp();
+    }
+  }
+};
+/* Where turns store nothing. */
+struct __pg_holding_nothing {
+  static constexpr bool moves = false, may_meet = false;
+  static constexpr __pg_i64 stride = 0;
+  int now;
+  __device__ __forceinline__ int begin_alone(__pg_u64) { return 0; }
+  __device__ __forceinline__ __pg_u64 place(__pg_u64 from, __pg_u64) const { return from; }
+  __device__ __forceinline__ void store(__pg_u64, int) {}
+  __device__ __forceinline__ void take_room() {}
+  template <class At> __device__ __forceinline__ int begin(At, int due) { return due; }
+  __device__ __forceinline__ void know(int, int) {}
+  __device__ __forceinline__ void turn_to(int, int, bool) {}
+  __device__ __forceinline__ void make(int, int) {}
+  __device__ __forceinline__ void put(int, int) {}
+  template <class IsDue> __device__ __forceinline__ int before_met(IsDue, int, int, int due) const { return due; }
+  __device__ __forceinline__ void begin_turns(int) {}
+  __device__ __forceinline__ void are_ready(int) {}
+  __device__ __forceinline__ void begin_turn(int, int) {}
+  __device__ __forceinline__ void end_turn(int, int) {}
+  __device__ __forceinline__ void end_turns(int, int) {}
+  __device__ __forceinline__ void give_back() {}
+};
+
+#define __PG_HOLDING_NOTHING(type)                                                                                     \
+  __pg_holding_nothing __pg_held;                                                                                      \
+  const auto __pg_held_at = [](const type) -> __pg_u64 { return 0; };
+#define __PG_HOLDING(type, variable, t, base, logged, stride, is_loaded, address)                                      \
+  const auto __pg_held_at = [&](const type variable) -> __pg_u64 { return address; };                                  \
+  const auto __pg_load_held = [&](__pg_u64 __pg_a) -> __pg_##t { return __PG_LD(t, base, logged, __pg_a); };           \
+  const auto __pg_store_held = [&](__pg_u64 __pg_a, __pg_##t __pg_value) {                          \
+    if (__PG_IS_THERE)                                                                                                 \
+      __pg_st_##t(&__pg_c, &__pg_b##base, __PG_HOW(base), __pg_a, __pg_value);                                         \
+  };                                                                                                                   \
+  __pg_holding<__pg_##t, __pg_room_of_turn, stride, is_loaded, decltype(__pg_load_held), decltype(__pg_store_held)> __pg_held( \
+    __pg_load_held, __pg_store_held);
+#define __PG_IS_HELD (__pg_number == __pg_with_lent || __pg_number == __pg_side_by_side_held)
+#define __PG_HELD(text) (__PG_IS_HELD ? __pg_held.now : (text))
+#define __PG_HOLD(value, store)                                                                                        \
+  if (__PG_IS_HELD)                                                                                   \
+    __pg_held.now = value;                                                                                             \
+  else                                                                                                                 \
+    store
+/* A load that is made before turns that store. */
+#define __PG_SEEN(how, t, b, l, a)                                                                                     \
+  [&](auto __pg_a) -> __pg_##t {                                                                                       \
+    if constexpr (!__PG_IS_KEPT(b))                                                                                    \
+      __pg_held.see(__pg_a, sizeof(__pg_##t));                                                                         \
+    return how(t, b, l, __pg_a);                                                                                       \
+  }(a)

@@ -1,0 +1,106 @@
+/* Turns that carry nothing on, which the lanes of a warp take side by side, whosever they are. Where turns do, lanes only make them ready for
+ * each other (warps.h). */
+
+/* Turns of a lane whose loads are under way together; with more, a processor holds fewer warps. */
+constexpr int __pg_side_at_once = 2;
+/* A variable that turns need, of the row's own lane: others have it for as long as they take turns of that row. */
+template <class Type> struct __pg_share {
+  Type &now, own;
+  __device__ __forceinline__ __pg_share(Type &variable) : now(variable), own(variable) {}
+  __device__ __forceinline__ void keep() { own = now; }
+  __device__ __forceinline__ void take(int from) { now = __shfl_sync(~0u, own, from); }
+  __device__ __forceinline__ void give_back() { now = own; }
+};
+/* Turns that carry nothing on: each stores to a place of its own and loads nothing else that anybody stores to. All lanes of a warp take
+ * them together, neighbours neighbouring ones, row by row; or those of several rows, where rows are shorter than a warp. What they come to
+ * in them counts, whosever turns they are.
+ * `left`: how many turns a lane has; `at`: the place that it stores to, some turns on; `turn`: one turn. */
+template <bool Holds, class Count, class Left, class At, class Held, class Variable, class AllShared, class Turn, class Stops>
+__device__ __forceinline__ void __pg_turns_side_by_side(__pg_ctx &c, Left left, At at, Held &held, Variable &value, AllShared all_shared,
+                                                        Turn turn, Stops stops)
+{
+  if (__activemask() != ~0u)
+    return;
+  const int lane = __pg_thread() % 32;
+  /* What an iteration knows that has left another loop leads anywhere, so nobody takes turns of it; but its lane does of others. */
+  __pg_u32 has_left = c.left;
+  const Count own = has_left ? 0 : left();
+  /* None, if addresses wrap around on the way, or the lanes' numbers would. */
+  const bool is_straight = own != 0 && own < ~(Count)0 - 64 && at(own - 1) - at(0) == (__pg_u64)held.stride * (__pg_u64)(own - 1);
+  const Count due = __shfl_sync(~0u, is_straight ? own : (Count)0, lane / __PG_SPREAD * __PG_SPREAD);
+  /* log2 of the lanes that a row has. */
+  int wide = 5;
+  while (wide > 1 && !__any_sync(~0u, due > (Count)1 << (wide - 1)))
+    wide--;
+  if (wide == 1)
+    return;
+  /* What a lane has stored in front of the loop another one may load. */
+  __syncwarp();
+  __pg_forget_own(c);
+  __pg_share<Variable> first(value);
+  all_shared([&](auto &shared) { shared.keep(); });
+  __pg_u32 has_stopped = 0;
+#pragma unroll 1
+  for (int row = 0; row < __pg_rows_of_warp; row += 32 >> wide) {
+    const int whose = row + (lane >> wide);
+    const int from = whose < __pg_rows_of_warp ? whose * __PG_SPREAD : 0;
+    const Count some = __shfl_sync(~0u, due, from), there = whose < __pg_rows_of_warp && !has_stopped ? some : 0;
+    first.take(from);
+    all_shared([&](auto &shared) { shared.take(from); });
+    c.left = 0;
+    const Variable begin = value;
+    const __pg_u64 place = at(0);
+    Count number = lane & ((1 << wide) - 1);
+    /* So many turns of a lane, all their loads before all their stores. */
+    auto take = [&](auto many) {
+      constexpr int turns = decltype(many)::columns;
+      if constexpr (Holds) {
+        decltype(held.now) values[turns];
+#pragma unroll
+        for (int i = 0; i < turns; i++)
+          values[i] = held.begin_alone(held.place(place, number + (i << wide)));
+#pragma unroll
+        for (int i = 0; i < turns; i++) {
+          held.now = values[i];
+          value = (Variable)((Count)begin + number + (i << wide));
+          turn(__pg_side_by_side_held);
+          values[i] = held.now;
+        }
+#pragma unroll
+        for (int i = 0; i < turns; i++)
+          held.store(held.place(place, number + (i << wide)), values[i]);
+      } else {
+        value = (Variable)((Count)begin + number);
+        turn(__pg_side_by_side);
+      }
+      number += turns << wide;
+    };
+    constexpr int at_once = Holds ? __pg_side_at_once : 1;
+    const Count last = there - there % ((Count)at_once << wide);
+    for (__pg_u32 times = 1; number < last; times++) {
+      take(__pg_shape<1, at_once>());
+      if ((times & 1023) == 0 && stops())
+        break;
+    }
+    for (__pg_u32 times = 1; number < there; times++) {
+      take(__pg_shape<1, 1>());
+      if ((times & 1023) == 0 && stops())
+        break;
+    }
+    has_stopped |= c.left;
+    __syncwarp();
+  }
+  /* Who has stopped has left turns of any row behind. */
+  c.left = has_left | __any_sync(~0u, has_stopped != 0);
+  all_shared([&](auto &shared) { shared.give_back(); });
+  value = (Variable)((Count)first.own + (due != 0 ? own : (Count)0));
+  __pg_tell(c);
+  /* What others have stored the row's own lane may load. */
+  __syncwarp();
+}
+
+/* `kept`: whether what turns load besides what they store stays as it is. */
+#define __PG_SHARING(may, holds, kept) constexpr bool __pg_shares = may && __pg_may_help && (kept) && !__pg_is_edge && !__PG_MARKS_REPEATS, __pg_shares_held = holds;
+#define __PG_SHARE(name, type, variable) __pg_share<type> name(variable);
+#define __PG_ALL_SHARED(calls)                                                                                         \
+  auto __pg_all_shared = [&](auto __pg_do) { calls };

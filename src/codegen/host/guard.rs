@@ -1,0 +1,179 @@
+//! What stands in front of the loop, in the user's text: whether to try it, with what, and what comes back into which variable. The user's
+//! names and macros have their meaning there, and no others.
+
+use super::{Emitter, Printed};
+use crate::c::hir::*;
+use crate::codegen::types::{Scalar, literal};
+use crate::loops::nest;
+use crate::loops::plan::*;
+use crate::loops::private;
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+/// Whether the guard, which stands in front of the loop, can name the objects that the loop names: a declaration in the loop
+/// (of a static array, or `extern`) may be what makes the name mean them.
+pub(super) fn names_mean_the_same(
+    unit: &TranslationUnit,
+    the_loop: &LoopStmt,
+    objects: &BTreeSet<VarId>,
+) -> Printed<()> {
+    let whole = the_loop.keyword_span.start..the_loop.body.span.end;
+    let mut declares = objects.iter().any(|v| whole.contains(&unit.var(*v).span.start));
+    nest::statements(&the_loop.body, &mut |s| {
+        declares |=
+            !objects.is_empty() && matches!(s.kind, StmtKind::Declaration) && whole.contains(&s.span.start);
+    });
+    if declares { Err("a declaration in it may give names another meaning".into()) } else { Ok(()) }
+}
+
+impl Emitter<'_> {
+    /// How far a loop's variable goes, where that can be written in front of the loop.
+    fn span(unit: &TranslationUnit, first: &Expr, limit: &Expr, step: i64) -> Option<String> {
+        let (first, limit) = site_text(unit, first).zip(site_text(unit, limit))?;
+        let (a, b) = if step > 0 { (limit, first) } else { (first, limit) };
+        Some(format!("((__pg_i64)({a}) - (__pg_i64)({b}))"))
+    }
+
+    /// What stands in front of the loop. The user's macros are alive there, so whatever is ours has a reserved name.
+    pub(super) fn guard(&self, the_loop: &LoopStmt, threshold: i64) -> Printed<String> {
+        let (n, plan, unit) = (&self.n, self.plan, self.unit);
+        let dim = &plan.dims[0];
+        let trip = match (Self::span(unit, &dim.first, &dim.limit, dim.step), dim.step.unsigned_abs()) {
+            (Some(span), 1) => span,
+            (Some(span), step) => format!("({span} / {step})"),
+            (None, _) => literal(i64::MAX - 1),
+        };
+        // Where a loop that it was brought over has no iteration, its bounds may have no value.
+        let mut comes_there = String::new();
+        for over in plan.interchange.iter().flat_map(|interchange| &interchange.over) {
+            let least = if matches!(over.relation, Relation::Le | Relation::Ge) { 0 } else { 1 };
+            if let Some(span) = Self::span(unit, &over.first, &over.limit, over.step) {
+                let _ = write!(comes_there, "{span} >= {least} && ");
+            }
+        }
+        let arguments: String =
+            self.parameters().into_iter().map(|(_, _, argument)| format!(", {argument}")).collect();
+        let mut back = String::new();
+        for (v, role) in &plan.scalars {
+            if let ScalarRole::Induction { dim, live_out: true } = role {
+                let kind = Scalar::Int(plan.dims[*dim].iv_kind.unwrap_or(IntKind::Long));
+                let value = Self::unpack(kind, &format!("__pg_r[{}]", self.first_slot(*dim)));
+                let _ = write!(back, " {} = {value};", unit.var(*v).name);
+            }
+        }
+        let results =
+            self.results.iter().enumerate().filter_map(|(slot, r)| Some((r.var?, self.n_values() + slot)));
+        let moved = self.secondary.iter().enumerate().map(|(n, (v, _))| (*v, self.secondary_slot(n)));
+        let has_name = |v: VarId| !plan.starts.iter().any(|start| start.var == v && start.declared);
+        for (v, slot) in results.chain(moved).filter(|(v, _)| has_name(*v)) {
+            let name = &unit.var(v).name;
+            let value = Self::unpack(self.kind_of(v), &format!("__pg_r[{slot}]"));
+            let _ = match self.kind_of(v) {
+                Scalar::Address => {
+                    write!(back, " {name} = (__typeof__({name}))(__pg_address){value};")
+                }
+                _ => write!(back, " {name} = {value};"),
+            };
+        }
+        let mut asserts = String::new();
+        for check in self.layout_checks(the_loop) {
+            let _ = write!(asserts, " _Static_assert({check}, \"layout\");");
+        }
+        Ok(format!(
+            "if ({comes_there}__builtin_expect({trip} >= {}, 0) && {trip} >= __pg_loop_{n}.__pg_threshold && __extension__ ({{{asserts} \
+             __pg_value __pg_r[{}]; __pg_u32 __pg_done = __pg_try_{n}(__pg_r{arguments}); if (__pg_done) {{{back} }} __pg_done; }})) {{ }} else",
+            literal(threshold.min(1 << 20)),
+            self.n_numbers().max(1),
+        ))
+    }
+
+    /// Conditions that the compiler checks: what generated text takes for granted of the user's types.
+    fn layout_checks(&self, the_loop: &LoopStmt) -> BTreeSet<String> {
+        let (unit, plan) = (self.unit, self.plan);
+        let mut checks = BTreeSet::new();
+        for base in &plan.bases {
+            match base {
+                Base::Object { var, size } if *size != 0 => {
+                    checks.insert(format!("sizeof({}) == {size}", unit.var(*var).name));
+                }
+                // What the first clause declares has no name yet.
+                Base::Pointer { var }
+                    if !plan.starts.iter().any(|start| start.var == *var && start.declared) =>
+                {
+                    let target = unit.types.pointee(unit.var(*var).ty.ty);
+                    if let Some(size) = target.and_then(|t| unit.types.size_of(t.ty)) {
+                        checks.insert(format!("sizeof(*{}) == {size}", unit.var(*var).name));
+                    }
+                }
+                _ => {}
+            }
+        }
+        let mut fields = |p: &Place| {
+            let mut place = p;
+            while let PlaceKind::Field { base, record, field, offset, bits: None } = &place.kind {
+                let record = unit.types.record(*record);
+                let name = record.fields.as_ref().and_then(|f| f.get(*field as usize)?.name.clone());
+                if let (Some(tag), Some(name)) = (record.tag.as_ref().or(record.alias.as_ref()), name) {
+                    checks.insert(format!("__builtin_offsetof({tag}, {name}) == {offset}"));
+                    checks.insert(format!("sizeof({tag}) == {}", record.size));
+                }
+                place = base;
+            }
+        };
+        let whole = the_loop.body.span;
+        nest::all_expressions(&the_loop.body, &mut |e| {
+            // What stands elsewhere, in a function that is called, may use tags that have no meaning here.
+            if let Some((p, ..)) = nest::accessed_place(e)
+                && (whole.start..whole.end).contains(&p.span.start)
+                && private::object(&unit.types, &plan.private, p).is_none()
+            {
+                fields(p);
+            }
+        });
+        checks
+    }
+}
+
+/// An expression of a loop's head in the user's own words, for the cheap guard; the loop itself evaluates it first thing.
+fn site_text(unit: &TranslationUnit, e: &Expr) -> Option<String> {
+    Some(match &e.kind {
+        ExprKind::Int(v) => format!("{}", i64::try_from(*v).ok().filter(|v| v.abs() < 1 << 31)?),
+        ExprKind::Load(p) if unit.types.pointee(e.ty.ty).is_some() => {
+            format!("(__pg_i64)(__pg_address)({})", place_text(unit, p)?)
+        }
+        ExprKind::Load(p) => place_text(unit, p)?,
+        ExprKind::Cast(inner) => {
+            let is_number = |ty| unit.types.as_int(ty).is_some() || unit.types.pointee(ty).is_some();
+            if !is_number(e.ty.ty) || !is_number(inner.ty.ty) {
+                return None;
+            }
+            site_text(unit, inner)?
+        }
+        ExprKind::PtrAdd { pointer, index, stride } => {
+            let (pointer, index) = (site_text(unit, pointer)?, site_text(unit, index)?);
+            format!("((__pg_i64)({pointer}) + (__pg_i64)({index}) * {stride})")
+        }
+        ExprKind::Binary(op @ (BinOp::Add | BinOp::Sub | BinOp::Mul), a, b) => {
+            let sign = match op {
+                BinOp::Add => '+',
+                BinOp::Sub => '-',
+                _ => '*',
+            };
+            // Wide enough that nothing wraps that would not wrap in the loop.
+            format!("((__pg_i64)({}) {sign} (__pg_i64)({}))", site_text(unit, a)?, site_text(unit, b)?)
+        }
+        // Turns of a loop whose step is no constant (`loops::counted`): too many, rather than a division at each entry.
+        ExprKind::Binary(BinOp::Div, a, _) => site_text(unit, a)?,
+        ExprKind::Conditional(_, turns, otherwise) if matches!(otherwise.kind, ExprKind::Int(0)) => {
+            site_text(unit, turns)?
+        }
+        _ => return None,
+    })
+}
+
+fn place_text(unit: &TranslationUnit, p: &Place) -> Option<String> {
+    match &p.kind {
+        PlaceKind::Var(v) => Some(unit.var(*v).name.clone()),
+        _ => None,
+    }
+}

@@ -1,0 +1,67 @@
+//! The function that an inspection runs: what the addresses of iterations follow from, shown to the runtime, and what its outcome depends
+//! on. What is in such a slice, [`crate::analysis::slice`] says.
+
+use super::Emitter;
+use crate::codegen::body;
+use crate::loops::plan::*;
+use std::fmt::Write;
+
+impl Emitter<'_> {
+    /// The iterations that an inspection makes of a dimension: some of the outermost, all of the others.
+    fn span_of(dim: usize) -> (&'static str, String) {
+        if dim == 0 { ("__pg_begin", "__pg_end".into()) } else { ("0", format!("__pg_e->trip[{dim}]")) }
+    }
+
+    /// The address slice, in source order.
+    pub(super) fn inspect(&self, inspection: &Inspection, slice: &body::Body) -> String {
+        let feeds = |site: &Site| !site.is_store && inspection.feeding.contains(&site.place);
+        let meets = |id: SiteId| inspection.meeting.contains(&id) || inspection.changing.contains(&id);
+        let shown = (0..64).zip(&self.plan.sites).filter(|(n, site)| meets(SiteId(*n)) || feeds(site));
+        let shown = shown.map(|(number, _)| number);
+        let mut text = format!(
+            "static __attribute__((__unused__)) void __pg_inspect_{}(const struct __pg_entry *__pg_e, \
+             struct __pg_inspector *__pg_s, __pg_i64 __pg_begin, __pg_i64 __pg_end)\n{{\n\
+             const __pg_u64 __pg_known = __pg_s->known;\n__pg_u32 __pg_turns = 0;\n\
+             struct {{ __pg_u64 first, length; }} __pg_w[{}] = {{{{0, 0}}}};\n(void)__pg_known;\n(void)__pg_turns;\n",
+            self.n,
+            self.plan.sites.len().clamp(1, 64)
+        );
+        text.push_str(&self.prologue("__pg_e->values"));
+        for dim in 0..self.plan.dims.len() {
+            let (_, end) = Self::span_of(dim);
+            let _ = writeln!(text, "const __pg_i64 __pg_n{dim} = {end};\n__pg_i64 __pg_k{dim};");
+        }
+        text.push_str(&self.locals(slice, &|_, _| None));
+        for dim in 0..self.plan.dims.len() {
+            let (begin, _) = Self::span_of(dim);
+            let _ =
+                writeln!(text, "for (__pg_k{dim} = {begin}; __pg_k{dim} < __pg_n{dim}; __pg_k{dim}++) {{");
+        }
+        text.push_str("if (__pg_s->next(__pg_s)) return;\n");
+        for site in shown {
+            let _ = writeln!(text, "if (!(__pg_s->lasting >> {site} & 1)) __pg_w[{site}].length = 0;");
+        }
+        for dim in 0..self.plan.dims.len() {
+            text.push_str(&self.induction(dim, &format!("__pg_k{dim}")));
+        }
+        text.push_str(&self.secondary("__pg_k0", |_| true));
+        text.push_str(&slice.text);
+        text.push_str(&"}\n".repeat(self.plan.dims.len()));
+        text.push_str("}\n");
+        text
+    }
+
+    /// The slots of the values that an inspection's outcome depends on, or the addresses.
+    pub(super) fn keys(&self, inspection: &Inspection) -> Vec<usize> {
+        let (n_live_ins, n_invariants) = (self.plan.live_ins.len(), self.invariant_kinds.len());
+        let objects = n_live_ins + n_invariants;
+        let live_ins =
+            (0..n_live_ins).filter(|slot| inspection.variables.contains(&self.plan.live_ins[*slot]));
+        let invariants = inspection.invariants.iter().map(|number| n_live_ins + number);
+        let addresses_and_starts = objects..self.first_slot(self.plan.dims.len());
+        let secondary = (0..self.secondary.len())
+            .filter(|number| inspection.variables.contains(&self.secondary[*number].0))
+            .flat_map(|number| [self.secondary_slot(number), self.secondary_slot(number) + 1]);
+        live_ins.chain(invariants).chain(addresses_and_starts).chain(secondary).collect()
+    }
+}
