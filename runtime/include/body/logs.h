@@ -50,6 +50,12 @@ __PG_SHARED_FN void __pg_log_read(struct __pg_ctx *c, const struct __pg_view *v,
   __pg_u64 cell, end;
   if (v->log == ~(__pg_u64)0)
     return;
+#ifdef __PG_RANGES
+  if (__PG_LOG_METHOD(l) == PG_LOG_BITMAP) {
+    __pg_note_read(c, v, 0, address, width);
+    return;
+  }
+#endif
   if (__PG_LOG_METHOD(l) == PG_LOG_BITMAP) {
     __pg_u32 word, bits = __pg_bits_of(l, v, address, width, &word);
     if ((__pg_peek(&l->rd[word]) & bits) != bits)

@@ -51,9 +51,8 @@ struct __pg_slots {
   /* Where a row begins in the room. */
   static __device__ __forceinline__ int place(int row) { return row * __pg_row_of_room; }
 };
-/* So many parts have their loads under way together; with fewer, a processor holds more warps. Where lanes share an iteration, there are
- * no registers left for what a log takes besides, and to keep it elsewhere costs L1 what the turns gather. */
-constexpr int __pg_parts_at_once = __PG_SPREAD > 1 && __PG_METHOD == PG_LOG_BITMAP ? 1 : __pg_parts;
+/* So many parts have their loads under way together; with fewer, a processor holds more warps. */
+constexpr int __pg_parts_at_once = __pg_parts;
 /* Turns whose values are fetched together. */
 constexpr int __pg_lent_at_once = 8;
 /* So many turns of one lane are worth a batch. */
@@ -65,8 +64,8 @@ constexpr bool __pg_keeps_asked = __pg_parts_at_once >= __pg_parts;
 
 /* What a lane knows of some parts: how many turns a part's row has from the lane's turn on. */
 struct __pg_asked_of_lane {
-  /* What has gone wrong. Only what a turn needs, and that it may have, counts. */
-  __pg_u32 fail[__pg_parts_at_once];
+  /* What has gone wrong. Only what a turn needs, and that it may have, counts: which parts that is hardly anybody asks, so it is found then. */
+  __pg_u32 fail;
   int left[__pg_parts_at_once];
   __device__ __forceinline__ bool is_due(int part, int done) const { return left[part] > done; }
 };
@@ -87,7 +86,7 @@ template <class First, class... Rest> struct __pg_asked<First, Rest...> {
     return rest.call(of, before..., first);
   }
   /* Some turns on. */
-  __device__ __forceinline__ __pg_asked further(int turns) const { return {(First)((__pg_u64)first + turns), rest}; }
+  __device__ __forceinline__ __pg_asked further(__pg_u64 turns) const { return {(First)((__pg_u64)first + turns), rest}; }
 };
 template <class... Values> __device__ __forceinline__ __pg_asked<Values...> __pg_ask(Values... values)
 {
@@ -148,34 +147,84 @@ __device__ __forceinline__ char *__pg_near(const __pg_view &, __pg_address_by_po
 {
   return (char *)__cvta_global_to_generic(address.first + address.further);
 }
-/* Loads what is known to be there. `load`: as it is loaded where that isn't known, or somebody asks for a note. While lanes make what others
- * need, none of them has left. */
-template <class Type, class Address, class Load>
-__device__ __forceinline__ Type __pg_load_lent(const __pg_view &v, int how, Address address, Load load)
+/* Where it must not be loaded, the beginning of the array's memory is, or what is aligned in front of it. */
+__device__ __forceinline__ const char *__pg_near_if(bool may, const __pg_view &v, __pg_u64 address, __pg_u64 width)
 {
-  const bool is_known = (how & (__PG_IS_BOUNDED | __PG_IS_INSIDE)) && (__PG_METHOD < PG_LOG_ATOMIC || (how & __PG_IS_CONSTANT));
-  if (!is_known)
-    return load(address);
-  return __PG_LOAD(Type, __pg_near(v, address), how);
+  return __PG_AT_ONCE(v.dev, may ? address - v.lo : -((__pg_u64)v.dev & (width - 1)));
 }
-/* The same of what nobody loads again: it doesn't take the place of what turns gather in L1. */
-template <class Type, class Address, class Load>
-__device__ __forceinline__ Type __pg_load_once(const __pg_view &v, int how, Address address, Load load)
+__device__ __forceinline__ const char *__pg_near_if(bool may, const __pg_view &v, __pg_address_by_pointer address, __pg_u64 width)
 {
-  constexpr bool is_known = __PG_SPREAD >= 4 && sizeof(Type) >= 4;
-  if (!is_known || !(how & __PG_IS_CONSTANT) || !(how & (__PG_IS_BOUNDED | __PG_IS_INSIDE)))
-    return __pg_load_lent<Type>(v, how, address, load);
+  const __pg_u64 nowhere = v.lo - address.pointer - ((__pg_u64)v.dev & (width - 1));
+  return (const char *)__cvta_global_to_generic(address.first + (may ? address.further : nowhere));
+}
+/* Lanes that share an iteration load for each other without branches, whether anybody knows that it is there or not, so that the loads of all
+ * parts are under way together. */
+constexpr bool __pg_never_branches = __PG_SPREAD > 1;
+/* Whether it is there: what has gone wrong, `c` is told. */
+template <class Type> __device__ __forceinline__ bool __pg_may_load(__pg_ctx &c, const __pg_view &v, int how, __pg_u64 address)
+{
+  if (how & (__PG_IS_BOUNDED | __PG_IS_INSIDE))
+    return true;
+  const bool may = __pg_is_there(&c, &v, how, address, sizeof(Type));
+  c.fail |= may ? 0u : (__pg_u32)PG_FAIL_RANGE;
+  return may;
+}
+/* Loads what a turn needs. `load`: as it is loaded where there are branches. While lanes make what others need, none of them has left. */
+template <class Type, class Address, class Load>
+__device__ __forceinline__ Type __pg_load_lent(__pg_ctx &c, const __pg_view &v, int how, int logged, Address address, Load load)
+{
+  const bool is_there = how & (__PG_IS_BOUNDED | __PG_IS_INSIDE);
+  /* Of a base beyond those that masks have a bit for, nobody knows whether it has a log. */
+  const bool is_noted = __PG_IS_NOTED(&c, &v, logged, how);
+  if (is_there ? is_noted && __PG_SPREAD == 1 : !__pg_never_branches || (is_noted && !(how & __PG_HAS_LOG)))
+    return load(address);
+  const bool may = __pg_may_load<Type>(c, v, how, address);
+  const Type value = __PG_LOAD(Type, is_there ? __pg_near(v, address) : __pg_near_if(may, v, address, sizeof(Type)), how);
+  if (is_noted)
+    __pg_note_read(&c, &v, how, address, sizeof(Type));
+  return value;
+}
+template <class Type> __device__ __forceinline__ Type __pg_load_past_l1(const char *place)
+{
   union {
     __pg_u64 wide;
     __pg_u32 narrow;
     Type value;
   } loaded;
-  const char *place = __pg_near(v, address);
   if constexpr (sizeof(Type) == 8)
     loaded.wide = __PG_ONCE_64(place);
   else
     loaded.narrow = __PG_ONCE_32(place);
   return loaded.value;
+}
+/* The same of what nobody loads again: it doesn't take the place of what turns gather in L1. `is_seen`: whether it has been seen that it is there. */
+template <class Type, class Address, class Load>
+__device__ __forceinline__ Type __pg_load_once(__pg_ctx &c, const __pg_view &v, int how, int logged, Address address, Load load,
+                                               bool is_seen = false)
+{
+  const bool is_there = is_seen || (how & (__PG_IS_BOUNDED | __PG_IS_INSIDE));
+  constexpr bool may_pass = __PG_SPREAD >= 4 && sizeof(Type) >= 4;
+  if (!may_pass || !(how & (__PG_IS_CONSTANT | __PG_HAS_NO_STORES)) || (!is_there && !__pg_never_branches))
+    return __pg_load_lent<Type>(c, v, how, logged, address, load);
+  if (is_there)
+    return __pg_load_past_l1<Type>(__pg_near(v, address));
+  const bool may = __pg_may_load<Type>(c, v, how, address);
+  return __pg_load_past_l1<Type>(__pg_near_if(may, v, address, sizeof(Type)));
+}
+/* The same where turns load one element after the other: if the first and the last lie in their array, so do all. Rows of which that isn't so no lane
+ * makes ready for another one. */
+template <class Type, class Address, class Load>
+__device__ __forceinline__ Type __pg_load_row(__pg_ctx &c, const __pg_view &v, int how, int logged, Address address, Load load)
+{
+#if __PG_SPREAD > 1
+  if (c.probes) {
+    (void)__pg_may_load<Type>(c, v, how, address);
+    return (Type)0;
+  }
+  return __pg_load_once<Type>(c, v, how, logged, address, load, true);
+#else
+  return __pg_load_once<Type>(c, v, how, logged, address, load);
+#endif
 }
 /* A value that lanes lend each other. `ask` asks a lane for what its value follows from, `load` makes of that the loads that come first, `rest`
  * of both the value. */
@@ -195,14 +244,32 @@ template <class Type, int Room, class Ahead, class Ask, class Load, class Rest> 
   {
     this->made[part] = asked[part].further(done).call([&](auto... values) { return rest(values..., ahead[part]); });
   }
+  /* What the first and the last of a lane's own turns load first, for what goes wrong. */
+  __device__ __forceinline__ void probe(int lane, __pg_u64 turns)
+  {
+    const Asked own = ask(lane);
+    if (turns != 0) {
+      (void)own.call(load);
+      (void)own.further(turns - 1).call(load);
+    }
+  }
+  /* Once more, for what goes wrong. */
+  __device__ __forceinline__ void try_again(int part, int done)
+  {
+    (void)asked[part].further(done).call(load);
+    (void)asked[part].further(done).call([&](auto... values) { return rest(values..., ahead[part]); });
+  }
   __device__ __forceinline__ void use(int number) { this->now = this->next[number]; }
 };
 
 /* Loads of what neighbouring turns load side by side: once each. */
 #define __PG_LD_ONCE(t, b, l, a)                                                                                       \
-  __pg_load_once<__pg_##t>(__pg_b##b, __PG_HOW(b), a, [&](__pg_u64 __pg_a) -> __pg_##t { return __PG_LD(t, b, l, __pg_a); })
+  __pg_load_once<__pg_##t>(__pg_c, __pg_b##b, __PG_HOW(b), l, a, [&](__pg_u64 __pg_a) -> __pg_##t { return __PG_LD(t, b, l, __pg_a); })
+/* Those whose subscript is the inner loop's variable alone. */
+#define __PG_LD_ROW(t, b, l, a)                                                                                        \
+  __pg_load_row<__pg_##t>(__pg_c, __pg_b##b, __PG_HOW(b), l, a, [&](__pg_u64 __pg_a) -> __pg_##t { return __PG_LD(t, b, l, __pg_a); })
 #define __PG_LD_LENT(t, b, l, a)                                                                                       \
-  __pg_load_lent<__pg_##t>(__pg_b##b, __PG_HOW(b), a, [&](__pg_u64 __pg_a) -> __pg_##t { return __PG_LD(t, b, l, __pg_a); })
+  __pg_load_lent<__pg_##t>(__pg_c, __pg_b##b, __PG_HOW(b), l, a, [&](__pg_u64 __pg_a) -> __pg_##t { return __PG_LD(t, b, l, __pg_a); })
 #define __pg_of(variable) __shfl_sync(~0u, variable, __pg_from)
 #define __PG_BARE(...) __VA_ARGS__
 #define __PG_AND_THEN(parameters, last) (__PG_BARE parameters, last)

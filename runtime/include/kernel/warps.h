@@ -30,6 +30,22 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
   int done = 0;      /* turns of each row since lanes have asked */
   __pg_u32 fail = 0; /* what has gone wrong in what is made for others */
   held.take_room();
+  /* Whether the first turn and the last one find theirs in the arrays that all turns move through: then those between do, and nobody need look again. */
+  __pg_u32 is_inside = 1;
+#if __PG_SPREAD > 1
+  {
+    const __pg_u32 before = c.fail;
+    const auto turns = left();
+    c.fail = 0;
+    c.probes = 1;
+    held.know(0, lane);
+    held.turn_to(0, 0, true);
+    all_lent([&](auto &lent) { lent.probe(lane, turns); });
+    is_inside = c.fail == 0;
+    c.fail = before;
+    c.probes = 0;
+  }
+#endif
   /* What rows some turns on from here are to have made, which is how many turns this lane has there. Who has nothing to make makes what
    * somebody else does: without branches all loads are under way together. */
   const auto know = [&](int first, int there, int further) {
@@ -48,27 +64,26 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
   /* What parts load first. */
   const auto begin = [&](int first) {
     const __pg_u32 before = c.fail;
+    c.fail = 0;
 #pragma unroll
     for (int part = 0; part < __pg_parts_at_once; part++) {
       held.turn_to(part, its_turn(first, part), true);
-      c.fail = 0;
       all_lent([&](auto &lent) { lent.begin(part, parts.is_due(part, done) ? done : 0); });
-      parts.fail[part] = c.fail;
     }
+    parts.fail = c.fail;
     c.fail = before;
   };
   /* The rest, and which of this lane's turns are ready by that. */
   const auto make = [&](int first, int due) {
     const __pg_u32 before = c.fail;
+    c.fail = 0;
 #pragma unroll
     for (int part = 0; part < __pg_parts_at_once; part++) {
       held.turn_to(part, its_turn(first, part), false);
-      c.fail = 0;
       held.make(part, its_turn(first, part));
       all_lent([&](auto &lent) { lent.make(part, parts.is_due(part, done) ? done : 0); });
-      parts.fail[part] |= c.fail;
     }
-    c.fail = before;
+    parts.fail |= c.fail;
 #pragma unroll
     for (int part = 0; part < __pg_parts_at_once; part++) {
       const int place = __pg_slots::place(__pg_slots::row(first + part, lane)) + __pg_slots::turn(first + part, lane);
@@ -77,23 +92,29 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
     }
     const auto is_due = [&](int part) { return parts.is_due(part, done); };
     const int ready = held.before_met(is_due, first, lane, due);
-    /* What is due is ready, where nothing has met. */
-    const bool all_ready = !Held::may_meet || !__any_sync(~0u, __PG_LEADS && ready != due);
+    /* Whatever has gone wrong is found again, or counts without that: what it follows from may have changed meanwhile. */
+    if (__any_sync(~0u, parts.fail != 0)) {
+      __pg_u32 found = 0;
 #pragma unroll
-    for (int part = 0; part < __pg_parts_at_once; part++)
-      if (is_due(part) && all_ready)
-        fail |= parts.fail[part];
-    if (!all_ready)
-#pragma unroll
-      for (int part = 0; part < __pg_parts_at_once; part++)
-        if (__pg_slots::turn(first + part, lane) < __shfl_sync(~0u, ready, __pg_slots::leader(first + part, lane)))
-          fail |= parts.fail[part];
+      for (int part = 0; part < __pg_parts_at_once; part++) {
+        c.fail = 0;
+        held.turn_to(part, its_turn(first, part), false);
+        held.make(part, its_turn(first, part));
+        all_lent([&](auto &lent) { lent.try_again(part, parts.is_due(part, done) ? done : 0); });
+        found |= c.fail;
+        const int before_first = __shfl_sync(~0u, ready, __pg_slots::leader(first + part, lane));
+        if (is_due(part) && __pg_slots::turn(first + part, lane) < before_first)
+          fail |= c.fail;
+      }
+      fail |= parts.fail & ~found;
+    }
+    c.fail = before;
     return ready;
   };
   for (__pg_u32 times = 1;; times++) {
     /* What an iteration knows that has left another loop leads anywhere, so nobody makes anything for it; but its lane does for others. */
     __pg_u32 has_left = c.left;
-    const auto all = has_left ? 0 : left();
+    const auto all = has_left || !is_inside ? 0 : left();
     const __pg_u32 some = __ballot_sync(~0u, all != 0 && __PG_LEADS);
     /* Only who leads knows how many there are. */
     if (!__any_sync(~0u, __PG_LEADS && all >= __pg_least_lent))

@@ -74,6 +74,8 @@ pub(super) struct Seeing {
     held: Option<String>,
     /// Places that turns move through: nobody loads there again.
     once: BTreeSet<PlaceId>,
+    /// Those of them whose subscript is the inner loop's variable alone.
+    rows: BTreeSet<PlaceId>,
     /// Those of such places, by their types and texts, as far as they follow from none of the others: they can be made long before
     /// the rest.
     ahead: Vec<(String, String)>,
@@ -101,6 +103,7 @@ impl Seeing {
     ) -> String {
         let is_once = from == "LD" && self.once.contains(&place.id);
         let from = match from {
+            "LD" if is_once && self.rows.contains(&place.id) => "LD_ROW",
             "LD" if is_once => "LD_ONCE",
             "LD" => "LD_LENT",
             _ => from,
@@ -168,20 +171,23 @@ impl Printer<'_> {
         let Some(lending) = self.lending.take_if(|lending| lending.bytes() + kind.size() <= MOST_LENT) else {
             return Ok(None);
         };
-        let mut once = BTreeSet::new();
+        let (mut once, mut rows) = (BTreeSet::new(), BTreeSet::new());
         if let Some(walks) = &self.walks {
             nest::expressions(e, &mut |e| {
                 if let ExprKind::Load(place) = &e.kind
                     && let Some(Stride::Known(1..)) = walks.moving.address(place)
                 {
                     once.insert(place.id);
+                    if self.is_row(place, lending.iv) {
+                        rows.insert(place.id);
+                    }
                 }
             });
         }
         let mut effects = String::new();
         let held = lending.held.as_ref().map(|held| held.address.clone());
         self.asks_kept |= held.is_some();
-        let seeing = Seeing { held, once, ahead: Vec::new(), pointers: BTreeSet::new(), meets: false };
+        let seeing = Seeing { held, once, rows, ahead: Vec::new(), pointers: BTreeSet::new(), meets: false };
         self.seeing = Some(seeing);
         let alone = self.value(e, &mut effects);
         let Some(Seeing { ahead, pointers, meets, .. }) = self.seeing.take() else {
@@ -222,6 +228,30 @@ impl Printer<'_> {
         let is_common = self.plan.invariant_places.contains_key(&place.id)
             || is_scalar(self.unit, place).is_some_and(|v| self.plan.live_ins.contains(&v));
         if is_common { format!("{POINTER}{text}") } else { text }
+    }
+
+    /// Whether a place's address is a pointer that no memory holds, and the inner loop's variable alone, which no conversion cuts off: then
+    /// the places of all turns lie between those of the first and the last.
+    fn is_row(&self, place: &Place, iv: VarId) -> bool {
+        let PlaceKind::Deref(address) = &place.kind else { return false };
+        let ExprKind::PtrAdd { pointer, index, .. } = &address.kind else { return false };
+        let holds_all = |from: QualType, to: QualType| {
+            let kinds = self.unit.types.as_int(from.ty).zip(self.unit.types.as_int(to.ty));
+            kinds.is_some_and(|(from, to)| {
+                let widens = to.size() > from.size() && !from.signed();
+                widens || (to.size() >= from.size() && to.signed() == from.signed())
+            })
+        };
+        let mut index = index;
+        while let ExprKind::Cast(inner) = &index.kind {
+            if !holds_all(inner.ty, index.ty) {
+                return false;
+            }
+            index = inner;
+        }
+        let is_variable = |e: &Expr, accepts: &dyn Fn(VarId) -> bool| matches!(&e.kind, ExprKind::Load(place) if is_scalar(self.unit, place).is_some_and(accepts));
+        let is_invariant = |e: &Expr| matches!(&e.kind, ExprKind::Load(place) if self.plan.invariant_places.contains_key(&place.id));
+        is_variable(index, &|v| v == iv) && (is_invariant(pointer) || is_variable(pointer, &|v| v != iv))
     }
 
     /// Whether what an expression loads lies side by side from turn to turn, as far as that is known: something does, and nothing else

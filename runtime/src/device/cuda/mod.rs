@@ -13,7 +13,8 @@ pub mod staging;
 mod tables;
 
 use super::{
-    Device, DeviceError, DevicePtr, LARGE, Launch, LogMethod, Outcome, SMALLER, Specialisation, TIME_IS_UP,
+    Device, DeviceError, DevicePtr, Guess, LARGE, Launch, LogMethod, Outcome, SMALLER, Specialisation,
+    TIME_IS_UP,
 };
 use crate::abi::{self, Info, RawLaunch, Region, Value};
 use crate::device::pool::Pool;
@@ -77,12 +78,14 @@ fn check_source() -> String {
 const CHECK_SOURCE: &str = r#"
 extern "C" __global__ void __pg_check(const unsigned *wr, const unsigned *rd, unsigned *bits, unsigned long long words,
                                       unsigned *flags, const unsigned long long *totals, unsigned long long *counts,
-                                      int method, unsigned stamp_words)
+                                      int method, unsigned stamp_words, int has_range)
 {
   unsigned long long total = 0, written = 0, met = 0;
   const unsigned lane = threadIdx.x % 32;
   if (*(volatile unsigned *)flags != 0)
     return;
+  /* Where readers are no bits: from the first cell that any of them has taken to the last. */
+  const unsigned long long least = has_range ? ~rd[0] : 0, most = has_range ? rd[1] : 0;
   if (blockIdx.x == 0)
     for (unsigned place = threadIdx.x; place < PG_TOTALS; place += blockDim.x)
       total += totals[place * PG_TOTALS_APART];
@@ -112,7 +115,13 @@ extern "C" __global__ void __pg_check(const unsigned *wr, const unsigned *rd, un
           first = w = wr[word];
       } else {
         w = wr[word];
-        r = rd != nullptr ? rd[word] : 0;
+        if (has_range) {
+          const unsigned long long from = 32 * word;
+          const unsigned below = least <= from ? 0 : least >= from + 32 ? 32 : (unsigned)(least - from);
+          const unsigned end = most <= from ? 0 : most >= from + 32 ? 32 : (unsigned)(most - from);
+          r = (end == 32 ? ~0u : (1u << end) - 1) & ~(below == 32 ? ~0u : (1u << below) - 1);
+        } else
+          r = rd != nullptr ? rd[word] : 0;
       }
       all_w[number] = w;
       all_first[number] = first;
@@ -870,6 +879,7 @@ impl Cuda {
             let (mut wr, mut rd, mut words) = (launch.wr.0, launch.rd.0, launch.log_words);
             let (mut method, mut written) = (launch.method() as i32, launch.written.0);
             let mut stamp_words = launch.stamp_words;
+            let mut has_range = i32::from(launch.kernel.guess == Guess::Range);
             let mut totals = ending.totals;
             let (mut flags, mut counts) = (ending.packed.0 + AT_FLAGS as u64 * 8, ending.packed.0);
             self.start(
@@ -885,6 +895,7 @@ impl Cuda {
                     (&raw mut counts).cast(),
                     (&raw mut method).cast(),
                     (&raw mut stamp_words).cast(),
+                    (&raw mut has_range).cast(),
                 ],
             )?;
             // SAFETY: the event is ours.
