@@ -53,6 +53,16 @@ pub const STAGES: Option<Stages> = Some(Stages {
     generate: crate::codegen::generate,
 });
 
+/// For tests: a text's unit as its loops are classified, and a report for each of them.
+#[cfg(test)]
+pub fn judged(text: &str, options: &AnalysisOptions) -> (TranslationUnit, Vec<LoopReport>) {
+    let stages = STAGES.unwrap();
+    let mut unit = (stages.lower)(text, &Dialect::default()).unwrap();
+    (stages.normalize)(&mut unit, options);
+    let reports = (stages.classify)(&unit, options);
+    (unit, reports)
+}
+
 /// What the stages made of one input.
 struct Prepared {
     /// The rewritten text; none if there is nothing to change.

@@ -377,15 +377,7 @@ fn kernels_walk_from_iteration_to_iteration() {
         ),
         (nest("int i = 0; i < n; i++", "int j = 0; j < 64; j++", "k > j ? a[i][k] : b[k][j]"), vec![]),
     ] {
-        let folder = folder();
-        fs::write(folder.path().join("nest.c"), &text).unwrap();
-        let line = "-O2 --paragon-save-temps=kept -c nest.c";
-        assert!(execute(env!("CARGO_BIN_EXE_paragon-cc"), folder.path(), line).status.success(), "{text}");
-        let kernels = fs::read_dir(folder.path().join("kept")).unwrap().map(|entry| entry.unwrap().path());
-        let kernels: Vec<String> = kernels
-            .filter(|path| path.extension().is_some_and(|extension| extension == "cu"))
-            .map(|path| fs::read_to_string(path).unwrap())
-            .collect();
+        let kernels = kernels_of(&text);
         // That of the whole nest.
         let kernel = kernels.iter().find(|kernel| kernel.contains("__pg_k1")).unwrap();
         let found: Vec<&str> = kernel

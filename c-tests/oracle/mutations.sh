@@ -41,7 +41,7 @@ marks: what is known|runtime/src/speculation/inspector/marks/together.rs|s/^    
 marks: known pairs that are open|runtime/src/speculation/inspector/marks/known.rs|s/open.iter().map(|(a, b)| (.a as usize, .b as usize)).chain(feeding).collect()/feeding.filter(|_| open.len() > 99).collect()/
 statements that come before others|src/analysis/distribution.rs|s/first\[v\]\[u\] |= backward || together/first[v][u] |= together/
 statements in one inner loop|src/analysis/distribution.rs|s/let together = mixed/let together = false \&\& mixed/
-statements of two arrays|src/verdict.rs|s/let pairs = found.conditions(&groups);/let pairs: Vec<Pair> = found.conditions(\&groups).drain(..0).collect();/
+statements of two arrays|src/verdict/alternatives.rs|s/let pairs = found.conditions(&groups);/let pairs: Vec<Pair> = found.conditions(\&groups).drain(..0).collect();/
 stamps: loads behind the first store|runtime/src/device/threads.rs|s/r > first || r == first/r == first/
 stamps: own stores that others overwrite|runtime/src/device/threads.rs|s/(r > first || r == first \&\& first != w)/r > first/
 stamps: the last store|runtime/src/speculation/cmt.rs|s/report.outcome.unsettled != 0/report.outcome.unsettled == u64::MAX/

@@ -16,33 +16,34 @@ runs=${RUNS:-200}
 body=runtime/include/body
 reads=$body/launch.h
 iterations=$body/iterations.h
-devices="runtime/src/device/threads.rs runtime/src/device/cuda/mod.rs"
+threads=runtime/src/device/threads.rs
+cuda=runtime/src/device/cuda
 driver=runtime/src/speculation/cmt.rs
 mutations="
 nothing|atomic||
 nothing|reduction||
 nothing|bitmap||
 no write-write check on the spot|atomic|$body/logs.h $body/updates.h|s/c->fail |= PG_FAIL_WAW;/;/
-counts not compared|bitmap|$devices|s/\&\& total != \(counted\|written\)/\&\& total == u64::MAX/
-counts not compared|reduction|$devices|s/\&\& total != \(counted\|written\)/\&\& total == u64::MAX/
+counts not compared|bitmap|$threads $cuda/launches.rs|s/\&\& total != \(counted\|written\)/\&\& total == u64::MAX/
+counts not compared|reduction|$threads $cuda/launches.rs|s/\&\& total != \(counted\|written\)/\&\& total == u64::MAX/
 reads not logged|atomic|$reads|s/^  ((logged) \&\&/  (0 \&\&/
 reads not logged|reduction|$reads|s/^  ((logged) \&\&/  (0 \&\&/
 reads not logged|bitmap|$reads|s/^  ((logged) \&\&/  (0 \&\&/
-bits of reads not looked at|bitmap|$devices|s/met += \(u64::from((w \& r).count_ones())\|__popc(w \& r)\)/met += 0/
+bits of reads not looked at|bitmap|$threads $cuda/logs.rs|s/met += \(u64::from((w \& r).count_ones())\|__popc(w \& r)\)/met += 0/
 thread instead of iteration in the log|atomic|$iterations|s/c->iteration = (__pg_u32)k + 1;/c->iteration = 1;/
 thread instead of iteration in the log|reduction|$iterations|s/c->iteration = (__pg_u32)k + 1;/c->iteration = 1;/
 nothing|stamp||
 reads not logged|stamp|$reads|s/^  ((logged) \&\&/  (0 \&\&/
-readers behind the first writer not looked at|stamp|$devices|s/r > first || /false || /
+readers behind the first writer not looked at|stamp|$threads $cuda/logs.rs|s/r > first || /false || /
 last writers not settled|stamp|$driver|s/outcome.unsettled != 0/outcome.unsettled == u64::MAX/
 thread instead of iteration in the log|stamp|$iterations|s/c->iteration = (__pg_u32)k + 1;/c->iteration = 1;/
 nothing|stamp off||
 nothing|stamp bits||
 nothing|stamp numbers||
-counts not compared|stamp bits|$devices|s/\&\& total != \(counted\|written\)/\&\& total == u64::MAX/
-counts not compared|stamp numbers|$devices|s/\&\& total != \(counted\|written\)/\&\& total == u64::MAX/
+counts not compared|stamp bits|$threads $cuda/launches.rs|s/\&\& total != \(counted\|written\)/\&\& total == u64::MAX/
+counts not compared|stamp numbers|$threads $cuda/launches.rs|s/\&\& total != \(counted\|written\)/\&\& total == u64::MAX/
 reads not logged|stamp numbers|$reads|s/^  ((logged) \&\&/  (0 \&\&/
-readers behind the only writer not looked at|stamp numbers|$devices|s/r > first || /false || /
+readers behind the only writer not looked at|stamp numbers|$threads $cuda/logs.rs|s/r > first || /false || /
 no second run|stamp bits|$driver|s/fail \& PG_FAIL_WAW != 0/fail == u32::MAX/
 no second run|stamp numbers|$driver|s/fail \& PG_FAIL_WAW != 0/fail == u32::MAX/
 last writers not settled|stamp numbers|$driver|s/outcome.unsettled != 0/outcome.unsettled == u64::MAX/
@@ -60,7 +61,7 @@ while read -r line; do
   name=${line%%|*} line=${line#*|} method=${line%%|*} line=${line#*|} files=${line%%|*} expression=${line#*|}
   [ -n "$name" ] || continue
   case "$name $method" in *"${ONLY:-}"*) ;; *) continue ;; esac
-  for file in $body/*.h $devices $driver; do cp "$root/$file" "$file"; done
+  for file in $body/*.h $threads $cuda/*.rs $driver; do cp "$root/$file" "$file"; done
   applies=1
   for file in $files; do
     [ -n "$expression" ] || continue

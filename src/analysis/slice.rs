@@ -268,23 +268,23 @@ fn jumps(s: &Stmt) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::c::dialect::Dialect;
-    use crate::compile::STAGES;
+    use crate::compile::judged;
     use crate::loops::options::AnalysisOptions;
+    use crate::loops::plan::LoopPlan;
+
+    /// The plan of the first loop.
+    fn plan(loops: &str) -> Box<LoopPlan> {
+        let text = format!(
+            "static double table[1000], out[1000], sink[1000]; static int w[1000], v[1000];\n\
+             void f(int n, double *p, double *q, const int *c, const int *d, int k, int most)\n{{\n{loops}\n}}\n"
+        );
+        let (_, mut reports) = judged(&text, &AnalysisOptions::default());
+        reports.swap_remove(0).plan.unwrap_or_else(|| panic!("{loops}: no plan"))
+    }
 
     /// Whether the slice of the first loop decides all its addresses.
     fn decides_all(loops: &str) -> bool {
-        let text = format!(
-            "static double table[1000], out[1000], sink[1000]; static int w[1000], v[1000];\n\
-             void f(int n, double *p, double *q, const int *c, const int *d, int k)\n{{\n{loops}\n}}\n"
-        );
-        let stages = STAGES.unwrap();
-        let options = AnalysisOptions::default();
-        let mut unit = (stages.lower)(&text, &Dialect::default()).unwrap();
-        (stages.normalize)(&mut unit, &options);
-        let reports = (stages.classify)(&unit, &options);
-        let plan = reports[0].plan.as_ref().unwrap_or_else(|| panic!("{loops}: no plan"));
-        plan.inspection.as_ref().unwrap_or_else(|| panic!("{loops}: no inspection")).decides_all
+        plan(loops).inspection.unwrap_or_else(|| panic!("{loops}: no inspection")).decides_all
     }
 
     #[test]
@@ -310,16 +310,7 @@ mod tests {
 
     /// What decides the addresses of the first loop, where nobody inspects it: how many loads, values from outside and invariants.
     fn deciding(loops: &str) -> Option<(usize, usize, usize)> {
-        let text = format!(
-            "static double table[1000], out[1000], sink[1000]; static int w[1000], v[1000];\n\
-             void f(int n, int k, int most)\n{{\n{loops}\n}}\n"
-        );
-        let stages = STAGES.unwrap();
-        let options = AnalysisOptions::default();
-        let mut unit = (stages.lower)(&text, &Dialect::default()).unwrap();
-        (stages.normalize)(&mut unit, &options);
-        let reports = (stages.classify)(&unit, &options);
-        let plan = reports[0].plan.as_ref().unwrap_or_else(|| panic!("{loops}: no plan"));
+        let plan = plan(loops);
         assert!(plan.inspection.is_none(), "{loops}");
         let slice = plan.deciding.as_ref()?;
         let outside = slice.variables.iter().filter(|v| plan.live_ins.contains(v)).count();

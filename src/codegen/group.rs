@@ -281,19 +281,7 @@ pub struct Moving<'a> {
 impl<'a> Moving<'a> {
     /// For a loop of a body.
     pub fn new(unit: &'a TranslationUnit, plan: &'a LoopPlan, l: &LoopStmt, iv: VarId) -> Moving<'a> {
-        let mut assigned = BTreeSet::new();
-        let mut note = |e: &Expr| {
-            if let Some((place, _, true)) = nest::accessed_place(e) {
-                assigned.extend(nest::root_variable(place));
-            }
-        };
-        nest::all_expressions(&l.body, &mut note);
-        l.cond.iter().chain(&l.step).for_each(|e| nest::expressions(e, &mut note));
-        nest::statements(&l.body, &mut |s| {
-            if let StmtKind::Declare { var, .. } = &s.kind {
-                assigned.insert(*var);
-            }
-        });
+        let mut assigned = nest::set_in_turns(l);
         assigned.remove(&iv);
         Moving { unit, plan, iv, assigned }
     }
@@ -358,8 +346,7 @@ impl<'a> Moving<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::c::dialect::Dialect;
-    use crate::compile::STAGES;
+    use crate::compile::judged;
     use crate::loops::options::AnalysisOptions;
 
     /// Looks at the body of a nest of two dimensions.
@@ -368,11 +355,8 @@ mod tests {
             "void f(int n, int m, int d, unsigned u, double *restrict a, double *restrict b, double *restrict c, int *t)\n{{\n\
              int k, i, j;\nfor (i = 0; i < n; i++)\nfor (j = 0; j < m; j++) {{ {body} }}\n}}\n"
         );
-        let stages = STAGES.unwrap();
         let options = AnalysisOptions { strict_aliasing: true, ..AnalysisOptions::default() };
-        let mut unit = (stages.lower)(&text, &Dialect::default()).unwrap();
-        (stages.normalize)(&mut unit, &options);
-        let mut reports = (stages.classify)(&unit, &options);
+        let (unit, mut reports) = judged(&text, &options);
         let plan = reports.swap_remove(0).plan.expect(body);
         assert_eq!(plan.dims.len(), 2, "{body}");
         let loops = nest::loops(&unit.functions[plan.function]);

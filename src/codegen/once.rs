@@ -125,8 +125,7 @@ fn whole(place: &Place) -> (&Place, u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::c::dialect::Dialect;
-    use crate::compile::STAGES;
+    use crate::compile::judged;
     use crate::loops::options::AnalysisOptions;
 
     fn answers(body: &str) -> Stores {
@@ -139,11 +138,7 @@ mod tests {
              void f(int n, struct s *p, int *q, const int *w, const int *c)\n{{\n\
              for (int i = 0; i < n; i++) {{ {body} }}\n}}\n"
         );
-        let stages = STAGES.unwrap();
-        let options = AnalysisOptions::default();
-        let mut unit = (stages.lower)(&text, &Dialect::default()).unwrap();
-        (stages.normalize)(&mut unit, &options);
-        let reports = (stages.classify)(&unit, &options);
+        let (unit, reports) = judged(&text, &AnalysisOptions::default());
         let plan = reports[0].plan.as_ref().unwrap_or_else(|| panic!("{body}: no plan"));
         ask(&unit, plan, &nest::loops(&unit.functions[0])[0].the_loop.body)
     }

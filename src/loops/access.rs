@@ -47,6 +47,22 @@ struct Level {
     range: Option<(Linear, Linear)>,
 }
 
+impl Level {
+    /// Two ends, over all iterations of some levels, of which inner ones come first.
+    fn over<'l>(levels: impl Iterator<Item = &'l Level>, ends: (Linear, Linear)) -> Option<(Linear, Linear)> {
+        let (mut lo, mut hi) = ends;
+        for level in levels {
+            if !lo.terms.contains_key(&level.id) && !hi.terms.contains_key(&level.id) {
+                continue;
+            }
+            let (from, to) = level.range.as_ref()?;
+            lo = lo.without(level.id, from, to)?.0;
+            hi = hi.without(level.id, from, to)?.1;
+        }
+        Some((lo, hi))
+    }
+}
+
 /// A site with what dependence tests need beyond the plan.
 #[derive(Clone, Debug)]
 pub struct SiteForm {

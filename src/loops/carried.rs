@@ -47,7 +47,7 @@ pub fn find(unit: &TranslationUnit, head: &Counted, l: &LoopStmt, body: &Stmt) -
         unit,
         head,
         statements: Vec::new(),
-        written: BTreeSet::new(),
+        written: nest::set_in_turns(l),
         declared: BTreeSet::new(),
         next_place: u32::MAX - 1,
         room: LARGEST,
@@ -59,14 +59,6 @@ pub fn find(unit: &TranslationUnit, head: &Counted, l: &LoopStmt, body: &Stmt) -
             finder.declared.insert(*var);
         }
     });
-    let mut note = |e: &Expr| {
-        if let Some((place, _, true)) = nest::accessed_place(e) {
-            finder.written.extend(nest::root_variable(place));
-        }
-    };
-    nest::all_expressions(&l.body, &mut note);
-    l.cond.iter().chain(&l.step).for_each(|e| nest::expressions(e, &mut note));
-    finder.written.extend(&finder.declared);
     let mut prelude = nothing;
     for (at, v) in finder.candidates() {
         let Some(value) = finder.before_start(v, 0) else { continue };

@@ -188,10 +188,7 @@ fn assigned(l: &LoopStmt) -> BTreeMap<VarId, usize> {
             *found.entry(v).or_default() += 1;
         }
     };
-    nest::all_expressions(&l.body, &mut note);
-    for e in l.cond.iter().chain(&l.step) {
-        nest::expressions(e, &mut note);
-    }
+    nest::turn_expressions(l, &mut note);
     found
 }
 
@@ -435,13 +432,10 @@ fn test(unit: &TranslationUnit, cond: &Expr, v: VarId) -> Result<Test, String> {
                 (None, Some((_, side))) => (&**left, side, true),
                 _ => return Err(format!("{} is not compared with a limit", unit.var(v).name)),
             };
-            let relation = match (op, flipped) {
-                (BinOp::Lt, false) | (BinOp::Gt, true) => Relation::Lt,
-                (BinOp::Le, false) | (BinOp::Ge, true) => Relation::Le,
-                (BinOp::Gt, false) | (BinOp::Lt, true) => Relation::Gt,
-                (BinOp::Ge, false) | (BinOp::Le, true) => Relation::Ge,
-                (BinOp::Ne, _) => Relation::Ne,
-                _ => return Err("its condition is no comparison that counting ends".into()),
+            let relation = match op {
+                BinOp::Ne => Relation::Ne,
+                _ => Relation::of_order(*op, flipped)
+                    .ok_or("its condition is no comparison that counting ends")?,
             };
             (limit.clone(), side, relation)
         }

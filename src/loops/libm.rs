@@ -384,8 +384,7 @@ impl Walk<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::c::dialect::Dialect;
-    use crate::compile::STAGES;
+    use crate::compile::judged;
     use crate::loops::plan::Verdict;
 
     const HEAD: &str =
@@ -399,10 +398,7 @@ mod tests {
              void f(int n, double p, double *restrict out, const double *restrict a, const double *restrict b, const float *g, const int *restrict k)\n{{\n\
              for (int i = 0; i < n; i++) {{ {body} }}\n}}\n"
         );
-        let stages = STAGES.unwrap();
-        let mut unit = (stages.lower)(&text, &Dialect::default()).unwrap();
-        (stages.normalize)(&mut unit, options);
-        let reports = (stages.classify)(&unit, options);
+        let (_, reports) = judged(&text, options);
         let report = reports.iter().find(|r| r.function == "f").unwrap();
         (report.verdict != Verdict::Sequential)
             .then(|| report.plan.as_ref().is_some_and(|plan| plan.cuda_exact))

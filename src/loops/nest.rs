@@ -5,6 +5,7 @@
 
 use super::reason::{Advice, Kind, Reason};
 use crate::c::hir::*;
+use std::collections::BTreeSet;
 
 /// Calls `visit` for each statement below and including `statement`, outermost first.
 pub fn statements<'a>(statement: &'a Stmt, visit: &mut dyn FnMut(&'a Stmt)) {
@@ -186,6 +187,28 @@ fn change_place(p: &mut Place, accessed: bool, change: &mut dyn Change) {
 /// All expressions below a statement.
 pub fn all_expressions<'a>(statement: &'a Stmt, visit: &mut dyn FnMut(&'a Expr)) {
     statements(statement, &mut |s| direct_expressions(s).into_iter().for_each(|e| expressions(e, visit)));
+}
+
+/// All expressions of a loop's turns: of its body, its condition and its last clause.
+pub fn turn_expressions<'a>(l: &'a LoopStmt, visit: &mut dyn FnMut(&'a Expr)) {
+    all_expressions(&l.body, visit);
+    l.cond.iter().chain(&l.step).for_each(|e| expressions(e, visit));
+}
+
+/// The variables that a loop's turns assign or declare.
+pub fn set_in_turns(l: &LoopStmt) -> BTreeSet<VarId> {
+    let mut set = BTreeSet::new();
+    statements(&l.body, &mut |s| {
+        if let StmtKind::Declare { var, .. } = &s.kind {
+            set.insert(*var);
+        }
+    });
+    turn_expressions(l, &mut |e| {
+        if let Some((place, _, true)) = accessed_place(e) {
+            set.extend(root_variable(place));
+        }
+    });
+    set
 }
 
 /// The variable that a place is, without any dereference: `v`, `v.a.b`.

@@ -7,7 +7,7 @@
 //! overflow (an overflow means: the loop runs as it stood).
 
 use super::carried::Prelude;
-use crate::c::hir::{Expr, IntKind, LoopId, LoopStmt, Place, PlaceId, Span, VarId};
+use crate::c::hir::{BinOp, Expr, IntKind, LoopId, LoopStmt, Place, PlaceId, Span, VarId};
 use crate::loops::reason::Reason;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -139,6 +139,19 @@ pub enum Relation {
     Gt,
     Ge,
     Ne,
+}
+
+impl Relation {
+    /// Of a comparison by order; `flipped`: what is compared stands on the right.
+    pub fn of_order(op: BinOp, flipped: bool) -> Option<Relation> {
+        Some(match (op, flipped) {
+            (BinOp::Lt, false) | (BinOp::Gt, true) => Relation::Lt,
+            (BinOp::Le, false) | (BinOp::Ge, true) => Relation::Le,
+            (BinOp::Gt, false) | (BinOp::Lt, true) => Relation::Gt,
+            (BinOp::Ge, false) | (BinOp::Le, true) => Relation::Ge,
+            _ => return None,
+        })
+    }
 }
 
 /// What becomes of a scalar variable that the loop assigns.

@@ -440,8 +440,7 @@ impl Flow<'_> {
 
 #[cfg(test)]
 mod tests {
-    use crate::c::dialect::Dialect;
-    use crate::compile::STAGES;
+    use crate::compile::judged;
     use crate::loops::options::AnalysisOptions;
     use crate::loops::plan::Verdict;
 
@@ -453,11 +452,7 @@ mod tests {
              void f(int n, int m, double *restrict out, const double *restrict a, const int *restrict k)\n{{\n\
              for (int i = 0; i < n; i++) {{ {body} }}\n}}\n"
         );
-        let stages = STAGES.unwrap();
-        let options = AnalysisOptions::default();
-        let mut unit = (stages.lower)(&text, &Dialect::default()).unwrap();
-        (stages.normalize)(&mut unit, &options);
-        let reports = (stages.classify)(&unit, &options);
+        let (_, reports) = judged(&text, &AnalysisOptions::default());
         reports[0].verdict != Verdict::Sequential
     }
 

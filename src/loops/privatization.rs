@@ -452,8 +452,7 @@ impl Judge<'_, '_> {
 
 #[cfg(test)]
 mod tests {
-    use crate::c::dialect::Dialect;
-    use crate::compile::STAGES;
+    use crate::compile::judged;
     use crate::loops::options::AnalysisOptions;
     use crate::loops::plan::{LoopPlan, Verdict};
 
@@ -464,11 +463,8 @@ mod tests {
              void f(int n, int m, int k, unsigned u, double *t, double *x, double *y, int *c, double (*z)[64])\n{{\n\
              int j; double s;\nfor (int i = 0; i < n; i++) {{ {body} }}\n}}\n"
         );
-        let stages = STAGES.unwrap();
         let options = AnalysisOptions { strict_aliasing: true, ..AnalysisOptions::default() };
-        let mut unit = (stages.lower)(&text, &Dialect::default()).unwrap();
-        (stages.normalize)(&mut unit, &options);
-        let mut reports = (stages.classify)(&unit, &options);
+        let (_, mut reports) = judged(&text, &options);
         let report = reports.swap_remove(0);
         assert_eq!(report.verdict == Verdict::Sequential, report.plan.is_none(), "{body}");
         report.plan

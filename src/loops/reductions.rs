@@ -292,13 +292,7 @@ fn condition<'a>(
             if !(left || is_load(b, v)) || mentions(compared, v) || !same(compared, value) || !whole {
                 return None;
             }
-            let relation = match (op, left) {
-                (BinOp::Lt, false) | (BinOp::Gt, true) => Relation::Lt,
-                (BinOp::Le, false) | (BinOp::Ge, true) => Relation::Le,
-                (BinOp::Gt, false) | (BinOp::Lt, true) => Relation::Gt,
-                (BinOp::Ge, false) | (BinOp::Le, true) => Relation::Ge,
-                _ => return None,
-            };
+            let relation = Relation::of_order(*op, left)?;
             let opposite = match relation {
                 Relation::Lt => Relation::Ge,
                 Relation::Le => Relation::Gt,
@@ -340,8 +334,7 @@ fn keeps_values(types: &Types, from: TypeId, to: TypeId) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::c::dialect::Dialect;
-    use crate::compile::STAGES;
+    use crate::compile::judged;
     use crate::loops::options::AnalysisOptions;
     use crate::loops::plan::Verdict;
 
@@ -354,10 +347,7 @@ mod tests {
              for (int i = 0; i < n; i++) {{ {body} }}\n\
              out[0] = m + t + g; out[1] = at + least + small + bits + sum;\n}}\n"
         );
-        let stages = STAGES.unwrap();
-        let mut unit = (stages.lower)(&text, &Dialect::default()).unwrap();
-        (stages.normalize)(&mut unit, options);
-        let reports = (stages.classify)(&unit, options);
+        let (_, reports) = judged(&text, options);
         assert_eq!(reports.len(), 1, "{body}");
         reports[0].verdict != Verdict::Sequential
     }

@@ -5,11 +5,11 @@
 //! the program would leave it. That these accesses can't tell a copy from the array, and that no other access of the loop touches
 //! it, the compiler and `speculation::predicate` have shown.
 
+use super::snapshot::touched;
 use super::{limits, safe_copy};
 use crate::abi::{Base, Entry, Info, PG_SITE_PRIVATE};
 use crate::device::DeviceError;
 use crate::device::pool::Pool;
-use crate::speculation::predicate::Footprint;
 
 /// The copies of all threads.
 pub struct PrivateCopies {
@@ -36,11 +36,9 @@ impl PrivateCopies {
         for (number, base) in at_entry.iter().enumerate() {
             let sites = info.sites().iter().zip(accesses);
             let own = sites.filter(|(site, _)| site.base as usize == number && site.has(PG_SITE_PRIVATE));
-            let totals = own.map(|(_, access)| Footprint::new(base, access).total(&entry.trip));
-            let Some((lo, hi)) = totals.reduce(|(a, b), (c, d)| (a.min(c), b.max(d))) else { continue };
-            let no_range = |_| DeviceError::HostMemory(base.pointer, 0);
-            let (lo, hi) = (u64::try_from(lo).map_err(no_range)?, u64::try_from(hi).map_err(no_range)?);
-            let bytes = hi.saturating_sub(lo);
+            let Some((lo, bytes)) = touched(base, own.map(|(_, access)| access), &entry.trip)? else {
+                continue;
+            };
             // Whole cache lines of its own, and the array's place within a line, so that alignment is the same.
             let room = bytes.checked_next_multiple_of(64).and_then(|room| room.checked_add(128));
             let all = room.and_then(|room| room.checked_mul(bases.len() as u64));

@@ -5,10 +5,23 @@
 //! snapshot has all that they would find, the compiler and `speculation::predicate` have shown.
 
 use super::{limits, safe_copy};
-use crate::abi::{Base, Entry, Info, PG_SITE_SNAPSHOT};
+use crate::abi::{Access, Base, Entry, Info, PG_MAX_DIMS, PG_SITE_SNAPSHOT};
 use crate::device::DeviceError;
 use crate::device::pool::Pool;
 use crate::speculation::predicate::Footprint;
+
+/// What some accesses of a base may touch in all iterations: where it begins, and how many bytes. An error, if that is no range of addresses.
+pub fn touched<'a>(
+    base: &Base,
+    accesses: impl Iterator<Item = &'a Access>,
+    trip: &[i64; PG_MAX_DIMS],
+) -> Result<Option<(u64, u64)>, DeviceError> {
+    let totals = accesses.map(|access| Footprint::new(base, access).total(trip));
+    let Some((lo, hi)) = totals.reduce(|(a, b), (c, d)| (a.min(c), b.max(d))) else { return Ok(None) };
+    let no_range = |_| DeviceError::HostMemory(base.pointer, 0);
+    let (lo, hi) = (u64::try_from(lo).map_err(no_range)?, u64::try_from(hi).map_err(no_range)?);
+    Ok(Some((lo, hi.saturating_sub(lo))))
+}
 
 /// An entry whose loads from snapshots find them.
 pub struct Snapshot {
@@ -37,11 +50,9 @@ impl Snapshot {
         for (number, base) in bases.iter_mut().enumerate() {
             let sites = info.sites().iter().zip(accesses);
             let own = sites.filter(|(site, _)| site.base as usize == number && site.has(PG_SITE_SNAPSHOT));
-            let totals = own.map(|(_, access)| Footprint::new(base, access).total(&entry.trip));
-            let Some((lo, hi)) = totals.reduce(|(a, b), (c, d)| (a.min(c), b.max(d))) else { continue };
-            let no_range = |_| DeviceError::HostMemory(base.pointer, 0);
-            let (lo, hi) = (u64::try_from(lo).map_err(no_range)?, u64::try_from(hi).map_err(no_range)?);
-            let bytes = hi.saturating_sub(lo);
+            let Some((lo, bytes)) = touched(base, own.map(|(_, access)| access), &entry.trip)? else {
+                continue;
+            };
             let none = || DeviceError::OutOfMemory(bytes);
             if !limits::fits(2 * bytes) {
                 return Err(none());

@@ -239,8 +239,7 @@ impl Printer<'_> {
                 *assigned.entry(v).or_insert(0) += 1;
             }
         };
-        nest::all_expressions(&l.body, &mut note);
-        l.cond.iter().chain(&l.step).for_each(|e| nest::expressions(e, &mut note));
+        nest::turn_expressions(l, &mut note);
         nest::statements(&l.body, &mut |s| {
             if let StmtKind::Declare { var, .. } = &s.kind {
                 *assigned.entry(*var).or_insert(0) += 1;

@@ -450,8 +450,7 @@ impl Printer<'_> {
     /// The one place that a loop's turns store to.
     fn held(&mut self, l: &LoopStmt, moving: &Moving) -> Option<Held> {
         let mut all: Vec<&Expr> = Vec::new();
-        nest::all_expressions(&l.body, &mut |e| all.push(e));
-        l.cond.iter().chain(&l.step).for_each(|e| nest::expressions(e, &mut |e| all.push(e)));
+        nest::turn_expressions(l, &mut |e| all.push(e));
         let places: Vec<&Place> = all
             .into_iter()
             .filter_map(|e| nest::accessed_place(e).filter(|(_, _, writes)| *writes))
@@ -551,19 +550,7 @@ impl Printer<'_> {
     /// Text for whether an expression keeps its value while a loop runs: the loop stores nothing, or not there, and sets none of its
     /// variables.
     pub(super) fn is_kept(&mut self, e: &Expr, l: &LoopStmt) -> Option<String> {
-        let mut set = BTreeSet::new();
-        nest::statements(&l.body, &mut |s| {
-            if let StmtKind::Declare { var, .. } = &s.kind {
-                set.insert(*var);
-            }
-        });
-        let mut note = |e: &Expr| {
-            if let Some((place, _, true)) = nest::accessed_place(e) {
-                set.extend(nest::root_variable(place));
-            }
-        };
-        nest::all_expressions(&l.body, &mut note);
-        l.cond.iter().chain(&l.step).for_each(|e| nest::expressions(e, &mut note));
+        let set = nest::set_in_turns(l);
         let mut keeps = true;
         nest::expressions(e, &mut |e| {
             if let Some((place, _, writes)) = nest::accessed_place(e) {
@@ -600,8 +587,7 @@ impl Printer<'_> {
                 });
             }
         };
-        nest::all_expressions(&l.body, &mut look);
-        l.cond.iter().chain(&l.step).for_each(|e| nest::expressions(e, &mut look));
+        nest::turn_expressions(l, &mut look);
         stored
     }
 }

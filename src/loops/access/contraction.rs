@@ -238,8 +238,7 @@ pub fn contraction_around(line: u32) -> Refused {
 
 #[cfg(test)]
 mod tests {
-    use crate::c::dialect::Dialect;
-    use crate::compile::STAGES;
+    use crate::compile::judged;
     use crate::loops::options::AnalysisOptions;
     use crate::loops::plan::Verdict;
 
@@ -250,16 +249,13 @@ mod tests {
              double f(int n, const double *a, const double *b, double *p)\n{{\ndouble last = 0;\n\
              for (int i = 0; i < n; i++) {{ {body} }}\nreturn last + 1;\n}}\n"
         );
-        let stages = STAGES.unwrap();
         let options = AnalysisOptions {
             contraction: true,
             strict_aliasing: true,
             reassociate,
             ..AnalysisOptions::default()
         };
-        let mut unit = (stages.lower)(&text, &Dialect::default()).unwrap();
-        (stages.normalize)(&mut unit, &options);
-        let reports = (stages.classify)(&unit, &options);
+        let (_, reports) = judged(&text, &options);
         reports[0].verdict != Verdict::Sequential
     }
 

@@ -2,6 +2,17 @@
 
 use super::*;
 
+/// Distance of a counted loop's last value from its first, where it runs at all.
+fn to_last(head: &Counted, first: &Linear, limit: &Linear) -> Option<Linear> {
+    let inclusive = match head.relation {
+        Relation::Le | Relation::Ge => 0,
+        Relation::Lt => -1,
+        Relation::Gt => 1,
+        Relation::Ne => -head.step.signum(),
+    };
+    limit.plus(&first.negated()?)?.plus(&Linear::number(constant(inclusive)))
+}
+
 impl Accesses<'_> {
     pub(super) fn level(&mut self, head: &Counted) -> Result<Level, Refused> {
         let first = self.linear(&head.first_inside, 0);
@@ -12,23 +23,14 @@ impl Accesses<'_> {
         }
         let mut level = Level { id: head.id, iv: head.iv, first: first.clone(), range: None };
         if let Some(limit) = limit {
-            // Distance of the last value from the first, or 0 where the loop may not run at all.
-            let inclusive = match head.relation {
-                Relation::Le | Relation::Ge => 0,
-                Relation::Lt => -1,
-                Relation::Gt => 1,
-                Relation::Ne => -head.step.signum(),
-            };
-            let distance = first
-                .negated()
-                .and_then(|f| limit.plus(&f))
-                .and_then(|d| d.plus(&Linear::number(constant(inclusive))));
+            let distance = to_last(head, &first, &limit);
             // A counter of ours goes up, at most as fast.
             let counts_up = head.control.is_some() && head.step < 0;
             let distance = if counts_up { distance.and_then(|d| d.negated()) } else { distance };
             if let Some(distance) = distance {
                 let zero = Linear::number(constant(0));
                 let up = head.step > 0 || counts_up;
+                // 0 where the loop may not run at all.
                 let clamped = if distance.terms.is_empty() {
                     let c = distance.constant.clone();
                     Linear::number(if up { linear::max(constant(0), c) } else { linear::min(constant(0), c) })
@@ -103,16 +105,7 @@ impl Accesses<'_> {
             Some(first) => {
                 let mut level = Level { id: head.id, iv: head.iv, first: first.clone(), range: None };
                 if let Some(limit) = self.linear(&head.limit, 0) {
-                    let inclusive = match head.relation {
-                        Relation::Le | Relation::Ge => 0,
-                        Relation::Lt => -1,
-                        Relation::Gt => 1,
-                        Relation::Ne => -head.step.signum(),
-                    };
-                    let distance = first
-                        .negated()
-                        .and_then(|f| limit.plus(&f))
-                        .and_then(|d| d.plus(&Linear::number(constant(inclusive))));
+                    let distance = to_last(head, &first, &limit);
                     let zero = Linear::number(constant(0));
                     level.range = distance.map(|d| if head.step > 0 { (zero, d) } else { (d, zero) });
                     if self.stays_in_range(head, &first, &limit).is_none() {

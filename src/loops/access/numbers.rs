@@ -210,15 +210,8 @@ impl Accesses<'_> {
 
     /// Lowest and highest value over all iterations of all levels.
     pub(super) fn extremes(&self, form: &Linear) -> Option<(Bound, Bound)> {
-        let (mut lo, mut hi) = (form.clone(), form.clone());
-        for level in self.inner.iter().rev().chain(self.dims.iter().rev()) {
-            if !lo.terms.contains_key(&level.id) && !hi.terms.contains_key(&level.id) {
-                continue;
-            }
-            let (from, to) = level.range.as_ref()?;
-            lo = lo.without(level.id, from, to)?.0;
-            hi = hi.without(level.id, from, to)?.1;
-        }
+        let levels = self.inner.iter().rev().chain(self.dims.iter().rev());
+        let (lo, hi) = Level::over(levels, (form.clone(), form.clone()))?;
         (lo.terms.is_empty() && hi.terms.is_empty()).then_some((lo.constant, hi.constant))
     }
 

@@ -266,15 +266,7 @@ impl Accesses<'_> {
 
     /// Strides over the dimensions, and the window that inner loops make.
     pub(super) fn window(&self, offset: &Linear, width: u32) -> Option<Affine> {
-        let (mut lo, mut hi) = self.over_unknowns(offset)?;
-        for level in self.inner.iter().rev() {
-            if !lo.terms.contains_key(&level.id) && !hi.terms.contains_key(&level.id) {
-                continue;
-            }
-            let (from, to) = level.range.as_ref()?;
-            lo = lo.without(level.id, from, to)?.0;
-            hi = hi.without(level.id, from, to)?.1;
-        }
+        let (mut lo, mut hi) = Level::over(self.inner.iter().rev(), self.over_unknowns(offset)?)?;
         let whole = (lo.clone(), hi.clone());
         // Where an inner range depends on the dimensions, the two ends move differently: the window takes the extremes of
         // what is not common.

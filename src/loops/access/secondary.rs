@@ -225,8 +225,7 @@ impl Accesses<'_> {
                 assigned.extend(is_scalar(self.unit, place));
             }
         };
-        nest::all_expressions(&l.body, &mut note);
-        l.cond.iter().chain(&l.step).for_each(|e| nest::expressions(e, &mut note));
+        nest::turn_expressions(l, &mut note);
         assigned
     }
 

@@ -5,32 +5,37 @@ use std::sync::Once;
 
 const PAGES: u64 = 64;
 
+/// New memory at an address, instead of memory of the test's; 0: anywhere.
+fn map(address: u64, bytes: usize, kind: i32) -> *mut libc::c_void {
+    let kind = kind | libc::MAP_ANONYMOUS | if address != 0 { libc::MAP_FIXED } else { 0 };
+    let access = libc::PROT_READ | libc::PROT_WRITE;
+    // SAFETY: see above.
+    let start = unsafe { libc::mmap(address as *mut libc::c_void, bytes, access, kind, -1, 0) };
+    assert_ne!(start, libc::MAP_FAILED);
+    start
+}
+
 /// Memory of our own.
 struct Own(u64);
 
 impl Own {
     fn new() -> Own {
-        Own::at(0)
-    }
-    /// At an address, instead of what is there; 0: anywhere.
-    fn at(address: u64) -> Own {
-        let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | if address != 0 { libc::MAP_FIXED } else { 0 };
-        // SAFETY: new memory, or instead of memory of the test's.
-        let start = unsafe {
-            libc::mmap(
-                address as *mut libc::c_void,
-                Own::bytes(),
-                libc::PROT_READ | libc::PROT_WRITE,
-                kind,
-                -1,
-                0,
-            )
-        };
-        assert_ne!(start, libc::MAP_FAILED);
-        let own = Own(start as u64);
-        // SAFETY: as above.
+        let start = map(0, Own::bytes(), libc::MAP_PRIVATE);
+        // SAFETY: as much as was mapped.
         unsafe { start.cast::<u8>().write_bytes(1, Own::bytes()) };
-        own
+        Own(start as u64)
+    }
+    /// Its pages moved to those of `to`.
+    fn move_to(&self, to: &Own, from: u64, pages: u64, at: u64) {
+        let (bytes, both) = ((pages * page()) as usize, libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED);
+        // SAFETY: memory of the test's, which is moved over other memory of its own.
+        let moved = unsafe { libc::mremap(self.page(from), bytes, bytes, both, to.page(at)) };
+        assert_eq!(moved, to.page(at));
+    }
+    /// Some of its pages given back.
+    fn give_back(&self, from: u64, to: u64) {
+        // SAFETY: memory of the test's.
+        assert_eq!(unsafe { libc::munmap(self.page(from), ((to - from) * page()) as usize) }, 0);
     }
     fn bytes() -> usize {
         (PAGES * page()) as usize
@@ -140,12 +145,10 @@ fn memory_that_is_dropped_or_replaced_is_noticed() {
         assert_eq!(libc::mprotect(own.page(8), 4 * page() as usize, libc::PROT_READ | libc::PROT_WRITE), 0);
         assert_eq!(watch.changed(), Some(own.pages(1, 4)));
         // Nothing there.
-        assert_eq!(libc::munmap(own.page(20), 2 * page() as usize), 0);
+        own.give_back(20, 22);
         assert_eq!(watch.changed(), Some([own.pages(1, 4), own.pages(20, 22)].concat()));
         // Something else.
-        let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
-        let access = libc::PROT_READ | libc::PROT_WRITE;
-        assert_ne!(libc::mmap(own.page(20), 2 * page() as usize, access, kind, -1, 0), libc::MAP_FAILED);
+        map(own.page(20) as u64, 2 * page() as usize, libc::MAP_PRIVATE);
         assert_eq!(watch.changed(), None);
     }
 }
@@ -157,9 +160,7 @@ fn large_holes_are_noticed() {
     for huge in [false, true] {
         // SAFETY: memory of the test's.
         unsafe {
-            let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
-            let access = libc::PROT_READ | libc::PROT_WRITE;
-            let all = libc::mmap(std::ptr::null_mut(), 6 * HUGE, access, kind, -1, 0);
+            let all = map(0, 6 * HUGE, libc::MAP_PRIVATE);
             let start = (all as usize).next_multiple_of(HUGE) as u64;
             let at = |n: u64| (start + n * HUGE as u64) as *mut libc::c_void;
             if huge {
@@ -182,65 +183,37 @@ fn large_holes_are_noticed() {
 
 #[test]
 fn memory_that_moves_is_noticed() {
-    let both = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED;
     let Some((own, watch)) = watched() else { return };
     let elsewhere = Own::new();
-    // SAFETY: memory of the test's, which is moved over other memory of its own.
-    unsafe {
-        assert_eq!(
-            libc::mremap(own.page(0), Own::bytes(), Own::bytes(), both, elsewhere.page(0)),
-            elsewhere.page(0)
-        );
-        assert_eq!(watch.changed(), Some(vec![own.range()]));
-        elsewhere.store(2);
-        // And back: it isn't known what has happened there.
-        assert_eq!(
-            libc::mremap(elsewhere.page(0), Own::bytes(), Own::bytes(), both, own.page(0)),
-            own.page(0)
-        );
-        assert_eq!(watch.changed(), None);
-        std::mem::forget(elsewhere);
-    }
+    own.move_to(&elsewhere, 0, PAGES, 0);
+    assert_eq!(watch.changed(), Some(vec![own.range()]));
+    elsewhere.store(2);
+    // And back: it isn't known what has happened there.
+    elsewhere.move_to(&own, 0, PAGES, 0);
+    assert_eq!(watch.changed(), None);
+    std::mem::forget(elsewhere);
     let Some((own, watch)) = watched() else { return };
     let Some((other, others)) = watched() else { return };
-    // SAFETY: as above: watched memory over watched memory.
-    unsafe {
-        let four = 4 * page() as usize;
-        assert_eq!(libc::mremap(other.page(0), four, four, both, own.page(8)), own.page(8));
-    }
+    // Watched memory over watched memory.
+    other.move_to(&own, 0, 4, 8);
     assert_eq!(watch.changed(), None);
     assert_eq!(others.changed(), Some(other.pages(0, 4)));
 }
 
 #[test]
 fn what_is_lost_is_not_found_again() {
-    let both = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED;
     let Some((own, first)) = watched() else { return };
     let elsewhere = Own::new();
-    // SAFETY: memory of the test's, moved away, changed and moved back.
-    unsafe {
-        assert_ne!(
-            libc::mremap(own.page(0), Own::bytes(), Own::bytes(), both, elsewhere.page(0)),
-            libc::MAP_FAILED
-        );
-        elsewhere.store(2);
-        assert_ne!(
-            libc::mremap(elsewhere.page(0), Own::bytes(), Own::bytes(), both, own.page(0)),
-            libc::MAP_FAILED
-        );
-        std::mem::forget(elsewhere);
-    }
+    own.move_to(&elsewhere, 0, PAGES, 0);
+    elsewhere.store(2);
+    elsewhere.move_to(&own, 0, PAGES, 0);
+    std::mem::forget(elsewhere);
     let second = Watch::begin(&[own.range()]).unwrap();
     assert_eq!((first.changed(), second.changed()), (None, Some(Vec::new())));
     // Of a part of it somebody else knows.
     let third = Watch::begin(&own.pages(0, 8)).unwrap();
-    // SAFETY: as above.
-    unsafe {
-        libc::munmap(own.page(4), 2 * page() as usize);
-        let (access, kind) =
-            (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED);
-        libc::mmap(own.page(4), 2 * page() as usize, access, kind, -1, 0);
-    }
+    own.give_back(4, 6);
+    map(own.page(4) as u64, 2 * page() as usize, libc::MAP_PRIVATE);
     let fourth = Watch::begin(&own.pages(0, 16)).unwrap();
     assert_eq!((second.changed(), third.changed(), fourth.changed()), (None, None, Some(Vec::new())));
 }
@@ -292,14 +265,10 @@ fn several_may_watch_the_same() {
 #[test]
 fn shared_memory_and_files_are_not_watched() {
     let Some((own, _)) = watched() else { return };
-    // SAFETY: new memory.
-    let shared = unsafe {
-        let kind = libc::MAP_SHARED | libc::MAP_ANONYMOUS;
-        libc::mmap(std::ptr::null_mut(), Own::bytes(), libc::PROT_READ | libc::PROT_WRITE, kind, -1, 0) as u64
-    };
+    let shared = map(0, Own::bytes(), libc::MAP_SHARED) as u64;
     assert!(Watch::begin(&[(shared, shared + page())]).is_none());
     assert!(Watch::begin(&[(shared, shared + page()), own.range()]).is_none());
-    // SAFETY: as above.
+    // SAFETY: mapped just now.
     unsafe { libc::munmap(shared as *mut libc::c_void, Own::bytes()) };
     assert!(Watch::begin(&[]).is_none());
 }
@@ -359,27 +328,21 @@ fn who_may_have_pinned_memory_is_seen() {
         let Some((own, _)) = watched() else { return };
         let begins = || Watch::begin(&[own.range()]).is_some();
         assert!(begins());
+        // What this system doesn't give can't pin anything.
+        let pins = |file: i32| {
+            if file >= 0 {
+                assert!(!begins());
+                // SAFETY: a file of the test's.
+                unsafe { libc::close(file) };
+            }
+            assert!(begins());
+        };
         // SAFETY: files of the test's, and no pointers but to a structure of zeros that is as long as the largest of them.
         unsafe {
             let mut parameters = [0u64; 32];
-            let ring = libc::syscall(libc::SYS_io_uring_setup, 4, parameters.as_mut_ptr()) as i32;
-            if ring >= 0 {
-                assert!(!begins());
-                libc::close(ring);
-            }
-            assert!(begins());
-            let packets = libc::socket(libc::AF_PACKET, libc::SOCK_RAW, 0);
-            if packets >= 0 {
-                assert!(!begins());
-                libc::close(packets);
-            }
-            let direct =
-                libc::open(path("/tmp").as_ptr(), libc::O_TMPFILE | libc::O_RDWR | libc::O_DIRECT, 0o600);
-            if direct >= 0 {
-                assert!(!begins());
-                libc::close(direct);
-            }
-            assert!(begins());
+            pins(libc::syscall(libc::SYS_io_uring_setup, 4, parameters.as_mut_ptr()) as i32);
+            pins(libc::socket(libc::AF_PACKET, libc::SOCK_RAW, 0));
+            pins(libc::open(path("/tmp").as_ptr(), libc::O_TMPFILE | libc::O_RDWR | libc::O_DIRECT, 0o600));
             let mut context = 0u64;
             if libc::syscall(libc::SYS_io_setup, 4, &raw mut context) == 0 {
                 assert!(!begins());

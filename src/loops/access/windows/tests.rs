@@ -2,25 +2,25 @@
 //! around, and what is loaded is anything that the type of the load holds.
 
 use super::*;
-use crate::c::dialect::Dialect;
-use crate::compile::STAGES;
+use crate::compile::judged;
 use std::collections::HashMap;
 
 const TEXT: &str = "static int clamp(int value, int low, int high) { return value < low ? low : value > high ? high : value; }\n\
-    static int inside(int value, int low, int high) { if (value < low) return low; if (value > high) return high; return value; }\n\
-    #define MIN(a, b) ((a) < (b) ? (a) : (b))\n#define MAX(a, b) ((a) > (b) ? (a) : (b))\n";
+    static int inside(int value, int low, int high) { if (value < low) return low; if (value > high) return high; return value; }\n";
 
 /// A loop over `i`, of `n` iterations, with parameters of all kinds; `a` is where windows are looked for.
 fn program(body: &str) -> String {
-    let mut text = String::new();
-    for line in TEXT.lines().filter(|line| !line.starts_with('#')) {
-        text.push_str(line);
-        text.push('\n');
-    }
-    text + "enum { PARTS = 7 };\nvoid f(int n, int m, int s, unsigned u, unsigned long z, const int *t, const unsigned char *b, \
+    TEXT.to_owned()
+        + "enum { PARTS = 7 };\nvoid f(int n, int m, int s, unsigned u, unsigned long z, const int *t, const unsigned char *b, \
             const short *h, const _Bool *o, const double *a, double *restrict out)\n{\nfor (int i = 0; i < n; i++) { "
         + body
         + " }\n}\n"
+}
+
+/// The next of numbers that follow from each other.
+fn next(state: &mut u64) -> u64 {
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    *state
 }
 
 struct Machine<'a> {
@@ -52,9 +52,8 @@ fn wrapped(value: i128, kind: IntKind) -> i128 {
 
 impl Machine<'_> {
     fn random(&mut self) -> u64 {
-        self.state =
-            self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        self.state >> 11 ^ self.state << 23
+        let number = next(&mut self.state);
+        number >> 11 ^ number << 23
     }
     /// Anything, small numbers and ends of types more often.
     fn any(&mut self, kind: IntKind) -> i128 {
@@ -276,11 +275,8 @@ struct Seen {
 /// Executes the loop once, from these numbers.
 fn run(body: &str, numbers: &[(&str, i128)], seed: u64) -> Option<Seen> {
     let text = program(body);
-    let stages = STAGES.unwrap();
     let options = AnalysisOptions { strict_aliasing: true, ..AnalysisOptions::default() };
-    let mut unit = (stages.lower)(&text, &Dialect::default()).unwrap();
-    (stages.normalize)(&mut unit, &options);
-    let reports = (stages.classify)(&unit, &options);
+    let (unit, reports) = judged(&text, &options);
     let report = reports.iter().find(|report| report.function == "f")?;
     let plan = report.plan.as_deref()?;
     let function = &unit.functions[plan.function];
@@ -634,9 +630,7 @@ struct Maker {
 
 impl Maker {
     fn below(&mut self, bound: u64) -> u64 {
-        self.state =
-            self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.state >> 33) % bound
+        (next(&mut self.state) >> 33) % bound
     }
     fn one<'a>(&mut self, list: &[&'a str]) -> &'a str {
         list[self.below(list.len() as u64) as usize]
@@ -736,6 +730,13 @@ impl Maker {
             _ => format!("if ({}) out[i] = {m};", self.condition()),
         }
     }
+    /// Statements whose variables nobody knows behind them.
+    fn block(&mut self) -> String {
+        let known = (self.variables, self.pointers);
+        let text = self.statements(0);
+        (self.variables, self.pointers) = known;
+        text
+    }
     fn statements(&mut self, deep: u64) -> String {
         let mut text = String::new();
         for _ in 0..2 + self.below(3) {
@@ -769,23 +770,19 @@ impl Maker {
                     format!("k{v} {} {value};", self.one(&["+=", "&=", "-=", ">>=", "^=", "*="]))
                 }
                 6 if deep > 0 => {
-                    let (outer, variables, pointers) = (self.in_turns, self.variables, self.pointers);
-                    self.in_turns = true;
+                    let outer = std::mem::replace(&mut self.in_turns, true);
                     let head = self.one(&[
                         "j = 0; j < m; j++",
                         "j = -2; j <= 2; j++",
                         "j = 0; j < i; j++",
                         "j = 5; j > 0; j--",
                     ]);
-                    let text = format!("for (int {head}) {{ {} }}", self.statements(0));
-                    (self.in_turns, self.variables, self.pointers) = (outer, variables, pointers);
+                    let text = format!("for (int {head}) {{ {} }}", self.block());
+                    self.in_turns = outer;
                     text
                 }
                 7 if self.variables > 0 => {
-                    let known = (self.variables, self.pointers);
-                    let text = format!("if ({}) {{ {} }}", self.condition(), self.statements(0));
-                    (self.variables, self.pointers) = known;
-                    text
+                    format!("if ({}) {{ {} }}", self.condition(), self.block())
                 }
                 9 => {
                     self.pointers += 1;
@@ -800,19 +797,14 @@ impl Maker {
                 },
                 11 if self.variables > 0 => format!("k{v}{};", self.one(&["++", "--"])),
                 12 if self.variables > 0 => {
-                    let known = (self.variables, self.pointers);
-                    let then = self.statements(0);
-                    (self.variables, self.pointers) = known;
-                    let otherwise = self.statements(0);
-                    (self.variables, self.pointers) = known;
+                    let (then, otherwise) = (self.block(), self.block());
                     format!("if ({}) {{ {then} }} else {{ {otherwise} }}", self.condition())
                 }
                 13 if deep > 0 && self.variables > 0 => {
-                    let known = (self.variables, self.pointers);
                     let outer = std::mem::replace(&mut self.in_turns, false);
-                    let body = self.statements(0);
+                    let body = self.block();
                     let by = self.one(&["++", "--", " += 3", " >>= 1"]);
-                    (self.variables, self.pointers, self.in_turns) = (known.0, known.1, outer);
+                    self.in_turns = outer;
                     let condition = self.condition();
                     match self.below(2) {
                         0 => format!("while ({condition}) {{ {body} k{v}{by}; }}"),
@@ -833,8 +825,8 @@ impl Maker {
 
 #[test]
 fn random_subscripts_stay_in_their_windows() {
-    let count: u64 = std::env::var("PARAGON_RANDOM").ok().and_then(|n| n.parse().ok()).unwrap_or(300);
-    let first: u64 = std::env::var("PARAGON_SEED").ok().and_then(|n| n.parse().ok()).unwrap_or(1);
+    let number = |name, otherwise| std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(otherwise);
+    let (count, first): (u64, u64) = (number("PARAGON_RANDOM", 300), number("PARAGON_SEED", 1));
     let (mut compared, mut with_windows) = (0, 0);
     for seed in first..first + count {
         let mut maker = Maker {

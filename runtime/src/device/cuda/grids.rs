@@ -1,0 +1,119 @@
+//! The blocks and threads of a launch: lines, and tiles of two dimensions. How much of a loop one launch does is in `pace.rs`.
+
+use super::{BLOCK, Cuda, TILE_WIDTH};
+use crate::abi;
+
+/// The same where threads have several rows and one column each: longer pieces of fewer rows are under way then, which memory likes better
+/// (`docs/measurements/2026-11-24-forms.md`).
+const WIDE: u32 = 2 * TILE_WIDTH;
+
+/// Most blocks of a grid along y, and along z.
+const MOST_BLOCKS: u64 = 65535;
+
+/// How often the blocks of a line fill the GPU: few threads with many iterations each leave processors idle in the end, and each thread
+/// has something to prepare (`docs/measurements/2026-11-23-stencils-and-stamps.md`).
+const ROUNDS: u64 = 32;
+
+/// The same where each of them has a result to give.
+const ROUNDS_OF_RESULTS: u64 = 4;
+
+/// Blocks of a launch in three directions, and threads of a block in two.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Grid {
+    pub(super) blocks: (u32, u32, u32),
+    pub(super) block: (u32, u32),
+}
+
+/// The blocks of tiles: a thread for each group of iterations; see [`Specialisation::tile`]. Rows are blocks along y, layers those
+/// along z.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Tiles {
+    /// Threads of a block along x.
+    pub(super) width: u32,
+    pub(super) columns: u64,
+    pub(super) rows: u64,
+    pub(super) layers: u64,
+}
+
+impl Tiles {
+    /// `shares`: see [`Specialisation::shares`]; the threads of such blocks work together, and count on where each of them is.
+    pub(super) fn new(
+        trip: &[u64; abi::PG_MAX_DIMS],
+        (x, y): (u8, u8),
+        (rows, columns): (u8, u8),
+        shares: bool,
+    ) -> Tiles {
+        let (x, y) = (usize::from(x), usize::from(y));
+        let others = (0..trip.len()).filter(|dim| ![x, y].contains(dim)).map(|dim| trip[dim]);
+        let covered = |width: u32| trip[x].next_multiple_of(u64::from(width));
+        // Not where many of its threads would have nothing to do.
+        let is_long = trip[x] > 2 * u64::from(WIDE) && covered(WIDE) - covered(TILE_WIDTH) <= trip[x] / 16;
+        let is_wide = rows > 1 && columns == 1 && is_long && !shares;
+        let width = if is_wide { WIDE } else { TILE_WIDTH };
+        Tiles {
+            width,
+            columns: trip[x].div_ceil(u64::from(width) * u64::from(columns)),
+            rows: trip[y].div_ceil(u64::from(BLOCK / width) * u64::from(rows)),
+            layers: others.product(),
+        }
+    }
+
+    /// The next launch, from row `at` of all layers' rows on, of at most so many rows: rows of one layer, or whole layers. The grid, where
+    /// it begins (row and layer), and how many rows it does.
+    pub(super) fn next(&self, at: u64, most: u64) -> (Grid, (u32, u32), u64) {
+        let (row, layer) = (at % self.rows, at / self.rows);
+        let (rows, layers) = match row == 0 && most >= self.rows && self.rows <= MOST_BLOCKS {
+            true => (self.rows, (most / self.rows).min(self.layers - layer).min(MOST_BLOCKS)),
+            false => (most.min(self.rows - row).min(MOST_BLOCKS), 1),
+        };
+        let blocks = (self.columns as u32, rows as u32, layers as u32);
+        (Grid { blocks, block: (self.width, BLOCK / self.width) }, (row as u32, layer as u32), rows * layers)
+    }
+}
+
+impl Cuda {
+    /// How a kernel without tiles covers `work` threads' iterations or parts, `columns` of them in each thread at a time.
+    /// `gives`: whether each thread has a result to give in the end, all at one place.
+    pub(super) fn line(&self, resident: u32, work: u64, columns: u8, gives: bool) -> Grid {
+        if columns > 1 {
+            let blocks = work.div_ceil(u64::from(BLOCK) * u64::from(columns)).max(1);
+            return Grid { blocks: (blocks as u32, 1, 1), block: (BLOCK, 1) };
+        }
+        // Where there is too little work for every processor, smaller blocks spread it further.
+        let fills = |block: u32| work.div_ceil(u64::from(block)) >= 2 * u64::from(self.processors);
+        let block = [BLOCK, BLOCK / 2, BLOCK / 4].into_iter().find(|block| fills(*block)).unwrap_or(32);
+        let useful = work.div_ceil(u64::from(block)).max(1);
+        let room = u64::from(self.processors) * u64::from(resident.max(1)) * u64::from(BLOCK / block);
+        let most = room * if gives { ROUNDS_OF_RESULTS } else { ROUNDS };
+        Grid { blocks: (useful.min(most) as u32, 1, 1), block: (block, 1) }
+    }
+
+    /// The same for a kernel whose blocks have something to do in the end: no more of them than there is room for.
+    pub(super) fn line_at_once(&self, resident: u32, work: u64) -> Grid {
+        let room = u64::from(self.processors) * u64::from(resident.max(1));
+        Grid { blocks: (work.div_ceil(u64::from(BLOCK)).clamp(1, room) as u32, 1, 1), block: (BLOCK, 1) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tiles_cover_all_iterations() {
+        let shape = |trip: [u64; 4], group| {
+            let tiles = Tiles::new(&trip, (1, 0), group, false);
+            let (grid, ..) = tiles.next(0, u64::MAX);
+            (grid.block, tiles.columns, tiles.rows, tiles.layers)
+        };
+        assert_eq!(shape([1000, 1000, 1, 1], (4, 1)), ((64, 4), 16, 63, 1));
+        assert_eq!(shape([1000, 1000, 7, 3], (2, 1)), ((64, 4), 16, 125, 21));
+        assert_eq!(shape([1000, 190, 1, 1], (4, 1)), ((64, 4), 3, 63, 1));
+        // An eighth of its threads would have nothing to do; rows of two blocks are no long pieces.
+        assert_eq!(shape([1000, 200, 1, 1], (4, 1)), ((32, 8), 7, 32, 1));
+        assert_eq!(shape([1000, 64, 1, 1], (4, 1)), ((32, 8), 2, 32, 1));
+        assert_eq!(shape([1000, 1000, 1, 1], (1, 1)), ((32, 8), 32, 125, 1));
+        assert_eq!(shape([1000, 1000, 1, 1], (4, 4)), ((32, 8), 8, 32, 1));
+        assert_eq!(Tiles::new(&[1000, 1000, 1, 1], (1, 0), (4, 1), true).width, TILE_WIDTH);
+    }
+}

@@ -1,0 +1,137 @@
+//! Kernels as functions of the driver's: compiled or found in the cache, loaded, launched once. Their text is `nvrtc.rs`'s; what a loop's
+//! launches are is in `launches.rs`.
+
+use super::grids::Grid;
+use super::{BLOCK, Cuda, cache, check, nvrtc, tables};
+use crate::abi::Info;
+use crate::device::{DeviceError, Specialisation};
+use cudarc::driver::sys;
+use std::ffi::c_void;
+
+/// A kernel.
+#[derive(Clone, Copy)]
+pub(super) struct Loaded {
+    pub(super) function: sys::CUfunction,
+    /// How many of its blocks one processor holds.
+    pub(super) resident: u32,
+    /// Whether it keeps more than a few values in memory that it has no registers for.
+    pub(super) spills: bool,
+}
+
+/// The part of a processor's memory for blocks and caches, in hundredths of what blocks can have of it, that so many of a kernel's blocks
+/// need. By itself the driver may give them more, and what is gathered then has less room in L1: twice the time for rows of sparse matrices.
+fn part_for_shared(of_block: u32, blocks: u32, all: u32) -> u32 {
+    /// What the driver itself takes of each block's.
+    const RESERVED: u32 = 1024;
+    let needed = u64::from(of_block + RESERVED) * u64::from(blocks) * 100;
+    needed.div_ceil(u64::from(all.max(1))).min(100) as u32
+}
+
+/// Bytes of a thread's own memory that still mean nothing: what is put away before its loops and taken back behind them.
+const MOST_PUT_AWAY: i32 = 96;
+
+impl Cuda {
+    pub(super) fn function(
+        &mut self,
+        source: &str,
+        name: &std::ffi::CStr,
+        options: &[String],
+    ) -> Result<Loaded, DeviceError> {
+        let nvrtc = nvrtc::get().map_err(DeviceError::Kernel)?;
+        let version = format!("{:?} {}", nvrtc.version, env!("CARGO_PKG_VERSION"));
+        let joined = options.join(" ");
+        let key: [&[u8]; 3] = [source.as_bytes(), joined.as_bytes(), version.as_bytes()];
+        let cached = cache::load(&key);
+        let cubin = match &cached {
+            Some(cubin) => cubin.clone(),
+            None => nvrtc.compile(source, options).map_err(DeviceError::Kernel)?,
+        };
+        // SAFETY: driver calls with pointers to local variables; the image outlives the call that reads it.
+        unsafe {
+            let mut module = std::ptr::null_mut();
+            check(sys::cuModuleLoadData(&mut module, cubin.as_ptr().cast()), "cuModuleLoadData", 0)?;
+            let mut function = std::ptr::null_mut();
+            check(sys::cuModuleGetFunction(&mut function, module, name.as_ptr()), "cuModuleGetFunction", 0)?;
+            if cached.is_none() {
+                cache::store(&key, &cubin);
+            }
+            let mut resident = 0;
+            check(
+                sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(&mut resident, function, BLOCK as i32, 0),
+                "occupancy",
+                0,
+            )?;
+            let mut local = 0;
+            let which = sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES;
+            check(sys::cuFuncGetAttribute(&mut local, which, function), "cuFuncGetAttribute", 0)?;
+            let mut shared = 0;
+            let which = sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES;
+            check(sys::cuFuncGetAttribute(&mut shared, which, function), "cuFuncGetAttribute", 0)?;
+            if shared > 0 {
+                let part = part_for_shared(shared as u32, resident.max(1) as u32, self.shared);
+                let which =
+                    sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT;
+                check(sys::cuFuncSetAttribute(function, which, part as i32), "cuFuncSetAttribute", 0)?;
+            }
+            Ok(Loaded { function, resident: resident.max(1) as u32, spills: local > MOST_PUT_AWAY })
+        }
+    }
+
+    pub(super) fn kernel(
+        &mut self,
+        info: &Info,
+        loop_key: usize,
+        kernel: Specialisation,
+    ) -> Result<Loaded, DeviceError> {
+        let key = (loop_key, kernel);
+        if let Some(function) = self.kernels.get(&key) {
+            return Ok(*function);
+        }
+        let far = tables::bytes(info) > tables::MOST_IN_PARAMETERS;
+        let options = nvrtc::options(&self.architecture, kernel, far);
+        let source = nvrtc::kernel_source(&info.cuda_text());
+        let function = self.function(&source, c"__pg_kernel", &options)?;
+        self.kernels.insert(key, function);
+        Ok(function)
+    }
+
+    pub(super) fn start(
+        &self,
+        kernel: Loaded,
+        grid: Grid,
+        parameters: &mut [*mut c_void],
+    ) -> Result<(), DeviceError> {
+        // SAFETY: a driver call; the parameters lead to values of the kernel's parameter types.
+        unsafe {
+            check(
+                sys::cuLaunchKernel(
+                    kernel.function,
+                    grid.blocks.0,
+                    grid.blocks.1,
+                    grid.blocks.2,
+                    grid.block.0,
+                    grid.block.1,
+                    1,
+                    0,
+                    self.stream,
+                    parameters.as_mut_ptr(),
+                    std::ptr::null_mut(),
+                ),
+                "cuLaunchKernel",
+                0,
+            )
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shared_memory_is_as_much_as_blocks_need() {
+        assert_eq!(part_for_shared(10240, 5, 233_472), 25);
+        assert_eq!(part_for_shared(1, 1, 233_472), 1);
+        assert_eq!(part_for_shared(49152, 8, 233_472), 100);
+    }
+}

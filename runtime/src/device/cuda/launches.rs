@@ -1,0 +1,326 @@
+//! The launches of one loop: in portions, waited for and stopped, and what comes back. What a device does besides is in the module above.
+
+use super::grids::Tiles;
+use super::kernels::Loaded;
+use super::logs::CHECKED_AT_ONCE;
+use super::pace::Pace;
+use super::{AT_FLAGS, AT_STOP, BLOCK, COUNTERS, Cuda, TABLES, check, tables};
+use crate::abi::{self, RawLaunch, Value};
+use crate::device::{Device, DeviceError, DevicePtr, Guess, Launch, Outcome, TIME_IS_UP};
+use crate::speculation::inspector::levels::Schedule;
+use cudarc::driver::sys;
+use std::ffi::c_void;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+impl Cuda {
+    /// The order of iterations, in memory of the GPU.
+    pub(super) fn hand_over(
+        &mut self,
+        schedule: Option<&Schedule>,
+    ) -> Result<Option<DevicePtr>, DeviceError> {
+        let Some(schedule) = schedule else { return Ok(None) };
+        let bytes = schedule.order.len() as u64 * 4;
+        let order = self.allocate(bytes)?;
+        match self.copy_in(&[(schedule.order.as_ptr() as u64, bytes, order)], &[]) {
+            Ok(()) => Ok(Some(order)),
+            Err(error) => {
+                self.free(order);
+                Err(error)
+            }
+        }
+    }
+
+    pub(super) fn run_packed(
+        &mut self,
+        launch: &mut Launch<'_>,
+        kernel: Loaded,
+        packed: DevicePtr,
+        words: &[u64],
+        [at_tables, at_values, at_bases, at_anchors, at_regions, at_totals, n_results]: [usize; 7],
+        order: Option<DevicePtr>,
+    ) -> Result<Outcome, DeviceError> {
+        let bytes = words.len() * 8;
+        let (whole, room) = self.staging.memory();
+        if bytes > room {
+            return Err(DeviceError::Kernel("too many tables".into()));
+        }
+        let is_blank = packed == self.blank.start();
+        let no_tables = self.blank.tables();
+        let at_word = |word: usize| packed.0 + word as u64 * 8;
+        let at_table = |word: usize| if is_blank { no_tables } else { at_word(word) };
+        let raw = RawLaunch {
+            n: launch.n,
+            trip: launch.trip,
+            regions: at_table(at_regions),
+            anchors: at_table(at_anchors),
+            bases: at_table(at_bases),
+            values: at_table(at_values),
+            results: at_table(COUNTERS),
+            flags: at_word(AT_FLAGS),
+            stop: at_word(AT_STOP),
+            begun: self.begun.1,
+            wr: launch.wr.0,
+            rd: launch.rd.0,
+            total: at_table(at_totals),
+            n_regions: if is_blank { 0 } else { launch.regions.len() as u32 },
+            n_bases: launch.bases.len() as u32,
+            log_shift: launch.log_shift,
+            log_method: launch.method() as u32,
+            order: order.map_or(0, |order| order.0),
+            block: launch.block,
+            first: 0,
+            end: 0,
+            first_row: 0,
+            first_layer: 0,
+            settles: launch.settles.into(),
+            stamp_words: launch.stamp_words,
+            guess: launch.kernel.guess as u32,
+            unused: 0,
+        };
+        // To launch a kernel takes the host 20 to 30 microseconds after it has copied much. They pass while the GPU still copies.
+        let tables = match bytes <= TABLES {
+            true => self.tables,
+            false => {
+                self.wait()?;
+                whole
+            }
+        };
+        if is_blank {
+            self.blank.clear(self.stream)?;
+        } else {
+            // SAFETY: the buffer is ours and idle, because every launch is waited for.
+            let status = unsafe {
+                std::ptr::copy_nonoverlapping(words.as_ptr().cast::<u8>(), tables, bytes);
+                sys::cuMemcpyHtoDAsync_v2(packed.0, tables.cast(), bytes, self.stream)
+            };
+            check(status, "copying tables", 0)?;
+        }
+        let tiles = launch
+            .kernel
+            .tile
+            .map(|tile| Tiles::new(&launch.trip, tile, launch.kernel.group, launch.kernel.shares));
+        // How many of the places that are counted below the GPU has threads for at once.
+        let threads = f64::from(self.processors * kernel.resident * BLOCK);
+        let wave = match &tiles {
+            Some(tiles) => threads / (tiles.columns * u64::from(BLOCK)) as f64,
+            None => threads * f64::from(launch.kernel.group.1) / f64::from(launch.kernel.spread),
+        };
+        let which = (launch.loop_key, launch.kernel);
+        let mut pace = self.paces.get(&which).copied().unwrap_or_default();
+        let back = (COUNTERS + n_results) * 8;
+        let totals = at_word(at_totals);
+        let mut ending = Ending { packed, totals, tables, back, told: false, execute_ns: 0.0, check_ns: 0.0 };
+        let mut is_over = false;
+        for (first, count) in launch.portions() {
+            let places = tiles.map_or(count, |tiles| tiles.rows * tiles.layers);
+            let mut at = 0;
+            while at < places && !is_over {
+                let most = pace.next(places - at, wave);
+                if most == 0 {
+                    is_over = !self.await_launches(launch, &mut pace, &mut ending, false)?;
+                    continue;
+                }
+                if pace.is_waited_for() {
+                    // SAFETY: the event is ours, and so are the words, which no kernel is using now.
+                    unsafe {
+                        std::ptr::write_volatile(self.begun.0, 0);
+                        if std::mem::take(&mut ending.told) {
+                            check(sys::cuMemsetD32Async(raw.stop, 0, 1, self.stream), "filling", 0)?;
+                        }
+                        check(sys::cuEventRecord(self.events[0], self.stream), "cuEventRecord", 0)?;
+                    }
+                }
+                let order = if raw.order == 0 { 0 } else { raw.order + first as u64 * 4 };
+                let (grid, (first_row, first_layer), done) = match &tiles {
+                    Some(tiles) => tiles.next(at, most),
+                    None => {
+                        let threads = most * u64::from(launch.kernel.spread);
+                        let gives = launch.info.n_results != 0;
+                        (self.line(kernel.resident, threads, launch.kernel.group.1, gives), (0, 0), most)
+                    }
+                };
+                let mut argument =
+                    RawLaunch { order, first: at, end: at + done, first_row, first_layer, ..raw };
+                let mut far_tables = at_word(at_tables);
+                let second: *mut c_void = match tables::bytes(launch.info) > tables::MOST_IN_PARAMETERS {
+                    true => (&raw mut far_tables).cast(),
+                    false => words[at_tables..].as_ptr().cast_mut().cast(),
+                };
+                self.start(kernel, grid, &mut [(&raw mut argument).cast(), second])?;
+                pace.launched(done, wave);
+                at += done;
+            }
+        }
+        if !is_over {
+            let checks = launch.method().detects() && !launch.settles;
+            self.await_launches(launch, &mut pace, &mut ending, checks)?;
+        }
+        self.paces.insert(which, pace);
+        let mut counters = [0u64; COUNTERS];
+        let mut outcome = Outcome::default();
+        // SAFETY: the copy is complete; the buffer holds so many words.
+        unsafe {
+            std::ptr::copy_nonoverlapping(tables.cast::<u64>(), counters.as_mut_ptr(), COUNTERS);
+            for (number, value) in launch.results.iter_mut().enumerate() {
+                *value = Value(*tables.cast::<u64>().add(COUNTERS + number));
+            }
+        }
+        if is_blank {
+            self.blank.ended(&counters, ending.told);
+        }
+        outcome.execute_ns = ending.execute_ns as u64;
+        outcome.check_ns = ending.check_ns as u64;
+        let [total, written, met, flags, _] = counters;
+        outcome.fail = flags as u32;
+        if is_over && outcome.fail == 0 {
+            // Told to stop between two launches.
+            outcome.fail = abi::PG_FAIL_STOPPED;
+        }
+        outcome.iteration = (flags >> 32) as u32;
+        outcome.conflicts = met + u64::from(outcome.fail & (abi::PG_FAIL_WAW | abi::PG_FAIL_RAW) != 0);
+        if outcome.fail == 0 && met != 0 {
+            outcome.fail |= abi::PG_FAIL_RAW;
+        }
+        outcome.unsettled = launch.unsettled(total, written);
+        if outcome.fail & !abi::PG_FAIL_RAW == 0 && launch.counts() && total != written {
+            outcome.fail |= abi::PG_FAIL_WAW;
+            outcome.conflicts += 1;
+        }
+        Ok(outcome)
+    }
+
+    /// Waits for all launches since the last wait, and for the check of the logs where they were the last ones. The stop word is handed
+    /// on meanwhile, and becomes set when they take too long. False: what is left need not be launched.
+    fn await_launches(
+        &mut self,
+        launch: &Launch<'_>,
+        pace: &mut Pace,
+        ending: &mut Ending,
+        checks: bool,
+    ) -> Result<bool, DeviceError> {
+        // SAFETY: the event is ours.
+        check(unsafe { sys::cuEventRecord(self.events[1], self.stream) }, "cuEventRecord", 0)?;
+        if checks && self.check_kernel.is_none() {
+            return Err(DeviceError::Kernel("nothing checks its logs".into()));
+        }
+        let check_kernel = self.check_kernel.filter(|_| checks);
+        if let Some(check_kernel) = check_kernel {
+            let (mut wr, mut rd, mut words) = (launch.wr.0, launch.rd.0, launch.log_words);
+            let (mut method, mut written) = (launch.method() as i32, launch.written.0);
+            let mut stamp_words = launch.stamp_words;
+            let mut has_range = i32::from(launch.kernel.guess == Guess::Range);
+            let mut totals = ending.totals;
+            let (mut flags, mut counts) = (ending.packed.0 + AT_FLAGS as u64 * 8, ending.packed.0);
+            self.start(
+                check_kernel,
+                self.line_at_once(check_kernel.resident, words.div_ceil(CHECKED_AT_ONCE)),
+                &mut [
+                    (&raw mut wr).cast(),
+                    (&raw mut rd).cast(),
+                    (&raw mut written).cast(),
+                    (&raw mut words).cast(),
+                    (&raw mut flags).cast(),
+                    (&raw mut totals).cast(),
+                    (&raw mut counts).cast(),
+                    (&raw mut method).cast(),
+                    (&raw mut stamp_words).cast(),
+                    (&raw mut has_range).cast(),
+                ],
+            )?;
+            // SAFETY: the event is ours.
+            check(unsafe { sys::cuEventRecord(self.events[2], self.stream) }, "cuEventRecord", 0)?;
+        }
+        // SAFETY: the buffer holds the counters and results, and its tables have been copied when this copy begins.
+        unsafe {
+            check(
+                sys::cuMemcpyDtoHAsync_v2(ending.tables.cast(), ending.packed.0, ending.back, self.stream),
+                "copying results",
+                0,
+            )?;
+        }
+        let mut begun: Option<Instant> = None;
+        // SAFETY: the stream is ours.
+        let state = || unsafe { sys::cuStreamQuery(self.stream) } as u32;
+        loop {
+            match state() {
+                600 => {}
+                0 => break,
+                _ => {
+                    self.wait()?;
+                    return Err(DeviceError::Lost("the GPU's stream failed".into()));
+                }
+            }
+            match begun {
+                // It may have ended while this thread was waiting for a processor.
+                Some(begun) if begun.elapsed() > launch.limit && state() == 600 => {
+                    let _ = launch.stop.compare_exchange(0, TIME_IS_UP, Ordering::SeqCst, Ordering::SeqCst);
+                }
+                Some(_) => {}
+                // What is done before is not the launch's time: copies that were queued, code and memory that the driver makes ready.
+                None => {
+                    // SAFETY: ours, in mapped memory.
+                    let has_begun = unsafe { std::ptr::read_volatile(self.begun.0) } != 0;
+                    begun = has_begun.then(Instant::now);
+                }
+            }
+            let stop = launch.stop.load(Ordering::Relaxed);
+            // Before it has begun, its tables would be copied over the word.
+            if stop != 0 && begun.is_some() && !ending.told {
+                ending.told = true;
+                let to = ending.packed.0 + AT_STOP as u64 * 8;
+                // SAFETY: pinned memory of ours, which no copy is reading, and a word of the buffer.
+                unsafe {
+                    self.told.write_volatile(stop);
+                    check(sys::cuMemcpyHtoDAsync_v2(to, self.told.cast(), 4, self.control), "stopping", 0)?;
+                }
+            }
+            std::thread::yield_now();
+        }
+        self.copies_much = false;
+        if ending.told {
+            // SAFETY: the stream is ours.
+            check(unsafe { sys::cuStreamSynchronize(self.control) }, "stopping", 0)?;
+        }
+        let (mut execute, mut checking, mut flags) = (0f32, 0f32, 0u64);
+        // SAFETY: the events are ours and complete; so is the copy.
+        unsafe {
+            check(
+                sys::cuEventElapsedTime_v2(&mut execute, self.events[0], self.events[1]),
+                "cuEventElapsedTime",
+                0,
+            )?;
+            if check_kernel.is_some() {
+                let (from, to) = (self.events[1], self.events[2]);
+                check(sys::cuEventElapsedTime_v2(&mut checking, from, to), "cuEventElapsedTime", 0)?;
+            }
+            std::ptr::copy_nonoverlapping(ending.tables.cast::<u64>().add(AT_FLAGS), &mut flags, 1);
+        }
+        let execute = f64::from(execute) * 1e6;
+        ending.execute_ns += execute;
+        ending.check_ns += f64::from(checking) * 1e6;
+        if flags as u32 == 0 {
+            // Whether it was late or not: nobody has given up.
+            let _ = launch.stop.compare_exchange(TIME_IS_UP, 0, Ordering::SeqCst, Ordering::SeqCst);
+        }
+        match flags as u32 {
+            0 => pace.waited(execute),
+            // It says nothing of their speed.
+            _ => pace.stopped(),
+        }
+        Ok(launch.stop.load(Ordering::Relaxed) == 0 && flags as u32 == 0)
+    }
+}
+
+/// What launches leave behind: where it is on the GPU and where it is copied to, so many bytes, and the nanoseconds that they and
+/// their check took.
+struct Ending {
+    packed: DevicePtr,
+    totals: u64,
+    tables: *mut u8,
+    back: usize,
+    /// Whether the kernels' stop word has been set.
+    told: bool,
+    execute_ns: f64,
+    check_ns: f64,
+}

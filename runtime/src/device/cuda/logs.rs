@@ -1,0 +1,128 @@
+//! The kernel that looks at logs after a loop: what was written, and what was met. What loops note is in `body/logs.h`; the threads device has
+//! the same in Rust.
+
+use crate::abi;
+use crate::device::LogMethod;
+
+/// Words of a log, or stamps, that a thread of the check has under way.
+pub(super) const CHECKED_AT_ONCE: u64 = 8;
+
+/// The kernel that looks at logs after a loop.
+pub(super) fn check_source() -> String {
+    let (totals, apart) = (abi::PG_TOTALS, abi::PG_TOTALS_APART);
+    let (bitmap, stamp) = (LogMethod::Bitmap as u32, LogMethod::Stamp as u32);
+    let (last, first, reader) = (abi::PG_STAMP_LAST, abi::PG_STAMP_FIRST, abi::PG_STAMP_READER);
+    let (stamps, with_readers) = (abi::PG_STAMP_WORDS, abi::PG_STAMP_WORDS_READ);
+    let (guess, guess_reader) = (abi::PG_GUESS_WORDS_READ, abi::PG_GUESS_READER);
+    format!(
+        "#define AT_ONCE {CHECKED_AT_ONCE}\n#define PG_TOTALS {totals}\n#define PG_TOTALS_APART {apart}\n#define PG_LOG_BITMAP {bitmap}\n\
+         #define PG_LOG_STAMP {stamp}\n#define PG_STAMP_LAST {last}\n#define PG_STAMP_FIRST {first}\n\
+         #define PG_STAMP_READER {reader}\n#define PG_STAMP_WORDS {stamps}\n\
+         #define PG_STAMP_WORDS_READ {with_readers}\n#define PG_GUESS_WORDS_READ {guess}\n\
+         #define PG_GUESS_READER {guess_reader}\n{CHECK_SOURCE}"
+    )
+}
+
+const CHECK_SOURCE: &str = r#"
+extern "C" __global__ void __pg_check(const unsigned *wr, const unsigned *rd, unsigned *bits, unsigned long long words,
+                                      unsigned *flags, const unsigned long long *totals, unsigned long long *counts,
+                                      int method, unsigned stamp_words, int has_range)
+{
+  unsigned long long total = 0, written = 0, met = 0;
+  const unsigned lane = threadIdx.x % 32;
+  if (*(volatile unsigned *)flags != 0)
+    return;
+  /* Where readers are no bits: from the first cell that any of them has taken to the last. */
+  const unsigned long long least = has_range ? ~rd[0] : 0, most = has_range ? rd[1] : 0;
+  if (blockIdx.x == 0)
+    for (unsigned place = threadIdx.x; place < PG_TOTALS; place += blockDim.x)
+      total += totals[place * PG_TOTALS_APART];
+  /* All lanes of a warp go on together: they make words of bits of what they find written. Several words of each are under way. */
+  for (unsigned long long begin = (blockIdx.x * (unsigned long long)blockDim.x + (threadIdx.x - lane)) * AT_ONCE; begin < words;
+       begin += gridDim.x * (unsigned long long)blockDim.x * AT_ONCE) {
+    unsigned all_w[AT_ONCE], all_first[AT_ONCE], all_r[AT_ONCE];
+#pragma unroll
+    for (int number = 0; number < AT_ONCE; number++) {
+      const unsigned long long word = begin + 32 * number + lane;
+      unsigned w = 0, first = 0, r = 0;
+      if (word >= words)
+        ;
+      else if (method == PG_LOG_STAMP) {
+        if (stamp_words == PG_STAMP_WORDS_READ) {
+          const uint4 stamps = ((const uint4 *)wr)[word];
+          const unsigned all[PG_STAMP_WORDS_READ] = {stamps.x, stamps.y, stamps.z, stamps.w};
+          w = all[PG_STAMP_LAST];
+          first = ~all[PG_STAMP_FIRST];
+          r = all[PG_STAMP_READER];
+        } else if (stamp_words == PG_GUESS_WORDS_READ) {
+          const uint2 stamps = ((const uint2 *)wr)[word];
+          const unsigned all[PG_GUESS_WORDS_READ] = {stamps.x, stamps.y};
+          first = w = all[PG_STAMP_LAST];
+          r = all[PG_GUESS_READER];
+        } else
+          first = w = wr[word];
+      } else {
+        w = wr[word];
+        if (has_range) {
+          const unsigned long long from = 32 * word;
+          const unsigned below = least <= from ? 0 : least >= from + 32 ? 32 : (unsigned)(least - from);
+          const unsigned end = most <= from ? 0 : most >= from + 32 ? 32 : (unsigned)(most - from);
+          r = (end == 32 ? ~0u : (1u << end) - 1) & ~(below == 32 ? ~0u : (1u << below) - 1);
+        } else
+          r = rd != nullptr ? rd[word] : 0;
+      }
+      all_w[number] = w;
+      all_first[number] = first;
+      all_r[number] = r;
+    }
+#pragma unroll
+    for (int number = 0; number < AT_ONCE; number++) {
+      const unsigned w = all_w[number], first = all_first[number], r = all_r[number];
+      if (bits != nullptr && begin + 32 * number < words) {
+        const unsigned found = __ballot_sync(0xffffffffu, w != 0);
+        if (lane == 0)
+          bits[begin / 32 + number] = found;
+      }
+      if (method == PG_LOG_STAMP) {
+        if (w != 0) {
+          /* Where the first writer is known unsettled, not written. */
+          written += stamp_words != PG_STAMP_WORDS_READ || first != w;
+          if (r > first || (r == first && first != w)) {
+            met++;
+            flags[1] = r - 1;
+          }
+        }
+      } else if (method == PG_LOG_BITMAP) {
+        written += __popc(w);
+        met += __popc(w & r);
+      } else if (w != 0) {
+        written++;
+        if (r != 0 && r != w) {
+          met++;
+          flags[1] = w - 1;
+        }
+      }
+    }
+  }
+  for (int distance = 16; distance != 0; distance /= 2) {
+    written += __shfl_down_sync(0xffffffffu, written, distance);
+    met += __shfl_down_sync(0xffffffffu, met, distance);
+    total += __shfl_down_sync(0xffffffffu, total, distance);
+  }
+  /* All blocks add to the same words: once each. */
+  __shared__ unsigned long long sums[3];
+  if (threadIdx.x == 0)
+    sums[0] = sums[1] = sums[2] = 0;
+  __syncthreads();
+  if (threadIdx.x % 32 == 0) {
+    atomicAdd(&sums[0], total);
+    atomicAdd(&sums[1], written);
+    atomicAdd(&sums[2], met);
+  }
+  __syncthreads();
+  if (threadIdx.x == 0)
+    for (int i = 0; i < 3; i++)
+      if (sums[i] != 0)
+        atomicAdd(&counts[i], sums[i]);
+}
+"#;

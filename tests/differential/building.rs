@@ -1,0 +1,132 @@
+//! Programs as executables of cc and of `paragon-cc`, in folders of the tests' own. How they are run is in `running.rs`.
+
+use super::programs::{Program, programs};
+use super::{PARAGON_CC, ROOT};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
+
+pub fn scratch(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("differential").join(name);
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// Runs `work` on every item, on all cores. The messages that it returns are collected.
+pub fn in_parallel<'a, T: Sync>(items: &'a [T], work: impl Fn(&'a T) -> Vec<String> + Sync) -> Vec<String> {
+    let next = AtomicUsize::new(0);
+    let found = Mutex::new(Vec::new());
+    let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let messages = work(item);
+                    found.lock().unwrap().extend(messages);
+                }
+            });
+        }
+    });
+    found.into_inner().unwrap()
+}
+
+/// Not by this process: what it has open for writing, a program has open, too, that another test starts at that moment; and what
+/// anybody has open for writing can't be run.
+pub fn copy_program(from: &Path, to: &Path) {
+    succeed(Command::new("cp").args([from, to]));
+}
+
+pub fn succeed(command: &mut Command) -> Output {
+    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+    output
+}
+
+/// A command with none of our variables set.
+pub fn plain(program: impl AsRef<std::ffi::OsStr>) -> Command {
+    let mut command = Command::new(program);
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("PARAGON_") {
+            command.env_remove(name);
+        }
+    }
+    command
+}
+
+/// A program built twice.
+pub struct Built<'a> {
+    pub program: &'a Program,
+    pub folder: PathBuf,
+    pub inputs: Vec<String>,
+}
+
+impl Built<'_> {
+    pub fn reference(&self) -> PathBuf {
+        self.folder.join(format!("{}.cc", self.program.name))
+    }
+    pub fn paragon(&self) -> PathBuf {
+        self.folder.join(format!("{}.paragon", self.program.name))
+    }
+}
+
+/// Builds `program` with cc and with `compiler`. A compiler that says anything about these clean programs has failed.
+fn build<'a>(program: &'a Program, compiler: &Path, level: &str, folder: &Path) -> Built<'a> {
+    let built = Built { program, folder: folder.into(), inputs: Vec::new() };
+    let flags = ["-std=gnu11", level, "-Wall", "-Wextra"];
+    succeed(plain("cc").args(flags).arg("-o").arg(built.reference()).arg(&program.source).arg("-lm"));
+    let said = succeed(
+        plain(compiler)
+            .args(flags)
+            .args(["-fparagon-threshold=1", "-fparagon-checked-threads"])
+            .arg("-o")
+            .arg(built.paragon())
+            .arg(&program.source)
+            .arg("-lm"),
+    );
+    let said = String::from_utf8_lossy(&said.stderr);
+    assert!(said.is_empty(), "paragon-cc about {}: {said}", program.name);
+    let list = succeed(plain(built.reference()).arg("--list"));
+    let inputs = String::from_utf8(list.stdout).unwrap().lines().map(String::from).collect();
+    Built { inputs, ..built }
+}
+
+pub fn build_all(compiler: &Path, level: &str, folder: &Path) -> Vec<Built<'static>> {
+    let built = Mutex::new(Vec::new());
+    in_parallel(programs(), |program| {
+        let one = build(program, compiler, level, folder);
+        built.lock().unwrap().push(one);
+        Vec::new()
+    });
+    let mut built = built.into_inner().unwrap();
+    built.sort_by(|a, b| a.program.name.cmp(&b.program.name));
+    built
+}
+
+/// Each of them with each of its inputs.
+pub fn cases<'a>(built: &'a [Built<'a>]) -> Vec<(&'a Built<'a>, &'a str)> {
+    built.iter().flat_map(|b| b.inputs.iter().map(move |input| (b, input.as_str()))).collect()
+}
+
+/// A program of a folder of its own, with an object that cc made of its reference.
+pub fn build_with_reference(name: &str, folder: &Path) -> PathBuf {
+    let source = |file: &str| Path::new(ROOT).join("c-tests").join(name).join(file);
+    let (reference, executable) = (folder.join("reference.o"), folder.join(name));
+    succeed(plain("cc").args(["-O2", "-c", "-o"]).arg(&reference).arg(source("reference.c")));
+    succeed(
+        plain(PARAGON_CC)
+            .args(["-std=gnu11", "-O2", "-fparagon-threshold=1", "-fparagon-checked-threads", "-o"])
+            .arg(&executable)
+            .arg(source(&format!("{name}.c")))
+            .arg(&reference),
+    );
+    executable
+}
+
+/// All programs with -O2, which several tests run.
+pub fn built() -> &'static [Built<'static>] {
+    static BUILT: OnceLock<Vec<Built<'static>>> = OnceLock::new();
+    BUILT.get_or_init(|| build_all(Path::new(PARAGON_CC), "-O2", &scratch("programs")))
+}

@@ -1,0 +1,145 @@
+//! The C programs under `c-tests`, each built by `cc` and by `paragon-cc`: whatever the runtime is told to do, they must
+//! print the same and leave the same memory behind, byte for byte.
+//!
+//! A program says in its comments what must happen besides (`c-tests/support/check.h` has the language): which loops a
+//! device must have carried out, and in which of them the logs must have found a conflict. So the tests can't pass because
+//! nothing was ever run elsewhere. Set `PARAGON_TESTS` to a part of a program's name to run only the programs that match.
+
+#[path = "../support/emulated_gpu.rs"]
+mod emulated_gpu;
+
+mod building;
+mod comparison;
+mod free_order;
+mod inputs;
+mod kernels;
+mod programs;
+mod running;
+mod speculation;
+mod tally;
+
+use building::{Built, build_all, built, cases, copy_program, in_parallel, scratch};
+use comparison::{compare, compare_all};
+use programs::Event;
+use running::{GUESSES, LEARNT, Setting, all_settings, run};
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+use tally::{Tally, conclude};
+
+const PARAGON_CC: &str = env!("CARGO_BIN_EXE_paragon-cc");
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+/// More than the machine may have, so that chunks of one loop overlap in time.
+const DEVICE_THREADS: &str = "4";
+const SECONDS: &str = "120";
+
+#[test]
+fn same_results_in_every_setting() {
+    compare_all("every setting", built(), &all_settings());
+}
+
+/// The very kernels that GPUs run, and all that the runtime does around them.
+#[test]
+fn same_results_on_an_emulated_gpu() {
+    let started = Instant::now();
+    let built = built();
+    let setting = |log, groups| Setting { device: "cuda", groups, ..Setting::on_threads(log) };
+    let cases = cases(built);
+    let tally = Tally::default();
+    let failures = in_parallel(&cases, |(built, input)| {
+        // Tests have too few iterations for groups otherwise; so few threads that they load ahead are the chapter's programs'.
+        let mut settings = vec![setting("auto", "always")];
+        if *input == "clean" && built.program.source.parent().is_some_and(|p| p.ends_with("chapter")) {
+            settings.extend([
+                setting("auto", "auto"),
+                setting("atomic", "auto"),
+                setting("reduction", "auto"),
+                setting("bitmap", "auto"),
+                setting("bitmap", "always"),
+                setting("stamp", "auto"),
+            ]);
+        }
+        // A single conflict, which bits of all lanes together have to show.
+        if *input == "one" {
+            settings.push(setting("bitmap", "auto"));
+        }
+        if built.program.has_few_threads {
+            settings.push(setting("auto", "auto"));
+        }
+        if built.program.is_about_stamps() {
+            settings.extend(GUESSES.map(|guesses| setting(guesses, "always")));
+        }
+        // Without inspections nothing but where arrays lie settles them.
+        if built.program.expectations.iter().any(|expectation| expectation.event == Event::Unchecked) {
+            settings.push(setting(LEARNT, "auto"));
+        }
+        compare(built, input, &settings, &tally)
+    });
+    let groups = tally.groups.lock().unwrap();
+    let unchecked = tally.unchecked.load(Ordering::Relaxed);
+    let text = format!("{}, {unchecked} unchecked, groups {:?}", tally.text(), *groups);
+    let is_all = std::env::var_os("PARAGON_TESTS").is_none();
+    assert!(unchecked > 20 || !is_all, "{text}");
+    for group in ["[8,8]", "[4,4]", "[4,1]", "[1,4]", "[1,1]", "[1,1] deep"].into_iter().filter(|_| is_all) {
+        assert!(groups.get(group).is_some_and(|count| *count > 1), "{group}: {text}");
+    }
+    conclude("on an emulated GPU", started, &text, failures);
+}
+
+#[test]
+fn same_results_when_cc_optimises_more() {
+    let settings: Vec<Setting> = all_settings().into_iter().filter(|s| s.memory == "separate").collect();
+    let built = build_all(Path::new(PARAGON_CC), "-O3", &scratch("optimised more"));
+    compare_all("optimised more", &built, &settings);
+}
+
+#[test]
+fn programs_run_without_the_runtime() {
+    let started = Instant::now();
+    let folder = scratch("without the runtime");
+    // A tree of its own, whose runtime can be taken away.
+    let compiler = folder.join("paragon-cc");
+    let library = folder.join("libparagon_rt.so");
+    copy_program(Path::new(PARAGON_CC), &compiler);
+    copy_program(&Path::new(PARAGON_CC).with_file_name("libparagon_rt.so"), &library);
+    let built = build_all(&compiler, "-O2", &folder);
+    // One input each: nothing depends on them here.
+    let cases: Vec<(&Built<'_>, &str)> =
+        built.iter().filter_map(|b| b.inputs.first().map(|input| (b, input.as_str()))).collect();
+    let runs = AtomicUsize::new(0);
+    let setting = Setting::on_threads("atomic");
+    // Whether the runtime was there is seen by its trace.
+    let check = |runtime: Option<&str>, wants_trace: bool| {
+        in_parallel(&cases, |(built, input)| {
+            let folder = tempfile::tempdir().unwrap();
+            let trace = folder.path().join("trace");
+            let size = &built.program.size;
+            let wanted = run(&built.reference(), size, input, "1", |_| ());
+            let ours = run(&built.paragon(), size, input, "1", |command| {
+                setting.apply(command);
+                command.env("PARAGON_TRACE", &trace);
+                if let Some(runtime) = runtime {
+                    command.env("PARAGON_RT", runtime);
+                }
+            });
+            runs.fetch_add(1, Ordering::Relaxed);
+            let name = &built.program.name;
+            let mut failures = Vec::new();
+            if let Some(difference) = ours.difference(&wanted) {
+                failures.push(format!("{name} {input} (PARAGON_RT {runtime:?}): {difference}"));
+            }
+            if trace.exists() != wants_trace {
+                failures.push(format!("{name} {input} (PARAGON_RT {runtime:?}): trace: {}", trace.exists()));
+            }
+            failures
+        })
+    };
+    let mut failures = check(Some("/nonexistent"), false);
+    fs::rename(&library, folder.join("moved-away.so")).unwrap();
+    failures.extend(check(None, false));
+    fs::rename(folder.join("moved-away.so"), &library).unwrap();
+    failures.extend(check(None, true));
+    let runs = runs.into_inner();
+    conclude("without the runtime", started, &format!("{runs} runs compared byte by byte"), failures);
+}

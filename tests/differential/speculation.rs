@@ -1,0 +1,176 @@
+//! What only speculation comes to: conflicts that were planted, all of which have to be found, and addresses and operations that the program
+//! never comes to, which must hurt nobody.
+
+use super::SECONDS;
+use super::building::{build_with_reference, in_parallel, plain, scratch};
+use super::running::{GUESSES, Setting, read_trace};
+use super::tally::{at_once, conclude, inspection_objects, is_conflict, on_device};
+use serde_json::Value;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+#[test]
+fn every_planted_conflict_is_detected() {
+    let started = Instant::now();
+    let executable = build_with_reference("planted", &scratch("planted"));
+    // Rows are long.
+    let runs_of = |form: &str| if form == "rows" { 100 } else { 1000 };
+    let mut cases = Vec::new();
+    for log in ["atomic", "reduction", "bitmap", "auto"].into_iter().chain(GUESSES) {
+        for kind in ["waw", "raw", "war", "mixed-width"] {
+            for form in ["indirect", "pointer", "rows"] {
+                cases.push((log, kind, form));
+            }
+        }
+    }
+    let detected = AtomicUsize::new(0);
+    let failures = in_parallel(&cases, |&(log, kind, form)| {
+        let folder = tempfile::tempdir().unwrap();
+        let trace = folder.path().join("trace");
+        let mut command = plain("timeout");
+        command.arg(SECONDS).arg(&executable);
+        let runs: usize = runs_of(form);
+        command.args(["--runs", &runs.to_string(), "--kind", kind, "--loop", form, "--seed", "20"]);
+        let setting = Setting::on_threads(log);
+        setting.apply(&mut command);
+        let (log, guesses) = setting.log();
+        let output = command.env("PARAGON_TRACE", &trace).output().unwrap();
+        let mut failures = Vec::new();
+        let mut fail = |what: String| failures.push(format!("planted {form} {kind} {log}: {what}"));
+        if !output.status.success() {
+            fail(format!("{output:?}"));
+        }
+        let entries: Vec<Value> = read_trace(&trace)
+            .into_iter()
+            .filter(|r| r["function"].as_str().is_some_and(|f| f.starts_with(form)))
+            .collect();
+        // Without forced logs, a predicate sees that pointers overlap and keeps the loop where it is, and an inspection sees
+        // which iterations meet.
+        let refused = |r: &Value| log == "auto" && r["check"] == "predicate" && r["decision"] == "sequential";
+        // Anti dependences between pointers are no conflict to loads from a snapshot, and to stamps only flow dependences are.
+        let settled = |r: &Value| {
+            let by_snapshot = (kind, form) == ("war", "pointer") && r["snapshot"] == true;
+            on_device(r) && (by_snapshot || r["log"] == "stamp" && kind != "raw")
+        };
+        let found = entries
+            .iter()
+            .filter(|r| is_conflict(r) || refused(r) || inspection_objects(r) || settled(r))
+            .count();
+        detected.fetch_add(found, Ordering::Relaxed);
+        // Two writers refute a guess, whatever else there is; readers alone don't.
+        let guess = match (guesses, kind) {
+            ("auto", _) | ("off", _) => None,
+            // There are readers whom bits would take for a conflict.
+            (_, "raw" | "war") => Some("held"),
+            // Of rows it is the reader that is narrower.
+            (_, "mixed-width") if form == "rows" => Some("held"),
+            _ => Some("refuted"),
+        };
+        // A reader behind the only writer is a conflict, so that nothing holds.
+        let told = |r: &Value| if is_conflict(r) && guess == Some("held") { "" } else { guess.unwrap_or("") };
+        let is_stamped = |r: &&Value| r["log"] == "stamp" && guesses != "auto";
+        if let Some(other) = entries.iter().filter(is_stamped).find(|r| r["guess"] != told(r)) {
+            fail(format!("a guess {} instead of {:?}", other["guess"], told(other)));
+        }
+        if entries.len() != runs || found != runs || entries.iter().any(|r| at_once(r) && !settled(r)) {
+            fail(format!("{found} of {runs} detected, in {} entries", entries.len()));
+        }
+        failures
+    });
+    let planted: usize = cases.iter().map(|(.., form)| runs_of(form)).sum();
+    let text = format!("{} of {planted} planted conflicts detected", detected.into_inner());
+    conclude("planted conflicts", started, &text, failures);
+}
+
+/// Lanes that share a row note what they load for each other, as a range first, and as bits where something is stored in it.
+#[test]
+fn planted_conflicts_of_rows_show_on_an_emulated_gpu() {
+    const RUNS: usize = 20;
+    let started = Instant::now();
+    let executable = build_with_reference("planted", &scratch("planted rows"));
+    let kinds = ["waw", "raw", "war", "mixed-width"];
+    let cases: Vec<(&str, &str)> =
+        ["bitmap", "bitmap off"].iter().flat_map(|log| kinds.map(|kind| (*log, kind))).collect();
+    let failures = in_parallel(&cases, |&(log, kind)| {
+        let folder = tempfile::tempdir().unwrap();
+        let trace = folder.path().join("trace");
+        let mut command = plain("timeout");
+        command.arg(SECONDS).arg(&executable);
+        command.args(["--runs", &RUNS.to_string(), "--kind", kind, "--loop", "rows", "--seed", "31"]);
+        Setting { device: "cuda", groups: "always", ..Setting::on_threads(log) }.apply(&mut command);
+        let output = command.env("PARAGON_TRACE", &trace).output().unwrap();
+        let entries: Vec<Value> = read_trace(&trace)
+            .into_iter()
+            .filter(|r| r["function"].as_str().is_some_and(|f| f.starts_with("rows")))
+            .collect();
+        // Two writers are a conflict whatever is guessed; what is read between writers says nothing yet.
+        let guess = if log == "bitmap" && kind != "waw" { "refuted" } else { "" };
+        let shows = |r: &&Value| is_conflict(r) && r["spread"] == 4 && (r["guess"] == guess || kind == "waw");
+        let found = entries.iter().filter(shows).count();
+        match output.status.success() && found == RUNS && entries.len() == RUNS {
+            true => Vec::new(),
+            false => vec![format!("planted rows {kind} {log}: {found} of {RUNS} detected, {output:?}")],
+        }
+    });
+    let text = format!("{} planted conflicts of rows", RUNS * cases.len());
+    conclude("on an emulated GPU", started, &text, failures);
+}
+
+#[test]
+fn faults_of_speculation_hurt_nobody() {
+    let started = Instant::now();
+    let executable = build_with_reference("faults", &scratch("faults"));
+    let listed = plain("timeout").arg(SECONDS).arg(&executable).arg("--list").output().unwrap();
+    let listed = String::from_utf8(listed.stdout).unwrap();
+    let kinds: Vec<&str> = listed.lines().collect();
+    assert!(kinds.len() > 40, "{listed}");
+    let settings: Vec<(&str, &str)> = ["atomic", "reduction", "bitmap", "stamp"]
+        .map(|log| ("threads", log))
+        .into_iter()
+        .chain([("threads", "auto"), ("cuda", "bitmap")])
+        .collect();
+    let cases: Vec<(&str, &str, &str)> = settings
+        .iter()
+        .flat_map(|(device, log)| kinds.iter().map(move |kind| (*device, *log, *kind)))
+        .collect();
+    let (speculated, faults, runs) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(0));
+    let failures = in_parallel(&cases, |&(device, log, kind)| {
+        let folder = tempfile::tempdir().unwrap();
+        let trace = folder.path().join("trace");
+        // Each run of a crash has a process of its own, which begins with opening the GPU.
+        let count = if device == "cuda" { 8 } else { 20 };
+        let mut command = plain("timeout");
+        command.arg(SECONDS).arg(&executable).args([
+            "--runs",
+            &count.to_string(),
+            "--kind",
+            kind,
+            "--seed",
+            "3",
+        ]);
+        Setting { device, ..Setting::on_threads(log) }.apply(&mut command);
+        // What never ends is given up; so is little else, where a processor is a GPU.
+        command.env(
+            "PARAGON_PATIENCE",
+            if kind.starts_with("endless") || kind.starts_with("row-length") { "50" } else { "20000" },
+        );
+        let output = command.env("PARAGON_TRACE", &trace).output().unwrap();
+        runs.fetch_add(count, Ordering::Relaxed);
+        for record in read_trace(&trace) {
+            speculated.fetch_add(usize::from(on_device(&record) || is_conflict(&record)), Ordering::Relaxed);
+            let hurt = ["out of range", "no array", "misaligned", "arithmetic", "NaN", "too long"];
+            let fail = record["fail"].as_array().cloned().unwrap_or_default();
+            let is_hurt = fail.iter().any(|word| hurt.iter().any(|hurt| word == hurt));
+            faults.fetch_add(usize::from(is_hurt), Ordering::Relaxed);
+        }
+        if output.status.success() { Vec::new() } else { vec![format!("{kind} {device} {log}: {output:?}")] }
+    });
+    let (speculated, faults) = (speculated.into_inner(), faults.into_inner());
+    let text = format!(
+        "{} runs with the reference's memory or its signal, {speculated} loops were guesses, {faults} came to an address, an \
+         operation or a loop that the program never comes to",
+        runs.into_inner()
+    );
+    assert!(speculated > 1000 && faults > 100, "{text}");
+    conclude("faults of speculation", started, &text, failures);
+}
