@@ -64,7 +64,7 @@ constexpr bool __pg_keeps_asked = __pg_parts_at_once >= __pg_parts;
 
 /* What a lane knows of some parts: how many turns a part's row has from the lane's turn on. */
 struct __pg_asked_of_lane {
-  /* What has gone wrong. Only what a turn needs, and that it may have, counts: which parts that is hardly anybody asks, so it is found then. */
+  /* What has gone wrong in making them. */
   __pg_u32 fail;
   int left[__pg_parts_at_once];
   __device__ __forceinline__ bool is_due(int part, int done) const { return left[part] > done; }
@@ -165,7 +165,10 @@ template <class Type> __device__ __forceinline__ bool __pg_may_load(__pg_ctx &c,
 {
   if (how & (__PG_IS_BOUNDED | __PG_IS_INSIDE))
     return true;
-  const bool may = __pg_is_there(&c, &v, how, address, sizeof(Type));
+  /* In one comparison: what else is asked is the same for all turns. */
+  const __pg_u64 whole = v.size < sizeof(Type) ? 0 : v.size - sizeof(Type) + 1;
+  const __pg_u64 room = (address & (sizeof(Type) - 1)) == 0 ? whole : 0;
+  const bool may = address - v.lo < room;
   c.fail |= may ? 0u : (__pg_u32)PG_FAIL_RANGE;
   return may;
 }
@@ -252,12 +255,6 @@ template <class Type, int Room, class Ahead, class Ask, class Load, class Rest> 
       (void)own.call(load);
       (void)own.further(turns - 1).call(load);
     }
-  }
-  /* Once more, for what goes wrong. */
-  __device__ __forceinline__ void try_again(int part, int done)
-  {
-    (void)asked[part].further(done).call(load);
-    (void)asked[part].further(done).call([&](auto... values) { return rest(values..., ahead[part]); });
   }
   __device__ __forceinline__ void use(int number) { this->now = this->next[number]; }
 };

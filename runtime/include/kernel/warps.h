@@ -90,25 +90,9 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
       held.put(part, place);
       all_lent([&](auto &lent) { lent.put(part, place); });
     }
+    c.fail = before;
     const auto is_due = [&](int part) { return parts.is_due(part, done); };
     const int ready = held.before_met(is_due, first, lane, due);
-    /* Whatever has gone wrong is found again, or counts without that: what it follows from may have changed meanwhile. */
-    if (__any_sync(~0u, parts.fail != 0)) {
-      __pg_u32 found = 0;
-#pragma unroll
-      for (int part = 0; part < __pg_parts_at_once; part++) {
-        c.fail = 0;
-        held.turn_to(part, its_turn(first, part), false);
-        held.make(part, its_turn(first, part));
-        all_lent([&](auto &lent) { lent.try_again(part, parts.is_due(part, done) ? done : 0); });
-        found |= c.fail;
-        const int before_first = __shfl_sync(~0u, ready, __pg_slots::leader(first + part, lane));
-        if (is_due(part) && __pg_slots::turn(first + part, lane) < before_first)
-          fail |= c.fail;
-      }
-      fail |= parts.fail & ~found;
-    }
-    c.fail = before;
     return ready;
   };
   for (__pg_u32 times = 1;; times++) {
@@ -130,6 +114,7 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
     /* What a lane has stored in front of the loop another one may load for it; and the turns before have been taken. */
     __syncwarp();
     int ready = due;
+    bool has_failed = false;
     c.left = 0;
     if constexpr (keeps) {
       if (asks) {
@@ -137,8 +122,9 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
         begin(0);
       }
       ready = make(0, ready);
+      has_failed = __any_sync(~0u, parts.fail != 0);
       /* The next batch's. */
-      if (__any_sync(~0u, __PG_LEADS && all >= batch + __pg_least_lent)) {
+      if (!has_failed && __any_sync(~0u, __PG_LEADS && all >= batch + __pg_least_lent)) {
         const __pg_u32 next = __ballot_sync(~0u, all > batch && __PG_LEADS);
         done += batch;
         if (next != rows) {
@@ -153,8 +139,14 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
         know(first, due, 0);
         begin(first);
         ready = make(first, ready);
+        has_failed |= __any_sync(~0u, parts.fail != 0);
       }
       rows = 0;
+    }
+    /* What goes wrong in a turn that is due each lane finds when it takes that alone. */
+    if (has_failed) {
+      c.left = has_left;
+      break;
     }
     __syncwarp();
     /* Lanes that help come to as many turns as the one that leads, whatever they have loaded. */

@@ -232,7 +232,10 @@ impl Engine {
             method: plan.method,
             best_method,
             guesses: self.config.guesses.unwrap_or(visit.history.guesses()),
-            may_guess_range: self.config.guesses != Some(Guesses::None) && visit.history.may_guess_range(),
+            may_guess_range: match self.config.guesses {
+                Some(guesses) => guesses != Guesses::None,
+                None => visit.history.may_guess_range(),
+            },
             groups: self.config.groups,
             patience: self.config.patience,
             schedule: plan.schedule,
