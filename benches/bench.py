@@ -628,8 +628,9 @@ def tables(results: Record) -> str:
     text += [f"Milliseconds, medians. {legend}", same_bits(results)]
     if results["small"]:
         text.append("**At the sizes of tests: these numbers mean nothing.**")
-    text += ["## Whole computations", end_to_end(results), "## Kernels", resident(results)]
-    text += ["## What the entries of loops take on the GPU", transfers(results)]
+    if results["measurements"]:
+        text += ["## Whole computations", end_to_end(results), "## Kernels", resident(results)]
+        text += ["## What the entries of loops take on the GPU", transfers(results)]
     if results["breakdown"]:
         text += ["## Parts of the checks", breakdown(results)]
     text += [f"{name}: {note}" for name, note in results["notes"].items()]

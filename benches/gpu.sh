@@ -31,30 +31,49 @@ echo "NVRTC: ${PARAGON_NVRTC:-loader path}"
 small_size() { sed -n 's/.*test size: *\([0-9]*\).*/\1/p' "$1" | head -n 1; }
 
 if has bytes; then
-# ---- same bytes, some programs at a time; "learnt": nothing is inspected, and what logs have shown counts in later entries
+# ---- same bytes; "learnt": nothing is inspected, and what logs have shown counts in later entries
 # ---- sums in free order: the bits of the same program where nothing runs elsewhere
-mkdir traces
-same_bytes() {
-  kind=$1 name=$2 size=$3 input=$4 folder=$(mktemp -d)
-  program=$programs/$name.paragon reference=$programs/$name.cc device=$PARAGON_DEVICE
-  [ $kind = licence ] && program=$programs/$name.licence reference=$programs/$name.licence
-  cd "$folder" || exit
-  [ $kind = licence ] && export PARAGON_DEVICE=off
-  (exec -a program "$reference" --size "$size" --input "$input" --dump ref.bin) >ref.txt 2>&1
-  export PARAGON_DEVICE=$device
-  for log in auto atomic reduction bitmap stamp learnt; do
-    inspections=on method=$log
-    [ $log = learnt ] && inspections=off method=auto
-    # Threads run several iterations together, though tests have too few for it; few threads with long iterations take their time.
-    (exec -a program env PARAGON_TRACE="$folder/trace.$log" PARAGON_LOG=$method PARAGON_INSPECTIONS=$inspections PARAGON_RACE=device \
-      PARAGON_MONITOR=off PARAGON_GROUPS=always PARAGON_PATIENCE=5000 timeout 100 "$program" --size "$size" --input "$input" --dump out.bin) >out.txt 2>&1
-    if cmp -s ref.bin out.bin && cmp -s ref.txt out.txt; then echo same; else echo "$kind $name $input $log: $(tail -n 1 out.txt)"; fi
-  done
-  [ $kind = plain ] && cat trace.auto >"$work/traces/$name.$input" 2>/dev/null
-  cat trace.* >"$work/traces/all.$kind.$name.$input" 2>/dev/null
-  rm -rf "$folder"
+# To open a GPU takes a quarter of a second, and one process waits for the other: so programs run in groups, which benches/together.c runs in
+# one process, with all of their inputs; each group once for each log method.
+mkdir traces references
+reference() {
+  kind=$1 name=$2 size=$3 input=$4
+  program=$programs/$name.cc run=$work/references/%s.$kind.$name.$input
+  [ $kind = licence ] && program=$programs/$name.licence && export PARAGON_DEVICE=off
+  (exec -a program "$program" --size "$size" --input "$input" --dump "${run/\%s/bin}") >"${run/\%s/txt}" 2>&1
 }
-export -f same_bytes
+# What the runs find in their environment, of a log method and for a trace. Threads run several iterations together, though tests have too few for it;
+# few threads with long iterations take their time.
+settings() {
+  export PARAGON_LOG=$1 PARAGON_INSPECTIONS=on PARAGON_TRACE=$2 PARAGON_RACE=device PARAGON_MONITOR=off PARAGON_GROUPS=always PARAGON_PATIENCE=5000
+  [ $1 = learnt ] && export PARAGON_INSPECTIONS=off PARAGON_LOG=auto
+}
+group_of_bytes() (
+  method=$1 group=$2 folder=$(mktemp -d)
+  settings $method "$folder/trace"
+  cd "$folder" || exit
+  awk 'NR == FNR { mine[$0]; next } $1 " " $2 " " $4 in mine' <("$group" --list) "$work/runs" >runs
+  timeout -s KILL 300 "$group" runs "$folder" >said 2>&1
+  while read -r kind name size input; do
+    run=$kind.$name.$input
+    # What has ended the process, or was to come behind that, runs alone.
+    if [ ! -e bin.$run ]; then
+      program=$programs/$name.paragon
+      [ $kind = licence ] && program=$programs/$name.licence
+      rm -f trace.$run
+      (settings $method "$folder/trace.$run" && timeout 100 "$program" --size "$size" --input "$input" --dump bin.$run) >txt.$run 2>&1
+    fi
+    if cmp -s "$work/references/bin.$run" bin.$run && cmp -s "$work/references/txt.$run" txt.$run; then
+      echo same
+    else
+      echo "$kind $name $input $method: $(tail -n 1 txt.$run)"
+    fi
+    [ $kind = plain ] && [ $method = auto ] && cp trace.$run "$work/traces/$name.$input" 2>/dev/null
+    cat trace.$run >"$work/traces/all.$run.$method" 2>/dev/null
+  done <runs
+  rm -rf "$folder"
+)
+export -f reference settings group_of_bytes
 export work
 {
   for source in "$root"/c-tests/chapter/*.c "$root"/c-tests/features/*.c; do
@@ -65,8 +84,13 @@ export work
     name=$(basename "$source" .c)
     for input in $("$programs/$name.licence" --list); do echo "licence $name $(small_size "$source") $input"; done
   done
-} | grep -E "^[a-z]+ ${ONLY:-.*} " | xargs -P "$(nproc)" -L 1 bash -c 'same_bytes $0 $1 $2 $3' >"$out/bytes.txt"
+} | grep -E "^[a-z]+ ${ONLY:-.*} " >runs
+xargs -P "$(nproc)" -L 1 bash -c 'reference $0 $1 $2 $3' <runs
+for method in auto atomic reduction bitmap stamp learnt; do
+  for group in "$programs"/together/*.run; do echo "$method $group"; done
+done | xargs -P "$(nproc)" -L 1 bash -c 'group_of_bytes $0 $1' >"$out/bytes.txt"
 while read -r line; do case $line in same) pass ;; *) fail "$line" ;; esac; done <"$out/bytes.txt"
+[ "$(grep -c . "$out/bytes.txt")" = $((6 * $(grep -c . runs))) ] || fail "bytes: some runs are missing"
 cat traces/all.* >"$out/traces.jsonl"
 echo "same bytes: $passed passed, $failed failed"
 python3 - "$out/traces.jsonl" <<'P'

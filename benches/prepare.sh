@@ -10,15 +10,39 @@ rm -rf $out
 mkdir -p $out/kernels
 cp target/release/libparagon_rt.so $out/
 strip --strip-debug $out/libparagon_rt.so
+# Every program by itself, and so that benches/together.c runs some of them, each with each of its inputs, in one process: by an object for each
+# run, whose main function has the run's name. So many processes:
+together=16
+mkdir -p $out/together
+number=0
+run_together() {
+  local kind=$1 name=$2 program=$3 input run group
+  group=$out/together/$((number++ % together))
+  mkdir -p $group
+  for input in $("$program" --list); do
+    run=${kind}_${name}_$input
+    objcopy --redefine-sym "main=run_$run" --keep-global-symbol "run_$run" --strip-debug "$out/$name.$kind.o" "$group/$run.o"
+    echo "RUN($kind, $name, $input)" >>$group/together.h
+  done
+  rm "$out/$name.$kind.o"
+}
 for file in c-tests/chapter/*.c c-tests/features/*.c; do
   name=$(basename "$file" .c)
   cc -O2 "$file" -o "$out/$name.cc" -lm
-  target/release/paragon-cc -O2 $forced --paragon-save-temps=$out/kernels "$file" -o "$out/$name.paragon" -lm
+  target/release/paragon-cc -O2 $forced --paragon-save-temps=$out/kernels -c "$file" -o "$out/$name.plain.o"
+  cc "$out/$name.plain.o" -o "$out/$name.paragon" -lm
+  run_together plain "$name" "$out/$name.cc"
 done
 # Sums in free order: compared with themselves where nothing runs elsewhere.
 for file in c-tests/licence/*.c; do
   name=$(basename "$file" .c)
-  target/release/paragon-cc -O2 -fparagon-reassoc $forced --paragon-save-temps=$out/kernels "$file" -o "$out/$name.licence" -lm
+  target/release/paragon-cc -O2 -fparagon-reassoc $forced --paragon-save-temps=$out/kernels -c "$file" -o "$out/$name.licence.o"
+  cc "$out/$name.licence.o" -o "$out/$name.licence" -lm
+  run_together licence "$name" "$out/$name.licence"
+done
+for group in $out/together/*/; do
+  cc -O2 -I "$group" benches/together.c "$group"/*.o -o "${group%/}.run" -lm
+  rm -r "$group"
 done
 cc -O2 c-tests/planted/*.c -o $out/planted.cc -lm
 cc -O2 -c c-tests/planted/reference.c -o $out/reference.o

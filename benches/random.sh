@@ -5,7 +5,8 @@
 #
 #   benches/random.sh sources N     elsewhere, after `make all`: N programs of each kind, paragon-cc and the runtime into build/random.tar.xz
 #   benches/random.sh objects [N]   elsewhere, then: has them, or the first N, compiled there already (half a second each, of the time of JOBS
-#                                   processors; 15 KB each in the archive), and takes today's runtime
+#                                   processors; 15 KB each in the archive), and takes today's runtime. Without, a fifth of the GPU machine's
+#                                   time goes into that
 #   benches/random.sh               on the GPU machine
 #
 # To open a GPU takes a quarter of a second, and one process waits for the other: so programs run in groups, whose main functions one process
@@ -180,6 +181,8 @@ out=${OUT:-$PWD/build/random-results}
 mkdir -p "$out"
 export out
 export PARAGON_RT=$work/libparagon_rt.so PARAGON_DEVICE=cuda PARAGON_RACE=device PARAGON_MONITOR=off XDG_CACHE_HOME=$work/cache
+# NVRTC, which nearly all of the time goes into, takes and gives back memory all the time: in large pages, and kept.
+export MALLOC_TOP_PAD_=$((64 << 20)) MALLOC_TRIM_THRESHOLD_=$((4 << 30)) MALLOC_MMAP_THRESHOLD_=$((32 << 20)) GLIBC_TUNABLES=glibc.malloc.hugetlb=1
 for folder in "${CUDA_HOME:-/usr/local/cuda}/lib64" /usr/local/cuda/targets/x86_64-linux/lib; do
   [ -e "$folder/libnvrtc.so" ] && export PARAGON_NVRTC=${PARAGON_NVRTC:-$folder}
 done

@@ -40,6 +40,8 @@ static bool is_without(const char *part)
 static bool return_at_once(std::string &text, const char *function, const char *value)
 {
   size_t definition = text.find(std::string(function) + "(struct __pg_ctx");
+  if (definition == std::string::npos)
+    definition = text.find(std::string(function) + "(const struct __pg_ctx");
   size_t body = definition == std::string::npos ? definition : text.find('{', definition);
   if (body == std::string::npos)
     return false;
@@ -59,13 +61,19 @@ static bool replace(std::string &text, const char *from, const char *to)
 static bool change(std::string &text)
 {
   bool ok = true;
-  if (is_without("read-log"))
-    ok = return_at_once(text, "__pg_log_read", "") && ok;
+  // Bitmaps note loads by themselves. Where stamps guess, a load looks whose value it finds as it enters itself.
+  if (is_without("read-log")) {
+    for (const char *function : {"__pg_log_read", "__pg_note_read"})
+      ok = return_at_once(text, function, "") && ok;
+    ok = return_at_once(text, "__pg_finds_own", "0") && ok;
+  }
   if (is_without("write-log"))
     for (const char *function : {"__pg_log_write", "__pg_mark_write", "__pg_log_update"})
       ok = return_at_once(text, function, "") && ok;
+  // Loads that nobody logs, or only a bitmap, ask without a branch.
   if (is_without("range-check"))
-    ok = return_at_once(text, "__pg_may_access", "1") && ok;
+    for (const char *function : {"__pg_may_access", "__pg_is_there"})
+      ok = return_at_once(text, function, "1") && ok;
   if (is_without("tables"))
     ok = replace(text, "#define __PG_VIEW(base) __pg_t->views[base]", "#define __PG_VIEW(base) __pg_base_view(__pg_l, base)") && ok;
   return ok;

@@ -349,7 +349,7 @@ int main(int argc, char **argv)
     if (check_is(&check, "raw")) {
       struct couple couple = pick_couple(&check, n / 2 - 1);
       column[begin[n / 2] - 1] = order[couple.first];
-      column[begin[n / 2] - 1 + 9000] = order[couple.second];
+      column[begin[n / 2] - 9001] = order[couple.second];
     }
     for (int i = 0; i < 64; i++)
       by[i] = check_below(&check, 4) == 0;

@@ -3,16 +3,19 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
+#include <linux/userfaultfd.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { COUNT = 1 << 17, PAGE = 4096, IN_PAGE = PAGE / sizeof(int64_t), WAYS = 12, ENTRIES = 8 };
+enum { COUNT = 1 << 17, PAGE = 4096, IN_PAGE = PAGE / sizeof(int64_t), WAYS = 15, ENTRIES = 8 };
 
 __attribute__((noinline)) static void scatter(int n, const int64_t *place, const double *x, double *y)
 {
@@ -20,6 +23,7 @@ __attribute__((noinline)) static void scatter(int n, const int64_t *place, const
     y[place[i]] = y[place[i]] * 0.5 + x[i];
 }
 
+static int userfault = -1;
 static int64_t *place, saved[COUNT], page[IN_PAGE];
 
 static void *elsewhere(void *at)
@@ -35,6 +39,65 @@ static void *map(void *at, size_t bytes)
   if (memory == MAP_FAILED)
     exit(2);
   return memory;
+}
+
+/* A ring of io_uring in memory of ours that has no descriptor, and keeps the page in the middle where it is: what it stores there no page table knows of.
+ * Headers may be older than the system. */
+struct submission {
+  uint8_t operation, flags;
+  uint16_t priority;
+  int32_t file;
+  uint64_t offset, address;
+  uint32_t length, how;
+  uint64_t user;
+  uint16_t buffer, rest[11];
+};
+struct parameters {
+  uint32_t submissions, completions, flags, thread[2], features, workers, rest[3];
+  uint32_t of_submissions[8];
+  uint64_t submissions_at;
+  uint32_t of_completions[8];
+  uint64_t completions_at;
+};
+enum { NO_MMAP = 1 << 14, NO_DESCRIPTOR = 1 << 15, NO_ARRAY = 1 << 16, READ_FIXED = 4 };
+static char *ring_memory;
+static long ring = -1;
+static uint32_t *ring_tail;
+
+static void pin(int64_t *at)
+{
+  struct iovec pinned = {at, PAGE};
+  ring_memory = map(NULL, 16 * PAGE);
+  struct parameters parameters = {0};
+  parameters.flags = NO_MMAP | NO_DESCRIPTOR | NO_ARRAY;
+  parameters.submissions_at = (uintptr_t)ring_memory;
+  parameters.completions_at = (uintptr_t)ring_memory + PAGE;
+  ring = syscall(SYS_io_uring_setup, 4, &parameters);
+  if (ring < 0)
+    return;
+  ring_tail = (uint32_t *)(ring_memory + PAGE + parameters.of_submissions[1]);
+  if (syscall(SYS_io_uring_register, ring, 1u << 31, &pinned, 1))
+    ring = -1;
+}
+
+/* Another way, where there is no such ring. */
+static void store_pinned(int64_t *at)
+{
+  FILE *file = tmpfile();
+  if (ring < 0 || file == NULL || fwrite(page, PAGE, 1, file) != 1 || fflush(file)) {
+    memcpy(at, page, PAGE);
+    return;
+  }
+  struct submission read = {0};
+  read.operation = READ_FIXED;
+  read.file = fileno(file);
+  read.address = (uintptr_t)at;
+  read.length = PAGE;
+  memcpy(ring_memory + (*ring_tail % 4) * sizeof read, &read, sizeof read);
+  __atomic_store_n(ring_tail, *ring_tail + 1, __ATOMIC_RELEASE);
+  if (syscall(SYS_io_uring_enter, ring, 1, 1, 1 | 1 << 4, NULL, 0) != 1)
+    exit(2);
+  fclose(file);
 }
 
 /* A page in the middle is turned round, in one way or the other. */
@@ -127,26 +190,76 @@ static void change(int way)
     close(memory);
     break;
   }
+  case 12: { /* The same where the program may only read. */
+    int memory = open("/proc/self/mem", O_RDWR);
+    if (mprotect(at, PAGE, PROT_READ) || memory < 0 || pwrite(memory, page, PAGE, (off_t)(uintptr_t)at) != PAGE)
+      exit(2);
+    close(memory);
+    if (mprotect(at, PAGE, PROT_READ | PROT_WRITE))
+      exit(2);
+    break;
   }
+  case 13: { /* Something else there, which the program protects itself. */
+    struct uffdio_api api = {0xaa, 1 << 13 | 1 << 15, 0};
+    struct uffdio_register all = {{(uintptr_t)place, COUNT * sizeof *place}, 2, 0};
+    struct uffdio_writeprotect protect = {all.range, 1};
+    int own = (int)syscall(SYS_userfaultfd, O_CLOEXEC | 1);
+    int64_t *kept = malloc(COUNT * sizeof *place);
+    memcpy(kept, place, COUNT * sizeof *place);
+    map(place, COUNT * sizeof *place);
+    memcpy(place, kept, COUNT * sizeof *place);
+    free(kept);
+    memcpy(at, page, PAGE);
+    if (own >= 0 && !ioctl(own, UFFDIO_API, &api) && !ioctl(own, UFFDIO_REGISTER, &all))
+      ioctl(own, UFFDIO_WRITEPROTECT, &protect);
+    userfault = own;
+    break;
+  }
+  case 14:
+    store_pinned(at);
+    break;
+  }
+}
+
+/* Whether the array is watched: what the system says of its mapping. */
+static int is_watched(void)
+{
+  char line[512];
+  int is_there = 0, watched = 0;
+  FILE *file = fopen("/proc/self/smaps", "r");
+  while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+    unsigned long from, to;
+    if (sscanf(line, "%lx-%lx ", &from, &to) == 2)
+      is_there = from <= (uintptr_t)place && (uintptr_t)place < to;
+    else if (is_there && strncmp(line, "VmFlags:", 8) == 0)
+      watched = strstr(line, " uw") != NULL;
+  }
+  if (file != NULL)
+    fclose(file);
+  return watched;
 }
 
 int main(void)
 {
   double *x = malloc(COUNT * sizeof *x), *y = calloc(COUNT, sizeof *y);
-  place = map(NULL, COUNT * sizeof *place);
+  int watched = 0;
   if (x == NULL || y == NULL)
     return 2;
-  for (int i = 0; i < COUNT; i++) {
-    saved[i] = (int64_t)((unsigned)i * 2654435761u % COUNT);
+  for (int i = 0; i < COUNT; i++)
     x[i] = i % 1000;
-  }
-  memcpy(place, saved, sizeof saved);
   for (int way = 0; way < WAYS; way++) {
-    /* No more than that: what changes much isn't watched. */
-    memcpy(place + COUNT / 2, saved + COUNT / 2, PAGE);
+    /* An array of its own for each, and nothing that was there before: a page that is known to change is compared in any case. */
+    place = map(NULL, COUNT * sizeof *place);
+    for (int i = 0; i < COUNT; i++)
+      saved[i] = (int64_t)(((unsigned)i * 2654435761u + (unsigned)way) % COUNT);
+    memcpy(place, saved, sizeof saved);
+    if (way == 14)
+      pin(place + COUNT / 2);
     for (int entry = 0; entry < ENTRIES; entry++) {
-      if (entry == ENTRIES - 1)
+      if (entry == ENTRIES - 1) {
+        watched += is_watched();
         change(way);
+      }
       scatter(COUNT, place, x, y);
       uint64_t hash = 1469598103934665603u;
       for (int i = 0; i < COUNT; i++) {
@@ -156,6 +269,10 @@ int main(void)
       }
       printf("%d %d %016llx\n", way, entry, (unsigned long long)hash);
     }
+    if (userfault >= 0)
+      close(userfault);
+    userfault = -1;
   }
+  fprintf(stderr, "watched: %d of %d\n", watched, WAYS);
   return 0;
 }

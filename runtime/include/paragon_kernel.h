@@ -21,8 +21,11 @@
 #include "kernel/walks.h"
 #include "kernel/stages.h"
 #include "kernel/lent.h"
+#include "kernel/runs.h"
 #include "kernel/held.h"
 #include "kernel/warps.h"
 #include "kernel/side_by_side.h"
+#include "kernel/gathered.h"
+#include "kernel/notes.h"
 #include "kernel/turns.h"
 #endif

@@ -32,9 +32,12 @@ pub const KERNEL: &str = concat!(
     include_str!("kernel/walks.h"),
     include_str!("kernel/stages.h"),
     include_str!("kernel/lent.h"),
+    include_str!("kernel/runs.h"),
     include_str!("kernel/held.h"),
     include_str!("kernel/warps.h"),
     include_str!("kernel/side_by_side.h"),
+    include_str!("kernel/gathered.h"),
+    include_str!("kernel/notes.h"),
     include_str!("kernel/turns.h"),
     "#endif\n",
 );

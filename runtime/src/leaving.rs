@@ -8,6 +8,7 @@
 //! stopped. For threads that never gave the GPU work our handler is registered again each time after one of the libraries was loaded.
 
 use crate::device::TOLD_TO_STOP;
+use crate::process::Process;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -22,7 +23,7 @@ static WORKING: AtomicBool = AtomicBool::new(false);
 static TIMES: AtomicU32 = AtomicU32::new(0);
 /// When the process has begun to end.
 static SINCE: OnceLock<Instant> = OnceLock::new();
-static PROCESS: AtomicU32 = AtomicU32::new(0);
+static PROCESS: OnceLock<Process> = OnceLock::new();
 /// The stop word of the job that the GPU's thread is at.
 static UNDER_WAY: Mutex<Option<Arc<AtomicU32>>> = Mutex::new(None);
 
@@ -61,7 +62,7 @@ extern "C" fn leave() {
 /// Waits until what is under way has ended. `stops`: it is told to.
 fn wait(stops: bool) {
     // A child after fork has only the thread that called it.
-    if std::process::id() != PROCESS.load(Ordering::Relaxed) {
+    if !PROCESS.get().is_some_and(Process::is_this) {
         return;
     }
     let started = if stops { *SINCE.get_or_init(Instant::now) } else { Instant::now() };
@@ -79,7 +80,7 @@ fn wait(stops: bool) {
 
 /// Arranges for the wait at exit, before all handlers that have been registered so far.
 pub fn arrange() {
-    PROCESS.store(std::process::id(), Ordering::Relaxed);
+    PROCESS.get_or_init(Process::this);
     // SAFETY: registers a function of this library, which is never unloaded.
     unsafe { libc::atexit(leave) };
 }
@@ -109,7 +110,7 @@ mod tests {
 
     #[test]
     fn who_leaves_waits_for_who_works_and_nobody_begins_afterwards() {
-        PROCESS.store(std::process::id(), Ordering::Relaxed);
+        PROCESS.get_or_init(Process::this);
         let stop = Arc::new(AtomicU32::new(0));
         let working = Working::begin(Some(stop.clone())).expect("nobody leaves");
         let left = Arc::new(AtomicBool::new(false));

@@ -15,6 +15,7 @@ pub mod leaving;
 pub mod memory;
 pub mod objects;
 pub mod policy;
+pub mod process;
 pub mod recipe;
 pub mod signals;
 pub mod speculation;

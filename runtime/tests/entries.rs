@@ -1,4 +1,4 @@
-//! Runs hand-written loops (`programs/loops.c`, in the form of generated code) through the library, in every mode, each in
+//! Runs hand-written loops (`programs`, in the form of generated code) through the library, in every mode, each in
 //! a process of its own, because the environment is read once. The program compares memory; the trace says what happened.
 
 use serde_json::Value;

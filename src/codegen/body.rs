@@ -8,6 +8,7 @@
 //! the same loops. Side effects inside expressions become statements of their own, in order; where C's sequencing would need more
 //! than that (side effects under a condition), the loop is left alone.
 
+mod ahead;
 mod expressions;
 pub mod inner;
 mod lending;
@@ -18,6 +19,7 @@ mod polynomial;
 mod statements;
 mod walks;
 
+use self::ahead::{Ahead, FirstLoads};
 use self::lending::{Lending, Seeing};
 use self::origins::Origin;
 use self::walks::Walks;
@@ -74,6 +76,10 @@ pub struct Printer<'a> {
     lending: Option<Lending>,
     /// Whether what is printed is made before the turns.
     seeing: Option<Seeing>,
+    /// The same loop, where what its turns gather can be made before them.
+    ahead: Option<Ahead>,
+    /// Whether that is printed.
+    first_loads: Option<FirstLoads>,
     asks_kept: bool,
     lends: bool,
     shares: bool,
@@ -240,6 +246,8 @@ impl<'a> Printer<'a> {
             has_turns: false,
             lending: None,
             seeing: None,
+            ahead: None,
+            first_loads: None,
             asks_kept: false,
             lends: false,
             shares: false,

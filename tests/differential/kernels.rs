@@ -1,7 +1,7 @@
 //! Kernels of all programs, as NVIDIA's run-time compiler makes them. What they compute is compared elsewhere.
 
 use super::building::{in_parallel, plain, scratch, succeed};
-use super::programs::programs;
+use super::programs::{Program, programs};
 use super::tally::{announce, conclude};
 use super::{PARAGON_CC, ROOT};
 use std::collections::BTreeSet;
@@ -18,18 +18,20 @@ fn nvrtc() -> Option<PathBuf> {
     }
 }
 
-/// Every CUDA kernel of every program becomes machine code, with each log method; no GPU is needed for that.
-#[test]
-fn every_kernel_compiles_for_cuda() {
-    let started = Instant::now();
+/// The program that compiles kernels, and where the compiler is; `None`: it isn't here, which is said.
+fn checker(name: &str) -> Option<(PathBuf, PathBuf)> {
     let Some(nvrtc) = nvrtc() else {
-        announce("kernels: SKIPPED, because NVRTC is not here; `make test` fetches it");
-        return;
+        announce(&format!("{name}: SKIPPED, because NVRTC is not here; `make test` fetches it"));
+        return None;
     };
     let checker = Path::new(PARAGON_CC).with_file_name("paragon-kernel-check");
     assert!(checker.exists(), "{} is missing: cargo build --workspace", checker.display());
-    let folder = scratch("kernels");
-    in_parallel(programs(), |program| {
+    Some((checker, nvrtc))
+}
+
+/// The texts of some programs' kernels as files, each text once.
+fn kernels_of(programs: &[&Program], folder: &Path) -> Vec<PathBuf> {
+    in_parallel(programs, |program| {
         let mut own = std::ffi::OsString::from("--paragon-save-temps=");
         own.push(folder.join(&program.name));
         let object = folder.join(format!("{}.o", program.name));
@@ -41,7 +43,7 @@ fn every_kernel_compiles_for_cuda() {
     // Loops of the shared headers come out the same in many programs.
     let mut seen = BTreeSet::new();
     let mut kernels: Vec<PathBuf> = Vec::new();
-    for program in programs() {
+    for program in programs {
         let before = kernels.len();
         let mut files: Vec<PathBuf> = fs::read_dir(folder.join(&program.name))
             .unwrap()
@@ -53,6 +55,15 @@ fn every_kernel_compiles_for_cuda() {
         kernels.extend(files.into_iter().filter(|path| seen.insert(fs::read(path).unwrap())));
         assert!(kernels.len() > before, "{}: no kernel of its own", program.name);
     }
+    kernels
+}
+
+/// Every CUDA kernel of every program becomes machine code, with each log method; no GPU is needed for that.
+#[test]
+fn every_kernel_compiles_for_cuda() {
+    let started = Instant::now();
+    let Some((checker, nvrtc)) = checker("kernels") else { return };
+    let kernels = kernels_of(&programs().iter().collect::<Vec<_>>(), &scratch("kernels"));
     let chunks: Vec<&[PathBuf]> = kernels.chunks(8).collect();
     let compiled = AtomicUsize::new(0);
     let failures = in_parallel(&chunks, |chunk| {
@@ -70,4 +81,31 @@ fn every_kernel_compiles_for_cuda() {
     });
     let text = format!("{} kernels in {} variants compiled for sm_90", kernels.len(), compiled.into_inner());
     conclude("kernels", started, &text, failures);
+}
+
+/// What the compiler knows of addresses: that they are in the GPU's memory. A mask on one is enough for it to forget, and lanes take a
+/// third longer. Kernels with accesses that find their array by themselves are left out: those lead anywhere.
+#[test]
+fn accesses_of_kernels_are_known_to_be_global() {
+    let started = Instant::now();
+    let Some((checker, nvrtc)) = checker("generic accesses") else { return };
+    let names = ["fwd", "csr_forward", "ger", "gemver", "sor"];
+    let programs: Vec<&Program> = programs().iter().filter(|p| names.contains(&p.name.as_str())).collect();
+    let kernels = kernels_of(&programs, &scratch("generic accesses"));
+    let finds_array = |line: &str| !line.starts_with("#define ") && line.contains("__PG_LDX(");
+    let has_base = |file: &&PathBuf| !fs::read_to_string(file).unwrap().lines().any(finds_array);
+    let kernels: Vec<&PathBuf> = kernels.iter().filter(has_base).collect();
+    let found = AtomicUsize::new(0);
+    let failures = in_parallel(&kernels, |kernel| {
+        let mut command = plain(&checker);
+        let output = succeed(command.env("PARAGON_NVRTC", &nvrtc).arg("--generic").arg(kernel));
+        let text = String::from_utf8(output.stdout).unwrap();
+        let last = text.lines().last().unwrap_or_default();
+        let numbers: Vec<usize> = last.split(' ').filter_map(|word| word.parse().ok()).collect();
+        let [_, all, generic] = numbers[..] else { panic!("{text}") };
+        found.fetch_add(all, Ordering::Relaxed);
+        if generic == 0 { Vec::new() } else { vec![text] }
+    });
+    let text = format!("{} accesses of {} loops' kernels", found.into_inner(), kernels.len());
+    conclude("generic accesses", started, &text, failures);
 }

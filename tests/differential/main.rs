@@ -61,7 +61,7 @@ fn same_results_on_an_emulated_gpu() {
             ]);
         }
         // A single conflict, which bits of all lanes together have to show.
-        if *input == "one" {
+        if *input == "one" || built.program.is_about_bitmaps {
             settings.push(setting("bitmap", "auto"));
         }
         if built.program.has_few_threads {

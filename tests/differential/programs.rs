@@ -47,6 +47,8 @@ pub struct Program {
     pub commuting: Vec<String>,
     /// Whether it is about kernels of which few threads run.
     pub has_few_threads: bool,
+    /// Whether it is about what bitmaps note.
+    pub is_about_bitmaps: bool,
 }
 
 impl Program {
@@ -67,6 +69,7 @@ impl Program {
             expectations: Vec::new(),
             commuting: Vec::new(),
             has_few_threads: false,
+            is_about_bitmaps: false,
             name,
             source,
             text: text.clone(),
@@ -76,6 +79,8 @@ impl Program {
                 program.size = size.to_string();
             } else if line == "few threads" {
                 program.has_few_threads = true;
+            } else if line == "bitmaps" {
+                program.is_about_bitmaps = true;
             } else if let Some(inputs) = line.strip_prefix("order does not show on ") {
                 program.commuting = words(inputs);
             } else if let Some(rest) = line.strip_prefix("expect ") {

@@ -59,6 +59,9 @@
     if (__PG_LOG_METHOD(c->launch) < PG_LOG_ATOMIC) {                                                                   \
       __PG_LOAD_UNLOGGED(type, c, v, v->snapshot, how, address)                                                        \
     }                                                                                                                  \
+    /* Nor where nothing stores there: then a snapshot, if there is one, is the same. */                               \
+    if ((how) & (__PG_IS_CONSTANT | __PG_HAS_NO_STORES))                                                               \
+      return __pg_ld_##name(c, v, logged, how, address);                                                               \
     if (!__pg_may_access(c, v, how, address, (__pg_u32)sizeof(type)))                                                  \
       return (type)0;                                                                                                  \
     if (__PG_LOG_METHOD(c->launch) >= PG_LOG_ATOMIC && v->snapshot == v->dev)                                           \

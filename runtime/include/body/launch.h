@@ -140,6 +140,7 @@ __PG_FN struct __pg_view __pg_base_view(const struct __pg_launch *l, __pg_u32 ba
  *   __PG_CONSTANT   a bit for those of both to whose array nothing stores
  *   __PG_ORDERED    the launch has an order of iterations
  *   __PG_TILE_X     each iteration has a thread: this dimension goes with x, __PG_TILE_Y with y, the others with blocks in z
+ *   __PG_ACROSS     of these others, the one that the rows of a group go along
  *   __PG_FAR_TABLES the tables don't fit into the kernel's parameters
  * A kernel has its values and its arrays at hand (struct __pg_tables of the text: values, views, divisors). */
 #ifdef __CUDACC_RTC__
@@ -151,14 +152,15 @@ __PG_FN struct __pg_view __pg_base_view(const struct __pg_launch *l, __pg_u32 ba
                 : (int)(__PG_BOUNDED >> ((base) & 63) & 1) | (int)(__PG_CONSTANT >> ((base) & 63) & 1) << 1 |          \
                     (int)(__PG_INSIDE >> ((base) & 63) & 1) << 3 |                                                     \
                     (int)(__PG_KEPT >> ((base) & 63) & 1) << 4 | (int)(~__PG_KEPT >> ((base) & 63) & 1) << 5)
-/* `others`: dimensions that are neither; blocks along z count their places. */
+/* `others`: dimensions that are neither; blocks along z count their places, or, of one that a group's rows go along, groups. */
+#define __PG_ROWS_ALONG(dim) ((dim) == __PG_ALONG_Y ? __PG_ROWS : 1)
 #define __PG_TILE(dim, k, others)                                                                                      \
   if ((dim) == __PG_TILE_X)                                                                                            \
     k = blockIdx.x * ((__pg_count)blockDim.x * __PG_COLUMNS) + threadIdx.x;                                            \
   else if ((dim) == __PG_TILE_Y)                                                                                       \
-    k = ((blockIdx.y + __pg_l->first_row) * (__pg_count)blockDim.y + threadIdx.y) * __PG_ROWS;                     \
+    k = ((blockIdx.y + __pg_l->first_row) * (__pg_count)blockDim.y + threadIdx.y) * __PG_ROWS_ALONG(dim);          \
   else if ((others) == 1)                                                                                              \
-    k = __pg_q;                                                                                                        \
+    k = __pg_q * __PG_ROWS_ALONG(dim);                                                                                 \
   else {                                                                                                               \
     const __pg_count __pg_around = __PG_QUOTIENT(dim, __pg_q);                                                         \
     k = __pg_q - __pg_around * (__pg_count)__pg_l->trip[dim];                                                          \

@@ -53,21 +53,24 @@ __PG_SHARED_FN void __pg_update(struct __pg_ctx *c, const struct __pg_view *v, _
     __pg_mark_write(c, v, 0, address, width);
 #ifdef __CUDACC_RTC__
   if (width == 8) {
-    __pg_u64 *place = (__pg_u64 *)p, old = *(volatile __pg_u64 *)place, seen;
+    __pg_u64 *place = (__pg_u64 *)p, old, seen;
     if (op == PG_ADD) {
       atomicAdd(place, operand);
       return;
     }
+    old = *(volatile __pg_u64 *)place;
     while ((seen = atomicCAS(place, old, __pg_operate(op, old, operand))) != old)
       old = seen;
   } else {
-    /* Narrower numbers are a part of an aligned word. */
-    __pg_u32 *word = (__pg_u32 *)((__pg_u64)p & ~(__pg_u64)3), shift = (__pg_u32)((__pg_u64)p & 3) * 8, old = *(volatile __pg_u32 *)word, seen;
+    /* Narrower numbers are a part of an aligned word. The pointer is moved, not made: see range.h. */
+    const __pg_u32 within = (__pg_u32)((__pg_u64)p & 3), shift = within * 8;
+    __pg_u32 *word = (__pg_u32 *)(p - within), old, seen;
     __pg_u32 mask = (width == 4 ? ~0u : (1u << width * 8) - 1) << shift;
     if (op == PG_ADD && width == 4) {
       atomicAdd(word, (__pg_u32)operand);
       return;
     }
+    old = *(volatile __pg_u32 *)word;
     for (;;) {
       __pg_u32 value = (__pg_u32)__pg_operate(op, (old & mask) >> shift, operand) << shift & mask;
       seen = atomicCAS(word, old, (old & ~mask) | value);

@@ -23,7 +23,11 @@ template <int Rows, int Columns, bool IsEdge = false> struct __pg_shape {
 /* The dimensions that rows and columns go along. */
 #ifdef __PG_TILE_X
 #define __PG_ALONG_X __PG_TILE_X
+#ifdef __PG_ACROSS
+#define __PG_ALONG_Y __PG_ACROSS
+#else
 #define __PG_ALONG_Y __PG_TILE_Y
+#endif
 #else
 #define __PG_ALONG_X 0
 #define __PG_ALONG_Y PG_MAX_DIMS
@@ -32,8 +36,13 @@ template <int Rows, int Columns, bool IsEdge = false> struct __pg_shape {
   ((first) + ((dim) == __PG_ALONG_X ? __pg_x * __PG_WIDTH : (dim) == __PG_ALONG_Y ? __pg_y : 0))
 
 /* A launch's time is counted from here on: much may have to be made ready in front of it. */
+#ifdef __PG_TILE_X
+#define __PG_IS_FIRST_THREAD ((blockIdx.x | blockIdx.y | blockIdx.z | threadIdx.x | threadIdx.y) == 0)
+#else
+#define __PG_IS_FIRST_THREAD ((blockIdx.x | threadIdx.x) == 0)
+#endif
 #define __PG_SAY_BEGUN                                                                                                 \
-  if ((blockIdx.x | blockIdx.y | blockIdx.z | threadIdx.x | threadIdx.y) == 0)                                         \
+  if (__PG_IS_FIRST_THREAD)                                                                                            \
     *__pg_l.begun = 1;
 
 /* Where a thread of a line begins, before which place its launch ends, and how far apart the thread's own places are. */

@@ -9,11 +9,15 @@ template <class Type, class Other> struct __pg_one_of<false, Type, Other> {
 /* The one place that turns store to is held meanwhile: in a register where all turns have the same (Stride 0), else with what lanes
  * lend each other. What turns load besides, before them, must not be what is held: the first turn that would load that isn't made
  * ready, nor are those behind it. */
-template <class Type, int Room, int Stride, bool IsLoaded, class Load, class Store> struct __pg_holding : __pg_handed_over<Type, Room> {
+template <class Type, int Room, int Stride, bool IsLoaded, class Load, class Store, class NoteRun, class StoreNoted>
+struct __pg_holding : __pg_handed_over<Type, Room> {
   static constexpr bool moves = Stride != 0, may_meet = true;
   static constexpr __pg_i64 stride = Stride;
   Load load;
   Store store;
+  /* Of turns whose number is known: notes their places, if these lie side by side (runs.h), and then stores to one of them. */
+  NoteRun note_run;
+  StoreNoted store_noted;
   /* Of one place the lower half is enough to tell it from others: what is taken for it and isn't only costs time. */
   using Told = typename __pg_one_of<Stride != 0, __pg_u64, __pg_u32>::type;
   __pg_u64 first; /* the first turn's place: this lane's, and those of rows that are made ready */
@@ -24,7 +28,10 @@ template <class Type, int Room, int Stride, bool IsLoaded, class Load, class Sto
   bool is_held = false; /* where all turns have the same: whether it is in the register */
   int part, turn;
 
-  __device__ __forceinline__ __pg_holding(Load load, Store store) : load(load), store(store) {}
+  __device__ __forceinline__ __pg_holding(Load load, Store store, NoteRun note_run, StoreNoted store_noted)
+    : load(load), store(store), note_run(note_run), store_noted(store_noted)
+  {
+  }
   __device__ __forceinline__ void take_room()
   {
     if constexpr (moves)
@@ -196,8 +203,17 @@ struct __pg_holding_nothing {
     if (__PG_IS_THERE)                                                                                                 \
       __pg_st_##t(&__pg_c, &__pg_b##base, __PG_HOW(base), __pg_a, __pg_value);                                         \
   };                                                                                                                   \
-  __pg_holding<__pg_##t, __pg_room_of_turn, stride, is_loaded, decltype(__pg_load_held), decltype(__pg_store_held)> __pg_held( \
-    __pg_load_held, __pg_store_held);
+  const auto __pg_note_held = [&](__pg_u64 __pg_a, __pg_u64 __pg_count, __pg_u32 __pg_lane, int __pg_wide) -> int {    \
+    return stride == (int)sizeof(__pg_##t) && !__pg_is_edge &&                                                         \
+           __pg_note_run(__pg_c, __pg_b##base, __PG_HOW(base), __pg_a, __pg_count, (__pg_u32)sizeof(__pg_##t), __pg_lane, __pg_wide); \
+  };                                                                                                                   \
+  const auto __pg_store_noted = [&](__pg_u64 __pg_a, __pg_##t __pg_value) {                                            \
+    if (__pg_may_access(&__pg_c, &__pg_b##base, __PG_HOW(base), __pg_a, (__pg_u32)sizeof(__pg_##t)))                   \
+      __pg_set_##t##_at(&__pg_c, __PG_TRANSLATED_FOR(&__pg_b##base, __PG_HOW(base), __pg_a), __pg_value);              \
+  };                                                                                                                   \
+  __pg_holding<__pg_##t, __pg_room_of_turn, stride, is_loaded, decltype(__pg_load_held), decltype(__pg_store_held),    \
+               decltype(__pg_note_held), decltype(__pg_store_noted)>                                                   \
+    __pg_held(__pg_load_held, __pg_store_held, __pg_note_held, __pg_store_noted);
 #define __PG_IS_HELD (__pg_number == __pg_with_lent || __pg_number == __pg_side_by_side_held)
 #define __PG_HELD(text) (__PG_IS_HELD ? __pg_held.now : (text))
 #define __PG_HOLD(value, store)                                                                                        \

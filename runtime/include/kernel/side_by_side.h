@@ -51,6 +51,9 @@ __device__ __forceinline__ void __pg_turns_side_by_side(__pg_ctx &c, Left left, 
     const Variable begin = value;
     const __pg_u64 place = at(0);
     Count number = lane & ((1 << wide) - 1);
+    int is_noted = 0;
+    if constexpr (Holds)
+      is_noted = held.note_run(place, there, (__pg_u32)number, wide);
     /* So many turns of a lane, all their loads before all their stores. */
     auto take = [&](auto many) {
       constexpr int turns = decltype(many)::columns;
@@ -68,7 +71,10 @@ __device__ __forceinline__ void __pg_turns_side_by_side(__pg_ctx &c, Left left, 
         }
 #pragma unroll
         for (int i = 0; i < turns; i++)
-          held.store(held.place(place, number + (i << wide)), values[i]);
+          if (is_noted)
+            held.store_noted(held.place(place, number + (i << wide)), values[i]);
+          else
+            held.store(held.place(place, number + (i << wide)), values[i]);
       } else {
         value = (Variable)((Count)begin + number);
         turn(__pg_side_by_side);

@@ -1,10 +1,11 @@
 /* Inner loops as generated text has them: when they ask whether to go on, and in which of the ways their turns are run: in stages, lent,
  * side by side, or some at once with their loads first. The ways themselves are in the parts before. */
 
-/* Loops of few turns, as many as the text says: they don't ask whether to go on. `notes`: whether they load what is logged. A bitmap that notes
+/* Loops of few turns, as many as the text says: they don't ask whether to go on. `notes`: whether they load what is logged. A log that notes
  * loads takes so much text for each that unrolled loops of them were compiled for seconds. */
+constexpr int __pg_unrolled(bool notes) { return __PG_METHOD >= PG_LOG_ATOMIC && notes ? 1 : 1024; }
 #define __PG_FEW(notes)                                                                                                \
-  constexpr int __pg_few = __PG_METHOD == PG_LOG_BITMAP && (notes) ? 1 : 1024;                                         \
+  constexpr int __pg_few = __pg_unrolled(notes);                                                                       \
   _Pragma("unroll __pg_few")
 /* Innermost loops that end when a condition says so. They ask after some turns, which makes a loop of its own of those. What ends them leaves
  * that loop like its last turn does: the compiler isn't to know that the outer one ends, too, or it would have the lanes that leave both
@@ -32,10 +33,10 @@
 #define __PG_TURNS_END(kept, cond, type, unsigned_type, value, limit, logs, stages, ...)                                 \
   ;                                                                                                                    \
   using __pg_of_loop = __pg_walks<__VA_ARGS__>;                                                                        \
-  /* What rows lend each other leaves a few turns: their notes are worth no more text than once. */                   \
-  constexpr int __pg_turns = __pg_lends && __PG_METHOD == PG_LOG_BITMAP && (logs)                                      \
-                               ? 1                                                                                     \
-                               : __pg_at_once(__pg_of_loop::loads + ((logs) ? __PG_LOGGING : 0));                      \
+  constexpr int __pg_turns = __pg_gathers ? __pg_turns_gathering(__pg_of_loop::loads)                                  \
+                             : __pg_turns_noted != 0 && !(__pg_lends && (logs))                                        \
+                               ? __pg_turns_noted                                                                      \
+                               : __pg_turns_at_once(__pg_of_loop::loads, (logs), __pg_lends);                          \
   constexpr int __pg_staged = __pg_turns_of_stage(__pg_of_loop::bytes_of_turn, __pg_of_loop::number);                                    \
   constexpr bool __pg_stages = __pg_has_tiles && (stages) && (kept) && __pg_may_help && __pg_of_loop::are_shared &&    \
                                __pg_staged != 0 && __PG_ROWS * __PG_COLUMNS > 1;                                       \
@@ -72,6 +73,12 @@
   while (!__pg_stages && (cond)) {                                                                                     \
     const unsigned_type __pg_left = (unsigned_type)(limit) - (unsigned_type)(value);                                   \
     __pg_u32 __pg_times = (__pg_left > 4096u ? 4096u : (__pg_u32)__pg_left) / __pg_turns;                              \
+    if constexpr (__pg_gathers && __pg_of_loop::number == 0) {                                                         \
+      if (__pg_times == 0) {                                                                                           \
+        __PG_GATHER_LAST(__pg_turns, __pg_left)                                                                        \
+        break;                                                                                                         \
+      }                                                                                                                \
+    }                                                                                                                  \
     if (__pg_turns > 1 && __pg_times == 0) {                                                                           \
       do {                                                                                                             \
         __pg_turn(-1);                                                                                                 \
@@ -97,6 +104,7 @@
 #ifdef __PG_DEEP
 #define __PG_TIMES(turns, times)                                                                                       \
   __pg_all([&](auto &__pg_w) { __pg_w.load_what_stays(); });                                                           \
+  __PG_BEGIN_GATHERING(turns)                                                                                          \
   __PG_LOAD_AHEAD(0, turns)                                                                                            \
   if constexpr (turns * __pg_of_loop::bytes_ahead > __pg_most_doubled) {                                               \
     __PG_TAKE_OVER(turns)                                                                                              \
@@ -104,6 +112,8 @@
     {                                                                                                                  \
       const int __pg_next = times > 1 ? turns : 0;                                                                     \
       __pg_all([&](auto &__pg_w) { __pg_w.move_ahead(__pg_next); });                                                   \
+      __PG_GO_ON_GATHERING(turns, __pg_next)                                                                           \
+      __pg_all_noted([&](auto &__pg_n) { __pg_n.begin(); });                                                           \
       _Pragma("unroll") for (int __pg_number = 0; __pg_number < turns; __pg_number++)                                  \
       {                                                                                                                \
         __pg_turn(__pg_number);                                                                                        \
@@ -112,6 +122,7 @@
           __pg_w.take_over_ahead(__pg_number);                                                                         \
         });                                                                                                            \
       }                                                                                                                \
+      __pg_all_noted([&](auto &__pg_n) { __pg_n.end(__pg_c); });                                                       \
       __pg_all([&](auto &__pg_w) { __pg_w.move_others(turns); });                                                      \
     }                                                                                                                  \
     while (--times)                                                                                                    \
@@ -123,7 +134,10 @@
       __PG_TAKE_OVER(turns)                                                                                            \
       if (times > 1)                                                                                                   \
         __PG_LOAD_AHEAD(turns, turns)                                                                                  \
+      __PG_GO_ON_GATHERING(turns, times > 1 ? turns : 0)                                                               \
+      __pg_all_noted([&](auto &__pg_n) { __pg_n.begin(); });                                                           \
       _Pragma("unroll") for (int __pg_number = 0; __pg_number < turns; __pg_number++) __pg_turn(__pg_number);          \
+      __pg_all_noted([&](auto &__pg_n) { __pg_n.end(__pg_c); });                                                       \
       __pg_all([&](auto &__pg_w) { __pg_w.move(turns); });                                                             \
     }                                                                                                                  \
     while (--times)                                                                                                    \
@@ -131,11 +145,15 @@
 #else
 #define __PG_TIMES(turns, times)                                                                                       \
   __pg_all([&](auto &__pg_w) { __pg_w.load_what_stays(); });                                                           \
+  __PG_BEGIN_GATHERING(turns)                                                                                          \
   _Pragma("unroll 1") do                                                                                               \
   {                                                                                                                    \
     __PG_LOAD_AHEAD(0, turns)                                                                                          \
+    __PG_GO_ON_GATHERING(turns, times > 1 ? turns : 0)                                                                 \
     __PG_TAKE_OVER(turns)                                                                                              \
+    __pg_all_noted([&](auto &__pg_n) { __pg_n.begin(); });                                                             \
     _Pragma("unroll") for (int __pg_number = 0; __pg_number < turns; __pg_number++) __pg_turn(__pg_number);            \
+    __pg_all_noted([&](auto &__pg_n) { __pg_n.end(__pg_c); });                                                         \
     __pg_all([&](auto &__pg_w) { __pg_w.move(turns); });                                                               \
   }                                                                                                                    \
   while (--times)                                                                                                      \

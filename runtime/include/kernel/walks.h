@@ -36,6 +36,15 @@ constexpr int __pg_at_once(int loads)
   return turns;
 }
 
+/* The same of turns that `logs` says to do what is logged. What rows lend each other leaves a few turns: a bitmap's notes are worth no more text
+ * than once there. Nor are those of logs that know iterations, where no load would be under way ahead of them: five copies of a turn were
+ * half of what such kernels took to compile. */
+constexpr int __pg_turns_at_once(int loads, bool logs, bool lends)
+{
+  return logs && (__PG_METHOD == PG_LOG_BITMAP ? lends : __PG_LOGGING != 0 && loads == 0) ? 1
+                                                                                          : __pg_at_once(loads + (logs ? __PG_LOGGING : 0));
+}
+
 /* How one access of an inner loop moves, for each iteration of a group. Strides in bytes: from row to row, column to column, turn to
  * turn. Loaded: whether its loads come before the turns, once where it doesn't move; else they are made in them. */
 template <class Type, int Rows, int Columns, bool Loaded, __pg_i64 RowStride, __pg_i64 ColumnStride, __pg_i64 TurnStride,

@@ -143,7 +143,10 @@ pub struct Specialisation {
     /// The dimensions that go with x and y of a grid which has a thread for each iteration:
     /// [`Placement::tile`](crate::memory::placement::Placement::tile).
     pub tile: Option<(u8, u8)>,
-    /// Rows and columns of iterations that a thread runs together: along y and x of a tile, in a line columns only.
+    /// The dimension of a tile's nest that the rows of a group go along, if that isn't y:
+    /// [`Placement::across`](crate::memory::placement::Placement::across).
+    pub across: Option<u8>,
+    /// Rows and columns of iterations that a thread runs together: along y (or across) and x of a tile, in a line columns only.
     pub group: (u8, u8),
     /// Whether the iterations of a group have loops, and so operands, in common.
     pub shares: bool,
@@ -180,6 +183,7 @@ impl Specialisation {
             narrow: false,
             ordered: false,
             tile: None,
+            across: None,
             group: (1, 1),
             shares: false,
             deep: false,
@@ -195,7 +199,8 @@ impl Specialisation {
     ///
     /// Sizes are those that were fastest on an H200 (`docs/measurements/2026-11-22-kernels.md`): what has inner loops in common
     /// shares operands along both dimensions, so that eight by eight iterations make an eighth of the loads; other nests share what
-    /// neighbours in y have in common; a line has more loads under way.
+    /// neighbours in y have in common, or across the tile where they have as much in common there: what neighbours in y load a block's
+    /// threads find in their cache all the same (`docs/measurements/2026-11-25-nests.md`); a line has more loads under way.
     pub fn in_groups(
         self,
         flags: u32,
@@ -232,6 +237,7 @@ impl Specialisation {
         let size = |(rows, columns): (u8, u8)| u64::from(rows) * u64::from(columns);
         let group = candidates.iter().copied().find(|group| n / size(*group) >= least).unwrap_or((1, 1));
         let shares = have_loops && size(group) > 1;
+        let across = self.across.filter(|_| group.0 > 1 && !shares);
         let is_small = n / size(group) < threads / 8;
         let deep = has(abi::PG_LOOP_TURNS) && is_small && choice == GroupChoice::Auto;
         let may_spread = has(abi::PG_LOOP_SPREADS) && group == (1, 1) && self.tile.is_none();
@@ -252,7 +258,7 @@ impl Specialisation {
         };
         let may_lend = may_spread && !has(abi::PG_LOOP_SIDE_BY_SIDE) && choice != GroupChoice::Off;
         let lends = may_lend && !self.method.knows_iterations();
-        Specialisation { group, shares, deep, spread, lends, ..self }
+        Specialisation { across, group, shares, deep, spread, lends, ..self }
     }
 }
 
@@ -369,6 +375,10 @@ pub trait Device: Send {
     fn allocate(&mut self, bytes: u64) -> Result<DevicePtr, DeviceError>;
     /// How many threads it runs at once.
     fn threads(&self) -> u64;
+    /// How many bytes of copies may stay on it between entries (`memory::residency`); 0 where its memory is the program's, too.
+    fn room_for_residents(&self) -> u64 {
+        0
+    }
     /// Gives memory back.
     fn free(&mut self, pointer: DevicePtr);
     /// Copies host memory in: each piece, so many bytes from a host address, to its place. Pieces in the order of their places, a few bytes
@@ -444,6 +454,22 @@ mod tests {
         let asked = |choice| tiled.in_groups(GROUPS | LOOPS | TURNS | SMALL, 2, 0b11, 5, 1 << 18, choice);
         assert_eq!((asked(GroupChoice::Always).group, asked(GroupChoice::Always).deep), (LARGE[0], false));
         assert_eq!((asked(GroupChoice::Off).group, asked(GroupChoice::Off).deep), ((1, 1), false));
+    }
+
+    #[test]
+    fn rows_go_across_tiles() {
+        use abi::{PG_LOOP_COMMON_LOOPS as LOOPS, PG_LOOP_GROUPS as GROUPS};
+        let plain = Specialisation { narrow: true, bounded: 0b11, ..Specialisation::none(LogMethod::None) };
+        let tiled = Specialisation { tile: Some((2, 1)), across: Some(0), ..plain };
+        let across = |kernel: Specialisation, flags, n: u64| {
+            let kernel = kernel.in_groups(flags, 3, 0b11, n, 1 << 18, GroupChoice::Auto);
+            (kernel.group, kernel.across)
+        };
+        assert_eq!(across(tiled, GROUPS, 1 << 24), ((4, 1), Some(0)));
+        // Where there are no rows, or iterations share loops: their blocks work together along y.
+        assert_eq!(across(tiled, GROUPS, 1 << 17), ((1, 1), None));
+        assert_eq!(across(tiled, GROUPS | LOOPS, 1 << 24), ((4, 4), None));
+        assert_eq!(across(Specialisation { across: None, ..tiled }, GROUPS, 1 << 24), ((4, 1), None));
     }
 
     #[test]

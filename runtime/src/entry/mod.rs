@@ -21,6 +21,7 @@ use crate::leaving;
 use crate::memory::allocations::Allocations;
 use crate::memory::tracking;
 use crate::policy::{self, Opening};
+use crate::process::Process;
 use crate::signals::{self, Deferred};
 use crate::speculation::cmt::{Cmt, Kind};
 use crate::speculation::inspector::Memo;
@@ -42,7 +43,7 @@ const MAX_ITERATIONS: u64 = PG_UPDATES as u64 - 2;
 pub struct Engine {
     config: Config,
     trace: Trace,
-    process: u32,
+    process: Process,
     /// The signals that were blocked when the runtime was loaded.
     signals: u64,
     allocations: Mutex<Allocations>,
@@ -186,7 +187,7 @@ impl Engine {
         let pool = Pool::default();
         Engine {
             trace: Trace::open(config.trace.as_deref()),
-            process: std::process::id(),
+            process: Process::this(),
             signals,
             allocations: Mutex::default(),
             histories: Mutex::default(),
@@ -223,10 +224,7 @@ impl Engine {
 
     /// Whether this is a process and a moment in which loops may run elsewhere.
     fn may_enter(&self, signals: &Deferred) -> bool {
-        self.serves()
-            && std::process::id() == self.process
-            && !leaving::is_leaving()
-            && !self.in_signal_handler(signals)
+        self.serves() && self.process.is_this() && !leaving::is_leaving() && !self.in_signal_handler(signals)
     }
 
     /// Whether we stand in a signal handler, as far as one can tell: handlers run with their own signal blocked.

@@ -1,11 +1,13 @@
 //! Which memory a loop touches: recorded allocations, the placement of an entry's arrays, copies that report unmapped
-//! pages instead of faulting, snapshots, copies for each thread, how much memory copies may take, and which pages may have changed.
+//! pages instead of faulting, snapshots, copies for each thread, how much memory copies may take, which pages may have changed, and
+//! copies on a device that stay as long as few have.
 
 pub mod allocations;
 pub mod buffer;
 pub mod limits;
 pub mod placement;
 pub mod private_copies;
+pub mod residency;
 pub mod safe_copy;
 pub mod snapshot;
 pub mod tracking;

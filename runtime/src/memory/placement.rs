@@ -43,6 +43,8 @@ pub struct Placement {
     /// For nests without results: the dimension along which most accesses of neighbouring iterations lie side by side, and the
     /// innermost other one. Where threads of a device go along the first, their accesses are coalesced.
     pub tile: Option<(u8, u8)>,
+    /// Of three dimensions with a tile the third one, if what neighbours along it load is as often the same as along the tile's y.
+    pub across: Option<u8>,
     /// Cells in each log.
     pub cells: u64,
     /// log2 of the bytes of a cell.
@@ -206,6 +208,37 @@ fn tile(info: &Info, trip: &[i64; PG_MAX_DIMS], accesses: &[Access]) -> Option<(
     fits.then_some((x as u8, y as u8))
 }
 
+/// See [`Placement::across`].
+fn across(info: &Info, tile: Option<(u8, u8)>, accesses: &[Access]) -> Option<u8> {
+    /// So near neighbours are iterations that a device may run together.
+    const NEAR: u64 = 4;
+    /// More loads would take longer to compare at each entry than it saves.
+    const MOST: usize = 32;
+    let (x, y) = tile.filter(|_| info.n_dims == 3)?;
+    let third = (0..3).find(|dim| ![x, y].contains(dim))?;
+    let loads: Vec<(u32, Access)> = (info.sites().iter().zip(accesses))
+        .filter(|(site, _)| site.has(PG_SITE_HAS_AFFINE) && !site.has(PG_SITE_STORE))
+        .map(|(site, access)| (site.base, *access))
+        .collect();
+    if loads.len() > MOST {
+        return None;
+    }
+    // Loads that find what another one, or the same one, finds some iterations on.
+    let in_common = |dim: u8| {
+        let is_same = |(base, load): &(u32, Access), (other_base, other): &(u32, Access)| {
+            let (stride, apart) = (load.stride[usize::from(dim)].unsigned_abs(), load.lo.abs_diff(other.lo));
+            let moves = match stride {
+                0 => apart == 0,
+                _ => apart != 0 && apart.is_multiple_of(stride) && apart / stride < NEAR,
+            };
+            base == other_base && load.stride == other.stride && moves
+        };
+        loads.iter().filter(|load| loads.iter().any(|other| is_same(load, other))).count()
+    };
+    let along_third = in_common(third);
+    (along_third != 0 && along_third >= in_common(y)).then_some(third)
+}
+
 /// Places all arrays of the entry, or says which access can't be placed.
 ///
 /// # Safety
@@ -323,7 +356,9 @@ pub unsafe fn place(
         return Err(format!("it may reach {} separate arrays, more than are worth copying", merged.len()));
     }
     let tile = tile(info, &entry.trip, accesses);
-    let mut placement = Placement { anchors, recorded_store, bounded, aligned, tile, ..Placement::default() };
+    let across = across(info, tile, accesses);
+    let mut placement =
+        Placement { anchors, recorded_store, bounded, aligned, tile, across, ..Placement::default() };
     // What the sites of a region do there; those without a base may come to any.
     let here = |site: &Site, anchors: &[u64], (lo, hi): (u64, u64)| {
         let base = site.base as usize;
@@ -388,16 +423,9 @@ mod tests {
         Access { stride: [stride, 0, 0, 0], lo, hi, ..Access::default() }
     }
 
-    /// Places a loop of 100 iterations.
-    fn placed(
-        sites: &[Site],
-        bases: &mut [Base],
-        accesses: &mut [Access],
-        known: &[(u64, u64)],
-    ) -> Result<Placement, String> {
-        let mut allocations = Allocations::default();
-        known.iter().for_each(|(lo, size)| allocations.insert(*lo, *size));
-        let info = Info {
+    /// A loop of so many dimensions.
+    fn info(sites: &[Site], n_bases: u32, n_dims: u32) -> Info {
+        Info {
             abi: PG_ABI_VERSION,
             verdict: 2,
             check: 3,
@@ -405,10 +433,10 @@ mod tests {
             file: std::ptr::null(),
             function: std::ptr::null(),
             line: 1,
-            n_dims: 1,
+            n_dims,
             n_values: 0,
             n_results: 0,
-            n_bases: bases.len() as u32,
+            n_bases,
             n_sites: sites.len() as u32,
             n_pairs: 0,
             n_pins: 0,
@@ -423,7 +451,19 @@ mod tests {
             inspect: None,
             keys: std::ptr::null(),
             n_keys: 0,
-        };
+        }
+    }
+
+    /// Places a loop of 100 iterations.
+    fn placed(
+        sites: &[Site],
+        bases: &mut [Base],
+        accesses: &mut [Access],
+        known: &[(u64, u64)],
+    ) -> Result<Placement, String> {
+        let mut allocations = Allocations::default();
+        known.iter().for_each(|(lo, size)| allocations.insert(*lo, *size));
+        let info = info(sites, bases.len() as u32, 1);
         let entry = Entry {
             info: &raw const info,
             trip: [100, 1, 1, 1],
@@ -552,5 +592,45 @@ mod tests {
             p.pinned_cells(&[pin(0x1008, 8), pin(0xffe, 4), pin(0x2000, 8), pin(u64::MAX - 1, 8)]),
             [(2, 4), (0, 1)]
         );
+    }
+
+    #[test]
+    fn rows_go_where_neighbours_load_the_same() {
+        let (row, plane) = (800i64, 80_000i64);
+        let at = |offset: i64| Access {
+            stride: [plane, row, 8, 0],
+            lo: offset,
+            hi: offset + 8,
+            ..Access::default()
+        };
+        let loads = |offsets: &[i64], tile| {
+            let accesses: Vec<Access> = offsets.iter().map(|offset| at(*offset)).collect();
+            let sites: Vec<Site> = offsets.iter().map(|_| site(0, 8, AFFINE)).collect();
+            across(&info(&sites, 1, 3), tile, &accesses)
+        };
+        let inside = Some((2, 1));
+        assert_eq!(loads(&[0, -8, 8, -row, row, -plane, plane], inside), Some(0));
+        assert_eq!(loads(&[0, -8, 8, -row, row, -plane, plane], Some((2, 0))), Some(1));
+        assert_eq!(loads(&[0, -row, row], inside), None);
+        assert_eq!(loads(&[0, 3 * plane], inside), Some(0));
+        // Too far apart, between the planes, too many to look at, and no tile.
+        assert_eq!(loads(&[0, 4 * plane], inside), None);
+        assert_eq!(loads(&[0, plane + 8], inside), None);
+        assert_eq!(loads(&(0..40).map(|n| n * plane).collect::<Vec<_>>(), inside), None);
+        assert_eq!(loads(&[0, plane], None), None);
+        // Stores have nothing in common, nor have loads of other bases, or such as move otherwise.
+        let both = |first: Site, second: Site, other: Access| {
+            across(&info(&[first, second], 2, 3), inside, &[at(0), other])
+        };
+        assert_eq!(both(site(0, 8, AFFINE), site(0, 8, AFFINE), at(plane)), Some(0));
+        assert_eq!(both(site(0, 8, AFFINE), site(0, 8, AFFINE | STORE), at(plane)), None);
+        assert_eq!(both(site(0, 8, AFFINE), site(1, 8, AFFINE), at(plane)), None);
+        let moved = Access { stride: [plane, row, -8, 0], ..at(plane) };
+        assert_eq!(both(site(0, 8, AFFINE), site(0, 8, AFFINE), moved), None);
+        // What doesn't move from plane to plane is loaded by all.
+        let still = Access { stride: [0, row, 8, 0], ..at(0) };
+        assert_eq!(across(&info(&[site(0, 8, AFFINE)], 1, 3), inside, &[still]), Some(0));
+        // Of four dimensions nobody knows which.
+        assert_eq!(across(&info(&[site(0, 8, AFFINE)], 1, 4), inside, &[still]), None);
     }
 }

@@ -2,12 +2,13 @@
 //! `PAGEMAP_SCAN` (Linux 6.7). The program's stores go on as ever, the first one to each watched page takes longer; no signal is sent, no system call of the
 //! program fails for it.
 //!
-//! Nothing is concluded from silence. What is asked for are the pages that are *there, still protected, in memory that is still registered*; all others may have
-//! changed: stored to, dropped, unmapped, mapped anew, moved. A registration that is lost ends the watch, as does a descriptor that isn't ours any more
-//! (programs close all of theirs) and a child after `fork`, whose memory isn't this one's.
+//! Nothing is concluded from silence. What is asked for are the pages that are *there, still protected, in memory that is still registered, by us*; all others
+//! may have changed: stored to, dropped, unmapped, mapped anew, moved. A registration that is lost ends the watch, as does a descriptor that isn't ours any more
+//! (programs close all of theirs), a child after `fork`, whose memory isn't this one's ([`crate::process`]), and somebody who protects all memory anew.
 //!
 //! Only private anonymous memory is watched, in whole mappings, so that none is split by it. What is stored by devices (pages that were pinned
-//! before they were protected) is not seen by anybody: [`unseen`] says where that may be.
+//! before they were protected) is not seen by anybody: [`unseen`] says where that may be; it is asked before and after pages are protected, because pages may be
+//! pinned while it looks. What has tried to make it lie, and what may still: `docs/measurements/2026-11-25-tracking-attacked.md`.
 //!
 //! Several may watch the same pages. Whoever begins doesn't take from others what they would have learnt: pages that are protected anew are
 //! told to them first ([`Watched::suspect`]). Pages that have been written stay what they are until somebody begins anew.
@@ -24,7 +25,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub use unseen::driver_is_loaded;
 
 /// A range of addresses: first byte, and one past the last.
-type Range = (u64, u64);
+pub type Range = (u64, u64);
 
 /// More separate ranges than this are not watched, neither are pages that change in more pieces.
 const MOST_PIECES: usize = 256;
@@ -56,6 +57,11 @@ pub fn allow(allowed: bool) {
     ALLOWED.store(allowed, Ordering::Relaxed);
 }
 
+/// Whether it may be.
+pub fn is_allowed() -> bool {
+    ALLOWED.load(Ordering::Relaxed)
+}
+
 fn tracker() -> MutexGuard<'static, Option<Tracker>> {
     TRACKER.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -67,7 +73,7 @@ pub struct Watch(u64);
 impl Watch {
     /// From now on stores to these ranges (in their order) are noticed; what is there may be looked at after this. `None`: they can't be.
     pub fn begin(ranges: &[Range]) -> Option<Watch> {
-        if !ALLOWED.load(Ordering::Relaxed) {
+        if !is_allowed() {
             return None;
         }
         let pages = merged(ranges.iter().map(|(lo, hi)| (lo & !(page() - 1), hi.next_multiple_of(page()))));
@@ -102,6 +108,11 @@ impl Watch {
             }
             anew.iter().try_for_each(|range| own.protect(*range, true))?;
         }
+        // What was pinned meanwhile may have been before it was protected.
+        if unseen::is_possible(own) || !own.are_alone() {
+            release(own, &pages, watched);
+            return None;
+        }
         *next += 1;
         watched.insert(*next, Watched { pages, suspect: Vec::new() });
         Some(Watch(*next))
@@ -117,6 +128,7 @@ impl Watch {
         for range in pages {
             changed.extend(without(&[*range], &own.clean(*range)?));
         }
+        own.are_alone().then_some(())?;
         Some(merged(changed.into_iter()))
     }
 
@@ -136,12 +148,16 @@ impl Drop for Watch {
         if !own.are_ours() {
             return;
         }
-        // The program's stores needn't take longer any more.
-        let others: Vec<Range> = merged(watched.values().flat_map(|other| other.pages.iter().copied()));
-        without(&pages, &others).into_iter().for_each(|range| {
-            let _ = own.protect(range, false);
-        });
+        release(own, &pages, watched);
     }
+}
+
+/// Pages that nobody watches any more needn't be protected: the program's stores needn't take longer.
+fn release(own: &Descriptors, pages: &[Range], watched: &HashMap<u64, Watched>) {
+    let others: Vec<Range> = merged(watched.values().flat_map(|other| other.pages.iter().copied()));
+    without(pages, &others).into_iter().for_each(|range| {
+        let _ = own.protect(range, false);
+    });
 }
 
 /// Whether the system can do it at all, for this process.
@@ -156,7 +172,7 @@ fn page() -> u64 {
 }
 
 /// The same addresses in their order, neighbours as one.
-fn merged(ranges: impl Iterator<Item = Range>) -> Vec<Range> {
+pub fn merged(ranges: impl Iterator<Item = Range>) -> Vec<Range> {
     let mut ranges: Vec<Range> = ranges.filter(|(lo, hi)| lo < hi).collect();
     ranges.sort_unstable();
     let mut all: Vec<Range> = Vec::new();
@@ -170,7 +186,7 @@ fn merged(ranges: impl Iterator<Item = Range>) -> Vec<Range> {
 }
 
 /// What is in the first, and not in the second; both in their order and apart.
-fn without(all: &[Range], gone: &[Range]) -> Vec<Range> {
+pub fn without(all: &[Range], gone: &[Range]) -> Vec<Range> {
     let (mut left, mut gone) = (Vec::new(), gone.iter().peekable());
     for (lo, hi) in all {
         let mut at = *lo;
@@ -195,7 +211,7 @@ fn without(all: &[Range], gone: &[Range]) -> Vec<Range> {
 }
 
 /// What is in both.
-fn common(a: &[Range], b: &[Range]) -> Vec<Range> {
+pub fn common(a: &[Range], b: &[Range]) -> Vec<Range> {
     let parts =
         a.iter().flat_map(|(lo, hi)| b.iter().map(move |(first, end)| ((*lo).max(*first), (*hi).min(*end))));
     parts.filter(|(lo, hi)| lo < hi).collect()

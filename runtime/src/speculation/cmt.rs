@@ -29,6 +29,8 @@ use crate::device::{
 };
 use crate::floating_point;
 use crate::leaving::{self, Working, is_leaving};
+use crate::memory::residency::{self, Lent, Residency};
+use crate::memory::tracking::Range;
 use crate::memory::{placement::Placement, safe_copy};
 use crate::objects::Kept;
 use crossbeam_channel::{Receiver, Sender, unbounded};
@@ -294,7 +296,8 @@ impl Cmt {
                 Kind::Threads => thread.name("paragon-cmt".into()).spawn(move || {
                     floating_point::begin_thread();
                     let mut device = ThreadsDevice::new(pool, width.clone());
-                    serve(&driver, &inbox, |job| run(Some(&mut device), job, &width));
+                    let mut residency = Residency::default();
+                    serve(&driver, &inbox, |job| run(Some(&mut device), &mut residency, job, &width));
                 }),
                 Kind::Cuda => {
                     state.store(CudaState::Opening as u8, Ordering::Release);
@@ -345,10 +348,11 @@ fn serve_cuda(driver: &Driver, inbox: &Receiver<Box<Job>>, state: &AtomicU8, poo
     } else {
         set_state(CudaState::Absent);
     }
+    let mut residency = Residency::default();
     serve(driver, inbox, |job| {
         let working = Working::begin(Some(job.stop.clone()));
         let device = device.as_deref_mut().filter(|_| working.is_some());
-        let report = run(device.map(|d| d as &mut dyn Device), job, width);
+        let report = run(device.map(|d| d as &mut dyn Device), &mut residency, job, width);
         drop(working);
         if matches!(report.error, Some(DeviceError::Lost(_))) {
             set_state(CudaState::Absent);
@@ -358,16 +362,16 @@ fn serve_cuda(driver: &Driver, inbox: &Receiver<Box<Job>>, state: &AtomicU8, poo
 }
 
 /// Runs one job on a device and frees what it took there.
-fn run(device: Option<&mut dyn Device>, job: Job, width: &Width) -> Report {
+fn run(device: Option<&mut dyn Device>, residency: &mut Residency, job: Job, width: &Width) -> Report {
     let mut report = Report { method: job.method, best_method: job.best_method, ..Report::default() };
     let Some(device) = device else {
         report.error = Some(DeviceError::Lost("no usable device".into()));
         return report;
     };
-    let mut allocated = Vec::new();
-    let result = drive(device, &job, &mut report, &mut allocated);
+    let mut taken = Taken { residency, pointers: Vec::new() };
+    let result = drive(device, &job, &mut report, &mut taken);
     job.running.store(false, Ordering::SeqCst);
-    for pointer in allocated {
+    for pointer in taken.pointers {
         device.free(pointer);
     }
     report.error = result.err();
@@ -377,12 +381,27 @@ fn run(device: Option<&mut dyn Device>, job: Job, width: &Width) -> Report {
     report
 }
 
+/// A device's memory that a job has taken for itself.
+struct Taken<'a> {
+    /// What may make room.
+    residency: &'a mut Residency,
+    pointers: Vec<DevicePtr>,
+}
+
+impl Taken<'_> {
+    fn allocate(&mut self, device: &mut dyn Device, bytes: u64) -> Result<DevicePtr, DeviceError> {
+        let pointer = residency::allocate(device, self.residency, bytes)?;
+        self.pointers.push(pointer);
+        Ok(pointer)
+    }
+}
+
 /// The way of a job through a device.
 fn drive(
     device: &mut dyn Device,
     job: &Job,
     report: &mut Report,
-    allocated: &mut Vec<DevicePtr>,
+    taken: &mut Taken<'_>,
 ) -> Result<(), DeviceError> {
     let n = job.trip.iter().try_fold(1u64, |n, t| n.checked_mul(*t as u64)).unwrap_or(u64::MAX);
     let started = Instant::now();
@@ -391,26 +410,18 @@ fn drive(
     // threads side by side touch as few lines as can be.
     let widest = job.info.sites().iter().map(|site| u64::from(site.width)).max().unwrap_or(1);
     let within = |lo: u64| lo % widest.next_power_of_two();
-    allocate(device, &job.placement, &mut regions, within, allocated)?;
+    let remembered = job.basis.as_ref().map_or_else(Vec::new, Basis::remembered);
+    let lent = taken.residency.lend(device, &job.placement, &mut regions, within, job.basis.as_ref());
+    let copied = allocate(device, &job.placement, &mut regions, within, taken)
+        .and_then(|()| copy_in(device, job, &regions, &remembered, &lent, report));
+    let given: Vec<Range> = remembered.iter().map(|(first, end, _)| (*first, *end)).collect();
+    match copied {
+        Ok(true) => taken.residency.keep(lent, job.basis.as_ref(), &given),
+        _ => taken.pointers.extend(lent.into_iter().map(Lent::give_up)),
+    }
+    copied?;
     let given_up = |job: &Job| job.stop.load(Ordering::SeqCst) != 0 || is_leaving();
     let placement = &job.placement;
-    let remembered = job.basis.as_ref().map_or_else(Vec::new, Basis::remembered);
-    for (now, last) in [(0, false), (1, true)] {
-        // What the loop only stores to need not be there: what it stored is all that is ever taken from it.
-        let wanted = regions.iter().enumerate().filter(|(index, _)| turn(placement, *index) == Some(now));
-        let wanted: Vec<&Region> = wanted.map(|(_, region)| region).collect();
-        let mut pieces: Vec<_> = wanted.iter().map(|r| (r.lo, r.size, DevicePtr(r.dev))).collect();
-        pieces.sort_unstable_by_key(|(.., place)| place.0);
-        let mut instead: Vec<_> = wanted.iter().flat_map(|region| kept_of(&remembered, region)).collect();
-        instead.sort_unstable_by_key(|(.., place)| place.0);
-        if !given_up(job) {
-            device.copy_in(&pieces, &instead)?;
-            report.bytes_in += pieces.iter().map(|(_, bytes, _)| bytes).sum::<u64>();
-        }
-        if last == placement.recorded_store {
-            let _ = job.events.send(Event::WorkerMayStart);
-        }
-    }
     if given_up(job) {
         report.outcome.fail = PG_FAIL_STOPPED;
         return Ok(());
@@ -424,8 +435,7 @@ fn drive(
         if !is_kept && !placement.snapshot[index] {
             continue;
         }
-        let pointer = device.allocate(region.size + 64)?;
-        allocated.push(pointer);
+        let pointer = taken.allocate(device, region.size + 64)?;
         let copy = pointer.0 + within(region.lo);
         device.duplicate(DevicePtr(region.dev), DevicePtr(copy), region.size)?;
         if placement.snapshot[index] {
@@ -436,7 +446,7 @@ fn drive(
         }
     }
     let logs = loop {
-        let logs = run_once(device, job, attempt, &regions, n, started, report, allocated)?;
+        let logs = run_once(device, job, attempt, &regions, n, started, report, taken)?;
         let fail = report.outcome.fail;
         let is_range = attempt.guess == Guess::Range;
         let refuted = match is_range {
@@ -446,7 +456,7 @@ fn drive(
         if attempt.is_guess && refuted {
             *(if is_range { &mut report.range_held } else { &mut report.guess_held }) = Some(false);
             attempt = Attempt { method: job.method, guess: Guess::None, is_guess: false };
-            logs.free(device, allocated);
+            logs.free(device, taken);
             continue;
         }
         job.running.store(false, Ordering::SeqCst);
@@ -549,7 +559,7 @@ impl Logs {
         device: &mut dyn Device,
         job: &Job,
         attempt: Attempt,
-        allocated: &mut Vec<DevicePtr>,
+        taken: &mut Taken<'_>,
     ) -> Result<Logs, DeviceError> {
         let (placement, method) = (&job.placement, attempt.method);
         let stamp_words = match attempt.guess {
@@ -566,9 +576,7 @@ impl Logs {
             return Ok(logs);
         }
         let mut take = |device: &mut dyn Device, words: u64| -> Result<DevicePtr, DeviceError> {
-            let log = device.allocate(words * 4)?;
-            allocated.push(log);
-            Ok(log)
+            taken.allocate(device, words * 4)
         };
         let of_writers = match method {
             LogMethod::Stamp => u64::from(stamp_words) * placement.cells,
@@ -607,9 +615,9 @@ impl Logs {
     }
 
     /// Gives their memory back.
-    fn free(self, device: &mut dyn Device, allocated: &mut Vec<DevicePtr>) {
+    fn free(self, device: &mut dyn Device, taken: &mut Taken<'_>) {
         let is_ours = |pointer: &DevicePtr| [self.writers, self.readers, self.written].contains(pointer);
-        allocated.retain(|pointer| {
+        taken.pointers.retain(|pointer| {
             if is_ours(pointer) {
                 device.free(*pointer);
             }
@@ -629,7 +637,7 @@ fn run_once(
     n: u64,
     started: Instant,
     report: &mut Report,
-    allocated: &mut Vec<DevicePtr>,
+    taken: &mut Taken<'_>,
 ) -> Result<Logs, DeviceError> {
     let before = std::mem::take(&mut report.outcome);
     report.unchecked = job.basis.as_ref().is_some_and(|basis| basis.has_seen(&job.placement, &job.bases));
@@ -637,7 +645,7 @@ fn run_once(
     if device.name() == "cuda" {
         (report.group, report.deep, report.spread) = (kernel.group, kernel.deep, kernel.spread);
     }
-    let logs = Logs::new(device, job, attempt, allocated)?;
+    let logs = Logs::new(device, job, attempt, taken)?;
     // What an attempt before has stored to is made again.
     let restore = |device: &mut dyn Device| {
         let mut changed = regions.iter().filter(|region| region.before != region.dev);
@@ -725,6 +733,7 @@ fn kernel_for(
         ordered: job.schedule.is_some(),
         narrow,
         tile: placement.tile.filter(|_| narrow && job.schedule.is_none()),
+        across: placement.across.filter(|_| narrow && job.schedule.is_none()),
         ..Specialisation::none(attempt.method)
     };
     let bases = 1u64.checked_shl(job.info.n_bases).unwrap_or(0).wrapping_sub(1);
@@ -746,6 +755,51 @@ fn kernel_for(
     device.prepare(job.info, job.loop_key, kernel)
 }
 
+/// Copies a job's arrays to the device: all of them, but of those that were lent only what isn't there. False: the job was given up in between.
+fn copy_in(
+    device: &mut dyn Device,
+    job: &Job,
+    regions: &[Region],
+    remembered: &[(u64, u64, u64)],
+    lent: &[Lent],
+    report: &mut Report,
+) -> Result<bool, DeviceError> {
+    let placement = &job.placement;
+    let mut is_complete = true;
+    for (now, last) in [(0, false), (1, true)] {
+        // What the loop only stores to need not be there: what it stored is all that is ever taken from it.
+        let wanted = (0..regions.len()).filter(|index| turn(placement, *index) == Some(now));
+        let parts = wanted.flat_map(|index| {
+            let region = regions[index];
+            let part = move |(lo, hi): Range| Region {
+                lo,
+                size: hi - lo,
+                dev: region.dev + (lo - region.lo),
+                ..region
+            };
+            match lent.iter().find(|lent| lent.region == index) {
+                Some(lent) => lent.anew.iter().copied().map(part).collect(),
+                None => vec![region],
+            }
+        });
+        let mut parts: Vec<Region> = parts.collect();
+        parts.sort_unstable_by_key(|part| part.dev);
+        let pieces: Vec<_> = parts.iter().map(|r| (r.lo, r.size, DevicePtr(r.dev))).collect();
+        let mut instead: Vec<_> = parts.iter().flat_map(|part| kept_of(remembered, part)).collect();
+        instead.sort_unstable_by_key(|(.., place)| place.0);
+        if job.stop.load(Ordering::SeqCst) == 0 && !is_leaving() {
+            device.copy_in(&pieces, &instead)?;
+            report.bytes_in += pieces.iter().map(|(_, bytes, _)| bytes).sum::<u64>();
+        } else {
+            is_complete = false;
+        }
+        if last == placement.recorded_store {
+            let _ = job.events.send(Event::WorkerMayStart);
+        }
+    }
+    Ok(is_complete)
+}
+
 /// What of a region is remembered, and has to be on the device as it was.
 fn kept_of(remembered: &[(u64, u64, u64)], region: &Region) -> impl Iterator<Item = (u64, u64, DevicePtr)> {
     let Region { lo, size, dev, .. } = *region;
@@ -765,7 +819,7 @@ fn allocate(
     placement: &Placement,
     regions: &mut [Region],
     within: impl Fn(u64) -> u64,
-    allocated: &mut Vec<DevicePtr>,
+    taken: &mut Taken<'_>,
 ) -> Result<(), DeviceError> {
     /// Bytes of a line of the device's memory.
     const LINE: u64 = 128;
@@ -774,14 +828,14 @@ fn allocate(
     /// ... share one allocation where they are more than this, as the rows of a matrix that were allocated one by one.
     const MANY: usize = 16;
     let room = |region: &Region| (region.size + 64).next_multiple_of(LINE);
-    let mut sharing: Vec<usize> = (0..regions.len()).filter(|index| regions[*index].size <= SMALL).collect();
+    let is_small = |index: &usize| regions[*index].dev == 0 && regions[*index].size <= SMALL;
+    let mut sharing: Vec<usize> = (0..regions.len()).filter(is_small).collect();
     if sharing.len() <= MANY {
         sharing.clear();
     }
     sharing.sort_by_key(|index| turn(placement, *index).unwrap_or(u8::MAX));
     if !sharing.is_empty() {
-        let block = device.allocate(sharing.iter().map(|index| room(&regions[*index])).sum())?;
-        allocated.push(block);
+        let block = taken.allocate(device, sharing.iter().map(|index| room(&regions[*index])).sum())?;
         let mut next = block.0;
         for index in sharing {
             regions[index].dev = next;
@@ -790,9 +844,7 @@ fn allocate(
     }
     for region in regions {
         if region.dev == 0 {
-            let pointer = device.allocate(region.size + 64)?;
-            allocated.push(pointer);
-            region.dev = pointer.0;
+            region.dev = taken.allocate(device, region.size + 64)?.0;
         }
         region.dev += within(region.lo);
         region.snapshot = region.dev;

@@ -44,6 +44,9 @@ impl Printer<'_> {
         if let Some(lent) = self.lend(e)? {
             return Ok(lent);
         }
+        if let Some(gathered) = self.look_ahead(e)? {
+            return Ok(gathered);
+        }
         match &e.kind {
             ExprKind::Int(v) => {
                 let kind = self.scalar(e.ty)?;

@@ -397,12 +397,17 @@ impl Printer<'_> {
             moving: Moving::new(self.unit, self.plan, l, *iv),
             conditions: (!jumps).then_some(self.conditions),
             found: Vec::new(),
+            noted: Vec::new(),
             are_all: true,
         };
         self.has_turns = true;
         // What a group has in common is shared among its iterations already.
         self.lending = match common.is_none() && !jumps {
             true => self.lending(l, &walks.moving, *iv),
+            false => None,
+        };
+        self.ahead = match common.is_some() && !jumps {
+            true => self.ahead(l, &walks.moving),
             false => None,
         };
         let outer = self.walks.replace(walks);
@@ -412,6 +417,7 @@ impl Printer<'_> {
         let logged = notes_some(&self.logged);
         self.logged.extend(logged_around);
         let lending = self.lending.take();
+        let ahead = self.ahead.take();
         let Some(walks) = std::mem::replace(&mut self.walks, outer) else {
             return Err("a loop in turns".into());
         };
@@ -423,9 +429,11 @@ impl Printer<'_> {
         let is_short = walks.are_all && expressions <= LONGEST_STAGED;
         let stages = u8::from(common.is_some() && around == innermost && is_short);
         let (before, types) = Self::walks_text(&walks, kind, &iv, common.is_some());
-        let lends = self.lending_text(lending.as_ref(), kind, &iv)?;
+        let mut lends = self.lending_text(lending.as_ref(), kind, &iv)?;
+        lends.push_str(&Self::ahead_text(ahead.as_ref(), kind, &iv));
+        let notes = Self::notes_text(&walks, common.is_some());
         out.push_str(&format!(
-            "{{\n{known}{before}{lends}__PG_TURNS({kept}, {cond}, {kind}, {unsigned}, {iv}, {limit}) {{\n{body}}}\n\
+            "{{\n{known}{before}{notes}{lends}__PG_TURNS({kept}, {cond}, {kind}, {unsigned}, {iv}, {limit}) {{\n{body}}}\n\
              __PG_TURNS_END({kept}, {cond}, {kind}, {unsigned}, {iv}, {limit}, {logged}, {stages}, {types})\n}}\n"
         ));
         Ok(())

@@ -161,7 +161,7 @@ impl Printer<'_> {
         let may = |lending: &&Lending| {
             lending.conditions == self.conditions
                 && self.unit.types.pointee(e.ty.ty).is_none()
-                && self.is_lendable(lending, e, true)
+                && self.is_made_before(&lending.assigned, e, true)
                 && self.lies_side_by_side(e)
         };
         if self.lending.as_ref().filter(may).is_none() {
@@ -274,27 +274,27 @@ impl Printer<'_> {
         some && all
     }
 
-    /// Whether an expression has the same value before the turns; one that others may evaluate loads something, too.
-    fn is_lendable(&self, lending: &Lending, e: &Expr, loads: bool) -> bool {
+    /// Whether an expression has the same value before turns that change `assigned`; one that others may evaluate loads something, too.
+    pub(super) fn is_made_before(&self, assigned: &BTreeSet<VarId>, e: &Expr, loads: bool) -> bool {
         let all_lendable = |place: &Place| {
             let mut all = true;
-            nest::place_expressions(place, &mut |e| all &= self.is_lendable(lending, e, false));
+            nest::place_expressions(place, &mut |e| all &= self.is_made_before(assigned, e, false));
             all
         };
         let is_lendable = match &e.kind {
             ExprKind::Int(_) | ExprKind::Float(_) => true,
             ExprKind::Load(place) if self.plan.invariant_places.contains_key(&place.id) => true,
             ExprKind::Load(place) => match is_scalar(self.unit, place) {
-                Some(v) => !lending.assigned.contains(&v),
+                Some(v) => !assigned.contains(&v),
                 None => self.own(place).is_none() && all_lendable(place),
             },
             ExprKind::AddressOf(place) => all_lendable(place),
-            ExprKind::Unary(_, a) | ExprKind::Cast(a) => self.is_lendable(lending, a, false),
+            ExprKind::Unary(_, a) | ExprKind::Cast(a) => self.is_made_before(assigned, a, false),
             ExprKind::Binary(_, a, b) => {
-                self.is_lendable(lending, a, false) && self.is_lendable(lending, b, false)
+                self.is_made_before(assigned, a, false) && self.is_made_before(assigned, b, false)
             }
             ExprKind::PtrAdd { pointer, index, .. } => {
-                self.is_lendable(lending, pointer, false) && self.is_lendable(lending, index, false)
+                self.is_made_before(assigned, pointer, false) && self.is_made_before(assigned, index, false)
             }
             _ => false,
         };

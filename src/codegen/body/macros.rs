@@ -38,6 +38,9 @@ pub const MACROS_ONE_BY_ONE: &str = "\
 #define __PG_SET(name, b, from, type, variable, a)
 #define __PG_WALKING(calls)
 #define __PG_LDW(how, t, b, l, name, a) how(t, b, l, a)
+#define __PG_NOTED(name, b, together, loads)
+#define __PG_NOTING(together, loads, calls)
+#define __PG_LDN(how, t, b, l, name, a) how(t, b, l, a)
 #define __PG_SHARING(may, holds, kept)
 #define __PG_SHARE(name, type, variable)
 #define __PG_ALL_SHARED(calls)
@@ -55,6 +58,10 @@ pub const MACROS_ONE_BY_ONE: &str = "\
 #define __PG_LEND(name, before, type, parameters, arguments, members, ahead, text)
 #define __PG_ALL_LENT(calls)
 #define __PG_LENT(name, text) (text)
+#define __PG_GATHERING(count)
+#define __PG_GATHER(name, type, kind, variable, members, loads, text)
+#define __PG_ALL_GATHERED(calls)
+#define __PG_GATHERED(name, text) (text)
 #define __PG_IS_KEPT(base) 0
 ";
 
@@ -170,6 +177,9 @@ pub const MACROS_END: &str = "\
 #undef __PG_SET
 #undef __PG_WALKING
 #undef __PG_LDW
+#undef __PG_NOTED
+#undef __PG_NOTING
+#undef __PG_LDN
 #undef __PG_SHARING
 #undef __PG_SHARE
 #undef __PG_ALL_SHARED
@@ -187,5 +197,9 @@ pub const MACROS_END: &str = "\
 #undef __PG_PLACE_POINTER
 #undef __PG_ALL_LENT
 #undef __PG_LENT
+#undef __PG_GATHERING
+#undef __PG_GATHER
+#undef __PG_ALL_GATHERED
+#undef __PG_GATHERED
 #undef __PG_IS_KEPT
 ";

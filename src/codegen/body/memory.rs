@@ -136,6 +136,9 @@ impl Printer<'_> {
         if let Some(seeing) = &mut self.seeing {
             return Ok(seeing.load((place, from), suffix, known, logged, address));
         }
+        if let Some(first) = &mut self.first_loads {
+            return Ok(first.load(from, suffix, known, logged, address));
+        }
         let walk = memory.and_then(|memory| self.walk(place, site, memory, suffix, address));
         if walk.is_none() {
             self.note_other_access();
@@ -145,7 +148,12 @@ impl Printer<'_> {
             None if known.is_none() => format!("__PG_LDX({suffix}, {logged}, {address})"),
             None => match memory.and_then(|memory| self.by_origin(site, memory)) {
                 Some(at) => format!("__PG_LDO(__PG_{from}, {suffix}, {base}, {logged}, {at}, {address})"),
-                None => format!("__PG_{from}({suffix}, {base}, {logged}, {address})"),
+                None => match self.noted_together(site, from) {
+                    Some(name) => {
+                        format!("__PG_LDN(__PG_{from}, {suffix}, {base}, {logged}, {name}, {address})")
+                    }
+                    None => format!("__PG_{from}({suffix}, {base}, {logged}, {address})"),
+                },
             },
         };
         Ok(self.loaded(kind, known, (site.logged, from == "LD"), address, text))

@@ -12,6 +12,8 @@ pub(super) struct Walks<'a> {
     /// Conditions around the loop; `None` where a turn may end early.
     pub(super) conditions: Option<u32>,
     pub(super) found: Vec<Walk>,
+    /// Other loads that every turn makes and a bitmap may note (`kernel/notes.h`): their names, and the bases.
+    pub(super) noted: Vec<(String, u32)>,
     /// Whether all accesses to memory are loads that walk.
     pub(super) are_all: bool,
 }
@@ -96,6 +98,31 @@ impl Printer<'_> {
         }
         text.push_str(&format!("__PG_WALKING({calls};)\n"));
         (text, types.join(", "))
+    }
+
+    /// The name of what notes a load of an inner loop together with those of other turns, where each turn makes it.
+    pub(super) fn noted_together(&mut self, site: &Site, from: &str) -> Option<String> {
+        let walks = self.walks.as_mut().filter(|walks| walks.conditions == Some(self.conditions))?;
+        if !site.logged || from != "LD" {
+            return None;
+        }
+        self.walk_count += 1;
+        let name = format!("__pg_noted_{}", self.walk_count);
+        walks.noted.push((name.clone(), site.base.0));
+        Some(name)
+    }
+
+    /// What stands in front of a loop with such loads.
+    pub(super) fn notes_text(walks: &Walks, together: bool) -> String {
+        let together = u8::from(together);
+        let loads: String =
+            walks.noted.iter().map(|(_, base)| format!(" + __PG_NOTES_LOADS({base})")).collect();
+        let (mut text, mut calls) = (String::new(), String::new());
+        for (name, base) in &walks.noted {
+            text.push_str(&format!("__PG_NOTED({name}, {base}, {together}, (0{loads}))\n"));
+            calls.push_str(&format!("__pg_do({name}); "));
+        }
+        format!("{text}__PG_NOTING({together}, (0{loads}), {calls};)\n")
     }
 
     /// Notes that a turn accesses memory in another way than by loads that walk.

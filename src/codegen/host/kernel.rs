@@ -210,7 +210,7 @@ impl Emitter<'_> {
             );
         }
         text.push_str(
-            "__PG_NOT_UNROLLED for (int __pg_x = 0; __pg_x < __PG_COLUMNS; __pg_x++) {\nif (__pg_end - __pg_j <= __pg_x * __PG_WIDTH) break;\n\
+            "__PG_NOT_UNROLLED for (int __pg_x = 0; __pg_x < __PG_COLUMNS; __pg_x++) {\nif (__pg_x != 0 && __pg_end - __pg_j <= __pg_x * __PG_WIDTH) break;\n\
              __pg_k = __PG_ITERATION(__pg_j + __pg_x * __PG_WIDTH);\n",
         );
         self.taken_apart(text);

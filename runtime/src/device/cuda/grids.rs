@@ -2,6 +2,7 @@
 
 use super::{BLOCK, Cuda, TILE_WIDTH};
 use crate::abi;
+use crate::device::Specialisation;
 
 /// The same where threads have several rows and one column each: longer pieces of fewer rows are under way then, which memory likes better
 /// (`docs/measurements/2026-11-24-forms.md`).
@@ -36,15 +37,19 @@ pub(super) struct Tiles {
 }
 
 impl Tiles {
-    /// `shares`: see [`Specialisation::shares`]; the threads of such blocks work together, and count on where each of them is.
+    /// Threads of blocks whose iterations share ([`Specialisation::shares`]) work together, and count on where each of them is.
     pub(super) fn new(
         trip: &[u64; abi::PG_MAX_DIMS],
         (x, y): (u8, u8),
-        (rows, columns): (u8, u8),
-        shares: bool,
+        &Specialisation { group: (rows, columns), across, shares, .. }: &Specialisation,
     ) -> Tiles {
         let (x, y) = (usize::from(x), usize::from(y));
-        let others = (0..trip.len()).filter(|dim| ![x, y].contains(dim)).map(|dim| trip[dim]);
+        let rows_along = across.map_or(y, usize::from);
+        let others = (0..trip.len()).filter(|dim| ![x, y].contains(dim)).map(|dim| match dim == rows_along {
+            true => trip[dim].div_ceil(u64::from(rows)),
+            false => trip[dim],
+        });
+        let rows_in_y = if rows_along == y { rows } else { 1 };
         let covered = |width: u32| trip[x].next_multiple_of(u64::from(width));
         // Not where many of its threads would have nothing to do.
         let is_long = trip[x] > 2 * u64::from(WIDE) && covered(WIDE) - covered(TILE_WIDTH) <= trip[x] / 16;
@@ -53,7 +58,7 @@ impl Tiles {
         Tiles {
             width,
             columns: trip[x].div_ceil(u64::from(width) * u64::from(columns)),
-            rows: trip[y].div_ceil(u64::from(BLOCK / width) * u64::from(rows)),
+            rows: trip[y].div_ceil(u64::from(BLOCK / width) * u64::from(rows_in_y)),
             layers: others.product(),
         }
     }
@@ -98,11 +103,13 @@ impl Cuda {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::device::LogMethod;
 
     #[test]
     fn tiles_cover_all_iterations() {
+        let kernel = |group| Specialisation { group, ..Specialisation::none(LogMethod::None) };
         let shape = |trip: [u64; 4], group| {
-            let tiles = Tiles::new(&trip, (1, 0), group, false);
+            let tiles = Tiles::new(&trip, (1, 0), &kernel(group));
             let (grid, ..) = tiles.next(0, u64::MAX);
             (grid.block, tiles.columns, tiles.rows, tiles.layers)
         };
@@ -114,6 +121,11 @@ mod tests {
         assert_eq!(shape([1000, 64, 1, 1], (4, 1)), ((32, 8), 2, 32, 1));
         assert_eq!(shape([1000, 1000, 1, 1], (1, 1)), ((32, 8), 32, 125, 1));
         assert_eq!(shape([1000, 1000, 1, 1], (4, 4)), ((32, 8), 8, 32, 1));
-        assert_eq!(Tiles::new(&[1000, 1000, 1, 1], (1, 0), (4, 1), true).width, TILE_WIDTH);
+        let shared = Specialisation { shares: true, ..kernel((4, 1)) };
+        assert_eq!(Tiles::new(&[1000, 1000, 1, 1], (1, 0), &shared).width, TILE_WIDTH);
+        // Rows across the tile: as many layers fewer, a row of threads for each of y.
+        let across = Specialisation { across: Some(0), ..kernel((4, 1)) };
+        let tiles = Tiles::new(&[13, 1000, 1000, 1], (2, 1), &across);
+        assert_eq!((tiles.width, tiles.columns, tiles.rows, tiles.layers), (64, 16, 250, 4));
     }
 }

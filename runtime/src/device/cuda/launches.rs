@@ -96,10 +96,7 @@ impl Cuda {
             };
             check(status, "copying tables", 0)?;
         }
-        let tiles = launch
-            .kernel
-            .tile
-            .map(|tile| Tiles::new(&launch.trip, tile, launch.kernel.group, launch.kernel.shares));
+        let tiles = launch.kernel.tile.map(|tile| Tiles::new(&launch.trip, tile, &launch.kernel));
         // How many of the places that are counted below the GPU has threads for at once.
         let threads = f64::from(self.processors * kernel.resident * BLOCK);
         let wave = match &tiles {

@@ -42,6 +42,8 @@ const THREADS_OF_PROCESSOR: u64 = 2048;
 const TABLES: usize = 1 << 18;
 /// Most threads that copy between the program's memory and what is pinned: more are not faster.
 const MOST_COPYING: usize = 8;
+/// Copies may stay on it that take one byte in so many of its memory: the program may want the rest for itself, and other processes.
+const RESIDENT: u64 = 4;
 /// Freed memory that is kept for the next entry.
 const KEPT: u64 = 4 << 30;
 /// Bytes from which on a copy takes the GPU longer than the host takes to launch a kernel.
@@ -71,6 +73,8 @@ struct Cuda {
     events: [sys::CUevent; 3],
     architecture: String,
     processors: u32,
+    /// Bytes of its memory.
+    memory: u64,
     /// Bytes of shared memory that all blocks of a processor can have together.
     shared: u32,
     kernels: HashMap<(usize, Specialisation), Loaded>,
@@ -125,6 +129,8 @@ pub fn open(pool: Pool) -> Result<Box<dyn Device>, DeviceError> {
         let minor = attribute(A::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
         let processors = attribute(A::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
         let shared = attribute(A::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR)?;
+        let mut memory = 0;
+        check(sys::cuDeviceTotalMem_v2(&mut memory, device), "cuDeviceTotalMem", 0)?;
         let stream = || {
             let mut stream = std::ptr::null_mut();
             check(sys::cuStreamCreate(&mut stream, 1), "cuStreamCreate", 0).map(|()| stream)
@@ -162,6 +168,7 @@ pub fn open(pool: Pool) -> Result<Box<dyn Device>, DeviceError> {
             events: [event()?, event()?, event()?],
             architecture: format!("sm_{major}{minor}"),
             processors: processors as u32,
+            memory: memory as u64,
             shared: shared as u32,
             kernels: HashMap::new(),
             paces: HashMap::new(),
@@ -220,6 +227,10 @@ impl Device for Cuda {
         check(status, "cuMemAlloc", size)?;
         self.sizes.insert(pointer, size);
         Ok(DevicePtr(pointer))
+    }
+
+    fn room_for_residents(&self) -> u64 {
+        self.memory / RESIDENT
     }
 
     fn threads(&self) -> u64 {

@@ -39,7 +39,7 @@ pub struct Nvrtc {
     /// For cache keys.
     pub version: (i32, i32),
     // The functions above are valid while these are loaded: for ever.
-    _libraries: (Option<Library>, Library),
+    libraries: (Option<Library>, Library),
 }
 
 /// Options that make results those of the host: no contraction, IEEE division and square root, no flushing. And none of what the compiler
@@ -131,7 +131,7 @@ unsafe fn symbols(library: Library, builtins: Option<Library>) -> Result<Nvrtc, 
             log: *library.get(b"nvrtcGetProgramLog\0")?,
             destroy: *library.get(b"nvrtcDestroyProgram\0")?,
             version: (major, minor),
-            _libraries: (builtins, library),
+            libraries: (builtins, library),
         })
     }
 }
@@ -139,6 +139,24 @@ unsafe fn symbols(library: Library, builtins: Option<Library>) -> Result<Nvrtc, 
 impl Nvrtc {
     /// Compiles CUDA text to machine code; the error is the compiler's log.
     pub fn compile(&self, source: &str, options: &[String]) -> Result<Vec<u8>, String> {
+        self.compiled(source, options, (self.cubin_size, self.cubin))
+    }
+
+    /// The same to PTX, for those who look at what the compiler has made of it.
+    pub fn ptx(&self, source: &str, options: &[String]) -> Result<String, String> {
+        let missing = |error: libloading::Error| error.to_string();
+        // SAFETY: the types are those of nvrtc.h.
+        let read = unsafe {
+            let size: Size = *self.libraries.1.get(b"nvrtcGetPTXSize\0").map_err(missing)?;
+            let text: Get = *self.libraries.1.get(b"nvrtcGetPTX\0").map_err(missing)?;
+            (size, text)
+        };
+        let text = self.compiled(source, options, read)?;
+        Ok(String::from_utf8_lossy(&text).trim_end_matches('\0').to_owned())
+    }
+
+    /// Compiles, and reads what was asked for.
+    fn compiled(&self, source: &str, options: &[String], read: (Size, Get)) -> Result<Vec<u8>, String> {
         let source = CString::new(source).map_err(|_| "a zero byte in the source")?;
         let options: Vec<CString> = options
             .iter()
@@ -156,10 +174,10 @@ impl Nvrtc {
             let status = (self.compile)(program, pointers.len() as c_int, pointers.as_ptr());
             let result = if status == 0 {
                 let mut size = 0;
-                (self.cubin_size)(program, &mut size);
-                let mut cubin = vec![0u8; size];
-                if size != 0 && (self.cubin)(program, cubin.as_mut_ptr().cast()) == 0 {
-                    Ok(cubin)
+                (read.0)(program, &mut size);
+                let mut made = vec![0u8; size];
+                if size != 0 && (read.1)(program, made.as_mut_ptr().cast()) == 0 {
+                    Ok(made)
                 } else {
                     Err("no machine code".to_string())
                 }
@@ -228,6 +246,9 @@ pub fn options(architecture: &str, kernel: Specialisation, far: bool) -> Vec<Str
         options.push(format!("-D__PG_TILE_X={x}"));
         options.push(format!("-D__PG_TILE_Y={y}"));
     }
+    if let Some(dim) = kernel.across {
+        options.push(format!("-D__PG_ACROSS={dim}"));
+    }
     let (rows, columns) = kernel.group;
     let width = if kernel.tile.is_some() { super::TILE_WIDTH } else { super::BLOCK };
     options.push(format!("-D__PG_ROWS={rows}"));
@@ -268,9 +289,15 @@ pub fn compile_for(
     get()?.compile(&kernel_source(body), &options(architecture, kernel, far))
 }
 
+/// The same to PTX.
+pub fn ptx_for(architecture: &str, body: &str, kernel: Specialisation, far: bool) -> Result<String, String> {
+    get()?.ptx(&kernel_source(body), &options(architecture, kernel, far))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::device::LogMethod;
     use std::path::Path;
 
     /// A header behind its comment, with its parts in place of their names.
@@ -315,5 +342,52 @@ mod tests {
         );
         // A name that contains another one.
         assert!(defines("x = my_i32 + i32x;").is_empty());
+    }
+
+    /// Needs the run-time compiler, as `make test` has it.
+    #[test]
+    fn what_logs_note_in_turns_is_printed_once() {
+        if get().is_err() {
+            return;
+        }
+        let holds = |method: LogMethod, what: &str| {
+            let kernel = Specialisation { narrow: true, ..Specialisation::none(method) };
+            let body =
+                format!("static_assert({what}, \"\");\nextern \"C\" __global__ void __pg_kernel() {{}}\n");
+            if let Err(log) = compile_for("sm_90", &body, kernel, false) {
+                panic!("{method:?}: {log}");
+            }
+        };
+        for method in [LogMethod::Atomic, LogMethod::Reduction, LogMethod::Stamp] {
+            holds(method, "__pg_turns_at_once(0, true, false) == 1");
+            // Loads that are under way together are worth it.
+            holds(method, "__pg_turns_at_once(1, true, false) > 1");
+            holds(method, "__pg_turns_at_once(0, false, false) > 1");
+        }
+        holds(LogMethod::Bitmap, "__pg_turns_at_once(0, true, true) == 1");
+        for method in [LogMethod::None, LogMethod::Bitmap] {
+            holds(method, "__pg_turns_at_once(0, true, false) > 1");
+        }
+        for method in [LogMethod::Atomic, LogMethod::Reduction, LogMethod::Bitmap, LogMethod::Stamp] {
+            holds(method, "__pg_unrolled(true) == 1 && __pg_unrolled(false) > 1");
+        }
+        holds(LogMethod::None, "__pg_unrolled(true) > 1");
+    }
+
+    /// What benches/without.cpp leaves out is there, under the names that it knows.
+    #[test]
+    fn parts_that_measurements_leave_out_are_there() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../benches/without.cpp");
+        let without = std::fs::read_to_string(path).unwrap();
+        let source = kernel_source("");
+        let names: Vec<&str> =
+            without.split('"').filter(|s| s.starts_with("__pg_") && !s.contains('(')).collect();
+        assert!(names.contains(&"__pg_log_read") && names.len() >= 8, "{names:?}");
+        for name in names {
+            let is_there = ["struct __pg_ctx", "const struct __pg_ctx"]
+                .iter()
+                .any(|first| source.contains(&format!(" {name}({first}")));
+            assert!(is_there, "{name}");
+        }
     }
 }

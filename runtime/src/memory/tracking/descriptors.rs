@@ -1,6 +1,7 @@
 //! The system calls: a userfaultfd that protects, and the process's page map, which is scanned.
 
 use super::{Range, page};
+use crate::process::Process;
 use std::os::fd::RawFd;
 
 /// What the kernel's headers say; the C library's may be older.
@@ -75,11 +76,14 @@ type Identity = (u64, u64);
 
 /// The two descriptors of this process.
 pub struct Descriptors {
-    process: libc::pid_t,
+    process: Process,
     /// Protects.
     pub protection: RawFd,
     pages: RawFd,
     identities: [Identity; 2],
+    /// A page of ours that is registered and has been stored to, never protected: if it seems to be, somebody protects all memory that he finds, and what
+    /// has been stored to before is not to be seen any more.
+    stored: Range,
 }
 
 fn identity(file: RawFd) -> Option<Identity> {
@@ -118,28 +122,28 @@ impl Descriptors {
         if is_confined() {
             return None;
         }
+        let stored = page_of_ours()?;
         let flags = libc::O_CLOEXEC | libc::O_NONBLOCK | kernel::USER_MODE_ONLY;
         // SAFETY: no pointers.
         let protection = unsafe { libc::syscall(libc::SYS_userfaultfd, flags) } as RawFd;
-        let protection = out_of_the_way(protection)?;
+        let protection = out_of_the_way(protection).unwrap_or(-1);
         // SAFETY: a path that ends with a zero.
         let pages = unsafe { libc::open(c"/proc/self/pagemap".as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC) };
         let pages = out_of_the_way(pages).unwrap_or(-1);
-        // SAFETY: no preconditions.
-        let process = unsafe { libc::getpid() };
-        let mut own = Descriptors { process, protection, pages, identities: [(0, 0); 2] };
+        let identities = [protection, pages].map(|file| identity(file).unwrap_or_default());
+        let own = Descriptors { process: Process::this(), protection, pages, identities, stored };
         let mut api =
             kernel::Api { api: kernel::API, features: kernel::WP_ASYNC | kernel::WP_UNPOPULATED, ioctls: 0 };
-        own.identities = [identity(protection)?, identity(pages)?];
         own.call(protection, kernel::call::<kernel::Api>(0xaa, 0x3f), &mut api)?;
+        own.register(own.stored)?;
         own.works().then_some(own)
     }
 
     /// Whether the descriptors are still what they were, and memory is this process's.
     pub fn are_ours(&self) -> bool {
-        // SAFETY: no preconditions.
-        let is_here = unsafe { libc::getpid() } == self.process;
-        is_here && [self.protection, self.pages].map(identity) == self.identities.map(Some) && !is_confined()
+        self.process.is_this()
+            && [self.protection, self.pages].map(identity) == self.identities.map(Some)
+            && !is_confined()
     }
 
     fn call<T>(&self, file: RawFd, number: u64, argument: &mut T) -> Option<libc::c_int> {
@@ -160,9 +164,39 @@ impl Descriptors {
         self.call(self.protection, kernel::call::<kernel::Protect>(0xaa, 6), &mut all).map(|_| ())
     }
 
+    /// Whether nobody else protects what we watch, as far as can be seen: to be asked after each look at what is clean.
+    pub fn are_alone(&self) -> bool {
+        self.scan(self.stored).is_some_and(|clean| clean.is_empty())
+    }
+
     /// Pages that are there and have not been written since they were protected, in their order. `None`: some memory isn't registered any more, or they
     /// are in too many pieces.
-    pub fn clean(&self, (start, end): Range) -> Option<Vec<Range>> {
+    pub fn clean(&self, range: Range) -> Option<Vec<Range>> {
+        // A scan doesn't tell whose registration it is; to register once more fails where it is another's. First it must be somebody's: what was lost must
+        // not be found again. What is registered in between isn't protected.
+        self.is_registered(range)?;
+        self.register(range)?;
+        self.scan(range)
+    }
+
+    /// `None`: some memory isn't registered, by anybody. It looks at no page.
+    fn is_registered(&self, (start, end): Range) -> Option<()> {
+        // Nothing is registered and isn't.
+        let mut scan = kernel::Scan {
+            size: size_of::<kernel::Scan>() as u64,
+            flags: kernel::CHECKS,
+            start,
+            end,
+            inverted: kernel::WP_ALLOWED,
+            mask: kernel::WP_ALLOWED,
+            told: kernel::WP_ALLOWED,
+            ..kernel::Scan::default()
+        };
+        self.call(self.pages, kernel::call::<kernel::Scan>(b'f', 16), &mut scan).map(|_| ())
+    }
+
+    /// Pages that are there, protected, and in memory that somebody has registered.
+    fn scan(&self, (start, end): Range) -> Option<Vec<Range>> {
         let mut found = [kernel::Pages::default(); super::MOST_PIECES];
         let mut clean: Vec<Range> = Vec::new();
         let mut at = start;
@@ -240,6 +274,20 @@ impl Descriptors {
     }
 }
 
+/// A page that has been stored to.
+fn page_of_ours() -> Option<Range> {
+    let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+    // SAFETY: new memory.
+    unsafe {
+        let memory = libc::mmap(std::ptr::null_mut(), page() as usize, access, kind, -1, 0);
+        if memory == libc::MAP_FAILED {
+            return None;
+        }
+        memory.cast::<u8>().write_volatile(1);
+        Some((memory as u64, memory as u64 + page()))
+    }
+}
+
 /// Where there is room.
 fn apart(bytes: usize) -> *mut libc::c_void {
     // SAFETY: new memory that nobody can use, to be replaced.
@@ -262,6 +310,10 @@ impl Drop for Descriptors {
                 // SAFETY: ours.
                 unsafe { libc::close(file) };
             }
+        }
+        if self.process.is_this() {
+            // SAFETY: memory of our own.
+            unsafe { libc::munmap(self.stored.0 as *mut libc::c_void, page() as usize) };
         }
     }
 }

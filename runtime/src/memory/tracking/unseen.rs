@@ -1,32 +1,29 @@
-//! Who may store to memory without any page table's knowledge: devices, to pages that were pinned before they were protected. A page that is pinned
-//! afterwards is written then, to a scan. Nobody tells which pages are pinned, so what could have done it is looked for: descriptors that are nothing
-//! known, and libraries for networks and accelerators. Where there is any, nothing is watched.
+//! Who may store to memory without any page table's knowledge: devices, and the system for rings, to pages that were pinned before they were protected. A page that
+//! is pinned afterwards is written then, to a scan. Nobody tells which pages are pinned, so what could have done it is looked for: whether the system counts any as
+//! pinned (rings and networks are counted, whoever has the descriptor; drivers of GPUs aren't), descriptors that are nothing known, and libraries for networks and
+//! accelerators. Where there is any, nothing is watched.
+//!
+//! Reads that are under way past all caches pin pages, too, until they end. Whoever has them end while a loop reads the same bytes has a race of his own, so that
+//! such descriptors needn't be found at all costs.
 
 use super::Range;
 use super::descriptors::Descriptors;
 use std::collections::BTreeMap;
-use std::os::unix::fs::FileExt;
+use std::io::Read;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// What descriptors may lead to, as the process's list of them tells.
-const HARMLESS: [&str; 13] = [
+/// What descriptors may lead to that are no files, as the process's list of them tells.
+const HARMLESS: [&str; 5] = [
     "pipe:",
-    "/dev/null",
-    "/dev/zero",
-    "/dev/full",
-    "/dev/tty",
-    "/dev/pts/",
-    "/dev/random",
-    "/dev/urandom",
-    "/dev/shm/",
     "anon_inode:[eventpoll]",
     "anon_inode:[eventfd]",
     "anon_inode:[timerfd]",
     "anon_inode:[signalfd]",
 ];
-/// The driver of GPUs.
+/// The driver of GPUs, and what of it lets disks store to memory.
 const OF_DRIVER: &str = "/dev/nvidia";
+const OF_DISKS: &str = "/dev/nvidia-fs";
 
 /// Libraries that pin memory, by how their names begin.
 const PINNING: [&str; 18] = [
@@ -50,8 +47,15 @@ const PINNING: [&str; 18] = [
     "liburing",
 ];
 
-/// Libraries that come with the driver, and the runtime, which load kernels for us.
-const OURS: [&str; 4] = ["libcuda.", "libnvidia", "libnvrtc", "libparagon_rt"];
+/// What the driver's library is called.
+const DRIVER: &[u8] = b"libcuda";
+
+/// Libraries that call functions whose names come from anywhere: interpreters' and compilers'.
+const CALLING: [&str; 7] =
+    ["libffi", "_ctypes", "libluajit", "libjvm", "libjulia", "libcoreclr", "libmonosgen"];
+
+/// Libraries that come with the driver, which load kernels for us.
+const OURS: [&str; 3] = ["libcuda.", "libnvidia", "libnvrtc"];
 
 /// Whether nobody but the runtime has the GPU's driver.
 static DRIVER_IS_OURS: AtomicBool = AtomicBool::new(false);
@@ -63,6 +67,9 @@ pub fn driver_is_loaded(is_first: bool) {
 
 /// Whether there is somebody who may.
 pub fn is_possible(own: &Descriptors) -> bool {
+    if is_pinned() {
+        return true;
+    }
     let Ok(list) = std::fs::read_dir("/proc/self/fd") else { return true };
     let mut has_driver = false;
     for entry in list {
@@ -73,61 +80,77 @@ pub fn is_possible(own: &Descriptors) -> bool {
         if number == own.protection {
             continue;
         }
-        // It may have been the list's own.
-        let Ok(target) = std::fs::read_link(entry.path()) else { continue };
+        let target = match std::fs::read_link(entry.path()) {
+            Ok(target) => target,
+            // It may have been the list's own.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+            Err(_) => return true,
+        };
         let Some(target) = target.to_str() else { return true };
         has_driver |= target.starts_with(OF_DRIVER);
-        if !is_harmless(number, target) {
+        // Unless somebody has closed it meanwhile.
+        if !is_harmless(number, target) && entry.path().symlink_metadata().is_ok() {
             return true;
         }
     }
     let Ok(maps) = std::fs::read_to_string("/proc/self/maps") else { return true };
-    let pins = |line: &str| {
-        let Some((access, path)) = path_of(line) else { return false };
-        let name = path.rsplit('/').next().unwrap_or(path);
-        if has_driver
-            && access.contains('x')
-            && path.starts_with('/')
-            && !OURS.iter().any(|own| name.starts_with(own))
-            && has_kernels(path)
-        {
-            return true;
-        }
-        PINNING.iter().any(|library| name.starts_with(library))
-            || path.contains("[aio]")
-            || path.contains("[io_uring]")
-    };
-    has_driver && !DRIVER_IS_OURS.load(Ordering::Relaxed) || maps.lines().any(pins)
+    has_driver && !DRIVER_IS_OURS.load(Ordering::Relaxed) || maps.lines().any(|line| pins(line, has_driver))
 }
 
-/// Whether an object has kernels of its own in it, so that it uses the driver. What can't be told counts.
-fn has_kernels(path: &str) -> bool {
+/// Whether what a line of the process's list of mappings tells of may pin memory.
+fn pins(line: &str, has_driver: bool) -> bool {
+    let Some((access, path)) = path_of(line) else { return false };
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let begins = |names: &[&str]| names.iter().any(|begin| name.starts_with(begin));
+    // The runtime itself names it, too.
+    let is_code = access.contains('x') && path.starts_with('/') && !holds(line, pins as *const () as u64);
+    begins(&PINNING)
+        || path.contains("[aio]")
+        || path.contains("[io_uring]")
+        || has_driver && is_code && !begins(&OURS) && (begins(&CALLING) || names_driver(path))
+}
+
+/// Whether an address lies in what a line of the list tells of.
+fn holds(line: &str, address: u64) -> bool {
+    let bounds = line.split_once(' ').and_then(|(bounds, _)| bounds.split_once('-'));
+    bounds.is_some_and(|(lo, hi)| {
+        let [lo, hi] = [lo, hi].map(|bound| u64::from_str_radix(bound, 16).unwrap_or(0));
+        (lo..hi).contains(&address)
+    })
+}
+
+/// Whether an object speaks of the driver, whether it is linked with it, loads it by name, or has a part in it that does (the library that kernels are launched by).
+/// What can't be told counts.
+fn names_driver(path: &str) -> bool {
     static KNOWN: Mutex<BTreeMap<String, bool>> = Mutex::new(BTreeMap::new());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    *known
-        .entry(path.to_owned())
-        .or_insert_with(|| names_of_sections(path).is_none_or(|names| names.contains("nv_fatbin")))
+    *known.entry(path.to_owned()).or_insert_with(|| contains(path, DRIVER).unwrap_or(true))
 }
 
-/// The names of an object's sections, one after the other.
-fn names_of_sections(path: &str) -> Option<String> {
-    let file = std::fs::File::open(path).ok()?;
-    let part = |at: u64, bytes: usize| {
-        let mut part = vec![0; bytes];
-        file.read_exact_at(&mut part, at).ok()?;
-        Some(part)
-    };
-    let number = |bytes: &[u8]| bytes.iter().rev().fold(0u64, |number, byte| number << 8 | u64::from(*byte));
-    let head = part(0, 64)?;
-    // 64 bits, least significant byte first.
-    if head[..6] != *b"\x7fELF\x02\x01" {
+/// Whether a file has these bytes in it. `None`: it can't be read, or not soon.
+fn contains(path: &str, what: &[u8]) -> Option<bool> {
+    const PART: usize = 1 << 20;
+    const MOST: u64 = 64 << 20;
+    let mut file = std::fs::File::open(path).ok()?;
+    if file.metadata().ok()?.len() > MOST {
         return None;
     }
-    let (sections, size, of_names) = (number(&head[40..48]), number(&head[58..60]), number(&head[62..64]));
-    let names = part(sections.checked_add(of_names * size)?, 64)?;
-    let bytes = number(&names[32..40]);
-    let names = part(number(&names[24..32]), usize::try_from(bytes).ok().filter(|bytes| *bytes < 1 << 20)?)?;
-    Some(String::from_utf8_lossy(&names).into_owned())
+    let (mut part, mut kept) = (vec![0u8; PART], 0);
+    loop {
+        let read = file.read(&mut part[kept..]).ok()?;
+        if read == 0 {
+            return Some(false);
+        }
+        let all = kept + read;
+        // SAFETY: both are as long as it says.
+        let found = unsafe { libc::memmem(part.as_ptr().cast(), all, what.as_ptr().cast(), what.len()) };
+        if !found.is_null() {
+            return Some(true);
+        }
+        // It may lie over the edge.
+        kept = all.min(what.len() - 1);
+        part.copy_within(all - kept..all, 0);
+    }
 }
 
 fn is_harmless(number: i32, target: &str) -> bool {
@@ -151,8 +174,38 @@ fn is_harmless(number: i32, target: &str) -> bool {
         return known == 0
             && [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK].contains(&domain);
     }
-    let is_file = target.starts_with('/') && (!target.starts_with("/dev/") || target.starts_with(OF_DRIVER));
-    is_file || HARMLESS.iter().any(|harmless| target.starts_with(harmless))
+    if !target.starts_with('/') {
+        return HARMLESS.iter().any(|harmless| target.starts_with(harmless));
+    }
+    // Devices can have any name.
+    // SAFETY: zeros are a value of it, and the call fills it in or fails.
+    let status = unsafe {
+        let mut status: libc::stat = std::mem::zeroed();
+        (libc::fstat(number, &raw mut status) == 0).then_some(status)
+    };
+    status.is_some_and(|status| match status.st_mode & libc::S_IFMT {
+        libc::S_IFREG | libc::S_IFDIR | libc::S_IFIFO | libc::S_IFLNK => true,
+        libc::S_IFCHR if target.starts_with(OF_DRIVER) => !target.starts_with(OF_DISKS),
+        libc::S_IFCHR => is_plain_device(libc::major(status.st_rdev), libc::minor(status.st_rdev)),
+        _ => false,
+    })
+}
+
+/// Devices that store only what a thread reads from them: null, zero, full, random; terminals.
+fn is_plain_device(major: u32, minor: u32) -> bool {
+    match major {
+        1 => matches!(minor, 3 | 5 | 7 | 8 | 9),
+        4 | 5 | 136..=143 => true,
+        _ => false,
+    }
+}
+
+/// Whether the system keeps pages where they are for somebody, whoever may have his descriptor (`io_uring`, networks' memory regions; drivers of GPUs
+/// needn't tell). What can't be told counts.
+fn is_pinned() -> bool {
+    let Ok(status) = std::fs::read_to_string("/proc/self/status") else { return true };
+    let pinned = status.lines().find_map(|line| line.strip_prefix("VmPin:"));
+    pinned.and_then(|amount| amount.split_whitespace().next()) != Some("0")
 }
 
 /// Access and path of a line of the process's list of mappings; no path is an empty one.
@@ -201,11 +254,44 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sections_have_names() {
-        let own = std::env::current_exe().unwrap();
-        let names = names_of_sections(own.to_str().unwrap()).unwrap();
-        assert!(names.contains(".text") && names.contains(".dynsym"), "{names}");
-        assert!(!has_kernels(own.to_str().unwrap()) && has_kernels("/dev/null"));
+    fn who_names_the_driver_is_known() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str, bytes: &[u8]| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, bytes).unwrap();
+            path.to_str().unwrap().to_owned()
+        };
+        let mut large = vec![b'l'; 3 << 20];
+        let without = file("without", &large);
+        // Over the edge of what is read at once.
+        for at in [0, (1 << 20) - 3, (1 << 20) - 6, (2 << 20) - 1, (3 << 20) - DRIVER.len()] {
+            large[at..at + DRIVER.len()].copy_from_slice(DRIVER);
+            assert!(names_driver(&file(&format!("with-{at}"), &large)), "{at}");
+            large[at..at + DRIVER.len()].fill(b'l');
+        }
+        assert!(!names_driver(&without) && !names_driver(&file("empty", b"")));
+        assert!(names_driver("/nowhere"));
+        let long = file("long", b"");
+        std::fs::File::options().write(true).open(&long).unwrap().set_len(100 << 20).unwrap();
+        assert!(names_driver(&long));
+        let mapped = |path: &str, access: &str| format!("7f00-7f01 {access} 00000000 fe:00 7 {path}");
+        let with = file("libplugin.so", b"... libcuda.so.1 ...");
+        let driver = file("libcuda.so.1", b"libcuda.so.1");
+        let own = pins as *const () as u64;
+        let ours = format!("{:x}-{:x} r-xp 00000000 fe:00 7 {with}", own - 1, own + 1);
+        for (line, has_driver, may) in [
+            (mapped(&with, "r-xp"), true, true),
+            (mapped(&with, "r-xp"), false, false),
+            (mapped(&with, "r--p"), true, false),
+            (mapped(&without, "r-xp"), true, false),
+            (mapped(&driver, "r-xp"), true, false),
+            (ours, true, false),
+            (mapped("/usr/lib/libffi.so.8", "r-xp"), true, true),
+            (mapped("/usr/lib/libibverbs.so.1", "r--p"), false, true),
+            (mapped("/[aio] (deleted)", "rw-s"), false, true),
+        ] {
+            assert_eq!(pins(&line, has_driver), may, "{line} {has_driver}");
+        }
     }
 
     #[test]
@@ -226,7 +312,7 @@ mod tests {
         );
         assert_eq!(private_mappings(&[(shared, shared + page)]), None);
         assert_eq!(private_mappings(&[(0x1000, 0x2000)]), None);
-        let code = names_of_sections as *const () as u64 & !(page - 1);
+        let code = contains as *const () as u64 & !(page - 1);
         assert_eq!(private_mappings(&[(code, code + page)]), None);
         // SAFETY: as above.
         unsafe {

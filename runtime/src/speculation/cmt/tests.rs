@@ -84,8 +84,10 @@ fn the_worker_starts_when_what_it_may_change_is_copied() {
             worker_stop: Arc::default(),
             events,
         };
+        let mut residency = Residency::default();
+        let mut taken = Taken { residency: &mut residency, pointers: Vec::new() };
         let mut device = Told { inbox, next: 1 << 30, started: false, copied: Vec::new() };
-        let end = drive(&mut device, &job, &mut Report::default(), &mut Vec::new());
+        let end = drive(&mut device, &job, &mut Report::default(), &mut taken);
         assert!(matches!(end, Err(DeviceError::Kernel(_))));
         // Where it isn't certain what is written, everything counts.
         let wanted = [(vec![written], false), (vec![read], !recorded_store)];
@@ -112,8 +114,9 @@ fn nobody_lies_between_what_is_copied_together() {
             placement.read.push(random(10 * n + 4, 3) != 0);
             lo += size + random(10 * n + 5, 9);
         }
-        let (mut regions, mut allocated) = (placement.regions.clone(), Vec::new());
-        allocate(&mut device, &placement, &mut regions, |lo| lo % 8, &mut allocated).unwrap();
+        let (mut regions, mut residency) = (placement.regions.clone(), Residency::default());
+        let mut taken = Taken { residency: &mut residency, pointers: Vec::new() };
+        allocate(&mut device, &placement, &mut regions, |lo| lo % 8, &mut taken).unwrap();
         let mut by_place: Vec<usize> = (0..regions.len()).collect();
         by_place.sort_by_key(|index| regions[*index].dev);
         for two in by_place.windows(2) {
@@ -129,6 +132,6 @@ fn nobody_lies_between_what_is_copied_together() {
                 assert!(next - end > GAP || between == 0, "{seed}");
             }
         }
-        allocated.into_iter().for_each(|pointer| device.free(pointer));
+        taken.pointers.into_iter().for_each(|pointer| device.free(pointer));
     }
 }

@@ -17,7 +17,7 @@
 use super::Content;
 use crate::abi::{Info, PG_LOOP_SLICE_DECIDES};
 use crate::memory::placement::Placement;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 /// Pieces of remembered memory that a device is given, at most.
 const MOST_PIECES: usize = 1 << 18;
@@ -48,7 +48,37 @@ pub struct Basis {
     pub(super) seen: Option<Arc<Seen>>,
 }
 
+/// Which finding's memory it is, whether that is still there or not.
+#[derive(Clone, Debug)]
+pub struct Identity(Weak<Vec<Content>>);
+
+impl PartialEq for Identity {
+    fn eq(&self, other: &Identity) -> bool {
+        self.0.ptr_eq(&other.0)
+    }
+}
+
 impl Basis {
+    /// Tells it from that of other findings, as long as anybody has this.
+    pub fn identity(&self) -> Identity {
+        Identity(Arc::downgrade(&self.memory))
+    }
+
+    /// What follows from these ranges, as they are now.
+    #[cfg(test)]
+    pub fn of(ranges: &[&[(u64, u64)]]) -> Basis {
+        let pool = crate::device::pool::Pool::default();
+        let content = |ranges: &&[(u64, u64)]| Content::of(ranges.to_vec(), (&pool, 1)).unwrap();
+        Basis { number: 0, memory: Arc::new(ranges.iter().map(content).collect()), seen: None }
+    }
+
+    /// Whether memory is as it is remembered.
+    #[cfg(test)]
+    pub fn holds(&self) -> bool {
+        let pool = crate::device::pool::Pool::default();
+        self.memory.iter().all(|content| content.is_there((&pool, 1)))
+    }
+
     /// Whether a run of the loop on copies of these arrays can take from it what decides its addresses.
     pub fn serves(&self, info: &Info, placement: &Placement) -> bool {
         let pieces = |content: &Content| content.ranges.chunk_by(|a, b| a.1 == b.0).count();
@@ -105,13 +135,6 @@ impl Basis {
 mod tests {
     use super::*;
     use crate::abi::Region;
-    use crate::device::pool::Pool;
-
-    fn basis(ranges: &[&[(u64, u64)]]) -> Basis {
-        let pool = Pool::default();
-        let content = |ranges: &&[(u64, u64)]| Content::of(ranges.to_vec(), (&pool, 1)).unwrap();
-        Basis { number: 0, memory: Arc::new(ranges.iter().map(content).collect()), seen: None }
-    }
 
     #[test]
     fn what_is_remembered_is_given_once() {
@@ -119,7 +142,7 @@ mod tests {
         let lo = memory.as_ptr() as u64;
         let at = |from: u64, to: u64| (lo + from, lo + to);
         let kept =
-            basis(&[&[at(10, 20), at(20, 25), at(1000, 200_000)], &[at(15, 40), at(199_990, 200_010)]]);
+            Basis::of(&[&[at(10, 20), at(20, 25), at(1000, 200_000)], &[at(15, 40), at(199_990, 200_010)]]);
         let before = memory.clone();
         memory.iter_mut().for_each(|byte| *byte ^= 0xff);
         let is_kept = |at: u64| (10..40).contains(&at) || (1000..200_010).contains(&at);
@@ -149,7 +172,7 @@ mod tests {
             anchors: vec![4096, 8192],
             ..Placement::default()
         };
-        let mut basis = basis(&[]);
+        let mut basis = Basis::of(&[]);
         assert!(!basis.has_seen(&placement, &[4096, 8200]));
         basis.seen = Some(Arc::new(Seen::new(&placement, &[4096, 8200])));
         assert!(basis.has_seen(&placement, &[4096, 8200]));
