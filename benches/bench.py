@@ -181,15 +181,18 @@ def by_loop(records: list[Record]) -> list[list[Record]]:
 
 
 def device_times(records: list[Record], repetitions: int) -> dict[str, Any]:
-    """What the entries took, for each repetition: medians of entries, times how often a repetition enters that loop."""
+    """What the entries took, for each repetition: medians of entries. Where each repetition enters a loop as often, its first entries, its second ones and so on
+    have a median each: they may do quite different things (a level of rows that have no elements)."""
     parts = {"kernels_ms": "execute_ns", "checks_ms": "check_ns", "copy_in_ms": "copy_in_ns", "copy_out_ms": "copy_out_ns"}
     parts = {**parts, "inspections_ms": "inspect_ns", "entries_ms": "total_ns"}
     result: dict[str, Any] = dict.fromkeys(parts, 0.0)
     for entries in by_loop(records):
-        times = len(entries) / repetitions
-        ran = [r for r in entries if r["device"] != ""] or entries
-        for part, field in parts.items():
-            result[part] += times * statistics.median(r[field] for r in ran) / 1e6
+        times = len(entries) // repetitions
+        alike = [entries[place::times] for place in range(times)] if len(entries) == times * repetitions else [entries]
+        for places in alike:
+            ran = [r for r in places if r["device"] != ""] or places
+            for part, field in parts.items():
+                result[part] += len(places) / repetitions * statistics.median(r[field] for r in ran) / 1e6
     known = sum(result[part] for part in parts if part != "entries_ms")
     firsts = [r for entries in by_loop(records) for r in entries[: max(1, len(entries) // repetitions)]]
     result["first_kernels_ms"] = sum(r["execute_ns"] + r["check_ns"] for r in firsts if r["decision"] == "cuda") / 1e6

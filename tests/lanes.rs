@@ -43,3 +43,31 @@ fn lanes_set_the_bits_of_all_and_count_them() {
         assert!(done.status.success(), "{kind}: {}", String::from_utf8_lossy(&done.stderr));
     }
 }
+
+/// What a row's turns load side by side is looked at where the row begins and ends, if that says where all of it is: not where two operands of
+/// an address move, whose numbers of 32 bits may wrap around one after the other.
+#[test]
+fn ends_tell_where_a_row_is_if_one_operand_moves() {
+    let folder = tempfile::tempdir().unwrap();
+    let loads = |subscript: &str| {
+        let text = format!(
+            "void f(int n, const int *begin, const double *value, double *out)\n{{\n  for (int i = 0; i < n; i++) {{\n    \
+             double sum = 0;\n    for (int k = begin[i]; k < begin[i + 1]; k++)\n      sum += value[{subscript}] * 0.5;\n    \
+             out[i] = sum;\n  }}\n}}\n"
+        );
+        std::fs::write(folder.path().join("f.c"), text).unwrap();
+        let mut compiler = Command::new(env!("CARGO_BIN_EXE_paragon-cc"));
+        compiler.args(["-O2", "--dump-after=generate", "-c", "f.c", "-o", "f.o"]).current_dir(folder.path());
+        let done = compiler.output().unwrap();
+        assert!(done.status.success());
+        let said = [done.stdout, done.stderr].concat();
+        let said = String::from_utf8_lossy(&said);
+        (
+            said.contains("__PG_LD_ROW, f64") || said.contains("__PG_LD_ROW(f64"),
+            said.contains("__PG_LD_ONCE(f64"),
+        )
+    };
+    assert_eq!(loads("k"), (true, false));
+    assert_eq!(loads("2u * k"), (true, false));
+    assert_eq!(loads("(unsigned long)(3u * k) - (unsigned long)(2u * k)"), (false, true));
+}

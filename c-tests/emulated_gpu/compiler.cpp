@@ -27,6 +27,7 @@ template <class T> static inline T __ldg(const T *p) { return *p; }
 #define __PG_ONCE_64(p) (*(const __pg_u64 *)(p))
 #define __PG_ONCE_32(p) (*(const __pg_u32 *)(p))
 #define __PG_AS_IT_IS(number)
+#define __PG_ANYTHING(number) (number) = 0
 static inline size_t __cvta_generic_to_global(const void *p) { return (size_t)p; }
 static inline void *__cvta_global_to_generic(size_t p) { return (void *)p; }
 /* What warps.h answers. Its numbers are those of enum Question. */
@@ -126,12 +127,15 @@ int nvrtcCompileProgram(Program *program, int count, const char *const *options)
     return 5;
   close(file);
   std::string source = name + ".cpp";
-  bool checks = program->source.find("__pg_check(") != std::string::npos;
+  const char *kernel = "__pg_kernel";
+  for (const char *other : {"__pg_check", "__pg_store"})
+    if (program->source.find(std::string("__global__ void ") + other + "(") != std::string::npos)
+      kernel = other;
   if (FILE *out = fopen(source.c_str(), "w")) {
     // What blocks share would else be one for all kernels of a process, as large as the first of them has it.
     fprintf(out,
             "%s#pragma GCC visibility push(hidden)\n%s\n#pragma GCC visibility pop\n#define __EMULATED_KERNEL %s\n%s",
-            LANGUAGE, program->source.c_str(), checks ? "__pg_check" : "__pg_kernel", ENTRY);
+            LANGUAGE, program->source.c_str(), kernel, ENTRY);
     fclose(out);
   }
   std::string command;

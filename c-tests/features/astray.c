@@ -6,6 +6,7 @@
  * expect gathered: runs on clean
  * expect scattered: runs on clean
  * expect rows: runs on clean
+ * expect ends: runs on clean
  * expect updated: runs on clean
  * expect late: runs on clean */
 #include "../support/inputs.h"
@@ -31,6 +32,17 @@ COMPUTE static void rows(int n, const int *begin, const int *column, const doubl
     double sum = 0;
     for (int k = begin[i]; k < begin[i + 1]; k++)
       sum += x[column[k]] * 0.5;
+    out[i] = sum;
+  }
+}
+
+/* What turns of a row load side by side is looked at where the row begins and ends. */
+COMPUTE static void ends(int n, const int *from, const int *to, const double *x, double *out)
+{
+  for (int i = 0; i < n; i++) { /* loop ends */
+    double sum = 0;
+    for (int k = from[i]; k < to[i]; k++)
+      sum += x[k] * 0.5;
     out[i] = sum;
   }
 }
@@ -89,7 +101,7 @@ int main(int argc, char **argv)
     for (int entry = 0; entry < ENTRIES; entry++) {
       /* Another lane's turn each time. */
       const size_t place = n / 2 + 7 * (size_t)entry, turn = (size_t)(97 + entry) * LENGTH + 3 + 5 * (size_t)entry;
-      const int old_from = from[place], old_to = to[place], old_column = column[turn];
+      const int old_column = column[turn];
       if (is_astray) {
         from[place] = beyond_x + entry;
         to[place] = beyond_out + entry;
@@ -100,13 +112,24 @@ int main(int argc, char **argv)
       scattered((int)n, to, x, out);
       rows(ROWS, begin, column, x, out);
       check_array(&check, "out", out, n, sizeof *out);
+      /* Neighbouring rows overlap; one of them lies in the other array. */
+      for (int i = 0; i < ROWS; i++) {
+        from[i] = i * (LENGTH - 2);
+        to[i] = from[i] + LENGTH - i % 5;
+      }
+      if (is_astray) {
+        from[place % ROWS] = beyond_x + entry;
+        to[place % ROWS] = beyond_x + entry + LENGTH;
+      }
+      ends(ROWS, from, to, x, out);
+      check_array(&check, "out", out, n, sizeof *out);
+      permute(&check, from, n);
+      permute(&check, to, n);
       updated(ROWS, begin, column, x, value);
       late(ROWS, begin, column, x, once, out);
       check_array(&check, "out", out, n, sizeof *out);
       check_array(&check, "other", other, n, sizeof *other);
       check_array(&check, "value", value, all, sizeof *value);
-      from[place] = old_from;
-      to[place] = old_to;
       column[turn] = old_column;
       for (int i = 0; i <= ROWS; i++)
         once[i] = 1 + i % 7;

@@ -30,6 +30,11 @@
  * expect singles: stamps on antis outputs
  * expect singles: runs on clean
  * expect rows: stamps on antis outputs
+ * expect many: stamps on outputs
+ * expect pointers: runs on clean
+ * expect pointers: stamps on outputs
+ * expect wide_pointers: runs on clean
+ * expect wide_pointers: stamps on outputs
  * expect rows: conflicts on flows */
 #include "../support/inputs.h"
 
@@ -217,6 +222,31 @@ COMPUTE static void rows(double **to, double **from, int n, int length)
       to[i][j] = from[i][j] * 0.25 + (double)i;
 }
 
+/* One iteration stores more often than stores of an iteration have numbers beside that of the iteration. */
+COMPUTE static void many(short *out, const int *to, const int *times, const uint32_t *in, int n)
+{
+  for (int i = 0; i < n; i++) /* loop many */
+    for (int j = 0; j < times[i]; j++)
+      out[to[i]] = (short)(in[i] + (uint32_t)j);
+}
+
+/* Side by side: each place has two writers, and what is loaded comes later. */
+COMPUTE static void pointers(float *a, const float *b, float *c, const float *in, int n)
+{
+  for (int i = 0; i < n; i++) { /* loop pointers */
+    a[i] = b[i] * 0.5f + in[i];
+    c[i] = in[i] * 0.25f;
+  }
+}
+
+COMPUTE static void wide_pointers(double *a, const double *b, double *c, const double *in, int n)
+{
+  for (int i = 0; i < n; i++) { /* loop wide_pointers */
+    a[i] = b[i] * 0.5 + in[i];
+    c[i] = in[i] * 0.25;
+  }
+}
+
 int main(int argc, char **argv)
 {
   static const char *const inputs[] = {"clean", "outputs", "antis", "flows", NULL};
@@ -235,6 +265,11 @@ int main(int argc, char **argv)
   int *wide = check_alloc(&check, n, sizeof *wide), *bytes = check_alloc(&check, n, sizeof *bytes);
   int *numbers = check_alloc(&check, n, sizeof *numbers);
   struct record *records = check_alloc(&check, n, sizeof *records);
+  /* The more iterations, the fewer numbers are left for the stores of each. */
+  size_t lots = n < 1 << 17 ? 1 << 17 : n;
+  short *shorts = check_alloc(&check, lots, sizeof *shorts);
+  uint32_t *values = check_alloc(&check, lots, sizeof *values);
+  int *times = check_alloc(&check, lots, sizeof *times), *pairs = check_alloc(&check, lots, sizeof *pairs);
   double(*m)[LENGTH] = check_alloc(&check, (size_t)few + 1, sizeof *m);
   double **to_rows = check_alloc(&check, (size_t)few, sizeof *to_rows), **from_rows = check_alloc(&check, (size_t)few, sizeof *from_rows);
 
@@ -283,6 +318,13 @@ int main(int argc, char **argv)
       to_rows[i] = m[own_row];
       from_rows[i] = m[other > (size_t)few ? (size_t)few : other];
     }
+    for (size_t i = 0; i < lots; i++) {
+      shorts[i] = (short)check_below(&check, 1000);
+      values[i] = (uint32_t)check_random(&check);
+      /* Who stores so often is not the last one that stores to its place. */
+      pairs[i] = (int)(outputs ? i / 2 : lots - 1 - i);
+      times[i] = i == lots / 8 * 4 ? 50000 : i % 64 < 2;
+    }
     fill_double(&check, &m[0][0], ((size_t)few + 1) * LENGTH);
     uint32_t last = 0;
     check_start(&check);
@@ -314,6 +356,9 @@ int main(int argc, char **argv)
     again(e, d, to, none, c, size);
     singles(f, h, to, none, g, size);
     rows(to_rows, from_rows, few, LENGTH);
+    pointers(h, outputs ? h + 2 : g, outputs ? h + 1 : f, f + n, size - 2);
+    wide_pointers(c, outputs ? c + 2 : d, outputs ? c + 1 : e, b, size - 2);
+    many(shorts, pairs, times, values, (int)lots);
     check_stop(&check);
     check_array(&check, "seen", seen, n, sizeof *seen);
     check_array(&check, "words", words, 2 * n, sizeof *words);
@@ -329,6 +374,7 @@ int main(int argc, char **argv)
     check_array(&check, "h", h, n, sizeof *h);
     check_array(&check, "numbers", numbers, n, sizeof *numbers);
     check_array(&check, "records", records, n, sizeof *records);
+    check_array(&check, "shorts", shorts, lots, sizeof *shorts);
     check_array(&check, "m", m, (size_t)few + 1, sizeof *m);
   }
   free(in);
@@ -351,6 +397,10 @@ int main(int argc, char **argv)
   free(numbers);
   free(records);
   free(m);
+  free(shorts);
+  free(times);
+  free(pairs);
+  free(values);
   free(to_rows);
   free(from_rows);
   return check_close(&check);

@@ -35,18 +35,18 @@ thread instead of iteration in the log|reduction|$iterations|s/c->iteration = (_
 nothing|stamp||
 reads not logged|stamp|$reads|s/^  ((logged) \&\&/  (0 \&\&/
 readers behind the first writer not looked at|stamp|$threads $cuda/logs.rs|s/r > first || /false || /
-last writers not settled|stamp|$driver|s/outcome.unsettled != 0/outcome.unsettled == u64::MAX/
+last writers not settled|stamp twice|$driver|s/outcome.unsettled != 0/outcome.unsettled == u64::MAX/
 thread instead of iteration in the log|stamp|$iterations|s/c->iteration = (__pg_u32)k + 1;/c->iteration = 1;/
 nothing|stamp off||
 nothing|stamp bits||
 nothing|stamp numbers||
+nothing|stamp twice||
 counts not compared|stamp bits|$threads $cuda/launches.rs|s/\&\& total != \(counted\|written\)/\&\& total == u64::MAX/
 counts not compared|stamp numbers|$threads $cuda/launches.rs|s/\&\& total != \(counted\|written\)/\&\& total == u64::MAX/
 reads not logged|stamp numbers|$reads|s/^  ((logged) \&\&/  (0 \&\&/
 readers behind the only writer not looked at|stamp numbers|$threads $cuda/logs.rs|s/r > first || /false || /
 no second run|stamp bits|$driver|s/fail \& PG_FAIL_WAW != 0/fail == u32::MAX/
 no second run|stamp numbers|$driver|s/fail \& PG_FAIL_WAW != 0/fail == u32::MAX/
-last writers not settled|stamp numbers|$driver|s/outcome.unsettled != 0/outcome.unsettled == u64::MAX/
 "
 mkdir "$work/copy"
 (cd "$root" && git ls-files -z | xargs -0 cp --parents -t "$work/copy")

@@ -279,7 +279,7 @@ struct __pg_launch {
   __pg_u32 stamp_words;        /* words of a cell's stamps: PG_STAMP_WORDS, or PG_STAMP_WORDS_READ or, in a guess, PG_GUESS_WORDS_READ
                                   where loads are noted */
   __pg_u32 guess;              /* PG_GUESS_* */
-  __pg_u32 unused;
+  __pg_u32 store_bits;         /* of stamps that hold values back: how many bits of each number the stores of an iteration */
 };
 #define PG_MANY 0xffffffffu
 /* The stamps of a cell: the number of the last writer; and where loads are noted, side by side with it because they are asked for together,

@@ -311,7 +311,7 @@ pub struct RawLaunch {
     pub settles: u32,
     pub stamp_words: u32,
     pub guess: u32,
-    pub unused: u32,
+    pub store_bits: u32,
 }
 
 /// `struct __pg_inspector`: the part of an inspection that generated code knows.
@@ -711,7 +711,7 @@ mod tests {
                 settles,
                 stamp_words,
                 guess,
-                unused
+                store_bits
             ]
         );
         layout!(checks, RawInspector, "inspector", [touch, next, poll, known, first, length, lasting]);

@@ -129,10 +129,11 @@ impl Config {
             2 => GroupChoice::Always,
             _ => GroupChoice::Auto,
         };
-        let guesses = match choice("PARAGON_GUESSES", &["auto", "off", "bits", "numbers"], 0) {
+        let guesses = match choice("PARAGON_GUESSES", &["auto", "off", "bits", "numbers", "twice"], 0) {
             1 => Some(Guesses::None),
             2 => Some(Guesses::All),
             3 => Some(Guesses::Numbers),
+            4 => Some(Guesses::Twice),
             _ => None,
         };
         let mut number = |name: &str, range: std::ops::RangeInclusive<u64>| -> Option<u64> {

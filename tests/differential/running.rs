@@ -64,7 +64,7 @@ fn emulated_gpu() -> &'static EmulatedGpu {
 }
 
 /// Stamps as they are, and with each guess that they may begin with, every time.
-pub const GUESSES: [&str; 4] = ["stamp", "stamp off", "stamp bits", "stamp numbers"];
+pub const GUESSES: [&str; 5] = ["stamp", "stamp off", "stamp bits", "stamp numbers", "stamp twice"];
 
 /// Every combination of {off, threads shared, threads separate} and the log methods, and races for real.
 pub fn all_settings() -> Vec<Setting> {

@@ -39,6 +39,7 @@
   }                                                                                                                    \
   __PG_SHARED_FN type __pg_ld_##name(struct __pg_ctx *c, const struct __pg_view *v, int logged, int how, __pg_u64 address) \
   {                                                                                                                    \
+    __PG_LOAD_BUFFERED(type, c, v, logged, how, address)                                                               \
     if (!__PG_IS_NOTED(c, v, logged, how)) {                                                                           \
       __PG_LOAD_UNLOGGED(type, c, v, v->dev, how, address)                                                             \
     }                                                                                                                  \
@@ -82,6 +83,7 @@
     /* Then nothing of the run is kept; to store it all the same takes no branch. */                                   \
     if (nan)                                                                                                           \
       c->fail |= PG_FAIL_NAN;                                                                                          \
+    __PG_STORE_BUFFERED(type, c, v, address, value)                                                                    \
     if (__PG_LOG_METHOD(c->launch) == PG_LOG_STAMP && c->launch->settles) {                                             \
       __pg_settle_##name(c, v, address, value);                                                                        \
       return;                                                                                                          \

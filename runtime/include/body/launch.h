@@ -64,11 +64,10 @@ struct __pg_ctx {
   /* Of stores to members of one element: bits that are still to be set, and their word. */
   __pg_u32 gathered, word;
 #endif
-#ifdef __CUDACC_RTC__
-#if __PG_SPREAD > 1
-  /* Whether lanes only ask whether they may load what others' turns move through. */
-  __pg_u32 probes;
+#ifdef __PG_BUFFERED
+  __pg_u32 stored;     /* how many stores its iteration has made that are held back */
 #endif
+#ifdef __CUDACC_RTC__
 #ifdef __PG_RANGES
   /* The first cell that a noted load has taken, and the one behind the last: see the guess of bitmaps. */
   __pg_u32 least, most;
@@ -91,14 +90,8 @@ struct __pg_ctx {
 #else
 #define __PG_NO_NOTES(c)
 #endif
-#if defined(__CUDACC_RTC__) && __PG_SPREAD > 1
-#define __PG_PROBES_NOTHING(c) (c).probes = 0;
-#else
-#define __PG_PROBES_NOTHING(c)
-#endif
 #define __PG_NOTE_NOTHING(c)                                                                                           \
   __PG_GATHER_NOTHING(c)                                                                                               \
-  __PG_PROBES_NOTHING(c)                                                                                               \
   __PG_NO_NOTES(c)
 
 /* The chapter's Find_Array (figure 4.7a), by bisection: the table is sorted. No array: size 0, so that every access
@@ -139,6 +132,7 @@ __PG_FN struct __pg_view __pg_base_view(const struct __pg_launch *l, __pg_u32 ba
  *   __PG_INSIDE     the same, of accesses that need not be affine: an earlier run of the same addresses has seen where they lie
  *   __PG_CONSTANT   a bit for those of both to whose array nothing stores
  *   __PG_ORDERED    the launch has an order of iterations
+ *   __PG_BUFFERED   stamps hold values back in the log: words of a cell's entry
  *   __PG_TILE_X     each iteration has a thread: this dimension goes with x, __PG_TILE_Y with y, the others with blocks in z
  *   __PG_ACROSS     of these others, the one that the rows of a group go along
  *   __PG_FAR_TABLES the tables don't fit into the kernel's parameters

@@ -21,7 +21,7 @@
  * Stamps: wr holds the last writer of a cell, the first one, and the last reader. Loads find what was there before the loop, from a
  *   copy, or what their own iteration has stored, which shows in wr. So an earlier reader is no conflict (an anti dependence), nor are two
  *   writers (an output dependence), whose last one stands: where a cell has several, all iterations are run once more, alike, and only
- *   the last writer of a cell stores (`settles`). A conflict is a reader behind the first writer; and the first writer as a reader, if there
+ *   the last writer of a cell stores (`settles`); kernels hold values back instead, as a rule (buffered.h). A conflict is a reader behind the first writer; and the first writer as a reader, if there
  *   is another writer, because it may have read what that one has stored. By induction over the iterations no other one can have
  *   found what it wouldn't find in the source order.
  * A guess: stamps take operations in one piece, of each writer. A run that guesses that each cell has one writer (`guess`) does without: an

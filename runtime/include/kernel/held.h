@@ -11,7 +11,8 @@ template <class Type, class Other> struct __pg_one_of<false, Type, Other> {
  * ready, nor are those behind it. */
 template <class Type, int Room, int Stride, bool IsLoaded, class Load, class Store, class NoteRun, class StoreNoted>
 struct __pg_holding : __pg_handed_over<Type, Room> {
-  static constexpr bool moves = Stride != 0, may_meet = true;
+  static constexpr bool moves = Stride != 0, may_meet = true, looks = __pg_looks_at_ends && !moves;
+  __pg_ends ends;
   static constexpr __pg_i64 stride = Stride;
   Load load;
   Store store;
@@ -21,10 +22,10 @@ struct __pg_holding : __pg_handed_over<Type, Room> {
   /* Of one place the lower half is enough to tell it from others: what is taken for it and isn't only costs time. */
   using Told = typename __pg_one_of<Stride != 0, __pg_u64, __pg_u32>::type;
   __pg_u64 first; /* the first turn's place: this lane's, and those of rows that are made ready */
-  Told asked[__pg_parts_at_once];
-  /* Whether loads of a part have met what is held: those that come first, and the rest. */
-  bool has_met_ahead[__pg_parts_at_once], has_met[__pg_parts_at_once];
-  bool is_ahead;
+  Told asked[__pg_rows_asked];
+  /* Whether loads of a part have met what is held, a bit for each. */
+  __pg_u32 has_met = 0;
+  bool is_due = true; /* whether the part that loads are made for is */
   bool is_held = false; /* where all turns have the same: whether it is in the register */
   int part, turn;
 
@@ -44,36 +45,36 @@ struct __pg_holding : __pg_handed_over<Type, Room> {
     return !moves || (due != 0 && at(due - 1) - first == (__pg_u64)((__pg_i64)Stride * (due - 1))) ? due : 0;
   }
   __device__ __forceinline__ __pg_u64 place(__pg_u64 from, __pg_u64 turn) const { return from + turn * Stride; }
-  __device__ __forceinline__ void know(int part, int whose) { asked[part] = __shfl_sync(~0u, (Told)first, whose); }
+  __device__ __forceinline__ void know(int row, int whose) { asked[row] = __shfl_sync(~0u, (Told)first, whose); }
+  /* Loads of the next batch come next. */
+  __device__ __forceinline__ void begin_loads() { has_met = 0; }
   /* The part that loads are made for, and which turn of its row that is: whether one meets what turns up to that one store to is to be
    * seen. */
-  __device__ __forceinline__ void turn_to(int next, int its_turn, bool ahead)
+  __device__ __forceinline__ void turn_to(int next, int its_turn, bool due)
   {
     part = next;
     turn = its_turn;
-    is_ahead = ahead;
-    (ahead ? has_met_ahead : has_met)[next] = ahead ? false : has_met_ahead[next];
+    is_due = due;
   }
   __device__ __forceinline__ void make(int part, int turn)
   {
     if constexpr (moves && IsLoaded)
-      this->made[part] = load(place(asked[part], turn));
+      if (is_due)
+        this->made[part] = load(place(asked[__pg_row_asked(part)], turn));
   }
-  __device__ __forceinline__ void put(int part, int place)
+  __device__ __forceinline__ void put(int first, int part)
   {
     if constexpr (moves && IsLoaded)
-      __pg_handed_over<Type, Room>::put(part, place);
+      __pg_handed_over<Type, Room>::put(first, part);
   }
   __device__ __forceinline__ void note(bool meets)
   {
-    if (is_ahead)
-      has_met_ahead[part] |= meets;
-    else
-      has_met[part] |= meets;
+    if (meets && is_due && ends.look == __pg_ends::none)
+      has_met |= 1u << part;
   }
   __device__ __forceinline__ void see(__pg_u64 address, __pg_u64 size)
   {
-    const __pg_u64 from = asked[part];
+    const __pg_u64 from = asked[__pg_row_asked(part)];
     if constexpr (!moves) {
       note((__pg_u32)address - (__pg_u32)from + (__pg_u32)(size - 1) < (__pg_u32)(sizeof(Type) + size - 1));
       return;
@@ -87,26 +88,20 @@ struct __pg_holding : __pg_handed_over<Type, Room> {
       }
     note(meets);
   }
-  /* How many turns of this lane come before the first one whose loads have met what is held. `is_due`: of the parts, from `first` on. */
-  template <class IsDue>
-  __device__ __forceinline__ int before_met(IsDue is_due, int first, int lane, int due) const
+  __device__ __forceinline__ bool has_any_met() const { return __any_sync(~0u, has_met != 0); }
+  /* How many turns of this lane come before the first one whose loads have met what is held. `first`: of the parts. */
+  __device__ __forceinline__ int before_met(int first, int lane, int due) const
   {
-    bool some = false;
 #pragma unroll
-    for (int part = 0; part < __pg_parts_at_once; part++)
-      some |= is_due(part) && has_met[part];
-    if (__any_sync(~0u, some)) {
-#pragma unroll
-      for (int part = 0; part < __pg_parts_at_once; part++) {
-        const __pg_u32 met = __ballot_sync(~0u, is_due(part) && has_met[part]);
-        /* The lane that has made the first of this row's turns in the part, if it is one of the part's rows. */
-        constexpr int lanes = __pg_lanes_of_row;
-        const int own = lane / __PG_SPREAD, at = own % (32 / lanes) * lanes;
-        const bool is_here = __pg_slots::row(first + part, at) == own;
-        const __pg_u32 of_row = met >> at & (~0u >> (32 - lanes));
-        const int turns = __pg_slots::turn(first + part, at) + __ffs(of_row) - 1;
-        due = is_here && of_row != 0 && turns < due ? turns : due;
-      }
+    for (int part = 0; part < __pg_parts_at_once; part++) {
+      const __pg_u32 met = __ballot_sync(~0u, has_met >> part & 1);
+      /* The lane that has made the first of this row's turns in the part, if it is one of the part's rows. */
+      constexpr int lanes = __pg_lanes_of_row;
+      const int own = lane / __PG_SPREAD, at = own % (32 / lanes) * lanes;
+      const bool is_here = __pg_slots::row(first + part, at) == own;
+      const __pg_u32 of_row = met >> at & (~0u >> (32 - lanes));
+      const int turns = __pg_slots::turn(first + part, at) + __ffs(of_row) - 1;
+      due = is_here && of_row != 0 && turns < due ? turns : due;
     }
     return due;
   }
@@ -172,8 +167,10 @@ struct __pg_holding : __pg_handed_over<Type, Room> {
 };
 /* Where turns store nothing. */
 struct __pg_holding_nothing {
-  static constexpr bool moves = false, may_meet = false;
+  static constexpr bool moves = false, may_meet = false, looks = __pg_looks_at_ends;
+  __pg_ends ends;
   static constexpr __pg_i64 stride = 0;
+  bool is_due = true;
   int now;
   __device__ __forceinline__ int begin_alone(__pg_u64) { return 0; }
   __device__ __forceinline__ __pg_u64 place(__pg_u64 from, __pg_u64) const { return from; }
@@ -181,10 +178,12 @@ struct __pg_holding_nothing {
   __device__ __forceinline__ void take_room() {}
   template <class At> __device__ __forceinline__ int begin(At, int due) { return due; }
   __device__ __forceinline__ void know(int, int) {}
-  __device__ __forceinline__ void turn_to(int, int, bool) {}
+  __device__ __forceinline__ void begin_loads() {}
+  __device__ __forceinline__ void turn_to(int, int, bool due) { is_due = due; }
   __device__ __forceinline__ void make(int, int) {}
   __device__ __forceinline__ void put(int, int) {}
-  template <class IsDue> __device__ __forceinline__ int before_met(IsDue, int, int, int due) const { return due; }
+  __device__ __forceinline__ bool has_any_met() const { return false; }
+  __device__ __forceinline__ int before_met(int, int, int due) const { return due; }
   __device__ __forceinline__ void begin_turns(int) {}
   __device__ __forceinline__ void are_ready(int) {}
   __device__ __forceinline__ void begin_turn(int, int) {}

@@ -15,6 +15,10 @@ __device__ __forceinline__ __pg_u32 __PG_ONCE_32(const char *place)
   return bits;
 }
 #endif
+#ifndef __PG_ANYTHING
+/* A number that nobody will use. */
+#define __PG_ANYTHING(number) asm volatile("" : "=l"(number))
+#endif
 
 /* What the lanes of a warp lend each other, where each runs an iteration of its own and their inner loops go through memory of their
  * own: rows of a sparse matrix, say. By themselves, lanes would load from as many places as there are lanes, at each turn. So some
@@ -50,11 +54,21 @@ struct __pg_slots {
   static __device__ __forceinline__ int leader(int part, int lane) { return row(part, lane) * __PG_SPREAD; }
   /* Where a row begins in the room. */
   static __device__ __forceinline__ int place(int row) { return row * __pg_row_of_room; }
+  /* Turns and places in two: what depends on the part alone, which the compiler knows, and the lane's own. */
+  static __device__ __forceinline__ int first_turn(int part) { return part >> parts << lanes; }
+  static __device__ __forceinline__ int own_turn(int lane) { return lane & ((1 << lanes) - 1); }
+  static __device__ __forceinline__ int first_place(int part) { return place(row(part, 0)) + first_turn(part); }
+  static __device__ __forceinline__ int own_place(int lane) { return place(lane >> lanes) + own_turn(lane); }
 };
-/* So many parts have their loads under way together; with fewer, a processor holds more warps. */
+/* So many parts have their loads under way together; with fewer, a processor holds more warps. Where lanes share an iteration, there are
+ * no registers left for what bits take besides, and to keep it elsewhere costs L1 what the turns gather. A range takes two. */
+#ifdef __PG_RANGES
 constexpr int __pg_parts_at_once = __pg_parts;
-/* Turns whose values are fetched together. */
-constexpr int __pg_lent_at_once = 8;
+#else
+constexpr int __pg_parts_at_once = __PG_SPREAD > 1 && __PG_METHOD == PG_LOG_BITMAP ? 1 : __pg_parts;
+#endif
+/* Turns whose values are fetched together; logs leave fewer registers for them. */
+constexpr int __pg_lent_at_once = __PG_METHOD == PG_LOG_NONE ? 16 : 8;
 /* So many turns of one lane are worth a batch. */
 constexpr int __pg_least_lent = 4;
 
@@ -62,13 +76,13 @@ constexpr int __pg_least_lent = 4;
  * batch while this one's turns are taken. Not where parts are made one after the other. */
 constexpr bool __pg_keeps_asked = __pg_parts_at_once >= __pg_parts;
 
-/* What a lane knows of some parts: how many turns a part's row has from the lane's turn on. */
-struct __pg_asked_of_lane {
-  /* What has gone wrong in making them. */
-  __pg_u32 fail;
-  int left[__pg_parts_at_once];
-  __device__ __forceinline__ bool is_due(int part, int done) const { return left[part] > done; }
-};
+/* Rows that a lane's parts are of; those of the same row follow each other so far apart. */
+constexpr int __pg_rows_asked = __pg_keeps_asked ? 1 << __pg_slots::parts : __pg_parts_at_once;
+constexpr int __pg_row_asked(int part) { return part % __pg_rows_asked; }
+/* What isn't due isn't loaded, which takes no branches where loads are single instructions. Where they are noted, the first turn of some row is
+ * made instead: all loads are to be under way together. */
+constexpr bool __pg_loads_due_only = __PG_METHOD == PG_LOG_NONE;
+
 /* Variables of another lane, from the inner loop's own on. */
 template <class... Values> struct __pg_asked {
   static __device__ __forceinline__ __pg_asked of() { return {}; }
@@ -86,7 +100,7 @@ template <class First, class... Rest> struct __pg_asked<First, Rest...> {
     return rest.call(of, before..., first);
   }
   /* Some turns on. */
-  __device__ __forceinline__ __pg_asked further(__pg_u64 turns) const { return {(First)((__pg_u64)first + turns), rest}; }
+  __device__ __forceinline__ __pg_asked further(int turns) const { return {(First)((__pg_u64)first + turns), rest}; }
 };
 template <class... Values> __device__ __forceinline__ __pg_asked<Values...> __pg_ask(Values... values)
 {
@@ -95,33 +109,37 @@ template <class... Values> __device__ __forceinline__ __pg_asked<Values...> __pg
 
 /* Values of the turns of all lanes, one for each turn. `Room`: bytes that all values of a turn take. */
 template <class Type, int Room> struct __pg_handed_over {
-  Type *room, now, made[__pg_parts_at_once], next[__pg_lent_at_once];
+  Type *room, *own, *here, now, made[__pg_parts_at_once], next[__pg_lent_at_once];
 
   /* `before`: bytes that other values take of a turn. */
   __device__ __forceinline__ void take_room(int before)
   {
     constexpr int of_warp = __pg_rows_of_warp * __pg_row_of_room;
     room = (Type *)(__pg_room_of_lent<Room>() + before * of_warp * (__PG_BLOCK / 32)) + __pg_thread() / 32 * of_warp;
+    own = room + __pg_slots::own_place(__pg_thread() % 32);
   }
-  /* What some turns have, from one on. */
-  template <int Turns> __device__ __forceinline__ void fetch(int place, int turn)
+  __device__ __forceinline__ void go_to(int place) { here = room + place; }
+  /* What the next turns have. */
+  template <int Turns> __device__ __forceinline__ void fetch()
   {
     constexpr int size = Turns % __pg_pack<Type>::size == 0 ? __pg_pack<Type>::size : 1;
 #pragma unroll
     for (int i = 0; i < Turns; i += size) {
       if constexpr (size == 1)
-        next[i] = at(place, turn + i);
+        next[i] = here[i];
       else {
-        const __pg_pack<Type> some = *(const __pg_pack<Type> *)&at(place, turn + i);
+        const __pg_pack<Type> some = *(const __pg_pack<Type> *)(here + i);
 #pragma unroll
         for (int number = 0; number < size; number++)
           next[i + number] = some.of[number];
       }
     }
+    here += Turns;
   }
   /* `place`: where the row begins. */
   __device__ __forceinline__ Type &at(int place, int turn) { return room[place + turn]; }
-  __device__ __forceinline__ void put(int part, int place) { room[place] = made[part]; }
+  /* `first`: of the parts that are at hand. */
+  __device__ __forceinline__ void put(int first, int part) { own[__pg_slots::first_place(first + part)] = made[part]; }
 };
 
 /* An address that begins with a pointer which is the same for all lanes: what that and the array's place in the GPU's memory come to (`first`)
@@ -147,87 +165,89 @@ __device__ __forceinline__ char *__pg_near(const __pg_view &, __pg_address_by_po
 {
   return (char *)__cvta_global_to_generic(address.first + address.further);
 }
-/* Where it must not be loaded, the beginning of the array's memory is, or what is aligned in front of it. */
-__device__ __forceinline__ const char *__pg_near_if(bool may, const __pg_view &v, __pg_u64 address, __pg_u64 width)
-{
-  return __PG_AT_ONCE(v.dev, may ? address - v.lo : -((__pg_u64)v.dev & (width - 1)));
-}
-__device__ __forceinline__ const char *__pg_near_if(bool may, const __pg_view &v, __pg_address_by_pointer address, __pg_u64 width)
-{
-  const __pg_u64 nowhere = v.lo - address.pointer - ((__pg_u64)v.dev & (width - 1));
-  return (const char *)__cvta_global_to_generic(address.first + (may ? address.further : nowhere));
-}
-/* Lanes that share an iteration load for each other without branches, whether anybody knows that it is there or not, so that the loads of all
- * parts are under way together. */
-constexpr bool __pg_never_branches = __PG_SPREAD > 1;
-/* Whether it is there: what has gone wrong, `c` is told. */
-template <class Type> __device__ __forceinline__ bool __pg_may_load(__pg_ctx &c, const __pg_view &v, int how, __pg_u64 address)
-{
-  if (how & (__PG_IS_BOUNDED | __PG_IS_INSIDE))
-    return true;
-  /* In one comparison: what else is asked is the same for all turns. */
-  const __pg_u64 whole = v.size < sizeof(Type) ? 0 : v.size - sizeof(Type) + 1;
-  const __pg_u64 room = (address & (sizeof(Type) - 1)) == 0 ? whole : 0;
-  const bool may = address - v.lo < room;
-  c.fail |= may ? 0u : (__pg_u32)PG_FAIL_RANGE;
-  return may;
-}
-/* Loads what a turn needs. `load`: as it is loaded where there are branches. While lanes make what others need, none of them has left. */
+/* Turns of a row load side by side from where the first does to where the last does. So it is enough to look at these, before the turns, instead
+ * of checking each load: each lane does for its own row. Not where the runtime knows that all of them are in their array. */
+struct __pg_ends {
+  /* Which turn's addresses are looked at: the first one's, the next one's, the last one's. */
+  enum look { none, first, second, last } look = none;
+  bool are_inside = true;
+  int loads = 0;
+  __pg_u64 turns = 0, from[4], step[4];
+  __device__ __forceinline__ void look_at(enum look at)
+  {
+    look = at;
+    loads = 0;
+  }
+  __device__ __forceinline__ void see(const __pg_ctx &c, const __pg_view &v, __pg_u64 address, int size)
+  {
+    const int load = loads++;
+    if (load >= 4) {
+      are_inside = false;
+      return;
+    }
+    if (look == first)
+      from[load] = address;
+    else if (look == second)
+      step[load] = address - from[load];
+    else
+      are_inside &= address - from[load] == step[load] * (turns - 1) && step[load] % size == 0;
+    if (look != second)
+      are_inside &= __pg_is_there(&c, &v, 0, address, size);
+  }
+};
+constexpr bool __pg_looks_at_ends = __pg_loads_due_only && __pg_keeps_asked;
+/* Loads what is known to be there. `load`: as it is loaded where that isn't known, or somebody asks for a note. While lanes make what others
+ * need, none of them has left. What isn't due comes to anything. */
 template <class Type, class Address, class Load>
-__device__ __forceinline__ Type __pg_load_lent(__pg_ctx &c, const __pg_view &v, int how, int logged, Address address, Load load)
+__device__ __forceinline__ Type __pg_load_lent(const __pg_view &v, int how, Address address, bool is_due, Load load)
 {
-  const bool is_there = how & (__PG_IS_BOUNDED | __PG_IS_INSIDE);
-  /* Of a base beyond those that masks have a bit for, nobody knows whether it has a log. */
-  const bool is_noted = __PG_IS_NOTED(&c, &v, logged, how);
-  if (is_there ? is_noted && __PG_SPREAD == 1 : !__pg_never_branches || (is_noted && !(how & __PG_HAS_LOG)))
-    return load(address);
-  const bool may = __pg_may_load<Type>(c, v, how, address);
-  const Type value = __PG_LOAD(Type, is_there ? __pg_near(v, address) : __pg_near_if(may, v, address, sizeof(Type)), how);
-  if (is_noted)
-    __pg_note_read(&c, &v, how, address, sizeof(Type));
-  return value;
+  const bool is_known = (how & (__PG_IS_BOUNDED | __PG_IS_INSIDE)) && (__PG_METHOD < PG_LOG_ATOMIC || (how & __PG_IS_CONSTANT));
+  union {
+    __pg_u64 wide;
+    Type value;
+  } loaded;
+  __PG_ANYTHING(loaded.wide);
+  if (!is_known) {
+    if (is_due)
+      loaded.value = load(address);
+    return loaded.value;
+  }
+  const char *place = __pg_near(v, address);
+  if (is_due)
+    loaded.value = __PG_LOAD(Type, place, how);
+  return loaded.value;
 }
-template <class Type> __device__ __forceinline__ Type __pg_load_past_l1(const char *place)
+/* The same of what nobody loads again: it doesn't take the place of what turns gather in L1. `IsOfRow`: whether ends tell where all are. */
+template <class Type, bool IsOfRow, class Address, class Held, class Load>
+__device__ __forceinline__ Type __pg_load_once(const __pg_ctx &c, const __pg_view &v, int how, bool is_kept, Address address, Held &held,
+                                               Load load)
 {
+  const bool is_known = how & (__PG_IS_BOUNDED | __PG_IS_INSIDE);
   union {
     __pg_u64 wide;
     __pg_u32 narrow;
     Type value;
   } loaded;
-  if constexpr (sizeof(Type) == 8)
-    loaded.wide = __PG_ONCE_64(place);
-  else
+  if (held.ends.look != __pg_ends::none) {
+    if (!is_known && IsOfRow)
+      held.ends.see(c, v, address, sizeof(Type));
+    loaded.wide = 0;
+    return loaded.value;
+  }
+  const bool may_pass = __PG_SPREAD >= 4 && sizeof(Type) >= 4 && (is_known ? (how & __PG_IS_CONSTANT) != 0 : is_kept);
+  if (is_known ? !may_pass : !(IsOfRow && Held::looks))
+    return __pg_load_lent<Type>(v, how, address, held.is_due, load);
+  const char *place = __pg_near(v, address);
+  __PG_ANYTHING(loaded.wide);
+  if (!may_pass) {
+    if (held.is_due)
+      loaded.value = __PG_LOAD(Type, place, how);
+  } else if constexpr (sizeof(Type) == 8) {
+    if (held.is_due)
+      loaded.wide = __PG_ONCE_64(place);
+  } else if (held.is_due)
     loaded.narrow = __PG_ONCE_32(place);
   return loaded.value;
-}
-/* The same of what nobody loads again: it doesn't take the place of what turns gather in L1. `is_seen`: whether it has been seen that it is there. */
-template <class Type, class Address, class Load>
-__device__ __forceinline__ Type __pg_load_once(__pg_ctx &c, const __pg_view &v, int how, int logged, Address address, Load load,
-                                               bool is_seen = false)
-{
-  const bool is_there = is_seen || (how & (__PG_IS_BOUNDED | __PG_IS_INSIDE));
-  constexpr bool may_pass = __PG_SPREAD >= 4 && sizeof(Type) >= 4;
-  if (!may_pass || !(how & (__PG_IS_CONSTANT | __PG_HAS_NO_STORES)) || (!is_there && !__pg_never_branches))
-    return __pg_load_lent<Type>(c, v, how, logged, address, load);
-  if (is_there)
-    return __pg_load_past_l1<Type>(__pg_near(v, address));
-  const bool may = __pg_may_load<Type>(c, v, how, address);
-  return __pg_load_past_l1<Type>(__pg_near_if(may, v, address, sizeof(Type)));
-}
-/* The same where turns load one element after the other: if the first and the last lie in their array, so do all. Rows of which that isn't so no lane
- * makes ready for another one. */
-template <class Type, class Address, class Load>
-__device__ __forceinline__ Type __pg_load_row(__pg_ctx &c, const __pg_view &v, int how, int logged, Address address, Load load)
-{
-#if __PG_SPREAD > 1
-  if (c.probes) {
-    (void)__pg_may_load<Type>(c, v, how, address);
-    return (Type)0;
-  }
-  return __pg_load_once<Type>(c, v, how, logged, address, load, true);
-#else
-  return __pg_load_once<Type>(c, v, how, logged, address, load);
-#endif
 }
 /* A value that lanes lend each other. `ask` asks a lane for what its value follows from, `load` makes of that the loads that come first, `rest`
  * of both the value. */
@@ -236,37 +256,35 @@ template <class Type, int Room, class Ahead, class Ask, class Load, class Rest> 
   Ask ask;
   Load load;
   Rest rest;
-  Asked asked[__pg_parts_at_once];
+  Asked asked[__pg_rows_asked];
   Ahead ahead[__pg_parts_at_once];
   __device__ __forceinline__ __pg_lent(Ask ask, Load load, Rest rest) : ask(ask), load(load), rest(rest) {}
-  /* `turn`: how many turns on from where that lane is now. */
-  __device__ __forceinline__ void know(int part, int whose, int turn) { asked[part] = ask(whose).further(turn); }
-  /* `done`: turns of the row since then. */
-  __device__ __forceinline__ void begin(int part, int done) { ahead[part] = asked[part].further(done).call(load); }
-  __device__ __forceinline__ void make(int part, int done)
+  __device__ __forceinline__ void know(int row, int whose) { asked[row] = ask(whose); }
+  /* Looks at where a turn of the lane's own loads. */
+  __device__ __forceinline__ void look(int turn) { ask(__pg_thread() % 32).further(turn).call(load); }
+  /* `turn`: of the part's row, since lanes have asked. */
+  __device__ __forceinline__ void begin(int part, int turn)
   {
-    this->made[part] = asked[part].further(done).call([&](auto... values) { return rest(values..., ahead[part]); });
+    ahead[part] = asked[__pg_row_asked(part)].further(turn).call(load);
   }
-  /* What the first and the last of a lane's own turns load first, for what goes wrong. */
-  __device__ __forceinline__ void probe(int lane, __pg_u64 turns)
+  __device__ __forceinline__ void make(int part, int turn)
   {
-    const Asked own = ask(lane);
-    if (turns != 0) {
-      (void)own.call(load);
-      (void)own.further(turns - 1).call(load);
-    }
+    this->made[part] =
+      asked[__pg_row_asked(part)].further(turn).call([&](auto... values) { return rest(values..., ahead[part]); });
   }
   __device__ __forceinline__ void use(int number) { this->now = this->next[number]; }
 };
 
+/* What is loaded in another way than lanes know. */
+#define __PG_IF_DUE(t, load) (__pg_held.is_due ? load : (__pg_##t)0)
 /* Loads of what neighbouring turns load side by side: once each. */
-#define __PG_LD_ONCE(t, b, l, a)                                                                                       \
-  __pg_load_once<__pg_##t>(__pg_c, __pg_b##b, __PG_HOW(b), l, a, [&](__pg_u64 __pg_a) -> __pg_##t { return __PG_LD(t, b, l, __pg_a); })
-/* Those whose subscript is the inner loop's variable alone. */
-#define __PG_LD_ROW(t, b, l, a)                                                                                        \
-  __pg_load_row<__pg_##t>(__pg_c, __pg_b##b, __PG_HOW(b), l, a, [&](__pg_u64 __pg_a) -> __pg_##t { return __PG_LD(t, b, l, __pg_a); })
+#define __PG_LD_ONCE(t, b, l, a) __PG_LD_SIDE_BY_SIDE(false, t, b, l, a)
+#define __PG_LD_ROW(t, b, l, a) __PG_LD_SIDE_BY_SIDE(true, t, b, l, a)
+#define __PG_LD_SIDE_BY_SIDE(is_of_row, t, b, l, a)                                                                    \
+  __pg_load_once<__pg_##t, is_of_row>(__pg_c, __pg_b##b, __PG_HOW(b), __PG_IS_KEPT(b), a, __pg_held,                   \
+                                      [&](__pg_u64 __pg_a) -> __pg_##t { return __PG_LD(t, b, l, __pg_a); })
 #define __PG_LD_LENT(t, b, l, a)                                                                                       \
-  __pg_load_lent<__pg_##t>(__pg_c, __pg_b##b, __PG_HOW(b), l, a, [&](__pg_u64 __pg_a) -> __pg_##t { return __PG_LD(t, b, l, __pg_a); })
+  __pg_load_lent<__pg_##t>(__pg_b##b, __PG_HOW(b), a, __pg_held.is_due, [&](__pg_u64 __pg_a) -> __pg_##t { return __PG_LD(t, b, l, __pg_a); })
 #define __pg_of(variable) __shfl_sync(~0u, variable, __pg_from)
 #define __PG_BARE(...) __VA_ARGS__
 #define __PG_AND_THEN(parameters, last) (__PG_BARE parameters, last)

@@ -23,130 +23,132 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
   if (__activemask() != ~0u)
     return;
   constexpr bool keeps = __pg_keeps_asked && !Held::moves;
-  constexpr int most = 1 << 30;
-  const int lane = __pg_thread() % 32;
-  __pg_asked_of_lane parts;
-  __pg_u32 rows = 0; /* of which lanes know what they have asked; 0: of none */
-  int done = 0;      /* turns of each row since lanes have asked */
-  __pg_u32 fail = 0; /* what has gone wrong in what is made for others */
+  constexpr int most = 1 << 30, batch = __pg_batch;
+  const int lane = __pg_thread() % 32, place = __pg_slots::place(lane / __PG_SPREAD);
+  int row_has[__pg_rows_asked];         /* turns that rows have, from where lanes have asked */
+  __pg_u32 failed[__pg_parts_at_once];  /* what has gone wrong; only what a turn needs, and that it may have, counts */
+  bool knows = false;                   /* whether lanes know what they have asked */
+  bool has_some = false;                /* whether it is known that some row has turns that are worth a batch */
+  int done = 0;                         /* turns of each row since lanes have asked */
+  bool is_straight = false;             /* whether everything that is due is ready */
+  __pg_u32 fail = 0;                    /* what has gone wrong in what is made for others */
   held.take_room();
-  /* Whether the first turn and the last one find theirs in the arrays that all turns move through: then those between do, and nobody need look again. */
-  __pg_u32 is_inside = 1;
-#if __PG_SPREAD > 1
-  {
-    const __pg_u32 before = c.fail;
-    const auto turns = left();
-    c.fail = 0;
-    c.probes = 1;
-    held.know(0, lane);
-    held.turn_to(0, 0, true);
-    all_lent([&](auto &lent) { lent.probe(lane, turns); });
-    is_inside = c.fail == 0;
-    c.fail = before;
-    c.probes = 0;
-  }
-#endif
-  /* What rows some turns on from here are to have made, which is how many turns this lane has there. Who has nothing to make makes what
-   * somebody else does: without branches all loads are under way together. */
-  const auto know = [&](int first, int there, int further) {
+  const auto know = [&](int first, int there, __pg_u32 some) {
 #pragma unroll
-    for (int part = 0; part < __pg_parts_at_once; part++) {
-      const int leader = __pg_slots::leader(first + part, lane), turn = __pg_slots::turn(first + part, lane);
-      parts.left[part] = __shfl_sync(~0u, there, leader) - turn;
-      const bool is_due = parts.left[part] > 0;
-      const int whose = is_due ? leader : __ffs(rows) - 1;
-      held.know(part, whose);
-      all_lent([&](auto &lent) { lent.know(part, whose, (is_due ? turn : 0) + further); });
+    for (int row = 0; row < __pg_rows_asked; row++) {
+      const int leader = __pg_slots::leader(first + row, lane);
+      row_has[row] = __shfl_sync(~0u, there, leader);
+      const int whose = __pg_loads_due_only || row_has[row] > 0 ? leader : __ffs(some) - 1;
+      held.know(row, whose);
+      all_lent([&](auto &lent) { lent.know(row, whose); });
     }
     done = 0;
   };
-  const auto its_turn = [&](int first, int part) { return parts.is_due(part, done) ? __pg_slots::turn(first + part, lane) : 0; };
+  const auto turn_of = [&](int first, int part) { return __pg_slots::first_turn(first + part) + done + __pg_slots::own_turn(lane); };
+  const auto is_due = [&](int first, int part) { return row_has[__pg_row_asked(part)] > turn_of(first, part); };
+  /* Does something for all parts that are due; or for all, the first turn of some row where nothing is due. */
+  const auto each = [&](int first, auto what) {
+    const __pg_u32 before = c.fail;
+#pragma unroll
+    for (int part = 0; part < __pg_parts_at_once; part++) {
+      const int turn = turn_of(first, part);
+      const bool due = is_due(first, part);
+      held.turn_to(part, due ? turn : 0, due || !__pg_loads_due_only);
+      c.fail = 0;
+      what(part, due || __pg_loads_due_only ? turn : 0);
+    }
+    c.fail = before;
+  };
   /* What parts load first. */
   const auto begin = [&](int first) {
-    const __pg_u32 before = c.fail;
-    c.fail = 0;
-#pragma unroll
-    for (int part = 0; part < __pg_parts_at_once; part++) {
-      held.turn_to(part, its_turn(first, part), true);
-      all_lent([&](auto &lent) { lent.begin(part, parts.is_due(part, done) ? done : 0); });
-    }
-    parts.fail = c.fail;
-    c.fail = before;
+    held.begin_loads();
+    each(first, [&](int part, int turn) {
+      all_lent([&](auto &lent) { lent.begin(part, turn); });
+      failed[part] = c.fail;
+    });
   };
-  /* The rest, and which of this lane's turns are ready by that. */
-  const auto make = [&](int first, int due) {
-    const __pg_u32 before = c.fail;
-    c.fail = 0;
+  /* The rest. */
+  const auto make = [&](int first) {
+    each(first, [&](int part, int turn) {
+      held.make(part, turn);
+      all_lent([&](auto &lent) { lent.make(part, turn); });
+      failed[part] |= c.fail;
+    });
 #pragma unroll
     for (int part = 0; part < __pg_parts_at_once; part++) {
-      held.turn_to(part, its_turn(first, part), false);
-      held.make(part, its_turn(first, part));
-      all_lent([&](auto &lent) { lent.make(part, parts.is_due(part, done) ? done : 0); });
+      held.put(first, part);
+      all_lent([&](auto &lent) { lent.put(first, part); });
     }
-    parts.fail |= c.fail;
+  };
+  /* Which of this lane's turns are ready by that. */
+  const auto ready_of = [&](int first, int due) {
+    if (!held.has_any_met()) {
 #pragma unroll
-    for (int part = 0; part < __pg_parts_at_once; part++) {
-      const int place = __pg_slots::place(__pg_slots::row(first + part, lane)) + __pg_slots::turn(first + part, lane);
-      held.put(part, place);
-      all_lent([&](auto &lent) { lent.put(part, place); });
+      for (int part = 0; part < __pg_parts_at_once; part++)
+        if (is_due(first, part))
+          fail |= failed[part];
+      return due;
     }
-    c.fail = before;
-    const auto is_due = [&](int part) { return parts.is_due(part, done); };
-    const int ready = held.before_met(is_due, first, lane, due);
+    is_straight = false;
+    const int ready = held.before_met(first, lane, due);
+#pragma unroll
+    for (int part = 0; part < __pg_parts_at_once; part++)
+      if (__pg_slots::turn(first + part, lane) < __shfl_sync(~0u, ready, __pg_slots::leader(first + part, lane)))
+        fail |= failed[part];
     return ready;
   };
+  if constexpr (Held::looks) {
+    const auto all = left();
+    held.ends.turns = all < most ? all : most;
+    held.ends.look_at(__pg_ends::first);
+    all_lent([&](auto &lent) { lent.look(0); });
+    held.ends.look_at(__pg_ends::second);
+    all_lent([&](auto &lent) { lent.look(1); });
+    held.ends.look_at(__pg_ends::last);
+    all_lent([&](auto &lent) { lent.look((int)held.ends.turns - 1); });
+    held.ends.look_at(__pg_ends::none);
+  }
+  /* What is left of a row whose ends aren't inside each lane runs by itself. */
+  const bool is_inside = !Held::looks || held.ends.are_inside;
   for (__pg_u32 times = 1;; times++) {
     /* What an iteration knows that has left another loop leads anywhere, so nobody makes anything for it; but its lane does for others. */
     __pg_u32 has_left = c.left;
-    const auto all = has_left || !is_inside ? 0 : left();
-    const __pg_u32 some = __ballot_sync(~0u, all != 0 && __PG_LEADS);
+    const auto all = !is_inside || has_left ? 0 : left();
     /* Only who leads knows how many there are. */
-    if (!__any_sync(~0u, __PG_LEADS && all >= __pg_least_lent))
+    if (!has_some && !__any_sync(~0u, __PG_LEADS && all >= __pg_least_lent))
       break;
-    const bool asks = rows == 0;
-    if (asks)
-      rows = some;
-    constexpr int batch = __pg_batch;
-    const int place = __pg_slots::place(lane / __PG_SPREAD), due = held.begin(at, all < batch ? (int)all : batch);
+    const int due = held.begin(at, all < batch ? (int)all : batch);
     if (Held::moves && !__any_sync(~0u, __PG_LEADS && due != 0))
       break;
-    held.begin_turns(due);
     /* What a lane has stored in front of the loop another one may load for it; and the turns before have been taken. */
     __syncwarp();
     int ready = due;
-    bool has_failed = false;
+    is_straight = keeps;
     c.left = 0;
     if constexpr (keeps) {
-      if (asks) {
-        know(0, all < most ? (int)all : most, 0);
+      if (!knows) {
+        held.begin_turns(due);
+        know(0, all < most ? (int)all : most, __ballot_sync(~0u, all != 0 && __PG_LEADS));
+        knows = true;
         begin(0);
       }
-      ready = make(0, ready);
-      has_failed = __any_sync(~0u, parts.fail != 0);
+      make(0);
+      ready = ready_of(0, due);
+      has_some = __any_sync(~0u, __PG_LEADS && all >= batch + __pg_least_lent);
+      done += batch;
       /* The next batch's. */
-      if (!has_failed && __any_sync(~0u, __PG_LEADS && all >= batch + __pg_least_lent)) {
-        const __pg_u32 next = __ballot_sync(~0u, all > batch && __PG_LEADS);
-        done += batch;
-        if (next != rows) {
-          rows = next;
-          know(0, all <= batch ? 0 : all - batch < most ? (int)(all - batch) : most, batch);
-        }
+      if (has_some)
         begin(0);
-      }
     } else {
+      held.begin_turns(due);
+      const __pg_u32 some = __ballot_sync(~0u, all != 0 && __PG_LEADS);
 #pragma unroll 1
       for (int first = 0; first < __pg_parts; first += __pg_parts_at_once) {
-        know(first, due, 0);
+        know(first, due, some);
         begin(first);
-        ready = make(first, ready);
-        has_failed |= __any_sync(~0u, parts.fail != 0);
+        make(first);
+        ready = ready_of(first, ready);
       }
-      rows = 0;
-    }
-    /* What goes wrong in a turn that is due each lane finds when it takes that alone. */
-    if (has_failed) {
-      c.left = has_left;
-      break;
     }
     __syncwarp();
     /* Lanes that help come to as many turns as the one that leads, whatever they have loaded. */
@@ -154,9 +156,10 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
     held.are_ready(ready);
     c.left = has_left;
     int number = 0;
+    all_lent([&](auto &lent) { lent.go_to(place); });
     auto take = [&](auto many) {
       constexpr int turns = decltype(many)::columns;
-      all_lent([&](auto &lent) { lent.template fetch<turns>(place, number); });
+      all_lent([&](auto &lent) { lent.template fetch<turns>(); });
 #pragma unroll
       for (int i = 0; i < turns; i++, number++) {
         all_lent([&](auto &lent) { lent.use(i); });
@@ -168,6 +171,10 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
 #pragma unroll 1
     while (number + __pg_lent_at_once <= ready)
       take(__pg_shape<1, __pg_lent_at_once>());
+    if (__pg_lent_at_once > 8 && number + 8 <= ready)
+      take(__pg_shape<1, 8>());
+    if (number + 4 <= ready)
+      take(__pg_shape<1, 4>());
 #pragma unroll 1
     while (number < ready)
       take(__pg_shape<1, 1>());
@@ -180,9 +187,14 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
       c.fail = before;
       c.left = has_left;
     }
+    if (is_straight && times % 512 != 0) {
+      __pg_forget_own(c);
+      if (!has_some)
+        break;
+      continue;
+    }
     /* Rows go on together: where one has fewer turns ready than are due, all has to be asked again. */
-    if (times % 512 == 0 || (Held::may_meet && __any_sync(~0u, __PG_LEADS && ready != due)))
-      rows = 0;
+    knows = has_some = false;
     /* Turns that load what is held for them. */
     if (Held::may_meet && ready == 0 && all != 0) {
       held.give_back();

@@ -105,6 +105,9 @@ fn main() -> ExitCode {
             (Specialisation { narrow: true, gathers: true, ..none(LogMethod::Bitmap) }, false),
             (Specialisation { narrow: true, guess: Guess::Counting, ..none(LogMethod::Stamp) }, false),
             (Specialisation { guess: Guess::Looking, ..none(LogMethod::Stamp) }, false),
+            (Specialisation { narrow: true, buffered: 4, ..none(LogMethod::Stamp) }, false),
+            (Specialisation { buffered: 8, log_shift: 3, ..none(LogMethod::Stamp) }, false),
+            (Specialisation { buffered: 6, apart: true, log_shift: 3, ..none(LogMethod::Stamp) }, false),
             (Specialisation { narrow: true, kept: all, spread: WIDEST, ..none(LogMethod::Mark) }, false),
         ];
         let others = variants.len() - 1;

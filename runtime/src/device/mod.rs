@@ -107,6 +107,27 @@ pub enum Guess {
     Range = 3,
 }
 
+/// Words of a cell's entry where stamps are held back with their values (`body/buffered.h`). `apart`: its pairs don't lie together.
+pub fn words_of_entry(log_shift: u32, notes_loads: bool, apart: bool) -> u8 {
+    match (log_shift, notes_loads) {
+        (..3, false) => 2,
+        (..3, true) | (_, false) => 4,
+        (_, true) if apart => 6,
+        // One sector of memory.
+        (_, true) => 8,
+    }
+}
+
+/// Whether entries of such stamps have room for who loads.
+fn notes_loads(kernel: Specialisation) -> bool {
+    kernel.buffered > words_of_entry(kernel.log_shift.into(), false, kernel.apart)
+}
+
+/// How many bits of a stamp are left to number the stores of an iteration, where there are `n` of them.
+pub fn numbers_of_stores(n: u64) -> u32 {
+    u32::try_from(n).map_or(0, u32::leading_zeros)
+}
+
 /// Cells that a word of a bitmap stands for.
 pub const CELLS_OF_WORD: u64 = 32;
 
@@ -118,6 +139,10 @@ pub struct Specialisation {
     pub method: LogMethod,
     /// What stamps guess.
     pub guess: Guess,
+    /// Of stamps whose values are held back in the log until the loop is over: words of a cell's entry; 0: stores are made at once.
+    pub buffered: u8,
+    /// Whether the pairs of such an entry lie apart from each other.
+    pub apart: bool,
     /// Whether bits of stores to members of one element are gathered, to be set together.
     pub gathers: bool,
     /// log2 of the bytes of a log's cell; 0 where there is none.
@@ -173,6 +198,8 @@ impl Specialisation {
         Specialisation {
             method,
             guess: Guess::None,
+            buffered: 0,
+            apart: false,
             gathers: false,
             log_shift: 0,
             bounded: 0,
@@ -241,23 +268,26 @@ impl Specialisation {
         let is_small = n / size(group) < threads / 8;
         let deep = has(abi::PG_LOOP_TURNS) && is_small && choice == GroupChoice::Auto;
         let may_spread = has(abi::PG_LOOP_SPREADS) && group == (1, 1) && self.tile.is_none();
+        let has_bits = self.method == LogMethod::Bitmap && self.guess != Guess::Range;
         let spread = match choice {
             _ if !may_spread || self.method.knows_iterations() => 1,
             GroupChoice::Off => 1,
             GroupChoice::Always => 4,
             // Where lanes take turns side by side all are at work, so that there may be more of them than the device runs at once. Lanes that
             // lend have so many loads under way that a quarter of its threads is what it runs at once: twice as many for eight lanes a row,
-            // which wait for a long row half as long, four times as many for four (`docs/measurements/2026-11-25-rows.md`).
+            // which wait for a long row half as long, four times as many for four (`docs/measurements/2026-11-25-rows.md`). Under bits
+            // they make one part at a time, and what hides latencies are other lanes (`docs/measurements/2026-11-25-logs.md`).
             GroupChoice::Auto => {
                 let most = match has(abi::PG_LOOP_SIDE_BY_SIDE) {
                     true => [(WIDEST, 4 * threads), (8, 4 * threads), (4, 4 * threads)],
+                    false if has_bits => [(WIDEST, 2 * threads), (8, 2 * threads), (4, 2 * threads)],
                     false => [(WIDEST, threads / 4), (8, threads / 2), (4, threads)],
                 };
                 most.into_iter().find(|(s, most)| n * u64::from(*s) <= *most).map_or(1, |(s, _)| s)
             }
         };
         let may_lend = may_spread && !has(abi::PG_LOOP_SIDE_BY_SIDE) && choice != GroupChoice::Off;
-        let lends = may_lend && !self.method.knows_iterations();
+        let lends = may_lend && !self.method.knows_iterations() && !(has_bits && spread > 1);
         Specialisation { across, group, shares, deep, spread, lends, ..self }
     }
 }
@@ -332,10 +362,22 @@ impl Launch<'_> {
     /// first writer, otherwise written ones.
     pub fn unsettled(&self, total: u64, counted: u64) -> u64 {
         match self.method() {
+            LogMethod::Stamp if self.kernel.buffered != 0 => match notes_loads(self.kernel) {
+                true => counted,
+                false => total.saturating_sub(counted),
+            },
             LogMethod::Stamp if self.kernel.guess != Guess::None => 0,
             LogMethod::Stamp if self.stamp_words == abi::PG_STAMP_WORDS => total.saturating_sub(counted),
             LogMethod::Stamp => counted,
             _ => 0,
+        }
+    }
+
+    /// Of stamps that are held back: how many bits of each are left to number the stores of an iteration.
+    pub fn store_bits(&self) -> u32 {
+        match self.kernel.buffered {
+            0 => 0,
+            _ => numbers_of_stores(self.n),
         }
     }
 
@@ -483,10 +525,15 @@ mod tests {
             [(1, 16), (1 << 12, 16), ((1 << 12) + 1, 8), (1 << 14, 8), (1 << 16, 4), ((1 << 16) + 1, 1)]
         {
             assert_eq!(spread(plain, SPREADS, n, GroupChoice::Auto), expected, "{n}");
-            // Bitmaps don't know whose loads they note.
-            let bitmap = Specialisation { method: LogMethod::Bitmap, ..plain };
-            let kernel = bitmap.in_groups(SPREADS, 1, 0b11, n, 1 << 18, GroupChoice::Auto);
+            // A range takes no more than registers.
+            let range = Specialisation { method: LogMethod::Bitmap, guess: Guess::Range, ..plain };
+            let kernel = range.in_groups(SPREADS, 1, 0b11, n, 1 << 18, GroupChoice::Auto);
             assert_eq!((kernel.spread, kernel.lends), (expected, true), "{n}");
+        }
+        let bitmap = Specialisation { method: LogMethod::Bitmap, ..plain };
+        for (n, expected) in [(1 << 15, 16), (1 << 16, 8), (1 << 17, 4), ((1 << 17) + 1, 1)] {
+            let kernel = bitmap.in_groups(SPREADS, 1, 0b11, n, 1 << 18, GroupChoice::Auto);
+            assert_eq!((kernel.spread, kernel.lends), (expected, expected == 1), "{n}");
         }
         assert_eq!(spread(plain, 0, 1, GroupChoice::Auto), 1);
         let both = SPREADS | abi::PG_LOOP_SIDE_BY_SIDE;

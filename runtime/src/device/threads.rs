@@ -196,7 +196,7 @@ impl Device for ThreadsDevice {
             settles: launch.settles.into(),
             stamp_words: launch.stamp_words,
             guess: launch.kernel.guess as u32,
-            unused: 0,
+            store_bits: launch.store_bits(),
         };
         self.width.raised.store(0, Ordering::Relaxed);
         let started = Instant::now();

@@ -18,14 +18,15 @@ use super::written::{self, Cells, Rows, Written};
 use crate::abi::{
     Info, PG_FAIL_RAW, PG_FAIL_STOPPED, PG_FAIL_TIME, PG_FAIL_WAW, PG_GUESS_READER, PG_GUESS_WORDS_READ,
     PG_LOOP_COMMON_LOOPS, PG_LOOP_GROUPS, PG_LOOP_KEPT, PG_LOOP_MEMBERS, PG_LOOP_REPEATS, PG_LOOP_SPREADS,
-    PG_LOOP_STORES_ONCE, PG_MANY, PG_NO_LOG, PG_STAMP_READER, PG_STAMP_WORDS, PG_STAMP_WORDS_READ, Region,
-    Value,
+    PG_LOOP_STORES_ONCE, PG_MANY, PG_NO_LOG, PG_SITE_HAS_AFFINE, PG_SITE_STORE, PG_STAMP_READER,
+    PG_STAMP_WORDS, PG_STAMP_WORDS_READ, Region, Value,
 };
 use crate::config::GroupChoice;
 use crate::device::pool::{BlockSignals, Pool};
 use crate::device::threads::{ThreadsDevice, Width};
 use crate::device::{
     Device, DeviceError, DevicePtr, Guess, Launch, LogMethod, Outcome, Specialisation, TIME_IS_UP,
+    numbers_of_stores, words_of_entry,
 };
 use crate::floating_point;
 use crate::leaving::{self, Working, is_leaving};
@@ -62,6 +63,8 @@ pub enum Guesses {
     All,
     /// By numbers in any case: for tests.
     Numbers,
+    /// Nothing, and what stands in cells with several writers is settled by a second run, as where values can't be held back: for tests.
+    Twice,
 }
 
 /// One run of a loop on a device.
@@ -426,7 +429,8 @@ fn drive(
         report.outcome.fail = PG_FAIL_STOPPED;
         return Ok(());
     }
-    let mut attempt = Attempt::first(job);
+    let may_buffer = may_buffer(device, job, n);
+    let mut attempt = Attempt::first(job, may_buffer);
     // What is made again, or asked for what was there before.
     let keeps = job.method == LogMethod::Stamp || attempt.guess == Guess::Range;
     for (index, region) in regions.iter_mut().enumerate() {
@@ -446,16 +450,26 @@ fn drive(
         }
     }
     let logs = loop {
-        let logs = run_once(device, job, attempt, &regions, n, started, report, taken)?;
+        let logs = match run_once(device, job, attempt, &regions, n, started, report, taken) {
+            // Entries with values are larger than those without.
+            Err(DeviceError::OutOfMemory(_)) if attempt.buffered != 0 => {
+                attempt = Attempt::proper(job, false);
+                continue;
+            }
+            result => result?,
+        };
         let fail = report.outcome.fail;
         let is_range = attempt.guess == Guess::Range;
-        let refuted = match is_range {
+        let is_refuted = match is_range {
             true => fail == PG_FAIL_RAW,
             false => fail & PG_FAIL_WAW != 0 && fail & !(PG_FAIL_WAW | PG_FAIL_RAW) == 0,
         };
-        if attempt.is_guess && refuted {
-            *(if is_range { &mut report.range_held } else { &mut report.guess_held }) = Some(false);
-            attempt = Attempt { method: job.method, guess: Guess::None, is_guess: false };
+        if is_refuted && (attempt.is_guess || attempt.buffered != 0) {
+            if attempt.is_guess {
+                *(if is_range { &mut report.range_held } else { &mut report.guess_held }) = Some(false);
+            }
+            // What was held back in vain, because an iteration stores too often for that, isn't a second time.
+            attempt = Attempt::proper(job, may_buffer && attempt.buffered == 0);
             logs.free(device, taken);
             continue;
         }
@@ -508,12 +522,16 @@ struct Attempt {
     guess: Guess,
     /// Whether what shows two writers of a cell, or a writer among what is loaded, refutes no more than a guess: then there is another attempt.
     is_guess: bool,
+    /// See [`Specialisation::buffered`]. If an iteration stores too often for that there is another attempt, too.
+    buffered: u8,
+    /// See [`Specialisation::apart`].
+    apart: bool,
 }
 
 impl Attempt {
     /// Stamps guess first that each cell has one writer, if that may be so: by bits where nobody asks which iteration it was
     /// (`body/logs.h` says when that is).
-    fn first(job: &Job) -> Attempt {
+    fn first(job: &Job, may_buffer: bool) -> Attempt {
         let stores_once = job.info.has(PG_LOOP_STORES_ONCE);
         let are_numbers =
             job.placement.has_logged_readers(job.info) || !job.pinned.is_empty() || !stores_once;
@@ -529,17 +547,51 @@ impl Attempt {
             && job.placement.cells < u64::from(u32::MAX)
             && job.placement.arrays_with_logged_readers(job.info) == Some(1)
         {
-            return Attempt { method: job.method, guess: Guess::Range, is_guess: true };
+            return Attempt {
+                method: job.method,
+                guess: Guess::Range,
+                is_guess: true,
+                buffered: 0,
+                apart: false,
+            };
         }
-        let (method, guess, is_guess) = match job.guesses {
-            Guesses::None => (job.method, Guess::None, false),
-            _ if job.method != LogMethod::Stamp => (job.method, Guess::None, false),
-            Guesses::All if !are_numbers => (LogMethod::Bitmap, Guess::None, true),
-            Guesses::NoBits if !are_numbers => (job.method, Guess::None, false),
-            Guesses::NoBits | Guesses::All | Guesses::Numbers => (job.method, numbers, true),
+        let (method, guess) = match job.guesses {
+            Guesses::None | Guesses::Twice => return Attempt::proper(job, may_buffer),
+            _ if job.method != LogMethod::Stamp => return Attempt::proper(job, may_buffer),
+            Guesses::All if !are_numbers => (LogMethod::Bitmap, Guess::None),
+            Guesses::NoBits if !are_numbers => return Attempt::proper(job, may_buffer),
+            Guesses::NoBits | Guesses::All | Guesses::Numbers => (job.method, numbers),
         };
-        Attempt { method, guess, is_guess }
+        Attempt { method, guess, is_guess: true, buffered: 0, apart: false }
     }
+
+    /// Where nothing is guessed.
+    fn proper(job: &Job, may_buffer: bool) -> Attempt {
+        let notes_loads = job.placement.has_stamped_readers(job.info);
+        // Where places follow from the iteration alone, neighbours store side by side. There two operations for each value cost more than
+        // a second run (`docs/measurements/2026-11-25-stamps.md`).
+        let mut stores = job.info.sites().iter().filter(|site| site.has(PG_SITE_STORE));
+        let apart = stores.all(|site| site.has(PG_SITE_HAS_AFFINE));
+        let log_shift = job.placement.log_shift;
+        let buffered = match may_buffer && !(apart && log_shift >= 3 && !notes_loads) {
+            true => words_of_entry(log_shift, notes_loads, apart),
+            false => 0,
+        };
+        Attempt { method: job.method, guess: Guess::None, is_guess: false, buffered, apart }
+    }
+}
+
+/// Whether stamps of a job may hold values back in the log, so that nothing is run a second time to settle what stands there.
+fn may_buffer(device: &dyn Device, job: &Job, n: u64) -> bool {
+    /// Numbers for the stores of an iteration, at least, in bits.
+    const LEAST: u32 = 4;
+    device.name() == "cuda"
+        && job.method == LogMethod::Stamp
+        && job.guesses != Guesses::Twice
+        // What later levels load earlier ones have stored.
+        && job.schedule.is_none()
+        && job.pinned.is_empty()
+        && numbers_of_stores(n) >= LEAST
 }
 
 /// What accesses are logged in, on the device.
@@ -563,6 +615,7 @@ impl Logs {
     ) -> Result<Logs, DeviceError> {
         let (placement, method) = (&job.placement, attempt.method);
         let stamp_words = match attempt.guess {
+            _ if attempt.buffered != 0 => attempt.buffered.into(),
             Guess::None if placement.has_stamped_readers(job.info) => PG_STAMP_WORDS_READ,
             Guess::None if !job.pinned.is_empty() => PG_STAMP_WORDS_READ,
             Guess::None => PG_STAMP_WORDS,
@@ -584,6 +637,9 @@ impl Logs {
         };
         logs.writers = take(device, of_writers)?;
         device.fill(logs.writers, 0, of_writers * 4)?;
+        if attempt.buffered != 0 && attempt.apart {
+            logs.readers = DevicePtr(logs.writers.0 + 8 * placement.cells);
+        }
         // Bits of writers say by themselves whether two have met; stamps of readers lie beside those of writers.
         let needs_readers = match method {
             LogMethod::Bitmap => placement.has_logged_readers(job.info),
@@ -689,7 +745,7 @@ fn run_once(
         block: parts::block(job.info, &job.trip) as u64,
     };
     let mut outcome = device.run(&mut launch)?;
-    if outcome.fail == 0 && outcome.unsettled != 0 {
+    if outcome.fail == 0 && outcome.unsettled != 0 && attempt.buffered == 0 {
         // Whose value stands of those that several iterations have stored to a cell is not known yet.
         restore(device)?;
         launch.settles = true;
@@ -724,6 +780,8 @@ fn kernel_for(
     let narrow = n.max(parts::count(job.info, &job.trip)) < 1 << 31 && has_few_cells;
     let kernel = Specialisation {
         guess: attempt.guess,
+        buffered: attempt.buffered,
+        apart: attempt.apart && attempt.buffered != 0,
         gathers: attempt.method.is_bitmap() && job.info.has(PG_LOOP_MEMBERS),
         log_shift: if attempt.method == LogMethod::None { 0 } else { placement.log_shift as u8 },
         bounded: placement.bounded,

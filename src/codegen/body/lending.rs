@@ -8,7 +8,7 @@ use crate::codegen::group::{Moving, Stride};
 use crate::loops::nest;
 use crate::loops::plan::*;
 use crate::loops::scalars::is_scalar;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Values that an inner loop's turns need and that follow from nothing which turns before have made: the lanes of a warp make them
 /// for each other, neighbours those of neighbouring turns, so that they load side by side. Where turns store, it is to one place, the same
@@ -72,10 +72,9 @@ const SIDE_BY_SIDE: i64 = 16;
 pub(super) struct Seeing {
     /// The place that is held, if any.
     held: Option<String>,
-    /// Places that turns move through: nobody loads there again.
-    once: BTreeSet<PlaceId>,
-    /// Those of them whose subscript is the inner loop's variable alone.
-    rows: BTreeSet<PlaceId>,
+    /// Places that turns move through: nobody loads there again. And whether all of them lie between the first turn's and the last one's, if these
+    /// two are as far apart as steps are long together.
+    once: BTreeMap<PlaceId, bool>,
     /// Those of such places, by their types and texts, as far as they follow from none of the others: they can be made long before
     /// the rest.
     ahead: Vec<(String, String)>,
@@ -101,9 +100,10 @@ impl Seeing {
         logged: i32,
         address: &str,
     ) -> String {
-        let is_once = from == "LD" && self.once.contains(&place.id);
+        let once = self.once.get(&place.id).copied().filter(|_| from == "LD");
+        let is_once = once.is_some();
         let from = match from {
-            "LD" if is_once && self.rows.contains(&place.id) => "LD_ROW",
+            "LD" if once == Some(true) => "LD_ROW",
             "LD" if is_once => "LD_ONCE",
             "LD" => "LD_LENT",
             _ => from,
@@ -120,6 +120,7 @@ impl Seeing {
             }
             _ => plain.clone(),
         };
+        let is_plain = matches!(from, "LD_ROW" | "LD_ONCE" | "LD_LENT");
         let text = match (&self.held, base) {
             (Some(held), _) => {
                 self.meets |= base.is_none() || *held == plain;
@@ -128,6 +129,7 @@ impl Seeing {
             (None, Some(base)) => format!("__PG_{from}({suffix}, {base}, {logged}, {address})"),
             (None, None) => format!("__PG_{from}({suffix}, {logged}, {address})"),
         };
+        let text = if is_plain { text } else { format!("__PG_IF_DUE({suffix}, {text})") };
         if !is_once || base.is_none() || address.contains(AHEAD) {
             return text;
         }
@@ -171,23 +173,20 @@ impl Printer<'_> {
         let Some(lending) = self.lending.take_if(|lending| lending.bytes() + kind.size() <= MOST_LENT) else {
             return Ok(None);
         };
-        let (mut once, mut rows) = (BTreeSet::new(), BTreeSet::new());
+        let mut once = BTreeMap::new();
         if let Some(walks) = &self.walks {
             nest::expressions(e, &mut |e| {
                 if let ExprKind::Load(place) = &e.kind
                     && let Some(Stride::Known(1..)) = walks.moving.address(place)
                 {
-                    once.insert(place.id);
-                    if self.is_row(place, lending.iv) {
-                        rows.insert(place.id);
-                    }
+                    once.insert(place.id, self.moves_once(place, lending.iv));
                 }
             });
         }
         let mut effects = String::new();
         let held = lending.held.as_ref().map(|held| held.address.clone());
         self.asks_kept |= held.is_some();
-        let seeing = Seeing { held, once, rows, ahead: Vec::new(), pointers: BTreeSet::new(), meets: false };
+        let seeing = Seeing { held, once, ahead: Vec::new(), pointers: BTreeSet::new(), meets: false };
         self.seeing = Some(seeing);
         let alone = self.value(e, &mut effects);
         let Some(Seeing { ahead, pointers, meets, .. }) = self.seeing.take() else {
@@ -222,36 +221,24 @@ impl Printer<'_> {
         Ok(Some(lent))
     }
 
+    /// Whether only one operand of an address moves. Numbers of 32 bits may wrap around on the way; where several move, that may happen to one after the
+    /// other, and nothing tells it from where they are in the end.
+    fn moves_once(&self, place: &Place, iv: VarId) -> bool {
+        let mut times = 0;
+        nest::place_expressions(place, &mut |e| {
+            if let ExprKind::Load(place) = &e.kind {
+                times += u32::from(is_scalar(self.unit, place) == Some(iv));
+            }
+        });
+        times == 1
+    }
+
     /// A pointer that something is added to, by its text: apart from that, if it is the same for all lanes.
     pub(super) fn pointer_of_all(&self, pointer: &Expr, text: String) -> String {
         let ExprKind::Load(place) = &pointer.kind else { return text };
         let is_common = self.plan.invariant_places.contains_key(&place.id)
             || is_scalar(self.unit, place).is_some_and(|v| self.plan.live_ins.contains(&v));
         if is_common { format!("{POINTER}{text}") } else { text }
-    }
-
-    /// Whether a place's address is a pointer that no memory holds, and the inner loop's variable alone, which no conversion cuts off: then
-    /// the places of all turns lie between those of the first and the last.
-    fn is_row(&self, place: &Place, iv: VarId) -> bool {
-        let PlaceKind::Deref(address) = &place.kind else { return false };
-        let ExprKind::PtrAdd { pointer, index, .. } = &address.kind else { return false };
-        let holds_all = |from: QualType, to: QualType| {
-            let kinds = self.unit.types.as_int(from.ty).zip(self.unit.types.as_int(to.ty));
-            kinds.is_some_and(|(from, to)| {
-                let widens = to.size() > from.size() && !from.signed();
-                widens || (to.size() >= from.size() && to.signed() == from.signed())
-            })
-        };
-        let mut index = index;
-        while let ExprKind::Cast(inner) = &index.kind {
-            if !holds_all(inner.ty, index.ty) {
-                return false;
-            }
-            index = inner;
-        }
-        let is_variable = |e: &Expr, accepts: &dyn Fn(VarId) -> bool| matches!(&e.kind, ExprKind::Load(place) if is_scalar(self.unit, place).is_some_and(accepts));
-        let is_invariant = |e: &Expr| matches!(&e.kind, ExprKind::Load(place) if self.plan.invariant_places.contains_key(&place.id));
-        is_variable(index, &|v| v == iv) && (is_invariant(pointer) || is_variable(pointer, &|v| v != iv))
     }
 
     /// Whether what an expression loads lies side by side from turn to turn, as far as that is known: something does, and nothing else

@@ -1,5 +1,6 @@
 //! The blocks and threads of a launch: lines, and tiles of two dimensions. How much of a loop one launch does is in `pace.rs`.
 
+use super::kernels::Loaded;
 use super::{BLOCK, Cuda, TILE_WIDTH};
 use crate::abi;
 use crate::device::Specialisation;
@@ -76,19 +77,30 @@ impl Tiles {
     }
 }
 
+/// Threads of a block for so much work. Where there is too little for every processor, smaller blocks spread it further. `resident`: how many blocks
+/// a processor has shared memory for, if they need it. Smaller ones need as much; those that it isn't enough for would wait for the others to end.
+fn block_of_line(work: u64, processors: u32, resident: Option<u32>) -> u32 {
+    let blocks = |block: u32| work.div_ceil(u64::from(block));
+    let fit = |block: u32| {
+        block == BLOCK
+            || resident.is_none_or(|n| blocks(block) <= u64::from(processors) * u64::from(n.max(1)))
+    };
+    let sizes = [32, BLOCK / 4, BLOCK / 2, BLOCK];
+    let fill = sizes.iter().rposition(|block| blocks(*block) >= 2 * u64::from(processors)).unwrap_or(0);
+    sizes[fill..].iter().copied().find(|block| fit(*block)).unwrap_or(BLOCK)
+}
+
 impl Cuda {
     /// How a kernel without tiles covers `work` threads' iterations or parts, `columns` of them in each thread at a time.
     /// `gives`: whether each thread has a result to give in the end, all at one place.
-    pub(super) fn line(&self, resident: u32, work: u64, columns: u8, gives: bool) -> Grid {
+    pub(super) fn line(&self, kernel: Loaded, work: u64, columns: u8, gives: bool) -> Grid {
         if columns > 1 {
             let blocks = work.div_ceil(u64::from(BLOCK) * u64::from(columns)).max(1);
             return Grid { blocks: (blocks as u32, 1, 1), block: (BLOCK, 1) };
         }
-        // Where there is too little work for every processor, smaller blocks spread it further.
-        let fills = |block: u32| work.div_ceil(u64::from(block)) >= 2 * u64::from(self.processors);
-        let block = [BLOCK, BLOCK / 2, BLOCK / 4].into_iter().find(|block| fills(*block)).unwrap_or(32);
+        let block = block_of_line(work, self.processors, kernel.has_room.then_some(kernel.resident));
         let useful = work.div_ceil(u64::from(block)).max(1);
-        let room = u64::from(self.processors) * u64::from(resident.max(1)) * u64::from(BLOCK / block);
+        let room = u64::from(self.processors) * u64::from(kernel.resident.max(1)) * u64::from(BLOCK / block);
         let most = room * if gives { ROUNDS_OF_RESULTS } else { ROUNDS };
         Grid { blocks: (useful.min(most) as u32, 1, 1), block: (block, 1) }
     }
@@ -104,6 +116,18 @@ impl Cuda {
 mod tests {
     use super::*;
     use crate::device::LogMethod;
+
+    #[test]
+    fn blocks_are_as_small_as_all_of_them_fit() {
+        assert_eq!(
+            [100_000, 40_000, 20_000, 500].map(|work| block_of_line(work, 132, None)),
+            [256, 128, 64, 32]
+        );
+        // Of blocks with shared memory two fit into each processor: 264 of 128 threads.
+        let with_room =
+            [100_000, 65_536, 40_000, 33_000, 16_000, 8_000].map(|work| block_of_line(work, 132, Some(2)));
+        assert_eq!(with_room, [256, 256, 256, 128, 64, 32]);
+    }
 
     #[test]
     fn tiles_cover_all_iterations() {

@@ -16,6 +16,8 @@ pub(super) struct Loaded {
     pub(super) resident: u32,
     /// Whether it keeps more than a few values in memory that it has no registers for.
     pub(super) spills: bool,
+    /// Whether its blocks have shared memory: each as much, however few threads it has.
+    pub(super) has_room: bool,
 }
 
 /// The part of a processor's memory for blocks and caches, in hundredths of what blocks can have of it, that so many of a kernel's blocks
@@ -73,7 +75,8 @@ impl Cuda {
                     sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT;
                 check(sys::cuFuncSetAttribute(function, which, part as i32), "cuFuncSetAttribute", 0)?;
             }
-            Ok(Loaded { function, resident: resident.max(1) as u32, spills: local > MOST_PUT_AWAY })
+            let (spills, has_room) = (local > MOST_PUT_AWAY, shared > 0);
+            Ok(Loaded { function, resident: resident.max(1) as u32, spills, has_room })
         }
     }
 

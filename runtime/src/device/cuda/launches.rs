@@ -2,11 +2,10 @@
 
 use super::grids::Tiles;
 use super::kernels::Loaded;
-use super::logs::CHECKED_AT_ONCE;
 use super::pace::Pace;
 use super::{AT_FLAGS, AT_STOP, BLOCK, COUNTERS, Cuda, TABLES, check, tables};
 use crate::abi::{self, RawLaunch, Value};
-use crate::device::{Device, DeviceError, DevicePtr, Guess, Launch, Outcome, TIME_IS_UP};
+use crate::device::{Device, DeviceError, DevicePtr, Launch, Outcome, TIME_IS_UP};
 use crate::speculation::inspector::levels::Schedule;
 use cudarc::driver::sys;
 use std::ffi::c_void;
@@ -37,7 +36,7 @@ impl Cuda {
         kernel: Loaded,
         packed: DevicePtr,
         words: &[u64],
-        [at_tables, at_values, at_bases, at_anchors, at_regions, at_totals, n_results]: [usize; 7],
+        [at_tables, at_values, at_bases, at_anchors, at_regions, at_totals, at_arrays, n_results]: [usize; 8],
         order: Option<DevicePtr>,
     ) -> Result<Outcome, DeviceError> {
         let bytes = words.len() * 8;
@@ -76,7 +75,7 @@ impl Cuda {
             settles: launch.settles.into(),
             stamp_words: launch.stamp_words,
             guess: launch.kernel.guess as u32,
-            unused: 0,
+            store_bits: launch.store_bits(),
         };
         // To launch a kernel takes the host 20 to 30 microseconds after it has copied much. They pass while the GPU still copies.
         let tables = match bytes <= TABLES {
@@ -107,7 +106,9 @@ impl Cuda {
         let mut pace = self.paces.get(&which).copied().unwrap_or_default();
         let back = (COUNTERS + n_results) * 8;
         let totals = at_word(at_totals);
-        let mut ending = Ending { packed, totals, tables, back, told: false, execute_ns: 0.0, check_ns: 0.0 };
+        let arrays = (at_word(at_arrays), (words.len() - at_arrays) as u32 / 2);
+        let mut ending =
+            Ending { packed, totals, arrays, tables, back, told: false, execute_ns: 0.0, check_ns: 0.0 };
         let mut is_over = false;
         for (first, count) in launch.portions() {
             let places = tiles.map_or(count, |tiles| tiles.rows * tiles.layers);
@@ -134,7 +135,7 @@ impl Cuda {
                     None => {
                         let threads = most * u64::from(launch.kernel.spread);
                         let gives = launch.info.n_results != 0;
-                        (self.line(kernel.resident, threads, launch.kernel.group.1, gives), (0, 0), most)
+                        (self.line(kernel, threads, launch.kernel.group.1, gives), (0, 0), most)
                     }
                 };
                 let mut argument =
@@ -198,33 +199,8 @@ impl Cuda {
     ) -> Result<bool, DeviceError> {
         // SAFETY: the event is ours.
         check(unsafe { sys::cuEventRecord(self.events[1], self.stream) }, "cuEventRecord", 0)?;
-        if checks && self.check_kernel.is_none() {
-            return Err(DeviceError::Kernel("nothing checks its logs".into()));
-        }
-        let check_kernel = self.check_kernel.filter(|_| checks);
-        if let Some(check_kernel) = check_kernel {
-            let (mut wr, mut rd, mut words) = (launch.wr.0, launch.rd.0, launch.log_words);
-            let (mut method, mut written) = (launch.method() as i32, launch.written.0);
-            let mut stamp_words = launch.stamp_words;
-            let mut has_range = i32::from(launch.kernel.guess == Guess::Range);
-            let mut totals = ending.totals;
-            let (mut flags, mut counts) = (ending.packed.0 + AT_FLAGS as u64 * 8, ending.packed.0);
-            self.start(
-                check_kernel,
-                self.line_at_once(check_kernel.resident, words.div_ceil(CHECKED_AT_ONCE)),
-                &mut [
-                    (&raw mut wr).cast(),
-                    (&raw mut rd).cast(),
-                    (&raw mut written).cast(),
-                    (&raw mut words).cast(),
-                    (&raw mut flags).cast(),
-                    (&raw mut totals).cast(),
-                    (&raw mut counts).cast(),
-                    (&raw mut method).cast(),
-                    (&raw mut stamp_words).cast(),
-                    (&raw mut has_range).cast(),
-                ],
-            )?;
+        if checks {
+            self.start_check(launch, ending)?;
             // SAFETY: the event is ours.
             check(unsafe { sys::cuEventRecord(self.events[2], self.stream) }, "cuEventRecord", 0)?;
         }
@@ -287,7 +263,7 @@ impl Cuda {
                 "cuEventElapsedTime",
                 0,
             )?;
-            if check_kernel.is_some() {
+            if checks {
                 let (from, to) = (self.events[1], self.events[2]);
                 check(sys::cuEventElapsedTime_v2(&mut checking, from, to), "cuEventElapsedTime", 0)?;
             }
@@ -311,9 +287,11 @@ impl Cuda {
 
 /// What launches leave behind: where it is on the GPU and where it is copied to, so many bytes, and the nanoseconds that they and
 /// their check took.
-struct Ending {
-    packed: DevicePtr,
-    totals: u64,
+pub(super) struct Ending {
+    pub(super) packed: DevicePtr,
+    pub(super) totals: u64,
+    /// Where the arrays are that have a log, and how many they are: [`buffered::arrays`](super::buffered::arrays).
+    pub(super) arrays: (u64, u32),
     tables: *mut u8,
     back: usize,
     /// Whether the kernels' stop word has been set.

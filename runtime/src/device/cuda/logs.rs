@@ -1,14 +1,16 @@
 //! The kernel that looks at logs after a loop: what was written, and what was met. What loops note is in `body/logs.h`; the threads device has
 //! the same in Rust.
 
+use super::launches::Ending;
+use super::{AT_FLAGS, Cuda, buffered, nvrtc};
 use crate::abi;
-use crate::device::LogMethod;
+use crate::device::{DeviceError, Guess, Launch, LogMethod, Specialisation};
 
 /// Words of a log, or stamps, that a thread of the check has under way.
-pub(super) const CHECKED_AT_ONCE: u64 = 8;
+const CHECKED_AT_ONCE: u64 = 8;
 
 /// The kernel that looks at logs after a loop.
-pub(super) fn check_source() -> String {
+fn check_source() -> String {
     let (totals, apart) = (abi::PG_TOTALS, abi::PG_TOTALS_APART);
     let (bitmap, stamp) = (LogMethod::Bitmap as u32, LogMethod::Stamp as u32);
     let (last, first, reader) = (abi::PG_STAMP_LAST, abi::PG_STAMP_FIRST, abi::PG_STAMP_READER);
@@ -19,9 +21,37 @@ pub(super) fn check_source() -> String {
          #define PG_LOG_STAMP {stamp}\n#define PG_STAMP_LAST {last}\n#define PG_STAMP_FIRST {first}\n\
          #define PG_STAMP_READER {reader}\n#define PG_STAMP_WORDS {stamps}\n\
          #define PG_STAMP_WORDS_READ {with_readers}\n#define PG_GUESS_WORDS_READ {guess}\n\
-         #define PG_GUESS_READER {guess_reader}\n{CHECK_SOURCE}"
+         #define PG_GUESS_READER {guess_reader}\n{SUMS_SOURCE}{CHECK_SOURCE}"
     )
 }
+
+/// What all threads of such a kernel have counted, added to the launch's counters.
+pub(super) const SUMS_SOURCE: &str = r#"
+static __device__ void __pg_add_up(unsigned long long total, unsigned long long written, unsigned long long met,
+                                   unsigned long long *counts)
+{
+  for (int distance = 16; distance != 0; distance /= 2) {
+    written += __shfl_down_sync(0xffffffffu, written, distance);
+    met += __shfl_down_sync(0xffffffffu, met, distance);
+    total += __shfl_down_sync(0xffffffffu, total, distance);
+  }
+  /* All blocks add to the same words: once each. */
+  __shared__ unsigned long long sums[3];
+  if (threadIdx.x == 0)
+    sums[0] = sums[1] = sums[2] = 0;
+  __syncthreads();
+  if (threadIdx.x % 32 == 0) {
+    atomicAdd(&sums[0], total);
+    atomicAdd(&sums[1], written);
+    atomicAdd(&sums[2], met);
+  }
+  __syncthreads();
+  if (threadIdx.x == 0)
+    for (int i = 0; i < 3; i++)
+      if (sums[i] != 0)
+        atomicAdd(&counts[i], sums[i]);
+}
+"#;
 
 const CHECK_SOURCE: &str = r#"
 extern "C" __global__ void __pg_check(const unsigned *wr, const unsigned *rd, unsigned *bits, unsigned long long words,
@@ -104,25 +134,70 @@ extern "C" __global__ void __pg_check(const unsigned *wr, const unsigned *rd, un
       }
     }
   }
-  for (int distance = 16; distance != 0; distance /= 2) {
-    written += __shfl_down_sync(0xffffffffu, written, distance);
-    met += __shfl_down_sync(0xffffffffu, met, distance);
-    total += __shfl_down_sync(0xffffffffu, total, distance);
-  }
-  /* All blocks add to the same words: once each. */
-  __shared__ unsigned long long sums[3];
-  if (threadIdx.x == 0)
-    sums[0] = sums[1] = sums[2] = 0;
-  __syncthreads();
-  if (threadIdx.x % 32 == 0) {
-    atomicAdd(&sums[0], total);
-    atomicAdd(&sums[1], written);
-    atomicAdd(&sums[2], met);
-  }
-  __syncthreads();
-  if (threadIdx.x == 0)
-    for (int i = 0; i < 3; i++)
-      if (sums[i] != 0)
-        atomicAdd(&counts[i], sums[i]);
+  __pg_add_up(total, written, met, counts);
 }
 "#;
+
+impl Cuda {
+    /// Prepares what looks at the logs of a kernel.
+    pub(super) fn prepare_check(&mut self, kernel: Specialisation) -> Result<(), DeviceError> {
+        let options = nvrtc::options(&self.architecture, Specialisation::none(LogMethod::None), false);
+        if kernel.buffered != 0 && self.storing_kernel.is_none() {
+            self.storing_kernel = Some(self.function(&buffered::source(), c"__pg_store", &options)?);
+        } else if kernel.buffered == 0 && kernel.method.detects() && self.check_kernel.is_none() {
+            self.check_kernel = Some(self.function(&check_source(), c"__pg_check", &options)?);
+        }
+        Ok(())
+    }
+
+    /// Starts it behind a launch.
+    pub(super) fn start_check(&self, launch: &Launch<'_>, ending: &Ending) -> Result<(), DeviceError> {
+        let (mut wr, mut rd, mut words) = (launch.wr.0, launch.rd.0, launch.log_words);
+        let (mut written, mut totals) = (launch.written.0, ending.totals);
+        let (mut flags, mut counts) = (ending.packed.0 + AT_FLAGS as u64 * 8, ending.packed.0);
+        let nobody = || DeviceError::Kernel("nothing checks its logs".into());
+        if launch.kernel.buffered != 0 {
+            let kernel = self.storing_kernel.ok_or_else(nobody)?;
+            let (mut arrays, mut n_arrays) = ending.arrays;
+            let (mut shift, mut of_entry) = (launch.log_shift, u32::from(launch.kernel.buffered));
+            let (mut store_bits, mut apart) = (launch.store_bits(), i32::from(launch.kernel.apart));
+            return self.start(
+                kernel,
+                self.line_at_once(kernel.resident, words.div_ceil(buffered::STORED_AT_ONCE)),
+                &mut [
+                    (&raw mut wr).cast(),
+                    (&raw mut written).cast(),
+                    (&raw mut words).cast(),
+                    (&raw mut flags).cast(),
+                    (&raw mut totals).cast(),
+                    (&raw mut counts).cast(),
+                    (&raw mut arrays).cast(),
+                    (&raw mut n_arrays).cast(),
+                    (&raw mut shift).cast(),
+                    (&raw mut of_entry).cast(),
+                    (&raw mut store_bits).cast(),
+                    (&raw mut apart).cast(),
+                ],
+            );
+        }
+        let kernel = self.check_kernel.ok_or_else(nobody)?;
+        let (mut method, mut stamp_words) = (launch.method() as i32, launch.stamp_words);
+        let mut has_range = i32::from(launch.kernel.guess == Guess::Range);
+        self.start(
+            kernel,
+            self.line_at_once(kernel.resident, words.div_ceil(CHECKED_AT_ONCE)),
+            &mut [
+                (&raw mut wr).cast(),
+                (&raw mut rd).cast(),
+                (&raw mut written).cast(),
+                (&raw mut words).cast(),
+                (&raw mut flags).cast(),
+                (&raw mut totals).cast(),
+                (&raw mut counts).cast(),
+                (&raw mut method).cast(),
+                (&raw mut stamp_words).cast(),
+                (&raw mut has_range).cast(),
+            ],
+        )
+    }
+}

@@ -6,6 +6,7 @@
 //! an illegal one would lose the GPU for the process; but for those that a checked run has seen to lie inside (`speculation::inspector::seen`).
 
 mod blank;
+mod buffered;
 mod cache;
 mod grids;
 mod kernels;
@@ -17,7 +18,7 @@ mod pace;
 pub mod staging;
 mod tables;
 
-use super::{Device, DeviceError, DevicePtr, LARGE, Launch, LogMethod, Outcome, SMALLER, Specialisation};
+use super::{Device, DeviceError, DevicePtr, LARGE, Launch, Outcome, SMALLER, Specialisation};
 use crate::abi::{self, Info, Region};
 use crate::device::pool::Pool;
 use crate::memory::placement::TILE_HEIGHT;
@@ -26,7 +27,6 @@ use blank::Blank;
 use cudarc::driver::sys;
 use kernels::Loaded;
 use link::Link;
-use logs::check_source;
 use pace::Pace;
 use staging::{SLOT, SLOTS, Staging};
 use std::collections::HashMap;
@@ -49,7 +49,7 @@ const KEPT: u64 = 4 << 30;
 /// Bytes from which on a copy takes the GPU longer than the host takes to launch a kernel.
 const MUCH: u64 = 1 << 20;
 
-/// What a launch's buffer begins with, in words of 64 bits: what [`logs::check_source`] counts (writes that were counted while the loop ran,
+/// What a launch's buffer begins with, in words of 64 bits: what the check counts (`logs`) (writes that were counted while the loop ran,
 /// cells written, or of stamps with a first writer those with several, cells in conflict), the flags, the stop word.
 const COUNTERS: usize = 5;
 const AT_FLAGS: usize = 3;
@@ -80,6 +80,8 @@ struct Cuda {
     kernels: HashMap<(usize, Specialisation), Loaded>,
     paces: HashMap<(usize, Specialisation), Pace>,
     check_kernel: Option<Loaded>,
+    /// The same where entries of the log hold values.
+    storing_kernel: Option<Loaded>,
     staging: Staging<Link>,
     /// Pinned memory for tables, so that a launch need not wait until what was staged has been copied.
     tables: *mut u8,
@@ -173,6 +175,7 @@ pub fn open(pool: Pool) -> Result<Box<dyn Device>, DeviceError> {
             kernels: HashMap::new(),
             paces: HashMap::new(),
             check_kernel: None,
+            storing_kernel: None,
             // SAFETY: so much has been pinned, and is never given back.
             staging: Staging::new(link, slots, SLOT, pool, threads),
             tables: pinned(TABLES)?,
@@ -285,11 +288,7 @@ impl Device for Cuda {
             let group = LARGE.get(at + 1).copied().unwrap_or(SMALLER);
             return self.prepare(info, loop_key, Specialisation { group, ..kernel });
         }
-        if kernel.method.detects() && self.check_kernel.is_none() {
-            let options = nvrtc::options(&self.architecture, Specialisation::none(LogMethod::None), false);
-            let source = check_source();
-            self.check_kernel = Some(self.function(&source, c"__pg_check", &options)?);
-        }
+        self.prepare_check(kernel)?;
         Ok(kernel)
     }
 
@@ -315,6 +314,10 @@ impl Device for Cuda {
         if launch.method().detects() {
             words.resize(at_totals + abi::PG_TOTALS * abi::PG_TOTALS_APART, 0);
         }
+        let at_arrays = words.len();
+        if launch.kernel.buffered != 0 {
+            words.extend(buffered::arrays(launch.regions));
+        }
         // Otherwise all that it reads are its parameters. While the GPU copies there is time for tables.
         let needs_tables = self.copies_much
             || launch.method().detects()
@@ -322,7 +325,7 @@ impl Device for Cuda {
             || launch.info.has(abi::PG_LOOP_DYNAMIC)
             || tables::bytes(launch.info) > tables::MOST_IN_PARAMETERS;
         let packed = if needs_tables { self.allocate(words.len() as u64 * 8)? } else { self.blank.start() };
-        let parts = [at_tables, at_values, at_bases, at_anchors, at_regions, at_totals, n_results];
+        let parts = [at_tables, at_values, at_bases, at_anchors, at_regions, at_totals, at_arrays, n_results];
         let result = match self.hand_over(launch.schedule) {
             Ok(order) => {
                 let result = self.run_packed(launch, function, packed, &words, parts, order);

@@ -226,6 +226,12 @@ pub fn options(architecture: &str, kernel: Specialisation, far: bool) -> Vec<Str
         options.push("-D__PG_RANGES".into());
     }
     options.push(format!("-D__PG_LOG_SHIFT={}", kernel.log_shift));
+    if kernel.buffered != 0 {
+        options.push(format!("-D__PG_BUFFERED={}", kernel.buffered));
+        if kernel.apart {
+            options.push("-D__PG_BUFFERED_APART".into());
+        }
+    }
     options.push(format!("-D__PG_BOUNDED={:#x}ull", kernel.bounded));
     options.push(format!("-D__PG_INSIDE={:#x}ull", kernel.inside));
     options.push(format!("-D__PG_CONSTANT={:#x}ull", kernel.constant & (kernel.bounded | kernel.inside)));
