@@ -1,18 +1,19 @@
 /* One planted conflict per loop: does it always come out as if the loop had run in order?
  *
- *   planted [--runs N] [--kind waw|raw|war|mixed-width] [--loop indirect|pointer] [--seed S]
+ *   planted [--runs N] [--kind waw|raw|war|mixed-width] [--loop indirect|pointer|rows] [--seed S]
  *
  * Each run makes fresh inputs in which exactly one pair of iterations touches the same memory: both write it (waw), the
  * later one reads what the earlier one writes (raw), the earlier one reads what the later one writes (war), or one writes
  * a byte of a word that the other one writes (mixed-width). Where the pair lies and how far apart its iterations are is
- * random; half of the distances are 1, 31, 32 or 33, next to the width of a warp. The loop's result is compared with that
+ * random; half of the distances are 1, 31, 32 or 33, next to the width of a warp. Of rows, whose iterations have inner loops of
+ * their own, one turn of one of them reads what the other one's turns store, or both store to one place. The loop's result is compared with that
  * of reference.c. Prints one line; the exit status is 1 if any run went wrong.
  *
- * To see each loop's conflict detected, count the records of the functions indirect_* and pointer_* in PARAGON_TRACE. */
+ * To see each loop's conflict detected, count the records of the functions indirect_*, pointer_* and rows_* in PARAGON_TRACE. */
 #include "planted.h"
 #include "../support/inputs.h"
 
-enum { MOST = 1500 };
+enum { MOST = 1500, MOST_TURNS = 150 };
 
 COMPUTE void indirect_write_write(int n, const int *to, const uint32_t *in, uint32_t *out)
 {
@@ -56,10 +57,31 @@ COMPUTE void pointer_mixed_width(int n, const uint32_t *in, uint32_t *words, uns
   }
 }
 
+COMPUTE void rows_read_write(int n, const int *order, const int *begin, const int *column, const uint32_t *weight, uint32_t *x)
+{
+  for (int p = 0; p < n; p++) {
+    int i = order[p];
+    for (int k = begin[p]; k < begin[p + 1]; k++)
+      x[i] = x[i] * 3 - weight[k] * x[column[k]];
+  }
+}
+
+COMPUTE void rows_mixed_width(int n, const int *order, const int *begin, const int *column, const uint32_t *weight,
+                              const unsigned char *bytes, uint32_t *x)
+{
+  for (int p = 0; p < n; p++) {
+    int i = order[p];
+    for (int k = begin[p]; k < begin[p + 1]; k++)
+      x[i] = x[i] * 3 - weight[k] * bytes[column[k]];
+  }
+}
+
 /* Everything that a run needs: the memory that the loop changes, twice, and its other inputs. */
 struct run {
   uint32_t memory[4 * MOST], expected[4 * MOST], in[MOST];
   int to[MOST], from[MOST];
+  int begin[MOST + 1], column[MOST * MOST_TURNS];
+  uint32_t weight[MOST * MOST_TURNS];
 };
 
 static int pick_distance(struct check *c)
@@ -118,6 +140,41 @@ static void run_pointer(struct check *c, struct run *r, const char *kind)
   }
 }
 
+/* Rows of a few turns, some of many. They read what nobody stores, and one of them, in a turn of its own choice, what another one does. */
+static void run_rows(struct check *c, struct run *r, const char *kind)
+{
+  int distance = pick_distance(c), n = distance + 1 + (int)check_below(c, (size_t)(MOST - distance));
+  int early = (int)check_below(c, (size_t)(n - distance)), late = early + distance;
+  bool are_bytes = strcmp(kind, "mixed-width") == 0;
+  int width = are_bytes ? 4 : 1;
+  permute(c, r->to, (size_t)n);
+  r->begin[0] = 0;
+  for (int p = 0; p < n; p++) {
+    int turns = (int)check_below(c, check_below(c, 8) == 0 ? MOST_TURNS : 12);
+    if ((p == early || p == late) && turns == 0)
+      turns = 1;
+    r->begin[p + 1] = r->begin[p] + turns;
+  }
+  for (int k = 0; k < r->begin[n]; k++) {
+    r->column[k] = width * n + (int)check_below(c, (size_t)(width * n));
+    r->weight[k] = (uint32_t)check_random(c);
+  }
+  bool write_first = strcmp(kind, "raw") == 0 || (are_bytes && check_below(c, 2) == 0);
+  int reader = write_first ? late : early, writer = late + early - reader;
+  int turn = r->begin[reader] + (int)check_below(c, (size_t)(r->begin[reader + 1] - r->begin[reader]));
+  if (strcmp(kind, "waw") == 0)
+    r->to[late] = r->to[early];
+  else
+    r->column[turn] = width * r->to[writer] + (are_bytes ? (int)check_below(c, 4) : 0);
+  if (are_bytes) {
+    rows_mixed_width(n, r->to, r->begin, r->column, r->weight, (unsigned char *)r->memory, r->memory);
+    reference_rows_mixed_width(n, r->to, r->begin, r->column, r->weight, (unsigned char *)r->expected, r->expected);
+  } else {
+    rows_read_write(n, r->to, r->begin, r->column, r->weight, r->memory);
+    reference_rows_read_write(n, r->to, r->begin, r->column, r->weight, r->expected);
+  }
+}
+
 int main(int argc, char **argv)
 {
   static const char *const kinds[] = {"waw", "raw", "war", "mixed-width"};
@@ -142,8 +199,8 @@ int main(int argc, char **argv)
     known = known || strcmp(kinds[i], kind) == 0;
   if (!known)
     check_die(&c, "no such kind", kind);
-  bool indirect = strcmp(form, "indirect") == 0;
-  if (!indirect && strcmp(form, "pointer") != 0)
+  bool indirect = strcmp(form, "indirect") == 0, rows = strcmp(form, "rows") == 0;
+  if (!indirect && !rows && strcmp(form, "pointer") != 0)
     check_die(&c, "no such loop", form);
 
   check_begin(&c);
@@ -157,6 +214,8 @@ int main(int argc, char **argv)
       r->in[k] = (uint32_t)check_random(&c);
     if (indirect)
       run_indirect(&c, r, kind);
+    else if (rows)
+      run_rows(&c, r, kind);
     else
       run_pointer(&c, r, kind);
     if (memcmp(r->memory, r->expected, sizeof r->memory) != 0)

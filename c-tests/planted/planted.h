@@ -8,6 +8,10 @@
 void indirect_write_write(int n, const int *to, const uint32_t *in, uint32_t *out);
 void indirect_read_write(int n, const int *to, const int *from, const uint32_t *in, uint32_t *out);
 void indirect_mixed_width(int n, const int *word, const int *byte, const uint32_t *in, unsigned char *out);
+/* Iterations with inner loops: each stores to its row's element of x, and loads others. */
+void rows_read_write(int n, const int *order, const int *begin, const int *column, const uint32_t *weight, uint32_t *x);
+void rows_mixed_width(int n, const int *order, const int *begin, const int *column, const uint32_t *weight,
+                      const unsigned char *bytes, uint32_t *x);
 /* Through pointers that may overlap. */
 void pointer_write_write(int n, const uint32_t *in, uint32_t *first, uint32_t *second);
 void pointer_read_write(int n, const uint32_t *in, const uint32_t *from, uint32_t *to);
@@ -16,6 +20,9 @@ void pointer_mixed_width(int n, const uint32_t *in, uint32_t *words, unsigned ch
 void reference_indirect_write_write(int n, const int *to, const uint32_t *in, uint32_t *out);
 void reference_indirect_read_write(int n, const int *to, const int *from, const uint32_t *in, uint32_t *out);
 void reference_indirect_mixed_width(int n, const int *word, const int *byte, const uint32_t *in, unsigned char *out);
+void reference_rows_read_write(int n, const int *order, const int *begin, const int *column, const uint32_t *weight, uint32_t *x);
+void reference_rows_mixed_width(int n, const int *order, const int *begin, const int *column, const uint32_t *weight,
+                                const unsigned char *bytes, uint32_t *x);
 void reference_pointer_write_write(int n, const uint32_t *in, uint32_t *first, uint32_t *second);
 void reference_pointer_read_write(int n, const uint32_t *in, const uint32_t *from, uint32_t *to);
 void reference_pointer_mixed_width(int n, const uint32_t *in, uint32_t *words, unsigned char *bytes);

@@ -29,6 +29,28 @@ void reference_indirect_mixed_width(int n, const int *word, const int *byte, con
   }
 }
 
+void reference_rows_read_write(int n, const int *order, const int *begin, const int *column, const uint32_t *weight, uint32_t *x)
+{
+  const volatile int *o = order, *b = begin, *c = column;
+  const volatile uint32_t *w = weight;
+  volatile uint32_t *y = x;
+  for (volatile int p = 0; p < n; p++)
+    for (volatile int k = b[p]; k < b[p + 1]; k++)
+      y[o[p]] = y[o[p]] * 3 - w[k] * y[c[k]];
+}
+
+void reference_rows_mixed_width(int n, const int *order, const int *begin, const int *column, const uint32_t *weight,
+                                const unsigned char *bytes, uint32_t *x)
+{
+  const volatile int *o = order, *b = begin, *c = column;
+  const volatile uint32_t *w = weight;
+  const volatile unsigned char *z = bytes;
+  volatile uint32_t *y = x;
+  for (volatile int p = 0; p < n; p++)
+    for (volatile int k = b[p]; k < b[p + 1]; k++)
+      y[o[p]] = y[o[p]] * 3 - w[k] * z[c[k]];
+}
+
 void reference_pointer_write_write(int n, const uint32_t *in, uint32_t *first, uint32_t *second)
 {
   const volatile uint32_t *x = in;

@@ -291,7 +291,7 @@ struct __pg_launch {
 #define PG_STAMP_WORDS_READ 4
 /* Whether a launch guesses that each cell has one writer; then there is no first one, and the reader stands in its place. Stores are counted:
  * those that don't find their own number there already, or all of them, without looking. */
-enum { PG_GUESS_NONE = 0, PG_GUESS_LOOKING = 1, PG_GUESS_COUNTING = 2 };
+enum { PG_GUESS_NONE = 0, PG_GUESS_LOOKING = 1, PG_GUESS_COUNTING = 2, PG_GUESS_RANGE = 3 };
 #define PG_GUESS_READER 1
 #define PG_GUESS_WORDS_READ 2
 /* Places that a GPU's threads add their counts to, because one would hold them up, and how far apart they lie, in words. */

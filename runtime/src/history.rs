@@ -98,6 +98,8 @@ pub struct History {
     may_be_harmless: bool,
     /// Stamps have guessed that each cell has one writer, and were wrong.
     has_several_writers: bool,
+    /// Bitmaps have guessed that nothing is stored between what is loaded, and were wrong.
+    stores_between: bool,
 }
 
 impl History {
@@ -162,6 +164,14 @@ impl History {
     /// Notes whether a guess that each cell has one writer has held.
     pub fn guess_held(&mut self, held: bool) {
         self.has_several_writers |= !held;
+    }
+    /// Notes whether a guess that nothing is stored between what is loaded has held.
+    pub fn range_held(&mut self, held: bool) {
+        self.stores_between |= !held;
+    }
+    /// Whether bitmaps may guess so.
+    pub fn may_guess_range(&self) -> bool {
+        !self.stores_between
     }
     /// What stamps may guess first: what was wrong once would only cost another run. What a better log is wanted for are two writers to
     /// bits, or an iteration that meets itself.
@@ -289,6 +299,12 @@ mod tests {
 
     #[test]
     fn what_was_wrong_is_not_guessed_again() {
+        let mut h = History::default();
+        h.range_held(true);
+        assert!(h.may_guess_range());
+        h.range_held(false);
+        h.range_held(true);
+        assert!(!h.may_guess_range() && h.guesses() == Guesses::All);
         let mut h = History::default();
         assert_eq!(h.guesses(), Guesses::All);
         h.guess_held(true);

@@ -136,12 +136,36 @@ __PG_FN void __pg_set_read(__pg_u32 *log, __pg_u32 word, __pg_u32 bits)
   }
   (void)atomicOr(&log[word], bits);
 }
+#ifdef __PG_RANGES
+/* What lies outside of the array leads anywhere, and makes the range no smaller. */
+__PG_FN void __pg_note_read(struct __pg_ctx *c, const struct __pg_view *v, int how, __pg_u64 address, __pg_u32 width)
+{
+  const __pg_u32 cell = (__pg_u32)__pg_bit_of(c->launch, v, address), end = cell + __PG_CELLS(c->launch, width);
+  (void)how;
+  c->least = cell < c->least ? cell : c->least;
+  c->most = end > c->most ? end : c->most;
+}
+__PG_FN void __pg_end_notes(struct __pg_ctx *c)
+{
+  /* Of the first one the complement, so that the log begins with zeros. */
+  const __pg_u32 lanes = __activemask(), least = __reduce_max_sync(lanes, ~c->least), most = __reduce_max_sync(lanes, c->most);
+  __pg_u32 *const range = c->launch->rd;
+  if ((int)(threadIdx.x & 31) != __ffs(lanes) - 1 || most == 0)
+    return;
+  if (__pg_peek(&range[0]) < least)
+    __pg_raise(&range[0], least);
+  if (__pg_peek(&range[1]) < most)
+    __pg_raise(&range[1], most);
+}
+#else
 /* To wait for what is there would take as long as the load itself: so it is looked at when the next note comes. Not where lanes share an iteration, who
  * have no registers left; what is kept in memory instead takes longer. */
-__PG_FN void __pg_end_note(struct __pg_ctx *c)
+__PG_FN void __pg_end_notes(struct __pg_ctx *c)
 {
+#if __PG_SPREAD == 1
   if ((c->noted & ~c->found) != 0)
     __pg_set_read(c->launch->rd, c->noted_word, c->noted);
+#endif
 }
 __PG_FN void __pg_note_read(struct __pg_ctx *c, const struct __pg_view *v, int how, __pg_u64 address, __pg_u32 width)
 {
@@ -155,10 +179,11 @@ __PG_FN void __pg_note_read(struct __pg_ctx *c, const struct __pg_view *v, int h
   if ((bits & ~log[word]) != 0)
     __pg_set_read(log, word, bits);
 #else
-  __pg_end_note(c);
+  __pg_end_notes(c);
   c->noted = bits;
   c->noted_word = word;
   c->found = log[word];
 #endif
 }
+#endif
 #endif

@@ -52,9 +52,9 @@ __PG_SHARED_FN void __pg_end_thread(struct __pg_ctx *c)
   if (c->gathered != 0)
     __pg_set_bits(c->launch->wr, 0, c->word, c->gathered);
 #endif
-#if defined(__CUDACC_RTC__) && __PG_SPREAD == 1
+#ifdef __CUDACC_RTC__
   if (__PG_METHOD == PG_LOG_BITMAP)
-    __pg_end_note(c);
+    __pg_end_notes(c);
 #endif
   if (c->fail != 0 && __PG_LEADS)
     __pg_fetch_or(&c->launch->flags[0], c->fail);

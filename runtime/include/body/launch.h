@@ -68,8 +68,13 @@ struct __pg_ctx {
   __pg_u32 stored;     /* how many stores its iteration has made that are held back */
 #endif
 #ifdef __CUDACC_RTC__
+#ifdef __PG_RANGES
+  /* The first cell that a noted load has taken, and the one behind the last: see the guess of bitmaps. */
+  __pg_u32 least, most;
+#elif __PG_SPREAD == 1
   /* Of loads that a bitmap notes, the last one's: bits, their word, and what was found there. */
   __pg_u32 noted, noted_word, found;
+#endif
 #endif
 };
 
@@ -78,13 +83,16 @@ struct __pg_ctx {
 #else
 #define __PG_GATHER_NOTHING(c)
 #endif
-#ifdef __CUDACC_RTC__
+#ifdef __PG_RANGES
+#define __PG_NO_NOTES(c) (c).least = ~0u, (c).most = 0;
+#elif defined(__CUDACC_RTC__) && __PG_SPREAD == 1
+#define __PG_NO_NOTES(c) (c).noted = (c).noted_word = (c).found = 0;
+#else
+#define __PG_NO_NOTES(c)
+#endif
 #define __PG_NOTE_NOTHING(c)                                                                                           \
   __PG_GATHER_NOTHING(c)                                                                                               \
-  (c).noted = (c).noted_word = (c).found = 0;
-#else
-#define __PG_NOTE_NOTHING(c) __PG_GATHER_NOTHING(c)
-#endif
+  __PG_NO_NOTES(c)
 
 /* The chapter's Find_Array (figure 4.7a), by bisection: the table is sorted. No array: size 0, so that every access
  * through it fails its range check. */

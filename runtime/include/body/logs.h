@@ -40,6 +40,9 @@
  *   iteration have stored what they do in the source order; if one of them is the writer of a cell that this one loads, this one is a noted reader
  *   behind it; if none is, the copy or its own store has what it would find.
  *   Where nobody asks for numbers, neither loads nor stores that look, bits are enough for the guess (cmt.rs).
+ * A guess of bitmaps: nothing is stored between the first cell that a noted load takes and the last (__PG_RANGES). Then readers have no bits: each thread keeps
+ *   the two cells, and the launch those of all. What is stored between them refutes the guess, and the run is made once more, with bits, from
+ *   a copy of the array. The range holds all cells that are read, and more, so it finds every conflict that bits find.
  * The check (after all iterations): a cell with a writer and a reader that is not that writer is a conflict; of stamps as above.
  * Ownership is entered before the value is stored. Without a log method, a store only sets its bits of wr, so that the commit copies
  * exactly what was written. */
@@ -50,6 +53,12 @@ __PG_SHARED_FN void __pg_log_read(struct __pg_ctx *c, const struct __pg_view *v,
   __pg_u64 cell, end;
   if (v->log == ~(__pg_u64)0)
     return;
+#ifdef __PG_RANGES
+  if (__PG_LOG_METHOD(l) == PG_LOG_BITMAP) {
+    __pg_note_read(c, v, 0, address, width);
+    return;
+  }
+#endif
   if (__PG_LOG_METHOD(l) == PG_LOG_BITMAP) {
     __pg_u32 word, bits = __pg_bits_of(l, v, address, width, &word);
     if ((__pg_peek(&l->rd[word]) & bits) != bits)

@@ -61,8 +61,12 @@ struct __pg_slots {
   static __device__ __forceinline__ int own_place(int lane) { return place(lane >> lanes) + own_turn(lane); }
 };
 /* So many parts have their loads under way together; with fewer, a processor holds more warps. Where lanes share an iteration, there are
- * no registers left for what a log takes besides, and to keep it elsewhere costs L1 what the turns gather. */
+ * no registers left for what bits take besides, and to keep it elsewhere costs L1 what the turns gather. A range takes two. */
+#ifdef __PG_RANGES
+constexpr int __pg_parts_at_once = __pg_parts;
+#else
 constexpr int __pg_parts_at_once = __PG_SPREAD > 1 && __PG_METHOD == PG_LOG_BITMAP ? 1 : __pg_parts;
+#endif
 /* Turns whose values are fetched together; logs leave fewer registers for them. */
 constexpr int __pg_lent_at_once = __PG_METHOD == PG_LOG_NONE ? 16 : 8;
 /* So many turns of one lane are worth a batch. */

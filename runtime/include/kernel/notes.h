@@ -1,9 +1,14 @@
 /* Loads of inner loops that a bitmap notes, where turns are run some at once: their notes come together, behind all of these turns' loads, because a
  * note by itself takes a branch, which no later load passes. Other notes are in bitmaps.h. */
 
+#ifdef __PG_RANGES
+/* A range takes no branch. */
+#define __PG_NOTES_LOADS(base) 0
+#else
 #define __PG_NOTES_LOADS(base)                                                                                         \
   (__PG_METHOD == PG_LOG_BITMAP && __PG_SPREAD == 1 &&                                                                 \
    (__PG_HOW(base) & (__PG_HAS_LOG | __PG_IS_CONSTANT | __PG_HAS_NO_STORES)) == __PG_HAS_LOG)
+#endif
 /* Most notes of turns that are run at once, which registers hold, and most turns: with eight or sixteen, sor took a tenth longer. */
 constexpr int __pg_most_noted = 8, __pg_most_turns_noted = 4;
 /* Turns that are run at once where each has so many such loads; 0: each is noted by itself. */

@@ -103,6 +103,8 @@ pub enum Guess {
     Looking = 1,
     /// All of them.
     Counting = 2,
+    /// Of bitmaps: nothing is stored between the first and the last cell that is loaded.
+    Range = 3,
 }
 
 /// Words of a cell's entry where stamps are held back with their values (`body/buffered.h`). `apart`: its pairs don't lie together.
@@ -266,26 +268,26 @@ impl Specialisation {
         let is_small = n / size(group) < threads / 8;
         let deep = has(abi::PG_LOOP_TURNS) && is_small && choice == GroupChoice::Auto;
         let may_spread = has(abi::PG_LOOP_SPREADS) && group == (1, 1) && self.tile.is_none();
-        let has_bitmap = self.method == LogMethod::Bitmap;
+        let has_bits = self.method == LogMethod::Bitmap && self.guess != Guess::Range;
         let spread = match choice {
             _ if !may_spread || self.method.knows_iterations() => 1,
             GroupChoice::Off => 1,
             GroupChoice::Always => 4,
             // Where lanes take turns side by side all are at work, so that there may be more of them than the device runs at once. Lanes that
             // lend have so many loads under way that a quarter of its threads is what it runs at once: twice as many for eight lanes a row,
-            // which wait for a long row half as long, four times as many for four (`docs/measurements/2026-11-25-rows.md`). Under bitmaps
+            // which wait for a long row half as long, four times as many for four (`docs/measurements/2026-11-25-rows.md`). Under bits
             // they make one part at a time, and what hides latencies are other lanes (`docs/measurements/2026-11-25-logs.md`).
             GroupChoice::Auto => {
                 let most = match has(abi::PG_LOOP_SIDE_BY_SIDE) {
                     true => [(WIDEST, 4 * threads), (8, 4 * threads), (4, 4 * threads)],
-                    false if has_bitmap => [(WIDEST, 2 * threads), (8, 2 * threads), (4, 2 * threads)],
+                    false if has_bits => [(WIDEST, 2 * threads), (8, 2 * threads), (4, 2 * threads)],
                     false => [(WIDEST, threads / 4), (8, threads / 2), (4, threads)],
                 };
                 most.into_iter().find(|(s, most)| n * u64::from(*s) <= *most).map_or(1, |(s, _)| s)
             }
         };
         let may_lend = may_spread && !has(abi::PG_LOOP_SIDE_BY_SIDE) && choice != GroupChoice::Off;
-        let lends = may_lend && !self.method.knows_iterations() && !(has_bitmap && spread > 1);
+        let lends = may_lend && !self.method.knows_iterations() && !(has_bits && spread > 1);
         Specialisation { across, group, shares, deep, spread, lends, ..self }
     }
 }
@@ -523,6 +525,10 @@ mod tests {
             [(1, 16), (1 << 12, 16), ((1 << 12) + 1, 8), (1 << 14, 8), (1 << 16, 4), ((1 << 16) + 1, 1)]
         {
             assert_eq!(spread(plain, SPREADS, n, GroupChoice::Auto), expected, "{n}");
+            // A range takes no more than registers.
+            let range = Specialisation { method: LogMethod::Bitmap, guess: Guess::Range, ..plain };
+            let kernel = range.in_groups(SPREADS, 1, 0b11, n, 1 << 18, GroupChoice::Auto);
+            assert_eq!((kernel.spread, kernel.lends), (expected, true), "{n}");
         }
         let bitmap = Specialisation { method: LogMethod::Bitmap, ..plain };
         for (n, expected) in [(1 << 15, 16), (1 << 16, 8), (1 << 17, 4), ((1 << 17) + 1, 1)] {

@@ -11,7 +11,7 @@ use crate::memory::allocations::Allocations;
 use crate::memory::placement::{self, Placement};
 use crate::memory::{limits, safe_copy};
 use crate::objects::Kept;
-use crate::speculation::cmt::{Job, Kind};
+use crate::speculation::cmt::{Guesses, Job, Kind};
 use crate::speculation::inspector::{self, Memo};
 use crate::speculation::monitor::{self, Pending};
 use crate::speculation::parts;
@@ -232,6 +232,10 @@ impl Engine {
             method: plan.method,
             best_method,
             guesses: self.config.guesses.unwrap_or(visit.history.guesses()),
+            may_guess_range: match self.config.guesses {
+                Some(guesses) => guesses != Guesses::None,
+                None => visit.history.may_guess_range(),
+            },
             groups: self.config.groups,
             patience: self.config.patience,
             schedule: plan.schedule,
@@ -312,7 +316,10 @@ impl Engine {
             record.fail = failure_words(report.outcome.fail);
             record.conflicts = report.outcome.conflicts;
             record.settled = report.outcome.unsettled;
-            record.guess = report.guess_held.map_or("", |held| if held { "held" } else { "refuted" });
+            record.guess = report
+                .guess_held
+                .or(report.range_held)
+                .map_or("", |held| if held { "held" } else { "refuted" });
             let met = report.outcome.fail & (PG_FAIL_WAW | PG_FAIL_RAW) != 0;
             if finish.is_unwritable {
                 record.why = "it stores where the program may not".into();

@@ -96,6 +96,15 @@ impl Placement {
             .filter(|s| s.has(PG_SITE_LOGGED) && !s.has(PG_SITE_STORE))
             .any(|s| self.region_of_base(s.base).is_none_or(|index| self.written[index]))
     }
+    /// How many arrays there are that the loop stores to and whose loads are noted; `None` where nobody knows what array a load is of.
+    pub fn arrays_with_logged_readers(&self, info: &Info) -> Option<usize> {
+        let mut found = vec![false; self.regions.len()];
+        for site in info.sites().iter().filter(|s| s.has(PG_SITE_LOGGED) && !s.has(PG_SITE_STORE)) {
+            let index = self.region_of_base(site.base)?;
+            found[index] = self.written[index];
+        }
+        Some(found.into_iter().filter(|found| *found).count())
+    }
     /// The same for stamps, to which a load is one that its iteration also stores to.
     pub fn has_stamped_readers(&self, info: &Info) -> bool {
         self.has_logged_readers(info) || info.sites().iter().any(|s| s.has(PG_SITE_COVERED))

@@ -17,7 +17,7 @@ use super::watch::Watch;
 use super::written::{self, Cells, Rows, Written};
 use crate::abi::{
     Info, PG_FAIL_RAW, PG_FAIL_STOPPED, PG_FAIL_TIME, PG_FAIL_WAW, PG_GUESS_READER, PG_GUESS_WORDS_READ,
-    PG_LOOP_COMMON_LOOPS, PG_LOOP_GROUPS, PG_LOOP_KEPT, PG_LOOP_MEMBERS, PG_LOOP_REPEATS,
+    PG_LOOP_COMMON_LOOPS, PG_LOOP_GROUPS, PG_LOOP_KEPT, PG_LOOP_MEMBERS, PG_LOOP_REPEATS, PG_LOOP_SPREADS,
     PG_LOOP_STORES_ONCE, PG_MANY, PG_NO_LOG, PG_SITE_HAS_AFFINE, PG_SITE_STORE, PG_STAMP_READER,
     PG_STAMP_WORDS, PG_STAMP_WORDS_READ, Region, Value,
 };
@@ -93,6 +93,8 @@ pub struct Job {
     pub best_method: LogMethod,
     /// What stamps may guess first.
     pub guesses: Guesses,
+    /// Whether bitmaps may guess first that nothing is stored between the first and the last cell that is loaded.
+    pub may_guess_range: bool,
     /// Whether iterations may be run together.
     pub groups: GroupChoice,
     /// Log cells of pinned memory.
@@ -145,6 +147,8 @@ pub struct Report {
     pub best_method: LogMethod,
     /// Whether each cell had one writer, where stamps have guessed so.
     pub guess_held: Option<bool>,
+    /// Whether nothing was stored between what was loaded, where bitmaps have guessed so.
+    pub range_held: Option<bool>,
     /// What [`crate::trace::Record::group`] says.
     pub group: (u8, u8),
     /// What a checked run on [`Job::basis`] has seen, with the finding's number.
@@ -425,10 +429,14 @@ fn drive(
         report.outcome.fail = PG_FAIL_STOPPED;
         return Ok(());
     }
+    let may_buffer = may_buffer(device, job, n);
+    let mut attempt = Attempt::first(job, may_buffer);
+    // What is made again, or asked for what was there before.
+    let keeps = job.method == LogMethod::Stamp || attempt.guess == Guess::Range;
     for (index, region) in regions.iter_mut().enumerate() {
         // Where the loop only stores, nobody asks what was there.
-        let is_stamped = job.method == LogMethod::Stamp && placement.written[index] && placement.read[index];
-        if !is_stamped && !placement.snapshot[index] {
+        let is_kept = keeps && placement.written[index] && placement.read[index];
+        if !is_kept && !placement.snapshot[index] {
             continue;
         }
         let pointer = taken.allocate(device, region.size + 64)?;
@@ -437,12 +445,10 @@ fn drive(
         if placement.snapshot[index] {
             region.snapshot = copy;
         }
-        if is_stamped {
+        if is_kept {
             region.before = copy;
         }
     }
-    let may_buffer = may_buffer(device, job, n);
-    let mut attempt = Attempt::first(job, may_buffer);
     let logs = loop {
         let logs = match run_once(device, job, attempt, &regions, n, started, report, taken) {
             // Entries with values are larger than those without.
@@ -453,10 +459,14 @@ fn drive(
             result => result?,
         };
         let fail = report.outcome.fail;
-        let is_refuted = fail & PG_FAIL_WAW != 0 && fail & !(PG_FAIL_WAW | PG_FAIL_RAW) == 0;
+        let is_range = attempt.guess == Guess::Range;
+        let is_refuted = match is_range {
+            true => fail == PG_FAIL_RAW,
+            false => fail & PG_FAIL_WAW != 0 && fail & !(PG_FAIL_WAW | PG_FAIL_RAW) == 0,
+        };
         if is_refuted && (attempt.is_guess || attempt.buffered != 0) {
             if attempt.is_guess {
-                report.guess_held = Some(false);
+                *(if is_range { &mut report.range_held } else { &mut report.guess_held }) = Some(false);
             }
             // What was held back in vain, because an iteration stores too often for that, isn't a second time.
             attempt = Attempt::proper(job, may_buffer && attempt.buffered == 0);
@@ -468,7 +478,7 @@ fn drive(
             return Ok(());
         }
         if attempt.is_guess {
-            report.guess_held = Some(true);
+            *(if is_range { &mut report.range_held } else { &mut report.guess_held }) = Some(true);
         }
         break logs;
     };
@@ -510,7 +520,7 @@ fn drive(
 struct Attempt {
     method: LogMethod,
     guess: Guess,
-    /// Whether what shows two writers of a cell refutes no more than a guess: then there is another attempt.
+    /// Whether what shows two writers of a cell, or a writer among what is loaded, refutes no more than a guess: then there is another attempt.
     is_guess: bool,
     /// See [`Specialisation::buffered`]. If an iteration stores too often for that there is another attempt, too.
     buffered: u8,
@@ -528,6 +538,23 @@ impl Attempt {
         // What inner loops store to one place again and again bits note once.
         let counts = stores_once && !job.info.has(PG_LOOP_REPEATS);
         let numbers = if counts { Guess::Counting } else { Guess::Looking };
+        // Rows note so many loads that their bits take longer than the loads themselves, where nobody else stores near them as a rule.
+        if job.method == LogMethod::Bitmap
+            && job.may_guess_range
+            && job.kind == Kind::Cuda
+            && job.info.has(PG_LOOP_SPREADS)
+            && job.pinned.is_empty()
+            && job.placement.cells < u64::from(u32::MAX)
+            && job.placement.arrays_with_logged_readers(job.info) == Some(1)
+        {
+            return Attempt {
+                method: job.method,
+                guess: Guess::Range,
+                is_guess: true,
+                buffered: 0,
+                apart: false,
+            };
+        }
         let (method, guess) = match job.guesses {
             Guesses::None | Guesses::Twice => return Attempt::proper(job, may_buffer),
             _ if job.method != LogMethod::Stamp => return Attempt::proper(job, may_buffer),
@@ -622,7 +649,11 @@ impl Logs {
         if !method.is_bitmap() && job.written.is_none() {
             logs.written = take(device, LogMethod::Mark.words(placement.cells))?;
         }
-        if needs_readers {
+        if attempt.guess == Guess::Range {
+            // The first cell and the last.
+            logs.readers = take(device, 2)?;
+            device.fill(logs.readers, 0, 2 * 4)?;
+        } else if needs_readers {
             logs.readers = take(device, words)?;
             device.fill(logs.readers, 0, words * 4)?;
             for (first, end) in &job.pinned {
@@ -678,7 +709,7 @@ fn run_once(
             device.duplicate(DevicePtr(region.before), DevicePtr(region.dev), region.size)
         })
     };
-    if report.guess_held == Some(false) {
+    if report.guess_held == Some(false) || report.range_held == Some(false) {
         restore(device)?;
     } else {
         report.copy_in_ns = started.elapsed().as_nanos() as u64;

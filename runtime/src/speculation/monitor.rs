@@ -50,6 +50,9 @@ pub fn conclude(history: &mut History, report: &Report) {
     if let Some(held) = report.guess_held {
         history.guess_held(held);
     }
+    if let Some(held) = report.range_held {
+        history.range_held(held);
+    }
     if report.method != report.best_method && report.outcome.fail & (PG_FAIL_WAW | PG_FAIL_RAW) != 0 {
         history.met();
     } else if report.outcome.fail & (PG_FAIL_WAW | PG_FAIL_RAW | PG_FAIL_TIME) != 0 {

@@ -4,7 +4,7 @@
 use super::launches::Ending;
 use super::{AT_FLAGS, Cuda, buffered, nvrtc};
 use crate::abi;
-use crate::device::{DeviceError, Launch, LogMethod, Specialisation};
+use crate::device::{DeviceError, Guess, Launch, LogMethod, Specialisation};
 
 /// Words of a log, or stamps, that a thread of the check has under way.
 const CHECKED_AT_ONCE: u64 = 8;
@@ -56,12 +56,14 @@ static __device__ void __pg_add_up(unsigned long long total, unsigned long long 
 const CHECK_SOURCE: &str = r#"
 extern "C" __global__ void __pg_check(const unsigned *wr, const unsigned *rd, unsigned *bits, unsigned long long words,
                                       unsigned *flags, const unsigned long long *totals, unsigned long long *counts,
-                                      int method, unsigned stamp_words)
+                                      int method, unsigned stamp_words, int has_range)
 {
   unsigned long long total = 0, written = 0, met = 0;
   const unsigned lane = threadIdx.x % 32;
   if (*(volatile unsigned *)flags != 0)
     return;
+  /* Where readers are no bits: from the first cell that any of them has taken to the last. */
+  const unsigned long long least = has_range ? ~rd[0] : 0, most = has_range ? rd[1] : 0;
   if (blockIdx.x == 0)
     for (unsigned place = threadIdx.x; place < PG_TOTALS; place += blockDim.x)
       total += totals[place * PG_TOTALS_APART];
@@ -91,7 +93,13 @@ extern "C" __global__ void __pg_check(const unsigned *wr, const unsigned *rd, un
           first = w = wr[word];
       } else {
         w = wr[word];
-        r = rd != nullptr ? rd[word] : 0;
+        if (has_range) {
+          const unsigned long long from = 32 * word;
+          const unsigned below = least <= from ? 0 : least >= from + 32 ? 32 : (unsigned)(least - from);
+          const unsigned end = most <= from ? 0 : most >= from + 32 ? 32 : (unsigned)(most - from);
+          r = (end == 32 ? ~0u : (1u << end) - 1) & ~(below == 32 ? ~0u : (1u << below) - 1);
+        } else
+          r = rd != nullptr ? rd[word] : 0;
       }
       all_w[number] = w;
       all_first[number] = first;
@@ -174,6 +182,7 @@ impl Cuda {
         }
         let kernel = self.check_kernel.ok_or_else(nobody)?;
         let (mut method, mut stamp_words) = (launch.method() as i32, launch.stamp_words);
+        let mut has_range = i32::from(launch.kernel.guess == Guess::Range);
         self.start(
             kernel,
             self.line_at_once(kernel.resident, words.div_ceil(CHECKED_AT_ONCE)),
@@ -187,6 +196,7 @@ impl Cuda {
                 (&raw mut counts).cast(),
                 (&raw mut method).cast(),
                 (&raw mut stamp_words).cast(),
+                (&raw mut has_range).cast(),
             ],
         )
     }

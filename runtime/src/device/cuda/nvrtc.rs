@@ -4,7 +4,7 @@
 //! finds its builtins only if that library is loaded globally before it, from the same folder. No GPU and no driver is needed
 //! to compile.
 
-use crate::device::{LARGE, Specialisation};
+use crate::device::{Guess, LARGE, Specialisation};
 use crate::leaving;
 use crate::texts::{ABI, BODY, KERNEL};
 use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
@@ -222,6 +222,9 @@ pub fn options(architecture: &str, kernel: Specialisation, far: bool) -> Vec<Str
     options.push(format!("--gpu-architecture={architecture}"));
     options.push(format!("-D__PG_METHOD={}", kernel.method as u32));
     options.push(format!("-D__PG_GUESSED={}", kernel.guess as u32));
+    if kernel.guess == Guess::Range {
+        options.push("-D__PG_RANGES".into());
+    }
     options.push(format!("-D__PG_LOG_SHIFT={}", kernel.log_shift));
     if kernel.buffered != 0 {
         options.push(format!("-D__PG_BUFFERED={}", kernel.buffered));
