@@ -67,6 +67,8 @@ pub(super) struct Lent {
 const MOST_LENT: u64 = 16;
 /// What moves further from turn to turn, in bytes, doesn't lie side by side.
 const SIDE_BY_SIDE: i64 = 16;
+/// So many loads of a loop's turns are looked at where rows end (`__pg_ends`), which keeps two numbers for each; any others each by themselves.
+const MOST_ROWS: usize = 4;
 
 /// Loads are printed that are made before turns that store.
 pub(super) struct Seeing {
@@ -80,6 +82,8 @@ pub(super) struct Seeing {
     ahead: Vec<(String, String)>,
     /// Pointers that addresses begin with, each with the base that is loaded from.
     pointers: BTreeSet<(u32, String)>,
+    /// Loads of the values before that are looked at where rows end.
+    rows: usize,
     /// Whether one of them is of that place.
     meets: bool,
 }
@@ -89,6 +93,11 @@ const POINTER: &str = "__PG_POINTER ";
 
 /// What stands in the rest of a value for what has been loaded ahead of it.
 const AHEAD: &str = "__pg_ahead.v";
+
+/// How many of such loads are looked at where rows end.
+fn rows(ahead: &[(String, String)]) -> usize {
+    ahead.iter().filter(|(_, text)| text.contains("__PG_LD_ROW")).count()
+}
 
 impl Seeing {
     /// The text of such a load; `base`: none that is known at entry, if `None`.
@@ -121,13 +130,20 @@ impl Seeing {
             _ => plain.clone(),
         };
         let is_plain = matches!(from, "LD_ROW" | "LD_ONCE" | "LD_LENT");
-        let text = match (&self.held, base) {
-            (Some(held), _) => {
-                self.meets |= base.is_none() || *held == plain;
+        self.meets |= self.held.as_ref().is_some_and(|held| base.is_none() || *held == plain);
+        let printed = |from: &str| match (&self.held, base) {
+            (Some(_), _) => {
                 format!("__PG_SEEN(__PG_{from}, {suffix}, {}, {logged}, {address})", base.unwrap_or_default())
             }
             (None, Some(base)) => format!("__PG_{from}({suffix}, {base}, {logged}, {address})"),
             (None, None) => format!("__PG_{from}({suffix}, {logged}, {address})"),
+        };
+        let is_known = |text: &str| self.ahead.iter().any(|(_, other)| other == text);
+        let text = match printed(from) {
+            text if from == "LD_ROW" && self.rows + rows(&self.ahead) >= MOST_ROWS && !is_known(&text) => {
+                printed("LD_ONCE")
+            }
+            text => text,
         };
         let text = if is_plain { text } else { format!("__PG_IF_DUE({suffix}, {text})") };
         if !is_once || base.is_none() || address.contains(AHEAD) {
@@ -186,7 +202,8 @@ impl Printer<'_> {
         let mut effects = String::new();
         let held = lending.held.as_ref().map(|held| held.address.clone());
         self.asks_kept |= held.is_some();
-        let seeing = Seeing { held, once, ahead: Vec::new(), pointers: BTreeSet::new(), meets: false };
+        let rows = lending.found.iter().map(|lent| rows(&lent.ahead)).sum();
+        let seeing = Seeing { held, once, ahead: Vec::new(), pointers: BTreeSet::new(), rows, meets: false };
         self.seeing = Some(seeing);
         let alone = self.value(e, &mut effects);
         let Some(Seeing { ahead, pointers, meets, .. }) = self.seeing.take() else {
