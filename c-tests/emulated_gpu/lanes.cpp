@@ -14,7 +14,7 @@
 
 static unsigned warp; // the lanes that are there
 static unsigned said[32];
-static int operations;
+static int operations, swaps;
 static std::mutex lock;
 static std::condition_variable changed;
 struct Meeting {
@@ -113,8 +113,18 @@ template <class T> static inline T atomicMax(T *p, T value)
     ;
   return seen;
 }
+template <class T> static inline T atomicMin(T *p, T value)
+{
+  T seen = __atomic_load_n(p, __ATOMIC_RELAXED);
+  while (value < seen && !__atomic_compare_exchange_n(p, &seen, value, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+    ;
+  return seen;
+}
+template <class T> static inline T atomicAnd(T *p, T value) { return __atomic_fetch_and(p, value, __ATOMIC_RELAXED); }
+template <class T> static inline T atomicXor(T *p, T value) { return __atomic_fetch_xor(p, value, __ATOMIC_RELAXED); }
 template <class T, class Old> static inline T atomicCAS(T *p, Old old, T value)
 {
+  __atomic_fetch_add(&swaps, 1, __ATOMIC_RELAXED);
   T seen = (T)old;
   __atomic_compare_exchange_n(p, &seen, value, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
   return seen;
@@ -142,7 +152,7 @@ static unsigned below(unsigned n) { return generator() % n; }
 template <class Work> static void run(Work work)
 {
   std::vector<std::thread> threads;
-  operations = 0;
+  operations = swaps = 0;
   for (unsigned lane = 0; lane < 32; lane++)
     if (warp >> lane & 1)
       threads.emplace_back([=] {
@@ -344,6 +354,37 @@ static bool writes_are_counted(int round)
   return found == sum;
 }
 
+// What lanes come to is combined at one place, where all of them and those of all other warps meet: so nobody may have to try again there.
+static bool results_are_combined(int round)
+{
+  static const int operators[] = {PG_ADD, PG_MUL, PG_AND, PG_OR, PG_XOR, PG_MIN, PG_MAX};
+  static const int types[] = {PG_I8, PG_U8, PG_I16, PG_U16, PG_I32, PG_U32, PG_I64, PG_U64};
+  static __pg_value slot;
+  const int op = operators[round % 7], type = types[round / 7 % 8];
+  const bool is_signed = type == PG_I8 || type == PG_I16 || type == PG_I32 || type == PG_I64;
+  const auto number = [=](__pg_u64 bits) { return __pg_extend(bits, type); };
+  __pg_u64 parts[32], expected = number((__pg_u64)generator() << 32 | generator());
+  slot.__pg_u = expected;
+  for (unsigned lane = 0; lane < 32; lane++) {
+    const __pg_u64 part = parts[lane] = number((__pg_u64)generator() << 32 | generator() | (op == PG_MUL));
+    if (!(warp >> lane & 1))
+      continue;
+    const bool is_less = is_signed ? (__pg_i64)part < (__pg_i64)expected : part < expected;
+    switch (op) {
+    case PG_MIN: expected = is_less ? part : expected; break;
+    case PG_MAX: expected = is_less ? expected : part; break;
+    default: expected = number(__pg_operate(op, expected, part));
+    }
+  }
+  run([&](unsigned lane) { __pg_combine(&slot, op, type, parts[lane]); });
+  const bool is_right = number(slot.__pg_u) == expected;
+  const int most = op != PG_MUL ? 0 : warp == ~0u ? 1 : 1024;
+  if (!is_right || swaps > most)
+    fprintf(stderr, "round %d, lanes %08x: operation %d of type %d: %llx instead of %llx, %d swaps\n", round, warp, op, type,
+            (unsigned long long)number(slot.__pg_u), (unsigned long long)expected, swaps);
+  return is_right && swaps <= most;
+}
+
 // Where a load that takes no branch is made: in its place, or, where it must not happen, somewhere in the array's own memory, and then it is told.
 // Arrays lie on a device as cmt::allocate lays them.
 static bool loads_stay_inside(int round)
@@ -426,7 +467,7 @@ int main(int argc, char **argv)
     // All of them, one, or some.
     warp = round % 4 == 0 ? ~0u : round % 4 == 1 ? 1u << below(32) : generator() | 1u << below(32);
     if (!bits_are_set(round) || !stores_are_noted(round) || !loads_are_noted(round) || !writes_are_counted(round) || !loads_stay_inside(round) ||
-        !accesses_are_checked(round))
+        !accesses_are_checked(round) || !results_are_combined(round))
       return 1;
   }
   printf("%d rounds: all bits set, all writes counted, all loads inside\n", rounds);
