@@ -4,6 +4,7 @@
 // Usage: lanes [ROUNDS]. Each round has lanes, words and bits of its own; says what was wrong and exits with 1.
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <math.h>
 #include <condition_variable>
 #include <map>
@@ -385,6 +386,35 @@ static bool results_are_combined(int round)
   return is_right && swaps <= most;
 }
 
+// Updates of one place, or of neighbours in one word, which nobody has to try again where there is an operation for it.
+static bool updates_are_made(int round)
+{
+  static const int operators[] = {PG_ADD, PG_MUL, PG_AND, PG_OR, PG_XOR};
+  alignas(8) static unsigned char memory[8];
+  unsigned char expected[8];
+  const int op = operators[round % 5];
+  const unsigned width = 1u << round / 5 % 4;
+  for (unsigned i = 0; i < sizeof memory; i++)
+    memory[i] = expected[i] = (unsigned char)generator();
+  __pg_u64 operands[32], places[32];
+  for (unsigned lane = 0; lane < 32; lane++) {
+    operands[lane] = (__pg_u64)generator() << 32 | generator();
+    places[lane] = width * below(8 / width);
+    if (!(warp >> lane & 1))
+      continue;
+    __pg_u64 value = 0;
+    memcpy(&value, expected + places[lane], width);
+    value = __pg_operate(op, value, operands[lane]);
+    memcpy(expected + places[lane], &value, width);
+  }
+  run([&](unsigned lane) { __pg_update_in_one_piece((char *)memory + places[lane], width, op, operands[lane]); });
+  const bool may_swap = op == PG_MUL || (op == PG_ADD && width < 4);
+  const bool is_right = memcmp(memory, expected, sizeof memory) == 0 && (may_swap || swaps == 0);
+  if (!is_right)
+    fprintf(stderr, "round %d, lanes %08x: update %d of %u bytes, %d swaps\n", round, warp, op, width, swaps);
+  return is_right;
+}
+
 // Where a load that takes no branch is made: in its place, or, where it must not happen, somewhere in the array's own memory, and then it is told.
 // Arrays lie on a device as cmt::allocate lays them.
 static bool loads_stay_inside(int round)
@@ -467,7 +497,7 @@ int main(int argc, char **argv)
     // All of them, one, or some.
     warp = round % 4 == 0 ? ~0u : round % 4 == 1 ? 1u << below(32) : generator() | 1u << below(32);
     if (!bits_are_set(round) || !stores_are_noted(round) || !loads_are_noted(round) || !writes_are_counted(round) || !loads_stay_inside(round) ||
-        !accesses_are_checked(round) || !results_are_combined(round))
+        !accesses_are_checked(round) || !results_are_combined(round) || !updates_are_made(round))
       return 1;
   }
   printf("%d rounds: all bits set, all writes counted, all loads inside\n", rounds);
