@@ -36,7 +36,7 @@ __PG_FN __pg_u64 __pg_operate(int op, __pg_u64 x, __pg_u64 y)
   default: return x ^ y;
   }
 }
-__PG_SHARED_FN void __pg_update_in_one_piece(char *p, __pg_u32 width, int op, __pg_u64 operand)
+__PG_FN void __pg_update_in_one_piece(char *p, __pg_u32 width, int op, __pg_u64 operand)
 {
 #ifdef __CUDACC_RTC__
   if (width == 8) {
