@@ -71,6 +71,9 @@ template <class T> static inline T atomicCAS(T *p, T old, T value)
 template <class T> static inline T atomicOr(T *p, T value) { T seen = *p; *p |= value; return seen; }
 template <class T> static inline T atomicAdd(T *p, T value) { T seen = *p; *p += value; return seen; }
 template <class T> static inline T atomicMax(T *p, T value) { T seen = *p; *p = seen < value ? value : seen; return seen; }
+template <class T> static inline T atomicMin(T *p, T value) { T seen = *p; *p = seen < value ? seen : value; return seen; }
+template <class T> static inline T atomicAnd(T *p, T value) { T seen = *p; *p &= value; return seen; }
+template <class T> static inline T atomicXor(T *p, T value) { T seen = *p; *p ^= value; return seen; }
 static inline unsigned atomicCAS(unsigned *p, int old, unsigned value) { return atomicCAS(p, (unsigned)old, value); }
 struct uint2 { unsigned x, y; };
 struct uint4 { unsigned x, y, z, w; };

@@ -4,6 +4,7 @@
 // Usage: lanes [ROUNDS]. Each round has lanes, words and bits of its own; says what was wrong and exits with 1.
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <math.h>
 #include <condition_variable>
 #include <map>
@@ -14,7 +15,7 @@
 
 static unsigned warp; // the lanes that are there
 static unsigned said[32];
-static int operations;
+static int operations, swaps;
 static std::mutex lock;
 static std::condition_variable changed;
 struct Meeting {
@@ -113,8 +114,18 @@ template <class T> static inline T atomicMax(T *p, T value)
     ;
   return seen;
 }
+template <class T> static inline T atomicMin(T *p, T value)
+{
+  T seen = __atomic_load_n(p, __ATOMIC_RELAXED);
+  while (value < seen && !__atomic_compare_exchange_n(p, &seen, value, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+    ;
+  return seen;
+}
+template <class T> static inline T atomicAnd(T *p, T value) { return __atomic_fetch_and(p, value, __ATOMIC_RELAXED); }
+template <class T> static inline T atomicXor(T *p, T value) { return __atomic_fetch_xor(p, value, __ATOMIC_RELAXED); }
 template <class T, class Old> static inline T atomicCAS(T *p, Old old, T value)
 {
+  __atomic_fetch_add(&swaps, 1, __ATOMIC_RELAXED);
   T seen = (T)old;
   __atomic_compare_exchange_n(p, &seen, value, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
   return seen;
@@ -142,7 +153,7 @@ static unsigned below(unsigned n) { return generator() % n; }
 template <class Work> static void run(Work work)
 {
   std::vector<std::thread> threads;
-  operations = 0;
+  operations = swaps = 0;
   for (unsigned lane = 0; lane < 32; lane++)
     if (warp >> lane & 1)
       threads.emplace_back([=] {
@@ -344,6 +355,66 @@ static bool writes_are_counted(int round)
   return found == sum;
 }
 
+// What lanes come to is combined at one place, where all of them and those of all other warps meet: so nobody may have to try again there.
+static bool results_are_combined(int round)
+{
+  static const int operators[] = {PG_ADD, PG_MUL, PG_AND, PG_OR, PG_XOR, PG_MIN, PG_MAX};
+  static const int types[] = {PG_I8, PG_U8, PG_I16, PG_U16, PG_I32, PG_U32, PG_I64, PG_U64};
+  static __pg_value slot;
+  const int op = operators[round % 7], type = types[round / 7 % 8];
+  const bool is_signed = type == PG_I8 || type == PG_I16 || type == PG_I32 || type == PG_I64;
+  const auto number = [=](__pg_u64 bits) { return __pg_extend(bits, type); };
+  __pg_u64 parts[32], expected = number((__pg_u64)generator() << 32 | generator());
+  slot.__pg_u = expected;
+  for (unsigned lane = 0; lane < 32; lane++) {
+    const __pg_u64 part = parts[lane] = number((__pg_u64)generator() << 32 | generator() | (op == PG_MUL));
+    if (!(warp >> lane & 1))
+      continue;
+    const bool is_less = is_signed ? (__pg_i64)part < (__pg_i64)expected : part < expected;
+    switch (op) {
+    case PG_MIN: expected = is_less ? part : expected; break;
+    case PG_MAX: expected = is_less ? expected : part; break;
+    default: expected = number(__pg_operate(op, expected, part));
+    }
+  }
+  run([&](unsigned lane) { __pg_combine(&slot, op, type, parts[lane]); });
+  const bool is_right = number(slot.__pg_u) == expected;
+  const int most = op != PG_MUL ? 0 : warp == ~0u ? 1 : 1024;
+  if (!is_right || swaps > most)
+    fprintf(stderr, "round %d, lanes %08x: operation %d of type %d: %llx instead of %llx, %d swaps\n", round, warp, op, type,
+            (unsigned long long)number(slot.__pg_u), (unsigned long long)expected, swaps);
+  return is_right && swaps <= most;
+}
+
+// Updates of one place, or of neighbours in one word, which nobody has to try again where there is an operation for it.
+static bool updates_are_made(int round)
+{
+  static const int operators[] = {PG_ADD, PG_MUL, PG_AND, PG_OR, PG_XOR};
+  alignas(8) static unsigned char memory[8];
+  unsigned char expected[8];
+  const int op = operators[round % 5];
+  const unsigned width = 1u << round / 5 % 4;
+  for (unsigned i = 0; i < sizeof memory; i++)
+    memory[i] = expected[i] = (unsigned char)generator();
+  __pg_u64 operands[32], places[32];
+  for (unsigned lane = 0; lane < 32; lane++) {
+    operands[lane] = (__pg_u64)generator() << 32 | generator();
+    places[lane] = width * below(8 / width);
+    if (!(warp >> lane & 1))
+      continue;
+    __pg_u64 value = 0;
+    memcpy(&value, expected + places[lane], width);
+    value = __pg_operate(op, value, operands[lane]);
+    memcpy(expected + places[lane], &value, width);
+  }
+  run([&](unsigned lane) { __pg_update_in_one_piece((char *)memory + places[lane], width, op, operands[lane]); });
+  const bool may_swap = op == PG_MUL || (op == PG_ADD && width < 4);
+  const bool is_right = memcmp(memory, expected, sizeof memory) == 0 && (may_swap || swaps == 0);
+  if (!is_right)
+    fprintf(stderr, "round %d, lanes %08x: update %d of %u bytes, %d swaps\n", round, warp, op, width, swaps);
+  return is_right;
+}
+
 // Where a load that takes no branch is made: in its place, or, where it must not happen, somewhere in the array's own memory, and then it is told.
 // Arrays lie on a device as cmt::allocate lays them.
 static bool loads_stay_inside(int round)
@@ -426,7 +497,7 @@ int main(int argc, char **argv)
     // All of them, one, or some.
     warp = round % 4 == 0 ? ~0u : round % 4 == 1 ? 1u << below(32) : generator() | 1u << below(32);
     if (!bits_are_set(round) || !stores_are_noted(round) || !loads_are_noted(round) || !writes_are_counted(round) || !loads_stay_inside(round) ||
-        !accesses_are_checked(round))
+        !accesses_are_checked(round) || !results_are_combined(round) || !updates_are_made(round))
       return 1;
   }
   printf("%d rounds: all bits set, all writes counted, all loads inside\n", rounds);

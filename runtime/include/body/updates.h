@@ -36,27 +36,17 @@ __PG_FN __pg_u64 __pg_operate(int op, __pg_u64 x, __pg_u64 y)
   default: return x ^ y;
   }
 }
-__PG_SHARED_FN void __pg_update(struct __pg_ctx *c, const struct __pg_view *v, __pg_u64 address, __pg_u32 width, int op,
-                                __pg_u64 operand)
+__PG_FN void __pg_update_in_one_piece(char *p, __pg_u32 width, int op, __pg_u64 operand)
 {
-  char *p = __PG_TRANSLATED(v, address);
-  if (!__pg_may_access(c, v, 0, address, width))
-    return;
-  if (__PG_LOG_METHOD(c->launch) >= PG_LOG_BITMAP) {
-    /* Bits and stamps don't say what kind of update it was: such loops have other logs. */
-    c->fail |= PG_FAIL_WAW;
-    return;
-  }
-  if (__PG_LOG_METHOD(c->launch) >= PG_LOG_ATOMIC)
-    __pg_log_update(c, v, address, width, PG_UPDATED((__pg_u32)op, width));
-  else if (__PG_LOG_METHOD(c->launch) != PG_LOG_NONE)
-    __pg_mark_write(c, v, 0, address, width);
 #ifdef __CUDACC_RTC__
   if (width == 8) {
     __pg_u64 *place = (__pg_u64 *)p, old, seen;
-    if (op == PG_ADD) {
-      atomicAdd(place, operand);
-      return;
+    /* Where many meet, to compare and swap takes each of them as many tries as there are others (results.h). */
+    switch (op) {
+    case PG_ADD: atomicAdd(place, operand); return;
+    case PG_AND: atomicAnd(place, operand); return;
+    case PG_OR: atomicOr(place, operand); return;
+    case PG_XOR: atomicXor(place, operand); return;
     }
     old = *(volatile __pg_u64 *)place;
     while ((seen = atomicCAS(place, old, __pg_operate(op, old, operand))) != old)
@@ -65,10 +55,17 @@ __PG_SHARED_FN void __pg_update(struct __pg_ctx *c, const struct __pg_view *v, _
     /* Narrower numbers are a part of an aligned word. The pointer is moved, not made: see range.h. */
     const __pg_u32 within = (__pg_u32)((__pg_u64)p & 3), shift = within * 8;
     __pg_u32 *word = (__pg_u32 *)(p - within), old, seen;
-    __pg_u32 mask = (width == 4 ? ~0u : (1u << width * 8) - 1) << shift;
-    if (op == PG_ADD && width == 4) {
+    const __pg_u32 mask = (width == 4 ? ~0u : (1u << width * 8) - 1) << shift;
+    const __pg_u32 bits = (__pg_u32)operand << shift & mask;
+    switch (op) {
+    case PG_ADD:
+      if (width != 4)
+        break;
       atomicAdd(word, (__pg_u32)operand);
       return;
+    case PG_AND: atomicAnd(word, bits | ~mask); return;
+    case PG_OR: atomicOr(word, bits); return;
+    case PG_XOR: atomicXor(word, bits); return;
     }
     old = *(volatile __pg_u32 *)word;
     for (;;) {
@@ -93,6 +90,23 @@ __PG_SHARED_FN void __pg_update(struct __pg_ctx *c, const struct __pg_view *v, _
   default: __PG_UPDATE_IN_ONE_PIECE(__pg_w64) break;
   }
 #endif
+}
+__PG_SHARED_FN void __pg_update(struct __pg_ctx *c, const struct __pg_view *v, __pg_u64 address, __pg_u32 width, int op,
+                                __pg_u64 operand)
+{
+  char *p = __PG_TRANSLATED(v, address);
+  if (!__pg_may_access(c, v, 0, address, width))
+    return;
+  if (__PG_LOG_METHOD(c->launch) >= PG_LOG_BITMAP) {
+    /* Bits and stamps don't say what kind of update it was: such loops have other logs. */
+    c->fail |= PG_FAIL_WAW;
+    return;
+  }
+  if (__PG_LOG_METHOD(c->launch) >= PG_LOG_ATOMIC)
+    __pg_log_update(c, v, address, width, PG_UPDATED((__pg_u32)op, width));
+  else if (__PG_LOG_METHOD(c->launch) != PG_LOG_NONE)
+    __pg_mark_write(c, v, 0, address, width);
+  __pg_update_in_one_piece(p, width, op, operand);
 }
 __PG_SHARED_FN void __pg_update_anywhere(struct __pg_ctx *c, __pg_u64 address, __pg_u32 width, int op, __pg_u64 operand)
 {
