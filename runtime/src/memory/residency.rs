@@ -142,8 +142,7 @@ impl Residency {
         let is_worth = |changed: &Vec<Range>| bytes(changed) <= size / 2 && tracking::is_readable(whole[0]);
         let Some(changed) = changed.filter(is_worth) else {
             device.free(resident.pointer);
-            let met = self.met.entry(resident.key).or_default();
-            *met = Met { times: 1, patience: (2 * met.patience).min(MOST_PATIENCE) };
+            self.wait(resident.key, 1);
             return None;
         };
         let is_its_own = basis.map(Basis::identity) == resident.giver;
@@ -175,12 +174,14 @@ impl Residency {
         if is_full(self) {
             return None;
         }
-        let pointer = allocate(device, self, size + 64).ok()?;
+        let Ok(pointer) = allocate(device, self, size + 64) else {
+            self.wait(key, 0);
+            return None;
+        };
         let Some(watch) = Watch::begin(&[(lo, lo + size)]) else {
             device.free(pointer);
             // It may be possible later: what pins memory can go.
-            let met = self.met.entry(key).or_default();
-            *met = Met { times: 0, patience: (2 * met.patience).min(MOST_PATIENCE) };
+            self.wait(key, 0);
             return None;
         };
         let (since, given) = (Instant::now(), Vec::new());
@@ -203,6 +204,22 @@ impl Residency {
         }
     }
 
+    /// What was lent can't be kept, because it wasn't copied: its memory on the device, to be freed. Who watches in vain waits longer next time.
+    pub fn give_up(&mut self, lent: Vec<Lent>) -> Vec<DevicePtr> {
+        self.lent = (0, 0);
+        let pointers = lent.into_iter().map(|Lent { resident, .. }| {
+            self.wait(resident.key, 0);
+            resident.pointer
+        });
+        pointers.collect()
+    }
+
+    /// An array has to be copied twice as often as before until it stays; `times` of these copies are made.
+    fn wait(&mut self, key: Key, times: u32) {
+        let met = self.met.entry(key).or_default();
+        *met = Met { times, patience: (2 * met.patience).min(MOST_PATIENCE) };
+    }
+
     /// Frees the copy that has not been used for longest; false where there is none, or all are the present job's.
     fn give_up_oldest(&mut self, device: &mut dyn Device) -> bool {
         let idle = self.residents.iter().enumerate().filter(|(_, resident)| resident.used != self.now);
@@ -218,13 +235,6 @@ impl Residency {
     /// Bytes of all copies.
     fn bytes(&self) -> u64 {
         self.lent.0 + self.residents.iter().map(|resident| resident.key.1).sum::<u64>()
-    }
-}
-
-impl Lent {
-    /// Its memory on the device, to be freed; for whom it can't be kept because it wasn't copied.
-    pub fn give_up(self) -> DevicePtr {
-        self.resident.pointer
     }
 }
 

@@ -416,7 +416,7 @@ fn drive(
         .and_then(|()| copy_in(device, job, &regions, &remembered, &lent, report));
     match copied {
         Ok(true) => taken.residency.keep(lent, job.basis.as_ref(), &remembered),
-        _ => taken.pointers.extend(lent.into_iter().map(Lent::give_up)),
+        _ => taken.pointers.extend(taken.residency.give_up(lent)),
     }
     copied?;
     let given_up = |job: &Job| job.stop.load(Ordering::SeqCst) != 0 || is_leaving();

@@ -347,3 +347,27 @@ fn not_many_copies_of_one_array_stay() {
     (0..=PATIENCE).for_each(|_| drop(job(&mut residency, &mut device, &placement(&many), None)));
     assert_eq!((residency.residents.len(), device.memory.len()), (MOST, MOST));
 }
+
+#[test]
+fn who_was_not_copied_waits_longer() {
+    if !can_watch() {
+        return;
+    }
+    let memory = Memory::new(LEAST);
+    let array = placement(&[(memory.start, LEAST)]);
+    let (mut residency, mut device) = (Residency::default(), Host::new());
+    let mut begun = Vec::new();
+    for entry in 1..=100 {
+        let lent = residency.lend(&mut device, &array, &mut array.regions.clone(), |_| 0, None, &[]);
+        begun.extend(lent.iter().map(|_| entry));
+        // The worker was faster.
+        residency.give_up(lent).into_iter().for_each(|pointer| device.free(pointer));
+    }
+    assert_eq!(begun, [11, 32, 73]);
+    // There is no memory.
+    device.most = 0;
+    for _ in 0..100 {
+        residency.lend(&mut device, &array, &mut array.regions.clone(), |_| 0, None, &[]);
+    }
+    assert!(residency.met.values().all(|met| met.patience == 16 * PATIENCE && met.times < 100));
+}
