@@ -70,7 +70,8 @@ fn indices_that_change_are_noticed() {
         assert!(unchecked > 60, "{unchecked}");
         // Copies of 3 MiB; those of the array that nothing stores to, and in part of the one that is changed a page at a time, stay on the GPU.
         let copied = |record: &Value| record["bytes_in"].as_u64().unwrap();
-        let less = records.iter().skip(1).filter(|record| copied(record) < 3 << 20).count();
+        // Loops that only store have nothing copied.
+        let less = records.iter().skip(1).filter(|record| (1..3 << 20).contains(&copied(record))).count();
         match tracking {
             "on" if can_watch() => assert!(less > 60, "{less}"),
             "on" => eprintln!("SKIPPED: this system can't watch memory"),

@@ -50,6 +50,6 @@ impl Engine {
         };
         keep(memos, memo);
         visit.record.inspect_ns += started.elapsed().as_nanos() as u64;
-        memos.last().map(Memo::basis)
+        memos.last().map(|memo| memo.basis(started))
     }
 }

@@ -76,7 +76,7 @@ impl Engine {
         }
         let finding = memos.last().map(|memo| memo.finding.clone());
         plan.stored = memos.last().and_then(|memo| memo.stored.clone());
-        plan.basis = memos.last().map(Memo::basis);
+        plan.basis = memos.last().map(|memo| memo.basis(started));
         drop(findings);
         visit.record.inspect_ns = started.elapsed().as_nanos() as u64;
         match finding {

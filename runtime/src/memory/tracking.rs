@@ -166,6 +166,11 @@ fn is_available() -> bool {
     tracker().get_or_insert_default().descriptors.get_or_insert_with(Descriptors::open).is_some()
 }
 
+/// Whether the program may read all of it.
+pub fn is_readable(range: Range) -> bool {
+    descriptors::is_readable(range)
+}
+
 fn page() -> u64 {
     // SAFETY: no preconditions.
     unsafe { libc::sysconf(libc::_SC_PAGESIZE) as u64 }
@@ -210,9 +215,14 @@ pub fn without(all: &[Range], gone: &[Range]) -> Vec<Range> {
     left
 }
 
-/// What is in both.
+/// What is in both, of which each is in its order and apart.
 pub fn common(a: &[Range], b: &[Range]) -> Vec<Range> {
-    let parts =
-        a.iter().flat_map(|(lo, hi)| b.iter().map(move |(first, end)| ((*lo).max(*first), (*hi).min(*end))));
-    parts.filter(|(lo, hi)| lo < hi).collect()
+    let (mut parts, mut at) = (Vec::new(), (0, 0));
+    while let (Some((lo, hi)), Some((first, end))) = (a.get(at.0), b.get(at.1)) {
+        if lo.max(first) < hi.min(end) {
+            parts.push((*lo.max(first), *hi.min(end)));
+        }
+        if hi < end { at.0 += 1 } else { at.1 += 1 }
+    }
+    parts
 }

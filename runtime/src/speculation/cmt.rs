@@ -414,13 +414,13 @@ fn drive(
     let widest = job.info.sites().iter().map(|site| u64::from(site.width)).max().unwrap_or(1);
     let within = |lo: u64| lo % widest.next_power_of_two();
     let remembered = job.basis.as_ref().map_or_else(Vec::new, Basis::remembered);
-    let lent = taken.residency.lend(device, &job.placement, &mut regions, within, job.basis.as_ref());
+    let lent =
+        taken.residency.lend(device, &job.placement, &mut regions, within, job.basis.as_ref(), &remembered);
     let copied = allocate(device, &job.placement, &mut regions, within, taken)
         .and_then(|()| copy_in(device, job, &regions, &remembered, &lent, report));
-    let given: Vec<Range> = remembered.iter().map(|(first, end, _)| (*first, *end)).collect();
     match copied {
-        Ok(true) => taken.residency.keep(lent, job.basis.as_ref(), &given),
-        _ => taken.pointers.extend(lent.into_iter().map(Lent::give_up)),
+        Ok(true) => taken.residency.keep(lent, job.basis.as_ref(), &remembered),
+        _ => taken.pointers.extend(taken.residency.give_up(lent)),
     }
     copied?;
     let given_up = |job: &Job| job.stop.load(Ordering::SeqCst) != 0 || is_leaving();

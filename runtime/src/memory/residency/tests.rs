@@ -133,7 +133,7 @@ fn job(
 ) -> Vec<(u64, Option<Vec<u8>>)> {
     let mut regions = placement.regions.clone();
     let remembered = basis.map_or_else(Vec::new, Basis::remembered);
-    let lent = residency.lend(device, placement, &mut regions, |lo| lo % 8, basis);
+    let lent = residency.lend(device, placement, &mut regions, |lo| lo % 8, basis, &remembered);
     let mut came: Vec<(u64, Option<Vec<u8>>)> = regions.iter().map(|region| (region.size, None)).collect();
     for one in &lent {
         let region = regions[one.region];
@@ -146,8 +146,7 @@ fn job(
         let all = &device.memory[&region.dev][first..first + region.size as usize];
         came[one.region] = (pieces.iter().map(|(_, bytes, _)| bytes).sum(), Some(all.to_vec()));
     }
-    let given: Vec<Range> = remembered.iter().map(|(lo, hi, _)| (*lo, *hi)).collect();
-    residency.keep(lent, basis, &given);
+    residency.keep(lent, basis, &remembered);
     came
 }
 
@@ -275,4 +274,100 @@ fn copies_give_way_to_what_is_needed() {
     // A copy that is wanted by a job whose arrays don't fit stays none.
     device.room = 0;
     assert!(job(&mut residency, &mut device, &array(0), None)[0].1.is_none());
+}
+
+#[test]
+fn what_came_after_the_comparison_is_not_trusted() {
+    if !can_watch() {
+        return;
+    }
+    let memory = Memory::new(LEAST);
+    let placement = placement(&[(memory.start, LEAST)]);
+    let (mut residency, mut device) = (Residency::default(), Host::new());
+    let range = (memory.start + 9000, memory.start + 9100);
+    let basis = Basis::of(&[&[range]]);
+    let expected = memory.now();
+    // Another thread stores to it, and another one's entries have all of it copied, before the one that has compared it comes to the device.
+    memory.store(9050, !expected[9050]);
+    for _ in 0..=PATIENCE {
+        job(&mut residency, &mut device, &placement, None);
+    }
+    for _ in 0..2 {
+        let came = job(&mut residency, &mut device, &placement, Some(&basis));
+        assert!(matches!(&came[..], [(_, Some(now))] if *now == expected));
+    }
+    let came = job(&mut residency, &mut device, &placement, None);
+    assert!(matches!(&came[..], [(_, Some(now))] if *now == memory.now()));
+}
+
+#[test]
+fn what_may_not_be_read_is_not_there() {
+    if !can_watch() {
+        return;
+    }
+    let memory = Memory::new(3 * LEAST);
+    let array = placement(&[(memory.start + 8, 3 * LEAST - 16)]);
+    let (mut residency, mut device) = (Residency::default(), Host::new());
+    let mut entry = || job(&mut residency, &mut device, &array, None)[0].1.is_some();
+    // SAFETY: memory of the test's.
+    let allow = |at: u64, access| unsafe {
+        assert_eq!(libc::mprotect((memory.start + at) as *mut libc::c_void, 4096, access), 0);
+    };
+    (0..PATIENCE).for_each(|_| assert!(!entry()));
+    assert!(entry() && entry());
+    allow(LEAST, libc::PROT_READ);
+    assert!(entry());
+    allow(LEAST, libc::PROT_READ | libc::PROT_WRITE);
+    for at in [0, LEAST, 3 * LEAST - 4096] {
+        let mut entries = 0;
+        while !entry() {
+            entries += 1;
+            assert!(entries <= 8 * PATIENCE);
+        }
+        allow(at, libc::PROT_NONE);
+        assert!(!entry(), "{at}");
+        allow(at, libc::PROT_READ | libc::PROT_WRITE);
+    }
+}
+
+#[test]
+fn not_many_copies_of_one_array_stay() {
+    if !can_watch() {
+        return;
+    }
+    let memory = Memory::new(2 * LEAST);
+    let (mut residency, mut device) = (Residency::default(), Host::new());
+    for n in 0..MOST as u64 + 8 {
+        for _ in 0..=PATIENCE {
+            job(&mut residency, &mut device, &placement(&[(memory.start, LEAST + 8 * n)]), None);
+        }
+    }
+    assert_eq!((residency.residents.len(), device.memory.len()), (MOST, MOST));
+    let many: Vec<(u64, u64)> = (0..2).map(|n| (memory.start + n * LEAST, LEAST)).collect();
+    (0..=PATIENCE).for_each(|_| drop(job(&mut residency, &mut device, &placement(&many), None)));
+    assert_eq!((residency.residents.len(), device.memory.len()), (MOST, MOST));
+}
+
+#[test]
+fn who_was_not_copied_waits_longer() {
+    if !can_watch() {
+        return;
+    }
+    let memory = Memory::new(LEAST);
+    let array = placement(&[(memory.start, LEAST)]);
+    let (mut residency, mut device) = (Residency::default(), Host::new());
+    let mut begun = Vec::new();
+    for entry in 1..=100 {
+        let lent = residency.lend(&mut device, &array, &mut array.regions.clone(), |_| 0, None, &[]);
+        begun.extend(lent.iter().map(|_| entry));
+        // The worker was faster.
+        residency.give_up(lent).into_iter().for_each(|pointer| device.free(pointer));
+    }
+    assert_eq!(begun, [11, 32, 73]);
+    // There is no memory.
+    device.most = 0;
+    for _ in 0..100 {
+        residency.lend(&mut device, &array, &mut array.regions.clone(), |_| 0, None, &[]);
+    }
+    assert!(residency.met.values().all(|met| met.patience == 16 * PATIENCE && met.times < 100));
 }

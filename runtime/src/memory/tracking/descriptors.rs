@@ -65,6 +65,19 @@ mod kernel {
         pub told: u64,
     }
 
+    /// Asks for mappings that can be read, one at a time.
+    pub const READABLE: u64 = 1;
+    #[repr(C)]
+    #[derive(Default)]
+    pub struct Mapping {
+        pub size: u64,
+        pub flags: u64,
+        pub address: u64,
+        pub start: u64,
+        pub end: u64,
+        pub others: [u64; 8],
+    }
+
     /// `_IOWR` with the size of what is handed over.
     pub const fn call<T>(kind: u8, number: u8) -> u64 {
         3 << 30 | (size_of::<T>() as u64) << 16 | (kind as u64) << 8 | number as u64
@@ -272,6 +285,42 @@ impl Descriptors {
                 && found == Some(Vec::new())
         }
     }
+}
+
+/// Whether all of it may be read. The list of mappings is asked for those that there are (Linux 6.11), which is sooner done than reading it; before, the system is
+/// asked to do what loads from each page would do.
+pub fn is_readable((lo, hi): Range) -> bool {
+    let by_pages = || {
+        let first = lo & !(page() - 1);
+        // SAFETY: changes nothing that the program could see.
+        unsafe {
+            libc::madvise(first as *mut libc::c_void, (hi - first) as usize, libc::MADV_POPULATE_READ) == 0
+        }
+    };
+    // SAFETY: a path that ends with a zero.
+    let maps = unsafe { libc::open(c"/proc/self/maps".as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC) };
+    if maps < 0 {
+        return by_pages();
+    }
+    let mut at = lo;
+    let mut is_known = true;
+    while at < hi {
+        let size = size_of::<kernel::Mapping>() as u64;
+        let mut mapping =
+            kernel::Mapping { size, flags: kernel::READABLE, address: at, ..kernel::Mapping::default() };
+        // SAFETY: the number is of a call that takes such a structure.
+        let found = unsafe {
+            libc::ioctl(maps, kernel::call::<kernel::Mapping>(b'f', 17) as libc::c_ulong, &raw mut mapping)
+        };
+        if found != 0 || mapping.end <= at {
+            is_known = std::io::Error::last_os_error().raw_os_error() == Some(libc::ENOENT);
+            break;
+        }
+        at = mapping.end;
+    }
+    // SAFETY: opened above.
+    unsafe { libc::close(maps) };
+    at >= hi || !is_known && by_pages()
 }
 
 /// A page that has been stored to.

@@ -33,6 +33,7 @@ use levels::Schedule;
 use seen::{Basis, Seen};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
 
 /// log2 of the bytes that are mapped together.
 const SYSTEM_PAGE_SHIFT: u32 = 12;
@@ -132,9 +133,9 @@ impl Memo {
         Remembered(self.memory.clone())
     }
 
-    /// What the addresses of a run that relies on it follow from.
-    pub fn basis(&self) -> Basis {
-        Basis { number: self.number, memory: self.memory.clone(), seen: self.seen.clone() }
+    /// What the addresses of a run that relies on it follow from; since before it was compared, or made, for that run.
+    pub fn basis(&self, since: Instant) -> Basis {
+        Basis { number: self.number, since, memory: self.memory.clone(), seen: self.seen.clone() }
     }
 
     /// Keeps what such a run has seen.

@@ -18,6 +18,7 @@ use super::Content;
 use crate::abi::{Info, PG_LOOP_SLICE_DECIDES};
 use crate::memory::placement::Placement;
 use std::sync::{Arc, Weak};
+use std::time::Instant;
 
 /// Pieces of remembered memory that a device is given, at most.
 const MOST_PIECES: usize = 1 << 18;
@@ -44,6 +45,8 @@ impl Seen {
 pub struct Basis {
     /// [`Memo::number`](super::Memo::number).
     pub number: u64,
+    /// Before it was found to be what memory holds.
+    pub since: Instant,
     pub(super) memory: Arc<Vec<Content>>,
     pub(super) seen: Option<Arc<Seen>>,
 }
@@ -69,7 +72,8 @@ impl Basis {
     pub fn of(ranges: &[&[(u64, u64)]]) -> Basis {
         let pool = crate::device::pool::Pool::default();
         let content = |ranges: &&[(u64, u64)]| Content::of(ranges.to_vec(), (&pool, 1)).unwrap();
-        Basis { number: 0, memory: Arc::new(ranges.iter().map(content).collect()), seen: None }
+        let since = Instant::now();
+        Basis { number: 0, since, memory: Arc::new(ranges.iter().map(content).collect()), seen: None }
     }
 
     /// Whether memory is as it is remembered.
