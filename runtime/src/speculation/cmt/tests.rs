@@ -73,6 +73,7 @@ fn the_worker_starts_when_what_it_may_change_is_copied() {
             method: LogMethod::None,
             best_method: LogMethod::None,
             guesses: Guesses::None,
+            may_guess_range: false,
             groups: GroupChoice::Off,
             pinned: Vec::new(),
             basis: None,
