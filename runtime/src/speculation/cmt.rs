@@ -9,6 +9,8 @@
 //! stores into the very memory that is copied. Where it isn't certain what the loop writes (an extent that is only
 //! recorded may be stale), everything is copied first.
 
+mod attempt;
+
 use super::commit::{Fetch, Pieces};
 use super::inspector::levels::Schedule;
 use super::inspector::seen::{Basis, Seen};
@@ -16,17 +18,14 @@ use super::parts;
 use super::watch::Watch;
 use super::written::{self, Cells, Rows, Written};
 use crate::abi::{
-    Info, PG_FAIL_RAW, PG_FAIL_STOPPED, PG_FAIL_TIME, PG_FAIL_WAW, PG_GUESS_READER, PG_GUESS_WORDS_READ,
-    PG_LOOP_COMMON_LOOPS, PG_LOOP_GROUPS, PG_LOOP_KEPT, PG_LOOP_MEMBERS, PG_LOOP_REPEATS, PG_LOOP_SPREADS,
-    PG_LOOP_STORES_ONCE, PG_MANY, PG_NO_LOG, PG_SITE_HAS_AFFINE, PG_SITE_STORE, PG_STAMP_READER,
-    PG_STAMP_WORDS, PG_STAMP_WORDS_READ, Region, Value,
+    Info, PG_FAIL_RAW, PG_FAIL_STOPPED, PG_FAIL_TIME, PG_FAIL_WAW, PG_LOOP_COMMON_LOOPS, PG_LOOP_GROUPS,
+    PG_LOOP_KEPT, PG_LOOP_MEMBERS, PG_LOOP_REPEATS, PG_NO_LOG, Region, Value,
 };
 use crate::config::GroupChoice;
 use crate::device::pool::{BlockSignals, Pool};
 use crate::device::threads::{ThreadsDevice, Width};
 use crate::device::{
     Device, DeviceError, DevicePtr, Guess, Launch, LogMethod, Outcome, Specialisation, TIME_IS_UP,
-    numbers_of_stores, words_of_entry,
 };
 use crate::floating_point;
 use crate::leaving::{self, Working, is_leaving};
@@ -34,6 +33,7 @@ use crate::memory::residency::{self, Lent, Residency};
 use crate::memory::tracking::Range;
 use crate::memory::{placement::Placement, safe_copy};
 use crate::objects::Kept;
+use attempt::{Attempt, Logs, may_buffer};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -513,173 +513,6 @@ fn drive(
     report.pieces = pieces;
     report.copy_out_ns = started.elapsed().as_nanos() as u64;
     Ok(())
-}
-
-/// How a job's loop is run and logged this time.
-#[derive(Clone, Copy)]
-struct Attempt {
-    method: LogMethod,
-    guess: Guess,
-    /// Whether what shows two writers of a cell, or a writer among what is loaded, refutes no more than a guess: then there is another attempt.
-    is_guess: bool,
-    /// See [`Specialisation::buffered`]. If an iteration stores too often for that there is another attempt, too.
-    buffered: u8,
-    /// See [`Specialisation::apart`].
-    apart: bool,
-}
-
-impl Attempt {
-    /// Stamps guess first that each cell has one writer, if that may be so: by bits where nobody asks which iteration it was
-    /// (`body/logs.h` says when that is).
-    fn first(job: &Job, may_buffer: bool) -> Attempt {
-        let stores_once = job.info.has(PG_LOOP_STORES_ONCE);
-        let are_numbers =
-            job.placement.has_logged_readers(job.info) || !job.pinned.is_empty() || !stores_once;
-        // What inner loops store to one place again and again bits note once.
-        let counts = stores_once && !job.info.has(PG_LOOP_REPEATS);
-        let numbers = if counts { Guess::Counting } else { Guess::Looking };
-        // Rows note so many loads that their bits take longer than the loads themselves, where nobody else stores near them as a rule.
-        if job.method == LogMethod::Bitmap
-            && job.may_guess_range
-            && job.kind == Kind::Cuda
-            && job.info.has(PG_LOOP_SPREADS)
-            && job.pinned.is_empty()
-            && job.placement.cells < u64::from(u32::MAX)
-            && job.placement.arrays_with_logged_readers(job.info) == Some(1)
-        {
-            return Attempt {
-                method: job.method,
-                guess: Guess::Range,
-                is_guess: true,
-                buffered: 0,
-                apart: false,
-            };
-        }
-        let (method, guess) = match job.guesses {
-            Guesses::None | Guesses::Twice => return Attempt::proper(job, may_buffer),
-            _ if job.method != LogMethod::Stamp => return Attempt::proper(job, may_buffer),
-            Guesses::All if !are_numbers => (LogMethod::Bitmap, Guess::None),
-            Guesses::NoBits if !are_numbers => return Attempt::proper(job, may_buffer),
-            Guesses::NoBits | Guesses::All | Guesses::Numbers => (job.method, numbers),
-        };
-        Attempt { method, guess, is_guess: true, buffered: 0, apart: false }
-    }
-
-    /// Where nothing is guessed.
-    fn proper(job: &Job, may_buffer: bool) -> Attempt {
-        let notes_loads = job.placement.has_stamped_readers(job.info);
-        // Where places follow from the iteration alone, neighbours store side by side. There two operations for each value cost more than
-        // a second run (`docs/measurements/2026-11-25-stamps.md`).
-        let mut stores = job.info.sites().iter().filter(|site| site.has(PG_SITE_STORE));
-        let apart = stores.all(|site| site.has(PG_SITE_HAS_AFFINE));
-        let log_shift = job.placement.log_shift;
-        let buffered = match may_buffer && !(apart && log_shift >= 3 && !notes_loads) {
-            true => words_of_entry(log_shift, notes_loads, apart),
-            false => 0,
-        };
-        Attempt { method: job.method, guess: Guess::None, is_guess: false, buffered, apart }
-    }
-}
-
-/// Whether stamps of a job may hold values back in the log, so that nothing is run a second time to settle what stands there.
-fn may_buffer(device: &dyn Device, job: &Job, n: u64) -> bool {
-    /// Numbers for the stores of an iteration, at least, in bits.
-    const LEAST: u32 = 4;
-    device.name() == "cuda"
-        && job.method == LogMethod::Stamp
-        && job.guesses != Guesses::Twice
-        // What later levels load earlier ones have stored.
-        && job.schedule.is_none()
-        && job.pinned.is_empty()
-        && numbers_of_stores(n) >= LEAST
-}
-
-/// What accesses are logged in, on the device.
-struct Logs {
-    writers: DevicePtr,
-    readers: DevicePtr,
-    /// Bits of the cells that were written, where the writers' log has words for them.
-    written: DevicePtr,
-    /// See [`Launch::log_words`].
-    words: u64,
-    stamp_words: u32,
-}
-
-impl Logs {
-    /// Empty ones for an attempt.
-    fn new(
-        device: &mut dyn Device,
-        job: &Job,
-        attempt: Attempt,
-        taken: &mut Taken<'_>,
-    ) -> Result<Logs, DeviceError> {
-        let (placement, method) = (&job.placement, attempt.method);
-        let stamp_words = match attempt.guess {
-            _ if attempt.buffered != 0 => attempt.buffered.into(),
-            Guess::None if placement.has_stamped_readers(job.info) => PG_STAMP_WORDS_READ,
-            Guess::None if !job.pinned.is_empty() => PG_STAMP_WORDS_READ,
-            Guess::None => PG_STAMP_WORDS,
-            _ if placement.has_logged_readers(job.info) || !job.pinned.is_empty() => PG_GUESS_WORDS_READ,
-            _ => PG_STAMP_WORDS,
-        };
-        let nothing = DevicePtr(0);
-        let words = method.entries(placement.cells);
-        let mut logs = Logs { writers: nothing, readers: nothing, written: nothing, words, stamp_words };
-        if words == 0 || method == LogMethod::None {
-            return Ok(logs);
-        }
-        let mut take = |device: &mut dyn Device, words: u64| -> Result<DevicePtr, DeviceError> {
-            taken.allocate(device, words * 4)
-        };
-        let of_writers = match method {
-            LogMethod::Stamp => u64::from(stamp_words) * placement.cells,
-            method => method.words(placement.cells),
-        };
-        logs.writers = take(device, of_writers)?;
-        device.fill(logs.writers, 0, of_writers * 4)?;
-        if attempt.buffered != 0 && attempt.apart {
-            logs.readers = DevicePtr(logs.writers.0 + 8 * placement.cells);
-        }
-        // Bits of writers say by themselves whether two have met; stamps of readers lie beside those of writers.
-        let needs_readers = match method {
-            LogMethod::Bitmap => placement.has_logged_readers(job.info),
-            LogMethod::Stamp => false,
-            method => method.detects(),
-        };
-        if !method.is_bitmap() && job.written.is_none() {
-            logs.written = take(device, LogMethod::Mark.words(placement.cells))?;
-        }
-        if attempt.guess == Guess::Range {
-            // The first cell and the last.
-            logs.readers = take(device, 2)?;
-            device.fill(logs.readers, 0, 2 * 4)?;
-        } else if needs_readers {
-            logs.readers = take(device, words)?;
-            device.fill(logs.readers, 0, words * 4)?;
-            for (first, end) in &job.pinned {
-                device.fill(DevicePtr(logs.readers.0 + first * 4), PG_MANY, (end - first) * 4)?;
-            }
-        }
-        if method == LogMethod::Stamp {
-            let reader = if attempt.guess == Guess::None { PG_STAMP_READER } else { PG_GUESS_READER };
-            for cell in job.pinned.iter().flat_map(|(first, end)| *first..*end) {
-                let stamp = u64::from(stamp_words) * cell + u64::from(reader);
-                device.fill(DevicePtr(logs.writers.0 + stamp * 4), PG_MANY, 4)?;
-            }
-        }
-        Ok(logs)
-    }
-
-    /// Gives their memory back.
-    fn free(self, device: &mut dyn Device, taken: &mut Taken<'_>) {
-        let is_ours = |pointer: &DevicePtr| [self.writers, self.readers, self.written].contains(pointer);
-        taken.pointers.retain(|pointer| {
-            if is_ours(pointer) {
-                device.free(*pointer);
-            }
-            !is_ours(pointer)
-        });
-    }
 }
 
 /// Runs a job's loop, whose arrays are on the device, and settles what several iterations have stored to. What came of it is in the report, with the time
