@@ -91,6 +91,7 @@ struct Stream {
 };
 static Stream &of(void *stream) { return *(Stream *)stream; }
 
+// With EMULATED_MEMORY there is no more of it than so many bytes.
 // With EMULATED_CALLS, a file, what streams are asked to do is noted there, in order: what an entry costs are such calls, most of all.
 static void note(const char *call, size_t bytes = 0)
 {
@@ -199,6 +200,13 @@ int cuMemHostGetDevicePointer_v2(uint64_t *address, void *pointer, unsigned)
 }
 int cuMemAlloc_v2(uint64_t *address, size_t bytes)
 {
+  if (const char *most = getenv("EMULATED_MEMORY")) {
+    size_t taken = 0;
+    for (const auto &[_, room] : rooms)
+      taken += room.length;
+    if (taken + bytes > strtoull(most, nullptr, 10))
+      return NO_MEMORY;
+  }
   size_t length = (bytes + PAGE - 1) / PAGE * PAGE + 2 * PAGE;
   char *start = (char *)mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (start == MAP_FAILED)

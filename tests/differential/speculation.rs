@@ -125,6 +125,30 @@ fn planted_conflicts_of_rows_show_on_an_emulated_gpu() {
     conclude("on an emulated GPU", started, &text, failures);
 }
 
+/// A range needs a copy of the array, which bits do without.
+#[test]
+fn where_there_is_no_room_for_a_copy_rows_note_bits() {
+    let started = Instant::now();
+    let executable = build_with_reference("planted", &scratch("planted narrow"));
+    let mut failures = Vec::new();
+    for (room, guess) in [("3000000", ""), ("16000000", "refuted")] {
+        let folder = tempfile::tempdir().unwrap();
+        let trace = folder.path().join("trace");
+        let mut command = plain("timeout");
+        command.arg(SECONDS).arg(&executable);
+        command.args(["--runs", "1", "--kind", "war", "--loop", "rows", "--seed", "1"]);
+        Setting { device: "cuda", groups: "always", ..Setting::on_threads("bitmap auto") }
+            .apply(&mut command);
+        command.env("EMULATED_MEMORY", room).env("PARAGON_TRACE", &trace);
+        let output = command.output().unwrap();
+        let found = read_trace(&trace).iter().filter(|r| is_conflict(r) && r["guess"] == guess).count();
+        if !output.status.success() || found != 1 {
+            failures.push(format!("planted rows in {room} bytes: {found} detected, {output:?}"));
+        }
+    }
+    conclude("in little memory", started, "2 planted conflicts of rows", failures);
+}
+
 #[test]
 fn faults_of_speculation_hurt_nobody() {
     let started = Instant::now();

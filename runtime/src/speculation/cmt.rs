@@ -397,6 +397,14 @@ impl Taken<'_> {
         self.pointers.push(pointer);
         Ok(pointer)
     }
+    fn give_back(&mut self, device: &mut dyn Device, some: &[DevicePtr]) {
+        self.pointers.retain(|pointer| {
+            if some.contains(pointer) {
+                device.free(*pointer);
+            }
+            !some.contains(pointer)
+        });
+    }
 }
 
 /// The way of a job through a device.
@@ -432,22 +440,39 @@ fn drive(
     let may_buffer = may_buffer(device, job, n);
     let mut attempt = Attempt::first(job, may_buffer);
     // What is made again, or asked for what was there before.
-    let keeps = job.method == LogMethod::Stamp || attempt.guess == Guess::Range;
+    let mut keeps = job.method == LogMethod::Stamp || attempt.guess == Guess::Range;
+    let mut copies = Vec::new();
     for (index, region) in regions.iter_mut().enumerate() {
         // Where the loop only stores, nobody asks what was there.
         let is_kept = keeps && placement.written[index] && placement.read[index];
         if !is_kept && !placement.snapshot[index] {
             continue;
         }
-        let pointer = taken.allocate(device, region.size + 64)?;
+        let pointer = match taken.allocate(device, region.size + 64) {
+            // Bits need no copies, but room of their own.
+            Err(DeviceError::OutOfMemory(_))
+                if attempt.guess == Guess::Range && !placement.snapshot[index] =>
+            {
+                attempt = Attempt::proper(job, may_buffer);
+                keeps = false;
+                taken.give_back(device, &std::mem::take(&mut copies));
+                continue;
+            }
+            pointer => pointer?,
+        };
         let copy = pointer.0 + within(region.lo);
         device.duplicate(DevicePtr(region.dev), DevicePtr(copy), region.size)?;
         if placement.snapshot[index] {
             region.snapshot = copy;
+        } else {
+            copies.push(pointer);
         }
         if is_kept {
             region.before = copy;
         }
+    }
+    if !keeps {
+        regions.iter_mut().for_each(|region| region.before = region.dev);
     }
     let logs = loop {
         let logs = match run_once(device, job, attempt, &regions, n, started, report, taken) {

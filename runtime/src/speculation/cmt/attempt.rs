@@ -165,12 +165,6 @@ impl Logs {
 
     /// Gives their memory back.
     pub(super) fn free(self, device: &mut dyn Device, taken: &mut Taken<'_>) {
-        let is_ours = |pointer: &DevicePtr| [self.writers, self.readers, self.written].contains(pointer);
-        taken.pointers.retain(|pointer| {
-            if is_ours(pointer) {
-                device.free(*pointer);
-            }
-            !is_ours(pointer)
-        });
+        taken.give_back(device, &[self.writers, self.readers, self.written]);
     }
 }
