@@ -44,7 +44,7 @@ statements in one inner loop|src/analysis/distribution.rs|s/let together = mixed
 statements of two arrays|src/verdict/alternatives.rs|s/let pairs = found.conditions(&groups);/let pairs: Vec<Pair> = found.conditions(\&groups).drain(..0).collect();/
 stamps: loads behind the first store|runtime/src/device/threads.rs|s/r > first || r == first/r == first/
 stamps: own stores that others overwrite|runtime/src/device/threads.rs|s/(r > first || r == first \&\& first != w)/r > first/
-stamps: the last store|runtime/src/speculation/cmt.rs|s/report.outcome.unsettled != 0/report.outcome.unsettled == u64::MAX/
+stamps: the last store|runtime/src/speculation/cmt.rs|s/outcome.unsettled != 0/outcome.unsettled == u64::MAX/
 residues|runtime/src/speculation/predicate.rs|s/shift >= a.hi - a.lo \&\& shift + (b.hi - b.lo) <= modulus/shift + (b.hi - b.lo) <= modulus/
 '
 mkdir "$work/copy"
