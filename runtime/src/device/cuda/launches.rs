@@ -103,7 +103,12 @@ impl Cuda {
             None => threads * f64::from(launch.kernel.group.1) / f64::from(launch.kernel.spread),
         };
         let which = (launch.loop_key, launch.kernel);
-        let mut pace = self.paces.get(&which).copied().unwrap_or_default();
+        let places = |count| tiles.map_or(count, |tiles| tiles.rows * tiles.layers);
+        let all: u64 = launch.portions().iter().map(|(_, count)| places(*count)).sum();
+        let mut pace = match self.paces.get(&which) {
+            Some(pace) => *pace,
+            None => self.expected_pace(launch, wave, all),
+        };
         let back = (COUNTERS + n_results) * 8;
         let totals = at_word(at_totals);
         let arrays = (at_word(at_arrays), (words.len() - at_arrays) as u32 / 2);
@@ -111,7 +116,7 @@ impl Cuda {
             Ending { packed, totals, arrays, tables, back, told: false, execute_ns: 0.0, check_ns: 0.0 };
         let mut is_over = false;
         for (first, count) in launch.portions() {
-            let places = tiles.map_or(count, |tiles| tiles.rows * tiles.layers);
+            let places = places(count);
             let mut at = 0;
             while at < places && !is_over {
                 let most = pace.next(places - at, wave);
@@ -186,6 +191,22 @@ impl Cuda {
             outcome.conflicts += 1;
         }
         Ok(outcome)
+    }
+
+    /// The pace of a kernel that nobody has timed, for `all` places, where a wave has so many.
+    fn expected_pace(&self, launch: &Launch<'_>, wave: f64, all: u64) -> Pace {
+        let others = self.paces.iter().filter(|((key, other), _)| {
+            *key == launch.loop_key && launch.kernel.does_part_of(other)
+        });
+        let slowest = others
+            .filter_map(|(_, pace)| Some((pace.of_part(wave)?, pace.place_ns()?)))
+            .max_by(|(_, a), (_, b)| a.total_cmp(b));
+        // To walk through them says nothing of logs.
+        match (slowest, launch.walked.filter(|_| !launch.method().detects())) {
+            (Some((pace, _)), _) => pace,
+            (None, Some(time)) => Pace::walked(time.as_nanos() as f64, self.processors, all as f64 / wave),
+            (None, None) => Pace::default(),
+        }
     }
 
     /// Waits for all launches since the last wait, and for the check of the logs where they were the last ones. The stop word is handed
