@@ -226,9 +226,12 @@ impl Specialisation {
             && other.inside & !(self.inside | self.bounded) == 0
             && other.constant & !self.constant == 0;
         let places = |kernel: &Specialisation| (kernel.tile, kernel.across, kernel.group, kernel.ordered);
-        let how = |kernel: &Specialisation| (kernel.spread, kernel.lends, kernel.shares, kernel.deep, kernel.kept);
+        let how =
+            |kernel: &Specialisation| (kernel.spread, kernel.lends, kernel.shares, kernel.deep, kernel.kept);
         let does_less = match (self.method, other.method) {
-            (LogMethod::None, LogMethod::None) | (LogMethod::Mark, LogMethod::Mark) => how(self) == how(other),
+            (LogMethod::None, LogMethod::None) | (LogMethod::Mark, LogMethod::Mark) => {
+                how(self) == how(other)
+            }
             // Logs leave fewer ways to run iterations, all of which are slower.
             (LogMethod::None, _) => true,
             (LogMethod::Mark, other) => other.detects(),
