@@ -199,7 +199,7 @@ constexpr bool __pg_looks_at_ends = __pg_loads_due_only && __pg_keeps_asked;
 /* Loads what is known to be there. `load`: as it is loaded where that isn't known, or somebody asks for a note. While lanes make what others
  * need, none of them has left. What isn't due comes to anything. */
 template <class Type, class Address, class Load>
-__device__ __forceinline__ Type __pg_load_lent(const __pg_view &v, int how, Address address, bool is_due, Load load)
+__device__ __forceinline__ Type __pg_load_lent(__pg_ctx &c, const __pg_view &v, int how, Address address, bool is_due, Load load)
 {
   const bool is_known = (how & (__PG_IS_BOUNDED | __PG_IS_INSIDE)) && (__PG_METHOD < PG_LOG_ATOMIC || (how & __PG_IS_CONSTANT));
   union {
@@ -207,19 +207,25 @@ __device__ __forceinline__ Type __pg_load_lent(const __pg_view &v, int how, Addr
     Type value;
   } loaded;
   __PG_ANYTHING(loaded.wide);
-  if (!is_known) {
+  const char *place = __pg_near(v, address);
+  if (!is_known && __PG_METHOD == PG_LOG_NONE) {
+    /* What must not happen isn't due either: that takes fewer instructions than a load from elsewhere. */
+    const bool may = __pg_is_there(&c, &v, 0, address, sizeof(Type));
+    if (is_due && !may)
+      c.fail |= PG_FAIL_RANGE;
+    is_due &= may;
+  } else if (!is_known) {
     if (is_due)
       loaded.value = load(address);
     return loaded.value;
   }
-  const char *place = __pg_near(v, address);
   if (is_due)
     loaded.value = __PG_LOAD(Type, place, how);
   return loaded.value;
 }
 /* The same of what nobody loads again: it doesn't take the place of what turns gather in L1. `IsOfRow`: whether ends tell where all are. */
 template <class Type, bool IsOfRow, class Address, class Held, class Load>
-__device__ __forceinline__ Type __pg_load_once(const __pg_ctx &c, const __pg_view &v, int how, bool is_kept, Address address, Held &held,
+__device__ __forceinline__ Type __pg_load_once(__pg_ctx &c, const __pg_view &v, int how, bool is_kept, Address address, Held &held,
                                                Load load)
 {
   const bool is_known = how & (__PG_IS_BOUNDED | __PG_IS_INSIDE);
@@ -236,7 +242,7 @@ __device__ __forceinline__ Type __pg_load_once(const __pg_ctx &c, const __pg_vie
   }
   const bool may_pass = __PG_SPREAD >= 4 && sizeof(Type) >= 4 && (is_known ? (how & __PG_IS_CONSTANT) != 0 : is_kept);
   if (is_known ? !may_pass : !(IsOfRow && Held::looks))
-    return __pg_load_lent<Type>(v, how, address, held.is_due, load);
+    return __pg_load_lent<Type>(c, v, how, address, held.is_due, load);
   const char *place = __pg_near(v, address);
   __PG_ANYTHING(loaded.wide);
   if (!may_pass) {
@@ -284,7 +290,7 @@ template <class Type, int Room, class Ahead, class Ask, class Load, class Rest> 
   __pg_load_once<__pg_##t, is_of_row>(__pg_c, __pg_b##b, __PG_HOW(b), __PG_IS_KEPT(b), a, __pg_held,                   \
                                       [&](__pg_u64 __pg_a) -> __pg_##t { return __PG_LD(t, b, l, __pg_a); })
 #define __PG_LD_LENT(t, b, l, a)                                                                                       \
-  __pg_load_lent<__pg_##t>(__pg_b##b, __PG_HOW(b), a, __pg_held.is_due, [&](__pg_u64 __pg_a) -> __pg_##t { return __PG_LD(t, b, l, __pg_a); })
+  __pg_load_lent<__pg_##t>(__pg_c, __pg_b##b, __PG_HOW(b), a, __pg_held.is_due, [&](__pg_u64 __pg_a) -> __pg_##t { return __PG_LD(t, b, l, __pg_a); })
 #define __pg_of(variable) __shfl_sync(~0u, variable, __pg_from)
 #define __PG_BARE(...) __VA_ARGS__
 #define __PG_AND_THEN(parameters, last) (__PG_BARE parameters, last)

@@ -359,8 +359,6 @@ pub struct Launch<'a> {
     pub schedule: Option<&'a Schedule>,
     /// Becomes nonzero when the launch is to give up: [`TOLD_TO_STOP`] or [`TIME_IS_UP`]. It outlives the launch.
     pub stop: &'a AtomicU32,
-    /// How long threads of the host have taken together to walk through all these iterations, if they just have.
-    pub walked: Option<Duration>,
     /// How long the device may be at work without having told how far it is; then it gives up. Threads, who can be told at any
     /// time, take no notice.
     pub limit: Duration,

@@ -65,10 +65,7 @@ impl Engine {
         } else {
             // SAFETY: as above.
             match unsafe { self.inspect_anew(visit, &plan.rest, slice, &situation) } {
-                Ok(Some(memo)) => {
-                    plan.walked = Some(started.elapsed() * self.config.threads.max(1) as u32);
-                    keep(memos, memo);
-                }
+                Ok(Some(memo)) => keep(memos, memo),
                 Ok(None) => return Ok(()),
                 Err(obstacle) => {
                     visit.record.inspection = obstacle.words();

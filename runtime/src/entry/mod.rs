@@ -34,7 +34,7 @@ use crate::trace::{Record, Trace};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Most iterations that a log cell can tell apart.
 const MAX_ITERATIONS: u64 = PG_UPDATES as u64 - 2;
@@ -142,8 +142,6 @@ struct Plan {
     stored: Option<Arc<Vec<(u64, u64)>>>,
     /// What that inspection has followed from.
     basis: Option<Basis>,
-    /// What it has taken all threads together, if it was made for this entry.
-    walked: Option<Duration>,
 }
 
 impl Plan {
@@ -492,7 +490,6 @@ impl Engine {
             schedule: None,
             stored: None,
             basis: None,
-            walked: None,
         };
         // SAFETY: promised by the caller.
         let proof = unsafe { predicate::prove(info, entry) };

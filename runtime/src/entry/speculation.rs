@@ -237,7 +237,6 @@ impl Engine {
                 None => visit.history.may_guess_range(),
             },
             groups: self.config.groups,
-            walked: plan.walked,
             patience: self.config.patience,
             schedule: plan.schedule,
             pinned: placement.pinned_cells(pins),

@@ -107,8 +107,6 @@ pub struct Job {
     pub schedule: Option<Arc<Schedule>>,
     /// Set to make the device give up: [`Launch::stop`].
     pub stop: Arc<AtomicU32>,
-    /// How long threads of the host have taken together to walk through its iterations, if they just have.
-    pub walked: Option<Duration>,
     /// How long a device may be at work, where the user has said so.
     pub patience: Option<Duration>,
     /// Set while a kernel runs: its code and tables belong to the program's object. After `stop` it never becomes set
@@ -600,7 +598,6 @@ fn run_once(
         kernel,
         schedule: job.schedule.as_deref(),
         stop: &job.stop,
-        walked: job.walked,
         limit: job.patience.unwrap_or(LONGEST_LAUNCH),
         n_parts: parts::count(job.info, &job.trip),
         block: parts::block(job.info, &job.trip) as u64,

@@ -104,17 +104,9 @@ impl Cuda {
             None => threads * f64::from(launch.kernel.group.1) / f64::from(launch.kernel.spread),
         };
         let which = (launch.loop_key, launch.kernel);
-        let places = |count| tiles.map_or(count, |tiles| tiles.rows * tiles.layers);
-        let all: u64 = launch.portions().iter().map(|(_, count)| places(*count)).sum();
         let mut pace = match self.paces.get(&which) {
             Some(pace) => *pace,
-            None => {
-                // To walk through them says nothing of logs.
-                let walked = launch.walked.filter(|_| !launch.method().detects());
-                let walked = walked
-                    .map(|time| Pace::walked(time.as_nanos() as f64, self.processors, all as f64 / wave));
-                expected(&self.paces, which, wave).or(walked).unwrap_or_default()
-            }
+            None => expected(&self.paces, which, wave).unwrap_or_default(),
         };
         let back = (COUNTERS + n_results) * 8;
         let totals = at_word(at_totals);
@@ -123,7 +115,7 @@ impl Cuda {
             Ending { packed, totals, arrays, tables, back, told: false, execute_ns: 0.0, check_ns: 0.0 };
         let mut is_over = false;
         for (first, count) in launch.portions() {
-            let places = places(count);
+            let places = tiles.map_or(count, |tiles| tiles.rows * tiles.layers);
             let mut at = 0;
             while at < places && !is_over {
                 let most = pace.next(places - at, wave);

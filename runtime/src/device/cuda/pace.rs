@@ -7,15 +7,15 @@
 //!
 //! A second portion costs 20 to 30 microseconds: data that lies in L1 is loaded anew, processors idle at the end of the first one, and the host
 //! takes its time for the launch. So a kernel that nobody has timed isn't unknown where another one of the loop has been timed that does
-//! the same and more ([`Pace::of_part`]), or where the host has just walked through all its iterations ([`Pace::walked`]).
+//! the same and more ([`Pace::of_part`]).
 
 /// What launches that nobody has waited for may take together, in nanoseconds. Several times less than the longest that a launch may
 /// take: the next iterations may have more to do.
 pub const WANTED_NS: f64 = 20e6;
 /// The next portion may be so many times what has been timed.
 const GROWTH: f64 = 16.0;
-/// What is expected of a kernel by what something else has taken may be so many times too little: it has fewer registers, fewer threads at work, or
-/// more to compute than the host had.
+/// What is expected of a kernel by what something else has taken may be so many times too little: it has fewer registers, or fewer
+/// threads at work.
 const DOUBT: f64 = 4.0;
 
 /// What is known of a kernel's speed.
@@ -41,17 +41,9 @@ impl Pace {
     /// What is expected of a kernel that does a part of what this one does for the same places, where one of its waves has so many.
     pub fn of_part(&self, wave: f64) -> Option<Pace> {
         let known = self.speed.filter(|_| self.wave > 0.0)?;
-        let waves = wave / self.wave;
-        let speed =
-            Speed { wave_ns: DOUBT * known.wave_ns * waves.max(1.0), timed: (known.timed / waves).max(1.0) };
+        let waves = (wave / self.wave).max(1.0);
+        let speed = Speed { wave_ns: DOUBT * known.wave_ns * waves, timed: (known.timed / waves).max(1.0) };
         Some(Pace { speed: Some(speed), queued: 0.0, wave })
-    }
-
-    /// What is expected of a kernel whose `waves` waves, all iterations, some of the host's threads have just walked through, in so many nanoseconds
-    /// of their time together: one of the GPU's processors isn't much slower than one of them.
-    pub fn walked(ns: f64, processors: u32, waves: f64) -> Pace {
-        let wave_ns = DOUBT * ns / f64::from(processors.max(1)) / waves.max(1.0);
-        Pace { speed: Some(Speed { wave_ns, timed: 1.0 }), ..Pace::default() }
     }
 
     /// Nanoseconds for a place; none where nobody has timed any.
@@ -161,18 +153,6 @@ mod tests {
         // Nothing follows from what has not been timed, or was stopped.
         slow.stopped();
         assert!(slow.of_part(10.0).is_none() && Pace::default().of_part(10.0).is_none());
-        assert_eq!(Pace::walked(1e9, 100, 1.0).place_ns(), None);
-    }
-
-    #[test]
-    fn what_the_host_has_walked_through_begins_with_some_waves() {
-        // A hundred milliseconds of one thread are one of a hundred processors, four if that is slower.
-        assert_eq!(Pace::walked(1e8, 100, 3.0).next(30, 10.0), 30);
-        // Not more than one wave would allow that was timed.
-        assert_eq!(Pace::walked(1e3, 100, 1000.0).next(10_000, 10.0), 160);
-        // Not what would hold the GPU up.
-        assert_eq!(Pace::walked(1e10, 100, 10.0).next(100, 10.0), 10);
-        assert_eq!(Pace::walked(1e10, 100, 40.0).next(400, 10.0), 20);
     }
 
     #[test]

@@ -80,7 +80,6 @@ fn the_worker_starts_when_what_it_may_change_is_copied() {
             written: None,
             schedule: None,
             stop: Arc::default(),
-            walked: None,
             patience: None,
             running: Arc::default(),
             worker_stop: Arc::default(),
