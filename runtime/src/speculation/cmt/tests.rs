@@ -1,9 +1,11 @@
 use super::*;
+use crate::abi::Info;
+use crate::speculation::protocol::Caller;
 use crate::device::cuda::staging::GAP;
 
 /// Tells what is copied to it, and whether the worker might have started by then. It runs nothing.
 struct Told {
-    inbox: Receiver<Event>,
+    caller: Caller<Box<Report>>,
     next: u64,
     started: bool,
     copied: Vec<(Vec<u64>, bool)>,
@@ -26,7 +28,7 @@ impl Device for Told {
         pieces: &[(u64, u64, DevicePtr)],
         _: &[(u64, u64, DevicePtr)],
     ) -> Result<(), DeviceError> {
-        self.started |= self.inbox.try_iter().any(|event| matches!(event, Event::WorkerMayStart));
+        self.started |= self.caller.has_permission();
         self.copied.push((pieces.iter().map(|(host, ..)| *host).collect(), self.started));
         Ok(())
     }
@@ -52,11 +54,11 @@ fn the_worker_starts_when_what_it_may_change_is_copied() {
     let region = |lo| Region { lo, size: 4096, ..Region::default() };
     let (written, read) = (1 << 20, 1 << 21);
     for recorded_store in [false, true] {
-        let (events, inbox) = unbounded();
+        let (caller, seat) = protocol::sides();
         let job = Job {
-            info: Box::leak(Box::new(crate::abi::nothing())),
+            info: Arc::new(Facts::of(&crate::abi::nothing())),
             loop_key: 0,
-            object: None,
+            object: Code::ForGood,
             kind: Kind::Threads,
             trip: [1; crate::abi::PG_MAX_DIMS],
             placement: Placement {
@@ -79,21 +81,18 @@ fn the_worker_starts_when_what_it_may_change_is_copied() {
             basis: None,
             written: None,
             schedule: None,
-            stop: Arc::default(),
             patience: None,
-            running: Arc::default(),
-            worker_stop: Arc::default(),
-            events,
+            seat,
         };
         let mut residency = Residency::default();
         let mut taken = Taken { residency: &mut residency, pointers: Vec::new() };
-        let mut device = Told { inbox, next: 1 << 30, started: false, copied: Vec::new() };
+        let mut device = Told { caller, next: 1 << 30, started: false, copied: Vec::new() };
         let end = drive(&mut device, &job, &mut Report::default(), &mut taken);
         assert!(matches!(end, Err(DeviceError::Kernel(_))));
         // Where it isn't certain what is written, everything counts.
         let wanted = [(vec![written], false), (vec![read], !recorded_store)];
         assert_eq!(device.copied, wanted, "{recorded_store}");
-        let starts = device.inbox.try_iter().any(|event| matches!(event, Event::WorkerMayStart));
+        let starts = device.caller.has_permission();
         assert!(device.started || starts, "{recorded_store}");
     }
 }
