@@ -363,14 +363,21 @@ fn enter(rule: Rule, fate: Fate) {
         let world = world.clone();
         move || serve(&world, seat, fate)
     });
-    let is_waited_for = matches!(rule, Rule::DeviceUnlessItFails | Rule::DeviceOrNothing | Rule::WorkerAlways);
+    let is_waited_for =
+        matches!(rule, Rule::DeviceUnlessItFails | Rule::DeviceOrNothing | Rule::WorkerAlways);
     let never_ends = matches!(fate, Fate::Endless | Fate::Elsewhere);
     let watch = (is_waited_for && never_ends).then(|| loom::thread::spawn(move || stop.set_once(2)));
     let mut standing = Standing::new(&world, fate);
     let End { device_won, report, pending } = play(rule, caller, &mut standing);
-    assert_eq!((standing.is_committed, standing.is_kept), (device_won, !device_won && rule != Rule::DeviceOrNothing));
+    assert_eq!(
+        (standing.is_committed, standing.is_kept),
+        (device_won, !device_won && rule != Rule::DeviceOrNothing)
+    );
     let has_ended = report.is_some();
-    assert!(!has_ended || !world.turn.is_taken(), "the next loop finds the device busy with a job that is over");
+    assert!(
+        !has_ended || !world.turn.is_taken(),
+        "the next loop finds the device busy with a job that is over"
+    );
     world.is_entry_over.store(true, Ordering::Release);
     let is_left_behind = pending.is_some();
     if !is_left_behind {
@@ -480,7 +487,9 @@ fn every_order_ends_as_the_loop_would() {
 
 #[test]
 fn a_second_entry_finds_the_device_free_or_busy() {
-    for fates in [[Fate::Succeeds, Fate::Succeeds], [Fate::Endless, Fate::Succeeds], [Fate::Fails, Fate::Fails]] {
+    for fates in
+        [[Fate::Succeeds, Fate::Succeeds], [Fate::Endless, Fate::Succeeds], [Fate::Fails, Fate::Fails]]
+    {
         let started = std::time::Instant::now();
         let orders = explore(bound(), move || enter_twice(fates));
         println!("{fates:?}: {orders} orders, {:?}", started.elapsed());
@@ -505,7 +514,8 @@ const PLANTS: [(Plant, Rule, Fate); 10] = [
 #[test]
 #[ignore = "only with something planted"]
 fn planted_scenario() {
-    let Some((plant, rule, fate)) = std::env::var("PLANT").ok().and_then(|n| PLANTS.get(n.parse::<usize>().ok()?)).copied()
+    let Some((plant, rule, fate)) =
+        std::env::var("PLANT").ok().and_then(|n| PLANTS.get(n.parse::<usize>().ok()?)).copied()
     else {
         return;
     };
@@ -526,6 +536,9 @@ fn what_is_planted_is_found() {
         assert!(!output.status.success(), "{plant:?} isn't noticed");
         let found = ["Causality violation", "exceeded maximum number of branches", "deadlock"];
         let found = found.iter().find(|found| text.contains(**found));
-        println!("{plant:?}: {}", found.unwrap_or_else(|| panic!("{plant:?} ends for another reason: {text}")));
+        println!(
+            "{plant:?}: {}",
+            found.unwrap_or_else(|| panic!("{plant:?} ends for another reason: {text}"))
+        );
     }
 }

@@ -540,7 +540,11 @@ fn given_up(job: &Job) -> bool {
 }
 
 /// Launches a job's loop. `None`: it isn't wanted any more.
-fn launched(device: &mut dyn Device, job: &Job, launch: &mut Launch<'_>) -> Option<Result<Outcome, DeviceError>> {
+fn launched(
+    device: &mut dyn Device,
+    job: &Job,
+    launch: &mut Launch<'_>,
+) -> Option<Result<Outcome, DeviceError>> {
     if is_leaving() {
         return None;
     }

@@ -105,7 +105,10 @@ mod tests {
         let facts = known.of(1, &info);
         assert!(Arc::ptr_eq(&facts, &known.of(1, &info)) && !Arc::ptr_eq(&facts, &known.of(2, &info)));
         drop((loaded, results, texts, pieces));
-        assert_eq!((facts.flags, facts.work, facts.sites().len(), facts.results().len()), (PG_LOOP_GROUPS, 9, 2, 1));
+        assert_eq!(
+            (facts.flags, facts.work, facts.sites().len(), facts.results().len()),
+            (PG_LOOP_GROUPS, 9, 2, 1)
+        );
         assert!(facts.sites().iter().all(|site| site.base == 3 && site.has(PG_SITE_STORE)));
         assert_eq!((facts.results()[0].op, facts.cuda_text().as_str()), (PG_ADD, "one two"));
         assert_eq!(Facts::of(&nothing()).cuda_text(), "");

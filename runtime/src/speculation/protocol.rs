@@ -28,7 +28,7 @@
 //!   stop and seen it unset, it is never set again. Whose code is its own (a GPU's kernels) never sets it.
 //! - A driving thread that dies drops its end of the channel: whoever waits goes on without it.
 
-use super::sync::{AtomicBool, AtomicU32, Arc, Ordering, Receiver, Sender, channel, fence, yield_now};
+use super::sync::{Arc, AtomicBool, AtomicU32, Ordering, Receiver, Sender, channel, fence, yield_now};
 
 /// In [`Shared::stop`]: the result isn't wanted any more.
 pub const TOLD_TO_STOP: u32 = 1;
@@ -123,6 +123,12 @@ impl<R> Seat<R> {
     /// Whether nobody wants the result any more.
     pub fn is_unwanted(&self) -> bool {
         self.shared.stop.load(Ordering::Relaxed) != 0
+    }
+
+    /// Whether it is inside of code of the program's object.
+    #[cfg(test)]
+    pub fn is_in_code(&self) -> bool {
+        self.shared.in_code.load(Ordering::Relaxed)
     }
 
     /// The device has its own copy of everything that the worker may overwrite.
