@@ -31,7 +31,6 @@
  * expect singles: runs on clean
  * expect rows: stamps on antis outputs
  * expect many: stamps on outputs
- * expect many_beside: stamps on outputs
  * expect pointers: runs on clean
  * expect pointers: stamps on outputs
  * expect wide_pointers: runs on clean
@@ -231,16 +230,6 @@ COMPUTE static void many(short *out, const int *to, const int *times, const uint
       out[to[i]] = (short)(in[i] + (uint32_t)j);
 }
 
-/* The same beside what is loaded first: what was held back in a run that is made once more must not have come to memory. */
-COMPUTE static void many_beside(short *out, short *sums, const int *to, const int *times, const uint32_t *in, int n)
-{
-  for (int i = 0; i < n; i++) { /* loop many_beside */
-    sums[i] = (short)(sums[i] * 3 + (int)(in[i] & 15));
-    for (int j = 0; j < times[i]; j++)
-      out[to[i]] = (short)(in[i] - (uint32_t)j);
-  }
-}
-
 /* Side by side: each place has two writers, and what is loaded comes later. */
 COMPUTE static void pointers(float *a, const float *b, float *c, const float *in, int n)
 {
@@ -278,7 +267,7 @@ int main(int argc, char **argv)
   struct record *records = check_alloc(&check, n, sizeof *records);
   /* The more iterations, the fewer numbers are left for the stores of each. */
   size_t lots = n < 1 << 17 ? 1 << 17 : n;
-  short *shorts = check_alloc(&check, lots, sizeof *shorts), *sums = check_alloc(&check, lots, sizeof *sums);
+  short *shorts = check_alloc(&check, lots, sizeof *shorts);
   uint32_t *values = check_alloc(&check, lots, sizeof *values);
   int *times = check_alloc(&check, lots, sizeof *times), *pairs = check_alloc(&check, lots, sizeof *pairs);
   double(*m)[LENGTH] = check_alloc(&check, (size_t)few + 1, sizeof *m);
@@ -331,7 +320,6 @@ int main(int argc, char **argv)
     }
     for (size_t i = 0; i < lots; i++) {
       shorts[i] = (short)check_below(&check, 1000);
-      sums[i] = (short)(i % 1000);
       values[i] = (uint32_t)check_random(&check);
       /* Who stores so often is not the last one that stores to its place. */
       pairs[i] = (int)(outputs ? i / 2 : lots - 1 - i);
@@ -371,7 +359,6 @@ int main(int argc, char **argv)
     pointers(h, outputs ? h + 2 : g, outputs ? h + 1 : f, f + n, size - 2);
     wide_pointers(c, outputs ? c + 2 : d, outputs ? c + 1 : e, b, size - 2);
     many(shorts, pairs, times, values, (int)lots);
-    many_beside(shorts, sums, pairs, times, values, (int)lots);
     check_stop(&check);
     check_array(&check, "seen", seen, n, sizeof *seen);
     check_array(&check, "words", words, 2 * n, sizeof *words);
@@ -388,7 +375,6 @@ int main(int argc, char **argv)
     check_array(&check, "numbers", numbers, n, sizeof *numbers);
     check_array(&check, "records", records, n, sizeof *records);
     check_array(&check, "shorts", shorts, lots, sizeof *shorts);
-    check_array(&check, "sums", sums, lots, sizeof *sums);
     check_array(&check, "m", m, (size_t)few + 1, sizeof *m);
   }
   free(in);
@@ -412,7 +398,6 @@ int main(int argc, char **argv)
   free(records);
   free(m);
   free(shorts);
-  free(sums);
   free(times);
   free(pairs);
   free(values);
