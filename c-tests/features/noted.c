@@ -1,5 +1,6 @@
-/* Loads that bitmaps note in turns which are run some at once: one in each turn, two, and some under conditions, which are noted by themselves. On `raw`
- * rows load what other rows store, in any of their turns, on `one` one row in one of its first turns.
+/* Loads that bitmaps note in turns which are run some at once: one in each turn, two, and some under conditions, which are noted by themselves; and
+ * one in each iteration, which is the last one that its thread notes. On `raw` rows load what other rows store, in any of their turns, on `one`
+ * one row in one of its first turns.
  *
  * test size: 803
  * bitmaps
@@ -8,7 +9,9 @@
  * expect both: runs on clean
  * expect both: conflicts on raw one
  * expect some: runs on clean
- * expect some: conflicts on raw one */
+ * expect some: conflicts on raw one
+ * expect alone: runs on clean
+ * expect alone: conflicts on raw one */
 #include "../support/inputs.h"
 
 enum { WIDTH = 21 };
@@ -48,6 +51,12 @@ COMPUTE static void some(int n, int width, const int *order, const int *column, 
   }
 }
 
+COMPUTE static void alone(int n, const int *order, const int *column, const double *a, double *y)
+{
+  for (int p = 0; p < n; p++) /* loop alone */
+    y[order[p]] = a[p] * y[column[p]];
+}
+
 int main(int argc, char **argv)
 {
   static const char *const inputs[] = {"clean", "raw", "one", NULL};
@@ -79,6 +88,7 @@ int main(int argc, char **argv)
     single((int)n, WIDTH, order, column, a, x);
     both((int)n, WIDTH, order, column, a, x, y);
     some((int)n, WIDTH, order, column, a, x);
+    alone((int)n, order, column + turn * n, a, y);
     check_stop(&check);
     check_array(&check, "x", x, all, sizeof *x);
     check_array(&check, "y", y, all, sizeof *y);
