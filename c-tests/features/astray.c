@@ -88,7 +88,12 @@ int main(int argc, char **argv)
   int *from = check_alloc(&check, n, sizeof *from), *to = check_alloc(&check, n, sizeof *to);
   int *begin = check_alloc(&check, n, sizeof *begin), *column = check_alloc(&check, 2 * all, sizeof *column);
   int *once = check_alloc(&check, n, sizeof *once);
-  int64_t *leads = check_alloc(&check, n, sizeof *leads);
+  int64_t *leads = check_alloc(&check, n, sizeof *leads), *behind = check_alloc(&check, n, sizeof *behind);
+  if (behind < leads) {
+    int64_t *lower = behind;
+    behind = leads;
+    leads = lower;
+  }
   const int is_astray = check_is(&check, "astray");
   /* From one array to the other, in elements. */
   const int beyond_x = (int)(((intptr_t)other - (intptr_t)x) / (intptr_t)sizeof *x);
@@ -141,15 +146,17 @@ int main(int argc, char **argv)
       check_array(&check, "out", out, n, sizeof *out);
       check_array(&check, "other", other, n, sizeof *other);
       check_array(&check, "value", value, all, sizeof *value);
-      for (size_t k = 0; k < n; k++)
+      for (size_t k = 0; k < n; k++) {
         leads[k] = ROWS + (int64_t)check_below(&check, n - ROWS);
+        behind[k] = 1 + (int64_t)check_below(&check, n);
+      }
       for (int i = 0; i < ROWS; i++) {
         from[i] = ROWS + i * (LENGTH - 2);
         to[i] = from[i] + LENGTH - i % 5;
       }
       if (is_astray && entry % 2 == 0) {
         /* One of a row's numbers leads into another array. */
-        leads[from[place % ROWS] + 5] = ((intptr_t)other - (intptr_t)leads) / (intptr_t)sizeof *leads + entry;
+        leads[from[place % ROWS] + 5] = ((intptr_t)behind - (intptr_t)leads) / (intptr_t)sizeof *leads + entry;
       } else if (is_astray) {
         /* A row reads what the one before it has made of a number that is too large by more than 2^32, by what the last element says. */
         const int early = 4 + 2 * entry, later = early + 1;
@@ -183,5 +190,6 @@ int main(int argc, char **argv)
   free(column);
   free(once);
   free(leads);
+  free(behind);
   return check_close(&check);
 }
