@@ -1,14 +1,14 @@
 /* Loads that bitmaps note in turns which are run some at once: one in each turn, two, and some under conditions, which are noted by themselves. On `raw`
- * rows load what other rows store, in any of their turns, on `one` one row in one of its first turns.
+ * rows load what other rows store, in any of their turns, on `one` one row in one of its first turns, on `last` in its last one, which none comes with.
  *
  * test size: 803
  * bitmaps
  * expect single: runs on clean
- * expect single: conflicts on raw one
+ * expect single: conflicts on raw one last
  * expect both: runs on clean
- * expect both: conflicts on raw one
+ * expect both: conflicts on raw one last
  * expect some: runs on clean
- * expect some: conflicts on raw one */
+ * expect some: conflicts on raw one last */
 #include "../support/inputs.h"
 
 enum { WIDTH = 21 };
@@ -50,7 +50,7 @@ COMPUTE static void some(int n, int width, const int *order, const int *column, 
 
 int main(int argc, char **argv)
 {
-  static const char *const inputs[] = {"clean", "raw", "one", NULL};
+  static const char *const inputs[] = {"clean", "raw", "one", "last", NULL};
   struct check check = check_open(argc, argv, 4003, inputs);
   size_t n = check.size, all = 2 * n;
   int *order = check_alloc(&check, n, sizeof *order), *column = check_alloc(&check, all * WIDTH, sizeof *column);
@@ -67,11 +67,11 @@ int main(int argc, char **argv)
     for (size_t k = 0; k < all * WIDTH; k++)
       column[k] = (int)(n + check_below(&check, n));
     struct couple couple = pick_couple(&check, n);
-    size_t turn = check_below(&check, 4);
+    size_t turn = check_is(&check, "last") ? WIDTH - 1 : check_below(&check, 4);
     if (check_is(&check, "raw"))
       for (size_t p = 1; p < n; p++)
         column[(p % WIDTH) * n + (size_t)order[p]] = order[p - 1];
-    if (check_is(&check, "one"))
+    if (check_is(&check, "one") || check_is(&check, "last"))
       column[turn * n + (size_t)order[couple.second]] = order[couple.first];
     for (size_t k = 0; k < WIDTH; k++)
       a[k * n + (size_t)order[couple.second]] = 0.5;
