@@ -8,7 +8,9 @@
  * expect both: runs on clean
  * expect both: conflicts on raw one last
  * expect some: runs on clean
- * expect some: conflicts on raw one last */
+ * expect some: conflicts on raw one last
+ * expect behind: runs on clean
+ * expect behind: conflicts on raw one last */
 #include "../support/inputs.h"
 
 enum { WIDTH = 21 };
@@ -48,6 +50,17 @@ COMPUTE static void some(int n, int width, const int *order, const int *column, 
   }
 }
 
+/* What is stored behind a loop is noted ahead of it. */
+COMPUTE static void behind(int n, int width, const int *column, const double *a, const double *from, double *to)
+{
+  for (int i = 0; i < n; i++) { /* loop behind */
+    double sum = 0.0;
+    for (int k = 0; k < width; k++)
+      sum += a[k * n + i] * from[column[k * n + i]];
+    to[i] = sum;
+  }
+}
+
 int main(int argc, char **argv)
 {
   static const char *const inputs[] = {"clean", "raw", "one", "last", NULL};
@@ -79,6 +92,7 @@ int main(int argc, char **argv)
     single((int)n, WIDTH, order, column, a, x);
     both((int)n, WIDTH, order, column, a, x, y);
     some((int)n, WIDTH, order, column, a, x);
+    behind((int)n, WIDTH, column, a, x, x);
     check_stop(&check);
     check_array(&check, "x", x, all, sizeof *x);
     check_array(&check, "y", y, all, sizeof *y);

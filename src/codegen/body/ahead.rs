@@ -56,7 +56,14 @@ const THEN: &str = "__pg_then.v";
 impl FirstLoads {
     /// The text of a load with a base, which is entered, unless its address needs what follows already: that is loaded in the turn itself.
     /// `noted`: the load as what notes it together with other turns' has it. What comes first isn't noted where anything is gathered.
-    pub(super) fn load(&mut self, suffix: &str, base: u32, address: &str, text: String, noted: String) -> String {
+    pub(super) fn load(
+        &mut self,
+        suffix: &str,
+        base: u32,
+        address: &str,
+        text: String,
+        noted: String,
+    ) -> String {
         let (loads, name, made) = match (address.contains(FIRST), address.contains(THEN)) {
             (_, true) => return noted,
             (true, false) => (&mut self.then, THEN, noted),
@@ -151,7 +158,8 @@ impl Printer<'_> {
     /// What stands in front of a loop for it.
     pub(super) fn ahead_text(ahead: Option<&Ahead>, kind: &str, iv: &str) -> String {
         let found = ahead.map_or(&[][..], |ahead| &ahead.found);
-        let bases: BTreeSet<u32> = found.iter().flat_map(|gathered| gathered.loads.bases.iter().copied()).collect();
+        let bases: BTreeSet<u32> =
+            found.iter().flat_map(|gathered| gathered.loads.bases.iter().copied()).collect();
         let notes: String = bases.iter().map(|base| format!(" + __PG_NOTES_LOADS({base})")).collect();
         let mut text = format!("__PG_GATHERING({}, (0{notes}))\n", found.len());
         let mut calls = String::new();
