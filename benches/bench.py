@@ -118,6 +118,7 @@ class Run:
         clean = {k: v for k, v in os.environ.items() if not k.startswith(("PARAGON_", "OMP_", "GOMP_", "BENCH_"))}
         self.problem: str | None = None
         self.output = ""
+        began = time.monotonic()
         try:
             # A group of its own, so that nothing of it is left when its time is over.
             with subprocess.Popen(
@@ -138,6 +139,8 @@ class Run:
         except OSError as error:
             self.problem = str(error)
             return
+        finally:
+            self.seconds = round(time.monotonic() - began, 2)
         if process.returncode != 0:
             last = (errors.strip().splitlines() or [""])[-1]
             self.problem = f"ended with {process.returncode}: {last}"[:120]
@@ -305,7 +308,7 @@ class Bench:
             environment["PARAGON_TRACE"] = str(trace)
         run = Run(command, environment, min(column.timeout, max(self.left(), LEAST_SECONDS)))
         repetitions = run.repetitions()
-        measurement: Record = {"ms": None, "size": size, "times": times, "all_ms": repetitions, "problem": run.problem}
+        measurement: Record = {"ms": None, "size": size, "times": times, "all_ms": repetitions, "problem": run.problem, "seconds": run.seconds}
         if repetitions:
             counted = repetitions[1:] if column.warms_up and len(repetitions) > 1 else repetitions
             measurement["ms"] = rounded(times * statistics.median(counted))
@@ -354,7 +357,8 @@ class Bench:
         except ValueError:
             return {"ms": None, "problem": run.problem or "it printed nothing"}
         times = {key: rounded(numbers[key]) for key in ["resident_ms", "fresh_ms"]}
-        return {"ms": rounded(numbers["end_to_end_ms"]), **times, "size": application.size, "times": 1.0, "problem": run.problem}
+        other = {"size": application.size, "times": 1.0, "problem": run.problem, "seconds": run.seconds}
+        return {"ms": rounded(numbers["end_to_end_ms"]), **times, **other}
 
     # ---- the same bytes at a small size
 
