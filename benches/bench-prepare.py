@@ -12,6 +12,7 @@ Usage: benches/bench-prepare.py [--cores N] [--paragon-cc PATH] [APPLICATION ...
 from __future__ import annotations
 
 import argparse
+import concurrent.futures
 import json
 import os
 import re
@@ -168,13 +169,18 @@ class Builder:
         self.build(application, "bits", [self.paragon_cc, *OPTIMIZED, *REPETITIONS, *short], application.source)
 
     def measured_source(self, application: Application) -> Path:
-        """A program's source, and beside it the headers of all programs, as `only_computation` makes them."""
-        headers = [*(ROOT / "c-tests/support").glob("*.h"), ROOT / "benches/repetitions.h"]
-        for path in [application.source, *headers]:
+        """A program's source as `only_computation` makes it."""
+        copy = SOURCES / application.source.relative_to(ROOT)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_text(only_computation(application.text(), application.compute_functions()), encoding="utf-8")
+        return copy
+
+    def add_headers(self) -> None:
+        """The headers of all programs, which compute nothing, where `measured_source` needs them."""
+        for path in [*(ROOT / "c-tests/support").glob("*.h"), ROOT / "benches/repetitions.h"]:
             copy = SOURCES / path.relative_to(ROOT)
             copy.parent.mkdir(parents=True, exist_ok=True)
-            copy.write_text(only_computation(path.read_text(encoding="utf-8"), application.compute_functions()), encoding="utf-8")
-        return SOURCES / application.source.relative_to(ROOT)
+            copy.write_text(only_computation(path.read_text(encoding="utf-8"), set()), encoding="utf-8")
 
     def add_libraries(self) -> None:
         """What the programs load besides the C library."""
@@ -224,8 +230,10 @@ def main() -> int:
     shutil.rmtree(BUILT, ignore_errors=True)
     (BUILT / "openmp").mkdir(parents=True)
     builder = Builder(arguments.cores, arguments.paragon_cc)
-    for application in wanted:
-        builder.build_all(application)
+    builder.add_headers()
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        for _ in pool.map(builder.build_all, wanted):
+            pass
     builder.add_libraries()
     builder.add_measuring_compiler()
     return builder.finish()

@@ -48,6 +48,9 @@ class Run:
                         self.follow(process, turn)
                     finally:
                         self.output = "".join(self.lines)
+                        # What a program that has ended hasn't read is lost.
+                        with contextlib.suppress(OSError):
+                            process.stdin.close()
                 errors.seek(0)
                 last = (errors.read().strip().splitlines() or [""])[-1]
         except OSError as error:
@@ -60,7 +63,6 @@ class Run:
 
     def follow(self, process: subprocess.Popen[str], turn: threading.Lock | None) -> None:
         """Reads what a program prints, and gives it its turn."""
-        assert process.stdin is not None and process.stdout is not None
         if turn is not None:
             with self.killed_in_time(process):
                 self.read_to(process.stdout, READY)
