@@ -64,7 +64,7 @@ AS_FAST = 1.02
 # Less time than this isn't worth beginning with anything.
 LEAST_SECONDS = 3.0
 # Programs that make their inputs while another one is measured; more of them would take it memory's bandwidth away.
-PREPARING = 4
+PREPARING = 5
 # Programs that have their kernels compiled at a time, at most; their repetitions: the second one may rely on what the first one has found; and the most
 # seconds that one of them takes. What it has compiled by then counts.
 WARMING = 12
@@ -430,7 +430,7 @@ class Bench:
         folder = self.measuring_compiler()
         column = BY_COLUMN["paragon-cuda"]
         environment = self.environment(column) | on_cuda(log) | {"PARAGON_NVRTC": str(folder), "BENCH_WITHOUT": without}
-        environment |= {"BENCH_NVRTC": str(folder / "real.so"), "BENCH_SECONDS": "3", "BENCH_LEAST": "4"}
+        environment |= {"BENCH_NVRTC": str(folder / "real.so"), "BENCH_SECONDS": "1", "BENCH_LEAST": "8"}
         # What is changed on the way to the compiler, Paragon's own cache doesn't see.
         environment["XDG_CACHE_HOME"] = str(self.work / f"cache-without-{without}")
         return self.command(application, column, self.breakdown_size(application), repetitions), environment
@@ -494,26 +494,25 @@ class Bench:
             self.warm(runs)
             runs = []
         compared = False
-        for (second, column), group in itertools.groupby(jobs, lambda job: (job[0], job[2])):
-            if column.program == "unsafe":
+        for (second, column), group in itertools.groupby(jobs, lambda job: (job[0], None if job[2].takes_turns else job[2])):
+            if column is not None and column.program == "unsafe":
                 self.await_unsafe()
             if second and not compared:
                 self.compare_small(applications)
                 compared = True
-            if column.takes_turns:
+            if column is None:
                 self.warm(runs)
                 runs = []
-            self.measure_column([application for _, application, _ in group], column)
+            self.measure_some([job[1:] for job in group], takes_turns=column is None)
         self.await_unsafe()
         self.compare_small(applications)
 
-    def measure_column(self, applications: list[Application], column: Column) -> None:
-        """One column of some applications, one after the other, as far as it is measured."""
-        turn = threading.Lock() if column.takes_turns else None
-        with concurrent.futures.ThreadPoolExecutor(PREPARING if turn is not None else 1) as pool:
-            measurements = pool.map(lambda application: self.measured(application, column, turn), applications)
-            for application, measurement in zip(applications, measurements):
-                self.keep(application, column, measurement)
+    def measure_some(self, jobs: list[tuple[Application, Column]], takes_turns: bool) -> None:
+        """Some measurements, one after the other as far as they are measured."""
+        turn = threading.Lock() if takes_turns else None
+        with concurrent.futures.ThreadPoolExecutor(PREPARING if takes_turns else 1) as pool:
+            for job, measurement in zip(jobs, pool.map(lambda job: self.measured(*job, turn), jobs)):
+                self.keep(*job, measurement)
 
     def break_all_down(self, applications: list[Application], logs: list[str]) -> None:
         """What the parts of the checks cost, of the chapter's applications first."""

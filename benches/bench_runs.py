@@ -16,13 +16,15 @@ from bench_applications import REPETITION
 
 # What a program with BENCH_TURN says (repetitions.h).
 READY, DONE = "ready", "done"
+# Behind the last repetition a program hashes its results and closes the GPU.
+BEHIND_SECONDS = 20.0
 
 
 class Run:
     """One run of a program: what it printed, and how it ended.
 
     With `turn`, a lock that such runs share, the program makes its input at once, waits until it has its turn, and gives it back when the last repetition
-    is over. `timeout` says how many seconds it may take from then on; it is asked anew for its turn, and for what comes before and behind it. None: it isn't
+    is over. `timeout` says how many seconds it may take from then on; it is asked anew for its turn, and for what comes before it. None: it isn't
     worth it any more.
     """
 
@@ -74,7 +76,8 @@ class Run:
                     process.stdin.flush()
                     self.read_to(process.stdout, DONE)
                 self.turn_seconds = round(time.monotonic() - began, 2)
-        with self.killed_in_time(process):
+        # What has been measured isn't lost because there is no time for more.
+        with self.killed_in_time(process, None if turn is None else BEHIND_SECONDS):
             self.read_to(process.stdout, None)
             process.wait()
 
@@ -86,9 +89,9 @@ class Run:
             self.lines.append(line)
 
     @contextlib.contextmanager
-    def killed_in_time(self, process: subprocess.Popen[str]) -> Iterator[None]:
-        """Ends a process and its children if what stands below this takes longer than they have."""
-        seconds = self.timeout()
+    def killed_in_time(self, process: subprocess.Popen[str], given: float | None = None) -> Iterator[None]:
+        """Ends a process and its children if what stands below this takes longer than they have, or than they are given."""
+        seconds = given if given is not None else self.timeout()
 
         def kill() -> None:
             if self.problem is None:

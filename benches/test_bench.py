@@ -63,6 +63,11 @@ class Runs(unittest.TestCase):
         self.assertLess(time.monotonic() - began, 10)
         self.assertTrue(turn.acquire(blocking=False))
 
+    def test_what_was_measured_is_kept_when_the_time_is_over(self):
+        seconds = iter([10.0, 10.0])
+        run = self.run_in_turn(self.TURN, "/dev/null", threading.Lock(), lambda: next(seconds, None))
+        self.assertEqual((run.problem, run.results()), (None, "bits x 1"))
+
     def test_nothing_begins_when_the_time_is_over(self):
         run = self.run_in_turn(self.TURN, "/dev/null", threading.Lock(), lambda: None)
         self.assertEqual((run.problem, run.repetitions()), ("skipped: the time was over", []))
