@@ -1,7 +1,7 @@
 //! The folder of what outlives a process: compiled kernels (`device::cuda::cache`) and what earlier runs have measured (`history::file`).
 //!
 //! It is `$XDG_CACHE_HOME/paragon` or `~/.cache/paragon`. It has to be a folder (no link to one) of the effective user's, in which nobody else may
-//! create files; programs with raised privileges have none.
+//! create files; programs with raised privileges have none. Relative paths are no answer (XDG Base Directory Specification).
 
 use std::fs::Metadata;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
@@ -20,10 +20,9 @@ pub fn folder(creates: bool) -> Option<PathBuf> {
     if unsafe { libc::getauxval(libc::AT_SECURE) != 0 } {
         return None;
     }
-    let base = std::env::var_os("XDG_CACHE_HOME")
-        .filter(|v| !v.is_empty())
-        .map(PathBuf::from)
-        .or_else(|| std::env::var_os("HOME").map(|h| PathBuf::from(h).join(".cache")))?;
+    // A relative path would be another folder after the program has gone to one.
+    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let base = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;
     let folder = base.join("paragon");
     if creates {
         let _ = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder);

@@ -212,12 +212,18 @@ impl History {
         settle(&mut self.way_ns[way as usize], &mut self.way_samples[way as usize], iterations, ns);
         self.unmeasured = self.unmeasured.saturating_add(1);
     }
-    /// Notes how long a GPU took for so many iterations that it was the first to finish. False: it is not the first time.
-    pub fn gpu_won(&mut self, iterations: u64, ns: u64) -> bool {
-        let is_first = self.gain_ns == 0.0;
-        // Where the calling thread was never measured something was gained all the same.
-        self.gain_ns += (self.worker_ns * iterations as f64 - ns as f64).max(1.0);
-        is_first
+    /// Notes how long a GPU took for so many iterations that it was the first to finish, and answers how many nanoseconds that has saved,
+    /// compared with the best of the other ways.
+    pub fn gpu_won(&mut self, iterations: u64, ns: u64) -> f64 {
+        let others = [
+            (self.worker_ns > 0.0).then_some(self.worker_ns),
+            self.known_ns(Way::InPlace),
+            self.known_ns(Way::Threads),
+        ];
+        let best = others.into_iter().flatten().reduce(f64::min).unwrap_or(0.0);
+        let gain = (best * iterations as f64 - ns as f64).max(0.0);
+        self.gain_ns += gain;
+        gain
     }
     /// Nanoseconds that a GPU has saved in the run that the record is of.
     pub fn gain_before_ns(&self) -> f64 {

@@ -79,7 +79,7 @@ pub struct Opening {
 }
 
 impl Opening {
-    /// Notes an entry; whether the GPU is worth opening now. `in_vain`: so many runs in a row have opened it, and it was never faster.
+    /// Notes an entry; whether the GPU is worth opening now. `in_vain`: so many runs in a row have opened it for nothing that was worth it.
     pub fn is_due(&self, history: &History, s: &Situation, in_vain: u32) -> bool {
         let worker = worker_ns(history, s);
         if history.gain_before_ns() > OPENING_NS && in_vain == 0 {

@@ -4,7 +4,7 @@
 //! inside of an entry, whenever what they have had to do has doubled since, or a loop has decided something. Never where the process ends: who ends may stand
 //! in a signal handler that has interrupted the allocator, or have been forbidden to open files; and programs that are ended by a signal learn, too.
 //!
-//! That the driver is opened is written down before it is, as in vain; the first time that a GPU is faster takes that back. Now and then a run
+//! That the driver is opened is written down before it is, as in vain; when a GPU has saved what that costs, it is taken back. Now and then a run
 //! goes by nothing that is known, and what it finds takes the place of that.
 
 use super::{Declined, Engine, Visit, lock};
@@ -21,6 +21,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 const READ_FROM_NS: u64 = 5_000_000;
 /// And so much for each time that it writes, which takes 0.1 ms.
 const WRITE_EVERY_NS: u64 = 40_000_000;
+/// What the driver costs a process that has opened it beside its loops: about so much at the end, where it is torn down.
+const PAID_NS: u64 = 100_000_000;
 /// Every so many runs nothing is remembered.
 const LOOKS_AGAIN: u32 = 64;
 
@@ -29,6 +31,8 @@ const LOOKS_AGAIN: u32 = 64;
 pub(super) struct Remembered {
     /// Nanoseconds that the calling thread alone would have taken for all entries.
     spent_ns: AtomicU64,
+    /// Nanoseconds that a GPU has saved.
+    gained_ns: AtomicU64,
     /// `None` inside: there is no place for a file.
     known: OnceLock<Option<Mutex<Known>>>,
 }
@@ -136,9 +140,12 @@ impl Engine {
         self.note(|program| program.vain = program.vain.saturating_add(1));
     }
 
-    /// Notes that a GPU was faster for the first time.
-    pub(super) fn has_won(&self) {
-        self.note(|program| program.vain = 0);
+    /// Notes what a GPU has saved, in nanoseconds: when that is more than it costs, its driver wasn't opened in vain.
+    pub(super) fn has_gained(&self, ns: f64) {
+        let before = self.remembered.gained_ns.fetch_add(ns as u64, Ordering::Relaxed);
+        if before < PAID_NS && before.saturating_add(ns as u64) >= PAID_NS {
+            self.note(|program| program.vain = 0);
+        }
     }
 
     fn note(&self, change: impl FnOnce(&mut Row)) {

@@ -310,6 +310,58 @@ mod tests {
     }
 
     #[test]
+    fn standard_output_is_never_a_file_of_ours() {
+        let folder = folder();
+        let path = folder.path().join("a.runs");
+        assert!(add_to(&path, &[row(1)]));
+        // SAFETY: as in `files_that_may_not_grow_end_nobody`.
+        let status = unsafe {
+            let child = libc::fork();
+            if child == 0 {
+                for descriptor in 0..3 {
+                    libc::close(descriptor);
+                }
+                let is_done = add_to(&path, &[row(2)]) || !read(&path).is_empty();
+                libc::_exit(i32::from(is_done));
+            }
+            let mut status = -1;
+            libc::waitpid(child, &raw mut status, 0);
+            status
+        };
+        assert_eq!((status, read(&path).len()), (0, 1));
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    /// `cargo test --release -p paragon_rt --lib -- --ignored --nocapture what_records_cost`
+    #[test]
+    #[ignore = "a measurement"]
+    fn what_records_cost() {
+        let folder = folder();
+        let path = folder.path().join("a.runs");
+        let best = |work: &dyn Fn()| {
+            let once = || {
+                let started = std::time::Instant::now();
+                work();
+                started.elapsed()
+            };
+            (0..50).map(|_| once()).min().unwrap()
+        };
+        println!(
+            "machine {:?}",
+            best(&|| {
+                std::hint::black_box(super::super::records::machine(&[1]));
+            })
+        );
+        for rows in [1, 10, MOST_ROWS as u64] {
+            let rows: Vec<Row> = (1..=rows).map(row).collect();
+            let written = best(&|| assert!(add_to(&path, &rows)));
+            let found = best(&|| assert_eq!(read(&path).len(), rows.len()));
+            println!("{} rows: read {found:?}, written {written:?}", rows.len());
+            std::fs::remove_file(&path).unwrap();
+        }
+    }
+
+    #[test]
     fn files_that_may_not_grow_end_nobody() {
         let folder = folder();
         let path = folder.path().join("a.runs");

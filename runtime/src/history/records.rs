@@ -49,7 +49,7 @@ pub struct Row {
     pub(crate) way_samples: [u8; 3],
     /// Of the program: runs that were written down.
     pub runs: u32,
-    /// Of the program: runs in a row that have opened the GPU's driver, and the GPU was never the first to finish.
+    /// Of the program: runs in a row that have opened the GPU's driver, for nothing that was worth it.
     pub vain: u32,
 }
 
@@ -263,7 +263,10 @@ pub(super) mod tests {
         known.go_on_from(5, 11, None, &a_loop());
         (0..3).for_each(|_| known.worker_took(1000, 7000));
         known.way_took(Way::Cuda, 1000, 500);
-        assert!(known.gpu_won(1000, 500) && !known.gpu_won(1000, 500));
+        assert_eq!(
+            (known.gpu_won(1000, 500), known.gpu_won(1000, 500), known.gpu_won(1000, 8000)),
+            (6500.0, 6500.0, 0.0)
+        );
         known.conflict();
         known.range_held(false);
         let row = known.row(9).unwrap();
@@ -329,6 +332,16 @@ pub(super) mod tests {
             history.worker_took(10, u64::MAX);
             assert!(Row::read(&self::bytes(&history.row(1).unwrap())).is_some());
         }
+    }
+
+    #[test]
+    fn a_gpu_has_saved_what_the_next_best_would_have_taken_more() {
+        let mut history = History::default();
+        assert_eq!(history.gpu_won(1000, 500), 0.0);
+        (0..2).for_each(|_| history.worker_took(1000, 9000));
+        assert_eq!(history.gpu_won(1000, 500), 8500.0);
+        (0..2).for_each(|_| history.way_took(Way::InPlace, 1000, 600));
+        assert_eq!(history.gpu_won(1000, 500), 100.0);
     }
 
     #[test]
