@@ -17,8 +17,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// So much the loops of a process must have to do, in nanoseconds, before it reads, which takes 0.05 ms.
-const READ_FROM_NS: u64 = 5_000_000;
+/// So much the loops of a process must have to do, in nanoseconds, before it reads, which takes 0.02 ms.
+const READ_FROM_NS: u64 = 2_000_000;
 /// And so much for each time that it writes, which takes 0.1 ms.
 const WRITE_EVERY_NS: u64 = 40_000_000;
 /// What the driver costs a process that has opened it beside its loops: about so much at the end, where it is torn down.
