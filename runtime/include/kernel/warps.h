@@ -211,7 +211,7 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
   }
   held.give_back();
   __pg_forget_own(c);
-  c.fail |= fail;
+  c.fail |= fail | __pg_has_strayed(c);
   __pg_tell(c);
 }
 
