@@ -16,6 +16,7 @@ use tempfile::TempDir;
 /// Where a file's rows begin, how long each is, and where some of its numbers stand (`history::records::Row`).
 const HEADER: usize = 20;
 const ROW: usize = 112;
+const WHEN: usize = 24;
 const GAIN: usize = 72;
 const PAYS_FROM: usize = 80;
 const CONFLICTS: usize = 96;
@@ -29,13 +30,17 @@ struct Bench {
 
 impl Bench {
     fn new() -> Bench {
+        Bench::of("steps.c")
+    }
+
+    fn of(source: &str) -> Bench {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         let folder = tempfile::tempdir().unwrap();
         let gpu = EmulatedGpu::build(&root.join("c-tests/emulated_gpu"), &folder.path().join("gpu"));
         for (compiler, name) in [("cc", "reference"), (env!("CARGO_BIN_EXE_paragon-cc"), "ours")] {
             let mut command = Command::new(compiler);
             command.args(["-std=gnu11", "-O2", "-Wall", "-Wextra", "-o"]).arg(folder.path().join(name));
-            let output = command.arg(root.join("c-tests/history/steps.c")).output().unwrap();
+            let output = command.arg(root.join("c-tests/history").join(source)).output().unwrap();
             assert!(output.status.success(), "{output:?}");
         }
         Bench { folder, gpu }
@@ -128,6 +133,9 @@ fn later_runs_go_on_from_earlier_ones() {
         bench.command("exec \"$@\"", "4").env("PARAGON_RACE", "device").env("PARAGON_DEVICE", "threads"),
         "4",
     );
+    assert!(!bench.remembered().contains(&true) && std::fs::read(&file).unwrap() == before);
+    // Nor does a log that is.
+    bench.run(bench.command("exec \"$@\"", "4").env("PARAGON_LOG", "bitmap"), "4");
     assert!(!bench.remembered().contains(&true) && std::fs::read(&file).unwrap() == before);
 }
 
@@ -245,6 +253,7 @@ fn where_nothing_can_be_written_nothing_is_said() {
         "XDG_CACHE_HOME=/proc/nowhere exec \"$@\"",
         "XDG_CACHE_HOME=/dev/null exec \"$@\"",
         "unset XDG_CACHE_HOME HOME; exec \"$@\"",
+        "export HOME=\"${XDG_CACHE_HOME%/*}/nobodys\"; unset XDG_CACHE_HOME; exec \"$@\"",
         "cd \"$XDG_CACHE_HOME/..\" && HOME=. XDG_CACHE_HOME=there exec \"$@\"",
         "ulimit -n 4; exec \"$@\"",
         "ulimit -n 5; exec \"$@\"",
@@ -257,7 +266,9 @@ fn where_nothing_can_be_written_nothing_is_said() {
         found.flatten().filter(|entry| entry.path().extension().is_some_and(|e| e == "new")).count()
     });
     assert_eq!(left, 0);
-    assert!(!bench.path("there").exists() && !bench.path(".cache").exists());
+    assert!(
+        !bench.path("nobodys").exists() && !bench.path("there").exists() && !bench.path(".cache").exists()
+    );
 }
 
 #[test]
@@ -274,4 +285,40 @@ fn many_at_once() {
     assert!(started.elapsed() < Duration::from_secs(60));
     bench.plain("2");
     assert!(bench.remembered().contains(&true));
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn who_has_given_up_files_is_not_made_to_open_any() {
+    let bench = Bench::of("confined.c");
+    // Before the file is read, and before it is written again.
+    for arguments in ["8 262144 0", "8 262144 3", "8 1024 0"] {
+        let mut command = bench.command("exec \"$@\"", arguments);
+        bench.run(command.env("PARAGON_DEVICE", "threads"), arguments);
+    }
+}
+
+#[test]
+fn what_has_not_paid_is_asked_again_though_nothing_is_written() {
+    let bench = Bench::new();
+    bench.plain("4");
+    // So switched off, a run has nothing to do that would be worth writing down.
+    let switched_off = |row: &mut [u8], is_program: bool| {
+        if !is_program {
+            row[PAYS_FROM..][..8].copy_from_slice(&i64::MAX.to_le_bytes());
+        }
+    };
+    bench.lie(switched_off);
+    bench.plain("4");
+    let is_off = || bench.remembered().len() < 4;
+    assert!(is_off(), "{:?}", bench.remembered());
+    bench.lie(|row, is_program| {
+        switched_off(row, is_program);
+        if !is_program {
+            let when = u64::from_le_bytes(row[WHEN..][..8].try_into().unwrap());
+            row[WHEN..][..8].copy_from_slice(&(when - 7200).to_le_bytes());
+        }
+    });
+    bench.plain("4");
+    assert!(!is_off(), "{:?}", bench.remembered());
 }

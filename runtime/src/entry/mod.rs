@@ -13,6 +13,7 @@ mod speculation;
 mod ways;
 
 use crate::abi::*;
+use crate::cache_folder;
 use crate::config::{Config, DeviceChoice, RaceChoice};
 use crate::device::LogMethod;
 use crate::device::pool::Pool;
@@ -188,6 +189,7 @@ impl Engine {
     /// A runtime by the environment's wishes. `signals`: those that were blocked when it was loaded, a bit for each.
     pub fn new(config: Config, signals: u64) -> Engine {
         leaving::arrange();
+        cache_folder::settle();
         tracking::allow(config.tracking);
         let pool = Pool::default();
         Engine {

@@ -15,26 +15,52 @@ use crate::policy::{self, Situation};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// So much the loops of a process must have to do, in nanoseconds, before it reads, which takes 0.02 ms.
 const READ_FROM_NS: u64 = 2_000_000;
 /// And so much for each time that it writes, which takes 0.1 ms.
 const WRITE_EVERY_NS: u64 = 40_000_000;
+/// Which part of the time since it has read a process may spend writing, as one of so many: a folder may be far away (network file systems), and
+/// loops on a GPU have much to do in no time.
+const WRITING_PART: u32 = 50;
 /// What the driver costs a process that has opened it beside its loops: about so much at the end, where it is torn down.
 const PAID_NS: u64 = 100_000_000;
 /// Every so many runs nothing is remembered.
 const LOOKS_AGAIN: u32 = 64;
 
 /// What one process remembers of others.
-#[derive(Default)]
 pub(super) struct Remembered {
+    /// What the process was confined to when the runtime was loaded.
+    confinement: [i32; 2],
     /// Nanoseconds that the calling thread alone would have taken for all entries.
     spent_ns: AtomicU64,
     /// Nanoseconds that a GPU has saved.
     gained_ns: AtomicU64,
     /// `None` inside: there is no place for a file.
     known: OnceLock<Option<Mutex<Known>>>,
+}
+
+impl Default for Remembered {
+    fn default() -> Remembered {
+        Remembered {
+            confinement: confinement(),
+            spent_ns: AtomicU64::default(),
+            gained_ns: AtomicU64::default(),
+            known: OnceLock::default(),
+        }
+    }
+}
+
+/// Whether system calls are filtered, and whether rights have been given up, as whoever filters them has to. A program that has done so since the
+/// runtime was loaded may be ended for opening a file; containers have done so before.
+fn confinement() -> [i32; 2] {
+    // SAFETY: plain queries of the process.
+    [libc::PR_GET_SECCOMP, libc::PR_GET_NO_NEW_PRIVS].map(|query| unsafe { libc::prctl(query, 0, 0, 0, 0) })
+}
+
+fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
 struct Known {
@@ -52,6 +78,9 @@ struct Known {
     writes: u64,
     /// Whether something was decided since.
     has_news: bool,
+    /// When it was read, and how long all writing has taken since.
+    since: Instant,
+    writing: Duration,
 }
 
 fn user() -> u32 {
@@ -75,19 +104,39 @@ impl Known {
             rows.clear();
         }
         let program = Row { runs, vain, ..before };
-        Some(Known { name, user: user(), rows, machine, program, written_ns: 0, writes: 0, has_news: false })
+        let now = now();
+        rows.iter_mut().for_each(|row| *row = row.at(now));
+        Some(Known {
+            name,
+            user: user(),
+            rows,
+            machine,
+            program,
+            written_ns: 0,
+            writes: 0,
+            has_news: false,
+            since: Instant::now(),
+            writing: Duration::ZERO,
+        })
     }
+}
+
+/// Whether there is time to write, so long after the file was read, where all writing has taken so long.
+fn has_time(writing: Duration, since: Duration) -> bool {
+    writing.saturating_mul(WRITING_PART) <= since
 }
 
 impl Engine {
     /// Whether this process reads and writes records at all: where somebody has asked for a way nothing is to be learned.
     fn remembers(&self) -> bool {
-        self.config.history && self.config.race == RaceChoice::Auto && !self.tries_all_logs()
+        self.config.history && self.config.race == RaceChoice::Auto && self.config.logs == [None]
     }
 
     fn known(&self) -> Option<&Mutex<Known>> {
         let settings = [self.config.threads, self.config.device as usize, usize::from(self.config.in_place)];
-        self.remembered.known.get_or_init(|| Known::read(&settings).map(Mutex::new)).as_ref()
+        let may = || confinement() == self.remembered.confinement;
+        let read = || may().then(|| Known::read(&settings)).flatten();
+        self.remembered.known.get_or_init(|| read().map(Mutex::new)).as_ref()
     }
 
     /// Goes on from what is known of the loop, the first time that it comes here after the file was worth reading. `Err`: so it runs as it stood.
@@ -164,17 +213,17 @@ impl Engine {
         let Ok(mut known) = known.try_lock() else { return };
         known.has_news |= has_decided;
         let spent = self.remembered.spent_ns.load(Ordering::Relaxed);
-        let may = spent / WRITE_EVERY_NS > known.writes;
+        let may = spent / WRITE_EVERY_NS > known.writes && has_time(known.writing, known.since.elapsed());
         if may && (known.has_news || spent / 2 >= known.written_ns) {
             self.write(&mut known);
         }
     }
 
     fn write(&self, known: &mut Known) {
-        if known.user != user() {
+        if known.user != user() || confinement() != self.remembered.confinement {
             return;
         }
-        let when = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        let (when, started) = (now(), Instant::now());
         let mut rows: Vec<Row> = lock(&self.histories)
             .values()
             .filter_map(|history| history.row(known.machine))
@@ -185,5 +234,19 @@ impl Engine {
         known.has_news = !file::add(&known.name, &rows);
         known.written_ns = self.remembered.spent_ns.load(Ordering::Relaxed);
         known.writes += 1;
+        known.writing += started.elapsed();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn writing_takes_a_small_part_of_the_time() {
+        let milliseconds = Duration::from_millis;
+        assert!(has_time(Duration::ZERO, Duration::ZERO));
+        assert!(has_time(milliseconds(1), milliseconds(50)) && !has_time(milliseconds(1), milliseconds(49)));
+        assert!(!has_time(Duration::MAX, milliseconds(50)));
     }
 }

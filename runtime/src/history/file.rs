@@ -92,14 +92,15 @@ fn bytes_of(rows: &[Row]) -> Vec<u8> {
     [&MAGIC[..], &checksum(&rest).to_le_bytes(), &rest].concat()
 }
 
-/// Replaces what is known about the same by `news`, and lets the oldest go where there is no room.
+/// Replaces what is known about the same by `news`, and lets the oldest go where there is no room. Rows of programs stay: they count the runs
+/// after which nothing is believed any more, and without them each run would open the driver in vain.
 fn merge(rows: &mut Vec<Row>, news: &[Row]) {
     for new in news {
         rows.retain(|row| !row.is_about(new));
         rows.push(*new);
     }
     if rows.len() > MOST_ROWS {
-        rows.sort_by_key(|row| std::cmp::Reverse(row.when));
+        rows.sort_by_key(|row| (row.the_loop != 0, std::cmp::Reverse(row.when)));
         rows.truncate(MOST_ROWS);
     }
 }
@@ -124,6 +125,7 @@ fn add_to(path: &Path, news: &[Row]) -> bool {
     }
     let is_made = opened.is_ok();
     let is_done = own(opened).is_some_and(|mut file| {
+        cache_folder::permit(&file, 0o600);
         // From here on nobody else writes.
         let mut rows = read(path);
         merge(&mut rows, news);
@@ -212,6 +214,39 @@ mod tests {
         assert!(add_to(&path, &many));
         let kept = read(&path);
         assert_eq!((kept.len(), kept.iter().map(|row| row.when).min()), (MOST_ROWS, Some(11)));
+    }
+
+    #[test]
+    fn a_program_with_many_loops_is_known_all_the_same() {
+        let folder = folder();
+        let path = folder.path().join("a.runs");
+        let program = Row { the_loop: 0, runs: 5, ..row(9) };
+        let loops = (1..=2 * MOST_ROWS as u64).map(|number| Row { when: 9, ..row(number) });
+        assert!(add_to(&path, &loops.chain([program]).collect::<Vec<_>>()));
+        assert!(read(&path).contains(&program) && read(&path).len() == MOST_ROWS);
+    }
+
+    #[test]
+    fn masks_of_modes_take_nothing_from_the_owner() {
+        let folder = folder();
+        let inner = folder.path().join("cache").join("paragon");
+        let path = inner.join("a.runs");
+        // SAFETY: as in `files_that_may_not_grow_end_nobody`; the mask is the child's.
+        let status = unsafe {
+            let child = libc::fork();
+            if child == 0 {
+                libc::umask(0o777);
+                cache_folder::make(&inner);
+                libc::_exit(i32::from(!add_to(&path, &[row(1)])));
+            }
+            let mut status = -1;
+            libc::waitpid(child, &raw mut status, 0);
+            status
+        };
+        let mode = |path: &Path| std::fs::metadata(path).unwrap().mode() & 0o777;
+        assert_eq!(status, 0);
+        assert_eq!([&folder.path().join("cache"), &inner].map(|path| mode(path)), [0o700; 2]);
+        assert_eq!((mode(&path), read(&path)), (0o600, vec![row(1)]));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! order of magnitude of the iterations at its first entry in a run. The machine: processors, threads, the GPU's driver and model, and this
 //! library. Whatever a row says, each number of it has been brought within its range, and only decides where a loop runs.
 
-use super::{Category, FIRST_PAUSE, History, raise};
+use super::{Category, FIRST_PAUSE, HOPELESS, History, raise};
 use crate::abi::{Info, Loop, PG_ABI_VERSION};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -12,6 +12,12 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 pub const BYTES: usize = 112;
 /// Nanoseconds that no measurement is longer than: eleven days.
 const LONGEST_NS: f64 = 1e15;
+/// So many conflicts of earlier runs count: one in each run would add up, and a loop that has gone on without any would be given up for the whole
+/// of every later run.
+const MOST_CONFLICTS: u32 = HOPELESS / 2;
+/// Seconds after which a row no longer keeps a loop from being tried elsewhere. What a row switches off may have so little left to do that the run
+/// isn't written down, and then no run is counted either that would end it.
+const KEEPS_FOR: u64 = 3600;
 /// So many samples are as good as any number.
 const KNOWN: u32 = 2;
 
@@ -57,6 +63,22 @@ impl Row {
     /// Whether both are about the same.
     pub fn is_about(&self, other: &Row) -> bool {
         (self.the_loop, self.machine, self.class) == (other.the_loop, other.machine, other.class)
+    }
+
+    /// What it says `now`, in seconds since 1970: nothing that keeps the loop where it is, if it is old, or comes from the future.
+    pub fn at(self, now: u64) -> Row {
+        if self.when.abs_diff(now) <= KEEPS_FOR {
+            return self;
+        }
+        Row {
+            flags: self.flags & !(IS_SEQUENTIAL | IS_PARALLEL),
+            way_ns: [0.0; 3],
+            way_samples: [0; 3],
+            kernel_ns: 0.0,
+            pays_from: 0,
+            conflicts: 0,
+            ..self
+        }
     }
 
     /// Adds its bytes.
@@ -143,12 +165,14 @@ impl History {
         self.has_several_writers |= row.flags & HAS_SEVERAL_WRITERS != 0;
         self.stores_between |= row.flags & STORES_BETWEEN != 0;
         if self.category == Category::Unknown && self.conflicts == 0 {
-            self.conflicts = row.conflicts;
             if row.flags & IS_SEQUENTIAL != 0 {
+                self.conflicts = row.conflicts.min(MOST_CONFLICTS);
                 self.category = Category::Sequential;
-                self.paused_until = self.entries + (FIRST_PAUSE << row.conflicts.min(40));
+                self.paused_until = self.entries + (FIRST_PAUSE << self.conflicts);
             } else if row.flags & IS_PARALLEL != 0 {
                 self.category = Category::Parallel;
+            } else {
+                self.conflicts = row.conflicts.min(MOST_CONFLICTS);
             }
         }
         if row.pays_from > self.pays_from {
@@ -310,6 +334,51 @@ pub(super) mod tests {
         second.go_on_from(5, 11, first.row(1).as_ref(), &a_loop());
         assert_eq!(second.category, Category::Sequential);
         assert!((0..100).any(|_| second.enter()));
+    }
+
+    #[test]
+    fn a_conflict_in_each_run_does_not_add_up() {
+        let mut last = History::default();
+        last.go_on_from(5, 11, None, &a_loop());
+        last.conflict();
+        for _ in 0..20 {
+            let mut next = History::default();
+            next.go_on_from(5, 11, last.row(1).as_ref(), &a_loop());
+            assert!(!next.hopeless());
+            // Not for longer than a program may have entries.
+            assert!((0..100).any(|_| next.enter()));
+            next.conflict();
+            assert!(!next.hopeless());
+            last = next;
+        }
+        // What went on without conflicts begins without any.
+        last.clean();
+        let mut next = History::default();
+        next.go_on_from(5, 11, last.row(1).as_ref(), &a_loop());
+        assert_eq!((next.category, next.conflicts), (Category::Parallel, 0));
+    }
+
+    #[test]
+    fn what_is_old_keeps_nothing_back() {
+        let old = Row {
+            flags: IS_SEQUENTIAL | STORES_BETWEEN,
+            pays_from: i64::MAX,
+            conflicts: 9,
+            way_ns: [4.0; 3],
+            way_samples: [2; 3],
+            gain_ns: 6.0,
+            ..row(100_000)
+        };
+        for now in [old.when, old.when + KEEPS_FOR, old.when - KEEPS_FOR] {
+            assert_eq!(old.at(now), old);
+        }
+        for now in [0, old.when + KEEPS_FOR + 1, old.when - KEEPS_FOR - 1, u64::MAX] {
+            let (mut history, the_loop) = (History::default(), a_loop());
+            history.go_on_from(1, 1, Some(&old.at(now)), &the_loop);
+            assert!(history.enter() && !history.is_too_small(1) && !history.may_guess_range());
+            assert_eq!((history.known_ns(Way::Cuda), history.gain_before_ns()), (None, 6.0));
+            assert_eq!((history.worker_ns, the_loop.threshold.load(Ordering::Relaxed)), (1.5, 20));
+        }
     }
 
     #[test]
