@@ -183,7 +183,7 @@ fi
 if has planted; then
 # ---- planted conflicts
 # ---- of stamps with each kind of guess, too, and without one
-for log in atomic reduction bitmap stamp "stamp off" "stamp bits" "stamp numbers" "stamp twice"; do
+for log in atomic reduction bitmap stamp "stamp off" "stamp bits" "stamp numbers" "stamp twice" "stamp order"; do
   guesses=${log#stamp}
   guesses=${guesses# }
   [ "$log" = "stamp${guesses:+ $guesses}" ] || guesses=

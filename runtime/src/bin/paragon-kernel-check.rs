@@ -108,6 +108,7 @@ fn main() -> ExitCode {
             (Specialisation { narrow: true, buffered: 4, ..none(LogMethod::Stamp) }, false),
             (Specialisation { buffered: 8, log_shift: 3, ..none(LogMethod::Stamp) }, false),
             (Specialisation { buffered: 6, apart: true, log_shift: 3, ..none(LogMethod::Stamp) }, false),
+            (Specialisation { buffered: 4, apart: true, grouped: true, ..none(LogMethod::Stamp) }, false),
             (Specialisation { narrow: true, kept: all, spread: WIDEST, ..none(LogMethod::Mark) }, false),
         ];
         let others = variants.len() - 1;

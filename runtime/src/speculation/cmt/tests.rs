@@ -74,6 +74,7 @@ fn the_worker_starts_when_what_it_may_change_is_copied() {
             best_method: LogMethod::None,
             guesses: Guesses::None,
             may_guess_range: false,
+            in_order: false,
             groups: GroupChoice::Off,
             pinned: Vec::new(),
             basis: None,
