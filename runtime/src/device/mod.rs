@@ -298,8 +298,7 @@ impl Specialisation {
     }
 }
 
-/// In [`Launch::stop`]: the result isn't wanted any more.
-pub const TOLD_TO_STOP: u32 = 1;
+pub use crate::speculation::protocol::TOLD_TO_STOP;
 /// In [`Launch::stop`]: it has taken too long; speculation may have made one of its loops endless.
 pub const TIME_IS_UP: u32 = 2;
 

@@ -24,6 +24,7 @@ use crate::policy::{self, Opening};
 use crate::process::Process;
 use crate::signals::{self, Deferred};
 use crate::speculation::cmt::{Cmt, Kind};
+use crate::speculation::facts::Known;
 use crate::speculation::inspector::Memo;
 use crate::speculation::inspector::levels::Schedule;
 use crate::speculation::inspector::seen::Basis;
@@ -52,6 +53,8 @@ pub struct Engine {
     pending: Mutex<Option<Pending>>,
     /// What inspections have found, by loop; the latest come last.
     findings: Mutex<HashMap<usize, Vec<Memo>>>,
+    /// Tables of loops, for jobs.
+    facts: Known,
     active: Active,
     pool: Pool,
     cmt: Cmt,
@@ -193,6 +196,7 @@ impl Engine {
             histories: Mutex::default(),
             pending: Mutex::default(),
             findings: Mutex::default(),
+            facts: Known::default(),
             active: Active::default(),
             cmt: Cmt::new(pool.clone(), config.threads),
             pool,

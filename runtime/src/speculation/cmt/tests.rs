@@ -1,9 +1,11 @@
 use super::*;
+use crate::abi::Info;
 use crate::device::cuda::staging::GAP;
+use crate::speculation::protocol::Caller;
 
 /// Tells what is copied to it, and whether the worker might have started by then. It runs nothing.
 struct Told {
-    inbox: Receiver<Event>,
+    caller: Caller<Box<Report>>,
     next: u64,
     started: bool,
     copied: Vec<(Vec<u64>, bool)>,
@@ -26,7 +28,7 @@ impl Device for Told {
         pieces: &[(u64, u64, DevicePtr)],
         _: &[(u64, u64, DevicePtr)],
     ) -> Result<(), DeviceError> {
-        self.started |= self.inbox.try_iter().any(|event| matches!(event, Event::WorkerMayStart));
+        self.started |= self.caller.has_permission();
         self.copied.push((pieces.iter().map(|(host, ..)| *host).collect(), self.started));
         Ok(())
     }
@@ -47,19 +49,43 @@ impl Device for Told {
     }
 }
 
+/// A job for arrays that lie like this.
+fn job(seat: Seat<Box<Report>>, kind: Kind, placement: Placement) -> Job {
+    Job {
+        info: Arc::new(Facts::of(&crate::abi::nothing())),
+        loop_key: 0,
+        object: Code::ForGood,
+        kind,
+        trip: [1; crate::abi::PG_MAX_DIMS],
+        placement,
+        bases: Vec::new(),
+        values: Vec::new(),
+        results: Vec::new(),
+        method: LogMethod::None,
+        best_method: LogMethod::None,
+        guesses: Guesses::None,
+        may_guess_range: false,
+        in_order: false,
+        groups: GroupChoice::Off,
+        pinned: Vec::new(),
+        basis: None,
+        written: None,
+        schedule: None,
+        patience: None,
+        seat,
+    }
+}
+
 #[test]
 fn the_worker_starts_when_what_it_may_change_is_copied() {
     let region = |lo| Region { lo, size: 4096, ..Region::default() };
     let (written, read) = (1 << 20, 1 << 21);
     for recorded_store in [false, true] {
-        let (events, inbox) = unbounded();
-        let job = Job {
-            info: Box::leak(Box::new(crate::abi::nothing())),
-            loop_key: 0,
-            object: None,
-            kind: Kind::Threads,
-            trip: [1; crate::abi::PG_MAX_DIMS],
-            placement: Placement {
+        let (caller, seat) = protocol::sides();
+        let job = job(
+            seat,
+            Kind::Threads,
+            Placement {
                 regions: vec![region(read), region(written)],
                 read: vec![true, true],
                 written: vec![false, true],
@@ -67,35 +93,90 @@ fn the_worker_starts_when_what_it_may_change_is_copied() {
                 recorded_store,
                 ..Placement::default()
             },
-            bases: Vec::new(),
-            values: Vec::new(),
-            results: Vec::new(),
-            method: LogMethod::None,
-            best_method: LogMethod::None,
-            guesses: Guesses::None,
-            may_guess_range: false,
-            in_order: false,
-            groups: GroupChoice::Off,
-            pinned: Vec::new(),
-            basis: None,
-            written: None,
-            schedule: None,
-            stop: Arc::default(),
-            patience: None,
-            running: Arc::default(),
-            worker_stop: Arc::default(),
-            events,
-        };
+        );
         let mut residency = Residency::default();
         let mut taken = Taken { residency: &mut residency, pointers: Vec::new() };
-        let mut device = Told { inbox, next: 1 << 30, started: false, copied: Vec::new() };
+        let mut device = Told { caller, next: 1 << 30, started: false, copied: Vec::new() };
         let end = drive(&mut device, &job, &mut Report::default(), &mut taken);
         assert!(matches!(end, Err(DeviceError::Kernel(_))));
         // Where it isn't certain what is written, everything counts.
         let wanted = [(vec![written], false), (vec![read], !recorded_store)];
         assert_eq!(device.copied, wanted, "{recorded_store}");
-        let starts = device.inbox.try_iter().any(|event| matches!(event, Event::WorkerMayStart));
+        let starts = device.caller.has_permission();
         assert!(device.started || starts, "{recorded_store}");
+    }
+}
+
+/// Notes when it is asked for a kernel and when it runs one, in which two iterations have met.
+struct Refuting {
+    seat: Seat<Box<Report>>,
+    is_stopped: bool,
+    said: Vec<(&'static str, bool)>,
+}
+
+impl Device for Refuting {
+    fn name(&self) -> &'static str {
+        "refuting"
+    }
+    fn allocate(&mut self, _: u64) -> Result<DevicePtr, DeviceError> {
+        Ok(DevicePtr(1 << 30))
+    }
+    fn threads(&self) -> u64 {
+        1
+    }
+    fn free(&mut self, _: DevicePtr) {}
+    fn copy_in(
+        &mut self,
+        _: &[(u64, u64, DevicePtr)],
+        _: &[(u64, u64, DevicePtr)],
+    ) -> Result<(), DeviceError> {
+        Ok(())
+    }
+    fn copy_out(&mut self, _: &mut [(DevicePtr, &mut [u8])]) -> Result<(), DeviceError> {
+        Ok(())
+    }
+    fn duplicate(&mut self, _: DevicePtr, _: DevicePtr, _: u64) -> Result<(), DeviceError> {
+        Ok(())
+    }
+    fn fill(&mut self, _: DevicePtr, _: u32, _: u64) -> Result<(), DeviceError> {
+        Ok(())
+    }
+    fn prepare(&mut self, _: &Info, _: usize, kernel: Specialisation) -> Result<Specialisation, DeviceError> {
+        self.said.push(("prepares", self.seat.is_in_code()));
+        Ok(kernel)
+    }
+    fn run(&mut self, _: &mut Launch<'_>) -> Result<Outcome, DeviceError> {
+        self.said.push(("runs", self.seat.is_in_code()));
+        if self.is_stopped {
+            self.seat.stop().store(crate::device::TOLD_TO_STOP, Ordering::Relaxed);
+        }
+        Ok(Outcome { fail: PG_FAIL_WAW, ..Outcome::default() })
+    }
+}
+
+/// Whoever has won waits for what runs the library's code, not for kernels to be compiled, nor for code that isn't the library's.
+#[test]
+fn only_code_of_the_library_is_waited_for() {
+    for (kind, is_stopped) in
+        [(Kind::Threads, false), (Kind::Threads, true), (Kind::Cuda, false), (Kind::Cuda, true)]
+    {
+        let (_caller, seat) = protocol::sides();
+        let mut device = Refuting { seat: seat.clone(), is_stopped, said: Vec::new() };
+        let job = Job {
+            method: LogMethod::Stamp,
+            guesses: Guesses::Numbers,
+            ..job(seat, kind, Placement::default())
+        };
+        let mut residency = Residency::default();
+        let mut taken = Taken { residency: &mut residency, pointers: Vec::new() };
+        let mut report = Report::default();
+        drive(&mut device, &job, &mut report, &mut taken).unwrap();
+        let attempt = [("prepares", false), ("runs", kind == Kind::Threads)];
+        // Nobody wants another attempt at a result that nobody wants.
+        let attempts = if is_stopped { 1 } else { 2 };
+        assert_eq!(device.said, attempt.repeat(attempts), "{kind:?} {is_stopped}");
+        assert_eq!(report.outcome.fail, if is_stopped { PG_FAIL_STOPPED } else { PG_FAIL_WAW });
+        assert_eq!((report.guess_held, device.seat.is_in_code()), (Some(false), false));
     }
 }
 
