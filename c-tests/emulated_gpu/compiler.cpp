@@ -27,6 +27,7 @@ template <class T> static inline T __ldg(const T *p) { return *p; }
 #define __PG_ONCE_64(p) (*(const __pg_u64 *)(p))
 #define __PG_ONCE_32(p) (*(const __pg_u32 *)(p))
 #define __PG_AS_IT_IS(number)
+#define __PG_AS_IT_IS_32(number)
 #define __PG_ANYTHING(number) (number) = 0
 static inline size_t __cvta_generic_to_global(const void *p) { return (size_t)p; }
 static inline void *__cvta_global_to_generic(size_t p) { return (void *)p; }

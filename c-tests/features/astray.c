@@ -3,12 +3,16 @@
  * such subscript, each time in another place.
  *
  * test size: 9001
+ * bitmaps
  * expect gathered: runs on clean
  * expect scattered: runs on clean
  * expect rows: runs on clean
  * expect ends: runs on clean
+ * expect beyond: runs on clean
+ * expect beyond: runs in place on astray
  * expect updated: runs on clean
- * expect late: runs on clean */
+ * expect late: runs on clean
+ * expect led: runs on clean */
 #include "../support/inputs.h"
 
 enum { LENGTH = 37, ROWS = 240, ENTRIES = 6 };
@@ -47,6 +51,17 @@ COMPUTE static void ends(int n, const int *from, const int *to, const double *x,
   }
 }
 
+/* On `astray` one row goes on behind the end of its array. What is there isn't the same in all programs, so it doesn't count. */
+COMPUTE static void beyond(int n, const int *from, const int *to, const unsigned *words, const unsigned *mask, unsigned *out)
+{
+  for (int i = 0; i < n; i++) { /* loop beyond */
+    unsigned sum = 0;
+    for (int k = from[i]; k < to[i]; k++)
+      sum += words[k] * 5;
+    out[i] = sum & mask[i];
+  }
+}
+
 /* Or take them side by side. */
 COMPUTE static void updated(int n, const int *begin, const int *column, const double *x, double *value)
 {
@@ -68,6 +83,14 @@ COMPUTE static void late(int n, const int *begin, const int *column, const doubl
   }
 }
 
+/* What leads to what turns load is in the array that rows store to: a number that is stored in front of it may lead anywhere until then. */
+COMPUTE static void led(int n, const int *from, const int *to, int64_t *x)
+{
+  for (int i = 0; i < n; i++) /* loop led */
+    for (int k = from[i]; k < to[i]; k++)
+      x[i] += x[x[k]];
+}
+
 int main(int argc, char **argv)
 {
   static const char *const inputs[] = {"clean", "astray", NULL};
@@ -78,6 +101,14 @@ int main(int argc, char **argv)
   int *from = check_alloc(&check, n, sizeof *from), *to = check_alloc(&check, n, sizeof *to);
   int *begin = check_alloc(&check, n, sizeof *begin), *column = check_alloc(&check, 2 * all, sizeof *column);
   int *once = check_alloc(&check, n, sizeof *once);
+  unsigned *sums = check_alloc(&check, ROWS, sizeof *sums), *mask = check_alloc(&check, ROWS, sizeof *mask);
+  unsigned *words = check_alloc(&check, n, sizeof *words);
+  int64_t *leads = check_alloc(&check, n, sizeof *leads), *behind = check_alloc(&check, n, sizeof *behind);
+  if (behind < leads) {
+    int64_t *lower = behind;
+    behind = leads;
+    leads = lower;
+  }
   const int is_astray = check_is(&check, "astray");
   /* From one array to the other, in elements. */
   const int beyond_x = (int)(((intptr_t)other - (intptr_t)x) / (intptr_t)sizeof *x);
@@ -89,6 +120,10 @@ int main(int argc, char **argv)
     fill_double(&check, other, n);
     fill_double(&check, out, n);
     fill_double(&check, value, all);
+    for (size_t k = 0; k < n; k++)
+      words[k] = (unsigned)check_random(&check);
+    for (int i = 0; i < ROWS; i++)
+      mask[i] = ~0u;
     permute(&check, from, n);
     permute(&check, to, n);
     for (int i = 0; i <= ROWS; i++) {
@@ -123,6 +158,12 @@ int main(int argc, char **argv)
       }
       ends(ROWS, from, to, x, out);
       check_array(&check, "out", out, n, sizeof *out);
+      from[place % ROWS] = is_astray ? (int)n - LENGTH / 2 : 0;
+      to[place % ROWS] = from[place % ROWS] + LENGTH;
+      mask[place % ROWS] = is_astray ? 0 : ~0u;
+      beyond(ROWS, from, to, words, mask, sums);
+      mask[place % ROWS] = ~0u;
+      check_array(&check, "sums", sums, ROWS, sizeof *sums);
       permute(&check, from, n);
       permute(&check, to, n);
       updated(ROWS, begin, column, x, value);
@@ -130,6 +171,34 @@ int main(int argc, char **argv)
       check_array(&check, "out", out, n, sizeof *out);
       check_array(&check, "other", other, n, sizeof *other);
       check_array(&check, "value", value, all, sizeof *value);
+      for (size_t k = 0; k < n; k++) {
+        leads[k] = ROWS + (int64_t)check_below(&check, n - ROWS);
+        behind[k] = 1 + (int64_t)check_below(&check, n);
+      }
+      for (int i = 0; i < ROWS; i++) {
+        from[i] = ROWS + i * (LENGTH - 2);
+        to[i] = from[i] + LENGTH - i % 5;
+      }
+      if (is_astray && entry % 2 == 0) {
+        /* One of a row's numbers leads into another array. */
+        leads[from[place % ROWS] + 5] = ((intptr_t)behind - (intptr_t)leads) / (intptr_t)sizeof *leads + entry;
+      } else if (is_astray) {
+        /* A row reads what the one before it has made of a number that is too large by more than 2^32, by what the last element says. */
+        const int early = 4 + 2 * entry, later = early + 1;
+        const int64_t much = ((int64_t)entry << 32) + 51;
+        from[early] = (int)n - 6;
+        to[early] = (int)n - 1;
+        from[later] = early;
+        to[later] = later;
+        leads[early] = ROWS + 5 + 5 * much;
+        for (size_t k = n - 6; k < n - 1; k++)
+          leads[k] = (int64_t)n - 1;
+        leads[n - 1] = -much;
+      }
+      led(ROWS, from, to, leads);
+      check_array(&check, "leads", leads, n, sizeof *leads);
+      permute(&check, from, n);
+      permute(&check, to, n);
       column[turn] = old_column;
       for (int i = 0; i <= ROWS; i++)
         once[i] = 1 + i % 7;
@@ -145,5 +214,10 @@ int main(int argc, char **argv)
   free(begin);
   free(column);
   free(once);
+  free(sums);
+  free(mask);
+  free(words);
+  free(leads);
+  free(behind);
   return check_close(&check);
 }

@@ -66,6 +66,16 @@ COMPUTE void rows_read_write(int n, const int *order, const int *begin, const in
   }
 }
 
+/* What turns read lies side by side. */
+COMPUTE void rows_side_by_side(int n, const int *order, const int *begin, const int *end, const uint32_t *weight, uint32_t *x)
+{
+  for (int p = 0; p < n; p++) {
+    int i = order[p];
+    for (int k = begin[p]; k < end[p]; k++)
+      x[i] = x[i] * 3 - weight[k] * x[k];
+  }
+}
+
 COMPUTE void rows_mixed_width(int n, const int *order, const int *begin, const int *column, const uint32_t *weight,
                               const unsigned char *bytes, uint32_t *x)
 {
@@ -76,12 +86,24 @@ COMPUTE void rows_mixed_width(int n, const int *order, const int *begin, const i
   }
 }
 
+/* What turns read is wider than what rows store. */
+COMPUTE void rows_wide(int n, const int *order, const int *begin, const int *column, const uint32_t *weight, const uint32_t *words,
+                       unsigned char *x)
+{
+  for (int p = 0; p < n; p++) {
+    int i = order[p];
+    for (int k = begin[p]; k < begin[p + 1]; k++)
+      x[i] = (unsigned char)(x[i] * 3 - weight[k] * words[column[k]]);
+  }
+}
+
 /* Everything that a run needs: the memory that the loop changes, twice, and its other inputs. */
 struct run {
   uint32_t memory[4 * MOST], expected[4 * MOST], in[MOST];
   int to[MOST], from[MOST];
-  int begin[MOST + 1], column[MOST * MOST_TURNS];
-  uint32_t weight[MOST * MOST_TURNS];
+  /* Of rows: arrays of their own, since lanes make turns for each other only where nothing stores to what says how many there are. */
+  int *order, *start, *begin, *column;
+  uint32_t *weight;
 };
 
 static int pick_distance(struct check *c)
@@ -140,6 +162,29 @@ static void run_pointer(struct check *c, struct run *r, const char *kind)
   }
 }
 
+/* The same rows of turns that read side by side: the first turn of the reader, or its last one, comes to what the writer stores. */
+static void run_rows_side_by_side(struct check *c, struct run *r, int n, int reader, int writer, int above)
+{
+  int nearest = above == 0 ? n - 1 : 0;
+  for (int p = 0; p < n; p++) {
+    if (r->order[p] == nearest)
+      r->order[p] = r->order[writer];
+    int turns = r->begin[p + 1] - r->begin[p];
+    if (turns > n)
+      turns = n;
+    r->start[p] = n + (int)check_below(c, (size_t)(n - turns + 1));
+    r->begin[p] = r->start[p] + turns;
+  }
+  r->order[writer] = nearest;
+  int turns = r->begin[reader] - r->start[reader];
+  r->start[reader] = above == 0 ? nearest : above + 1 - turns;
+  r->begin[reader] = r->start[reader] + turns;
+  for (int p = 0; p < n; p++)
+    r->order[p] += above;
+  rows_side_by_side(n, r->order, r->start, r->begin, r->weight, r->memory);
+  reference_rows_side_by_side(n, r->order, r->start, r->begin, r->weight, r->expected);
+}
+
 /* Rows of a few turns, some of many. They read what nobody stores, and one of them, in a turn of its own choice, what another one does. */
 static void run_rows(struct check *c, struct run *r, const char *kind)
 {
@@ -147,7 +192,7 @@ static void run_rows(struct check *c, struct run *r, const char *kind)
   int early = (int)check_below(c, (size_t)(n - distance)), late = early + distance;
   bool are_bytes = strcmp(kind, "mixed-width") == 0;
   int width = are_bytes ? 4 : 1;
-  permute(c, r->to, (size_t)n);
+  permute(c, r->order, (size_t)n);
   r->begin[0] = 0;
   for (int p = 0; p < n; p++) {
     int turns = (int)check_below(c, check_below(c, 8) == 0 ? MOST_TURNS : 12);
@@ -159,19 +204,40 @@ static void run_rows(struct check *c, struct run *r, const char *kind)
     r->column[k] = width * n + (int)check_below(c, (size_t)(width * n));
     r->weight[k] = (uint32_t)check_random(c);
   }
+  for (int k = r->begin[n]; k < 4 * MOST; k++)
+    r->weight[k] = (uint32_t)check_random(c);
   bool write_first = strcmp(kind, "raw") == 0 || (are_bytes && check_below(c, 2) == 0);
   int reader = write_first ? late : early, writer = late + early - reader;
+  /* What is stored lies below all else that is read, or above it: nothing but the planted turn reads beyond that. */
+  int above = check_below(c, 2) == 0 ? 2 * n : 0;
+  if (strcmp(kind, "waw") != 0 && !are_bytes && check_below(c, 2) == 0) {
+    run_rows_side_by_side(c, r, n, reader, writer, above);
+    return;
+  }
   int turn = r->begin[reader] + (int)check_below(c, (size_t)(r->begin[reader + 1] - r->begin[reader]));
+  if (are_bytes && check_below(c, 2) == 0) {
+    /* One byte of each word. */
+    for (int k = 0; k < r->begin[n]; k++)
+      r->column[k] = n + r->column[k] % n;
+    r->column[turn] = r->order[writer] + above;
+    for (int p = 0; p < n; p++)
+      r->order[p] = 4 * (r->order[p] + above) + (int)check_below(c, 4);
+    rows_wide(n, r->order, r->begin, r->column, r->weight, r->memory, (unsigned char *)r->memory);
+    reference_rows_wide(n, r->order, r->begin, r->column, r->weight, r->expected, (unsigned char *)r->expected);
+    return;
+  }
+  for (int p = 0; p < n; p++)
+    r->order[p] += above;
   if (strcmp(kind, "waw") == 0)
-    r->to[late] = r->to[early];
+    r->order[late] = r->order[early];
   else
-    r->column[turn] = width * r->to[writer] + (are_bytes ? (int)check_below(c, 4) : 0);
+    r->column[turn] = width * r->order[writer] + (are_bytes ? (int)check_below(c, 4) : 0);
   if (are_bytes) {
-    rows_mixed_width(n, r->to, r->begin, r->column, r->weight, (unsigned char *)r->memory, r->memory);
-    reference_rows_mixed_width(n, r->to, r->begin, r->column, r->weight, (unsigned char *)r->expected, r->expected);
+    rows_mixed_width(n, r->order, r->begin, r->column, r->weight, (unsigned char *)r->memory, r->memory);
+    reference_rows_mixed_width(n, r->order, r->begin, r->column, r->weight, (unsigned char *)r->expected, r->expected);
   } else {
-    rows_read_write(n, r->to, r->begin, r->column, r->weight, r->memory);
-    reference_rows_read_write(n, r->to, r->begin, r->column, r->weight, r->expected);
+    rows_read_write(n, r->order, r->begin, r->column, r->weight, r->memory);
+    reference_rows_read_write(n, r->order, r->begin, r->column, r->weight, r->expected);
   }
 }
 
@@ -205,6 +271,13 @@ int main(int argc, char **argv)
 
   check_begin(&c);
   struct run *r = check_alloc(&c, 1, sizeof *r);
+  /* Smaller ones have no known extent. */
+  const size_t room = MOST * MOST_TURNS;
+  r->order = check_alloc(&c, room, sizeof *r->order);
+  r->start = check_alloc(&c, room, sizeof *r->start);
+  r->begin = check_alloc(&c, room, sizeof *r->begin);
+  r->column = check_alloc(&c, room, sizeof *r->column);
+  r->weight = check_alloc(&c, room, sizeof *r->weight);
   uint64_t wrong = 0;
   for (uint64_t i = 0; i < runs; i++) {
     for (size_t k = 0; k < 4 * MOST; k++)
@@ -222,6 +295,11 @@ int main(int argc, char **argv)
       wrong++;
   }
   printf("%s %s: %" PRIu64 " runs, %" PRIu64 " wrong\n", form, kind, runs, wrong);
+  free(r->order);
+  free(r->start);
+  free(r->begin);
+  free(r->column);
+  free(r->weight);
   free(r);
   return wrong != 0;
 }

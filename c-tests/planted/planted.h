@@ -10,6 +10,9 @@ void indirect_read_write(int n, const int *to, const int *from, const uint32_t *
 void indirect_mixed_width(int n, const int *word, const int *byte, const uint32_t *in, unsigned char *out);
 /* Iterations with inner loops: each stores to its row's element of x, and loads others. */
 void rows_read_write(int n, const int *order, const int *begin, const int *column, const uint32_t *weight, uint32_t *x);
+void rows_side_by_side(int n, const int *order, const int *begin, const int *end, const uint32_t *weight, uint32_t *x);
+void rows_wide(int n, const int *order, const int *begin, const int *column, const uint32_t *weight, const uint32_t *words,
+               unsigned char *x);
 void rows_mixed_width(int n, const int *order, const int *begin, const int *column, const uint32_t *weight,
                       const unsigned char *bytes, uint32_t *x);
 /* Through pointers that may overlap. */
@@ -21,6 +24,9 @@ void reference_indirect_write_write(int n, const int *to, const uint32_t *in, ui
 void reference_indirect_read_write(int n, const int *to, const int *from, const uint32_t *in, uint32_t *out);
 void reference_indirect_mixed_width(int n, const int *word, const int *byte, const uint32_t *in, unsigned char *out);
 void reference_rows_read_write(int n, const int *order, const int *begin, const int *column, const uint32_t *weight, uint32_t *x);
+void reference_rows_side_by_side(int n, const int *order, const int *begin, const int *end, const uint32_t *weight, uint32_t *x);
+void reference_rows_wide(int n, const int *order, const int *begin, const int *column, const uint32_t *weight, const uint32_t *words,
+                         unsigned char *x);
 void reference_rows_mixed_width(int n, const int *order, const int *begin, const int *column, const uint32_t *weight,
                                 const unsigned char *bytes, uint32_t *x);
 void reference_pointer_write_write(int n, const uint32_t *in, uint32_t *first, uint32_t *second);

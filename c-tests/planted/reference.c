@@ -39,6 +39,27 @@ void reference_rows_read_write(int n, const int *order, const int *begin, const 
       y[o[p]] = y[o[p]] * 3 - w[k] * y[c[k]];
 }
 
+void reference_rows_side_by_side(int n, const int *order, const int *begin, const int *end, const uint32_t *weight, uint32_t *x)
+{
+  const volatile int *o = order, *b = begin, *e = end;
+  const volatile uint32_t *w = weight;
+  volatile uint32_t *y = x;
+  for (volatile int p = 0; p < n; p++)
+    for (volatile int k = b[p]; k < e[p]; k++)
+      y[o[p]] = y[o[p]] * 3 - w[k] * y[k];
+}
+
+void reference_rows_wide(int n, const int *order, const int *begin, const int *column, const uint32_t *weight, const uint32_t *words,
+                         unsigned char *x)
+{
+  const volatile int *o = order, *b = begin, *c = column;
+  const volatile uint32_t *w = weight, *z = words;
+  volatile unsigned char *y = x;
+  for (volatile int p = 0; p < n; p++)
+    for (volatile int k = b[p]; k < b[p + 1]; k++)
+      y[o[p]] = (unsigned char)(y[o[p]] * 3 - w[k] * z[c[k]]);
+}
+
 void reference_rows_mixed_width(int n, const int *order, const int *begin, const int *column, const uint32_t *weight,
                                 const unsigned char *bytes, uint32_t *x)
 {

@@ -137,18 +137,26 @@ __PG_FN void __pg_set_read(__pg_u32 *log, __pg_u32 word, __pg_u32 bits)
   (void)atomicOr(&log[word], bits);
 }
 #ifdef __PG_RANGES
+__PG_FN void __pg_note_cells(struct __pg_ctx *c, __pg_u32 first, __pg_u32 last)
+{
+  c->least = first < c->least ? first : c->least;
+  c->most = last > c->most ? last : c->most;
+}
 /* What lies outside of the array leads anywhere, and makes the range no smaller. */
 __PG_FN void __pg_note_read(struct __pg_ctx *c, const struct __pg_view *v, int how, __pg_u64 address, __pg_u32 width)
 {
-  const __pg_u32 cell = (__pg_u32)__pg_bit_of(c->launch, v, address), end = cell + __PG_CELLS(c->launch, width);
   (void)how;
-  c->least = cell < c->least ? cell : c->least;
-  c->most = end > c->most ? end : c->most;
+  const __pg_u32 cell = (__pg_u32)__pg_bit_of(c->launch, v, address);
+  const __pg_u32 last = cell + (__PG_CELLS(c->launch, width) - 1);
+  /* No cell has the last number. */
+  if (last != ~0u)
+    __pg_note_cells(c, cell, last);
 }
 __PG_FN void __pg_end_notes(struct __pg_ctx *c)
 {
-  /* Of the first one the complement, so that the log begins with zeros. */
-  const __pg_u32 lanes = __activemask(), least = __reduce_max_sync(lanes, ~c->least), most = __reduce_max_sync(lanes, c->most);
+  /* Of the first one the complement, and of the last one the next, so that the log begins with zeros. */
+  const __pg_u32 lanes = __activemask(), least = __reduce_max_sync(lanes, ~c->least);
+  const __pg_u32 most = __reduce_max_sync(lanes, c->most < c->least ? 0 : c->most == ~0u ? ~0u : c->most + 1);
   __pg_u32 *const range = c->launch->rd;
   if ((int)(threadIdx.x & 31) != __ffs(lanes) - 1 || most == 0)
     return;

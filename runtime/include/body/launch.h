@@ -69,7 +69,7 @@ struct __pg_ctx {
 #endif
 #ifdef __CUDACC_RTC__
 #ifdef __PG_RANGES
-  /* The first cell that a noted load has taken, and the one behind the last: see the guess of bitmaps. */
+  /* The first cell that a noted load has taken, and the last; the first one is behind it where there was none: see the guess of bitmaps. */
   __pg_u32 least, most;
 #elif __PG_SPREAD == 1
   /* Of loads that a bitmap notes, the last one's: bits, their word, and what was found there. */

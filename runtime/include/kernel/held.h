@@ -220,10 +220,11 @@ struct __pg_holding_nothing {
     __pg_held.now = value;                                                                                             \
   else                                                                                                                 \
     store
-/* A load that is made before turns that store. */
+/* A load that is made before turns that store. What a range notes need not be seen: what is held is stored in the end, so the range has a cell in it
+ * that is stored to, and nothing of the run counts. */
 #define __PG_SEEN(how, t, b, l, a)                                                                                     \
   [&](auto __pg_a) -> __pg_##t {                                                                                       \
-    if constexpr (!__PG_IS_KEPT(b))                                                                                    \
+    if constexpr (!__PG_IS_KEPT(b) && !__PG_IS_IN_RANGE(t, b, l))                                                         \
       __pg_held.see(__pg_a, sizeof(__pg_##t));                                                                         \
     return how(t, b, l, __pg_a);                                                                                       \
   }(a)

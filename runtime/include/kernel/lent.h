@@ -79,9 +79,14 @@ constexpr bool __pg_keeps_asked = __pg_parts_at_once >= __pg_parts;
 /* Rows that a lane's parts are of; those of the same row follow each other so far apart. */
 constexpr int __pg_rows_asked = __pg_keeps_asked ? 1 << __pg_slots::parts : __pg_parts_at_once;
 constexpr int __pg_row_asked(int part) { return part % __pg_rows_asked; }
-/* What isn't due isn't loaded, which takes no branches where loads are single instructions. Where they are noted, the first turn of some row is
- * made instead: all loads are to be under way together. */
-constexpr bool __pg_loads_due_only = __PG_METHOD == PG_LOG_NONE;
+/* What isn't due isn't loaded, which takes no branches where loads are single instructions. Where they are noted by bits, the first turn of some row is
+ * made instead: all loads are to be under way together. A range takes no branches. */
+#ifdef __PG_RANGES
+constexpr bool __pg_has_range = true;
+#else
+constexpr bool __pg_has_range = false;
+#endif
+constexpr bool __pg_loads_due_only = __PG_METHOD == PG_LOG_NONE || __pg_has_range;
 
 /* Variables of another lane, from the inner loop's own on. */
 template <class... Values> struct __pg_asked {
@@ -155,6 +160,7 @@ template <class Number> __device__ __forceinline__ __pg_address_by_pointer opera
 #ifndef __PG_AS_IT_IS
 /* The compiler isn't to take it apart again. */
 #define __PG_AS_IT_IS(number) asm("" : "+l"(number));
+#define __PG_AS_IT_IS_32(number) asm("" : "+r"(number));
 #endif
 #define __PG_PLACE_POINTER(base, pointer)                                                                              \
   __pg_u64 __pg_first_of_##base##pointer = __cvta_generic_to_global(__pg_b##base.dev) - __pg_b##base.lo + (pointer);   \
@@ -196,47 +202,102 @@ struct __pg_ends {
   }
 };
 constexpr bool __pg_looks_at_ends = __pg_loads_due_only && __pg_keeps_asked;
-/* Loads what is known to be there. `load`: as it is loaded where that isn't known, or somebody asks for a note. While lanes make what others
- * need, none of them has left. What isn't due comes to anything. */
-template <class Type, class Address, class Load>
-__device__ __forceinline__ Type __pg_load_lent(const __pg_view &v, int how, Address address, bool is_due, Load load)
+#ifdef __PG_RANGES
+/* How far an address is from some place, so that what doesn't depend on the lane is one number. */
+__device__ __forceinline__ __pg_u64 __pg_far_from(__pg_u64 place, __pg_u64 address) { return address - place; }
+__device__ __forceinline__ __pg_u64 __pg_far_from(__pg_u64 place, __pg_address_by_pointer address)
 {
+  return address.pointer - place + address.further;
+}
+/* Whether a load was due that must not happen. */
+__device__ __forceinline__ __pg_u32 __pg_has_strayed(const __pg_ctx &c) { return c.most == ~0u ? PG_FAIL_RANGE : 0; }
+/* A load that a range notes, without a branch: what must not happen, or isn't due, isn't made. Places of an array that a load of this type may have are
+ * numbered; an address that is none of them, because it isn't aligned or lies outside, has a number that is too large, since the bits that tell so
+ * come to be the highest. Where such a load is due, the range is told so (__pg_has_strayed). */
+template <class Type, class Address>
+__device__ __forceinline__ Type __pg_load_in_range(__pg_ctx &c, const __pg_view &v, int how, Address address, bool is_due)
+{
+  constexpr int shift = __pg_log2(sizeof(Type));
+  constexpr __pg_u64 size = sizeof(Type);
+  constexpr __pg_u32 cells = __PG_CELLS(c.launch, size);
+  /* The first of these places, and how many there are. An array whose cells have numbers of 32 bits has no more of them. */
+  const __pg_u64 first = (v.lo + (size - 1)) & ~(size - 1), end = (v.lo + v.size) & ~(size - 1);
+  __pg_u32 count = end > first ? (__pg_u32)((end - first) >> shift) : 0, first_cell = (__pg_u32)__pg_bit_of(c.launch, &v, first);
+  __PG_AS_IT_IS_32(count)
+  __PG_AS_IT_IS_32(first_cell)
+  const __pg_u64 far = __pg_far_from(first, address);
+  const __pg_u32 number = (__pg_u32)(far >> shift), rest = (__pg_u32)(far >> 32 >> shift | far << (32 - shift));
+  const bool is_there = (how & (__PG_IS_BOUNDED | __PG_IS_INSIDE)) || (rest == 0 && number < count);
+  __pg_u32 cell = is_there ? first_cell + number * cells : ~0u;
+  __PG_AS_IT_IS_32(cell)
+  const char *place = __pg_near(v, address);
+  union {
+    __pg_u64 wide;
+    Type value;
+  } loaded;
+  __PG_ANYTHING(loaded.wide);
+  if (is_due && is_there)
+    loaded.value = *(const Type *)place;
+  if (is_due)
+    __pg_note_cells(&c, cell, cells == 1 || !is_there ? cell : cell + (cells - 1));
+  return loaded.value;
+}
+#else
+__device__ __forceinline__ __pg_u32 __pg_has_strayed(const __pg_ctx &) { return 0; }
+#endif
+/* Loads what is known to be there. `load`: as it is loaded where that isn't known, or somebody asks for a note; `is_noted`: whether somebody does. While
+ * lanes make what others need, none of them has left. What isn't due comes to anything. */
+template <class Type, class Address, class Load>
+__device__ __forceinline__ Type __pg_load_lent(__pg_ctx &c, const __pg_view &v, int how, bool is_noted, Address address, bool is_due, Load load)
+{
+#ifdef __PG_RANGES
+  if (is_noted)
+    return __pg_load_in_range<Type>(c, v, how, address, is_due);
+#endif
   const bool is_known = (how & (__PG_IS_BOUNDED | __PG_IS_INSIDE)) && (__PG_METHOD < PG_LOG_ATOMIC || (how & __PG_IS_CONSTANT));
   union {
     __pg_u64 wide;
     Type value;
   } loaded;
   __PG_ANYTHING(loaded.wide);
-  if (!is_known) {
+  const char *place = __pg_near(v, address);
+  if (!is_known && __PG_METHOD == PG_LOG_NONE) {
+    /* What must not happen isn't due either: that takes fewer instructions than a load from elsewhere. */
+    const bool may = __pg_is_there(&c, &v, 0, address, sizeof(Type));
+    if (is_due && !may)
+      c.fail |= PG_FAIL_RANGE;
+    is_due &= may;
+  } else if (!is_known) {
     if (is_due)
       loaded.value = load(address);
     return loaded.value;
   }
-  const char *place = __pg_near(v, address);
   if (is_due)
     loaded.value = __PG_LOAD(Type, place, how);
   return loaded.value;
 }
 /* The same of what nobody loads again: it doesn't take the place of what turns gather in L1. `IsOfRow`: whether ends tell where all are. */
 template <class Type, bool IsOfRow, class Address, class Held, class Load>
-__device__ __forceinline__ Type __pg_load_once(const __pg_ctx &c, const __pg_view &v, int how, bool is_kept, Address address, Held &held,
-                                               Load load)
+__device__ __forceinline__ Type __pg_load_once(__pg_ctx &c, const __pg_view &v, int how, bool is_kept, bool is_noted, Address address,
+                                               Held &held, Load load)
 {
   const bool is_known = how & (__PG_IS_BOUNDED | __PG_IS_INSIDE);
+  /* What somebody stores to has notes, which ends don't take. */
+  const bool has_ends = IsOfRow && Held::looks && (__PG_METHOD == PG_LOG_NONE || is_kept);
   union {
     __pg_u64 wide;
     __pg_u32 narrow;
     Type value;
   } loaded;
   if (held.ends.look != __pg_ends::none) {
-    if (!is_known && IsOfRow)
+    if (!is_known && has_ends)
       held.ends.see(c, v, address, sizeof(Type));
     loaded.wide = 0;
     return loaded.value;
   }
   const bool may_pass = __PG_SPREAD >= 4 && sizeof(Type) >= 4 && (is_known ? (how & __PG_IS_CONSTANT) != 0 : is_kept);
-  if (is_known ? !may_pass : !(IsOfRow && Held::looks))
-    return __pg_load_lent<Type>(v, how, address, held.is_due, load);
+  if (is_known ? !may_pass : !has_ends)
+    return __pg_load_lent<Type>(c, v, how, is_noted, address, held.is_due, load);
   const char *place = __pg_near(v, address);
   __PG_ANYTHING(loaded.wide);
   if (!may_pass) {
@@ -281,10 +342,14 @@ template <class Type, int Room, class Ahead, class Ask, class Load, class Rest> 
 #define __PG_LD_ONCE(t, b, l, a) __PG_LD_SIDE_BY_SIDE(false, t, b, l, a)
 #define __PG_LD_ROW(t, b, l, a) __PG_LD_SIDE_BY_SIDE(true, t, b, l, a)
 #define __PG_LD_SIDE_BY_SIDE(is_of_row, t, b, l, a)                                                                    \
-  __pg_load_once<__pg_##t, is_of_row>(__pg_c, __pg_b##b, __PG_HOW(b), __PG_IS_KEPT(b), a, __pg_held,                   \
+  __pg_load_once<__pg_##t, is_of_row>(__pg_c, __pg_b##b, __PG_HOW(b), __PG_IS_KEPT(b), __PG_IS_IN_RANGE(t, b, l), a, __pg_held, \
                                       [&](__pg_u64 __pg_a) -> __pg_##t { return __PG_LD(t, b, l, __pg_a); })
 #define __PG_LD_LENT(t, b, l, a)                                                                                       \
-  __pg_load_lent<__pg_##t>(__pg_b##b, __PG_HOW(b), a, __pg_held.is_due, [&](__pg_u64 __pg_a) -> __pg_##t { return __PG_LD(t, b, l, __pg_a); })
+  __pg_load_lent<__pg_##t>(__pg_c, __pg_b##b, __PG_HOW(b), __PG_IS_IN_RANGE(t, b, l), a, __pg_held.is_due,                \
+                           [&](__pg_u64 __pg_a) -> __pg_##t { return __PG_LD(t, b, l, __pg_a); })
+/* Whether a range notes a load, of whole cells. */
+#define __PG_IS_IN_RANGE(t, b, l)                                                                                      \
+  (__pg_has_range && (l) == 1 && (__PG_HOW(b) & (__PG_HAS_LOG | __PG_IS_CONSTANT)) == __PG_HAS_LOG && sizeof(__pg_##t) >> __PG_LOG_SHIFT != 0)
 #define __pg_of(variable) __shfl_sync(~0u, variable, __pg_from)
 #define __PG_BARE(...) __VA_ARGS__
 #define __PG_AND_THEN(parameters, last) (__PG_BARE parameters, last)

@@ -2,12 +2,13 @@
 //!
 //! [`Engine::enter`] is the whole story in order: is this a situation that we serve at all; can the iterations be proven
 //! independent, and if not, how are they checked ([`inspection`]); where should it run ([`ways`]); where do the arrays lie, run,
-//! remember ([`speculation`], [`addresses`]). Several loops for one are [`distributed`].
+//! remember ([`speculation`], [`addresses`]); what earlier runs know of it ([`remembered`]). Several loops for one are [`distributed`].
 
 mod addresses;
 mod distributed;
 mod every_log;
 mod inspection;
+mod remembered;
 mod speculation;
 mod ways;
 
@@ -59,6 +60,7 @@ pub struct Engine {
     pool: Pool,
     cmt: Cmt,
     opening: Opening,
+    remembered: remembered::Remembered,
 }
 
 /// Why a loop runs as it stood.
@@ -201,6 +203,7 @@ impl Engine {
             cmt: Cmt::new(pool.clone(), config.threads),
             pool,
             opening: Opening::default(),
+            remembered: remembered::Remembered::default(),
             config,
         }
     }
@@ -348,12 +351,15 @@ impl Engine {
             stays: false,
             started,
         };
+        let before = visit.history;
         // SAFETY: promised by the caller.
         let result = unsafe { self.decide(&mut visit) };
+        let has_decided = visit.history.has_decided_since(&before);
         if result.is_ok() {
             *errno = visit.fp.errno();
         }
         lock(&self.histories).insert(key, visit.history);
+        self.keep_for_later_runs(has_decided);
         if self.trace.enabled() {
             if let Err(why) = &result {
                 visit.record.decision = "sequential";

@@ -351,6 +351,9 @@ impl Engine {
             if let (Way::Cuda, false, Some(report)) = (way, logged, &finish.report) {
                 history.kernel_took(visit.iterations, report.outcome.execute_ns);
             }
+            if way == Way::Cuda {
+                self.has_gained(history.gpu_won(visit.iterations, elapsed));
+            }
             history.way_took(way, visit.iterations, elapsed);
         }
         if rule == Rule::Monitor {

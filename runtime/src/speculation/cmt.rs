@@ -493,6 +493,10 @@ fn drive(
         if attempt.grouped && fail == PG_FAIL_RAW {
             // Cells may have met that lie in one group only.
             report.order_held = Some(false);
+            if given_up(job) {
+                report.outcome.fail = PG_FAIL_STOPPED;
+                return Ok(());
+            }
             attempt = Attempt::proper(job, may_buffer);
             logs.free(device, taken);
             continue;

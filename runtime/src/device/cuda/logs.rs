@@ -2,26 +2,37 @@
 //! the same in Rust.
 
 use super::launches::Ending;
-use super::{AT_FLAGS, Cuda, buffered, nvrtc};
+use super::{AT_FLAGS, BLOCK, Cuda, buffered, nvrtc};
 use crate::abi;
 use crate::device::{DeviceError, Guess, Launch, LogMethod, Specialisation};
 
 /// Words of a log, or stamps, that a thread of the check has under way.
 const CHECKED_AT_ONCE: u64 = 8;
+/// A bitmap of so few words has a thread for each: what its check takes are latencies, not loads.
+const FEW_WORDS: u64 = 1 << 13;
 
 /// The kernel that looks at logs after a loop.
 fn check_source() -> String {
     let (totals, apart) = (abi::PG_TOTALS, abi::PG_TOTALS_APART);
-    let (bitmap, stamp) = (LogMethod::Bitmap as u32, LogMethod::Stamp as u32);
+    let stamp = LogMethod::Stamp as u32;
     let (last, first, reader) = (abi::PG_STAMP_LAST, abi::PG_STAMP_FIRST, abi::PG_STAMP_READER);
     let (stamps, with_readers) = (abi::PG_STAMP_WORDS, abi::PG_STAMP_WORDS_READ);
     let (guess, guess_reader) = (abi::PG_GUESS_WORDS_READ, abi::PG_GUESS_READER);
     format!(
-        "#define AT_ONCE {CHECKED_AT_ONCE}\n#define PG_TOTALS {totals}\n#define PG_TOTALS_APART {apart}\n#define PG_LOG_BITMAP {bitmap}\n\
+        "#define AT_ONCE {CHECKED_AT_ONCE}\n#define PG_TOTALS {totals}\n#define PG_TOTALS_APART {apart}\n\
          #define PG_LOG_STAMP {stamp}\n#define PG_STAMP_LAST {last}\n#define PG_STAMP_FIRST {first}\n\
          #define PG_STAMP_READER {reader}\n#define PG_STAMP_WORDS {stamps}\n\
          #define PG_STAMP_WORDS_READ {with_readers}\n#define PG_GUESS_WORDS_READ {guess}\n\
          #define PG_GUESS_READER {guess_reader}\n{SUMS_SOURCE}{CHECK_SOURCE}"
+    )
+}
+
+/// The same where logs are bitmaps: by itself, because its text is a tenth as long, and loading that took as long as all else where a log is short.
+fn bitmap_check_source() -> String {
+    let (totals, apart) = (abi::PG_TOTALS, abi::PG_TOTALS_APART);
+    format!(
+        "#define AT_ONCE {CHECKED_AT_ONCE}\n#define PG_TOTALS {totals}\n#define PG_TOTALS_APART {apart}\n\
+         #define BLOCK {BLOCK}\n{BITMAP_CHECK_SOURCE}"
     )
 }
 
@@ -56,14 +67,12 @@ static __device__ void __pg_add_up(unsigned long long total, unsigned long long 
 const CHECK_SOURCE: &str = r#"
 extern "C" __global__ void __pg_check(const unsigned *wr, const unsigned *rd, unsigned *bits, unsigned long long words,
                                       unsigned *flags, const unsigned long long *totals, unsigned long long *counts,
-                                      int method, unsigned stamp_words, int has_range)
+                                      int method, unsigned stamp_words)
 {
   unsigned long long total = 0, written = 0, met = 0;
   const unsigned lane = threadIdx.x % 32;
   if (*(volatile unsigned *)flags != 0)
     return;
-  /* Where readers are no bits: from the first cell that any of them has taken to the last. */
-  const unsigned long long least = has_range ? ~rd[0] : 0, most = has_range ? rd[1] : 0;
   if (blockIdx.x == 0)
     for (unsigned place = threadIdx.x; place < PG_TOTALS; place += blockDim.x)
       total += totals[place * PG_TOTALS_APART];
@@ -93,13 +102,7 @@ extern "C" __global__ void __pg_check(const unsigned *wr, const unsigned *rd, un
           first = w = wr[word];
       } else {
         w = wr[word];
-        if (has_range) {
-          const unsigned long long from = 32 * word;
-          const unsigned below = least <= from ? 0 : least >= from + 32 ? 32 : (unsigned)(least - from);
-          const unsigned end = most <= from ? 0 : most >= from + 32 ? 32 : (unsigned)(most - from);
-          r = (end == 32 ? ~0u : (1u << end) - 1) & ~(below == 32 ? ~0u : (1u << below) - 1);
-        } else
-          r = rd != nullptr ? rd[word] : 0;
+        r = rd != nullptr ? rd[word] : 0;
       }
       all_w[number] = w;
       all_first[number] = first;
@@ -122,9 +125,6 @@ extern "C" __global__ void __pg_check(const unsigned *wr, const unsigned *rd, un
             flags[1] = r - 1;
           }
         }
-      } else if (method == PG_LOG_BITMAP) {
-        written += __popc(w);
-        met += __popc(w & r);
       } else if (w != 0) {
         written++;
         if (r != 0 && r != w) {
@@ -138,12 +138,73 @@ extern "C" __global__ void __pg_check(const unsigned *wr, const unsigned *rd, un
 }
 "#;
 
+const BITMAP_CHECK_SOURCE: &str = r#"
+static __device__ unsigned long long __pg_sum_of_warp(unsigned number)
+{
+  return __reduce_add_sync(0xffffffffu, number & 0xffff) + ((unsigned long long)__reduce_add_sync(0xffffffffu, number >> 16) << 16);
+}
+extern "C" __global__ void __pg_check(const unsigned *wr, const unsigned *rd, unsigned long long words, const unsigned *flags,
+                                      const unsigned long long *totals, unsigned long long *counts, int has_range)
+{
+  __shared__ unsigned long long sums[3][BLOCK / 32];
+  static_assert(PG_TOTALS == BLOCK, "a thread for each place");
+  const unsigned failed = *(const volatile unsigned *)flags;
+  unsigned long long total = blockIdx.x == 0 ? totals[threadIdx.x * PG_TOTALS_APART] : 0;
+  /* Where readers are no bits: from the first cell that any of them has taken to the last. */
+  const unsigned long long least = has_range ? ~rd[0] : 0, most = has_range ? rd[1] : 0;
+  unsigned written = 0, met = 0;
+  const unsigned long long step = (unsigned long long)gridDim.x * BLOCK;
+#pragma unroll 1
+  for (unsigned long long begin = (unsigned long long)blockIdx.x * BLOCK + threadIdx.x; begin < words; begin += step * AT_ONCE) {
+    unsigned all_w[AT_ONCE], all_r[AT_ONCE];
+#pragma unroll
+    for (int number = 0; number < AT_ONCE; number++) {
+      const unsigned long long word = begin + number * step;
+      all_w[number] = word < words ? wr[word] : 0;
+      all_r[number] = word < words && !has_range && rd != nullptr ? rd[word] : 0;
+    }
+#pragma unroll
+    for (int number = 0; number < AT_ONCE; number++) {
+      const unsigned long long from = 32 * (begin + number * step);
+      const unsigned w = all_w[number], below = least <= from ? 0 : least >= from + 32 ? 32 : (unsigned)(least - from);
+      const unsigned end = most <= from ? 0 : most >= from + 32 ? 32 : (unsigned)(most - from);
+      const unsigned r = all_r[number] | (end == 32 ? ~0u : (1u << end) - 1) & ~(below == 32 ? ~0u : (1u << below) - 1);
+      written += __popc(w);
+      met += __popc(w & r);
+    }
+  }
+#pragma unroll 1
+  for (int distance = 16; distance != 0; distance /= 2)
+    total += __shfl_down_sync(0xffffffffu, total, distance);
+  const unsigned long long its_written = __pg_sum_of_warp(written), its_met = __pg_sum_of_warp(met);
+  if (threadIdx.x % 32 == 0) {
+    sums[0][threadIdx.x / 32] = total;
+    sums[1][threadIdx.x / 32] = its_written;
+    sums[2][threadIdx.x / 32] = its_met;
+  }
+  __syncthreads();
+  if (threadIdx.x >= 3 || failed != 0)
+    return;
+  unsigned long long sum = 0;
+#pragma unroll
+  for (int warp = 0; warp < BLOCK / 32; warp++)
+    sum += sums[threadIdx.x][warp];
+  if (sum != 0)
+    atomicAdd(&counts[threadIdx.x], sum);
+}
+"#;
+
 impl Cuda {
     /// Prepares what looks at the logs of a kernel.
     pub(super) fn prepare_check(&mut self, kernel: Specialisation) -> Result<(), DeviceError> {
         let options = nvrtc::options(&self.architecture, Specialisation::none(LogMethod::None), false);
         if kernel.buffered != 0 && self.storing_kernel.is_none() {
             self.storing_kernel = Some(self.function(&buffered::source(), c"__pg_store", &options)?);
+        } else if kernel.method.is_bitmap() && kernel.method.detects() {
+            if self.bitmap_check_kernel.is_none() {
+                self.bitmap_check_kernel =
+                    Some(self.function(&bitmap_check_source(), c"__pg_check", &options)?);
+            }
         } else if kernel.buffered == 0 && kernel.method.detects() && self.check_kernel.is_none() {
             self.check_kernel = Some(self.function(&check_source(), c"__pg_check", &options)?);
         }
@@ -182,9 +243,26 @@ impl Cuda {
                 ],
             );
         }
+        if launch.method().is_bitmap() {
+            let kernel = self.bitmap_check_kernel.ok_or_else(nobody)?;
+            let mut has_range = i32::from(launch.kernel.guess == Guess::Range);
+            let at_once = if words <= FEW_WORDS { 1 } else { CHECKED_AT_ONCE };
+            return self.start(
+                kernel,
+                self.line_at_once(kernel.resident, words.div_ceil(at_once)),
+                &mut [
+                    (&raw mut wr).cast(),
+                    (&raw mut rd).cast(),
+                    (&raw mut words).cast(),
+                    (&raw mut flags).cast(),
+                    (&raw mut totals).cast(),
+                    (&raw mut counts).cast(),
+                    (&raw mut has_range).cast(),
+                ],
+            );
+        }
         let kernel = self.check_kernel.ok_or_else(nobody)?;
         let (mut method, mut stamp_words) = (launch.method() as i32, launch.stamp_words);
-        let mut has_range = i32::from(launch.kernel.guess == Guess::Range);
         self.start(
             kernel,
             self.line_at_once(kernel.resident, words.div_ceil(CHECKED_AT_ONCE)),
@@ -198,7 +276,6 @@ impl Cuda {
                 (&raw mut counts).cast(),
                 (&raw mut method).cast(),
                 (&raw mut stamp_words).cast(),
-                (&raw mut has_range).cast(),
             ],
         )
     }

@@ -80,6 +80,8 @@ struct Cuda {
     kernels: HashMap<(usize, Specialisation), Loaded>,
     paces: HashMap<(usize, Specialisation), Pace>,
     check_kernel: Option<Loaded>,
+    /// The same for bitmaps.
+    bitmap_check_kernel: Option<Loaded>,
     /// The same where entries of the log hold values.
     storing_kernel: Option<Loaded>,
     staging: Staging<Link>,
@@ -175,6 +177,7 @@ pub fn open(pool: Pool) -> Result<Box<dyn Device>, DeviceError> {
             kernels: HashMap::new(),
             paces: HashMap::new(),
             check_kernel: None,
+            bitmap_check_kernel: None,
             storing_kernel: None,
             // SAFETY: so much has been pinned, and is never given back.
             staging: Staging::new(link, slots, SLOT, pool, threads),

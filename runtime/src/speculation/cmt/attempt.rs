@@ -86,7 +86,7 @@ impl Attempt {
         if !job.in_order
             || job.placement.cells > MOST
             || attempt.buffered == 0
-            || !job.placement.has_stamped_readers(job.info)
+            || !job.placement.has_stamped_readers(&job.info)
         {
             return attempt;
         }

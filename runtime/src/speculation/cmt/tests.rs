@@ -1,7 +1,8 @@
 use super::*;
-use crate::abi::Info;
+use crate::abi::{Info, PG_LOOP_SPREADS, PG_LOOP_STORES_ONCE, PG_SITE_LOGGED, PG_SITE_STORE, Site};
 use crate::device::cuda::staging::GAP;
 use crate::speculation::protocol::Caller;
+use std::collections::BTreeMap;
 
 /// Tells what is copied to it, and whether the worker might have started by then. It runs nothing.
 struct Told {
@@ -216,5 +217,118 @@ fn nobody_lies_between_what_is_copied_together() {
             }
         }
         taken.pointers.into_iter().for_each(|pointer| device.free(pointer));
+    }
+}
+
+/// Memory of one word for each pointer. Each run changes the array, and what it says comes from a list.
+struct Changing {
+    words: BTreeMap<u64, u32>,
+    next: u64,
+    fails: Vec<u32>,
+    /// What each run has found in the array, with its log and its guess.
+    found: Vec<(u32, LogMethod, Guess)>,
+}
+
+impl Device for Changing {
+    fn name(&self) -> &'static str {
+        "changing"
+    }
+    fn allocate(&mut self, _: u64) -> Result<DevicePtr, DeviceError> {
+        self.next += 1 << 20;
+        Ok(DevicePtr(self.next))
+    }
+    fn threads(&self) -> u64 {
+        1
+    }
+    fn free(&mut self, _: DevicePtr) {}
+    fn copy_in(
+        &mut self,
+        pieces: &[(u64, u64, DevicePtr)],
+        _: &[(u64, u64, DevicePtr)],
+    ) -> Result<(), DeviceError> {
+        self.words.extend(pieces.iter().map(|(.., place)| (place.0, 1)));
+        Ok(())
+    }
+    fn copy_out(&mut self, _: &mut [(DevicePtr, &mut [u8])]) -> Result<(), DeviceError> {
+        Ok(())
+    }
+    fn duplicate(&mut self, from: DevicePtr, to: DevicePtr, _: u64) -> Result<(), DeviceError> {
+        self.words.insert(to.0, self.words[&from.0]);
+        Ok(())
+    }
+    fn fill(&mut self, _: DevicePtr, _: u32, _: u64) -> Result<(), DeviceError> {
+        Ok(())
+    }
+    fn prepare(&mut self, _: &Info, _: usize, kernel: Specialisation) -> Result<Specialisation, DeviceError> {
+        Ok(kernel)
+    }
+    fn run(&mut self, launch: &mut Launch<'_>) -> Result<Outcome, DeviceError> {
+        let array = self.words.get_mut(&launch.regions[0].dev).unwrap();
+        self.found.push((*array, launch.method(), launch.kernel.guess));
+        *array += 1;
+        Ok(Outcome { fail: self.fails.remove(0), ..Outcome::default() })
+    }
+}
+
+/// What a run has changed whose guess was wrong is as it was before the next one, whatever that guess was.
+#[test]
+fn a_refuted_guess_leaves_nothing_behind() {
+    let site = |flags| Site { base: 0, width: 8, flags, line: 1 };
+    let (store, load) = (PG_SITE_STORE, PG_SITE_LOGGED);
+    let proper = |method| (1, method, Guess::None);
+    let (stamp, bitmap) = (LogMethod::Stamp, LogMethod::Bitmap);
+    for (method, kind, sites, fail, wanted) in [
+        // By bits, by numbers, and by a range.
+        (stamp, Kind::Threads, vec![site(store)], PG_FAIL_WAW, [proper(bitmap), proper(stamp)]),
+        (
+            stamp,
+            Kind::Threads,
+            vec![site(store), site(load)],
+            PG_FAIL_WAW | PG_FAIL_RAW,
+            [(1, stamp, Guess::Counting), proper(stamp)],
+        ),
+        (
+            bitmap,
+            Kind::Cuda,
+            vec![site(store), site(load)],
+            PG_FAIL_RAW,
+            [(1, bitmap, Guess::Range), proper(bitmap)],
+        ),
+    ] {
+        let info = Info {
+            flags: PG_LOOP_STORES_ONCE | PG_LOOP_SPREADS,
+            n_bases: 1,
+            n_sites: sites.len() as u32,
+            sites: sites.as_ptr(),
+            ..crate::abi::nothing()
+        };
+        let placement = Placement {
+            regions: vec![Region { lo: 1 << 20, size: 4096, ..Region::default() }],
+            anchors: vec![1 << 20],
+            read: vec![true],
+            written: vec![true],
+            snapshot: vec![false],
+            cells: 512,
+            log_shift: 3,
+            ..Placement::default()
+        };
+        let (_caller, seat) = protocol::sides();
+        let job = Job {
+            info: Arc::new(Facts::of(&info)),
+            method,
+            guesses: Guesses::All,
+            may_guess_range: true,
+            bases: vec![1 << 20],
+            written: Some(Vec::new()),
+            ..job(seat, kind, placement)
+        };
+        let mut residency = Residency::default();
+        let mut taken = Taken { residency: &mut residency, pointers: Vec::new() };
+        let mut device =
+            Changing { words: BTreeMap::new(), next: 1 << 30, fails: vec![fail, 0], found: Vec::new() };
+        let mut report = Report::default();
+        drive(&mut device, &job, &mut report, &mut taken).unwrap();
+        assert_eq!(device.found, wanted);
+        assert_eq!(report.guess_held.or(report.range_held), Some(false));
     }
 }
