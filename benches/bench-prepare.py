@@ -12,6 +12,7 @@ Usage: benches/bench-prepare.py [--cores N] [--paragon-cc PATH] [APPLICATION ...
 from __future__ import annotations
 
 import argparse
+import concurrent.futures
 import json
 import os
 import re
@@ -25,6 +26,8 @@ from bench_applications import APPLICATIONS, BUILT, BY_NAME, ROOT, Application
 # Compared with each other, so all of them get the same.
 OPTIMIZED = ["-O3"]
 REPETITIONS = ["-include", str(ROOT / "benches/repetitions.h")]
+# Programs as Paragon gets them where it is measured.
+SOURCES = BUILT / "sources"
 LINKED = ["-lm", "-Wl,-rpath,$ORIGIN"]
 
 
@@ -51,6 +54,23 @@ def with_pragmas(application: Application) -> str:
         result.append(line)
     if left:
         raise ValueError(f"{application.name}: no such loops: {', '.join(left)}")
+    return "\n".join(result) + "\n"
+
+
+def only_computation(text: str, functions: set[str]) -> str:
+    """A program's text with Paragon's pragma that leaves a loop alone in front of every loop that isn't in one of these functions. Lines keep their numbers in
+    messages. What a program does before and after its computation isn't measured: so it takes no time for kernels of its own, and
+    leaves the GPU alone while another program is measured."""
+    result = []
+    inside = False
+    for number, line in enumerate(text.splitlines()):
+        begun = re.match(r"COMPUTE static [\w ]+?[ *](\w+)\(", line)
+        inside = line != "}" and (inside or bool(begun and begun[1] in functions))
+        # What stands in a macro stays as it is: a directive can't stand there, and it is no loop to Paragon unless the macro is used.
+        continued = bool(result) and result[-1].endswith("\\")
+        if not inside and not continued and re.match(r"\s*(for|while) \(", line):
+            result += ["#pragma paragon forbid", f"#line {number + 1}"]
+        result.append(line)
     return "\n".join(result) + "\n"
 
 
@@ -138,10 +158,29 @@ class Builder:
             if program is not None:
                 self.manifest["parallelized"][column][application.name] = parallelized(program, functions)
 
-        paragon = [self.paragon_cc, *OPTIMIZED, *REPETITIONS]
-        self.build(application, "paragon", paragon, source)
-        # Every loop, however short, for comparing results at the size that tests use.
-        self.build(application, "bits", [*paragon, "-fparagon-threshold=1", "-fparagon-checked-threads"], source)
+        self.build_paragon(application)
+
+    def build_paragon(self, application: Application) -> None:
+        """By Paragon: only the loops that are measured; and, for comparing results at the size that tests use, every loop, however short."""
+        source = self.measured_source(application)
+        included = ["-include", str(SOURCES / "benches/repetitions.h")]
+        self.build(application, "paragon", [self.paragon_cc, *OPTIMIZED, *included], source)
+        short = ["-fparagon-threshold=1", "-fparagon-checked-threads"]
+        self.build(application, "bits", [self.paragon_cc, *OPTIMIZED, *REPETITIONS, *short], application.source)
+
+    def measured_source(self, application: Application) -> Path:
+        """A program's source as `only_computation` makes it."""
+        copy = SOURCES / application.source.relative_to(ROOT)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_text(only_computation(application.text(), application.compute_functions()), encoding="utf-8")
+        return copy
+
+    def add_headers(self) -> None:
+        """The headers of all programs, which compute nothing, where `measured_source` needs them."""
+        for path in [*(ROOT / "c-tests/support").glob("*.h"), ROOT / "benches/repetitions.h"]:
+            copy = SOURCES / path.relative_to(ROOT)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_text(only_computation(path.read_text(encoding="utf-8"), set()), encoding="utf-8")
 
     def add_libraries(self) -> None:
         """What the programs load besides the C library."""
@@ -164,7 +203,7 @@ class Builder:
 
     def finish(self) -> int:
         """Strips what was built, writes build.json, and says what is missing. Not 0: there is nothing to compare."""
-        programs = [str(p) for p in BUILT.rglob("*") if p.is_file() and p.suffix not in (".c", ".json")]
+        programs = [str(p) for p in BUILT.rglob("*") if p.is_file() and p.suffix not in (".c", ".h", ".json")]
         subprocess.run(["strip", *programs], check=False)
         self.manifest["problems"] = self.problems
         (BUILT / "build.json").write_text(json.dumps(self.manifest, indent=1) + "\n", encoding="utf-8")
@@ -191,8 +230,10 @@ def main() -> int:
     shutil.rmtree(BUILT, ignore_errors=True)
     (BUILT / "openmp").mkdir(parents=True)
     builder = Builder(arguments.cores, arguments.paragon_cc)
-    for application in wanted:
-        builder.build_all(application)
+    builder.add_headers()
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        for _ in pool.map(builder.build_all, wanted):
+            pass
     builder.add_libraries()
     builder.add_measuring_compiler()
     return builder.finish()

@@ -2,6 +2,9 @@
 """Measures what benches/bench-prepare.py built, on the machine that it runs on: every application in every column
 (bench_applications.py), hand-written CUDA among them. With --breakdown instead: what the parts of Paragon's checks cost on a GPU.
 
+Where only the GPU is measured, programs make their inputs side by side and take turns to compute (bench_runs.py), and what has to be compiled for the GPU was compiled
+by runs before, of many at a time: otherwise most of the time would go into both.
+
 Writes bench.json, after each measurement, and bench.md into the folder that OUT names (build/bench-results). What a machine lacks, a
 GPU or nvcc, leaves out columns, and says so. Nothing is compiled here but benches/cuda/unsafe.cu; benches/bench_plot.py draws.
 
@@ -9,7 +12,7 @@ The most important comes first, and when --budget seconds are over, nothing begi
 `--continue bench.json` makes up for it.
 
 In bench.json, by application and column: `ms`, the median of the repetitions (without the first one, where the column warms up), as
-measured by the program itself around its computation; `first_ms`; `all_ms`. Where the size is not the application's own, `ms` and
+measured by the program itself around its computation; `first_ms`; `all_ms`; `seconds`, of the whole process, and, of programs that take turns, `turn_seconds`. Where the size is not the application's own, `ms` and
 `first_ms` are multiplied (`size`, `times`), `all_ms` is not. `same_bits`: whether results are those of cc at the same size, bit for
 bit; `same_bits_small`: the same at the size of the tests, with every loop considered, where all bytes are compared. `problem`: why
 there is no number, or why there are fewer repetitions. `device`, from Paragon's own records: for each repetition the milliseconds of
@@ -24,16 +27,17 @@ import collections
 import concurrent.futures
 import ctypes
 import glob
+import itertools
 import json
 import os
 import platform
 import re
 import shutil
-import signal
 import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -45,20 +49,30 @@ from bench_applications import (
     BY_NAME,
     COLUMNS,
     LOGS,
-    REPETITION,
+    OF_BREAKDOWN,
     RESULTS,
     ROOT,
     Application,
     Column,
     on_cuda,
 )
+from bench_runs import Run
 
 Record = dict[str, Any]
+# Kernels that differ by less than this are as fast as each other: of two in which nothing is logged one is always a little faster.
+AS_FAST = 1.02
 # Less time than this isn't worth beginning with anything.
 LEAST_SECONDS = 3.0
+# Programs that make their inputs while another one is measured; more of them would take it memory's bandwidth away.
+PREPARING = 5
+# Programs that have their kernels compiled at a time, at most; their repetitions: the second one may rely on what the first one has found; and the most
+# seconds that one of them takes. What it has compiled by then counts.
+WARMING = 12
+WARM_REPETITIONS = 2
+WARM_SECONDS = 15.0
 # Repetitions of a run that tells parts of the checks apart, and what is left out in each of its steps. What one step takes less than the
 # one before is what the part costs.
-BREAKDOWN_REPETITIONS = 4
+BREAKDOWN_REPETITIONS = 16
 BREAKDOWN_STEPS = {
     "whole": "",
     "finding arrays": "tables",
@@ -109,46 +123,6 @@ def machine() -> dict[str, Any]:
 def rounded(milliseconds: float) -> float:
     """No more digits than a clock gives."""
     return float(f"{milliseconds:.5g}")
-
-
-class Run:
-    """One run of a program: what it printed, and how it ended."""
-
-    def __init__(self, command: list[str], environment: dict[str, str], timeout: float) -> None:
-        clean = {k: v for k, v in os.environ.items() if not k.startswith(("PARAGON_", "OMP_", "GOMP_", "BENCH_"))}
-        self.problem: str | None = None
-        self.output = ""
-        try:
-            # A group of its own, so that nothing of it is left when its time is over.
-            with subprocess.Popen(
-                command,
-                env={**clean, **environment},
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-                start_new_session=True,
-            ) as process:
-                try:
-                    self.output, errors = process.communicate(timeout=timeout)
-                except subprocess.TimeoutExpired:
-                    os.killpg(process.pid, signal.SIGKILL)
-                    self.output, errors = process.communicate()
-                    self.problem = f"timed out after {timeout:.0f} s"
-                    return
-        except OSError as error:
-            self.problem = str(error)
-            return
-        if process.returncode != 0:
-            last = (errors.strip().splitlines() or [""])[-1]
-            self.problem = f"ended with {process.returncode}: {last}"[:120]
-
-    def repetitions(self) -> list[float]:
-        """Milliseconds of each."""
-        return [float(ms) for ms in REPETITION.findall(self.output)]
-
-    def results(self) -> str:
-        """What it printed besides."""
-        return REPETITION.sub("", self.output).strip()
 
 
 def read_records(trace: Path) -> list[Record]:
@@ -257,7 +231,9 @@ class Bench:
 
     def environment(self, column: Column) -> dict[str, str]:
         """What a program finds in its environment."""
-        settings = {"XDG_CACHE_HOME": str(self.work / "cache"), "PARAGON_RT": str(BUILT / "libparagon_rt.so")}
+        # What a user's first run takes isn't shortened by runs that only had kernels compiled.
+        cache = "cache-gpu" if column.takes_turns else "cache"
+        settings = {"XDG_CACHE_HOME": str(self.work / cache), "PARAGON_RT": str(BUILT / "libparagon_rt.so")}
         if self.nvrtc is not None:
             settings["PARAGON_NVRTC"] = self.nvrtc
         return {**settings, **column.environment}
@@ -274,38 +250,51 @@ class Bench:
             return self.build["missing"].get(column.name, "not built")
         return None
 
-    def measure(self, application: Application, column: Column) -> None:
-        """Runs one application in one column, unless that has been done, or can't be."""
-        done = self.results["measurements"].get(application.name, {}).get(column.name, {})
-        if done.get("ms") is not None:
-            return
+    def is_due(self, application: Application, column: Column) -> bool:
+        """Whether there is no measurement yet."""
+        return self.results["measurements"].get(application.name, {}).get(column.name, {}).get("ms") is None
+
+    def measured(self, application: Application, column: Column, turn: threading.Lock | None = None) -> Record:
+        """Runs one application in one column, or says why that can't be. Programs that take turns run at the same time; this changes nothing of the results."""
         problem = self.obstacle(application, column)
         if problem is None and self.left() < LEAST_SECONDS:
             problem = "skipped: the time was over"
         if problem is not None:
-            self.keep(application, column, {"ms": None, "problem": problem})
-        elif column.program == "unsafe":
-            self.keep(application, column, self.measure_unsafe(application, column))
-        else:
-            self.keep(application, column, self.measure_program(application, column))
+            return {"ms": None, "problem": problem}
+        if column.program == "unsafe":
+            return self.measure_unsafe(application, column)
+        return self.measure_program(application, column, turn)
 
-    def measure_program(self, application: Application, column: Column) -> Record:
+    def timeout(self, column: Column) -> float | None:
+        """Seconds that a program may take from now on; none if nothing begins any more."""
+        return min(column.timeout, self.left()) if self.left() >= LEAST_SECONDS else None
+
+    def command(self, application: Application, column: Column, size: int, repetitions: int) -> list[str]:
         """A run of one of our programs."""
-        other = application.sizes.get(column.name)
-        size = other.size if other else application.size
-        if self.arguments.small:
-            size, other = application.test_size(), None
-        times = float(application.size / size) ** other.power if other else 1.0
-        trace = self.work / "trace.json"
-        trace.unlink(missing_ok=True)
         program = BUILT / f"{application.name}.{self.program(column)}"
-        command = [str(program), "--size", str(size), "--input", "clean", "--repeat", str(column.repetitions)]
+        return [str(program), "--size", str(size), "--input", "clean", "--repeat", str(repetitions)]
+
+    def size(self, application: Application, column: Column) -> tuple[int, float]:
+        """The size of a measurement, and what its times are multiplied with."""
+        other = application.sizes.get(column.name)
+        if self.arguments.small:
+            return application.test_size(), 1.0
+        return (other.size, float(application.size / other.size) ** other.power) if other else (application.size, 1.0)
+
+    def measure_program(self, application: Application, column: Column, turn: threading.Lock | None) -> Record:
+        """A run of one of our programs."""
+        size, times = self.size(application, column)
+        trace = self.work / f"{application.name}.{column.name}.trace"
+        trace.unlink(missing_ok=True)
         environment = self.environment(column) | {"BENCH_SECONDS": str(column.seconds), "BENCH_LEAST": str(column.least)}
         if column.is_paragon:
             environment["PARAGON_TRACE"] = str(trace)
-        run = Run(command, environment, min(column.timeout, max(self.left(), LEAST_SECONDS)))
+        command = self.command(application, column, size, column.repetitions)
+        run = Run(command, environment, lambda: self.timeout(column), turn)
         repetitions = run.repetitions()
-        measurement: Record = {"ms": None, "size": size, "times": times, "all_ms": repetitions, "problem": run.problem}
+        measurement: Record = {"ms": None, "size": size, "times": times, "all_ms": repetitions, "problem": run.problem, "seconds": run.seconds}
+        if turn is not None:
+            measurement["turn_seconds"] = run.turn_seconds
         if repetitions:
             counted = repetitions[1:] if column.warms_up and len(repetitions) > 1 else repetitions
             measurement["ms"] = rounded(times * statistics.median(counted))
@@ -318,6 +307,40 @@ class Bench:
             records = of_computation(application, read_records(trace))
             measurement["device"] = device_times(records, len(repetitions) + (run.problem is not None))
         return measurement
+
+    # ---- what has to be compiled
+
+    def runs_before(self, jobs: list[tuple[Application, Column]]) -> list[tuple[list[str], dict[str, str]]]:
+        """The runs that have the kernels of some measurements compiled: where they are several of an application, one in which each entry has every log."""
+        runs = []
+        for application, group in itertools.groupby(sorted(jobs, key=lambda job: job[0].name), lambda job: job[0]):
+            columns = [column for _, column in group]
+            learns = [column for column in columns if "PARAGON_INSPECTIONS" in column.environment]
+            others = [column for column in columns if column not in learns]
+            for column in learns + others[:1]:
+                every_log = {"PARAGON_LOG": "all"} if len(others) > 1 and column not in learns else {}
+                size = self.size(application, column)[0]
+                runs.append((self.command(application, column, size, WARM_REPETITIONS), self.environment(column) | every_log))
+        return runs
+
+    def warm(self, runs: list[tuple[list[str], dict[str, str]]]) -> None:
+        """Runs programs, many at a time, so that their kernels are in Paragon's cache. A fresh machine compiles several times slower for half a minute, and one
+        program after the other would have one processor compile. A third of the budget at most; what isn't done by then is compiled where it is measured."""
+        began, end = time.monotonic(), self.left() * 2 / 3
+
+        def left() -> float | None:
+            return min(WARM_SECONDS, self.left() - end) if self.left() > end else None
+
+        def warm_one(run: tuple[list[str], dict[str, str]]) -> bool:
+            return left() is not None and Run(*run, left).problem is None
+
+        if not runs:
+            return
+        with concurrent.futures.ThreadPoolExecutor(max(1, min(WARMING, (os.cpu_count() or 1) - 2))) as pool:
+            done = sum(pool.map(warm_one, runs))
+        seconds = time.monotonic() - began
+        self.results.setdefault("warmed", []).append({"runs": len(runs), "done": done, "seconds": round(seconds, 1)})
+        print(f"kernels compiled by {done} of {len(runs)} runs in {seconds:.1f} s", flush=True)
 
     def is_same(self, application: Application, column: Column, measurement: Record) -> bool | None:
         """Whether a program's results are those of cc. None: there is nothing to compare with."""
@@ -348,13 +371,15 @@ class Bench:
         """The kernels of benches/cuda/unsafe.cu, at their own sizes, which are those of the programs."""
         if f'wanted("{application.name}")' not in (ROOT / "benches/cuda/unsafe.cu").read_text(encoding="utf-8"):
             return {"ms": None, "problem": "not written"}
-        run = Run([str(self.work / "unsafe"), application.name], {}, min(column.timeout, max(self.left(), LEAST_SECONDS)))
+        run = Run([str(self.work / "unsafe"), application.name], {}, lambda: self.timeout(column))
         try:
             numbers = json.loads(run.output)
         except ValueError:
             return {"ms": None, "problem": run.problem or "it printed nothing"}
-        times = {key: rounded(numbers[key]) for key in ["resident_ms", "fresh_ms"]}
-        return {"ms": rounded(numbers["end_to_end_ms"]), **times, "size": application.size, "times": 1.0, "problem": run.problem}
+        kinds = ["resident_ms", "fresh_ms", "same_bits_resident_ms", "same_bits_fresh_ms"]
+        times = {key: rounded(numbers[key]) for key in kinds if key in numbers}
+        other = {"size": application.size, "times": 1.0, "problem": run.problem, "seconds": run.seconds}
+        return {"ms": rounded(numbers["end_to_end_ms"]), **times, **other}
 
     # ---- the same bytes at a small size
 
@@ -383,60 +408,47 @@ class Bench:
         with tempfile.TemporaryDirectory(dir=self.work) as folder:
             dump = Path(folder) / "dump"
             command = [str(BUILT / f"{application.name}.{program}"), "--size", str(application.test_size())]
-            run = Run([*command, "--input", "clean", "--dump", str(dump)], environment, 20.0)
+            run = Run([*command, "--input", "clean", "--dump", str(dump)], environment, lambda: 20.0)
             return (run.results(), dump.read_bytes()) if run.problem is None else None
 
     # ---- parts of the checks
 
-    def break_down(self, application: Application, log: str) -> None:
-        """What each part of the checks costs in one application's kernels, with one log method."""
+    def break_down(self, application: Application, log: str, steps: dict[str, Record]) -> None:
+        """What each part of the checks costs in one application's kernels, with one log method, by what steps took."""
         kept = self.results["breakdown"].setdefault(application.name, {})
-        if "kernel alone" in kept.get(log, {}) or self.left() < LEAST_SECONDS:
-            return
-        size = application.test_size() if self.arguments.small else application.breakdown_size
-        steps = {step: self.kernels(application, log, size, without) for step, without in BREAKDOWN_STEPS.items()}
-        kept[log] = {"size": size, "steps": steps}
-        problems = [s["problem"] for s in steps.values() if s.get("problem")]
-        if problems:
-            kept[log]["problem"] = problems[0]
-        elif steps["whole"]["kernels_ms"]:
-            ms = {step: s["kernels_ms"] for step, s in steps.items()}
-            kept[log] |= {
-                "kernel alone": ms["kernel alone"],
-                "range checks": rounded(ms["no logs"] - ms["kernel alone"]),
-                "write log": rounded(ms["no read log"] - ms["no logs"]),
-                "read log": rounded(ms["whole"] - ms["no read log"]),
-                "checking": steps["whole"]["checks_ms"],
-                "finding arrays": rounded(ms["finding arrays"] - ms["whole"]),
-            }
+        kept[log] = {"size": self.breakdown_size(application), "steps": steps} | parts_of_steps(steps)
         self.save()
-        parts = ", ".join(f"{part} {kept[log][part]:.3g}" for part in BREAKDOWN_PARTS if part in kept[log])
-        print(f"{application.name}, {log}: {parts or problems}", flush=True)
+        parts = ", ".join(f"{part} {part_cell(kept[log], part)}" for part in BREAKDOWN_PARTS if part in kept[log])
+        print(f"{application.name}, {log}: {parts or kept[log]['problem']}", flush=True)
 
-    def kernels(self, application: Application, log: str, size: int, without: str) -> Record:
-        """Milliseconds of an application's kernels and their checks, with some parts left out. The worker's result stands."""
+    def breakdown_size(self, application: Application) -> int:
+        """The size at which parts of the checks are told apart."""
+        return application.test_size() if self.arguments.small else application.breakdown_size or application.size
+
+    def breakdown_run(self, application: Application, log: str, without: str, repetitions: int) -> tuple[list[str], dict[str, str]]:
+        """The command, and its environment, that runs an application's kernels with some parts left out. The GPU's result stands: an application's worker may take
+        many times as long as its kernels; nobody looks at the results, and each repetition begins with the same input."""
         folder = self.measuring_compiler()
-        trace = self.work / "trace.json"
-        trace.unlink(missing_ok=True)
-        environment = self.environment(BY_COLUMN["paragon"]) | on_cuda(log) | {"PARAGON_RACE": "worker"}
-        environment |= {"PARAGON_NVRTC": str(folder), "PARAGON_TRACE": str(trace), "BENCH_WITHOUT": without}
-        environment["BENCH_NVRTC"] = str(folder / "real.so")
+        column = BY_COLUMN["paragon-cuda"]
+        environment = self.environment(column) | on_cuda(log) | {"PARAGON_NVRTC": str(folder), "BENCH_WITHOUT": without}
+        environment |= {"BENCH_NVRTC": str(folder / "real.so"), "BENCH_SECONDS": "1", "BENCH_LEAST": "8"}
         # What is changed on the way to the compiler, Paragon's own cache doesn't see.
         environment["XDG_CACHE_HOME"] = str(self.work / f"cache-without-{without}")
-        program = BUILT / f"{application.name}.{self.program(BY_COLUMN['paragon'])}"
-        command = [str(program), "--size", str(size), "--input", "clean", "--repeat", str(BREAKDOWN_REPETITIONS)]
-        run = Run(command, environment | {"BENCH_SECONDS": "6"}, min(20.0, max(self.left(), LEAST_SECONDS)))
-        repetitions = len(run.repetitions())
-        records = [r for r in of_computation(application, read_records(trace)) if r["device"] == "cuda"]
-        result = {"kernels_ms": 0.0, "checks_ms": 0.0}
-        for entries in by_loop([r for r in records if not r["fail"] and r["execute_ns"] > 0]):
-            times = len(entries) / max(repetitions, 1)
-            result["kernels_ms"] += times * statistics.median(r["execute_ns"] for r in entries) / 1e6
-            result["checks_ms"] += times * statistics.median(r["check_ns"] for r in entries) / 1e6
-        if run.problem or any(r["fail"] for r in records) or not records:
-            why = [failure for r in records for failure in r["fail"]] or ["nothing ran on the GPU"]
-            return {"problem": run.problem or why[0]}
-        return {part: rounded(ms) for part, ms in result.items()}
+        return self.command(application, column, self.breakdown_size(application), repetitions), environment
+
+    def kernels(self, application: Application, log: str, without: str, turn: threading.Lock) -> Record:
+        """Milliseconds of an application's kernels and their checks, in each repetition but the first one, with some parts left out."""
+        if self.left() < LEAST_SECONDS:
+            return {"problem": "skipped: the time was over"}
+        trace = self.work / f"{application.name}.{log}.{without}.trace"
+        trace.unlink(missing_ok=True)
+        command, environment = self.breakdown_run(application, log, without, BREAKDOWN_REPETITIONS)
+        run = Run(command, environment | {"PARAGON_TRACE": str(trace)}, lambda: self.timeout(BY_COLUMN["paragon-cuda"]), turn)
+        records = of_computation(application, read_records(trace))
+        failures = [failure for record in records for failure in record["fail"]]
+        if run.problem or failures:
+            return {"problem": run.problem or failures[0]}
+        return kernels_of_repetitions(records, len(run.repetitions())) | {"seconds": run.seconds, "turn_seconds": run.turn_seconds}
 
     def measuring_compiler(self) -> Path:
         """A folder with the compiler of benches/without.cpp in front of the real one."""
@@ -470,30 +482,107 @@ class Bench:
     def measure_all(self, applications: list[Application], columns: set[str]) -> None:
         """Everything that is asked for."""
         self.compile_unsafe()
+        jobs = [
+            (second, application, BY_COLUMN[column])
+            for column, second in self.passes()
+            for application in applications
+            if column in columns and self.is_second(application, column) == second
+        ]
+        jobs = [job for job in jobs if self.is_due(*job[1:])]
+        runs = self.runs_before([job[1:] for job in jobs if job[2].takes_turns and self.obstacle(*job[1:]) is None])
+        # Columns that use the processors come first; then nothing else may run.
+        if not any(not job[2].needs_gpu for job in jobs):
+            self.warm(runs)
+            runs = []
         compared = False
-        for column, second in self.passes():
-            if column == "unsafe":
+        for (second, column), group in itertools.groupby(jobs, lambda job: (job[0], None if job[2].takes_turns else job[2])):
+            if column is not None and column.program == "unsafe":
                 self.await_unsafe()
             if second and not compared:
                 self.compare_small(applications)
                 compared = True
-            for application in applications:
-                if column in columns and self.is_second(application, column) == second:
-                    self.measure(application, BY_COLUMN[column])
+            if column is None:
+                self.warm(runs)
+                runs = []
+            self.measure_some([job[1:] for job in group], takes_turns=column is None)
         self.await_unsafe()
         self.compare_small(applications)
 
+    def measure_some(self, jobs: list[tuple[Application, Column]], takes_turns: bool) -> None:
+        """Some measurements, one after the other as far as they are measured."""
+        turn = threading.Lock() if takes_turns else None
+        with concurrent.futures.ThreadPoolExecutor(PREPARING if takes_turns else 1) as pool:
+            for job, measurement in zip(jobs, pool.map(lambda job: self.measured(*job, turn), jobs)):
+                self.keep(*job, measurement)
+
     def break_all_down(self, applications: list[Application], logs: list[str]) -> None:
-        """What the parts of the checks cost."""
+        """What the parts of the checks cost, of the chapter's applications first."""
         missing = None if self.gpu and self.nvrtc else "no GPU with its run-time compiler"
         if missing is None and not (BUILT / "without/libnvrtc.so.13").exists():
             missing = "benches/without.cpp was not built"
         if missing is not None:
             print(f"no breakdown: {missing}")
             return
-        for log in logs:
-            for application in applications:
-                self.break_down(application, log)
+        place = {name: number for number, name in enumerate(OF_BREAKDOWN)}
+        applications = sorted(applications, key=lambda application: place.get(application.name, len(place)))
+        known = self.results["breakdown"]
+        wanted = [(log, a) for log in logs for a in applications if "kernel alone" not in known.get(a.name, {}).get(log, {})]
+        steps = [(log, application, without) for log, application in wanted for without in BREAKDOWN_STEPS.values()]
+        self.measuring_compiler()
+        every_log = {(application.name, without): (application, without) for _, application, without in steps}.values()
+        log = "all" if len(logs) > 1 else logs[0]
+        self.warm([self.breakdown_run(application, log, without, WARM_REPETITIONS) for application, without in every_log])
+        turn = threading.Lock()
+        with concurrent.futures.ThreadPoolExecutor(PREPARING) as pool:
+            results = pool.map(lambda step: self.kernels(step[1], step[0], step[2], turn), steps)
+            for log, application in wanted:
+                self.break_down(application, log, {step: next(results) for step in BREAKDOWN_STEPS})
+
+
+def kernels_of_repetitions(records: list[Record], repetitions: int) -> Record:
+    """What kernels and checks on the GPU took in each repetition but the first one, in milliseconds, medians, and how sure the median of kernels is (`spread`)."""
+    records = [record for record in records if record["device"] == "cuda" and record["execute_ns"] > 0]
+    loops = by_loop(records)
+    if not loops or repetitions < 3 or any(len(entries) % repetitions != 0 for entries in loops):
+        return {"problem": "not all repetitions ran on the GPU" if loops else "nothing ran on the GPU"}
+
+    def of_each(field: str) -> list[float]:
+        """By repetition."""
+        whole = [0.0] * repetitions
+        for entries in loops:
+            times = len(entries) // repetitions
+            for place, entry in enumerate(entries):
+                whole[place // times] += entry[field] / 1e6
+        return whole[1:]
+
+    kernels = of_each("execute_ns")
+    result = {"kernels_ms": rounded(statistics.median(kernels)), "checks_ms": rounded(statistics.median(of_each("check_ns")))}
+    return result | {"spread": rounded(spread_of_median(kernels)), "all_ms": [rounded(ms) for ms in kernels]}
+
+
+def spread_of_median(values: list[float]) -> float:
+    """The standard error of a median, estimated from the quartiles as if the values were normally distributed: (upper - lower) / 1.349 is their
+    standard deviation, whose 1.2533 / sqrt(n) is the median's."""
+    lower, _, upper = statistics.quantiles(values, n=4, method="inclusive")
+    return 1.2533 * (upper - lower) / 1.349 / len(values) ** 0.5
+
+
+def parts_of_steps(steps: dict[str, Record]) -> Record:
+    """The parts of the checks, in milliseconds: differences of steps; `spread`: how sure each of them is. Or `problem`: why there are none."""
+    problems = [f"{step}: {record['problem']}" for step, record in steps.items() if record.get("problem")]
+    if problems:
+        return {"problem": problems[0]}
+    ms = {step: record["kernels_ms"] for step, record in steps.items()}
+    pairs = {
+        "range checks": ("no logs", "kernel alone"),
+        "write log": ("no read log", "no logs"),
+        "read log": ("whole", "no read log"),
+        "finding arrays": ("finding arrays", "whole"),
+    }
+    parts = {part: rounded(ms[more] - ms[less]) for part, (more, less) in pairs.items()}
+    spread = {part: rounded((steps[more]["spread"] ** 2 + steps[less]["spread"] ** 2) ** 0.5) for part, (more, less) in pairs.items()}
+    spread["kernel alone"] = steps["kernel alone"]["spread"]
+    return parts | {"kernel alone": ms["kernel alone"], "checking": steps["whole"]["checks_ms"], "spread": spread}
 
 
 # ---- tables
@@ -551,6 +640,7 @@ def end_to_end(results: Record) -> str:
 def resident(results: Record) -> str:
     """The table of kernels."""
     heads = ["application", "hand-written", "the same, once after copies", "Paragon", "of it checks", "times hand-written"]
+    heads += ["hand-written, same bits", "times hand-written, same bits"]
     heads += ["no inspections, first entry", "times hand-written", "later entries", "times hand-written"]
     for log in LOGS:
         heads += [f"{log} log", "of it checks"]
@@ -565,6 +655,9 @@ def resident(results: Record) -> str:
         later, learnt = kernels_of(columns, "paragon-cuda-learnt")
         first = learnt.get("first_kernels_ms") if later else None
         row.append(cell(whole / fresh if whole and fresh else None))
+        # Where the other one adds in an order of its own.
+        same = hand.get("same_bits_fresh_ms")
+        row += [cell(same), cell(whole / same if whole and same else None)]
         for ms in [first, later]:
             row += [cell(ms), cell(ms / fresh if ms and fresh else None)]
         for log in LOGS:
@@ -599,14 +692,65 @@ def transfers(results: Record) -> str:
     return table(heads, rows)
 
 
+def part_cell(parts: Record, part: str) -> str:
+    """What a part of the checks takes. In brackets: less than twice what it may be wrong by, so it may be nothing. A negative number that isn't in brackets
+    is one: without that part the compiler made a slower kernel."""
+    value, spread = parts.get(part), parts.get("spread", {}).get(part)
+    if value is None or spread is None:
+        return cell(value)
+    text = f"{value:.3g} ±{spread:.1g}"
+    return f"({text})" if abs(value) < 2 * spread else text
+
+
 def breakdown(results: Record) -> str:
     """The table of the parts of the checks."""
     rows = []
     for name, logs in results["breakdown"].items():
         for log, parts in logs.items():
-            numbers = [cell(parts.get(part)) for part in BREAKDOWN_PARTS]
+            numbers = [part_cell(parts, part) for part in BREAKDOWN_PARTS]
             rows.append([name, log, str(parts["size"]), *numbers, parts.get("problem", "")])
     return table(["application", "log", "size", *BREAKDOWN_PARTS, ""], rows)
+
+
+def methods(results: Record) -> str:
+    """The table of log methods: kernels and checks, and whether ours are as fast as the chapter's two."""
+    ours, chapters = ["bitmap", "stamp"], ["reduction", "atomic"]
+    rows, slower, incomplete = [], [], []
+    for name, columns in results["measurements"].items():
+        known = {log: kernels_of(columns, f"paragon-cuda-{log}")[0] for log in LOGS}
+        if not any(known.values()):
+            continue
+        cells = [cell(known[log]) if known[log] else why_not(columns.get(f"paragon-cuda-{log}", {})) for log in LOGS]
+        own = min((ms for log in ours if (ms := known[log])), default=None)
+        others = [known[log] for log in chapters]
+        least = min((ms for ms in others if ms), default=None)
+        times = own / least if own and least else None
+        if None in others or own is None:
+            incomplete.append(name)
+        elif times is not None and times > AS_FAST:
+            slower.append(name)
+        rows.append([name, cell(columns.get("unsafe", {}).get("fresh_ms")), *cells, cell(times)])
+    heads = ["application", "hand-written, once after copies", *LOGS, "the faster of ours / the faster of the chapter's"]
+    text = f"Of {len(rows)} applications {len(rows) - len(slower) - len(incomplete)} have a log of ours that is as fast as both of the chapter's methods (atomic, reduction), or faster"
+    text += f"; not {', '.join(slower)}" if slower else ""
+    text += f"; not known of {', '.join(incomplete)}" if incomplete else ""
+    return table(heads, rows) + f"\n{text}." if rows else "No log was measured."
+
+
+def why_not(measurement: Record) -> str:
+    """Why there is no time of a kernel, in a word or two."""
+    problem = measurement.get("problem") or ("stays" if measurement.get("ms") is not None else "")
+    return next((short for short in ["timed out", "skipped", "not written", "stays"] if problem.startswith(short)), "-")
+
+
+def without_numbers(results: Record) -> str:
+    """What has no number, or fewer repetitions than it was to have, and why."""
+    found: dict[str, list[str]] = {}
+    for name, columns in results["measurements"].items():
+        for column, measurement in columns.items():
+            if measurement.get("problem"):
+                found.setdefault(measurement["problem"], []).append(f"{name} ({column})")
+    return "\n".join(f"- {problem}: {', '.join(places)}" for problem, places in found.items())
 
 
 def same_bits(results: Record) -> str:
@@ -622,6 +766,9 @@ def same_bits(results: Record) -> str:
     return f"{text}; **other bits: {', '.join(others)}**." if others else f"{text}, and other bits in none."
 
 
+WHY_NOT = "`timed out` or `skipped`: there was no time left for it; `stays`: no loop ran on the GPU."
+
+
 def tables(results: Record) -> str:
     """All of it in Markdown."""
     where, build = results["machine"], results["build"]
@@ -633,9 +780,13 @@ def tables(results: Record) -> str:
         text.append("**At the sizes of tests: these numbers mean nothing.**")
     if results["measurements"]:
         text += ["## Whole computations", end_to_end(results), "## Kernels", resident(results)]
+        text += ["## Log methods", f"Kernels and checks. {WHY_NOT}", methods(results)]
         text += ["## What the entries of loops take on the GPU", transfers(results)]
+        if missing := without_numbers(results):
+            text += ["## Without numbers, or with fewer repetitions", missing]
     if results["breakdown"]:
-        text += ["## Parts of the checks", breakdown(results)]
+        legend = "Milliseconds, medians and their standard errors. In brackets: less than twice its error."
+        text += ["## Parts of the checks", legend, breakdown(results)]
     text += [f"{name}: {note}" for name, note in results["notes"].items()]
     return "\n\n".join(text) + "\n"
 

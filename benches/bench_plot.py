@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Draws what benches/bench.py measured, as SVG and PNG: how many times faster than cc whole computations are, how long Paragon's kernels
-take in comparison with hand-written ones, what the parts of its checks cost, and what an entry of a loop on the GPU takes
-its time for. It measures nothing, and needs no GPU.
+"""Draws what benches/bench.py measured, as SVG and PNG: how many times faster than cc whole computations are, copies included (bench-speedups), how
+long Paragon's kernels take in comparison with hand-written ones where data is on the GPU (bench-kernels), the same with each log method (bench-methods), what
+the parts of its checks cost (bench-breakdown-*), and what an entry of a loop on the GPU takes its time for (bench-entries). It measures nothing, and needs no GPU.
 
 matplotlib is needed, by `make matplotlib` in .tools or from elsewhere; without it there are no plots, and no error.
 
@@ -15,6 +15,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from bench import kernels_of
 from bench_applications import COLUMNS, LOGS, RESULTS, ROOT
 
 sys.path.insert(0, str(ROOT / ".tools/matplotlib"))
@@ -118,23 +119,25 @@ def speedups(axes: Any, results: Results) -> bool:
     return bool(series)
 
 
-def kernels(axes: Any, results: Results) -> bool:
-    """Kernels and checks, in comparison with hand-written ones."""
-    by_application = {n: c for n, c in results["measurements"].items() if c.get("unsafe", {}).get("fresh_ms")}
-    series = []
-    for column in [c for c in COLUMNS if c.name.startswith("paragon-cuda")]:
-        values: list[float | None] = []
-        for columns in by_application.values():
-            measurement = columns.get(column.name, {})
-            device = measurement.get("device", {})
-            whole = measurement.get("times", 1.0) * (device.get("kernels_ms", 0.0) + device.get("checks_ms", 0.0))
-            values.append(whole / columns["unsafe"]["fresh_ms"] if whole and "cuda" in device["where"] else None)
-        if any(values):
-            series.append((column.title, COLOURS[column.name], values))
-    axes.set_ylabel("time of kernels and checks / hand-written CUDA")
-    if series:
-        grouped(axes, list(by_application), series)
-    return bool(series)
+def against_hand_written(names: list[str]) -> Any:
+    """The plot of kernels and checks of some of Paragon's columns, in comparison with hand-written ones."""
+
+    def draw(axes: Any, results: Results) -> bool:
+        by_application = {n: c for n, c in results["measurements"].items() if c.get("unsafe", {}).get("fresh_ms")}
+        series = []
+        for column in [c for c in COLUMNS if c.name in names]:
+            values: list[float | None] = []
+            for columns in by_application.values():
+                whole, _ = kernels_of(columns, column.name)
+                values.append(whole / columns["unsafe"]["fresh_ms"] if whole else None)
+            if any(values):
+                series.append((column.title, COLOURS[column.name], values))
+        axes.set_ylabel("time of kernels and checks / hand-written CUDA")
+        if series:
+            grouped(axes, list(by_application), series)
+        return bool(series)
+
+    return draw
 
 
 def parts_of_checks(log: str) -> Any:
@@ -143,7 +146,7 @@ def parts_of_checks(log: str) -> Any:
     def draw(axes: Any, results: Results) -> bool:
         logs = {name: logs.get(log, {}) for name, logs in results["breakdown"].items()}
         known = {name: parts for name, parts in logs.items() if "kernel alone" in parts}
-        # What is less than nothing is noise.
+        # A share can't be less than nothing; the table has those numbers, and how sure they are.
         series = [(LABELS.get(part, part), colour, [max(0.0, p[part]) for p in known.values()]) for part, colour in PARTS.items()]
         axes.set_title(f"{log} log", loc="right", fontsize="small")
         stacked(axes, list(known), series)
@@ -162,7 +165,8 @@ def entries(axes: Any, results: Results) -> bool:
 
 PLOTS = {
     "speedups": speedups,
-    "kernels": kernels,
+    "kernels": against_hand_written(["paragon-cuda", "paragon-cuda-learnt"]),
+    "methods": against_hand_written([f"paragon-cuda-{log}" for log in LOGS]),
     **{f"breakdown-{log}": parts_of_checks(log) for log in LOGS},
     "entries": entries,
 }

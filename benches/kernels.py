@@ -5,7 +5,7 @@ Over the programs that benches/prepare.sh built, in one run: for each applicatio
 checks take on the device, with the log that Paragon chooses, and the kernels of benches/cuda/unsafe.cu, which have neither
 logs nor range checks (-fmad=false, so that both compute the same bits): again and again on the same data (resident), and once
 after copies (fresh), as Paragon runs its own. With --logs also with each log method
-forced, which takes minutes where a loop has many accesses. With --side N the 2-D stencils alone, on grids of that side. Shares
+forced, which takes minutes where a loop has many accesses. Only the loops of the computation count; medians are benches/bench.py's. With --side N the 2-D stencils alone, on grids of that side. Shares
 are of a copy on the device, in the same run: what has to be moved, each byte once. Writes kernels.json into the folder that OUT names
 (build/gpu-results) and prints a table.
 
@@ -15,9 +15,12 @@ Usage: benches/kernels.py [--logs] [--side N] [APPLICATION ...]
 import argparse
 import json
 import os
-import statistics
+import pathlib
 import subprocess
 import tempfile
+
+from bench import device_times, of_computation, read_records
+from bench_applications import BY_NAME
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PROGRAMS = os.path.join(ROOT, "build/gpu")
@@ -67,24 +70,13 @@ def ours(name, log, side, folder):
         subprocess.run(
             command, env={**environment(log), "PARAGON_TRACE": trace}, timeout=60, capture_output=True, check=True
         )
-        records = [json.loads(line) for line in open(trace, encoding="utf-8")]
     except (OSError, subprocess.SubprocessError) as problem:
         return {"problem": str(problem)[:80]}
-    loops = {}
-    for record in records:
-        loops.setdefault((record["file"], record["line"]), []).append(record)
-    total, checks, logs, where = 0.0, 0.0, set(), set()
-    for entries in loops.values():
-        here = [r for r in entries if r["decision"] == "cuda"]
-        where |= {r["decision"] for r in entries}
-        if not here:
-            continue
-        logs |= {r["log"] for r in here}
-        # A loop that a repetition enters several times counts as often.
-        times = len(entries) / REPEATS
-        total += times * statistics.median(r["execute_ns"] + r["check_ns"] for r in here) / 1e6
-        checks += times * statistics.median(r["check_ns"] for r in here) / 1e6
-    return {"ms": total, "checks_ms": checks, "logs": sorted(logs), "where": sorted(where)}
+    records = of_computation(BY_NAME[name], read_records(pathlib.Path(trace)))
+    times = device_times(records, REPEATS) if records else {"kernels_ms": 0.0, "checks_ms": 0.0, "logs": [], "where": []}
+    # Where nothing ran on the GPU there are no times of kernels.
+    total = times["kernels_ms"] + times["checks_ms"] if "cuda" in times["where"] else 0.0
+    return {"ms": total, "checks_ms": times["checks_ms"], "logs": times["logs"], "where": sorted(times["where"])}
 
 
 def cell(value):

@@ -9,7 +9,9 @@
  *   repetition_ms T        of a repetition, in milliseconds
  *   bits NAME BYTES HASH   of an array after the last one
  *
- * In the environment: after BENCH_SECONDS no repetition begins any more, once BENCH_LEAST are done. */
+ * In the environment: after BENCH_SECONDS no repetition begins any more, once BENCH_LEAST are done. With BENCH_TURN a program whose input
+ * is complete prints `ready` and waits for a line before its computation starts for the first time; `done` comes behind the last repetition. So
+ * several programs can make their inputs at the same time, and compute one after the other. */
 #ifndef BENCH_REPETITIONS_H
 #define BENCH_REPETITIONS_H
 
@@ -76,6 +78,13 @@ CHECK_UTILITY void bench_start(struct check *c)
       memcpy(a->memory, a->copy, a->bytes);
     }
   }
+  if (bench.done == 0 && getenv("BENCH_TURN") != NULL) {
+    puts("ready");
+    fflush(stdout);
+    for (int byte = 0; byte != '\n' && byte != EOF;)
+      byte = getchar();
+    bench.opened = check_now();
+  }
   check_start(c);
 }
 
@@ -87,7 +96,12 @@ CHECK_UTILITY bool bench_stop(struct check *c)
   printf("repetition_ms %.4f\n", now - c->started);
   fflush(stdout);
   bench.done++;
-  return bench.done < bench.wanted && (bench.done < bench.least || check_now() - bench.opened < bench.most_ms);
+  bool again = bench.done < bench.wanted && (bench.done < bench.least || check_now() - bench.opened < bench.most_ms);
+  if (!again && getenv("BENCH_TURN") != NULL) {
+    puts("done");
+    fflush(stdout);
+  }
+  return again;
 }
 
 /* A function of its own: gcc 12's -floop-parallelize-all compiles it wrongly where it is inlined. */

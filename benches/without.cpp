@@ -5,7 +5,8 @@
 //   read-log     loads are not logged
 //   write-log    stores are neither logged nor marked
 //   range-check  no address is looked at before it is used
-//   tables       arrays are not at hand as a kernel's parameters: each thread finds them by bisection, like the chapter's
+//   tables       arrays are not at hand as a kernel's parameters: each thread finds them by bisection, like the chapter's. Only in kernels with
+//                logs: for others nobody makes the table, and what they found there would be no arrays
 //
 // What comes out of such kernels is worth nothing: bench.py lets the worker's result stand always (PARAGON_RACE=worker), and only uses
 // inputs without conflicts, whose addresses need no check. No product of Paragon knows of this file. Where a text is not as
@@ -75,7 +76,10 @@ static bool change(std::string &text)
     for (const char *function : {"__pg_may_access", "__pg_is_there"})
       ok = return_at_once(text, function, "1") && ok;
   if (is_without("tables"))
-    ok = replace(text, "#define __PG_VIEW(base) __pg_t->views[base]", "#define __PG_VIEW(base) __pg_base_view(__pg_l, base)") && ok;
+    ok = replace(text, "#define __PG_VIEW(base) __pg_t->views[base]",
+                 "#if __PG_METHOD >= 2 /* PG_LOG_ATOMIC */\n#define __PG_VIEW(base) __pg_base_view(__pg_l, base)\n"
+                 "#else\n#define __PG_VIEW(base) __pg_t->views[base]\n#endif") &&
+         ok;
   return ok;
 }
 

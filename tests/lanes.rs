@@ -22,8 +22,8 @@ fn lanes_set_the_bits_of_all_and_count_them() {
         assert!(sed.status().unwrap().success());
     }
     let source = folder.path().join(source);
-    // Cells counted in 64 bits, in 32, and bits that are gathered first.
-    for kind in ["-D__PG_WIDE", "-D__PG_NARROW", "-D__PG_GATHERS"] {
+    // Cells counted in 64 bits, in 32, bits that are gathered first, and loads that are noted as a range.
+    for kind in ["-D__PG_WIDE", "-D__PG_NARROW", "-D__PG_GATHERS", "-D__PG_RANGES"] {
         let program = folder.path().join("lanes");
         let mut compiler = Command::new("c++");
         compiler.args([

@@ -91,6 +91,7 @@ struct Stream {
 };
 static Stream &of(void *stream) { return *(Stream *)stream; }
 
+// With EMULATED_OPENING it takes so many milliseconds to start, and EMULATED_OPENED is a file that gets a line each time that it is.
 // With EMULATED_MEMORY there is no more of it than so many bytes.
 // With EMULATED_CALLS, a file, what streams are asked to do is noted there, in order: what an entry costs are such calls, most of all.
 static void note(const char *call, size_t bytes = 0)
@@ -114,7 +115,17 @@ struct Event {
 };
 
 extern "C" {
-int cuInit(unsigned) { return SUCCESS; }
+int cuInit(unsigned)
+{
+  if (const char *path = getenv("EMULATED_OPENED"); path != nullptr && *path != 0)
+    if (FILE *file = fopen(path, "a"); file != nullptr) {
+      fputs("opened\n", file);
+      fclose(file);
+    }
+  if (const char *milliseconds = getenv("EMULATED_OPENING"); milliseconds != nullptr)
+    std::this_thread::sleep_for(std::chrono::milliseconds(atoi(milliseconds)));
+  return SUCCESS;
+}
 int cuDeviceGet(int *device, int)
 {
   *device = 0;

@@ -92,6 +92,10 @@ static unsigned __reduce_add_sync(unsigned lanes, unsigned value)
 {
   return hear(lanes, value, [](unsigned r, int, unsigned v) { return r + v; });
 }
+static unsigned __reduce_max_sync(unsigned lanes, unsigned value)
+{
+  return hear(lanes, value, [](unsigned r, int, unsigned v) { return r > v ? r : v; });
+}
 static inline int __popc(unsigned value) { return __builtin_popcount(value); }
 static inline int __ffs(unsigned value) { return __builtin_ffs((int)value); }
 static inline int __clz(unsigned value) { return value == 0 ? 32 : __builtin_clz(value); }
@@ -281,6 +285,48 @@ static bool stores_are_noted(int round)
   return !is_run || operations <= (int)words;
 }
 
+#ifdef __PG_RANGES
+// What all lanes load, and other warps before them: the first cell and the one behind the last. Some load nothing.
+static bool loads_are_noted(int round)
+{
+  enum { LOADS = 3 };
+  static unsigned range[2];
+  __pg_launch launch = {};
+  launch.rd = range;
+  __pg_view view = {};
+  view.lo = 0x10000 + 4 * below(16);
+  view.size = 1 << 20;
+  view.log = 32;
+  unsigned least = below(2) ? ~0u : below(1 << 12), most = least == ~0u ? 0 : least + 1 + below(1 << 12);
+  range[0] = ~least;
+  range[1] = most;
+  __pg_u64 address[LOADS][32];
+  const unsigned idle = below(3) ? 0 : generator() & generator();
+  for (auto &of_load : address)
+    for (unsigned lane = 0; lane < 32; lane++) {
+      const unsigned width = lane % 2 ? 8 : 4;
+      of_load[lane] = (view.lo & ~(__pg_u64)7) + 8 + width * below(1 << 12);
+      const unsigned cell = view.log + (unsigned)(of_load[lane] - (view.lo & ~(__pg_u64)63)) / 4;
+      if ((warp & ~idle) >> lane & 1) {
+        least = cell < least ? cell : least;
+        most = cell + width / 4 > most ? cell + width / 4 : most;
+      }
+    }
+  run([&](unsigned lane) {
+    __pg_ctx c = {};
+    c.launch = &launch;
+    __PG_NOTE_NOTHING(c)
+    for (auto &of_load : address)
+      if (!(idle >> lane & 1))
+        __pg_note_read(&c, &view, 0, of_load[lane], lane % 2 ? 8 : 4);
+    __pg_end_thread(&c);
+  });
+  const bool is_right = range[0] == ~least && range[1] == most;
+  if (!is_right)
+    fprintf(stderr, "round %d, lanes %08x: loads from %u to %u instead of %u to %u\n", round, warp, ~range[0], range[1], least, most);
+  return is_right;
+}
+#else
 // What a lane loads, some of them of words that have bits already; one of those is full. It is alone:
 // who has something to set depends on what each has found, which these lanes can't ask.
 static bool loads_are_noted(int round)
@@ -326,6 +372,7 @@ static bool loads_are_noted(int round)
     }
   return true;
 }
+#endif
 
 static bool writes_are_counted(int round)
 {

@@ -8,6 +8,8 @@
  * expect scattered: runs on clean
  * expect rows: runs on clean
  * expect ends: runs on clean
+ * expect beyond: runs on clean
+ * expect beyond: runs in place on astray
  * expect updated: runs on clean
  * expect late: runs on clean
  * expect led: runs on clean */
@@ -46,6 +48,17 @@ COMPUTE static void ends(int n, const int *from, const int *to, const double *x,
     for (int k = from[i]; k < to[i]; k++)
       sum += x[k] * 0.5;
     out[i] = sum;
+  }
+}
+
+/* On `astray` one row goes on behind the end of its array. What is there isn't the same in all programs, so it doesn't count. */
+COMPUTE static void beyond(int n, const int *from, const int *to, const unsigned *words, const unsigned *mask, unsigned *out)
+{
+  for (int i = 0; i < n; i++) { /* loop beyond */
+    unsigned sum = 0;
+    for (int k = from[i]; k < to[i]; k++)
+      sum += words[k] * 5;
+    out[i] = sum & mask[i];
   }
 }
 
@@ -88,6 +101,8 @@ int main(int argc, char **argv)
   int *from = check_alloc(&check, n, sizeof *from), *to = check_alloc(&check, n, sizeof *to);
   int *begin = check_alloc(&check, n, sizeof *begin), *column = check_alloc(&check, 2 * all, sizeof *column);
   int *once = check_alloc(&check, n, sizeof *once);
+  unsigned *sums = check_alloc(&check, ROWS, sizeof *sums), *mask = check_alloc(&check, ROWS, sizeof *mask);
+  unsigned *words = check_alloc(&check, n, sizeof *words);
   int64_t *leads = check_alloc(&check, n, sizeof *leads), *behind = check_alloc(&check, n, sizeof *behind);
   if (behind < leads) {
     int64_t *lower = behind;
@@ -105,6 +120,10 @@ int main(int argc, char **argv)
     fill_double(&check, other, n);
     fill_double(&check, out, n);
     fill_double(&check, value, all);
+    for (size_t k = 0; k < n; k++)
+      words[k] = (unsigned)check_random(&check);
+    for (int i = 0; i < ROWS; i++)
+      mask[i] = ~0u;
     permute(&check, from, n);
     permute(&check, to, n);
     for (int i = 0; i <= ROWS; i++) {
@@ -139,6 +158,12 @@ int main(int argc, char **argv)
       }
       ends(ROWS, from, to, x, out);
       check_array(&check, "out", out, n, sizeof *out);
+      from[place % ROWS] = is_astray ? (int)n - LENGTH / 2 : 0;
+      to[place % ROWS] = from[place % ROWS] + LENGTH;
+      mask[place % ROWS] = is_astray ? 0 : ~0u;
+      beyond(ROWS, from, to, words, mask, sums);
+      mask[place % ROWS] = ~0u;
+      check_array(&check, "sums", sums, ROWS, sizeof *sums);
       permute(&check, from, n);
       permute(&check, to, n);
       updated(ROWS, begin, column, x, value);
@@ -189,6 +214,9 @@ int main(int argc, char **argv)
   free(begin);
   free(column);
   free(once);
+  free(sums);
+  free(mask);
+  free(words);
   free(leads);
   free(behind);
   return check_close(&check);

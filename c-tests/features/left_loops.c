@@ -6,15 +6,18 @@
  * expect walked: runs on clean
  * expect counted: runs on clean
  * expect behind: runs on clean
+ * expect aside: runs on clean
  * expect walked: runs unchecked at last on clean nan
  * expect counted: runs unchecked at last on clean nan
- * expect behind: runs unchecked at last on clean nan */
+ * expect behind: runs unchecked at last on clean nan
+ * expect aside: runs unchecked at last on clean nan */
 #include "../support/inputs.h"
 
 /* So many turns that loops ask on the way whether to go on: those that lanes don't take together do after 4,096. */
 enum { FAR = 1000000000, TURNS = 5000 };
 
-COMPUTE static void walked(int n, const int *start, const int *next, const int *back, const double *x, double *out)
+/* What is divided by is loaded whatever becomes of the quotient, since a zero would tell. */
+COMPUTE static void walked(int n, const int *start, const int *next, const int *back, const int *divisor, const double *x, double *out)
 {
   for (int i = 0; i < n; i++) { /* loop walked */
     int k = FAR, j = start[i];
@@ -22,12 +25,11 @@ COMPUTE static void walked(int n, const int *start, const int *next, const int *
       k -= back[j];
       j = next[j];
     }
-    out[k + i] = x[i] * 2;
+    out[k + i] = x[i] * 2 + 1000 / divisor[k + i];
   }
 }
 
-/* The same with a number of turns that is known before them, and loads behind it. What is divided by is loaded whatever becomes of the
- * quotient, since a zero would tell. */
+/* The same with a number of turns that is known before them. */
 COMPUTE static void counted(int n, const int *length, const int *back, const int *divisor, const double *x, double *out)
 {
   for (int i = 0; i < n; i++) { /* loop counted */
@@ -56,6 +58,20 @@ COMPUTE static void behind(int n, const int *start, const int *next, const int *
   }
 }
 
+/* The same of turns that lanes take side by side, whosever they are. */
+COMPUTE static void aside(int n, const int *start, const int *next, const int *back, const int *few, const double *x, double *wide)
+{
+  for (int i = 0; i < n; i++) { /* loop aside */
+    int k = FAR, j = start[i];
+    while (j != 0) {
+      k -= back[j];
+      j = next[j];
+    }
+    for (int m = 0; m < few[i]; m++)
+      wide[k + i * LENGTH + m] += x[i];
+  }
+}
+
 int main(int argc, char **argv)
 {
   static const char *const inputs[] = {"clean", "nan", NULL};
@@ -68,7 +84,7 @@ int main(int argc, char **argv)
   int *divisor = check_alloc(&check, check.size, sizeof *divisor);
   int *few = check_alloc(&check, check.size, sizeof *few);
   double *y = check_alloc(&check, check.size + LENGTH, sizeof *y);
-  double *sums = check_alloc(&check, check.size, sizeof *sums);
+  double *sums = check_alloc(&check, check.size, sizeof *sums), *wide = check_alloc(&check, LENGTH * check.size, sizeof *wide);
   double *x = check_alloc(&check, check.size, sizeof *x);
   double *out = check_alloc(&check, check.size, sizeof *out);
 
@@ -76,6 +92,7 @@ int main(int argc, char **argv)
     check_begin(&check);
     fill_double(&check, x, check.size);
     fill_double(&check, out, check.size);
+    fill_double(&check, wide, LENGTH * check.size);
     fill_double(&check, y, check.size + LENGTH);
     /* A list whose last member leads back into the array: one iteration begins there, all others far before it. */
     for (int j = 1; j <= turns; j++) {
@@ -93,13 +110,15 @@ int main(int argc, char **argv)
       /* In the middle: what lies near the ends of arrays may be remembered with the neighbouring one, and then all is looked at anew. */
       if (check_is(&check, "nan") && entry == 4)
         x[n / 128 * 64] = (x[1] - x[1]) / (x[1] - x[1]);
-      walked(n, start, next, back, x, out);
+      walked(n, start, next, back, divisor, x, out);
       counted(n, length, back, divisor, x, out);
       behind(n, start, next, back, few, x, y, sums);
+      aside(n, start, next, back, few, x, wide);
     }
     check_stop(&check);
     check_array(&check, "out", out, check.size, sizeof *out);
     check_array(&check, "sums", sums, check.size, sizeof *sums);
+    check_array(&check, "wide", wide, LENGTH * check.size, sizeof *wide);
   }
   free(start);
   free(length);
@@ -109,6 +128,7 @@ int main(int argc, char **argv)
   free(few);
   free(y);
   free(sums);
+  free(wide);
   free(x);
   free(out);
   return check_close(&check);

@@ -71,6 +71,8 @@ pub struct Config {
     pub inspections: bool,
     /// Whether the system may be asked which pages of the program's memory have changed, instead of comparing all.
     pub tracking: bool,
+    /// Whether what earlier runs have measured is read and added to.
+    pub history: bool,
     /// Whether threads of the GPU run several iterations together.
     pub groups: GroupChoice,
     /// What stamps guess first, whatever has been wrong before; `None`: what may be right.
@@ -123,6 +125,7 @@ impl Config {
         };
         let monitor = choice("PARAGON_MONITOR", &["on", "off"], 0) == 0;
         let inspections = choice("PARAGON_INSPECTIONS", &["on", "off"], 0) == 0;
+        let history = choice("PARAGON_HISTORY", &["on", "off"], 0) == 0;
         let tracking = choice("PARAGON_TRACKING", &["off", "on"], 0) == 1;
         let groups = match choice("PARAGON_GROUPS", &["auto", "off", "always"], 0) {
             1 => GroupChoice::Off,
@@ -160,6 +163,7 @@ impl Config {
                 monitor,
                 inspections,
                 tracking,
+                history,
                 groups,
                 guesses,
                 patience,

@@ -1,7 +1,11 @@
 //! What is remembered of each loop within a run, and what follows from it: the chapter's categories after monitoring, and
 //! the threshold that the loop's guard compares with.
 //!
-//! Numbers here only ever decide where a loop runs, never what it computes.
+//! Numbers here only ever decide where a loop runs, never what it computes. So they may come from earlier runs, too ([`records`]), by
+//! way of a file that anything may have happened to ([`file`]).
+
+pub mod file;
+pub mod records;
 
 use crate::abi::Loop;
 use crate::speculation::cmt::Guesses;
@@ -96,6 +100,12 @@ pub struct History {
     lessons_paused: u64,
     /// Conflicts were found by a log that takes an iteration that meets itself, or an anti or output dependence, for one.
     may_be_harmless: bool,
+    /// Whose record this goes on from: [`records::identity`] and [`records::class`]; 0: nobody has looked for one yet.
+    identity: u64,
+    class: u32,
+    /// Nanoseconds that a GPU has saved the calling thread, in this run and in the one that the record is of.
+    gain_ns: f64,
+    gain_before_ns: f64,
     /// Stamps have guessed that each cell has one writer, and were wrong.
     has_several_writers: bool,
     /// Bitmaps have guessed that nothing is stored between what is loaded, and were wrong.
@@ -201,6 +211,23 @@ impl History {
     pub fn way_took(&mut self, way: Way, iterations: u64, ns: u64) {
         settle(&mut self.way_ns[way as usize], &mut self.way_samples[way as usize], iterations, ns);
         self.unmeasured = self.unmeasured.saturating_add(1);
+    }
+    /// Notes how long a GPU took for so many iterations that it was the first to finish, and answers how many nanoseconds that has saved,
+    /// compared with the best of the other ways.
+    pub fn gpu_won(&mut self, iterations: u64, ns: u64) -> f64 {
+        let others = [
+            (self.worker_ns > 0.0).then_some(self.worker_ns),
+            self.known_ns(Way::InPlace),
+            self.known_ns(Way::Threads),
+        ];
+        let best = others.into_iter().flatten().reduce(f64::min).unwrap_or(0.0);
+        let gain = (best * iterations as f64 - ns as f64).max(0.0);
+        self.gain_ns += gain;
+        gain
+    }
+    /// Nanoseconds that a GPU has saved in the run that the record is of.
+    pub fn gain_before_ns(&self) -> f64 {
+        self.gain_before_ns
     }
     /// Notes how long a kernel without logs took.
     pub fn kernel_took(&mut self, iterations: u64, ns: u64) {

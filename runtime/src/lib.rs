@@ -5,6 +5,7 @@
 //! should mend something, and whatever goes wrong here, the loop runs as it stood.
 
 pub mod abi;
+pub mod cache_folder;
 pub mod config;
 pub mod device;
 pub mod entry;

@@ -23,6 +23,8 @@ const LAUNCH_NS: f64 = 300_000.0;
 const RELAUNCH_NS: f64 = 5_000.0;
 /// Starting the driver and making a kernel.
 const OPENING_NS: f64 = 400_000_000.0;
+/// Openings in vain after which it isn't put off any longer than for seven minutes of loops.
+const MOST_IN_VAIN: u32 = 10;
 /// How many cores a GPU is worth.
 const GPU_CORES: f64 = 150.0;
 /// Comparing a byte with what is remembered of it, on several threads (`docs/measurements/2026-11-25-tracking.md`).
@@ -77,14 +79,17 @@ pub struct Opening {
 }
 
 impl Opening {
-    /// Notes an entry; whether the GPU is worth opening now.
-    pub fn is_due(&self, history: &History, s: &Situation) -> bool {
+    /// Notes an entry; whether the GPU is worth opening now. `in_vain`: so many runs in a row have opened it for nothing that was worth it.
+    pub fn is_due(&self, history: &History, s: &Situation, in_vain: u32) -> bool {
         let worker = worker_ns(history, s);
+        if history.gain_before_ns() > OPENING_NS && in_vain == 0 {
+            return true;
+        }
         if estimate(Way::Cuda, worker, s) >= MARGIN * worker {
             return false;
         }
         let before = self.worth_ns.fetch_add(worker as u64, Ordering::Relaxed);
-        before as f64 + worker > OPENING_NS
+        before as f64 + worker > OPENING_NS * (1u64 << in_vain.min(MOST_IN_VAIN)) as f64
     }
 }
 
@@ -160,6 +165,8 @@ pub fn choose(history: &History, s: &Situation) -> Option<Way> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::abi::Loop;
+    use std::sync::atomic::{AtomicI64, AtomicUsize};
 
     fn situation(iterations: u64, work: u64, bytes: u64) -> Situation {
         Situation {
@@ -210,12 +217,36 @@ mod tests {
         // A hundred milliseconds each.
         history.worker_took(1, 1000);
         let heavy = situation(100_000, 4096, 1 << 20);
-        let due: Vec<bool> = (0..5).map(|_| opening.is_due(&history, &heavy)).collect();
+        let due: Vec<bool> = (0..5).map(|_| opening.is_due(&history, &heavy, 0)).collect();
         assert_eq!(due, [false, false, false, false, true]);
         // What copies cost more than they save says nothing about it.
         let streaming = situation(100_000, 4, 1 << 34);
-        assert!(!opening.is_due(&history, &streaming));
-        assert!(Opening::default().is_due(&history, &situation(1_000_000, 4096, 1 << 20)));
+        assert!(!opening.is_due(&history, &streaming, 0));
+        assert!(Opening::default().is_due(&history, &situation(1_000_000, 4096, 1 << 20), 0));
+    }
+
+    #[test]
+    fn openings_in_vain_put_the_next_one_off() {
+        let mut history = History::default();
+        history.worker_took(1, 1000);
+        let heavy = situation(100_000, 4096, 1 << 20);
+        let entries_until_due = |in_vain: u32| {
+            let opening = Opening::default();
+            (1..100_000).find(|_| opening.is_due(&history, &heavy, in_vain)).unwrap()
+        };
+        assert_eq!([0, 1, 2, 10, 11, u32::MAX].map(entries_until_due), [5, 9, 17, 4097, 4097, 4097]);
+        // What it has saved an earlier run says more than an estimate.
+        let mut earlier = History::default();
+        let the_loop =
+            Loop { threshold: AtomicI64::new(20), info: std::ptr::null(), state: AtomicUsize::new(0) };
+        earlier.go_on_from(1, 1, None, &the_loop);
+        earlier.worker_took(1, 1000);
+        earlier.gpu_won(1_000_000, 500_000_000);
+        let mut later = History::default();
+        later.go_on_from(1, 1, earlier.row(1).as_ref(), &the_loop);
+        assert!(
+            Opening::default().is_due(&later, &heavy, 0) && !Opening::default().is_due(&later, &heavy, 1)
+        );
     }
 
     #[test]

@@ -67,6 +67,8 @@ pub struct Record {
     pub inspect_ns: u64,
     /// Levels that ran one after the other.
     pub levels: u64,
+    /// Whether it goes on from what an earlier run has measured, from this entry on.
+    pub remembered: bool,
     /// What failed.
     pub fail: Vec<&'static str>,
     /// Whether the order isn't the program's: an inner loop of its nest is the outermost one.

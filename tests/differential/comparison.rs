@@ -76,6 +76,11 @@ pub fn compare(built: &Built<'_>, input: &str, settings: &[Setting], tally: &Tal
                 (Event::Runs, "auto") if program.source.parent().is_some_and(|p| p.ends_with("chapter")) => {
                     entries.iter().any(|r| at_once(r)) && !entries.iter().any(|r| is_logged(r))
                 }
+                // A conflict that is none costs time only, so nothing but this tells that bits are where they belong.
+                (Event::Runs, "bitmap") if program.is_about_bitmaps => {
+                    entries.iter().any(|r| at_once(r) && r["log"] == "bitmap")
+                        && !entries.iter().any(|r| is_conflict(r))
+                }
                 // To a bitmap an iteration that meets itself looks like two.
                 (Event::Runs, "bitmap")
                     if !program.source.parent().is_some_and(|p| p.ends_with("chapter")) =>

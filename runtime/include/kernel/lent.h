@@ -260,12 +260,18 @@ __device__ __forceinline__ Type __pg_load_lent(__pg_ctx &c, const __pg_view &v, 
     Type value;
   } loaded;
   __PG_ANYTHING(loaded.wide);
-  if (!is_known) {
+  const char *place = __pg_near(v, address);
+  if (!is_known && __PG_METHOD == PG_LOG_NONE) {
+    /* What must not happen isn't due either: that takes fewer instructions than a load from elsewhere. */
+    const bool may = __pg_is_there(&c, &v, 0, address, sizeof(Type));
+    if (is_due && !may)
+      c.fail |= PG_FAIL_RANGE;
+    is_due &= may;
+  } else if (!is_known) {
     if (is_due)
       loaded.value = load(address);
     return loaded.value;
   }
-  const char *place = __pg_near(v, address);
   if (is_due)
     loaded.value = __PG_LOAD(Type, place, how);
   return loaded.value;

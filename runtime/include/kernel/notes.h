@@ -69,6 +69,7 @@ template <int Turns, int Rows, int Columns> struct __pg_notes {
     name;
 #define __PG_NOTING(together, loads, calls)                                                                            \
   constexpr int __pg_turns_noted = __pg_turns_noted_at_once(((together) ? __pg_rows * __pg_columns : 1) * (loads));    \
+  constexpr bool __pg_are_noted_alone = (loads) != 0 && __pg_turns_noted == 0;                                         \
   auto __pg_all_noted = [&](auto __pg_do) { calls };
 /* `alone`: the load in a turn that is run by itself. */
 template <class Type, class Notes, class Alone>

@@ -33,7 +33,7 @@ constexpr int __pg_unrolled(bool notes) { return __PG_METHOD >= PG_LOG_ATOMIC &&
 #define __PG_TURNS_END(kept, cond, type, unsigned_type, value, limit, logs, stages, ...)                                 \
   ;                                                                                                                    \
   using __pg_of_loop = __pg_walks<__VA_ARGS__>;                                                                        \
-  constexpr int __pg_turns = __pg_gathers ? __pg_turns_gathering(__pg_of_loop::loads)                                  \
+  constexpr int __pg_turns = __pg_gathers && __pg_turns_noted == 0 ? __pg_turns_gathering(__pg_of_loop::loads)         \
                              : __pg_turns_noted != 0 && !(__pg_lends && (logs))                                        \
                                ? __pg_turns_noted                                                                      \
                                : __pg_turns_at_once(__pg_of_loop::loads, (logs), __pg_lends);                          \

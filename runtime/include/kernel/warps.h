@@ -26,7 +26,8 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
   constexpr int most = 1 << 30, batch = __pg_batch;
   const int lane = __pg_thread() % 32, place = __pg_slots::place(lane / __PG_SPREAD);
   int row_has[__pg_rows_asked];         /* turns that rows have, from where lanes have asked */
-  __pg_u32 failed[__pg_parts_at_once];  /* what has gone wrong; only what a turn needs, and that it may have, counts */
+  /* Parts in which something has gone wrong, a bit for each, and what, in any of them. Only what a turn needs, and that it may have, counts. */
+  __pg_u32 failed = 0, why = 0;
   bool knows = false;                   /* whether lanes know what they have asked */
   bool has_some = false;                /* whether it is known that some row has turns that are worth a batch */
   int done = 0;                         /* turns of each row since lanes have asked */
@@ -56,23 +57,22 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
       held.turn_to(part, due ? turn : 0, due || !__pg_loads_due_only);
       c.fail = 0;
       what(part, due || __pg_loads_due_only ? turn : 0);
+      failed |= c.fail != 0 ? 1u << part : 0;
+      why |= c.fail;
     }
     c.fail = before;
   };
   /* What parts load first. */
   const auto begin = [&](int first) {
     held.begin_loads();
-    each(first, [&](int part, int turn) {
-      all_lent([&](auto &lent) { lent.begin(part, turn); });
-      failed[part] = c.fail;
-    });
+    failed = why = 0;
+    each(first, [&](int part, int turn) { all_lent([&](auto &lent) { lent.begin(part, turn); }); });
   };
   /* The rest. */
   const auto make = [&](int first) {
     each(first, [&](int part, int turn) {
       held.make(part, turn);
       all_lent([&](auto &lent) { lent.make(part, turn); });
-      failed[part] |= c.fail;
     });
 #pragma unroll
     for (int part = 0; part < __pg_parts_at_once; part++) {
@@ -83,18 +83,20 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
   /* Which of this lane's turns are ready by that. */
   const auto ready_of = [&](int first, int due) {
     if (!held.has_any_met()) {
+      if (failed != 0) {
 #pragma unroll
-      for (int part = 0; part < __pg_parts_at_once; part++)
-        if (is_due(first, part))
-          fail |= failed[part];
+        for (int part = 0; part < __pg_parts_at_once; part++)
+          if (is_due(first, part) && (failed >> part & 1))
+            fail |= why;
+      }
       return due;
     }
     is_straight = false;
     const int ready = held.before_met(first, lane, due);
 #pragma unroll
     for (int part = 0; part < __pg_parts_at_once; part++)
-      if (__pg_slots::turn(first + part, lane) < __shfl_sync(~0u, ready, __pg_slots::leader(first + part, lane)))
-        fail |= failed[part];
+      if (__pg_slots::turn(first + part, lane) < __shfl_sync(~0u, ready, __pg_slots::leader(first + part, lane)) && (failed >> part & 1))
+        fail |= why;
     return ready;
   };
   if constexpr (Held::looks) {

@@ -1,6 +1,6 @@
 //! Compiles device bodies, as `paragon-cc --paragon-save-temps=DIR` keeps them, to machine code: with every log method, and for all
-//! that a kernel may be compiled for. With `--in-turn` in front of the files, each one without logs and in one of the other variants,
-//! which take turns. With `--generic` in front of them, their generic accesses are counted instead.
+//! that a kernel may be compiled for. With `--in-turn=FIRST` in front of the files, the first of which is the FIRST of a longer list, each one without logs
+//! and in one of the other variants, which take turns along that list, and in each that needs what few texts have. With `--generic` in front of them, their generic accesses are counted instead.
 //! It needs NVIDIA's run-time compiler (`PARAGON_NVRTC`), but no GPU: so kernels are checked where no GPU is.
 
 use paragon_rt::device::cuda::nvrtc;
@@ -55,13 +55,89 @@ fn count_generic(files: impl Iterator<Item = String>) -> ExitCode {
     ExitCode::SUCCESS
 }
 
+/// One of the things that a kernel may be compiled for.
+struct Variant {
+    kernel: Specialisation,
+    /// Whether its tables are no parameters.
+    far: bool,
+    /// What stands in the texts that it is for; all of them where it is empty.
+    of: &'static str,
+}
+
+fn variants() -> Vec<Variant> {
+    let all = u64::MAX;
+    let none = Specialisation::none;
+    let narrow = |method| Specialisation { narrow: true, ..none(method) };
+    let bounded = |method| Specialisation { bounded: all, ..narrow(method) };
+    let shares = Specialisation {
+        constant: all,
+        tile: Some((1, 0)),
+        group: LARGE[0],
+        shares: true,
+        ..bounded(LogMethod::None)
+    };
+    // Of a tile of rows in planes, rows of a group across the planes.
+    let across =
+        Specialisation { tile: Some((2, 1)), across: Some(0), group: (4, 1), ..bounded(LogMethod::None) };
+    let lends = Specialisation { lends: true, inside: all, ..narrow(LogMethod::None) };
+    let of_any = [
+        none(LogMethod::None),
+        none(LogMethod::Atomic),
+        narrow(LogMethod::Reduction),
+        narrow(LogMethod::Stamp),
+        Specialisation { ordered: true, ..bounded(LogMethod::Mark) },
+        shares,
+        Specialisation { constant: all, group: (1, 4), deep: true, ..bounded(LogMethod::None) },
+        Specialisation { group: (1, 4), ..bounded(LogMethod::Bitmap) },
+        Specialisation { gathers: true, ..narrow(LogMethod::Bitmap) },
+        Specialisation { guess: Guess::Counting, ..narrow(LogMethod::Stamp) },
+        Specialisation { guess: Guess::Looking, ..none(LogMethod::Stamp) },
+        Specialisation { buffered: 4, ..narrow(LogMethod::Stamp) },
+        Specialisation { buffered: 8, log_shift: 3, ..none(LogMethod::Stamp) },
+        Specialisation { buffered: 6, apart: true, log_shift: 3, ..none(LogMethod::Stamp) },
+        Specialisation { kept: all, spread: WIDEST, ..narrow(LogMethod::Mark) },
+    ];
+    let of_some = [
+        (across, NESTS_OF_THREE),
+        (Specialisation { group: (2, 1), method: LogMethod::Bitmap, ..across }, NESTS_OF_THREE),
+        (lends, LENDING),
+        (Specialisation { spread: WIDEST, ..lends }, LENDING),
+    ];
+    let large_tables = |kernel: &Specialisation| kernel.shares;
+    of_any
+        .map(|kernel| (kernel, ""))
+        .into_iter()
+        .chain(of_some)
+        .map(|(kernel, of)| Variant { kernel, far: large_tables(&kernel), of })
+        .collect()
+}
+
+/// Three dimensions, the outermost of which may be a tile's third.
+const NESTS_OF_THREE: &str = "__PG_TILE(2, __pg_k2, 1)";
+/// Rows whose lanes lend each other what they load.
+const LENDING: &str = "__PG_LENDING(";
+
+/// The variants that a text is compiled in: all that are for it, or, as the text with this number of a list, the first one, the one whose turn it is, and those that are not for
+/// every text.
+fn due<'a>(variants: &'a [Variant], text: &str, number: Option<usize>) -> Vec<&'a Variant> {
+    let (of_any, of_some): (Vec<&Variant>, Vec<&Variant>) =
+        variants.iter().partition(|variant| variant.of.is_empty());
+    let of_any = match number {
+        Some(number) => vec![of_any[0], of_any[1 + number % (of_any.len() - 1)]],
+        None => of_any,
+    };
+    of_any.into_iter().chain(of_some.into_iter().filter(|variant| text.contains(variant.of))).collect()
+}
+
 fn main() -> ExitCode {
     if std::env::args().nth(1).as_deref() == Some("--generic") {
         return count_generic(std::env::args().skip(2));
     }
     let (mut passed, mut failed) = (0, 0);
-    let in_turn = std::env::args().nth(1).is_some_and(|first| first == "--in-turn");
-    for (number, file) in std::env::args().skip(1 + usize::from(in_turn)).enumerate() {
+    let first =
+        std::env::args().nth(1).and_then(|argument| argument.strip_prefix("--in-turn=")?.parse().ok());
+    let variants = variants();
+    for (number, file) in std::env::args().skip(1 + usize::from(first.is_some())).enumerate() {
         let text = match std::fs::read_to_string(&file) {
             Ok(text) => text,
             Err(error) => {
@@ -70,49 +146,8 @@ fn main() -> ExitCode {
                 continue;
             }
         };
-        let all = u64::MAX;
-        let none = Specialisation::none;
-        let variants = [
-            (none(LogMethod::None), false),
-            (none(LogMethod::Atomic), false),
-            (Specialisation { narrow: true, ..none(LogMethod::Reduction) }, false),
-            (Specialisation { narrow: true, ..none(LogMethod::Stamp) }, false),
-            (Specialisation { narrow: true, ordered: true, bounded: all, ..none(LogMethod::Mark) }, false),
-            (
-                Specialisation {
-                    narrow: true,
-                    bounded: all,
-                    constant: all,
-                    tile: Some((1, 0)),
-                    group: LARGE[0],
-                    shares: true,
-                    ..none(LogMethod::None)
-                },
-                true,
-            ),
-            (
-                Specialisation {
-                    narrow: true,
-                    bounded: all,
-                    constant: all,
-                    group: (1, 4),
-                    deep: true,
-                    ..none(LogMethod::None)
-                },
-                false,
-            ),
-            (Specialisation { narrow: true, bounded: all, group: (1, 4), ..none(LogMethod::Bitmap) }, false),
-            (Specialisation { narrow: true, gathers: true, ..none(LogMethod::Bitmap) }, false),
-            (Specialisation { narrow: true, guess: Guess::Counting, ..none(LogMethod::Stamp) }, false),
-            (Specialisation { guess: Guess::Looking, ..none(LogMethod::Stamp) }, false),
-            (Specialisation { narrow: true, buffered: 4, ..none(LogMethod::Stamp) }, false),
-            (Specialisation { buffered: 8, log_shift: 3, ..none(LogMethod::Stamp) }, false),
-            (Specialisation { buffered: 6, apart: true, log_shift: 3, ..none(LogMethod::Stamp) }, false),
-            (Specialisation { narrow: true, kept: all, spread: WIDEST, ..none(LogMethod::Mark) }, false),
-        ];
-        let others = variants.len() - 1;
-        let is_due = |variant: usize| !in_turn || variant == 0 || variant == 1 + number % others;
-        for (_, (kernel, far)) in variants.into_iter().enumerate().filter(|(variant, _)| is_due(*variant)) {
+        for variant in due(&variants, &text, first.map(|first: usize| first + number)) {
+            let &Variant { kernel, far, .. } = variant;
             match nvrtc::compile_for("sm_90", &text, kernel, far) {
                 Ok(_) => passed += 1,
                 Err(error) => {
@@ -124,4 +159,31 @@ fn main() -> ExitCode {
     }
     println!("{passed} passed, {failed} failed");
     if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_variants_have_their_turn() {
+        let variants = variants();
+        let of_any = variants.iter().filter(|variant| variant.of.is_empty()).count();
+        let second = |number| std::ptr::from_ref(due(&variants, "", Some(number))[1]);
+        let met: std::collections::HashSet<_> = (100..100 + of_any - 1).map(second).collect();
+        assert_eq!(met.len(), of_any - 1);
+    }
+
+    #[test]
+    fn what_few_texts_have_is_compiled_whenever_it_is_there() {
+        let variants = variants();
+        let kernels = |text: &str| {
+            due(&variants, text, Some(3)).iter().map(|variant| variant.kernel).collect::<Vec<_>>()
+        };
+        let plain = kernels("__PG_TILE(1, __pg_k1, 0)");
+        assert_eq!(plain.len(), 2);
+        assert!(plain.iter().all(|kernel| kernel.across.is_none() && !kernel.lends));
+        assert!(kernels(NESTS_OF_THREE)[2..].iter().all(|kernel| kernel.across.is_some()));
+        assert!(kernels(LENDING)[2..].iter().all(|kernel| kernel.lends && kernel.method == LogMethod::None));
+    }
 }

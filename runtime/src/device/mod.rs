@@ -219,6 +219,27 @@ impl Specialisation {
         }
     }
 
+    /// Whether this kernel does a part of what another one of the loop does at each place of a launch: the same accesses, some of which it doesn't check
+    /// or doesn't log.
+    pub fn does_part_of(&self, other: &Specialisation) -> bool {
+        let checks_less = other.bounded & !self.bounded == 0
+            && other.inside & !(self.inside | self.bounded) == 0
+            && other.constant & !self.constant == 0;
+        let places = |kernel: &Specialisation| (kernel.tile, kernel.across, kernel.group, kernel.ordered);
+        let how =
+            |kernel: &Specialisation| (kernel.spread, kernel.lends, kernel.shares, kernel.deep, kernel.kept);
+        let does_less = match (self.method, other.method) {
+            (LogMethod::None, LogMethod::None) | (LogMethod::Mark, LogMethod::Mark) => {
+                how(self) == how(other)
+            }
+            // Logs leave fewer ways to run iterations, all of which are slower.
+            (LogMethod::None, _) => true,
+            (LogMethod::Mark, other) => other.detects(),
+            _ => false,
+        };
+        does_less && checks_less && places(self) == places(other)
+    }
+
     /// The same for `n` iterations of a loop with `flags` (`PG_LOOP_*`), so many dimensions and `bases` (a bit for each of the first
     /// 64), on a device that runs `threads` at once: in groups where the loop's text allows it and the launch is known well enough,
     /// everything bounded or the text regular, no log that would have to tell a group's iterations apart, no order to be kept. Or the other way round,
@@ -292,8 +313,7 @@ impl Specialisation {
     }
 }
 
-/// In [`Launch::stop`]: the result isn't wanted any more.
-pub const TOLD_TO_STOP: u32 = 1;
+pub use crate::speculation::protocol::TOLD_TO_STOP;
 /// In [`Launch::stop`]: it has taken too long; speculation may have made one of its loops endless.
 pub const TIME_IS_UP: u32 = 2;
 
@@ -512,6 +532,32 @@ mod tests {
         assert_eq!(across(tiled, GROUPS, 1 << 17), ((1, 1), None));
         assert_eq!(across(tiled, GROUPS | LOOPS, 1 << 24), ((4, 4), None));
         assert_eq!(across(Specialisation { across: None, ..tiled }, GROUPS, 1 << 24), ((4, 1), None));
+    }
+
+    #[test]
+    fn what_checks_or_logs_less_does_a_part() {
+        let plain = Specialisation { bounded: 0b1, ..Specialisation::none(LogMethod::None) };
+        let unchecked = Specialisation { inside: 0b110, constant: 0b10, ..plain };
+        assert!(unchecked.does_part_of(&plain) && !plain.does_part_of(&unchecked));
+        assert!(plain.does_part_of(&plain));
+        // What is shown to be inside needs no run that has seen it.
+        let bounded = Specialisation { bounded: 0b111, constant: 0b10, ..plain };
+        assert!(bounded.does_part_of(&unchecked) && !unchecked.does_part_of(&bounded));
+        for method in [LogMethod::Mark, LogMethod::Bitmap, LogMethod::Atomic, LogMethod::Stamp] {
+            let logged = Specialisation { method, lends: true, ..plain };
+            assert!(plain.does_part_of(&logged) && !logged.does_part_of(&plain), "{method:?}");
+        }
+        let marked = Specialisation { method: LogMethod::Mark, ..plain };
+        assert!(marked.does_part_of(&Specialisation { method: LogMethod::Bitmap, ..plain }));
+        // Other threads run the iterations, or other iterations are counted.
+        for other in [
+            Specialisation { spread: 4, ..plain },
+            Specialisation { tile: Some((1, 0)), ..plain },
+            Specialisation { group: (1, 4), ..plain },
+            Specialisation { ordered: true, ..plain },
+        ] {
+            assert!(!unchecked.does_part_of(&other), "{other:?}");
+        }
     }
 
     #[test]

@@ -2,12 +2,13 @@
 //!
 //! [`Engine::enter`] is the whole story in order: is this a situation that we serve at all; can the iterations be proven
 //! independent, and if not, how are they checked ([`inspection`]); where should it run ([`ways`]); where do the arrays lie, run,
-//! remember ([`speculation`], [`addresses`]). Several loops for one are [`distributed`].
+//! remember ([`speculation`], [`addresses`]); what earlier runs know of it ([`remembered`]). Several loops for one are [`distributed`].
 
 mod addresses;
 mod distributed;
 mod every_log;
 mod inspection;
+mod remembered;
 mod speculation;
 mod ways;
 
@@ -24,6 +25,7 @@ use crate::policy::{self, Opening};
 use crate::process::Process;
 use crate::signals::{self, Deferred};
 use crate::speculation::cmt::{Cmt, Kind};
+use crate::speculation::facts::Known;
 use crate::speculation::inspector::Memo;
 use crate::speculation::inspector::levels::Schedule;
 use crate::speculation::inspector::seen::Basis;
@@ -52,10 +54,13 @@ pub struct Engine {
     pending: Mutex<Option<Pending>>,
     /// What inspections have found, by loop; the latest come last.
     findings: Mutex<HashMap<usize, Vec<Memo>>>,
+    /// Tables of loops, for jobs.
+    facts: Known,
     active: Active,
     pool: Pool,
     cmt: Cmt,
     opening: Opening,
+    remembered: remembered::Remembered,
 }
 
 /// Why a loop runs as it stood.
@@ -193,10 +198,12 @@ impl Engine {
             histories: Mutex::default(),
             pending: Mutex::default(),
             findings: Mutex::default(),
+            facts: Known::default(),
             active: Active::default(),
             cmt: Cmt::new(pool.clone(), config.threads),
             pool,
             opening: Opening::default(),
+            remembered: remembered::Remembered::default(),
             config,
         }
     }
@@ -344,12 +351,15 @@ impl Engine {
             stays: false,
             started,
         };
+        let before = visit.history;
         // SAFETY: promised by the caller.
         let result = unsafe { self.decide(&mut visit) };
+        let has_decided = visit.history.has_decided_since(&before);
         if result.is_ok() {
             *errno = visit.fp.errno();
         }
         lock(&self.histories).insert(key, visit.history);
+        self.keep_for_later_runs(has_decided);
         if self.trace.enabled() {
             if let Err(why) = &result {
                 visit.record.decision = "sequential";

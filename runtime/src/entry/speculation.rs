@@ -10,15 +10,15 @@ use crate::history::{self, Category, Way};
 use crate::memory::allocations::Allocations;
 use crate::memory::placement::{self, Placement};
 use crate::memory::{limits, safe_copy};
-use crate::objects::Kept;
+use crate::objects::Code;
 use crate::speculation::cmt::{Guesses, Job, Kind};
 use crate::speculation::inspector::{self, Memo};
 use crate::speculation::monitor::{self, Pending};
 use crate::speculation::parts;
+use crate::speculation::protocol;
 use crate::speculation::race::{self, Finish, Rule};
 use crate::speculation::written::{Rows, written_rows};
-use std::sync::atomic::{AtomicBool, AtomicU32};
-use std::sync::{Arc, MutexGuard, TryLockError};
+use std::sync::{MutexGuard, TryLockError};
 use std::time::{Duration, Instant};
 
 /// How long a thread that is just being started is waited for, and where a device was asked for.
@@ -209,7 +209,7 @@ impl Engine {
         // One core is the worker's, unless it is held back.
         let workers = usize::from(!matches!(rule, Rule::DeviceUnlessItFails | Rule::DeviceOrNothing));
         self.cmt.set_threads(self.config.threads.saturating_sub(workers));
-        let (events, inbox) = crossbeam_channel::unbounded();
+        let (caller, seat) = protocol::sides();
         let basis = match plan.basis.take().filter(|_| plan.proven) {
             None if kind == Kind::Cuda && !logged => {
                 // SAFETY: as above.
@@ -220,10 +220,16 @@ impl Engine {
         // SAFETY: as above.
         let (bases, values, pins) =
             unsafe { (visit.entry.bases(info), visit.entry.values(info), visit.entry.pins(info)) };
+        let object = match (rule, kind) {
+            // Nobody waits for it.
+            (Rule::Monitor, Kind::Threads) => Code::kept(std::ptr::from_ref(info) as usize),
+            (_, Kind::Cuda) => Code::ForGood,
+            _ => Code::ForItsEntry,
+        };
         let job = Job {
-            info,
+            info: self.facts.of(visit.the_loop.key(), info),
             loop_key: visit.the_loop.key(),
-            object: (rule == Rule::Monitor).then(|| Kept::new(std::ptr::from_ref(info) as usize)).flatten(),
+            object,
             kind,
             trip: visit.entry.trip,
             bases: bases.iter().map(|b| b.pointer).collect(),
@@ -243,16 +249,13 @@ impl Engine {
             basis: basis.filter(|basis| kind == Kind::Cuda && basis.serves(info, &placement)),
             written,
             placement,
-            stop: Arc::new(AtomicU32::new(0)),
-            running: Arc::new(AtomicBool::new(false)),
-            worker_stop: Arc::new(AtomicU32::new(0)),
-            events,
+            seat,
         };
         let started = Instant::now();
         let helpers = (&self.pool, self.config.threads);
         // SAFETY: as above.
         let finish =
-            unsafe { race::run(&self.cmt, helpers, info, visit.entry, job, inbox, rule, &mut visit.fp) }
+            unsafe { race::run(&self.cmt, helpers, info, visit.entry, job, caller, rule, &mut visit.fp) }
                 .ok_or("the device did not take the loop")?;
         let elapsed = started.elapsed().as_nanos() as u64;
         if let (Some(fed), true, Some(report)) = (fed, finish.device_won, &finish.report)
@@ -342,6 +345,9 @@ impl Engine {
         if finish.device_won {
             if let (Way::Cuda, false, Some(report)) = (way, logged, &finish.report) {
                 history.kernel_took(visit.iterations, report.outcome.execute_ns);
+            }
+            if way == Way::Cuda {
+                self.has_gained(history.gpu_won(visit.iterations, elapsed));
             }
             history.way_took(way, visit.iterations, elapsed);
         }

@@ -100,10 +100,13 @@ impl Engine {
             ],
             ..self.situation(visit)
         };
+        self.remember_earlier_runs(visit, &situation, plan.proven)?;
         if may_use_cuda
             && self.cmt.cuda_state() == CudaState::Unknown
-            && (choice == DeviceChoice::Cuda || self.opening.is_due(&visit.history, &situation))
+            && (choice == DeviceChoice::Cuda
+                || self.opening.is_due(&visit.history, &situation, self.openings_in_vain()))
         {
+            self.opens();
             self.cmt.open_cuda();
         }
         let state = self.cmt.cuda_state();

@@ -12,13 +12,15 @@
 mod attempt;
 
 use super::commit::{Fetch, Pieces};
+use super::facts::Facts;
 use super::inspector::levels::Schedule;
 use super::inspector::seen::{Basis, Seen};
 use super::parts;
+use super::protocol::{self, Seat, Turn};
 use super::watch::Watch;
 use super::written::{self, Cells, Rows, Written};
 use crate::abi::{
-    Info, PG_FAIL_RAW, PG_FAIL_STOPPED, PG_FAIL_TIME, PG_FAIL_WAW, PG_LOOP_COMMON_LOOPS, PG_LOOP_GROUPS,
+    PG_FAIL_RAW, PG_FAIL_STOPPED, PG_FAIL_TIME, PG_FAIL_WAW, PG_LOOP_COMMON_LOOPS, PG_LOOP_GROUPS,
     PG_LOOP_KEPT, PG_LOOP_MEMBERS, PG_LOOP_REPEATS, PG_NO_LOG, Region, Value,
 };
 use crate::config::GroupChoice;
@@ -32,10 +34,10 @@ use crate::leaving::{self, Working, is_leaving};
 use crate::memory::residency::{self, Lent, Residency};
 use crate::memory::tracking::Range;
 use crate::memory::{placement::Placement, safe_copy};
-use crate::objects::Kept;
+use crate::objects::Code;
 use attempt::{Attempt, Logs, may_buffer};
 use crossbeam_channel::{Receiver, Sender, unbounded};
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -70,11 +72,11 @@ pub enum Guesses {
 /// One run of a loop on a device.
 pub struct Job {
     /// The loop.
-    pub info: &'static Info,
+    pub info: Arc<Facts>,
     /// [`crate::abi::Loop::key`].
     pub loop_key: usize,
-    /// The library with the loop's code, where nobody waits for the job.
-    pub object: Option<Kept>,
+    /// How long the loop's code stays.
+    pub object: Code,
     /// Where.
     pub kind: Kind,
     /// Iterations of each dimension.
@@ -105,26 +107,14 @@ pub struct Job {
     pub written: Option<Vec<Rows>>,
     /// The order of iterations that depend on each other.
     pub schedule: Option<Arc<Schedule>>,
-    /// Set to make the device give up: [`Launch::stop`].
-    pub stop: Arc<AtomicU32>,
     /// How long a device may be at work, where the user has said so.
     pub patience: Option<Duration>,
-    /// Set while a kernel runs: its code and tables belong to the program's object. After `stop` it never becomes set
-    /// again, so whoever sets `stop` and then sees this unset knows that no kernel will touch them.
-    pub running: Arc<AtomicBool>,
-    /// Set by the thread when its result is ready, so that the worker stops.
-    pub worker_stop: Arc<AtomicU32>,
-    /// Where progress is reported.
-    pub events: Sender<Event>,
+    /// Where it is told to stop, and progress is reported.
+    pub seat: Seat<Box<Report>>,
 }
 
 /// Progress of a job.
-pub enum Event {
-    /// The device has its own copy of everything that the worker may overwrite.
-    WorkerMayStart,
-    /// It is over.
-    Done(Box<Report>),
-}
+pub type Event = protocol::Event<Box<Report>>;
 
 /// What came of a job.
 #[derive(Default)]
@@ -167,6 +157,13 @@ pub struct Report {
     pub copy_out_ns: u64,
 }
 
+impl Report {
+    /// Whether its result may stand.
+    pub fn has_succeeded(&self) -> bool {
+        self.error.is_none() && self.outcome.fail == 0
+    }
+}
+
 /// Whether CUDA can be used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
@@ -185,7 +182,7 @@ pub enum CudaState {
 #[derive(Default)]
 struct Driver {
     /// A job is under way, maybe an abandoned one.
-    busy: AtomicBool,
+    turn: Turn,
     /// The thread takes jobs. What it needs of the loader of libraries it has by then: whoever waits for it may hold that up, in a
     /// library's constructor.
     ready: AtomicBool,
@@ -226,7 +223,7 @@ impl Cmt {
 
     /// Whether a job is still under way (an abandoned one, after the worker has won).
     pub fn busy(&self, kind: Kind) -> bool {
-        self.driver(kind).busy.load(Ordering::Acquire)
+        self.driver(kind).turn.is_taken()
     }
 
     /// Whether CUDA can be used.
@@ -275,11 +272,11 @@ impl Cmt {
         }
         let Some(jobs) = self.start(kind) else { return false };
         let driver = self.driver(kind);
-        if driver.busy.swap(true, Ordering::AcqRel) {
+        if !driver.turn.take() {
             return false;
         }
         if jobs.send(Box::new(job)).is_err() {
-            driver.busy.store(false, Ordering::Release);
+            driver.turn.give_back();
             return false;
         }
         true
@@ -321,19 +318,14 @@ fn serve(driver: &Driver, inbox: &Receiver<Box<Job>>, mut work: impl FnMut(Job) 
     let mut first = inbox.recv_timeout(Duration::from_micros(50)).ok();
     driver.ready.store(true, Ordering::Release);
     while let Some(job) = first.take().or_else(|| inbox.recv().ok()) {
-        let (events, running, worker_stop) =
-            (job.events.clone(), job.running.clone(), job.worker_stop.clone());
+        let seat = job.seat.clone();
         let end = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(*job)));
         let report = end.unwrap_or_else(|_| Report {
             error: Some(DeviceError::Lost("internal error".into())),
             ..Report::default()
         });
-        running.store(false, Ordering::SeqCst);
-        driver.busy.store(false, Ordering::Release);
-        if report.error.is_none() && report.outcome.fail == 0 {
-            worker_stop.store(1, Ordering::Release);
-        }
-        let _ = events.send(Event::Done(Box::new(report)));
+        let has_succeeded = report.has_succeeded();
+        seat.end(&driver.turn, Box::new(report), has_succeeded);
     }
 }
 
@@ -353,7 +345,7 @@ fn serve_cuda(driver: &Driver, inbox: &Receiver<Box<Job>>, state: &AtomicU8, poo
     }
     let mut residency = Residency::default();
     serve(driver, inbox, |job| {
-        let working = Working::begin(Some(job.stop.clone()));
+        let working = Working::begin(Some(job.seat.stop().clone()));
         let device = device.as_deref_mut().filter(|_| working.is_some());
         let report = run(device.map(|d| d as &mut dyn Device), &mut residency, job, width);
         drop(working);
@@ -373,7 +365,6 @@ fn run(device: Option<&mut dyn Device>, residency: &mut Residency, job: Job, wid
     };
     let mut taken = Taken { residency, pointers: Vec::new() };
     let result = drive(device, &job, &mut report, &mut taken);
-    job.running.store(false, Ordering::SeqCst);
     for pointer in taken.pointers {
         device.free(pointer);
     }
@@ -431,7 +422,6 @@ fn drive(
         _ => taken.pointers.extend(taken.residency.give_up(lent)),
     }
     copied?;
-    let given_up = |job: &Job| job.stop.load(Ordering::SeqCst) != 0 || is_leaving();
     let placement = &job.placement;
     if given_up(job) {
         report.outcome.fail = PG_FAIL_STOPPED;
@@ -493,12 +483,16 @@ fn drive(
             if attempt.is_guess {
                 *(if is_range { &mut report.range_held } else { &mut report.guess_held }) = Some(false);
             }
+            if given_up(job) {
+                // Nor is another attempt wanted, whose kernel may have to be compiled first.
+                report.outcome.fail = PG_FAIL_STOPPED;
+                return Ok(());
+            }
             // What was held back in vain, because an iteration stores too often for that, isn't a second time.
             attempt = Attempt::proper(job, may_buffer && attempt.buffered == 0);
             logs.free(device, taken);
             continue;
         }
-        job.running.store(false, Ordering::SeqCst);
         if fail != 0 {
             return Ok(());
         }
@@ -540,6 +534,27 @@ fn drive(
     Ok(())
 }
 
+/// Whether nobody wants a job's result any more.
+fn given_up(job: &Job) -> bool {
+    job.seat.is_unwanted() || is_leaving()
+}
+
+/// Launches a job's loop. `None`: it isn't wanted any more.
+fn launched(
+    device: &mut dyn Device,
+    job: &Job,
+    launch: &mut Launch<'_>,
+) -> Option<Result<Outcome, DeviceError>> {
+    if is_leaving() {
+        return None;
+    }
+    match job.kind {
+        Kind::Threads => job.seat.in_code(|| device.run(launch)),
+        // Its code is its own: the calling thread needn't wait for it.
+        Kind::Cuda => (!job.seat.is_unwanted()).then(|| device.run(launch)),
+    }
+}
+
 /// Runs a job's loop, whose arrays are on the device, and settles what several iterations have stored to. What came of it is in the report, with the time
 /// of the attempts before.
 #[allow(clippy::too_many_arguments)]
@@ -572,14 +587,9 @@ fn run_once(
     } else {
         report.copy_in_ns = started.elapsed().as_nanos() as u64;
     }
-    job.running.store(true, Ordering::SeqCst);
-    if job.stop.load(Ordering::SeqCst) != 0 || is_leaving() {
-        report.outcome.fail = PG_FAIL_STOPPED;
-        return Ok(logs);
-    }
     let mut results = job.results.clone();
     let mut launch = Launch {
-        info: job.info,
+        info: &job.info,
         loop_key: job.loop_key,
         n,
         trip: job.trip.map(|t| t as u64),
@@ -597,25 +607,33 @@ fn run_once(
         settles: false,
         kernel,
         schedule: job.schedule.as_deref(),
-        stop: &job.stop,
+        stop: job.seat.stop(),
         limit: job.patience.unwrap_or(LONGEST_LAUNCH),
-        n_parts: parts::count(job.info, &job.trip),
-        block: parts::block(job.info, &job.trip) as u64,
+        n_parts: parts::count(&job.info, &job.trip),
+        block: parts::block(&job.info, &job.trip) as u64,
     };
-    let mut outcome = device.run(&mut launch)?;
+    let Some(outcome) = launched(device, job, &mut launch) else {
+        report.outcome.fail = PG_FAIL_STOPPED;
+        return Ok(logs);
+    };
+    let mut outcome = outcome?;
     if outcome.fail == 0 && outcome.unsettled != 0 && attempt.buffered == 0 {
         // Whose value stands of those that several iterations have stored to a cell is not known yet.
         restore(device)?;
         launch.settles = true;
         launch.results.copy_from_slice(&job.results);
-        let Outcome { fail, iteration, conflicts, execute_ns, .. } = device.run(&mut launch)?;
+        let Some(settled) = launched(device, job, &mut launch) else {
+            report.outcome.fail = PG_FAIL_STOPPED;
+            return Ok(logs);
+        };
+        let Outcome { fail, iteration, conflicts, execute_ns, .. } = settled?;
         let execute_ns = outcome.execute_ns + execute_ns;
         outcome = Outcome { fail, iteration, conflicts, execute_ns, ..outcome };
     }
     outcome.execute_ns += before.execute_ns;
     outcome.check_ns += before.check_ns;
     report.outcome = outcome;
-    if report.outcome.fail == PG_FAIL_STOPPED && job.stop.load(Ordering::SeqCst) == TIME_IS_UP {
+    if report.outcome.fail == PG_FAIL_STOPPED && job.seat.stop().load(Ordering::Relaxed) == TIME_IS_UP {
         report.outcome.fail = PG_FAIL_TIME;
     }
     if report.outcome.fail == 0 {
@@ -635,7 +653,7 @@ fn kernel_for(
     let placement = &job.placement;
     // The cells of a warp are counted from any of them on.
     let has_few_cells = !attempt.method.is_bitmap() || placement.cells <= u64::from(u32::MAX) - 32;
-    let narrow = n.max(parts::count(job.info, &job.trip)) < 1 << 31 && has_few_cells;
+    let narrow = n.max(parts::count(&job.info, &job.trip)) < 1 << 31 && has_few_cells;
     let kernel = Specialisation {
         guess: attempt.guess,
         buffered: attempt.buffered,
@@ -655,7 +673,7 @@ fn kernel_for(
     let bases = 1u64.checked_shl(job.info.n_bases).unwrap_or(0).wrapping_sub(1);
     // A load that a bitmap notes is nothing that iterations could share: an inner loop of a group would note 64 of them in each turn,
     // and its kernel would be compiled for minutes.
-    let notes_loads = attempt.method == LogMethod::Bitmap && placement.has_logged_readers(job.info);
+    let notes_loads = attempt.method == LogMethod::Bitmap && placement.has_logged_readers(&job.info);
     let alone = notes_loads && job.info.has(PG_LOOP_COMMON_LOOPS) || kernel.repeats;
     let alone = if alone { PG_LOOP_GROUPS } else { 0 };
     let flags = job.info.flags & !alone;
@@ -668,7 +686,7 @@ fn kernel_for(
         }
         false => checked,
     };
-    device.prepare(job.info, job.loop_key, kernel)
+    device.prepare(&job.info, job.loop_key, kernel)
 }
 
 /// Copies a job's arrays to the device: all of them, but of those that were lent only what isn't there. False: the job was given up in between.
@@ -703,14 +721,14 @@ fn copy_in(
         let pieces: Vec<_> = parts.iter().map(|r| (r.lo, r.size, DevicePtr(r.dev))).collect();
         let mut instead: Vec<_> = parts.iter().flat_map(|part| kept_of(remembered, part)).collect();
         instead.sort_unstable_by_key(|(.., place)| place.0);
-        if job.stop.load(Ordering::SeqCst) == 0 && !is_leaving() {
+        if !given_up(job) {
             device.copy_in(&pieces, &instead)?;
             report.bytes_in += pieces.iter().map(|(_, bytes, _)| bytes).sum::<u64>();
         } else {
             is_complete = false;
         }
         if last == placement.recorded_store {
-            let _ = job.events.send(Event::WorkerMayStart);
+            job.seat.let_worker_start();
         }
     }
     Ok(is_complete)

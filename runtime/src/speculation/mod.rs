@@ -2,10 +2,13 @@
 
 pub mod cmt;
 pub mod commit;
+pub mod facts;
 pub mod inspector;
 pub mod monitor;
 pub mod parts;
 pub mod predicate;
+pub mod protocol;
 pub mod race;
+mod sync;
 pub mod watch;
 pub mod written;

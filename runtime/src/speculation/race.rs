@@ -11,29 +11,15 @@
 
 use super::cmt::{Cmt, Event, Job, Report};
 use super::parts::{self, Running};
+pub use super::protocol::Rule;
+use super::protocol::{self, Caller, End, Side};
 use crate::abi::{Entry, Info, Value};
-use crate::device::TOLD_TO_STOP;
 use crate::device::pool::Pool;
 use crate::floating_point::FloatingPoint;
 use crossbeam_channel::Receiver;
-use std::cell::Cell;
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
 use std::time::{Duration, Instant};
-
-/// Who may win.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Rule {
-    /// First come, first served.
-    FirstWins,
-    /// The worker is held back; the device's result stands unless it fails.
-    DeviceUnlessItFails,
-    /// The same, but where the device fails nothing has happened.
-    DeviceOrNothing,
-    /// The worker's result stands; the device is waited for all the same, for what it has to say.
-    WorkerAlways,
-    /// The worker's result stands; the device goes on behind the program's back, and its report is looked at later.
-    Monitor,
-}
 
 /// Who won, and what the device had to say.
 #[derive(Default)]
@@ -55,22 +41,9 @@ pub struct Finish {
 /// The pool that a commit may use, and how many of its threads.
 pub type Helpers<'a> = (&'a Pool, usize);
 
-fn succeeded(report: Option<&Report>, info: &Info) -> bool {
+fn succeeded(report: &Report, info: &Info) -> bool {
     // A job that was stopped reports no scalars.
-    report.is_some_and(|r| {
-        r.error.is_none() && r.outcome.fail == 0 && r.results.len() >= info.n_results as usize
-    })
-}
-
-/// Waits for the report. `None`: the device's thread is gone.
-fn await_report(events: &Receiver<Event>) -> Option<Box<Report>> {
-    loop {
-        match events.recv() {
-            Ok(Event::Done(report)) => return Some(report),
-            Ok(Event::WorkerMayStart) => {}
-            Err(_) => return None,
-        }
-    }
+    report.has_succeeded() && report.results.len() >= info.n_results as usize
 }
 
 /// How long a monitored run may go on when the loop is over, and how many times the loop's own time besides.
@@ -87,8 +60,83 @@ fn strip(info: &Info, entry: &Entry) -> i64 {
     (STRIP / info.work.saturating_mul(inner).max(1)).max(1) as i64
 }
 
+/// The calling thread, in its loop's entry.
+struct Standing<'a> {
+    cmt: &'a Cmt,
+    helpers: Helpers<'a>,
+    info: &'a Info,
+    entry: &'a mut Entry,
+    fp: &'a mut FloatingPoint,
+    /// What results start from.
+    at_entry: Vec<Value>,
+    state: Running,
+    /// Iterations of dimension 0 in one strip of the worker.
+    strip: i64,
+    /// Those that the worker has done.
+    done: i64,
+    /// When the worker has started.
+    started: Option<Instant>,
+    worker_ns: u64,
+    is_unwritable: bool,
+    /// Whether the library with the loop's code stays as long as the job does.
+    stays: bool,
+}
+
+impl Standing<'_> {
+    fn give_back(&mut self, results: &[Value]) {
+        // SAFETY: the entry's results have as many elements.
+        unsafe { std::ptr::copy_nonoverlapping(results.as_ptr(), self.entry.results, self.at_entry.len()) };
+    }
+}
+
+impl Side<Box<Report>> for Standing<'_> {
+    fn work(&mut self, is_told: &dyn Fn() -> bool) -> bool {
+        let started = Instant::now();
+        self.started.get_or_insert(started);
+        let (trip, strip) = (self.entry.trip[0], self.strip);
+        let (info, entry, state, done) = (self.info, &*self.entry, &mut self.state, &mut self.done);
+        self.fp.program(|| {
+            while *done < trip && !is_told() {
+                let end = done.saturating_add(strip).min(trip);
+                // SAFETY: generated code for this entry, which is alive; iterations run in source order on memory that
+                // the program has handed to its loop.
+                unsafe { state.run(info, entry, *done, end) };
+                *done = end;
+            }
+        });
+        self.worker_ns += started.elapsed().as_nanos() as u64;
+        self.done >= trip
+    }
+
+    fn may_commit(&mut self, report: &Box<Report>) -> bool {
+        let right = succeeded(report, self.info);
+        self.is_unwritable = right && !report.pieces.is_writable(self.helpers.0, self.helpers.1);
+        right && !self.is_unwritable
+    }
+
+    fn commit(&mut self, report: &Box<Report>) {
+        // SAFETY: the loop wrote these elements, the check has passed, and the worker has stopped.
+        unsafe { report.pieces.store(self.helpers.0, self.helpers.1) };
+        self.fp.add(report.raised);
+        let (info, trip, at_entry) = (self.info, &self.entry.trip, &self.at_entry);
+        let results = self.fp.program(|| parts::conclude(info, trip, at_entry, &report.results));
+        self.give_back(&results);
+    }
+
+    fn keep(&mut self) {
+        let results = self.state.results().to_vec();
+        self.give_back(&results);
+    }
+
+    fn may_leave_behind(&mut self, stop: &Arc<AtomicU32>) -> bool {
+        // A device that takes so much longer would not pay, whatever it has to say.
+        let taken = self.started.map_or(Duration::ZERO, |started| started.elapsed());
+        self.stays && self.cmt.watch.stop_after(PATIENCE + taken * PATIENCE_FACTOR, stop)
+    }
+}
+
 /// Runs the loop to its end, one way or the other; results are stored into the entry. `None`: the device could not take
-/// the job, and nothing has happened.
+/// the job, and nothing has happened. `caller` is the other side of the job's.
 ///
 /// # Safety
 /// `entry` was filled in by generated code for `info`, is alive, and the calling thread stands in its loop's entry.
@@ -99,111 +147,43 @@ pub unsafe fn run(
     info: &Info,
     entry: &mut Entry,
     job: Job,
-    events: Receiver<Event>,
+    caller: Caller<Box<Report>>,
     rule: Rule,
     fp: &mut FloatingPoint,
 ) -> Option<Finish> {
-    let (stop, worker_stop, running) = (job.stop.clone(), job.worker_stop.clone(), job.running.clone());
     // SAFETY: promised by the caller.
     let at_entry: Vec<Value> = unsafe { entry.results(info) }.to_vec();
     let patience = job
         .patience
         .filter(|_| matches!(rule, Rule::DeviceUnlessItFails | Rule::DeviceOrNothing | Rule::WorkerAlways));
+    let stays = job.object.stays();
     if !cmt.submit(job) {
         return None;
     }
     // The worker waits, or will: it ends nothing.
-    patience.map(|patience| cmt.watch.stop_after(patience, &stop));
-    let mut finish = Finish::default();
-    let may_win = matches!(rule, Rule::FirstWins | Rule::DeviceUnlessItFails | Rule::DeviceOrNothing);
-
-    // The worker's permission, or the end of a device that is to win.
-    let mut report = match rule {
-        Rule::DeviceUnlessItFails | Rule::DeviceOrNothing => await_report(&events),
-        _ => match events.recv() {
-            Ok(Event::Done(report)) => Some(report),
-            Ok(Event::WorkerMayStart) | Err(_) => None,
-        },
+    patience.map(|patience| cmt.watch.stop_after(patience, caller.stop()));
+    let mut standing = Standing {
+        cmt,
+        helpers,
+        info,
+        strip: strip(info, entry),
+        entry,
+        fp,
+        state: Running::new(info, &at_entry),
+        at_entry,
+        done: 0,
+        started: None,
+        worker_ns: 0,
+        is_unwritable: false,
+        stays,
     };
-    let is_unwritable = Cell::new(false);
-    let may_commit = |report: Option<&Report>| {
-        let Some(report) = report.filter(|report| succeeded(Some(report), info)) else { return false };
-        is_unwritable.set(!report.pieces.is_writable(helpers.0, helpers.1));
-        !is_unwritable.get()
-    };
-    if rule == Rule::DeviceOrNothing && !may_commit(report.as_deref()) {
-        return Some(Finish { is_unwritable: is_unwritable.get(), report, ..finish });
-    }
-    let mut state = Running::new(info, &at_entry);
-    if !(may_win && may_commit(report.as_deref())) {
-        let started = Instant::now();
-        let trip = entry.trip[0];
-        let strip = strip(info, entry);
-        let mut work = |from: i64, listening: bool| {
-            let mut at = from;
-            while at < trip && !(listening && worker_stop.load(Ordering::Relaxed) != 0) {
-                let end = at.saturating_add(strip).min(trip);
-                // SAFETY: generated code for this entry, which is alive; iterations run in source order on memory that
-                // the program has handed to its loop.
-                unsafe { state.run(info, entry, at, end) };
-                at = end;
-            }
-            trip - at
-        };
-        let mut left = fp.program(|| work(0, may_win));
-        finish.worker_ns = started.elapsed().as_nanos() as u64;
-        finish.worker_iterations = (trip - left) as u64;
-        if left != 0 && report.is_none() {
-            // Told to stop: the device has succeeded and its report is on the way.
-            report = await_report(&events);
-        }
-        if left != 0 && !may_commit(report.as_deref()) {
-            // The device's thread died in between, or the loop comes to memory that it may not write: go on where the worker
-            // stopped.
-            left = fp.program(|| work(trip - left, false));
-            finish.worker_iterations = trip as u64;
-        }
-        if left == 0 {
-            // SAFETY: the entry's results have as many elements.
-            unsafe { std::ptr::copy_nonoverlapping(state.results().as_ptr(), entry.results, at_entry.len()) };
-            match rule {
-                Rule::WorkerAlways if report.is_none() => report = await_report(&events),
-                // A device that takes so much longer would not pay, whatever it has to say.
-                Rule::Monitor
-                    if report.is_none()
-                        && cmt.watch.stop_after(PATIENCE + started.elapsed() * PATIENCE_FACTOR, &stop) =>
-                {
-                    finish.pending = Some(events);
-                }
-                _ => {
-                    // Nothing that the device still does can matter; its kernel must not outlive the entry, because its
-                    // code may be unloaded next.
-                    stop.store(TOLD_TO_STOP, Ordering::SeqCst);
-                    while running.load(Ordering::SeqCst) {
-                        std::thread::yield_now();
-                    }
-                    report = report.or_else(|| {
-                        events.try_iter().find_map(|event| match event {
-                            Event::Done(report) => Some(report),
-                            Event::WorkerMayStart => None,
-                        })
-                    });
-                }
-            }
-            finish.is_unwritable = is_unwritable.get();
-            finish.report = report;
-            return Some(finish);
-        }
-    }
-    if let Some(done) = &report {
-        // SAFETY: the loop wrote these elements, the check has passed, and the worker has stopped.
-        unsafe { done.pieces.store(helpers.0, helpers.1) };
-        fp.add(done.raised);
-        let results = fp.program(|| parts::conclude(info, &entry.trip, &at_entry, &done.results));
-        // SAFETY: the entry's results have as many elements.
-        unsafe { std::ptr::copy_nonoverlapping(results.as_ptr(), entry.results, results.len()) };
-        finish.device_won = true;
-    }
-    finish.report = report;
-    Some(finish)
+    let End { device_won, report, pending } = protocol::play(rule, caller, &mut standing);
+    Some(Finish {
+        device_won,
+        worker_iterations: standing.done as u64,
+        worker_ns: standing.worker_ns,
+        is_unwritable: standing.is_unwritable,
+        report,
+        pending,
+    })
 }

@@ -23,47 +23,74 @@ pub(super) struct Ahead {
 struct Gathered {
     name: String,
     kind: Scalar,
-    loads: Vec<(String, String)>,
+    loads: FirstLoads,
     text: String,
+}
+
+/// A load that is made before the turns.
+struct FirstLoad {
+    kind: String,
+    /// What tells it from others.
+    text: String,
+    /// How it is made.
+    made: String,
 }
 
 /// Loads of such a value, as they are printed.
 #[derive(Default)]
 pub(super) struct FirstLoads {
-    /// Types and texts of those that come first.
-    loads: Vec<(String, String)>,
-    /// Whether one has no base that is known at entry.
+    /// Those that come first.
+    first: Vec<FirstLoad>,
+    /// Those whose addresses follow from these.
+    then: Vec<FirstLoad>,
+    /// Bases of the first.
+    bases: BTreeSet<u32>,
+    /// Whether a load has no base that is known at entry.
     is_refused: bool,
 }
 
-/// What stands in the rest of a value for what has been loaded first.
+/// What stands in the rest of a value for what has been loaded first, and for what follows from it.
 const FIRST: &str = "__pg_first.v";
+const THEN: &str = "__pg_then.v";
 
 impl FirstLoads {
-    /// The text of a load.
+    /// The text of a load with a base, which is entered, unless its address needs what follows already: that is loaded in the turn itself.
+    /// `noted`: the load as what notes it together with other turns' has it. What comes first isn't noted where anything is gathered.
     pub(super) fn load(
         &mut self,
-        from: &str,
         suffix: &str,
-        base: Option<u32>,
-        logged: i32,
+        base: u32,
         address: &str,
+        text: String,
+        noted: String,
     ) -> String {
-        let Some(base) = base else {
-            self.is_refused = true;
-            return format!("__PG_LDX({suffix}, {logged}, {address})");
+        let (loads, name, made) = match (address.contains(FIRST), address.contains(THEN)) {
+            (_, true) => return noted,
+            (true, false) => (&mut self.then, THEN, noted),
+            (false, false) => {
+                self.bases.insert(base);
+                (&mut self.first, FIRST, text.clone())
+            }
         };
-        let text = format!("__PG_{from}({suffix}, {base}, {logged}, {address})");
-        if address.contains(FIRST) {
-            return text;
-        }
-        let load = (format!("__pg_{suffix}"), text);
-        let number = self.loads.iter().position(|other| *other == load).unwrap_or_else(|| {
-            self.loads.push(load);
-            self.loads.len() - 1
+        let number = loads.iter().position(|load| load.text == text).unwrap_or_else(|| {
+            loads.push(FirstLoad { kind: format!("__pg_{suffix}"), text, made });
+            loads.len() - 1
         });
-        format!("{FIRST}{number}")
+        format!("{name}{number}")
     }
+
+    /// Notes a load without a base.
+    pub(super) fn refuse(&mut self) {
+        self.is_refused = true;
+    }
+}
+
+/// Members of a structure for such loads, and what they begin with.
+fn members(loads: &[FirstLoad]) -> String {
+    let members: String =
+        loads.iter().enumerate().map(|(number, load)| format!("{} v{number}; ", load.kind)).collect();
+    let texts: Vec<&str> = loads.iter().map(|load| load.made.as_str()).collect();
+    format!("({members}), ({})", texts.join(", "))
 }
 
 impl Printer<'_> {
@@ -87,13 +114,15 @@ impl Printer<'_> {
         let Ok(kind) = self.scalar(e.ty) else { return Ok(None) };
         let ahead = self.ahead.take();
         let mut effects = String::new();
+        self.note_once(true);
         self.first_loads = Some(FirstLoads::default());
         let made = self.value(e, &mut effects);
-        let FirstLoads { loads, is_refused } = self.first_loads.take().unwrap_or_default();
+        let loads = self.first_loads.take().unwrap_or_default();
         let text = self.value(e, &mut effects);
+        self.note_once(false);
         self.ahead = ahead;
         let (made, text) = (made?, text?);
-        if is_refused || !effects.is_empty() {
+        if loads.is_refused || !effects.is_empty() {
             return Ok(None);
         }
         // Loads of what nothing stores to their compiler doesn't put off, checked or not.
@@ -101,9 +130,9 @@ impl Printer<'_> {
         self.walk_count += 1;
         let name = format!("__pg_gathered_{}", self.walk_count);
         let gathered = format!("__PG_GATHERED({name}, {text})");
-        self.ahead.iter_mut().for_each(|ahead| {
-            ahead.found.push(Gathered { name: name.clone(), kind, loads: loads.clone(), text: made.clone() });
-        });
+        if let Some(ahead) = &mut self.ahead {
+            ahead.found.push(Gathered { name, kind, loads, text: made });
+        }
         Ok(Some(gathered))
     }
 
@@ -129,17 +158,14 @@ impl Printer<'_> {
     /// What stands in front of a loop for it.
     pub(super) fn ahead_text(ahead: Option<&Ahead>, kind: &str, iv: &str) -> String {
         let found = ahead.map_or(&[][..], |ahead| &ahead.found);
-        let mut text = format!("__PG_GATHERING({})\n", found.len());
+        let bases: BTreeSet<u32> =
+            found.iter().flat_map(|gathered| gathered.loads.bases.iter().copied()).collect();
+        let notes: String = bases.iter().map(|base| format!(" + __PG_NOTES_LOADS({base})")).collect();
+        let mut text = format!("__PG_GATHERING({}, (0{notes}))\n", found.len());
         let mut calls = String::new();
         for Gathered { name, kind: of, loads, text: rest } in found {
-            let members: String =
-                loads.iter().enumerate().map(|(number, (kind, _))| format!("{kind} v{number}; ")).collect();
-            let loads: Vec<&str> = loads.iter().map(|(_, load)| load.as_str()).collect();
-            text.push_str(&format!(
-                "__PG_GATHER({name}, {}, {kind}, {iv}, ({members}), ({}), {rest})\n",
-                of.name(),
-                loads.join(", ")
-            ));
+            let (of, first, then) = (of.name(), members(&loads.first), members(&loads.then));
+            text.push_str(&format!("__PG_GATHER({name}, {of}, {kind}, {iv}, {first}, {then}, {rest})\n"));
             calls.push_str(&format!("__pg_do({name}); "));
         }
         text.push_str(&format!("__PG_ALL_GATHERED({calls};)\n"));

@@ -398,6 +398,7 @@ impl Printer<'_> {
             conditions: (!jumps).then_some(self.conditions),
             found: Vec::new(),
             noted: Vec::new(),
+            noted_once: None,
             are_all: true,
         };
         self.has_turns = true;

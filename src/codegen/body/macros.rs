@@ -58,8 +58,8 @@ pub const MACROS_ONE_BY_ONE: &str = "\
 #define __PG_LEND(name, before, type, parameters, arguments, members, ahead, text)
 #define __PG_ALL_LENT(calls)
 #define __PG_LENT(name, text) (text)
-#define __PG_GATHERING(count)
-#define __PG_GATHER(name, type, kind, variable, members, loads, text)
+#define __PG_GATHERING(count, notes)
+#define __PG_GATHER(name, type, kind, variable, members, loads, then_members, then_loads, text)
 #define __PG_ALL_GATHERED(calls)
 #define __PG_GATHERED(name, text) (text)
 #define __PG_IS_KEPT(base) 0

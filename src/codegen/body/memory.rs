@@ -137,7 +137,18 @@ impl Printer<'_> {
             return Ok(seeing.load((place, from), suffix, known, logged, address));
         }
         if let Some(first) = &mut self.first_loads {
-            return Ok(first.load(from, suffix, known, logged, address));
+            if known.is_none() {
+                first.refuse();
+                return Ok(format!("__PG_LDX({suffix}, {logged}, {address})"));
+            }
+            let noted = self.load_in_memory(place, site, (from, suffix), logged, address);
+            return Ok(match &mut self.first_loads {
+                Some(first) => {
+                    let text = format!("__PG_{from}({suffix}, {base}, {logged}, {address})");
+                    first.load(suffix, base, address, text, noted)
+                }
+                None => noted,
+            });
         }
         let walk = memory.and_then(|memory| self.walk(place, site, memory, suffix, address));
         if walk.is_none() {
@@ -148,15 +159,26 @@ impl Printer<'_> {
             None if known.is_none() => format!("__PG_LDX({suffix}, {logged}, {address})"),
             None => match memory.and_then(|memory| self.by_origin(site, memory)) {
                 Some(at) => format!("__PG_LDO(__PG_{from}, {suffix}, {base}, {logged}, {at}, {address})"),
-                None => match self.noted_together(site, from) {
-                    Some(name) => {
-                        format!("__PG_LDN(__PG_{from}, {suffix}, {base}, {logged}, {name}, {address})")
-                    }
-                    None => format!("__PG_{from}({suffix}, {base}, {logged}, {address})"),
-                },
+                None => self.load_in_memory(place, site, (from, suffix), logged, address),
             },
         };
         Ok(self.loaded(kind, known, (site.logged, from == "LD"), address, text))
+    }
+
+    /// A load that neither walks nor has an origin; `how`: which macro it is, and its type.
+    fn load_in_memory(
+        &mut self,
+        place: &Place,
+        site: &Site,
+        (from, suffix): (&str, &str),
+        logged: i32,
+        address: &str,
+    ) -> String {
+        let base = site.base.0;
+        match self.noted_together(place, site, from) {
+            Some(name) => format!("__PG_LDN(__PG_{from}, {suffix}, {base}, {logged}, {name}, {address})"),
+            None => format!("__PG_{from}({suffix}, {base}, {logged}, {address})"),
+        }
     }
 
     pub(super) fn store(&mut self, place: &Place, value: &str, out: &mut String) -> Printed<()> {

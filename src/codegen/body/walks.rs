@@ -5,6 +5,7 @@ use super::Printer;
 use crate::c::hir::*;
 use crate::codegen::group::{self, Moving, Stride};
 use crate::loops::plan::*;
+use std::collections::BTreeMap;
 
 /// Accesses of an inner loop that move by strides: see `kernel/walks.h`.
 pub(super) struct Walks<'a> {
@@ -14,6 +15,8 @@ pub(super) struct Walks<'a> {
     pub(super) found: Vec<Walk>,
     /// Other loads that every turn makes and a bitmap may note (`kernel/notes.h`): their names, and the bases.
     pub(super) noted: Vec<(String, u32)>,
+    /// While an expression is printed twice, of which a turn makes one: the names of its loads.
+    pub(super) noted_once: Option<BTreeMap<PlaceId, String>>,
     /// Whether all accesses to memory are loads that walk.
     pub(super) are_all: bool,
 }
@@ -101,15 +104,28 @@ impl Printer<'_> {
     }
 
     /// The name of what notes a load of an inner loop together with those of other turns, where each turn makes it.
-    pub(super) fn noted_together(&mut self, site: &Site, from: &str) -> Option<String> {
+    pub(super) fn noted_together(&mut self, place: &Place, site: &Site, from: &str) -> Option<String> {
         let walks = self.walks.as_mut().filter(|walks| walks.conditions == Some(self.conditions))?;
         if !site.logged || from != "LD" {
             return None;
         }
+        if let Some(name) = walks.noted_once.as_ref().and_then(|names| names.get(&place.id)) {
+            return Some(name.clone());
+        }
         self.walk_count += 1;
         let name = format!("__pg_noted_{}", self.walk_count);
+        if let Some(names) = &mut walks.noted_once {
+            names.insert(place.id, name.clone());
+        }
         walks.noted.push((name.clone(), site.base.0));
         Some(name)
+    }
+
+    /// Whether what is printed from now on may be printed twice, of which a turn makes one: loads have one note then.
+    pub(super) fn note_once(&mut self, once: bool) {
+        if let Some(walks) = &mut self.walks {
+            walks.noted_once = once.then(BTreeMap::new);
+        }
     }
 
     /// What stands in front of a loop with such loads.

@@ -1,12 +1,11 @@
 //! Compiled kernels on disk, so that a program's second run does not compile.
 //!
-//! One file for each kernel under `$XDG_CACHE_HOME/paragon` or `~/.cache/paragon`, named by a hash of all that went into it and
-//! holding a checksum. Whatever is wrong with a file or folder (damage, a full disk, another owner) only means that the kernel
-//! is compiled. Programs with raised privileges use no cache.
+//! One file for each kernel in [`cache_folder`], named by a hash of all that went into it and holding a checksum. Whatever is wrong with
+//! a file or folder (damage, a full disk, another owner) only means that the kernel is compiled.
 
+use crate::cache_folder;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Write;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::PathBuf;
 
 /// First bytes of a cache file.
@@ -19,26 +18,9 @@ fn hash(salt: u64, parts: &[&[u8]]) -> u64 {
     hasher.finish()
 }
 
-/// The cache's folder, if there is a safe one.
-fn folder() -> Option<PathBuf> {
-    // SAFETY: plain queries of the process.
-    let (secure, user) = unsafe { (libc::getauxval(libc::AT_SECURE) != 0, libc::geteuid()) };
-    if secure {
-        return None;
-    }
-    let base = std::env::var_os("XDG_CACHE_HOME")
-        .filter(|v| !v.is_empty())
-        .map(PathBuf::from)
-        .or_else(|| std::env::var_os("HOME").map(|h| PathBuf::from(h).join(".cache")))?;
-    let folder = base.join("paragon");
-    let _ = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder);
-    let meta = std::fs::symlink_metadata(&folder).ok()?;
-    (meta.is_dir() && meta.uid() == user && meta.mode() & 0o022 == 0).then_some(folder)
-}
-
 /// The name of the file for these inputs.
 fn file(parts: &[&[u8]]) -> Option<PathBuf> {
-    Some(folder()?.join(format!("{:016x}{:016x}.cubin", hash(1, parts), hash(2, parts))))
+    Some(cache_folder::folder(true)?.join(format!("{:016x}{:016x}.cubin", hash(1, parts), hash(2, parts))))
 }
 
 /// A kernel compiled before.

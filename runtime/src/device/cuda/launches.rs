@@ -5,9 +5,10 @@ use super::kernels::Loaded;
 use super::pace::Pace;
 use super::{AT_FLAGS, AT_STOP, BLOCK, COUNTERS, Cuda, TABLES, check, tables};
 use crate::abi::{self, RawLaunch, Value};
-use crate::device::{Device, DeviceError, DevicePtr, Launch, Outcome, TIME_IS_UP};
+use crate::device::{Device, DeviceError, DevicePtr, Launch, Outcome, Specialisation, TIME_IS_UP};
 use crate::speculation::inspector::levels::Schedule;
 use cudarc::driver::sys;
+use std::collections::HashMap;
 use std::ffi::c_void;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -103,7 +104,10 @@ impl Cuda {
             None => threads * f64::from(launch.kernel.group.1) / f64::from(launch.kernel.spread),
         };
         let which = (launch.loop_key, launch.kernel);
-        let mut pace = self.paces.get(&which).copied().unwrap_or_default();
+        let mut pace = match self.paces.get(&which) {
+            Some(pace) => *pace,
+            None => expected(&self.paces, which, wave).unwrap_or_default(),
+        };
         let back = (COUNTERS + n_results) * 8;
         let totals = at_word(at_totals);
         let arrays = (at_word(at_arrays), (words.len() - at_arrays) as u32 / 2);
@@ -285,6 +289,17 @@ impl Cuda {
     }
 }
 
+/// What is expected of a kernel that nobody has timed, where a wave has so many places: by the slowest kernel that does the same and more.
+fn expected(
+    paces: &HashMap<(usize, Specialisation), Pace>,
+    (loop_key, kernel): (usize, Specialisation),
+    wave: f64,
+) -> Option<Pace> {
+    let others = paces.iter().filter(|((key, other), _)| *key == loop_key && kernel.does_part_of(other));
+    let known = others.filter_map(|(_, pace)| Some((pace.place_ns()?, pace.of_part(wave)?)));
+    known.max_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, pace)| pace)
+}
+
 /// What launches leave behind: where it is on the GPU and where it is copied to, so many bytes, and the nanoseconds that they and
 /// their check took.
 pub(super) struct Ending {
@@ -298,4 +313,42 @@ pub(super) struct Ending {
     told: bool,
     execute_ns: f64,
     check_ns: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::LogMethod;
+
+    #[test]
+    fn kernels_are_expected_to_be_as_fast_as_the_slowest_that_does_more() {
+        let checked = Specialisation::none(LogMethod::None);
+        let logged = Specialisation::none(LogMethod::Bitmap);
+        let unchecked = Specialisation { inside: 0b1, ..checked };
+        let timed = |ns: f64| {
+            let mut pace = Pace::default();
+            pace.launched(100, 100.0);
+            pace.waited(ns);
+            pace
+        };
+        let mut paces = HashMap::new();
+        // Another loop's kernels say nothing, nor do those that were launched and stopped.
+        paces.insert((2, checked), timed(1e3));
+        paces.insert((1, logged), Pace::default());
+        assert!(expected(&paces, (1, unchecked), 100.0).is_none());
+        paces.insert((1, checked), timed(1e3));
+        let next = |paces: &HashMap<_, _>, kernel| {
+            expected(paces, (1, kernel), 100.0).map(|pace| pace.next(1_000_000, 100.0))
+        };
+        assert_eq!(next(&paces, unchecked), Some(1600));
+        // A millisecond for each wave, at most four: of twenty that are wanted five waves.
+        paces.insert((1, logged), timed(1e6));
+        assert_eq!(next(&paces, unchecked), Some(500));
+        // What has been timed without checks says nothing of those that check.
+        paces.remove(&(1, checked));
+        paces.insert((1, unchecked), timed(1e3));
+        assert_eq!(next(&paces, checked), Some(500));
+        paces.remove(&(1, logged));
+        assert_eq!(next(&paces, checked), None);
+    }
 }

@@ -27,7 +27,7 @@ impl Attempt {
     pub(super) fn first(job: &Job, may_buffer: bool) -> Attempt {
         let stores_once = job.info.has(PG_LOOP_STORES_ONCE);
         let are_numbers =
-            job.placement.has_logged_readers(job.info) || !job.pinned.is_empty() || !stores_once;
+            job.placement.has_logged_readers(&job.info) || !job.pinned.is_empty() || !stores_once;
         // What inner loops store to one place again and again bits note once.
         let counts = stores_once && !job.info.has(PG_LOOP_REPEATS);
         let numbers = if counts { Guess::Counting } else { Guess::Looking };
@@ -38,7 +38,7 @@ impl Attempt {
             && job.info.has(PG_LOOP_SPREADS)
             && job.pinned.is_empty()
             && job.placement.cells < u64::from(u32::MAX)
-            && job.placement.arrays_with_logged_readers(job.info) == Some(1)
+            && job.placement.arrays_with_logged_readers(&job.info) == Some(1)
         {
             return Attempt {
                 method: job.method,
@@ -60,7 +60,7 @@ impl Attempt {
 
     /// Where nothing is guessed.
     pub(super) fn proper(job: &Job, may_buffer: bool) -> Attempt {
-        let notes_loads = job.placement.has_stamped_readers(job.info);
+        let notes_loads = job.placement.has_stamped_readers(&job.info);
         // Where places follow from the iteration alone, neighbours store side by side. There two operations for each value cost more than
         // a second run (`docs/measurements/2026-11-25-stamps.md`).
         let mut stores = job.info.sites().iter().filter(|site| site.has(PG_SITE_STORE));
@@ -109,10 +109,10 @@ impl Logs {
         let (placement, method) = (&job.placement, attempt.method);
         let stamp_words = match attempt.guess {
             _ if attempt.buffered != 0 => attempt.buffered.into(),
-            Guess::None if placement.has_stamped_readers(job.info) => PG_STAMP_WORDS_READ,
+            Guess::None if placement.has_stamped_readers(&job.info) => PG_STAMP_WORDS_READ,
             Guess::None if !job.pinned.is_empty() => PG_STAMP_WORDS_READ,
             Guess::None => PG_STAMP_WORDS,
-            _ if placement.has_logged_readers(job.info) || !job.pinned.is_empty() => PG_GUESS_WORDS_READ,
+            _ if placement.has_logged_readers(&job.info) || !job.pinned.is_empty() => PG_GUESS_WORDS_READ,
             _ => PG_STAMP_WORDS,
         };
         let nothing = DevicePtr(0);
@@ -135,7 +135,7 @@ impl Logs {
         }
         // Bits of writers say by themselves whether two have met; stamps of readers lie beside those of writers.
         let needs_readers = match method {
-            LogMethod::Bitmap => placement.has_logged_readers(job.info),
+            LogMethod::Bitmap => placement.has_logged_readers(&job.info),
             LogMethod::Stamp => false,
             method => method.detects(),
         };

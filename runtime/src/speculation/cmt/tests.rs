@@ -1,9 +1,12 @@
 use super::*;
+use crate::abi::{Info, PG_LOOP_SPREADS, PG_LOOP_STORES_ONCE, PG_SITE_LOGGED, PG_SITE_STORE, Site};
 use crate::device::cuda::staging::GAP;
+use crate::speculation::protocol::Caller;
+use std::collections::BTreeMap;
 
 /// Tells what is copied to it, and whether the worker might have started by then. It runs nothing.
 struct Told {
-    inbox: Receiver<Event>,
+    caller: Caller<Box<Report>>,
     next: u64,
     started: bool,
     copied: Vec<(Vec<u64>, bool)>,
@@ -26,7 +29,7 @@ impl Device for Told {
         pieces: &[(u64, u64, DevicePtr)],
         _: &[(u64, u64, DevicePtr)],
     ) -> Result<(), DeviceError> {
-        self.started |= self.inbox.try_iter().any(|event| matches!(event, Event::WorkerMayStart));
+        self.started |= self.caller.has_permission();
         self.copied.push((pieces.iter().map(|(host, ..)| *host).collect(), self.started));
         Ok(())
     }
@@ -47,19 +50,42 @@ impl Device for Told {
     }
 }
 
+/// A job for arrays that lie like this.
+fn job(seat: Seat<Box<Report>>, kind: Kind, placement: Placement) -> Job {
+    Job {
+        info: Arc::new(Facts::of(&crate::abi::nothing())),
+        loop_key: 0,
+        object: Code::ForGood,
+        kind,
+        trip: [1; crate::abi::PG_MAX_DIMS],
+        placement,
+        bases: Vec::new(),
+        values: Vec::new(),
+        results: Vec::new(),
+        method: LogMethod::None,
+        best_method: LogMethod::None,
+        guesses: Guesses::None,
+        may_guess_range: false,
+        groups: GroupChoice::Off,
+        pinned: Vec::new(),
+        basis: None,
+        written: None,
+        schedule: None,
+        patience: None,
+        seat,
+    }
+}
+
 #[test]
 fn the_worker_starts_when_what_it_may_change_is_copied() {
     let region = |lo| Region { lo, size: 4096, ..Region::default() };
     let (written, read) = (1 << 20, 1 << 21);
     for recorded_store in [false, true] {
-        let (events, inbox) = unbounded();
-        let job = Job {
-            info: Box::leak(Box::new(crate::abi::nothing())),
-            loop_key: 0,
-            object: None,
-            kind: Kind::Threads,
-            trip: [1; crate::abi::PG_MAX_DIMS],
-            placement: Placement {
+        let (caller, seat) = protocol::sides();
+        let job = job(
+            seat,
+            Kind::Threads,
+            Placement {
                 regions: vec![region(read), region(written)],
                 read: vec![true, true],
                 written: vec![false, true],
@@ -67,34 +93,90 @@ fn the_worker_starts_when_what_it_may_change_is_copied() {
                 recorded_store,
                 ..Placement::default()
             },
-            bases: Vec::new(),
-            values: Vec::new(),
-            results: Vec::new(),
-            method: LogMethod::None,
-            best_method: LogMethod::None,
-            guesses: Guesses::None,
-            may_guess_range: false,
-            groups: GroupChoice::Off,
-            pinned: Vec::new(),
-            basis: None,
-            written: None,
-            schedule: None,
-            stop: Arc::default(),
-            patience: None,
-            running: Arc::default(),
-            worker_stop: Arc::default(),
-            events,
-        };
+        );
         let mut residency = Residency::default();
         let mut taken = Taken { residency: &mut residency, pointers: Vec::new() };
-        let mut device = Told { inbox, next: 1 << 30, started: false, copied: Vec::new() };
+        let mut device = Told { caller, next: 1 << 30, started: false, copied: Vec::new() };
         let end = drive(&mut device, &job, &mut Report::default(), &mut taken);
         assert!(matches!(end, Err(DeviceError::Kernel(_))));
         // Where it isn't certain what is written, everything counts.
         let wanted = [(vec![written], false), (vec![read], !recorded_store)];
         assert_eq!(device.copied, wanted, "{recorded_store}");
-        let starts = device.inbox.try_iter().any(|event| matches!(event, Event::WorkerMayStart));
+        let starts = device.caller.has_permission();
         assert!(device.started || starts, "{recorded_store}");
+    }
+}
+
+/// Notes when it is asked for a kernel and when it runs one, in which two iterations have met.
+struct Refuting {
+    seat: Seat<Box<Report>>,
+    is_stopped: bool,
+    said: Vec<(&'static str, bool)>,
+}
+
+impl Device for Refuting {
+    fn name(&self) -> &'static str {
+        "refuting"
+    }
+    fn allocate(&mut self, _: u64) -> Result<DevicePtr, DeviceError> {
+        Ok(DevicePtr(1 << 30))
+    }
+    fn threads(&self) -> u64 {
+        1
+    }
+    fn free(&mut self, _: DevicePtr) {}
+    fn copy_in(
+        &mut self,
+        _: &[(u64, u64, DevicePtr)],
+        _: &[(u64, u64, DevicePtr)],
+    ) -> Result<(), DeviceError> {
+        Ok(())
+    }
+    fn copy_out(&mut self, _: &mut [(DevicePtr, &mut [u8])]) -> Result<(), DeviceError> {
+        Ok(())
+    }
+    fn duplicate(&mut self, _: DevicePtr, _: DevicePtr, _: u64) -> Result<(), DeviceError> {
+        Ok(())
+    }
+    fn fill(&mut self, _: DevicePtr, _: u32, _: u64) -> Result<(), DeviceError> {
+        Ok(())
+    }
+    fn prepare(&mut self, _: &Info, _: usize, kernel: Specialisation) -> Result<Specialisation, DeviceError> {
+        self.said.push(("prepares", self.seat.is_in_code()));
+        Ok(kernel)
+    }
+    fn run(&mut self, _: &mut Launch<'_>) -> Result<Outcome, DeviceError> {
+        self.said.push(("runs", self.seat.is_in_code()));
+        if self.is_stopped {
+            self.seat.stop().store(crate::device::TOLD_TO_STOP, Ordering::Relaxed);
+        }
+        Ok(Outcome { fail: PG_FAIL_WAW, ..Outcome::default() })
+    }
+}
+
+/// Whoever has won waits for what runs the library's code, not for kernels to be compiled, nor for code that isn't the library's.
+#[test]
+fn only_code_of_the_library_is_waited_for() {
+    for (kind, is_stopped) in
+        [(Kind::Threads, false), (Kind::Threads, true), (Kind::Cuda, false), (Kind::Cuda, true)]
+    {
+        let (_caller, seat) = protocol::sides();
+        let mut device = Refuting { seat: seat.clone(), is_stopped, said: Vec::new() };
+        let job = Job {
+            method: LogMethod::Stamp,
+            guesses: Guesses::Numbers,
+            ..job(seat, kind, Placement::default())
+        };
+        let mut residency = Residency::default();
+        let mut taken = Taken { residency: &mut residency, pointers: Vec::new() };
+        let mut report = Report::default();
+        drive(&mut device, &job, &mut report, &mut taken).unwrap();
+        let attempt = [("prepares", false), ("runs", kind == Kind::Threads)];
+        // Nobody wants another attempt at a result that nobody wants.
+        let attempts = if is_stopped { 1 } else { 2 };
+        assert_eq!(device.said, attempt.repeat(attempts), "{kind:?} {is_stopped}");
+        assert_eq!(report.outcome.fail, if is_stopped { PG_FAIL_STOPPED } else { PG_FAIL_WAW });
+        assert_eq!((report.guess_held, device.seat.is_in_code()), (Some(false), false));
     }
 }
 
@@ -134,5 +216,118 @@ fn nobody_lies_between_what_is_copied_together() {
             }
         }
         taken.pointers.into_iter().for_each(|pointer| device.free(pointer));
+    }
+}
+
+/// Memory of one word for each pointer. Each run changes the array, and what it says comes from a list.
+struct Changing {
+    words: BTreeMap<u64, u32>,
+    next: u64,
+    fails: Vec<u32>,
+    /// What each run has found in the array, with its log and its guess.
+    found: Vec<(u32, LogMethod, Guess)>,
+}
+
+impl Device for Changing {
+    fn name(&self) -> &'static str {
+        "changing"
+    }
+    fn allocate(&mut self, _: u64) -> Result<DevicePtr, DeviceError> {
+        self.next += 1 << 20;
+        Ok(DevicePtr(self.next))
+    }
+    fn threads(&self) -> u64 {
+        1
+    }
+    fn free(&mut self, _: DevicePtr) {}
+    fn copy_in(
+        &mut self,
+        pieces: &[(u64, u64, DevicePtr)],
+        _: &[(u64, u64, DevicePtr)],
+    ) -> Result<(), DeviceError> {
+        self.words.extend(pieces.iter().map(|(.., place)| (place.0, 1)));
+        Ok(())
+    }
+    fn copy_out(&mut self, _: &mut [(DevicePtr, &mut [u8])]) -> Result<(), DeviceError> {
+        Ok(())
+    }
+    fn duplicate(&mut self, from: DevicePtr, to: DevicePtr, _: u64) -> Result<(), DeviceError> {
+        self.words.insert(to.0, self.words[&from.0]);
+        Ok(())
+    }
+    fn fill(&mut self, _: DevicePtr, _: u32, _: u64) -> Result<(), DeviceError> {
+        Ok(())
+    }
+    fn prepare(&mut self, _: &Info, _: usize, kernel: Specialisation) -> Result<Specialisation, DeviceError> {
+        Ok(kernel)
+    }
+    fn run(&mut self, launch: &mut Launch<'_>) -> Result<Outcome, DeviceError> {
+        let array = self.words.get_mut(&launch.regions[0].dev).unwrap();
+        self.found.push((*array, launch.method(), launch.kernel.guess));
+        *array += 1;
+        Ok(Outcome { fail: self.fails.remove(0), ..Outcome::default() })
+    }
+}
+
+/// What a run has changed whose guess was wrong is as it was before the next one, whatever that guess was.
+#[test]
+fn a_refuted_guess_leaves_nothing_behind() {
+    let site = |flags| Site { base: 0, width: 8, flags, line: 1 };
+    let (store, load) = (PG_SITE_STORE, PG_SITE_LOGGED);
+    let proper = |method| (1, method, Guess::None);
+    let (stamp, bitmap) = (LogMethod::Stamp, LogMethod::Bitmap);
+    for (method, kind, sites, fail, wanted) in [
+        // By bits, by numbers, and by a range.
+        (stamp, Kind::Threads, vec![site(store)], PG_FAIL_WAW, [proper(bitmap), proper(stamp)]),
+        (
+            stamp,
+            Kind::Threads,
+            vec![site(store), site(load)],
+            PG_FAIL_WAW | PG_FAIL_RAW,
+            [(1, stamp, Guess::Counting), proper(stamp)],
+        ),
+        (
+            bitmap,
+            Kind::Cuda,
+            vec![site(store), site(load)],
+            PG_FAIL_RAW,
+            [(1, bitmap, Guess::Range), proper(bitmap)],
+        ),
+    ] {
+        let info = Info {
+            flags: PG_LOOP_STORES_ONCE | PG_LOOP_SPREADS,
+            n_bases: 1,
+            n_sites: sites.len() as u32,
+            sites: sites.as_ptr(),
+            ..crate::abi::nothing()
+        };
+        let placement = Placement {
+            regions: vec![Region { lo: 1 << 20, size: 4096, ..Region::default() }],
+            anchors: vec![1 << 20],
+            read: vec![true],
+            written: vec![true],
+            snapshot: vec![false],
+            cells: 512,
+            log_shift: 3,
+            ..Placement::default()
+        };
+        let (_caller, seat) = protocol::sides();
+        let job = Job {
+            info: Arc::new(Facts::of(&info)),
+            method,
+            guesses: Guesses::All,
+            may_guess_range: true,
+            bases: vec![1 << 20],
+            written: Some(Vec::new()),
+            ..job(seat, kind, placement)
+        };
+        let mut residency = Residency::default();
+        let mut taken = Taken { residency: &mut residency, pointers: Vec::new() };
+        let mut device =
+            Changing { words: BTreeMap::new(), next: 1 << 30, fails: vec![fail, 0], found: Vec::new() };
+        let mut report = Report::default();
+        drive(&mut device, &job, &mut report, &mut taken).unwrap();
+        assert_eq!(device.found, wanted);
+        assert_eq!(report.guess_held.or(report.range_held), Some(false));
     }
 }
