@@ -480,6 +480,16 @@ __global__ void __launch_bounds__(B, 3)
   if (leads)
     x[i] = sum;
 }
+// Tells the driver how much shared memory three of its blocks need: what is gathered lies in the rest, as L1.
+template <typename T, int R> static void leave_room_for_gathers()
+{
+  int all;
+  cudaFuncAttributes kernel;
+  CHECK(cudaDeviceGetAttribute(&all, cudaDevAttrMaxSharedMemoryPerMultiprocessor, 0));
+  CHECK(cudaFuncGetAttributes(&kernel, rows_in_order<T, R>));
+  const int part = (int)((kernel.sharedSizeBytes + 1024) * 3 * 100 / all + 1);
+  CHECK(cudaFuncSetAttribute(rows_in_order<T, R>, cudaFuncAttributePreferredSharedMemoryCarveout, part));
+}
 struct Site {
   short x, y, z, t;
   char parity;
@@ -773,6 +783,7 @@ int main(int argc, char **argv)
     }
   }
   if (wanted("fwd")) {
+    leave_room_for_gathers<float, 4>();
     // The rows of the first level have no elements, those of others need rows of earlier levels.
     const int levels = 8, each = rows / levels;
     Sparse<float> a(rows, (size_t)rows * per_row, [&](int i) { return i < each ? 0 : between(1, per_row); }, each);
@@ -827,6 +838,7 @@ int main(int argc, char **argv)
   }
   if (wanted("csr_forward")) {
     const int start = rows / 4;
+    leave_room_for_gathers<double, 8>();
     Sparse<double> a(rows, (size_t)rows * per_row, [&](int i) { return i < start ? 0 : between(1, per_row); }, start);
     Array<double> x(rows);
     randomise(x);

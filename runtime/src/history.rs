@@ -108,6 +108,10 @@ pub struct History {
     gain_before_ns: f64,
     /// Stamps have guessed that each cell has one writer, and were wrong.
     has_several_writers: bool,
+    /// Iterations seemed to meet cells in order in the last run that told.
+    in_order: bool,
+    /// A log that relied on it had to be made again.
+    order_refuted: bool,
     /// Bitmaps have guessed that nothing is stored between what is loaded, and were wrong.
     stores_between: bool,
 }
@@ -178,6 +182,18 @@ impl History {
     /// Notes whether a guess that nothing is stored between what is loaded has held.
     pub fn range_held(&mut self, held: bool) {
         self.stores_between |= !held;
+    }
+    /// Notes whether iterations have met cells in order.
+    pub fn met_in_order(&mut self, is_met: bool) {
+        self.in_order = is_met;
+    }
+    /// Notes that a log had to be made again because it relied on that.
+    pub fn order_refuted(&mut self) {
+        self.order_refuted = true;
+    }
+    /// Whether stamps may rely on the order of iterations. What was wrong once would only cost another run.
+    pub fn meets_in_order(&self) -> bool {
+        self.in_order && !self.order_refuted
     }
     /// Whether bitmaps may guess so.
     pub fn may_guess_range(&self) -> bool {
@@ -342,6 +358,21 @@ mod tests {
         assert_eq!(h.guesses(), Guesses::None);
         h.guess_held(true);
         assert_eq!(h.guesses(), Guesses::None);
+    }
+
+    #[test]
+    fn an_order_is_relied_on_until_it_was_refuted() {
+        let mut h = History::default();
+        assert!(!h.meets_in_order());
+        h.met_in_order(true);
+        assert!(h.meets_in_order());
+        h.met_in_order(false);
+        assert!(!h.meets_in_order());
+        h.met_in_order(true);
+        h.order_refuted();
+        assert!(!h.meets_in_order());
+        h.met_in_order(true);
+        assert!(!h.meets_in_order());
     }
 
     #[test]

@@ -118,6 +118,9 @@ pub fn words_of_entry(log_shift: u32, notes_loads: bool, apart: bool) -> u8 {
     }
 }
 
+/// Cells that have their first writer and their last reader in common, where stamps are held back in the order of cells: a power of two, at most 32.
+pub const CELLS_OF_GROUP: u64 = 8;
+
 /// Whether entries of such stamps have room for who loads.
 fn notes_loads(kernel: Specialisation) -> bool {
     kernel.buffered > words_of_entry(kernel.log_shift.into(), false, kernel.apart)
@@ -143,6 +146,8 @@ pub struct Specialisation {
     pub buffered: u8,
     /// Whether the pairs of such an entry lie apart from each other.
     pub apart: bool,
+    /// Whether [`CELLS_OF_GROUP`] cells have their first writer and their last reader in common; then pairs lie apart, too.
+    pub grouped: bool,
     /// Whether bits of stores to members of one element are gathered, to be set together.
     pub gathers: bool,
     /// log2 of the bytes of a log's cell; 0 where there is none.
@@ -200,6 +205,7 @@ impl Specialisation {
             guess: Guess::None,
             buffered: 0,
             apart: false,
+            grouped: false,
             gathers: false,
             log_shift: 0,
             bounded: 0,
@@ -393,6 +399,11 @@ impl Launch<'_> {
         }
     }
 
+    /// Of stamps that are held back and loads that are noted: how many accesses were far from the neighbouring iteration's, by what was counted.
+    pub fn far(&self, total: u64) -> Option<u64> {
+        (self.kernel.buffered != 0 && notes_loads(self.kernel)).then_some(total)
+    }
+
     /// Of stamps that are held back: how many bits of each are left to number the stores of an iteration.
     pub fn store_bits(&self) -> u32 {
         match self.kernel.buffered {
@@ -423,6 +434,8 @@ pub struct Outcome {
     pub conflicts: u64,
     /// Cells that several iterations have stored to, by their stamps: what stands there has to be settled.
     pub unsettled: u64,
+    /// [`Launch::far`].
+    pub far: Option<u64>,
     /// Nanoseconds in the execution kernel and in the checking kernel.
     pub execute_ns: u64,
     /// See `execute_ns`.

@@ -242,6 +242,10 @@ impl Engine {
                 Some(guesses) => guesses != Guesses::None,
                 None => visit.history.may_guess_range(),
             },
+            in_order: match self.config.guesses {
+                Some(guesses) => guesses == Guesses::InOrder,
+                None => visit.history.meets_in_order(),
+            },
             groups: self.config.groups,
             patience: self.config.patience,
             schedule: plan.schedule,
@@ -322,6 +326,7 @@ impl Engine {
             record.guess = report
                 .guess_held
                 .or(report.range_held)
+                .or(report.order_held)
                 .map_or("", |held| if held { "held" } else { "refuted" });
             let met = report.outcome.fail & (PG_FAIL_WAW | PG_FAIL_RAW) != 0;
             if finish.is_unwritable {

@@ -65,9 +65,14 @@ pub enum Guesses {
     All,
     /// By numbers in any case: for tests.
     Numbers,
+    /// Only that iterations meet cells in order: for tests.
+    InOrder,
     /// Nothing, and what stands in cells with several writers is settled by a second run, as where values can't be held back: for tests.
     Twice,
 }
+
+/// Iterations meet cells in order where they are so many times as many as accesses far from the neighbouring iteration's.
+const FAR_PART: u64 = 8;
 
 /// One run of a loop on a device.
 pub struct Job {
@@ -97,6 +102,8 @@ pub struct Job {
     pub guesses: Guesses,
     /// Whether bitmaps may guess first that nothing is stored between the first and the last cell that is loaded.
     pub may_guess_range: bool,
+    /// Whether iterations seem to meet the cells of arrays in order.
+    pub in_order: bool,
     /// Whether iterations may be run together.
     pub groups: GroupChoice,
     /// Log cells of pinned memory.
@@ -139,6 +146,10 @@ pub struct Report {
     pub guess_held: Option<bool>,
     /// Whether nothing was stored between what was loaded, where bitmaps have guessed so.
     pub range_held: Option<bool>,
+    /// Whether no conflict was found that groups of cells have in common, where stamps have relied on the order of iterations.
+    pub order_held: Option<bool>,
+    /// Whether iterations have met cells in order, where stamps have not relied on it.
+    pub in_order: Option<bool>,
     /// What [`crate::trace::Record::group`] says.
     pub group: (u8, u8),
     /// What a checked run on [`Job::basis`] has seen, with the finding's number.
@@ -479,6 +490,17 @@ fn drive(
             true => fail == PG_FAIL_RAW,
             false => fail & PG_FAIL_WAW != 0 && fail & !(PG_FAIL_WAW | PG_FAIL_RAW) == 0,
         };
+        if attempt.grouped && fail == PG_FAIL_RAW {
+            // Cells may have met that lie in one group only.
+            report.order_held = Some(false);
+            if given_up(job) {
+                report.outcome.fail = PG_FAIL_STOPPED;
+                return Ok(());
+            }
+            attempt = Attempt::proper(job, may_buffer);
+            logs.free(device, taken);
+            continue;
+        }
         if is_refuted && (attempt.is_guess || attempt.buffered != 0) {
             if attempt.is_guess {
                 *(if is_range { &mut report.range_held } else { &mut report.guess_held }) = Some(false);
@@ -489,12 +511,20 @@ fn drive(
                 return Ok(());
             }
             // What was held back in vain, because an iteration stores too often for that, isn't a second time.
-            attempt = Attempt::proper(job, may_buffer && attempt.buffered == 0);
+            attempt = match attempt.buffered {
+                0 => Attempt::in_order(job, may_buffer),
+                _ => Attempt::proper(job, false),
+            };
             logs.free(device, taken);
             continue;
         }
         if fail != 0 {
             return Ok(());
+        }
+        if attempt.grouped {
+            report.order_held = Some(true);
+        } else if let Some(far) = report.outcome.far {
+            report.in_order = Some(far <= n / FAR_PART);
         }
         if attempt.is_guess {
             *(if is_range { &mut report.range_held } else { &mut report.guess_held }) = Some(true);
@@ -582,7 +612,7 @@ fn run_once(
             device.duplicate(DevicePtr(region.before), DevicePtr(region.dev), region.size)
         })
     };
-    if report.guess_held == Some(false) || report.range_held == Some(false) {
+    if [report.guess_held, report.range_held, report.order_held].contains(&Some(false)) {
         restore(device)?;
     } else {
         report.copy_in_ns = started.elapsed().as_nanos() as u64;
@@ -658,6 +688,7 @@ fn kernel_for(
         guess: attempt.guess,
         buffered: attempt.buffered,
         apart: attempt.apart && attempt.buffered != 0,
+        grouped: attempt.grouped,
         gathers: attempt.method.is_bitmap() && job.info.has(PG_LOOP_MEMBERS),
         log_shift: if attempt.method == LogMethod::None { 0 } else { placement.log_shift as u8 },
         bounded: placement.bounded,

@@ -53,6 +53,12 @@ pub fn conclude(history: &mut History, report: &Report) {
     if let Some(held) = report.range_held {
         history.range_held(held);
     }
+    if let Some(is_met) = report.in_order {
+        history.met_in_order(is_met);
+    }
+    if report.order_held == Some(false) {
+        history.order_refuted();
+    }
     if report.method != report.best_method && report.outcome.fail & (PG_FAIL_WAW | PG_FAIL_RAW) != 0 {
         history.met();
     } else if report.outcome.fail & (PG_FAIL_WAW | PG_FAIL_RAW | PG_FAIL_TIME) != 0 {
@@ -108,6 +114,16 @@ mod tests {
         let refuted = Report { guess_held: Some(false), ..Report::default() };
         conclude(&mut history, &refuted);
         assert_eq!((history.category, history.guesses()), (Category::Parallel, Guesses::None));
+        let mut history = History::default();
+        conclude(&mut history, &Report { in_order: Some(true), ..Report::default() });
+        assert!(history.meets_in_order());
+        conclude(&mut history, &Report { order_held: Some(true), ..Report::default() });
+        assert!(history.meets_in_order());
+        conclude(
+            &mut history,
+            &Report { order_held: Some(false), in_order: Some(true), ..Report::default() },
+        );
+        assert!(!history.meets_in_order());
         let mut history = History::default();
         conclude(&mut history, &report(LogMethod::Atomic, LogMethod::Stamp));
         assert_eq!((history.category, history.wants_better_log()), (Category::Unknown, true));

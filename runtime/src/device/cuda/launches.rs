@@ -185,6 +185,7 @@ impl Cuda {
             outcome.fail |= abi::PG_FAIL_RAW;
         }
         outcome.unsettled = launch.unsettled(total, written);
+        outcome.far = launch.far(total);
         if outcome.fail & !abi::PG_FAIL_RAW == 0 && launch.counts() && total != written {
             outcome.fail |= abi::PG_FAIL_WAW;
             outcome.conflicts += 1;

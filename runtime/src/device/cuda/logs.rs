@@ -222,6 +222,7 @@ impl Cuda {
             let (mut arrays, mut n_arrays) = ending.arrays;
             let (mut shift, mut of_entry) = (launch.log_shift, u32::from(launch.kernel.buffered));
             let (mut store_bits, mut apart) = (launch.store_bits(), i32::from(launch.kernel.apart));
+            let mut grouped = i32::from(launch.kernel.grouped);
             return self.start(
                 kernel,
                 self.line_at_once(kernel.resident, words.div_ceil(buffered::STORED_AT_ONCE)),
@@ -238,6 +239,7 @@ impl Cuda {
                     (&raw mut of_entry).cast(),
                     (&raw mut store_bits).cast(),
                     (&raw mut apart).cast(),
+                    (&raw mut grouped).cast(),
                 ],
             );
         }

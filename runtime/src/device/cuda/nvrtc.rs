@@ -4,7 +4,7 @@
 //! finds its builtins only if that library is loaded globally before it, from the same folder. No GPU and no driver is needed
 //! to compile.
 
-use crate::device::{Guess, LARGE, Specialisation};
+use crate::device::{CELLS_OF_GROUP, Guess, LARGE, Specialisation};
 use crate::leaving;
 use crate::texts::{ABI, BODY, KERNEL};
 use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
@@ -230,6 +230,9 @@ pub fn options(architecture: &str, kernel: Specialisation, far: bool) -> Vec<Str
         options.push(format!("-D__PG_BUFFERED={}", kernel.buffered));
         if kernel.apart {
             options.push("-D__PG_BUFFERED_APART".into());
+        }
+        if kernel.grouped {
+            options.push(format!("-D__PG_BUFFERED_GROUPED={CELLS_OF_GROUP}"));
         }
     }
     options.push(format!("-D__PG_BOUNDED={:#x}ull", kernel.bounded));

@@ -6,7 +6,9 @@ use crate::abi::{
     PG_GUESS_READER, PG_GUESS_WORDS_READ, PG_LOOP_REPEATS, PG_LOOP_SPREADS, PG_LOOP_STORES_ONCE, PG_MANY,
     PG_SITE_HAS_AFFINE, PG_SITE_STORE, PG_STAMP_READER, PG_STAMP_WORDS, PG_STAMP_WORDS_READ,
 };
-use crate::device::{Device, DeviceError, DevicePtr, Guess, LogMethod, numbers_of_stores, words_of_entry};
+use crate::device::{
+    CELLS_OF_GROUP, Device, DeviceError, DevicePtr, Guess, LogMethod, numbers_of_stores, words_of_entry,
+};
 
 /// How a job's loop is run and logged this time.
 #[derive(Clone, Copy)]
@@ -19,6 +21,8 @@ pub(super) struct Attempt {
     pub(super) buffered: u8,
     /// See [`Specialisation::apart`].
     pub(super) apart: bool,
+    /// See [`Specialisation::grouped`]. A conflict refutes no more than that groups of cells are met in order: then there is another attempt.
+    pub(super) grouped: bool,
 }
 
 impl Attempt {
@@ -46,16 +50,17 @@ impl Attempt {
                 is_guess: true,
                 buffered: 0,
                 apart: false,
+                grouped: false,
             };
         }
         let (method, guess) = match job.guesses {
-            Guesses::None | Guesses::Twice => return Attempt::proper(job, may_buffer),
-            _ if job.method != LogMethod::Stamp => return Attempt::proper(job, may_buffer),
+            Guesses::None | Guesses::InOrder | Guesses::Twice => return Attempt::in_order(job, may_buffer),
+            _ if job.method != LogMethod::Stamp => return Attempt::in_order(job, may_buffer),
             Guesses::All if !are_numbers => (LogMethod::Bitmap, Guess::None),
-            Guesses::NoBits if !are_numbers => return Attempt::proper(job, may_buffer),
+            Guesses::NoBits if !are_numbers => return Attempt::in_order(job, may_buffer),
             Guesses::NoBits | Guesses::All | Guesses::Numbers => (job.method, numbers),
         };
-        Attempt { method, guess, is_guess: true, buffered: 0, apart: false }
+        Attempt { method, guess, is_guess: true, buffered: 0, apart: false, grouped: false }
     }
 
     /// Where nothing is guessed.
@@ -70,7 +75,23 @@ impl Attempt {
             true => words_of_entry(log_shift, notes_loads, apart),
             false => 0,
         };
-        Attempt { method: job.method, guess: Guess::None, is_guess: false, buffered, apart }
+        Attempt { method: job.method, guess: Guess::None, is_guess: false, buffered, apart, grouped: false }
+    }
+
+    /// Where nothing is guessed but that iterations meet cells in order, if an earlier run has shown that they do.
+    pub(super) fn in_order(job: &Job, may_buffer: bool) -> Attempt {
+        /// Cells that are told apart, with the width of an access, in 32 bits.
+        const MOST: u64 = 1 << 28;
+        let attempt = Attempt::proper(job, may_buffer);
+        if !job.in_order
+            || job.placement.cells > MOST
+            || attempt.buffered == 0
+            || !job.placement.has_stamped_readers(&job.info)
+        {
+            return attempt;
+        }
+        let buffered = words_of_entry(job.placement.log_shift, true, true);
+        Attempt { buffered, apart: true, grouped: true, ..attempt }
     }
 }
 
@@ -125,6 +146,10 @@ impl Logs {
             taken.allocate(device, words * 4)
         };
         let of_writers = match method {
+            LogMethod::Stamp if attempt.grouped => {
+                let pairs = u64::from(words_of_entry(placement.log_shift, false, true));
+                pairs * placement.cells + 2 * placement.cells.div_ceil(CELLS_OF_GROUP)
+            }
             LogMethod::Stamp => u64::from(stamp_words) * placement.cells,
             method => method.words(placement.cells),
         };

@@ -66,6 +66,7 @@ fn job(seat: Seat<Box<Report>>, kind: Kind, placement: Placement) -> Job {
         best_method: LogMethod::None,
         guesses: Guesses::None,
         may_guess_range: false,
+        in_order: false,
         groups: GroupChoice::Off,
         pinned: Vec::new(),
         basis: None,

@@ -1,0 +1,130 @@
+/* Iterations that meet the cells of an array in their order, so that stamps may know neighbouring cells by one first writer and one last reader: all the way (`clean`),
+ * several side by side in one cell (`pairs`), several times over and not from a group's first cell on (`turns`), but for a few (`strays`), or backwards, each behind
+ * one that has loaded what it stores (`backwards`). On `near`, `border` and `far` one iteration in all loads what an earlier one has stored: as one of
+ * a warp, behind a warp's or a block's border, a long way behind, or (`within`) from the group of cells that all iterations beside it load from, each its own.
+ *
+ * test size: 3001
+ * expect floats: runs on clean
+ * expect floats: stamps on pairs turns strays backwards
+ * expect floats: conflicts on near border far within
+ * expect doubles: runs on clean
+ * expect doubles: stamps on pairs turns strays backwards
+ * expect doubles: conflicts on near border far within
+ * expect bytes: runs on clean
+ * expect bytes: stamps on pairs turns strays backwards
+ * expect bytes: conflicts on near border far within
+ * expect updates: runs on clean backwards
+ * expect updates: conflicts on pairs turns strays
+ * expect several: stamps on backwards
+ * expect several: conflicts on near border far within */
+#include "../support/inputs.h"
+
+COMPUTE static void floats(float *a, const int *to, const int *from, const float *in, int n)
+{
+  for (int i = 0; i < n; i++) /* loop floats */
+    a[to[i]] = a[from[i]] * 0.5f + in[i];
+}
+
+COMPUTE static void doubles(double *a, const int *to, const int *from, const float *in, int n)
+{
+  for (int i = 0; i < n; i++) /* loop doubles */
+    a[to[i]] = a[from[i]] * 0.5 + in[i];
+}
+
+COMPUTE static void bytes(unsigned char *a, const int *to, const int *from, const uint32_t *in, int n)
+{
+  for (int i = 0; i < n; i++) /* loop bytes */
+    a[to[i]] = (unsigned char)(a[from[i]] * 5 + in[i]);
+}
+
+/* What is loaded is what the iteration stores. */
+COMPUTE static void updates(double *a, const int *to, const float *in, int n)
+{
+  for (int i = 0; i < n; i++) { /* loop updates */
+    double before = a[to[i]];
+    a[to[i]] = before * before - in[i];
+  }
+}
+
+/* Two stores, the second of which may take the place of the first one, and of what is loaded in between. */
+COMPUTE static void several(float *a, const int *to, const int *from, const float *in, int n)
+{
+  for (int i = 0; i < n; i++) { /* loop several */
+    a[to[i]] = in[i] * 3.0f;
+    float loaded = a[from[i]] + a[to[i]];
+    if (in[i] < 0.5f)
+      a[to[i]] = loaded;
+  }
+}
+
+int main(int argc, char **argv)
+{
+  static const char *const inputs[] = {"clean", "pairs", "turns", "strays", "backwards", "near", "border", "far", "within", NULL};
+  struct check check = check_open(argc, argv, 200000, inputs);
+  size_t n = check.size, cells = 2 * n + 16;
+  int size = (int)n;
+  float *in = check_alloc(&check, n, sizeof *in), *a = check_alloc(&check, cells, sizeof *a), *c = check_alloc(&check, cells, sizeof *c);
+  double *b = check_alloc(&check, cells, sizeof *b), *d = check_alloc(&check, cells, sizeof *d);
+  uint32_t *words = check_alloc(&check, n, sizeof *words);
+  unsigned char *e = check_alloc(&check, cells, sizeof *e);
+  int *to = check_alloc(&check, n, sizeof *to), *from = check_alloc(&check, n, sizeof *from);
+
+  for (int r = 0; r < check.repeat; r++) {
+    check_begin(&check);
+    for (size_t i = 0; i < n; i++)
+      words[i] = (uint32_t)check_random(&check);
+    for (size_t i = 0; i < cells; i++)
+      e[i] = (unsigned char)check_below(&check, 256);
+    fill_float(&check, in, n);
+    fill_float(&check, a, cells);
+    fill_float(&check, c, cells);
+    fill_double(&check, b, cells);
+    fill_double(&check, d, cells);
+    for (size_t i = 0; i < n; i++) {
+      size_t place = i;
+      if (check_is(&check, "pairs"))
+        place = i / 2;
+      if (check_is(&check, "turns"))
+        place = i % (n / 8) + 5;
+      if (check_is(&check, "strays") && i % 97 == 50)
+        place = i + 3;
+      if (check_is(&check, "backwards"))
+        place = n - 1 - i;
+      to[i] = (int)place;
+      /* What nobody stores to, or who comes behind. */
+      from[i] = (int)(check_is(&check, "backwards") ? (i + 1 < n ? place - 1 : place) : check_is(&check, "within") ? place : n + place + 8);
+    }
+    /* Any of them, and who is as near to it as one of the same warp is, behind its border, or anywhere. */
+    size_t reader = n / 2 + check_below(&check, n / 4), apart = 1 + check_below(&check, 7);
+    if (check_is(&check, "border"))
+      reader = reader / 256 * 256, apart = 1 + check_below(&check, 3);
+    if (check_is(&check, "far"))
+      apart = n / 4;
+    if (check_is(&check, "within"))
+      reader = reader / 8 * 8 + 4, apart = 1;
+    if (check_is(&check, "within") || check_is(&check, "near") || check_is(&check, "border") || check_is(&check, "far"))
+      from[reader] = to[reader - apart];
+    check_start(&check);
+    floats(a, to, from, in, size);
+    doubles(b, to, from, in, size);
+    bytes(e, to, from, words, size);
+    updates(d, to, in, size);
+    several(c, to, from, in, size);
+    check_stop(&check);
+    check_array(&check, "a", a, cells, sizeof *a);
+    check_array(&check, "b", b, cells, sizeof *b);
+    check_array(&check, "c", c, cells, sizeof *c);
+    check_array(&check, "d", d, cells, sizeof *d);
+    check_array(&check, "e", e, cells, sizeof *e);
+  }
+  free(in);
+  free(a);
+  free(b);
+  free(c);
+  free(d);
+  free(e);
+  free(words);
+  free(to);
+  free(from);
+  return check_close(&check);
+}
