@@ -15,7 +15,8 @@
  * expect led: runs on clean */
 #include "../support/inputs.h"
 
-enum { LENGTH = 37, ROWS = 240, ENTRIES = 6 };
+/* `MANY`: turns of a row after which lanes ask again how many there are. */
+enum { LENGTH = 37, ROWS = 240, ENTRIES = 6, MANY = 1 << 15 };
 
 COMPUTE static void gathered(int n, const int *from, const double *x, double *out)
 {
@@ -102,7 +103,9 @@ int main(int argc, char **argv)
   int *begin = check_alloc(&check, n, sizeof *begin), *column = check_alloc(&check, 2 * all, sizeof *column);
   int *once = check_alloc(&check, n, sizeof *once);
   unsigned *sums = check_alloc(&check, ROWS, sizeof *sums), *mask = check_alloc(&check, ROWS, sizeof *mask);
-  unsigned *words = check_alloc(&check, n, sizeof *words);
+  /* Whole pages, so that what lies behind is there. */
+  const size_t all_words = (n + MANY + 4095) / 4096 * 4096;
+  unsigned *words = check_alloc(&check, all_words, sizeof *words);
   int64_t *leads = check_alloc(&check, n, sizeof *leads), *behind = check_alloc(&check, n, sizeof *behind);
   if (behind < leads) {
     int64_t *lower = behind;
@@ -120,7 +123,7 @@ int main(int argc, char **argv)
     fill_double(&check, other, n);
     fill_double(&check, out, n);
     fill_double(&check, value, all);
-    for (size_t k = 0; k < n; k++)
+    for (size_t k = 0; k < all_words; k++)
       words[k] = (unsigned)check_random(&check);
     for (int i = 0; i < ROWS; i++)
       mask[i] = ~0u;
@@ -158,8 +161,9 @@ int main(int argc, char **argv)
       }
       ends(ROWS, from, to, x, out);
       check_array(&check, "out", out, n, sizeof *out);
-      from[place % ROWS] = is_astray ? (int)n - LENGTH / 2 : 0;
-      to[place % ROWS] = from[place % ROWS] + LENGTH;
+      /* A long row every other time. */
+      from[place % ROWS] = is_astray ? (int)all_words - LENGTH / 2 - (entry % 2 == 0 ? 0 : MANY) : 0;
+      to[place % ROWS] = is_astray ? (int)all_words + LENGTH / 2 : LENGTH;
       mask[place % ROWS] = is_astray ? 0 : ~0u;
       beyond(ROWS, from, to, words, mask, sums);
       mask[place % ROWS] = ~0u;

@@ -102,6 +102,8 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
   if constexpr (Held::looks) {
     const auto all = left();
     held.ends.turns = all < most ? all : most;
+    /* Nobody looks at what lies behind so many. */
+    held.ends.are_inside = all <= most;
     held.ends.look_at(__pg_ends::first);
     all_lent([&](auto &lent) { lent.look(0); });
     held.ends.look_at(__pg_ends::second);
