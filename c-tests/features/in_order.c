@@ -2,19 +2,20 @@
  * several side by side in one cell (`pairs`), several times over and not from a group's first cell on (`turns`), but for a few (`strays`), or backwards, each behind
  * one that has loaded what it stores (`backwards`). On `near`, `border` and `far` one iteration in all loads what an earlier one has stored: as one of
  * a warp, behind a warp's or a block's border, a long way behind, or (`within`) from the group of cells that all iterations beside it load from, each its own.
+ * `shuffled` is `pairs` at first, and has its cells in no order from the second time on.
  *
  * test size: 3001
  * expect floats: runs on clean
- * expect floats: stamps on pairs turns strays backwards
+ * expect floats: stamps on pairs turns strays shuffled backwards
  * expect floats: conflicts on near border far within
  * expect doubles: runs on clean
- * expect doubles: stamps on pairs turns strays backwards
+ * expect doubles: stamps on pairs turns strays shuffled backwards
  * expect doubles: conflicts on near border far within
  * expect bytes: runs on clean
- * expect bytes: stamps on pairs turns strays backwards
+ * expect bytes: stamps on pairs turns strays shuffled backwards
  * expect bytes: conflicts on near border far within
  * expect updates: runs on clean backwards
- * expect updates: conflicts on pairs turns strays
+ * expect updates: conflicts on pairs turns strays shuffled
  * expect several: stamps on backwards
  * expect several: conflicts on near border far within */
 #include "../support/inputs.h"
@@ -59,7 +60,7 @@ COMPUTE static void several(float *a, const int *to, const int *from, const floa
 
 int main(int argc, char **argv)
 {
-  static const char *const inputs[] = {"clean", "pairs", "turns", "strays", "backwards", "near", "border", "far", "within", NULL};
+  static const char *const inputs[] = {"clean", "pairs", "turns", "strays", "shuffled", "backwards", "near", "border", "far", "within", NULL};
   struct check check = check_open(argc, argv, 200000, inputs);
   size_t n = check.size, cells = 2 * n + 16;
   int size = (int)n;
@@ -82,8 +83,10 @@ int main(int argc, char **argv)
     fill_double(&check, d, cells);
     for (size_t i = 0; i < n; i++) {
       size_t place = i;
-      if (check_is(&check, "pairs"))
+      if (check_is(&check, "pairs") || (check_is(&check, "shuffled") && r == 0))
         place = i / 2;
+      if (check_is(&check, "shuffled") && r != 0)
+        place = check_below(&check, n / 2);
       if (check_is(&check, "turns"))
         place = i % (n / 8) + 5;
       if (check_is(&check, "strays") && i % 97 == 50)

@@ -2,10 +2,11 @@
 //! never comes to, which must hurt nobody.
 
 use super::SECONDS;
-use super::building::{build_with_reference, in_parallel, plain, scratch};
-use super::running::{GUESSES, Setting, read_trace};
+use super::building::{build_with_reference, built, in_parallel, plain, scratch};
+use super::running::{GUESSES, Setting, read_trace, run};
 use super::tally::{at_once, conclude, inspection_objects, is_conflict, on_device};
 use serde_json::Value;
+use std::fs;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
@@ -124,6 +125,30 @@ fn planted_conflicts_of_rows_show_on_an_emulated_gpu() {
     });
     let text = format!("{} planted conflicts of rows", RUNS * cases.len());
     conclude("on an emulated GPU", started, &text, failures);
+}
+
+/// An order that an entry has shown is relied on in the next one, which notices that it is gone: then cells have their own numbers again.
+#[test]
+fn an_order_that_is_gone_is_no_longer_relied_on() {
+    let started = Instant::now();
+    let Some(built) = built().iter().find(|built| built.program.name == "in_order") else { return };
+    let trace = built.folder.join("in_order.trace");
+    let _ = fs::remove_file(&trace);
+    let of_cc = run(&built.reference(), "3001", "shuffled", "4", |_| {});
+    let outcome = run(&built.paragon(), "3001", "shuffled", "4", |command| {
+        Setting { device: "cuda", groups: "always", ..Setting::on_threads("stamp auto") }.apply(command);
+        command.env("PARAGON_TRACE", &trace);
+    });
+    let mut failures: Vec<String> = outcome.difference(&of_cc).into_iter().collect();
+    let entries = read_trace(&trace);
+    for function in ["floats", "doubles", "bytes"] {
+        let guesses: Vec<_> =
+            entries.iter().filter(|r| r["function"] == function).map(|r| r["guess"].clone()).collect();
+        if guesses != ["refuted", "held", "", ""] {
+            failures.push(format!("{function}: {guesses:?}"));
+        }
+    }
+    conclude("an order that is gone", started, "3 loops", failures);
 }
 
 /// A range needs a copy of the array, which bits do without.

@@ -96,19 +96,26 @@ __PG_FN int __pg_is_far(__pg_u64 cell)
   const __pg_u32 its = __shfl_sync(lanes, (__pg_u32)cell, (int)(other < 32 && (lanes >> other & 1) ? other : lane));
   return (__pg_u32)cell - its + __PG_CELLS_OF_GROUP > 2 * __PG_CELLS_OF_GROUP;
 }
-#else
+#elif defined(__PG_BUFFERED_GROUPED)
 #define __pg_is_far(cell) 0
+#else
+/* Nobody knows. */
+#define __pg_is_far(cell) 1
 #endif
 
 #if defined(__PG_BUFFERED_GROUPED) && __CUDA_ARCH__ >= 800
-/* Whether a neighbour raises the group's word at the same time to at least as much: the last one of a row of such lanes does it for all. Groups are
- * numbered in 32 bits. */
-__PG_FN int __pg_is_raised_by(int apart, __pg_u64 cell, __pg_u32 number)
+/* Whether a neighbour raises the group's word at the same time to at least as much: the last one of a row of such lanes does it for all. Which of
+ * the two words it is goes with the group's number: a compiler may let lanes come here together that load and that store. Counts whose neighbour
+ * is farther away than in the next group: once the order of places isn't that of iterations any more, the next log is one by cells again. */
+__PG_FN int __pg_is_raised_by(struct __pg_ctx *c, int apart, __pg_u64 cell, __pg_u32 number)
 {
-  const __pg_u32 lanes = __activemask(), lane = threadIdx.x & 31, other = lane + apart, group = (__pg_u32)cell / __PG_CELLS_OF_GROUP;
+  /* There are fewer than 2^28 cells. */
+  const __pg_u32 group = (__pg_u32)cell / __PG_CELLS_OF_GROUP << 1 | (apart > 0);
+  const __pg_u32 lanes = __activemask(), lane = threadIdx.x & 31, other = lane + apart;
   const int has_other = other < 32 && (lanes >> other & 1);
   const int from = (int)(has_other ? other : lane);
   const __pg_u32 its_group = __shfl_sync(lanes, group, from), its_number = __shfl_sync(lanes, number, from);
+  c->writes += its_group - group + 2 > 4;
   return has_other && its_group == group && its_number >= number;
 }
 /* Whether other lanes are here, too. */
@@ -118,7 +125,7 @@ __PG_FN int __pg_are_several(void)
   return (lanes & (lanes - 1)) != 0;
 }
 #else
-#define __pg_is_raised_by(apart, cell, number) 0
+#define __pg_is_raised_by(c, apart, cell, number) 0
 #define __pg_are_several() 0
 #endif
 
@@ -136,7 +143,7 @@ __PG_FN void __pg_note_buffered(struct __pg_ctx *c, const struct __pg_view *v, _
     __pg_u32 *last_reader = __pg_last_reader_of(c, cell);
     const __pg_u32 number = __pg_number_in(c, cell);
     c->writes += __pg_is_far(cell);
-    if (!__pg_is_raised_by(1, cell, number) && (__pg_are_several() || *last_reader < number))
+    if (!__pg_is_raised_by(c, 1, cell, number) && (__pg_are_several() || *last_reader < number))
       __pg_raise(last_reader, number);
   }
 }
@@ -195,7 +202,7 @@ __PG_FN void __pg_hold_back(struct __pg_ctx *c, const struct __pg_view *v, __pg_
       (void)atomicMax((__pg_u64 *)__pg_pair_of(c, cell, pair), (__pg_u64)stamp << 32 | (bits >> 8 * at >> 32 * pair & 0xffffffffu));
     if (is_first) {
       const __pg_u32 number = ~__pg_number_in(c, cell);
-      if (!__pg_is_raised_by(-1, cell, number))
+      if (!__pg_is_raised_by(c, -1, cell, number))
         __pg_raise(__pg_first_writer_of(c, cell), number);
     }
     c->writes += __PG_NOTES_BUFFERED ? __pg_is_far(cell) : 1;

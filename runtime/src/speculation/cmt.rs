@@ -148,7 +148,7 @@ pub struct Report {
     pub range_held: Option<bool>,
     /// Whether no conflict was found that groups of cells have in common, where stamps have relied on the order of iterations.
     pub order_held: Option<bool>,
-    /// Whether iterations have met cells in order, where stamps have not relied on it.
+    /// Whether iterations have met cells in order.
     pub in_order: Option<bool>,
     /// What [`crate::trace::Record::group`] says.
     pub group: (u8, u8),
@@ -523,7 +523,9 @@ fn drive(
         }
         if attempt.grouped {
             report.order_held = Some(true);
-        } else if let Some(far) = report.outcome.far {
+        }
+        // Groups of cells tell, too: nothing else would notice that another entry's order isn't that of places.
+        if let Some(far) = report.outcome.far {
             report.in_order = Some(far <= n / FAR_PART);
         }
         if attempt.is_guess {
