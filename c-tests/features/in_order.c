@@ -14,7 +14,6 @@
  * expect bytes: runs on clean
  * expect bytes: stamps on pairs turns strays shuffled backwards
  * expect bytes: conflicts on near border far within
- * expect updates: runs on clean backwards
  * expect updates: conflicts on pairs turns strays shuffled
  * expect several: stamps on backwards
  * expect several: conflicts on near border far within */
