@@ -259,6 +259,7 @@ static bool stores_are_noted(int round)
   run([&](unsigned lane) {
     __pg_ctx c = {};
     c.launch = &launch;
+    __PG_NOTE_NOTHING(c)
     __pg_log_write(&c, &view, 0, address[lane], width);
     if (next != 0)
       __pg_log_write(&c, &view, 0, address[lane] + next, 4);
@@ -360,6 +361,7 @@ static bool loads_are_noted(int round)
   run([&](unsigned lane) {
     __pg_ctx c = {};
     c.launch = &launch;
+    __PG_NOTE_NOTHING(c)
     for (auto &of_load : address)
       __pg_note_read(&c, &view, 0, of_load[lane], 4);
     __pg_end_thread(&c);
@@ -392,6 +394,7 @@ static bool writes_are_counted(int round)
   run([&](unsigned lane) {
     __pg_ctx c = {};
     c.launch = &launch;
+    __PG_NOTE_NOTHING(c)
     c.writes = writes[lane];
     __pg_end_thread(&c);
   });
