@@ -15,6 +15,12 @@
  * expect bytes: stamps on pairs turns strays shuffled backwards
  * expect bytes: conflicts on near border far within
  * expect updates: conflicts on pairs turns strays shuffled
+ * expect two: runs on clean
+ * expect two: stamps on pairs turns strays shuffled backwards
+ * expect two: conflicts on near border far within
+ * expect some: runs on clean
+ * expect some: stamps on pairs turns strays shuffled backwards
+ * expect some: conflicts on near border far within
  * expect several: stamps on backwards
  * expect several: conflicts on near border far within */
 #include "../support/inputs.h"
@@ -57,6 +63,26 @@ COMPUTE static void several(float *a, const int *to, const int *from, const floa
   }
 }
 
+/* Loads that are noted one behind the other. */
+COMPUTE static void two(float *a, const int *to, const int *from, int n)
+{
+  for (int i = 0; i < n; i++) /* loop two */
+    a[to[i]] = a[from[i]] * 0.5f + a[i + n];
+}
+
+/* Iterations that load, and some of which store nothing. */
+COMPUTE static uint32_t some(uint32_t *a, const int *to, const int *from, const float *in, int n)
+{
+  uint32_t sum = 0;
+  for (int i = 0; i < n; i++) { /* loop some */
+    uint32_t loaded = a[from[i]];
+    sum += loaded;
+    if (in[i] < 0.5f)
+      a[to[i]] = loaded * 3 + 1;
+  }
+  return sum;
+}
+
 int main(int argc, char **argv)
 {
   static const char *const inputs[] = {"clean", "pairs", "turns", "strays", "shuffled", "backwards", "near", "border", "far", "within", NULL};
@@ -65,7 +91,8 @@ int main(int argc, char **argv)
   int size = (int)n;
   float *in = check_alloc(&check, n, sizeof *in), *a = check_alloc(&check, cells, sizeof *a), *c = check_alloc(&check, cells, sizeof *c);
   double *b = check_alloc(&check, cells, sizeof *b), *d = check_alloc(&check, cells, sizeof *d);
-  uint32_t *words = check_alloc(&check, n, sizeof *words);
+  float *f = check_alloc(&check, cells, sizeof *f);
+  uint32_t *words = check_alloc(&check, n, sizeof *words), *g = check_alloc(&check, cells, sizeof *g);
   unsigned char *e = check_alloc(&check, cells, sizeof *e);
   int *to = check_alloc(&check, n, sizeof *to), *from = check_alloc(&check, n, sizeof *from);
 
@@ -73,11 +100,14 @@ int main(int argc, char **argv)
     check_begin(&check);
     for (size_t i = 0; i < n; i++)
       words[i] = (uint32_t)check_random(&check);
-    for (size_t i = 0; i < cells; i++)
+    for (size_t i = 0; i < cells; i++) {
       e[i] = (unsigned char)check_below(&check, 256);
+      g[i] = (uint32_t)check_random(&check);
+    }
     fill_float(&check, in, n);
     fill_float(&check, a, cells);
     fill_float(&check, c, cells);
+    fill_float(&check, f, cells);
     fill_double(&check, b, cells);
     fill_double(&check, d, cells);
     for (size_t i = 0; i < n; i++) {
@@ -105,19 +135,24 @@ int main(int argc, char **argv)
     if (check_is(&check, "within"))
       reader = reader / 8 * 8 + 4, apart = 1;
     if (check_is(&check, "within") || check_is(&check, "near") || check_is(&check, "border") || check_is(&check, "far"))
-      from[reader] = to[reader - apart];
+      from[reader] = to[reader - apart], in[reader] = 0.75f, in[reader - apart] = 0.25f;
     check_start(&check);
     floats(a, to, from, in, size);
     doubles(b, to, from, in, size);
     bytes(e, to, from, words, size);
     updates(d, to, in, size);
     several(c, to, from, in, size);
+    two(f, to, from, size);
+    uint32_t sum = some(g, to, from, in, size);
     check_stop(&check);
     check_array(&check, "a", a, cells, sizeof *a);
     check_array(&check, "b", b, cells, sizeof *b);
     check_array(&check, "c", c, cells, sizeof *c);
     check_array(&check, "d", d, cells, sizeof *d);
     check_array(&check, "e", e, cells, sizeof *e);
+    check_array(&check, "f", f, cells, sizeof *f);
+    check_array(&check, "g", g, cells, sizeof *g);
+    check_array(&check, "sum", &sum, 1, sizeof sum);
   }
   free(in);
   free(a);
@@ -125,6 +160,8 @@ int main(int argc, char **argv)
   free(c);
   free(d);
   free(e);
+  free(f);
+  free(g);
   free(words);
   free(to);
   free(from);

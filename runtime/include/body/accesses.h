@@ -78,6 +78,7 @@
   }                                                                                                                    \
   __PG_SHARED_FN void __pg_st_##name(struct __pg_ctx *c, const struct __pg_view *v, int how, __pg_u64 address, type value) \
   {                                                                                                                    \
+    __PG_CHECK_STORE(c, v, how, address, (__pg_u32)sizeof(type))                                                       \
     if (!__pg_may_access(c, v, how, address, (__pg_u32)sizeof(type)))                                                  \
       return;                                                                                                          \
     /* Then nothing of the run is kept; to store it all the same takes no branch. */                                   \

@@ -28,6 +28,7 @@
 /* Cells that have their first writer and their last reader in common, and what counts as near elsewhere: a power of two. */
 #ifdef __PG_BUFFERED_GROUPED
 #define __PG_CELLS_OF_GROUP __PG_BUFFERED_GROUPED
+#define __PG_LOG2_OF_GROUP (__PG_CELLS_OF_GROUP == 8 ? 3 : __PG_CELLS_OF_GROUP == 16 ? 4 : 5)
 #else
 #define __PG_CELLS_OF_GROUP 8
 #endif
@@ -38,7 +39,7 @@ __PG_FN __pg_u32 *__pg_pair_of(const struct __pg_ctx *c, __pg_u64 cell, int pair
 {
 #ifdef __PG_BUFFERED_GROUPED
   if (pair == __PG_PAIRS)
-    return &c->launch->wr[__PG_PAIRS * (c->launch->rd - c->launch->wr) + 2 * (cell / __PG_CELLS_OF_GROUP)];
+    return &c->launch->rd[(__PG_PAIRS - 1) * (c->launch->rd - c->launch->wr) + 2 * (cell / __PG_CELLS_OF_GROUP)];
 #endif
 #ifdef __PG_BUFFERED_APART
   return &c->launch->wr[pair * (c->launch->rd - c->launch->wr) + 2 * cell];
@@ -46,6 +47,21 @@ __PG_FN __pg_u32 *__pg_pair_of(const struct __pg_ctx *c, __pg_u64 cell, int pair
   return &c->launch->wr[__PG_BUFFERED * cell + 2 * pair];
 #endif
 }
+#ifndef __PG_BUFFERED_GROUPED
+/* Says that somebody stores to a cell, in a byte for 2^__PG_LOG2_OF_CHUNK of them: so whoever looks at the log passes over the others. They lie behind all
+ * entries. Most find it said, though maybe not at once: then it is said again. */
+__PG_FN void __pg_mark_chunk(const struct __pg_ctx *c, __pg_u64 cell)
+{
+#ifdef __PG_BUFFERED_APART
+  unsigned char *marks = (unsigned char *)&c->launch->wr[__PG_BUFFERED / 2 * (c->launch->rd - c->launch->wr)];
+#else
+  unsigned char *marks = (unsigned char *)c->launch->rd;
+#endif
+  marks += cell >> __PG_LOG2_OF_CHUNK;
+  if (*marks == 0)
+    *marks = 1;
+}
+#endif
 __PG_FN __pg_u32 *__pg_first_writer_of(const struct __pg_ctx *c, __pg_u64 cell) { return __pg_pair_of(c, cell, __PG_PAIRS); }
 __PG_FN __pg_u32 *__pg_last_reader_of(const struct __pg_ctx *c, __pg_u64 cell) { return __pg_pair_of(c, cell, __PG_PAIRS) + 1; }
 
@@ -76,18 +92,138 @@ __PG_FN __pg_u64 __pg_own_bits(struct __pg_ctx *c, const struct __pg_view *v, __
   return bits & *which;
 }
 
-/* The number of this iteration as one that stores to a cell, or loads from it: 1 at least. */
-__PG_FN __pg_u32 __pg_number_in(const struct __pg_ctx *c, __pg_u64 cell)
-{
 #ifdef __PG_BUFFERED_GROUPED
-  return c->iteration + (__PG_CELLS_OF_GROUP - 1 - (__pg_u32)(cell % __PG_CELLS_OF_GROUP));
+/* The number of this iteration as one that stores to a cell, or loads from it: 1 at least. */
+__PG_FN __pg_u32 __pg_number_in(const struct __pg_ctx *c, __pg_u32 cell)
+{
+  return c->iteration + (__PG_CELLS_OF_GROUP - 1 - cell % __PG_CELLS_OF_GROUP);
+}
+/* There are fewer than 2^32 bytes, too, and no number of a cell is that one. */
+#define __PG_HAS_CELLS(v) ((__pg_u32)(v)->log != ~0u)
+/* Cells of all arrays together are so few that 32 bits count an array's bytes. */
+__PG_FN __pg_u32 __pg_cell_in(const struct __pg_ctx *c, const struct __pg_view *v, __pg_u64 address)
+{
+  (void)c;
+  return (__pg_u32)v->log + ((__pg_u32)(address - (v->lo & ~(__pg_u64)63)) >> __PG_LOG_SHIFT);
+}
+
+/* What lanes tell each other of a cell that they access: below the cell the width of what stores there, or 0, who loads: a compiler may let lanes
+ * come here together that load and that store. There are fewer than 2^28 cells. */
+#define __PG_KEY(cell, width) ((__pg_u32)(cell) << 4 | (width))
+#define __PG_CELL_OF_KEY(key) ((key) >> 4)
+#define __PG_NO_KEY (~0u)
+
+/* What a lane knows of the others that are here, and of the next one, which may run a later iteration. */
+struct __pg_neighbour {
+  __pg_u32 lanes;  /* all that are here; none where nobody asks, as on old GPUs */
+  __pg_u32 own;    /* the lane's bit, ... */
+  __pg_u32 is_next; /* ... not 0 if the next one is here */
+  int behind;       /* by how many iterations that one comes behind this one; less than 0 where it comes before */
+};
+__PG_FN struct __pg_neighbour __pg_next_lane(const struct __pg_ctx *c)
+{
+  struct __pg_neighbour next = {1, 1, 0, 0};
+#if __CUDA_ARCH__ >= 800
+  next.lanes = __activemask();
+  next.own = 1u << (threadIdx.x & 31);
+  next.is_next = next.lanes >> 1 & next.own;
+  /* There are fewer than 2^28 iterations. */
+  next.behind = (int)(__shfl_down_sync(next.lanes, c->iteration, 1) - c->iteration);
 #else
-  (void)cell;
-  return c->iteration;
+  (void)c;
+#endif
+  return next;
+}
+/* By how much its key is greater than this lane's. Counts what is farther away than that: once the order of places isn't that of iterations any
+ * more, the next log is one by cells again. `along`: lanes whose next one does the same in the same group, and its number there is theirs or greater,
+ * because its iteration comes by as much behind theirs as its cell does, at least. Then the greater of both numbers is that one's, the smaller one theirs. */
+__PG_FN __pg_u32 __pg_to_next(struct __pg_ctx *c, const struct __pg_neighbour *next, __pg_u32 key, __pg_u32 *along)
+{
+#if __CUDA_ARCH__ >= 800
+  const __pg_u32 its = __shfl_down_sync(next->lanes, key, 1), apart = its - key;
+  const int is_near = ((its ^ key) & ~__PG_KEY(__PG_CELLS_OF_GROUP - 1, 0)) == 0;
+  *along = __ballot_sync(next->lanes, is_near && (int)apart >> 4 <= next->behind) & next->lanes >> 1;
+  if (next->is_next != 0 && apart + __PG_KEY(2 * __PG_CELLS_OF_GROUP, 0) > __PG_KEY(4 * __PG_CELLS_OF_GROUP, 0))
+    c->far++;
+  return apart;
+#else
+  (void)c, (void)next, (void)key;
+  *along = 0;
+  return 0;
 #endif
 }
 
-#if __CUDA_ARCH__ >= 800 && !defined(__PG_BUFFERED_GROUPED)
+/* Enters who loads, by its key, if it has one: of lanes that go along with each other the last one. Nobody looks at what is there before, unless
+ * all lanes together have one group, which may be one that all iterations load from. What is there may come from a cache that is behind: then it is raised in vain. */
+__PG_FN void __pg_enter_reader(struct __pg_ctx *c, const struct __pg_neighbour *next, __pg_u32 key)
+{
+  __pg_u32 along, raising;
+  (void)__pg_to_next(c, next, key, &along);
+  raising = next->lanes & ~along;
+  if (key != __PG_NO_KEY && (raising & next->own) != 0) {
+    const __pg_u32 cell = __PG_CELL_OF_KEY(key), number = __pg_number_in(c, cell);
+    __pg_u32 *last_reader = __pg_last_reader_of(c, cell);
+    if ((raising & (raising - 1)) != 0 || *last_reader < number)
+      __pg_raise(last_reader, number);
+  }
+}
+/* A load is noted together with what comes behind it: so that loads between aren't made later, behind branches. Until then its iteration goes on. */
+__PG_FN void __pg_note_due(struct __pg_ctx *c)
+{
+  if (c->due != __PG_NO_KEY) {
+    const struct __pg_neighbour next = __pg_next_lane(c);
+    __pg_enter_reader(c, &next, c->due);
+    c->due = __PG_NO_KEY;
+  }
+}
+/* Notes a load of an array that has a log. */
+__PG_FN void __pg_note_grouped(struct __pg_ctx *c, const struct __pg_view *v, __pg_u64 address, __pg_u32 width, int is_due)
+{
+  const __pg_u32 cell = __pg_cell_in(c, v, address), count = __PG_CELLS(c->launch, width);
+  __pg_u32 at;
+  __pg_note_due(c);
+  for (at = 0; at + 1 < count; at++) {
+    c->due = is_due ? __PG_KEY(cell + at, 0) : __PG_NO_KEY;
+    __pg_note_due(c);
+  }
+  c->due = is_due ? __PG_KEY(cell + at, 0) : __PG_NO_KEY;
+}
+
+__PG_FN void __pg_hold_back(struct __pg_ctx *c, const struct __pg_view *v, __pg_u64 address, __pg_u32 width, __pg_u64 bits)
+{
+  const __pg_u32 stamp = c->iteration << c->launch->store_bits | c->stored, size = 1u << __PG_LOG_SHIFT;
+  const __pg_u32 due = c->due;
+  struct __pg_neighbour next;
+  __pg_u32 cell = __pg_cell_in(c, v, address), at;
+  c->due = __PG_NO_KEY;
+  if (!__PG_HAS_CELLS(v)) {
+    c->fail |= PG_FAIL_NO_ARRAY;
+    return;
+  }
+  if (c->stored >> c->launch->store_bits != 0) {
+    c->fail |= PG_FAIL_WAW;
+    return;
+  }
+  c->stored++;
+  next = __pg_next_lane(c);
+  __pg_enter_reader(c, &next, due);
+  for (at = 0; at < width; at += size, cell++) {
+    __pg_u32 along;
+    const __pg_u32 apart = __pg_to_next(c, &next, __PG_KEY(cell, width), &along);
+    /* What a later iteration stores at the same place stands. */
+    const int is_last = next.is_next == 0 || apart != 0 || next.behind <= 0;
+    int pair;
+    if (is_last) {
+      for (pair = 0; pair < __PG_PAIRS; pair++)
+        (void)atomicMax((__pg_u64 *)__pg_pair_of(c, cell, pair), (__pg_u64)stamp << 32 | (bits >> 8 * at >> 32 * pair & 0xffffffffu));
+    }
+    /* The first writer is entered by the first of lanes that go along with each other. */
+    if ((along << 1 & next.own) == 0)
+      __pg_raise(__pg_first_writer_of(c, cell), ~__pg_number_in(c, cell));
+  }
+}
+#else
+#if __CUDA_ARCH__ >= 800
 /* Whether the lane before has nothing near at the same time: then the order of iterations isn't that of places. Only the next log's form depends on it. */
 __PG_FN int __pg_is_far(__pg_u64 cell)
 {
@@ -96,37 +232,9 @@ __PG_FN int __pg_is_far(__pg_u64 cell)
   const __pg_u32 its = __shfl_sync(lanes, (__pg_u32)cell, (int)(other < 32 && (lanes >> other & 1) ? other : lane));
   return (__pg_u32)cell - its + __PG_CELLS_OF_GROUP > 2 * __PG_CELLS_OF_GROUP;
 }
-#elif defined(__PG_BUFFERED_GROUPED)
-#define __pg_is_far(cell) 0
 #else
 /* Nobody knows. */
 #define __pg_is_far(cell) 1
-#endif
-
-#if defined(__PG_BUFFERED_GROUPED) && __CUDA_ARCH__ >= 800
-/* Whether a neighbour raises the group's word at the same time to at least as much: the last one of a row of such lanes does it for all. Which of
- * the two words it is goes with the group's number: a compiler may let lanes come here together that load and that store. Counts whose neighbour
- * is farther away than in the next group: once the order of places isn't that of iterations any more, the next log is one by cells again. */
-__PG_FN int __pg_is_raised_by(struct __pg_ctx *c, int apart, __pg_u64 cell, __pg_u32 number)
-{
-  /* There are fewer than 2^28 cells. */
-  const __pg_u32 group = (__pg_u32)cell / __PG_CELLS_OF_GROUP << 1 | (apart > 0);
-  const __pg_u32 lanes = __activemask(), lane = threadIdx.x & 31, other = lane + apart;
-  const int has_other = other < 32 && (lanes >> other & 1);
-  const int from = (int)(has_other ? other : lane);
-  const __pg_u32 its_group = __shfl_sync(lanes, group, from), its_number = __shfl_sync(lanes, number, from);
-  c->writes += its_group - group + 2 > 4;
-  return has_other && its_group == group && its_number >= number;
-}
-/* Whether other lanes are here, too. */
-__PG_FN int __pg_are_several(void)
-{
-  const __pg_u32 lanes = __activemask();
-  return (lanes & (lanes - 1)) != 0;
-}
-#else
-#define __pg_is_raised_by(c, apart, cell, number) 0
-#define __pg_are_several() 0
 #endif
 
 __PG_FN void __pg_note_buffered(struct __pg_ctx *c, const struct __pg_view *v, __pg_u64 address, __pg_u32 width)
@@ -138,30 +246,23 @@ __PG_FN void __pg_note_buffered(struct __pg_ctx *c, const struct __pg_view *v, _
     return;
   }
   for (; cell != end; cell++) {
-    /* What many iterations load each would fight for. What is there may come from a cache that is behind: then it is raised in vain. Lanes that
-     * raise words of several groups don't wait for what is there. */
+    /* What many iterations load each would fight for. What is there may come from a cache that is behind: then it is raised in vain. */
     __pg_u32 *last_reader = __pg_last_reader_of(c, cell);
-    const __pg_u32 number = __pg_number_in(c, cell);
     c->writes += __pg_is_far(cell);
-    if (!__pg_is_raised_by(c, 1, cell, number) && (__pg_are_several() || *last_reader < number))
-      __pg_raise(last_reader, number);
+    if (*last_reader < c->iteration)
+      __pg_raise(last_reader, c->iteration);
   }
 }
 
 #if __CUDA_ARCH__ >= 800
 /* Whether a neighbour stores to the same place at the same time, too: the next one something later, the one before something earlier. Then that
  * one's value stands, or that one's number: so lanes don't fight for places that several of them store to. */
-#if defined(__PG_BUFFERED_GROUPED)
-#define __pg_place __pg_u32
-#else
-#define __pg_place __pg_u64
-#endif
-__PG_FN int __pg_is_joined(__pg_place place, __pg_u32 stamp, int apart)
+__PG_FN int __pg_is_joined(__pg_u64 place, __pg_u32 stamp, int apart)
 {
   const __pg_u32 lanes = __activemask(), lane = threadIdx.x & 31, other = lane + apart;
   /* Who has no such neighbour asks itself. */
   const int from = (int)(other < 32 && (lanes >> other & 1) ? other : lane);
-  const __pg_place its_place = __shfl_sync(lanes, place, from);
+  const __pg_u64 its_place = __shfl_sync(lanes, place, from);
   const __pg_u32 its_stamp = __shfl_sync(lanes, stamp, from);
   return its_place == place && (apart > 0 ? its_stamp > stamp : its_stamp < stamp);
 }
@@ -173,12 +274,7 @@ __PG_FN void __pg_hold_back(struct __pg_ctx *c, const struct __pg_view *v, __pg_
 {
   const __pg_u32 stamp = c->iteration << c->launch->store_bits | c->stored, size = 1u << __PG_LOG_SHIFT;
   __pg_u64 cell = __pg_cell_of(c->launch, v, address);
-#if defined(__PG_BUFFERED_GROUPED)
-  /* There are fewer than 2^28 cells. */
-  const __pg_u32 place = (__pg_u32)cell << 4 | (width & 15);
-#else
   const __pg_u64 place = address << 4 | width;
-#endif
   __pg_u32 at;
   int is_last, is_first;
   if (v->log == ~(__pg_u64)0) {
@@ -191,23 +287,20 @@ __PG_FN void __pg_hold_back(struct __pg_ctx *c, const struct __pg_view *v, __pg_
   }
   c->stored++;
   is_last = !__pg_is_joined(place, stamp, 1);
-#ifdef __PG_BUFFERED_GROUPED
-  is_first = 1;
-#else
   is_first = __PG_NOTES_BUFFERED && !__pg_is_joined(place, stamp, -1);
-#endif
   for (at = 0; at < width; at += size, cell++) {
     int pair;
-    for (pair = 0; is_last && pair < __PG_PAIRS; pair++)
-      (void)atomicMax((__pg_u64 *)__pg_pair_of(c, cell, pair), (__pg_u64)stamp << 32 | (bits >> 8 * at >> 32 * pair & 0xffffffffu));
-    if (is_first) {
-      const __pg_u32 number = ~__pg_number_in(c, cell);
-      if (!__pg_is_raised_by(c, -1, cell, number))
-        __pg_raise(__pg_first_writer_of(c, cell), number);
+    if (is_last) {
+      for (pair = 0; pair < __PG_PAIRS; pair++)
+        (void)atomicMax((__pg_u64 *)__pg_pair_of(c, cell, pair), (__pg_u64)stamp << 32 | (bits >> 8 * at >> 32 * pair & 0xffffffffu));
+      __pg_mark_chunk(c, cell);
     }
+    if (is_first)
+      __pg_raise(__pg_first_writer_of(c, cell), ~c->iteration);
     c->writes += __PG_NOTES_BUFFERED ? __pg_is_far(cell) : 1;
   }
 }
+#endif
 
 /* A value as its bits. */
 #define __PG_AS_BITS(type)                                                                                             \
@@ -233,6 +326,32 @@ __PG_FN void __pg_hold_back(struct __pg_ctx *c, const struct __pg_view *v, __pg_
     loaded.bits = (loaded.bits & ~which) | own;                                                                        \
     return loaded.value;                                                                                               \
   }
+#ifdef __PG_BUFFERED_GROUPED
+#undef __PG_LOAD_BUFFERED
+/* The same without a branch, where it needn't find its array first. */
+#define __PG_LOAD_BUFFERED(type, c, v, logged, how, address)                                                           \
+  if (!((how) & (__PG_IS_CONSTANT | __PG_HAS_NO_STORES)) && ((logged) || (c)->stored != 0)) {                          \
+    __PG_AS_BITS(type) loaded;                                                                                         \
+    __pg_u64 own = 0, which = 0;                                                                                       \
+    int has_log;                                                                                                       \
+    loaded.bits = 0;                                                                                                   \
+    if ((how) & __PG_IS_DYNAMIC) {                                                                                     \
+      if (!__pg_may_access(c, v, how, address, (__pg_u32)sizeof(type)))                                                \
+        return (type)0;                                                                                                \
+      loaded.value = *(const type *)__PG_TRANSLATED_FOR(v, how, address);                                              \
+      has_log = __PG_HAS_CELLS(v);                                                                                       \
+    } else {                                                                                                           \
+      loaded.value = *(const type *)__pg_place_of(c, v, (v)->dev, how, address, (__pg_u32)sizeof(type));               \
+      has_log = __PG_HAS_CELLS(v) && __pg_is_there(c, v, how, address, (__pg_u32)sizeof(type));                        \
+    }                                                                                                                  \
+    if ((c)->stored != 0 && has_log)                                                                                   \
+      own = __pg_own_bits(c, v, address, (__pg_u32)sizeof(type), &which);                                              \
+    if (logged)                                                                                                        \
+      __pg_note_grouped(c, v, address, (__pg_u32)sizeof(type), has_log && which != __PG_BITS_OF(sizeof(type)));        \
+    loaded.bits = (loaded.bits & ~which) | own;                                                                        \
+    return loaded.value;                                                                                               \
+  }
+#endif
 #define __PG_STORE_BUFFERED(type, c, v, address, value_)                                                               \
   {                                                                                                                    \
     __PG_AS_BITS(type) stored;                                                                                         \
@@ -241,7 +360,19 @@ __PG_FN void __pg_hold_back(struct __pg_ctx *c, const struct __pg_view *v, __pg_
     __pg_hold_back(c, v, address, (__pg_u32)sizeof(type), stored.bits);                                                \
     return;                                                                                                            \
   }
+#ifdef __PG_BUFFERED_GROUPED
+/* Nothing of a run that has failed is kept, nor what it has noted. Which of the reasons it is isn't worth a register. */
+#define __PG_CHECK_STORE(c, v, how, address, width)                                                                    \
+  if (!((how) & __PG_IS_DYNAMIC) && !__pg_is_there(c, v, how, address, width)) {                                       \
+    c->fail |= (how) & __PG_IS_INSIDE ? 0 : PG_FAIL_RANGE;                                                             \
+    c->due = __PG_NO_KEY;                                                                                              \
+    return;                                                                                                            \
+  }
+#endif
 #else
 #define __PG_LOAD_BUFFERED(type, c, v, logged, how, address)
 #define __PG_STORE_BUFFERED(type, c, v, address, value_)
+#endif
+#ifndef __PG_CHECK_STORE
+#define __PG_CHECK_STORE(c, v, how, address, width)
 #endif

@@ -28,6 +28,9 @@ __PG_SHARED_FN int __pg_poll_around(struct __pg_ctx *c)
 /* Before an iteration. Not 0: do no more. */
 __PG_SHARED_FN int __pg_begin_iteration(struct __pg_ctx *c, __pg_u64 k)
 {
+#ifdef __PG_BUFFERED_GROUPED
+  __pg_note_due(c);
+#endif
   c->iteration = (__pg_u32)k + 1;
   if (__PG_MARKS_REPEATS)
     c->marked = 0;
@@ -48,6 +51,10 @@ __PG_SHARED_FN int __pg_begin_iteration(struct __pg_ctx *c, __pg_u64 k)
 /* After a thread's last iteration. */
 __PG_SHARED_FN void __pg_end_thread(struct __pg_ctx *c)
 {
+#ifdef __PG_BUFFERED_GROUPED
+  __pg_note_due(c);
+  c->writes += c->far;
+#endif
 #ifdef __PG_GATHERS
   if (c->gathered != 0)
     __pg_set_bits(c->launch->wr, 0, c->word, c->gathered);

@@ -67,6 +67,10 @@ struct __pg_ctx {
 #ifdef __PG_BUFFERED
   __pg_u32 stored;     /* how many stores its iteration has made that are held back */
 #endif
+#ifdef __PG_BUFFERED_GROUPED
+  __pg_u32 due;        /* a cell that its iteration has loaded from, which is still to be noted: see buffered.h */
+  __pg_u32 far;        /* of this thread: cells that it has met away from its neighbour's */
+#endif
 #ifdef __CUDACC_RTC__
 #ifdef __PG_RANGES
   /* The first cell that a noted load has taken, and the last; the first one is behind it where there was none: see the guess of bitmaps. */
@@ -90,7 +94,13 @@ struct __pg_ctx {
 #else
 #define __PG_NO_NOTES(c)
 #endif
+#ifdef __PG_BUFFERED_GROUPED
+#define __PG_NOTHING_IS_DUE(c) (c).due = ~0u, (c).far = 0;
+#else
+#define __PG_NOTHING_IS_DUE(c)
+#endif
 #define __PG_NOTE_NOTHING(c)                                                                                           \
+  __PG_NOTHING_IS_DUE(c)                                                                                               \
   __PG_GATHER_NOTHING(c)                                                                                               \
   __PG_NO_NOTES(c)
 

@@ -121,6 +121,9 @@ pub fn words_of_entry(log_shift: u32, notes_loads: bool, apart: bool) -> u8 {
 /// Cells that have their first writer and their last reader in common, where stamps are held back in the order of cells: a power of two, at most 32.
 pub const CELLS_OF_GROUP: u64 = 8;
 
+/// Cells, as a power of two, that have one mark which says whether anything is stored there, where stamps are held back and each has an entry of its own.
+pub const LOG2_OF_CHUNK: u32 = 12;
+
 /// Whether entries of such stamps have room for who loads.
 fn notes_loads(kernel: Specialisation) -> bool {
     kernel.buffered > words_of_entry(kernel.log_shift.into(), false, kernel.apart)

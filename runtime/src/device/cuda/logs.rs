@@ -223,11 +223,14 @@ impl Cuda {
             let (mut shift, mut of_entry) = (launch.log_shift, u32::from(launch.kernel.buffered));
             let (mut store_bits, mut apart) = (launch.store_bits(), i32::from(launch.kernel.apart));
             let mut grouped = i32::from(launch.kernel.grouped);
+            // Behind all entries.
+            let mut marks = wr + 4 * u64::from(of_entry) * words;
             return self.start(
                 kernel,
                 self.line_at_once(kernel.resident, words.div_ceil(buffered::STORED_AT_ONCE)),
                 &mut [
                     (&raw mut wr).cast(),
+                    (&raw mut marks).cast(),
                     (&raw mut written).cast(),
                     (&raw mut words).cast(),
                     (&raw mut flags).cast(),

@@ -4,7 +4,7 @@
 //! finds its builtins only if that library is loaded globally before it, from the same folder. No GPU and no driver is needed
 //! to compile.
 
-use crate::device::{CELLS_OF_GROUP, Guess, LARGE, Specialisation};
+use crate::device::{CELLS_OF_GROUP, Guess, LARGE, LOG2_OF_CHUNK, Specialisation};
 use crate::leaving;
 use crate::texts::{ABI, BODY, KERNEL};
 use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
@@ -228,6 +228,7 @@ pub fn options(architecture: &str, kernel: Specialisation, far: bool) -> Vec<Str
     options.push(format!("-D__PG_LOG_SHIFT={}", kernel.log_shift));
     if kernel.buffered != 0 {
         options.push(format!("-D__PG_BUFFERED={}", kernel.buffered));
+        options.push(format!("-D__PG_LOG2_OF_CHUNK={LOG2_OF_CHUNK}"));
         if kernel.apart {
             options.push("-D__PG_BUFFERED_APART".into());
         }

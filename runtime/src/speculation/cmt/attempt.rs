@@ -7,7 +7,8 @@ use crate::abi::{
     PG_SITE_HAS_AFFINE, PG_SITE_STORE, PG_STAMP_READER, PG_STAMP_WORDS, PG_STAMP_WORDS_READ,
 };
 use crate::device::{
-    CELLS_OF_GROUP, Device, DeviceError, DevicePtr, Guess, LogMethod, numbers_of_stores, words_of_entry,
+    CELLS_OF_GROUP, Device, DeviceError, DevicePtr, Guess, LOG2_OF_CHUNK, LogMethod, numbers_of_stores,
+    words_of_entry,
 };
 
 /// How a job's loop is run and logged this time.
@@ -150,13 +151,18 @@ impl Logs {
                 let pairs = u64::from(words_of_entry(placement.log_shift, false, true));
                 pairs * placement.cells + 2 * placement.cells.div_ceil(CELLS_OF_GROUP)
             }
+            // Behind the entries a byte for each chunk.
+            LogMethod::Stamp if attempt.buffered != 0 => {
+                u64::from(stamp_words) * placement.cells + (placement.cells >> LOG2_OF_CHUNK).div_ceil(4) + 1
+            }
             LogMethod::Stamp => u64::from(stamp_words) * placement.cells,
             method => method.words(placement.cells),
         };
         logs.writers = take(device, of_writers)?;
         device.fill(logs.writers, 0, of_writers * 4)?;
-        if attempt.buffered != 0 && attempt.apart {
-            logs.readers = DevicePtr(logs.writers.0 + 8 * placement.cells);
+        if attempt.buffered != 0 {
+            let words = if attempt.apart { 2 } else { u64::from(attempt.buffered) };
+            logs.readers = DevicePtr(logs.writers.0 + 4 * words * placement.cells);
         }
         // Bits of writers say by themselves whether two have met; stamps of readers lie beside those of writers.
         let needs_readers = match method {
