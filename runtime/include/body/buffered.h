@@ -120,15 +120,21 @@ struct __pg_neighbour {
   __pg_u32 is_next; /* ... not 0 if the next one is here */
   int behind;       /* by how many iterations that one comes behind this one; less than 0 where it comes before */
 };
-__PG_FN struct __pg_neighbour __pg_next_lane(const struct __pg_ctx *c)
-{
-  struct __pg_neighbour next = {1, 1, 0, 0};
 #if __CUDA_ARCH__ >= 800
-  next.lanes = __activemask();
+#define __pg_lanes_here() __activemask()
+#else
+#define __pg_lanes_here() 1
+#endif
+/* `lanes`: that are here, and ask each other the same questions from now on: whoever has a loop around them asks anew which ones those are in each of its turns,
+ * because a compiler may let lanes come here together from places of which one has more to ask. */
+__PG_FN struct __pg_neighbour __pg_next_lane(const struct __pg_ctx *c, __pg_u32 lanes)
+{
+  struct __pg_neighbour next = {lanes, 1, 0, 0};
+#if __CUDA_ARCH__ >= 800
   next.own = 1u << (threadIdx.x & 31);
-  next.is_next = next.lanes >> 1 & next.own;
+  next.is_next = lanes >> 1 & next.own;
   /* There are fewer than 2^28 iterations. */
-  next.behind = (int)(__shfl_down_sync(next.lanes, c->iteration, 1) - c->iteration);
+  next.behind = (int)(__shfl_down_sync(lanes, c->iteration, 1) - c->iteration);
 #else
   (void)c;
 #endif
@@ -171,7 +177,7 @@ __PG_FN void __pg_enter_reader(struct __pg_ctx *c, const struct __pg_neighbour *
 __PG_FN void __pg_note_due(struct __pg_ctx *c)
 {
   if (c->due != __PG_NO_KEY) {
-    const struct __pg_neighbour next = __pg_next_lane(c);
+    const struct __pg_neighbour next = __pg_next_lane(c, __pg_lanes_here());
     __pg_enter_reader(c, &next, c->due);
     c->due = __PG_NO_KEY;
   }
@@ -194,7 +200,8 @@ __PG_FN void __pg_hold_back(struct __pg_ctx *c, const struct __pg_view *v, __pg_
   const __pg_u32 stamp = c->iteration << c->launch->store_bits | c->stored, size = 1u << __PG_LOG_SHIFT;
   const __pg_u32 due = c->due;
   struct __pg_neighbour next;
-  __pg_u32 cell = __pg_cell_in(c, v, address), at;
+  __pg_u32 cell = __pg_cell_in(c, v, address), at, apart, along;
+  int is_last, pair;
   c->due = __PG_NO_KEY;
   if (!__PG_HAS_CELLS(v)) {
     c->fail |= PG_FAIL_NO_ARRAY;
@@ -205,18 +212,16 @@ __PG_FN void __pg_hold_back(struct __pg_ctx *c, const struct __pg_view *v, __pg_
     return;
   }
   c->stored++;
-  next = __pg_next_lane(c);
+  next = __pg_next_lane(c, __pg_lanes_here());
   __pg_enter_reader(c, &next, due);
   for (at = 0; at < width; at += size, cell++) {
-    __pg_u32 along;
-    const __pg_u32 apart = __pg_to_next(c, &next, __PG_KEY(cell, width), &along);
+    if (at != 0)
+      next = __pg_next_lane(c, __pg_lanes_here());
+    apart = __pg_to_next(c, &next, __PG_KEY(cell, width), &along);
     /* What a later iteration stores at the same place stands. */
-    const int is_last = next.is_next == 0 || apart != 0 || next.behind <= 0;
-    int pair;
-    if (is_last) {
-      for (pair = 0; pair < __PG_PAIRS; pair++)
-        (void)atomicMax((__pg_u64 *)__pg_pair_of(c, cell, pair), (__pg_u64)stamp << 32 | (bits >> 8 * at >> 32 * pair & 0xffffffffu));
-    }
+    is_last = next.is_next == 0 || apart != 0 || next.behind <= 0;
+    for (pair = 0; is_last && pair < __PG_PAIRS; pair++)
+      (void)atomicMax((__pg_u64 *)__pg_pair_of(c, cell, pair), (__pg_u64)stamp << 32 | (bits >> 8 * at >> 32 * pair & 0xffffffffu));
     /* The first writer is entered by the first of lanes that go along with each other. */
     if ((along << 1 & next.own) == 0)
       __pg_raise(__pg_first_writer_of(c, cell), ~__pg_number_in(c, cell));

@@ -115,7 +115,8 @@ static __device__ void __pg_store_entries(const unsigned *log, const unsigned ch
 }
 
 /* The same where cells have their first writer and their last reader by groups. Each lane has a group; the warp takes what the log has of them side
- * by side, and passes over those that nobody has stored to. The cells of the others, which follow each other, it takes together. There are fewer than 2^28. */
+ * by side, of several at a time, and passes over those that nobody has stored to. The cells of the others, which follow each other, it takes together.
+ * There are fewer than 2^28. */
 template <int Pairs>
 static __device__ void __pg_store_groups(const unsigned *log, unsigned *bits, unsigned cells, unsigned *flags,
                                          unsigned long long *counts, const unsigned long long *arrays, unsigned n_arrays,
@@ -123,51 +124,69 @@ static __device__ void __pg_store_groups(const unsigned *log, unsigned *bits, un
 {
   constexpr unsigned groups_at_once = 32 / GROUP;
   const uint2 *const pairs = (const uint2 *)log, *const groups = pairs + Pairs * (unsigned long long)cells;
-  const unsigned lane = threadIdx.x % 32, n_groups = (cells + GROUP - 1) / GROUP, step = gridDim.x * blockDim.x;
+  const unsigned lane = threadIdx.x % 32, n_groups = (cells + GROUP - 1) / GROUP, step = gridDim.x * blockDim.x * AT_ONCE;
   unsigned written = 0, met = 0;
   __pg_array array;
-  unsigned group = blockIdx.x * blockDim.x + threadIdx.x;
-  uint2 next = group < n_groups ? groups[group] : uint2{0, 0};
-  for (; group - lane < n_groups; group += step) {
-    const uint2 own = next;
-    /* The next ones are under way meanwhile. */
-    next = group + step < n_groups ? groups[group + step] : uint2{0, 0};
-    const unsigned begin = (group - lane) * GROUP, stored = __ballot_sync(0xffffffffu, own.x != 0);
-    unsigned own_bits = 0;
+  for (unsigned first_group = (blockIdx.x * blockDim.x + threadIdx.x - lane) * AT_ONCE; first_group < n_groups; first_group += step) {
+    uint2 ahead[AT_ONCE];
+    bool is_any = false;
+#pragma unroll
+    for (unsigned turn = 0; turn < AT_ONCE; turn++) {
+      const unsigned group = first_group + 32 * turn + lane;
+      ahead[turn] = group < n_groups ? groups[group] : uint2{0, 0};
+      is_any |= ahead[turn].x != 0;
+    }
+    unsigned begin = first_group * GROUP;
+    if (!__any_sync(0xffffffffu, is_any)) {
+      if (bits != nullptr)
+        for (unsigned word = lane; word < GROUP * AT_ONCE && begin + 32 * word < cells; word += 32)
+          bits[begin / 32 + word] = 0;
+      continue;
+    }
 #pragma unroll 1
-    for (unsigned some = 0; stored != 0 && some < GROUP; some += AT_ONCE) {
-      uint2 entries[AT_ONCE][Pairs];
+    for (unsigned turn = 0; turn < AT_ONCE; turn++, begin += 32 * GROUP) {
+      const uint2 own = ahead[0];
+      const unsigned stored = __ballot_sync(0xffffffffu, own.x != 0);
+      unsigned own_bits = 0;
 #pragma unroll
-      for (unsigned number = 0; number < AT_ONCE; number++) {
-        const unsigned cell = begin + 32 * (some + number) + lane;
-        const bool is_stored = stored >> (groups_at_once * (some + number) + lane / GROUP) & 1;
+      for (unsigned other = 1; other < AT_ONCE; other++)
+        ahead[other - 1] = ahead[other];
+#pragma unroll 1
+      for (unsigned first_word = 0; stored != 0 && first_word < GROUP; first_word += AT_ONCE) {
+        uint2 entries[AT_ONCE][Pairs];
 #pragma unroll
-        for (int pair = 0; pair < Pairs; pair++)
-          entries[number][pair] = is_stored && cell < cells ? pairs[pair * (unsigned long long)cells + cell] : uint2{0, 0};
-      }
+        for (unsigned number = 0; number < AT_ONCE; number++) {
+          const unsigned word = first_word + number, cell = begin + 32 * word + lane;
+          const bool is_stored = stored >> (groups_at_once * word + lane / GROUP) & 1;
 #pragma unroll
-      for (unsigned number = 0; number < AT_ONCE; number++) {
-        const uint2 *const entry = entries[number];
-        const unsigned word = begin + 32 * (some + number), found = __ballot_sync(0xffffffffu, entry[0].y != 0);
-        if (found == 0)
-          continue;
-        const int leader = groups_at_once * (some + number) + lane / GROUP;
-        const unsigned first = ~__shfl_sync(0xffffffffu, own.x, leader), reader = __shfl_sync(0xffffffffu, own.y, leader);
-        own_bits = lane == some + number ? found : own_bits;
-        array.find(word, arrays, n_arrays, shift);
-        if (entry[0].y != 0) {
-          const unsigned last = (entry[0].y >> store_bits) + (GROUP - 1 - lane % GROUP);
-          __pg_store_value<Pairs>(array.cells + ((unsigned long long)(word + lane) << shift), shift, entry[0].x, entry[Pairs - 1].x);
-          written += first != last;
-          if (reader > first || (reader == first && first != last)) {
-            met++;
-            flags[1] = reader - 1;
+          for (int pair = 0; pair < Pairs; pair++)
+            entries[number][pair] = is_stored && cell < cells ? pairs[pair * (unsigned long long)cells + cell] : uint2{0, 0};
+        }
+#pragma unroll
+        for (unsigned number = 0; number < AT_ONCE; number++) {
+          const uint2 *const entry = entries[number];
+          const unsigned word = first_word + number, found = __ballot_sync(0xffffffffu, entry[0].y != 0);
+          if (found == 0)
+            continue;
+          const int leader = groups_at_once * word + lane / GROUP;
+          const unsigned first = ~__shfl_sync(0xffffffffu, own.x, leader), reader = __shfl_sync(0xffffffffu, own.y, leader);
+          own_bits = lane == word ? found : own_bits;
+          array.find(begin + 32 * word, arrays, n_arrays, shift);
+          if (entry[0].y != 0) {
+            const unsigned last = (entry[0].y >> store_bits) + (GROUP - 1 - lane % GROUP);
+            const unsigned long long cell = begin + 32 * word + lane;
+            __pg_store_value<Pairs>(array.cells + (cell << shift), shift, entry[0].x, entry[Pairs - 1].x);
+            written += first != last;
+            if (reader > first || (reader == first && first != last)) {
+              met++;
+              flags[1] = reader - 1;
+            }
           }
         }
       }
+      if (bits != nullptr && lane < GROUP && begin + 32 * lane < cells)
+        bits[begin / 32 + lane] = own_bits;
     }
-    if (bits != nullptr && lane < GROUP && begin + 32 * lane < cells)
-      bits[begin / 32 + lane] = own_bits;
   }
   __pg_add_up(total, written, met, counts);
 }
