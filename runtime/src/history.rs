@@ -112,6 +112,10 @@ pub struct History {
     in_order: bool,
     /// A log that relied on it had to be made again.
     order_refuted: bool,
+    /// Lanes seemed to store to a cell each where they do, in the last run that told.
+    stores_once: bool,
+    /// A log that relied on it had to be made again.
+    once_refuted: bool,
     /// Bitmaps have guessed that nothing is stored between what is loaded, and were wrong.
     stores_between: bool,
 }
@@ -194,6 +198,18 @@ impl History {
     /// Whether stamps may rely on the order of iterations. What was wrong once would only cost another run.
     pub fn meets_in_order(&self) -> bool {
         self.in_order && !self.order_refuted
+    }
+    /// Notes whether each cell was stored to by one lane, once, in a run that relied on the order of iterations.
+    pub fn stored_once(&mut self, once: bool) {
+        self.stores_once = once;
+    }
+    /// Notes that a log had to be made again because it relied on that.
+    pub fn once_refuted(&mut self) {
+        self.once_refuted = true;
+    }
+    /// Whether stamps may rely on it.
+    pub fn may_store_once(&self) -> bool {
+        self.stores_once && !self.once_refuted
     }
     /// Whether bitmaps may guess so.
     pub fn may_guess_range(&self) -> bool {

@@ -107,6 +107,15 @@ __PG_FN __pg_u32 __pg_cell_in(const struct __pg_ctx *c, const struct __pg_view *
   return (__pg_u32)v->log + ((__pg_u32)(address - (v->lo & ~(__pg_u64)63)) >> __PG_LOG_SHIFT);
 }
 
+/* With __PG_BUFFERED_ALONE it is guessed that no two lanes store to one cell, but for neighbours of which one stands for the other: then a store is enough,
+ * for which nothing is loaded. Stores are counted. If there are as many as cells that have been stored to, each of these has been stored to by one lane, once; otherwise
+ * all is run once more, with operations in one piece. */
+#ifdef __PG_BUFFERED_ALONE
+#define __pg_raise_pair(pair, number) (*(pair) = (number))
+#else
+#define __pg_raise_pair(pair, number) (void)atomicMax(pair, number)
+#endif
+
 /* What lanes tell each other of a cell that they access: below the cell the width of what stores there, or 0, who loads: a compiler may let lanes
  * come here together that load and that store. There are fewer than 2^28 cells. */
 #define __PG_KEY(cell, width) ((__pg_u32)(cell) << 4 | (width))
@@ -220,8 +229,11 @@ __PG_FN void __pg_hold_back(struct __pg_ctx *c, const struct __pg_view *v, __pg_
     apart = __pg_to_next(c, &next, __PG_KEY(cell, width), &along);
     /* What a later iteration stores at the same place stands. */
     is_last = next.is_next == 0 || apart != 0 || next.behind <= 0;
-    for (pair = 0; is_last && pair < __PG_PAIRS; pair++)
-      (void)atomicMax((__pg_u64 *)__pg_pair_of(c, cell, pair), (__pg_u64)stamp << 32 | (bits >> 8 * at >> 32 * pair & 0xffffffffu));
+    if (is_last) {
+      for (pair = 0; pair < __PG_PAIRS; pair++)
+        __pg_raise_pair((__pg_u64 *)__pg_pair_of(c, cell, pair), (__pg_u64)stamp << 32 | (bits >> 8 * at >> 32 * pair & 0xffffffffu));
+      c->writes++;
+    }
     /* The first writer is entered by the first of lanes that go along with each other. */
     if ((along << 1 & next.own) == 0)
       __pg_raise(__pg_first_writer_of(c, cell), ~__pg_number_in(c, cell));

@@ -53,7 +53,8 @@ __PG_SHARED_FN void __pg_end_thread(struct __pg_ctx *c)
 {
 #ifdef __PG_BUFFERED_GROUPED
   __pg_note_due(c);
-  c->writes += c->far;
+  /* Stores of a launch take less than so many bits: a stamp numbers them all, and each has eight cells at most. */
+  c->writes += (__pg_u64)c->far << 36;
 #endif
 #ifdef __PG_GATHERS
   if (c->gathered != 0)

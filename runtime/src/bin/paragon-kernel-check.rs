@@ -96,6 +96,14 @@ fn variants() -> Vec<Variant> {
         Specialisation { buffered: 8, log_shift: 3, ..none(LogMethod::Stamp) },
         Specialisation { buffered: 6, apart: true, log_shift: 3, ..none(LogMethod::Stamp) },
         Specialisation { buffered: 4, apart: true, grouped: true, ..none(LogMethod::Stamp) },
+        Specialisation {
+            buffered: 6,
+            apart: true,
+            grouped: true,
+            alone: true,
+            log_shift: 3,
+            ..narrow(LogMethod::Stamp)
+        },
         Specialisation { kept: all, spread: WIDEST, ..narrow(LogMethod::Mark) },
     ];
     let of_some = [

@@ -124,6 +124,9 @@ pub const CELLS_OF_GROUP: u64 = 8;
 /// Cells, as a power of two, that have one mark which says whether anything is stored there, where stamps are held back and each has an entry of its own.
 pub const LOG2_OF_CHUNK: u32 = 12;
 
+/// Where the count of far accesses begins in what groups count; below it are stores that weren't their cells' only ones. `__pg_end_thread` has the same number.
+const FAR_SHIFT: u32 = 36;
+
 /// Whether entries of such stamps have room for who loads.
 fn notes_loads(kernel: Specialisation) -> bool {
     kernel.buffered > words_of_entry(kernel.log_shift.into(), false, kernel.apart)
@@ -151,6 +154,8 @@ pub struct Specialisation {
     pub apart: bool,
     /// Whether [`CELLS_OF_GROUP`] cells have their first writer and their last reader in common; then pairs lie apart, too.
     pub grouped: bool,
+    /// Whether those are stored without operations in one piece, because no two lanes are expected to store to one cell.
+    pub alone: bool,
     /// Whether bits of stores to members of one element are gathered, to be set together.
     pub gathers: bool,
     /// log2 of the bytes of a log's cell; 0 where there is none.
@@ -209,6 +214,7 @@ impl Specialisation {
             buffered: 0,
             apart: false,
             grouped: false,
+            alone: false,
             gathers: false,
             log_shift: 0,
             bounded: 0,
@@ -404,7 +410,13 @@ impl Launch<'_> {
 
     /// Of stamps that are held back and loads that are noted: how many accesses were far from the neighbouring iteration's, by what was counted.
     pub fn far(&self, total: u64) -> Option<u64> {
-        (self.kernel.buffered != 0 && notes_loads(self.kernel)).then_some(total)
+        let shift = if self.kernel.grouped { FAR_SHIFT } else { 0 };
+        (self.kernel.buffered != 0 && notes_loads(self.kernel)).then_some(total >> shift)
+    }
+
+    /// Of groups of cells: whether each cell was stored to by one lane, once.
+    pub fn stored_once(&self, total: u64) -> Option<bool> {
+        self.kernel.grouped.then_some(total.trailing_zeros() >= FAR_SHIFT)
     }
 
     /// Of stamps that are held back: how many bits of each are left to number the stores of an iteration.
@@ -439,6 +451,8 @@ pub struct Outcome {
     pub unsettled: u64,
     /// [`Launch::far`].
     pub far: Option<u64>,
+    /// [`Launch::stored_once`].
+    pub stored_once: Option<bool>,
     /// Nanoseconds in the execution kernel and in the checking kernel.
     pub execute_ns: u64,
     /// See `execute_ns`.

@@ -246,6 +246,10 @@ impl Engine {
                 Some(guesses) => guesses == Guesses::InOrder,
                 None => visit.history.meets_in_order(),
             },
+            stores_once: match self.config.guesses {
+                Some(guesses) => guesses == Guesses::InOrder,
+                None => visit.history.may_store_once(),
+            },
             groups: self.config.groups,
             patience: self.config.patience,
             schedule: plan.schedule,

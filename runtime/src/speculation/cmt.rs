@@ -104,6 +104,8 @@ pub struct Job {
     pub may_guess_range: bool,
     /// Whether iterations seem to meet the cells of arrays in order.
     pub in_order: bool,
+    /// Whether no two lanes of a GPU seem to store to one cell where they do.
+    pub stores_once: bool,
     /// Whether iterations may be run together.
     pub groups: GroupChoice,
     /// Log cells of pinned memory.
@@ -148,6 +150,10 @@ pub struct Report {
     pub range_held: Option<bool>,
     /// Whether no conflict was found that groups of cells have in common, where stamps have relied on the order of iterations.
     pub order_held: Option<bool>,
+    /// Whether no two lanes have stored to one cell, where it was guessed so and they have.
+    pub once_held: Option<bool>,
+    /// Whether that was so, where stamps have relied on the order of iterations.
+    pub stored_once: Option<bool>,
     /// Whether iterations have met cells in order.
     pub in_order: Option<bool>,
     /// What [`crate::trace::Record::group`] says.
@@ -490,6 +496,17 @@ fn drive(
             true => fail == PG_FAIL_RAW,
             false => fail & PG_FAIL_WAW != 0 && fail & !(PG_FAIL_WAW | PG_FAIL_RAW) == 0,
         };
+        if attempt.alone && fail & PG_FAIL_WAW != 0 && fail & !(PG_FAIL_WAW | PG_FAIL_RAW) == 0 {
+            // What a cell holds may be an earlier iteration's.
+            report.once_held = Some(false);
+            if given_up(job) {
+                report.outcome.fail = PG_FAIL_STOPPED;
+                return Ok(());
+            }
+            attempt.alone = false;
+            logs.free(device, taken);
+            continue;
+        }
         if attempt.grouped && fail == PG_FAIL_RAW {
             // Cells may have met that lie in one group only.
             report.order_held = Some(false);
@@ -523,6 +540,7 @@ fn drive(
         }
         if attempt.grouped {
             report.order_held = Some(true);
+            report.stored_once = report.outcome.stored_once;
         }
         // Groups of cells tell, too: nothing else would notice that another entry's order isn't that of places.
         if let Some(far) = report.outcome.far {
@@ -614,7 +632,7 @@ fn run_once(
             device.duplicate(DevicePtr(region.before), DevicePtr(region.dev), region.size)
         })
     };
-    if [report.guess_held, report.range_held, report.order_held].contains(&Some(false)) {
+    if [report.guess_held, report.range_held, report.order_held, report.once_held].contains(&Some(false)) {
         restore(device)?;
     } else {
         report.copy_in_ns = started.elapsed().as_nanos() as u64;
@@ -691,6 +709,7 @@ fn kernel_for(
         buffered: attempt.buffered,
         apart: attempt.apart && attempt.buffered != 0,
         grouped: attempt.grouped,
+        alone: attempt.alone,
         gathers: attempt.method.is_bitmap() && job.info.has(PG_LOOP_MEMBERS),
         log_shift: if attempt.method == LogMethod::None { 0 } else { placement.log_shift as u8 },
         bounded: placement.bounded,

@@ -59,6 +59,12 @@ pub fn conclude(history: &mut History, report: &Report) {
     if report.order_held == Some(false) {
         history.order_refuted();
     }
+    if let Some(once) = report.stored_once {
+        history.stored_once(once);
+    }
+    if report.once_held == Some(false) {
+        history.once_refuted();
+    }
     if report.method != report.best_method && report.outcome.fail & (PG_FAIL_WAW | PG_FAIL_RAW) != 0 {
         history.met();
     } else if report.outcome.fail & (PG_FAIL_WAW | PG_FAIL_RAW | PG_FAIL_TIME) != 0 {
@@ -117,8 +123,13 @@ mod tests {
         let mut history = History::default();
         conclude(&mut history, &Report { in_order: Some(true), ..Report::default() });
         assert!(history.meets_in_order());
-        conclude(&mut history, &Report { order_held: Some(true), ..Report::default() });
-        assert!(history.meets_in_order());
+        conclude(&mut history, &Report { order_held: Some(true), stored_once: Some(true), ..Report::default() });
+        assert!(history.meets_in_order() && history.may_store_once());
+        conclude(
+            &mut history,
+            &Report { once_held: Some(false), stored_once: Some(true), ..Report::default() },
+        );
+        assert!(history.meets_in_order() && !history.may_store_once());
         conclude(
             &mut history,
             &Report { order_held: Some(false), in_order: Some(true), ..Report::default() },

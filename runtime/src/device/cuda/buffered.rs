@@ -176,6 +176,8 @@ static __device__ void __pg_store_groups(const unsigned *log, unsigned *bits, un
             const unsigned last = (entry[0].y >> store_bits) + (GROUP - 1 - lane % GROUP);
             const unsigned long long cell = begin + 32 * word + lane;
             __pg_store_value<Pairs>(array.cells + (cell << shift), shift, entry[0].x, entry[Pairs - 1].x);
+            /* What is left are stores to cells that have others, too. */
+            total--;
             written += first != last;
             if (reader > first || (reader == first && first != last)) {
               met++;

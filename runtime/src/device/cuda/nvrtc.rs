@@ -235,6 +235,9 @@ pub fn options(architecture: &str, kernel: Specialisation, far: bool) -> Vec<Str
         if kernel.grouped {
             options.push(format!("-D__PG_BUFFERED_GROUPED={CELLS_OF_GROUP}"));
         }
+        if kernel.alone {
+            options.push("-D__PG_BUFFERED_ALONE".into());
+        }
     }
     options.push(format!("-D__PG_BOUNDED={:#x}ull", kernel.bounded));
     options.push(format!("-D__PG_INSIDE={:#x}ull", kernel.inside));

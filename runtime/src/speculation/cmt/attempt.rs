@@ -24,6 +24,8 @@ pub(super) struct Attempt {
     pub(super) apart: bool,
     /// See [`Specialisation::grouped`]. A conflict refutes no more than that groups of cells are met in order: then there is another attempt.
     pub(super) grouped: bool,
+    /// See [`Specialisation::alone`]. Where several lanes have stored to one cell there is another attempt.
+    pub(super) alone: bool,
 }
 
 impl Attempt {
@@ -52,6 +54,7 @@ impl Attempt {
                 buffered: 0,
                 apart: false,
                 grouped: false,
+                alone: false,
             };
         }
         let (method, guess) = match job.guesses {
@@ -61,7 +64,7 @@ impl Attempt {
             Guesses::NoBits if !are_numbers => return Attempt::in_order(job, may_buffer),
             Guesses::NoBits | Guesses::All | Guesses::Numbers => (job.method, numbers),
         };
-        Attempt { method, guess, is_guess: true, buffered: 0, apart: false, grouped: false }
+        Attempt { method, guess, is_guess: true, buffered: 0, apart: false, grouped: false, alone: false }
     }
 
     /// Where nothing is guessed.
@@ -76,7 +79,7 @@ impl Attempt {
             true => words_of_entry(log_shift, notes_loads, apart),
             false => 0,
         };
-        Attempt { method: job.method, guess: Guess::None, is_guess: false, buffered, apart, grouped: false }
+        Attempt { method: job.method, guess: Guess::None, is_guess: false, buffered, apart, grouped: false, alone: false }
     }
 
     /// Where nothing is guessed but that iterations meet cells in order, if an earlier run has shown that they do.
@@ -92,7 +95,7 @@ impl Attempt {
             return attempt;
         }
         let buffered = words_of_entry(job.placement.log_shift, true, true);
-        Attempt { buffered, apart: true, grouped: true, ..attempt }
+        Attempt { buffered, apart: true, grouped: true, alone: job.stores_once, ..attempt }
     }
 }
 

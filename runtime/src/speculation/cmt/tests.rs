@@ -67,6 +67,7 @@ fn job(seat: Seat<Box<Report>>, kind: Kind, placement: Placement) -> Job {
         guesses: Guesses::None,
         may_guess_range: false,
         in_order: false,
+        stores_once: false,
         groups: GroupChoice::Off,
         pinned: Vec::new(),
         basis: None,
