@@ -123,7 +123,10 @@ mod tests {
         let mut history = History::default();
         conclude(&mut history, &Report { in_order: Some(true), ..Report::default() });
         assert!(history.meets_in_order());
-        conclude(&mut history, &Report { order_held: Some(true), stored_once: Some(true), ..Report::default() });
+        conclude(
+            &mut history,
+            &Report { order_held: Some(true), stored_once: Some(true), ..Report::default() },
+        );
         assert!(history.meets_in_order() && history.may_store_once());
         conclude(
             &mut history,

@@ -187,7 +187,8 @@ impl Cuda {
         outcome.unsettled = launch.unsettled(total, written);
         outcome.far = launch.far(total);
         outcome.stored_once = launch.stored_once(total);
-        if outcome.fail & !abi::PG_FAIL_RAW == 0 && launch.kernel.alone && outcome.stored_once == Some(false) {
+        if outcome.fail & !abi::PG_FAIL_RAW == 0 && launch.kernel.alone && outcome.stored_once == Some(false)
+        {
             outcome.fail |= abi::PG_FAIL_WAW;
             outcome.conflicts += 1;
         }

@@ -79,7 +79,15 @@ impl Attempt {
             true => words_of_entry(log_shift, notes_loads, apart),
             false => 0,
         };
-        Attempt { method: job.method, guess: Guess::None, is_guess: false, buffered, apart, grouped: false, alone: false }
+        Attempt {
+            method: job.method,
+            guess: Guess::None,
+            is_guess: false,
+            buffered,
+            apart,
+            grouped: false,
+            alone: false,
+        }
     }
 
     /// Where nothing is guessed but that iterations meet cells in order, if an earlier run has shown that they do.
