@@ -49,27 +49,17 @@ __PG_FN __pg_u32 *__pg_pair_of(const struct __pg_ctx *c, __pg_u64 cell, int pair
 }
 #ifndef __PG_BUFFERED_GROUPED
 /* Says that somebody stores to a cell, in a byte for 2^__PG_LOG2_OF_CHUNK of them: so whoever looks at the log passes over the others. They lie behind all
- * entries. Of lanes side by side that store to one chunk the last one says so. If all have only one, it doesn't look first, because to wait for the answer
- * takes longer than a store; elsewhere most find it said, though maybe not at once: then it is said again. */
+ * entries. Most find it said, though maybe not at once: then it is said again. Who says it without looking has all others wait for that byte. */
 __PG_FN void __pg_mark_chunk(const struct __pg_ctx *c, __pg_u64 cell)
 {
-  const __pg_u32 chunk = (__pg_u32)(cell >> __PG_LOG2_OF_CHUNK);
 #ifdef __PG_BUFFERED_APART
-  unsigned char *mark = (unsigned char *)&c->launch->wr[__PG_BUFFERED / 2 * (c->launch->rd - c->launch->wr)] + chunk;
+  unsigned char *mark = (unsigned char *)&c->launch->wr[__PG_BUFFERED / 2 * (c->launch->rd - c->launch->wr)];
 #else
-  unsigned char *mark = (unsigned char *)c->launch->rd + chunk;
+  unsigned char *mark = (unsigned char *)c->launch->rd;
 #endif
-#if __CUDA_ARCH__ >= 800
-  const __pg_u32 lanes = __activemask(), its = __shfl_down_sync(lanes, chunk, 1);
-  const int says = (lanes >> 1 >> (threadIdx.x & 31) & 1) == 0 || its != chunk;
-  const __pg_u32 saying = __ballot_sync(lanes, says);
-  if (!says || ((saying & (saying - 1)) != 0 && *mark != 0))
-    return;
-  *mark = 1;
-#else
+  mark += cell >> __PG_LOG2_OF_CHUNK;
   if (*mark == 0)
     *mark = 1;
-#endif
 }
 #endif
 __PG_FN __pg_u32 *__pg_first_writer_of(const struct __pg_ctx *c, __pg_u64 cell) { return __pg_pair_of(c, cell, __PG_PAIRS); }
@@ -317,9 +307,11 @@ __PG_FN void __pg_hold_back(struct __pg_ctx *c, const struct __pg_view *v, __pg_
   is_first = __PG_NOTES_BUFFERED && !__pg_is_joined(place, stamp, -1);
   for (at = 0; at < width; at += size, cell++) {
     int pair;
-    for (pair = 0; is_last && pair < __PG_PAIRS; pair++)
-      (void)atomicMax((__pg_u64 *)__pg_pair_of(c, cell, pair), (__pg_u64)stamp << 32 | (bits >> 8 * at >> 32 * pair & 0xffffffffu));
-    __pg_mark_chunk(c, cell);
+    if (is_last) {
+      for (pair = 0; pair < __PG_PAIRS; pair++)
+        (void)atomicMax((__pg_u64 *)__pg_pair_of(c, cell, pair), (__pg_u64)stamp << 32 | (bits >> 8 * at >> 32 * pair & 0xffffffffu));
+      __pg_mark_chunk(c, cell);
+    }
     if (is_first)
       __pg_raise(__pg_first_writer_of(c, cell), ~c->iteration);
     c->writes += __PG_NOTES_BUFFERED ? __pg_is_far(cell) : 1;
