@@ -28,5 +28,4 @@
 #include "kernel/gathered.h"
 #include "kernel/notes.h"
 #include "kernel/turns.h"
-#include "kernel/sorted.h"
 #endif

@@ -40,6 +40,5 @@ pub const KERNEL: &str = concat!(
     include_str!("kernel/gathered.h"),
     include_str!("kernel/notes.h"),
     include_str!("kernel/turns.h"),
-    include_str!("kernel/sorted.h"),
     "#endif\n",
 );

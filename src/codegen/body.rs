@@ -13,7 +13,6 @@ mod expressions;
 pub mod inner;
 mod lending;
 pub mod macros;
-mod measured;
 mod memory;
 mod origins;
 mod polynomial;
@@ -22,7 +21,6 @@ mod walks;
 
 use self::ahead::{Ahead, FirstLoads};
 use self::lending::{Lending, Seeing};
-use self::measured::Measured;
 use self::origins::Origin;
 use self::walks::Walks;
 use super::group::{self, Group};
@@ -51,8 +49,6 @@ pub struct Body {
     pub shares: bool,
     /// Most bytes that lanes lend for a turn.
     pub room: u64,
-    /// How many turns an iteration has, where lanes lend each other what they need.
-    pub measured: Option<Measured>,
 }
 
 /// Prints expressions and statements.
@@ -203,10 +199,6 @@ fn printed(mut printer: Printer, plan: &LoopPlan, body: &Stmt) -> Printed<Body> 
             |(v, size): (&VarId, &u64)| format!("__pg_u64 {}[{}];\n", variable(*v), size.div_ceil(8));
         out = format!("{{\n{}{out}}}\n", plan.private.iter().map(declare).collect::<String>());
     }
-    // Iterations of groups are not by themselves, and turns that are taken side by side keep all lanes of a warp busy.
-    let is_alone = matches!(printer.purpose, Purpose::Iterations) && printer.group.is_none() && printer.strip.is_none();
-    let lends_alone = is_alone && printer.lends && !printer.shares;
-    let measured = lends_alone.then(|| measured::measured(printer.unit, plan, body)).flatten();
     Ok(Body {
         text: out,
         prelude,
@@ -217,7 +209,6 @@ fn printed(mut printer: Printer, plan: &LoopPlan, body: &Stmt) -> Printed<Body> 
         lends: printer.lends,
         shares: printer.shares,
         room: printer.room,
-        measured,
     })
 }
 

@@ -30,15 +30,15 @@ const SHORT: usize = 60;
 /// An inner loop that is run some turns at once.
 pub(super) struct Turns {
     /// What stands in front of it.
-    pub(super) before: String,
+    before: String,
     /// Whether the limit keeps its value, as text that compilers evaluate.
-    pub(super) kept: String,
-    pub(super) iv: VarId,
-    pub(super) cond: String,
+    kept: String,
+    iv: VarId,
+    cond: String,
     /// The type that it is compared in, and the unsigned one.
-    pub(super) kind: &'static str,
-    pub(super) unsigned: &'static str,
-    pub(super) limit: String,
+    kind: &'static str,
+    unsigned: &'static str,
+    limit: String,
 }
 
 /// How many turns a loop has, if its head says it and they are few.
@@ -315,7 +315,7 @@ impl Printer<'_> {
 
     /// An inner loop that ends after a number of turns which is known before it: scalars alone tell it, or memory that the loop doesn't
     /// store to. Devices run it some thousand turns at a time, as a loop that their compilers can count. `None`: any other loop.
-    pub(super) fn turns(&mut self, l: &LoopStmt) -> Option<Turns> {
+    fn turns(&mut self, l: &LoopStmt) -> Option<Turns> {
         if !matches!(self.purpose, Purpose::Iterations)
             || self.strip.is_some_and(|(around, _)| around == l.id)
         {

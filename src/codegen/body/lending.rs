@@ -528,7 +528,7 @@ impl Printer<'_> {
     }
 
     /// Text for whether all memory that an expression loads stays as it is, whoever stores; `None`: nobody knows.
-    pub(super) fn kept(&mut self, e: &Expr) -> Option<String> {
+    fn kept(&mut self, e: &Expr) -> Option<String> {
         let mut all = Some(BTreeSet::new());
         nest::expressions(e, &mut |e| {
             if let ExprKind::Load(place) = &e.kind

@@ -52,7 +52,6 @@ impl Emitter<'_> {
             (Some(group), Flavour::Cuda) => self.over_groups(body, group, &mut text),
             (_, Flavour::Cuda) => {
                 text.push_str("__PG_ALONE\n");
-                self.sorted(body, &mut text);
                 self.over(body, &mut text);
             }
             (_, Flavour::Threads) => self.over(body, &mut text),
@@ -78,35 +77,6 @@ impl Emitter<'_> {
             true => self.over_parts(body, text),
             false => self.over_iterations(body, text),
         }
-    }
-
-    /// Which of its block's iterations a thread begins with, where iterations with as many turns are run side by side.
-    fn sorted(&self, body: &body::Body, text: &mut String) {
-        let Some(measured) = body.measured.as_ref().filter(|_| !self.plan.has_parts()) else { return };
-        let _ = writeln!(
-            text,
-            "if constexpr (__pg_sorts && {}) {{\n\
-             const auto __pg_turns_of = [=](const __pg_count __pg_begins) mutable -> __pg_u64 {{\n\
-             const __pg_count __pg_k = __PG_ITERATION(__pg_begins);",
-            measured.kept
-        );
-        for dim in 0..self.plan.dims.len() {
-            let _ = writeln!(text, "__pg_count __pg_k{dim} = 0;");
-        }
-        for (ty, name) in &measured.locals {
-            let _ = writeln!(text, "{ty} {name} = 0;");
-        }
-        self.taken_apart(text);
-        for dim in 0..self.plan.dims.len() {
-            text.push_str(&self.induction(dim, &format!("__pg_k{dim}")));
-        }
-        text.push_str(&self.secondary("__pg_k0", |_| true));
-        let _ = writeln!(
-            text,
-            "{}return {};\n}};\n\
-             __pg_begin = __pg_by_turns(*__pg_l, __pg_begin, __pg_end, __pg_step, __pg_turns_of);\n}}",
-            measured.text, measured.turns
-        );
     }
 
     /// A kernel may have the iterations of two dimensions in threads of their own, whichever they are: whether its text knows how.
