@@ -88,6 +88,41 @@ pub fn deciding(unit: &TranslationUnit, body: &Stmt, given: &Given) -> Option<In
     Some(whole.found)
 }
 
+/// Has a slice that decides all addresses (`whole` is what [`deciding`] found) show those, too, that nobody asks about for conflicts. They follow
+/// from what is in it already, so it has to compute nothing more than the addresses themselves.
+pub fn show_all(unit: &TranslationUnit, body: &Stmt, given: &Given, whole: &Inspection, slice: &mut Inspection) {
+    let Given { sites, site_of, invariant_places, private, .. } = *given;
+    let shown = |site: &Option<SiteId>| {
+        site.is_some_and(|site| slice.meeting.contains(&site) || slice.changing.contains(&site))
+    };
+    let mut only_seen = BTreeSet::new();
+    let mut are_whole = true;
+    for (place, (load, store)) in site_of {
+        let mut unknown = [load, store].into_iter().flatten().map(|id| &sites[id.0 as usize]).filter(|s| s.affine.is_none());
+        let Some(site) = unknown.next() else { continue };
+        are_whole &= site.whole_elements;
+        if !shown(load) && !shown(store) && !slice.feeding.contains(place) {
+            only_seen.insert(*place);
+        }
+    }
+    slice.shows_all = are_whole && !whole.may_differ;
+    if !slice.shows_all || only_seen.is_empty() {
+        return;
+    }
+    let touched = site_of.iter().filter(|(_, (load, store))| shown(load) || shown(store)).map(|(place, _)| *place);
+    let touched = touched.chain(only_seen.iter().copied()).collect();
+    let showing = Slice { unit, invariant_places, private, touched, found: std::mem::take(slice) };
+    let mut left_out = BTreeSet::new();
+    nest::statements(body, &mut |s| {
+        if let StmtKind::Loop(l) = &s.kind
+            && !showing.has_part_in(s)
+        {
+            left_out.insert(l.id);
+        }
+    });
+    *slice = Inspection { left_out, only_seen, ..showing.found };
+}
+
 /// Whether all addresses that aren't affine follow from what a slice's do: then what it has been shown to touch says where all accesses
 /// of the loop lie.
 pub fn decides_all(whole: Option<&Inspection>, slice: &Inspection) -> bool {
@@ -142,6 +177,13 @@ impl Slice<'_> {
         nest::expressions(e, &mut |e| {
             self.found.computes_floats |= matches!(e.kind, ExprKind::Binary(..) | ExprKind::Call { .. })
                 && self.unit.types.as_float(e.ty.ty).is_some();
+            self.found.may_differ |= match &e.kind {
+                ExprKind::Binary(op, _, divisor) if matches!(op, BinOp::Div | BinOp::Rem) => {
+                    !matches!(divisor.kind, ExprKind::Int(number) if number != 0 && number != -1)
+                }
+                ExprKind::Call { .. } => true,
+                _ => self.unit.types.as_float(e.ty.ty).is_some(),
+            };
             // What an inspection calls would leave its traces twice: in errno, say.
             self.found.is_refused |= libm::is_call(self.unit, e);
             let Some((place, true, _)) = nest::accessed_place(e) else { return };
@@ -231,6 +273,10 @@ impl Slice<'_> {
             let Some((place, _, writes)) = nest::accessed_place(e) else { return };
             match is_scalar(self.unit, place) {
                 Some(v) if writes && self.found.variables.contains(&v) => match &e.kind {
+                    ExprKind::AssignOp { op: BinOp::Div | BinOp::Rem, value, .. } => {
+                        self.found.may_differ = true;
+                        self.need(value);
+                    }
                     ExprKind::Assign(_, value)
                     | ExprKind::AssignOp { value, .. }
                     | ExprKind::PtrAssign { index: value, .. } => self.need(value),

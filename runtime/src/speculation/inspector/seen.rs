@@ -15,7 +15,10 @@
 //! ahead depends on which iterations a warp has, and that differs from launch to launch. So they are looked at always.
 
 use super::Content;
-use crate::abi::{Info, PG_LOOP_SLICE_DECIDES};
+use crate::abi::{
+    Entry, Info, PG_LOOP_SHOWS_ALL, PG_LOOP_SLICE_DECIDES, PG_SITE_HAS_AFFINE, PG_SITE_ONLY_SEEN,
+    PG_SITE_WHOLE_ELEMENTS, Site,
+};
 use crate::memory::placement::Placement;
 use std::sync::{Arc, Weak};
 use std::time::Instant;
@@ -38,6 +41,49 @@ impl Seen {
         let regions = placement.regions.iter().map(|region| (region.lo, region.size)).collect();
         Seen { regions, anchors: placement.anchors.clone(), bases: bases.to_vec() }
     }
+}
+
+/// What an inspection is to see besides: whether all that it is shown lies in its array.
+pub struct Seeing {
+    /// First address and one past the last of each site's array; nothing, where there is none.
+    pub(super) arrays: Vec<(u64, u64)>,
+    /// What it has seen if so.
+    pub(super) seen: Seen,
+}
+
+impl Seeing {
+    /// Of an entry whose arrays lie there. `None`: it can't be shown all addresses, or they aren't known to be aligned.
+    ///
+    /// # Safety
+    /// `entry` was filled in by generated code for `info`, and is alive.
+    pub unsafe fn of(info: &Info, entry: &Entry, placement: &Placement) -> Option<Seeing> {
+        if !info.has(PG_LOOP_SHOWS_ALL) || info.n_sites > u64::BITS {
+            return None;
+        }
+        // SAFETY: promised by the caller.
+        let bases: Vec<u64> = unsafe { entry.bases(info) }.iter().map(|base| base.pointer).collect();
+        // What is affine is aligned where placement says so.
+        let is_aligned = |site: &Site| {
+            let at = |base: &u64| u64::from(site.width).is_power_of_two() && base.is_multiple_of(site.width.into());
+            site.has(PG_SITE_HAS_AFFINE)
+                || site.has(PG_SITE_WHOLE_ELEMENTS) && bases.get(site.base as usize).is_some_and(at)
+        };
+        let array = |site: &Site| {
+            let anchor = placement.anchors.get(site.base as usize).filter(|anchor| **anchor != 0);
+            let region = anchor.and_then(|anchor| placement.region_of(*anchor)).map(|index| &placement.regions[index]);
+            region.map_or((0, 0), |region| (region.lo, region.lo + region.size))
+        };
+        info.sites().iter().all(is_aligned).then(|| Seeing {
+            arrays: info.sites().iter().map(array).collect(),
+            seen: Seen::new(placement, &bases),
+        })
+    }
+}
+
+/// Sites that are only shown to see where they lie, a bit for each of the first 64.
+pub(super) fn only_seen(info: &Info) -> u64 {
+    let sites = info.sites().iter().take(u64::BITS as usize).enumerate();
+    sites.filter(|(_, site)| site.has(PG_SITE_ONLY_SEEN)).fold(0, |mask, (number, _)| mask | 1 << number)
 }
 
 /// What a run's addresses follow from.

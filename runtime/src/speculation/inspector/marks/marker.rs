@@ -54,6 +54,8 @@ pub(super) struct Shared {
     /// Of bookkeeping.
     pub(super) bytes: AtomicU64,
     pub(super) deadline: Instant,
+    /// [`Seeing::arrays`]; empty: nobody asks.
+    pub(super) arrays: Vec<(u64, u64)>,
 }
 
 impl Shared {
@@ -92,6 +94,8 @@ pub(super) struct Marker<'a> {
     pub(super) kind: u32,
     /// Whether some store covers a part of a cell only.
     pub(super) ragged: bool,
+    /// The arrays that accesses have to lie in; empty: nobody asks, or one doesn't.
+    pub(super) arrays: &'a [(u64, u64)],
     pub(super) iterations: u32,
     /// Bookkeeping that [`Shared::bytes`] doesn't have yet.
     pub(super) bytes: u64,
@@ -160,7 +164,7 @@ impl<'a> Marker<'a> {
                 touch,
                 next,
                 poll,
-                known: known.sites,
+                known: known.sites | known.unseen,
                 first: 0,
                 length: 0,
                 lasting: known.lasting,
@@ -177,6 +181,7 @@ impl<'a> Marker<'a> {
             only_stored: known.only_stored,
             kind: 0,
             ragged: false,
+            arrays: &shared.arrays,
             iterations: 0,
             bytes: 0,
         })
@@ -253,6 +258,29 @@ impl<'a> Marker<'a> {
     }
 
     pub(super) fn touch(&mut self, site: u32, address: u64, how: u32) -> Result<(), Obstacle> {
+        if how & PG_TOUCH_SEEN == 0 {
+            self.note(site, address, how)?;
+        } else {
+            (self.raw.first, self.raw.length) = (0, u64::MAX);
+        }
+        if self.arrays.is_empty() {
+            return Ok(());
+        }
+        let width = u64::from(how >> PG_TOUCH_WIDTH & 0xff).max(1);
+        match self.arrays.get(site as usize) {
+            Some((lo, hi)) if *lo <= address && address < *hi && hi - address >= width => {
+                // Who isn't shown is inside, too.
+                let end = self.raw.first.saturating_add(self.raw.length).min(hi - width + 1);
+                self.raw.first = self.raw.first.max(*lo);
+                self.raw.length = end.saturating_sub(self.raw.first);
+            }
+            _ => self.arrays = &[],
+        }
+        Ok(())
+    }
+
+    /// Marks what an access touches.
+    fn note(&mut self, site: u32, address: u64, how: u32) -> Result<(), Obstacle> {
         let shift = self.shared.shift;
         let width = u64::from(how >> PG_TOUCH_WIDTH & 0xff).max(1);
         let last = address.checked_add(width - 1).ok_or(Obstacle::NotThere)?;

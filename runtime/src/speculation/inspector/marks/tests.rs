@@ -32,6 +32,7 @@ fn shared(shift: u32) -> Shared {
         obstacle: Mutex::new(None),
         bytes: AtomicU64::new(0),
         deadline: Instant::now() + Duration::from_secs(1000),
+        arrays: Vec::new(),
     }
 }
 
