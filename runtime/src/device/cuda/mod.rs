@@ -70,7 +70,8 @@ fn check(status: sys::CUresult, what: &str, bytes: u64) -> Result<(), DeviceErro
 /// One GPU.
 struct Cuda {
     stream: sys::CUstream,
-    events: [sys::CUevent; 3],
+    /// In front of a loop's launches, behind them, behind their check, and behind the first of them.
+    events: [sys::CUevent; 4],
     architecture: String,
     processors: u32,
     /// Bytes of its memory.
@@ -169,7 +170,7 @@ pub fn open(pool: Pool) -> Result<Box<dyn Device>, DeviceError> {
         let slots = link.memory;
         Ok(Box::new(Cuda {
             stream: main,
-            events: [event()?, event()?, event()?],
+            events: [event()?, event()?, event()?, event()?],
             architecture: format!("sm_{major}{minor}"),
             processors: processors as u32,
             memory: memory as u64,

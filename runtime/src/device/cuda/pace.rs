@@ -1,8 +1,9 @@
 //! How much of a loop one launch does. A launch of a tenth of a second would freeze a display that hangs on the same GPU, and a
 //! loop that is no longer wanted would hold the GPU as long; so long loops are carried out in portions.
 //!
-//! The unit is a *wave*: as many iterations as the GPU has threads for at once. A kernel that nobody has timed yet begins with one,
-//! and goes on with a multiple of what is known. Launches are queued until together they would take [`WANTED_NS`], so that a kernel
+//! The unit is a *wave*: as many iterations as the GPU has threads for at once. A kernel that nobody has timed yet begins with two launches of
+//! one, and goes on with a multiple of what is known as soon as the first has ended: the second one is under way meanwhile, so that the GPU doesn't
+//! wait for the host. Launches are queued until together they would take [`WANTED_NS`], so that a kernel
 //! that is known pays nothing for it. What iterations themselves take is not bounded here: whoever waits tells the kernel to stop.
 //!
 //! A second portion costs 20 to 30 microseconds: data that lies in L1 is loaded anew, processors idle at the end of the first one, and the host
@@ -33,6 +34,9 @@ pub struct Pace {
     speed: Option<Speed>,
     /// Waves that have been launched since the last wait.
     queued: f64,
+    /// How many launches that were, and the waves of the first of them.
+    launches: u32,
+    first: f64,
     /// Places of a wave, at the last launch.
     wave: f64,
 }
@@ -43,7 +47,7 @@ impl Pace {
         let known = self.speed.filter(|_| self.wave > 0.0)?;
         let waves = (wave / self.wave).max(1.0);
         let speed = Speed { wave_ns: DOUBT * known.wave_ns * waves, timed: (known.timed / waves).max(1.0) };
-        Some(Pace { speed: Some(speed), queued: 0.0, wave })
+        Some(Pace { speed: Some(speed), wave, ..Pace::default() })
     }
 
     /// Nanoseconds for a place; none where nobody has timed any.
@@ -55,7 +59,7 @@ impl Pace {
     /// be waited for.
     pub fn next(&self, left: u64, wave: f64) -> u64 {
         let most = match self.speed {
-            None if self.queued > 0.0 => return 0,
+            None if self.launches > 1 => return 0,
             None => 1.0,
             Some(speed) => {
                 let room = (WANTED_NS / speed.wave_ns.max(1.0)).min(speed.timed * GROWTH) - self.queued;
@@ -72,8 +76,29 @@ impl Pace {
     /// Notes a launch.
     pub fn launched(&mut self, places: u64, wave: f64) {
         // Less than a wave takes as long as one.
-        self.queued += (places as f64 / wave).max(1.0);
+        let waves = (places as f64 / wave).max(1.0);
+        if self.launches == 0 {
+            self.first = waves;
+        }
+        self.launches += 1;
+        self.queued += waves;
         self.wave = wave;
+    }
+
+    /// Whether anything is known of its speed.
+    pub fn is_timed(&self) -> bool {
+        self.speed.is_some()
+    }
+
+    /// Whether only the first of the launches that are under way has to end for more to be launched.
+    pub fn asks_for_first(&self) -> bool {
+        self.speed.is_none() && self.launches > 1
+    }
+
+    /// Notes that it has ended, and that it took so many nanoseconds.
+    pub fn first_took(&mut self, ns: f64) {
+        self.speed = Some(Speed { wave_ns: ns / self.first, timed: self.first });
+        self.queued -= self.first;
     }
 
     /// Notes that everything launched has ended, and that it took so many nanoseconds.
@@ -87,7 +112,7 @@ impl Pace {
             Some(known) => Some(Speed { timed: known.timed.max(measured.timed), ..measured }),
             None => Some(measured),
         };
-        self.queued = 0.0;
+        (self.queued, self.launches) = (0.0, 0);
     }
 
     /// Notes that what was launched took so long that it was stopped: the next time begins carefully.
@@ -97,7 +122,7 @@ impl Pace {
 
     /// Whether anything is under way.
     pub fn is_waited_for(&self) -> bool {
-        self.queued == 0.0
+        self.launches == 0
     }
 }
 
