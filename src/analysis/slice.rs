@@ -354,6 +354,37 @@ mod tests {
         }
     }
 
+    /// Whether an inspection of the first loop can show all its addresses, and how many of them nobody asks about for conflicts.
+    fn shows_all(loops: &str) -> (bool, usize) {
+        let inspection = plan(loops).inspection.unwrap_or_else(|| panic!("{loops}: no inspection"));
+        (inspection.shows_all, inspection.only_seen.len())
+    }
+
+    #[test]
+    fn inspections_show_what_nobody_asks_about() {
+        let each = |body: &str| shows_all(&format!("for (int i = 0; i < n; i++) {{ {body} }}"));
+        assert_eq!(each("out[w[i]] += table[i];"), (true, 0));
+        assert_eq!(each("p[c[i]] += q[i];"), (true, 0));
+        assert_eq!(each("for (int j = c[i]; j < c[i + 1]; j++) p[i] -= q[j] * p[d[j]];"), (true, 0));
+        assert_eq!(each("for (int j = w[i]; j < w[i + 1]; j++) out[i] -= table[j] * out[v[j]];"), (true, 1));
+        assert_eq!(each("int at = w[i]; if (at > 3) out[at] += table[at + 1] + sink[at];"), (true, 2));
+        // Loops that only these stand in are looked at, too.
+        let inside = "int at = w[i]; for (int j = 0; j < at; j++) sink[i] += table[j * at]; out[at] += 1;";
+        let inspection = plan(&format!("for (int i = 0; i < n; i++) {{ {inside} }}")).inspection.unwrap();
+        assert!(inspection.shows_all && inspection.left_out.is_empty() && inspection.only_seen.len() == 1);
+        // What a device may compute otherwise where it gives up.
+        assert_eq!(each("int at = w[i] / v[i]; out[at] += table[at + 1];"), (false, 0));
+        assert_eq!(each("int at = w[i] % k; out[at] += table[at + 1];"), (false, 0));
+        assert_eq!(each("int at = w[i]; at /= k; out[at] += table[at + 1];"), (false, 0));
+        assert_eq!(each("int at = w[i] % 12; out[at] += table[at + 1];"), (true, 1));
+        assert_eq!(each("int at = (int)sink[i]; out[at] += table[at + 1];"), (false, 0));
+        assert_eq!(each("if (sink[i] > 2) out[w[i]] += 1;"), (false, 0));
+        // What may lie between two elements.
+        assert_eq!(each("out[w[i]] += *(double *)((char *)table + w[i]);").0, false);
+        // What doesn't follow from the same.
+        assert_eq!(each("out[w[i]] += table[v[i]];"), (false, 0));
+    }
+
     /// What decides the addresses of the first loop, where nobody inspects it: how many loads, values from outside and invariants.
     fn deciding(loops: &str) -> Option<(usize, usize, usize)> {
         let plan = plan(loops);

@@ -136,8 +136,11 @@ impl Cuda {
                     };
                     continue;
                 }
-                let is_first = pace.is_waited_for();
-                if is_first {
+                if pace.has_only_first() {
+                    // SAFETY: the event is ours.
+                    check(unsafe { sys::cuEventRecord(self.events[3], self.stream) }, "cuEventRecord", 0)?;
+                }
+                if pace.is_waited_for() {
                     (ending.begun, ending.from) = (None, self.events[0]);
                     // SAFETY: the event is ours, and so are the words, which no kernel is using now.
                     unsafe {
@@ -167,10 +170,6 @@ impl Cuda {
                 self.start(kernel, grid, &mut [(&raw mut argument).cast(), second])?;
                 pace.launched(done, wave);
                 at += done;
-                if is_first && !pace.is_timed() {
-                    // SAFETY: the event is ours.
-                    check(unsafe { sys::cuEventRecord(self.events[3], self.stream) }, "cuEventRecord", 0)?;
-                }
             }
         }
         if !is_over {

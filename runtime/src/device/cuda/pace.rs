@@ -85,9 +85,9 @@ impl Pace {
         self.wave = wave;
     }
 
-    /// Whether anything is known of its speed.
-    pub fn is_timed(&self) -> bool {
-        self.speed.is_some()
+    /// Whether the first launch of a kernel that nobody has timed is under way, and nothing else.
+    pub fn has_only_first(&self) -> bool {
+        self.speed.is_none() && self.launches == 1
     }
 
     /// Whether only the first of the launches that are under way has to end for more to be launched.
@@ -130,11 +130,17 @@ impl Pace {
 mod tests {
     use super::*;
 
-    /// Carries out `n` places with so many nanoseconds for each wave, and says how long each time until a wait was, in waves.
+    /// Carries out `n` places with so many nanoseconds for each wave, and says how long each time until a wait was, in waves; where only the first
+    /// launch was waited for, that.
     fn run(pace: &mut Pace, n: u64, wave: u64, wave_ns: f64) -> Vec<f64> {
         let (mut at, mut waits) = (0, Vec::new());
         while at < n || !pace.is_waited_for() {
             let places = if at < n { pace.next(n - at, wave as f64) } else { 0 };
+            if places == 0 && at < n && pace.asks_for_first() {
+                waits.push(pace.first);
+                pace.first_took(pace.first * wave_ns);
+                continue;
+            }
             if places == 0 {
                 waits.push(pace.queued);
                 let ns = pace.queued * wave_ns;
@@ -152,6 +158,7 @@ mod tests {
     #[test]
     fn unknown_kernels_begin_with_a_wave_and_grow() {
         let mut pace = Pace::default();
+        // The second one runs with what is launched behind the first.
         assert_eq!(run(&mut pace, 10_000, 10, 1000.0), [1.0, 16.0, 256.0, 727.0]);
         // It is known now.
         assert_eq!(run(&mut pace, 10_000, 10, 1000.0), [1000.0]);
@@ -188,6 +195,16 @@ mod tests {
         // Half a second for each: one at a time; who waits will stop it.
         let mut pace = Pace::default();
         assert_eq!(run(&mut pace, 30, 10, 5e8), [1.0, 1.0, 1.0]);
+        // What is launched before anything is known is two waves, however slow they are.
+        let mut pace = Pace::default();
+        for waves in 1..=2 {
+            assert_eq!((pace.next(1000, 10.0), pace.has_only_first()), (10, waves == 2));
+            pace.launched(10, 10.0);
+        }
+        assert_eq!((pace.next(1000, 10.0), pace.asks_for_first()), (0, true));
+        // The one that is still under way counts.
+        pace.first_took(4e6);
+        assert_eq!((pace.next(1000, 10.0), pace.asks_for_first()), (40, false));
         pace.stopped();
         assert_eq!(pace.next(30, 10.0), 10);
     }
