@@ -106,7 +106,10 @@ impl Cuda {
         let which = (launch.loop_key, launch.kernel);
         let mut pace = match self.paces.get(&which) {
             Some(pace) => *pace,
-            None => expected(&self.paces, which, wave).unwrap_or_default(),
+            None => expected(&self.paces, which, wave).unwrap_or_else(|| {
+                let places = tiles.as_ref().map_or(launch.n, |tiles| tiles.rows * tiles.layers);
+                launch.at_most_ns.map_or_else(Pace::default, |ns| Pace::at_most(ns, places, wave))
+            }),
         };
         let back = (COUNTERS + n_results) * 8;
         let totals = at_word(at_totals);
@@ -130,15 +133,11 @@ impl Cuda {
             while at < places && !is_over {
                 let most = pace.next(places - at, wave);
                 if most == 0 {
-                    is_over = match pace.asks_for_first() && self.await_first(launch, &mut pace, &mut ending)? {
+                    is_over = match pace.is_first() && self.await_first(launch, &mut pace, &mut ending)? {
                         true => false,
                         false => !self.await_launches(launch, &mut pace, &mut ending, false)?,
                     };
                     continue;
-                }
-                if pace.has_only_first() {
-                    // SAFETY: the event is ours.
-                    check(unsafe { sys::cuEventRecord(self.events[3], self.stream) }, "cuEventRecord", 0)?;
                 }
                 if pace.is_waited_for() {
                     (ending.begun, ending.from) = (None, self.events[0]);
@@ -211,8 +210,8 @@ impl Cuda {
         Ok(outcome)
     }
 
-    /// Waits for the first of two launches of a kernel that nobody has timed. False: all that is under way has to be waited for, because they are
-    /// told to stop.
+    /// Waits for the first launch of a kernel that nobody has timed, but for nothing that it says: so the next one is there sooner. False: that is to
+    /// be looked at, because it has been told to stop.
     fn await_first(
         &self,
         launch: &Launch<'_>,
@@ -220,7 +219,9 @@ impl Cuda {
         ending: &mut Ending,
     ) -> Result<bool, DeviceError> {
         let ended = self.events[3];
-        // SAFETY: the event is ours, and was recorded behind that launch.
+        // SAFETY: the event is ours.
+        check(unsafe { sys::cuEventRecord(ended, self.stream) }, "cuEventRecord", 0)?;
+        // SAFETY: as above.
         self.watch(launch, ending, || unsafe { sys::cuEventQuery(ended) })?;
         if ending.told || launch.stop.load(Ordering::Relaxed) != 0 {
             return Ok(false);
@@ -232,7 +233,7 @@ impl Cuda {
         let took = f64::from(took) * 1e6;
         pace.first_took(took);
         ending.execute_ns += took;
-        // From here on it is the next one that is under way.
+        // From here on it is the next one's time.
         (ending.begun, ending.from) = (Some(Instant::now()), ended);
         Ok(true)
     }

@@ -1,14 +1,13 @@
 //! How much of a loop one launch does. A launch of a tenth of a second would freeze a display that hangs on the same GPU, and a
 //! loop that is no longer wanted would hold the GPU as long; so long loops are carried out in portions.
 //!
-//! The unit is a *wave*: as many iterations as the GPU has threads for at once. A kernel that nobody has timed yet begins with two launches of
-//! one, and goes on with a multiple of what is known as soon as the first has ended: the second one is under way meanwhile, so that the GPU doesn't
-//! wait for the host. Launches are queued until together they would take [`WANTED_NS`], so that a kernel
+//! The unit is a *wave*: as many iterations as the GPU has threads for at once. A kernel that nobody has timed yet begins with one,
+//! and goes on with a multiple of what is known as soon as that has ended. Launches are queued until together they would take [`WANTED_NS`], so that a kernel
 //! that is known pays nothing for it. What iterations themselves take is not bounded here: whoever waits tells the kernel to stop.
 //!
 //! A second portion costs 20 to 30 microseconds: data that lies in L1 is loaded anew, processors idle at the end of the first one, and the host
 //! takes its time for the launch. So a kernel that nobody has timed isn't unknown where another one of the loop has been timed that does
-//! the same and more ([`Pace::of_part`]).
+//! the same and more ([`Pace::of_part`]), nor where an inspection has gone through all of the loop's turns just before ([`Pace::at_most`]).
 
 /// What launches that nobody has waited for may take together, in nanoseconds. Several times less than the longest that a launch may
 /// take: the next iterations may have more to do.
@@ -34,9 +33,8 @@ pub struct Pace {
     speed: Option<Speed>,
     /// Waves that have been launched since the last wait.
     queued: f64,
-    /// How many launches that were, and the waves of the first of them.
-    launches: u32,
-    first: f64,
+    /// Whether anything has.
+    is_under_way: bool,
     /// Places of a wave, at the last launch.
     wave: f64,
 }
@@ -50,6 +48,12 @@ impl Pace {
         Some(Pace { speed: Some(speed), wave, ..Pace::default() })
     }
 
+    /// What is expected of a kernel that takes so many nanoseconds at most for so many places.
+    pub fn at_most(ns: f64, places: u64, wave: f64) -> Pace {
+        let waves = (places as f64 / wave).max(1.0);
+        Pace { speed: Some(Speed { wave_ns: ns / waves, timed: waves }), wave, ..Pace::default() }
+    }
+
     /// Nanoseconds for a place; none where nobody has timed any.
     pub fn place_ns(&self) -> Option<f64> {
         self.speed.filter(|_| self.wave > 0.0).map(|speed| speed.wave_ns / self.wave)
@@ -59,7 +63,7 @@ impl Pace {
     /// be waited for.
     pub fn next(&self, left: u64, wave: f64) -> u64 {
         let most = match self.speed {
-            None if self.launches > 1 => return 0,
+            None if self.is_under_way => return 0,
             None => 1.0,
             Some(speed) => {
                 let room = (WANTED_NS / speed.wave_ns.max(1.0)).min(speed.timed * GROWTH) - self.queued;
@@ -76,29 +80,19 @@ impl Pace {
     /// Notes a launch.
     pub fn launched(&mut self, places: u64, wave: f64) {
         // Less than a wave takes as long as one.
-        let waves = (places as f64 / wave).max(1.0);
-        if self.launches == 0 {
-            self.first = waves;
-        }
-        self.launches += 1;
-        self.queued += waves;
-        self.wave = wave;
+        self.queued += (places as f64 / wave).max(1.0);
+        (self.wave, self.is_under_way) = (wave, true);
     }
 
-    /// Whether the first launch of a kernel that nobody has timed is under way, and nothing else.
-    pub fn has_only_first(&self) -> bool {
-        self.speed.is_none() && self.launches == 1
+    /// Whether what is under way is the first that anybody will have timed of this kernel.
+    pub fn is_first(&self) -> bool {
+        self.speed.is_none() && self.is_under_way
     }
 
-    /// Whether only the first of the launches that are under way has to end for more to be launched.
-    pub fn asks_for_first(&self) -> bool {
-        self.speed.is_none() && self.launches > 1
-    }
-
-    /// Notes that it has ended, and that it took so many nanoseconds.
+    /// Notes that it has ended, and that it took so many nanoseconds. What it has said beside that is looked at with what is launched behind it.
     pub fn first_took(&mut self, ns: f64) {
-        self.speed = Some(Speed { wave_ns: ns / self.first, timed: self.first });
-        self.queued -= self.first;
+        self.speed = Some(Speed { wave_ns: ns / self.queued, timed: self.queued });
+        self.queued = 0.0;
     }
 
     /// Notes that everything launched has ended, and that it took so many nanoseconds.
@@ -112,7 +106,7 @@ impl Pace {
             Some(known) => Some(Speed { timed: known.timed.max(measured.timed), ..measured }),
             None => Some(measured),
         };
-        (self.queued, self.launches) = (0.0, 0);
+        (self.queued, self.is_under_way) = (0.0, false);
     }
 
     /// Notes that what was launched took so long that it was stopped: the next time begins carefully.
@@ -122,7 +116,7 @@ impl Pace {
 
     /// Whether anything is under way.
     pub fn is_waited_for(&self) -> bool {
-        self.launches == 0
+        !self.is_under_way
     }
 }
 
@@ -136,9 +130,9 @@ mod tests {
         let (mut at, mut waits) = (0, Vec::new());
         while at < n || !pace.is_waited_for() {
             let places = if at < n { pace.next(n - at, wave as f64) } else { 0 };
-            if places == 0 && at < n && pace.asks_for_first() {
-                waits.push(pace.first);
-                pace.first_took(pace.first * wave_ns);
+            if places == 0 && at < n && pace.is_first() {
+                waits.push(pace.queued);
+                pace.first_took(pace.queued * wave_ns);
                 continue;
             }
             if places == 0 {
@@ -158,7 +152,6 @@ mod tests {
     #[test]
     fn unknown_kernels_begin_with_a_wave_and_grow() {
         let mut pace = Pace::default();
-        // The second one runs with what is launched behind the first.
         assert_eq!(run(&mut pace, 10_000, 10, 1000.0), [1.0, 16.0, 256.0, 727.0]);
         // It is known now.
         assert_eq!(run(&mut pace, 10_000, 10, 1000.0), [1000.0]);
@@ -188,6 +181,20 @@ mod tests {
     }
 
     #[test]
+    fn what_an_inspection_bounds_is_launched_as_far_as_it_may_take() {
+        // Eight waves in ten milliseconds, which are in fact one.
+        let mut pace = Pace::at_most(10e6, 80, 10.0);
+        assert_eq!(run(&mut pace, 80, 10, 1.25e5), [8.0]);
+        assert_eq!(pace.place_ns(), Some(1.25e4));
+        // Twice as long as is wanted.
+        let mut pace = Pace::at_most(40e6, 80, 10.0);
+        assert_eq!(run(&mut pace, 80, 10, 1e6), [4.0, 4.0]);
+        // Less than a wave takes as long as one.
+        assert_eq!(Pace::at_most(10e6, 3, 10.0).next(3, 10.0), 3);
+        assert_eq!(Pace::at_most(90e6, 3, 10.0).next(3, 10.0), 3);
+    }
+
+    #[test]
     fn slow_kernels_are_waited_for() {
         // Four milliseconds for each wave: five at a time.
         let mut pace = Pace::default();
@@ -195,16 +202,6 @@ mod tests {
         // Half a second for each: one at a time; who waits will stop it.
         let mut pace = Pace::default();
         assert_eq!(run(&mut pace, 30, 10, 5e8), [1.0, 1.0, 1.0]);
-        // What is launched before anything is known is two waves, however slow they are.
-        let mut pace = Pace::default();
-        for waves in 1..=2 {
-            assert_eq!((pace.next(1000, 10.0), pace.has_only_first()), (10, waves == 2));
-            pace.launched(10, 10.0);
-        }
-        assert_eq!((pace.next(1000, 10.0), pace.asks_for_first()), (0, true));
-        // The one that is still under way counts.
-        pace.first_took(4e6);
-        assert_eq!((pace.next(1000, 10.0), pace.asks_for_first()), (40, false));
         pace.stopped();
         assert_eq!(pace.next(30, 10.0), 10);
     }

@@ -143,7 +143,7 @@ pub unsafe fn inspect(
             obstacle: Mutex::new(None),
             bytes: AtomicU64::new(0),
             deadline,
-            arrays: seeing.as_ref().map_or_else(Vec::new, |seeing| seeing.arrays.clone()),
+            arrays: seeing.as_ref().map_or_else(Vec::new, |seeing| seeing.inside.clone()),
         };
         // SAFETY: as above.
         unsafe { mark(info, entry, slice, &shared, known, helpers) }

@@ -45,8 +45,8 @@ impl Seen {
 
 /// What an inspection is to see besides: whether all that it is shown lies in its array.
 pub struct Seeing {
-    /// First address and one past the last of each site's array; nothing, where there is none.
-    pub(super) arrays: Vec<(u64, u64)>,
+    /// For each site: what begins at the first address, or less than so many bytes behind it, lies in its array.
+    pub(super) inside: Vec<(u64, u64)>,
     /// What it has seen if so.
     pub(super) seen: Seen,
 }
@@ -68,13 +68,13 @@ impl Seeing {
             site.has(PG_SITE_HAS_AFFINE)
                 || site.has(PG_SITE_WHOLE_ELEMENTS) && bases.get(site.base as usize).is_some_and(at)
         };
-        let array = |site: &Site| {
+        let inside = |site: &Site| {
             let anchor = placement.anchors.get(site.base as usize).filter(|anchor| **anchor != 0);
             let region = anchor.and_then(|anchor| placement.region_of(*anchor)).map(|index| &placement.regions[index]);
-            region.map_or((0, 0), |region| (region.lo, region.lo + region.size))
+            region.map_or((0, 0), |region| (region.lo, (region.size + 1).saturating_sub(site.width.into())))
         };
         info.sites().iter().all(is_aligned).then(|| Seeing {
-            arrays: info.sites().iter().map(array).collect(),
+            inside: info.sites().iter().map(inside).collect(),
             seen: Seen::new(placement, &bases),
         })
     }

@@ -54,7 +54,7 @@ pub(super) struct Shared {
     /// Of bookkeeping.
     pub(super) bytes: AtomicU64,
     pub(super) deadline: Instant,
-    /// [`Seeing::arrays`]; empty: nobody asks.
+    /// [`Seeing::inside`]; empty: nobody asks.
     pub(super) arrays: Vec<(u64, u64)>,
 }
 
@@ -94,7 +94,7 @@ pub(super) struct Marker<'a> {
     pub(super) kind: u32,
     /// Whether some store covers a part of a cell only.
     pub(super) ragged: bool,
-    /// The arrays that accesses have to lie in; empty: nobody asks, or one doesn't.
+    /// Where accesses have to begin, see [`Seeing::inside`]; empty: nobody asks, or one doesn't.
     pub(super) arrays: &'a [(u64, u64)],
     pub(super) iterations: u32,
     /// Bookkeeping that [`Shared::bytes`] doesn't have yet.
@@ -258,28 +258,30 @@ impl<'a> Marker<'a> {
     }
 
     pub(super) fn touch(&mut self, site: u32, address: u64, how: u32) -> Result<(), Obstacle> {
-        if how & PG_TOUCH_SEEN == 0 {
-            self.note(site, address, how)?;
-        } else {
-            (self.raw.first, self.raw.length) = (0, u64::MAX);
-        }
-        if self.arrays.is_empty() {
+        // Those of which nobody asks more than whether they lie inside need not be shown again, wherever one has been outside.
+        let inside = match self.arrays.get(site as usize) {
+            Some((first, length)) if address.wrapping_sub(*first) < *length => Some((*first, *length)),
+            _ => {
+                self.arrays = &[];
+                None
+            }
+        };
+        if how & PG_TOUCH_SEEN != 0 {
+            (self.raw.first, self.raw.length) = inside.unwrap_or((0, u64::MAX));
             return Ok(());
         }
-        let width = u64::from(how >> PG_TOUCH_WIDTH & 0xff).max(1);
-        match self.arrays.get(site as usize) {
-            Some((lo, hi)) if *lo <= address && address < *hi && hi - address >= width => {
-                // Who isn't shown is inside, too.
-                let end = self.raw.first.saturating_add(self.raw.length).min(hi - width + 1);
-                self.raw.first = self.raw.first.max(*lo);
-                self.raw.length = end.saturating_sub(self.raw.first);
-            }
-            _ => self.arrays = &[],
+        self.note(site, address, how)?;
+        // Who isn't shown has to be inside, too.
+        if let Some((first, length)) = inside.filter(|_| self.raw.length > 1) {
+            let end = self.raw.first.saturating_add(self.raw.length).min(first + length);
+            self.raw.first = self.raw.first.max(first);
+            self.raw.length = end.saturating_sub(self.raw.first);
         }
         Ok(())
     }
 
     /// Marks what an access touches.
+    #[inline(always)]
     fn note(&mut self, site: u32, address: u64, how: u32) -> Result<(), Obstacle> {
         let shift = self.shared.shift;
         let width = u64::from(how >> PG_TOUCH_WIDTH & 0xff).max(1);

@@ -250,7 +250,7 @@ fn no_byte_of_a_pin_is_stored_to() {
 
 /// Whether all of one thread's iterations are seen to lie inside of these arrays, a site's each.
 fn are_inside(known: &Known, arrays: &[(u64, u64)], iterations: &[Vec<Touch>]) -> bool {
-    let arrays = arrays.iter().map(|(lo, hi)| (memory() + lo, memory() + hi)).collect();
+    let arrays = arrays.iter().map(|(lo, hi)| (memory() + lo, hi - lo - 3)).collect();
     let shared = Shared { arrays, ..shared(2) };
     let mut marker = Marker::new(&shared, known, SITES).unwrap();
     let mut shown = Shown { windows: BTreeMap::new() };
