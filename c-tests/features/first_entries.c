@@ -49,10 +49,9 @@ int main(int argc, char **argv)
   const size_t n = check.size < 2 * KINDS ? 2 * KINDS : check.size, all = n * LENGTH;
   int *begin = check_alloc(&check, n + 1, sizeof *begin), *column = check_alloc(&check, all, sizeof *column);
   int *both = check_alloc(&check, all, sizeof *both), *place = check_alloc(&check, n, sizeof *place);
-  unsigned *factor = check_alloc(&check, all, sizeof *factor), *other = check_alloc(&check, 2 * all, sizeof *other);
+  unsigned *factor = check_alloc(&check, 2 * all, sizeof *factor), *other = check_alloc(&check, 2 * all, sizeof *other);
   unsigned *x = check_alloc(&check, n, sizeof *x), *to = check_alloc(&check, n, sizeof *to);
   if (other < factor) {
-    /* The other one is read as far as rows go. */
     unsigned *lower = other;
     other = factor;
     factor = lower;

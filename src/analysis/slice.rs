@@ -369,7 +369,8 @@ mod tests {
         assert_eq!(each("for (int j = w[i]; j < w[i + 1]; j++) out[i] -= table[j] * out[v[j]];"), (true, 1));
         assert_eq!(each("int at = w[i]; if (at > 3) out[at] += table[at + 1] + sink[at];"), (true, 2));
         // Loops that only these stand in are looked at, too.
-        let inside = "int at = w[i]; for (int j = 0; j < at; j++) sink[i] += table[j * at]; out[at] += 1;";
+        let inside = "int j, at = w[i]; for (j = 0; j < at; j++) sink[i] += table[j * at]; \
+                      for (j = 0; j < at; j++) out[at + j] += 1;";
         let inspection = plan(&format!("for (int i = 0; i < n; i++) {{ {inside} }}")).inspection.unwrap();
         assert!(inspection.shows_all && inspection.left_out.is_empty() && inspection.only_seen.len() == 1);
         // What a device may compute otherwise where it gives up.
