@@ -90,7 +90,13 @@ pub fn deciding(unit: &TranslationUnit, body: &Stmt, given: &Given) -> Option<In
 
 /// Has a slice that decides all addresses (`whole` is what [`deciding`] found) show those, too, that nobody asks about for conflicts. They follow
 /// from what is in it already, so it has to compute nothing more than the addresses themselves.
-pub fn show_all(unit: &TranslationUnit, body: &Stmt, given: &Given, whole: &Inspection, slice: &mut Inspection) {
+pub fn show_all(
+    unit: &TranslationUnit,
+    body: &Stmt,
+    given: &Given,
+    whole: &Inspection,
+    slice: &mut Inspection,
+) {
     let Given { sites, site_of, invariant_places, private, .. } = *given;
     let shown = |site: &Option<SiteId>| {
         site.is_some_and(|site| slice.meeting.contains(&site) || slice.changing.contains(&site))
@@ -98,7 +104,11 @@ pub fn show_all(unit: &TranslationUnit, body: &Stmt, given: &Given, whole: &Insp
     let mut only_seen = BTreeSet::new();
     let mut are_whole = true;
     for (place, (load, store)) in site_of {
-        let mut unknown = [load, store].into_iter().flatten().map(|id| &sites[id.0 as usize]).filter(|s| s.affine.is_none());
+        let mut unknown = [load, store]
+            .into_iter()
+            .flatten()
+            .map(|id| &sites[id.0 as usize])
+            .filter(|s| s.affine.is_none());
         let Some(site) = unknown.next() else { continue };
         are_whole &= site.whole_elements;
         if !shown(load) && !shown(store) && !slice.feeding.contains(place) {
@@ -109,7 +119,8 @@ pub fn show_all(unit: &TranslationUnit, body: &Stmt, given: &Given, whole: &Insp
     if !slice.shows_all || only_seen.is_empty() {
         return;
     }
-    let touched = site_of.iter().filter(|(_, (load, store))| shown(load) || shown(store)).map(|(place, _)| *place);
+    let touched =
+        site_of.iter().filter(|(_, (load, store))| shown(load) || shown(store)).map(|(place, _)| *place);
     let touched = touched.chain(only_seen.iter().copied()).collect();
     let showing = Slice { unit, invariant_places, private, touched, found: std::mem::take(slice) };
     let mut left_out = BTreeSet::new();

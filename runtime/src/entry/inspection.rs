@@ -71,7 +71,8 @@ impl Engine {
             match unsafe { self.inspect_anew(visit, &plan.rest, slice, &situation) } {
                 Ok(Some(memo)) => {
                     if info.has(PG_LOOP_INSPECTS_TURNS) && matches!(memo.finding, Finding::Independent) {
-                        plan.at_most_ns = Some(policy::gpu_at_most_ns(started.elapsed(), self.config.threads));
+                        plan.at_most_ns =
+                            Some(policy::gpu_at_most_ns(started.elapsed(), self.config.threads));
                     }
                     keep(memos, memo);
                 }

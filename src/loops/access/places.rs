@@ -154,7 +154,9 @@ impl Accesses<'_> {
         match &place.kind {
             PlaceKind::Var(_) => true,
             PlaceKind::Deref(e) => self.points_by(e, width, 0),
-            PlaceKind::Field { base, offset, .. } => offset.is_multiple_of(width) && self.moves_by(base, width),
+            PlaceKind::Field { base, offset, .. } => {
+                offset.is_multiple_of(width) && self.moves_by(base, width)
+            }
             PlaceKind::Opaque(_) => false,
         }
     }

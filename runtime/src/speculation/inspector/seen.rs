@@ -64,13 +64,16 @@ impl Seeing {
         let bases: Vec<u64> = unsafe { entry.bases(info) }.iter().map(|base| base.pointer).collect();
         // What is affine is aligned where placement says so.
         let is_aligned = |site: &Site| {
-            let at = |base: &u64| u64::from(site.width).is_power_of_two() && base.is_multiple_of(site.width.into());
+            let at = |base: &u64| {
+                u64::from(site.width).is_power_of_two() && base.is_multiple_of(site.width.into())
+            };
             site.has(PG_SITE_HAS_AFFINE)
                 || site.has(PG_SITE_WHOLE_ELEMENTS) && bases.get(site.base as usize).is_some_and(at)
         };
         let inside = |site: &Site| {
             let anchor = placement.anchors.get(site.base as usize).filter(|anchor| **anchor != 0);
-            let region = anchor.and_then(|anchor| placement.region_of(*anchor)).map(|index| &placement.regions[index]);
+            let region =
+                anchor.and_then(|anchor| placement.region_of(*anchor)).map(|index| &placement.regions[index]);
             region.map_or((0, 0), |region| (region.lo, (region.size + 1).saturating_sub(site.width.into())))
         };
         info.sites().iter().all(is_aligned).then(|| Seeing {

@@ -270,7 +270,12 @@ fn nothing_outside_of_its_array_goes_unseen() {
     let lasting = Known { lasting: 0b1, ..Known::default() };
     for known in [Known::default(), lasting, far] {
         for how in [LOAD, FEED] {
-            let inside = vec![(0, 400, 4, how), (0, 796, 4, how), (2, 1396, 4, PG_TOUCH_SEEN), (2, 1000, 4, PG_TOUCH_SEEN)];
+            let inside = vec![
+                (0, 400, 4, how),
+                (0, 796, 4, how),
+                (2, 1396, 4, PG_TOUCH_SEEN),
+                (2, 1000, 4, PG_TOUCH_SEEN),
+            ];
             assert!(are_inside(&known, &arrays, &[inside.clone(), inside.clone()]));
             assert!(are_inside(&known, &arrays, &[inside.clone(), vec![(1, 196, 4, STORE)]]));
             for outside in [
@@ -291,7 +296,10 @@ fn nothing_outside_of_its_array_goes_unseen() {
                 let mut behind = inside.clone();
                 behind.push(outside);
                 assert!(!are_inside(&known, &arrays, &[behind]), "{outside:?}");
-                assert!(!are_inside(&known, &arrays, &[inside.clone(), vec![outside], inside.clone()]), "{outside:?}");
+                assert!(
+                    !are_inside(&known, &arrays, &[inside.clone(), vec![outside], inside.clone()]),
+                    "{outside:?}"
+                );
             }
         }
     }
@@ -301,6 +309,9 @@ fn nothing_outside_of_its_array_goes_unseen() {
 
 #[test]
 fn what_is_only_seen_meets_nobody() {
-    let iterations = vec![vec![(0, 64, 4, PG_TOUCH_SEEN), (1, 64, 4, STORE)], vec![(0, 64, 4, PG_TOUCH_SEEN)]];
-    assert!(marked(2, &Known::default(), &[iterations.clone(), vec![vec![(0, 64, 4, PG_TOUCH_SEEN)]]]).is_ok());
+    let iterations =
+        vec![vec![(0, 64, 4, PG_TOUCH_SEEN), (1, 64, 4, STORE)], vec![(0, 64, 4, PG_TOUCH_SEEN)]];
+    assert!(
+        marked(2, &Known::default(), &[iterations.clone(), vec![vec![(0, 64, 4, PG_TOUCH_SEEN)]]]).is_ok()
+    );
 }
