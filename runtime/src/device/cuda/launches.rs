@@ -114,18 +114,8 @@ impl Cuda {
         let back = (COUNTERS + n_results) * 8;
         let totals = at_word(at_totals);
         let arrays = (at_word(at_arrays), (words.len() - at_arrays) as u32 / 2);
-        let mut ending = Ending {
-            packed,
-            totals,
-            arrays,
-            tables,
-            back,
-            begun: None,
-            from: self.events[0],
-            told: false,
-            execute_ns: 0.0,
-            check_ns: 0.0,
-        };
+        let mut ending =
+            Ending { packed, totals, arrays, tables, back, told: false, execute_ns: 0.0, check_ns: 0.0 };
         let mut is_over = false;
         for (first, count) in launch.portions() {
             let places = tiles.map_or(count, |tiles| tiles.rows * tiles.layers);
@@ -133,14 +123,10 @@ impl Cuda {
             while at < places && !is_over {
                 let most = pace.next(places - at, wave);
                 if most == 0 {
-                    is_over = match pace.is_first() && self.await_first(launch, &mut pace, &mut ending)? {
-                        true => false,
-                        false => !self.await_launches(launch, &mut pace, &mut ending, false)?,
-                    };
+                    is_over = !self.await_launches(launch, &mut pace, &mut ending, false)?;
                     continue;
                 }
                 if pace.is_waited_for() {
-                    (ending.begun, ending.from) = (None, self.events[0]);
                     // SAFETY: the event is ours, and so are the words, which no kernel is using now.
                     unsafe {
                         std::ptr::write_volatile(self.begun.0, 0);
@@ -210,79 +196,6 @@ impl Cuda {
         Ok(outcome)
     }
 
-    /// Waits for the first launch of a kernel that nobody has timed, but for nothing that it says: so the next one is there sooner. False: that is to
-    /// be looked at, because it has been told to stop.
-    fn await_first(
-        &self,
-        launch: &Launch<'_>,
-        pace: &mut Pace,
-        ending: &mut Ending,
-    ) -> Result<bool, DeviceError> {
-        let ended = self.events[3];
-        // SAFETY: the event is ours.
-        check(unsafe { sys::cuEventRecord(ended, self.stream) }, "cuEventRecord", 0)?;
-        // SAFETY: as above.
-        self.watch(launch, ending, || unsafe { sys::cuEventQuery(ended) })?;
-        if ending.told || launch.stop.load(Ordering::Relaxed) != 0 {
-            return Ok(false);
-        }
-        let mut took = 0f32;
-        // SAFETY: the events are ours and complete.
-        let status = unsafe { sys::cuEventElapsedTime_v2(&mut took, ending.from, ended) };
-        check(status, "cuEventElapsedTime", 0)?;
-        let took = f64::from(took) * 1e6;
-        pace.first_took(took);
-        ending.execute_ns += took;
-        // From here on it is the next one's time.
-        (ending.begun, ending.from) = (Some(Instant::now()), ended);
-        Ok(true)
-    }
-
-    /// Waits until something isn't pending any more. The stop word is handed on meanwhile, and becomes set when what is under way takes too long.
-    fn watch(
-        &self,
-        launch: &Launch<'_>,
-        ending: &mut Ending,
-        state: impl Fn() -> sys::CUresult,
-    ) -> Result<(), DeviceError> {
-        let state = || state() as u32;
-        loop {
-            match state() {
-                600 => {}
-                0 => return Ok(()),
-                _ => {
-                    self.wait()?;
-                    return Err(DeviceError::Lost("the GPU's stream failed".into()));
-                }
-            }
-            match ending.begun {
-                // It may have ended while this thread was waiting for a processor.
-                Some(begun) if begun.elapsed() > launch.limit && state() == 600 => {
-                    let _ = launch.stop.compare_exchange(0, TIME_IS_UP, Ordering::SeqCst, Ordering::SeqCst);
-                }
-                Some(_) => {}
-                // What is done before is not the launch's time: copies that were queued, code and memory that the driver makes ready.
-                None => {
-                    // SAFETY: ours, in mapped memory.
-                    let has_begun = unsafe { std::ptr::read_volatile(self.begun.0) } != 0;
-                    ending.begun = has_begun.then(Instant::now);
-                }
-            }
-            let stop = launch.stop.load(Ordering::Relaxed);
-            // Before it has begun, its tables would be copied over the word.
-            if stop != 0 && ending.begun.is_some() && !ending.told {
-                ending.told = true;
-                let to = ending.packed.0 + AT_STOP as u64 * 8;
-                // SAFETY: pinned memory of ours, which no copy is reading, and a word of the buffer.
-                unsafe {
-                    self.told.write_volatile(stop);
-                    check(sys::cuMemcpyHtoDAsync_v2(to, self.told.cast(), 4, self.control), "stopping", 0)?;
-                }
-            }
-            std::thread::yield_now();
-        }
-    }
-
     /// Waits for all launches since the last wait, and for the check of the logs where they were the last ones. The stop word is handed
     /// on meanwhile, and becomes set when they take too long. False: what is left need not be launched.
     fn await_launches(
@@ -307,8 +220,44 @@ impl Cuda {
                 0,
             )?;
         }
+        let mut begun: Option<Instant> = None;
         // SAFETY: the stream is ours.
-        self.watch(launch, ending, || unsafe { sys::cuStreamQuery(self.stream) })?;
+        let state = || unsafe { sys::cuStreamQuery(self.stream) } as u32;
+        loop {
+            match state() {
+                600 => {}
+                0 => break,
+                _ => {
+                    self.wait()?;
+                    return Err(DeviceError::Lost("the GPU's stream failed".into()));
+                }
+            }
+            match begun {
+                // It may have ended while this thread was waiting for a processor.
+                Some(begun) if begun.elapsed() > launch.limit && state() == 600 => {
+                    let _ = launch.stop.compare_exchange(0, TIME_IS_UP, Ordering::SeqCst, Ordering::SeqCst);
+                }
+                Some(_) => {}
+                // What is done before is not the launch's time: copies that were queued, code and memory that the driver makes ready.
+                None => {
+                    // SAFETY: ours, in mapped memory.
+                    let has_begun = unsafe { std::ptr::read_volatile(self.begun.0) } != 0;
+                    begun = has_begun.then(Instant::now);
+                }
+            }
+            let stop = launch.stop.load(Ordering::Relaxed);
+            // Before it has begun, its tables would be copied over the word.
+            if stop != 0 && begun.is_some() && !ending.told {
+                ending.told = true;
+                let to = ending.packed.0 + AT_STOP as u64 * 8;
+                // SAFETY: pinned memory of ours, which no copy is reading, and a word of the buffer.
+                unsafe {
+                    self.told.write_volatile(stop);
+                    check(sys::cuMemcpyHtoDAsync_v2(to, self.told.cast(), 4, self.control), "stopping", 0)?;
+                }
+            }
+            std::thread::yield_now();
+        }
         self.copies_much = false;
         if ending.told {
             // SAFETY: the stream is ours.
@@ -318,7 +267,7 @@ impl Cuda {
         // SAFETY: the events are ours and complete; so is the copy.
         unsafe {
             check(
-                sys::cuEventElapsedTime_v2(&mut execute, ending.from, self.events[1]),
+                sys::cuEventElapsedTime_v2(&mut execute, self.events[0], self.events[1]),
                 "cuEventElapsedTime",
                 0,
             )?;
@@ -364,10 +313,6 @@ pub(super) struct Ending {
     pub(super) arrays: (u64, u32),
     tables: *mut u8,
     back: usize,
-    /// When what is waited for had begun, if that is known.
-    begun: Option<Instant>,
-    /// The event behind which it was launched.
-    from: sys::CUevent,
     /// Whether the kernels' stop word has been set.
     told: bool,
     execute_ns: f64,

@@ -2,7 +2,7 @@
 //! loop that is no longer wanted would hold the GPU as long; so long loops are carried out in portions.
 //!
 //! The unit is a *wave*: as many iterations as the GPU has threads for at once. A kernel that nobody has timed yet begins with one,
-//! and goes on with a multiple of what is known as soon as that has ended. Launches are queued until together they would take [`WANTED_NS`], so that a kernel
+//! and goes on with a multiple of what is known. Launches are queued until together they would take [`WANTED_NS`], so that a kernel
 //! that is known pays nothing for it. What iterations themselves take is not bounded here: whoever waits tells the kernel to stop.
 //!
 //! A second portion costs 20 to 30 microseconds: data that lies in L1 is loaded anew, processors idle at the end of the first one, and the host
@@ -33,8 +33,6 @@ pub struct Pace {
     speed: Option<Speed>,
     /// Waves that have been launched since the last wait.
     queued: f64,
-    /// Whether anything has.
-    is_under_way: bool,
     /// Places of a wave, at the last launch.
     wave: f64,
 }
@@ -45,13 +43,13 @@ impl Pace {
         let known = self.speed.filter(|_| self.wave > 0.0)?;
         let waves = (wave / self.wave).max(1.0);
         let speed = Speed { wave_ns: DOUBT * known.wave_ns * waves, timed: (known.timed / waves).max(1.0) };
-        Some(Pace { speed: Some(speed), wave, ..Pace::default() })
+        Some(Pace { speed: Some(speed), queued: 0.0, wave })
     }
 
     /// What is expected of a kernel that takes so many nanoseconds at most for so many places.
     pub fn at_most(ns: f64, places: u64, wave: f64) -> Pace {
         let waves = (places as f64 / wave).max(1.0);
-        Pace { speed: Some(Speed { wave_ns: ns / waves, timed: waves }), wave, ..Pace::default() }
+        Pace { speed: Some(Speed { wave_ns: ns / waves, timed: waves }), queued: 0.0, wave }
     }
 
     /// Nanoseconds for a place; none where nobody has timed any.
@@ -63,7 +61,7 @@ impl Pace {
     /// be waited for.
     pub fn next(&self, left: u64, wave: f64) -> u64 {
         let most = match self.speed {
-            None if self.is_under_way => return 0,
+            None if self.queued > 0.0 => return 0,
             None => 1.0,
             Some(speed) => {
                 let room = (WANTED_NS / speed.wave_ns.max(1.0)).min(speed.timed * GROWTH) - self.queued;
@@ -81,18 +79,7 @@ impl Pace {
     pub fn launched(&mut self, places: u64, wave: f64) {
         // Less than a wave takes as long as one.
         self.queued += (places as f64 / wave).max(1.0);
-        (self.wave, self.is_under_way) = (wave, true);
-    }
-
-    /// Whether what is under way is the first that anybody will have timed of this kernel.
-    pub fn is_first(&self) -> bool {
-        self.speed.is_none() && self.is_under_way
-    }
-
-    /// Notes that it has ended, and that it took so many nanoseconds. What it has said beside that is looked at with what is launched behind it.
-    pub fn first_took(&mut self, ns: f64) {
-        self.speed = Some(Speed { wave_ns: ns / self.queued, timed: self.queued });
-        self.queued = 0.0;
+        self.wave = wave;
     }
 
     /// Notes that everything launched has ended, and that it took so many nanoseconds.
@@ -106,7 +93,7 @@ impl Pace {
             Some(known) => Some(Speed { timed: known.timed.max(measured.timed), ..measured }),
             None => Some(measured),
         };
-        (self.queued, self.is_under_way) = (0.0, false);
+        self.queued = 0.0;
     }
 
     /// Notes that what was launched took so long that it was stopped: the next time begins carefully.
@@ -116,7 +103,7 @@ impl Pace {
 
     /// Whether anything is under way.
     pub fn is_waited_for(&self) -> bool {
-        !self.is_under_way
+        self.queued == 0.0
     }
 }
 
@@ -124,17 +111,11 @@ impl Pace {
 mod tests {
     use super::*;
 
-    /// Carries out `n` places with so many nanoseconds for each wave, and says how long each time until a wait was, in waves; where only the first
-    /// launch was waited for, that.
+    /// Carries out `n` places with so many nanoseconds for each wave, and says how long each time until a wait was, in waves.
     fn run(pace: &mut Pace, n: u64, wave: u64, wave_ns: f64) -> Vec<f64> {
         let (mut at, mut waits) = (0, Vec::new());
         while at < n || !pace.is_waited_for() {
             let places = if at < n { pace.next(n - at, wave as f64) } else { 0 };
-            if places == 0 && at < n && pace.is_first() {
-                waits.push(pace.queued);
-                pace.first_took(pace.queued * wave_ns);
-                continue;
-            }
             if places == 0 {
                 waits.push(pace.queued);
                 let ns = pace.queued * wave_ns;
