@@ -6,7 +6,6 @@
 
 use crate::history::{History, Inspector, Way};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 /// Nanoseconds per estimated operation on one core.
 const OPERATION_NS: f64 = 0.4;
@@ -103,15 +102,6 @@ pub fn deserves_inspection(history: &History, s: &Situation) -> bool {
 /// bytes, is unchanged.
 pub fn deserves_comparison(history: &History, iterations: u64, bytes: u64) -> bool {
     bytes as f64 * COMPARED_NS <= CHECKS * history.kernel_ns * iterations as f64
-}
-
-/// What a GPU takes at most, in nanoseconds, for a loop all of whose turns so many threads have just inspected in so much time. An inspection marks what
-/// is accessed, turn by turn, which takes a thread tens of nanoseconds; where a GPU is slower than that times [`FASTER`], its iterations take so long
-/// that they would have to be waited for in any case. An estimate that is wrong costs no more than a launch that is told to stop.
-pub fn gpu_at_most_ns(inspection: Duration, threads: usize) -> f64 {
-    /// So many threads that inspect a loop are slower than a GPU that runs it.
-    const FASTER: f64 = 64.0;
-    inspection.as_nanos() as f64 * threads as f64 / FASTER
 }
 
 /// Expected nanoseconds of an inspection.

@@ -367,8 +367,6 @@ pub struct Launch<'a> {
     /// How long the device may be at work without having told how far it is; then it gives up. Threads, who can be told at any
     /// time, take no notice.
     pub limit: Duration,
-    /// Nanoseconds that it takes at most, by what an inspection has just taken; `None`: nobody knows.
-    pub at_most_ns: Option<f64>,
     /// Parts that the iterations are run in; 0: each by itself. Such loops have no schedule.
     pub n_parts: u64,
     /// Iterations of dimension 0 in each block of parts.

@@ -2,7 +2,7 @@
 //! `speculation::inspector`'s.
 
 use super::{Declined, Engine, MAX_ITERATIONS, Plan, Visit, lock};
-use crate::abi::{InspectFn, PG_LOOP_DOUBTED, PG_LOOP_INSPECTS_TURNS, PG_LOOP_SHOWS_ALL, PG_LOOP_UPDATES};
+use crate::abi::{InspectFn, PG_LOOP_DOUBTED, PG_LOOP_SHOWS_ALL, PG_LOOP_UPDATES};
 use crate::config::{DeviceChoice, RaceChoice};
 use crate::device::LogMethod;
 use crate::history::{Inspector, Way};
@@ -69,13 +69,7 @@ impl Engine {
         } else {
             // SAFETY: as above.
             match unsafe { self.inspect_anew(visit, &plan.rest, slice, &situation) } {
-                Ok(Some(memo)) => {
-                    if info.has(PG_LOOP_INSPECTS_TURNS) && matches!(memo.finding, Finding::Independent) {
-                        plan.at_most_ns =
-                            Some(policy::gpu_at_most_ns(started.elapsed(), self.config.threads));
-                    }
-                    keep(memos, memo);
-                }
+                Ok(Some(memo)) => keep(memos, memo),
                 Ok(None) => return Ok(()),
                 Err(obstacle) => {
                     visit.record.inspection = obstacle.words();

@@ -148,8 +148,6 @@ struct Plan {
     stored: Option<Arc<Vec<(u64, u64)>>>,
     /// What that inspection has followed from.
     basis: Option<Basis>,
-    /// Nanoseconds that a GPU takes at most: see [`policy::gpu_at_most_ns`].
-    at_most_ns: Option<f64>,
 }
 
 impl Plan {
@@ -504,7 +502,6 @@ impl Engine {
             schedule: None,
             stored: None,
             basis: None,
-            at_most_ns: None,
         };
         // SAFETY: promised by the caller.
         let proof = unsafe { predicate::prove(info, entry) };

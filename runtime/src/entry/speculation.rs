@@ -247,7 +247,6 @@ impl Engine {
                 None => visit.history.meets_in_order(),
             },
             groups: self.config.groups,
-            at_most_ns: plan.at_most_ns,
             patience: self.config.patience,
             schedule: plan.schedule,
             pinned: placement.pinned_cells(pins),

@@ -114,8 +114,6 @@ pub struct Job {
     pub written: Option<Vec<Rows>>,
     /// The order of iterations that depend on each other.
     pub schedule: Option<Arc<Schedule>>,
-    /// See [`Launch::at_most_ns`].
-    pub at_most_ns: Option<f64>,
     /// How long a device may be at work, where the user has said so.
     pub patience: Option<Duration>,
     /// Where it is told to stop, and progress is reported.
@@ -646,7 +644,6 @@ fn run_once(
         schedule: job.schedule.as_deref(),
         stop: job.seat.stop(),
         limit: job.patience.unwrap_or(LONGEST_LAUNCH),
-        at_most_ns: job.at_most_ns,
         n_parts: parts::count(&job.info, &job.trip),
         block: parts::block(&job.info, &job.trip) as u64,
     };

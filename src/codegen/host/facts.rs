@@ -220,9 +220,6 @@ impl Emitter<'_> {
                 flags.push("PG_LOOP_DIRECT");
             }
         }
-        if inspection.is_some_and(|slice| slice.left_out.is_empty()) {
-            flags.push("PG_LOOP_INSPECTS_TURNS");
-        }
         if self.doubt {
             flags.push("PG_LOOP_DOUBTED");
         }

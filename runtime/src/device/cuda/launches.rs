@@ -106,10 +106,7 @@ impl Cuda {
         let which = (launch.loop_key, launch.kernel);
         let mut pace = match self.paces.get(&which) {
             Some(pace) => *pace,
-            None => expected(&self.paces, which, wave).unwrap_or_else(|| {
-                let places = tiles.as_ref().map_or(launch.n, |tiles| tiles.rows * tiles.layers);
-                launch.at_most_ns.map_or_else(Pace::default, |ns| Pace::at_most(ns, places, wave))
-            }),
+            None => expected(&self.paces, which, wave).unwrap_or_default(),
         };
         let back = (COUNTERS + n_results) * 8;
         let totals = at_word(at_totals);

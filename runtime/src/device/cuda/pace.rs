@@ -7,7 +7,7 @@
 //!
 //! A second portion costs 20 to 30 microseconds: data that lies in L1 is loaded anew, processors idle at the end of the first one, and the host
 //! takes its time for the launch. So a kernel that nobody has timed isn't unknown where another one of the loop has been timed that does
-//! the same and more ([`Pace::of_part`]), nor where an inspection has gone through all of the loop's turns just before ([`Pace::at_most`]).
+//! the same and more ([`Pace::of_part`]).
 
 /// What launches that nobody has waited for may take together, in nanoseconds. Several times less than the longest that a launch may
 /// take: the next iterations may have more to do.
@@ -44,12 +44,6 @@ impl Pace {
         let waves = (wave / self.wave).max(1.0);
         let speed = Speed { wave_ns: DOUBT * known.wave_ns * waves, timed: (known.timed / waves).max(1.0) };
         Some(Pace { speed: Some(speed), queued: 0.0, wave })
-    }
-
-    /// What is expected of a kernel that takes so many nanoseconds at most for so many places.
-    pub fn at_most(ns: f64, places: u64, wave: f64) -> Pace {
-        let waves = (places as f64 / wave).max(1.0);
-        Pace { speed: Some(Speed { wave_ns: ns / waves, timed: waves }), queued: 0.0, wave }
     }
 
     /// Nanoseconds for a place; none where nobody has timed any.
@@ -159,20 +153,6 @@ mod tests {
         // Nothing follows from what has not been timed, or was stopped.
         slow.stopped();
         assert!(slow.of_part(10.0).is_none() && Pace::default().of_part(10.0).is_none());
-    }
-
-    #[test]
-    fn what_an_inspection_bounds_is_launched_as_far_as_it_may_take() {
-        // Eight waves in ten milliseconds, which are in fact one.
-        let mut pace = Pace::at_most(10e6, 80, 10.0);
-        assert_eq!(run(&mut pace, 80, 10, 1.25e5), [8.0]);
-        assert_eq!(pace.place_ns(), Some(1.25e4));
-        // Twice as long as is wanted.
-        let mut pace = Pace::at_most(40e6, 80, 10.0);
-        assert_eq!(run(&mut pace, 80, 10, 1e6), [4.0, 4.0]);
-        // Less than a wave takes as long as one.
-        assert_eq!(Pace::at_most(10e6, 3, 10.0).next(3, 10.0), 3);
-        assert_eq!(Pace::at_most(90e6, 3, 10.0).next(3, 10.0), 3);
     }
 
     #[test]

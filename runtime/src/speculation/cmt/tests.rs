@@ -72,7 +72,6 @@ fn job(seat: Seat<Box<Report>>, kind: Kind, placement: Placement) -> Job {
         basis: None,
         written: None,
         schedule: None,
-        at_most_ns: None,
         patience: None,
         seat,
     }
