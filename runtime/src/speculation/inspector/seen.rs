@@ -11,6 +11,14 @@
 //! That holds for iterations that come to their end. One that leaves an inner loop because the run is over, or has failed, goes on with
 //! values that the loop hadn't finished: from then on none of its accesses happens (`__pg_ctx.left`).
 //!
+//! An inspection sees the same ([`Seeing`]), so that the first run has no checks either. It is shown all accesses whose addresses aren't affine, as the
+//! source makes them, by the same integer operations as a device's; where a device may compute otherwise (it gives up at a division by zero or a number that
+//! is none, and goes on with some value) the compiler says that not all is shown ([`PG_LOOP_SHOWS_ALL`]). Accesses that aren't shown, because a neighbour was, lie
+//! in a window that ends where the array does. That they are aligned follows from their bases ([`PG_SITE_WHOLE_ELEMENTS`]). The memory that the slice has loaded is copied behind
+//! the inspection, and the calling thread does nothing in between: only another thread could change it meanwhile, where the loop itself would read it at the same time, a data race.
+//! Whichever value it finds then is one that the program might have read; that the same value leads out of its array is all that is not looked at. A run that relies on a
+//! checked run has no such gap, because both load from the copy.
+//!
 //! What it doesn't say is whether loads which lanes make ahead of turns meet what these turns hold (`kernel/lent.h`): which turns are made
 //! ahead depends on which iterations a warp has, and that differs from launch to launch. So they are looked at always.
 

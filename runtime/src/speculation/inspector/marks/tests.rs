@@ -248,7 +248,7 @@ fn no_byte_of_a_pin_is_stored_to() {
     }
 }
 
-/// Whether all of one thread's iterations are seen to lie inside of these arrays, a site's each.
+/// Whether all of a thread's iterations are seen to lie inside of these arrays, a site's each, beside those of another thread that has none.
 fn are_inside(known: &Known, arrays: &[(u64, u64)], iterations: &[Vec<Touch>]) -> bool {
     let arrays = arrays.iter().map(|(lo, hi)| (memory() + lo, hi - lo - 3)).collect();
     let shared = Shared { arrays, ..shared(2) };
@@ -259,7 +259,8 @@ fn are_inside(known: &Known, arrays: &[(u64, u64)], iterations: &[Vec<Touch>]) -
         iteration.iter().for_each(|touch| shown.touch(&mut marker, *touch).unwrap());
     }
     marker.next().unwrap();
-    together(&[marker], &shared, known, (&Pool::default(), 1)).unwrap().are_inside
+    let idle = Marker::new(&shared, known, SITES).unwrap();
+    together(&[marker, idle], &shared, known, (&Pool::default(), 1)).unwrap().are_inside
 }
 
 #[test]
