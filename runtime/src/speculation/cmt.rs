@@ -745,7 +745,7 @@ fn copy_in(
     for (now, last) in [(0, false), (1, true)] {
         // While the worker runs, and ahead of the copies that it doesn't wait for: so these are still under way when the loop is launched, and the GPU
         // doesn't wait for the host.
-        if last && !placement.recorded_store && !given_up(job) {
+        if last && job.kind == Kind::Cuda && !placement.recorded_store && !given_up(job) {
             make_ready(device)?;
         }
         // What the loop only stores to need not be there: what it stored is all that is ever taken from it.
