@@ -47,6 +47,7 @@ enum {
   PG_LOOP_REPEATS = 524288, /* but that inner loops store to one again and again */
   PG_LOOP_KEPT = 16384,    /* kernels that know which arrays nothing stores to are faster */
   PG_LOOP_SLICE_DECIDES = 262144, /* what the values `keys` and sites with PG_SITE_FEEDS give decides all addresses that aren't affine */
+  PG_LOOP_SHOWS_ALL = 4194304, /* inspections can show all addresses that aren't affine, as devices compute them */
   PG_LOOP_SPREADS = 32768, /* several lanes of the GPU may run an iteration together, of which one stores */
   PG_LOOP_SIDE_BY_SIDE = 1048576, /* and they take turns of some inner loop side by side, whole ones */
   PG_LOOP_DOUBTED = 8      /* log everything, whatever is proven: a conflict then refutes the proof */
@@ -67,6 +68,8 @@ enum {
   PG_SITE_WHOLE_STEPS = 1024, /* whatever moves its affine address moves it by multiples of the width */
   PG_SITE_INSPECTED = 2048,   /* inspections are shown what is accessed through it */
   PG_SITE_FEEDS = 4096,       /* what is loaded through it decides what an inspection is shown; without one, addresses that aren't affine */
+  PG_SITE_WHOLE_ELEMENTS = 32768, /* whatever moves its address from its base moves it by multiples of the width */
+  PG_SITE_ONLY_SEEN = 65536,  /* inspections are shown where it lies, for nothing else */
   PG_SITE_COVERED = 8192,     /* a load that takes part in unresolved pairs, but whose iteration stores to the same address: logged by
                                  those only to which two writers are no conflict */
   PG_SITE_PRIVATE = 512       /* made to the thread's own copy, which every iteration stores to before it loads from it; all sites
@@ -310,6 +313,7 @@ enum {
   PG_TOUCH_FEEDS = 2,  /* the value there decides further addresses: it is loaded after this call */
   PG_TOUCH_MEETS = 4,  /* it takes part in an unresolved pair */
   PG_TOUCH_UPDATE = 8, /* it would be updated; updates of one kind commute */
+  PG_TOUCH_SEEN = 16,  /* nobody asks whom it meets */
   PG_TOUCH_WIDTH = 8,  /* shift: the bytes lie above the flags */
   PG_TOUCH_KIND = 16   /* shift: and above them the kind of an update */
 };
@@ -317,7 +321,7 @@ struct __pg_inspector {
   int (*touch)(struct __pg_inspector *, __pg_u32 site, __pg_u64 address, __pg_u32 how);
   int (*next)(struct __pg_inspector *);  /* in front of each iteration of the merged space */
   int (*poll)(struct __pg_inspector *);  /* once in many turns of inner loops */
-  __pg_u64 known; /* bit s: the runtime knows what site s touches, so nobody shows it; only of sites with PG_SITE_HAS_AFFINE */
+  __pg_u64 known; /* bit s: the runtime knows what site s touches, so nobody shows it; of sites with PG_SITE_HAS_AFFINE, or that nobody asks for, with PG_SITE_ONLY_SEEN */
   /* Set by touch: of the same site nothing that begins at first, or up to length - 1 bytes behind, need be shown, in this iteration;
    * nor in later ones, where bit s of lasting says so. Of sites from 64 on everything is shown. */
   __pg_u64 first, length, lasting;

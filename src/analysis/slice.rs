@@ -88,6 +88,52 @@ pub fn deciding(unit: &TranslationUnit, body: &Stmt, given: &Given) -> Option<In
     Some(whole.found)
 }
 
+/// Has a slice that decides all addresses (`whole` is what [`deciding`] found) show those, too, that nobody asks about for conflicts. They follow
+/// from what is in it already, so it has to compute nothing more than the addresses themselves.
+pub fn show_all(
+    unit: &TranslationUnit,
+    body: &Stmt,
+    given: &Given,
+    whole: &Inspection,
+    slice: &mut Inspection,
+) {
+    let Given { sites, site_of, invariant_places, private, .. } = *given;
+    let shown = |site: &Option<SiteId>| {
+        site.is_some_and(|site| slice.meeting.contains(&site) || slice.changing.contains(&site))
+    };
+    let mut only_seen = BTreeSet::new();
+    let mut are_whole = true;
+    for (place, (load, store)) in site_of {
+        let mut unknown = [load, store]
+            .into_iter()
+            .flatten()
+            .map(|id| &sites[id.0 as usize])
+            .filter(|s| s.affine.is_none());
+        let Some(site) = unknown.next() else { continue };
+        are_whole &= site.whole_elements;
+        if !shown(load) && !shown(store) && !slice.feeding.contains(place) {
+            only_seen.insert(*place);
+        }
+    }
+    slice.shows_all = are_whole && !whole.may_differ;
+    if !slice.shows_all || only_seen.is_empty() {
+        return;
+    }
+    let touched =
+        site_of.iter().filter(|(_, (load, store))| shown(load) || shown(store)).map(|(place, _)| *place);
+    let touched = touched.chain(only_seen.iter().copied()).collect();
+    let showing = Slice { unit, invariant_places, private, touched, found: std::mem::take(slice) };
+    let mut left_out = BTreeSet::new();
+    nest::statements(body, &mut |s| {
+        if let StmtKind::Loop(l) = &s.kind
+            && !showing.has_part_in(s)
+        {
+            left_out.insert(l.id);
+        }
+    });
+    *slice = Inspection { left_out, only_seen, ..showing.found };
+}
+
 /// Whether all addresses that aren't affine follow from what a slice's do: then what it has been shown to touch says where all accesses
 /// of the loop lie.
 pub fn decides_all(whole: Option<&Inspection>, slice: &Inspection) -> bool {
@@ -142,6 +188,13 @@ impl Slice<'_> {
         nest::expressions(e, &mut |e| {
             self.found.computes_floats |= matches!(e.kind, ExprKind::Binary(..) | ExprKind::Call { .. })
                 && self.unit.types.as_float(e.ty.ty).is_some();
+            self.found.may_differ |= match &e.kind {
+                ExprKind::Binary(BinOp::Div | BinOp::Rem, _, divisor) => {
+                    !matches!(divisor.kind, ExprKind::Int(number) if number != 0 && number != -1)
+                }
+                ExprKind::Call { .. } => true,
+                _ => self.unit.types.as_float(e.ty.ty).is_some(),
+            };
             // What an inspection calls would leave its traces twice: in errno, say.
             self.found.is_refused |= libm::is_call(self.unit, e);
             let Some((place, true, _)) = nest::accessed_place(e) else { return };
@@ -231,6 +284,10 @@ impl Slice<'_> {
             let Some((place, _, writes)) = nest::accessed_place(e) else { return };
             match is_scalar(self.unit, place) {
                 Some(v) if writes && self.found.variables.contains(&v) => match &e.kind {
+                    ExprKind::AssignOp { op: BinOp::Div | BinOp::Rem, value, .. } => {
+                        self.found.may_differ = true;
+                        self.need(value);
+                    }
                     ExprKind::Assign(_, value)
                     | ExprKind::AssignOp { value, .. }
                     | ExprKind::PtrAssign { index: value, .. } => self.need(value),
@@ -306,6 +363,38 @@ mod tests {
         ] {
             assert!(!decides_all(&format!("for (int i = 0; i < n; i++) {{ {body} }}")), "{body}");
         }
+    }
+
+    /// Whether an inspection of the first loop can show all its addresses, and how many of them nobody asks about for conflicts.
+    fn shows_all(loops: &str) -> (bool, usize) {
+        let inspection = plan(loops).inspection.unwrap_or_else(|| panic!("{loops}: no inspection"));
+        (inspection.shows_all, inspection.only_seen.len())
+    }
+
+    #[test]
+    fn inspections_show_what_nobody_asks_about() {
+        let each = |body: &str| shows_all(&format!("for (int i = 0; i < n; i++) {{ {body} }}"));
+        assert_eq!(each("out[w[i]] += table[i];"), (true, 0));
+        assert_eq!(each("p[c[i]] += q[i];"), (true, 0));
+        assert_eq!(each("for (int j = c[i]; j < c[i + 1]; j++) p[i] -= q[j] * p[d[j]];"), (true, 0));
+        assert_eq!(each("for (int j = w[i]; j < w[i + 1]; j++) out[i] -= table[j] * out[v[j]];"), (true, 1));
+        assert_eq!(each("int at = w[i]; if (at > 3) out[at] += table[at + 1] + sink[at];"), (true, 2));
+        // Loops that only these stand in are looked at, too.
+        let inside = "int j, at = w[i]; for (j = 0; j < at; j++) sink[i] += table[j * at]; \
+                      for (j = 0; j < at; j++) out[at + j] += 1;";
+        let inspection = plan(&format!("for (int i = 0; i < n; i++) {{ {inside} }}")).inspection.unwrap();
+        assert!(inspection.shows_all && inspection.left_out.is_empty() && inspection.only_seen.len() == 1);
+        // What a device may compute otherwise where it gives up.
+        assert_eq!(each("int at = w[i] / v[i]; out[at] += table[at + 1];"), (false, 0));
+        assert_eq!(each("int at = w[i] % k; out[at] += table[at + 1];"), (false, 0));
+        assert_eq!(each("int at = w[i]; at /= k; out[at] += table[at + 1];"), (false, 0));
+        assert_eq!(each("int at = w[i] % 12; out[at] += table[at + 1];"), (true, 1));
+        assert_eq!(each("int at = (int)sink[i]; out[at] += table[at + 1];"), (false, 0));
+        assert_eq!(each("if (sink[i] > 2) out[w[i]] += 1;"), (false, 0));
+        // What may lie between two elements.
+        assert!(!each("out[w[i]] += *(double *)((char *)table + w[i]);").0);
+        // What doesn't follow from the same.
+        assert_eq!(each("out[w[i]] += table[v[i]];"), (false, 0));
     }
 
     /// What decides the addresses of the first loop, where nobody inspects it: how many loads, values from outside and invariants.

@@ -275,6 +275,8 @@ pub struct Site {
     pub affine: Option<Affine>,
     /// Where they lie otherwise, if that is known.
     pub window: Option<Window>,
+    /// Whether all that its pointer is made of moves it from its base by multiples of the width.
+    pub whole_elements: bool,
     /// Stores: whether it may change a pinned word for all that is known before the entry. Where its address isn't affine,
     /// only an inspection can tell.
     pub may_change_pin: bool,
@@ -420,12 +422,18 @@ pub struct Inspection {
     pub invariants: BTreeSet<usize>,
     /// Whether floating-point arithmetic decides.
     pub computes_floats: bool,
+    /// Whether something decides that a device may compute otherwise than an inspection where it gives up: floating-point numbers, quotients, calls.
+    pub may_differ: bool,
     /// Whether something does that it can't do anew: memory of an iteration's own, or a function of libm.
     pub is_refused: bool,
     /// Inner loops that have no part in it.
     pub left_out: BTreeSet<LoopId>,
     /// Whether what decides the addresses of these accesses decides those of all that aren't affine.
     pub decides_all: bool,
+    /// Accesses that nobody asks about for conflicts, but whose addresses, which aren't affine, can be shown all the same.
+    pub only_seen: BTreeSet<PlaceId>,
+    /// Whether all addresses that aren't affine are shown or can be, as a device will compute them, and are aligned where their bases are.
+    pub shows_all: bool,
 }
 
 /// One of the loops that a loop is distributed into; see `analysis::distribution`.

@@ -168,6 +168,9 @@ fn attempt_with(
     let whole = slice::deciding(unit, body, &given);
     if let Some(slice) = &mut slice {
         slice.decides_all = slice::decides_all(whole.as_ref(), slice);
+        if let (true, Some(whole)) = (slice.decides_all, &whole) {
+            slice::show_all(unit, body, &given, whole, slice);
+        }
     }
     // What iterations combine has another value wherever a part of them begins: an inspection has none of them, a device's threads each their own.
     let is_combined = |v: &VarId| {

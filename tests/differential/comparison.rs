@@ -88,6 +88,11 @@ pub fn compare(built: &Built<'_>, input: &str, settings: &[Setting], tally: &Tal
                     entries.iter().any(|r| at_once(r) || is_conflict(r) && r["log"] == "bitmap")
                 }
                 (Event::Runs, _) => entries.iter().any(|r| at_once(r)),
+                (Event::UncheckedAtFirst, log) => {
+                    setting.device != "cuda"
+                        || log != "auto"
+                        || entries.first().is_some_and(|r| r["unchecked"] == true)
+                }
                 // Logs that are asked for look at everything.
                 (Event::UncheckedAtLast, log) => {
                     setting.device != "cuda"

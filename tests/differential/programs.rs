@@ -23,6 +23,8 @@ pub enum Event {
     Stays,
     /// The last entry comes to a GPU, which doesn't check what earlier entries have shown: whatever becomes of it there.
     UncheckedAtLast,
+    /// The same of the first entry, and what its inspection has shown.
+    UncheckedAtFirst,
     /// A GPU carries out an entry and checks no address that an earlier one has seen.
     Unchecked,
 }
@@ -93,6 +95,7 @@ impl Program {
                     Some(("runs unchecked at last", inputs)) => (Event::UncheckedAtLast, inputs),
                     Some(("runs in place", inputs)) => (Event::InPlace, inputs),
                     Some(("stays", inputs)) => (Event::Stays, inputs),
+                    Some(("runs unchecked at first", inputs)) => (Event::UncheckedAtFirst, inputs),
                     Some(("unchecked", inputs)) => (Event::Unchecked, inputs),
                     _ => panic!("{}: unknown expectation: {line}", program.name),
                 };

@@ -2,10 +2,14 @@
 //! `speculation::inspector`'s.
 
 use super::{Declined, Engine, MAX_ITERATIONS, Plan, Visit, lock};
-use crate::abi::{InspectFn, PG_LOOP_DOUBTED, PG_LOOP_UPDATES};
-use crate::config::RaceChoice;
+use crate::abi::{InspectFn, PG_LOOP_DOUBTED, PG_LOOP_SHOWS_ALL, PG_LOOP_UPDATES};
+use crate::config::{DeviceChoice, RaceChoice};
+use crate::device::LogMethod;
 use crate::history::{Inspector, Way};
+use crate::memory::placement;
 use crate::policy::{self, Situation};
+use crate::speculation::cmt::CudaState;
+use crate::speculation::inspector::seen::Seeing;
 use crate::speculation::inspector::{Finding, Memo, Obstacle as Uninspected, levels, marks};
 use crate::speculation::parts;
 use crate::speculation::predicate::Rest;
@@ -117,6 +121,27 @@ impl Engine {
         Ok(())
     }
 
+    /// What an inspection may see for a GPU besides: whether all addresses lie in their arrays, so that it need not look itself. `None`: it can't, or
+    /// no GPU is going to ask.
+    ///
+    /// # Safety
+    /// As for [`Engine::inspect`].
+    unsafe fn seeing(&self, visit: &Visit<'_>) -> Option<Seeing> {
+        let asks = match self.config.race {
+            RaceChoice::Auto => self.situation(visit).open[Way::Cuda as usize],
+            _ => self.cmt.cuda_state() != CudaState::Absent,
+        };
+        let may = matches!(self.config.device, DeviceChoice::Auto | DeviceChoice::Cuda);
+        if !asks || !may || !visit.info.has(PG_LOOP_SHOWS_ALL) {
+            return None;
+        }
+        let table = self.known_allocations()?;
+        // SAFETY: promised by the caller, here and below.
+        let placement = unsafe { placement::place(visit.info, visit.entry, &table, LogMethod::None) }.ok()?;
+        // SAFETY: as above.
+        unsafe { Seeing::of(visit.info, visit.entry, &placement) }
+    }
+
     /// Makes the inspections that are asked for, or that cost little: first whether iterations meet, then, if so, in what order they
     /// can run. `None`: none was made.
     ///
@@ -131,6 +156,8 @@ impl Engine {
     ) -> Result<Option<Memo>, Uninspected> {
         let asked = self.config.race != RaceChoice::Auto;
         let helpers = (&self.pool, self.config.threads);
+        // SAFETY: promised by the caller, here and below.
+        let mut seeing = unsafe { self.seeing(visit) };
         let mut outcome = Ok(None);
         for inspector in [Inspector::Marks, Inspector::Levels] {
             let may_take = visit.history.inspection_may_take(inspector);
@@ -146,7 +173,8 @@ impl Engine {
             let found = unsafe {
                 match inspector {
                     Inspector::Marks => {
-                        marks::inspect(visit.info, visit.entry, slice, &rest.pairs, helpers, patience)
+                        let (pairs, seeing) = (&rest.pairs, seeing.take());
+                        marks::inspect(visit.info, visit.entry, slice, pairs, seeing, helpers, patience)
                     }
                     Inspector::Levels => levels::inspect(visit.info, visit.entry, slice, helpers, patience),
                 }

@@ -432,8 +432,13 @@ fn drive(
     let remembered = job.basis.as_ref().map_or_else(Vec::new, Basis::remembered);
     let lent =
         taken.residency.lend(device, &job.placement, &mut regions, within, job.basis.as_ref(), &remembered);
+    let may_buffer = may_buffer(device, job, n);
+    let mut attempt = Attempt::first(job, may_buffer);
+    let mut make_ready = |device: &mut dyn Device| -> Result<(), DeviceError> {
+        kernel_for(device, job, attempt, n, needs_no_checks(job)).map(|_| ())
+    };
     let copied = allocate(device, &job.placement, &mut regions, within, taken)
-        .and_then(|()| copy_in(device, job, &regions, &remembered, &lent, report));
+        .and_then(|()| copy_in(device, job, &regions, &remembered, &lent, report, &mut make_ready));
     match copied {
         Ok(true) => taken.residency.keep(lent, job.basis.as_ref(), &remembered),
         _ => taken.pointers.extend(taken.residency.give_up(lent)),
@@ -444,8 +449,6 @@ fn drive(
         report.outcome.fail = PG_FAIL_STOPPED;
         return Ok(());
     }
-    let may_buffer = may_buffer(device, job, n);
-    let mut attempt = Attempt::first(job, may_buffer);
     // What is made again, or asked for what was there before.
     let mut keeps = job.method == LogMethod::Stamp || attempt.guess == Guess::Range;
     let mut copies = Vec::new();
@@ -619,7 +622,7 @@ fn run_once(
     taken: &mut Taken<'_>,
 ) -> Result<Logs, DeviceError> {
     let before = std::mem::take(&mut report.outcome);
-    report.unchecked = job.basis.as_ref().is_some_and(|basis| basis.has_seen(&job.placement, &job.bases));
+    report.unchecked = needs_no_checks(job);
     let kernel = kernel_for(device, job, attempt, n, report.unchecked)?;
     if device.name() == "cuda" {
         (report.group, report.deep, report.spread) = (kernel.group, kernel.deep, kernel.spread);
@@ -692,6 +695,11 @@ fn run_once(
     Ok(logs)
 }
 
+/// Whether all of a job's addresses are known to lie in its arrays.
+fn needs_no_checks(job: &Job) -> bool {
+    job.basis.as_ref().is_some_and(|basis| basis.has_seen(&job.placement, &job.bases))
+}
+
 /// The kernel for an attempt.
 fn kernel_for(
     device: &mut dyn Device,
@@ -749,10 +757,16 @@ fn copy_in(
     remembered: &[(u64, u64, u64)],
     lent: &[Lent],
     report: &mut Report,
+    make_ready: &mut dyn FnMut(&mut dyn Device) -> Result<(), DeviceError>,
 ) -> Result<bool, DeviceError> {
     let placement = &job.placement;
     let mut is_complete = true;
     for (now, last) in [(0, false), (1, true)] {
+        // While the worker runs, and ahead of the copies that it doesn't wait for: so these are still under way when the loop is launched, and the GPU
+        // doesn't wait for the host.
+        if last && job.kind == Kind::Cuda && !placement.recorded_store && !given_up(job) {
+            make_ready(device)?;
+        }
         // What the loop only stores to need not be there: what it stored is all that is ever taken from it.
         let wanted = (0..regions.len()).filter(|index| turn(placement, *index) == Some(now));
         let parts = wanted.flat_map(|index| {

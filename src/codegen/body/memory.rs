@@ -116,6 +116,9 @@ impl Printer<'_> {
             return Ok(match (feeds, meets) {
                 (true, _) => format!("__PG_LOOK({}, {touch})", kind.suffix()),
                 (false, true) => format!("__PG_PASS({}, {touch})", kind.name()),
+                (false, false) if slice.only_seen.contains(&place.id) => {
+                    format!("__PG_PASS({}, {}, {}, {address})", kind.name(), id.0, Self::only_seen(site))
+                }
                 (false, false) => unknown(kind, address),
             });
         }
@@ -212,6 +215,8 @@ impl Printer<'_> {
             if meets || slice.changing.contains(&id) {
                 let how = Self::how(site, false, meets);
                 out.push_str(&format!("__PG_TOUCH({}, {how}, {address})\n", id.0));
+            } else if slice.only_seen.contains(&place.id) {
+                out.push_str(&format!("__PG_TOUCH({}, {}, {address})\n", id.0, Self::only_seen(site)));
             } else {
                 out.push_str(&seen(address));
             }
@@ -266,6 +271,8 @@ impl Printer<'_> {
                     "__PG_TOUCH({}, {how} | PG_TOUCH_UPDATE | {kind} << PG_TOUCH_KIND, {address})\n",
                     id.0
                 ));
+            } else if slice.only_seen.contains(&parts.place.id) {
+                out.push_str(&format!("__PG_TOUCH({}, {}, {address})\n", id.0, Self::only_seen(site)));
             } else {
                 out.push_str(&seen(&address));
             }
@@ -340,6 +347,11 @@ impl Printer<'_> {
             address = saved;
         }
         Ok((self.load_at(place, &address)?, Some(address)))
+    }
+
+    /// How it is told of an access that nobody asks about for conflicts.
+    fn only_seen(site: &Site) -> String {
+        format!("PG_TOUCH_SEEN | {} << PG_TOUCH_WIDTH", site.width)
     }
 
     /// How an inspection is told of an access: `PG_TOUCH_*` and the width.

@@ -87,6 +87,7 @@ impl Emitter<'_> {
             let window = site.window.as_ref().filter(|_| site.affine.is_none()).map(|window| &window.affine);
             add(window.is_some(), "PG_SITE_HAS_WINDOW");
             add(site.affine.as_ref().or(window).is_some_and(|a| a.whole_steps), "PG_SITE_WHOLE_STEPS");
+            add(site.whole_elements, "PG_SITE_WHOLE_ELEMENTS");
             add(site.may_change_pin, "PG_SITE_MAY_CHANGE_PIN");
             add(site.may_touch_kept, "PG_SITE_MAY_TOUCH_KEPT");
             add(site.may_use_snapshot, "PG_SITE_SNAPSHOT");
@@ -95,6 +96,8 @@ impl Emitter<'_> {
             add(inspection.is_some_and(is_shown), "PG_SITE_INSPECTED");
             let feeds = |slice: &Inspection| !site.is_store && slice.feeding.contains(&site.place);
             add(followed.is_some_and(feeds), "PG_SITE_FEEDS");
+            let is_seen = |slice: &Inspection| slice.only_seen.contains(&site.place);
+            add(inspection.is_some_and(is_seen), "PG_SITE_ONLY_SEEN");
             let _ = write!(
                 sites,
                 "{{{}, {}, {}, {}}}, ",
@@ -187,6 +190,11 @@ impl Emitter<'_> {
         }
         if deciding.is_some() {
             flags.push("PG_LOOP_SLICE_DECIDES");
+            // A pointer of the loop's own may lead to any array.
+            let has_bases = !plan.bases.iter().any(|b| matches!(b, Base::Dynamic));
+            if inspection.is_some_and(|slice| slice.shows_all && has_bases) {
+                flags.push("PG_LOOP_SHOWS_ALL");
+            }
         }
         if functions.is_some_and(|own| own.stores != once::Stores::Often) {
             flags.push("PG_LOOP_STORES_ONCE");

@@ -149,6 +149,39 @@ impl Accesses<'_> {
         }
     }
 
+    /// Whether a place lies multiples of a width, which is a power of two, from its base, whatever the numbers in between are worth.
+    fn moves_by(&self, place: &Place, width: u64) -> bool {
+        match &place.kind {
+            PlaceKind::Var(_) => true,
+            PlaceKind::Deref(e) => self.points_by(e, width, 0),
+            PlaceKind::Field { base, offset, .. } => {
+                offset.is_multiple_of(width) && self.moves_by(base, width)
+            }
+            PlaceKind::Opaque(_) => false,
+        }
+    }
+
+    /// The same for what a pointer leads to, by the way that [`Accesses::pointer`] takes.
+    fn points_by(&self, e: &Expr, width: u64, depth: usize) -> bool {
+        match &e.kind {
+            _ if depth > 24 => false,
+            ExprKind::PtrAdd { pointer, stride, .. } => {
+                stride.is_multiple_of(width) && self.points_by(pointer, width, depth + 1)
+            }
+            ExprKind::Cast(inner) if self.unit.types.pointee(inner.ty.ty).is_some() => {
+                self.points_by(inner, width, depth + 1)
+            }
+            ExprKind::AddressOf(place) => self.moves_by(place, width),
+            ExprKind::Load(place) => match is_scalar(self.unit, place) {
+                // The base itself.
+                Some(v) if !self.written.contains(&v) => true,
+                Some(v) => self.definition(v).is_some_and(|d| self.points_by(&d.value, width, depth + 1)),
+                None => true,
+            },
+            _ => false,
+        }
+    }
+
     /// Notes the loads in `value` of the place that it is assigned to. Nothing in the expression may have a side effect
     /// (functions that have any are refused elsewhere), so that both addresses are computed from the same values.
     pub(super) fn note_update(&mut self, place: &Place, value: &Expr) {
@@ -240,6 +273,7 @@ impl Accesses<'_> {
                 unconditional: self.path.is_empty() && !self.has_continue,
                 affine,
                 window,
+                whole_elements: self.moves_by(place, width.into()),
                 may_change_pin: false,
                 may_touch_kept: false,
                 may_use_snapshot: false,

@@ -4,6 +4,7 @@
 //! are on the first level, the iterations are independent and run without logs. If there are a few levels with many
 //! iterations each, the levels run one after the other as wavefronts.
 
+use super::seen::only_seen;
 use super::{
     Content, Finding, MOST_PIECES, Memo, Obstacle, SYSTEM_PAGE_SHIFT, Zero, cell_shift, pinned, zeros,
 };
@@ -410,6 +411,7 @@ pub unsafe fn inspect(
     // SAFETY: promised by the caller.
     let pins = unsafe { pinned(info, entry) };
     let mut inspector = Inspector::new(cell_shift(info), info.n_sites as usize, pins, patience);
+    inspector.raw.known = only_seen(info);
     // SAFETY: the slice loads what the loop would load, and hands the inspector back to its functions only; its first
     // field is what the pointer leads to, and nobody else uses it meanwhile.
     unsafe { inspect(entry, (&raw mut inspector).cast(), 0, entry.trip[0]) };

@@ -13,6 +13,7 @@ mod known;
 mod marker;
 mod together;
 
+use super::seen::{Seeing, only_seen};
 use super::{Content, Finding, MOST_PIECES, Memo, Obstacle, SYSTEM_PAGE_SHIFT, cell_shift, pinned, zeros};
 use crate::abi::*;
 use crate::floating_point::Flushing;
@@ -115,7 +116,7 @@ unsafe fn mark(
 }
 
 /// Inspects one entry, in no more than about so much time: it should take a time like the loop's own. `open`: the pairs of sites
-/// that predicates have left open. An error says nothing of the loop: [`super::levels`] may find what is so.
+/// that predicates have left open. `seeing`: what it may see besides. An error says nothing of the loop: [`super::levels`] may find what is so.
 ///
 /// # Safety
 /// `entry` was filled in by generated code for `info`, and the loop would run now: its first test is true.
@@ -124,11 +125,15 @@ pub unsafe fn inspect(
     entry: &Entry,
     slice: InspectFn,
     open: &[(u32, u32)],
+    seeing: Option<Seeing>,
     helpers: Helpers<'_>,
     patience: Duration,
 ) -> Result<Memo, Obstacle> {
+    let unseen = if seeing.is_some() { 0 } else { only_seen(info) };
+    let everything = Known { unseen, ..Known::default() };
     // SAFETY: promised by the caller, here and below.
     let (known, pins) = unsafe { (Known::of(info, entry, open), pinned(info, entry)) };
+    let known = Known { unseen, ..known };
     let deadline = Instant::now() + patience;
     let marked = |known: &Known| {
         let shared = Shared {
@@ -138,6 +143,7 @@ pub unsafe fn inspect(
             obstacle: Mutex::new(None),
             bytes: AtomicU64::new(0),
             deadline,
+            arrays: seeing.as_ref().map_or_else(Vec::new, |seeing| seeing.inside.clone()),
         };
         // SAFETY: as above.
         unsafe { mark(info, entry, slice, &shared, known, helpers) }
@@ -152,15 +158,19 @@ pub unsafe fn inspect(
         Err(obstacle) => Err(obstacle),
     };
     if matches!(result, Err(Obstacle::Meet | Obstacle::FeedsItself | Obstacle::NotThere))
-        && known != Known::default()
+        && known != everything
     {
         memory.clear();
-        result = marked(&Known::default());
+        result = marked(&everything);
     }
-    let Marked { fed, stored } = result?;
+    let Marked { fed, stored, are_inside } = result?;
     memory.push(Content::of(fed, helpers)?);
     // SAFETY: as above.
-    Ok(unsafe { Memo::new(info, entry, memory, Finding::Independent, stored) })
+    let mut memo = unsafe { Memo::new(info, entry, memory, Finding::Independent, stored) };
+    if let Some(seeing) = seeing.filter(|_| are_inside) {
+        memo.saw(seeing.seen);
+    }
+    Ok(memo)
 }
 
 #[cfg(test)]

@@ -11,11 +11,22 @@
 //! That holds for iterations that come to their end. One that leaves an inner loop because the run is over, or has failed, goes on with
 //! values that the loop hadn't finished: from then on none of its accesses happens (`__pg_ctx.left`).
 //!
+//! An inspection sees the same ([`Seeing`]), so that the first run has no checks either. It is shown all accesses whose addresses aren't affine, as the
+//! source makes them, by the same integer operations as a device's; where a device may compute otherwise (it gives up at a division by zero or a number that
+//! is none, and goes on with some value) the compiler says that not all is shown ([`PG_LOOP_SHOWS_ALL`]). Accesses that aren't shown, because a neighbour was, lie
+//! in a window that ends where the array does. That they are aligned follows from their bases ([`PG_SITE_WHOLE_ELEMENTS`]). The memory that the slice has loaded is copied behind
+//! the inspection, and the calling thread does nothing in between: only another thread could change it meanwhile, where the loop itself would read it at the same time, a data race.
+//! Whichever value it finds then is one that the program might have read; that the same value leads out of its array is all that is not looked at. A run that relies on a
+//! checked run has no such gap, because both load from the copy.
+//!
 //! What it doesn't say is whether loads which lanes make ahead of turns meet what these turns hold (`kernel/lent.h`): which turns are made
 //! ahead depends on which iterations a warp has, and that differs from launch to launch. So they are looked at always.
 
 use super::Content;
-use crate::abi::{Info, PG_LOOP_SLICE_DECIDES};
+use crate::abi::{
+    Entry, Info, PG_LOOP_SHOWS_ALL, PG_LOOP_SLICE_DECIDES, PG_SITE_HAS_AFFINE, PG_SITE_ONLY_SEEN,
+    PG_SITE_WHOLE_ELEMENTS, Site,
+};
 use crate::memory::placement::Placement;
 use std::sync::{Arc, Weak};
 use std::time::Instant;
@@ -38,6 +49,52 @@ impl Seen {
         let regions = placement.regions.iter().map(|region| (region.lo, region.size)).collect();
         Seen { regions, anchors: placement.anchors.clone(), bases: bases.to_vec() }
     }
+}
+
+/// What an inspection is to see besides: whether all that it is shown lies in its array.
+pub struct Seeing {
+    /// For each site: what begins at the first address, or less than so many bytes behind it, lies in its array.
+    pub(super) inside: Vec<(u64, u64)>,
+    /// What it has seen if so.
+    pub(super) seen: Seen,
+}
+
+impl Seeing {
+    /// Of an entry whose arrays lie there. `None`: it can't be shown all addresses, or they aren't known to be aligned.
+    ///
+    /// # Safety
+    /// `entry` was filled in by generated code for `info`, and is alive.
+    pub unsafe fn of(info: &Info, entry: &Entry, placement: &Placement) -> Option<Seeing> {
+        if !info.has(PG_LOOP_SHOWS_ALL) || info.n_sites > u64::BITS {
+            return None;
+        }
+        // SAFETY: promised by the caller.
+        let bases: Vec<u64> = unsafe { entry.bases(info) }.iter().map(|base| base.pointer).collect();
+        // What is affine is aligned where placement says so.
+        let is_aligned = |site: &Site| {
+            let at = |base: &u64| {
+                u64::from(site.width).is_power_of_two() && base.is_multiple_of(site.width.into())
+            };
+            site.has(PG_SITE_HAS_AFFINE)
+                || site.has(PG_SITE_WHOLE_ELEMENTS) && bases.get(site.base as usize).is_some_and(at)
+        };
+        let inside = |site: &Site| {
+            let anchor = placement.anchors.get(site.base as usize).filter(|anchor| **anchor != 0);
+            let region =
+                anchor.and_then(|anchor| placement.region_of(*anchor)).map(|index| &placement.regions[index]);
+            region.map_or((0, 0), |region| (region.lo, (region.size + 1).saturating_sub(site.width.into())))
+        };
+        info.sites().iter().all(is_aligned).then(|| Seeing {
+            inside: info.sites().iter().map(inside).collect(),
+            seen: Seen::new(placement, &bases),
+        })
+    }
+}
+
+/// Sites that are only shown to see where they lie, a bit for each of the first 64.
+pub(super) fn only_seen(info: &Info) -> u64 {
+    let sites = info.sites().iter().take(u64::BITS as usize).enumerate();
+    sites.filter(|(_, site)| site.has(PG_SITE_ONLY_SEEN)).fold(0, |mask, (number, _)| mask | 1 << number)
 }
 
 /// What a run's addresses follow from.

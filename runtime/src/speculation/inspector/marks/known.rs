@@ -8,6 +8,8 @@ use super::*;
 pub(super) struct Known {
     /// Affine accesses, of which it is known what all iterations together touch: a bit for each site.
     pub(super) sites: u64,
+    /// Sites that are only shown to see where they lie, where nobody asks for that.
+    pub(super) unseen: u64,
     /// Loads that need not be told from those of their neighbours.
     pub(super) lasting: u64,
     /// Where nothing that is shown stores anything: the memory that known accesses store to, from the first byte to the last. Loads

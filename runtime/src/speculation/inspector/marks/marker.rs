@@ -54,6 +54,8 @@ pub(super) struct Shared {
     /// Of bookkeeping.
     pub(super) bytes: AtomicU64,
     pub(super) deadline: Instant,
+    /// [`Seeing::inside`]; empty: nobody asks.
+    pub(super) arrays: Vec<(u64, u64)>,
 }
 
 impl Shared {
@@ -92,6 +94,8 @@ pub(super) struct Marker<'a> {
     pub(super) kind: u32,
     /// Whether some store covers a part of a cell only.
     pub(super) ragged: bool,
+    /// Where accesses have to begin, see [`Seeing::inside`]; empty: nobody asks, or one doesn't.
+    pub(super) arrays: &'a [(u64, u64)],
     pub(super) iterations: u32,
     /// Bookkeeping that [`Shared::bytes`] doesn't have yet.
     pub(super) bytes: u64,
@@ -160,7 +164,7 @@ impl<'a> Marker<'a> {
                 touch,
                 next,
                 poll,
-                known: known.sites,
+                known: known.sites | known.unseen,
                 first: 0,
                 length: 0,
                 lasting: known.lasting,
@@ -177,6 +181,7 @@ impl<'a> Marker<'a> {
             only_stored: known.only_stored,
             kind: 0,
             ragged: false,
+            arrays: &shared.arrays,
             iterations: 0,
             bytes: 0,
         })
@@ -253,6 +258,31 @@ impl<'a> Marker<'a> {
     }
 
     pub(super) fn touch(&mut self, site: u32, address: u64, how: u32) -> Result<(), Obstacle> {
+        // Those of which nobody asks more than whether they lie inside need not be shown again, wherever one has been outside.
+        let inside = match self.arrays.get(site as usize) {
+            Some((first, length)) if address.wrapping_sub(*first) < *length => Some((*first, *length)),
+            _ => {
+                self.arrays = &[];
+                None
+            }
+        };
+        if how & PG_TOUCH_SEEN != 0 {
+            (self.raw.first, self.raw.length) = inside.unwrap_or((0, u64::MAX));
+            return Ok(());
+        }
+        self.note(site, address, how)?;
+        // Who isn't shown has to be inside, too.
+        if let Some((first, length)) = inside.filter(|_| self.raw.length > 1) {
+            let end = self.raw.first.saturating_add(self.raw.length).min(first + length);
+            self.raw.first = self.raw.first.max(first);
+            self.raw.length = end.saturating_sub(self.raw.first);
+        }
+        Ok(())
+    }
+
+    /// Marks what an access touches.
+    #[inline(always)]
+    fn note(&mut self, site: u32, address: u64, how: u32) -> Result<(), Obstacle> {
         let shift = self.shared.shift;
         let width = u64::from(how >> PG_TOUCH_WIDTH & 0xff).max(1);
         let last = address.checked_add(width - 1).ok_or(Obstacle::NotThere)?;

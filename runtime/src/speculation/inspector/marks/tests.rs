@@ -32,6 +32,7 @@ fn shared(shift: u32) -> Shared {
         obstacle: Mutex::new(None),
         bytes: AtomicU64::new(0),
         deadline: Instant::now() + Duration::from_secs(1000),
+        arrays: Vec::new(),
     }
 }
 
@@ -245,4 +246,73 @@ fn no_byte_of_a_pin_is_stored_to() {
             assert_eq!(stored.err(), is_hit.then_some(Obstacle::ChangesPin), "{byte} {width}");
         }
     }
+}
+
+/// Whether all of a thread's iterations are seen to lie inside of these arrays, a site's each, beside those of another thread that has none.
+fn are_inside(known: &Known, arrays: &[(u64, u64)], iterations: &[Vec<Touch>]) -> bool {
+    let arrays = arrays.iter().map(|(lo, hi)| (memory() + lo, hi - lo - 3)).collect();
+    let shared = Shared { arrays, ..shared(2) };
+    let mut marker = Marker::new(&shared, known, SITES).unwrap();
+    let mut shown = Shown { windows: BTreeMap::new() };
+    for iteration in iterations {
+        shown.next(&mut marker).unwrap();
+        iteration.iter().for_each(|touch| shown.touch(&mut marker, *touch).unwrap());
+    }
+    marker.next().unwrap();
+    let idle = Marker::new(&shared, known, SITES).unwrap();
+    together(&[marker, idle], &shared, known, (&Pool::default(), 1)).unwrap().are_inside
+}
+
+#[test]
+fn nothing_outside_of_its_array_goes_unseen() {
+    // Stores through site 1 lie in front of what site 0 loads; site 2 is only seen.
+    let arrays = [(400, 800), (0, 200), (1000, 1400)];
+    let far = Known { lasting: 0b1, only_stored: Some((memory(), memory() + 200)), ..Known::default() };
+    let lasting = Known { lasting: 0b1, ..Known::default() };
+    for known in [Known::default(), lasting, far] {
+        for how in [LOAD, FEED] {
+            let inside = vec![
+                (0, 400, 4, how),
+                (0, 796, 4, how),
+                (2, 1396, 4, PG_TOUCH_SEEN),
+                (2, 1000, 4, PG_TOUCH_SEEN),
+            ];
+            assert!(are_inside(&known, &arrays, &[inside.clone(), inside.clone()]));
+            assert!(are_inside(&known, &arrays, &[inside.clone(), vec![(1, 196, 4, STORE)]]));
+            for outside in [
+                (0, 396, 4, how),
+                (0, 397, 4, how),
+                (0, 797, 4, how),
+                (0, 800, 4, how),
+                (0, 5000, 4, how),
+                (1, 200, 4, STORE),
+                (2, 996, 4, PG_TOUCH_SEEN),
+                (2, 1397, 4, PG_TOUCH_SEEN),
+                (2, 9000, 4, PG_TOUCH_SEEN),
+                // A site that nobody knows an array of.
+                (3, 8000, 4, PG_TOUCH_SEEN),
+            ] {
+                // Alone, behind its neighbours in one iteration, and in a later one.
+                assert!(!are_inside(&known, &arrays, &[vec![outside]]), "{outside:?}");
+                let mut behind = inside.clone();
+                behind.push(outside);
+                assert!(!are_inside(&known, &arrays, &[behind]), "{outside:?}");
+                assert!(
+                    !are_inside(&known, &arrays, &[inside.clone(), vec![outside], inside.clone()]),
+                    "{outside:?}"
+                );
+            }
+        }
+    }
+    // Where nobody asks, nobody knows.
+    assert!(!are_inside(&Known::default(), &[], &[vec![(0, 400, 4, LOAD)]]));
+}
+
+#[test]
+fn what_is_only_seen_meets_nobody() {
+    let iterations =
+        vec![vec![(0, 64, 4, PG_TOUCH_SEEN), (1, 64, 4, STORE)], vec![(0, 64, 4, PG_TOUCH_SEEN)]];
+    assert!(
+        marked(2, &Known::default(), &[iterations.clone(), vec![vec![(0, 64, 4, PG_TOUCH_SEEN)]]]).is_ok()
+    );
 }

@@ -11,6 +11,8 @@ pub(super) struct Marked {
     pub(super) fed: Vec<(u64, u64)>,
     /// The memory that is stored to; `None` where that isn't known to the byte, or is in too many pieces.
     pub(super) stored: Option<Vec<(u64, u64)>>,
+    /// Whether all that was shown lies in its array; where nobody has asked, it isn't known to.
+    pub(super) are_inside: bool,
 }
 
 /// The marks of all threads for one page of memory, put together; a word for each 64 cells.
@@ -182,5 +184,6 @@ pub(super) fn together(
         joined(found.iter().flat_map(|(_, stored, _)| stored).chain(&known.stored).copied().collect())
     });
     let fed = joined(found.iter().flat_map(|(.., fed)| fed).copied().collect());
-    Ok(Marked { fed, stored: stored.filter(|stored| stored.len() <= MOST_PIECES) })
+    let are_inside = markers.iter().all(|marker| !marker.arrays.is_empty());
+    Ok(Marked { fed, stored: stored.filter(|stored| stored.len() <= MOST_PIECES), are_inside })
 }
