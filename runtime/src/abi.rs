@@ -7,7 +7,7 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 
 #[allow(missing_docs)]
 mod constants {
-    pub const PG_ABI_VERSION: u32 = 16;
+    pub const PG_ABI_VERSION: u32 = 17;
     pub const PG_ATTACH_IN_ORDER: u32 = 0x8000_0000;
     pub const PG_MAX_DIMS: usize = 4;
     pub const PG_TOTALS: usize = 256;
@@ -55,6 +55,9 @@ mod constants {
     pub const PG_SITE_FEEDS: u32 = 4096;
     pub const PG_SITE_COVERED: u32 = 8192;
     pub const PG_SITE_HAS_WINDOW: u32 = 16384;
+    pub const PG_SITE_UPDATE: u32 = 32768;
+    pub const PG_SITE_OPERATION: u32 = 16;
+    pub const PG_SITE_STEP: u32 = 24;
     pub const PG_PAIR_ANTI: u32 = 0x100;
     pub const PG_PAIR_APART: u32 = 0x200;
     pub const PG_PIN_KEPT: u32 = 0x8000_0000;
@@ -155,6 +158,14 @@ impl Site {
     /// Whether flag `PG_SITE_*` is set.
     pub fn has(&self, flag: u32) -> bool {
         self.flags & flag != 0
+    }
+    /// Of an update: its operation.
+    pub fn operation(&self) -> u32 {
+        self.flags >> PG_SITE_OPERATION & 0xff
+    }
+    /// Of an update: how much an iteration adds at most; 0: nobody knows.
+    pub fn step(&self) -> u32 {
+        self.flags >> PG_SITE_STEP
     }
 }
 
@@ -742,7 +753,7 @@ mod tests {
             PG_TERM_AT_LEAST PG_TERM_AT_MOST PG_TERM_MAY_FAIL PG_SITE_HAS_WINDOW PG_FAIL_WAW PG_FAIL_RAW PG_FAIL_RANGE PG_FAIL_NO_ARRAY PG_FAIL_MISALIGNED PG_FAIL_ARITHMETIC
             PG_FAIL_NAN PG_FAIL_STOPPED PG_FAIL_TIME PG_MANY PG_STAMP_LAST PG_STAMP_FIRST PG_STAMP_READER PG_STAMP_WORDS PG_STAMP_WORDS_READ PG_GUESS_READER PG_GUESS_WORDS_READ PG_TOUCH_STORE PG_TOUCH_FEEDS PG_TOUCH_MEETS PG_TOUCH_UPDATE PG_TOUCH_WIDTH PG_TOUCH_KIND PG_LOOP_UPDATES
             PG_LOOP_REORDERED PG_LOOP_PART PG_LOOP_PRIVATIZED PG_LOOP_FREE_CALLS PG_LOOP_GROUPS
-            PG_LOOP_COMMON_LOOPS PG_LOOP_TURNS PG_LOOP_SMALL PG_LOOP_STORES_ONCE PG_LOOP_KEPT PG_LOOP_SPREADS PG_LOOP_SIDE_BY_SIDE PG_LOOP_SLICE_DECIDES PG_LOOP_REPEATS PG_LOOP_LONG PG_LOOP_DIRECT PG_LOOP_MEMBERS PG_SITE_PRIVATE PG_SITE_WHOLE_STEPS PG_SITE_INSPECTED PG_SITE_FEEDS PG_SITE_COVERED);
+            PG_LOOP_COMMON_LOOPS PG_LOOP_TURNS PG_LOOP_SMALL PG_LOOP_STORES_ONCE PG_LOOP_KEPT PG_LOOP_SPREADS PG_LOOP_SIDE_BY_SIDE PG_LOOP_SLICE_DECIDES PG_LOOP_REPEATS PG_LOOP_LONG PG_LOOP_DIRECT PG_LOOP_MEMBERS PG_SITE_PRIVATE PG_SITE_WHOLE_STEPS PG_SITE_INSPECTED PG_SITE_FEEDS PG_SITE_COVERED PG_SITE_UPDATE PG_SITE_OPERATION PG_SITE_STEP);
         use crate::device::LogMethod;
         for (name, method) in [
             ("NONE", LogMethod::None),

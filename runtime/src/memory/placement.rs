@@ -10,7 +10,7 @@ use super::allocations::Allocations;
 use super::safe_copy;
 use crate::abi::{
     Access, Base, Entry, Info, PG_MAX_DIMS, PG_NO_LOG, PG_SITE_COVERED, PG_SITE_FEEDS, PG_SITE_HAS_AFFINE,
-    PG_SITE_LOADS_POINTER, PG_SITE_LOGGED, PG_SITE_SNAPSHOT, PG_SITE_STORE, PG_SITE_WHOLE_STEPS, Pin, Region,
+    PG_SITE_LOADS_POINTER, PG_SITE_LOGGED, PG_SITE_SNAPSHOT, PG_SITE_STORE, PG_SITE_UPDATE, PG_SITE_WHOLE_STEPS, Pin, Region,
     Site,
 };
 use crate::device::{CELLS_OF_WORD, LogMethod};
@@ -62,6 +62,32 @@ impl Placement {
     pub fn kept(&self) -> u64 {
         let is_kept = |base: &u32| self.region_of_base(*base).is_some_and(|region| !self.written[region]);
         (0..self.anchors.len().min(64) as u32).filter(is_kept).fold(0, |mask, base| mask | 1 << base)
+    }
+    /// Of the first 64 bases those to whose array nothing but updates of one operation and one width is made, through whatever base: a bit for each.
+    pub fn updated_alone(&self, info: &Info) -> u64 {
+        let mut kinds: Vec<Option<Option<(u32, u32)>>> = vec![None; self.regions.len()];
+        let mut found = 0;
+        for site in info.sites() {
+            // What has no base may come to any array.
+            let Some(region) = self.region_of_base(site.base) else { return 0 };
+            let kind = site.has(PG_SITE_UPDATE).then_some((site.operation(), site.width));
+            let kind = kind.filter(|_| site.base < 64);
+            kinds[region] = match kinds[region] {
+                Some(known) if known != kind => Some(None),
+                _ => Some(kind),
+            };
+        }
+        for base in 0..self.anchors.len().min(64) as u32 {
+            if self.region_of_base(base).is_some_and(|region| matches!(kinds[region], Some(Some(_)))) {
+                found |= 1 << base;
+            }
+        }
+        found
+    }
+    /// Whether all that the loop stores are such updates, and no load of what it stores to is noted: then logs hold no iteration's number.
+    pub fn is_nameless(&self, info: &Info, alone: u64) -> bool {
+        let mut stores = info.sites().iter().filter(|site| site.has(PG_SITE_STORE));
+        stores.all(|site| site.base < 64 && alone >> site.base & 1 != 0) && !self.has_logged_readers(info)
     }
     /// First and one past the last log cell of `[lo, hi)` in region `index`.
     pub fn cells_of(&self, index: usize, lo: u64, hi: u64) -> (u64, u64) {
