@@ -152,12 +152,23 @@ COMPUTE static void negative(int n, const int *index, unsigned *middle)
     middle[-index[i]] |= 1u << (i % 32);
 }
 
+/* Whoever runs ahead finds places that are nowhere: nothing may be collected of them. */
+COMPUTE static void ahead(int n, const int *index, int *place, unsigned *count)
+{
+  for (int i = 0; i < n; i++) { /* loop ahead */
+    count[place[i]]++;
+    if (i + 1 < n)
+      place[i + 1] = index[i + 1];
+  }
+}
+
 int main(int argc, char **argv)
 {
   static const char *const inputs[] = {"clean", "few", "flat", NULL};
   struct check check = check_open(argc, argv, 100000, inputs);
   size_t n = check.size;
   int *index = check_alloc(&check, n, sizeof *index), *value = check_alloc(&check, n, sizeof *value);
+  int *place = check_alloc(&check, n, sizeof *place);
   unsigned *u[12];
   unsigned long *w[7];
   unsigned char *c[5];
@@ -203,6 +214,8 @@ int main(int argc, char **argv)
       most[i] = (unsigned)i;
     for (size_t i = 0; i < 71 * n; i++)
       few[i] = (unsigned)i;
+    for (size_t i = 0; i < n; i++)
+      place[i] = i == 0 ? index[0] : (int)(i % 2 == 0 ? n + 4 * i : 0u - 5 * i);
     int count = (int)n;
     const unsigned *values = (const unsigned *)value;
     check_start(&check);
@@ -220,6 +233,7 @@ int main(int argc, char **argv)
     back(count, index, value, c[4], u[8], w[6]);
     members(count, index, table);
     negative(count, index, u[9] + (n - 1));
+    ahead(count, index, place, u[10]);
     check_stop(&check);
     check_array(&check, "colour", colour, 5 * 256, sizeof *colour);
     for (int k = 0; k < 12; k++)
@@ -234,7 +248,7 @@ int main(int argc, char **argv)
     check_array(&check, "few", few, 71 * n, sizeof *few);
     check_array(&check, "table", table, n, sizeof *table);
   }
-  free(table), free(pixel), free(colour), free(few), free(most), free(value), free(index);
+  free(place), free(table), free(pixel), free(colour), free(few), free(most), free(value), free(index);
   for (int k = 0; k < 12; k++)
     free(u[k]);
   for (int k = 0; k < 7; k++)

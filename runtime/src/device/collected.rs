@@ -40,8 +40,8 @@ pub struct Rooms {
 /// Bytes of a block's shared memory that turns take which stage or lend (`kernel/room.h`).
 pub const OF_TURNS: u64 = 144 * BLOCK as u64;
 
-/// Most threads of a block.
-pub const MOST_THREADS: u32 = 1024;
+/// Most threads of a block. The fewer blocks there are, the less is handed over (`docs/measurements/2026-11-25-histogram.md`).
+pub const THREADS: u32 = 1024;
 
 /// An array with less than this part of its elements in slots has none.
 const LEAST_PART: u64 = 2;
@@ -90,8 +90,7 @@ pub fn rooms(info: &Info, regions: &[Region], anchors: &[u64], bases: u64, room:
     for site in info.sites().iter().filter(|site| site.base < 64 && bases >> site.base & 1 != 0) {
         let Some(region) = region_of(site.base as usize) else { continue };
         let (width, operation) = (u64::from(site.width), site.operation());
-        let array =
-            arrays.entry(region).or_insert(Array { width, operation, bases: 0, most: Some(0) });
+        let array = arrays.entry(region).or_insert(Array { width, operation, bases: 0, most: Some(0) });
         array.bases |= 1 << site.base;
         if site.has(PG_SITE_STORE) {
             let step = Some(u64::from(site.step())).filter(|step| *step != 0);
@@ -133,13 +132,72 @@ pub fn rooms(info: &Info, regions: &[Region], anchors: &[u64], bases: u64, room:
     rooms
 }
 
-/// Threads of a block with so large a room: as many blocks as there are rooms on a processor, and as many threads as it runs at once.
-pub fn block(bytes: u32, of_processor: u64, least: u32, most: u32) -> u32 {
-    /// Threads that one processor holds; some architectures hold three quarters of it.
-    const THREADS: u64 = 2048;
-    /// What the driver itself takes of each block's.
-    const RESERVED: u64 = 1024;
-    let blocks = (of_processor / (u64::from(bytes) + RESERVED)).max(1);
-    let wanted = u32::try_from(THREADS.div_ceil(blocks)).map_or(most, |threads| threads.next_power_of_two());
-    wanted.clamp(least, most)
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::abi::{PG_ADD, PG_SITE_OPERATION, PG_SITE_STEP, PG_SITE_UPDATE, PG_XOR, Site, nothing};
+
+    /// Arrays (operation, width, what each iteration adds, bytes), and which of them each base is of.
+    fn shared(arrays: &[(u32, u32, u32, u64)], bases: &[usize], room: u64, n: u64) -> Rooms {
+        let lo = |array: usize| (1 << 32) + ((array as u64) << 28);
+        let regions: Vec<Region> = (arrays.iter().enumerate())
+            .map(|(array, (.., size))| Region { lo: lo(array), size: *size, ..Region::default() })
+            .collect();
+        let anchors: Vec<u64> = bases.iter().map(|array| lo(*array)).collect();
+        let sites: Vec<Site> = (bases.iter().enumerate())
+            .map(|(base, array)| {
+                let (operation, width, step, _) = arrays[*array];
+                let kind = operation << PG_SITE_OPERATION | step << PG_SITE_STEP;
+                Site { base: base as u32, width, flags: PG_SITE_STORE | PG_SITE_UPDATE | kind, line: 1 }
+            })
+            .collect();
+        let info = Info {
+            sites: sites.as_ptr(),
+            n_sites: sites.len() as u32,
+            n_bases: bases.len() as u32,
+            ..nothing()
+        };
+        rooms(&info, &regions, &anchors, (1 << bases.len()) - 1, room, n)
+    }
+
+    #[test]
+    fn arrays_have_slots_as_long_as_there_is_room() {
+        // Four bytes for each slot and a word of bits; 8 bytes where values have 64; no bits where sums tell.
+        let all =
+            shared(&[(PG_XOR, 4, 0, 400), (PG_XOR, 8, 0, 80), (PG_ADD, 1, 1, 10)], &[0, 1, 2], 1 << 17, 9);
+        assert_eq!((all.bases, all.part, all.tell), (0b111, 0, 0b100));
+        // The smallest first.
+        let first: Vec<_> = all.slots.iter().map(|slots| (slots.first, slots.bytes)).collect();
+        assert_eq!(first, [(10 + 21, 400), (10, 80), (0, 10)]);
+        assert_eq!(all.bytes, 4 * (10 + 21 + 104));
+        // What lies behind the first array that doesn't fit has none; of that one a part, in whole words of bits.
+        let part = shared(&[(PG_XOR, 4, 0, 4000), (PG_XOR, 4, 0, 8000)], &[0, 1], 4 * 700, 9);
+        assert_eq!((part.bases, part.part), (0b01, 0b01));
+        assert_eq!((part.slots[0].bytes, part.bytes), (4 * 672, 4 * 693));
+        assert_eq!(shared(&[(PG_XOR, 4, 0, 4000)], &[0], 4 * 500, 9).bases, 0);
+        assert_eq!(shared(&[(PG_XOR, 4, 0, 4000)], &[0], 0, 9).bases, 0);
+        // No operation in one piece is as wide.
+        assert_eq!(shared(&[(PG_MUL, 8, 0, 80), (PG_MUL, 4, 0, 80)], &[0, 1], 1 << 17, 9).bases, 0b10);
+    }
+
+    #[test]
+    fn bases_of_one_array_have_its_slots_in_common() {
+        let two = shared(&[(PG_ADD, 4, 1, 400)], &[0, 0], 1 << 17, 1 << 31);
+        let slots = |hands_over| Slots { first: 0, bytes: 400, hands_over };
+        assert_eq!(two.slots, [slots(true), slots(false)]);
+        // Both add: in 2^31 iterations a slot comes back to zero.
+        assert_eq!((two.bases, two.tell), (0b11, 0));
+        assert_eq!(shared(&[(PG_ADD, 4, 1, 400)], &[0, 0], 1 << 17, (1 << 31) - 1).tell, 0b11);
+        assert_eq!(shared(&[(PG_ADD, 4, 0, 400)], &[0], 1 << 17, 2).tell, 0);
+        assert_eq!(shared(&[(PG_ADD, 4, 3, 400)], &[0], 1 << 17, u64::from(u32::MAX) / 3 + 1).tell, 0);
+    }
+
+    #[test]
+    fn what_was_chosen_is_where_it_was() {
+        let arrays = [(PG_XOR, 4, 0, 4000), (PG_XOR, 4, 0, 400), (PG_XOR, 2, 0, 4000)];
+        let all = shared(&arrays, &[0, 1, 2], 4 * 800, 9);
+        assert_eq!(all.bases, 0b011);
+        // As a launch asks again, for those that have slots.
+        assert_eq!(shared(&arrays[..2], &[0, 1], 4 * 800, 9).slots, all.slots[..2]);
+    }
 }

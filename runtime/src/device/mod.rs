@@ -478,9 +478,9 @@ pub trait Device: Send {
     fn room_for_residents(&self) -> u64 {
         0
     }
-    /// How many bytes the threads of a block may share, and all blocks of a processor together; 0 where there are no blocks.
-    fn room_of_blocks(&self) -> (u64, u64) {
-        (0, 0)
+    /// How many bytes the threads of a block may share; 0 where there are no blocks.
+    fn room_of_block(&self) -> u64 {
+        0
     }
     /// Gives memory back.
     fn free(&mut self, pointer: DevicePtr);

@@ -680,16 +680,8 @@ fn run_once(
 fn rooms_for(device: &dyn Device, job: &Job, updated_alone: u64, n: u64) -> collected::Rooms {
     // What turns stage or lend lies there, too.
     let taken = if job.info.has(PG_LOOP_TURNS) { collected::OF_TURNS } else { 0 };
-    let room = device.room_of_blocks().0.saturating_sub(taken);
+    let room = device.room_of_block().saturating_sub(taken);
     collected::rooms(&job.info, &job.placement.regions, &job.placement.anchors, updated_alone, room, n)
-}
-
-/// Threads of its blocks.
-fn block_for(device: &dyn Device, job: &Job, rooms: &collected::Rooms) -> u32 {
-    match rooms.bases != 0 && !job.info.has(PG_LOOP_TURNS) {
-        true => collected::block(rooms.bytes, device.room_of_blocks().1, BLOCK, collected::MOST_THREADS),
-        false => BLOCK,
-    }
 }
 
 /// The kernel for an attempt.
@@ -730,7 +722,8 @@ fn kernel_for(
         nameless: attempt.method.knows_iterations()
             && updated_alone != 0
             && placement.is_nameless(&job.info, updated_alone),
-        block: block_for(device, job, &rooms) as u16,
+        // What turns stage or lend is made for blocks of one size.
+        block: if collects && !job.info.has(PG_LOOP_TURNS) { collected::THREADS } else { BLOCK } as u16,
         ..Specialisation::none(attempt.method)
     };
     let bases = 1u64.checked_shl(job.info.n_bases).unwrap_or(0).wrapping_sub(1);

@@ -73,7 +73,10 @@ impl Emitter<'_> {
         let updates: BTreeMap<SiteId, &Update> = (plan.updates.iter())
             .flat_map(|(place, update)| {
                 let site_of = |place: &PlaceId| plan.site_of.get(place).copied().unwrap_or_default();
-                [site_of(&update.load).0, site_of(place).1].into_iter().flatten().map(move |site| (site, update))
+                [site_of(&update.load).0, site_of(place).1]
+                    .into_iter()
+                    .flatten()
+                    .map(move |site| (site, update))
             })
             .collect();
         let followed = inspection.or(deciding);

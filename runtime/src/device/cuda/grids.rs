@@ -82,8 +82,7 @@ impl Tiles {
 fn block_of_line(work: u64, processors: u32, resident: Option<u32>, most: u32) -> u32 {
     let blocks = |block: u32| work.div_ceil(u64::from(block));
     let fit = |block: u32| {
-        block == most
-            || resident.is_none_or(|n| blocks(block) <= u64::from(processors) * u64::from(n.max(1)))
+        block == most || resident.is_none_or(|n| blocks(block) <= u64::from(processors) * u64::from(n.max(1)))
     };
     let sizes = [32, most / 4, most / 2, most];
     let fill = sizes.iter().rposition(|block| blocks(*block) >= 2 * u64::from(processors)).unwrap_or(0);
@@ -128,8 +127,8 @@ mod tests {
             [256, 128, 64, 32]
         );
         // Of blocks with shared memory two fit into each processor: 264 of 128 threads.
-        let with_room =
-            [100_000, 65_536, 40_000, 33_000, 16_000, 8_000].map(|work| block_of_line(work, 132, Some(2), BLOCK));
+        let with_room = [100_000, 65_536, 40_000, 33_000, 16_000, 8_000]
+            .map(|work| block_of_line(work, 132, Some(2), BLOCK));
         assert_eq!(with_room, [256, 256, 256, 128, 64, 32]);
     }
 

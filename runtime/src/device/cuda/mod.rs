@@ -258,8 +258,8 @@ impl Device for Cuda {
         u64::from(self.processors) * THREADS_OF_PROCESSOR
     }
 
-    fn room_of_blocks(&self) -> (u64, u64) {
-        (self.shared_of_block.into(), self.shared.into())
+    fn room_of_block(&self) -> u64 {
+        self.shared_of_block.into()
     }
 
     fn free(&mut self, pointer: DevicePtr) {

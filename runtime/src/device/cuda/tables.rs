@@ -38,10 +38,8 @@ pub fn words(launch: &Launch<'_>, nowhere: u64, rooms: &Rooms) -> Vec<u64> {
     words.extend(pairs(|(_, shift)| shift));
     if launch.info.has(PG_LOOP_UPDATES) {
         for slots in &rooms.slots {
-            words.extend([
-                u64::from(slots.first) | u64::from(slots.bytes) << 32,
-                u64::from(slots.hands_over),
-            ]);
+            words
+                .extend([u64::from(slots.first) | u64::from(slots.bytes) << 32, u64::from(slots.hands_over)]);
         }
         if rooms.slots.is_empty() {
             words.extend([0; BYTES_OF_SLOTS / 8]);
