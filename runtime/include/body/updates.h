@@ -36,6 +36,34 @@ __PG_FN __pg_u64 __pg_operate(int op, __pg_u64 x, __pg_u64 y)
   default: return x ^ y;
   }
 }
+#ifdef __CUDACC_RTC__
+/* Adds to the numbers of `width` bytes, 1 or 2, that lie in a word, each for itself, without trying again: where many meet, each of them would as often
+ * as there are others. What carries over from one number to the next is taken back by whoever has made it do so: the answer of each operation says
+ * where. To take it back may make the next number borrow, or carry, which is taken back in turn. So all that somebody does comes to nothing at each
+ * border, and each number to the sum of what was added to it, in whatever order. For a moment others may find a number that is one too large. */
+__PG_FN void __pg_add_to_numbers(__pg_u32 *word, __pg_u32 numbers, __pg_u32 width)
+{
+  const __pg_u32 bits = width * 8, count = 4 / width;
+  __pg_u32 old = atomicAdd(word, numbers);
+  /* Bits that came in from below. */
+  const __pg_u32 carried = old ^ numbers ^ (old + numbers);
+  int over[4] = {0, 0, 0, 0};
+#pragma unroll
+  for (__pg_u32 k = 1; k < count; k++)
+    over[k] = (int)(carried >> k * bits & 1);
+#pragma unroll
+  for (__pg_u32 k = 1; k < count; k++) {
+    if (over[k] == 0)
+      continue;
+    old = atomicAdd(word, (0u - (__pg_u32)over[k]) << k * bits);
+#pragma unroll
+    for (__pg_u32 next = k + 1; next < count; next++) {
+      const __pg_u32 between = (next - k) * bits, below = old >> k * bits & ((1u << between) - 1);
+      over[next] += ((int)below - over[k]) >> between;
+    }
+  }
+}
+#endif
 __PG_FN void __pg_update_in_one_piece(char *p, __pg_u32 width, int op, __pg_u64 operand)
 {
 #ifdef __CUDACC_RTC__
@@ -60,8 +88,9 @@ __PG_FN void __pg_update_in_one_piece(char *p, __pg_u32 width, int op, __pg_u64 
     switch (op) {
     case PG_ADD:
       if (width != 4)
-        break;
-      atomicAdd(word, (__pg_u32)operand);
+        __pg_add_to_numbers(word, bits, width);
+      else
+        atomicAdd(word, (__pg_u32)operand);
       return;
     case PG_AND: atomicAnd(word, bits | ~mask); return;
     case PG_OR: atomicOr(word, bits); return;
@@ -164,10 +193,11 @@ __PG_SHARED_FN void __pg_update(struct __pg_ctx *c, const struct __pg_view *v, i
   if (!__pg_may_access(c, v, how, address, width))
     return;
 #if defined(__CUDACC_RTC__) && __CUDA_ARCH__ >= 800
-  /* Lanes that meet would be held up by each other, in front of all others: one of them goes for all. To look costs nothing that shows beside an operation
-   * in memory. */
+  /* Lanes that meet would be held up by each other, in front of all others: one of them goes for all. */
   if (op != PG_MUL) {
-    const __pg_u32 peers = __match_any_sync(__activemask(), address);
+    /* To find all that meet takes longer than the operations, where none do: so the first lane is asked whether it is alone. */
+    const __pg_u32 lanes = __activemask(), with_first = __ballot_sync(lanes, address == __shfl_sync(lanes, address, __ffs(lanes) - 1));
+    const __pg_u32 peers = (with_first & (with_first - 1)) != 0 ? __match_any_sync(lanes, address) : 0;
     if ((peers & (peers - 1)) != 0) {
       operand = __pg_combined(peers, op, width, operand);
       if ((int)(threadIdx.x & 31) != __ffs(peers) - 1)

@@ -207,6 +207,8 @@ template <int Op, class T, int Base, class Tables> __device__ __forceinline__ vo
         (void)atomicOr(place, values);
       else if (Op == PG_XOR)
         (void)atomicXor(place, values);
+      else if (Op == PG_ADD)
+        __pg_add_to_numbers(place, values, width);
       else {
         __pg_u32 old = *(volatile __pg_u32 *)place;
         for (;;) {
