@@ -69,9 +69,9 @@ enum {
   PG_SITE_FEEDS = 4096,       /* what is loaded through it decides what an inspection is shown; without one, addresses that aren't affine */
   PG_SITE_COVERED = 8192,     /* a load that takes part in unresolved pairs, but whose iteration stores to the same address: logged by
                                  those only to which two writers are no conflict */
-  PG_SITE_UPDATE = 32768,     /* the load or the store of an update that may meet others: of the operation PG_ADD ... << PG_SITE_OPERATION */
-  PG_SITE_OPERATION = 16,
-  PG_SITE_STEP = 24,          /* an iteration adds so much at most once, 1 to 127 << this; 0: nobody knows */
+  PG_SITE_UPDATE = 32768,     /* the load or the store of an update that may meet others: of the operation PG_ADD ... << PG_OPERATION_OF_SITE */
+  PG_OPERATION_OF_SITE = 16,
+  PG_STEP_OF_SITE = 24,          /* an iteration adds so much at most once, 1 to 127 << this; 0: nobody knows */
   PG_SITE_PRIVATE = 512       /* made to the thread's own copy, which every iteration stores to before it loads from it; all sites
                                  of its base are */
 };

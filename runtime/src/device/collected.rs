@@ -135,7 +135,7 @@ pub fn rooms(info: &Info, regions: &[Region], anchors: &[u64], bases: u64, room:
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::abi::{PG_ADD, PG_SITE_OPERATION, PG_SITE_STEP, PG_SITE_UPDATE, PG_XOR, Site, nothing};
+    use crate::abi::{PG_ADD, PG_OPERATION_OF_SITE, PG_SITE_UPDATE, PG_STEP_OF_SITE, PG_XOR, Site, nothing};
 
     /// Arrays (operation, width, what each iteration adds, bytes), and which of them each base is of.
     fn shared(arrays: &[(u32, u32, u32, u64)], bases: &[usize], room: u64, n: u64) -> Rooms {
@@ -147,7 +147,7 @@ mod tests {
         let sites: Vec<Site> = (bases.iter().enumerate())
             .map(|(base, array)| {
                 let (operation, width, step, _) = arrays[*array];
-                let kind = operation << PG_SITE_OPERATION | step << PG_SITE_STEP;
+                let kind = operation << PG_OPERATION_OF_SITE | step << PG_STEP_OF_SITE;
                 Site { base: base as u32, width, flags: PG_SITE_STORE | PG_SITE_UPDATE | kind, line: 1 }
             })
             .collect();

@@ -428,8 +428,8 @@ pub unsafe fn place(
 mod tests {
     use super::*;
     use crate::abi::{
-        DeviceFn, DirectFn, PG_ABI_VERSION, PG_ADD, PG_OR, PG_SITE_HAS_WINDOW, PG_SITE_OPERATION, RawLaunch,
-        Value,
+        DeviceFn, DirectFn, PG_ABI_VERSION, PG_ADD, PG_OPERATION_OF_SITE, PG_OR, PG_SITE_HAS_WINDOW,
+        RawLaunch, Value,
     };
 
     /// # Safety
@@ -545,7 +545,7 @@ mod tests {
     fn arrays_that_are_only_updated_are_known() {
         let update = |base, width, operation: u32| {
             [STORE, 0].map(|flags| {
-                site(base, width, flags | AFFINE | PG_SITE_UPDATE | operation << PG_SITE_OPERATION)
+                site(base, width, flags | AFFINE | PG_SITE_UPDATE | operation << PG_OPERATION_OF_SITE)
             })
         };
         let alone = |sites: &[Site], pointers: &[u64]| {

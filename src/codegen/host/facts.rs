@@ -109,7 +109,7 @@ impl Emitter<'_> {
             let update = updates.get(&id);
             add(update.is_some(), "PG_SITE_UPDATE");
             let update = update.map_or(String::new(), |Update { op, step, .. }| {
-                format!(" | {} << PG_SITE_OPERATION | {step} << PG_SITE_STEP", types::operation(*op))
+                format!(" | {} << PG_OPERATION_OF_SITE | {step} << PG_STEP_OF_SITE", types::operation(*op))
             });
             let _ = write!(
                 sites,
