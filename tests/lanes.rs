@@ -17,7 +17,8 @@ fn lanes_set_the_bits_of_all_and_count_them() {
     // scripts/mutation-hunt breaks them.
     if let Some(mutation) = std::env::var_os("EMULATED_MUTATION") {
         let mut sed = Command::new("sed");
-        let parts = std::fs::read_dir(folder.path().join(headers).join("body")).unwrap();
+        let parts = ["body", "kernel"].map(|part| folder.path().join(headers).join(part));
+        let parts = parts.iter().flat_map(|folder| std::fs::read_dir(folder).unwrap());
         sed.args(["-E", "-i", "-e"]).arg(mutation).args(parts.map(|part| part.unwrap().path()));
         assert!(sed.status().unwrap().success());
     }

@@ -26,6 +26,8 @@ extern "C" { __emulated_dimensions threadIdx, blockIdx, blockDim, gridDim; }
 template <class T> static inline T __ldg(const T *p) { return *p; }
 #define __PG_ONCE_64(p) (*(const __pg_u64 *)(p))
 #define __PG_ONCE_32(p) (*(const __pg_u32 *)(p))
+extern "C" { unsigned *__emulated_room; }
+#define __PG_ROOM_OF_SLOTS __emulated_room
 #define __PG_AS_IT_IS(number)
 #define __PG_AS_IT_IS_32(number)
 #define __PG_ANYTHING(number) (number) = 0
@@ -49,7 +51,7 @@ static inline void __syncthreads() { __emulated_ask(8, 0, 0, 0); }
 static inline int __syncthreads_or(int holds) { return (int)__emulated_ask(9, 0, holds != 0, 0); }
 static inline void __syncwarp(unsigned asked = ~0u) { __emulated_ask(1, asked, 0, 0); }
 static inline unsigned __activemask() { return (unsigned)__emulated_ask(0, 0, 0, 0); }
-static inline unsigned __match_any_sync(unsigned asked, unsigned value) { return (unsigned)__emulated_ask(5, asked, value, 0); }
+static inline unsigned __match_any_sync(unsigned asked, unsigned long long value) { return (unsigned)__emulated_ask(5, asked, value, 0); }
 static inline unsigned __match_all_sync(unsigned asked, unsigned long long value, int *same)
 {
   *same = (unsigned)__emulated_ask(5, asked, value, 0) == asked;
@@ -58,6 +60,8 @@ static inline unsigned __match_all_sync(unsigned asked, unsigned long long value
 static inline unsigned __reduce_or_sync(unsigned asked, unsigned value) { return (unsigned)__emulated_ask(6, asked, value, 0); }
 static inline unsigned __reduce_add_sync(unsigned asked, unsigned value) { return (unsigned)__emulated_ask(7, asked, value, 0); }
 static inline unsigned __reduce_max_sync(unsigned asked, unsigned value) { return (unsigned)__emulated_ask(10, asked, value, 0); }
+static inline unsigned __reduce_and_sync(unsigned asked, unsigned value) { return ~__reduce_or_sync(asked, ~value); }
+static inline unsigned __reduce_xor_sync(unsigned asked, unsigned value) { return (unsigned)__emulated_ask(11, asked, value, 0); }
 static inline int __clz(unsigned value) { return value == 0 ? 32 : __builtin_clz(value); }
 static inline int __popc(unsigned value) { return __builtin_popcount(value); }
 static inline int __ffs(unsigned value) { return __builtin_ffs(value); }

@@ -33,6 +33,9 @@ struct Kernel {
   void (*run)(void *held);
   void (*drop)(void *held);
   Dimensions *thread, *block, *block_size, *grid_size;
+  // Where it finds the memory that a block's threads share, if launches say how large it is; and the most that they may ask for.
+  void **room;
+  int most_room = 48 << 10;
 };
 struct Thread {
   const Kernel &kernel;
@@ -144,6 +147,7 @@ int cuDeviceGetAttribute(int *value, int attribute, int)
   case 75: *value = 9; break; // compute capability
   case 76: *value = 0; break;
   case 81: *value = 233472; break; // bytes of shared memory
+  case 97: *value = 232448; break; // of a block that asks for it
   default: return INVALID;
   }
   return SUCCESS;
@@ -280,7 +284,7 @@ int cuModuleGetFunction(void **function, void *module, const char *)
   auto dimensions = [&](const char *what) { return (Dimensions *)symbol(what); };
   Kernel kernel = {(void *(*)(void **))symbol("__emulated_hold"), (void (*)(void *))symbol("__emulated_run"),
                    (void (*)(void *))symbol("__emulated_drop"),   dimensions("threadIdx"), dimensions("blockIdx"),
-                   dimensions("blockDim"), dimensions("gridDim")};
+                   dimensions("blockDim"), dimensions("gridDim"), (void **)symbol("__emulated_room")};
   auto ask = (uint64_t (**)(int, unsigned, unsigned long long, int))symbol("__emulated_ask");
   if (kernel.run == nullptr || kernel.grid_size == nullptr || ask == nullptr)
     return NOT_FOUND;
@@ -295,18 +299,27 @@ int cuFuncGetAttribute(int *value, int, void *)
   *value = 0;
   return SUCCESS;
 }
-int cuFuncSetAttribute(void *, int, int) { return SUCCESS; }
+int cuFuncSetAttribute(void *function, int attribute, int value)
+{
+  if (attribute == 8) {
+    if (value > 232448)
+      return INVALID;
+    ((Kernel *)function)->most_room = value;
+  }
+  return SUCCESS;
+}
 int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *, int, size_t)
 {
   *blocks = 1;
   return SUCCESS;
 }
 int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned x, unsigned y, unsigned z,
-                   unsigned, void *stream, void **parameters, void **)
+                   unsigned shared, void *stream, void **parameters, void **)
 {
   note("cuLaunchKernel");
   const Kernel &kernel = *(Kernel *)function;
-  if (x * y * z > 1024 || grid_y > 65535 || grid_z > 65535 || grid_x == 0 || grid_y == 0 || grid_z == 0)
+  if (x * y * z > 1024 || grid_y > 65535 || grid_z > 65535 || grid_x == 0 || grid_y == 0 || grid_z == 0 ||
+      shared > (unsigned)kernel.most_room || shared % 4 != 0)
     return INVALID;
   void *held = kernel.hold(parameters);
   of(stream).add([=] {
@@ -321,10 +334,21 @@ int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, unsigned gr
       *kernel.thread = {number % size.x, number / size.x % size.y, number / size.x / size.y};
     };
     auto work = [](void *thread) { ((Thread *)thread)->kernel.run(((Thread *)thread)->held); };
+    // It ends where memory does that nobody may touch, and each block finds there what was in it before.
+    const size_t length = ((size_t)shared + PAGE - 1) / PAGE * PAGE + PAGE;
+    char *room = nullptr;
+    if (shared != 0) {
+      room = (char *)mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      mprotect(room + length - PAGE, PAGE, PROT_NONE);
+      *kernel.room = room + length - PAGE - shared;
+      memset(*kernel.room, 0xa5, shared);
+    }
     for (block.z = 0; block.z < grid_z; block.z++)
       for (block.y = 0; block.y < grid_y; block.y++)
         for (block.x = 0; block.x < grid_x; block.x++)
           threads.run(x * y * z, enter, work, &thread);
+    if (room != nullptr)
+      munmap(room, length);
     kernel.drop(held);
   });
   return SUCCESS;

@@ -27,7 +27,7 @@ struct Index {
   unsigned x, y, z;
 };
 static thread_local Index threadIdx;
-static Index blockIdx;
+static Index blockIdx, blockDim = {32, 1, 1};
 
 static void meet(unsigned lanes)
 {
@@ -78,6 +78,10 @@ static unsigned __match_any_sync(unsigned lanes, unsigned value)
 {
   return hear(lanes, value, [=](unsigned r, int lane, unsigned v) { return v == value ? r | (1u << lane) : r; });
 }
+static unsigned __match_any_sync(unsigned lanes, unsigned long long value)
+{
+  return __match_any_sync(lanes, (unsigned)value) & __match_any_sync(lanes, (unsigned)(value >> 32));
+}
 static unsigned __match_all_sync(unsigned lanes, unsigned long long value, int *same)
 {
   const unsigned low = __match_any_sync(lanes, (unsigned)value), high = __match_any_sync(lanes, (unsigned)(value >> 32));
@@ -91,6 +95,11 @@ static unsigned __reduce_or_sync(unsigned lanes, unsigned value)
 static unsigned __reduce_add_sync(unsigned lanes, unsigned value)
 {
   return hear(lanes, value, [](unsigned r, int, unsigned v) { return r + v; });
+}
+static unsigned __reduce_and_sync(unsigned lanes, unsigned value) { return ~__reduce_or_sync(lanes, ~value); }
+static unsigned __reduce_xor_sync(unsigned lanes, unsigned value)
+{
+  return hear(lanes, value, [](unsigned r, int, unsigned v) { return r ^ v; });
 }
 static unsigned __reduce_max_sync(unsigned lanes, unsigned value)
 {
@@ -146,9 +155,20 @@ static inline void *__cvta_global_to_generic(size_t p) { return (void *)p; }
 #define __PG_ROWS 1
 #define __PG_COLUMNS 1
 #define __PG_SPREAD 1
+#define __PG_KEPT 0ull
+// Of two bases both are collected; the slots of the second one tell by their values whether they were updated.
+#define __PG_UPDATED_ALONE 3ull
+#define __PG_COLLECTS 3ull
+#define __PG_COLLECTS_PART 0ull
+#define __PG_COLLECTS_TELL 2ull
+static unsigned shared_room[256];
+#define __PG_ROOM_OF_SLOTS shared_room
 struct __pg_tables;
 #include "../../runtime/include/paragon_rt.h"
 #include "../../runtime/include/paragon_body.h"
+static unsigned __pg_thread() { return threadIdx.x; }
+static void __syncthreads() {}
+#include "../../runtime/include/kernel/collected.h"
 
 static std::mt19937 generator(17);
 static unsigned below(unsigned n) { return generator() % n; }
@@ -458,11 +478,113 @@ static bool updates_are_made(int round)
     memcpy(expected + places[lane], &value, width);
   }
   run([&](unsigned lane) { __pg_update_in_one_piece((char *)memory + places[lane], width, op, operands[lane]); });
-  const bool may_swap = op == PG_MUL || (op == PG_ADD && width < 4);
+  const bool may_swap = op == PG_MUL;
   const bool is_right = memcmp(memory, expected, sizeof memory) == 0 && (may_swap || swaps == 0);
   if (!is_right)
     fprintf(stderr, "round %d, lanes %08x: update %d of %u bytes, %d swaps\n", round, warp, op, width, swaps);
   return is_right;
+}
+
+// Updates that two blocks collect, one after the other, of an array that begins anywhere: what it comes to, which bits are set, and how many are counted.
+struct Tables {
+  __pg_location locations[2];
+  __pg_extent extents[2];
+  __pg_collection slots[2];
+};
+template <int Op, class T, int Base> static bool updates_are_collected(int round)
+{
+  enum { CELLS = 64 };
+  alignas(128) static unsigned char memory[1024];
+  static unsigned char expected[1024];
+  static unsigned log[2 * CELLS], bits[2 * CELLS], flags[2];
+  const unsigned all = warp, elements = 1 + below(40), first = below(4), shift = below(4);
+  __pg_launch launch = {};
+  launch.wr = log;
+  launch.flags = flags;
+  Tables tables = {};
+  __pg_view view = {};
+  view.lo = ((__pg_u64)1 << 20) + first * sizeof(T);
+  view.size = elements * sizeof(T);
+  view.dev = (char *)memory + 128 + shift * sizeof(T);
+  view.log = 32;
+  tables.locations[Base] = {view.lo, view.dev};
+  tables.extents[Base] = {view.size, view.log, view.snapshot, view.before};
+  tables.slots[Base] = {below(3), (__pg_u32)view.size, 1, 0};
+  for (unsigned i = 0; i < sizeof memory; i++)
+    memory[i] = expected[i] = (unsigned char)generator();
+  memset(log, 0, sizeof log);
+  memset(bits, 0, sizeof bits);
+  __pg_u64 writes = 0;
+  __pg_ctx contexts[32] = {};
+  for (__pg_ctx &c : contexts)
+    c.launch = &launch;
+  for (int block = 0; block < 2; block++) {
+    for (unsigned &word : shared_room)
+      word = generator();
+    warp = 1;
+    blockDim.x = 1;
+    run([&](unsigned) { __pg_begin_collecting<Op, T, Base>(&tables); });
+    warp = all;
+    for (int time = 0; time < 6; time++) {
+      __pg_u64 operands[32], places[32];
+      const bool is_flat = below(3) == 0, is_idle = below(2) == 0;
+      for (unsigned lane = 0; lane < 32; lane++) {
+        // Small ones where slots tell; otherwise some that change nothing, and some that are taken back by the next lane's.
+        operands[lane] = Base == 1 ? 1 + below(9) : is_idle ? Op == PG_MUL ? 1 : Op == PG_AND ? ~(__pg_u64)0 : 0
+                         : lane % 2 == 1 && (Op == PG_ADD || Op == PG_XOR) ? Op == PG_ADD ? 0 - operands[lane - 1] : operands[lane - 1]
+                                                                           : (__pg_u64)generator() << 32 | generator();
+        places[lane] = lane % 2 == 1 ? places[lane - 1] : is_flat && lane > 0 ? places[0] : below(elements);
+        if (!(all >> lane & 1))
+          continue;
+        const __pg_u64 at = places[lane] * sizeof(T);
+        T value;
+        memcpy(&value, expected + 128 + shift * sizeof(T) + at, sizeof(T));
+        value = (T)__pg_operate(Op, value, operands[lane]);
+        memcpy(expected + 128 + shift * sizeof(T) + at, &value, sizeof(T));
+        for (unsigned cell = 0; cell < (sizeof(T) == 8 ? 2 : 1); cell++) {
+          const unsigned number = 32 + (unsigned)(first * sizeof(T) + at) / 4 + cell;
+          writes += !(bits[number / 32] >> number % 32 & 1);
+          bits[number / 32] |= 1u << number % 32;
+        }
+      }
+      run([&](unsigned lane) {
+        __pg_collect<Op, T, Base>(contexts[lane], view, &tables, view.lo + places[lane] * sizeof(T), operands[lane]);
+      });
+    }
+    warp = 1;
+    run([&](unsigned) { __pg_hand_over<Op, T, Base>(&tables, contexts[0]); });
+    warp = all;
+    blockDim.x = 32;
+  }
+  __pg_u64 counted = 0;
+  __pg_u32 failed = flags[0];
+  for (const __pg_ctx &c : contexts) {
+    counted += c.writes;
+    failed |= c.fail;
+  }
+  const bool is_right = memcmp(memory, expected, sizeof memory) == 0 && memcmp(log, bits, sizeof log) == 0 && counted == writes && failed == 0;
+  if (!is_right)
+    fprintf(stderr, "round %d, lanes %08x: collected updates %d of %zu bytes, %u elements from %u on, base %d: %llu counted instead of %llu, %u\n", round, warp,
+            Op, sizeof(T), elements, first, Base, (unsigned long long)counted, (unsigned long long)writes, failed);
+  return is_right;
+}
+static bool all_updates_are_collected(int round)
+{
+  switch (round % 13) {
+  case 0: return updates_are_collected<PG_ADD, __pg_u8, 0>(round);
+  case 1: return updates_are_collected<PG_ADD, __pg_u16, 0>(round);
+  case 2: return updates_are_collected<PG_ADD, __pg_u32, 0>(round);
+  case 3: return updates_are_collected<PG_ADD, __pg_u64, 0>(round);
+  case 4: return updates_are_collected<PG_ADD, __pg_u8, 1>(round);
+  case 5: return updates_are_collected<PG_ADD, __pg_u64, 1>(round);
+  case 6: return updates_are_collected<PG_XOR, __pg_u64, 0>(round);
+  case 7: return updates_are_collected<PG_AND, __pg_u64, 0>(round);
+  case 8: return updates_are_collected<PG_OR, __pg_u16, 0>(round);
+  case 9: return updates_are_collected<PG_AND, __pg_u8, 0>(round);
+  case 10: return updates_are_collected<PG_MUL, __pg_u16, 0>(round);
+  case 11: return updates_are_collected<PG_MUL, __pg_u32, 0>(round);
+  default: return updates_are_collected<PG_XOR, __pg_u8, 0>(round);
+  }
 }
 
 // Where a load that takes no branch is made: in its place, or, where it must not happen, somewhere in the array's own memory, and then it is told.
@@ -547,7 +669,7 @@ int main(int argc, char **argv)
     // All of them, one, or some.
     warp = round % 4 == 0 ? ~0u : round % 4 == 1 ? 1u << below(32) : generator() | 1u << below(32);
     if (!bits_are_set(round) || !stores_are_noted(round) || !loads_are_noted(round) || !writes_are_counted(round) || !loads_stay_inside(round) ||
-        !accesses_are_checked(round) || !results_are_combined(round) || !updates_are_made(round))
+        !accesses_are_checked(round) || !results_are_combined(round) || !updates_are_made(round) || !all_updates_are_collected(round))
       return 1;
   }
   printf("%d rounds: all bits set, all writes counted, all loads inside\n", rounds);

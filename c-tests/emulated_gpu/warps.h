@@ -16,7 +16,7 @@
 #include <memory>
 #include <vector>
 
-enum Question { ACTIVE, WARP_BARRIER, SHUFFLE, SHUFFLE_DOWN, BALLOT, MATCH, OR, ADD, BLOCK_BARRIER, BLOCK_OR, MOST };
+enum Question { ACTIVE, WARP_BARRIER, SHUFFLE, SHUFFLE_DOWN, BALLOT, MATCH, OR, ADD, BLOCK_BARRIER, BLOCK_OR, MOST, XOR };
 
 class Block {
 public:
@@ -247,6 +247,7 @@ private:
             case BALLOT: answer |= (uint64_t)(value != 0) << j; break;
             case MATCH: answer |= (uint64_t)(value == lane.value) << j; break;
             case OR: answer |= value; break;
+            case XOR: answer ^= value; break;
             case MOST: answer = value > answer ? value : answer; break;
             case ADD: answer = (uint32_t)(answer + value); break;
             default: break;

@@ -28,4 +28,5 @@
 #include "kernel/gathered.h"
 #include "kernel/notes.h"
 #include "kernel/turns.h"
+#include "kernel/collected.h"
 #endif

@@ -68,10 +68,13 @@ enum {
   PG_SITE_WHOLE_STEPS = 1024, /* whatever moves its affine address moves it by multiples of the width */
   PG_SITE_INSPECTED = 2048,   /* inspections are shown what is accessed through it */
   PG_SITE_FEEDS = 4096,       /* what is loaded through it decides what an inspection is shown; without one, addresses that aren't affine */
-  PG_SITE_WHOLE_ELEMENTS = 32768, /* whatever moves its address from its base moves it by multiples of the width */
-  PG_SITE_ONLY_SEEN = 65536,  /* inspections are shown where it lies, for nothing else */
+  PG_SITE_WHOLE_ELEMENTS = 65536, /* whatever moves its address from its base moves it by multiples of the width */
+  PG_SITE_ONLY_SEEN = 131072, /* inspections are shown where it lies, for nothing else */
   PG_SITE_COVERED = 8192,     /* a load that takes part in unresolved pairs, but whose iteration stores to the same address: logged by
                                  those only to which two writers are no conflict */
+  PG_SITE_UPDATE = 32768,     /* the load or the store of an update that may meet others: of the operation PG_ADD ... << PG_OPERATION_OF_SITE */
+  PG_OPERATION_OF_SITE = 18,     /* six bits */
+  PG_STEP_OF_SITE = 24,          /* an iteration adds so much at most once, 1 to 127 << this; 0: nobody knows */
   PG_SITE_PRIVATE = 512       /* made to the thread's own copy, which every iteration stores to before it loads from it; all sites
                                  of its base are */
 };

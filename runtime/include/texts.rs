@@ -40,5 +40,6 @@ pub const KERNEL: &str = concat!(
     include_str!("kernel/gathered.h"),
     include_str!("kernel/notes.h"),
     include_str!("kernel/turns.h"),
+    include_str!("kernel/collected.h"),
     "#endif\n",
 );

@@ -48,8 +48,7 @@ pub struct Group {
 pub fn group(unit: &TranslationUnit, plan: &LoopPlan, body: &Stmt) -> Option<Group> {
     let has_results = plan.scalars.values().any(ScalarRole::is_result);
     let goes_on = has_results || !plan.prelude.variables.is_empty() || !plan.prelude.statements.is_empty();
-    let elsewhere =
-        !plan.parts.is_empty() || !plan.privatization.bases.is_empty() || !plan.updates.is_empty();
+    let elsewhere = !plan.parts.is_empty() || !plan.privatization.bases.is_empty();
     if goes_on || elsewhere || !plan.private.is_empty() {
         return None;
     }

@@ -229,6 +229,8 @@ pub struct Update {
     pub op: ReductionOp,
     /// Where the old value is loaded: the same place, or another occurrence of it.
     pub load: PlaceId,
+    /// What it adds, where that is always the same small positive number and an iteration adds it at most once; otherwise 0.
+    pub step: u8,
 }
 
 /// Index into [`LoopPlan::bases`].

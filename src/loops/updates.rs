@@ -5,6 +5,7 @@
 //! Not here: accumulated scalars (`loops::scalars`), and floating-point values, whose sums depend on the order: in pieces that
 //! are atomic but in no order they would differ from run to run.
 
+use crate::c::constant::fold;
 use crate::c::hir::*;
 use crate::loops::nest;
 use crate::loops::plan::{ReductionOp, Update};
@@ -39,14 +40,31 @@ pub struct Parts<'a> {
 /// The updates of a body, by the place that they store to.
 pub fn find(unit: &TranslationUnit, body: &Stmt) -> BTreeMap<PlaceId, Update> {
     let mut found = BTreeMap::new();
+    let mut has_loops = false;
     nest::statements(body, &mut |s| {
+        has_loops |= matches!(s.kind, StmtKind::Loop(_));
         if let StmtKind::Expr(e) = &s.kind
             && let Some(parts) = parts(unit, e)
         {
-            found.insert(parts.place.id, Update { op: parts.op, load: parts.load });
+            let step = step(unit, &parts);
+            found.insert(parts.place.id, Update { op: parts.op, load: parts.load, step });
         }
     });
+    if has_loops {
+        found.values_mut().for_each(|update| update.step = 0);
+    }
     found
+}
+
+/// What an update adds, if that is always the same small positive number; otherwise 0.
+fn step(unit: &TranslationUnit, parts: &Parts) -> u8 {
+    let number = match &parts.operand {
+        Operand::Constant(number) => Some(i128::from(*number)),
+        Operand::Value { value, negated: false } => fold(&unit.types, value),
+        Operand::Value { .. } => None,
+    };
+    let number = number.filter(|number| parts.op == ReductionOp::Add && (1..=127).contains(number));
+    number.map_or(0, |number| number as u8)
 }
 
 /// Takes a statement's expression apart, if it is an update of memory.

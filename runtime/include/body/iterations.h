@@ -42,9 +42,11 @@ __PG_SHARED_FN int __pg_begin_iteration(struct __pg_ctx *c, __pg_u64 k)
   c->left = 0;
   /* Where nothing is logged, others hardly ever give up: to look each time would cost more than it saves. So it would where logs
    * are cheap. */
+#ifndef __PG_NAMELESS
   if ((__PG_LOG_METHOD(c->launch) == PG_LOG_ATOMIC || __PG_LOG_METHOD(c->launch) == PG_LOG_REDUCTION) &&
       __pg_peek(&c->launch->flags[0]) != 0)
     return 1;
+#endif
   return (++c->ticks & 63u) == 0 && __pg_poll_now(c);
 }
 

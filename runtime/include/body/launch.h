@@ -152,12 +152,17 @@ __PG_FN struct __pg_view __pg_base_view(const struct __pg_launch *l, __pg_u32 ba
  *   __PG_BOUNDED    a bit for each of the first 64 bases: its accesses have been shown to stay in its array, aligned
  *   __PG_INSIDE     the same, of accesses that need not be affine: an earlier run of the same addresses has seen where they lie
  *   __PG_CONSTANT   a bit for those of both to whose array nothing stores
+ *   __PG_UPDATED_ALONE  a bit for each base to whose array nothing but updates of one kind and width is made
+ *   __PG_NAMELESS   logs hold nothing but marks of such updates: nobody asks for iterations
  *   __PG_ORDERED    the launch has an order of iterations
  *   __PG_BUFFERED   stamps hold values back in the log: words of a cell's entry
  *   __PG_TILE_X     each iteration has a thread: this dimension goes with x, __PG_TILE_Y with y, the others with blocks in z
  *   __PG_ACROSS     of these others, the one that the rows of a group go along
  *   __PG_FAR_TABLES the tables don't fit into the kernel's parameters
  * A kernel has its values and its arrays at hand (struct __pg_tables of the text: values, locations, extents, divisors). */
+#if defined(__CUDACC_RTC__) && !defined(__PG_UPDATED_ALONE)
+#define __PG_UPDATED_ALONE 0ull
+#endif
 #ifdef __CUDACC_RTC__
 #define __PG_TABLES , const struct __pg_tables *__pg_t
 #define __PG_VALUES __pg_t->values
@@ -168,7 +173,8 @@ __PG_FN struct __pg_view __pg_base_view(const struct __pg_launch *l, __pg_u32 ba
   ((base) >= 64 ? 0                                                                                                    \
                 : (int)(__PG_BOUNDED >> ((base) & 63) & 1) | (int)(__PG_CONSTANT >> ((base) & 63) & 1) << 1 |          \
                     (int)(__PG_INSIDE >> ((base) & 63) & 1) << 3 |                                                     \
-                    (int)(__PG_KEPT >> ((base) & 63) & 1) << 4 | (int)(~__PG_KEPT >> ((base) & 63) & 1) << 5)
+                    (int)(__PG_KEPT >> ((base) & 63) & 1) << 4 | (int)(~__PG_KEPT >> ((base) & 63) & 1) << 5 |           \
+                    (int)(__PG_UPDATED_ALONE >> ((base) & 63) & 1) << 6)
 /* `others`: dimensions that are neither; blocks along z count their places, or, of one that a group's rows go along, groups. */
 #define __PG_ROWS_ALONG(dim) ((dim) == __PG_ALONG_Y ? __PG_ROWS : 1)
 #define __PG_TILE(dim, k, others)                                                                                      \
@@ -206,6 +212,8 @@ __PG_FN struct __pg_view __pg_base_view(const struct __pg_launch *l, __pg_u32 ba
 #define __PG_IS_INSIDE 8
 /* Nothing stores to its array, shown to stay there or not: it has no log. */
 #define __PG_HAS_NO_STORES 16
+/* Nothing but updates of one kind and width is made to its array, through any base. */
+#define __PG_IS_UPDATED_ONLY 64
 /* Where there is a log: its array, if it has one, is a part of that. */
 #define __PG_HAS_LOG 32
 /* Whether a log notes a load: 1 where it takes part in an unresolved pair, 2 where only stamps need to know it, unless they guess. */

@@ -36,6 +36,34 @@ __PG_FN __pg_u64 __pg_operate(int op, __pg_u64 x, __pg_u64 y)
   default: return x ^ y;
   }
 }
+#ifdef __CUDACC_RTC__
+/* Adds to the numbers of `width` bytes, 1 or 2, that lie in a word, each for itself, without trying again: where many meet, each of them would as often
+ * as there are others. What carries over from one number to the next is taken back by whoever has made it do so: the answer of each operation says
+ * where. To take it back may make the next number borrow, or carry, which is taken back in turn. So all that somebody does comes to nothing at each
+ * border, and each number to the sum of what was added to it, in whatever order. For a moment others may find a number that is one too large. */
+__PG_FN void __pg_add_to_numbers(__pg_u32 *word, __pg_u32 numbers, __pg_u32 width)
+{
+  const __pg_u32 bits = width * 8, count = 4 / width;
+  __pg_u32 old = atomicAdd(word, numbers);
+  /* Bits that came in from below. */
+  const __pg_u32 carried = old ^ numbers ^ (old + numbers);
+  int over[4] = {0, 0, 0, 0};
+#pragma unroll
+  for (__pg_u32 k = 1; k < count; k++)
+    over[k] = (int)(carried >> k * bits & 1);
+#pragma unroll
+  for (__pg_u32 k = 1; k < count; k++) {
+    if (over[k] == 0)
+      continue;
+    old = atomicAdd(word, (0u - (__pg_u32)over[k]) << k * bits);
+#pragma unroll
+    for (__pg_u32 next = k + 1; next < count; next++) {
+      const __pg_u32 between = (next - k) * bits, below = old >> k * bits & ((1u << between) - 1);
+      over[next] += ((int)below - over[k]) >> between;
+    }
+  }
+}
+#endif
 __PG_FN void __pg_update_in_one_piece(char *p, __pg_u32 width, int op, __pg_u64 operand)
 {
 #ifdef __CUDACC_RTC__
@@ -60,8 +88,9 @@ __PG_FN void __pg_update_in_one_piece(char *p, __pg_u32 width, int op, __pg_u64 
     switch (op) {
     case PG_ADD:
       if (width != 4)
-        break;
-      atomicAdd(word, (__pg_u32)operand);
+        __pg_add_to_numbers(word, bits, width);
+      else
+        atomicAdd(word, (__pg_u32)operand);
       return;
     case PG_AND: atomicAnd(word, bits | ~mask); return;
     case PG_OR: atomicOr(word, bits); return;
@@ -91,26 +120,97 @@ __PG_FN void __pg_update_in_one_piece(char *p, __pg_u32 width, int op, __pg_u64 
   }
 #endif
 }
-__PG_SHARED_FN void __pg_update(struct __pg_ctx *c, const struct __pg_view *v, __pg_u64 address, __pg_u32 width, int op,
+#ifdef __CUDACC_RTC__
+/* The bits of places that updates change. All set the same ones, so they look first: what is there may come from a cache that is behind, then a
+ * bit is set that was set before. Bitmaps count those that weren't, which is the answer of whoever sets them: so however many update a place, it
+ * counts once, and what else is stored there shows, if nothing else can be. That is the launch's to know (`__PG_UPDATED_ALONE`). */
+__PG_FN void __pg_note_updated(struct __pg_ctx *c, __pg_u32 word, __pg_u32 bits)
+{
+  __pg_u32 *const log = c->launch->wr;
+  if ((bits & ~log[word]) == 0)
+    return;
+#if __CUDA_ARCH__ >= 800
+  const __pg_u32 peers = __match_any_sync(__activemask(), word);
+  bits = __reduce_or_sync(peers, bits);
+  if ((int)(threadIdx.x & 31) != __ffs(peers) - 1)
+    return;
+#endif
+  const __pg_u32 old = atomicOr(&log[word], bits);
+  if (__PG_METHOD == PG_LOG_BITMAP)
+    c->writes += __popc(bits & ~old);
+}
+#endif
+#ifdef __CUDACC_RTC__
+/* What the operands of lanes come to together; of products nobody asks. */
+__PG_FN __pg_u64 __pg_combined(__pg_u32 lanes, int op, __pg_u32 width, __pg_u64 operand)
+{
+#if __CUDA_ARCH__ >= 800
+  const __pg_u32 low = (__pg_u32)operand, high = (__pg_u32)(operand >> 32);
+  if (op == PG_ADD && width < 8)
+    return __reduce_add_sync(lanes, low);
+  if (op == PG_ADD) {
+    /* In pieces whose sums can't overflow. */
+    return (__pg_u64)__reduce_add_sync(lanes, low & 0xffff) + ((__pg_u64)__reduce_add_sync(lanes, low >> 16) << 16) +
+           ((__pg_u64)__reduce_add_sync(lanes, high & 0xffff) << 32) + ((__pg_u64)__reduce_add_sync(lanes, high >> 16) << 48);
+  }
+  const int wide = width == 8;
+  if (op == PG_AND)
+    return __reduce_and_sync(lanes, low) | (wide ? (__pg_u64)__reduce_and_sync(lanes, high) << 32 : 0);
+  if (op == PG_OR)
+    return __reduce_or_sync(lanes, low) | (wide ? (__pg_u64)__reduce_or_sync(lanes, high) << 32 : 0);
+  return __reduce_xor_sync(lanes, low) | (wide ? (__pg_u64)__reduce_xor_sync(lanes, high) << 32 : 0);
+#else
+  return operand;
+#endif
+}
+#endif
+/* Notes an update, however many have been made of the place. 0: it must not happen. `how`: see __PG_HOW. */
+__PG_FN int __pg_log_updated(struct __pg_ctx *c, const struct __pg_view *v, int how, __pg_u64 address, __pg_u32 width, int op)
+{
+  const struct __pg_launch *l = c->launch;
+  if (__PG_LOG_METHOD(l) == PG_LOG_STAMP || (__PG_LOG_METHOD(l) == PG_LOG_BITMAP && !((how) & __PG_IS_UPDATED_ONLY))) {
+    /* Stamps don't say what kind of update it was, nor do bits where there may be several: such loops have other logs. */
+    c->fail |= PG_FAIL_WAW;
+    return 0;
+  }
+  if (__PG_LOG_METHOD(l) == PG_LOG_ATOMIC || __PG_LOG_METHOD(l) == PG_LOG_REDUCTION)
+    __pg_log_update(c, v, address, width, PG_UPDATED((__pg_u32)op, width));
+#ifdef __CUDACC_RTC__
+  else if (__PG_LOG_METHOD(l) != PG_LOG_NONE && !__PG_HAS_NO_LOG(v, how)) {
+    __pg_u32 word;
+    const __pg_u32 bits = __pg_bits_of(l, v, address, width, &word);
+    __pg_note_updated(c, word, bits);
+  }
+#else
+  else if (__PG_LOG_METHOD(l) != PG_LOG_NONE)
+    __pg_mark_write(c, v, how, address, width);
+#endif
+  return 1;
+}
+__PG_SHARED_FN void __pg_update(struct __pg_ctx *c, const struct __pg_view *v, int how, __pg_u64 address, __pg_u32 width, int op,
                                 __pg_u64 operand)
 {
-  char *p = __PG_TRANSLATED(v, address);
-  if (!__pg_may_access(c, v, 0, address, width))
+  if (!__pg_may_access(c, v, how, address, width))
     return;
-  if (__PG_LOG_METHOD(c->launch) >= PG_LOG_BITMAP) {
-    /* Bits and stamps don't say what kind of update it was: such loops have other logs. */
-    c->fail |= PG_FAIL_WAW;
-    return;
+#if defined(__CUDACC_RTC__) && __CUDA_ARCH__ >= 800
+  /* Lanes that meet would be held up by each other, in front of all others: one of them goes for all. */
+  if (op != PG_MUL) {
+    /* To find all that meet takes longer than the operations, where none do: so the first lane is asked whether it is alone. */
+    const __pg_u32 lanes = __activemask(), with_first = __ballot_sync(lanes, address == __shfl_sync(lanes, address, __ffs(lanes) - 1));
+    const __pg_u32 peers = (with_first & (with_first - 1)) != 0 ? __match_any_sync(lanes, address) : 0;
+    if ((peers & (peers - 1)) != 0) {
+      operand = __pg_combined(peers, op, width, operand);
+      if ((int)(threadIdx.x & 31) != __ffs(peers) - 1)
+        return;
+    }
   }
-  if (__PG_LOG_METHOD(c->launch) >= PG_LOG_ATOMIC)
-    __pg_log_update(c, v, address, width, PG_UPDATED((__pg_u32)op, width));
-  else if (__PG_LOG_METHOD(c->launch) != PG_LOG_NONE)
-    __pg_mark_write(c, v, 0, address, width);
-  __pg_update_in_one_piece(p, width, op, operand);
+#endif
+  if (__pg_log_updated(c, v, how, address, width, op))
+    __pg_update_in_one_piece((char *)__PG_TRANSLATED(v, address), width, op, operand);
 }
 __PG_SHARED_FN void __pg_update_anywhere(struct __pg_ctx *c, __pg_u64 address, __pg_u32 width, int op, __pg_u64 operand)
 {
   struct __pg_view v;
   __pg_find_array(c->launch, address, &v);
-  __pg_update(c, &v, address, width, op, operand);
+  __pg_update(c, &v, 0, address, width, op, operand);
 }

@@ -106,7 +106,26 @@ fn variants() -> Vec<Variant> {
         },
         Specialisation { kept: all, spread: WIDEST, ..narrow(LogMethod::Mark) },
     ];
+    // Blocks that collect updates: of whole arrays, and of parts of them.
+    let collects = Specialisation {
+        updated_alone: all,
+        collects: all,
+        block: 1024,
+        group: (1, 4),
+        ..bounded(LogMethod::Mark)
+    };
     let of_some = [
+        (collects, COLLECTING),
+        (
+            Specialisation {
+                method: LogMethod::Bitmap,
+                bounded: 0,
+                collects_part: all,
+                group: (1, 1),
+                ..collects
+            },
+            COLLECTING,
+        ),
         (across, NESTS_OF_THREE),
         (Specialisation { group: (2, 1), method: LogMethod::Bitmap, ..across }, NESTS_OF_THREE),
         (lends, LENDING),
@@ -123,6 +142,8 @@ fn variants() -> Vec<Variant> {
 
 /// Three dimensions, the outermost of which may be a tile's third.
 const NESTS_OF_THREE: &str = "__PG_TILE(2, __pg_k2, 1)";
+/// Updates that blocks may collect.
+const COLLECTING: &str = "__pg_begin_collecting<";
 /// Rows whose lanes lend each other what they load.
 const LENDING: &str = "__PG_LENDING(";
 

@@ -14,6 +14,7 @@ use crate::speculation::inspector::levels::Schedule;
 use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
+pub mod collected;
 pub mod cuda;
 pub mod pool;
 pub mod threads;
@@ -194,6 +195,20 @@ pub struct Specialisation {
     pub spread: u8,
     /// Whether lanes lend each other what they load, many loads at a time, and do nothing else together.
     pub lends: bool,
+    /// Bases to whose array nothing but updates of one kind and width is made: [`Placement::updated_alone`].
+    ///
+    /// [`Placement::updated_alone`]: crate::memory::placement::Placement::updated_alone
+    pub updated_alone: u64,
+    /// Those of them whose updates blocks collect: [`collected`].
+    pub collects: u64,
+    /// Those of `collects` whose array has more elements than slots.
+    pub collects_part: u64,
+    /// Those of `collects` whose slots tell by their values whether they were updated.
+    pub collects_tell: u64,
+    /// Whether logs hold nothing but what such updates note, which is no iteration's number.
+    pub nameless: bool,
+    /// Most threads of a block.
+    pub block: u16,
 }
 
 /// Rows and columns of large groups, the largest first: they may have twice as many registers as a smaller one, and don't always find
@@ -231,6 +246,12 @@ impl Specialisation {
             deep: false,
             spread: 1,
             lends: false,
+            updated_alone: 0,
+            collects: 0,
+            collects_part: 0,
+            collects_tell: 0,
+            nameless: false,
+            block: cuda::BLOCK as u16,
         }
     }
 
@@ -243,6 +264,9 @@ impl Specialisation {
         let places = |kernel: &Specialisation| (kernel.tile, kernel.across, kernel.group, kernel.ordered);
         let how =
             |kernel: &Specialisation| (kernel.spread, kernel.lends, kernel.shares, kernel.deep, kernel.kept);
+        let collects_as = |kernel: &Specialisation| {
+            (kernel.collects, kernel.collects_part, kernel.collects_tell, kernel.block)
+        };
         let does_less = match (self.method, other.method) {
             (LogMethod::None, LogMethod::None) | (LogMethod::Mark, LogMethod::Mark) => {
                 how(self) == how(other)
@@ -252,7 +276,7 @@ impl Specialisation {
             (LogMethod::Mark, other) => other.detects(),
             _ => false,
         };
-        does_less && checks_less && places(self) == places(other)
+        does_less && checks_less && places(self) == places(other) && collects_as(self) == collects_as(other)
     }
 
     /// The same for `n` iterations of a loop with `flags` (`PG_LOOP_*`), so many dimensions and `bases` (a bit for each of the first
@@ -275,9 +299,9 @@ impl Specialisation {
     ) -> Specialisation {
         let has = |flag: u32| flags & flag != 0;
         // The logs that know iterations would take a group for one.
-        let is_plain = !self.method.knows_iterations() && !self.ordered;
-        // What is loaded from addresses that were loaded has nothing in common.
-        let is_regular = self.bounded == bases || has(abi::PG_LOOP_DIRECT);
+        let is_plain = (!self.method.knows_iterations() || self.nameless) && !self.ordered;
+        // What is loaded from addresses that were loaded has nothing in common. But updates that are collected wait for such loads and nothing else.
+        let is_regular = self.bounded == bases || has(abi::PG_LOOP_DIRECT) || self.collects != 0;
         let is_known = is_plain && self.narrow && is_regular;
         let may = has(abi::PG_LOOP_GROUPS) && is_known && choice != GroupChoice::Off;
         let have_loops = has(abi::PG_LOOP_COMMON_LOOPS);
@@ -469,6 +493,10 @@ pub trait Device: Send {
     fn threads(&self) -> u64;
     /// How many bytes of copies may stay on it between entries (`memory::residency`); 0 where its memory is the program's, too.
     fn room_for_residents(&self) -> u64 {
+        0
+    }
+    /// How many bytes the threads of a block may share; 0 where there are no blocks.
+    fn room_of_block(&self) -> u64 {
         0
     }
     /// Gives memory back.

@@ -122,8 +122,14 @@ impl Engine {
         let pins = unsafe { visit.entry.pins(info) };
         let knows_updates = info.has(PG_LOOP_UPDATES);
         let wants_better = visit.history.wants_better_log();
+        // Where bits are of updates of one kind alone, nobody need ask which kind it was.
+        let has_mixed = || {
+            let alone = placement.updated_alone(info);
+            let mut updates = info.sites().iter().filter(|site| site.has(PG_SITE_UPDATE));
+            kind != Kind::Cuda || updates.any(|site| site.base >= 64 || alone >> site.base & 1 == 0)
+        };
         let may_be_bitmap = info.has(PG_LOOP_STORES_ONCE)
-            && !knows_updates
+            && !(knows_updates && has_mixed())
             && !wants_better
             && placement.pinned_cells(pins).is_empty();
         let best = if knows_updates { LogMethod::Atomic } else { LogMethod::Stamp };

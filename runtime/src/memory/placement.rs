@@ -10,8 +10,8 @@ use super::allocations::Allocations;
 use super::safe_copy;
 use crate::abi::{
     Access, Base, Entry, Info, PG_MAX_DIMS, PG_NO_LOG, PG_SITE_COVERED, PG_SITE_FEEDS, PG_SITE_HAS_AFFINE,
-    PG_SITE_LOADS_POINTER, PG_SITE_LOGGED, PG_SITE_SNAPSHOT, PG_SITE_STORE, PG_SITE_WHOLE_STEPS, Pin, Region,
-    Site,
+    PG_SITE_LOADS_POINTER, PG_SITE_LOGGED, PG_SITE_SNAPSHOT, PG_SITE_STORE, PG_SITE_UPDATE,
+    PG_SITE_WHOLE_STEPS, Pin, Region, Site,
 };
 use crate::device::{CELLS_OF_WORD, LogMethod};
 use crate::speculation::predicate::{Footprint, Rest};
@@ -62,6 +62,32 @@ impl Placement {
     pub fn kept(&self) -> u64 {
         let is_kept = |base: &u32| self.region_of_base(*base).is_some_and(|region| !self.written[region]);
         (0..self.anchors.len().min(64) as u32).filter(is_kept).fold(0, |mask, base| mask | 1 << base)
+    }
+    /// Of the first 64 bases those to whose array nothing but updates of one operation and one width is made, through whatever base: a bit for each.
+    pub fn updated_alone(&self, info: &Info) -> u64 {
+        let mut kinds: Vec<Option<Option<(u32, u32)>>> = vec![None; self.regions.len()];
+        let mut found = 0;
+        for site in info.sites() {
+            // What has no base may come to any array.
+            let Some(region) = self.region_of_base(site.base) else { return 0 };
+            let kind = site.has(PG_SITE_UPDATE).then_some((site.operation(), site.width));
+            let kind = kind.filter(|_| site.base < 64);
+            kinds[region] = match kinds[region] {
+                Some(known) if known != kind => Some(None),
+                _ => Some(kind),
+            };
+        }
+        for base in 0..self.anchors.len().min(64) as u32 {
+            if self.region_of_base(base).is_some_and(|region| matches!(kinds[region], Some(Some(_)))) {
+                found |= 1 << base;
+            }
+        }
+        found
+    }
+    /// Whether all that the loop stores are such updates, and no load of what it stores to is noted: then logs hold no iteration's number.
+    pub fn is_nameless(&self, info: &Info, alone: u64) -> bool {
+        let mut stores = info.sites().iter().filter(|site| site.has(PG_SITE_STORE));
+        stores.all(|site| site.base < 64 && alone >> site.base & 1 != 0) && !self.has_logged_readers(info)
     }
     /// First and one past the last log cell of `[lo, hi)` in region `index`.
     pub fn cells_of(&self, index: usize, lo: u64, hi: u64) -> (u64, u64) {
@@ -401,7 +427,10 @@ pub unsafe fn place(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::abi::{DeviceFn, DirectFn, PG_ABI_VERSION, PG_SITE_HAS_WINDOW, RawLaunch, Value};
+    use crate::abi::{
+        DeviceFn, DirectFn, PG_ABI_VERSION, PG_ADD, PG_OPERATION_OF_SITE, PG_OR, PG_SITE_HAS_WINDOW,
+        RawLaunch, Value,
+    };
 
     /// # Safety
     /// It does nothing.
@@ -510,6 +539,38 @@ mod tests {
         assert_eq!(p.regions.iter().map(|r| r.size).collect::<Vec<_>>(), [600, 400]);
         // The two regions' cells are different ones although they may share a line.
         assert!(p.cells_of(0, 0x1000 + 596, 0x1000 + 600).1 <= p.cells_of(1, 0x1000 + 600, 0x1000 + 604).0);
+    }
+
+    #[test]
+    fn arrays_that_are_only_updated_are_known() {
+        let update = |base, width, operation: u32| {
+            [STORE, 0].map(|flags| {
+                site(base, width, flags | AFFINE | PG_SITE_UPDATE | operation << PG_OPERATION_OF_SITE)
+            })
+        };
+        let alone = |sites: &[Site], pointers: &[u64]| {
+            let mut bases: Vec<Base> =
+                pointers.iter().map(|p| Base { dynamic: u64::from(*p == 0), ..base(*p) }).collect();
+            let mut accesses = vec![access(4, 0, 4); sites.len()];
+            let p = placed(sites, &mut bases, &mut accesses, &[]).unwrap();
+            let info = info(sites, bases.len() as u32, 1);
+            let alone = p.updated_alone(&info);
+            (alone, p.is_nameless(&info, alone))
+        };
+        let (x, y) = (0x1000, 0x8000);
+        let (add, or) = (PG_ADD, PG_OR);
+        assert_eq!(alone(&[update(0, 4, add), update(1, 4, add)].concat(), &[x, y]), (0b11, true));
+        // Two bases of one array, whose updates are of one kind, or not.
+        assert_eq!(alone(&[update(0, 4, add), update(1, 4, add)].concat(), &[x, x + 4]), (0b11, true));
+        assert_eq!(alone(&[update(0, 4, add), update(1, 4, or)].concat(), &[x, x + 4]), (0, false));
+        assert_eq!(alone(&[update(0, 4, add), update(1, 2, add)].concat(), &[x, x + 4]), (0, false));
+        // Something else is loaded or stored there; or elsewhere; or may be anywhere.
+        let load = [site(1, 4, AFFINE)];
+        assert_eq!(alone(&[&update(0, 4, add)[..], &load].concat(), &[x, x + 4]), (0, false));
+        assert_eq!(alone(&[&update(0, 4, add)[..], &load].concat(), &[x, y]), (0b01, true));
+        let store = [site(1, 4, STORE | AFFINE)];
+        assert_eq!(alone(&[&update(0, 4, add)[..], &store].concat(), &[x, y]), (0b01, false));
+        assert_eq!(alone(&[&update(0, 4, add)[..], &load].concat(), &[x, 0]), (0, false));
     }
 
     #[test]

@@ -21,9 +21,11 @@ use super::watch::Watch;
 use super::written::{self, Cells, Rows, Written};
 use crate::abi::{
     PG_FAIL_RAW, PG_FAIL_STOPPED, PG_FAIL_TIME, PG_FAIL_WAW, PG_LOOP_COMMON_LOOPS, PG_LOOP_GROUPS,
-    PG_LOOP_KEPT, PG_LOOP_MEMBERS, PG_LOOP_REPEATS, PG_NO_LOG, Region, Value,
+    PG_LOOP_KEPT, PG_LOOP_MEMBERS, PG_LOOP_REPEATS, PG_LOOP_TURNS, PG_LOOP_UPDATES, PG_NO_LOG, Region, Value,
 };
 use crate::config::GroupChoice;
+use crate::device::collected;
+use crate::device::cuda::BLOCK;
 use crate::device::pool::{BlockSignals, Pool};
 use crate::device::threads::{ThreadsDevice, Width};
 use crate::device::{
@@ -700,6 +702,14 @@ fn needs_no_checks(job: &Job) -> bool {
     job.basis.as_ref().is_some_and(|basis| basis.has_seen(&job.placement, &job.bases))
 }
 
+/// The room that a block has for the updates that it collects.
+fn rooms_for(device: &dyn Device, job: &Job, updated_alone: u64, n: u64) -> collected::Rooms {
+    // What turns stage or lend lies there, too.
+    let taken = if job.info.has(PG_LOOP_TURNS) { collected::OF_TURNS } else { 0 };
+    let room = device.room_of_block().saturating_sub(taken);
+    collected::rooms(&job.info, &job.placement.regions, &job.placement.anchors, updated_alone, room, n)
+}
+
 /// The kernel for an attempt.
 fn kernel_for(
     device: &mut dyn Device,
@@ -712,6 +722,9 @@ fn kernel_for(
     // The cells of a warp are counted from any of them on.
     let has_few_cells = !attempt.method.is_bitmap() || placement.cells <= u64::from(u32::MAX) - 32;
     let narrow = n.max(parts::count(&job.info, &job.trip)) < 1 << 31 && has_few_cells;
+    let updated_alone = if job.info.has(PG_LOOP_UPDATES) { placement.updated_alone(&job.info) } else { 0 };
+    let rooms = rooms_for(device, job, updated_alone, n);
+    let collects = rooms.bases != 0;
     let kernel = Specialisation {
         guess: attempt.guess,
         buffered: attempt.buffered,
@@ -726,8 +739,18 @@ fn kernel_for(
         repeats: attempt.method.is_bitmap() && job.info.has(PG_LOOP_REPEATS),
         ordered: job.schedule.is_some(),
         narrow,
-        tile: placement.tile.filter(|_| narrow && job.schedule.is_none()),
-        across: placement.across.filter(|_| narrow && job.schedule.is_none()),
+        // A block of a tile has few iterations, and would hand over for each what it has collected.
+        tile: placement.tile.filter(|_| narrow && job.schedule.is_none() && !collects),
+        across: placement.across.filter(|_| narrow && job.schedule.is_none() && !collects),
+        updated_alone,
+        collects: rooms.bases,
+        collects_part: rooms.part,
+        collects_tell: rooms.tell,
+        nameless: attempt.method.knows_iterations()
+            && updated_alone != 0
+            && placement.is_nameless(&job.info, updated_alone),
+        // What turns stage or lend is made for blocks of one size.
+        block: if collects && !job.info.has(PG_LOOP_TURNS) { collected::THREADS } else { BLOCK } as u16,
         ..Specialisation::none(attempt.method)
     };
     let bases = 1u64.checked_shl(job.info.n_bases).unwrap_or(0).wrapping_sub(1);

@@ -72,7 +72,6 @@ pub const MACROS_DEVICE: &str = "\
 #define __PG_ST(t, b, a, v) __PG_LEAD __pg_st_##t(&__pg_c, &__pg_b##b, __PG_HOW(b), a, v)
 #define __PG_LDP __PG_LD
 #define __PG_STP __PG_ST
-#define __PG_UP(t, b, op, a, v) __PG_LEAD __pg_update(&__pg_c, &__pg_b##b, a, sizeof(__pg_##t), PG_##op, v)
 #define __PG_LDX(t, l, a) __pg_ldx_##t(&__pg_c, l, a)
 #define __PG_STX(t, a, v) __PG_LEAD __pg_stx_##t(&__pg_c, a, v)
 #define __PG_UPX(t, op, a, v) __PG_LEAD __pg_update_anywhere(&__pg_c, a, sizeof(__pg_##t), PG_##op, v)
@@ -88,11 +87,13 @@ pub const MACROS_DEVICE: &str = "\
 
 /// What [`MACROS_DEVICE`] leaves open, for CUDA; the rest is in `paragon_kernel.h`.
 pub const MACROS_CUDA: &str = "\
+#define __PG_UP(t, b, op, a, v) __PG_LEAD __pg_collect<PG_##op, __pg_##t, b>(__pg_c, __pg_b##b, __pg_t, a, v)
 #define __PG_CALL(f) f
 ";
 
 /// The same for the threads device.
 pub const MACROS_THREADS: &str = "\
+#define __PG_UP(t, b, op, a, v) __pg_update(&__pg_c, &__pg_b##b, __PG_HOW(b), a, sizeof(__pg_##t), PG_##op, v)
 #define __PG_CALL(f) __builtin_##f
 #define __PG_LEAD
 #define __PG_UNCOUNTED(how) for (;;) { if (__pg_poll(&__pg_c)) break;

@@ -279,6 +279,18 @@ impl Printer<'_> {
             return Ok(());
         }
         self.logged.insert(None);
+        let (mut address, mut operand) = (address, operand);
+        if std::mem::take(&mut self.in_group) && self.conditions == 0 {
+            // All of a group load what they need before the first one updates: see `assigned_at`.
+            let is_constant = matches!(parts.operand, updates::Operand::Constant(_));
+            let operand = Some(&mut operand).filter(|_| !is_constant);
+            for text in [Some(&mut address), operand].into_iter().flatten() {
+                let value = self.temporary(Scalar::Int(IntKind::ULongLong));
+                out.push_str(&format!("{value} = {text};\n"));
+                *text = value;
+            }
+            out.push_str("}\n__PG_EACH { __PG_MEMBERS\n");
+        }
         let suffix = format!("u{}", kind.size() * 8);
         let op = types::operation(parts.op).trim_start_matches("PG_");
         out.push_str(&match self.plan.bases[site.base.0 as usize] {

@@ -2,11 +2,13 @@
 //! [`crate::codegen::recipe`].
 
 use super::Emitter;
+use crate::c::hir::PlaceId;
 use crate::codegen::group::Group;
 use crate::codegen::once;
 use crate::codegen::stub::escape;
-use crate::codegen::types::literal;
+use crate::codegen::types::{self, literal};
 use crate::loops::plan::*;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// What a loop has been generated, besides the worker.
@@ -68,6 +70,15 @@ impl Emitter<'_> {
         let _ = writeln!(out, "\"{}\", 0}};", escape(&piece));
         let mut sites = String::new();
         let (inspection, deciding) = functions.map_or((None, None), |own| (own.inspection, own.deciding));
+        let updates: BTreeMap<SiteId, &Update> = (plan.updates.iter())
+            .flat_map(|(place, update)| {
+                let site_of = |place: &PlaceId| plan.site_of.get(place).copied().unwrap_or_default();
+                [site_of(&update.load).0, site_of(place).1]
+                    .into_iter()
+                    .flatten()
+                    .map(move |site| (site, update))
+            })
+            .collect();
         let followed = inspection.or(deciding);
         for (number, site) in plan.sites.iter().enumerate() {
             let id = SiteId(number as u32);
@@ -98,9 +109,14 @@ impl Emitter<'_> {
             add(followed.is_some_and(feeds), "PG_SITE_FEEDS");
             let is_seen = |slice: &Inspection| slice.only_seen.contains(&site.place);
             add(inspection.is_some_and(is_seen), "PG_SITE_ONLY_SEEN");
+            let update = updates.get(&id);
+            add(update.is_some(), "PG_SITE_UPDATE");
+            let update = update.map_or(String::new(), |Update { op, step, .. }| {
+                format!(" | {} << PG_OPERATION_OF_SITE | {step} << PG_STEP_OF_SITE", types::operation(*op))
+            });
             let _ = write!(
                 sites,
-                "{{{}, {}, {}, {}}}, ",
+                "{{{}, {}, {}{update}, {}}}, ",
                 site.base.0,
                 site.width,
                 flags.join(" | "),

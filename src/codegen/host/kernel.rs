@@ -7,7 +7,7 @@ use crate::codegen::body::{self, variable};
 use crate::codegen::group::Group;
 use crate::codegen::types::{self, Scalar};
 use crate::loops::plan::*;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 /// Which device a text is for.
@@ -48,6 +48,11 @@ impl Emitter<'_> {
             // Shared memory of no bytes is none that a kernel may declare.
             let _ = writeln!(text, "constexpr int __pg_room_of_turn = {};", body.room.max(1));
         }
+        let collects = flavour == Flavour::Cuda && !self.plan.updates.is_empty();
+        if collects {
+            text.push_str(&self.of_updated_bases("__pg_begin_collecting", "__pg_t"));
+            text.push_str("__PG_ALL_HAVE_BEGUN\n");
+        }
         match (&body.group, flavour) {
             (Some(group), Flavour::Cuda) => self.over_groups(body, group, &mut text),
             (_, Flavour::Cuda) => {
@@ -68,8 +73,28 @@ impl Emitter<'_> {
                 );
             }
         }
+        if collects {
+            text.push_str("__PG_ALL_HAVE_COLLECTED\n");
+            text.push_str(&self.of_updated_bases("__pg_hand_over", "__pg_t, __pg_c"));
+        }
         text.push_str("__pg_end_thread(&__pg_c);\n}\n");
         text
+    }
+
+    /// A call for each base that updates go through: blocks may collect them (`kernel/collected.h`).
+    fn of_updated_bases(&self, function: &str, arguments: &str) -> String {
+        let mut calls: BTreeMap<BaseId, String> = BTreeMap::new();
+        for (place, update) in &self.plan.updates {
+            let Some(id) = self.plan.site_of.get(place).and_then(|sites| sites.1) else { continue };
+            let site = &self.plan.sites[id.0 as usize];
+            if !matches!(self.plan.bases[site.base.0 as usize], Base::Dynamic) {
+                let (base, bits, op) = (site.base.0, site.width * 8, types::operation(update.op));
+                calls
+                    .entry(site.base)
+                    .or_insert_with(|| format!("{function}<{op}, __pg_u{bits}, {base}>({arguments});\n"));
+            }
+        }
+        calls.into_values().collect()
     }
 
     fn over(&self, body: &body::Body, text: &mut String) {
@@ -294,9 +319,13 @@ impl Emitter<'_> {
     pub(super) fn cuda(&self, device: &str) -> String {
         let (values, bases) = (self.n_values().max(1), self.plan.bases.len().max(1));
         let n = &self.n;
+        let slots = match self.plan.updates.is_empty() {
+            true => String::new(),
+            false => format!("struct __pg_collection slots[{bases}];\n"),
+        };
         format!(
             "{MACROS_DEVICE}{MACROS_CUDA}struct __pg_tables {{\n__pg_value values[{values}];\nstruct __pg_location locations[{bases}];\nstruct __pg_extent extents[{bases}];\n\
-             __pg_u32 multiplier[PG_MAX_DIMS], shift[PG_MAX_DIMS];\n}};\n\
+             __pg_u32 multiplier[PG_MAX_DIMS], shift[PG_MAX_DIMS];\n{slots}}};\n\
              {device}extern \"C\" __global__ void __PG_BOUNDS __pg_kernel(const __grid_constant__ struct __pg_launch __pg_l,\n\
              #ifdef __PG_FAR_TABLES\nconst struct __pg_tables *__pg_t)\n{{\n\
              #else\nconst __grid_constant__ struct __pg_tables __pg_near)\n{{\n\

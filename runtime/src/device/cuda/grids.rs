@@ -79,28 +79,31 @@ impl Tiles {
 
 /// Threads of a block for so much work. Where there is too little for every processor, smaller blocks spread it further. `resident`: how many blocks
 /// a processor has shared memory for, if they need it. Smaller ones need as much; those that it isn't enough for would wait for the others to end.
-fn block_of_line(work: u64, processors: u32, resident: Option<u32>) -> u32 {
+fn block_of_line(work: u64, processors: u32, resident: Option<u32>, most: u32) -> u32 {
     let blocks = |block: u32| work.div_ceil(u64::from(block));
     let fit = |block: u32| {
-        block == BLOCK
-            || resident.is_none_or(|n| blocks(block) <= u64::from(processors) * u64::from(n.max(1)))
+        block == most || resident.is_none_or(|n| blocks(block) <= u64::from(processors) * u64::from(n.max(1)))
     };
-    let sizes = [32, BLOCK / 4, BLOCK / 2, BLOCK];
+    let sizes = [32, most / 4, most / 2, most];
     let fill = sizes.iter().rposition(|block| blocks(*block) >= 2 * u64::from(processors)).unwrap_or(0);
-    sizes[fill..].iter().copied().find(|block| fit(*block)).unwrap_or(BLOCK)
+    sizes[fill..].iter().copied().find(|block| fit(*block)).unwrap_or(most)
 }
 
 impl Cuda {
     /// How a kernel without tiles covers `work` threads' iterations or parts, `columns` of them in each thread at a time.
     /// `gives`: whether each thread has a result to give in the end, all at one place.
     pub(super) fn line(&self, kernel: Loaded, work: u64, columns: u8, gives: bool) -> Grid {
+        let at_once = u64::from(self.processors) * u64::from(kernel.resident.max(1));
+        // What blocks collect each of them hands over in the end.
+        let most = if kernel.room == 0 { u64::MAX } else { at_once };
         if columns > 1 {
-            let blocks = work.div_ceil(u64::from(BLOCK) * u64::from(columns)).max(1);
-            return Grid { blocks: (blocks as u32, 1, 1), block: (BLOCK, 1) };
+            let blocks = work.div_ceil(u64::from(kernel.block) * u64::from(columns)).clamp(1, most);
+            return Grid { blocks: (blocks as u32, 1, 1), block: (kernel.block, 1) };
         }
-        let block = block_of_line(work, self.processors, kernel.has_room.then_some(kernel.resident));
-        let useful = work.div_ceil(u64::from(block)).max(1);
-        let room = u64::from(self.processors) * u64::from(kernel.resident.max(1)) * u64::from(BLOCK / block);
+        let resident = kernel.has_room.then_some(kernel.resident);
+        let block = block_of_line(work, self.processors, resident, kernel.block);
+        let useful = work.div_ceil(u64::from(block)).clamp(1, most);
+        let room = at_once * u64::from(kernel.block / block);
         let most = room * if gives { ROUNDS_OF_RESULTS } else { ROUNDS };
         Grid { blocks: (useful.min(most) as u32, 1, 1), block: (block, 1) }
     }
@@ -120,12 +123,12 @@ mod tests {
     #[test]
     fn blocks_are_as_small_as_all_of_them_fit() {
         assert_eq!(
-            [100_000, 40_000, 20_000, 500].map(|work| block_of_line(work, 132, None)),
+            [100_000, 40_000, 20_000, 500].map(|work| block_of_line(work, 132, None, BLOCK)),
             [256, 128, 64, 32]
         );
         // Of blocks with shared memory two fit into each processor: 264 of 128 threads.
-        let with_room =
-            [100_000, 65_536, 40_000, 33_000, 16_000, 8_000].map(|work| block_of_line(work, 132, Some(2)));
+        let with_room = [100_000, 65_536, 40_000, 33_000, 16_000, 8_000]
+            .map(|work| block_of_line(work, 132, Some(2), BLOCK));
         assert_eq!(with_room, [256, 256, 256, 128, 64, 32]);
     }
 

@@ -2,7 +2,7 @@
 //! launches are is in `launches.rs`.
 
 use super::grids::Grid;
-use super::{BLOCK, Cuda, cache, check, nvrtc, tables};
+use super::{Cuda, cache, check, nvrtc, tables};
 use crate::abi::Info;
 use crate::device::{DeviceError, Specialisation};
 use cudarc::driver::sys;
@@ -18,16 +18,21 @@ pub(super) struct Loaded {
     pub(super) spills: bool,
     /// Whether its blocks have shared memory: each as much, however few threads it has.
     pub(super) has_room: bool,
+    /// Most threads of a block.
+    pub(super) block: u32,
+    /// Bytes that a launch gives each block besides.
+    pub(super) room: u32,
 }
 
 /// The part of a processor's memory for blocks and caches, in hundredths of what blocks can have of it, that so many of a kernel's blocks
 /// need. By itself the driver may give them more, and what is gathered then has less room in L1: twice the time for rows of sparse matrices.
 fn part_for_shared(of_block: u32, blocks: u32, all: u32) -> u32 {
-    /// What the driver itself takes of each block's.
-    const RESERVED: u32 = 1024;
     let needed = u64::from(of_block + RESERVED) * u64::from(blocks) * 100;
     needed.div_ceil(u64::from(all.max(1))).min(100) as u32
 }
+
+/// What the driver itself takes of each block's shared memory.
+const RESERVED: u32 = 1024;
 
 /// Bytes of a thread's own memory that still mean nothing: what is put away before its loops and taken back behind them.
 const MOST_PUT_AWAY: i32 = 96;
@@ -38,6 +43,7 @@ impl Cuda {
         source: &str,
         name: &std::ffi::CStr,
         options: &[String],
+        block: u32,
     ) -> Result<Loaded, DeviceError> {
         let nvrtc = nvrtc::get().map_err(DeviceError::Kernel)?;
         let version = format!("{:?} {}", nvrtc.version, env!("CARGO_PKG_VERSION"));
@@ -59,7 +65,7 @@ impl Cuda {
             }
             let mut resident = 0;
             check(
-                sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(&mut resident, function, BLOCK as i32, 0),
+                sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(&mut resident, function, block as i32, 0),
                 "occupancy",
                 0,
             )?;
@@ -76,8 +82,36 @@ impl Cuda {
                 check(sys::cuFuncSetAttribute(function, which, part as i32), "cuFuncSetAttribute", 0)?;
             }
             let (spills, has_room) = (local > MOST_PUT_AWAY, shared > 0);
-            Ok(Loaded { function, resident: resident.max(1) as u32, spills, has_room })
+            Ok(Loaded { function, resident: resident.max(1) as u32, spills, has_room, block, room: 0 })
         }
+    }
+
+    /// Gives each block of a kernel's launches so many bytes to share, and says how many blocks a processor holds then.
+    pub(super) fn make_room(&mut self, kernel: &mut Loaded, bytes: u32) -> Result<(), DeviceError> {
+        if bytes == 0 {
+            return Ok(());
+        }
+        let fit = (self.shared / (bytes + RESERVED)).max(1);
+        kernel.resident = kernel.resident.min(fit);
+        (kernel.has_room, kernel.room) = (true, bytes);
+        let told = self.rooms.insert(kernel.function as usize, bytes);
+        if told == Some(bytes) {
+            return Ok(());
+        }
+        use sys::CUfunction_attribute_enum as A;
+        let part = part_for_shared(bytes, kernel.resident, self.shared) as i32;
+        let most = A::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+        for (which, value) in
+            [(most, bytes as i32), (A::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, part)]
+        {
+            // SAFETY: a function of a loaded module.
+            check(
+                unsafe { sys::cuFuncSetAttribute(kernel.function, which, value) },
+                "cuFuncSetAttribute",
+                0,
+            )?;
+        }
+        Ok(())
     }
 
     pub(super) fn kernel(
@@ -93,7 +127,7 @@ impl Cuda {
         let far = tables::bytes(info) > tables::MOST_IN_PARAMETERS;
         let options = nvrtc::options(&self.architecture, kernel, far);
         let source = nvrtc::kernel_source(&info.cuda_text());
-        let function = self.function(&source, c"__pg_kernel", &options)?;
+        let function = self.function(&source, c"__pg_kernel", &options, kernel.block.into())?;
         self.kernels.insert(key, function);
         Ok(function)
     }
@@ -115,7 +149,7 @@ impl Cuda {
                     grid.block.0,
                     grid.block.1,
                     1,
-                    0,
+                    kernel.room,
                     self.stream,
                     parameters.as_mut_ptr(),
                     std::ptr::null_mut(),

@@ -98,7 +98,7 @@ impl Cuda {
         }
         let tiles = launch.kernel.tile.map(|tile| Tiles::new(&launch.trip, tile, &launch.kernel));
         // How many of the places that are counted below the GPU has threads for at once.
-        let threads = f64::from(self.processors * kernel.resident * BLOCK);
+        let threads = f64::from(self.processors * kernel.resident * kernel.block);
         let wave = match &tiles {
             Some(tiles) => threads / (tiles.columns * u64::from(BLOCK)) as f64,
             None => threads * f64::from(launch.kernel.group.1) / f64::from(launch.kernel.spread),

@@ -199,14 +199,14 @@ impl Cuda {
     pub(super) fn prepare_check(&mut self, kernel: Specialisation) -> Result<(), DeviceError> {
         let options = nvrtc::options(&self.architecture, Specialisation::none(LogMethod::None), false);
         if kernel.buffered != 0 && self.storing_kernel.is_none() {
-            self.storing_kernel = Some(self.function(&buffered::source(), c"__pg_store", &options)?);
+            self.storing_kernel = Some(self.function(&buffered::source(), c"__pg_store", &options, BLOCK)?);
         } else if kernel.method.is_bitmap() && kernel.method.detects() {
             if self.bitmap_check_kernel.is_none() {
                 self.bitmap_check_kernel =
-                    Some(self.function(&bitmap_check_source(), c"__pg_check", &options)?);
+                    Some(self.function(&bitmap_check_source(), c"__pg_check", &options, BLOCK)?);
             }
         } else if kernel.buffered == 0 && kernel.method.detects() && self.check_kernel.is_none() {
-            self.check_kernel = Some(self.function(&check_source(), c"__pg_check", &options)?);
+            self.check_kernel = Some(self.function(&check_source(), c"__pg_check", &options, BLOCK)?);
         }
         Ok(())
     }

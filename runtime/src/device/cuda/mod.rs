@@ -18,7 +18,7 @@ mod pace;
 pub mod staging;
 mod tables;
 
-use super::{Device, DeviceError, DevicePtr, LARGE, Launch, Outcome, SMALLER, Specialisation};
+use super::{Device, DeviceError, DevicePtr, LARGE, Launch, Outcome, SMALLER, Specialisation, collected};
 use crate::abi::{self, Info, Region};
 use crate::device::pool::Pool;
 use crate::memory::placement::TILE_HEIGHT;
@@ -77,6 +77,10 @@ struct Cuda {
     memory: u64,
     /// Bytes of shared memory that all blocks of a processor can have together.
     shared: u32,
+    /// The same of one block.
+    shared_of_block: u32,
+    /// How much of it kernels have been told that their blocks have, by their function.
+    rooms: HashMap<usize, u32>,
     kernels: HashMap<(usize, Specialisation), Loaded>,
     paces: HashMap<(usize, Specialisation), Pace>,
     check_kernel: Option<Loaded>,
@@ -133,6 +137,7 @@ pub fn open(pool: Pool) -> Result<Box<dyn Device>, DeviceError> {
         let minor = attribute(A::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
         let processors = attribute(A::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
         let shared = attribute(A::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR)?;
+        let shared_of_block = attribute(A::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?;
         let mut memory = 0;
         check(sys::cuDeviceTotalMem_v2(&mut memory, device), "cuDeviceTotalMem", 0)?;
         let stream = || {
@@ -174,6 +179,8 @@ pub fn open(pool: Pool) -> Result<Box<dyn Device>, DeviceError> {
             processors: processors as u32,
             memory: memory as u64,
             shared: shared as u32,
+            shared_of_block: shared_of_block as u32,
+            rooms: HashMap::new(),
             kernels: HashMap::new(),
             paces: HashMap::new(),
             check_kernel: None,
@@ -199,6 +206,14 @@ impl Cuda {
         // SAFETY: the stream is ours.
         check(unsafe { sys::cuStreamSynchronize(self.stream) }, "waiting for the GPU", 0)
     }
+}
+
+/// The rooms of a launch's blocks, as [`rooms`](collected::rooms) shared them out when its kernel was chosen: what that found no room for changes nothing
+/// for the others.
+fn rooms_of(launch: &Launch<'_>, of_block: u32) -> collected::Rooms {
+    let taken = if launch.info.has(abi::PG_LOOP_TURNS) { collected::OF_TURNS } else { 0 };
+    let room = u64::from(of_block).saturating_sub(taken);
+    collected::rooms(launch.info, launch.regions, launch.anchors, launch.kernel.collects, room, launch.n)
 }
 
 /// Bytes of an allocation that so many are wanted of: so much more that pieces in two allocations are never near enough to be copied as
@@ -241,6 +256,10 @@ impl Device for Cuda {
 
     fn threads(&self) -> u64 {
         u64::from(self.processors) * THREADS_OF_PROCESSOR
+    }
+
+    fn room_of_block(&self) -> u64 {
+        self.shared_of_block.into()
     }
 
     fn free(&mut self, pointer: DevicePtr) {
@@ -296,13 +315,15 @@ impl Device for Cuda {
     }
 
     fn run(&mut self, launch: &mut Launch<'_>) -> Result<Outcome, DeviceError> {
-        let function = self.kernel(launch.info, launch.loop_key, launch.kernel)?;
+        let mut function = self.kernel(launch.info, launch.loop_key, launch.kernel)?;
+        let rooms = rooms_of(launch, self.shared_of_block);
+        self.make_room(&mut function, rooms.bytes)?;
         // One packed buffer: counters and flags first, then results, then tables.
         let n_results = launch.results.len();
         let mut words: Vec<u64> = vec![0; COUNTERS];
         words.extend(launch.results.iter().map(|v| v.0));
         let at_tables = words.len();
-        words.extend(tables::words(launch, self.nowhere));
+        words.extend(tables::words(launch, self.nowhere, &rooms));
         let at_values = words.len();
         words.extend(launch.values.iter().map(|v| v.0));
         let at_bases = words.len();

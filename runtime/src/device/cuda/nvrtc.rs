@@ -263,11 +263,23 @@ pub fn options(architecture: &str, kernel: Specialisation, far: bool) -> Vec<Str
         options.push(format!("-D__PG_ACROSS={dim}"));
     }
     let (rows, columns) = kernel.group;
-    let width = if kernel.tile.is_some() { super::TILE_WIDTH } else { super::BLOCK };
+    let block = u32::from(kernel.block);
+    let width = if kernel.tile.is_some() { super::TILE_WIDTH } else { block };
     options.push(format!("-D__PG_ROWS={rows}"));
     options.push(format!("-D__PG_COLUMNS={columns}"));
     options.push(format!("-D__PG_WIDTH={width}"));
-    options.push(format!("-D__PG_BLOCK={}", super::BLOCK));
+    options.push(format!("-D__PG_BLOCK={block}"));
+    if kernel.updated_alone != 0 {
+        options.push(format!("-D__PG_UPDATED_ALONE={:#x}ull", kernel.updated_alone));
+    }
+    if kernel.collects != 0 {
+        options.push(format!("-D__PG_COLLECTS={:#x}ull", kernel.collects));
+        options.push(format!("-D__PG_COLLECTS_PART={:#x}ull", kernel.collects_part));
+        options.push(format!("-D__PG_COLLECTS_TELL={:#x}ull", kernel.collects_tell));
+    }
+    if kernel.nameless {
+        options.push("-D__PG_NAMELESS".into());
+    }
     options.push(format!("-D__PG_SPREAD={}", kernel.spread));
     // Lanes that lend keep what they have asked, and have many loads under way each: with 80 registers instead of 128 they took a third longer.
     if kernel.lends {

@@ -1,8 +1,9 @@
 //! What a kernel has at hand: values, arrays of bases, and numbers to divide by trip counts with; `struct __pg_tables` of a
 //! loop's text. It is a parameter of the kernel, which costs nothing to read, unless it is too large for that.
 
-use crate::abi::{Info, PG_MAX_DIMS, PG_NO_LOG, Region};
+use crate::abi::{Info, PG_LOOP_UPDATES, PG_MAX_DIMS, PG_NO_LOG, Region};
 use crate::device::Launch;
+use crate::device::collected::Rooms;
 
 /// What fits beside `struct __pg_launch` into the 4096 bytes that every driver takes.
 pub const MOST_IN_PARAMETERS: usize = 3584;
@@ -12,10 +13,14 @@ pub fn bytes(info: &Info) -> usize {
     8 * info.n_values.max(1) as usize
         + size_of::<Region>() * info.n_bases.max(1) as usize
         + 2 * 4 * PG_MAX_DIMS
+        + if info.has(PG_LOOP_UPDATES) { BYTES_OF_SLOTS * info.n_bases.max(1) as usize } else { 0 }
 }
 
+/// Of `struct __pg_collection`.
+const BYTES_OF_SLOTS: usize = 16;
+
 /// The tables of a launch. `nowhere`: memory of the GPU's that is there, for bases which have no array.
-pub fn words(launch: &Launch<'_>, nowhere: u64) -> Vec<u64> {
+pub fn words(launch: &Launch<'_>, nowhere: u64, rooms: &Rooms) -> Vec<u64> {
     let mut words: Vec<u64> = launch.values.iter().map(|value| value.0).collect();
     words.resize(words.len().max(1), 0);
     let none = [Region::default()];
@@ -30,6 +35,15 @@ pub fn words(launch: &Launch<'_>, nowhere: u64) -> Vec<u64> {
     };
     words.extend(pairs(|(multiplier, _)| multiplier));
     words.extend(pairs(|(_, shift)| shift));
+    if launch.info.has(PG_LOOP_UPDATES) {
+        for slots in &rooms.slots {
+            words
+                .extend([u64::from(slots.first) | u64::from(slots.bytes) << 32, u64::from(slots.hands_over)]);
+        }
+        if rooms.slots.is_empty() {
+            words.extend([0; BYTES_OF_SLOTS / 8]);
+        }
+    }
     words
 }
 
