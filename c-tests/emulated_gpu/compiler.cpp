@@ -58,7 +58,6 @@ static inline unsigned __match_all_sync(unsigned asked, unsigned long long value
 static inline unsigned __reduce_or_sync(unsigned asked, unsigned value) { return (unsigned)__emulated_ask(6, asked, value, 0); }
 static inline unsigned __reduce_add_sync(unsigned asked, unsigned value) { return (unsigned)__emulated_ask(7, asked, value, 0); }
 static inline unsigned __reduce_max_sync(unsigned asked, unsigned value) { return (unsigned)__emulated_ask(10, asked, value, 0); }
-#define __PG_LET_NEXT_BEGIN
 #define __PG_AWAIT_LAUNCH __emulated_ask(11, 0, 0, 0);
 static inline int __clz(unsigned value) { return value == 0 ? 32 : __builtin_clz(value); }
 static inline int __popc(unsigned value) { return __builtin_popcount(value); }

@@ -43,18 +43,7 @@ template <int Rows, int Columns, bool IsEdge = false> struct __pg_shape {
 #endif
 #define __PG_SAY_BEGUN                                                                                                 \
   if (__PG_IS_FIRST_THREAD)                                                                                            \
-    *__pg_l.begun = 1;                                                                                                 \
-  __PG_LET_NEXT_BEGIN
-/* What looks at the log behind the launch may be made ready as soon as all blocks have begun: it waits for their end by itself (device/cuda/logs.rs). Nothing
- * else is launched so. */
-#ifndef __PG_LET_NEXT_BEGIN
-#if __PG_METHOD >= 2 && __CUDA_ARCH__ >= 900
-static_assert(PG_LOG_ATOMIC == 2, "logs that are looked at");
-#define __PG_LET_NEXT_BEGIN asm volatile("griddepcontrol.launch_dependents;");
-#else
-#define __PG_LET_NEXT_BEGIN
-#endif
-#endif
+    *__pg_l.begun = 1;
 
 /* Where a thread of a line begins, before which place its launch ends, and how far apart the thread's own places are. */
 #define __PG_STEP (gridDim.x * ((__pg_count)blockDim.x * __PG_COLUMNS) / __PG_SPREAD)

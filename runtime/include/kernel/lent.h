@@ -280,12 +280,11 @@ __device__ __forceinline__ Type __pg_load_lent(__pg_ctx &c, const __pg_view &v, 
     /* What must not happen isn't due either: that takes fewer instructions than a load from elsewhere. The reason is a number at once: of all parts there
      * would be more conditions than a lane can keep. */
     const __pg_places<Type> places(v);
-    const bool may = places.number(address) < places.count;
-    __pg_u32 why = may ? 0 : PG_FAIL_RANGE;
+    __pg_u32 why = places.number(address) < places.count ? 0 : PG_FAIL_RANGE;
     __PG_AS_IT_IS_32(why)
     if (is_due)
       c.fail |= why;
-    is_due &= may;
+    is_due &= why == 0;
   } else if (!is_known) {
     if (is_due)
       loaded.value = load(address);

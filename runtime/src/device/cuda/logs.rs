@@ -11,8 +11,8 @@ const CHECKED_AT_ONCE: u64 = 8;
 /// A bitmap of so few words has a thread for each: what its check takes are latencies, not loads.
 const FEW_WORDS: u64 = 1 << 13;
 
-/// The kernel that looks at logs after a loop may be made ready while that is still under way (`__PG_LET_NEXT_BEGIN`), where a log is short: to launch
-/// it behind the loop's last block takes longer than to look. So each of its threads waits first, until all that the loop has stored is there.
+/// The kernel that looks at logs after a loop is made ready while that is still under way, where a log is short: to launch it behind the loop's end takes
+/// as long as to look. So each of its threads waits first, until all that the loop has stored is there.
 pub(super) const AWAIT_SOURCE: &str = r#"
 #ifndef __PG_AWAIT_LAUNCH
 #if __CUDA_ARCH__ >= 900
@@ -25,7 +25,7 @@ pub(super) const AWAIT_SOURCE: &str = r#"
 /// The first architecture that does so.
 const EARLY_FROM: i32 = 9;
 /// A log is short where it has so many words, or stamps: its check takes about as long as one that looks at nothing, and isn't timed by itself.
-const SHORT: u64 = 1 << 16;
+const SHORT: u64 = 1 << 18;
 
 /// The kernel that looks at logs after a loop.
 fn check_source() -> String {
