@@ -326,7 +326,7 @@ int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *, int, size_t
 static int launch(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned x, unsigned y, unsigned z,
                   void *stream, void **parameters, bool is_early)
 {
-  note("cuLaunchKernel");
+  note(is_early ? "cuLaunchKernelEx" : "cuLaunchKernel");
   const Kernel &kernel = *(Kernel *)function;
   if (x * y * z > 1024 || grid_y > 65535 || grid_z > 65535 || grid_x == 0 || grid_y == 0 || grid_z == 0)
     return INVALID;

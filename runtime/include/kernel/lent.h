@@ -230,20 +230,23 @@ template <class Type> struct __pg_places {
 #ifdef __PG_RANGES
 /* Whether a load was due that must not happen. */
 __device__ __forceinline__ __pg_u32 __pg_has_strayed(const __pg_ctx &c) { return c.most == ~0u ? PG_FAIL_RANGE : 0; }
-/* A load that a range notes, without a branch: what must not happen, or isn't due, isn't made. Where such a load is due, the range is told so
- * (__pg_has_strayed). */
+/* A load that a range notes, without a branch: what must not happen, or isn't due, isn't made. Places have numbers as in __pg_places, whose upper half is
+ * compared by itself, with 0. Where such a load is due, the range is told so (__pg_has_strayed). */
 template <class Type, class Address>
 __device__ __forceinline__ Type __pg_load_in_range(__pg_ctx &c, const __pg_view &v, int how, Address address, bool is_due)
 {
-  constexpr __pg_u32 cells = __PG_CELLS(c.launch, sizeof(Type));
-  /* An array whose cells have numbers of 32 bits has no more places than that. */
-  const __pg_places<Type> places(v);
-  __pg_u32 count = (__pg_u32)places.count, first_cell = (__pg_u32)__pg_bit_of(c.launch, &v, places.first);
+  constexpr int shift = __pg_log2(sizeof(Type));
+  constexpr __pg_u64 size = sizeof(Type);
+  constexpr __pg_u32 cells = __PG_CELLS(c.launch, size);
+  /* The first of these places, and how many there are. An array whose cells have numbers of 32 bits has no more of them. */
+  const __pg_u64 first = (v.lo + (size - 1)) & ~(size - 1), end = (v.lo + v.size) & ~(size - 1);
+  __pg_u32 count = end > first ? (__pg_u32)((end - first) >> shift) : 0, first_cell = (__pg_u32)__pg_bit_of(c.launch, &v, first);
   __PG_AS_IT_IS_32(count)
   __PG_AS_IT_IS_32(first_cell)
-  const __pg_u64 number = places.number(address);
-  const bool is_there = (how & (__PG_IS_BOUNDED | __PG_IS_INSIDE)) || number < count;
-  __pg_u32 cell = is_there ? first_cell + (__pg_u32)number * cells : ~0u;
+  const __pg_u64 far = __pg_far_from(first, address);
+  const __pg_u32 number = (__pg_u32)(far >> shift), rest = (__pg_u32)(far >> 32 >> shift | far << (32 - shift));
+  const bool is_there = (how & (__PG_IS_BOUNDED | __PG_IS_INSIDE)) || (rest == 0 && number < count);
+  __pg_u32 cell = is_there ? first_cell + number * cells : ~0u;
   __PG_AS_IT_IS_32(cell)
   const char *place = __pg_near(v, address);
   union {
@@ -280,11 +283,11 @@ __device__ __forceinline__ Type __pg_load_lent(__pg_ctx &c, const __pg_view &v, 
     /* What must not happen isn't due either: that takes fewer instructions than a load from elsewhere. The reason is a number at once: of all parts there
      * would be more conditions than a lane can keep. */
     const __pg_places<Type> places(v);
-    __pg_u32 why = places.number(address) < places.count ? 0 : PG_FAIL_RANGE;
-    __PG_AS_IT_IS_32(why)
+    __pg_u32 strays = places.number(address) < places.count ? 0 : PG_FAIL_RANGE;
+    __PG_AS_IT_IS_32(strays)
     if (is_due)
-      c.fail |= why;
-    is_due &= why == 0;
+      c.fail |= strays;
+    is_due &= strays == 0;
   } else if (!is_known) {
     if (is_due)
       loaded.value = load(address);

@@ -25,7 +25,7 @@ pub(super) const AWAIT_SOURCE: &str = r#"
 /// The first architecture that does so.
 const EARLY_FROM: i32 = 9;
 /// A log is short where it has so many words, or stamps: its check takes about as long as one that looks at nothing, and isn't timed by itself.
-const SHORT: u64 = 1 << 18;
+const SHORT: u64 = 1 << 17;
 
 /// The kernel that looks at logs after a loop.
 fn check_source() -> String {
