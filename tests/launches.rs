@@ -71,8 +71,13 @@ fn a_launch_that_reads_its_parameters_only_is_all_that_is_asked_for() {
 
 #[test]
 fn nothing_is_asked_for_between_a_loop_and_the_check_of_a_short_log() {
-    let checked =
-        ["cuEventRecord 0", "cuLaunchKernel 0", "cuLaunchKernelEx 0", "cuEventRecord 0", "cuMemcpyDtoHAsync_v2 40"];
+    let checked = [
+        "cuEventRecord 0",
+        "cuLaunchKernel 0",
+        "cuLaunchKernelEx 0",
+        "cuEventRecord 0",
+        "cuMemcpyDtoHAsync_v2 40",
+    ];
     for log in ["bitmap", "atomic", "stamp"] {
         let calls = calls(&[("PARAGON_LOG", log)]);
         let calls: Vec<_> = calls.lines().collect();

@@ -108,8 +108,7 @@ impl Cuda {
     ) -> Result<(), DeviceError> {
         // SAFETY: plain numbers.
         let mut attribute: sys::CUlaunchAttribute = unsafe { std::mem::zeroed() };
-        attribute.id =
-            sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+        attribute.id = sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
         attribute.value.programmaticStreamSerializationAllowed = 1;
         let config = sys::CUlaunchConfig {
             gridDimX: grid.blocks.0,
@@ -125,12 +124,7 @@ impl Cuda {
         };
         // SAFETY: a driver call; the parameters lead to values of the kernel's parameter types.
         let status = unsafe {
-            sys::cuLaunchKernelEx(
-                &config,
-                kernel.function,
-                parameters.as_mut_ptr(),
-                std::ptr::null_mut(),
-            )
+            sys::cuLaunchKernelEx(&config, kernel.function, parameters.as_mut_ptr(), std::ptr::null_mut())
         };
         // What can't be launched so can be as any other.
         if status as u32 == 0 { Ok(()) } else { self.start(kernel, grid, parameters) }
