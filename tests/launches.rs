@@ -30,8 +30,8 @@ int main(void)
 }
 "#;
 
-#[test]
-fn a_launch_that_reads_its_parameters_only_is_all_that_is_asked_for() {
+/// What the program's entries have asked for, one call a line, with these options of the compiler and settings besides.
+fn calls(options: &[&str], settings: &[(&str, &str)]) -> String {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
     let gpu = EmulatedGpu::build(
@@ -40,7 +40,7 @@ fn a_launch_that_reads_its_parameters_only_is_all_that_is_asked_for() {
     );
     std::fs::write(at("fill.c"), PROGRAM).unwrap();
     let mut compiler = Command::new(env!("CARGO_BIN_EXE_paragon-cc"));
-    compiler.args(["-O2", "-fparagon-threshold=1", "-o"]).arg(at("fill")).arg(at("fill.c"));
+    compiler.args(options).args(["-O2", "-fparagon-threshold=1", "-o"]).arg(at("fill")).arg(at("fill.c"));
     let built = compiler.output().unwrap();
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
     let mut program = Command::new(at("fill"));
@@ -48,13 +48,18 @@ fn a_launch_that_reads_its_parameters_only_is_all_that_is_asked_for() {
     program
         .envs([("PARAGON_DEVICE", "cuda"), ("PARAGON_RACE", "device"), ("PARAGON_MONITOR", "off")])
         .env("PARAGON_PATIENCE", "60000")
-        .env("EMULATED_CALLS", at("calls"));
+        .env("EMULATED_CALLS", at("calls"))
+        .envs(settings.iter().copied());
     let done = program.output().unwrap();
     let said = String::from_utf8_lossy(&done.stdout);
     assert!(done.status.success());
     assert_eq!(said, "1 0.00333333\n-1 -1\n3 0.01\n4 0.0133333\n");
+    std::fs::read_to_string(at("calls")).unwrap()
+}
 
-    let calls = std::fs::read_to_string(at("calls")).unwrap();
+#[test]
+fn a_launch_that_reads_its_parameters_only_is_all_that_is_asked_for() {
+    let calls = calls(&[], &[]);
     let clearing = ["cuMemsetD32Async 40"];
     let launch = ["cuEventRecord 0", "cuLaunchKernel 0", "cuEventRecord 0", "cuMemcpyDtoHAsync_v2 40"];
     let array = ["cuMemcpyDtoHAsync_v2 2400", "cuEventRecord 0"];
@@ -62,4 +67,21 @@ fn a_launch_that_reads_its_parameters_only_is_all_that_is_asked_for() {
     let expected: [&[&str]; 9] =
         [&clearing, &launch, &array, &launch, &clearing, &launch, &array, &launch, &array];
     assert_eq!(calls.lines().collect::<Vec<_>>(), expected.concat());
+}
+
+#[test]
+fn nothing_is_asked_for_between_a_loop_and_the_check_of_a_short_log() {
+    let checked = [
+        "cuEventRecord 0",
+        "cuLaunchKernel 0",
+        "cuLaunchKernelEx 0",
+        "cuEventRecord 0",
+        "cuMemcpyDtoHAsync_v2 40",
+    ];
+    for log in ["bitmap", "atomic"] {
+        let calls = calls(&["-fparagon-doubt"], &[("PARAGON_LOG", log)]);
+        let calls: Vec<_> = calls.lines().collect();
+        let times = calls.windows(checked.len()).filter(|some| *some == checked).count();
+        assert_eq!(times, 4, "{log}: {calls:?}");
+    }
 }

@@ -62,6 +62,7 @@ static inline unsigned __reduce_add_sync(unsigned asked, unsigned value) { retur
 static inline unsigned __reduce_max_sync(unsigned asked, unsigned value) { return (unsigned)__emulated_ask(10, asked, value, 0); }
 static inline unsigned __reduce_and_sync(unsigned asked, unsigned value) { return ~__reduce_or_sync(asked, ~value); }
 static inline unsigned __reduce_xor_sync(unsigned asked, unsigned value) { return (unsigned)__emulated_ask(11, asked, value, 0); }
+#define __PG_AWAIT_LAUNCH __emulated_ask(12, 0, 0, 0);
 static inline int __clz(unsigned value) { return value == 0 ? 32 : __builtin_clz(value); }
 static inline int __popc(unsigned value) { return __builtin_popcount(value); }
 static inline int __ffs(unsigned value) { return __builtin_ffs(value); }

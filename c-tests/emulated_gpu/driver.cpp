@@ -21,6 +21,7 @@
 #include <map>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 #include "warps.h"
 
@@ -54,6 +55,8 @@ struct Stream {
   std::mutex lock;
   std::condition_variable changed;
   std::deque<std::function<void()>> work;
+  // A launch that another one may begin before: it is known with the next thing that the stream is asked.
+  std::function<void()> last;
   bool at_work = false;
 
   Stream()
@@ -75,20 +78,39 @@ struct Stream {
       changed.notify_all();
     }
   }
+  void pass()
+  {
+    if (last != nullptr)
+      work.push_back(std::exchange(last, nullptr));
+    changed.notify_all();
+  }
   void add(std::function<void()> what)
   {
     std::lock_guard<std::mutex> guard(lock);
+    pass();
     work.push_back(std::move(what));
-    changed.notify_all();
+  }
+  void launch(std::function<void()> what, bool is_early)
+  {
+    std::lock_guard<std::mutex> guard(lock);
+    if (is_early && last != nullptr) {
+      work.push_back([before = std::exchange(last, nullptr), what] { Block::run_early(before, what); });
+      changed.notify_all();
+    } else {
+      pass();
+      last = std::move(what);
+    }
   }
   bool is_idle()
   {
     std::lock_guard<std::mutex> guard(lock);
+    pass();
     return work.empty() && !at_work;
   }
   void wait()
   {
     std::unique_lock<std::mutex> guard(lock);
+    pass();
     changed.wait(guard, [this] { return work.empty() && !at_work; });
   }
 };
@@ -313,20 +335,21 @@ int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *, int, size_t
   *blocks = 1;
   return SUCCESS;
 }
-int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned x, unsigned y, unsigned z,
-                   unsigned shared, void *stream, void **parameters, void **)
+static int launch(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned x, unsigned y, unsigned z,
+                  unsigned shared, void *stream, void **parameters, bool is_early)
 {
-  note("cuLaunchKernel");
+  note(is_early ? "cuLaunchKernelEx" : "cuLaunchKernel");
   const Kernel &kernel = *(Kernel *)function;
   if (x * y * z > 1024 || grid_y > 65535 || grid_z > 65535 || grid_x == 0 || grid_y == 0 || grid_z == 0 ||
       shared > (unsigned)kernel.most_room || shared % 4 != 0)
     return INVALID;
   void *held = kernel.hold(parameters);
-  of(stream).add([=] {
+  of(stream).launch([=] {
     *kernel.grid_size = {grid_x, grid_y, grid_z};
     *kernel.block_size = {x, y, z};
     Dimensions &block = *kernel.block;
-    static thread_local Block &threads = *new Block;
+    static thread_local Block &others = *new Block, &early = *new Block;
+    Block &threads = is_early ? early : others;
     Thread thread = {kernel, held};
     auto enter = [](void *thread, unsigned number) {
       const Kernel &kernel = ((Thread *)thread)->kernel;
@@ -350,7 +373,34 @@ int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, unsigned gr
     if (room != nullptr)
       munmap(room, length);
     kernel.drop(held);
-  });
+  }, is_early);
   return SUCCESS;
+}
+int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned x, unsigned y, unsigned z,
+                   unsigned shared, void *stream, void **parameters, void **)
+{
+  return launch(function, grid_x, grid_y, grid_z, x, y, z, shared, stream, parameters, false);
+}
+struct Attribute {
+  int id;
+  char unused[4];
+  union {
+    char room[64];
+    int is_early;
+  } value;
+};
+struct Configuration {
+  unsigned grid_x, grid_y, grid_z, x, y, z, shared;
+  void *stream;
+  Attribute *attributes;
+  unsigned count;
+};
+// With the one attribute that the runtime knows: it may begin before the launch in front of it is over.
+int cuLaunchKernelEx(const Configuration *how, void *function, void **parameters, void **)
+{
+  if (how->count != 1 || how->attributes->id != 6)
+    return INVALID;
+  const Configuration &c = *how;
+  return launch(function, c.grid_x, c.grid_y, c.grid_z, c.x, c.y, c.z, c.shared, c.stream, parameters, c.attributes->value.is_early != 0);
 }
 }

@@ -13,10 +13,12 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <ucontext.h>
+#include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
-enum Question { ACTIVE, WARP_BARRIER, SHUFFLE, SHUFFLE_DOWN, BALLOT, MATCH, OR, ADD, BLOCK_BARRIER, BLOCK_OR, MOST, XOR };
+enum Question { ACTIVE, WARP_BARRIER, SHUFFLE, SHUFFLE_DOWN, BALLOT, MATCH, OR, ADD, BLOCK_BARRIER, BLOCK_OR, MOST, XOR, LAUNCH };
 
 class Block {
 public:
@@ -46,6 +48,10 @@ public:
   static uint64_t ask(int question, unsigned asked, uint64_t value, int from, const void *site)
   {
     Block &block = *current_block();
+    if (question == LAUNCH) {
+      await_launch();
+      return 0;
+    }
     Lane &lane = *block.lanes[block.running];
     lane.question = (Question)question;
     lane.asked = asked;
@@ -57,7 +63,30 @@ public:
     return lane.answer;
   }
 
+  // A launch that runs early: the one in front of it is carried out when one of its threads asks for that, as late as may be. None may end
+  // without having asked.
+  static void run_early(std::function<void()> before, const std::function<void()> &own)
+  {
+    awaited() = std::move(before);
+    own();
+    if (awaited())
+      end("a launch that begins early doesn't wait for the one in front of it");
+  }
+
 private:
+  static std::function<void()> &awaited()
+  {
+    static thread_local std::function<void()> before;
+    return before;
+  }
+  static void await_launch()
+  {
+    // Its blocks are others.
+    Block *const own = current_block();
+    if (auto before = std::exchange(awaited(), nullptr))
+      before();
+    current_block() = own;
+  }
   enum State { READY, STOPPED, ENDED };
   struct Lane {
     static const size_t STACK = 256 << 10;

@@ -202,18 +202,36 @@ struct __pg_ends {
   }
 };
 constexpr bool __pg_looks_at_ends = __pg_loads_due_only && __pg_keeps_asked;
-#ifdef __PG_RANGES
 /* How far an address is from some place, so that what doesn't depend on the lane is one number. */
 __device__ __forceinline__ __pg_u64 __pg_far_from(__pg_u64 place, __pg_u64 address) { return address - place; }
 __device__ __forceinline__ __pg_u64 __pg_far_from(__pg_u64 place, __pg_address_by_pointer address)
 {
   return address.pointer - place + address.further;
 }
+/* The places of an array that a load of this type may have: the first of them, and how many they are. */
+template <class Type> struct __pg_places {
+  static constexpr __pg_u64 size = sizeof(Type);
+  static constexpr int shift = __pg_log2(sizeof(Type));
+  __pg_u64 first, count;
+  __device__ __forceinline__ __pg_places(const __pg_view &v)
+  {
+    const __pg_u64 end = (v.lo + v.size) & ~(size - 1);
+    first = (v.lo + (size - 1)) & ~(size - 1);
+    count = end > first ? (end - first) >> shift : 0;
+  }
+  /* The number of the place that an address is. One that is none of them, because it isn't aligned or lies outside, has a number that is too large, since
+   * the bits that tell so come to be the highest. */
+  template <class Address> __device__ __forceinline__ __pg_u64 number(Address address) const
+  {
+    const __pg_u64 far = __pg_far_from(first, address);
+    return far >> shift | far << ((64 - shift) & 63);
+  }
+};
+#ifdef __PG_RANGES
 /* Whether a load was due that must not happen. */
 __device__ __forceinline__ __pg_u32 __pg_has_strayed(const __pg_ctx &c) { return c.most == ~0u ? PG_FAIL_RANGE : 0; }
-/* A load that a range notes, without a branch: what must not happen, or isn't due, isn't made. Places of an array that a load of this type may have are
- * numbered; an address that is none of them, because it isn't aligned or lies outside, has a number that is too large, since the bits that tell so
- * come to be the highest. Where such a load is due, the range is told so (__pg_has_strayed). */
+/* A load that a range notes, without a branch: what must not happen, or isn't due, isn't made. Places have numbers as in __pg_places, whose upper half is
+ * compared by itself, with 0. Where such a load is due, the range is told so (__pg_has_strayed). */
 template <class Type, class Address>
 __device__ __forceinline__ Type __pg_load_in_range(__pg_ctx &c, const __pg_view &v, int how, Address address, bool is_due)
 {
@@ -262,11 +280,14 @@ __device__ __forceinline__ Type __pg_load_lent(__pg_ctx &c, const __pg_view &v, 
   __PG_ANYTHING(loaded.wide);
   const char *place = __pg_near(v, address);
   if (!is_known && __PG_METHOD == PG_LOG_NONE) {
-    /* What must not happen isn't due either: that takes fewer instructions than a load from elsewhere. */
-    const bool may = __pg_is_there(&c, &v, 0, address, sizeof(Type));
-    if (is_due && !may)
-      c.fail |= PG_FAIL_RANGE;
-    is_due &= may;
+    /* What must not happen isn't due either: that takes fewer instructions than a load from elsewhere. The reason is a number at once: of all parts there
+     * would be more conditions than a lane can keep. */
+    const __pg_places<Type> places(v);
+    __pg_u32 strays = places.number(address) < places.count ? 0 : PG_FAIL_RANGE;
+    __PG_AS_IT_IS_32(strays)
+    if (is_due)
+      c.fail |= strays;
+    is_due &= strays == 0;
   } else if (!is_known) {
     if (is_due)
       loaded.value = load(address);

@@ -477,7 +477,8 @@ pub struct Outcome {
     pub far: Option<u64>,
     /// [`Launch::stored_once`].
     pub stored_once: Option<bool>,
-    /// Nanoseconds in the execution kernel and in the checking kernel.
+    /// Nanoseconds in the execution kernel and in the checking kernel; in both together where the log is so short that a GPU makes the second one ready
+    /// while the first one is under way.
     pub execute_ns: u64,
     /// See `execute_ns`.
     pub check_ns: u64,

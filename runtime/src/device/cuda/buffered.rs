@@ -1,6 +1,6 @@
 //! The kernel that looks at logs which hold values (`body/buffered.h`): what was met, and of each cell what its last writer has stored.
 
-use super::logs::SUMS_SOURCE;
+use super::logs::{AWAIT_SOURCE, SUMS_SOURCE};
 use crate::abi::{self, PG_NO_LOG, Region};
 use crate::device::{CELLS_OF_GROUP, LOG2_OF_CHUNK};
 
@@ -12,7 +12,7 @@ pub(super) fn source() -> String {
     let (totals, apart) = (abi::PG_TOTALS, abi::PG_TOTALS_APART);
     format!(
         "#define AT_ONCE {STORED_AT_ONCE}\n#define GROUP {CELLS_OF_GROUP}\n#define CHUNK (1u << {LOG2_OF_CHUNK})\n\
-         #define PG_TOTALS {totals}\n#define PG_TOTALS_APART {apart}\n{SUMS_SOURCE}{STORING_SOURCE}"
+         #define PG_TOTALS {totals}\n#define PG_TOTALS_APART {apart}\n{AWAIT_SOURCE}{SUMS_SOURCE}{STORING_SOURCE}"
     )
 }
 
@@ -199,6 +199,7 @@ extern "C" __global__ void __pg_store(const unsigned *log, const unsigned char *
                                       unsigned store_bits, int apart, int grouped)
 {
   unsigned long long total = 0;
+  __PG_AWAIT_LAUNCH
   if (*(volatile unsigned *)flags != 0)
     return;
   if (blockIdx.x == 0)

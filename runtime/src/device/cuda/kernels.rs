@@ -132,6 +132,38 @@ impl Cuda {
         Ok(function)
     }
 
+    /// Starts a kernel that may be made ready, and begin, while the one in front of it is still under way: nothing may be queued between the two, and it has
+    /// to wait for that one before it does anything ([`AWAIT_SOURCE`](super::logs::AWAIT_SOURCE)).
+    pub(super) fn start_early(
+        &self,
+        kernel: Loaded,
+        grid: Grid,
+        parameters: &mut [*mut c_void],
+    ) -> Result<(), DeviceError> {
+        // SAFETY: plain numbers.
+        let mut attribute: sys::CUlaunchAttribute = unsafe { std::mem::zeroed() };
+        attribute.id = sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+        attribute.value.programmaticStreamSerializationAllowed = 1;
+        let config = sys::CUlaunchConfig {
+            gridDimX: grid.blocks.0,
+            gridDimY: grid.blocks.1,
+            gridDimZ: grid.blocks.2,
+            blockDimX: grid.block.0,
+            blockDimY: grid.block.1,
+            blockDimZ: 1,
+            sharedMemBytes: 0,
+            hStream: self.stream,
+            attrs: &raw mut attribute,
+            numAttrs: 1,
+        };
+        // SAFETY: a driver call; the parameters lead to values of the kernel's parameter types.
+        let status = unsafe {
+            sys::cuLaunchKernelEx(&config, kernel.function, parameters.as_mut_ptr(), std::ptr::null_mut())
+        };
+        // What can't be launched so can be as any other.
+        if status as u32 == 0 { Ok(()) } else { self.start(kernel, grid, parameters) }
+    }
+
     pub(super) fn start(
         &self,
         kernel: Loaded,

@@ -208,12 +208,19 @@ impl Cuda {
         ending: &mut Ending,
         checks: bool,
     ) -> Result<bool, DeviceError> {
-        // SAFETY: the event is ours.
-        check(unsafe { sys::cuEventRecord(self.events[1], self.stream) }, "cuEventRecord", 0)?;
-        if checks {
+        let record = |event: sys::CUevent, stream: sys::CUstream| {
+            // SAFETY: the event is ours, and so is the stream.
+            check(unsafe { sys::cuEventRecord(event, stream) }, "cuEventRecord", 0)
+        };
+        // An early check is timed with the launch: even an event would keep it from being made ready.
+        let is_timed = checks && !self.checks_early(launch);
+        if checks && !is_timed {
             self.start_check(launch, ending)?;
-            // SAFETY: the event is ours.
-            check(unsafe { sys::cuEventRecord(self.events[2], self.stream) }, "cuEventRecord", 0)?;
+        }
+        record(self.events[1], self.stream)?;
+        if is_timed {
+            self.start_check(launch, ending)?;
+            record(self.events[2], self.stream)?;
         }
         // SAFETY: the buffer holds the counters and results, and its tables have been copied when this copy begins.
         unsafe {
@@ -274,7 +281,7 @@ impl Cuda {
                 "cuEventElapsedTime",
                 0,
             )?;
-            if checks {
+            if is_timed {
                 let (from, to) = (self.events[1], self.events[2]);
                 check(sys::cuEventElapsedTime_v2(&mut checking, from, to), "cuEventElapsedTime", 0)?;
             }

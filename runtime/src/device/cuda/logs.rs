@@ -11,6 +11,22 @@ const CHECKED_AT_ONCE: u64 = 8;
 /// A bitmap of so few words has a thread for each: what its check takes are latencies, not loads.
 const FEW_WORDS: u64 = 1 << 13;
 
+/// The kernel that looks at logs after a loop is made ready while that is still under way, where a log is short: to launch it behind the loop's end takes
+/// as long as to look. So each of its threads waits first, until all that the loop has stored is there.
+pub(super) const AWAIT_SOURCE: &str = r#"
+#ifndef __PG_AWAIT_LAUNCH
+#if __CUDA_ARCH__ >= 900
+#define __PG_AWAIT_LAUNCH asm volatile("griddepcontrol.wait;" ::: "memory");
+#else
+#define __PG_AWAIT_LAUNCH
+#endif
+#endif
+"#;
+/// The first architecture that does so.
+const EARLY_FROM: i32 = 9;
+/// A log is short where it has so many words, or stamps: its check takes about as long as one that looks at nothing, and isn't timed by itself.
+const SHORT: u64 = 1 << 17;
+
 /// The kernel that looks at logs after a loop.
 fn check_source() -> String {
     let (totals, apart) = (abi::PG_TOTALS, abi::PG_TOTALS_APART);
@@ -23,7 +39,7 @@ fn check_source() -> String {
          #define PG_LOG_STAMP {stamp}\n#define PG_STAMP_LAST {last}\n#define PG_STAMP_FIRST {first}\n\
          #define PG_STAMP_READER {reader}\n#define PG_STAMP_WORDS {stamps}\n\
          #define PG_STAMP_WORDS_READ {with_readers}\n#define PG_GUESS_WORDS_READ {guess}\n\
-         #define PG_GUESS_READER {guess_reader}\n{SUMS_SOURCE}{CHECK_SOURCE}"
+         #define PG_GUESS_READER {guess_reader}\n{AWAIT_SOURCE}{SUMS_SOURCE}{CHECK_SOURCE}"
     )
 }
 
@@ -32,7 +48,7 @@ fn bitmap_check_source() -> String {
     let (totals, apart) = (abi::PG_TOTALS, abi::PG_TOTALS_APART);
     format!(
         "#define AT_ONCE {CHECKED_AT_ONCE}\n#define PG_TOTALS {totals}\n#define PG_TOTALS_APART {apart}\n\
-         #define BLOCK {BLOCK}\n{BITMAP_CHECK_SOURCE}"
+         #define BLOCK {BLOCK}\n{AWAIT_SOURCE}{BITMAP_CHECK_SOURCE}"
     )
 }
 
@@ -71,6 +87,7 @@ extern "C" __global__ void __pg_check(const unsigned *wr, const unsigned *rd, un
 {
   unsigned long long total = 0, written = 0, met = 0;
   const unsigned lane = threadIdx.x % 32;
+  __PG_AWAIT_LAUNCH
   if (*(volatile unsigned *)flags != 0)
     return;
   if (blockIdx.x == 0)
@@ -148,6 +165,7 @@ extern "C" __global__ void __pg_check(const unsigned *wr, const unsigned *rd, un
 {
   __shared__ unsigned long long sums[3][BLOCK / 32];
   static_assert(PG_TOTALS == BLOCK, "a thread for each place");
+  __PG_AWAIT_LAUNCH
   const unsigned failed = *(const volatile unsigned *)flags;
   unsigned long long total = blockIdx.x == 0 ? totals[threadIdx.x * PG_TOTALS_APART] : 0;
   /* Where readers are no bits: from the first cell that any of them has taken to the last. */
@@ -211,8 +229,14 @@ impl Cuda {
         Ok(())
     }
 
-    /// Starts it behind a launch.
+    /// Whether it is made ready while a launch is under way.
+    pub(super) fn checks_early(&self, launch: &Launch<'_>) -> bool {
+        launch.log_words <= SHORT && self.generation >= EARLY_FROM
+    }
+
+    /// Starts it behind a launch: where it is made [ready early](Cuda::checks_early), nothing may be queued in between.
     pub(super) fn start_check(&self, launch: &Launch<'_>, ending: &Ending) -> Result<(), DeviceError> {
+        let start = if self.checks_early(launch) { Cuda::start_early } else { Cuda::start };
         let (mut wr, mut rd, mut words) = (launch.wr.0, launch.rd.0, launch.log_words);
         let (mut written, mut totals) = (launch.written.0, ending.totals);
         let (mut flags, mut counts) = (ending.packed.0 + AT_FLAGS as u64 * 8, ending.packed.0);
@@ -225,7 +249,8 @@ impl Cuda {
             let mut grouped = i32::from(launch.kernel.grouped);
             // Behind all entries.
             let mut marks = wr + 4 * u64::from(of_entry) * words;
-            return self.start(
+            return start(
+                self,
                 kernel,
                 self.line_at_once(kernel.resident, words.div_ceil(buffered::STORED_AT_ONCE)),
                 &mut [
@@ -250,7 +275,8 @@ impl Cuda {
             let kernel = self.bitmap_check_kernel.ok_or_else(nobody)?;
             let mut has_range = i32::from(launch.kernel.guess == Guess::Range);
             let at_once = if words <= FEW_WORDS { 1 } else { CHECKED_AT_ONCE };
-            return self.start(
+            return start(
+                self,
                 kernel,
                 self.line_at_once(kernel.resident, words.div_ceil(at_once)),
                 &mut [
@@ -266,7 +292,8 @@ impl Cuda {
         }
         let kernel = self.check_kernel.ok_or_else(nobody)?;
         let (mut method, mut stamp_words) = (launch.method() as i32, launch.stamp_words);
-        self.start(
+        start(
+            self,
             kernel,
             self.line_at_once(kernel.resident, words.div_ceil(CHECKED_AT_ONCE)),
             &mut [

@@ -72,6 +72,8 @@ struct Cuda {
     stream: sys::CUstream,
     events: [sys::CUevent; 3],
     architecture: String,
+    /// The first number of its architecture.
+    generation: i32,
     processors: u32,
     /// Bytes of its memory.
     memory: u64,
@@ -176,6 +178,7 @@ pub fn open(pool: Pool) -> Result<Box<dyn Device>, DeviceError> {
             stream: main,
             events: [event()?, event()?, event()?],
             architecture: format!("sm_{major}{minor}"),
+            generation: major,
             processors: processors as u32,
             memory: memory as u64,
             shared: shared as u32,
