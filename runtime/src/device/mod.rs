@@ -10,6 +10,7 @@
 
 use crate::abi;
 use crate::config::GroupChoice;
+use crate::speculation::filled::Filled;
 use crate::speculation::inspector::levels::Schedule;
 use std::sync::atomic::AtomicU32;
 use std::time::Duration;
@@ -164,6 +165,8 @@ pub struct Specialisation {
     /// Bases whose array nothing stores to, shown to stay there or not; only where the loop's text asks for it (`PG_LOOP_KEPT`), or loads
     /// are noted.
     pub kept: u64,
+    /// Bases whose stores a bitmap has from the entry ([`Filled`]): nobody notes them.
+    pub filled: u64,
     /// Whether bitmaps note once what inner loops store to one place (`PG_LOOP_REPEATS`).
     pub repeats: bool,
     /// Whether iterations can be counted in 31 bits, and the cells of a bitmap in 32.
@@ -212,6 +215,7 @@ impl Specialisation {
             inside: 0,
             constant: 0,
             kept: 0,
+            filled: 0,
             repeats: false,
             narrow: false,
             ordered: false,
@@ -230,7 +234,8 @@ impl Specialisation {
     pub fn does_part_of(&self, other: &Specialisation) -> bool {
         let checks_less = other.bounded & !self.bounded == 0
             && other.inside & !(self.inside | self.bounded) == 0
-            && other.constant & !self.constant == 0;
+            && other.constant & !self.constant == 0
+            && (self.method == LogMethod::None || other.filled & !self.filled == 0);
         let places = |kernel: &Specialisation| (kernel.tile, kernel.across, kernel.group, kernel.ordered);
         let how =
             |kernel: &Specialisation| (kernel.spread, kernel.lends, kernel.shares, kernel.deep, kernel.kept);
@@ -360,6 +365,8 @@ pub struct Launch<'a> {
     pub settles: bool,
     /// What is known of the launch.
     pub kernel: Specialisation,
+    /// What bitmaps have from the entry: where the kernel has [`Specialisation::filled`], otherwise nothing of it is asked for.
+    pub filled: &'a Filled,
     /// Where iterations depend on each other: the order that keeps their dependences.
     pub schedule: Option<&'a Schedule>,
     /// Becomes nonzero when the launch is to give up: [`TOLD_TO_STOP`] or [`TIME_IS_UP`]. It outlives the launch.
@@ -382,6 +389,11 @@ impl Launch<'_> {
     /// Whether more counted stores than written cells are a conflict: of stamps where they guess that there are none. See [`Guess`].
     pub fn counts(&self) -> bool {
         self.method().counts() || self.kernel.guess != Guess::None
+    }
+
+    /// What bitmaps have from the entry.
+    pub fn filled(&self) -> Option<&Filled> {
+        (self.kernel.filled != 0).then_some(self.filled)
     }
 
     /// Of stamps: how many cells are unsettled, by the counted stores and what the check has counted: unsettled cells where stamps know the

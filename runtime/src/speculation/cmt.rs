@@ -13,6 +13,7 @@ mod attempt;
 
 use super::commit::{Fetch, Pieces};
 use super::facts::Facts;
+use super::filled::Filled;
 use super::inspector::levels::Schedule;
 use super::inspector::seen::{Basis, Seen};
 use super::parts;
@@ -112,6 +113,8 @@ pub struct Job {
     pub basis: Option<Basis>,
     /// What is written completely, where that is all that is written.
     pub written: Option<Vec<Rows>>,
+    /// What bitmaps have of it from the entry.
+    pub filled: Filled,
     /// The order of iterations that depend on each other.
     pub schedule: Option<Arc<Schedule>>,
     /// How long a device may be at work, where the user has said so.
@@ -638,6 +641,7 @@ fn run_once(
         log_shift: job.placement.log_shift,
         settles: false,
         kernel,
+        filled: &job.filled,
         schedule: job.schedule.as_deref(),
         stop: job.seat.stop(),
         limit: job.patience.unwrap_or(LONGEST_LAUNCH),
@@ -696,6 +700,7 @@ fn kernel_for(
         bounded: placement.bounded,
         constant: placement.kept() & placement.bounded,
         kept: if job.info.has(PG_LOOP_KEPT) || attempt.method.detects() { placement.kept() } else { 0 },
+        filled: if attempt.method.is_bitmap() && job.schedule.is_none() { job.filled.bases } else { 0 },
         repeats: attempt.method.is_bitmap() && job.info.has(PG_LOOP_REPEATS),
         ordered: job.schedule.is_some(),
         narrow,

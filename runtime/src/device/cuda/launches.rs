@@ -114,6 +114,7 @@ impl Cuda {
         let mut ending =
             Ending { packed, totals, arrays, tables, back, told: false, execute_ns: 0.0, check_ns: 0.0 };
         let mut is_over = false;
+        let mut is_entered = false;
         for (first, count) in launch.portions() {
             let places = tiles.map_or(count, |tiles| tiles.rows * tiles.layers);
             let mut at = 0;
@@ -132,6 +133,9 @@ impl Cuda {
                         }
                         check(sys::cuEventRecord(self.events[0], self.stream), "cuEventRecord", 0)?;
                     }
+                }
+                if !std::mem::replace(&mut is_entered, true) {
+                    self.enter_filled(launch)?;
                 }
                 let order = if raw.order == 0 { 0 } else { raw.order + first as u64 * 4 };
                 let (grid, (first_row, first_layer), done) = match &tiles {
@@ -173,7 +177,8 @@ impl Cuda {
         }
         outcome.execute_ns = ending.execute_ns as u64;
         outcome.check_ns = ending.check_ns as u64;
-        let [total, written, met, flags, _] = counters;
+        let [mut total, written, met, flags, _] = counters;
+        total += launch.filled().map_or(0, |filled| filled.cells);
         outcome.fail = flags as u32;
         if is_over && outcome.fail == 0 {
             // Told to stop between two launches.

@@ -8,6 +8,7 @@
 mod blank;
 mod buffered;
 mod cache;
+mod filled;
 mod grids;
 mod kernels;
 mod launches;
@@ -82,6 +83,8 @@ struct Cuda {
     check_kernel: Option<Loaded>,
     /// The same for bitmaps.
     bitmap_check_kernel: Option<Loaded>,
+    /// The kernel that enters what bitmaps have from the entry.
+    filling_kernel: Option<Loaded>,
     /// The same where entries of the log hold values.
     storing_kernel: Option<Loaded>,
     staging: Staging<Link>,
@@ -178,6 +181,7 @@ pub fn open(pool: Pool) -> Result<Box<dyn Device>, DeviceError> {
             paces: HashMap::new(),
             check_kernel: None,
             bitmap_check_kernel: None,
+            filling_kernel: None,
             storing_kernel: None,
             // SAFETY: so much has been pinned, and is never given back.
             staging: Staging::new(link, slots, SLOT, pool, threads),

@@ -239,6 +239,7 @@ pub fn options(architecture: &str, kernel: Specialisation, far: bool) -> Vec<Str
     options.push(format!("-D__PG_INSIDE={:#x}ull", kernel.inside));
     options.push(format!("-D__PG_CONSTANT={:#x}ull", kernel.constant & (kernel.bounded | kernel.inside)));
     options.push(format!("-D__PG_KEPT={:#x}ull", kernel.kept));
+    options.push(format!("-D__PG_FILLED={:#x}ull", kernel.filled));
     if kernel.repeats {
         options.push("-D__PG_REPEATS".into());
     }
