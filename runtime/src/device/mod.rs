@@ -167,6 +167,8 @@ pub struct Specialisation {
     pub kept: u64,
     /// Bases whose stores a bitmap has from the entry ([`Filled`]): nobody notes them.
     pub filled: u64,
+    /// Bases whose loads a bitmap doesn't note, because each finds what its own iteration is to store ([`Filled::covered`]).
+    pub covered: u64,
     /// Whether bitmaps note once what inner loops store to one place (`PG_LOOP_REPEATS`).
     pub repeats: bool,
     /// Whether iterations can be counted in 31 bits, and the cells of a bitmap in 32.
@@ -216,6 +218,7 @@ impl Specialisation {
             constant: 0,
             kept: 0,
             filled: 0,
+            covered: 0,
             repeats: false,
             narrow: false,
             ordered: false,
@@ -363,6 +366,8 @@ pub struct Launch<'a> {
     pub log_shift: u32,
     /// Whether stamps are complete, from an earlier launch, and this one is to store what the last writers of cells store.
     pub settles: bool,
+    /// Instrumentation. Where a bitmap has everything from the entry ([`Launch::filled`]), the kernel has none.
+    pub method: LogMethod,
     /// What is known of the launch.
     pub kernel: Specialisation,
     /// What bitmaps have from the entry: where the kernel has [`Specialisation::filled`], otherwise nothing of it is asked for.
@@ -383,7 +388,7 @@ pub struct Launch<'a> {
 impl Launch<'_> {
     /// Instrumentation.
     pub fn method(&self) -> LogMethod {
-        self.kernel.method
+        self.method
     }
 
     /// Whether more counted stores than written cells are a conflict: of stamps where they guess that there are none. See [`Guess`].

@@ -149,10 +149,10 @@ impl Engine {
     /// The visit's entry is as [`Engine::enter`] asks for.
     unsafe fn filled(&self, visit: &Visit<'_>, placement: &Placement, kind: Kind) -> Filled {
         /// Fewer cells take no longer to note than a kernel to be launched that enters them.
-        const LEAST: u64 = 1 << 20;
+        const LEAST: u64 = 1 << 18;
         let least = match self.config.groups {
             _ if kind != Kind::Cuda => return Filled::default(),
-            GroupChoice::Off => return Filled::default(),
+            GroupChoice::Off => u64::MAX,
             GroupChoice::Always => 0,
             GroupChoice::Auto => LEAST,
         };

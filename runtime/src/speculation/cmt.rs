@@ -640,6 +640,7 @@ fn run_once(
         stamp_words: logs.stamp_words,
         log_shift: job.placement.log_shift,
         settles: false,
+        method: attempt.method,
         kernel,
         filled: &job.filled,
         schedule: job.schedule.as_deref(),
@@ -690,28 +691,37 @@ fn kernel_for(
     // The cells of a warp are counted from any of them on.
     let has_few_cells = !attempt.method.is_bitmap() || placement.cells <= u64::from(u32::MAX) - 32;
     let narrow = n.max(parts::count(&job.info, &job.trip)) < 1 << 31 && has_few_cells;
+    // A load that a bitmap notes is nothing that iterations could share: an inner loop of a group would note 64 of them in each turn,
+    // and its kernel would be compiled for minutes.
+    let covered = if attempt.method == LogMethod::Bitmap { job.filled.covered } else { 0 };
+    let notes_loads =
+        attempt.method == LogMethod::Bitmap && placement.has_logged_readers_but(&job.info, covered);
+    let filled = if attempt.method.is_bitmap() && job.schedule.is_none() { job.filled.bases } else { 0 };
+    // Where nobody notes anything it is the kernel without a log.
+    let method = match filled != 0 && job.filled.is_all && !notes_loads && attempt.guess == Guess::None {
+        true => LogMethod::None,
+        false => attempt.method,
+    };
     let kernel = Specialisation {
         guess: attempt.guess,
         buffered: attempt.buffered,
         apart: attempt.apart && attempt.buffered != 0,
         grouped: attempt.grouped,
-        gathers: attempt.method.is_bitmap() && job.info.has(PG_LOOP_MEMBERS),
-        log_shift: if attempt.method == LogMethod::None { 0 } else { placement.log_shift as u8 },
+        gathers: method.is_bitmap() && job.info.has(PG_LOOP_MEMBERS),
+        log_shift: if method == LogMethod::None { 0 } else { placement.log_shift as u8 },
         bounded: placement.bounded,
         constant: placement.kept() & placement.bounded,
-        kept: if job.info.has(PG_LOOP_KEPT) || attempt.method.detects() { placement.kept() } else { 0 },
-        filled: if attempt.method.is_bitmap() && job.schedule.is_none() { job.filled.bases } else { 0 },
-        repeats: attempt.method.is_bitmap() && job.info.has(PG_LOOP_REPEATS),
+        kept: if job.info.has(PG_LOOP_KEPT) || method.detects() { placement.kept() } else { 0 },
+        filled,
+        covered: if method == LogMethod::None { 0 } else { covered },
+        repeats: method.is_bitmap() && job.info.has(PG_LOOP_REPEATS),
         ordered: job.schedule.is_some(),
         narrow,
         tile: placement.tile.filter(|_| narrow && job.schedule.is_none()),
         across: placement.across.filter(|_| narrow && job.schedule.is_none()),
-        ..Specialisation::none(attempt.method)
+        ..Specialisation::none(method)
     };
     let bases = 1u64.checked_shl(job.info.n_bases).unwrap_or(0).wrapping_sub(1);
-    // A load that a bitmap notes is nothing that iterations could share: an inner loop of a group would note 64 of them in each turn,
-    // and its kernel would be compiled for minutes.
-    let notes_loads = attempt.method == LogMethod::Bitmap && placement.has_logged_readers(&job.info);
     let alone = notes_loads && job.info.has(PG_LOOP_COMMON_LOOPS) || kernel.repeats;
     let alone = if alone { PG_LOOP_GROUPS } else { 0 };
     let flags = job.info.flags & !alone;

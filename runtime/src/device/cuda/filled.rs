@@ -1,9 +1,10 @@
 //! The kernel that enters into a bitmap what the entry knows that a loop will store (`speculation::filled`).
 
 use super::grids::Grid;
-use super::{BLOCK, Cuda};
+use super::{BLOCK, Cuda, check};
 use crate::device::{DeviceError, Launch};
 use crate::speculation::filled::{CellRows, DIMS, MOST};
+use cudarc::driver::sys;
 
 /// Words of a row that a thread enters, side by side.
 const AT_ONCE: u64 = 4;
@@ -87,17 +88,21 @@ fn raw(rows: &CellRows) -> Option<RawRows> {
 }
 
 impl Cuda {
-    /// Starts it in front of a launch, where there is something to enter.
-    pub(super) fn enter_filled(&self, launch: &Launch<'_>) -> Result<(), DeviceError> {
-        let Some(filled) = launch.filled() else { return Ok(()) };
-        let kernel = self.filling_kernel.ok_or_else(|| DeviceError::Kernel("nothing enters its stores".into()))?;
+    /// Enters in front of a launch what its log has from the entry. False: nothing.
+    pub(super) fn fill_log(&self, launch: &Launch<'_>) -> Result<bool, DeviceError> {
+        let Some(filled) = launch.filled() else { return Ok(false) };
+        let kernel =
+            self.filling_kernel.ok_or_else(|| DeviceError::Kernel("nothing fills its log".into()))?;
         let mut all = [RawRows::default(); MOST];
         for (to, rows) in all.iter_mut().zip(&filled.rows) {
-            *to = raw(rows).ok_or_else(|| DeviceError::Kernel("its stores make too many rows".into()))?;
+            *to = raw(rows).ok_or_else(|| DeviceError::Kernel("its log has too many rows".into()))?;
         }
         let most = all.iter().map(|rows| rows.threads).max().unwrap_or(0);
         let grid = Grid { blocks: (most.div_ceil(BLOCK), filled.rows.len() as u32, 1), block: (BLOCK, 1) };
         let mut log = launch.wr.0;
-        self.start(kernel, grid, &mut [(&raw mut log).cast(), (&raw mut all).cast()])
+        // SAFETY: the event is ours.
+        check(unsafe { sys::cuEventRecord(self.events[3], self.stream) }, "cuEventRecord", 0)?;
+        self.start(kernel, grid, &mut [(&raw mut log).cast(), (&raw mut all).cast()])?;
+        Ok(true)
     }
 }

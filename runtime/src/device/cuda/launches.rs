@@ -111,10 +111,19 @@ impl Cuda {
         let back = (COUNTERS + n_results) * 8;
         let totals = at_word(at_totals);
         let arrays = (at_word(at_arrays), (words.len() - at_arrays) as u32 / 2);
-        let mut ending =
-            Ending { packed, totals, arrays, tables, back, told: false, execute_ns: 0.0, check_ns: 0.0 };
+        let mut ending = Ending {
+            packed,
+            totals,
+            arrays,
+            tables,
+            back,
+            told: false,
+            fills: false,
+            execute_ns: 0.0,
+            check_ns: 0.0,
+        };
         let mut is_over = false;
-        let mut is_entered = false;
+        ending.fills = self.fill_log(launch)?;
         for (first, count) in launch.portions() {
             let places = tiles.map_or(count, |tiles| tiles.rows * tiles.layers);
             let mut at = 0;
@@ -133,9 +142,6 @@ impl Cuda {
                         }
                         check(sys::cuEventRecord(self.events[0], self.stream), "cuEventRecord", 0)?;
                     }
-                }
-                if !std::mem::replace(&mut is_entered, true) {
-                    self.enter_filled(launch)?;
                 }
                 let order = if raw.order == 0 { 0 } else { raw.order + first as u64 * 4 };
                 let (grid, (first_row, first_layer), done) = match &tiles {
@@ -277,6 +283,13 @@ impl Cuda {
                 let (from, to) = (self.events[1], self.events[2]);
                 check(sys::cuEventElapsedTime_v2(&mut checking, from, to), "cuEventElapsedTime", 0)?;
             }
+            // What is entered into a log in front of the loop is the log's time, like its check.
+            if std::mem::take(&mut ending.fills) {
+                let mut filling = 0f32;
+                let (from, to) = (self.events[3], self.events[0]);
+                check(sys::cuEventElapsedTime_v2(&mut filling, from, to), "cuEventElapsedTime", 0)?;
+                checking += filling;
+            }
             std::ptr::copy_nonoverlapping(ending.tables.cast::<u64>().add(AT_FLAGS), &mut flags, 1);
         }
         let execute = f64::from(execute) * 1e6;
@@ -317,6 +330,8 @@ pub(super) struct Ending {
     back: usize,
     /// Whether the kernels' stop word has been set.
     told: bool,
+    /// Whether something was entered into a log in front of the launches that are waited for.
+    fills: bool,
     execute_ns: f64,
     check_ns: f64,
 }
