@@ -1,5 +1,5 @@
 //! Stores whose places an entry knows, all of them: the same in each iteration, without a condition, so that all iterations together fill rows of
-//! an array. A bitmap has their bits from the entry, before the loop begins, and no iteration notes them.
+//! an array. A bitmap has their bits from the entry, behind the loop, and no iteration notes them.
 //!
 //! What a kernel would note comes to the same. Each iteration makes such a store exactly once, at an address that its strides say; so the bits of all
 //! are the rows' cells, and as many cells are counted as all iterations write, not as many as the rows have: where two iterations write one cell, more is counted than

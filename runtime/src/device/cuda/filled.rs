@@ -1,10 +1,9 @@
 //! The kernel that enters into a bitmap what the entry knows that a loop will store (`speculation::filled`).
 
 use super::grids::Grid;
-use super::{BLOCK, Cuda, check};
+use super::{BLOCK, Cuda};
 use crate::device::{DeviceError, Launch};
-use crate::speculation::filled::{CellRows, DIMS, MOST};
-use cudarc::driver::sys;
+use crate::speculation::filled::{CellRows, DIMS, Filled, MOST};
 
 /// Words of a row that a thread enters, side by side.
 const AT_ONCE: u64 = 4;
@@ -88,9 +87,8 @@ fn raw(rows: &CellRows) -> Option<RawRows> {
 }
 
 impl Cuda {
-    /// Enters in front of a launch what its log has from the entry. False: nothing.
-    pub(super) fn fill_log(&self, launch: &Launch<'_>) -> Result<bool, DeviceError> {
-        let Some(filled) = launch.filled() else { return Ok(false) };
+    /// Starts it behind the launches, in front of the check.
+    pub(super) fn fill_log(&self, launch: &Launch<'_>, filled: &Filled) -> Result<(), DeviceError> {
         let kernel =
             self.filling_kernel.ok_or_else(|| DeviceError::Kernel("nothing fills its log".into()))?;
         let mut all = [RawRows::default(); MOST];
@@ -100,9 +98,6 @@ impl Cuda {
         let most = all.iter().map(|rows| rows.threads).max().unwrap_or(0);
         let grid = Grid { blocks: (most.div_ceil(BLOCK), filled.rows.len() as u32, 1), block: (BLOCK, 1) };
         let mut log = launch.wr.0;
-        // SAFETY: the event is ours.
-        check(unsafe { sys::cuEventRecord(self.events[3], self.stream) }, "cuEventRecord", 0)?;
-        self.start(kernel, grid, &mut [(&raw mut log).cast(), (&raw mut all).cast()])?;
-        Ok(true)
+        self.start(kernel, grid, &mut [(&raw mut log).cast(), (&raw mut all).cast()])
     }
 }

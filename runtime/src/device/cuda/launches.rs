@@ -111,19 +111,9 @@ impl Cuda {
         let back = (COUNTERS + n_results) * 8;
         let totals = at_word(at_totals);
         let arrays = (at_word(at_arrays), (words.len() - at_arrays) as u32 / 2);
-        let mut ending = Ending {
-            packed,
-            totals,
-            arrays,
-            tables,
-            back,
-            told: false,
-            fills: false,
-            execute_ns: 0.0,
-            check_ns: 0.0,
-        };
+        let mut ending =
+            Ending { packed, totals, arrays, tables, back, told: false, execute_ns: 0.0, check_ns: 0.0 };
         let mut is_over = false;
-        ending.fills = self.fill_log(launch)?;
         for (first, count) in launch.portions() {
             let places = tiles.map_or(count, |tiles| tiles.rows * tiles.layers);
             let mut at = 0;
@@ -165,8 +155,7 @@ impl Cuda {
             }
         }
         if !is_over {
-            let checks = launch.method().detects() && !launch.settles;
-            self.await_launches(launch, &mut pace, &mut ending, checks)?;
+            self.await_launches(launch, &mut pace, &mut ending, true)?;
         }
         self.paces.insert(which, pace);
         let mut counters = [0u64; COUNTERS];
@@ -204,19 +193,27 @@ impl Cuda {
         Ok(outcome)
     }
 
-    /// Waits for all launches since the last wait, and for the check of the logs where they were the last ones. The stop word is handed
+    /// Waits for all launches since the last wait, and for what is done with the logs behind the last ones. The stop word is handed
     /// on meanwhile, and becomes set when they take too long. False: what is left need not be launched.
     fn await_launches(
         &mut self,
         launch: &Launch<'_>,
         pace: &mut Pace,
         ending: &mut Ending,
-        checks: bool,
+        are_last: bool,
     ) -> Result<bool, DeviceError> {
         // SAFETY: the event is ours.
         check(unsafe { sys::cuEventRecord(self.events[1], self.stream) }, "cuEventRecord", 0)?;
+        let checks = are_last && launch.method().detects() && !launch.settles;
+        let fills = launch.filled().filter(|_| are_last);
+        // Behind the loop, so that the GPU has something to do while they are launched.
+        if let Some(filled) = fills {
+            self.fill_log(launch, filled)?;
+        }
         if checks {
             self.start_check(launch, ending)?;
+        }
+        if checks || fills.is_some() {
             // SAFETY: the event is ours.
             check(unsafe { sys::cuEventRecord(self.events[2], self.stream) }, "cuEventRecord", 0)?;
         }
@@ -279,16 +276,9 @@ impl Cuda {
                 "cuEventElapsedTime",
                 0,
             )?;
-            if checks {
+            if checks || fills.is_some() {
                 let (from, to) = (self.events[1], self.events[2]);
                 check(sys::cuEventElapsedTime_v2(&mut checking, from, to), "cuEventElapsedTime", 0)?;
-            }
-            // What is entered into a log in front of the loop is the log's time, like its check.
-            if std::mem::take(&mut ending.fills) {
-                let mut filling = 0f32;
-                let (from, to) = (self.events[3], self.events[0]);
-                check(sys::cuEventElapsedTime_v2(&mut filling, from, to), "cuEventElapsedTime", 0)?;
-                checking += filling;
             }
             std::ptr::copy_nonoverlapping(ending.tables.cast::<u64>().add(AT_FLAGS), &mut flags, 1);
         }
@@ -330,8 +320,6 @@ pub(super) struct Ending {
     back: usize,
     /// Whether the kernels' stop word has been set.
     told: bool,
-    /// Whether something was entered into a log in front of the launches that are waited for.
-    fills: bool,
     execute_ns: f64,
     check_ns: f64,
 }

@@ -71,7 +71,7 @@ fn check(status: sys::CUresult, what: &str, bytes: u64) -> Result<(), DeviceErro
 /// One GPU.
 struct Cuda {
     stream: sys::CUstream,
-    events: [sys::CUevent; 4],
+    events: [sys::CUevent; 3],
     architecture: String,
     processors: u32,
     /// Bytes of its memory.
@@ -172,7 +172,7 @@ pub fn open(pool: Pool) -> Result<Box<dyn Device>, DeviceError> {
         let slots = link.memory;
         Ok(Box::new(Cuda {
             stream: main,
-            events: [event()?, event()?, event()?, event()?],
+            events: [event()?, event()?, event()?],
             architecture: format!("sm_{major}{minor}"),
             processors: processors as u32,
             memory: memory as u64,
