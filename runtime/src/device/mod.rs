@@ -401,6 +401,11 @@ impl Launch<'_> {
         (self.kernel.filled != 0).then_some(self.filled)
     }
 
+    /// Whether that is all that there is in the log: then the kernel has none.
+    pub fn is_all_filled(&self) -> bool {
+        self.kernel.filled != 0 && self.kernel.method == LogMethod::None
+    }
+
     /// Of stamps: how many cells are unsettled, by the counted stores and what the check has counted: unsettled cells where stamps know the
     /// first writer, otherwise written ones.
     pub fn unsettled(&self, total: u64, counted: u64) -> u64 {

@@ -2,7 +2,7 @@
 
 use super::grids::Grid;
 use super::{BLOCK, Cuda};
-use crate::device::{DeviceError, Launch};
+use crate::device::{DeviceError, DevicePtr, Launch};
 use crate::speculation::filled::{CellRows, DIMS, Filled, MOST};
 
 /// Words of a row that a thread enters, side by side.
@@ -21,7 +21,8 @@ struct RawRows {
     steps: [u64; DIMS],
 }
 
-/// The kernel. A word may be two rows' or another store's, so bits are added to it, but for words that have all of theirs by one row.
+/// The kernel. A word may be two rows' or another store's, so bits are added to it, but for words that have all of theirs by one row. Where the cells are
+/// counted, those count that nobody has entered before.
 pub(super) fn source() -> String {
     format!("#define AT_ONCE {AT_ONCE}\n#define DIMS {DIMS}\n#define MOST {MOST}\n{SOURCE}")
 }
@@ -35,33 +36,48 @@ struct __pg_rows {
 struct __pg_all_rows {
   struct __pg_rows rows[MOST];
 };
-extern "C" __global__ void __pg_fill(unsigned *log, const __grid_constant__ struct __pg_all_rows all)
+extern "C" __global__ void __pg_fill(unsigned *log, const __grid_constant__ struct __pg_all_rows all, unsigned long long *counts)
 {
+  unsigned written = 0;
   const struct __pg_rows &rows = all.rows[blockIdx.y];
   const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
-  if (thread >= rows.threads)
-    return;
-  unsigned row = thread / rows.threads_of_row;
-  const unsigned part = thread - row * rows.threads_of_row;
-  unsigned long long begin = rows.first;
+  if (thread < rows.threads) {
+    unsigned row = thread / rows.threads_of_row;
+    const unsigned part = thread - row * rows.threads_of_row;
+    unsigned long long begin = rows.first;
 #pragma unroll
-  for (int dim = 0; dim < DIMS; dim++)
-    if (rows.counts[dim] != 1) {
-      const unsigned around = row / rows.counts[dim];
-      begin += (row - around * rows.counts[dim]) * rows.steps[dim];
-      row = around;
+    for (int dim = 0; dim < DIMS; dim++)
+      if (rows.counts[dim] != 1) {
+        const unsigned around = row / rows.counts[dim];
+        begin += (row - around * rows.counts[dim]) * rows.steps[dim];
+        row = around;
+      }
+    const unsigned long long end = begin + rows.length, first_word = begin / 32, last_word = (end - 1) / 32;
+#pragma unroll
+    for (int number = 0; number < AT_ONCE; number++) {
+      const unsigned long long word = first_word + (unsigned long long)part * AT_ONCE + number;
+      if (word > last_word)
+        break;
+      const unsigned low = word == first_word ? ~0u << (begin & 31) : ~0u, high = word == last_word ? ~0u >> (~(end - 1) & 31) : ~0u;
+      if (counts != nullptr)
+        written += __popc(low & high & ~atomicOr(&log[word], low & high));
+      else if ((low & high) == ~0u)
+        log[word] = ~0u;
+      else
+        (void)atomicOr(&log[word], low & high);
     }
-  const unsigned long long end = begin + rows.length, first_word = begin / 32, last_word = (end - 1) / 32;
-#pragma unroll
-  for (int number = 0; number < AT_ONCE; number++) {
-    const unsigned long long word = first_word + (unsigned long long)part * AT_ONCE + number;
-    if (word > last_word)
-      return;
-    const unsigned low = word == first_word ? ~0u << (begin & 31) : ~0u, high = word == last_word ? ~0u >> (~(end - 1) & 31) : ~0u;
-    if ((low & high) == ~0u)
-      log[word] = ~0u;
-    else
-      (void)atomicOr(&log[word], low & high);
+  }
+  if (counts != nullptr) {
+    __shared__ unsigned sum;
+    if (threadIdx.x == 0)
+      sum = 0;
+    __syncthreads();
+    written = __reduce_add_sync(0xffffffffu, written);
+    if (threadIdx.x % 32 == 0 && written != 0)
+      (void)atomicAdd(&sum, written);
+    __syncthreads();
+    if (threadIdx.x == 0 && sum != 0)
+      (void)atomicAdd(&counts[1], (unsigned long long)sum);
   }
 }
 "#;
@@ -87,8 +103,13 @@ fn raw(rows: &CellRows) -> Option<RawRows> {
 }
 
 impl Cuda {
-    /// Starts it behind the launches, in front of the check.
-    pub(super) fn fill_log(&self, launch: &Launch<'_>, filled: &Filled) -> Result<(), DeviceError> {
+    /// Starts it behind the launches, in front of the check; or it is that, where nothing else is in the log: then it counts the cells, at `counts`.
+    pub(super) fn fill_log(
+        &self,
+        launch: &Launch<'_>,
+        filled: &Filled,
+        counts: Option<DevicePtr>,
+    ) -> Result<(), DeviceError> {
         let kernel =
             self.filling_kernel.ok_or_else(|| DeviceError::Kernel("nothing fills its log".into()))?;
         let mut all = [RawRows::default(); MOST];
@@ -97,7 +118,11 @@ impl Cuda {
         }
         let most = all.iter().map(|rows| rows.threads).max().unwrap_or(0);
         let grid = Grid { blocks: (most.div_ceil(BLOCK), filled.rows.len() as u32, 1), block: (BLOCK, 1) };
-        let mut log = launch.wr.0;
-        self.start(kernel, grid, &mut [(&raw mut log).cast(), (&raw mut all).cast()])
+        let (mut log, mut counts) = (launch.wr.0, counts.map_or(0, |counts| counts.0));
+        self.start(
+            kernel,
+            grid,
+            &mut [(&raw mut log).cast(), (&raw mut all).cast(), (&raw mut counts).cast()],
+        )
     }
 }

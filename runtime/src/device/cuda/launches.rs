@@ -208,9 +208,10 @@ impl Cuda {
         let fills = launch.filled().filter(|_| are_last);
         // Behind the loop, so that the GPU has something to do while they are launched.
         if let Some(filled) = fills {
-            self.fill_log(launch, filled)?;
+            let is_check = checks && launch.is_all_filled();
+            self.fill_log(launch, filled, is_check.then_some(ending.packed))?;
         }
-        if checks {
+        if checks && !launch.is_all_filled() {
             self.start_check(launch, ending)?;
         }
         if checks || fills.is_some() {

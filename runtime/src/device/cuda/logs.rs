@@ -203,7 +203,7 @@ impl Cuda {
         }
         if kernel.buffered != 0 && self.storing_kernel.is_none() {
             self.storing_kernel = Some(self.function(&buffered::source(), c"__pg_store", &options)?);
-        } else if kernel.method == LogMethod::Bitmap || kernel.filled != 0 {
+        } else if kernel.method == LogMethod::Bitmap {
             if self.bitmap_check_kernel.is_none() {
                 self.bitmap_check_kernel =
                     Some(self.function(&bitmap_check_source(), c"__pg_check", &options)?);

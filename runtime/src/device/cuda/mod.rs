@@ -318,7 +318,7 @@ impl Device for Cuda {
             words.extend([lo, size, dev, log, snapshot, before]);
         }
         let at_totals = words.len();
-        if launch.method().detects() {
+        if launch.method().detects() && !launch.is_all_filled() {
             words.resize(at_totals + abi::PG_TOTALS * abi::PG_TOTALS_APART, 0);
         }
         let at_arrays = words.len();
@@ -327,7 +327,7 @@ impl Device for Cuda {
         }
         // Otherwise all that it reads are its parameters. While the GPU copies there is time for tables.
         let needs_tables = self.copies_much
-            || launch.method().detects()
+            || launch.method().detects() && !launch.is_all_filled()
             || n_results != 0
             || launch.info.has(abi::PG_LOOP_DYNAMIC)
             || tables::bytes(launch.info) > tables::MOST_IN_PARAMETERS;
