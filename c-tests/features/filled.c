@@ -1,7 +1,7 @@
-/* Stores whose places an entry knows, which a bitmap has from there: the inside of a matrix, and of planes of one; backwards; beside stores that
- * iterations note themselves, of the same width and of a narrower one; and what iterations note all the same: short rows, stores that depend on a condition; and in place,
- * where loads find what their own iteration stores. What isn't stored keeps what was there, though the loop reads none of it. On `raw` iterations load what others store, on `waw` they
- * store where others do, on `one` one of them does either.
+/* Stores whose places an entry knows, which a bitmap has from there: of the inside of a matrix, and of planes of one; beside stores that iterations note
+ * themselves, of the same width and of a narrower one; in place, where loads find what their own iteration stores or, on `raw`, what the row before has;
+ * and two of them, whose rows lie on each other on `waw`. Short rows are noted all the same. What isn't stored keeps what was there, though no loop reads it.
+ * On `raw` iterations load what others store, on `waw` they store where others do, on `one` one of them does either.
  *
  * test size: 803
  * bitmaps
@@ -9,17 +9,16 @@
  * expect inside: conflicts on raw one
  * expect planes: runs on clean
  * expect planes: conflicts on raw one
- * expect back: runs on clean
- * expect back: conflicts on raw one
  * expect beside: runs on clean
  * expect beside: conflicts on waw one
  * expect narrow: runs on clean
  * expect narrow: conflicts on waw one
  * expect brief: runs on clean
  * expect brief: conflicts on raw one
- * expect chosen: runs on clean
- * expect chosen: conflicts on raw one
- * expect own: runs on clean raw one */
+ * expect own: runs on clean waw one
+ * expect own: conflicts on raw
+ * expect pairs: runs on clean raw one
+ * expect pairs: conflicts on waw */
 #include "../support/inputs.h"
 
 enum { WIDE = 71, BRIEF = 40, APART = 48 };
@@ -37,12 +36,6 @@ COMPUTE static void planes(int deep, const int *index, const float *from, float 
     for (int i = 1; i < 4; i++)
       for (int j = 2; j < WIDE; j++)
         to[(k * 5 + i) * WIDE + j] = 0.5f * from[index[(k * 5 + i) * WIDE + j]];
-}
-
-COMPUTE static void back(int n, const int *index, const double *from, double *to)
-{
-  for (int i = n - 1; i >= 0; i--) /* loop back */
-    to[i] = 2.0 * from[index[i]];
 }
 
 COMPUTE static void beside(int n, const int *index, const double *a, double *to, double *other)
@@ -68,19 +61,20 @@ COMPUTE static void brief(int rows, const int *index, const double *from, double
       to[i * APART + j] = 0.25 * from[index[i * APART + j]];
 }
 
-COMPUTE static void chosen(int n, const int *index, const double *a, const double *from, double *to)
+COMPUTE static void own(int rows, const double *from, double by, const double *a, double *to)
 {
-  for (int i = 0; i < n; i++) /* loop chosen */
-    if (a[i] > 0.0)
-      to[i] = from[index[i]];
-    else
-      to[i] = a[i];
+  for (int i = 0; i < rows; i++) /* loop own */
+    for (int j = 0; j < WIDE - 1; j++)
+      to[i * WIDE + j] = from[i * WIDE + j] + by * a[j];
 }
 
-COMPUTE static void own(int n, const double *from, double by, const double *a, double *to)
+COMPUTE static void pairs(int rows, const double *a, double *to, double *other)
 {
-  for (int i = 0; i < n; i++) /* loop own */
-    to[i] = from[i] + by * a[i];
+  for (int i = 0; i < rows; i++) /* loop pairs */
+    for (int j = 0; j < WIDE - 1; j++) {
+      to[i * WIDE + j] = a[j];
+      other[i * WIDE + j] = -a[j];
+    }
 }
 
 int main(int argc, char **argv)
@@ -121,32 +115,15 @@ int main(int argc, char **argv)
     check_stop(&check);
     check_array(&check, "x", x, 2 * all, sizeof *x);
     check_array(&check, "f", f, 2 * all, sizeof *f);
-    if (check_is(&check, "raw"))
-      for (size_t i = 0; i + 1 < n; i++)
-        index[i] = (int)(i + 1);
-    if (check_is(&check, "one"))
-      index[couple.first] = (int)couple.second;
     if (check_is(&check, "waw"))
       for (size_t i = 0; i < n; i++)
         permuted[i] = permuted[i] / 2 - (int)(n / 2);
     if (check_is(&check, "one"))
       permuted[couple.second] = -1;
     check_start(&check);
-    back((int)n, index, y, y);
     beside((int)n, permuted, a, z, z + n);
     narrow((int)n, permuted, a, numbers, (signed char *)(numbers + n));
     check_stop(&check);
-    for (size_t i = 0; i < n; i++)
-      index[i] = (int)(all + check_below(&check, all));
-    if (check_is(&check, "raw"))
-      for (size_t i = 1; i < n; i++)
-        index[i] = (int)(i - 1);
-    if (check_is(&check, "one"))
-      index[couple.second] = (int)couple.first;
-    for (size_t i = 0; i < n; i++)
-      permuted[i] = index[i];
-    if (check_is(&check, "one"))
-      a[couple.second] = 0.5;
     /* In rows of their own. */
     size_t briefly = n / BRIEF + 1, first = APART * (couple.first / BRIEF) + couple.first % BRIEF;
     for (size_t i = 0; i < briefly * APART; i++)
@@ -158,8 +135,8 @@ int main(int argc, char **argv)
       index[APART * (couple.second / BRIEF) + couple.second % BRIEF] = (int)first;
     check_start(&check);
     brief((int)briefly, index, x, x);
-    chosen((int)n, permuted, a, y, y);
-    own((int)n, y, 0.5, a, y);
+    own((int)rows, check_is(&check, "raw") ? y : y + WIDE, 0.5, a, y + WIDE);
+    pairs((int)rows, a, z, check_is(&check, "waw") ? z + 3 * WIDE + 7 : z + all);
     check_stop(&check);
     check_array(&check, "brief", x, 2 * all, sizeof *x);
     check_array(&check, "y", y, 2 * all, sizeof *y);

@@ -53,6 +53,8 @@ pub struct Filled {
 
 /// Shorter rows are better noted: a word of the log would hold several.
 const SHORTEST: u64 = 64;
+/// Among more accesses than this no loads are looked for that find what their iteration stores: each is compared with all stores.
+const MOST_SITES: usize = 128;
 /// As many stores as one kernel enters.
 pub const MOST: usize = 8;
 
@@ -96,7 +98,8 @@ impl Filled {
         let has = |bases: u64, site: &Site| bases.checked_shr(site.base).unwrap_or(0) & 1 != 0;
         let mut stores = info.sites().iter().filter(|site| site.has(PG_SITE_STORE));
         filled.is_all = stores.all(|site| has(filled.bases, site));
-        for number in 0..bases.len().min(64) {
+        let asked = if info.sites().len() > MOST_SITES { 0 } else { bases.len().min(64) };
+        for number in 0..asked {
             let mut loads = sites().filter(|(site, _)| {
                 site.base as usize == number && site.has(PG_SITE_LOGGED) && !site.has(PG_SITE_STORE)
             });

@@ -53,19 +53,25 @@ extern "C" __global__ void __pg_fill(unsigned *log, const __grid_constant__ stru
         row = around;
       }
     const unsigned long long end = begin + rows.length, first_word = begin / 32, last_word = (end - 1) / 32;
+    unsigned bits[AT_ONCE], before[AT_ONCE];
+    /* All of a thread's are under way together. */
 #pragma unroll
     for (int number = 0; number < AT_ONCE; number++) {
       const unsigned long long word = first_word + (unsigned long long)part * AT_ONCE + number;
-      if (word > last_word)
-        break;
       const unsigned low = word == first_word ? ~0u << (begin & 31) : ~0u, high = word == last_word ? ~0u >> (~(end - 1) & 31) : ~0u;
-      if (counts != nullptr)
-        written += __popc(low & high & ~atomicOr(&log[word], low & high));
-      else if ((low & high) == ~0u)
+      bits[number] = word > last_word ? 0 : low & high;
+      before[number] = 0;
+      if (counts != nullptr) {
+        if (bits[number] != 0)
+          before[number] = atomicOr(&log[word], bits[number]);
+      } else if (bits[number] == ~0u)
         log[word] = ~0u;
-      else
-        (void)atomicOr(&log[word], low & high);
+      else if (bits[number] != 0)
+        (void)atomicOr(&log[word], bits[number]);
     }
+#pragma unroll
+    for (int number = 0; number < AT_ONCE; number++)
+      written += __popc(bits[number] & ~before[number]);
   }
   if (counts != nullptr) {
     __shared__ unsigned sum;
