@@ -75,7 +75,7 @@ WARM_SECONDS = 15.0
 BREAKDOWN_REPETITIONS = 16
 # So many are made in any case, the first of which doesn't count; then no more once so many seconds are over, or once the median's standard error is less than a part of
 # it, or than so many milliseconds.
-BREAKDOWN_LEAST = 6
+BREAKDOWN_LEAST = 5
 BREAKDOWN_SECONDS = 0.8
 SURE_PART, SURE_MS = 0.002, 0.0004
 # Programs that make their inputs while another one's kernels are timed, by the GPU's own clock.

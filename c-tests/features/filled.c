@@ -1,6 +1,6 @@
 /* Stores whose places an entry knows, which a bitmap has from there: of the inside of a matrix, and of planes of one; beside stores that iterations note
  * themselves, of the same width and of a narrower one; in place, where loads find what their own iteration stores or, on `raw`, what the row before has;
- * and two of them, whose rows lie on each other on `waw`. Short rows are noted all the same. What isn't stored keeps what was there, though no loop reads it.
+ * and two of them, whose rows lie on each other on `waw`. Short rows are noted all the same, and stores under a condition. What isn't stored keeps what was there, though no loop reads it.
  * On `raw` iterations load what others store, on `waw` they store where others do, on `one` one of them does either.
  *
  * test size: 803
@@ -18,7 +18,8 @@
  * expect own: runs on clean waw one
  * expect own: conflicts on raw
  * expect pairs: runs on clean raw one
- * expect pairs: conflicts on waw */
+ * expect pairs: conflicts on waw
+ * expect some: runs on clean */
 #include "../support/inputs.h"
 
 enum { WIDE = 71, BRIEF = 40, APART = 48 };
@@ -75,6 +76,13 @@ COMPUTE static void pairs(int rows, const double *a, double *to, double *other)
       to[i * WIDE + j] = a[j];
       other[i * WIDE + j] = -a[j];
     }
+}
+
+COMPUTE static void some(int n, const double *a, double *to)
+{
+  for (int i = 0; i < n; i++) /* loop some */
+    if (a[i] > 0.0)
+      to[i] = -a[i];
 }
 
 int main(int argc, char **argv)
@@ -137,6 +145,7 @@ int main(int argc, char **argv)
     brief((int)briefly, index, x, x);
     own((int)rows, check_is(&check, "raw") ? y : y + WIDE, 0.5, a, y + WIDE);
     pairs((int)rows, a, z, check_is(&check, "waw") ? z + 3 * WIDE + 7 : z + all);
+    some((int)n, a, y + all);
     check_stop(&check);
     check_array(&check, "brief", x, 2 * all, sizeof *x);
     check_array(&check, "y", y, 2 * all, sizeof *y);
