@@ -14,8 +14,9 @@ use paragon::loops::options::{AnalysisOptions, CodegenOptions};
 use paragon::loops::plan::LoopReport;
 use std::ffi::OsString;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 const LOOP: &str =
     "int f(int *a, int n)\n{\n\tint s = 0;\n\tfor (int i = 0; i < n; i++)\n\t\ts += a[i];\n\treturn s;\n}\n";
@@ -232,40 +233,54 @@ fn echoes_do_the_same() {
 #[test]
 fn what_was_wrong_once_is_right() {
     let programs = fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/c-tests/regressions")).unwrap();
-    for program in programs.map(|entry| entry.unwrap().path()) {
-        let text = fs::read_to_string(&program).unwrap();
-        let is_asked = |line: &str| line.contains("/* entered */");
-        let loops: Vec<u64> = (1..).zip(text.lines()).filter(|(_, l)| is_asked(l)).map(|(n, _)| n).collect();
-        let flags =
-            text.lines().find_map(|line| line.split_once("flags: ")?.1.strip_suffix("*/")).unwrap_or("");
-        for more in [flags.to_string(), format!("-g -Wall {flags}")] {
-            let folder = folder();
-            let trace = folder.path().join("trace");
-            let prints = |compiler: &str, options: &str, memory: &str| {
-                let line = format!("-O2 {more} {options} {} -o program", program.display());
-                assert!(execute(compiler, folder.path(), &line).status.success(), "{}", program.display());
-                let mut command = Command::new(folder.path().join("program"));
-                if memory != "any" {
-                    command.env("PARAGON_RACE", "device").env("PARAGON_MEMORY", memory);
+    let programs: Vec<PathBuf> = programs.map(|entry| entry.unwrap().path()).collect();
+    let next = AtomicUsize::new(0);
+    let threads = std::thread::available_parallelism().map_or(2, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while let Some(program) = programs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    is_right_in_every_memory(program);
                 }
-                command
-                    .env("PARAGON_DEVICE", "threads")
-                    .env("PARAGON_THREADS", "4")
-                    .env("PARAGON_TRACE", &trace);
-                String::from_utf8(command.output().unwrap().stdout).unwrap()
-            };
-            let theirs = prints("gcc", "", "shared");
-            assert!(!theirs.is_empty());
-            // As the runtime decides, too.
-            let is_free = |memory: &&str| *memory == "any" || !text.contains("(not forced:");
-            for memory in ["shared", "separate", "any"].into_iter().filter(is_free) {
-                let forced = "-fparagon-threshold=1 -fparagon-checked-threads";
-                let ours = prints(env!("CARGO_BIN_EXE_paragon-cc"), forced, memory);
-                assert_eq!(theirs, ours, "{} {more} {memory}", program.display());
-                let entered = fs::read_to_string(&trace).unwrap_or_default();
-                let missed = loops.iter().filter(|line| !entered.contains(&format!("\"line\":{line},")));
-                assert_eq!(missed.count(), 0, "{} {more}: {entered}", program.display());
+            });
+        }
+    });
+}
+
+/// A program prints what gcc's prints, wherever its loops run, and enters those that it says it enters.
+fn is_right_in_every_memory(program: &Path) {
+    let text = fs::read_to_string(program).unwrap();
+    let is_asked = |line: &str| line.contains("/* entered */");
+    let loops: Vec<u64> = (1..).zip(text.lines()).filter(|(_, l)| is_asked(l)).map(|(n, _)| n).collect();
+    let flags = text.lines().find_map(|line| line.split_once("flags: ")?.1.strip_suffix("*/")).unwrap_or("");
+    for more in [flags.to_string(), format!("-g -Wall {flags}")] {
+        let folder = folder();
+        let trace = folder.path().join("trace");
+        let build = |compiler: &str, options: &str, name: &str| {
+            let line = format!("-O2 {more} {options} {} -o {name}", program.display());
+            assert!(execute(compiler, folder.path(), &line).status.success(), "{}", program.display());
+        };
+        let prints = |name: &str, memory: &str| {
+            let mut command = Command::new(folder.path().join(name));
+            if memory != "any" {
+                command.env("PARAGON_RACE", "device").env("PARAGON_MEMORY", memory);
             }
+            command.env("PARAGON_DEVICE", "threads").env("PARAGON_THREADS", "4").env("PARAGON_TRACE", &trace);
+            String::from_utf8(command.output().unwrap().stdout).unwrap()
+        };
+        build("gcc", "", "theirs");
+        let theirs = prints("theirs", "shared");
+        assert!(!theirs.is_empty());
+        build(env!("CARGO_BIN_EXE_paragon-cc"), "-fparagon-threshold=1 -fparagon-checked-threads", "ours");
+        // As the runtime decides, too.
+        let is_free = |memory: &&str| *memory == "any" || !text.contains("(not forced:");
+        for memory in ["shared", "separate", "any"].into_iter().filter(is_free) {
+            let _ = fs::remove_file(&trace);
+            let ours = prints("ours", memory);
+            assert_eq!(theirs, ours, "{} {more} {memory}", program.display());
+            let entered = fs::read_to_string(&trace).unwrap_or_default();
+            let missed = loops.iter().filter(|line| !entered.contains(&format!("\"line\":{line},")));
+            assert_eq!(missed.count(), 0, "{} {more} {memory}: {entered}", program.display());
         }
     }
 }

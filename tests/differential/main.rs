@@ -20,7 +20,7 @@ mod tally;
 
 use building::{Built, build_all, built, cases, copy_program, in_parallel, scratch};
 use comparison::{compare, compare_all};
-use programs::Event;
+use programs::{Event, programs, programs_in};
 use running::{GUESSES, LEARNT, Setting, all_settings, run};
 use std::fs;
 use std::path::Path;
@@ -94,7 +94,7 @@ fn same_results_on_an_emulated_gpu() {
 #[test]
 fn same_results_when_cc_optimises_more() {
     let settings: Vec<Setting> = all_settings().into_iter().filter(|s| s.memory == "separate").collect();
-    let built = build_all(Path::new(PARAGON_CC), "-O3", &scratch("optimised more"));
+    let built = build_all(programs(), Path::new(PARAGON_CC), "-O3", &scratch("optimised more"));
     compare_all("optimised more", &built, &settings);
 }
 
@@ -102,19 +102,20 @@ fn same_results_when_cc_optimises_more() {
 fn programs_run_without_the_runtime() {
     let started = Instant::now();
     let folder = scratch("without the runtime");
-    // A tree of its own, whose runtime can be taken away.
+    // A tree of its own, whose runtime can be taken away. How a program looks for it is the same in all.
     let compiler = folder.join("paragon-cc");
     let library = folder.join("libparagon_rt.so");
     copy_program(Path::new(PARAGON_CC), &compiler);
     copy_program(&Path::new(PARAGON_CC).with_file_name("libparagon_rt.so"), &library);
-    let built = build_all(&compiler, "-O2", &folder);
-    // One input each: nothing depends on them here.
-    let cases: Vec<(&Built<'_>, &str)> =
-        built.iter().filter_map(|b| b.inputs.first().map(|input| (b, input.as_str()))).collect();
+    let chapter = programs_in("chapter");
+    let own = build_all(&chapter, &compiler, "-O2", &folder);
     let runs = AtomicUsize::new(0);
     let setting = Setting::on_threads("atomic");
     // Whether the runtime was there is seen by its trace.
-    let check = |runtime: Option<&str>, wants_trace: bool| {
+    let check = |built: &[Built<'_>], runtime: Option<&str>, wants_trace: bool| {
+        // One input each: nothing depends on them here.
+        let cases: Vec<(&Built<'_>, &str)> =
+            built.iter().filter_map(|b| b.inputs.first().map(|input| (b, input.as_str()))).collect();
         in_parallel(&cases, |(built, input)| {
             let folder = tempfile::tempdir().unwrap();
             let trace = folder.path().join("trace");
@@ -139,11 +140,11 @@ fn programs_run_without_the_runtime() {
             failures
         })
     };
-    let mut failures = check(Some("/nonexistent"), false);
+    let mut failures = check(built(), Some("/nonexistent"), false);
     fs::rename(&library, folder.join("moved-away.so")).unwrap();
-    failures.extend(check(None, false));
+    failures.extend(check(&own, None, false));
     fs::rename(folder.join("moved-away.so"), &library).unwrap();
-    failures.extend(check(None, true));
+    failures.extend(check(&own, None, true));
     let runs = runs.into_inner();
     conclude("without the runtime", started, &format!("{runs} runs compared byte by byte"), failures);
 }
