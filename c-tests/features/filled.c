@@ -15,7 +15,6 @@
  * expect narrow: conflicts on waw one
  * expect brief: runs on clean
  * expect brief: conflicts on raw one
- * expect own: runs on clean waw one
  * expect own: conflicts on raw
  * expect pairs: runs on clean raw one
  * expect pairs: conflicts on waw

@@ -73,14 +73,14 @@ impl Filled {
             return filled;
         };
         let sites = || info.sites().iter().zip(accesses);
-        for number in 0..bases.len().min(64) {
+        for (number, its) in bases.iter().enumerate().take(64) {
             let stores =
                 || sites().filter(move |(site, _)| site.base as usize == number && site.has(PG_SITE_STORE));
             let is_known = placement.bounded >> number & 1 != 0
-                && bases[number].dynamic == 0
+                && its.dynamic == 0
                 && stores().all(|(site, _)| is_certain(site) && site.has(PG_SITE_WHOLE_STEPS));
             let rows: Option<Vec<CellRows>> = stores()
-                .map(|(_, access)| rows_of(&Footprint::new(&bases[number], access), &entry.trip, placement))
+                .map(|(_, access)| rows_of(&Footprint::new(its, access), &entry.trip, placement))
                 .collect();
             let Some(rows) = rows.filter(|rows| is_known && !rows.is_empty()) else { continue };
             if filled.rows.len() + rows.len() > MOST {
@@ -98,8 +98,8 @@ impl Filled {
         let has = |bases: u64, site: &Site| bases.checked_shr(site.base).unwrap_or(0) & 1 != 0;
         let mut stores = info.sites().iter().filter(|site| site.has(PG_SITE_STORE));
         filled.is_all = stores.all(|site| has(filled.bases, site));
-        let asked = if info.sites().len() > MOST_SITES { 0 } else { bases.len().min(64) };
-        for number in 0..asked {
+        let asked = if info.sites().len() > MOST_SITES { 0 } else { 64 };
+        for (number, its) in bases.iter().enumerate().take(asked) {
             let mut loads = sites().filter(|(site, _)| {
                 site.base as usize == number && site.has(PG_SITE_LOGGED) && !site.has(PG_SITE_STORE)
             });
@@ -107,8 +107,7 @@ impl Filled {
                 let is_own = |(store, other): (&Site, &Access)| {
                     let base = bases.get(store.base as usize).filter(|base| base.dynamic == 0);
                     base.is_some_and(|base| {
-                        let (load, store) =
-                            (Footprint::new(&bases[number], place), Footprint::new(base, other));
+                        let (load, store) = (Footprint::new(its, place), Footprint::new(base, other));
                         (load.lo, load.hi) == (store.lo, store.hi)
                             && (0..PG_MAX_DIMS)
                                 .all(|dim| entry.trip[dim] <= 1 || load.stride[dim] == store.stride[dim])
@@ -118,7 +117,7 @@ impl Filled {
                     && load.has(PG_SITE_EXACT)
                     && sites().filter(|(site, _)| site.has(PG_SITE_STORE) && is_certain(site)).any(is_own)
             };
-            if bases[number].dynamic == 0 && loads.all(covers) {
+            if its.dynamic == 0 && loads.all(covers) {
                 filled.covered |= 1 << number;
             }
         }
