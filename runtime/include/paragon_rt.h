@@ -12,7 +12,7 @@
 #define __extension__
 #endif
 
-#define PG_ABI_VERSION 16u
+#define PG_ABI_VERSION 17u
 #define PG_MAX_DIMS 4
 
 __extension__ typedef signed long long __pg_i64;
@@ -249,6 +249,15 @@ enum {
 
 /* What a kernel is given. Every pointer in it is the device's own. */
 struct __pg_launch {
+  /* What every kernel asks for comes first, side by side: a GPU waits for each 64 bytes of parameters that it reads, one after the other.
+   * Its launch does the places from `first` on, before `end`. */
+  __pg_u64 first, end;
+  __pg_u32 *flags;             /* [0]: PG_FAIL_*; [1]: a conflicting iteration, for the trace */
+  volatile __pg_u32 *stop;     /* not 0: give up. In the device's own memory, because all threads look at it */
+  volatile __pg_u32 *begun;    /* a GPU's launch says there that it has begun; in the host's memory */
+  /* Places that a launch does are iterations, or, where order is not null, entries of that list of them, or parts: lanes of
+   * blocks, in the order of the blocks. */
+  const __pg_u32 *order;
   __pg_u64 n;                  /* iterations of the merged space */
   __pg_u64 trip[PG_MAX_DIMS];
   const struct __pg_region *regions;  /* sorted by lo, disjoint */
@@ -256,9 +265,6 @@ struct __pg_launch {
   const __pg_u64 *bases;       /* n_bases: the pointers themselves */
   const __pg_value *values;
   __pg_value *results;         /* n_results, which start at the identity, then as many for each part */
-  __pg_u32 *flags;             /* [0]: PG_FAIL_*; [1]: a conflicting iteration, for the trace */
-  volatile __pg_u32 *stop;     /* not 0: give up. In the device's own memory, because all threads look at it */
-  volatile __pg_u32 *begun;    /* a GPU's launch says there that it has begun; in the host's memory */
   /* Logs, with a word or, where they are bitmaps (PG_LOG_MARK, PG_LOG_BITMAP), a bit for each cell. */
   __pg_u32 *wr;                /* write log: iteration + 1 of a writer, 0: none. Of stamps `stamp_words` for each cell, readers too */
   __pg_u32 *rd;                /* read log: iteration + 1 of the one reader, PG_MANY: several, 0: none. Stamps have none */
@@ -267,13 +273,8 @@ struct __pg_launch {
   __pg_u32 n_bases;
   __pg_u32 log_shift;          /* log2 of the bytes that one log cell covers */
   __pg_u32 log_method;         /* PG_LOG_* */
-  /* Places that a launch does are iterations, or, where order is not null, entries of that list of them, or parts: lanes of
-   * blocks, in the order of the blocks. */
-  const __pg_u32 *order;
   __pg_u64 block;              /* iterations of dimension 0 in each block of parts; 0: no result is computed in parts */
-  /* A GPU's launch does the places from `first` on, before `end`; where iterations go in tiles, those of the blocks from this row
-   * and layer (y and z of the grid) on. */
-  __pg_u64 first, end;
+  /* Where iterations go in tiles, a GPU's launch does those of the blocks from this row and layer (y and z of the grid) on. */
   __pg_u32 first_row, first_layer;
   __pg_u32 settles;            /* not 0: stamps are complete, and only what the last writer of a cell stores is stored */
   __pg_u32 stamp_words;        /* words of a cell's stamps: PG_STAMP_WORDS, or PG_STAMP_WORDS_READ or, in a guess, PG_GUESS_WORDS_READ

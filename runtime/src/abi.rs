@@ -7,7 +7,7 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 
 #[allow(missing_docs)]
 mod constants {
-    pub const PG_ABI_VERSION: u32 = 16;
+    pub const PG_ABI_VERSION: u32 = 17;
     pub const PG_ATTACH_IN_ORDER: u32 = 0x8000_0000;
     pub const PG_MAX_DIMS: usize = 4;
     pub const PG_TOTALS: usize = 256;
@@ -285,6 +285,12 @@ pub struct Region {
 #[allow(missing_docs)]
 #[repr(C)]
 pub struct RawLaunch {
+    pub first: u64,
+    pub end: u64,
+    pub flags: u64,
+    pub stop: u64,
+    pub begun: u64,
+    pub order: u64,
     pub n: u64,
     pub trip: [u64; PG_MAX_DIMS],
     pub regions: u64,
@@ -292,9 +298,6 @@ pub struct RawLaunch {
     pub bases: u64,
     pub values: u64,
     pub results: u64,
-    pub flags: u64,
-    pub stop: u64,
-    pub begun: u64,
     pub wr: u64,
     pub rd: u64,
     pub total: u64,
@@ -302,10 +305,7 @@ pub struct RawLaunch {
     pub n_bases: u32,
     pub log_shift: u32,
     pub log_method: u32,
-    pub order: u64,
     pub block: u64,
-    pub first: u64,
-    pub end: u64,
     pub first_row: u32,
     pub first_layer: u32,
     pub settles: u32,

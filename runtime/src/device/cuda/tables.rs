@@ -18,13 +18,12 @@ pub fn bytes(info: &Info) -> usize {
 pub fn words(launch: &Launch<'_>, nowhere: u64) -> Vec<u64> {
     let mut words: Vec<u64> = launch.values.iter().map(|value| value.0).collect();
     words.resize(words.len().max(1), 0);
-    for anchor in launch.anchors {
-        let Region { lo, size, dev, log, snapshot, before } = region(launch.regions, *anchor, nowhere);
-        words.extend([lo, size, dev, log, snapshot, before]);
-    }
-    if launch.anchors.is_empty() {
-        words.extend([0; size_of::<Region>() / 8]);
-    }
+    let none = [Region::default()];
+    let of_bases: Vec<Region> =
+        launch.anchors.iter().map(|anchor| region(launch.regions, *anchor, nowhere)).collect();
+    let views = if of_bases.is_empty() { &none[..] } else { &of_bases };
+    words.extend(views.iter().flat_map(|view| [view.lo, view.dev]));
+    words.extend(views.iter().flat_map(|view| [view.size, view.log, view.snapshot, view.before]));
     let divisors = launch.trip.map(|trip| u32::try_from(trip).map_or((0, 0), divisor));
     let pairs = |pick: fn((u32, u32)) -> u32| {
         divisors.chunks(2).map(move |two| u64::from(pick(two[0])) | u64::from(pick(two[1])) << 32)
