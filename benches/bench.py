@@ -67,12 +67,19 @@ LEAST_SECONDS = 3.0
 PREPARING = 5
 # Programs that have their kernels compiled at a time, at most; their repetitions: the second one may rely on what the first one has found; and the most
 # seconds that one of them takes. What it has compiled by then counts.
-WARMING = 12
+WARMING = 14
 WARM_REPETITIONS = 2
 WARM_SECONDS = 15.0
 # Repetitions of a run that tells parts of the checks apart, and what is left out in each of its steps. What one step takes less than the
 # one before is what the part costs.
 BREAKDOWN_REPETITIONS = 16
+# So many are made in any case, the first of which doesn't count; then no more once so many seconds are over, or once the median's standard error is less than a part of
+# it, or than so many milliseconds.
+BREAKDOWN_LEAST = 5
+BREAKDOWN_SECONDS = 0.8
+SURE_PART, SURE_MS = 0.002, 0.0004
+# Programs that make their inputs while another one's kernels are timed, by the GPU's own clock.
+PREPARING_BREAKDOWN = 8
 BREAKDOWN_STEPS = {
     "whole": "",
     "finding arrays": "tables",
@@ -431,7 +438,7 @@ class Bench:
         folder = self.measuring_compiler()
         column = BY_COLUMN["paragon-cuda"]
         environment = self.environment(column) | on_cuda(log) | {"PARAGON_NVRTC": str(folder), "BENCH_WITHOUT": without}
-        environment |= {"BENCH_NVRTC": str(folder / "real.so"), "BENCH_SECONDS": "1", "BENCH_LEAST": "8"}
+        environment |= {"BENCH_NVRTC": str(folder / "real.so"), "BENCH_SECONDS": str(BREAKDOWN_SECONDS), "BENCH_LEAST": str(BREAKDOWN_LEAST)}
         # What is changed on the way to the compiler, Paragon's own cache doesn't see.
         environment["XDG_CACHE_HOME"] = str(self.work / f"cache-without-{without}")
         return self.command(application, column, self.breakdown_size(application), repetitions), environment
@@ -443,7 +450,11 @@ class Bench:
         trace = self.work / f"{application.name}.{log}.{without}.trace"
         trace.unlink(missing_ok=True)
         command, environment = self.breakdown_run(application, log, without, BREAKDOWN_REPETITIONS)
-        run = Run(command, environment | {"PARAGON_TRACE": str(trace)}, lambda: self.timeout(BY_COLUMN["paragon-cuda"]), turn)
+
+        def is_sure(repetitions: int) -> bool:
+            return repetitions >= BREAKDOWN_LEAST and is_known_well(kernels_of_repetitions(of_computation(application, read_records(trace)), repetitions))
+
+        run = Run(command, environment | {"PARAGON_TRACE": str(trace)}, lambda: self.timeout(BY_COLUMN["paragon-cuda"]), turn, is_sure)
         records = of_computation(application, read_records(trace))
         failures = [failure for record in records for failure in record["fail"]]
         if run.problem or failures:
@@ -527,13 +538,20 @@ class Bench:
         applications = sorted(applications, key=lambda application: place.get(application.name, len(place)))
         known = self.results["breakdown"]
         wanted = [(log, a) for log in logs for a in applications if "kernel alone" not in known.get(a.name, {}).get(log, {})]
+        # What one call is to reach comes first, with all that is compiled for it.
+        first = [(log, a) for log, a in wanted if a.name in place]
+        for some in [first, [job for job in wanted if job not in first]]:
+            self.break_some_down(some, logs)
+
+    def break_some_down(self, wanted: list[tuple[str, Application]], logs: list[str]) -> None:
+        """The same of some applications."""
         steps = [(log, application, without) for log, application in wanted for without in BREAKDOWN_STEPS.values()]
         self.measuring_compiler()
         every_log = {(application.name, without): (application, without) for _, application, without in steps}.values()
         log = "all" if len(logs) > 1 else logs[0]
         self.warm([self.breakdown_run(application, log, without, WARM_REPETITIONS) for application, without in every_log])
         turn = threading.Lock()
-        with concurrent.futures.ThreadPoolExecutor(PREPARING) as pool:
+        with concurrent.futures.ThreadPoolExecutor(PREPARING_BREAKDOWN) as pool:
             results = pool.map(lambda step: self.kernels(step[1], step[0], step[2], turn), steps)
             for log, application in wanted:
                 self.break_down(application, log, {step: next(results) for step in BREAKDOWN_STEPS})
@@ -558,6 +576,11 @@ def kernels_of_repetitions(records: list[Record], repetitions: int) -> Record:
     kernels = of_each("execute_ns")
     result = {"kernels_ms": rounded(statistics.median(kernels)), "checks_ms": rounded(statistics.median(of_each("check_ns")))}
     return result | {"spread": rounded(spread_of_median(kernels)), "all_ms": [rounded(ms) for ms in kernels]}
+
+
+def is_known_well(step: Record) -> bool:
+    """Whether more repetitions would say little more."""
+    return "problem" not in step and step["spread"] <= max(SURE_PART * step["kernels_ms"], SURE_MS)
 
 
 def spread_of_median(values: list[float]) -> float:

@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 import threading
 import time
+from pathlib import Path
 from typing import IO, Callable, Iterator
 
 from bench_applications import REPETITION
@@ -25,23 +26,31 @@ class Run:
 
     With `turn`, a lock that such runs share, the program makes its input at once, waits until it has its turn, and gives it back when the last repetition
     is over. `timeout` says how many seconds it may take from then on; it is asked anew for its turn, and for what comes before it. None: it isn't
-    worth it any more.
+    worth it any more. `watch` is told after each repetition how many there are; where it says True, the next one is the last, if one has begun.
     """
 
     def __init__(
-        self, command: list[str], environment: dict[str, str], timeout: Callable[[], float | None], turn: threading.Lock | None = None
+        self,
+        command: list[str],
+        environment: dict[str, str],
+        timeout: Callable[[], float | None],
+        turn: threading.Lock | None = None,
+        watch: Callable[[int], bool] | None = None,
     ) -> None:
         clean = {k: v for k, v in os.environ.items() if not k.startswith(("PARAGON_", "OMP_", "GOMP_", "BENCH_"))}
         clean |= environment | ({"BENCH_TURN": "1"} if turn is not None else {})
         self.problem: str | None = None
         self.output = ""
         self.timeout = timeout
+        self.watch = watch
         self.lines: list[str] = []
         began = time.monotonic()
         # Seconds of the whole process, and of its turn.
         self.seconds = self.turn_seconds = 0.0
         try:
-            with tempfile.TemporaryFile("w+") as errors:
+            with tempfile.TemporaryFile("w+") as errors, tempfile.TemporaryDirectory() as folder:
+                self.enough = Path(folder) / "enough"
+                clean |= {"BENCH_ENOUGH": str(self.enough)} if watch is not None else {}
                 # A group of its own, so that nothing of it is left when its time is over.
                 with subprocess.Popen(
                     command, env=clean, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True, start_new_session=True
@@ -87,6 +96,8 @@ class Run:
             if line.strip() == word:
                 return
             self.lines.append(line)
+            if self.watch is not None and REPETITION.match(line) and self.watch(len(self.repetitions())):
+                self.enough.touch()
 
     @contextlib.contextmanager
     def killed_in_time(self, process: subprocess.Popen[str], given: float | None = None) -> Iterator[None]:
@@ -110,8 +121,8 @@ class Run:
             timer.cancel()
 
     def repetitions(self) -> list[float]:
-        """Milliseconds of each."""
-        return [float(ms) for ms in REPETITION.findall(self.output)]
+        """Milliseconds of each, so far."""
+        return [float(ms) for ms in REPETITION.findall("".join(self.lines))]
 
     def results(self) -> str:
         """What it printed besides."""

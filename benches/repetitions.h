@@ -11,7 +11,8 @@
  *
  * In the environment: after BENCH_SECONDS no repetition begins any more, once BENCH_LEAST are done. With BENCH_TURN a program whose input
  * is complete prints `ready` and waits for a line before its computation starts for the first time; `done` comes behind the last repetition. So
- * several programs can make their inputs at the same time, and compute one after the other. */
+ * several programs can make their inputs at the same time, and compute one after the other. Once there is a file of the name BENCH_ENOUGH no
+ * repetition begins any more: whoever reads what is printed may have seen enough of them. */
 #ifndef BENCH_REPETITIONS_H
 #define BENCH_REPETITIONS_H
 
@@ -96,7 +97,13 @@ CHECK_UTILITY bool bench_stop(struct check *c)
   printf("repetition_ms %.4f\n", now - c->started);
   fflush(stdout);
   bench.done++;
+  const char *enough = getenv("BENCH_ENOUGH");
   bool again = bench.done < bench.wanted && (bench.done < bench.least || check_now() - bench.opened < bench.most_ms);
+  FILE *seen = again && enough != NULL ? fopen(enough, "r") : NULL;
+  if (seen != NULL) {
+    fclose(seen);
+    again = false;
+  }
   if (!again && getenv("BENCH_TURN") != NULL) {
     puts("done");
     fflush(stdout);

@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 # pylint: disable=wrong-import-position
 import bench
-from bench_applications import APPLICATIONS, BY_NAME, OF_BREAKDOWN, ROOT
+from bench_applications import APPLICATIONS, BY_NAME, CHAPTER, OF_BREAKDOWN, ROOT
 from bench_runs import Run
 
 
@@ -68,6 +68,12 @@ class Runs(unittest.TestCase):
         run = self.run_in_turn(self.TURN, "/dev/null", threading.Lock(), lambda: next(seconds, None))
         self.assertEqual((run.problem, run.results()), (None, "bits x 1"))
 
+    def test_no_more_repetitions_than_are_wanted(self):
+        script = 'for i in 1 2 3 4 5 6 7 8 9; do echo "repetition_ms $i"; sleep 0.1; [ ! -e "$BENCH_ENOUGH" ] || break; done'
+        run = Run(["bash", "-c", script], {}, lambda: 10.0, None, lambda repetitions: repetitions == 3)
+        self.assertEqual((run.problem, run.repetitions()), (None, [1.0, 2.0, 3.0]))
+        self.assertEqual(len(Run(["bash", "-c", script], {}, lambda: 10.0).repetitions()), 9)
+
     def test_nothing_begins_when_the_time_is_over(self):
         run = self.run_in_turn(self.TURN, "/dev/null", threading.Lock(), lambda: None)
         self.assertEqual((run.problem, run.repetitions()), ("skipped: the time was over", []))
@@ -102,6 +108,12 @@ class Parts(unittest.TestCase):
         self.assertEqual([bench.part_cell(parts, part) for part in bench.BREAKDOWN_PARTS], ["1 ±0", "0.19 ±0.03", "(0.01 ±0.05)", "0.3 ±0.05", "0.01", "(-0.08 ±0.05)"])
         self.assertEqual(bench.parts_of_steps(steps | {"no logs": {"problem": "NaN"}}), {"problem": "no logs: NaN"})
 
+    def test_steps_go_on_until_they_are_sure(self):
+        self.assertTrue(bench.is_known_well({"kernels_ms": 1.0, "spread": 0.0019}))
+        self.assertFalse(bench.is_known_well({"kernels_ms": 1.0, "spread": 0.0021}))
+        self.assertTrue(bench.is_known_well({"kernels_ms": 0.05, "spread": 0.00039}))
+        self.assertFalse(bench.is_known_well({"problem": "nothing ran on the GPU"}))
+
     def test_a_median_of_equal_numbers_is_sure(self):
         self.assertEqual(bench.spread_of_median([2.0] * 5), 0.0)
         self.assertAlmostEqual(bench.spread_of_median([1.0, 2.0, 3.0, 4.0, 5.0]), 1.2533 * 2 / 1.349 / 5**0.5)
@@ -126,6 +138,9 @@ class Tables(unittest.TestCase):
 
     def test_the_breakdown_begins_with_applications_that_there_are(self):
         self.assertTrue(all(name in BY_NAME for name in OF_BREAKDOWN))
+        self.assertEqual(len(set(OF_BREAKDOWN)), len(OF_BREAKDOWN))
+        chapters = {application.name for application in APPLICATIONS if application.folder == CHAPTER}
+        self.assertLessEqual(chapters | {"histogram"}, set(OF_BREAKDOWN))
 
 
 class Sources(unittest.TestCase):

@@ -152,6 +152,8 @@ static inline void *__cvta_global_to_generic(size_t p) { return (void *)p; }
 #define __PG_BOUNDED 0ull
 #define __PG_CONSTANT 0ull
 #define __PG_INSIDE 0ull
+#define __PG_FILLED 0ull
+#define __PG_COVERED 0ull
 #define __PG_ROWS 1
 #define __PG_COLUMNS 1
 #define __PG_SPREAD 1

@@ -64,6 +64,10 @@ fn same_results_on_an_emulated_gpu() {
         if *input == "one" || built.program.is_about_bitmaps {
             settings.push(setting("bitmap", "auto"));
         }
+        // What a bitmap has from the entry is too little to be entered otherwise.
+        if built.program.is_about_bitmaps {
+            settings.push(setting("bitmap", "always"));
+        }
         if built.program.has_few_threads {
             settings.push(setting("auto", "auto"));
         }

@@ -152,6 +152,8 @@ __PG_FN struct __pg_view __pg_base_view(const struct __pg_launch *l, __pg_u32 ba
  *   __PG_BOUNDED    a bit for each of the first 64 bases: its accesses have been shown to stay in its array, aligned
  *   __PG_INSIDE     the same, of accesses that need not be affine: an earlier run of the same addresses has seen where they lie
  *   __PG_CONSTANT   a bit for those of both to whose array nothing stores
+ *   __PG_FILLED     a bit for each of the first 64 bases: a bitmap has the bits of all stores through it from the entry
+ *   __PG_COVERED    the same: no bitmap notes loads through it, which find what their own iteration is to store
  *   __PG_UPDATED_ALONE  a bit for each base to whose array nothing but updates of one kind and width is made
  *   __PG_NAMELESS   logs hold nothing but marks of such updates: nobody asks for iterations
  *   __PG_ORDERED    the launch has an order of iterations
@@ -173,8 +175,9 @@ __PG_FN struct __pg_view __pg_base_view(const struct __pg_launch *l, __pg_u32 ba
   ((base) >= 64 ? 0                                                                                                    \
                 : (int)(__PG_BOUNDED >> ((base) & 63) & 1) | (int)(__PG_CONSTANT >> ((base) & 63) & 1) << 1 |          \
                     (int)(__PG_INSIDE >> ((base) & 63) & 1) << 3 |                                                     \
-                    (int)(__PG_KEPT >> ((base) & 63) & 1) << 4 | (int)(~__PG_KEPT >> ((base) & 63) & 1) << 5 |           \
-                    (int)(__PG_UPDATED_ALONE >> ((base) & 63) & 1) << 6)
+                    (int)(__PG_KEPT >> ((base) & 63) & 1) << 4 | (int)(~__PG_KEPT >> ((base) & 63) & 1) << 5 |         \
+                    (int)(__PG_FILLED >> ((base) & 63) & 1) << 6 | (int)(__PG_COVERED >> ((base) & 63) & 1) << 7 |     \
+                    (int)(__PG_UPDATED_ALONE >> ((base) & 63) & 1) << 8)
 /* `others`: dimensions that are neither; blocks along z count their places, or, of one that a group's rows go along, groups. */
 #define __PG_ROWS_ALONG(dim) ((dim) == __PG_ALONG_Y ? __PG_ROWS : 1)
 #define __PG_TILE(dim, k, others)                                                                                      \
@@ -213,13 +216,17 @@ __PG_FN struct __pg_view __pg_base_view(const struct __pg_launch *l, __pg_u32 ba
 /* Nothing stores to its array, shown to stay there or not: it has no log. */
 #define __PG_HAS_NO_STORES 16
 /* Nothing but updates of one kind and width is made to its array, through any base. */
-#define __PG_IS_UPDATED_ONLY 64
+#define __PG_IS_UPDATED_ONLY 256
 /* Where there is a log: its array, if it has one, is a part of that. */
 #define __PG_HAS_LOG 32
+/* A bitmap has the bits of all stores to it from the entry, and what they count. */
+#define __PG_IS_FILLED 64
+/* A load that no bitmap notes. */
+#define __PG_IS_COVERED 128
 /* Whether a log notes a load: 1 where it takes part in an unresolved pair, 2 where only stamps need to know it, unless they guess. */
 #define __PG_ARE_STAMPS(l) (__PG_LOG_METHOD(l) == PG_LOG_STAMP && __PG_GUESS(l) == PG_GUESS_NONE)
 #define __PG_IS_NOTED(c, v, logged, how)                                                                               \
-  ((logged) && !((how) & (__PG_IS_CONSTANT | __PG_HAS_NO_STORES)) &&                                                   \
+  ((logged) && !((how) & (__PG_IS_CONSTANT | __PG_HAS_NO_STORES | __PG_IS_COVERED)) &&                                                   \
    (__PG_ARE_STAMPS((c)->launch) || (__PG_LOG_METHOD((c)->launch) >= PG_LOG_ATOMIC && (logged) == 1)))
 
 #if defined(__CUDACC_RTC__) && defined(__PG_NARROW)

@@ -96,7 +96,7 @@ __PG_SHARED_FN void __pg_log_write(struct __pg_ctx *c, const struct __pg_view *v
 {
   const struct __pg_launch *l = c->launch;
   __pg_u64 cell, end;
-  if (__PG_HAS_NO_LOG(v, how))
+  if (__PG_HAS_NO_LOG(v, how) || ((how) & __PG_IS_FILLED))
     return;
   if (__PG_LOG_METHOD(l) == PG_LOG_BITMAP) {
     const __pg_u32 cells = width >> __PG_SHIFT(l);
@@ -140,7 +140,7 @@ __PG_SHARED_FN void __pg_log_write(struct __pg_ctx *c, const struct __pg_view *v
 
 __PG_SHARED_FN void __pg_mark_write(struct __pg_ctx *c, const struct __pg_view *v, int how, __pg_u64 address, __pg_u32 width)
 {
-  if (!__PG_HAS_NO_LOG(v, how) && !__pg_is_marked(c, address, width))
+  if (!__PG_HAS_NO_LOG(v, how) && !((how) & __PG_IS_FILLED) && !__pg_is_marked(c, address, width))
     __pg_set_written(c, v, address, width);
 }
 

@@ -7,7 +7,7 @@
 #else
 #define __PG_NOTES_LOADS(base)                                                                                         \
   (__PG_METHOD == PG_LOG_BITMAP && __PG_SPREAD == 1 &&                                                                 \
-   (__PG_HOW(base) & (__PG_HAS_LOG | __PG_IS_CONSTANT | __PG_HAS_NO_STORES)) == __PG_HAS_LOG)
+   (__PG_HOW(base) & (__PG_HAS_LOG | __PG_IS_CONSTANT | __PG_HAS_NO_STORES | __PG_IS_COVERED)) == __PG_HAS_LOG)
 #endif
 /* Most notes of turns that are run at once, which registers hold, and most turns: with eight or sixteen, sor took a tenth longer. */
 constexpr int __pg_most_noted = 8, __pg_most_turns_noted = 4;

@@ -15,7 +15,8 @@
      : how(t, base, logged, address))
 #define __PG_STO(t, base, name, rest, address, value)                                                                  \
   {                                                                                                                    \
-    if (__PG_IS_OWN_TURN && __PG_HAS_ORIGIN(base) && __PG_METHOD == PG_LOG_NONE) {                                     \
+    if (__PG_IS_OWN_TURN && __PG_HAS_ORIGIN(base) &&                                                                   \
+        (__PG_METHOD == PG_LOG_NONE || (__PG_HOW(base) & __PG_IS_FILLED))) {                                           \
       __PG_LEAD __pg_set_##t##_at(&__pg_c, const_cast<char *>((name) + (rest)), value);                                \
     } else {                                                                                                           \
       __PG_ST(t, base, address, value);                                                                                \

@@ -10,6 +10,7 @@
 
 use crate::abi;
 use crate::config::GroupChoice;
+use crate::speculation::filled::Filled;
 use crate::speculation::inspector::levels::Schedule;
 use std::sync::atomic::AtomicU32;
 use std::time::Duration;
@@ -173,6 +174,10 @@ pub struct Specialisation {
     /// Bases whose array nothing stores to, shown to stay there or not; only where the loop's text asks for it (`PG_LOOP_KEPT`), or loads
     /// are noted.
     pub kept: u64,
+    /// Bases whose stores a bitmap has from the entry ([`Filled`]): nobody notes them.
+    pub filled: u64,
+    /// Bases whose loads a bitmap doesn't note, because each finds what its own iteration is to store ([`Filled::covered`]).
+    pub covered: u64,
     /// Whether bitmaps note once what inner loops store to one place (`PG_LOOP_REPEATS`).
     pub repeats: bool,
     /// Whether iterations can be counted in 31 bits, and the cells of a bitmap in 32.
@@ -236,6 +241,8 @@ impl Specialisation {
             inside: 0,
             constant: 0,
             kept: 0,
+            filled: 0,
+            covered: 0,
             repeats: false,
             narrow: false,
             ordered: false,
@@ -260,7 +267,8 @@ impl Specialisation {
     pub fn does_part_of(&self, other: &Specialisation) -> bool {
         let checks_less = other.bounded & !self.bounded == 0
             && other.inside & !(self.inside | self.bounded) == 0
-            && other.constant & !self.constant == 0;
+            && other.constant & !self.constant == 0
+            && (self.method == LogMethod::None || other.filled & !self.filled == 0);
         let places = |kernel: &Specialisation| (kernel.tile, kernel.across, kernel.group, kernel.ordered);
         let how =
             |kernel: &Specialisation| (kernel.spread, kernel.lends, kernel.shares, kernel.deep, kernel.kept);
@@ -391,8 +399,12 @@ pub struct Launch<'a> {
     pub log_shift: u32,
     /// Whether stamps are complete, from an earlier launch, and this one is to store what the last writers of cells store.
     pub settles: bool,
+    /// Instrumentation. Where a bitmap has everything from the entry ([`Launch::filled`]), the kernel has none.
+    pub method: LogMethod,
     /// What is known of the launch.
     pub kernel: Specialisation,
+    /// What bitmaps have from the entry: where the kernel has [`Specialisation::filled`], otherwise nothing of it is asked for.
+    pub filled: &'a Filled,
     /// Where iterations depend on each other: the order that keeps their dependences.
     pub schedule: Option<&'a Schedule>,
     /// Becomes nonzero when the launch is to give up: [`TOLD_TO_STOP`] or [`TIME_IS_UP`]. It outlives the launch.
@@ -409,12 +421,22 @@ pub struct Launch<'a> {
 impl Launch<'_> {
     /// Instrumentation.
     pub fn method(&self) -> LogMethod {
-        self.kernel.method
+        self.method
     }
 
     /// Whether more counted stores than written cells are a conflict: of stamps where they guess that there are none. See [`Guess`].
     pub fn counts(&self) -> bool {
         self.method().counts() || self.kernel.guess != Guess::None
+    }
+
+    /// What bitmaps have from the entry.
+    pub fn filled(&self) -> Option<&Filled> {
+        (self.kernel.filled != 0).then_some(self.filled)
+    }
+
+    /// Whether that is all that there is in the log: then the kernel has none.
+    pub fn is_all_filled(&self) -> bool {
+        self.kernel.filled != 0 && self.kernel.method == LogMethod::None
     }
 
     /// Of stamps: how many cells are unsettled, by the counted stores and what the check has counted: unsettled cells where stamps know the

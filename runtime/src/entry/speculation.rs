@@ -4,7 +4,7 @@
 use super::inspection::keep;
 use super::{Declined, Engine, MAX_ITERATIONS, Plan, Visit, lock};
 use crate::abi::*;
-use crate::config::RaceChoice;
+use crate::config::{GroupChoice, RaceChoice};
 use crate::device::LogMethod;
 use crate::history::{self, Category, Way};
 use crate::memory::allocations::Allocations;
@@ -12,6 +12,7 @@ use crate::memory::placement::{self, Placement};
 use crate::memory::{limits, safe_copy};
 use crate::objects::Code;
 use crate::speculation::cmt::{Guesses, Job, Kind};
+use crate::speculation::filled::Filled;
 use crate::speculation::inspector::{self, Memo};
 use crate::speculation::monitor::{self, Pending};
 use crate::speculation::parts;
@@ -148,6 +149,23 @@ impl Engine {
         }
     }
 
+    /// What bitmaps have of the loop's stores from the entry, where the device is one that enters it.
+    ///
+    /// # Safety
+    /// The visit's entry is as [`Engine::enter`] asks for.
+    unsafe fn filled(&self, visit: &Visit<'_>, placement: &Placement, kind: Kind) -> Filled {
+        /// Fewer cells take no longer to note than a kernel to be launched that enters them.
+        const LEAST: u64 = 1 << 18;
+        let least = match self.config.groups {
+            _ if kind != Kind::Cuda => return Filled::default(),
+            GroupChoice::Off => u64::MAX,
+            GroupChoice::Always => 0,
+            GroupChoice::Auto => LEAST,
+        };
+        // SAFETY: promised by the caller.
+        unsafe { Filled::of(visit.info, visit.entry, placement, least) }
+    }
+
     /// A loop on copies of its arrays, raced by the sequential loop.
     ///
     /// # Safety
@@ -232,6 +250,8 @@ impl Engine {
             (_, Kind::Cuda) => Code::ForGood,
             _ => Code::ForItsEntry,
         };
+        // SAFETY: as above.
+        let filled = unsafe { self.filled(visit, &placement, kind) };
         let job = Job {
             info: self.facts.of(visit.the_loop.key(), info),
             loop_key: visit.the_loop.key(),
@@ -262,6 +282,7 @@ impl Engine {
             pinned: placement.pinned_cells(pins),
             basis: basis.filter(|basis| kind == Kind::Cuda && basis.serves(info, &placement)),
             written,
+            filled,
             placement,
             seat,
         };

@@ -117,15 +117,16 @@ impl Placement {
     }
     /// Whether some load must be logged: one that takes part in an unresolved pair, in an array that the loop stores to.
     pub fn has_logged_readers(&self, info: &Info) -> bool {
-        info.sites()
-            .iter()
-            .filter(|s| s.has(PG_SITE_LOGGED) && !s.has(PG_SITE_STORE))
-            .any(|s| self.region_of_base(s.base).is_none_or(|index| self.written[index]))
+        self.has_logged_readers_but(info, 0)
+    }
+    /// The same without the loads through some bases, a bit for each of the first 64.
+    pub fn has_logged_readers_but(&self, info: &Info, bases: u64) -> bool {
+        noted_loads(info, bases).any(|s| self.region_of_base(s.base).is_none_or(|index| self.written[index]))
     }
     /// How many arrays there are that the loop stores to and whose loads are noted; `None` where nobody knows what array a load is of.
-    pub fn arrays_with_logged_readers(&self, info: &Info) -> Option<usize> {
+    pub fn arrays_with_logged_readers_but(&self, info: &Info, bases: u64) -> Option<usize> {
         let mut found = vec![false; self.regions.len()];
-        for site in info.sites().iter().filter(|s| s.has(PG_SITE_LOGGED) && !s.has(PG_SITE_STORE)) {
+        for site in noted_loads(info, bases) {
             let index = self.region_of_base(site.base)?;
             found[index] = self.written[index];
         }
@@ -167,6 +168,13 @@ impl Placement {
         }
         out
     }
+}
+
+/// The loads that logs note, without those through some bases.
+fn noted_loads(info: &Info, bases: u64) -> impl Iterator<Item = &Site> {
+    let is_one_of = move |base: u32| bases.checked_shr(base).unwrap_or(0) & 1 != 0;
+    let loads = info.sites().iter().filter(|site| site.has(PG_SITE_LOGGED) && !site.has(PG_SITE_STORE));
+    loads.filter(move |site| !is_one_of(site.base))
 }
 
 /// About how many bytes a device would be given, as far as affine accesses and named objects tell.

@@ -13,6 +13,7 @@ mod attempt;
 
 use super::commit::{Fetch, Pieces};
 use super::facts::Facts;
+use super::filled::Filled;
 use super::inspector::levels::Schedule;
 use super::inspector::seen::{Basis, Seen};
 use super::parts;
@@ -116,6 +117,8 @@ pub struct Job {
     pub basis: Option<Basis>,
     /// What is written completely, where that is all that is written.
     pub written: Option<Vec<Rows>>,
+    /// What bitmaps have of it from the entry.
+    pub filled: Filled,
     /// The order of iterations that depend on each other.
     pub schedule: Option<Arc<Schedule>>,
     /// How long a device may be at work, where the user has said so.
@@ -660,7 +663,9 @@ fn run_once(
         stamp_words: logs.stamp_words,
         log_shift: job.placement.log_shift,
         settles: false,
+        method: attempt.method,
         kernel,
+        filled: &job.filled,
         schedule: job.schedule.as_deref(),
         stop: job.seat.stop(),
         limit: job.patience.unwrap_or(LONGEST_LAUNCH),
@@ -725,18 +730,31 @@ fn kernel_for(
     let updated_alone = if job.info.has(PG_LOOP_UPDATES) { placement.updated_alone(&job.info) } else { 0 };
     let rooms = rooms_for(device, job, updated_alone, n);
     let collects = rooms.bases != 0;
+    // A load that a bitmap notes is nothing that iterations could share: an inner loop of a group would note 64 of them in each turn,
+    // and its kernel would be compiled for minutes.
+    let covered = if attempt.method == LogMethod::Bitmap { job.filled.covered } else { 0 };
+    let notes_loads =
+        attempt.method == LogMethod::Bitmap && placement.has_logged_readers_but(&job.info, covered);
+    let filled = if attempt.method.is_bitmap() && job.schedule.is_none() { job.filled.bases } else { 0 };
+    // Where nobody notes anything it is the kernel without a log.
+    let method = match filled != 0 && job.filled.is_all && !notes_loads && attempt.guess == Guess::None {
+        true => LogMethod::None,
+        false => attempt.method,
+    };
     let kernel = Specialisation {
         guess: attempt.guess,
         buffered: attempt.buffered,
         apart: attempt.apart && attempt.buffered != 0,
         grouped: attempt.grouped,
         alone: attempt.alone,
-        gathers: attempt.method.is_bitmap() && job.info.has(PG_LOOP_MEMBERS),
-        log_shift: if attempt.method == LogMethod::None { 0 } else { placement.log_shift as u8 },
+        gathers: method.is_bitmap() && job.info.has(PG_LOOP_MEMBERS),
+        log_shift: if method == LogMethod::None { 0 } else { placement.log_shift as u8 },
         bounded: placement.bounded,
         constant: placement.kept() & placement.bounded,
-        kept: if job.info.has(PG_LOOP_KEPT) || attempt.method.detects() { placement.kept() } else { 0 },
-        repeats: attempt.method.is_bitmap() && job.info.has(PG_LOOP_REPEATS),
+        kept: if job.info.has(PG_LOOP_KEPT) || method.detects() { placement.kept() } else { 0 },
+        filled,
+        covered: if method == LogMethod::None { 0 } else { covered },
+        repeats: method.is_bitmap() && job.info.has(PG_LOOP_REPEATS),
         ordered: job.schedule.is_some(),
         narrow,
         // A block of a tile has few iterations, and would hand over for each what it has collected.
@@ -746,17 +764,14 @@ fn kernel_for(
         collects: rooms.bases,
         collects_part: rooms.part,
         collects_tell: rooms.tell,
-        nameless: attempt.method.knows_iterations()
+        nameless: method.knows_iterations()
             && updated_alone != 0
             && placement.is_nameless(&job.info, updated_alone),
         // What turns stage or lend is made for blocks of one size.
         block: if collects && !job.info.has(PG_LOOP_TURNS) { collected::THREADS } else { BLOCK } as u16,
-        ..Specialisation::none(attempt.method)
+        ..Specialisation::none(method)
     };
     let bases = 1u64.checked_shl(job.info.n_bases).unwrap_or(0).wrapping_sub(1);
-    // A load that a bitmap notes is nothing that iterations could share: an inner loop of a group would note 64 of them in each turn,
-    // and its kernel would be compiled for minutes.
-    let notes_loads = attempt.method == LogMethod::Bitmap && placement.has_logged_readers(&job.info);
     let alone = notes_loads && job.info.has(PG_LOOP_COMMON_LOOPS) || kernel.repeats;
     let alone = if alone { PG_LOOP_GROUPS } else { 0 };
     let flags = job.info.flags & !alone;

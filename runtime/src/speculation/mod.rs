@@ -3,6 +3,7 @@
 pub mod cmt;
 pub mod commit;
 pub mod facts;
+pub mod filled;
 pub mod inspector;
 pub mod monitor;
 pub mod parts;

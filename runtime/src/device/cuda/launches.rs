@@ -155,8 +155,7 @@ impl Cuda {
             }
         }
         if !is_over {
-            let checks = launch.method().detects() && !launch.settles;
-            self.await_launches(launch, &mut pace, &mut ending, checks)?;
+            self.await_launches(launch, &mut pace, &mut ending, true)?;
         }
         self.paces.insert(which, pace);
         let mut counters = [0u64; COUNTERS];
@@ -173,7 +172,8 @@ impl Cuda {
         }
         outcome.execute_ns = ending.execute_ns as u64;
         outcome.check_ns = ending.check_ns as u64;
-        let [total, written, met, flags, _] = counters;
+        let [mut total, written, met, flags, _] = counters;
+        total += launch.filled().map_or(0, |filled| filled.cells);
         outcome.fail = flags as u32;
         if is_over && outcome.fail == 0 {
             // Told to stop between two launches.
@@ -199,27 +199,37 @@ impl Cuda {
         Ok(outcome)
     }
 
-    /// Waits for all launches since the last wait, and for the check of the logs where they were the last ones. The stop word is handed
+    /// Waits for all launches since the last wait, and for what is done with the logs behind the last ones. The stop word is handed
     /// on meanwhile, and becomes set when they take too long. False: what is left need not be launched.
     fn await_launches(
         &mut self,
         launch: &Launch<'_>,
         pace: &mut Pace,
         ending: &mut Ending,
-        checks: bool,
+        are_last: bool,
     ) -> Result<bool, DeviceError> {
         let record = |event: sys::CUevent, stream: sys::CUstream| {
             // SAFETY: the event is ours, and so is the stream.
             check(unsafe { sys::cuEventRecord(event, stream) }, "cuEventRecord", 0)
         };
+        let checks = are_last && launch.method().detects() && !launch.settles;
+        let fills = launch.filled().filter(|_| are_last);
         // An early check is timed with the launch: even an event would keep it from being made ready.
-        let is_timed = checks && !self.checks_early(launch);
-        if checks && !is_timed {
+        let is_early = checks && fills.is_none() && self.checks_early(launch);
+        if is_early {
             self.start_check(launch, ending)?;
         }
         record(self.events[1], self.stream)?;
-        if is_timed {
+        // Behind the loop, so that the GPU has something to do while they are launched.
+        if let Some(filled) = fills {
+            let is_check = checks && launch.is_all_filled();
+            self.fill_log(launch, filled, is_check.then_some(ending.packed))?;
+        }
+        if checks && !is_early && !launch.is_all_filled() {
             self.start_check(launch, ending)?;
+        }
+        let is_timed = checks && !is_early || fills.is_some();
+        if is_timed {
             record(self.events[2], self.stream)?;
         }
         // SAFETY: the buffer holds the counters and results, and its tables have been copied when this copy begins.

@@ -2,7 +2,7 @@
 //! the same in Rust.
 
 use super::launches::Ending;
-use super::{AT_FLAGS, BLOCK, Cuda, buffered, nvrtc};
+use super::{AT_FLAGS, BLOCK, Cuda, buffered, filled, nvrtc};
 use crate::abi;
 use crate::device::{DeviceError, Guess, Launch, LogMethod, Specialisation};
 
@@ -216,6 +216,9 @@ impl Cuda {
     /// Prepares what looks at the logs of a kernel.
     pub(super) fn prepare_check(&mut self, kernel: Specialisation) -> Result<(), DeviceError> {
         let options = nvrtc::options(&self.architecture, Specialisation::none(LogMethod::None), false);
+        if kernel.filled != 0 && self.filling_kernel.is_none() {
+            self.filling_kernel = Some(self.function(&filled::source(), c"__pg_fill", &options, BLOCK)?);
+        }
         if kernel.buffered != 0 && self.storing_kernel.is_none() {
             self.storing_kernel = Some(self.function(&buffered::source(), c"__pg_store", &options, BLOCK)?);
         } else if kernel.method.is_bitmap() && kernel.method.detects() {

@@ -8,6 +8,7 @@
 mod blank;
 mod buffered;
 mod cache;
+mod filled;
 mod grids;
 mod kernels;
 mod launches;
@@ -88,6 +89,8 @@ struct Cuda {
     check_kernel: Option<Loaded>,
     /// The same for bitmaps.
     bitmap_check_kernel: Option<Loaded>,
+    /// The kernel that enters what bitmaps have from the entry.
+    filling_kernel: Option<Loaded>,
     /// The same where entries of the log hold values.
     storing_kernel: Option<Loaded>,
     staging: Staging<Link>,
@@ -188,6 +191,7 @@ pub fn open(pool: Pool) -> Result<Box<dyn Device>, DeviceError> {
             paces: HashMap::new(),
             check_kernel: None,
             bitmap_check_kernel: None,
+            filling_kernel: None,
             storing_kernel: None,
             // SAFETY: so much has been pinned, and is never given back.
             staging: Staging::new(link, slots, SLOT, pool, threads),
@@ -338,7 +342,7 @@ impl Device for Cuda {
             words.extend([lo, size, dev, log, snapshot, before]);
         }
         let at_totals = words.len();
-        if launch.method().detects() {
+        if launch.method().detects() && !launch.is_all_filled() {
             words.resize(at_totals + abi::PG_TOTALS * abi::PG_TOTALS_APART, 0);
         }
         let at_arrays = words.len();
@@ -347,7 +351,7 @@ impl Device for Cuda {
         }
         // Otherwise all that it reads are its parameters. While the GPU copies there is time for tables.
         let needs_tables = self.copies_much
-            || launch.method().detects()
+            || launch.method().detects() && !launch.is_all_filled()
             || n_results != 0
             || launch.info.has(abi::PG_LOOP_DYNAMIC)
             || tables::bytes(launch.info) > tables::MOST_IN_PARAMETERS;

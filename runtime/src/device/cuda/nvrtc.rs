@@ -243,6 +243,10 @@ pub fn options(architecture: &str, kernel: Specialisation, far: bool) -> Vec<Str
     options.push(format!("-D__PG_INSIDE={:#x}ull", kernel.inside));
     options.push(format!("-D__PG_CONSTANT={:#x}ull", kernel.constant & (kernel.bounded | kernel.inside)));
     options.push(format!("-D__PG_KEPT={:#x}ull", kernel.kept));
+    // A kernel without a log is the same wherever the log has what it has from.
+    let has_bits = kernel.method.is_bitmap();
+    options.push(format!("-D__PG_FILLED={:#x}ull", if has_bits { kernel.filled } else { 0 }));
+    options.push(format!("-D__PG_COVERED={:#x}ull", if has_bits { kernel.covered } else { 0 }));
     if kernel.repeats {
         options.push("-D__PG_REPEATS".into());
     }

@@ -45,7 +45,7 @@ impl Attempt {
             && job.info.has(PG_LOOP_SPREADS)
             && job.pinned.is_empty()
             && job.placement.cells < u64::from(u32::MAX)
-            && job.placement.arrays_with_logged_readers(&job.info) == Some(1)
+            && job.placement.arrays_with_logged_readers_but(&job.info, job.filled.covered) == Some(1)
         {
             return Attempt {
                 method: job.method,
@@ -177,7 +177,7 @@ impl Logs {
         }
         // Bits of writers say by themselves whether two have met; stamps of readers lie beside those of writers.
         let needs_readers = match method {
-            LogMethod::Bitmap => placement.has_logged_readers(&job.info),
+            LogMethod::Bitmap => placement.has_logged_readers_but(&job.info, job.filled.covered),
             LogMethod::Stamp => false,
             method => method.detects(),
         };

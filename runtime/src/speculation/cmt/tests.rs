@@ -72,6 +72,7 @@ fn job(seat: Seat<Box<Report>>, kind: Kind, placement: Placement) -> Job {
         pinned: Vec::new(),
         basis: None,
         written: None,
+        filled: Filled::default(),
         schedule: None,
         patience: None,
         seat,
