@@ -21,6 +21,9 @@
  * expect some: runs on clean
  * expect some: stamps on pairs turns strays shuffled backwards
  * expect some: conflicts on near border far within
+ * expect widths: runs on clean
+ * expect widths: stamps on pairs turns strays shuffled backwards
+ * expect widths: conflicts on near border far within
  * expect several: stamps on backwards
  * expect several: conflicts on near border far within */
 #include "../support/inputs.h"
@@ -83,6 +86,22 @@ COMPUTE static uint32_t some(uint32_t *a, const int *to, const int *from, const 
   return sum;
 }
 
+/* Cells of which an iteration stores two, or one of them. */
+union halves {
+  uint64_t whole;
+  uint32_t half[2];
+};
+COMPUTE static void widths(union halves *a, const int *to, const int *from, const uint32_t *in, int n)
+{
+  for (int i = 0; i < n; i++) { /* loop widths */
+    uint64_t loaded = a[from[i]].whole;
+    if (in[i] % 3 == 0)
+      a[to[i]].whole = loaded * 3 + in[i];
+    else
+      a[to[i]].half[in[i] % 3 - 1] = (uint32_t)loaded + in[i];
+  }
+}
+
 int main(int argc, char **argv)
 {
   static const char *const inputs[] = {"clean", "pairs", "turns", "strays", "shuffled", "backwards", "near", "border", "far", "within", NULL};
@@ -93,6 +112,7 @@ int main(int argc, char **argv)
   double *b = check_alloc(&check, cells, sizeof *b), *d = check_alloc(&check, cells, sizeof *d);
   float *f = check_alloc(&check, cells, sizeof *f);
   uint32_t *words = check_alloc(&check, n, sizeof *words), *g = check_alloc(&check, cells, sizeof *g);
+  union halves *h = check_alloc(&check, cells, sizeof *h);
   unsigned char *e = check_alloc(&check, cells, sizeof *e);
   int *to = check_alloc(&check, n, sizeof *to), *from = check_alloc(&check, n, sizeof *from);
 
@@ -103,6 +123,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < cells; i++) {
       e[i] = (unsigned char)check_below(&check, 256);
       g[i] = (uint32_t)check_random(&check);
+      h[i].whole = check_random(&check);
     }
     fill_float(&check, in, n);
     fill_float(&check, a, cells);
@@ -144,6 +165,7 @@ int main(int argc, char **argv)
     several(c, to, from, in, size);
     two(f, to, from, size);
     uint32_t sum = some(g, to, from, in, size);
+    widths(h, to, from, words, size);
     check_stop(&check);
     check_array(&check, "a", a, cells, sizeof *a);
     check_array(&check, "b", b, cells, sizeof *b);
@@ -152,6 +174,7 @@ int main(int argc, char **argv)
     check_array(&check, "e", e, cells, sizeof *e);
     check_array(&check, "f", f, cells, sizeof *f);
     check_array(&check, "g", g, cells, sizeof *g);
+    check_array(&check, "h", h, cells, sizeof *h);
     check_array(&check, "sum", &sum, 1, sizeof sum);
   }
   free(in);
@@ -162,6 +185,7 @@ int main(int argc, char **argv)
   free(e);
   free(f);
   free(g);
+  free(h);
   free(words);
   free(to);
   free(from);

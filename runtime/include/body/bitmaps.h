@@ -125,15 +125,17 @@ __PG_FN int __pg_is_marked(struct __pg_ctx *c, __pg_u64 address, __pg_u32 width)
 /* Notes that somebody reads. What many iterations read, each would fight for, so bits are only set where they are not. What is there may come
  * from a cache that is behind: then a bit is set that was set before. */
 #ifdef __CUDACC_RTC__
-/* Lanes with a word in common set its bits together. A compiler may let lanes come here together that set bits of different loads. */
+/* Lanes with a word in common set its bits together, but on old GPUs. A compiler may let lanes come here together that set bits of different loads. */
 __PG_FN void __pg_set_read(__pg_u32 *log, __pg_u32 word, __pg_u32 bits)
 {
+#if __CUDA_ARCH__ >= 800
   const __pg_u32 peers = __match_any_sync(__activemask(), word);
   if ((peers & (peers - 1)) != 0) {
     bits = __reduce_or_sync(peers, bits);
     if ((int)(threadIdx.x & 31) != __ffs(peers) - 1)
       return;
   }
+#endif
   (void)atomicOr(&log[word], bits);
 }
 #ifdef __PG_RANGES
@@ -155,10 +157,16 @@ __PG_FN void __pg_note_read(struct __pg_ctx *c, const struct __pg_view *v, int h
 __PG_FN void __pg_end_notes(struct __pg_ctx *c)
 {
   /* Of the first one the complement, and of the last one the next, so that the log begins with zeros. */
-  const __pg_u32 lanes = __activemask(), least = __reduce_max_sync(lanes, ~c->least);
-  const __pg_u32 most = __reduce_max_sync(lanes, c->most < c->least ? 0 : c->most == ~0u ? ~0u : c->most + 1);
   __pg_u32 *const range = c->launch->rd;
-  if ((int)(threadIdx.x & 31) != __ffs(lanes) - 1 || most == 0)
+  __pg_u32 least = ~c->least, most = c->most < c->least ? 0 : c->most == ~0u ? ~0u : c->most + 1;
+#if __CUDA_ARCH__ >= 800
+  const __pg_u32 lanes = __activemask();
+  least = __reduce_max_sync(lanes, least);
+  most = __reduce_max_sync(lanes, most);
+  if ((int)(threadIdx.x & 31) != __ffs(lanes) - 1)
+    return;
+#endif
+  if (most == 0)
     return;
   if (__pg_peek(&range[0]) < least)
     __pg_raise(&range[0], least);

@@ -58,6 +58,8 @@ fn count_generic(files: impl Iterator<Item = String>) -> ExitCode {
 /// One of the things that a kernel may be compiled for.
 struct Variant {
     kernel: Specialisation,
+    /// The GPU.
+    architecture: &'static str,
     /// Whether its tables are no parameters.
     far: bool,
     /// What stands in the texts that it is for; all of them where it is empty.
@@ -131,14 +133,24 @@ fn variants() -> Vec<Variant> {
         (lends, LENDING),
         (Specialisation { spread: WIDEST, ..lends }, LENDING),
     ];
+    let of_old = [
+        Specialisation { group: (1, 4), ..bounded(LogMethod::Bitmap) },
+        Specialisation { gathers: true, ..narrow(LogMethod::Bitmap) },
+        Specialisation { guess: Guess::Range, ..narrow(LogMethod::Bitmap) },
+        Specialisation { buffered: 6, apart: true, log_shift: 3, ..none(LogMethod::Stamp) },
+        Specialisation { buffered: 4, apart: true, grouped: true, ..none(LogMethod::Stamp) },
+    ];
     let large_tables = |kernel: &Specialisation| kernel.shares;
+    let of_any = of_any.map(|kernel| (kernel, "")).into_iter().chain(of_some).map(|of| (of, "sm_90"));
+    let of_old = of_old.into_iter().map(|kernel| ((kernel, ""), OLDEST));
     of_any
-        .map(|kernel| (kernel, ""))
-        .into_iter()
-        .chain(of_some)
-        .map(|(kernel, of)| Variant { kernel, far: large_tables(&kernel), of })
+        .chain(of_old)
+        .map(|((kernel, of), architecture)| Variant { kernel, architecture, far: large_tables(&kernel), of })
         .collect()
 }
+
+/// The oldest GPU that NVRTC 13 knows: its lanes can't sum up in one instruction what they have.
+const OLDEST: &str = "sm_75";
 
 /// Three dimensions, the outermost of which may be a tile's third.
 const NESTS_OF_THREE: &str = "__PG_TILE(2, __pg_k2, 1)";
@@ -177,11 +189,11 @@ fn main() -> ExitCode {
             }
         };
         for variant in due(&variants, &text, first.map(|first: usize| first + number)) {
-            let &Variant { kernel, far, .. } = variant;
-            match nvrtc::compile_for("sm_90", &text, kernel, far) {
+            let &Variant { kernel, architecture, far, .. } = variant;
+            match nvrtc::compile_for(architecture, &text, kernel, far) {
                 Ok(_) => passed += 1,
                 Err(error) => {
-                    println!("FAILED {file} ({kernel:?}, far tables: {far}): {error}");
+                    println!("FAILED {file} ({architecture}, {kernel:?}, far tables: {far}): {error}");
                     failed += 1;
                 }
             }

@@ -158,7 +158,14 @@ extern "C" __global__ void __pg_check(const unsigned *wr, const unsigned *rd, un
 const BITMAP_CHECK_SOURCE: &str = r#"
 static __device__ unsigned long long __pg_sum_of_warp(unsigned number)
 {
+#if __CUDA_ARCH__ >= 800
   return __reduce_add_sync(0xffffffffu, number & 0xffff) + ((unsigned long long)__reduce_add_sync(0xffffffffu, number >> 16) << 16);
+#else
+  unsigned long long sum = number;
+  for (int distance = 16; distance != 0; distance /= 2)
+    sum += __shfl_down_sync(0xffffffffu, sum, distance);
+  return sum;
+#endif
 }
 extern "C" __global__ void __pg_check(const unsigned *wr, const unsigned *rd, unsigned long long words, const unsigned *flags,
                                       const unsigned long long *totals, unsigned long long *counts, int has_range)
