@@ -129,7 +129,7 @@ __PG_FN struct __pg_view __pg_base_view(const struct __pg_launch *l, __pg_u32 ba
 /* What a kernel is compiled for; the C text is compiled once, for everything.
  *   __PG_NARROW     iterations are counted in 32 bits
  *   __PG_BOUNDED    a bit for each of the first 64 bases: its accesses have been shown to stay in its array, aligned
- *   __PG_INSIDE     the same, of accesses that need not be affine: an earlier run of the same addresses has seen where they lie
+ *   __PG_INSIDE     the same, of accesses that need not be affine: an inspection or an earlier run has seen where they lie
  *   __PG_CONSTANT   a bit for those of both to whose array nothing stores
  *   __PG_ORDERED    the launch has an order of iterations
  *   __PG_BUFFERED   stamps hold values back in the log: words of a cell's entry
