@@ -13,6 +13,8 @@
  *   "expect LOOP: runs on INPUTS"      on these inputs an entry of the loop is carried out by the device
  *   "expect LOOP: runs in place on INPUTS" the same, and only where threads may work on the program's own memory without logs
  *   "expect LOOP: runs unchecked at last on INPUTS" its last entry comes to a GPU that checks no more what earlier ones have shown
+ *   "expect LOOP: runs unchecked at first on INPUTS" the same of its first entry, and what its inspection has shown
+ *   "expect LOOP: unchecked on INPUTS" a GPU carries out an entry and checks no address that an earlier one has seen
  *   "expect LOOP: stays on INPUTS"     no entry of the loop is carried out by a device
  *   "expect LOOP: conflicts on INPUTS" on these inputs its logs find a conflict
  *   "expect LOOP: stamps on INPUTS"    logs find a conflict there, except stamps: by those the loop is carried out by the device

@@ -37,7 +37,7 @@ pub struct Record {
     pub deep: bool,
     /// Threads of the GPU that shared each of their inner loops' turns; 0 where no GPU ran.
     pub spread: u8,
-    /// Whether a GPU's accesses weren't checked, because an earlier run had seen the same ones.
+    /// Whether a GPU's accesses weren't checked, because an inspection or an earlier run had seen the same ones.
     pub unchecked: bool,
     /// Bytes copied to and from the device.
     pub bytes_in: u64,

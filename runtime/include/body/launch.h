@@ -150,7 +150,7 @@ __PG_FN struct __pg_view __pg_base_view(const struct __pg_launch *l, __pg_u32 ba
 /* What a kernel is compiled for; the C text is compiled once, for everything.
  *   __PG_NARROW     iterations are counted in 32 bits
  *   __PG_BOUNDED    a bit for each of the first 64 bases: its accesses have been shown to stay in its array, aligned
- *   __PG_INSIDE     the same, of accesses that need not be affine: an earlier run of the same addresses has seen where they lie
+ *   __PG_INSIDE     the same, of accesses that need not be affine: an inspection or an earlier run has seen where they lie
  *   __PG_CONSTANT   a bit for those of both to whose array nothing stores
  *   __PG_FILLED     a bit for each of the first 64 bases: a bitmap has the bits of all stores through it from the entry
  *   __PG_COVERED    the same: no bitmap notes loads through it, which find what their own iteration is to store

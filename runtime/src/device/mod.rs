@@ -166,7 +166,7 @@ pub struct Specialisation {
     ///
     /// [`Placement::bounded`]: crate::memory::placement::Placement::bounded
     pub bounded: u64,
-    /// Other bases whose accesses all lie in their array, aligned, because an earlier run has seen the same ones
+    /// Other bases whose accesses all lie in their array, aligned, because an inspection or an earlier run has seen the same ones
     /// ([`Seen`](crate::speculation::inspector::Seen)).
     pub inside: u64,
     /// Those of `bounded` and `inside` whose array nothing stores to.

@@ -3,7 +3,7 @@
 //! The driver is loaded when the device is opened, so one binary serves machines with and without a GPU. Every call's
 //! status is looked at; a status after which the driver says that the process's context is gone makes the device lost for good.
 //! Device addresses are never dereferenced here. Kernels check every address that a program computes before they use it, because
-//! an illegal one would lose the GPU for the process; but for those that a checked run has seen to lie inside (`speculation::inspector::seen`).
+//! an illegal one would lose the GPU for the process; but for those that an inspection or a checked run has seen to lie inside (`speculation::inspector::seen`).
 
 mod blank;
 mod buffered;
