@@ -15,7 +15,7 @@
 
 static unsigned warp; // the lanes that are there
 static unsigned said[32];
-static int operations, swaps;
+static int operations, swaps, sums;
 static std::mutex lock;
 static std::condition_variable changed;
 struct Meeting {
@@ -117,6 +117,7 @@ template <class T> static inline T atomicOr(T *p, T value)
 }
 template <class T> static inline T atomicAdd(T *p, T value)
 {
+  __atomic_fetch_add(&sums, 1, __ATOMIC_RELAXED);
   __atomic_fetch_add(&operations, 1, __ATOMIC_RELAXED);
   return __atomic_fetch_add(p, value, __ATOMIC_RELAXED);
 }
@@ -179,7 +180,7 @@ static unsigned below(unsigned n) { return generator() % n; }
 template <class Work> static void run(Work work)
 {
   std::vector<std::thread> threads;
-  operations = swaps = 0;
+  operations = swaps = sums = 0;
   for (unsigned lane = 0; lane < 32; lane++)
     if (warp >> lane & 1)
       threads.emplace_back([=] {
@@ -458,7 +459,8 @@ static bool results_are_combined(int round)
   return is_right && swaps <= most;
 }
 
-// Updates of one place, or of neighbours in one word, which nobody has to try again where there is an operation for it.
+// Updates of one place, or of neighbours in one word, which nobody has to try again where there is an operation for it that touches nothing else. Where
+// other things may be done to neighbours, none of the operations may touch them.
 static bool updates_are_made(int round)
 {
   static const int operators[] = {PG_ADD, PG_MUL, PG_AND, PG_OR, PG_XOR};
@@ -466,6 +468,7 @@ static bool updates_are_made(int round)
   unsigned char expected[8];
   const int op = operators[round % 5];
   const unsigned width = 1u << round / 5 % 4;
+  const int alone = round / 20 % 2;
   for (unsigned i = 0; i < sizeof memory; i++)
     memory[i] = expected[i] = (unsigned char)generator();
   __pg_u64 operands[32], places[32];
@@ -479,9 +482,9 @@ static bool updates_are_made(int round)
     value = __pg_operate(op, value, operands[lane]);
     memcpy(expected + places[lane], &value, width);
   }
-  run([&](unsigned lane) { __pg_update_in_one_piece((char *)memory + places[lane], width, op, operands[lane]); });
-  const bool may_swap = op == PG_MUL;
-  const bool is_right = memcmp(memory, expected, sizeof memory) == 0 && (may_swap || swaps == 0);
+  run([&](unsigned lane) { __pg_update_in_one_piece((char *)memory + places[lane], width, op, operands[lane], alone); });
+  const bool is_add_beside = op == PG_ADD && width < 4 && !alone, may_swap = op == PG_MUL || is_add_beside;
+  const bool is_right = memcmp(memory, expected, sizeof memory) == 0 && (may_swap || swaps == 0) && (!is_add_beside || sums == 0);
   if (!is_right)
     fprintf(stderr, "round %d, lanes %08x: update %d of %u bytes, %d swaps\n", round, warp, op, width, swaps);
   return is_right;

@@ -1,15 +1,16 @@
 /* One planted conflict per loop: does it always come out as if the loop had run in order?
  *
- *   planted [--runs N] [--kind waw|raw|war|mixed-width] [--loop indirect|pointer|rows] [--seed S]
+ *   planted [--runs N] [--kind waw|raw|war|mixed-width] [--loop indirect|pointer|rows|updates] [--seed S]
  *
  * Each run makes fresh inputs in which exactly one pair of iterations touches the same memory: both write it (waw), the
  * later one reads what the earlier one writes (raw), the earlier one reads what the later one writes (war), or one writes
  * a byte of a word that the other one writes (mixed-width). Where the pair lies and how far apart its iterations are is
  * random; half of the distances are 1, 31, 32 or 33, next to the width of a warp. Of rows, whose iterations have inner loops of
- * their own, one turn of one of them reads what the other one's turns store, or both store to one place. The loop's result is compared with that
- * of reference.c. Prints one line; the exit status is 1 if any run went wrong.
+ * their own, one turn of one of them reads what the other one's turns store, or both store to one place. Of updates, which meet each other
+ * elsewhere, one meets a store or an update of another kind (waw), a load, or an update of one byte. The loop's result is compared with that of
+ * reference.c. Prints one line; the exit status is 1 if any run went wrong.
  *
- * To see each loop's conflict detected, count the records of the functions indirect_*, pointer_* and rows_* in PARAGON_TRACE. */
+ * To see each loop's conflict detected, count the records of the functions indirect_*, pointer_*, rows_* and updates_* in PARAGON_TRACE. */
 #include "planted.h"
 #include "../support/inputs.h"
 
@@ -94,6 +95,38 @@ COMPUTE void rows_wide(int n, const int *order, const int *begin, const int *col
     int i = order[p];
     for (int k = begin[p]; k < begin[p + 1]; k++)
       x[i] = (unsigned char)(x[i] * 3 - weight[k] * words[column[k]]);
+  }
+}
+
+COMPUTE void updates_write(int n, const int *to, const int *from, const uint32_t *in, uint32_t *out)
+{
+  for (int i = 0; i < n; i++) {
+    out[from[i]] += in[i];
+    out[to[i]] = ~in[i];
+  }
+}
+
+COMPUTE void updates_of_two_kinds(int n, const int *to, const int *from, const uint32_t *in, uint32_t *out)
+{
+  for (int i = 0; i < n; i++) {
+    out[from[i]] += in[i];
+    out[to[i]] ^= in[i];
+  }
+}
+
+COMPUTE void updates_read(int n, const int *to, const int *from, const uint32_t *in, uint32_t *out, uint32_t *seen)
+{
+  for (int i = 0; i < n; i++) {
+    out[from[i]] += in[i];
+    seen[i] = out[to[i]];
+  }
+}
+
+COMPUTE void updates_mixed_width(int n, const int *word, const int *byte, const uint32_t *in, uint32_t *out, unsigned char *bytes)
+{
+  for (int i = 0; i < n; i++) {
+    out[word[i]] += in[i];
+    bytes[byte[i]] ^= (unsigned char)(in[i] >> 24);
   }
 }
 
@@ -241,6 +274,38 @@ static void run_rows(struct check *c, struct run *r, const char *kind)
   }
 }
 
+/* Updates meet in few places, beside which the others lie. */
+static void run_updates(struct check *c, struct run *r, const char *kind)
+{
+  int distance = pick_distance(c), n = distance + 1 + (int)check_below(c, (size_t)(MOST - distance));
+  int early = (int)check_below(c, (size_t)(n - distance)), late = early + distance;
+  int places = 1 + (int)check_below(c, check_below(c, 2) == 0 ? 4 : (size_t)n);
+  bool is_first = strcmp(kind, "raw") == 0 || (strcmp(kind, "war") != 0 && check_below(c, 2) == 0);
+  int updater = is_first ? early : late, other = late + early - updater;
+  /* The place that is met is nobody else's. */
+  permute(c, r->to, (size_t)n);
+  for (int i = 0; i < n; i++) {
+    r->to[i] += MOST;
+    r->from[i] = (int)check_below(c, (size_t)places);
+  }
+  r->from[updater] = r->to[other];
+  if (strcmp(kind, "mixed-width") == 0) {
+    for (int i = 0; i < n; i++)
+      r->to[i] = 4 * r->to[i] + (int)check_below(c, 4);
+    updates_mixed_width(n, r->from, r->to, r->in, r->memory, (unsigned char *)r->memory);
+    reference_updates_mixed_width(n, r->from, r->to, r->in, r->expected, (unsigned char *)r->expected);
+  } else if (strcmp(kind, "waw") != 0) {
+    updates_read(n, r->to, r->from, r->in, r->memory, r->memory + 3 * MOST);
+    reference_updates_read(n, r->to, r->from, r->in, r->expected, r->expected + 3 * MOST);
+  } else if (check_below(c, 2) == 0) {
+    updates_write(n, r->to, r->from, r->in, r->memory);
+    reference_updates_write(n, r->to, r->from, r->in, r->expected);
+  } else {
+    updates_of_two_kinds(n, r->to, r->from, r->in, r->memory);
+    reference_updates_of_two_kinds(n, r->to, r->from, r->in, r->expected);
+  }
+}
+
 int main(int argc, char **argv)
 {
   static const char *const kinds[] = {"waw", "raw", "war", "mixed-width"};
@@ -266,7 +331,8 @@ int main(int argc, char **argv)
   if (!known)
     check_die(&c, "no such kind", kind);
   bool indirect = strcmp(form, "indirect") == 0, rows = strcmp(form, "rows") == 0;
-  if (!indirect && !rows && strcmp(form, "pointer") != 0)
+  bool updates = strcmp(form, "updates") == 0;
+  if (!indirect && !rows && !updates && strcmp(form, "pointer") != 0)
     check_die(&c, "no such loop", form);
 
   check_begin(&c);
@@ -289,6 +355,8 @@ int main(int argc, char **argv)
       run_indirect(&c, r, kind);
     else if (rows)
       run_rows(&c, r, kind);
+    else if (updates)
+      run_updates(&c, r, kind);
     else
       run_pointer(&c, r, kind);
     if (memcmp(r->memory, r->expected, sizeof r->memory) != 0)

@@ -15,6 +15,11 @@ void rows_wide(int n, const int *order, const int *begin, const int *column, con
                unsigned char *x);
 void rows_mixed_width(int n, const int *order, const int *begin, const int *column, const uint32_t *weight,
                       const unsigned char *bytes, uint32_t *x);
+/* Updates that meet each other. */
+void updates_write(int n, const int *to, const int *from, const uint32_t *in, uint32_t *out);
+void updates_of_two_kinds(int n, const int *to, const int *from, const uint32_t *in, uint32_t *out);
+void updates_read(int n, const int *to, const int *from, const uint32_t *in, uint32_t *out, uint32_t *seen);
+void updates_mixed_width(int n, const int *word, const int *byte, const uint32_t *in, uint32_t *out, unsigned char *bytes);
 /* Through pointers that may overlap. */
 void pointer_write_write(int n, const uint32_t *in, uint32_t *first, uint32_t *second);
 void pointer_read_write(int n, const uint32_t *in, const uint32_t *from, uint32_t *to);
@@ -32,5 +37,9 @@ void reference_rows_mixed_width(int n, const int *order, const int *begin, const
 void reference_pointer_write_write(int n, const uint32_t *in, uint32_t *first, uint32_t *second);
 void reference_pointer_read_write(int n, const uint32_t *in, const uint32_t *from, uint32_t *to);
 void reference_pointer_mixed_width(int n, const uint32_t *in, uint32_t *words, unsigned char *bytes);
+void reference_updates_write(int n, const int *to, const int *from, const uint32_t *in, uint32_t *out);
+void reference_updates_of_two_kinds(int n, const int *to, const int *from, const uint32_t *in, uint32_t *out);
+void reference_updates_read(int n, const int *to, const int *from, const uint32_t *in, uint32_t *out, uint32_t *seen);
+void reference_updates_mixed_width(int n, const int *word, const int *byte, const uint32_t *in, uint32_t *out, unsigned char *bytes);
 
 #endif

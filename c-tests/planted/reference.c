@@ -100,3 +100,49 @@ void reference_pointer_mixed_width(int n, const uint32_t *in, uint32_t *words, u
     *(b + i) = (unsigned char)(x[i] >> 24);
   }
 }
+
+void reference_updates_write(int n, const int *to, const int *from, const uint32_t *in, uint32_t *out)
+{
+  const volatile int *t = to, *f = from;
+  const volatile uint32_t *x = in;
+  volatile uint32_t *o = out;
+  for (volatile int i = 0; i < n; i++) {
+    o[f[i]] = o[f[i]] + x[i];
+    o[t[i]] = ~x[i];
+  }
+}
+
+void reference_updates_of_two_kinds(int n, const int *to, const int *from, const uint32_t *in, uint32_t *out)
+{
+  const volatile int *t = to, *f = from;
+  const volatile uint32_t *x = in;
+  volatile uint32_t *o = out;
+  for (volatile int i = 0; i < n; i++) {
+    o[f[i]] = o[f[i]] + x[i];
+    o[t[i]] = o[t[i]] ^ x[i];
+  }
+}
+
+void reference_updates_read(int n, const int *to, const int *from, const uint32_t *in, uint32_t *out, uint32_t *seen)
+{
+  const volatile int *t = to, *f = from;
+  const volatile uint32_t *x = in;
+  volatile uint32_t *o = out;
+  volatile uint32_t *s = seen;
+  for (volatile int i = 0; i < n; i++) {
+    o[f[i]] = o[f[i]] + x[i];
+    s[i] = o[t[i]];
+  }
+}
+
+void reference_updates_mixed_width(int n, const int *word, const int *byte, const uint32_t *in, uint32_t *out, unsigned char *bytes)
+{
+  const volatile int *w = word, *b = byte;
+  const volatile uint32_t *x = in;
+  volatile uint32_t *o = out;
+  volatile unsigned char *y = bytes;
+  for (volatile int i = 0; i < n; i++) {
+    o[w[i]] = o[w[i]] + x[i];
+    y[b[i]] = (unsigned char)(y[b[i]] ^ x[i] >> 24);
+  }
+}

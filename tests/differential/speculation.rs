@@ -22,6 +22,10 @@ fn every_planted_conflict_is_detected() {
             for form in ["indirect", "pointer", "rows"] {
                 cases.push((log, kind, form));
             }
+            // Updates that meet others have no other logs.
+            if ["atomic", "reduction", "auto"].contains(&log) {
+                cases.push((log, kind, "updates"));
+            }
         }
     }
     let detected = AtomicUsize::new(0);
@@ -124,6 +128,36 @@ fn planted_conflicts_of_rows_show_on_an_emulated_gpu() {
         failures
     });
     let text = format!("{} planted conflicts of rows", RUNS * cases.len());
+    conclude("on an emulated GPU", started, &text, failures);
+}
+
+/// A GPU's lanes that meet in a place update it once for all, and note it once: what else meets it shows all the same.
+#[test]
+fn planted_conflicts_of_updates_show_on_an_emulated_gpu() {
+    const RUNS: usize = 6;
+    let started = Instant::now();
+    let executable = build_with_reference("planted", &scratch("planted updates"));
+    let kinds = ["waw", "raw", "war", "mixed-width"];
+    let cases: Vec<(&str, &str)> =
+        ["atomic", "reduction"].iter().flat_map(|log| kinds.map(|kind| (*log, kind))).collect();
+    let failures = in_parallel(&cases, |&(log, kind)| {
+        let folder = tempfile::tempdir().unwrap();
+        let trace = folder.path().join("trace");
+        let mut command = plain("timeout");
+        command.arg(SECONDS).arg(&executable);
+        command.args(["--runs", &RUNS.to_string(), "--kind", kind, "--loop", "updates", "--seed", "31"]);
+        Setting { device: "cuda", groups: "always", ..Setting::on_threads(log) }.apply(&mut command);
+        let output = command.env("PARAGON_TRACE", &trace).output().unwrap();
+        let is_found = |r: &&Value| is_conflict(r) && r["device"] == "cuda" && r["log"] == log;
+        let found = read_trace(&trace).iter().filter(is_found).count();
+        let is_right = output.status.success() && found == RUNS;
+        if is_right {
+            Vec::new()
+        } else {
+            vec![format!("planted updates {kind} {log}: {found} detected, {output:?}")]
+        }
+    });
+    let text = format!("{} planted conflicts of updates", RUNS * cases.len());
     conclude("on an emulated GPU", started, &text, failures);
 }
 

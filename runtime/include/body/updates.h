@@ -40,7 +40,8 @@ __PG_FN __pg_u64 __pg_operate(int op, __pg_u64 x, __pg_u64 y)
 /* Adds to the numbers of `width` bytes, 1 or 2, that lie in a word, each for itself, without trying again: where many meet, each of them would as often
  * as there are others. What carries over from one number to the next is taken back by whoever has made it do so: the answer of each operation says
  * where. To take it back may make the next number borrow, or carry, which is taken back in turn. So all that somebody does comes to nothing at each
- * border, and each number to the sum of what was added to it, in whatever order. For a moment others may find a number that is one too large. */
+ * border, and each number to the sum of what was added to it, in whatever order. For a moment others may find a number that is one too large: so nobody may
+ * load one of the word's numbers meanwhile, nor do anything to it but add. */
 __PG_FN void __pg_add_to_numbers(__pg_u32 *word, __pg_u32 numbers, __pg_u32 width)
 {
   const __pg_u32 bits = width * 8, count = 4 / width;
@@ -64,7 +65,9 @@ __PG_FN void __pg_add_to_numbers(__pg_u32 *word, __pg_u32 numbers, __pg_u32 widt
   }
 }
 #endif
-__PG_FN void __pg_update_in_one_piece(char *p, __pg_u32 width, int op, __pg_u64 operand)
+/* `alone`: whether nothing but updates of this kind and width is made to the array. Otherwise neighbours that a narrow number shares its word with may be
+ * loaded, stored or updated in another way at the same time, which is no conflict: it must never be seen that they lie in one word. */
+__PG_FN void __pg_update_in_one_piece(char *p, __pg_u32 width, int op, __pg_u64 operand, int alone)
 {
 #ifdef __CUDACC_RTC__
   if (width == 8) {
@@ -87,6 +90,8 @@ __PG_FN void __pg_update_in_one_piece(char *p, __pg_u32 width, int op, __pg_u64 
     const __pg_u32 bits = (__pg_u32)operand << shift & mask;
     switch (op) {
     case PG_ADD:
+      if (width != 4 && !alone)
+        break;
       if (width != 4)
         __pg_add_to_numbers(word, bits, width);
       else
@@ -106,6 +111,7 @@ __PG_FN void __pg_update_in_one_piece(char *p, __pg_u32 width, int op, __pg_u64 
     }
   }
 #else
+  (void)alone;
 #define __PG_UPDATE_IN_ONE_PIECE(type)                                                                                 \
   {                                                                                                                    \
     type old = __atomic_load_n((type *)p, 0);                                                                          \
@@ -206,7 +212,7 @@ __PG_SHARED_FN void __pg_update(struct __pg_ctx *c, const struct __pg_view *v, i
   }
 #endif
   if (__pg_log_updated(c, v, how, address, width, op))
-    __pg_update_in_one_piece((char *)__PG_TRANSLATED(v, address), width, op, operand);
+    __pg_update_in_one_piece((char *)__PG_TRANSLATED(v, address), width, op, operand, (how & __PG_IS_UPDATED_ONLY) != 0);
 }
 __PG_SHARED_FN void __pg_update_anywhere(struct __pg_ctx *c, __pg_u64 address, __pg_u32 width, int op, __pg_u64 operand)
 {

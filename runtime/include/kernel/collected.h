@@ -196,7 +196,7 @@ template <int Op, class T, int Base, class Tables> __device__ __forceinline__ vo
       if (together > 1)
         values |= (__pg_u32)(T)(is_here ? (T)value : (T)__pg_neutral<Op>()) << (i * width * 8);
       else if (is_here)
-        __pg_update_in_one_piece(v.dev + (address - v.lo), width, Op, value);
+        __pg_update_in_one_piece(v.dev + (address - v.lo), width, Op, value, 1);
       some |= is_here;
     }
     if (together > 1 && some) {
