@@ -83,13 +83,13 @@ static bool add_tables(std::string &text)
 {
   // Pointers that a kernel loads may lead anywhere, for all that its compiler knows; those among its parameters lead to the GPU's memory. (The emulated GPU, which
   // has __PG_ONCE_64 as a macro, doesn't know what can be said of them.)
-  return replace(text, "#define __PG_VIEW(base) __pg_t->views[base]",
+  return replace(text, "#define __PG_VIEW(base) __PG_VIEW_OF_TABLES(base)",
                  "#if __PG_METHOD >= 2 /* PG_LOG_ATOMIC */\n#define __PG_VIEW(base) __pg_table_view(__pg_l, base)\n"
                  "static __device__ __forceinline__ struct __pg_view __pg_table_view(const struct __pg_launch *l, __pg_u32 base)\n"
                  "{\n  const struct __pg_view v = __pg_base_view(l, base);\n#ifndef __PG_ONCE_64\n"
                  "  __builtin_assume(__isGlobal(v.dev));\n  __builtin_assume(__isGlobal(v.snapshot));\n  __builtin_assume(__isGlobal(v.before));\n"
                  "#endif\n  return v;\n}\n"
-                 "#else\n#define __PG_VIEW(base) __pg_t->views[base]\n#endif");
+                 "#else\n#define __PG_VIEW(base) __PG_VIEW_OF_TABLES(base)\n#endif");
 }
 
 // Registers of the only kernel of a cubin; 0 where it isn't known. In .nv.info attributes stand one behind the other: a byte that says how long it is

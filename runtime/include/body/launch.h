@@ -168,9 +168,10 @@ __PG_FN struct __pg_view __pg_base_view(const struct __pg_launch *l, __pg_u32 ba
 #ifdef __CUDACC_RTC__
 #define __PG_TABLES , const struct __pg_tables *__pg_t
 #define __PG_VALUES __pg_t->values
-#define __PG_VIEW(base)                                                                                                \
+#define __PG_VIEW_OF_TABLES(base)                                                                                      \
   {__pg_t->locations[base].lo, __pg_t->extents[base].size,     __pg_t->locations[base].dev,                            \
    __pg_t->extents[base].log,  __pg_t->extents[base].snapshot, __pg_t->extents[base].before}
+#define __PG_VIEW(base) __PG_VIEW_OF_TABLES(base)
 #define __PG_HOW(base)                                                                                                 \
   ((base) >= 64 ? 0                                                                                                    \
                 : (int)(__PG_BOUNDED >> ((base) & 63) & 1) | (int)(__PG_CONSTANT >> ((base) & 63) & 1) << 1 |          \
