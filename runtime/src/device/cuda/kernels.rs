@@ -105,11 +105,8 @@ impl Cuda {
             [(most, bytes as i32), (A::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, part)]
         {
             // SAFETY: a function of a loaded module.
-            check(
-                unsafe { sys::cuFuncSetAttribute(kernel.function, which, value) },
-                "cuFuncSetAttribute",
-                0,
-            )?;
+            let set = unsafe { sys::cuFuncSetAttribute(kernel.function, which, value) };
+            check(set, "cuFuncSetAttribute", 0)?;
         }
         Ok(())
     }
