@@ -215,7 +215,7 @@ fn judge(seed: u64, folder: &Path) -> (Vec<String>, BTreeMap<&'static str, Count
     let log = if seed % 5 == 4 { "stamp" } else { "auto" };
     let steps = || -> Result<String, String> {
         run(Command::new("gcc").args(&common).args(["-c", "-O0", "-DSHADOW", "main.c"]), "the shadow")?;
-        let usual = if seed % 3 == 0 { "-O2" } else { "-O0" };
+        let usual = if seed.is_multiple_of(3) { "-O2" } else { "-O0" };
         let level = std::env::var("PARAGON_LEVEL").unwrap_or(usual.into());
         let forced =
             [level.as_str(), "-fparagon", "-fparagon-threshold=1", "-fparagon-checked-threads", "plain.c"];
