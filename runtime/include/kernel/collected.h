@@ -236,7 +236,7 @@ __device__ __forceinline__ void __pg_hand_over(const Tables *__pg_t, Context &c)
 {
   if constexpr (__pg_collects<Op, T>(Base))
     if (__pg_t->slots[Base].hands_over) {
-      const struct __pg_view view = __PG_VIEW(Base);
+      const struct __pg_view view = __PG_VIEW_OF_TABLES(Base);
       __pg_hand_over_to<Op, T, Base>(c, view, __pg_t);
     }
 }
