@@ -13,7 +13,7 @@ export PARAGON_NVRTC
 # bench_plot.py draws with it.
 MATPLOTLIB_VERSION := 3.9.4
 
-.PHONY: all demo test crates python lint deps nvrtc matplotlib mutations bench install clean
+.PHONY: all demo test crates crates-prepared crates-echo python lint deps nvrtc matplotlib mutations bench install clean
 
 all: deps
 	$(CARGO) build --release
@@ -21,13 +21,19 @@ all: deps
 demo: all
 	./demo/run
 
-test: all nvrtc
+# Beside each other is what would leave processors idle: a download, and builds whose largest file takes as long as all others together.
+test:
+	$(MAKE) -j2 all nvrtc
 	$(CARGO) test --release --workspace --no-fail-fast
-	$(MAKE) crates python
+	$(MAKE) -j3 --output-sync=target crates python
 
 # Other people's C code, as their own builds compile it.
-crates: all
+crates: crates-prepared crates-echo
+
+crates-prepared: all
 	c-tests/crates/run
+
+crates-echo: all
 	ECHO=1 c-tests/crates/run
 
 python: all

@@ -55,7 +55,7 @@ fn kernels_without_parts_of_the_checks_run_and_hurt_nobody() {
         run.env("BENCH_NVRTC", at("emulated GPU/libnvrtc.so.13")).env("PARAGON_NVRTC", at("without"));
         run.env("BENCH_WITHOUT", without).env("XDG_CACHE_HOME", at(&format!("cache-{without}")));
         run.envs([("PARAGON_DEVICE", "cuda"), ("PARAGON_RACE", "worker"), ("PARAGON_MONITOR", "off")]);
-        run.envs([("PARAGON_LOG", "bitmap"), ("PARAGON_PATIENCE", "60000")])
+        run.envs([("PARAGON_LOG", "bitmap"), ("PARAGON_PATIENCE", "600000")])
             .env("PARAGON_TRACE", at("trace"));
         assert_eq!(results(printed(&mut run)), expected, "without {without:?}");
         let trace = std::fs::read_to_string(at("trace")).unwrap();

@@ -170,7 +170,7 @@ int nvrtcCompileProgram(Program *program, int count, const char *const *options)
   for (int i = 0; i < count; i++)
     if (strncmp(options[i], "-D", 2) == 0)
       command += std::string(" '") + options[i] + "'";
-  command += " -o '" + name + ".so' '" + source + "' -nodefaultlibs -lm -lc 2>'" + name + ".log'";
+  command += " -o '" + name + ".so' '" + source + "' -nodefaultlibs -Wl,-z,defs -lm -lc -lgcc 2>'" + name + ".log'";
   // The program's own libraries are not the compiler's.
   int status = system(("unset LD_LIBRARY_PATH LD_PRELOAD; " + command).c_str());
   if (FILE *log = fopen((name + ".log").c_str(), "r")) {

@@ -1,7 +1,6 @@
 //! Kernels of all programs, as NVIDIA's run-time compiler makes them. What they compute is compared elsewhere.
 
-use super::building::{in_parallel, plain, scratch, succeed};
-use super::programs::{Program, programs};
+use super::building::{Built, built, in_parallel, plain, succeed};
 use super::tally::{announce, conclude};
 use super::{PARAGON_CC, ROOT};
 use std::collections::{BTreeMap, BTreeSet};
@@ -60,31 +59,22 @@ fn renumbered(text: &str) -> String {
 }
 
 /// The texts of some programs' kernels as files, each text once.
-fn kernels_of(programs: &[&Program], folder: &Path) -> Vec<PathBuf> {
-    in_parallel(programs, |program| {
-        let mut own = std::ffi::OsString::from("--paragon-save-temps=");
-        own.push(folder.join(&program.name));
-        let object = folder.join(format!("{}.o", program.name));
-        let mut compile = plain(PARAGON_CC);
-        compile.args(["-std=gnu11", "-O2", "-c", "-o"]).arg(object).arg(own).arg(&program.source);
-        succeed(&mut compile);
-        Vec::new()
-    });
+fn kernels_of(programs: &[&Built<'_>]) -> Vec<PathBuf> {
     // Loops of the shared headers come out the same in many programs, but for their names' numbers.
     let mut seen = BTreeSet::new();
     let mut kernels: Vec<PathBuf> = Vec::new();
-    for program in programs {
-        let before = kernels.len();
-        let mut files: Vec<PathBuf> = fs::read_dir(folder.join(&program.name))
+    for built in programs {
+        let (before, name) = (kernels.len(), &built.program.name);
+        let mut files: Vec<PathBuf> = fs::read_dir(built.kernels())
             .unwrap()
             .map(|entry| entry.unwrap().path())
             .filter(|path| path.extension().is_some_and(|e| e == "cu"))
             .collect();
         files.sort();
-        assert!(!files.is_empty(), "{}: no kernel", program.name);
+        assert!(!files.is_empty(), "{name}: no kernel");
         let is_new = |path: &PathBuf| seen.insert(renumbered(&fs::read_to_string(path).unwrap()));
         kernels.extend(files.into_iter().filter(is_new));
-        assert!(kernels.len() > before, "{}: no kernel of its own", program.name);
+        assert!(kernels.len() > before, "{name}: no kernel of its own");
     }
     kernels
 }
@@ -94,7 +84,7 @@ fn kernels_of(programs: &[&Program], folder: &Path) -> Vec<PathBuf> {
 fn every_kernel_compiles_for_cuda() {
     let started = Instant::now();
     let Some((checker, nvrtc)) = checker("kernels") else { return };
-    let kernels = kernels_of(&programs().iter().collect::<Vec<_>>(), &scratch("kernels"));
+    let kernels = kernels_of(&built().iter().collect::<Vec<_>>());
     let chunks: Vec<(usize, &[PathBuf])> =
         kernels.chunks(8).enumerate().map(|(k, chunk)| (8 * k, chunk)).collect();
     let compiled = AtomicUsize::new(0);
@@ -123,8 +113,9 @@ fn accesses_of_kernels_are_known_to_be_global() {
     let started = Instant::now();
     let Some((checker, nvrtc)) = checker("generic accesses") else { return };
     let names = ["fwd", "csr_forward", "ger", "gemver", "sor"];
-    let programs: Vec<&Program> = programs().iter().filter(|p| names.contains(&p.name.as_str())).collect();
-    let kernels = kernels_of(&programs, &scratch("generic accesses"));
+    let programs: Vec<&Built<'_>> =
+        built().iter().filter(|b| names.contains(&b.program.name.as_str())).collect();
+    let kernels = kernels_of(&programs);
     let finds_array = |line: &str| !line.starts_with("#define ") && line.contains("__PG_LDX(");
     let has_base = |file: &&PathBuf| !fs::read_to_string(file).unwrap().lines().any(finds_array);
     let kernels: Vec<&PathBuf> = kernels.iter().filter(has_base).collect();
