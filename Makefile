@@ -15,8 +15,11 @@ MATPLOTLIB_VERSION := 3.9.4
 
 .PHONY: all demo test crates crates-prepared crates-echo python lint deps nvrtc matplotlib mutations bench install clean
 
+# What is run beside other things has as many jobs of its own as there are processors, not a part of make's.
+ALONE := env -u MAKEFLAGS -u MFLAGS
+
 all: deps
-	$(CARGO) build --release
+	$(ALONE) $(CARGO) build --release
 
 demo: all
 	./demo/run
@@ -31,13 +34,13 @@ test:
 crates: crates-prepared crates-echo
 
 crates-prepared: all
-	c-tests/crates/run
+	$(ALONE) c-tests/crates/run
 
 crates-echo: all
-	ECHO=1 c-tests/crates/run
+	$(ALONE) ECHO=1 c-tests/crates/run
 
 python: all
-	c-tests/python/run
+	$(ALONE) c-tests/python/run
 
 lint: deps
 	$(CARGO) fmt --all --check

@@ -136,13 +136,19 @@ fn accesses_of_kernels_are_known_to_be_global() {
 
 #[test]
 fn texts_are_the_same_if_names_are_exchanged_one_for_one() {
-    let text = "f(__pg_v12, __pg_v7); __pg_view v; __pg_b12 = __pg_v12; __pg_run_3(my__pg_v7, __pg_v, __PG_LD(7))";
-    let same = text.replace("__pg_v12,", "__pg_v7 ,").replace("__pg_v7)", "__pg_v9)").replace("= __pg_v12", "= __pg_v7");
+    let text =
+        "f(__pg_v12, __pg_v7); __pg_view v; __pg_b12 = __pg_v12; __pg_run_3(my__pg_v7, __pg_v, __PG_LD(7))";
+    let same = text
+        .replace("__pg_v12,", "__pg_v7 ,")
+        .replace("__pg_v7)", "__pg_v9)")
+        .replace("= __pg_v12", "= __pg_v7");
     let same = same.replace("__pg_v7 ,", "__pg_v7,").replace("run_3", "run_40");
     assert_ne!(text, same);
     assert_eq!(renumbered(text), renumbered(&same));
     // Another variable in one place, another base, another literal, a name that only ends like one.
-    for (from, to) in [("= __pg_v12", "= __pg_v7"), ("b12", "b13"), ("LD(7)", "LD(8)"), ("my__pg_v7", "my__pg_v8")] {
+    for (from, to) in
+        [("= __pg_v12", "= __pg_v7"), ("b12", "b13"), ("LD(7)", "LD(8)"), ("my__pg_v7", "my__pg_v8")]
+    {
         assert_ne!(renumbered(text), renumbered(&text.replace(from, to)), "{from}");
     }
     let merged = text.replace("__pg_v12", "__pg_v7");
