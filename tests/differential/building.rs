@@ -70,10 +70,6 @@ impl Built<'_> {
     pub fn paragon(&self) -> PathBuf {
         self.folder.join(format!("{}.paragon", self.program.name))
     }
-    /// Where the texts of its kernels are.
-    pub fn kernels(&self) -> PathBuf {
-        self.folder.join(format!("{}.kernels", self.program.name))
-    }
 }
 
 /// Builds `program` with cc and with `compiler`. A compiler that says anything about these clean programs has failed.
@@ -81,13 +77,10 @@ fn build<'a>(program: &'a Program, compiler: &Path, level: &str, folder: &Path) 
     let built = Built { program, folder: folder.into(), inputs: Vec::new() };
     let flags = ["-std=gnu11", level, "-Wall", "-Wextra"];
     succeed(plain("cc").args(flags).arg("-o").arg(built.reference()).arg(&program.source).arg("-lm"));
-    let mut kept = std::ffi::OsString::from("--paragon-save-temps=");
-    kept.push(built.kernels());
     let said = succeed(
         plain(compiler)
             .args(flags)
             .args(["-fparagon-threshold=1", "-fparagon-checked-threads"])
-            .arg(kept)
             .arg("-o")
             .arg(built.paragon())
             .arg(&program.source)

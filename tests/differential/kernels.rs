@@ -1,9 +1,10 @@
 //! Kernels of all programs, as NVIDIA's run-time compiler makes them. What they compute is compared elsewhere.
 
-use super::building::{Built, built, in_parallel, plain, succeed};
+use super::building::{in_parallel, plain, scratch, succeed};
+use super::programs::{Program, programs};
 use super::tally::{announce, conclude};
 use super::{PARAGON_CC, ROOT};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -28,53 +29,31 @@ fn checker(name: &str) -> Option<(PathBuf, PathBuf)> {
     Some((checker, nvrtc))
 }
 
-/// A text whose variables and whose function have the numbers in whose order they come up. Those of a file count all that is in it, so that a
-/// loop of a shared header has others in each program. No macro makes such a name, and none is in the kernels' headers: where two texts are
-/// the same after this, one is the other with its names exchanged one for one, and compiles if and only if that does.
-fn renumbered(text: &str) -> String {
-    let mut numbers = BTreeMap::new();
-    let mut renumbered = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find("__pg_") {
-        let (before, name) = rest.split_at(at);
-        let prefix = ["__pg_v", "__pg_run_"].into_iter().find(|prefix| name.starts_with(prefix));
-        let length = |name: &str| name.bytes().take_while(u8::is_ascii_digit).count();
-        let is_whole = !before.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
-        renumbered += before;
-        match prefix.map(|prefix| (prefix, length(&name[prefix.len()..]))) {
-            Some((prefix, digits)) if digits > 0 && is_whole => {
-                let (name, behind) = name.split_at(prefix.len() + digits);
-                let next = numbers.len();
-                renumbered += &format!("{prefix}#{}", numbers.entry(name).or_insert(next));
-                rest = behind;
-            }
-            _ => {
-                let (start, behind) = name.split_at("__pg_".len());
-                renumbered += start;
-                rest = behind;
-            }
-        }
-    }
-    renumbered + rest
-}
-
 /// The texts of some programs' kernels as files, each text once.
-fn kernels_of(programs: &[&Built<'_>]) -> Vec<PathBuf> {
-    // Loops of the shared headers come out the same in many programs, but for their names' numbers.
+fn kernels_of(programs: &[&Program], folder: &Path) -> Vec<PathBuf> {
+    in_parallel(programs, |program| {
+        let mut own = std::ffi::OsString::from("--paragon-save-temps=");
+        own.push(folder.join(&program.name));
+        let object = folder.join(format!("{}.o", program.name));
+        let mut compile = plain(PARAGON_CC);
+        compile.args(["-std=gnu11", "-O2", "-c", "-o"]).arg(object).arg(own).arg(&program.source);
+        succeed(&mut compile);
+        Vec::new()
+    });
+    // Loops of the shared headers come out the same in many programs.
     let mut seen = BTreeSet::new();
     let mut kernels: Vec<PathBuf> = Vec::new();
-    for built in programs {
-        let (before, name) = (kernels.len(), &built.program.name);
-        let mut files: Vec<PathBuf> = fs::read_dir(built.kernels())
+    for program in programs {
+        let before = kernels.len();
+        let mut files: Vec<PathBuf> = fs::read_dir(folder.join(&program.name))
             .unwrap()
             .map(|entry| entry.unwrap().path())
             .filter(|path| path.extension().is_some_and(|e| e == "cu"))
             .collect();
         files.sort();
-        assert!(!files.is_empty(), "{name}: no kernel");
-        let is_new = |path: &PathBuf| seen.insert(renumbered(&fs::read_to_string(path).unwrap()));
-        kernels.extend(files.into_iter().filter(is_new));
-        assert!(kernels.len() > before, "{name}: no kernel of its own");
+        assert!(!files.is_empty(), "{}: no kernel", program.name);
+        kernels.extend(files.into_iter().filter(|path| seen.insert(fs::read(path).unwrap())));
+        assert!(kernels.len() > before, "{}: no kernel of its own", program.name);
     }
     kernels
 }
@@ -84,7 +63,7 @@ fn kernels_of(programs: &[&Built<'_>]) -> Vec<PathBuf> {
 fn every_kernel_compiles_for_cuda() {
     let started = Instant::now();
     let Some((checker, nvrtc)) = checker("kernels") else { return };
-    let kernels = kernels_of(&built().iter().collect::<Vec<_>>());
+    let kernels = kernels_of(&programs().iter().collect::<Vec<_>>(), &scratch("kernels"));
     let chunks: Vec<(usize, &[PathBuf])> =
         kernels.chunks(8).enumerate().map(|(k, chunk)| (8 * k, chunk)).collect();
     let compiled = AtomicUsize::new(0);
@@ -113,9 +92,8 @@ fn accesses_of_kernels_are_known_to_be_global() {
     let started = Instant::now();
     let Some((checker, nvrtc)) = checker("generic accesses") else { return };
     let names = ["fwd", "csr_forward", "ger", "gemver", "sor"];
-    let programs: Vec<&Built<'_>> =
-        built().iter().filter(|b| names.contains(&b.program.name.as_str())).collect();
-    let kernels = kernels_of(&programs);
+    let programs: Vec<&Program> = programs().iter().filter(|p| names.contains(&p.name.as_str())).collect();
+    let kernels = kernels_of(&programs, &scratch("generic accesses"));
     let finds_array = |line: &str| !line.starts_with("#define ") && line.contains("__PG_LDX(");
     let has_base = |file: &&PathBuf| !fs::read_to_string(file).unwrap().lines().any(finds_array);
     let kernels: Vec<&PathBuf> = kernels.iter().filter(has_base).collect();
@@ -132,25 +110,4 @@ fn accesses_of_kernels_are_known_to_be_global() {
     });
     let text = format!("{} accesses of {} loops' kernels", found.into_inner(), kernels.len());
     conclude("generic accesses", started, &text, failures);
-}
-
-#[test]
-fn texts_are_the_same_if_names_are_exchanged_one_for_one() {
-    let text =
-        "f(__pg_v12, __pg_v7); __pg_view v; __pg_b12 = __pg_v12; __pg_run_3(my__pg_v7, __pg_v, __PG_LD(7))";
-    let same = text
-        .replace("__pg_v12,", "__pg_v7 ,")
-        .replace("__pg_v7)", "__pg_v9)")
-        .replace("= __pg_v12", "= __pg_v7");
-    let same = same.replace("__pg_v7 ,", "__pg_v7,").replace("run_3", "run_40");
-    assert_ne!(text, same);
-    assert_eq!(renumbered(text), renumbered(&same));
-    // Another variable in one place, another base, another literal, a name that only ends like one.
-    for (from, to) in
-        [("= __pg_v12", "= __pg_v7"), ("b12", "b13"), ("LD(7)", "LD(8)"), ("my__pg_v7", "my__pg_v8")]
-    {
-        assert_ne!(renumbered(text), renumbered(&text.replace(from, to)), "{from}");
-    }
-    let merged = text.replace("__pg_v12", "__pg_v7");
-    assert_ne!(renumbered(text), renumbered(&merged));
 }
