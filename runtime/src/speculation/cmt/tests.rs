@@ -1,6 +1,8 @@
 use super::*;
 use crate::abi::{Info, PG_LOOP_SPREADS, PG_LOOP_STORES_ONCE, PG_SITE_LOGGED, PG_SITE_STORE, Site};
+use crate::device::Specialisation;
 use crate::device::cuda::staging::GAP;
+use crate::device::scripted::Scripted;
 use crate::speculation::protocol::Caller;
 use std::collections::BTreeMap;
 
@@ -12,18 +14,11 @@ struct Told {
     copied: Vec<(Vec<u64>, bool)>,
 }
 
-impl Device for Told {
-    fn name(&self) -> &'static str {
-        "told"
-    }
+impl Scripted for Told {
     fn allocate(&mut self, bytes: u64) -> Result<DevicePtr, DeviceError> {
         self.next += bytes.next_multiple_of(4096) + 4096;
         Ok(DevicePtr(self.next - bytes.next_multiple_of(4096)))
     }
-    fn threads(&self) -> u64 {
-        1
-    }
-    fn free(&mut self, _: DevicePtr) {}
     fn copy_in(
         &mut self,
         pieces: &[(u64, u64, DevicePtr)],
@@ -32,21 +27,6 @@ impl Device for Told {
         self.started |= self.caller.has_permission();
         self.copied.push((pieces.iter().map(|(host, ..)| *host).collect(), self.started));
         Ok(())
-    }
-    fn copy_out(&mut self, _: &mut [(DevicePtr, &mut [u8])]) -> Result<(), DeviceError> {
-        Ok(())
-    }
-    fn duplicate(&mut self, _: DevicePtr, _: DevicePtr, _: u64) -> Result<(), DeviceError> {
-        Ok(())
-    }
-    fn fill(&mut self, _: DevicePtr, _: u32, _: u64) -> Result<(), DeviceError> {
-        Ok(())
-    }
-    fn prepare(&mut self, _: &Info, _: usize, kernel: Specialisation) -> Result<Specialisation, DeviceError> {
-        Ok(kernel)
-    }
-    fn run(&mut self, _: &mut Launch<'_>) -> Result<Outcome, DeviceError> {
-        Err(DeviceError::Kernel("it runs nothing".into()))
     }
 }
 
@@ -117,34 +97,11 @@ struct Refuting {
     said: Vec<(&'static str, bool)>,
 }
 
-impl Device for Refuting {
-    fn name(&self) -> &'static str {
-        "refuting"
-    }
+impl Scripted for Refuting {
     fn allocate(&mut self, _: u64) -> Result<DevicePtr, DeviceError> {
         Ok(DevicePtr(1 << 30))
     }
-    fn threads(&self) -> u64 {
-        1
-    }
-    fn free(&mut self, _: DevicePtr) {}
-    fn copy_in(
-        &mut self,
-        _: &[(u64, u64, DevicePtr)],
-        _: &[(u64, u64, DevicePtr)],
-    ) -> Result<(), DeviceError> {
-        Ok(())
-    }
-    fn copy_out(&mut self, _: &mut [(DevicePtr, &mut [u8])]) -> Result<(), DeviceError> {
-        Ok(())
-    }
-    fn duplicate(&mut self, _: DevicePtr, _: DevicePtr, _: u64) -> Result<(), DeviceError> {
-        Ok(())
-    }
-    fn fill(&mut self, _: DevicePtr, _: u32, _: u64) -> Result<(), DeviceError> {
-        Ok(())
-    }
-    fn prepare(&mut self, _: &Info, _: usize, kernel: Specialisation) -> Result<Specialisation, DeviceError> {
+    fn prepare(&mut self, kernel: Specialisation) -> Result<Specialisation, DeviceError> {
         self.said.push(("prepares", self.seat.is_in_code()));
         Ok(kernel)
     }
@@ -236,18 +193,11 @@ struct Changing {
     found: Vec<(u32, LogMethod, Guess)>,
 }
 
-impl Device for Changing {
-    fn name(&self) -> &'static str {
-        "changing"
-    }
+impl Scripted for Changing {
     fn allocate(&mut self, _: u64) -> Result<DevicePtr, DeviceError> {
         self.next += 1 << 20;
         Ok(DevicePtr(self.next))
     }
-    fn threads(&self) -> u64 {
-        1
-    }
-    fn free(&mut self, _: DevicePtr) {}
     fn copy_in(
         &mut self,
         pieces: &[(u64, u64, DevicePtr)],
@@ -256,18 +206,8 @@ impl Device for Changing {
         self.words.extend(pieces.iter().map(|(.., place)| (place.0, 1)));
         Ok(())
     }
-    fn copy_out(&mut self, _: &mut [(DevicePtr, &mut [u8])]) -> Result<(), DeviceError> {
-        Ok(())
-    }
-    fn duplicate(&mut self, from: DevicePtr, to: DevicePtr, _: u64) -> Result<(), DeviceError> {
+    fn duplicate(&mut self, from: DevicePtr, to: DevicePtr) {
         self.words.insert(to.0, self.words[&from.0]);
-        Ok(())
-    }
-    fn fill(&mut self, _: DevicePtr, _: u32, _: u64) -> Result<(), DeviceError> {
-        Ok(())
-    }
-    fn prepare(&mut self, _: &Info, _: usize, kernel: Specialisation) -> Result<Specialisation, DeviceError> {
-        Ok(kernel)
     }
     fn run(&mut self, launch: &mut Launch<'_>) -> Result<Outcome, DeviceError> {
         let array = self.words.get_mut(&launch.regions[0].dev).unwrap();
