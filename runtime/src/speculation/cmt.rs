@@ -435,7 +435,11 @@ fn drive(
     let may_buffer = may_buffer(device, job, n);
     let mut attempt = Attempt::first(job, may_buffer);
     let mut make_ready = |device: &mut dyn Device| -> Result<(), DeviceError> {
-        kernel_for(device, job, attempt, n, needs_no_checks(job)).map(|_| ())
+        match kernel_for(device, job, attempt, n, needs_no_checks(job)) {
+            // What becomes of that is for the launch, which asks again: another attempt may take less.
+            Err(DeviceError::OutOfMemory(_)) => Ok(()),
+            kernel => kernel.map(|_| ()),
+        }
     };
     let copied = allocate(device, &job.placement, &mut regions, within, taken)
         .and_then(|()| copy_in(device, job, &regions, &remembered, &lent, report, &mut make_ready));
