@@ -325,17 +325,13 @@ impl Cuda {
 mod tests {
     use super::*;
 
-    /// Not only for the architectures that tests of whole kernels compile for. Where there is no compiler, nothing is asked.
+    /// The oldest ones that this compiler knows; others have more instructions. Where there is no compiler, nothing is asked.
     #[test]
     fn kernels_of_logs_are_for_old_gpus_too() {
         let Ok(compiler) = nvrtc::get() else { return };
+        let options = nvrtc::options("sm_75", Specialisation::none(LogMethod::None), false);
         for source in [filled::source(), buffered::source(), check_source(), bitmap_check_source()] {
-            for architecture in ["sm_75", "sm_80", "sm_90"] {
-                let options = nvrtc::options(architecture, Specialisation::none(LogMethod::None), false);
-                compiler
-                    .compile(&source, &options)
-                    .unwrap_or_else(|said| panic!("{architecture}: {said}\n{source}"));
-            }
+            compiler.compile(&source, &options).unwrap_or_else(|said| panic!("{said}\n{source}"));
         }
     }
 }
