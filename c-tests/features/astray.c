@@ -13,7 +13,9 @@
  * expect updated: runs on clean
  * expect late: runs on clean
  * expect led: runs on clean
- * expect distant: runs on clean */
+ * expect distant: runs on clean
+ * expect skewed: runs on clean
+ * expect skewed: runs in place on astray */
 #include "../support/inputs.h"
 
 #include <sys/mman.h>
@@ -103,6 +105,17 @@ COMPUTE static void distant(int n, const int *begin, const int64_t *place, doubl
     double sum = 0;
     for (int k = begin[i]; k < begin[i + 1]; k++)
       sum += nearby[place[k]] * 0.125;
+    out[i] = sum;
+  }
+}
+
+/* One place of `astray` lies between two elements: a processor loads it all the same, which a device doesn't do. */
+COMPUTE static void skewed(int n, const int *begin, const int *offset, double *out)
+{
+  for (int i = 0; i < n; i++) { /* loop skewed */
+    double sum = 0;
+    for (int k = begin[i]; k < begin[i + 1]; k++)
+      sum += *(const double *)((const char *)nearby + offset[k]) * 0.125;
     out[i] = sum;
   }
 }
@@ -238,6 +251,10 @@ int main(int argc, char **argv)
         wide[turn] += (int64_t)1 << 32;
       distant(ROWS, begin, wide, out);
       check_array(&check, "distant", out, n, sizeof *out);
+      for (size_t k = 0; k < all; k++)
+        column[k + all] = 8 * (int)check_below(&check, ROWS - 1) + (is_astray && k == turn ? 4 : 0);
+      skewed(ROWS, begin, column + all, out);
+      check_array(&check, "skewed", out, n, sizeof *out);
       permute(&check, from, n);
       permute(&check, to, n);
       column[turn] = old_column;
