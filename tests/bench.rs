@@ -57,7 +57,9 @@ fn kernels_are_timed_in_all_variants_and_leave_what_the_program_asked_for() {
     let variants = "whole:;finding arrays:tables,widest;as few warps:widest;no read log:read-log;no logs:read-log,write-log;\
                     kernel alone:read-log,write-log,range-check";
     let names = ["whole", "finding arrays", "as few warps", "no read log", "no logs", "kernel alone"];
-    for (variants, log, again, names) in [(variants, "bitmap", "0", &names[..]), ("", "auto", "3", &["again"])] {
+    for (variants, log, again, names) in
+        [(variants, "bitmap", "0", &names[..]), ("", "auto", "3", &["again"])]
+    {
         let mut run = program();
         gpu.apply(&mut run);
         run.env("BENCH_NVRTC", at("emulated GPU/libnvrtc.so.13"))
@@ -87,7 +89,10 @@ fn kernels_are_timed_in_all_variants_and_leave_what_the_program_asked_for() {
         let calls = std::fs::read_to_string(at("calls")).unwrap();
         let calls: Vec<&str> = calls.lines().filter(|call| !call.starts_with("cuEvent")).collect();
         let behind = |what: &str| {
-            calls.windows(2).filter(|two| two[0].starts_with(what) && two[1].starts_with("cuLaunchKernel ")).count()
+            calls
+                .windows(2)
+                .filter(|two| two[0].starts_with(what) && two[1].starts_with("cuLaunchKernel "))
+                .count()
         };
         let (least, what) = match names.len() {
             1 => (3, "cuLaunchKernel "),
