@@ -28,6 +28,11 @@ list() {
   ls "$work/sources" | sort -t- -k2n -s | awk '{ sub(/\.c$/, ""); print NR, $0 }'
 }
 
+# The names of the first so many. (All of the list is read: what is still writing when a reader ends fails, and with it the whole line.)
+first_ones() {
+  list | awk -v many="$1" 'NR <= many { print $2 }'
+}
+
 # Has programs compiled, whose main function gets their name: NAME.o by paragon-cc, with nothing that only threads need, NAME.cc.o by cc.
 compile() {
   local folder=$1 name sources=()
@@ -187,7 +192,7 @@ kernels)
   mkdir -p "$work/idle"
   g++ -std=c++17 -O2 -fPIC -shared -o "$work/idle/libcuda.so" benches/idle.cpp || exit
   settings
-  list | head -n "${2:-1000000}" | cut -d' ' -f2 | xargs -n "$GROUP" -P "$JOBS" bash -c 'prepare_kernels "$@"' prepare_kernels || exit
+  first_ones "${2:-1000000}" | xargs -n "$GROUP" -P "$JOBS" bash -c 'prepare_kernels "$@"' prepare_kernels || exit
   echo "$(kernels) kernels"
   rm -rf "$work/idle"
   tar -C build -cf - random | xz -9e >build/random.tar.xz && rm -rf "$work" && ls -l build/random.tar.xz
@@ -200,7 +205,7 @@ sources | objects)
   strip "$work/paragon-cc"
   strip --strip-debug "$work/libparagon_rt.so"
   if [ "$1" = objects ]; then
-    list | head -n "${2:-1000000}" | cut -d' ' -f2 | xargs -n 16 -P "$JOBS" bash -c 'prepare "$@"' prepare || exit
+    first_ones "${2:-1000000}" | xargs -n 16 -P "$JOBS" bash -c 'prepare "$@"' prepare || exit
   fi
   tar -C build -cf - random | xz -9e >build/random.tar.xz && rm -rf "$work" && ls -l build/random.tar.xz
   exit
