@@ -147,22 +147,32 @@ static double fresh_time(const std::function<void()> &in, const std::function<vo
   }
   return median(fresh);
 }
-// `same_bits`: kernels whose results have the bits of the sequential program, where the others' have not.
+// `same_bits`: kernels whose results have the bits of the sequential program, where the others' have not. `entries`: where the program's loop is entered several
+// times, each time behind copies of its own, how often, and what the n-th of them launches, of the former and of the latter.
 static void report(const char *name, const std::string &size, const Needs &needs, const std::function<void()> &in,
                    const std::function<void()> &kernels, const std::function<void()> &out,
-                   const std::function<void()> &same_bits = nullptr)
+                   const std::function<void()> &same_bits = nullptr, int entries = 0,
+                   const std::function<void(int)> &entry = nullptr, const std::function<void(int)> &same_bits_entry = nullptr)
 {
   double resident = time_of(kernels, 7);
   double whole = time_of([&] { in(); kernels(); out(); }, 3);
   double fresh = fresh_time(in, kernels);
-  char same[100] = "";
+  char same[100] = "", apart[100] = "";
   if (same_bits) {
     double again = time_of(same_bits, 7);
     snprintf(same, sizeof same, "\"same_bits_resident_ms\":%.4f,\"same_bits_fresh_ms\":%.4f,", again, fresh_time(in, same_bits));
   }
-  printf("{\"application\":\"%s\",\"size\":\"%s\",\"resident_ms\":%.4f,\"fresh_ms\":%.4f,\"end_to_end_ms\":%.4f,%s"
+  if (entries != 0) {
+    double own = 0, others = 0;
+    for (int i = 0; i < entries; i++) {
+      own += fresh_time(in, [&] { entry(i); });
+      others += fresh_time(in, [&] { same_bits_entry(i); });
+    }
+    snprintf(apart, sizeof apart, "\"apart_fresh_ms\":%.4f,\"same_bits_apart_fresh_ms\":%.4f,", own, others);
+  }
+  printf("{\"application\":\"%s\",\"size\":\"%s\",\"resident_ms\":%.4f,\"fresh_ms\":%.4f,\"end_to_end_ms\":%.4f,%s%s"
          "\"copy_share\":%.3f,\"peak_share\":%.3f,\"copy_tb_s\":%.3f}\n",
-         name, size.c_str(), resident, fresh, whole, same, needs.bytes / copy_speed() / resident, least_ms(needs) / resident,
+         name, size.c_str(), resident, fresh, whole, same, apart, needs.bytes / copy_speed() / resident, least_ms(needs) / resident,
          copy_speed() / 1e9);
   fflush(stdout);
 }
@@ -796,18 +806,22 @@ int main(int argc, char **argv)
     std::stable_sort(order.host, order.host + rows, [&](int i, int j) { return i / each < j / each; });
     auto in = [&] { a.in(), x.in(), order.in(); };
     in();
-    report("fwd", "64kx64k, 8 levels", {8.0 * a.column.n + 16.0 * rows}, in,
-           [&] {
-             for (int level = 0; level < levels; level++)
-               eliminate<<<blocks((size_t)each * 32), B>>>(level * each, (level + 1) * each, order.device, a.row.device,
-                                                           a.column.device, a.value.device, x.device);
-           },
-           [&] { x.out(); },
-           [&] {
-             for (int level = 0; level < levels; level++)
-               rows_in_order<float, 4><<<blocks((size_t)each * 8), B>>>(level * each, (level + 1) * each, order.device, a.row.device,
-                                                                        a.column.device, a.value.device, x.device);
-           });
+    auto eliminated = [&](int level) {
+      eliminate<<<blocks((size_t)each * 32), B>>>(level * each, (level + 1) * each, order.device, a.row.device, a.column.device,
+                                                  a.value.device, x.device);
+    };
+    auto in_order = [&](int level) {
+      rows_in_order<float, 4><<<blocks((size_t)each * 8), B>>>(level * each, (level + 1) * each, order.device, a.row.device,
+                                                               a.column.device, a.value.device, x.device);
+    };
+    auto all = [](const std::function<void(int)> &one) {
+      return [one] {
+        for (int level = 0; level < levels; level++)
+          one(level);
+      };
+    };
+    report("fwd", "64kx64k, 8 levels", {8.0 * a.column.n + 16.0 * rows}, in, all(eliminated), [&] { x.out(); }, all(in_order), levels,
+           eliminated, in_order);
   }
   if (wanted("sor")) {
     const int colours = 4, each = rows / colours;

@@ -12,6 +12,7 @@ use crate::abi;
 use crate::config::GroupChoice;
 use crate::speculation::filled::Filled;
 use crate::speculation::inspector::levels::Schedule;
+use crate::speculation::inspector::turns::Order;
 use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
@@ -184,6 +185,8 @@ pub struct Specialisation {
     pub narrow: bool,
     /// Whether the launch has an order of iterations.
     pub ordered: bool,
+    /// Whether that is the one by their numbers of turns.
+    pub sorted: bool,
     /// The dimensions that go with x and y of a grid which has a thread for each iteration:
     /// [`Placement::tile`](crate::memory::placement::Placement::tile).
     pub tile: Option<(u8, u8)>,
@@ -246,6 +249,7 @@ impl Specialisation {
             repeats: false,
             narrow: false,
             ordered: false,
+            sorted: false,
             tile: None,
             across: None,
             group: (1, 1),
@@ -271,7 +275,7 @@ impl Specialisation {
             && (self.method == LogMethod::None || other.filled & !self.filled == 0);
         let places = |kernel: &Specialisation| (kernel.tile, kernel.across, kernel.group, kernel.ordered);
         let how =
-            |kernel: &Specialisation| (kernel.spread, kernel.lends, kernel.shares, kernel.deep, kernel.kept);
+            |kernel: &Specialisation| (kernel.spread, kernel.lends, kernel.shares, kernel.deep, kernel.kept, kernel.sorted);
         let collects_as = |kernel: &Specialisation| {
             (kernel.collects, kernel.collects_part, kernel.collects_tell, kernel.block)
         };
@@ -360,6 +364,24 @@ impl Specialisation {
     }
 }
 
+impl Specialisation {
+    /// The same for iterations in the order of their numbers of turns, on a device that runs `threads` at once: where lanes lend each other what the rows
+    /// of several iterations load, so that one which has more turns holds others up. Where nobody asks for an iteration's number, which logs do. Where one
+    /// iteration takes longer than its part of the GPU takes for everything, it has as many lanes as can be (`docs/measurements/2026-11-25-row-order.md`).
+    pub fn sorted(self, order: &Order, threads: u64) -> Specialisation {
+        /// Turns that all processors together make while one row makes one, for each thread of theirs.
+        const OTHERS: u64 = 48;
+        let is_lending = self.lends && self.spread > 1 && self.group == (1, 1) && self.tile.is_none();
+        let asks = !matches!(self.method, LogMethod::None | LogMethod::Mark) || self.collects != 0;
+        if !is_lending || asks || self.ordered {
+            return self;
+        }
+        let is_long = u64::from(order.longest) * (threads / OTHERS) > order.all;
+        let spread = if is_long { WIDEST } else { self.spread };
+        Specialisation { ordered: true, sorted: true, spread, ..self }
+    }
+}
+
 pub use crate::speculation::protocol::TOLD_TO_STOP;
 /// In [`Launch::stop`]: it has taken too long; speculation may have made one of its loops endless.
 pub const TIME_IS_UP: u32 = 2;
@@ -405,8 +427,11 @@ pub struct Launch<'a> {
     pub kernel: Specialisation,
     /// What bitmaps have from the entry: where the kernel has [`Specialisation::filled`], otherwise nothing of it is asked for.
     pub filled: &'a Filled,
-    /// Where iterations depend on each other: the order that keeps their dependences.
+    /// Where iterations depend on each other: the order that keeps their dependences. Where the kernel is [`Specialisation::sorted`]: the one by
+    /// their numbers of turns.
     pub schedule: Option<&'a Schedule>,
+    /// The number under which a device may keep that order: no other one has it.
+    pub kept_as: Option<u64>,
     /// Becomes nonzero when the launch is to give up: [`TOLD_TO_STOP`] or [`TIME_IS_UP`]. It outlives the launch.
     pub stop: &'a AtomicU32,
     /// How long the device may be at work without having told how far it is; then it gives up. Threads, who can be told at any

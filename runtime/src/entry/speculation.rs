@@ -278,6 +278,7 @@ impl Engine {
             },
             groups: self.config.groups,
             patience: self.config.patience,
+            by_turns: plan.by_turns.filter(|_| kind == Kind::Cuda && plan.proven && !logged),
             schedule: plan.schedule,
             pinned: placement.pinned_cells(pins),
             basis: basis.filter(|basis| kind == Kind::Cuda && basis.serves(info, &placement)),

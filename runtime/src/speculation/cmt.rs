@@ -16,6 +16,7 @@ use super::facts::Facts;
 use super::filled::Filled;
 use super::inspector::levels::Schedule;
 use super::inspector::seen::{Basis, Seen};
+use super::inspector::turns::Order;
 use super::parts;
 use super::protocol::{self, Seat, Turn};
 use super::watch::Watch;
@@ -121,6 +122,8 @@ pub struct Job {
     pub filled: Filled,
     /// The order of iterations that depend on each other.
     pub schedule: Option<Arc<Schedule>>,
+    /// An order of iterations that don't: by their numbers of turns.
+    pub by_turns: Option<Arc<Order>>,
     /// How long a device may be at work, where the user has said so.
     pub patience: Option<Duration>,
     /// Where it is told to stop, and progress is reported.
@@ -646,6 +649,7 @@ fn run_once(
         report.copy_in_ns = started.elapsed().as_nanos() as u64;
     }
     let mut results = job.results.clone();
+    let by_turns = job.by_turns.as_deref().filter(|_| kernel.sorted);
     let mut launch = Launch {
         info: &job.info,
         loop_key: job.loop_key,
@@ -666,7 +670,11 @@ fn run_once(
         method: attempt.method,
         kernel,
         filled: &job.filled,
-        schedule: job.schedule.as_deref(),
+        schedule: match &by_turns {
+            Some(order) => Some(order.as_level()),
+            None => job.schedule.as_deref(),
+        },
+        kept_as: by_turns.map(|order| order.number),
         stop: job.seat.stop(),
         limit: job.patience.unwrap_or(LONGEST_LAUNCH),
         n_parts: parts::count(&job.info, &job.trip),
@@ -776,6 +784,10 @@ fn kernel_for(
     let alone = if alone { PG_LOOP_GROUPS } else { 0 };
     let flags = job.info.flags & !alone;
     let checked = kernel.in_groups(flags, job.info.n_dims, bases, n, device.threads(), job.groups);
+    let checked = match &job.by_turns {
+        Some(order) if order.is_of(n) => checked.sorted(order, device.threads()),
+        _ => checked,
+    };
     let kernel = match unchecked {
         true => {
             let inside = placement.aligned & bases & !placement.bounded;

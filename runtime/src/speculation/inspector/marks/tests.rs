@@ -33,6 +33,7 @@ fn shared(shift: u32) -> Shared {
         bytes: AtomicU64::new(0),
         deadline: Instant::now() + Duration::from_secs(1000),
         arrays: Vec::new(),
+        turns: None,
     }
 }
 
