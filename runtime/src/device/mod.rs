@@ -372,7 +372,9 @@ impl Specialisation {
         /// Turns that all processors together make while one row makes one, for each thread of theirs.
         const OTHERS: u64 = 48;
         let is_lending = self.lends && self.spread > 1 && self.group == (1, 1) && self.tile.is_none();
-        let asks = !matches!(self.method, LogMethod::None | LogMethod::Mark) || self.collects != 0;
+        let asks = !matches!(self.method, LogMethod::None | LogMethod::Mark)
+            || self.filled != 0
+            || self.collects != 0;
         if !is_lending || asks || self.ordered {
             return self;
         }
@@ -580,6 +582,33 @@ pub trait Device: Send {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rows_are_sorted_where_nobody_asks_for_iterations() {
+        const THREADS: u64 = 1 << 18;
+        let lends = |method| Specialisation { lends: true, spread: 4, ..Specialisation::none(method) };
+        let alike = Order::by(50_000, |iteration| 200 + iteration as u32 % 100).unwrap();
+        let one_is_long = Order::by(50_000, |iteration| if iteration == 7 { 4000 } else { 200 }).unwrap();
+        for method in [LogMethod::None, LogMethod::Mark] {
+            let sorted = lends(method).sorted(&alike, THREADS);
+            assert_eq!((sorted.sorted, sorted.ordered, sorted.spread), (true, true, 4));
+            let sorted = lends(method).sorted(&one_is_long, THREADS);
+            assert_eq!((sorted.sorted, sorted.spread), (true, WIDEST));
+            // It is another kernel.
+            assert!(!sorted.does_part_of(&lends(method)) && !lends(method).does_part_of(&sorted));
+        }
+        let mut others: Vec<_> =
+            [LogMethod::Atomic, LogMethod::Reduction, LogMethod::Bitmap, LogMethod::Stamp].map(lends).into();
+        let plain = lends(LogMethod::None);
+        others.push(Specialisation { lends: false, ..plain });
+        others.push(Specialisation { spread: 1, ..plain });
+        others.push(Specialisation { ordered: true, ..plain });
+        others.push(Specialisation { collects: 1, ..plain });
+        others.push(Specialisation { filled: 1, ..lends(LogMethod::Mark) });
+        others.push(Specialisation { tile: Some((1, 0)), ..plain });
+        others.push(Specialisation { group: (1, 4), ..plain });
+        assert!(others.into_iter().all(|kernel| kernel.sorted(&alike, THREADS) == kernel));
+    }
 
     #[test]
     fn groups_leave_enough_threads() {

@@ -348,7 +348,8 @@ impl Engine {
             record.check_ns = report.outcome.check_ns;
             record.bytes_in = report.bytes_in;
             record.unchecked = report.unchecked;
-            (record.group, record.deep, record.spread) = (report.group, report.deep, report.spread);
+            (record.group, record.deep) = (report.group, report.deep);
+            (record.spread, record.sorted) = (report.spread, report.sorted);
             record.bytes_out = report.bytes_out;
             record.copy_in_ns = report.copy_in_ns;
             record.copy_out_ns = report.copy_out_ns;

@@ -174,6 +174,8 @@ pub struct Report {
     pub deep: bool,
     /// What [`crate::trace::Record::spread`] says.
     pub spread: u8,
+    /// What [`crate::trace::Record::sorted`] says.
+    pub sorted: bool,
     /// See `bytes_in`.
     pub bytes_out: u64,
     /// See `bytes_in`.
@@ -633,7 +635,8 @@ fn run_once(
     report.unchecked = needs_no_checks(job);
     let kernel = kernel_for(device, job, attempt, n, report.unchecked)?;
     if device.name() == "cuda" {
-        (report.group, report.deep, report.spread) = (kernel.group, kernel.deep, kernel.spread);
+        (report.group, report.deep) = (kernel.group, kernel.deep);
+        (report.spread, report.sorted) = (kernel.spread, kernel.sorted);
     }
     let logs = Logs::new(device, job, attempt, taken)?;
     // What an attempt before has stored to is made again.

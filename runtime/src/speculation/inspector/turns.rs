@@ -52,6 +52,12 @@ impl Noted {
         }
     }
 
+    /// What was noted.
+    #[cfg(test)]
+    pub(super) fn all(&self) -> Vec<u32> {
+        self.turns.iter().map(|turns| turns.load(Ordering::Relaxed)).collect()
+    }
+
     /// The order by what was noted; `None`: it isn't worth anything, or there is no memory for it.
     pub fn order(&self) -> Option<Order> {
         let of = |noted: &AtomicU32| u64::from(noted.load(Ordering::Relaxed));
@@ -90,7 +96,7 @@ pub struct Order {
 
 impl Order {
     /// By counting. Every iteration has one place: those of its kind begin where those of the kinds before it end, and follow each other.
-    fn by(count: usize, turns: impl Fn(usize) -> u32) -> Option<Order> {
+    pub(crate) fn by(count: usize, turns: impl Fn(usize) -> u32) -> Option<Order> {
         let place_of = |iteration: usize| KINDS - 1 - kind(turns(iteration));
         let mut places: Vec<usize> = safe_copy::buffer(KINDS as u64).ok()?;
         let mut order: Vec<u32> = safe_copy::buffer(count as u64).ok()?;
