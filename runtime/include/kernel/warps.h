@@ -16,11 +16,6 @@ __device__ __forceinline__ void __pg_tell(__pg_ctx &c)
 
 /* Runs turns of a warp's inner loops as long as one of the lanes has some of them.
  * `left`: how many turns a lane has; `at`: the place that it stores to, some turns on; `turn`: one turn; `stops`: whether to leave. */
-#ifdef __PG_SORTED
-constexpr bool __pg_is_sorted = true;
-#else
-constexpr bool __pg_is_sorted = false;
-#endif
 template <class Left, class Held, class At, class AllLent, class Turn, class Stops>
 __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Held &held, At at, AllLent all_lent, Turn turn,
                                                      Stops stops)
@@ -52,24 +47,13 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
   };
   const auto turn_of = [&](int first, int part) { return __pg_slots::first_turn(first + part) + done + __pg_slots::own_turn(lane); };
   const auto is_due = [&](int first, int part) { return row_has[__pg_row_asked(part)] > turn_of(first, part); };
-  /* Whether all parts of the next batch are due, in all lanes. Where rows are in the order of their lengths, most batches are so: their loads need no
-   * predicates. */
-  const auto all_are_due = [&] {
-    int least = row_has[0];
-#pragma unroll
-    for (int row = 1; row < __pg_rows_asked; row++)
-      least = row_has[row] < least ? row_has[row] : least;
-    const bool all = least - done >= batch;
-    return __pg_lanes_of_row == 32 ? all : !__any_sync(~0u, !all);
-  };
-  bool are_due = false;
   /* Does something for all parts that are due; or for all, the first turn of some row where nothing is due. */
-  const auto each_of = [&](auto whole, int first, auto what) {
+  const auto each = [&](int first, auto what) {
     const __pg_u32 before = c.fail;
 #pragma unroll
     for (int part = 0; part < __pg_parts_at_once; part++) {
       const int turn = turn_of(first, part);
-      const bool due = decltype(whole)::columns == 2 || is_due(first, part);
+      const bool due = is_due(first, part);
       held.turn_to(part, due ? turn : 0, due || !__pg_loads_due_only);
       c.fail = 0;
       what(part, due || __pg_loads_due_only ? turn : 0);
@@ -77,12 +61,6 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
       why |= c.fail;
     }
     c.fail = before;
-  };
-  const auto each = [&](int first, auto what) {
-    if (__pg_is_sorted && are_due)
-      each_of(__pg_shape<1, 2>(), first, what);
-    else
-      each_of(__pg_shape<1, 1>(), first, what);
   };
   /* What parts load first. */
   const auto begin = [&](int first) {
@@ -156,7 +134,6 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
         held.begin_turns(due);
         know(0, all < most ? (int)all : most, __ballot_sync(~0u, all != 0 && __PG_LEADS));
         knows = true;
-        are_due = __pg_is_sorted && all_are_due();
         begin(0);
       }
       make(0);
@@ -164,7 +141,6 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
       has_some = __any_sync(~0u, __PG_LEADS && all >= batch + __pg_least_lent);
       done += batch;
       /* The next batch's. */
-      are_due = __pg_is_sorted && all_are_due();
       if (has_some)
         begin(0);
     } else {

@@ -274,8 +274,9 @@ impl Specialisation {
             && other.constant & !self.constant == 0
             && (self.method == LogMethod::None || other.filled & !self.filled == 0);
         let places = |kernel: &Specialisation| (kernel.tile, kernel.across, kernel.group, kernel.ordered);
-        let how =
-            |kernel: &Specialisation| (kernel.spread, kernel.lends, kernel.shares, kernel.deep, kernel.kept, kernel.sorted);
+        let how = |kernel: &Specialisation| {
+            (kernel.spread, kernel.lends, kernel.shares, kernel.deep, kernel.kept, kernel.sorted)
+        };
         let collects_as = |kernel: &Specialisation| {
             (kernel.collects, kernel.collects_part, kernel.collects_tell, kernel.block)
         };

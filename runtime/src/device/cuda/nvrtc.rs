@@ -289,9 +289,6 @@ pub fn options(architecture: &str, kernel: Specialisation, far: bool) -> Vec<Str
     if kernel.lends {
         options.push("-D__PG_LENDS".into());
         options.push(format!("-D__PG_RESIDENT={RESIDENT_OF_LENDING}"));
-        if kernel.sorted {
-            options.push("-D__PG_SORTED".into());
-        }
     } else if kernel.spread > 1 {
         // Others wait for memory most of the time: many of them are to wait.
         options.push(format!("-D__PG_RESIDENT={RESIDENT}"));

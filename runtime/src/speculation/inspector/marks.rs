@@ -141,7 +141,8 @@ pub unsafe fn inspect(
     // Only a GPU asks, whose lanes run such iterations side by side; and it may run them in any order.
     let may_sort = info.n_dims == 1 && info.n_results == 0 && info.has(PG_LOOP_SPREADS);
     let asks = seeing.as_ref().filter(|_| may_sort);
-    let turns = asks.and_then(|seeing| Noted::new(entry.trip[0].unsigned_abs(), seeing.sorts_always)).map(Arc::new);
+    let turns =
+        asks.and_then(|seeing| Noted::new(entry.trip[0].unsigned_abs(), seeing.sorts_always)).map(Arc::new);
     let marked = |known: &Known| {
         let shared = Shared {
             shift: cell_shift(info),

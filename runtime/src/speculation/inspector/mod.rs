@@ -178,7 +178,18 @@ impl Memo {
         let (flushing, stored) = (floating_point::is_flushing(), stored.map(Arc::new));
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let (number, memory) = (NEXT.fetch_add(1, Ordering::Relaxed), Arc::new(memory));
-        Memo { flushing, trip: entry.trip, values, pins, memory, number, seen: None, finding, stored, order: None }
+        Memo {
+            flushing,
+            trip: entry.trip,
+            values,
+            pins,
+            memory,
+            number,
+            seen: None,
+            finding,
+            stored,
+            order: None,
+        }
     }
 }
 

@@ -23,10 +23,12 @@ const MOST: u64 = 1 << 20;
 
 /// Iterations that a warp runs side by side, as far as it is known here.
 const SIDE_BY_SIDE: usize = 8;
-/// Where iterations have fewer turns than that on average, an order costs more than it gains.
-const LEAST_TURNS: u64 = 32;
 /// An order is worth something where lanes that wait for the longest iteration of theirs take longer by such a part.
 const WORTH: u64 = 4;
+/// Where iterations have fewer turns than that on average, it costs more than it gains, ...
+const LEAST_TURNS: u64 = 32;
+/// ... unless lanes that wait take so many times as long.
+const MUCH: u64 = 4;
 
 // SAFETY: a number.
 unsafe impl Zero for AtomicU32 {}
@@ -65,7 +67,8 @@ impl Noted {
         // What lanes take that wait for the longest iteration of theirs.
         let longest = |some: &[AtomicU32]| some.iter().map(of).max().unwrap_or(0) * some.len() as u64;
         let taken: u64 = self.turns.chunks(SIDE_BY_SIDE).map(longest).sum();
-        let pays = all >= LEAST_TURNS * self.turns.len() as u64 && taken - all >= all / WORTH;
+        let are_short = all < LEAST_TURNS * self.turns.len() as u64;
+        let pays = all != 0 && if are_short { taken >= MUCH * all } else { taken - all >= all / WORTH };
         let turns = |iteration: usize| self.turns[iteration].load(Ordering::Relaxed);
         if pays || self.always { Order::by(self.turns.len(), turns) } else { None }
     }
@@ -142,15 +145,21 @@ mod tests {
 
     /// Numbers that don't follow from each other.
     fn numbers(count: usize) -> impl Iterator<Item = u32> {
-        let next = |seed: &u64| Some(seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407));
+        let next = |seed: &u64| {
+            Some(seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407))
+        };
         std::iter::successors(Some(7), next).map(|seed| (seed >> 32) as u32).take(count)
     }
 
     #[test]
     fn kinds_are_in_the_order_of_turns() {
-        assert_eq!([0, 1, 1023, 1024, 1027, 1028, 2047, 2048].map(kind), [0, 1, 1023, 1024, 1024, 1025, 1279, 1280]);
+        assert_eq!(
+            [0, 1, 1023, 1024, 1027, 1028, 2047, 2048].map(kind),
+            [0, 1, 1023, 1024, 1024, 1025, 1279, 1280]
+        );
         assert_eq!(kind(u32::MAX), KINDS - 1);
-        let mut some: Vec<u32> = numbers(5000).flat_map(|number| [number, number >> 10, number >> 20]).collect();
+        let mut some: Vec<u32> =
+            numbers(5000).flat_map(|number| [number, number >> 10, number >> 20]).collect();
         some.sort_unstable();
         assert!(some.windows(2).all(|pair| kind(pair[0]) <= kind(pair[1])));
     }
@@ -169,7 +178,12 @@ mod tests {
             let kinds: Vec<usize> = order.iter().map(|iteration| kind(turns[*iteration as usize])).collect();
             assert!(kinds.is_sorted_by(|a, b| a >= b));
             // Alike: in source order.
-            assert!(order.windows(2).zip(kinds.windows(2)).all(|(two, kinds)| kinds[0] != kinds[1] || two[0] < two[1]));
+            assert!(
+                order
+                    .windows(2)
+                    .zip(kinds.windows(2))
+                    .all(|(two, kinds)| kinds[0] != kinds[1] || two[0] < two[1])
+            );
         }
     }
 
@@ -178,7 +192,18 @@ mod tests {
         assert!(noted(&[300; 500]).order().is_none());
         assert!(noted(&Vec::from_iter((0..500).map(|k| 300 + k % 60))).order().is_none());
         assert!(noted(&Vec::from_iter((0..500).map(|k| k % 33))).order().is_none());
-        assert!(noted(&Vec::from_iter((0..500).map(|k| if k % 16 == 0 { 2000 } else { k % 16 }))).order().is_some());
+        assert!(noted(&[0; 500]).order().is_none());
+        // Short ones, but for a few.
+        assert!(
+            noted(&Vec::from_iter((0..500).map(|k| if k % 250 == 3 { 3000 } else { k % 16 })))
+                .order()
+                .is_some()
+        );
+        assert!(
+            noted(&Vec::from_iter((0..500).map(|k| if k % 16 == 0 { 2000 } else { k % 16 })))
+                .order()
+                .is_some()
+        );
         assert!(noted(&Vec::from_iter(numbers(500).map(|number| number % 655))).order().is_some());
         // Sorted by the program.
         assert!(noted(&Vec::from_iter(0..500)).order().is_none());
