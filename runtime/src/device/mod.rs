@@ -575,6 +575,10 @@ pub trait Device: Send {
         loop_key: usize,
         kernel: Specialisation,
     ) -> Result<Specialisation, DeviceError>;
+    /// Has an order of iterations there ahead of launches that need it, where it keeps such orders ([`Launch::kept_as`]).
+    fn keep_order(&mut self, _order: &Order) -> Result<(), DeviceError> {
+        Ok(())
+    }
     /// Runs all iterations (execution kernel), then, where the log method detects anything and unless it failed already, the checking
     /// kernel over the logs, which also makes [`Launch::written`]. Blocks until the device is idle again.
     fn run(&mut self, launch: &mut Launch<'_>) -> Result<Outcome, DeviceError>;

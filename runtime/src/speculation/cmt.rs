@@ -799,7 +799,13 @@ fn kernel_for(
         }
         false => checked,
     };
-    device.prepare(&job.info, job.loop_key, kernel)
+    let kernel = device.prepare(&job.info, job.loop_key, kernel)?;
+    // Ahead of the last copies: behind them it would keep the launch from being queued before they are over.
+    match job.by_turns.as_deref().filter(|_| kernel.sorted) {
+        Some(order) => device.keep_order(order)?,
+        None => {}
+    }
+    Ok(kernel)
 }
 
 /// Copies a job's arrays to the device: all of them, but of those that were lent only what isn't there. False: the job was given up in between.

@@ -25,6 +25,7 @@ use crate::abi::{self, Info, Region};
 use crate::device::pool::Pool;
 use crate::memory::placement::TILE_HEIGHT;
 use crate::memory::tracking;
+use crate::speculation::inspector::turns::Order;
 use blank::Blank;
 use cudarc::driver::sys;
 use kernels::Loaded;
@@ -324,6 +325,10 @@ impl Device for Cuda {
         }
         self.prepare_check(kernel)?;
         Ok(kernel)
+    }
+
+    fn keep_order(&mut self, order: &Order) -> Result<(), DeviceError> {
+        self.kept_order(order.number, &order.as_level().order).map(|_| ())
     }
 
     fn run(&mut self, launch: &mut Launch<'_>) -> Result<Outcome, DeviceError> {

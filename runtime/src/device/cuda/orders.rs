@@ -29,26 +29,40 @@ impl Orders {
 }
 
 impl Cuda {
-    /// A launch's order, and whether it stays. No kernel is under way: what makes room is nobody's.
+    /// Where an order is that stays under a number. No kernel is under way: what makes room is nobody's.
+    pub(super) fn kept_order(&mut self, number: u64, order: &[u32]) -> Result<DevicePtr, DeviceError> {
+        if let Some(there) = self.orders.find(number) {
+            return Ok(there);
+        }
+        let there = self.copied_order(order)?;
+        if let Some(oldest) = self.orders.keep(number, there) {
+            self.free(oldest);
+        }
+        Ok(there)
+    }
+
+    fn copied_order(&mut self, order: &[u32]) -> Result<DevicePtr, DeviceError> {
+        let bytes = order.len() as u64 * 4;
+        let there = self.allocate(bytes)?;
+        match self.copy_in(&[(order.as_ptr() as u64, bytes, there)], &[]) {
+            Ok(()) => Ok(there),
+            Err(error) => {
+                self.free(there);
+                Err(error)
+            }
+        }
+    }
+
+    /// A launch's order, and whether it stays.
     pub(super) fn hand_over(
         &mut self,
         launch: &Launch<'_>,
     ) -> Result<Option<(DevicePtr, bool)>, DeviceError> {
-        let Some(schedule) = launch.schedule else { return Ok(None) };
-        if let Some(order) = launch.kept_as.and_then(|number| self.orders.find(number)) {
-            return Ok(Some((order, true)));
-        }
-        let bytes = schedule.order.len() as u64 * 4;
-        let order = self.allocate(bytes)?;
-        if let Err(error) = self.copy_in(&[(schedule.order.as_ptr() as u64, bytes, order)], &[]) {
-            self.free(order);
-            return Err(error);
-        }
-        let Some(number) = launch.kept_as else { return Ok(Some((order, false))) };
-        if let Some(oldest) = self.orders.keep(number, order) {
-            self.free(oldest);
-        }
-        Ok(Some((order, true)))
+        Ok(match (launch.schedule, launch.kept_as) {
+            (None, _) => None,
+            (Some(schedule), Some(number)) => Some((self.kept_order(number, &schedule.order)?, true)),
+            (Some(schedule), None) => Some((self.copied_order(&schedule.order)?, false)),
+        })
     }
 }
 
