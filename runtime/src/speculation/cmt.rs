@@ -801,9 +801,8 @@ fn kernel_for(
     };
     let kernel = device.prepare(&job.info, job.loop_key, kernel)?;
     // Ahead of the last copies: behind them it would keep the launch from being queued before they are over.
-    match job.by_turns.as_deref().filter(|_| kernel.sorted) {
-        Some(order) => device.keep_order(order)?,
-        None => {}
+    if let Some(order) = job.by_turns.as_deref().filter(|_| kernel.sorted) {
+        device.keep_order(order)?;
     }
     Ok(kernel)
 }
