@@ -21,8 +21,8 @@ use super::protocol::{self, Seat, Turn};
 use super::watch::Watch;
 use super::written::{self, Cells, Rows, Written};
 use crate::abi::{
-    PG_FAIL_RAW, PG_FAIL_STOPPED, PG_FAIL_TIME, PG_FAIL_WAW, PG_LOOP_COMMON_LOOPS, PG_LOOP_GROUPS,
-    PG_LOOP_KEPT, PG_LOOP_MEMBERS, PG_LOOP_REPEATS, PG_LOOP_TURNS, PG_LOOP_UPDATES, PG_NO_LOG, Region, Value,
+    PG_FAIL_STOPPED, PG_FAIL_TIME, PG_LOOP_COMMON_LOOPS, PG_LOOP_GROUPS, PG_LOOP_KEPT, PG_LOOP_MEMBERS,
+    PG_LOOP_REPEATS, PG_LOOP_SPREADS, PG_LOOP_TURNS, PG_LOOP_UPDATES, PG_NO_LOG, Region, Value,
 };
 use crate::config::GroupChoice;
 use crate::device::collected;
@@ -68,14 +68,13 @@ pub enum Guesses {
     All,
     /// By numbers in any case: for tests.
     Numbers,
+    /// Only that cells have one writer each, or several that lanes run side by side: for tests.
+    Joined,
     /// Only that iterations meet cells in order: for tests.
     InOrder,
     /// Nothing, and what stands in cells with several writers is settled by a second run, as where values can't be held back: for tests.
     Twice,
 }
-
-/// Iterations meet cells in order where they are so many times as many as accesses far from the neighbouring iteration's.
-const FAR_PART: u64 = 8;
 
 /// One run of a loop on a device.
 pub struct Job {
@@ -109,6 +108,8 @@ pub struct Job {
     pub in_order: bool,
     /// Whether no two lanes of a GPU seem to store to one cell where they do.
     pub stores_once: bool,
+    /// Whether stamps may guess first that a cell's writers are run by lanes side by side.
+    pub may_join: bool,
     /// Whether iterations may be run together.
     pub groups: GroupChoice,
     /// Log cells of pinned memory.
@@ -157,6 +158,8 @@ pub struct Report {
     pub order_held: Option<bool>,
     /// Whether no two lanes have stored to one cell, where it was guessed so and they have.
     pub once_held: Option<bool>,
+    /// Whether each cell's writers were run by lanes side by side, and nobody loaded what another one stored, where stamps have guessed so.
+    pub joined_held: Option<bool>,
     /// Whether that was so, where stamps have relied on the order of iterations.
     pub stored_once: Option<bool>,
     /// Whether iterations have met cells in order.
@@ -498,65 +501,20 @@ fn drive(
             }
             result => result?,
         };
-        let fail = report.outcome.fail;
-        let is_range = attempt.guess == Guess::Range;
-        let is_refuted = match is_range {
-            true => fail == PG_FAIL_RAW,
-            false => fail & PG_FAIL_WAW != 0 && fail & !(PG_FAIL_WAW | PG_FAIL_RAW) == 0,
-        };
-        if attempt.alone && fail & PG_FAIL_WAW != 0 && fail & !(PG_FAIL_WAW | PG_FAIL_RAW) == 0 {
-            // What a cell holds may be an earlier iteration's.
-            report.once_held = Some(false);
-            if given_up(job) {
-                report.outcome.fail = PG_FAIL_STOPPED;
-                return Ok(());
-            }
-            attempt.alone = false;
-            logs.free(device, taken);
-            continue;
-        }
-        if attempt.grouped && fail == PG_FAIL_RAW {
-            // Cells may have met that lie in one group only.
-            report.order_held = Some(false);
-            if given_up(job) {
-                report.outcome.fail = PG_FAIL_STOPPED;
-                return Ok(());
-            }
-            attempt = Attempt::proper(job, may_buffer);
-            logs.free(device, taken);
-            continue;
-        }
-        if is_refuted && (attempt.is_guess || attempt.buffered != 0) {
-            if attempt.is_guess {
-                *(if is_range { &mut report.range_held } else { &mut report.guess_held }) = Some(false);
-            }
+        if let Some(next) = attempt.after(job, may_buffer, report) {
             if given_up(job) {
                 // Nor is another attempt wanted, whose kernel may have to be compiled first.
                 report.outcome.fail = PG_FAIL_STOPPED;
                 return Ok(());
             }
-            // What was held back in vain, because an iteration stores too often for that, isn't a second time.
-            attempt = match attempt.buffered {
-                0 => Attempt::in_order(job, may_buffer),
-                _ => Attempt::proper(job, false),
-            };
+            attempt = next;
             logs.free(device, taken);
             continue;
         }
-        if fail != 0 {
+        if report.outcome.fail != 0 {
             return Ok(());
         }
-        if attempt.grouped {
-            report.order_held = Some(true);
-            report.stored_once = report.outcome.stored_once;
-        }
-        // Groups of cells tell, too: nothing else would notice that another entry's order isn't that of places.
-        if let Some(far) = report.outcome.far {
-            report.in_order = Some(far <= n / FAR_PART);
-        }
-        if attempt.is_guess {
-            *(if is_range { &mut report.range_held } else { &mut report.guess_held }) = Some(true);
-        }
+        attempt.stands(n, report);
         break logs;
     };
     if let (Some(basis), false) = (&job.basis, report.unchecked) {
@@ -640,7 +598,9 @@ fn run_once(
             device.duplicate(DevicePtr(region.before), DevicePtr(region.dev), region.size)
         })
     };
-    if [report.guess_held, report.range_held, report.order_held, report.once_held].contains(&Some(false)) {
+    let held =
+        [report.guess_held, report.range_held, report.order_held, report.once_held, report.joined_held];
+    if held.contains(&Some(false)) {
         restore(device)?;
     } else {
         report.copy_in_ns = started.elapsed().as_nanos() as u64;
@@ -732,10 +692,11 @@ fn kernel_for(
     let collects = rooms.bases != 0;
     // A load that a bitmap notes is nothing that iterations could share: an inner loop of a group would note 64 of them in each turn,
     // and its kernel would be compiled for minutes.
-    let covered = if attempt.method == LogMethod::Bitmap { job.filled.covered } else { 0 };
+    let covered = attempt.covered(job);
     let notes_loads =
         attempt.method == LogMethod::Bitmap && placement.has_logged_readers_but(&job.info, covered);
-    let filled = if attempt.method.is_bitmap() && job.schedule.is_none() { job.filled.bases } else { 0 };
+    let has_filled = attempt.method.is_bitmap() && job.schedule.is_none() && !attempt.joined;
+    let filled = if has_filled { job.filled.bases } else { 0 };
     // Where nobody notes anything it is the kernel without a log.
     let method = match filled != 0 && job.filled.is_all && !notes_loads && attempt.guess == Guess::None {
         true => LogMethod::None,
@@ -747,6 +708,8 @@ fn kernel_for(
         apart: attempt.apart && attempt.buffered != 0,
         grouped: attempt.grouped,
         alone: attempt.alone,
+        joined: attempt.joined,
+        full: attempt.grouped || attempt.joined && notes_loads,
         gathers: method.is_bitmap() && job.info.has(PG_LOOP_MEMBERS),
         log_shift: if method == LogMethod::None { 0 } else { placement.log_shift as u8 },
         bounded: placement.bounded,
@@ -774,6 +737,8 @@ fn kernel_for(
     let bases = 1u64.checked_shl(job.info.n_bases).unwrap_or(0).wrapping_sub(1);
     let alone = notes_loads && job.info.has(PG_LOOP_COMMON_LOOPS) || kernel.repeats;
     let alone = if alone { PG_LOOP_GROUPS } else { 0 };
+    // Who stands for whom lanes know by their iterations.
+    let alone = if attempt.joined { PG_LOOP_GROUPS | PG_LOOP_SPREADS } else { alone };
     let flags = job.info.flags & !alone;
     let checked = kernel.in_groups(flags, job.info.n_dims, bases, n, device.threads(), job.groups);
     let kernel = match unchecked {
