@@ -1,25 +1,27 @@
-/* Iterations side by side that store to one cell, of which the last one's value stands (`pairs`, `threes` across the borders of warps), or each of which
- * loads what it stores to, and nobody else (`own`). On `met` the next one loads what the one before has stored, on `one` a single one in all, on `near` a few load from the pair's before; on `before` it is
- * the earlier one of two that loads what both store to, and on `apart` two have one between them.
- * On `again` a cell has two writers a long way apart, in all.
+/* Iterations side by side that store to one cell, of which the last one's value stands (`pairs`; `threes` across the borders of warps; on `narrower` the last one
+ * stores less than the one before), or each of which loads what it stores to, and nobody else (`own`). On `met` the next one loads what the one before has
+ * stored, on `one` a single one in all, on `near` a few load what the last one but one has stored, and no two store to one cell; on `before` it is the earlier one of two that
+ * loads what both store to, and on `apart` two have one between them. On `again` a cell has two writers a long way apart, in all.
+ *
+ * The GPU that is none takes lanes apart now and then, so there neighbours meet, and what they do together shows on a GPU only.
  *
  * test size: 1601
- * expect floats: is joined on clean pairs own
- * expect floats: stamps on threes before apart again
- * expect floats: conflicts on met one near
- * expect doubles: is joined on clean pairs own
- * expect doubles: stamps on threes apart again met one before near
- * expect bytes: is joined on clean pairs own
- * expect bytes: stamps on threes before apart again
- * expect bytes: conflicts on met one near
- * expect some: is joined on clean pairs own
- * expect some: stamps on threes before apart again
- * expect some: conflicts on met one near
+ * expect floats: is joined on clean own
+ * expect floats: stamps on pairs narrower threes apart again
+ * expect floats: conflicts on met one near before
+ * expect doubles: is joined on clean own near
+ * expect doubles: stamps on pairs narrower threes apart again met one before
+ * expect bytes: is joined on clean own
+ * expect bytes: stamps on pairs narrower threes apart again
+ * expect bytes: conflicts on met one near before
+ * expect some: is joined on clean own
+ * expect some: stamps on pairs narrower threes apart again
+ * expect some: conflicts on met one near before
  * expect widths: is joined on clean own
- * expect widths: stamps on pairs threes before apart again
- * expect widths: conflicts on met one near
- * expect added: runs on clean own
- * expect added: conflicts on pairs threes met one near before apart again */
+ * expect widths: stamps on pairs narrower threes apart again
+ * expect widths: conflicts on met one near before
+ * expect added: runs on clean own near
+ * expect added: conflicts on pairs narrower threes met one before apart again */
 #include "../support/inputs.h"
 
 COMPUTE static void floats(float *a, const int *to, const int *from, const float *in, int n)
@@ -81,7 +83,7 @@ COMPUTE static void added(double *a, const int *to, const float *in, int n)
 
 int main(int argc, char **argv)
 {
-  static const char *const inputs[] = {"clean", "pairs", "threes", "own", "met", "one", "near", "before", "apart", "again", NULL};
+  static const char *const inputs[] = {"clean", "pairs", "narrower", "threes", "own", "met", "one", "near", "before", "apart", "again", NULL};
   struct check check = check_open(argc, argv, 200000, inputs);
   size_t n = check.size, cells = 2 * n + 16;
   int size = (int)n;
@@ -107,11 +109,13 @@ int main(int argc, char **argv)
     fill_double(&check, b, cells);
     fill_double(&check, d, cells);
     for (size_t i = 0; i < n; i++) {
-      size_t place = is_clean || is_own ? i : i / 2;
+      size_t place = is_clean || is_own || check_is(&check, "near") ? i : i / 2;
       if (check_is(&check, "threes"))
         place = i / 3;
       if (check_is(&check, "apart"))
         place = i / 4 * 2 + i % 2;
+      if (check_is(&check, "narrower"))
+        words[i] = 3 + (uint32_t)i % 2;
       to[i] = (int)place;
       from[i] = (int)(is_own || is_met ? place : n + i);
     }

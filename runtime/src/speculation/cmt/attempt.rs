@@ -78,8 +78,8 @@ impl Attempt {
         Attempt::without_neighbours(job, may_buffer)
     }
 
-    /// Whether a job's stores may be joined: lanes know by their iterations who stands for whom, so none runs another one's, and each has its own in
-    /// the source order, unlike parts; and whatever loads what another iteration may have stored has to be noted.
+    /// Whether a job's stores may be joined: lanes know by their iterations who stands for whom, so none runs another one's; and whatever loads what
+    /// another iteration may have stored has to be noted. Of loops whose results are computed in parts nobody has tried it.
     fn may_join(job: &Job) -> bool {
         const NOT: u32 = PG_LOOP_REPEATS
             | PG_LOOP_TURNS
