@@ -109,7 +109,8 @@ fn subscript(text: &str) -> Option<(&str, &str)> {
     });
     // Only the last parenthesis closes the first one.
     let is_whole = index.starts_with('(') && ends.take(2).eq([index.len() - 1]);
-    (is_whole && step.ends_with('u')).then_some((index, step))
+    let is_number = step.strip_suffix('u').is_some_and(|step| step.bytes().all(|c| c.is_ascii_digit()));
+    (is_whole && is_number).then_some((index, step))
 }
 
 /// How many of such loads are looked at where rows end.
