@@ -21,13 +21,16 @@ import subprocess
 import sys
 from pathlib import Path
 
-from bench_applications import APPLICATIONS, BUILT, BY_NAME, ROOT, Application
+from bench_applications import APPLICATIONS, BUILT, BY_NAME, LEARNS, ROOT, Application, on_cuda
+from bench_breakdown import Instruments, nvrtc_folder
 
 # Compared with each other, so all of them get the same.
 OPTIMIZED = ["-O3"]
 REPETITIONS = ["-include", str(ROOT / "benches/repetitions.h")]
 # Programs as Paragon gets them where it is measured.
 SOURCES = BUILT / "sources"
+# Seconds that a program may take to have its kernels compiled.
+KERNELS_SECONDS = 300.0
 LINKED = ["-lm", "-Wl,-rpath,$ORIGIN"]
 
 
@@ -192,18 +195,59 @@ class Builder:
             else:
                 self.problems.append(f"{library.name} was not found")
 
-    def add_measuring_compiler(self) -> None:
-        """The run-time compiler that leaves out parts of the checks (bench.py --breakdown)."""
+    def add_instruments(self) -> None:
+        """The run-time compiler and the driver that tell parts of the checks apart (bench.py --breakdown)."""
         folder = BUILT / "without"
         folder.mkdir()
+        for source, library in [("without.cpp", "libnvrtc.so.13"), ("replays.cpp", "libcuda.so")]:
+            self.build_library(source, folder / library)
+
+    def build_library(self, source: str, library: Path) -> None:
+        """A library that stands in the place of another one."""
         command = ["g++", "-std=c++17", "-O2", "-fPIC", "-shared", "-static-libstdc++", "-static-libgcc"]
-        command += ["-o", str(folder / "libnvrtc.so.13"), str(ROOT / "benches/without.cpp"), "-ldl"]
+        command += ["-o", str(library), str(ROOT / "benches" / source), "-ldl"]
         if shutil.which("g++") is None or subprocess.run(command, check=False).returncode != 0:
-            self.problems.append("benches/without.cpp was not built: no breakdown of checks")
+            self.problems.append(f"benches/{source} was not built: no breakdown of checks")
+
+    def compile_kernels(self, application: Application, nvrtc: str, instruments: Instruments) -> None:
+        """Has the kernels compiled that a program asks for where it is measured, as far as a GPU that does nothing shows which these are (idle.cpp): at its
+        size with every log, and without inspections; all variants of them, for the breakdown; and with every loop, at the size of tests."""
+        own = {k: v for k, v in os.environ.items() if not k.startswith(("PARAGON_", "BENCH_"))}
+        own |= {"LD_LIBRARY_PATH": str(BUILT / "idle"), "PARAGON_RT": str(BUILT / "libparagon_rt.so"), "IDLE_SAYS": "done"}
+        measured, variants = BUILT / "kernels/gpu", BUILT / "kernels/variants"
+        plain = own | {"PARAGON_NVRTC": nvrtc, "XDG_CACHE_HOME": str(measured)}
+        several = own | instruments.compiling() | {"XDG_CACHE_HOME": str(variants)}
+        runs = [
+            ("paragon", application.size, plain | on_cuda("all")),
+            ("paragon", application.size, plain | LEARNS),
+            ("paragon", application.breakdown_size or application.size, several | on_cuda("bitmap")),
+            ("bits", application.test_size(), plain | on_cuda("all")),
+        ]
+        for program, size, environment in runs:
+            command = [str(BUILT / f"{application.name}.{program}"), "--size", str(size), "--input", "clean", "--repeat", "2"]
+            try:
+                subprocess.run(command, env=environment, capture_output=True, check=True, timeout=KERNELS_SECONDS)
+            except (OSError, subprocess.SubprocessError) as error:
+                self.problems.append(f"{application.name}: not all kernels were compiled ({error})"[:200])
+
+    def compile_all_kernels(self, wanted: list[Application]) -> None:
+        """The same of all programs."""
+        nvrtc = nvrtc_folder()
+        if nvrtc is None:
+            self.problems.append("no kernels were compiled: no run-time compiler (PARAGON_NVRTC)")
+            return
+        for folder in ["idle", "kernels/gpu", "kernels/variants"]:
+            (BUILT / folder).mkdir(mode=0o700, parents=True)
+        self.build_library("idle.cpp", BUILT / "idle/libcuda.so")
+        instruments = Instruments(BUILT / "idle", nvrtc)
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+            for _ in pool.map(lambda application: self.compile_kernels(application, nvrtc, instruments), wanted):
+                pass
+        shutil.rmtree(BUILT / "idle")
 
     def finish(self) -> int:
         """Strips what was built, writes build.json, and says what is missing. Not 0: there is nothing to compare."""
-        programs = [str(p) for p in BUILT.rglob("*") if p.is_file() and p.suffix not in (".c", ".h", ".json")]
+        programs = [str(p) for p in BUILT.rglob("*") if p.is_file() and p.suffix not in (".c", ".h", ".json", ".cubin")]
         subprocess.run(["strip", *programs], check=False)
         self.manifest["problems"] = self.problems
         (BUILT / "build.json").write_text(json.dumps(self.manifest, indent=1) + "\n", encoding="utf-8")
@@ -221,6 +265,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n", maxsplit=1)[0])
     parser.add_argument("--cores", type=int, default=os.cpu_count() or 1, help="of the machine that will measure: gcc wants to know")
     parser.add_argument("--paragon-cc", default=os.environ.get("BENCH_PARAGON_CC", str(ROOT / "target/release/paragon-cc")))
+    parser.add_argument("--kernels", action="store_true", help="compile the GPU's kernels, too (a minute or more; for an H100 or H200)")
     parser.add_argument("applications", nargs="*", metavar="APPLICATION")
     arguments = parser.parse_args()
     wanted = [BY_NAME[name] for name in arguments.applications] or APPLICATIONS
@@ -235,7 +280,9 @@ def main() -> int:
         for _ in pool.map(builder.build_all, wanted):
             pass
     builder.add_libraries()
-    builder.add_measuring_compiler()
+    builder.add_instruments()
+    if arguments.kernels:
+        builder.compile_all_kernels(wanted)
     return builder.finish()
 
 

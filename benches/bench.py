@@ -26,7 +26,6 @@ import argparse
 import collections
 import concurrent.futures
 import ctypes
-import glob
 import itertools
 import json
 import os
@@ -42,6 +41,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import bench_breakdown
 from bench_applications import (
     APPLICATIONS,
     BUILT,
@@ -56,11 +56,17 @@ from bench_applications import (
     Column,
     on_cuda,
 )
+from bench_breakdown import Instruments, are_sure, nvrtc_folder, parts_of, read_replays
 from bench_runs import Run
 
 Record = dict[str, Any]
 # Kernels that differ by less than this are as fast as each other: of two in which nothing is logged one is always a little faster.
 AS_FAST = 1.02
+# Repetitions from which on no more are made once all but the first take as long on the GPU, up to such a part of it.
+LEAST_KNOWN, KNOWN_PART = 3, 0.02
+# Runs of a kernel again and again; and how the trace calls it where nothing has a log.
+AGAIN = 8
+NOT_LOGGED = ("none", "mark")
 # Less time than this isn't worth beginning with anything.
 LEAST_SECONDS = 3.0
 # Programs that make their inputs while another one is measured; more of them would take it memory's bandwidth away.
@@ -70,24 +76,8 @@ PREPARING = 5
 WARMING = 14
 WARM_REPETITIONS = 2
 WARM_SECONDS = 15.0
-# Repetitions of a run that tells parts of the checks apart, and what is left out in each of its steps. What one step takes less than the
-# one before is what the part costs.
-BREAKDOWN_REPETITIONS = 16
-# So many are made in any case, the first of which doesn't count; then no more once so many seconds are over, or once the median's standard error is less than a part of
-# it, or than so many milliseconds.
-BREAKDOWN_LEAST = 5
-BREAKDOWN_SECONDS = 0.8
-SURE_PART, SURE_MS = 0.002, 0.0004
 # Programs that make their inputs while another one's kernels are timed, by the GPU's own clock.
 PREPARING_BREAKDOWN = 8
-BREAKDOWN_STEPS = {
-    "whole": "",
-    "finding arrays": "tables",
-    "no read log": "read-log",
-    "no logs": "read-log,write-log",
-    "kernel alone": "read-log,write-log,range-check",
-}
-BREAKDOWN_PARTS = ["kernel alone", "range checks", "write log", "read log", "checking", "finding arrays"]
 
 
 def has_gpu() -> bool:
@@ -98,13 +88,6 @@ def has_gpu() -> bool:
         except OSError:
             continue
     return False
-
-
-def nvrtc_folder() -> str | None:
-    """Where NVIDIA's run-time compiler is."""
-    folders = [os.environ.get("PARAGON_NVRTC", ""), os.path.join(os.environ.get("CUDA_HOME", "/usr/local/cuda"), "lib64")]
-    folders += ["/usr/local/cuda/targets/x86_64-linux/lib"]
-    return next((folder for folder in folders if folder and glob.glob(os.path.join(folder, "libnvrtc.so.1[23]"))), None)
 
 
 def printed(command: list[str]) -> str:
@@ -186,6 +169,27 @@ def device_times(records: list[Record], repetitions: int) -> dict[str, Any]:
     return result
 
 
+def kernels_are_known(records: list[Record], repetitions: int) -> bool:
+    """Whether more repetitions would say little more of what kernels and their checks take, of which the first one's may differ."""
+    if repetitions < LEAST_KNOWN or not records or len(records) % repetitions != 0:
+        return False
+    each = len(records) // repetitions
+    sums = [sum(r["execute_ns"] + r["check_ns"] for r in records[at : at + each]) for at in range(0, len(records), each)]
+    return max(sums[1:]) - min(sums[1:]) <= KNOWN_PART * min(sums[1:])
+
+
+def again_times(launches: list[dict[str, list[float]]], records: list[Record], repetitions: int) -> Record:
+    """What kernels take in the last repetition if each runs again and again, in milliseconds, where nothing is logged then: a log that nobody clears says
+    something else the second time."""
+    on_device = [record for record in records if record["device"] == "cuda"]
+    if not on_device or len(launches) % repetitions != 0 or len(on_device) % repetitions != 0:
+        return {}
+    entries = on_device[-(len(on_device) // repetitions) :]
+    if any(record["log"] not in NOT_LOGGED for record in entries):
+        return {}
+    return {"again_ms": rounded(sum(statistics.median(launch["again"]) for launch in launches[-(len(launches) // repetitions) :]))}
+
+
 class Bench:
     """Measures, and keeps the results on disk."""
 
@@ -203,6 +207,10 @@ class Bench:
         if arguments.goes_on:
             self.results = json.loads(Path(arguments.goes_on).read_text(encoding="utf-8"))
         self.results |= {"machine": machine(), "build": self.build, "small": arguments.small}
+        # Kernels that were compiled where the programs were (bench-prepare.py --kernels), found as if they had been here.
+        for kind in ["gpu", "variants"]:
+            if (BUILT / "kernels" / kind).is_dir():
+                shutil.copytree(BUILT / "kernels" / kind, work / f"cache-{kind}")
         self.results["columns"] = {c.name: {"title": c.title, "environment": c.environment} for c in COLUMNS}
         self.results["notes"] = {a.name: a.note for a in APPLICATIONS if a.note}
 
@@ -296,8 +304,14 @@ class Bench:
         environment = self.environment(column) | {"BENCH_SECONDS": str(column.seconds), "BENCH_LEAST": str(column.least)}
         if column.is_paragon:
             environment["PARAGON_TRACE"] = str(trace)
+        replays = trace.with_suffix(".replays")
+        if column.again:
+            replays.unlink(missing_ok=True)
+            environment |= self.instruments().timing(replays, {"BENCH_AGAIN": str(AGAIN)})
         command = self.command(application, column, size, column.repetitions)
-        run = Run(command, environment, lambda: self.timeout(column), turn)
+        # Where it is the GPU's own clock that counts, a few repetitions may say all.
+        are_known = (lambda done: kernels_are_known(of_computation(application, read_records(trace)), done)) if column.takes_turns else None
+        run = Run(command, environment, lambda: self.timeout(column), turn, are_known)
         repetitions = run.repetitions()
         measurement: Record = {"ms": None, "size": size, "times": times, "all_ms": repetitions, "problem": run.problem, "seconds": run.seconds}
         if turn is not None:
@@ -313,6 +327,8 @@ class Bench:
         if column.is_paragon and repetitions:
             records = of_computation(application, read_records(trace))
             measurement["device"] = device_times(records, len(repetitions) + (run.problem is not None))
+            if column.again:
+                measurement["device"] |= again_times(read_replays(replays), records, len(repetitions))
         return measurement
 
     # ---- what has to be compiled
@@ -341,7 +357,7 @@ class Bench:
         def warm_one(run: tuple[list[str], dict[str, str]]) -> bool:
             return left() is not None and Run(*run, left).problem is None
 
-        if not runs:
+        if not runs or (BUILT / "kernels").is_dir():
             return
         with concurrent.futures.ThreadPoolExecutor(max(1, min(WARMING, (os.cpu_count() or 1) - 2))) as pool:
             done = sum(pool.map(warm_one, runs))
@@ -383,7 +399,8 @@ class Bench:
             numbers = json.loads(run.output)
         except ValueError:
             return {"ms": None, "problem": run.problem or "it printed nothing"}
-        kinds = ["resident_ms", "fresh_ms", "same_bits_resident_ms", "same_bits_fresh_ms"]
+        states = ["resident_ms", "fresh_ms", "behind_ms", "again_ms"]
+        kinds = [*states, *(f"same_bits_{state}" for state in states)]
         times = {key: rounded(numbers[key]) for key in kinds if key in numbers}
         other = {"size": application.size, "times": 1.0, "problem": run.problem, "seconds": run.seconds}
         return {"ms": rounded(numbers["end_to_end_ms"]), **times, **other}
@@ -393,7 +410,7 @@ class Bench:
     def compare_small(self, applications: list[Application]) -> None:
         """Every application in every column at the size that tests use; several at once, because nothing is timed."""
         columns = [c for c in COLUMNS if c.program not in ("cc", "unsafe")]
-        with concurrent.futures.ThreadPoolExecutor(max(1, min(8, (os.cpu_count() or 1) // 2))) as pool:
+        with concurrent.futures.ThreadPoolExecutor(max(1, min(WARMING, (os.cpu_count() or 1) - 2))) as pool:
             for _ in pool.map(lambda a: self.compare_one(a, columns), applications):
                 self.save()
 
@@ -420,58 +437,51 @@ class Bench:
 
     # ---- parts of the checks
 
-    def break_down(self, application: Application, log: str, steps: dict[str, Record]) -> None:
-        """What each part of the checks costs in one application's kernels, with one log method, by what steps took."""
+    def break_down(self, application: Application, log: str, parts: Record) -> None:
+        """What each part of the checks costs in one application's kernels, with one log method."""
         kept = self.results["breakdown"].setdefault(application.name, {})
-        kept[log] = {"size": self.breakdown_size(application), "steps": steps} | parts_of_steps(steps)
+        kept[log] = {"size": self.breakdown_size(application)} | parts
         self.save()
-        parts = ", ".join(f"{part} {part_cell(kept[log], part)}" for part in BREAKDOWN_PARTS if part in kept[log])
-        print(f"{application.name}, {log}: {parts or kept[log]['problem']}", flush=True)
+        known = ", ".join(f"{part} {part_cell(parts, part)}" for part in bench_breakdown.PARTS if part in parts)
+        print(f"{application.name}, {log}: {known or parts['problem']}", flush=True)
 
     def breakdown_size(self, application: Application) -> int:
         """The size at which parts of the checks are told apart."""
         return application.test_size() if self.arguments.small else application.breakdown_size or application.size
 
-    def breakdown_run(self, application: Application, log: str, without: str, repetitions: int) -> tuple[list[str], dict[str, str]]:
-        """The command, and its environment, that runs an application's kernels with some parts left out. The GPU's result stands: an application's worker may take
-        many times as long as its kernels; nobody looks at the results, and each repetition begins with the same input."""
-        folder = self.measuring_compiler()
+    def breakdown_run(self, application: Application, log: str, repetitions: int, rounds: int) -> tuple[list[str], dict[str, str], Path]:
+        """The command, and its environment, that runs an application's kernels in all variants, and the file that their times are in. The GPU's result
+        stands: an application's worker may take many times as long as its kernels; nobody looks at the results."""
         column = BY_COLUMN["paragon-cuda"]
-        environment = self.environment(column) | on_cuda(log) | {"PARAGON_NVRTC": str(folder), "BENCH_WITHOUT": without}
-        environment |= {"BENCH_NVRTC": str(folder / "real.so"), "BENCH_SECONDS": str(BREAKDOWN_SECONDS), "BENCH_LEAST": str(BREAKDOWN_LEAST)}
-        # What is changed on the way to the compiler, Paragon's own cache doesn't see.
-        environment["XDG_CACHE_HOME"] = str(self.work / f"cache-without-{without}")
-        return self.command(application, column, self.breakdown_size(application), repetitions), environment
+        replays = self.work / f"{application.name}.{log}.replays"
+        environment = self.environment(column) | on_cuda(log) | self.instruments().environment(replays, rounds)
+        # In the place of machine code it has that of all variants.
+        environment["XDG_CACHE_HOME"] = str(self.work / "cache-variants")
+        return self.command(application, column, self.breakdown_size(application), repetitions), environment, replays
 
-    def kernels(self, application: Application, log: str, without: str, turn: threading.Lock) -> Record:
-        """Milliseconds of an application's kernels and their checks, in each repetition but the first one, with some parts left out."""
+    def parts(self, application: Application, log: str, turn: threading.Lock) -> Record:
+        """What the parts of the checks cost in an application's kernels: one run of the program."""
         if self.left() < LEAST_SECONDS:
             return {"problem": "skipped: the time was over"}
-        trace = self.work / f"{application.name}.{log}.{without}.trace"
-        trace.unlink(missing_ok=True)
-        command, environment = self.breakdown_run(application, log, without, BREAKDOWN_REPETITIONS)
+        trace = self.work / f"{application.name}.{log}.trace"
+        command, environment, replays = self.breakdown_run(application, log, bench_breakdown.MOST, bench_breakdown.ROUNDS)
+        for file in [trace, replays]:
+            file.unlink(missing_ok=True)
+
+        def found(repetitions: int) -> Record:
+            return parts_of(read_replays(replays), of_computation(application, read_records(trace)), repetitions)
 
         def is_sure(repetitions: int) -> bool:
-            return repetitions >= BREAKDOWN_LEAST and is_known_well(kernels_of_repetitions(of_computation(application, read_records(trace)), repetitions))
+            return repetitions >= bench_breakdown.LEAST and are_sure(found(repetitions))
 
         run = Run(command, environment | {"PARAGON_TRACE": str(trace)}, lambda: self.timeout(BY_COLUMN["paragon-cuda"]), turn, is_sure)
-        records = of_computation(application, read_records(trace))
-        failures = [failure for record in records for failure in record["fail"]]
-        if run.problem or failures:
-            return {"problem": run.problem or failures[0]}
-        return kernels_of_repetitions(records, len(run.repetitions())) | {"seconds": run.seconds, "turn_seconds": run.turn_seconds}
+        if run.problem:
+            return {"problem": run.problem}
+        return found(len(run.repetitions())) | {"seconds": run.seconds, "turn_seconds": run.turn_seconds}
 
-    def measuring_compiler(self) -> Path:
-        """A folder with the compiler of benches/without.cpp in front of the real one."""
-        folder = self.work / "without"
-        if not folder.exists() and self.nvrtc is not None:
-            folder.mkdir()
-            real = sorted(glob.glob(os.path.join(self.nvrtc, "libnvrtc.so.1[23]")))[-1]
-            (folder / "real.so").symlink_to(os.path.realpath(real))
-            (folder / os.path.basename(real)).symlink_to(BUILT / "without/libnvrtc.so.13")
-            for builtins in glob.glob(os.path.join(self.nvrtc, "libnvrtc-builtins.so.*")):
-                (folder / os.path.basename(builtins)).symlink_to(os.path.realpath(builtins))
-        return folder
+    def instruments(self) -> Instruments:
+        """The libraries that measure."""
+        return Instruments(self.work / "instruments", self.nvrtc or "")
 
     # ---- everything
 
@@ -480,7 +490,8 @@ class Bench:
         parallelizer did something for, true: the others."""
         first = ["cc", "unsafe", "paragon", "paragon-cuda", "openmp", "paragon-threads", "gcc-parallel", "polly"]
         first += ["paragon-cuda-learnt", *(f"paragon-cuda-{log}" for log in LOGS)]
-        return [(column, False) for column in first] + [(column, True) for column in ["paragon-cuda", "gcc-parallel", "polly"]]
+        last = ["paragon-cuda", "gcc-parallel", "polly"]
+        return [(column, False) for column in first] + [(column, True) for column in last] + [("paragon-cuda-again", False)]
 
     def is_second(self, application: Application, column: str) -> bool:
         """Whether a measurement takes long, or says little."""
@@ -529,8 +540,8 @@ class Bench:
     def break_all_down(self, applications: list[Application], logs: list[str]) -> None:
         """What the parts of the checks cost, of the chapter's applications first."""
         missing = None if self.gpu and self.nvrtc else "no GPU with its run-time compiler"
-        if missing is None and not (BUILT / "without/libnvrtc.so.13").exists():
-            missing = "benches/without.cpp was not built"
+        if missing is None and not (BUILT / "without/libcuda.so").exists():
+            missing = "benches/without.cpp and replays.cpp were not built"
         if missing is not None:
             print(f"no breakdown: {missing}")
             return
@@ -545,67 +556,14 @@ class Bench:
 
     def break_some_down(self, wanted: list[tuple[str, Application]], logs: list[str]) -> None:
         """The same of some applications."""
-        steps = [(log, application, without) for log, application in wanted for without in BREAKDOWN_STEPS.values()]
-        self.measuring_compiler()
-        every_log = {(application.name, without): (application, without) for _, application, without in steps}.values()
-        log = "all" if len(logs) > 1 else logs[0]
-        self.warm([self.breakdown_run(application, log, without, WARM_REPETITIONS) for application, without in every_log])
+        if not wanted:
+            return
+        every = {application.name: application for _, application in wanted}.values()
+        self.warm([self.breakdown_run(a, "all" if len(logs) > 1 else logs[0], WARM_REPETITIONS, 0)[:2] for a in every])
         turn = threading.Lock()
         with concurrent.futures.ThreadPoolExecutor(PREPARING_BREAKDOWN) as pool:
-            results = pool.map(lambda step: self.kernels(step[1], step[0], step[2], turn), steps)
-            for log, application in wanted:
-                self.break_down(application, log, {step: next(results) for step in BREAKDOWN_STEPS})
-
-
-def kernels_of_repetitions(records: list[Record], repetitions: int) -> Record:
-    """What kernels and checks on the GPU took in each repetition but the first one, in milliseconds, medians, and how sure the median of kernels is (`spread`)."""
-    records = [record for record in records if record["device"] == "cuda" and record["execute_ns"] > 0]
-    loops = by_loop(records)
-    if not loops or repetitions < 3 or any(len(entries) % repetitions != 0 for entries in loops):
-        return {"problem": "not all repetitions ran on the GPU" if loops else "nothing ran on the GPU"}
-
-    def of_each(field: str) -> list[float]:
-        """By repetition."""
-        whole = [0.0] * repetitions
-        for entries in loops:
-            times = len(entries) // repetitions
-            for place, entry in enumerate(entries):
-                whole[place // times] += entry[field] / 1e6
-        return whole[1:]
-
-    kernels = of_each("execute_ns")
-    result = {"kernels_ms": rounded(statistics.median(kernels)), "checks_ms": rounded(statistics.median(of_each("check_ns")))}
-    return result | {"spread": rounded(spread_of_median(kernels)), "all_ms": [rounded(ms) for ms in kernels]}
-
-
-def is_known_well(step: Record) -> bool:
-    """Whether more repetitions would say little more."""
-    return "problem" not in step and step["spread"] <= max(SURE_PART * step["kernels_ms"], SURE_MS)
-
-
-def spread_of_median(values: list[float]) -> float:
-    """The standard error of a median, estimated from the quartiles as if the values were normally distributed: (upper - lower) / 1.349 is their
-    standard deviation, whose 1.2533 / sqrt(n) is the median's."""
-    lower, _, upper = statistics.quantiles(values, n=4, method="inclusive")
-    return 1.2533 * (upper - lower) / 1.349 / len(values) ** 0.5
-
-
-def parts_of_steps(steps: dict[str, Record]) -> Record:
-    """The parts of the checks, in milliseconds: differences of steps; `spread`: how sure each of them is. Or `problem`: why there are none."""
-    problems = [f"{step}: {record['problem']}" for step, record in steps.items() if record.get("problem")]
-    if problems:
-        return {"problem": problems[0]}
-    ms = {step: record["kernels_ms"] for step, record in steps.items()}
-    pairs = {
-        "range checks": ("no logs", "kernel alone"),
-        "write log": ("no read log", "no logs"),
-        "read log": ("whole", "no read log"),
-        "finding arrays": ("finding arrays", "whole"),
-    }
-    parts = {part: rounded(ms[more] - ms[less]) for part, (more, less) in pairs.items()}
-    spread = {part: rounded((steps[more]["spread"] ** 2 + steps[less]["spread"] ** 2) ** 0.5) for part, (more, less) in pairs.items()}
-    spread["kernel alone"] = steps["kernel alone"]["spread"]
-    return parts | {"kernel alone": ms["kernel alone"], "checking": steps["whole"]["checks_ms"], "spread": spread}
+            for (log, application), parts in zip(wanted, pool.map(lambda job: self.parts(job[1], job[0], turn), wanted)):
+                self.break_down(application, log, parts)
 
 
 # ---- tables
@@ -662,7 +620,7 @@ def end_to_end(results: Record) -> str:
 
 def resident(results: Record) -> str:
     """The table of kernels."""
-    heads = ["application", "hand-written", "the same, once after copies", "Paragon", "of it checks", "times hand-written"]
+    heads = ["application", "hand-written, again and again", "the same, once after copies", "Paragon", "of it checks", "times hand-written"]
     heads += ["hand-written, same bits", "times hand-written, same bits"]
     heads += ["no inspections, first entry", "times hand-written", "later entries", "times hand-written"]
     for log in LOGS:
@@ -689,6 +647,50 @@ def resident(results: Record) -> str:
         where = "+".join(auto.get("where", {})) or columns.get("paragon-cuda", {}).get("problem") or "-"
         rows.append([*row, "+".join(auto.get("logs", [])) or "-", where])
     return table(heads, rows)
+
+
+# What is compared with hand-written kernels in a state: how it is called in the table, the column, and what is taken of it.
+COMPARED = [
+    ("Paragon", "paragon-cuda", "later"),
+    ("first entry", "paragon-cuda-learnt", "first"),
+    ("bitmap log", "paragon-cuda-bitmap", "later"),
+]
+
+
+def equal_states(results: Record) -> str:
+    """The table of kernels in the state of those that they are compared with."""
+    heads = ["application", "hand-written, behind copies", "same bits"]
+    for what, _, _ in COMPARED:
+        heads += [what, "times", "times same bits"]
+    heads += ["hand-written, again and again", "same bits", "Paragon, again and again", "times", "times same bits"]
+    rows, ratios = [], collections.defaultdict(list)
+
+    def against(name: str, ms: float | None, hand: Record, state: str) -> list[str]:
+        known = [hand.get(state), hand.get(f"same_bits_{state}")]
+        if ms and known[0]:
+            ratios[name].append(ms / known[0])
+        return [cell(ms), *(cell(ms / other if ms and other else None) for other in known)]
+
+    for name, columns in results["measurements"].items():
+        hand = columns.get("unsafe", {})
+        if hand.get("behind_ms") is None:
+            continue
+        row = [name, cell(hand["behind_ms"]), cell(hand.get("same_bits_behind_ms"))]
+        for what, column, entry in COMPARED:
+            ms, device = kernels_of(columns, column)
+            row += against(what, device.get("first_kernels_ms") if ms and entry == "first" else ms, hand, "behind_ms")
+        again = columns.get("paragon-cuda-again", {}).get("device", {}).get("again_ms")
+        rows.append([*row, cell(hand.get("again_ms")), cell(hand.get("same_bits_again_ms")), *against("Paragon, again and again", again, hand, "again_ms")])
+    means = [f"{name} {statistics.geometric_mean(each):.3g} ({len(each)})" for name, each in ratios.items()]
+    if not rows:
+        return "No hand-written kernel was measured in these states."
+    return table(heads, rows) + f"\nTimes hand-written, geometric means (of so many): {', '.join(means)}."
+
+
+STATES = """Each number is compared with hand-written kernels in its own state. *Behind copies*: each loop's kernel once, behind copies of that loop's arrays into
+the GPU's memory; so Paragon's entries always run. *Again and again*: each loop's kernel many times, by itself, nothing copied in between; only where
+nothing is logged. In the table above hand-written kernels ran again and again, all loops in turn, or once behind copies of all arrays before the first
+loop: not the state of the others where an application has several loops."""
 
 
 def kernels_of(columns: Record, column: str) -> tuple[float | None, Record]:
@@ -730,9 +732,9 @@ def breakdown(results: Record) -> str:
     rows = []
     for name, logs in results["breakdown"].items():
         for log, parts in logs.items():
-            numbers = [part_cell(parts, part) for part in BREAKDOWN_PARTS]
+            numbers = [part_cell(parts, part) for part in bench_breakdown.PARTS]
             rows.append([name, log, str(parts["size"]), *numbers, parts.get("problem", "")])
-    return table(["application", "log", "size", *BREAKDOWN_PARTS, ""], rows)
+    return table(["application", "log", "size", *bench_breakdown.PARTS, ""], rows)
 
 
 def methods(results: Record) -> str:
@@ -803,6 +805,7 @@ def tables(results: Record) -> str:
         text.append("**At the sizes of tests: these numbers mean nothing.**")
     if results["measurements"]:
         text += ["## Whole computations", end_to_end(results), "## Kernels", resident(results)]
+        text += ["## Kernels in equal states", STATES, equal_states(results)]
         text += ["## Log methods", f"Kernels and checks. {WHY_NOT}", methods(results)]
         text += ["## What the entries of loops take on the GPU", transfers(results)]
         if missing := without_numbers(results):

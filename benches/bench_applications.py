@@ -153,6 +153,8 @@ class Column:
     least: int = 4
     seconds: float = 3.0
     timeout: float = 20.0
+    # Whether each kernel is run again and again where the program launches it, by benches/replays.cpp, and only that is measured.
+    again: bool = False
 
     @property
     def is_paragon(self) -> bool:
@@ -185,12 +187,14 @@ COLUMNS = [
     # As a user has it: the first entries decide where the later ones run.
     Column("paragon", "Paragon", "paragon", repetitions=8, least=5, seconds=5.0, timeout=40.0),
     Column("paragon-threads", "Paragon, threads only", "paragon", {"PARAGON_DEVICE": "threads"}),
-    Column("paragon-cuda", "Paragon, GPU only", "paragon", on_cuda("auto"), repetitions=5, timeout=40.0),
+    Column("paragon-cuda", "Paragon, GPU only", "paragon", on_cuda("auto"), repetitions=5, seconds=1.5, timeout=40.0),
     # The first entry is logged where nothing is proven; what it has shown later ones make use of.
-    Column("paragon-cuda-learnt", "Paragon, GPU only, no inspections", "paragon", LEARNS, repetitions=5),
+    Column("paragon-cuda-learnt", "Paragon, GPU only, no inspections", "paragon", LEARNS, repetitions=5, least=3, seconds=1.0),
     *(
-        Column(f"paragon-cuda-{log}", f"Paragon, GPU only, {log} log", "paragon", on_cuda(log), repetitions=5)
+        Column(f"paragon-cuda-{log}", f"Paragon, GPU only, {log} log", "paragon", on_cuda(log), repetitions=5, least=3, seconds=1.0)
         for log in LOGS
     ),
+    # What the first two entries have shown makes the third one what all later ones are.
+    Column("paragon-cuda-again", "Paragon, GPU only, again and again", "paragon", on_cuda("auto"), repetitions=3, least=3, seconds=1.0, again=True),
 ]
 BY_COLUMN = {column.name: column for column in COLUMNS}

@@ -7,6 +7,9 @@
 #   benches/random.sh objects [N]   elsewhere, then: has them, or the first N, compiled there already (half a second each, of the time of JOBS
 #                                   processors; 15 KB each in the archive), and takes today's runtime. Without, a fifth of the GPU machine's
 #                                   time goes into that
+#   benches/random.sh kernels [N]   elsewhere, then: has the kernels of them, or of the first N, compiled, too, for an H100 or H200 (several seconds for a
+# program, of
+#                                   the time of JOBS processors, which is nearly all that it takes; 46 KB each in the archive). Needs PARAGON_NVRTC
 #   benches/random.sh               on the GPU machine
 #
 # To open a GPU takes a quarter of a second, and one process waits for the other: so programs run in groups, whose main functions one process
@@ -23,6 +26,11 @@ export work JOBS=${JOBS:-$(nproc)} GROUP=${GROUP:-12}
 # All programs, kinds in turn, so that the first ones are like all of them: a number and a name on each line.
 list() {
   ls "$work/sources" | sort -t- -k2n -s | awk '{ sub(/\.c$/, ""); print NR, $0 }'
+}
+
+# The names of the first so many. (All of the list is read: what is still writing when a reader ends fails, and with it the whole line.)
+first_ones() {
+  list | awk -v many="$1" 'NR <= many { print $2 }'
 }
 
 # Has programs compiled, whose main function gets their name: NAME.o by paragon-cc, with nothing that only threads need, NAME.cc.o by cc.
@@ -90,6 +98,13 @@ made_before() {
   for name in "$@"; do [ -e "$work/objects/$name.o" ] || return 1; done
 }
 
+# Has the kernels of some programs compiled: they run where a GPU does nothing (idle.cpp), ask for kernels, and find them in the cache later.
+prepare_kernels() {
+  made_before "$@" && link "$work/idle/$1" "$work/objects" .o "$@" || exit 255
+  LD_LIBRARY_PATH=$work/idle IDLE_SAYS=conflict PARAGON_LOG=all timeout 1000 "$work/idle/$1" >/dev/null 2>&1
+  rm -f "$work/idle/$1" "$work/idle/$1.c"
+}
+
 # Runs a group of programs: numbers and names in turn.
 group() {
   local folder names=() name number verdict log left
@@ -150,7 +165,17 @@ group() {
   done
   rm -rf "$folder"
 }
-export -f compile link section prepare made_before group
+export -f compile link section prepare made_before prepare_kernels group
+
+# What runs use, here and on the GPU machine. NVRTC takes and gives back memory all the time: in large pages, and kept.
+settings() {
+  export PARAGON_RT=$work/libparagon_rt.so PARAGON_DEVICE=cuda PARAGON_RACE=device PARAGON_MONITOR=off XDG_CACHE_HOME=$work/cache
+  export MALLOC_TOP_PAD_=$((64 << 20)) MALLOC_TRIM_THRESHOLD_=$((4 << 30)) MALLOC_MMAP_THRESHOLD_=$((32 << 20)) GLIBC_TUNABLES=glibc.malloc.hugetlb=1
+}
+# How many kernels are in the cache.
+kernels() {
+  find "$work/cache" -name '*.cubin' 2>/dev/null | wc -l
+}
 
 case ${1:-} in
 sources)
@@ -160,7 +185,18 @@ sources)
   ;;
 objects)
   [ -d "$work" ] || tar -C build -xJf build/random.tar.xz || exit
-  rm -rf "$work/objects"
+  rm -rf "$work/objects" "$work/cache"
+  ;;
+kernels)
+  [ -d "$work" ] || tar -C build -xJf build/random.tar.xz || exit
+  mkdir -p "$work/idle"
+  g++ -std=c++17 -O2 -fPIC -shared -o "$work/idle/libcuda.so" benches/idle.cpp || exit
+  settings
+  first_ones "${2:-1000000}" | xargs -n "$GROUP" -P "$JOBS" bash -c 'prepare_kernels "$@"' prepare_kernels || exit
+  echo "$(kernels) kernels"
+  rm -rf "$work/idle"
+  tar -C build -cf - random | xz -9e >build/random.tar.xz && rm -rf "$work" && ls -l build/random.tar.xz
+  exit
   ;;
 esac
 case ${1:-} in
@@ -169,7 +205,7 @@ sources | objects)
   strip "$work/paragon-cc"
   strip --strip-debug "$work/libparagon_rt.so"
   if [ "$1" = objects ]; then
-    list | head -n "${2:-1000000}" | cut -d' ' -f2 | xargs -n 16 -P "$JOBS" bash -c 'prepare "$@"' prepare || exit
+    first_ones "${2:-1000000}" | xargs -n 16 -P "$JOBS" bash -c 'prepare "$@"' prepare || exit
   fi
   tar -C build -cf - random | xz -9e >build/random.tar.xz && rm -rf "$work" && ls -l build/random.tar.xz
   exit
@@ -180,9 +216,8 @@ esac
 out=${OUT:-$PWD/build/random-results}
 mkdir -p "$out"
 export out
-export PARAGON_RT=$work/libparagon_rt.so PARAGON_DEVICE=cuda PARAGON_RACE=device PARAGON_MONITOR=off XDG_CACHE_HOME=$work/cache
-# NVRTC, which nearly all of the time goes into, takes and gives back memory all the time: in large pages, and kept.
-export MALLOC_TOP_PAD_=$((64 << 20)) MALLOC_TRIM_THRESHOLD_=$((4 << 30)) MALLOC_MMAP_THRESHOLD_=$((32 << 20)) GLIBC_TUNABLES=glibc.malloc.hugetlb=1
+settings
+before=$(kernels)
 for folder in "${CUDA_HOME:-/usr/local/cuda}/lib64" /usr/local/cuda/targets/x86_64-linux/lib; do
   [ -e "$folder/libnvrtc.so" ] && export PARAGON_NVRTC=${PARAGON_NVRTC:-$folder}
 done
@@ -198,4 +233,5 @@ awk '$1 == "same" { n++; all += $3; loops += $4; entries += $5; conflicts += $6 
     printf "%d programs with the output of cc, each entry with five log methods: %d loops, %d of them on the GPU in %d runs, %d with a conflict; %d failures\n",
       n, all, loops, entries, conflicts, other
     printf "to go on: FIRST=%d\n", last + 1 }' "$out/random.txt"
+echo "$before kernels were compiled before, $(($(kernels) - before)) here"
 ! grep -q '^OTHER' "$out/random.txt"

@@ -17,6 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 # pylint: disable=wrong-import-position
 import bench
 from bench_applications import APPLICATIONS, BY_NAME, CHAPTER, OF_BREAKDOWN, ROOT
+from bench_breakdown import parts_of, read_replays, spread_of_median
 from bench_runs import Run
 
 
@@ -30,7 +31,7 @@ def prepare():
 
 def entry(line: int, execute_ns: int, **other) -> dict:
     """A record of a loop's entry, as far as it is read."""
-    return {"line": line, "distributed": False, "trip": 8, "device": "cuda", "execute_ns": execute_ns, "check_ns": 1000, **other}
+    return {"line": line, "distributed": False, "trip": 8, "device": "cuda", "execute_ns": execute_ns, "check_ns": 1000} | other
 
 
 class Runs(unittest.TestCase):
@@ -87,36 +88,92 @@ class Runs(unittest.TestCase):
 class Parts(unittest.TestCase):
     """The parts of the checks."""
 
-    def test_the_first_repetition_does_not_count(self):
-        records = [entry(1, ms * 1_000_000) for ms in [90, 1, 2, 3]] + [entry(2, 1_000_000) for _ in range(8)]
-        step = bench.kernels_of_repetitions(records, 4)
-        self.assertEqual((step["kernels_ms"], step["all_ms"]), (4.0, [3.0, 4.0, 5.0]))
-        self.assertEqual(step["checks_ms"], 0.003)
+    @staticmethod
+    def launch(**changed) -> dict:
+        """The times of a launch, as replays.cpp writes them down: whatever a round did to one variant it did to all."""
+        drift = [0.0, 0.5, 0.25, 0.75]
+        alone = {"whole": 1.5, "finding arrays": 1.75, "as few warps": 1.75, "no read log": 1.0, "no logs": 0.75, "kernel alone": 0.5} | changed
+        return {name: [ms + more for more in drift] for name, ms in alone.items()}
 
-    def test_a_step_without_all_of_its_kernels_has_no_time(self):
-        records = [entry(1, 1_000_000) for _ in range(4)] + [entry(2, 1_000_000) for _ in range(3)]
-        self.assertIn("problem", bench.kernels_of_repetitions(records, 4))
-        self.assertIn("problem", bench.kernels_of_repetitions([entry(1, 5, device="")] * 4, 4))
+    def test_the_times_of_a_round_belong_together(self):
+        records = [entry(1, 1, check_ns=ns, fail=[]) for ns in [9_000_000, 2_000_000, 3_000_000, 4_000_000]]
+        parts = parts_of([self.launch() for _ in range(4)], records, 2)
+        self.assertNotIn("problem", parts)
+        exact = {part: parts[part] for part in ["range checks", "write log", "read log", "finding arrays"]}
+        self.assertEqual(exact, {"range checks": 0.5, "write log": 0.5, "read log": 1.0, "finding arrays": 0.0})
+        self.assertEqual([parts["spread"][part] for part in exact], [0.0] * 4)
+        # Two launches in each repetition, and the checks of all repetitions but the first.
+        self.assertEqual((parts["kernel alone"], parts["checking"]), (2 * 0.875, 7.0))
+        self.assertGreater(parts["spread"]["kernel alone"], 0.1)
 
-    def test_differences_have_an_error(self):
-        def step(ms: float, spread: float) -> dict:
-            return {"kernels_ms": ms, "checks_ms": 0.01, "spread": spread}
+    def test_an_early_check_is_what_it_adds_to_the_kernel(self):
+        early = {"unchecked": [1.0, 1.5, 1.0], "checked": [1.25, 1.75, 1.25]}
+        self.assertEqual(parts_of([self.launch(), early], [entry(1, 1, check_ns=0, fail=[])], 1)["checking"], 0.25)
 
-        steps = {"whole": step(1.5, 0.03), "finding arrays": step(1.42, 0.04), "no read log": step(1.2, 0.04)}
-        steps |= {"no logs": step(1.19, 0.03), "kernel alone": step(1.0, 0.0)}
-        parts = bench.parts_of_steps(steps)
-        self.assertEqual([bench.part_cell(parts, part) for part in bench.BREAKDOWN_PARTS], ["1 ±0", "0.19 ±0.03", "(0.01 ±0.05)", "0.3 ±0.05", "0.01", "(-0.08 ±0.05)"])
-        self.assertEqual(bench.parts_of_steps(steps | {"no logs": {"problem": "NaN"}}), {"problem": "no logs: NaN"})
+    def test_nothing_is_told_of_what_failed_or_did_not_run(self):
+        self.assertIn("problem", parts_of([self.launch()], [entry(1, 1, fail=["raw"])], 1))
+        self.assertIn("problem", parts_of([], [], 2))
+        self.assertIn("problem", parts_of([{"whole": [1.0]}], [], 1))
 
-    def test_steps_go_on_until_they_are_sure(self):
-        self.assertTrue(bench.is_known_well({"kernels_ms": 1.0, "spread": 0.0019}))
-        self.assertFalse(bench.is_known_well({"kernels_ms": 1.0, "spread": 0.0021}))
-        self.assertTrue(bench.is_known_well({"kernels_ms": 0.05, "spread": 0.00039}))
-        self.assertFalse(bench.is_known_well({"problem": "nothing ran on the GPU"}))
+    def test_a_part_may_be_less_than_nothing_or_not_sure(self):
+        parts = {"kernel alone": 1.0, "read log": -0.08, "write log": 0.19, "checking": 0.01, "spread": {"kernel alone": 0.0, "read log": 0.05, "write log": 0.03}}
+        self.assertEqual([bench.part_cell(parts, part) for part in ["kernel alone", "read log", "write log", "checking"]], ["1 ±0", "(-0.08 ±0.05)", "0.19 ±0.03", "0.01"])
+
+    def test_programs_go_on_until_they_are_sure(self):
+        def are(spread: float, kernel: float = 1.0) -> bool:
+            return bench.are_sure({"kernel alone": kernel, "spread": {"kernel alone": 0.0, "read log": spread}})
+
+        self.assertEqual([are(0.0019), are(0.0021), are(0.00039, 0.05), are(0.00041, 0.05)], [True, False, True, False])
+        self.assertFalse(bench.are_sure({"problem": "nothing ran on the GPU"}))
 
     def test_a_median_of_equal_numbers_is_sure(self):
-        self.assertEqual(bench.spread_of_median([2.0] * 5), 0.0)
-        self.assertAlmostEqual(bench.spread_of_median([1.0, 2.0, 3.0, 4.0, 5.0]), 1.2533 * 2 / 1.349 / 5**0.5)
+        self.assertEqual(spread_of_median([2.0] * 5), 0.0)
+        self.assertAlmostEqual(spread_of_median([1.0, 2.0, 3.0, 4.0, 5.0]), 1.2533 * 2 / 1.349 / 5**0.5)
+
+    def test_half_a_line_is_no_launch(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "replays"
+            self.assertEqual(read_replays(file), [])
+            file.write_text('{"kernel":"0x1","ms":{"again":[1.5,2.5]}}\n{"kernel":"0x1","ms":{"aga', encoding="utf-8")
+            self.assertEqual(read_replays(file), [{"again": [1.5, 2.5]}])
+
+
+class Repetitions(unittest.TestCase):
+    """How many there are."""
+
+    def test_no_more_repetitions_than_say_something(self):
+        def known(*milliseconds: float) -> bool:
+            return bench.kernels_are_known([entry(1, int(ms * 1_000_000)) for ms in milliseconds], len(milliseconds))
+
+        self.assertTrue(known(9.0, 1.0, 1.01))
+        self.assertFalse(known(1.0, 1.0))
+        self.assertFalse(known(1.0, 1.0, 1.03))
+        self.assertFalse(known(1.0, 1.0, 1.0, 1.03))
+        self.assertFalse(bench.kernels_are_known([entry(1, 5)] * 4, 3))
+
+
+class States(unittest.TestCase):
+    """What is compared with what."""
+
+    def test_kernels_run_again_and_again_only_where_nothing_is_logged(self):
+        launches = [{"again": [9.0, 9.0, 9.0]}] * 2 + [{"again": [1.0, 2.0, 3.0]}, {"again": [0.5, 0.5, 0.5]}]
+        entries = [entry(1, 1, log="bitmap")] * 2 + [entry(1, 1, log="none")] * 2
+        self.assertEqual(bench.again_times(launches, entries, 2), {"again_ms": 2.5})
+        self.assertEqual(bench.again_times(launches, entries[::-1], 2), {})
+        self.assertEqual(bench.again_times(launches[1:], entries, 2), {})
+        self.assertEqual(bench.again_times(launches, [entry(1, 1, device="")] * 4, 2), {})
+
+    def test_numbers_are_divided_by_those_of_their_own_state(self):
+        def column(ms: float, **more) -> dict:
+            return {"ms": ms, "device": {"where": {"cuda": 5}, "kernels_ms": ms, "checks_ms": 0.0, "first_kernels_ms": 3 * ms, **more}}
+
+        hand = {"ms": 9.0, "resident_ms": 100.0, "fresh_ms": 200.0, "behind_ms": 2.0, "again_ms": 4.0, "same_bits_behind_ms": 1.0}
+        columns = {"unsafe": hand, "paragon-cuda": column(1.0), "paragon-cuda-learnt": column(1.0), "paragon-cuda-again": column(7.0, again_ms=3.0)}
+        text = bench.equal_states({"measurements": {"fwd": columns}})
+        self.assertIn("| fwd | 2 | 1 | 1 | 0.5 | 1 | 3 | 1.5 | 3 | - | - | - | 4 | - | 3 | 0.75 | - |", text)
+        self.assertIn("Paragon 0.5 (1), first entry 1.5 (1), Paragon, again and again 0.75 (1)", text)
+        self.assertIn("| 0.005 |", bench.resident({"measurements": {"fwd": columns}}))
+        self.assertNotIn("fwd", bench.equal_states({"measurements": {"fwd": {"unsafe": {"fresh_ms": 1.0}}}}))
 
 
 class Tables(unittest.TestCase):

@@ -22,18 +22,23 @@ fn measurements_are_counted_and_run_as_they_should_be() {
     printed(Command::new("python3").arg(Path::new(ROOT).join("benches/test_bench.py")));
 }
 
-/// Kernels of saxpy, and of the loops that make its input, without each part of the checks: all of them run, and none of them stores elsewhere, which would end or
-/// change the program, though nobody uses their results. With a table that wasn't there for kernels without logs, one did.
+/// Kernels of saxpy, and of the loops that make its input, in all variants, run and put back in front of each launch: the program has its results all the
+//same, and each
+/// launch has a time for each. With a table that isn't there for kernels without logs, a variant would store elsewhere; with memory that isn't put back, a
+//log would
+/// have entries of another run, and the array other values. The same where a kernel runs again and again.
 #[test]
-fn kernels_without_parts_of_the_checks_run_and_hurt_nobody() {
+fn kernels_are_timed_in_all_variants_and_leave_what_the_program_asked_for() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
     let source = |name: &str| Path::new(ROOT).join(name);
     let gpu = EmulatedGpu::build(&source("c-tests/emulated_gpu"), &at("emulated GPU"));
-    std::fs::create_dir(at("without")).unwrap();
-    let mut library = Command::new("c++");
-    library.args(["-std=c++17", "-O2", "-fPIC", "-shared", "-o"]).arg(at("without/libnvrtc.so.13"));
-    printed(library.arg(source("benches/without.cpp")).arg("-ldl"));
+    std::fs::create_dir(at("instruments")).unwrap();
+    for (file, library) in [("without.cpp", "libnvrtc.so.13"), ("replays.cpp", "libcuda.so")] {
+        let mut command = Command::new("c++");
+        command.args(["-std=c++17", "-O2", "-fPIC", "-shared", "-o"]).arg(at("instruments").join(library));
+        printed(command.arg(source("benches").join(file)).arg("-ldl"));
+    }
     let mut compiler = Command::new(env!("CARGO_BIN_EXE_paragon-cc"));
     compiler.args(["-O2", "-fparagon-threshold=1", "-include"]).arg(source("benches/repetitions.h"));
     printed(compiler.arg(source("c-tests/chapter/saxpy.c")).arg("-o").arg(at("saxpy")).arg("-lm"));
@@ -44,24 +49,58 @@ fn kernels_without_parts_of_the_checks_run_and_hurt_nobody() {
     };
     let program = || {
         let mut program = Command::new(at("saxpy"));
-        program.args(["--size", "3001", "--input", "clean", "--repeat", "2"]);
+        program.args(["--size", "301", "--input", "clean", "--repeat", "2"]);
         program
     };
     let expected = results(printed(program().env("PARAGON_DEVICE", "off")));
     assert_eq!(expected.len(), 3);
-    for without in ["", "tables", "read-log", "read-log,write-log", "read-log,write-log,range-check"] {
+    let variants = "whole:;finding arrays:tables,widest;as few warps:widest;no read log:read-log;no logs:read-log,write-log;\
+                    kernel alone:read-log,write-log,range-check";
+    let names = ["whole", "finding arrays", "as few warps", "no read log", "no logs", "kernel alone"];
+    for (variants, log, again, names) in
+        [(variants, "bitmap", "0", &names[..]), ("", "auto", "3", &["again"])]
+    {
         let mut run = program();
         gpu.apply(&mut run);
-        run.env("BENCH_NVRTC", at("emulated GPU/libnvrtc.so.13")).env("PARAGON_NVRTC", at("without"));
-        run.env("BENCH_WITHOUT", without).env("XDG_CACHE_HOME", at(&format!("cache-{without}")));
-        run.envs([("PARAGON_DEVICE", "cuda"), ("PARAGON_RACE", "worker"), ("PARAGON_MONITOR", "off")]);
-        run.envs([("PARAGON_LOG", "bitmap"), ("PARAGON_PATIENCE", "60000")])
+        run.env("BENCH_NVRTC", at("emulated GPU/libnvrtc.so.13"))
+            .env("BENCH_CUDA", at("emulated GPU/libcuda.so"))
+            .env("PARAGON_NVRTC", at("instruments"))
+            .env("LD_LIBRARY_PATH", at("instruments"))
+            .env("BENCH_REPLAYS", at("replays"))
+            .env("EMULATED_CALLS", at("calls"))
+            .env("XDG_CACHE_HOME", at(&format!("cache-{log}")));
+        run.envs([("BENCH_VARIANTS", variants), ("BENCH_ROUNDS", "2"), ("BENCH_AGAIN", again)]);
+        run.envs([("PARAGON_DEVICE", "cuda"), ("PARAGON_RACE", "device"), ("PARAGON_MONITOR", "off")]);
+        run.envs([("PARAGON_LOG", log), ("PARAGON_PATIENCE", "600000"), ("BENCH_LEAST_COPIED", "0")])
             .env("PARAGON_TRACE", at("trace"));
-        assert_eq!(results(printed(&mut run)), expected, "without {without:?}");
+        assert_eq!(results(printed(&mut run)), expected, "{log}");
         let trace = std::fs::read_to_string(at("trace")).unwrap();
-        let ran =
-            |line: &&str| line.contains(r#""function":"saxpy""#) && !line.contains(r#""execute_ns":0,"#);
-        assert_eq!(trace.lines().filter(ran).count(), 2, "without {without:?}: {trace}");
-        std::fs::remove_file(at("trace")).unwrap();
+        let on_gpu = trace.lines().filter(|line| line.contains(r#""decision":"cuda""#));
+        let of_saxpy = on_gpu.clone().filter(|line| line.contains(r#""function":"saxpy""#));
+        assert_eq!(of_saxpy.clone().count(), 2, "{log}: {trace}");
+        assert!(of_saxpy.clone().all(|line| line.contains(r#""fail":[]"#)), "{log}: {trace}");
+        let replays = std::fs::read_to_string(at("replays")).unwrap();
+        assert!(replays.lines().count() >= on_gpu.count(), "{log}");
+        for line in replays.lines() {
+            let has = |name: &&str| line.contains(&format!("\"{name}\":["));
+            assert!(names.iter().all(has), "{log}: {line}");
+        }
+        // Variants run behind copies of memory, each of them; what runs again and again runs behind itself.
+        let calls = std::fs::read_to_string(at("calls")).unwrap();
+        let calls: Vec<&str> = calls.lines().filter(|call| !call.starts_with("cuEvent")).collect();
+        let behind = |what: &str| {
+            calls
+                .windows(2)
+                .filter(|two| two[0].starts_with(what) && two[1].starts_with("cuLaunchKernel "))
+                .count()
+        };
+        let (least, what) = match names.len() {
+            1 => (3, "cuLaunchKernel "),
+            variants => (2 * variants, "cuMemcpyDtoDAsync"),
+        };
+        assert!(behind(what) >= least * replays.lines().count(), "{log}: {}", behind(what));
+        for file in ["trace", "replays", "calls"] {
+            std::fs::remove_file(at(file)).unwrap();
+        }
     }
 }

@@ -83,7 +83,7 @@ fn calls_of(text: &str, says: &str, options: &[&str], settings: &[(&str, &str)])
     gpu.apply(&mut program);
     program
         .envs([("PARAGON_DEVICE", "cuda"), ("PARAGON_RACE", "device"), ("PARAGON_MONITOR", "off")])
-        .env("PARAGON_PATIENCE", "60000")
+        .env("PARAGON_PATIENCE", "600000")
         .env("EMULATED_CALLS", at("calls"))
         .envs(settings.iter().copied());
     let done = program.output().unwrap();

@@ -283,7 +283,7 @@ struct __pg_launch {
                                   where loads are noted */
   __pg_u32 guess;              /* PG_GUESS_* */
   __pg_u32 store_bits;         /* of stamps that hold values back: how many bits of each number the stores of an iteration */
-  /* They come last, beside what kernels have at hand: for the same reason. Logs, with a word or, where they are bitmaps (PG_LOG_MARK, PG_LOG_BITMAP), a bit for each cell. */
+  /* They come last, beside what kernels have at hand, for the same reason. Logs, with a word or, where they are bitmaps (PG_LOG_MARK, PG_LOG_BITMAP), a bit for each cell. */
   __pg_u32 *wr;                /* write log: iteration + 1 of a writer, 0: none. Of stamps `stamp_words` for each cell, readers too */
   __pg_u32 *rd;                /* read log: iteration + 1 of the one reader, PG_MANY: several, 0: none. Stamps have none */
   __pg_u64 *total;             /* writes, counted by the reduction method, bitmaps and most stamps; a GPU's in PG_TOTALS places */

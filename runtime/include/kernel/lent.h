@@ -250,8 +250,8 @@ template <class Type> struct __pg_places {
 #ifdef __PG_RANGES
 /* Whether a load was due that must not happen. */
 __device__ __forceinline__ __pg_u32 __pg_has_strayed(const __pg_ctx &c) { return c.most == ~0u ? PG_FAIL_RANGE : 0; }
-/* A load by a subscript of 32 bits, of one cell: the subscript is compared, and noted, as a number that is as far from a place's as all others of the pointer. So the
- * check and the note are five instructions. */
+/* A load by a subscript of 32 bits, of one cell: the subscript is compared, and noted, as a number that is as far from a place's as all
+ * others of the pointer (subscripts.h). */
 template <class Type, class Address>
 __device__ __forceinline__ Type __pg_load_by_index(__pg_ctx &c, const __pg_view &v, Address address, bool is_due)
 {

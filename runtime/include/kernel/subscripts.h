@@ -1,5 +1,5 @@
-/* Loads by subscripts of a pointer that a range notes, while lanes lend each other what turns need: which of them are places of the pointer's array, and what becomes of
- * their notes. How the loads are made is in lent.h. */
+/* Loads by subscripts of a pointer that a range notes, while lanes lend each other what turns need: which of them are places of the
+ * pointer's array, and what becomes of their notes. How the loads are made is in lent.h. */
 
 #ifndef __PG_AS_IT_IS
 /* The compiler isn't to take it apart again. */
@@ -13,7 +13,8 @@
 #endif
 #ifdef __PG_RANGES
 /* What loads by subscripts of a pointer note, as long as lanes lend each other what a loop's turns need: numbers of places, which are made cells in the end.
- * Subscripts of 32 bits, with their signs, lead to 2^32 places around the pointer, each of which has another number: so one comparison tells whether it is one of the array's. */
+ * Subscripts of 32 bits, with their signs, lead to 2^32 places around the pointer, each of which has another number: so one comparison
+ * tells whether it is one of the array's. */
 struct __pg_near_pointer {
   __pg_ctx &c;
   /* What makes a subscript a number; how many numbers are places of the array; the first one's cell. */

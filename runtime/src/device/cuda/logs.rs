@@ -259,8 +259,8 @@ impl Cuda {
         Ok(())
     }
 
-    /// Whether the host looks at a launch's logs by itself: at few bits, which it wants anyway, and nothing else. To launch a kernel for them would take the GPU
-    /// longer.
+    /// Whether the host looks at a launch's logs by itself: at few bits, which it wants anyway, and nothing else. To launch a kernel for them
+    /// would take the GPU longer.
     pub(super) fn looks_itself(&self, launch: &Launch<'_>) -> bool {
         launch.kernel.guess == Guess::Range
             && launch.method().is_bitmap()
@@ -412,5 +412,15 @@ mod tests {
             }
         }
         assert_eq!(Cuda::found(&places(&[]), &[u32::MAX; 3]), [0, 96, 0]);
+    }
+
+    /// The oldest ones that this compiler knows; others have more instructions. Where there is no compiler, nothing is asked.
+    #[test]
+    fn kernels_of_logs_are_for_old_gpus_too() {
+        let Ok(compiler) = nvrtc::get() else { return };
+        let options = nvrtc::options("sm_75", Specialisation::none(LogMethod::None), false);
+        for source in [filled::source(), buffered::source(), check_source(), bitmap_check_source()] {
+            compiler.compile(&source, &options).unwrap_or_else(|said| panic!("{said}\n{source}"));
+        }
     }
 }

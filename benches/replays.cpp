@@ -1,0 +1,357 @@
+// NVIDIA's driver, for programs whose kernels come in several variants (variants.h, benches/without.cpp): whenever the program launches such a kernel, all
+// variants are run and timed first, in turn, each on the same memory as the program's launch has. So they differ in nothing but what was changed in
+// them: not in the process, in where its memory lies, in how warm the GPU is, or in what its caches hold. Then the program gets what it asked for, and the
+// time that passed meanwhile is taken off what it reads from its events.
+//
+// It is built as libcuda.so, found by LD_LIBRARY_PATH, and hands everything to the real one (BENCH_CUDA, a path). BENCH_ROUNDS says how often each
+// variant runs for each launch (a kernel's first eight; then twice), BENCH_AGAIN how often a loop's kernel that has no variants runs again and again, one
+// launch behind the other on what the one
+// before has left, as hand-written kernels do in their benchmarks (worth something where nothing is logged: a log would have to be cleared in between).
+// BENCH_REPLAYS names a file, which gets a line for each launch of the program's:
+//
+//   {"kernel": ADDRESS, "ms": {"NAME": [T, ...], ...}}     as many of each variant, those at the same place of the same round; or "again"
+//
+// Another one, of "unchecked" and "checked", for each check that is made ready while the kernel in front of it is under way: it has no time of its own.
+//
+// Memory that the program has taken from the driver is copied before, and put back in front of each run: behind these copies, the GPU's
+// caches hold what was copied last, as they do behind an entry's own copies. A function that the runtime comes to call and that isn't here makes it
+// say so at once (tests/bench.rs runs it). No product of Paragon knows of this file.
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <map>
+#include <mutex>
+#include "variants.h"
+
+static size_t number(const char *variable, size_t otherwise)
+{
+  const char *value = getenv(variable);
+  return value != nullptr ? strtoull(value, nullptr, 10) : otherwise;
+}
+
+static void *optional(const char *name)
+{
+  static void *library = dlopen(getenv("BENCH_CUDA") != nullptr ? getenv("BENCH_CUDA") : "", RTLD_NOW);
+  return library == nullptr ? nullptr : dlsym(library, name);
+}
+static void *real(const char *name)
+{
+  void *function = optional(name);
+  if (function == nullptr) {
+    fprintf(stderr, "BENCH_CUDA leads to no driver (%s)\n", name);
+    exit(2);
+  }
+  return function;
+}
+// A function of the driver that is called from here.
+#define CALL(name, types, ...) (((int (*) types)real(#name))(__VA_ARGS__))
+
+// What is handed over as it is, whatever its arguments are.
+#define HAND_OVER(name)                                                                                                \
+  extern "C" __attribute__((visibility("hidden"))) void *real_##name;                                           \
+  void *real_##name = real(#name);                                                                                     \
+  asm(".globl " #name "\n.type " #name ", @function\n" #name ": jmp *real_" #name "(%rip)\n")
+HAND_OVER(cuInit);
+HAND_OVER(cuDeviceGet);
+HAND_OVER(cuDevicePrimaryCtxRetain);
+HAND_OVER(cuCtxSetCurrent);
+HAND_OVER(cuDeviceGetAttribute);
+HAND_OVER(cuDeviceTotalMem_v2);
+HAND_OVER(cuStreamCreate);
+HAND_OVER(cuStreamQuery);
+HAND_OVER(cuStreamSynchronize);
+HAND_OVER(cuEventCreate);
+HAND_OVER(cuEventQuery);
+HAND_OVER(cuMemHostAlloc);
+HAND_OVER(cuMemHostGetDevicePointer_v2);
+HAND_OVER(cuMemcpyHtoDAsync_v2);
+HAND_OVER(cuMemcpyDtoHAsync_v2);
+HAND_OVER(cuMemcpyDtoDAsync_v2);
+HAND_OVER(cuMemsetD32Async);
+HAND_OVER(cuFuncGetAttribute);
+HAND_OVER(cuOccupancyMaxActiveBlocksPerMultiprocessor);
+
+// The kernel's names and its functions; and of the memory that the program has, how large it is and where its copy lies.
+struct Kernel {
+  std::vector<std::string> names;
+  std::vector<void *> functions;
+  size_t launches = 0;
+};
+struct Room {
+  size_t bytes;
+  uint64_t copy;
+};
+// Bytes that are copied in front of a run at least, so that the GPU is never done before the next launch is there. (The emulated GPU needs none.)
+static const size_t LEAST_COPIED = number("BENCH_LEAST_COPIED", 256 << 20);
+
+// After so many launches of a kernel there are fewer rounds for each.
+static const size_t MANY = 8, FEW_ROUNDS = 2;
+
+static std::mutex lock;
+static std::map<void *, std::vector<std::pair<std::string, void *>>> modules;
+static std::map<void *, Kernel> kernels;
+static std::map<uint64_t, Room> rooms;
+static uint64_t padding;
+// Milliseconds that replays have taken so far; and what they were when an event was recorded last.
+static double replayed;
+static std::map<void *, double> replayed_before;
+
+static void copy(uint64_t to, uint64_t from, size_t bytes, void *stream)
+{
+  CALL(cuMemcpyDtoDAsync_v2, (uint64_t, uint64_t, size_t, void *), to, from, bytes, stream);
+}
+
+// False: there is no memory left for it.
+static bool keep_memory(void *stream)
+{
+  if (padding == 0 && LEAST_COPIED != 0 && CALL(cuMemAlloc_v2, (uint64_t *, size_t), &padding, LEAST_COPIED) != 0)
+    return false;
+  for (auto &[memory, room] : rooms) {
+    if (room.copy == 0 && CALL(cuMemAlloc_v2, (uint64_t *, size_t), &room.copy, room.bytes) != 0)
+      return false;
+    copy(room.copy, memory, room.bytes, stream);
+  }
+  return true;
+}
+
+static void put_memory_back(void *stream, bool pads)
+{
+  size_t bytes = 0;
+  for (const auto &[_, room] : rooms)
+    bytes += room.bytes;
+  if (pads && bytes < LEAST_COPIED)
+    copy(padding, padding + LEAST_COPIED / 2, std::min(LEAST_COPIED - bytes, LEAST_COPIED / 2), stream);
+  for (const auto &[memory, room] : rooms)
+    copy(memory, room.copy, room.bytes, stream);
+}
+
+static void report(void *function, const std::vector<std::string> &names, const std::vector<std::vector<float>> &ms)
+{
+  FILE *file = getenv("BENCH_REPLAYS") != nullptr ? fopen(getenv("BENCH_REPLAYS"), "a") : nullptr;
+  if (file == nullptr)
+    return;
+  fprintf(file, "{\"kernel\":\"%p\",\"ms\":{", function);
+  for (size_t which = 0; which < ms.size(); which++) {
+    fprintf(file, "%s\"%s\":[", which == 0 ? "" : ",", names[which].c_str());
+    for (size_t round = 0; round < ms[which].size(); round++)
+      fprintf(file, "%s%.6f", round == 0 ? "" : ",", ms[which][round]);
+    fprintf(file, "]");
+  }
+  fprintf(file, "}}\n");
+  fclose(file);
+}
+
+// Runs and times what a launch could be, in so many rounds behind some that don't count; `run` is told which of them. Memory is what it was when it was
+// kept, in front
+// of each or only of the first one, and afterwards.
+template <class Run>
+static void replay(void *function, const std::vector<std::string> &names, size_t rounds, size_t ignored, bool is_each_alike, void *stream, const Run &run)
+{
+  const size_t count = names.size();
+  static std::vector<void *> events;
+  while (events.size() < 2 * count * (rounds + ignored)) {
+    events.push_back(nullptr);
+    CALL(cuEventCreate, (void **, unsigned), &events.back(), 0);
+  }
+  const auto of = [&](size_t round, size_t which) { return &events[2 * (round * count + which)]; };
+  for (size_t round = 0; round < rounds + ignored; round++)
+    for (size_t turn = 0; turn < count; turn++) {
+      // Each has each of the others in front of it.
+      const size_t which = round % 2 == 0 ? (turn + round / 2) % count : (2 * count - 1 - turn - round / 2 % count) % count;
+      if (is_each_alike || round + turn == 0)
+        put_memory_back(stream, true);
+      CALL(cuEventRecord, (void *, void *), of(round, which)[0], stream);
+      run(which);
+      CALL(cuEventRecord, (void *, void *), of(round, which)[1], stream);
+    }
+  put_memory_back(stream, false);
+  if (const int status = CALL(cuStreamSynchronize, (void *), stream); status != 0) {
+    fprintf(stderr, "replays: error %d\n", status);
+    return;
+  }
+  std::vector<std::vector<float>> ms(count);
+  for (size_t which = 0; which < count; which++)
+    for (size_t round = ignored; round < rounds + ignored; round++) {
+      ms[which].push_back(0);
+      CALL(cuEventElapsedTime_v2, (float *, void *, void *), &ms[which].back(), of(round, which)[0], of(round, which)[1]);
+    }
+  report(function, names, ms);
+}
+
+// Takes the time of what is done meanwhile off what events say.
+struct Aside {
+  const std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
+  ~Aside() { replayed += std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - began).count(); }
+};
+
+// A launch, with copies of its arguments: they are known by the driver from 12.4 on (the emulated GPU doesn't know them).
+struct Launched {
+  void *function;
+  std::function<int(void **)> start;
+  std::vector<std::string> arguments;
+  void run()
+  {
+    std::vector<void *> parameters;
+    for (std::string &argument : arguments)
+      parameters.push_back(&argument[0]);
+    start(parameters.data());
+  }
+};
+static std::vector<std::string> arguments_of(void *function, void **parameters)
+{
+  typedef int (*Ask)(void *, size_t, size_t *, size_t *);
+  static const Ask ask = (Ask)optional("cuFuncGetParamInfo");
+  std::vector<std::string> arguments;
+  size_t offset, size;
+  while (ask != nullptr && ask(function, arguments.size(), &offset, &size) == 0)
+    arguments.emplace_back((const char *)parameters[arguments.size()], size);
+  return arguments;
+}
+// The loop's kernel that was launched last, if its memory was kept in front of it and nothing was launched since.
+static Launched last;
+
+// In front of a loop's kernel: all of its variants, or it again and again.
+template <class Start> static void before_launch(void *function, Kernel &kernel, void *stream, void **parameters, const Start &start)
+{
+  static const size_t all_rounds = number("BENCH_ROUNDS", 0), again = number("BENCH_AGAIN", 0);
+  const bool has_variants = kernel.functions.size() > 1;
+  if ((has_variants ? all_rounds : again) == 0)
+    return;
+  const size_t rounds = kernel.launches++ < MANY ? all_rounds : std::min(all_rounds, FEW_ROUNDS);
+  CALL(cuStreamSynchronize, (void *), stream);
+  const Aside aside;
+  if (!keep_memory(stream)) {
+    fprintf(stderr, "replays: no memory for copies\n");
+    return;
+  }
+  // What a function takes the first time that it is launched is no part of it.
+  const size_t ignored = has_variants && kernel.launches > 1 ? 0 : 1;
+  const auto run = [&](size_t which) { start(kernel.functions[which], parameters); };
+  replay(function, kernel.names, has_variants ? rounds : again, ignored, has_variants, stream, run);
+  if (has_variants)
+    last = {function, [=](void **parameters) { return start(function, parameters); }, arguments_of(function, parameters)};
+}
+// In front of what is made ready while a loop's kernel is under way, the check of a short log: the kernel without and with it. Then the kernel once more.
+template <class Start> static void before_early_launch(void *function, void *stream, const Start &start)
+{
+  if (last.arguments.empty())
+    return;
+  const Aside aside;
+  CALL(cuStreamSynchronize, (void *), stream);
+  const size_t rounds = kernels[last.function].launches > MANY ? FEW_ROUNDS : number("BENCH_ROUNDS", 0);
+  replay(function, {"unchecked", "checked"}, rounds, 1, true, stream, [&](size_t which) {
+    last.run();
+    if (which == 1)
+      start();
+  });
+  last.run();
+}
+
+extern "C" {
+int cuModuleLoadData(void **module, const void *image)
+{
+  const Variants variants = unpacked(image);
+  if (variants.empty())
+    return CALL(cuModuleLoadData, (void **, const void *), module, image);
+  std::vector<std::pair<std::string, void *>> loaded;
+  for (const auto &[name, code] : variants) {
+    loaded.emplace_back(name, nullptr);
+    if (const int status = CALL(cuModuleLoadData, (void **, const void *), &loaded.back().second, code.c_str()); status != 0)
+      return status;
+  }
+  std::lock_guard<std::mutex> guard(lock);
+  *module = loaded[0].second;
+  modules[*module] = loaded;
+  return 0;
+}
+int cuModuleGetFunction(void **function, void *module, const char *name)
+{
+  std::lock_guard<std::mutex> guard(lock);
+  const auto found = modules.find(module);
+  if (found == modules.end()) {
+    const int status = CALL(cuModuleGetFunction, (void **, void *, const char *), function, module, name);
+    if (status == 0 && strcmp(name, "__pg_kernel") == 0)
+      kernels[*function] = {{"again"}, {*function}};
+    return status;
+  }
+  Kernel kernel = {};
+  for (const auto &[variant, its_module] : found->second) {
+    kernel.names.push_back(variant);
+    kernel.functions.push_back(nullptr);
+    if (const int status = CALL(cuModuleGetFunction, (void **, void *, const char *), &kernel.functions.back(), its_module, name); status != 0)
+      return status;
+  }
+  *function = kernel.functions[0];
+  kernels[*function] = kernel;
+  return 0;
+}
+int cuFuncSetAttribute(void *function, int attribute, int value)
+{
+  std::lock_guard<std::mutex> guard(lock);
+  const auto found = kernels.find(function);
+  for (size_t which = 1; found != kernels.end() && which < found->second.functions.size(); which++)
+    CALL(cuFuncSetAttribute, (void *, int, int), found->second.functions[which], attribute, value);
+  return CALL(cuFuncSetAttribute, (void *, int, int), function, attribute, value);
+}
+int cuMemAlloc_v2(uint64_t *memory, size_t bytes)
+{
+  std::lock_guard<std::mutex> guard(lock);
+  const int status = CALL(cuMemAlloc_v2, (uint64_t *, size_t), memory, bytes);
+  if (status == 0)
+    rooms[*memory] = {bytes, 0};
+  return status;
+}
+int cuMemFree_v2(uint64_t memory)
+{
+  std::lock_guard<std::mutex> guard(lock);
+  if (rooms[memory].copy != 0)
+    CALL(cuMemFree_v2, (uint64_t), rooms[memory].copy);
+  rooms.erase(memory);
+  return CALL(cuMemFree_v2, (uint64_t), memory);
+}
+int cuEventRecord(void *event, void *stream)
+{
+  std::lock_guard<std::mutex> guard(lock);
+  replayed_before[event] = replayed;
+  return CALL(cuEventRecord, (void *, void *), event, stream);
+}
+int cuEventElapsedTime_v2(float *ms, void *from, void *to)
+{
+  std::lock_guard<std::mutex> guard(lock);
+  const int status = CALL(cuEventElapsedTime_v2, (float *, void *, void *), ms, from, to);
+  *ms = std::max(0.0f, *ms - (float)(replayed_before[to] - replayed_before[from]));
+  return status;
+}
+int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned x, unsigned y, unsigned z, unsigned shared,
+                   void *stream, void **parameters, void **)
+{
+  std::lock_guard<std::mutex> guard(lock);
+  const auto start = [=](void *which, void **parameters) {
+    return CALL(cuLaunchKernel,
+                (void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **), which, grid_x,
+                grid_y, grid_z, x, y, z, shared, stream, parameters, nullptr);
+  };
+  last.arguments.clear();
+  if (const auto found = kernels.find(function); found != kernels.end())
+    before_launch(function, found->second, stream, parameters, start);
+  return start(function, parameters);
+}
+// As the driver has it: dimensions and shared memory, the stream, and more.
+struct Configuration {
+  unsigned dimensions[7];
+  void *stream;
+};
+int cuLaunchKernelEx(const Configuration *how, void *function, void **parameters, void **)
+{
+  std::lock_guard<std::mutex> guard(lock);
+  const auto start = [&] { return CALL(cuLaunchKernelEx, (const Configuration *, void *, void **, void **), how, function, parameters, nullptr); };
+  before_early_launch(function, how->stream, start);
+  last.arguments.clear();
+  return start();
+}
+}
