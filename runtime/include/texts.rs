@@ -33,6 +33,7 @@ pub const KERNEL: &str = concat!(
     include_str!("kernel/room.h"),
     include_str!("kernel/walks.h"),
     include_str!("kernel/stages.h"),
+    include_str!("kernel/subscripts.h"),
     include_str!("kernel/lent.h"),
     include_str!("kernel/runs.h"),
     include_str!("kernel/held.h"),

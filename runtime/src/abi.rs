@@ -313,9 +313,6 @@ pub struct RawLaunch {
     pub bases: u64,
     pub values: u64,
     pub results: u64,
-    pub wr: u64,
-    pub rd: u64,
-    pub total: u64,
     pub n_regions: u32,
     pub n_bases: u32,
     pub log_shift: u32,
@@ -327,6 +324,9 @@ pub struct RawLaunch {
     pub stamp_words: u32,
     pub guess: u32,
     pub store_bits: u32,
+    pub wr: u64,
+    pub rd: u64,
+    pub total: u64,
 }
 
 /// `struct __pg_inspector`: the part of an inspection that generated code knows.

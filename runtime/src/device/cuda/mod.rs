@@ -354,6 +354,8 @@ impl Device for Cuda {
         for Region { lo, size, dev, log, snapshot, before } in launch.regions {
             words.extend([lo, size, dev, log, snapshot, before]);
         }
+        // Each of their places lies in one sector of memory.
+        words.resize(words.len().next_multiple_of(abi::PG_TOTALS_APART), 0);
         let at_totals = words.len();
         if launch.method().detects() && !launch.is_all_filled() {
             words.resize(at_totals + abi::PG_TOTALS * abi::PG_TOTALS_APART, 0);

@@ -311,11 +311,8 @@ impl Logs {
         if !method.is_bitmap() && job.written.is_none() {
             logs.written = take(device, LogMethod::Mark.words(placement.cells))?;
         }
-        if attempt.guess == Guess::Range {
-            // The first cell and the last.
-            logs.readers = take(device, 2)?;
-            device.fill(logs.readers, 0, 2 * 4)?;
-        } else if needs_readers {
+        // A range lies beside what is counted.
+        if needs_readers && attempt.guess != Guess::Range {
             logs.readers = take(device, words)?;
             device.fill(logs.readers, 0, words * 4)?;
             for (first, end) in &job.pinned {
