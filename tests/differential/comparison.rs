@@ -52,10 +52,11 @@ pub fn compare(built: &Built<'_>, input: &str, settings: &[Setting], tally: &Tal
         }
         let unchecked = trace.iter().filter(|r| r["unchecked"] == true && r["decision"] == "cuda").count();
         tally.unchecked.fetch_add(unchecked, Ordering::Relaxed);
-        let groups = trace
-            .iter()
-            .filter(|r| r["decision"] == "cuda")
-            .map(|r| format!("{}{}", r["group"], if r["deep"] == true { " deep" } else { "" }));
+        let groups = trace.iter().filter(|r| r["decision"] == "cuda").map(|r| {
+            let deep = if r["deep"] == true { " deep" } else { "" };
+            let sorted = if r["sorted"] == true { " sorted" } else { "" };
+            format!("{}{deep}{sorted}", r["group"])
+        });
         groups.for_each(|group| *tally.groups.lock().unwrap().entry(group).or_default() += 1);
         for expectation in program.expectations.iter().filter(|e| e.inputs.iter().any(|i| i == input)) {
             tally.expectations.fetch_add(1, Ordering::Relaxed);

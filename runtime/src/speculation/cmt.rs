@@ -17,6 +17,7 @@ use super::facts::Facts;
 use super::filled::Filled;
 use super::inspector::levels::Schedule;
 use super::inspector::seen::{Basis, Seen};
+use super::inspector::turns::Order;
 use super::parts;
 use super::protocol::{self, Seat, Turn};
 use super::watch::Watch;
@@ -117,6 +118,8 @@ pub struct Job {
     pub filled: Filled,
     /// The order of iterations that depend on each other.
     pub schedule: Option<Arc<Schedule>>,
+    /// An order of iterations that don't: by their numbers of turns.
+    pub by_turns: Option<Arc<Order>>,
     /// How long a device may be at work, where the user has said so.
     pub patience: Option<Duration>,
     /// Where it is told to stop, and progress is reported.
@@ -169,6 +172,8 @@ pub struct Report {
     pub deep: bool,
     /// What [`crate::trace::Record::spread`] says.
     pub spread: u8,
+    /// What [`crate::trace::Record::sorted`] says.
+    pub sorted: bool,
     /// See `bytes_in`.
     pub bytes_out: u64,
     /// See `bytes_in`.
@@ -587,7 +592,8 @@ fn run_once(
     report.unchecked = needs_no_checks(job);
     let kernel = kernel_for(device, job, attempt, n, report.unchecked)?;
     if device.name() == "cuda" {
-        (report.group, report.deep, report.spread) = (kernel.group, kernel.deep, kernel.spread);
+        (report.group, report.deep) = (kernel.group, kernel.deep);
+        (report.spread, report.sorted) = (kernel.spread, kernel.sorted);
     }
     let logs = Logs::new(device, job, attempt, taken)?;
     // What an attempt before has stored to is made again.
@@ -605,6 +611,7 @@ fn run_once(
         report.copy_in_ns = started.elapsed().as_nanos() as u64;
     }
     let mut results = job.results.clone();
+    let by_turns = job.by_turns.as_deref().filter(|_| kernel.sorted);
     let mut launch = Launch {
         info: &job.info,
         loop_key: job.loop_key,
@@ -625,7 +632,11 @@ fn run_once(
         method: attempt.method,
         kernel,
         filled: &job.filled,
-        schedule: job.schedule.as_deref(),
+        schedule: match &by_turns {
+            Some(order) => Some(order.as_level()),
+            None => job.schedule.as_deref(),
+        },
+        kept_as: by_turns.map(|order| order.number),
         stop: job.seat.stop(),
         limit: job.patience.unwrap_or(LONGEST_LAUNCH),
         n_parts: parts::count(&job.info, &job.trip),

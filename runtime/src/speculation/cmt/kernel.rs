@@ -90,6 +90,10 @@ pub(super) fn kernel_for(
     let alone = if attempt.joined { PG_LOOP_GROUPS | PG_LOOP_SPREADS } else { alone };
     let flags = job.info.flags & !alone;
     let checked = kernel.in_groups(flags, job.info.n_dims, bases, n, device.threads(), job.groups);
+    let checked = match &job.by_turns {
+        Some(order) if order.is_of(n) => checked.sorted(order, device.threads()),
+        _ => checked,
+    };
     let kernel = match unchecked {
         true => {
             let inside = placement.aligned & bases & !placement.bounded;
@@ -98,5 +102,10 @@ pub(super) fn kernel_for(
         }
         false => checked,
     };
-    device.prepare(&job.info, job.loop_key, kernel)
+    let kernel = device.prepare(&job.info, job.loop_key, kernel)?;
+    // Ahead of the last copies: behind them it would keep the launch from being queued before they are over.
+    if let Some(order) = job.by_turns.as_deref().filter(|_| kernel.sorted) {
+        device.keep_order(order)?;
+    }
+    Ok(kernel)
 }

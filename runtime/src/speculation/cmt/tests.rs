@@ -58,6 +58,7 @@ fn job(seat: Seat<Box<Report>>, kind: Kind, placement: Placement) -> Job {
         written: None,
         filled: Filled::default(),
         schedule: None,
+        by_turns: None,
         patience: None,
         seat,
     }
