@@ -161,6 +161,10 @@ pub struct Specialisation {
     pub grouped: bool,
     /// Whether those are stored without operations in one piece, because no two lanes are expected to store to one cell.
     pub alone: bool,
+    /// Whether a thread has so few registers that as many threads as a processor can hold are there.
+    pub full: bool,
+    /// Of bitmaps: whether lanes side by side that store to one place leave it to the last of them (`body/joined.h`).
+    pub joined: bool,
     /// Whether bits of stores to members of one element are gathered, to be set together.
     pub gathers: bool,
     /// log2 of the bytes of a log's cell; 0 where there is none.
@@ -240,6 +244,8 @@ impl Specialisation {
             apart: false,
             grouped: false,
             alone: false,
+            full: false,
+            joined: false,
             gathers: false,
             log_shift: 0,
             bounded: 0,

@@ -279,6 +279,10 @@ impl Engine {
                 Some(guesses) => guesses == Guesses::InOrder,
                 None => visit.history.may_store_once(),
             },
+            may_join: match self.config.guesses {
+                Some(guesses) => guesses == Guesses::Joined,
+                None => visit.history.may_join(),
+            },
             groups: self.config.groups,
             patience: self.config.patience,
             by_turns: plan.by_turns.filter(|_| may_sort),
@@ -361,6 +365,7 @@ impl Engine {
             record.settled = report.outcome.unsettled;
             record.guess = report
                 .guess_held
+                .or(report.joined_held)
                 .or(report.range_held)
                 .or(report.order_held)
                 .map_or("", |held| if held { "held" } else { "refuted" });

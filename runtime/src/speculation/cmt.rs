@@ -22,7 +22,7 @@ use super::parts;
 use super::protocol::{self, Seat, Turn};
 use super::watch::Watch;
 use super::written::{self, Cells, Rows, Written};
-use crate::abi::{PG_FAIL_RAW, PG_FAIL_STOPPED, PG_FAIL_TIME, PG_FAIL_WAW, PG_NO_LOG, Region, Value};
+use crate::abi::{PG_FAIL_STOPPED, PG_FAIL_TIME, PG_NO_LOG, Region, Value};
 use crate::config::GroupChoice;
 use crate::device::pool::{BlockSignals, Pool};
 use crate::device::threads::{ThreadsDevice, Width};
@@ -64,14 +64,13 @@ pub enum Guesses {
     All,
     /// By numbers in any case: for tests.
     Numbers,
+    /// Only that cells have one writer each, or several that lanes run side by side: for tests.
+    Joined,
     /// Only that iterations meet cells in order: for tests.
     InOrder,
     /// Nothing, and what stands in cells with several writers is settled by a second run, as where values can't be held back: for tests.
     Twice,
 }
-
-/// Iterations meet cells in order where they are so many times as many as accesses far from the neighbouring iteration's.
-const FAR_PART: u64 = 8;
 
 /// One run of a loop on a device.
 pub struct Job {
@@ -105,6 +104,8 @@ pub struct Job {
     pub in_order: bool,
     /// Whether no two lanes of a GPU seem to store to one cell where they do.
     pub stores_once: bool,
+    /// Whether stamps may guess first that a cell's writers are run by lanes side by side.
+    pub may_join: bool,
     /// Whether iterations may be run together.
     pub groups: GroupChoice,
     /// Log cells of pinned memory.
@@ -155,6 +156,8 @@ pub struct Report {
     pub order_held: Option<bool>,
     /// Whether no two lanes have stored to one cell, where it was guessed so and they have.
     pub once_held: Option<bool>,
+    /// Whether each cell's writers were run by lanes side by side, and nobody loaded what another one stored, where stamps have guessed so.
+    pub joined_held: Option<bool>,
     /// Whether that was so, where stamps have relied on the order of iterations.
     pub stored_once: Option<bool>,
     /// Whether iterations have met cells in order.
@@ -502,65 +505,20 @@ fn drive(
             }
             result => result?,
         };
-        let fail = report.outcome.fail;
-        let is_range = attempt.guess == Guess::Range;
-        let is_refuted = match is_range {
-            true => fail == PG_FAIL_RAW,
-            false => fail & PG_FAIL_WAW != 0 && fail & !(PG_FAIL_WAW | PG_FAIL_RAW) == 0,
-        };
-        if attempt.alone && fail & PG_FAIL_WAW != 0 && fail & !(PG_FAIL_WAW | PG_FAIL_RAW) == 0 {
-            // What a cell holds may be an earlier iteration's.
-            report.once_held = Some(false);
-            if given_up(job) {
-                report.outcome.fail = PG_FAIL_STOPPED;
-                return Ok(());
-            }
-            attempt.alone = false;
-            logs.free(device, taken);
-            continue;
-        }
-        if attempt.grouped && fail == PG_FAIL_RAW {
-            // Cells may have met that lie in one group only.
-            report.order_held = Some(false);
-            if given_up(job) {
-                report.outcome.fail = PG_FAIL_STOPPED;
-                return Ok(());
-            }
-            attempt = Attempt::proper(job, may_buffer);
-            logs.free(device, taken);
-            continue;
-        }
-        if is_refuted && (attempt.is_guess || attempt.buffered != 0) {
-            if attempt.is_guess {
-                *(if is_range { &mut report.range_held } else { &mut report.guess_held }) = Some(false);
-            }
+        if let Some(next) = attempt.after(job, may_buffer, report) {
             if given_up(job) {
                 // Nor is another attempt wanted, whose kernel may have to be compiled first.
                 report.outcome.fail = PG_FAIL_STOPPED;
                 return Ok(());
             }
-            // What was held back in vain, because an iteration stores too often for that, isn't a second time.
-            attempt = match attempt.buffered {
-                0 => Attempt::in_order(job, may_buffer),
-                _ => Attempt::proper(job, false),
-            };
+            attempt = next;
             logs.free(device, taken);
             continue;
         }
-        if fail != 0 {
+        if report.outcome.fail != 0 {
             return Ok(());
         }
-        if attempt.grouped {
-            report.order_held = Some(true);
-            report.stored_once = report.outcome.stored_once;
-        }
-        // Groups of cells tell, too: nothing else would notice that another entry's order isn't that of places.
-        if let Some(far) = report.outcome.far {
-            report.in_order = Some(far <= n / FAR_PART);
-        }
-        if attempt.is_guess {
-            *(if is_range { &mut report.range_held } else { &mut report.guess_held }) = Some(true);
-        }
+        attempt.stands(n, report);
         break logs;
     };
     if let (Some(basis), false) = (&job.basis, report.unchecked) {
@@ -645,7 +603,9 @@ fn run_once(
             device.duplicate(DevicePtr(region.before), DevicePtr(region.dev), region.size)
         })
     };
-    if [report.guess_held, report.range_held, report.order_held, report.once_held].contains(&Some(false)) {
+    let held =
+        [report.guess_held, report.range_held, report.order_held, report.once_held, report.joined_held];
+    if held.contains(&Some(false)) {
         restore(device)?;
     } else {
         report.copy_in_ns = started.elapsed().as_nanos() as u64;

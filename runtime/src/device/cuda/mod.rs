@@ -323,6 +323,9 @@ impl Device for Cuda {
             let group = LARGE.get(at + 1).copied().unwrap_or(SMALLER);
             return self.prepare(info, loop_key, Specialisation { group, ..kernel });
         }
+        if loaded.spills && kernel.full {
+            return self.prepare(info, loop_key, Specialisation { full: false, ..kernel });
+        }
         self.prepare_check(kernel)?;
         Ok(kernel)
     }
