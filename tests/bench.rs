@@ -71,7 +71,7 @@ fn kernels_are_timed_in_all_variants_and_leave_what_the_program_asked_for() {
             .env("XDG_CACHE_HOME", at(&format!("cache-{log}")));
         run.envs([("BENCH_VARIANTS", variants), ("BENCH_ROUNDS", "2"), ("BENCH_AGAIN", again)]);
         run.envs([("PARAGON_DEVICE", "cuda"), ("PARAGON_RACE", "device"), ("PARAGON_MONITOR", "off")]);
-        run.envs([("PARAGON_LOG", log), ("PARAGON_PATIENCE", "60000"), ("BENCH_LEAST_COPIED", "0")])
+        run.envs([("PARAGON_LOG", log), ("PARAGON_PATIENCE", "600000"), ("BENCH_LEAST_COPIED", "0")])
             .env("PARAGON_TRACE", at("trace"));
         assert_eq!(results(printed(&mut run)), expected, "{log}");
         let trace = std::fs::read_to_string(at("trace")).unwrap();
