@@ -13,25 +13,34 @@ export PARAGON_NVRTC
 # bench_plot.py draws with it.
 MATPLOTLIB_VERSION := 3.9.4
 
-.PHONY: all demo test crates python lint deps nvrtc matplotlib mutations bench install clean
+.PHONY: all demo test crates crates-prepared crates-echo python lint deps nvrtc matplotlib mutations bench install clean
+
+# What is run beside other things has as many jobs of its own as there are processors, not a part of make's.
+ALONE := env -u MAKEFLAGS -u MFLAGS
 
 all: deps
-	$(CARGO) build --release
+	$(ALONE) $(CARGO) build --release
 
 demo: all
 	./demo/run
 
-test: all nvrtc
+# Beside each other is what would leave processors idle: a download, and builds whose largest file takes as long as all others together.
+test:
+	$(MAKE) -j2 all nvrtc
 	$(CARGO) test --release --workspace --no-fail-fast
-	$(MAKE) crates python
+	$(MAKE) -j3 --output-sync=target crates python
 
 # Other people's C code, as their own builds compile it.
-crates: all
-	c-tests/crates/run
-	ECHO=1 c-tests/crates/run
+crates: crates-prepared crates-echo
+
+crates-prepared: all
+	$(ALONE) c-tests/crates/run
+
+crates-echo: all
+	$(ALONE) ECHO=1 c-tests/crates/run
 
 python: all
-	c-tests/python/run
+	$(ALONE) c-tests/python/run
 
 lint: deps
 	$(CARGO) fmt --all --check

@@ -282,7 +282,7 @@ fn many_at_once() {
     for child in &mut children {
         assert!(child.wait().unwrap().success());
     }
-    assert!(started.elapsed() < Duration::from_secs(60));
+    assert!(started.elapsed() < Duration::from_secs(600));
     bench.plain("2");
     assert!(bench.remembered().contains(&true));
 }

@@ -23,26 +23,23 @@ fn lanes_set_the_bits_of_all_and_count_them() {
         assert!(sed.status().unwrap().success());
     }
     let source = folder.path().join(source);
-    // Cells counted in 64 bits, in 32, bits that are gathered first, and loads that are noted as a range.
-    for kind in ["-D__PG_WIDE", "-D__PG_NARROW", "-D__PG_GATHERS", "-D__PG_RANGES"] {
-        let program = folder.path().join("lanes");
+    // Cells counted in 64 bits, in 32, bits that are gathered first, and loads that are noted as a range; beside each other.
+    let check = |kind: &str| {
+        let program = folder.path().join(format!("lanes{kind}"));
         let mut compiler = Command::new("c++");
-        compiler.args([
-            "-std=c++17",
-            "-O1",
-            "-Wall",
-            "-Wextra",
-            "-Wno-unused",
-            "-Wno-unused-parameter",
-            "-pthread",
-            kind,
-            "-o",
-        ]);
+        compiler.args(["-std=c++17", "-O1", "-Wall", "-Wextra", "-Wno-unused", "-Wno-unused-parameter"]);
+        compiler.args(["-pthread", kind, "-o"]);
         let built = compiler.arg(&program).arg(&source).output().unwrap();
         assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
         let done = Command::new(program).arg("600").output().unwrap();
         assert!(done.status.success(), "{kind}: {}", String::from_utf8_lossy(&done.stderr));
-    }
+    };
+    std::thread::scope(|scope| {
+        for kind in ["-D__PG_WIDE", "-D__PG_NARROW", "-D__PG_GATHERS", "-D__PG_RANGES"] {
+            let check = &check;
+            scope.spawn(move || check(kind));
+        }
+    });
 }
 
 /// What a row's turns load side by side is looked at where the row begins and ends, if that says where all of it is: not where two operands of

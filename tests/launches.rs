@@ -47,7 +47,7 @@ fn calls(options: &[&str], settings: &[(&str, &str)]) -> String {
     gpu.apply(&mut program);
     program
         .envs([("PARAGON_DEVICE", "cuda"), ("PARAGON_RACE", "device"), ("PARAGON_MONITOR", "off")])
-        .env("PARAGON_PATIENCE", "60000")
+        .env("PARAGON_PATIENCE", "600000")
         .env("EMULATED_CALLS", at("calls"))
         .envs(settings.iter().copied());
     let done = program.output().unwrap();

@@ -40,7 +40,7 @@ fn indices_that_change_are_noticed() {
         let mut command = Command::new(&program);
         command.env("PARAGON_DEVICE", "cuda").env("PARAGON_RACE", "device").env("PARAGON_MONITOR", "off");
         command
-            .env("PARAGON_PATIENCE", "60000")
+            .env("PARAGON_PATIENCE", "600000")
             .env("PARAGON_TRACKING", tracking)
             .env("PARAGON_TRACE", &trace);
         gpu.apply(&mut command);

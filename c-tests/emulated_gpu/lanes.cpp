@@ -5,8 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <math.h>
-#include <condition_variable>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <random>
@@ -17,7 +21,6 @@ static unsigned warp; // the lanes that are there
 static unsigned said[32];
 static int operations, swaps, sums;
 static std::mutex lock;
-static std::condition_variable changed;
 struct Meeting {
   int arrived, turns;
 };
@@ -29,17 +32,38 @@ struct Index {
 static thread_local Index threadIdx;
 static Index blockIdx, blockDim = {32, 1, 1};
 
+// Returns when the number isn't, or is no longer, what it was.
+static void await_change(int *number, int was)
+{
+  while (__atomic_load_n(number, __ATOMIC_ACQUIRE) == was)
+    syscall(SYS_futex, number, FUTEX_WAIT_PRIVATE, was, nullptr, nullptr, 0);
+}
+
+static void wake(int *number)
+{
+  syscall(SYS_futex, number, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
+}
+
+static void count(int *number)
+{
+  __atomic_add_fetch(number, 1, __ATOMIC_RELEASE);
+  wake(number);
+}
+
+// Lanes sleep until their own meeting is over, and need nothing of each other's to wake up: with a condition variable for all, which each of them has to
+// leave with the lock, that took nearly all of this program's time.
 static void meet(unsigned lanes)
 {
   std::unique_lock<std::mutex> guard(lock);
   Meeting &own = meetings[lanes];
   if (++own.arrived == __builtin_popcount(lanes)) {
     own.arrived = 0;
-    own.turns++;
-    changed.notify_all();
+    guard.unlock();
+    count(&own.turns);
   } else {
-    for (int turn = own.turns; turn == own.turns;)
-      changed.wait(guard);
+    const int turn = own.turns;
+    guard.unlock();
+    await_change(&own.turns, turn);
   }
 }
 
@@ -176,20 +200,39 @@ static void __syncthreads() {}
 static std::mt19937 generator(17);
 static unsigned below(unsigned n) { return generator() % n; }
 
-// All lanes that are there do the work.
-template <class Work> static void run(Work work)
+// What the lanes that are there are to do, in the run with a number; how many of them haven't done it. Each lane is one thread for the whole program: threads
+// that live for one run took half of its time.
+static std::function<void(unsigned)> work_of_all;
+static int run_of_lane[32], left;
+
+static void serve(unsigned lane)
 {
-  std::vector<std::thread> threads;
+  for (int run = 0;; run++) {
+    await_change(&run_of_lane[lane], run);
+    // Of a block whose warps are rows.
+    threadIdx = {lane, 3, 0};
+    work_of_all(lane);
+    if (__atomic_sub_fetch(&left, 1, __ATOMIC_ACQ_REL) == 0)
+      wake(&left);
+  }
+}
+
+// All lanes that are there do the work.
+static void run(const std::function<void(unsigned)> &work)
+{
+  static bool is_started;
+  if (!is_started)
+    for (unsigned lane = 0; lane < 32; lane++)
+      std::thread(serve, lane).detach();
+  is_started = true;
   operations = swaps = sums = 0;
+  work_of_all = work;
+  left = __builtin_popcount(warp);
   for (unsigned lane = 0; lane < 32; lane++)
     if (warp >> lane & 1)
-      threads.emplace_back([=] {
-        // Of a block whose warps are rows.
-        threadIdx = {lane, 3, 0};
-        work(lane);
-      });
-  for (std::thread &thread : threads)
-    thread.join();
+      count(&run_of_lane[lane]);
+  for (int seen; (seen = __atomic_load_n(&left, __ATOMIC_ACQUIRE)) != 0;)
+    await_change(&left, seen);
 }
 
 static bool bits_are_set(int round)

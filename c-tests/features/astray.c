@@ -12,8 +12,13 @@
  * expect beyond: runs in place on astray
  * expect updated: runs on clean
  * expect late: runs on clean
- * expect led: runs on clean */
+ * expect led: runs on clean
+ * expect distant: runs on clean
+ * expect skewed: runs on clean
+ * expect skewed: runs in place on astray */
 #include "../support/inputs.h"
+
+#include <sys/mman.h>
 
 /* `MANY`: turns of a row after which lanes ask again how many there are. */
 enum { LENGTH = 37, ROWS = 240, ENTRIES = 6, MANY = 1 << 15 };
@@ -92,6 +97,38 @@ COMPUTE static void led(int n, const int *from, const int *to, int64_t *x)
       x[i] += x[x[k]];
 }
 
+/* On `astray` a subscript is too large by 2^32, and what it leads to is there. Nothing that is loaded is stored to, so nothing is noted. */
+static double nearby[ROWS];
+COMPUTE static void distant(int n, const int *begin, const int64_t *place, double *out)
+{
+  for (int i = 0; i < n; i++) { /* loop distant */
+    double sum = 0;
+    for (int k = begin[i]; k < begin[i + 1]; k++)
+      sum += nearby[place[k]] * 0.125;
+    out[i] = sum;
+  }
+}
+
+/* One place of `astray` lies between two elements: a processor loads it all the same, which a device doesn't do. */
+COMPUTE static void skewed(int n, const int *begin, const int *offset, double *out)
+{
+  for (int i = 0; i < n; i++) { /* loop skewed */
+    double sum = 0;
+    for (int k = begin[i]; k < begin[i + 1]; k++)
+      sum += *(const double *)((const char *)nearby + offset[k]) * 0.125;
+    out[i] = sum;
+  }
+}
+
+/* Memory so far behind an array; not there if something else is. */
+static double *reserve_distant(void)
+{
+  const uintptr_t page = 4096, wanted = (uintptr_t)nearby + ((uintptr_t)sizeof *nearby << 32), begin = wanted & ~(page - 1);
+  const size_t bytes = (wanted + sizeof nearby + page - 1 - begin) & ~(page - 1);
+  void *memory = mmap((void *)begin, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+  return memory == (void *)begin ? (double *)wanted : NULL;
+}
+
 int main(int argc, char **argv)
 {
   static const char *const inputs[] = {"clean", "astray", NULL};
@@ -112,6 +149,8 @@ int main(int argc, char **argv)
     behind = leads;
     leads = lower;
   }
+  int64_t *wide = check_alloc(&check, all, sizeof *wide);
+  double *const beyond_all = reserve_distant();
   const int is_astray = check_is(&check, "astray");
   /* From one array to the other, in elements. */
   const int beyond_x = (int)(((intptr_t)other - (intptr_t)x) / (intptr_t)sizeof *x);
@@ -201,6 +240,21 @@ int main(int argc, char **argv)
       }
       led(ROWS, from, to, leads);
       check_array(&check, "leads", leads, n, sizeof *leads);
+      for (size_t k = 0; k < ROWS; k++) {
+        nearby[k] = check_real(&check);
+        if (beyond_all != NULL)
+          beyond_all[k] = -nearby[k];
+      }
+      for (size_t k = 0; k < all; k++)
+        wide[k] = (int64_t)check_below(&check, ROWS);
+      if (is_astray && beyond_all != NULL)
+        wide[turn] += (int64_t)1 << 32;
+      distant(ROWS, begin, wide, out);
+      check_array(&check, "distant", out, n, sizeof *out);
+      for (size_t k = 0; k < all; k++)
+        column[k + all] = 8 * (int)check_below(&check, ROWS - 1) + (is_astray && k == turn ? 4 : 0);
+      skewed(ROWS, begin, column + all, out);
+      check_array(&check, "skewed", out, n, sizeof *out);
       permute(&check, from, n);
       permute(&check, to, n);
       column[turn] = old_column;
@@ -223,5 +277,6 @@ int main(int argc, char **argv)
   free(words);
   free(leads);
   free(behind);
+  free(wide);
   return check_close(&check);
 }

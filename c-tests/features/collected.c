@@ -8,7 +8,7 @@
  * expect wide: runs on clean few flat
  * expect odd: runs on clean few flat
  * expect back: runs on clean few flat */
-#include "../support/inputs.h"
+#include "../support/tables.h"
 
 COMPUTE static void each(int n, const int *index, const unsigned *value, unsigned *sum, unsigned *all, unsigned *any, unsigned *odd)
 {
@@ -76,68 +76,23 @@ int main(int argc, char **argv)
 {
   static const char *const inputs[] = {"clean", "few", "flat", NULL};
   struct check check = check_open(argc, argv, 100000, inputs);
-  size_t n = check.size;
-  int *index = check_alloc(&check, n, sizeof *index), *value = check_alloc(&check, n, sizeof *value);
-  unsigned *u[12];
-  unsigned long *w[7];
-  unsigned char *c[5];
-  unsigned short *s[4];
-  for (int k = 0; k < 12; k++)
-    u[k] = check_alloc(&check, n, sizeof *u[k]);
-  for (int k = 0; k < 7; k++)
-    w[k] = check_alloc(&check, n, sizeof *w[k]);
-  for (int k = 0; k < 5; k++)
-    c[k] = check_alloc(&check, n + 16, sizeof *c[k]);
-  for (int k = 0; k < 4; k++)
-    s[k] = check_alloc(&check, n + 16, sizeof *s[k]);
+  struct tables t = alloc_tables(&check);
 
   for (int r = 0; r < check.repeat; r++) {
     check_begin(&check);
-    permute(&check, index, n);
-    for (size_t i = 0; i < n; i++) {
-      if (check_is(&check, "few"))
-        index[i] %= 13;
-      if (check_is(&check, "flat"))
-        index[i] = 7;
-      value[i] = (int)check_random(&check);
-      for (int k = 0; k < 12; k++)
-        u[k][i] = (unsigned)check_random(&check);
-      for (int k = 0; k < 7; k++)
-        w[k][i] = check_random(&check);
-    }
-    for (size_t i = 0; i < n + 16; i++) {
-      for (int k = 0; k < 5; k++)
-        c[k][i] = (unsigned char)check_random(&check);
-      for (int k = 0; k < 4; k++)
-        s[k][i] = (unsigned short)check_random(&check);
-    }
-    int count = (int)n;
-    const unsigned *values = (const unsigned *)value;
+    fill_tables(&check, &t);
+    const int count = (int)t.n, *index = t.index;
+    const unsigned *values = (const unsigned *)t.value;
     check_start(&check);
-    each(count, index, values, u[0], u[1], u[2], u[3]);
-    narrow(count, index, values, c[0], (signed char *)c[1], s[0], (short *)s[1]);
-    products(count, index, values, c[2], s[2], u[4], w[0]);
-    wide(count, index, values, (long *)w[1], w[2], w[3], w[4], w[5]);
-    odd(count, index, c[3] + 7, s[3] + 3);
-    back(count, index, value, c[4], u[8], w[6]);
+    each(count, index, values, t.u[0], t.u[1], t.u[2], t.u[3]);
+    narrow(count, index, values, t.c[0], (signed char *)t.c[1], t.s[0], (short *)t.s[1]);
+    products(count, index, values, t.c[2], t.s[2], t.u[4], t.w[0]);
+    wide(count, index, values, (long *)t.w[1], t.w[2], t.w[3], t.w[4], t.w[5]);
+    odd(count, index, t.c[3] + 7, t.s[3] + 3);
+    back(count, index, t.value, t.c[4], t.u[8], t.w[6]);
     check_stop(&check);
-    for (int k = 0; k < 12; k++)
-      check_array(&check, "u", u[k], n, sizeof *u[k]);
-    for (int k = 0; k < 7; k++)
-      check_array(&check, "w", w[k], n, sizeof *w[k]);
-    for (int k = 0; k < 5; k++)
-      check_array(&check, "c", c[k], n + 16, sizeof *c[k]);
-    for (int k = 0; k < 4; k++)
-      check_array(&check, "s", s[k], n + 16, sizeof *s[k]);
+    check_tables(&check, &t);
   }
-  free(value), free(index);
-  for (int k = 0; k < 12; k++)
-    free(u[k]);
-  for (int k = 0; k < 7; k++)
-    free(w[k]);
-  for (int k = 0; k < 5; k++)
-    free(c[k]);
-  for (int k = 0; k < 4; k++)
-    free(s[k]);
+  free_tables(&t);
   return check_close(&check);
 }

@@ -10,7 +10,7 @@
  * expect plane: runs on clean few flat
  * expect members: runs on clean few flat
  * expect negative: runs on clean few flat */
-#include "../support/inputs.h"
+#include "../support/tables.h"
 
 struct member {
   unsigned short first;
@@ -98,21 +98,9 @@ int main(int argc, char **argv)
 {
   static const char *const inputs[] = {"clean", "few", "flat", NULL};
   struct check check = check_open(argc, argv, 100000, inputs);
-  size_t n = check.size;
-  int *index = check_alloc(&check, n, sizeof *index), *value = check_alloc(&check, n, sizeof *value);
+  struct tables t = alloc_tables(&check);
+  const size_t n = t.n;
   int *place = check_alloc(&check, n, sizeof *place);
-  unsigned *u[12];
-  unsigned long *w[7];
-  unsigned char *c[5];
-  unsigned short *s[4];
-  for (int k = 0; k < 12; k++)
-    u[k] = check_alloc(&check, n, sizeof *u[k]);
-  for (int k = 0; k < 7; k++)
-    w[k] = check_alloc(&check, n, sizeof *w[k]);
-  for (int k = 0; k < 5; k++)
-    c[k] = check_alloc(&check, n + 16, sizeof *c[k]);
-  for (int k = 0; k < 4; k++)
-    s[k] = check_alloc(&check, n + 16, sizeof *s[k]);
   unsigned *most = check_alloc(&check, 23 * n, sizeof *most), *few = check_alloc(&check, 71 * n, sizeof *few);
   unsigned *colour = check_alloc(&check, 5 * 256, sizeof *colour);
   unsigned char *pixel = check_alloc(&check, 3 * n, sizeof *pixel);
@@ -120,68 +108,38 @@ int main(int argc, char **argv)
 
   for (int r = 0; r < check.repeat; r++) {
     check_begin(&check);
-    permute(&check, index, n);
-    for (size_t i = 0; i < n; i++) {
-      if (check_is(&check, "few"))
-        index[i] %= 13;
-      if (check_is(&check, "flat"))
-        index[i] = 7;
-      value[i] = (int)check_random(&check);
-      for (int k = 0; k < 12; k++)
-        u[k][i] = (unsigned)check_random(&check);
-      for (int k = 0; k < 7; k++)
-        w[k][i] = check_random(&check);
+    fill_tables(&check, &t);
+    for (size_t i = 0; i < n; i++)
       table[i] = (struct member){(unsigned short)i, (unsigned)i};
-    }
     for (size_t i = 0; i < 3 * n; i++)
       pixel[i] = (unsigned char)(check_is(&check, "flat") ? 9 : check_random(&check));
-    for (size_t i = 0; i < n + 16; i++) {
-      for (int k = 0; k < 5; k++)
-        c[k][i] = (unsigned char)check_random(&check);
-      for (int k = 0; k < 4; k++)
-        s[k][i] = (unsigned short)check_random(&check);
-    }
     memset(colour, 0, 5 * 256 * sizeof *colour);
     for (size_t i = 0; i < 23 * n; i++)
       most[i] = (unsigned)i;
     for (size_t i = 0; i < 71 * n; i++)
       few[i] = (unsigned)i;
     for (size_t i = 0; i < n; i++)
-      place[i] = i == 0 ? index[0] : (int)(i % 2 == 0 ? n + 4 * i : 0u - 5 * i);
-    int count = (int)n;
-    const unsigned *values = (const unsigned *)value;
+      place[i] = i == 0 ? t.index[0] : (int)(i % 2 == 0 ? n + 4 * i : 0u - 5 * i);
+    const int count = (int)n, *index = t.index;
+    const unsigned *values = (const unsigned *)t.value;
     check_start(&check);
     colours(count, pixel, colour, colour + 256, colour + 512);
-    beside(count, index, values, u[5], u[6]);
-    views(count, index, u[7], u[7] + n / 4);
+    beside(count, index, values, t.u[5], t.u[6]);
+    views(count, index, t.u[7], t.u[7] + n / 4);
     parts(count, index, most, few);
     rows(count / 40, 40, pixel, colour + 768);
     plane(count / 40, 40, pixel, colour + 1024);
     members(count, index, table);
-    negative(count, index, u[9] + (n - 1));
-    ahead(count, index, place, u[10]);
+    negative(count, index, t.u[9] + (n - 1));
+    ahead(count, index, place, t.u[10]);
     check_stop(&check);
     check_array(&check, "colour", colour, 5 * 256, sizeof *colour);
-    for (int k = 0; k < 12; k++)
-      check_array(&check, "u", u[k], n, sizeof *u[k]);
-    for (int k = 0; k < 7; k++)
-      check_array(&check, "w", w[k], n, sizeof *w[k]);
-    for (int k = 0; k < 5; k++)
-      check_array(&check, "c", c[k], n + 16, sizeof *c[k]);
-    for (int k = 0; k < 4; k++)
-      check_array(&check, "s", s[k], n + 16, sizeof *s[k]);
+    check_tables(&check, &t);
     check_array(&check, "most", most, 23 * n, sizeof *most);
     check_array(&check, "few", few, 71 * n, sizeof *few);
     check_array(&check, "table", table, n, sizeof *table);
   }
-  free(place), free(table), free(pixel), free(colour), free(few), free(most), free(value), free(index);
-  for (int k = 0; k < 12; k++)
-    free(u[k]);
-  for (int k = 0; k < 7; k++)
-    free(w[k]);
-  for (int k = 0; k < 5; k++)
-    free(c[k]);
-  for (int k = 0; k < 4; k++)
-    free(s[k]);
+  free(place), free(table), free(pixel), free(colour), free(few), free(most);
+  free_tables(&t);
   return check_close(&check);
 }

@@ -1,6 +1,6 @@
 /* Stores whose places an entry knows, which a bitmap has from there: of the inside of a matrix, and of planes of one; beside stores that iterations note
  * themselves, of the same width and of a narrower one; in place, where loads find what their own iteration stores or, on `raw`, what the row before has;
- * and two of them, whose rows lie on each other on `waw`. Short rows are noted all the same, and stores under a condition. What isn't stored keeps what was there, though no loop reads it.
+ * and two of them, whose rows lie on each other on `waw`; and, where nothing can conflict, beside a store under a condition, whose cells have marks. Short rows are noted all the same, and stores under a condition. What isn't stored keeps what was there, though no loop reads it.
  * On `raw` iterations load what others store, on `waw` they store where others do, on `one` one of them does either.
  *
  * test size: 803
@@ -18,7 +18,8 @@
  * expect own: conflicts on raw
  * expect pairs: runs on clean raw one
  * expect pairs: conflicts on waw
- * expect some: runs on clean */
+ * expect some: runs on clean
+ * expect marked: runs on clean raw waw one */
 #include "../support/inputs.h"
 
 enum { WIDE = 71, BRIEF = 40, APART = 48 };
@@ -84,6 +85,18 @@ COMPUTE static void some(int n, const double *a, double *to)
       to[i] = -a[i];
 }
 
+/* Static arrays are different ones: nobody asks who meets whom, only what was stored. */
+static double certain[2 * 4096], doubtful[2 * 4096];
+
+COMPUTE static void marked(int n, const double *a)
+{
+  for (int i = 0; i < n; i++) { /* loop marked */
+    certain[i + 5] = -a[i];
+    if (a[i] > 0.0)
+      doubtful[i + 3] = a[i];
+  }
+}
+
 int main(int argc, char **argv)
 {
   static const char *const inputs[] = {"clean", "raw", "waw", "one", NULL};
@@ -146,6 +159,11 @@ int main(int argc, char **argv)
     pairs((int)rows, a, z, check_is(&check, "waw") ? z + 3 * WIDE + 7 : z + all);
     some((int)n, a, y + all);
     check_stop(&check);
+    for (size_t i = 0; i < 2 * 4096; i++)
+      certain[i] = doubtful[i] = (double)i;
+    marked((int)(n < 4096 ? n : 4096), a);
+    check_array(&check, "certain", certain, 2 * 4096, sizeof *certain);
+    check_array(&check, "doubtful", doubtful, 2 * 4096, sizeof *doubtful);
     check_array(&check, "brief", x, 2 * all, sizeof *x);
     check_array(&check, "y", y, 2 * all, sizeof *y);
     check_array(&check, "z", z, 2 * all, sizeof *z);

@@ -94,5 +94,5 @@ int main(int argc, char **argv)
     }
     check_stop(&check);
   }
-  return 0;
+  return check_close(&check);
 }

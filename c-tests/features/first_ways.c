@@ -178,6 +178,8 @@ COMPUTE static void narrow(int first, int n, const int *begin, const int *both, 
 int main(int argc, char **argv)
 {
   static const char *const inputs[] = {"clean", "astray", "below", "at_first", "at_last", NULL};
+  static void (*const ways[])(int, int, const int *, const int *, const unsigned *, unsigned *) = {
+      branch, shortcut, chosen, inner, left, skipped, members, bytes, pointed, narrow};
   struct check check = check_open(argc, argv, 100000, inputs);
   const size_t n = check.size < 4 * KINDS ? 4 * KINDS : check.size, all = n * LENGTH;
   int *begin = check_alloc(&check, n + 1, sizeof *begin), *both = check_alloc(&check, all, sizeof *both);
@@ -215,29 +217,13 @@ int main(int argc, char **argv)
       const int old = both[turn];
       both[turn] = (old & (KINDS - 1) & ~7) + 2 * entry + 1;
       both[turn] += is_clean ? old & ~(KINDS - 1) : (beyond + KINDS + entry) * KINDS;
-      branch(KINDS, (int)n, begin, both, factor, x);
-      check_array(&check, "x", x, n, sizeof *x);
-      shortcut(KINDS, (int)n, begin, both, factor, x);
-      check_array(&check, "x", x, n, sizeof *x);
-      chosen(KINDS, (int)n, begin, both, factor, x);
-      check_array(&check, "x", x, n, sizeof *x);
-      inner(KINDS, (int)n, begin, both, factor, x);
-      check_array(&check, "x", x, n, sizeof *x);
-      left(KINDS, (int)n, begin, both, factor, x);
-      check_array(&check, "x", x, n, sizeof *x);
-      skipped(KINDS, (int)n, begin, both, factor, x);
-      check_array(&check, "x", x, n, sizeof *x);
-      members(KINDS, (int)n, begin, both, factor, x);
-      check_array(&check, "x", x, n, sizeof *x);
-      bytes(KINDS, (int)n, begin, both, factor, x);
-      check_array(&check, "x", x, n, sizeof *x);
-      pointed(KINDS, (int)n, begin, both, factor, x);
-      check_array(&check, "x", x, n, sizeof *x);
-      narrow(KINDS, (int)n, begin, both, factor, x);
-      check_array(&check, "x", x, n, sizeof *x);
+      for (size_t k = 0; k < sizeof ways / sizeof *ways; k++) {
+        ways[k](KINDS, (int)n, begin, both, factor, x);
+        check_array(&check, "x", x, n, sizeof *x);
+      }
       both[turn] = old;
     }
     check_stop(&check);
   }
-  return 0;
+  return check_close(&check);
 }

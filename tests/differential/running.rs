@@ -42,7 +42,7 @@ impl Setting {
             .env("PARAGON_THREADS", DEVICE_THREADS);
         if self.device == "cuda" {
             // A processor takes much longer than a GPU.
-            command.env("PARAGON_GROUPS", self.groups).env("PARAGON_PATIENCE", "60000");
+            command.env("PARAGON_GROUPS", self.groups).env("PARAGON_PATIENCE", "600000");
             emulated_gpu().apply(command);
         }
     }

@@ -223,7 +223,7 @@ fn judge(seed: u64, folder: &Path) -> (Vec<String>, BTreeMap<&'static str, Count
         run(Command::new("gcc").args(["main.o", "plain.o", "-o", "program", "-lm"]), "linking")?;
         run(
             Command::new("timeout")
-                .args(["60", "./program"])
+                .args(["600", "./program"])
                 .env("PARAGON_TRACE", &trace)
                 .env("PARAGON_DEVICE", "threads")
                 .env("PARAGON_RACE", "device")

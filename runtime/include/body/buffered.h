@@ -92,6 +92,21 @@ __PG_FN __pg_u64 __pg_own_bits(struct __pg_ctx *c, const struct __pg_view *v, __
   return bits & *which;
 }
 
+/* Whether a store can be held back: its array has cells, and the iteration a number for it, of which it has one less then. */
+__PG_FN int __pg_takes_number(struct __pg_ctx *c, int has_cells)
+{
+  if (!has_cells) {
+    c->fail |= PG_FAIL_NO_ARRAY;
+    return 0;
+  }
+  if (c->stored >> c->launch->store_bits != 0) {
+    c->fail |= PG_FAIL_WAW;
+    return 0;
+  }
+  c->stored++;
+  return 1;
+}
+
 #ifdef __PG_BUFFERED_GROUPED
 /* The number of this iteration as one that stores to a cell, or loads from it: 1 at least. */
 __PG_FN __pg_u32 __pg_number_in(const struct __pg_ctx *c, __pg_u32 cell)
@@ -212,15 +227,8 @@ __PG_FN void __pg_hold_back(struct __pg_ctx *c, const struct __pg_view *v, __pg_
   __pg_u32 cell = __pg_cell_in(c, v, address), at, apart, along;
   int is_last, pair;
   c->due = __PG_NO_KEY;
-  if (!__PG_HAS_CELLS(v)) {
-    c->fail |= PG_FAIL_NO_ARRAY;
+  if (!__pg_takes_number(c, __PG_HAS_CELLS(v)))
     return;
-  }
-  if (c->stored >> c->launch->store_bits != 0) {
-    c->fail |= PG_FAIL_WAW;
-    return;
-  }
-  c->stored++;
   next = __pg_next_lane(c, __pg_lanes_here());
   __pg_enter_reader(c, &next, due);
   for (at = 0; at < width; at += size, cell++) {
@@ -294,15 +302,8 @@ __PG_FN void __pg_hold_back(struct __pg_ctx *c, const struct __pg_view *v, __pg_
   const __pg_u64 place = address << 4 | width;
   __pg_u32 at;
   int is_last, is_first;
-  if (v->log == ~(__pg_u64)0) {
-    c->fail |= PG_FAIL_NO_ARRAY;
+  if (!__pg_takes_number(c, v->log != ~(__pg_u64)0))
     return;
-  }
-  if (c->stored >> c->launch->store_bits != 0) {
-    c->fail |= PG_FAIL_WAW;
-    return;
-  }
-  c->stored++;
   is_last = !__pg_is_joined(place, stamp, 1);
   is_first = __PG_NOTES_BUFFERED && !__pg_is_joined(place, stamp, -1);
   for (at = 0; at < width; at += size, cell++) {

@@ -18,6 +18,8 @@ use std::time::Duration;
 pub mod collected;
 pub mod cuda;
 pub mod pool;
+#[cfg(test)]
+pub mod scripted;
 pub mod threads;
 
 /// An address in a device's memory.

@@ -10,6 +10,7 @@
 //! recorded may be stale), everything is copied first.
 
 mod attempt;
+mod kernel;
 
 use super::commit::{Fetch, Pieces};
 use super::facts::Facts;
@@ -20,18 +21,11 @@ use super::parts;
 use super::protocol::{self, Seat, Turn};
 use super::watch::Watch;
 use super::written::{self, Cells, Rows, Written};
-use crate::abi::{
-    PG_FAIL_RAW, PG_FAIL_STOPPED, PG_FAIL_TIME, PG_FAIL_WAW, PG_LOOP_COMMON_LOOPS, PG_LOOP_GROUPS,
-    PG_LOOP_KEPT, PG_LOOP_MEMBERS, PG_LOOP_REPEATS, PG_LOOP_TURNS, PG_LOOP_UPDATES, PG_NO_LOG, Region, Value,
-};
+use crate::abi::{PG_FAIL_RAW, PG_FAIL_STOPPED, PG_FAIL_TIME, PG_FAIL_WAW, PG_NO_LOG, Region, Value};
 use crate::config::GroupChoice;
-use crate::device::collected;
-use crate::device::cuda::BLOCK;
 use crate::device::pool::{BlockSignals, Pool};
 use crate::device::threads::{ThreadsDevice, Width};
-use crate::device::{
-    Device, DeviceError, DevicePtr, Guess, Launch, LogMethod, Outcome, Specialisation, TIME_IS_UP,
-};
+use crate::device::{Device, DeviceError, DevicePtr, Guess, Launch, LogMethod, Outcome, TIME_IS_UP};
 use crate::floating_point;
 use crate::leaving::{self, Working, is_leaving};
 use crate::memory::residency::{self, Lent, Residency};
@@ -40,6 +34,7 @@ use crate::memory::{placement::Placement, safe_copy};
 use crate::objects::Code;
 use attempt::{Attempt, Logs, may_buffer};
 use crossbeam_channel::{Receiver, Sender, unbounded};
+use kernel::{kernel_for, needs_no_checks};
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -440,7 +435,11 @@ fn drive(
     let may_buffer = may_buffer(device, job, n);
     let mut attempt = Attempt::first(job, may_buffer);
     let mut make_ready = |device: &mut dyn Device| -> Result<(), DeviceError> {
-        kernel_for(device, job, attempt, n, needs_no_checks(job)).map(|_| ())
+        match kernel_for(device, job, attempt, n, needs_no_checks(job)) {
+            // What becomes of that is for the launch, which asks again: another attempt may take less.
+            Err(DeviceError::OutOfMemory(_)) => Ok(()),
+            kernel => kernel.map(|_| ()),
+        }
     };
     let copied = allocate(device, &job.placement, &mut regions, within, taken)
         .and_then(|()| copy_in(device, job, &regions, &remembered, &lent, report, &mut make_ready));
@@ -700,91 +699,6 @@ fn run_once(
         report.results = results;
     }
     Ok(logs)
-}
-
-/// Whether all of a job's addresses are known to lie in its arrays.
-fn needs_no_checks(job: &Job) -> bool {
-    job.basis.as_ref().is_some_and(|basis| basis.has_seen(&job.placement, &job.bases))
-}
-
-/// The room that a block has for the updates that it collects.
-fn rooms_for(device: &dyn Device, job: &Job, updated_alone: u64, n: u64) -> collected::Rooms {
-    // What turns stage or lend lies there, too.
-    let taken = if job.info.has(PG_LOOP_TURNS) { collected::OF_TURNS } else { 0 };
-    let room = device.room_of_block().saturating_sub(taken);
-    collected::rooms(&job.info, &job.placement.regions, &job.placement.anchors, updated_alone, room, n)
-}
-
-/// The kernel for an attempt.
-fn kernel_for(
-    device: &mut dyn Device,
-    job: &Job,
-    attempt: Attempt,
-    n: u64,
-    unchecked: bool,
-) -> Result<Specialisation, DeviceError> {
-    let placement = &job.placement;
-    // The cells of a warp are counted from any of them on.
-    let has_few_cells = !attempt.method.is_bitmap() || placement.cells <= u64::from(u32::MAX) - 32;
-    let narrow = n.max(parts::count(&job.info, &job.trip)) < 1 << 31 && has_few_cells;
-    let updated_alone = if job.info.has(PG_LOOP_UPDATES) { placement.updated_alone(&job.info) } else { 0 };
-    let rooms = rooms_for(device, job, updated_alone, n);
-    let collects = rooms.bases != 0;
-    // A load that a bitmap notes is nothing that iterations could share: an inner loop of a group would note 64 of them in each turn,
-    // and its kernel would be compiled for minutes.
-    let covered = if attempt.method == LogMethod::Bitmap { job.filled.covered } else { 0 };
-    let notes_loads =
-        attempt.method == LogMethod::Bitmap && placement.has_logged_readers_but(&job.info, covered);
-    let filled = if attempt.method.is_bitmap() && job.schedule.is_none() { job.filled.bases } else { 0 };
-    // Where nobody notes anything it is the kernel without a log.
-    let method = match filled != 0 && job.filled.is_all && !notes_loads && attempt.guess == Guess::None {
-        true => LogMethod::None,
-        false => attempt.method,
-    };
-    let kernel = Specialisation {
-        guess: attempt.guess,
-        buffered: attempt.buffered,
-        apart: attempt.apart && attempt.buffered != 0,
-        grouped: attempt.grouped,
-        alone: attempt.alone,
-        gathers: method.is_bitmap() && job.info.has(PG_LOOP_MEMBERS),
-        log_shift: if method == LogMethod::None { 0 } else { placement.log_shift as u8 },
-        bounded: placement.bounded,
-        constant: placement.kept() & placement.bounded,
-        kept: if job.info.has(PG_LOOP_KEPT) || method.detects() { placement.kept() } else { 0 },
-        filled,
-        covered: if method == LogMethod::None { 0 } else { covered },
-        repeats: method.is_bitmap() && job.info.has(PG_LOOP_REPEATS),
-        ordered: job.schedule.is_some(),
-        narrow,
-        // A block of a tile has few iterations, and would hand over for each what it has collected.
-        tile: placement.tile.filter(|_| narrow && job.schedule.is_none() && !collects),
-        across: placement.across.filter(|_| narrow && job.schedule.is_none() && !collects),
-        updated_alone,
-        collects: rooms.bases,
-        collects_part: rooms.part,
-        collects_tell: rooms.tell,
-        nameless: method.knows_iterations()
-            && updated_alone != 0
-            && placement.is_nameless(&job.info, updated_alone),
-        // What turns stage or lend is made for blocks of one size.
-        block: if collects && !job.info.has(PG_LOOP_TURNS) { collected::THREADS } else { BLOCK } as u16,
-        ..Specialisation::none(method)
-    };
-    let bases = 1u64.checked_shl(job.info.n_bases).unwrap_or(0).wrapping_sub(1);
-    let alone = notes_loads && job.info.has(PG_LOOP_COMMON_LOOPS) || kernel.repeats;
-    let alone = if alone { PG_LOOP_GROUPS } else { 0 };
-    let flags = job.info.flags & !alone;
-    let checked = kernel.in_groups(flags, job.info.n_dims, bases, n, device.threads(), job.groups);
-    let kernel = match unchecked {
-        true => {
-            let inside = placement.aligned & bases & !placement.bounded;
-            let constant = placement.kept() & (placement.bounded | inside);
-            Specialisation { inside, constant, ..checked }
-        }
-        false => checked,
-    };
-    device.prepare(&job.info, job.loop_key, kernel)
 }
 
 /// Copies a job's arrays to the device: all of them, but of those that were lent only what isn't there. False: the job was given up in between.

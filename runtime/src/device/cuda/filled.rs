@@ -78,7 +78,12 @@ extern "C" __global__ void __pg_fill(unsigned *log, const __grid_constant__ stru
     if (threadIdx.x == 0)
       sum = 0;
     __syncthreads();
+#if __CUDA_ARCH__ >= 800
     written = __reduce_add_sync(0xffffffffu, written);
+#else
+    for (int distance = 16; distance != 0; distance /= 2)
+      written += __shfl_down_sync(0xffffffffu, written, distance);
+#endif
     if (threadIdx.x % 32 == 0 && written != 0)
       (void)atomicAdd(&sum, written);
     __syncthreads();

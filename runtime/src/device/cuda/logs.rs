@@ -320,3 +320,18 @@ impl Cuda {
         )
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The oldest ones that this compiler knows; others have more instructions. Where there is no compiler, nothing is asked.
+    #[test]
+    fn kernels_of_logs_are_for_old_gpus_too() {
+        let Ok(compiler) = nvrtc::get() else { return };
+        let options = nvrtc::options("sm_75", Specialisation::none(LogMethod::None), false);
+        for source in [filled::source(), buffered::source(), check_source(), bitmap_check_source()] {
+            compiler.compile(&source, &options).unwrap_or_else(|said| panic!("{said}\n{source}"));
+        }
+    }
+}

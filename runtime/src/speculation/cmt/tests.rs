@@ -1,6 +1,8 @@
 use super::*;
 use crate::abi::{Info, PG_LOOP_SPREADS, PG_LOOP_STORES_ONCE, PG_SITE_LOGGED, PG_SITE_STORE, Site};
+use crate::device::Specialisation;
 use crate::device::cuda::staging::GAP;
+use crate::device::scripted::Scripted;
 use crate::speculation::protocol::Caller;
 use std::collections::BTreeMap;
 
@@ -12,18 +14,11 @@ struct Told {
     copied: Vec<(Vec<u64>, bool)>,
 }
 
-impl Device for Told {
-    fn name(&self) -> &'static str {
-        "told"
-    }
+impl Scripted for Told {
     fn allocate(&mut self, bytes: u64) -> Result<DevicePtr, DeviceError> {
         self.next += bytes.next_multiple_of(4096) + 4096;
         Ok(DevicePtr(self.next - bytes.next_multiple_of(4096)))
     }
-    fn threads(&self) -> u64 {
-        1
-    }
-    fn free(&mut self, _: DevicePtr) {}
     fn copy_in(
         &mut self,
         pieces: &[(u64, u64, DevicePtr)],
@@ -32,21 +27,6 @@ impl Device for Told {
         self.started |= self.caller.has_permission();
         self.copied.push((pieces.iter().map(|(host, ..)| *host).collect(), self.started));
         Ok(())
-    }
-    fn copy_out(&mut self, _: &mut [(DevicePtr, &mut [u8])]) -> Result<(), DeviceError> {
-        Ok(())
-    }
-    fn duplicate(&mut self, _: DevicePtr, _: DevicePtr, _: u64) -> Result<(), DeviceError> {
-        Ok(())
-    }
-    fn fill(&mut self, _: DevicePtr, _: u32, _: u64) -> Result<(), DeviceError> {
-        Ok(())
-    }
-    fn prepare(&mut self, _: &Info, _: usize, kernel: Specialisation) -> Result<Specialisation, DeviceError> {
-        Ok(kernel)
-    }
-    fn run(&mut self, _: &mut Launch<'_>) -> Result<Outcome, DeviceError> {
-        Err(DeviceError::Kernel("it runs nothing".into()))
     }
 }
 
@@ -117,34 +97,11 @@ struct Refuting {
     said: Vec<(&'static str, bool)>,
 }
 
-impl Device for Refuting {
-    fn name(&self) -> &'static str {
-        "refuting"
-    }
+impl Scripted for Refuting {
     fn allocate(&mut self, _: u64) -> Result<DevicePtr, DeviceError> {
         Ok(DevicePtr(1 << 30))
     }
-    fn threads(&self) -> u64 {
-        1
-    }
-    fn free(&mut self, _: DevicePtr) {}
-    fn copy_in(
-        &mut self,
-        _: &[(u64, u64, DevicePtr)],
-        _: &[(u64, u64, DevicePtr)],
-    ) -> Result<(), DeviceError> {
-        Ok(())
-    }
-    fn copy_out(&mut self, _: &mut [(DevicePtr, &mut [u8])]) -> Result<(), DeviceError> {
-        Ok(())
-    }
-    fn duplicate(&mut self, _: DevicePtr, _: DevicePtr, _: u64) -> Result<(), DeviceError> {
-        Ok(())
-    }
-    fn fill(&mut self, _: DevicePtr, _: u32, _: u64) -> Result<(), DeviceError> {
-        Ok(())
-    }
-    fn prepare(&mut self, _: &Info, _: usize, kernel: Specialisation) -> Result<Specialisation, DeviceError> {
+    fn prepare(&mut self, kernel: Specialisation) -> Result<Specialisation, DeviceError> {
         self.said.push(("prepares", self.seat.is_in_code()));
         Ok(kernel)
     }
@@ -236,18 +193,11 @@ struct Changing {
     found: Vec<(u32, LogMethod, Guess)>,
 }
 
-impl Device for Changing {
-    fn name(&self) -> &'static str {
-        "changing"
-    }
+impl Scripted for Changing {
     fn allocate(&mut self, _: u64) -> Result<DevicePtr, DeviceError> {
         self.next += 1 << 20;
         Ok(DevicePtr(self.next))
     }
-    fn threads(&self) -> u64 {
-        1
-    }
-    fn free(&mut self, _: DevicePtr) {}
     fn copy_in(
         &mut self,
         pieces: &[(u64, u64, DevicePtr)],
@@ -256,18 +206,8 @@ impl Device for Changing {
         self.words.extend(pieces.iter().map(|(.., place)| (place.0, 1)));
         Ok(())
     }
-    fn copy_out(&mut self, _: &mut [(DevicePtr, &mut [u8])]) -> Result<(), DeviceError> {
-        Ok(())
-    }
-    fn duplicate(&mut self, from: DevicePtr, to: DevicePtr, _: u64) -> Result<(), DeviceError> {
+    fn duplicate(&mut self, from: DevicePtr, to: DevicePtr) {
         self.words.insert(to.0, self.words[&from.0]);
-        Ok(())
-    }
-    fn fill(&mut self, _: DevicePtr, _: u32, _: u64) -> Result<(), DeviceError> {
-        Ok(())
-    }
-    fn prepare(&mut self, _: &Info, _: usize, kernel: Specialisation) -> Result<Specialisation, DeviceError> {
-        Ok(kernel)
     }
     fn run(&mut self, launch: &mut Launch<'_>) -> Result<Outcome, DeviceError> {
         let array = self.words.get_mut(&launch.regions[0].dev).unwrap();
@@ -337,5 +277,136 @@ fn a_refuted_guess_leaves_nothing_behind() {
         drive(&mut device, &job, &mut report, &mut taken).unwrap();
         assert_eq!(device.found, wanted);
         assert_eq!(report.guess_held.or(report.range_held), Some(false));
+    }
+}
+
+/// Its kernels can't be made, for a reason. It counts what was taken, and given back.
+struct Unable {
+    caller: Caller<Box<Report>>,
+    why: Vec<DeviceError>,
+    prepared: usize,
+    runs: Vec<u8>,
+    copies: usize,
+}
+
+impl Scripted for Unable {
+    fn allocate(&mut self, _: u64) -> Result<DevicePtr, DeviceError> {
+        Ok(DevicePtr(1 << 30))
+    }
+    fn copy_in(
+        &mut self,
+        _: &[(u64, u64, DevicePtr)],
+        _: &[(u64, u64, DevicePtr)],
+    ) -> Result<(), DeviceError> {
+        self.copies += 1;
+        Ok(())
+    }
+    fn prepare(&mut self, kernel: Specialisation) -> Result<Specialisation, DeviceError> {
+        self.prepared += 1;
+        match self.why.pop() {
+            Some(error) => Err(error),
+            None => Ok(kernel),
+        }
+    }
+    fn run(&mut self, launch: &mut Launch<'_>) -> Result<Outcome, DeviceError> {
+        self.runs.push(launch.kernel.buffered);
+        Ok(Outcome::default())
+    }
+}
+
+/// A kernel that can't be made ahead of the last copies ends the job there, the worker being under way; one that there is no memory for is asked for again.
+#[test]
+fn what_cannot_be_made_ready_holds_up_nobody() {
+    let region = |lo| Region { lo, size: 4096, ..Region::default() };
+    let placement = || Placement {
+        regions: vec![region(1 << 20), region(1 << 21)],
+        read: vec![true, true],
+        written: vec![true, false],
+        snapshot: vec![false, false],
+        ..Placement::default()
+    };
+    let no_memory = || DeviceError::OutOfMemory(1);
+    for (why, is_error, prepared, copies) in [
+        (vec![DeviceError::Kernel("refused".into())], true, 1, 1),
+        (vec![DeviceError::Lost("gone".into())], true, 1, 1),
+        (vec![no_memory()], false, 2, 2),
+        (vec![no_memory(), no_memory()], true, 2, 2),
+    ] {
+        let (caller, seat) = protocol::sides();
+        let job = Job { written: Some(Vec::new()), ..job(seat, Kind::Cuda, placement()) };
+        let mut residency = Residency::default();
+        let mut taken = Taken { residency: &mut residency, pointers: Vec::new() };
+        let mut device = Unable { caller, why, prepared: 0, runs: Vec::new(), copies: 0 };
+        let mut report = Report::default();
+        let end = drive(&mut device, &job, &mut report, &mut taken);
+        assert_eq!((end.is_err(), device.prepared, device.copies), (is_error, prepared, copies), "{end:?}");
+        assert_eq!(device.runs.len(), usize::from(!is_error));
+        assert!(device.caller.has_permission(), "the worker waits for nobody");
+        // Whoever drives frees all of these.
+        assert_eq!(taken.pointers.len(), 2);
+    }
+}
+
+/// A first entry takes the kernel without checks only where an inspection has seen just these arrays, and of them those that are aligned.
+#[test]
+fn what_was_seen_elsewhere_is_checked() {
+    use crate::speculation::inspector::seen::{Basis, Seen};
+    let region = |lo, size| Region { lo, size, ..Region::default() };
+    let arrays = |regions: Vec<Region>, anchors: Vec<u64>| Placement {
+        read: vec![true; regions.len()],
+        written: vec![false; regions.len()],
+        snapshot: vec![false; regions.len()],
+        regions,
+        anchors,
+        // The third one is bounded, the second one isn't aligned.
+        bounded: 0b100,
+        aligned: 0b101,
+        ..Placement::default()
+    };
+    let (a, b, c) = (1 << 20, 1 << 21, 1 << 22);
+    let placement = || arrays(vec![region(a, 4096), region(b, 4096), region(c, 4096)], vec![a, b, c]);
+    let bases = vec![a, b + 8, c];
+    let info = Info { n_bases: 3, ..crate::abi::nothing() };
+    /// Notes the kernel that it is asked for.
+    struct Noting(Vec<Specialisation>);
+    impl Scripted for Noting {
+        fn allocate(&mut self, _: u64) -> Result<DevicePtr, DeviceError> {
+            Ok(DevicePtr(1 << 30))
+        }
+        fn prepare(&mut self, kernel: Specialisation) -> Result<Specialisation, DeviceError> {
+            self.0.push(kernel);
+            Ok(kernel)
+        }
+        fn run(&mut self, _: &mut Launch<'_>) -> Result<Outcome, DeviceError> {
+            Ok(Outcome::default())
+        }
+    }
+    let seen = || Some(Seen::new(&placement(), &bases));
+    let larger = arrays(vec![region(a, 4096), region(b, 4096), region(c, 8192)], vec![a, b, c]);
+    let swapped = arrays(placement().regions, vec![b, a, c]);
+    for (seen, placement, its_bases, is_unchecked) in [
+        (seen(), placement(), bases.clone(), true),
+        (None, placement(), bases.clone(), false),
+        (seen(), placement(), vec![a, b, c], false),
+        (seen(), larger, bases.clone(), false),
+        (seen(), swapped, bases.clone(), false),
+    ] {
+        let (_caller, seat) = protocol::sides();
+        let basis = seen.into_iter().fold(Basis::of(&[]), Basis::with);
+        let job = Job {
+            info: Arc::new(Facts::of(&info)),
+            bases: its_bases,
+            basis: Some(basis),
+            written: Some(Vec::new()),
+            ..job(seat, Kind::Cuda, placement)
+        };
+        let mut residency = Residency::default();
+        let mut taken = Taken { residency: &mut residency, pointers: Vec::new() };
+        let (mut device, mut report) = (Noting(Vec::new()), Report::default());
+        drive(&mut device, &job, &mut report, &mut taken).unwrap();
+        let inside: Vec<u64> = device.0.iter().map(|kernel| kernel.inside).collect();
+        // What is made ready ahead is what is launched.
+        assert_eq!(inside, [if is_unchecked { 0b001 } else { 0 }; 2]);
+        assert_eq!((report.unchecked, report.seen.is_some()), (is_unchecked, !is_unchecked));
     }
 }

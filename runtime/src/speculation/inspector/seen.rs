@@ -133,6 +133,12 @@ impl Basis {
         Basis { number: 0, since, memory: Arc::new(ranges.iter().map(content).collect()), seen: None }
     }
 
+    /// The same, where a run has seen that of its addresses.
+    #[cfg(test)]
+    pub fn with(self, seen: Seen) -> Basis {
+        Basis { seen: Some(Arc::new(seen)), ..self }
+    }
+
     /// Whether memory is as it is remembered.
     #[cfg(test)]
     pub fn holds(&self) -> bool {
