@@ -12,7 +12,7 @@
 #define __extension__
 #endif
 
-#define PG_ABI_VERSION 17u
+#define PG_ABI_VERSION 18u
 #define PG_MAX_DIMS 4
 
 __extension__ typedef signed long long __pg_i64;
@@ -328,6 +328,8 @@ struct __pg_inspector {
   /* Set by touch: of the same site nothing that begins at first, or up to length - 1 bytes behind, need be shown, in this iteration;
    * nor in later ones, where bit s of lasting says so. Of sites from 64 on everything is shown. */
   __pg_u64 first, length, lasting;
+  /* Turns of inner loops, as far as the slice has them, since it was called: wherever `next` is, and where it returns behind its last iteration. */
+  __pg_u32 turns;
 };
 
 /* Static facts of one loop. */

@@ -14,6 +14,7 @@ pub const BODY: &str = concat!(
     include_str!("body/range.h"),
     include_str!("body/bitmaps.h"),
     include_str!("body/logs.h"),
+    include_str!("body/joined.h"),
     include_str!("body/buffered.h"),
     include_str!("body/iterations.h"),
     include_str!("body/accesses.h"),

@@ -7,7 +7,7 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 
 #[allow(missing_docs)]
 mod constants {
-    pub const PG_ABI_VERSION: u32 = 17;
+    pub const PG_ABI_VERSION: u32 = 18;
     pub const PG_ATTACH_IN_ORDER: u32 = 0x8000_0000;
     pub const PG_MAX_DIMS: usize = 4;
     pub const PG_TOTALS: usize = 256;
@@ -341,6 +341,7 @@ pub struct RawInspector {
     pub first: u64,
     pub length: u64,
     pub lasting: u64,
+    pub turns: u32,
 }
 
 /// `struct __pg_entry`.
@@ -729,7 +730,7 @@ mod tests {
                 store_bits
             ]
         );
-        layout!(checks, RawInspector, "inspector", [touch, next, poll, known, first, length, lasting]);
+        layout!(checks, RawInspector, "inspector", [touch, next, poll, known, first, length, lasting, turns]);
         layout!(
             checks,
             Info,

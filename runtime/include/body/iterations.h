@@ -31,6 +31,9 @@ __PG_SHARED_FN int __pg_begin_iteration(struct __pg_ctx *c, __pg_u64 k)
 #ifdef __PG_BUFFERED_GROUPED
   __pg_note_due(c);
 #endif
+#ifdef __PG_JOINED
+  __pg_end_its_notes(c);
+#endif
   c->iteration = (__pg_u32)k + 1;
   if (__PG_MARKS_REPEATS)
     c->marked = 0;

@@ -158,6 +158,7 @@ __PG_FN struct __pg_view __pg_base_view(const struct __pg_launch *l, __pg_u32 ba
  *   __PG_NAMELESS   logs hold nothing but marks of such updates: nobody asks for iterations
  *   __PG_ORDERED    the launch has an order of iterations
  *   __PG_BUFFERED   stamps hold values back in the log: words of a cell's entry
+ *   __PG_JOINED     lanes side by side that store to one place leave it to the last of them
  *   __PG_TILE_X     each iteration has a thread: this dimension goes with x, __PG_TILE_Y with y, the others with blocks in z
  *   __PG_ACROSS     of these others, the one that the rows of a group go along
  *   __PG_FAR_TABLES the tables don't fit into the kernel's parameters

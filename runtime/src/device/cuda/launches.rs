@@ -5,8 +5,7 @@ use super::kernels::Loaded;
 use super::pace::Pace;
 use super::{AT_FLAGS, AT_STOP, BLOCK, COUNTERS, Cuda, TABLES, check, tables};
 use crate::abi::{self, RawLaunch, Value};
-use crate::device::{Device, DeviceError, DevicePtr, Launch, Outcome, Specialisation, TIME_IS_UP};
-use crate::speculation::inspector::levels::Schedule;
+use crate::device::{DeviceError, DevicePtr, Launch, Outcome, Specialisation, TIME_IS_UP, WIDEST};
 use cudarc::driver::sys;
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -14,23 +13,6 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 impl Cuda {
-    /// The order of iterations, in memory of the GPU.
-    pub(super) fn hand_over(
-        &mut self,
-        schedule: Option<&Schedule>,
-    ) -> Result<Option<DevicePtr>, DeviceError> {
-        let Some(schedule) = schedule else { return Ok(None) };
-        let bytes = schedule.order.len() as u64 * 4;
-        let order = self.allocate(bytes)?;
-        match self.copy_in(&[(schedule.order.as_ptr() as u64, bytes, order)], &[]) {
-            Ok(()) => Ok(Some(order)),
-            Err(error) => {
-                self.free(order);
-                Err(error)
-            }
-        }
-    }
-
     pub(super) fn run_packed(
         &mut self,
         launch: &mut Launch<'_>,
@@ -97,11 +79,14 @@ impl Cuda {
             check(status, "copying tables", 0)?;
         }
         let tiles = launch.kernel.tile.map(|tile| Tiles::new(&launch.trip, tile, &launch.kernel));
+        // Sorted rows have as many lanes as can be where one is much longer than others: no reason for smaller portions.
+        let lanes =
+            if launch.kernel.sorted { launch.kernel.spread.min(WIDEST / 2) } else { launch.kernel.spread };
         // How many of the places that are counted below the GPU has threads for at once.
         let threads = f64::from(self.processors * kernel.resident * kernel.block);
         let wave = match &tiles {
             Some(tiles) => threads / (tiles.columns * u64::from(BLOCK)) as f64,
-            None => threads * f64::from(launch.kernel.group.1) / f64::from(launch.kernel.spread),
+            None => threads * f64::from(launch.kernel.group.1) / f64::from(lanes),
         };
         let which = (launch.loop_key, launch.kernel);
         let mut pace = match self.paces.get(&which) {
