@@ -376,8 +376,11 @@ mod tests {
     use super::*;
     use abi::{PG_TOTALS, PG_TOTALS_APART};
 
-    /// What threads leave: counts, and the first and the last cell of a range.
-    fn places(all: &[(usize, u64, Option<(u32, u32)>)]) -> Vec<u64> {
+    /// A place, what has been counted there, and the first and the last cell of its range.
+    type Left = (usize, u64, Option<(u32, u32)>);
+
+    /// What threads leave.
+    fn places(all: &[Left]) -> Vec<u64> {
         let mut places = vec![0; PG_TOTALS * PG_TOTALS_APART];
         for &(place, writes, range) in all {
             places[place * PG_TOTALS_APART] = writes;
