@@ -30,15 +30,51 @@ int main(void)
 }
 "#;
 
-/// What the program's entries have asked for, one call a line, with these options of the compiler and settings besides.
+/// One entry of a loop whose rows need rows in front of all of them.
+const ROWS: &str = r#"
+#include <stdio.h>
+#include <stdlib.h>
+static __attribute__((noinline)) void rows(int first, int n, const int *start, const int *column, double *x)
+{
+  for (int i = first; i < n; i++)
+    for (int j = start[i]; j < start[i + 1]; j++)
+      x[i] = x[i] - x[column[j]];
+}
+int main(void)
+{
+  enum { N = 600, EACH = 20 };
+  int *start = malloc((N + 1) * sizeof *start), *column = malloc(N * EACH * sizeof *column);
+  double *x = malloc(N * sizeof *x);
+  for (int i = 0; i < N; i++) {
+    start[i] = i * EACH;
+    x[i] = i;
+    for (int k = 0; k < EACH; k++)
+      column[i * EACH + k] = (i * 7 + k) % 64;
+  }
+  start[N] = N * EACH;
+  rows(64, N, start, column, x);
+  double sum = 0;
+  for (int i = 0; i < N; i++)
+    sum += x[i];
+  printf("%g\n", sum);
+  return 0;
+}
+"#;
+
+/// What the first program's entries have asked for.
 fn calls(options: &[&str], settings: &[(&str, &str)]) -> String {
+    calls_of(PROGRAM, "1 0.00333333\n-1 -1\n3 0.01\n4 0.0133333\n", options, settings)
+}
+
+/// What a program's entries have asked for, one call a line, with these options of the compiler and settings besides.
+fn calls_of(text: &str, says: &str, options: &[&str], settings: &[(&str, &str)]) -> String {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
     let gpu = EmulatedGpu::build(
         &Path::new(env!("CARGO_MANIFEST_DIR")).join("c-tests/emulated_gpu"),
         &at("emulated GPU"),
     );
-    std::fs::write(at("fill.c"), PROGRAM).unwrap();
+    std::fs::write(at("fill.c"), text).unwrap();
     let mut compiler = Command::new(env!("CARGO_BIN_EXE_paragon-cc"));
     compiler.args(options).args(["-O2", "-fparagon-threshold=1", "-o"]).arg(at("fill")).arg(at("fill.c"));
     let built = compiler.output().unwrap();
@@ -53,7 +89,7 @@ fn calls(options: &[&str], settings: &[(&str, &str)]) -> String {
     let done = program.output().unwrap();
     let said = String::from_utf8_lossy(&done.stdout);
     assert!(done.status.success());
-    assert_eq!(said, "1 0.00333333\n-1 -1\n3 0.01\n4 0.0133333\n");
+    assert_eq!(said, says);
     std::fs::read_to_string(at("calls")).unwrap()
 }
 
@@ -84,4 +120,15 @@ fn nothing_is_asked_for_between_a_loop_and_the_check_of_a_short_log() {
         let times = calls.windows(checked.len()).filter(|some| *some == checked).count();
         assert_eq!(times, 4, "{log}: {calls:?}");
     }
+}
+
+#[test]
+fn the_host_looks_at_short_logs_with_a_range_itself() {
+    let settings = [("PARAGON_LOG", "bitmap"), ("PARAGON_GROUPS", "always")];
+    let calls = calls_of(ROWS, "-157324\n", &[], &settings);
+    let names: Vec<_> =
+        calls.lines().map(|call| call.split_once(' ').map_or(call, |(name, _)| name)).collect();
+    let looked = ["cuLaunchKernel", "cuEventRecord", "cuMemcpyDtoHAsync_v2", "cuMemcpyDtoHAsync_v2"];
+    assert!(names.windows(looked.len()).any(|some| some == looked), "{calls}");
+    assert!(!names.contains(&"cuLaunchKernelEx"), "{calls}");
 }

@@ -195,6 +195,7 @@ struct __pg_tables;
 #include "../../runtime/include/paragon_body.h"
 static unsigned __pg_thread() { return threadIdx.x; }
 static void __syncthreads() {}
+#include "../../runtime/include/kernel/subscripts.h"
 #include "../../runtime/include/kernel/collected.h"
 
 static std::mt19937 generator(17);
@@ -357,9 +358,10 @@ static bool stores_are_noted(int round)
 static bool loads_are_noted(int round)
 {
   enum { LOADS = 3 };
-  static unsigned range[2];
+  static __pg_u64 totals[PG_TOTALS * PG_TOTALS_APART];
+  unsigned *const range = (unsigned *)&totals[__PG_PLACE_OF_TOTAL * PG_TOTALS_APART + 1];
   __pg_launch launch = {};
-  launch.rd = range;
+  launch.total = totals;
   __pg_view view = {};
   view.lo = 0x10000 + 4 * below(16);
   view.size = 1 << 20;
@@ -393,7 +395,46 @@ static bool loads_are_noted(int round)
     fprintf(stderr, "round %d, lanes %08x: loads from %u to %u instead of %u to %u\n", round, warp, ~range[0], range[1], least, most);
   return is_right;
 }
+// Which places subscripts of 32 bits lead to, from pointers in arrays, in front of them, behind them and far from them, and which cells those are.
+static bool subscripts_are_places(int round)
+{
+  const __pg_i64 most = (__pg_i64)1 << 31;
+  __pg_launch launch = {};
+  __pg_ctx c = {};
+  c.launch = &launch;
+  __pg_view view = {};
+  view.lo = ((__pg_u64)1 << 40) + below(80);
+  view.size = below(3) ? below(1 << 12) : ((__pg_u64)1 << (32 + below(3))) - 16 + below(32);
+  view.log = 32 * below(9);
+  const __pg_i64 places = view.size / 4, step = 1 + below(3);
+  const __pg_i64 from[] = {0, places, -1 - (__pg_i64)below(9), places + below(9), (__pg_i64)below(1 << 12), most, places - most, -most, 2 * most,
+                           places + most, (__pg_i64)1 << 61, -((__pg_i64)1 << 61), (__pg_i64)generator() << 20};
+  const __pg_i64 at = from[below(sizeof from / sizeof *from)] + (__pg_i64)below(5) - 2;
+  const __pg_u64 pointer = ((view.lo + 3) & ~(__pg_u64)3) + 4 * (__pg_u64)at + (below(8) == 0 ? step : 0);
+  __pg_near_pointer near(c, view, pointer);
+  const __pg_i64 indices[] = {-at, places - at, 0, -most, most - 1, (int)generator(), (__pg_i64)below(1 << 12) - at};
+  for (__pg_i64 index : indices)
+    for (int beside = -3; beside <= 3; beside++) {
+      const int subscript = (int)(__pg_u32)(__pg_u64)(index + beside);
+      const __pg_u32 number = (__pg_u32)subscript + near.further;
+      const __pg_u64 address = pointer + (__pg_u64)(__pg_i64)subscript * 4;
+      const bool is_there = __pg_is_there(&c, &view, 0, address, 4);
+      // So many that the last one has no number.
+      const bool may_lack = near.count == ~0u && number == ~0u;
+      if (!may_lack && (number < near.count) != is_there) {
+        fprintf(stderr, "round %d: place %lld of %lld is taken for one that is %s\n", round, (long long)at + subscript, (long long)places,
+                is_there ? "not there" : "there");
+        return false;
+      }
+      if (is_there && near.first_cell + number != (__pg_u32)__pg_bit_of(&launch, &view, address)) {
+        fprintf(stderr, "round %d: place %lld of %lld has another cell\n", round, (long long)at + subscript, (long long)places);
+        return false;
+      }
+    }
+  return true;
+}
 #else
+static bool subscripts_are_places(int) { return true; }
 // What a lane loads, some of them of words that have bits already; one of those is full. It is alone:
 // who has something to set depends on what each has found, which these lanes can't ask.
 static bool loads_are_noted(int round)
@@ -536,7 +577,8 @@ static bool updates_are_made(int round)
 // Updates that two blocks collect, one after the other, of an array that begins anywhere: what it comes to, which bits are set, and how many are counted.
 struct Tables {
   __pg_location locations[2];
-  __pg_extent extents[2];
+  __pg_u64 sizes[2], logs[2];
+  __pg_copies copies[2];
   __pg_collection slots[2];
 };
 template <int Op, class T, int Base> static bool updates_are_collected(int round)
@@ -556,7 +598,9 @@ template <int Op, class T, int Base> static bool updates_are_collected(int round
   view.dev = (char *)memory + 128 + shift * sizeof(T);
   view.log = 32;
   tables.locations[Base] = {view.lo, view.dev};
-  tables.extents[Base] = {view.size, view.log, view.snapshot, view.before};
+  tables.sizes[Base] = view.size;
+  tables.logs[Base] = view.log;
+  tables.copies[Base] = {view.snapshot, view.before};
   tables.slots[Base] = {below(3), (__pg_u32)view.size, 1, 0};
   for (unsigned i = 0; i < sizeof memory; i++)
     memory[i] = expected[i] = (unsigned char)generator();
@@ -716,7 +760,7 @@ int main(int argc, char **argv)
   for (int round = 0; round < rounds; round++) {
     // All of them, one, or some.
     warp = round % 4 == 0 ? ~0u : round % 4 == 1 ? 1u << below(32) : generator() | 1u << below(32);
-    if (!bits_are_set(round) || !stores_are_noted(round) || !loads_are_noted(round) || !writes_are_counted(round) || !loads_stay_inside(round) ||
+    if (!bits_are_set(round) || !stores_are_noted(round) || !loads_are_noted(round) || !subscripts_are_places(round) || !writes_are_counted(round) || !loads_stay_inside(round) ||
         !accesses_are_checked(round) || !results_are_combined(round) || !updates_are_made(round) || !all_updates_are_collected(round))
       return 1;
   }

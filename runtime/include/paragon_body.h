@@ -16,6 +16,7 @@
 #include "body/range.h"
 #include "body/bitmaps.h"
 #include "body/logs.h"
+#include "body/joined.h"
 #include "body/buffered.h"
 #include "body/iterations.h"
 #include "body/accesses.h"

@@ -20,6 +20,7 @@
 #include "kernel/room.h"
 #include "kernel/walks.h"
 #include "kernel/stages.h"
+#include "kernel/subscripts.h"
 #include "kernel/lent.h"
 #include "kernel/runs.h"
 #include "kernel/held.h"

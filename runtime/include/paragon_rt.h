@@ -12,7 +12,7 @@
 #define __extension__
 #endif
 
-#define PG_ABI_VERSION 17u
+#define PG_ABI_VERSION 18u
 #define PG_MAX_DIMS 4
 
 __extension__ typedef signed long long __pg_i64;
@@ -271,10 +271,6 @@ struct __pg_launch {
   const __pg_u64 *bases;       /* n_bases: the pointers themselves */
   const __pg_value *values;
   __pg_value *results;         /* n_results, which start at the identity, then as many for each part */
-  /* Logs, with a word or, where they are bitmaps (PG_LOG_MARK, PG_LOG_BITMAP), a bit for each cell. */
-  __pg_u32 *wr;                /* write log: iteration + 1 of a writer, 0: none. Of stamps `stamp_words` for each cell, readers too */
-  __pg_u32 *rd;                /* read log: iteration + 1 of the one reader, PG_MANY: several, 0: none. Stamps have none */
-  __pg_u64 *total;             /* writes, counted by the reduction method, bitmaps and most stamps; a GPU's in PG_TOTALS places */
   __pg_u32 n_regions;
   __pg_u32 n_bases;
   __pg_u32 log_shift;          /* log2 of the bytes that one log cell covers */
@@ -287,6 +283,10 @@ struct __pg_launch {
                                   where loads are noted */
   __pg_u32 guess;              /* PG_GUESS_* */
   __pg_u32 store_bits;         /* of stamps that hold values back: how many bits of each number the stores of an iteration */
+  /* They come last, beside what kernels have at hand, for the same reason. Logs, with a word or, where they are bitmaps (PG_LOG_MARK, PG_LOG_BITMAP), a bit for each cell. */
+  __pg_u32 *wr;                /* write log: iteration + 1 of a writer, 0: none. Of stamps `stamp_words` for each cell, readers too */
+  __pg_u32 *rd;                /* read log: iteration + 1 of the one reader, PG_MANY: several, 0: none. Stamps have none */
+  __pg_u64 *total;             /* writes, counted by the reduction method, bitmaps and most stamps; a GPU's in PG_TOTALS places */
 };
 #define PG_MANY 0xffffffffu
 /* The stamps of a cell: the number of the last writer; and where loads are noted, side by side with it because they are asked for together,
@@ -301,7 +301,8 @@ struct __pg_launch {
 enum { PG_GUESS_NONE = 0, PG_GUESS_LOOKING = 1, PG_GUESS_COUNTING = 2, PG_GUESS_RANGE = 3 };
 #define PG_GUESS_READER 1
 #define PG_GUESS_WORDS_READ 2
-/* Places that a GPU's threads add their counts to, because one would hold them up, and how far apart they lie, in words. */
+/* Places that a GPU's threads add their counts to, because one would hold them up, and how far apart they lie, in words. Where a bitmap guesses that nothing is
+ * stored in a range, each has another word behind the count: the complement of the first cell that is loaded and, above it, the number behind the last one. */
 #define PG_TOTALS 256
 #define PG_TOTALS_APART 4
 /* What stands in wr where updates of one kind were made, by any number of iterations: they commute. `width` in bytes. */
@@ -328,6 +329,8 @@ struct __pg_inspector {
   /* Set by touch: of the same site nothing that begins at first, or up to length - 1 bytes behind, need be shown, in this iteration;
    * nor in later ones, where bit s of lasting says so. Of sites from 64 on everything is shown. */
   __pg_u64 first, length, lasting;
+  /* Turns of inner loops, as far as the slice has them, since it was called: wherever `next` is, and where it returns behind its last iteration. */
+  __pg_u32 turns;
 };
 
 /* Static facts of one loop. */

@@ -7,7 +7,7 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 
 #[allow(missing_docs)]
 mod constants {
-    pub const PG_ABI_VERSION: u32 = 17;
+    pub const PG_ABI_VERSION: u32 = 18;
     pub const PG_ATTACH_IN_ORDER: u32 = 0x8000_0000;
     pub const PG_MAX_DIMS: usize = 4;
     pub const PG_TOTALS: usize = 256;
@@ -313,9 +313,6 @@ pub struct RawLaunch {
     pub bases: u64,
     pub values: u64,
     pub results: u64,
-    pub wr: u64,
-    pub rd: u64,
-    pub total: u64,
     pub n_regions: u32,
     pub n_bases: u32,
     pub log_shift: u32,
@@ -327,6 +324,9 @@ pub struct RawLaunch {
     pub stamp_words: u32,
     pub guess: u32,
     pub store_bits: u32,
+    pub wr: u64,
+    pub rd: u64,
+    pub total: u64,
 }
 
 /// `struct __pg_inspector`: the part of an inspection that generated code knows.
@@ -341,6 +341,7 @@ pub struct RawInspector {
     pub first: u64,
     pub length: u64,
     pub lasting: u64,
+    pub turns: u32,
 }
 
 /// `struct __pg_entry`.
@@ -729,7 +730,7 @@ mod tests {
                 store_bits
             ]
         );
-        layout!(checks, RawInspector, "inspector", [touch, next, poll, known, first, length, lasting]);
+        layout!(checks, RawInspector, "inspector", [touch, next, poll, known, first, length, lasting, turns]);
         layout!(
             checks,
             Info,

@@ -132,15 +132,19 @@ impl Config {
             2 => GroupChoice::Always,
             _ => GroupChoice::Auto,
         };
-        let guesses =
-            match choice("PARAGON_GUESSES", &["auto", "off", "bits", "numbers", "twice", "order"], 0) {
-                1 => Some(Guesses::None),
-                2 => Some(Guesses::All),
-                3 => Some(Guesses::Numbers),
-                4 => Some(Guesses::Twice),
-                5 => Some(Guesses::InOrder),
-                _ => None,
-            };
+        let guesses = match choice(
+            "PARAGON_GUESSES",
+            &["auto", "off", "bits", "numbers", "twice", "order", "joined"],
+            0,
+        ) {
+            1 => Some(Guesses::None),
+            2 => Some(Guesses::All),
+            3 => Some(Guesses::Numbers),
+            4 => Some(Guesses::Twice),
+            5 => Some(Guesses::InOrder),
+            6 => Some(Guesses::Joined),
+            _ => None,
+        };
         let mut number = |name: &str, range: std::ops::RangeInclusive<u64>| -> Option<u64> {
             let text = lookup(name).filter(|text| !text.is_empty())?;
             let number = text.parse().ok().filter(|n| range.contains(n));

@@ -116,6 +116,8 @@ pub struct History {
     stores_once: bool,
     /// A log that relied on it had to be made again.
     once_refuted: bool,
+    /// Stamps have guessed that a cell's writers are run by lanes side by side, and were wrong.
+    joined_refuted: bool,
     /// Bitmaps have guessed that nothing is stored between what is loaded, and were wrong.
     stores_between: bool,
 }
@@ -210,6 +212,14 @@ impl History {
     /// Whether stamps may rely on it.
     pub fn may_store_once(&self) -> bool {
         self.stores_once && !self.once_refuted
+    }
+    /// Notes whether a guess that a cell's writers are run by lanes side by side has held.
+    pub fn joined_held(&mut self, held: bool) {
+        self.joined_refuted |= !held;
+    }
+    /// Whether stamps may guess so.
+    pub fn may_join(&self) -> bool {
+        !self.joined_refuted
     }
     /// Whether bitmaps may guess so.
     pub fn may_guess_range(&self) -> bool {
@@ -368,6 +378,11 @@ mod tests {
         assert_eq!(h.guesses(), Guesses::All);
         h.guess_held(true);
         assert_eq!(h.guesses(), Guesses::All);
+        h.joined_held(true);
+        assert!(h.may_join());
+        h.joined_held(false);
+        h.joined_held(true);
+        assert!(!h.may_join() && h.guesses() == Guesses::All);
         h.met();
         assert_eq!(h.guesses(), Guesses::NoBits);
         h.guess_held(false);

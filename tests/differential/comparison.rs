@@ -52,10 +52,11 @@ pub fn compare(built: &Built<'_>, input: &str, settings: &[Setting], tally: &Tal
         }
         let unchecked = trace.iter().filter(|r| r["unchecked"] == true && r["decision"] == "cuda").count();
         tally.unchecked.fetch_add(unchecked, Ordering::Relaxed);
-        let groups = trace
-            .iter()
-            .filter(|r| r["decision"] == "cuda")
-            .map(|r| format!("{}{}", r["group"], if r["deep"] == true { " deep" } else { "" }));
+        let groups = trace.iter().filter(|r| r["decision"] == "cuda").map(|r| {
+            let deep = if r["deep"] == true { " deep" } else { "" };
+            let sorted = if r["sorted"] == true { " sorted" } else { "" };
+            format!("{}{deep}{sorted}", r["group"])
+        });
         groups.for_each(|group| *tally.groups.lock().unwrap().entry(group).or_default() += 1);
         for expectation in program.expectations.iter().filter(|e| e.inputs.iter().any(|i| i == input)) {
             tally.expectations.fetch_add(1, Ordering::Relaxed);
@@ -111,8 +112,11 @@ pub fn compare(built: &Built<'_>, input: &str, settings: &[Setting], tally: &Tal
                 // Without forced logs a predicate or an inspection may already have seen the conflict.
                 (Event::Conflicts, "auto") => entries.iter().any(|r| !at_once(r)),
                 (Event::Levels, "auto") => entries.iter().any(|r| on_device(r) && inspection_objects(r)),
-                (Event::Stamps, "auto") => true,
-                (Event::Stamps, "stamp") => {
+                (Event::Stamps | Event::Joined, "auto") => true,
+                (Event::Joined, "stamp") if setting.device == "cuda" && setting.log().1 == "joined" => {
+                    entries.iter().any(|r| on_device(r) && r["guess"] == "held")
+                }
+                (Event::Stamps | Event::Joined, "stamp") => {
                     entries.iter().any(|r| at_once(r)) && !entries.iter().any(|r| is_conflict(r))
                 }
                 // What others take for a conflict may be an anti or output dependence to stamps.
@@ -121,6 +125,8 @@ pub fn compare(built: &Built<'_>, input: &str, settings: &[Setting], tally: &Tal
                 {
                     !program.is_about_stamps()
                 }
+                // Neighbours that store apart meet nobody.
+                (Event::Joined, _) => true,
                 (Event::Conflicts | Event::Levels | Event::Stamps, log) => {
                     // Not every loop can have bitmaps.
                     let is_other = |r: &Value| ["bitmap", "stamp"].contains(&log) && r["log"] == "atomic";

@@ -86,7 +86,8 @@ fn same_results_on_an_emulated_gpu() {
     let text = format!("{}, {unchecked} unchecked, groups {:?}", tally.text(), *groups);
     let is_all = std::env::var_os("PARAGON_TESTS").is_none();
     assert!(unchecked > 20 || !is_all, "{text}");
-    for group in ["[8,8]", "[4,4]", "[4,1]", "[1,4]", "[1,1]", "[1,1] deep"].into_iter().filter(|_| is_all) {
+    let wanted = ["[8,8]", "[4,4]", "[4,1]", "[1,4]", "[1,1]", "[1,1] deep", "[1,1] sorted"];
+    for group in wanted.into_iter().filter(|_| is_all) {
         assert!(groups.get(group).is_some_and(|count| *count > 1), "{group}: {text}");
     }
     conclude("on an emulated GPU", started, &text, failures);

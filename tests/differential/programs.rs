@@ -15,6 +15,8 @@ pub enum Event {
     Conflicts,
     /// The logs find a conflict, except stamps, by which a device carries out an entry.
     Stamps,
+    /// The same as for `Stamps`; and on a GPU the stores of neighbours are joined, where that is guessed.
+    Joined,
     /// Its iterations depend on each other, and run level by level.
     Levels,
     /// Threads carry out an entry on the program's own memory; where they have to work on copies or are to keep logs, nobody does.
@@ -91,6 +93,7 @@ impl Program {
                     Some(("runs", inputs)) => (Event::Runs, inputs),
                     Some(("conflicts", inputs)) => (Event::Conflicts, inputs),
                     Some(("stamps", inputs)) => (Event::Stamps, inputs),
+                    Some(("is joined", inputs)) => (Event::Joined, inputs),
                     Some(("levels", inputs)) => (Event::Levels, inputs),
                     Some(("runs unchecked at last", inputs)) => (Event::UncheckedAtLast, inputs),
                     Some(("runs in place", inputs)) => (Event::InPlace, inputs),
@@ -115,7 +118,9 @@ impl Program {
     }
     /// Whether its author has thought of what stamps take for a conflict.
     pub fn is_about_stamps(&self) -> bool {
-        self.expectations.iter().any(|expectation| expectation.event == Event::Stamps)
+        self.expectations
+            .iter()
+            .any(|expectation| [Event::Stamps, Event::Joined].contains(&expectation.event))
     }
 }
 

@@ -64,8 +64,8 @@ fn emulated_gpu() -> &'static EmulatedGpu {
 }
 
 /// Stamps as they are, and with each guess that they may begin with, every time.
-pub const GUESSES: [&str; 6] =
-    ["stamp", "stamp off", "stamp bits", "stamp numbers", "stamp twice", "stamp order"];
+pub const GUESSES: [&str; 7] =
+    ["stamp", "stamp off", "stamp bits", "stamp numbers", "stamp twice", "stamp order", "stamp joined"];
 
 /// Every combination of {off, threads shared, threads separate} and the log methods, and races for real.
 pub fn all_settings() -> Vec<Setting> {

@@ -84,6 +84,7 @@
     /* Then nothing of the run is kept; to store it all the same takes no branch. */                                   \
     if (nan)                                                                                                           \
       c->fail |= PG_FAIL_NAN;                                                                                          \
+    __PG_LEAVE_STORE(c, v, address, (__pg_u32)sizeof(type))                                                            \
     __PG_STORE_BUFFERED(type, c, v, address, value)                                                                    \
     if (__PG_LOG_METHOD(c->launch) == PG_LOG_STAMP && c->launch->settles) {                                             \
       __pg_settle_##name(c, v, address, value);                                                                        \

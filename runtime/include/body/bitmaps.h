@@ -138,6 +138,12 @@ __PG_FN void __pg_set_read(__pg_u32 *log, __pg_u32 word, __pg_u32 bits)
 #endif
   (void)atomicOr(&log[word], bits);
 }
+/* Where a block's threads count, and leave their range: one of PG_TOTALS places. */
+#if __CUDA_ARCH__ >= 800
+#define __PG_PLACE_OF_TOTAL ((blockIdx.x + 31 * blockIdx.y + blockIdx.z) % PG_TOTALS)
+#else
+#define __PG_PLACE_OF_TOTAL 0
+#endif
 #ifdef __PG_RANGES
 __PG_FN void __pg_note_cells(struct __pg_ctx *c, __pg_u32 first, __pg_u32 last)
 {
@@ -156,8 +162,8 @@ __PG_FN void __pg_note_read(struct __pg_ctx *c, const struct __pg_view *v, int h
 }
 __PG_FN void __pg_end_notes(struct __pg_ctx *c)
 {
-  /* Of the first one the complement, and of the last one the next, so that the log begins with zeros. */
-  __pg_u32 *const range = c->launch->rd;
+  /* Of the first one the complement, and of the last one the next, so that all begin with zeros. Nobody looks at what is there: blocks have many places. */
+  __pg_u32 *const range = (__pg_u32 *)&c->launch->total[__PG_PLACE_OF_TOTAL * PG_TOTALS_APART + 1];
   __pg_u32 least = ~c->least, most = c->most < c->least ? 0 : c->most == ~0u ? ~0u : c->most + 1;
 #if __CUDA_ARCH__ >= 800
   const __pg_u32 lanes = __activemask();
@@ -168,10 +174,8 @@ __PG_FN void __pg_end_notes(struct __pg_ctx *c)
 #endif
   if (most == 0)
     return;
-  if (__pg_peek(&range[0]) < least)
-    __pg_raise(&range[0], least);
-  if (__pg_peek(&range[1]) < most)
-    __pg_raise(&range[1], most);
+  __pg_raise(&range[0], least);
+  __pg_raise(&range[1], most);
 }
 #else
 /* To wait for what is there would take as long as the load itself: so it is looked at when the next note comes. Not where lanes share an iteration, who

@@ -31,6 +31,9 @@ __PG_SHARED_FN int __pg_begin_iteration(struct __pg_ctx *c, __pg_u64 k)
 #ifdef __PG_BUFFERED_GROUPED
   __pg_note_due(c);
 #endif
+#ifdef __PG_JOINED
+  __pg_end_its_notes(c);
+#endif
   c->iteration = (__pg_u32)k + 1;
   if (__PG_MARKS_REPEATS)
     c->marked = 0;
@@ -70,7 +73,7 @@ __PG_SHARED_FN void __pg_end_thread(struct __pg_ctx *c)
     __pg_fetch_or(&c->launch->flags[0], c->fail);
   if (c->writes != 0) {
 #if defined(__CUDACC_RTC__) && __CUDA_ARCH__ >= 800
-    const __pg_u32 lanes = __activemask(), place = (blockIdx.x + 31 * blockIdx.y + blockIdx.z) % PG_TOTALS;
+    const __pg_u32 lanes = __activemask();
     __pg_u64 writes = c->writes;
     /* In 32 bits for all lanes at once, where they can't overflow. */
     if (!__any_sync(lanes, writes >> 27 != 0)) {
@@ -78,7 +81,7 @@ __PG_SHARED_FN void __pg_end_thread(struct __pg_ctx *c)
       if ((int)(threadIdx.x & 31) != __ffs(lanes) - 1)
         return;
     }
-    __pg_fetch_add64(&c->launch->total[place * PG_TOTALS_APART], writes);
+    __pg_fetch_add64(&c->launch->total[__PG_PLACE_OF_TOTAL * PG_TOTALS_APART], writes);
 #else
     __pg_fetch_add64(&c->launch->total[0], c->writes);
 #endif

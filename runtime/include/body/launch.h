@@ -51,14 +51,13 @@ struct __pg_view {
   __pg_memory before;
 };
 
-/* A view as kernels are given it: what every access needs, of all bases side by side, and the rest. A launch begins with waiting for the parameters that it
- * reads first, a few words of memory at a time. */
+/* A view as kernels are given it: what every access needs, of all bases side by side, what checks need, what logs need, and the rest. A launch begins with
+ * waiting for the parameters that it reads first, a few words of memory at a time. */
 struct __pg_location {
   __pg_u64 lo;
   __pg_memory dev;
 };
-struct __pg_extent {
-  __pg_u64 size, log;
+struct __pg_copies {
   __pg_memory snapshot, before;
 };
 
@@ -158,10 +157,11 @@ __PG_FN struct __pg_view __pg_base_view(const struct __pg_launch *l, __pg_u32 ba
  *   __PG_NAMELESS   logs hold nothing but marks of such updates: nobody asks for iterations
  *   __PG_ORDERED    the launch has an order of iterations
  *   __PG_BUFFERED   stamps hold values back in the log: words of a cell's entry
+ *   __PG_JOINED     lanes side by side that store to one place leave it to the last of them
  *   __PG_TILE_X     each iteration has a thread: this dimension goes with x, __PG_TILE_Y with y, the others with blocks in z
  *   __PG_ACROSS     of these others, the one that the rows of a group go along
  *   __PG_FAR_TABLES the tables don't fit into the kernel's parameters
- * A kernel has its values and its arrays at hand (struct __pg_tables of the text: values, locations, extents, divisors). */
+ * A kernel has its values and its arrays at hand (struct __pg_tables of the text: values, locations, sizes, logs, copies, divisors). */
 #if defined(__CUDACC_RTC__) && !defined(__PG_UPDATED_ALONE)
 #define __PG_UPDATED_ALONE 0ull
 #endif
@@ -169,8 +169,8 @@ __PG_FN struct __pg_view __pg_base_view(const struct __pg_launch *l, __pg_u32 ba
 #define __PG_TABLES , const struct __pg_tables *__pg_t
 #define __PG_VALUES __pg_t->values
 #define __PG_VIEW_OF_TABLES(base)                                                                                      \
-  {__pg_t->locations[base].lo, __pg_t->extents[base].size,     __pg_t->locations[base].dev,                            \
-   __pg_t->extents[base].log,  __pg_t->extents[base].snapshot, __pg_t->extents[base].before}
+  {__pg_t->locations[base].lo, __pg_t->sizes[base],           __pg_t->locations[base].dev,                             \
+   __pg_t->logs[base],         __pg_t->copies[base].snapshot, __pg_t->copies[base].before}
 #define __PG_VIEW(base) __PG_VIEW_OF_TABLES(base)
 #define __PG_HOW(base)                                                                                                 \
   ((base) >= 64 ? 0                                                                                                    \

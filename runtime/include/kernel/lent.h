@@ -157,15 +157,35 @@ template <class Number> __device__ __forceinline__ __pg_address_by_pointer opera
 {
   return {a.pointer, a.first, a.further + (__pg_u64)by};
 }
-#ifndef __PG_AS_IT_IS
-/* The compiler isn't to take it apart again. */
-#define __PG_AS_IT_IS(number) asm("" : "+l"(number));
-#define __PG_AS_IT_IS_32(number) asm("" : "+r"(number));
-#endif
 #define __PG_PLACE_POINTER(base, pointer)                                                                              \
   __pg_u64 __pg_first_of_##base##pointer = __cvta_generic_to_global(__pg_b##base.dev) - __pg_b##base.lo + (pointer);   \
-  __PG_AS_IT_IS(__pg_first_of_##base##pointer)
+  __PG_AS_IT_IS(__pg_first_of_##base##pointer)                                                                         \
+  __PG_NEAR_POINTER(base, pointer)
 #define __PG_POINTER(base, pointer) (__pg_address_by_pointer{(pointer), __pg_first_of_##base##pointer, 0})
+#ifdef __PG_RANGES
+#define __PG_NEAR_POINTER(base, pointer) __pg_near_pointer __pg_near_of_##base##pointer(__pg_c, __pg_b##base, pointer);
+template <class Index, int Step> struct __pg_address_by_index : __pg_address_by_pointer {
+  Index index;
+  __pg_near_pointer &near;
+};
+template <int Step, class Index>
+__device__ __forceinline__ __pg_address_by_index<Index, Step> __pg_at_index(__pg_address_by_pointer pointer, __pg_near_pointer &near, Index index)
+{
+  return {{pointer.pointer, pointer.first, (__pg_u64)(__pg_i64)index * (__pg_u64)Step}, index, near};
+}
+/* Whether a load is of one cell, and by such a subscript. */
+template <class Type, class Address> struct __pg_is_by_index {
+  static constexpr bool value = false;
+};
+template <class Type, class Index, int Step> struct __pg_is_by_index<Type, __pg_address_by_index<Index, Step>> {
+  static constexpr bool value = Step == sizeof(Type) && sizeof(Type) == (__pg_u64)1 << __PG_LOG_SHIFT && sizeof(Index) == 4 && (Index)-1 < (Index)0;
+};
+#define __PG_POINTER_AT(base, pointer, step, index)                                                                    \
+  __pg_at_index<(int)(step)>(__PG_POINTER(base, pointer), __pg_near_of_##base##pointer, index)
+#else
+#define __PG_NEAR_POINTER(base, pointer)
+#define __PG_POINTER_AT(base, pointer, step, index) (__PG_POINTER(base, pointer) + (__pg_u64)(__pg_i64)(index) * step)
+#endif
 __device__ __forceinline__ char *__pg_near(const __pg_view &v, __pg_u64 address) { return __PG_AT_ONCE(v.dev, address - v.lo); }
 __device__ __forceinline__ char *__pg_near(const __pg_view &, __pg_address_by_pointer address)
 {
@@ -230,11 +250,32 @@ template <class Type> struct __pg_places {
 #ifdef __PG_RANGES
 /* Whether a load was due that must not happen. */
 __device__ __forceinline__ __pg_u32 __pg_has_strayed(const __pg_ctx &c) { return c.most == ~0u ? PG_FAIL_RANGE : 0; }
+/* A load by a subscript of 32 bits, of one cell: the subscript is compared, and noted, as a number that is as far from a place's as all
+ * others of the pointer (subscripts.h). */
+template <class Type, class Address>
+__device__ __forceinline__ Type __pg_load_by_index(__pg_ctx &c, const __pg_view &v, Address address, bool is_due)
+{
+  const __pg_u32 number = (__pg_u32)address.index + address.near.further;
+  const bool is_there = number < address.near.count;
+  const __pg_u32 noted = is_there ? number : ~0u;
+  const char *place = __pg_near(v, address);
+  union {
+    __pg_u64 wide;
+    Type value;
+  } loaded;
+  __PG_ANYTHING(loaded.wide);
+  if (is_due && is_there)
+    loaded.value = *(const Type *)place;
+  __PG_WIDEN(address.near.least, address.near.most, noted, is_due)
+  return loaded.value;
+}
 /* A load that a range notes, without a branch: what must not happen, or isn't due, isn't made. Places have numbers as in __pg_places, whose upper half is
  * compared by itself, with 0. Where such a load is due, the range is told so (__pg_has_strayed). */
 template <class Type, class Address>
 __device__ __forceinline__ Type __pg_load_in_range(__pg_ctx &c, const __pg_view &v, int how, Address address, bool is_due)
 {
+  if constexpr (__pg_is_by_index<Type, Address>::value)
+    return __pg_load_by_index<Type>(c, v, address, is_due);
   constexpr int shift = __pg_log2(sizeof(Type));
   constexpr __pg_u64 size = sizeof(Type);
   constexpr __pg_u32 cells = __PG_CELLS(c.launch, size);

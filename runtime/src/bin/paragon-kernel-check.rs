@@ -92,6 +92,7 @@ fn variants() -> Vec<Variant> {
         Specialisation { constant: all, group: (1, 4), deep: true, ..bounded(LogMethod::None) },
         Specialisation { group: (1, 4), ..bounded(LogMethod::Bitmap) },
         Specialisation { gathers: true, ..narrow(LogMethod::Bitmap) },
+        Specialisation { joined: true, full: true, ..narrow(LogMethod::Bitmap) },
         Specialisation { guess: Guess::Counting, ..narrow(LogMethod::Stamp) },
         Specialisation { guess: Guess::Looking, ..none(LogMethod::Stamp) },
         Specialisation { buffered: 4, ..narrow(LogMethod::Stamp) },

@@ -12,6 +12,7 @@ use crate::abi;
 use crate::config::GroupChoice;
 use crate::speculation::filled::Filled;
 use crate::speculation::inspector::levels::Schedule;
+use crate::speculation::inspector::turns::Order;
 use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
@@ -160,6 +161,10 @@ pub struct Specialisation {
     pub grouped: bool,
     /// Whether those are stored without operations in one piece, because no two lanes are expected to store to one cell.
     pub alone: bool,
+    /// Whether a thread has so few registers that as many threads as a processor can hold are there.
+    pub full: bool,
+    /// Of bitmaps: whether lanes side by side that store to one place leave it to the last of them (`body/joined.h`).
+    pub joined: bool,
     /// Whether bits of stores to members of one element are gathered, to be set together.
     pub gathers: bool,
     /// log2 of the bytes of a log's cell; 0 where there is none.
@@ -186,6 +191,8 @@ pub struct Specialisation {
     pub narrow: bool,
     /// Whether the launch has an order of iterations.
     pub ordered: bool,
+    /// Whether that is the one by their numbers of turns.
+    pub sorted: bool,
     /// The dimensions that go with x and y of a grid which has a thread for each iteration:
     /// [`Placement::tile`](crate::memory::placement::Placement::tile).
     pub tile: Option<(u8, u8)>,
@@ -237,6 +244,8 @@ impl Specialisation {
             apart: false,
             grouped: false,
             alone: false,
+            full: false,
+            joined: false,
             gathers: false,
             log_shift: 0,
             bounded: 0,
@@ -248,6 +257,7 @@ impl Specialisation {
             repeats: false,
             narrow: false,
             ordered: false,
+            sorted: false,
             tile: None,
             across: None,
             group: (1, 1),
@@ -272,8 +282,9 @@ impl Specialisation {
             && other.constant & !self.constant == 0
             && (self.method == LogMethod::None || other.filled & !self.filled == 0);
         let places = |kernel: &Specialisation| (kernel.tile, kernel.across, kernel.group, kernel.ordered);
-        let how =
-            |kernel: &Specialisation| (kernel.spread, kernel.lends, kernel.shares, kernel.deep, kernel.kept);
+        let how = |kernel: &Specialisation| {
+            (kernel.spread, kernel.lends, kernel.shares, kernel.deep, kernel.kept, kernel.sorted)
+        };
         let collects_as = |kernel: &Specialisation| {
             (kernel.collects, kernel.collects_part, kernel.collects_tell, kernel.block)
         };
@@ -362,6 +373,26 @@ impl Specialisation {
     }
 }
 
+impl Specialisation {
+    /// The same for iterations in the order of their numbers of turns, on a device that runs `threads` at once: where lanes lend each other what the rows
+    /// of several iterations load, so that one which has more turns holds others up. Where nobody asks for an iteration's number, which logs do. Where one
+    /// iteration takes longer than its part of the GPU takes for everything, it has as many lanes as can be (`docs/measurements/2026-11-25-row-order.md`).
+    pub fn sorted(self, order: &Order, threads: u64) -> Specialisation {
+        /// Turns that all processors together make while one row makes one, for each thread of theirs.
+        const OTHERS: u64 = 48;
+        let is_lending = self.lends && self.spread > 1 && self.group == (1, 1) && self.tile.is_none();
+        let asks = !matches!(self.method, LogMethod::None | LogMethod::Mark)
+            || self.filled != 0
+            || self.collects != 0;
+        if !is_lending || asks || self.ordered {
+            return self;
+        }
+        let is_long = u64::from(order.longest) * (threads / OTHERS) > order.all;
+        let spread = if is_long { WIDEST } else { self.spread };
+        Specialisation { ordered: true, sorted: true, spread, ..self }
+    }
+}
+
 pub use crate::speculation::protocol::TOLD_TO_STOP;
 /// In [`Launch::stop`]: it has taken too long; speculation may have made one of its loops endless.
 pub const TIME_IS_UP: u32 = 2;
@@ -407,8 +438,11 @@ pub struct Launch<'a> {
     pub kernel: Specialisation,
     /// What bitmaps have from the entry: where the kernel has [`Specialisation::filled`], otherwise nothing of it is asked for.
     pub filled: &'a Filled,
-    /// Where iterations depend on each other: the order that keeps their dependences.
+    /// Where iterations depend on each other: the order that keeps their dependences. Where the kernel is [`Specialisation::sorted`]: the one by
+    /// their numbers of turns.
     pub schedule: Option<&'a Schedule>,
+    /// The number under which a device may keep that order: no other one has it.
+    pub kept_as: Option<u64>,
     /// Becomes nonzero when the launch is to give up: [`TOLD_TO_STOP`] or [`TIME_IS_UP`]. It outlives the launch.
     pub stop: &'a AtomicU32,
     /// How long the device may be at work without having told how far it is; then it gives up. Threads, who can be told at any
@@ -549,6 +583,10 @@ pub trait Device: Send {
         loop_key: usize,
         kernel: Specialisation,
     ) -> Result<Specialisation, DeviceError>;
+    /// Has an order of iterations there ahead of launches that need it, where it keeps such orders ([`Launch::kept_as`]).
+    fn keep_order(&mut self, _order: &Order) -> Result<(), DeviceError> {
+        Ok(())
+    }
     /// Runs all iterations (execution kernel), then, where the log method detects anything and unless it failed already, the checking
     /// kernel over the logs, which also makes [`Launch::written`]. Blocks until the device is idle again.
     fn run(&mut self, launch: &mut Launch<'_>) -> Result<Outcome, DeviceError>;
@@ -557,6 +595,33 @@ pub trait Device: Send {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rows_are_sorted_where_nobody_asks_for_iterations() {
+        const THREADS: u64 = 1 << 18;
+        let lends = |method| Specialisation { lends: true, spread: 4, ..Specialisation::none(method) };
+        let alike = Order::by(50_000, |iteration| 200 + iteration as u32 % 100).unwrap();
+        let one_is_long = Order::by(50_000, |iteration| if iteration == 7 { 4000 } else { 200 }).unwrap();
+        for method in [LogMethod::None, LogMethod::Mark] {
+            let sorted = lends(method).sorted(&alike, THREADS);
+            assert_eq!((sorted.sorted, sorted.ordered, sorted.spread), (true, true, 4));
+            let sorted = lends(method).sorted(&one_is_long, THREADS);
+            assert_eq!((sorted.sorted, sorted.spread), (true, WIDEST));
+            // It is another kernel.
+            assert!(!sorted.does_part_of(&lends(method)) && !lends(method).does_part_of(&sorted));
+        }
+        let mut others: Vec<_> =
+            [LogMethod::Atomic, LogMethod::Reduction, LogMethod::Bitmap, LogMethod::Stamp].map(lends).into();
+        let plain = lends(LogMethod::None);
+        others.push(Specialisation { lends: false, ..plain });
+        others.push(Specialisation { spread: 1, ..plain });
+        others.push(Specialisation { ordered: true, ..plain });
+        others.push(Specialisation { collects: 1, ..plain });
+        others.push(Specialisation { filled: 1, ..lends(LogMethod::Mark) });
+        others.push(Specialisation { tile: Some((1, 0)), ..plain });
+        others.push(Specialisation { group: (1, 4), ..plain });
+        assert!(others.into_iter().all(|kernel| kernel.sorted(&alike, THREADS) == kernel));
+    }
 
     #[test]
     fn groups_leave_enough_threads() {

@@ -3,7 +3,7 @@
 
 use super::{Declined, Engine, MAX_ITERATIONS, Plan, Visit, lock};
 use crate::abi::{InspectFn, PG_LOOP_DOUBTED, PG_LOOP_SHOWS_ALL, PG_LOOP_UPDATES};
-use crate::config::{DeviceChoice, RaceChoice};
+use crate::config::{DeviceChoice, GroupChoice, RaceChoice};
 use crate::device::LogMethod;
 use crate::history::{Inspector, Way};
 use crate::memory::placement;
@@ -80,6 +80,7 @@ impl Engine {
         }
         let finding = memos.last().map(|memo| memo.finding.clone());
         plan.stored = memos.last().and_then(|memo| memo.stored.clone());
+        plan.by_turns = memos.last().and_then(|memo| memo.order.clone());
         plan.basis = memos.last().map(|memo| memo.basis(started));
         drop(findings);
         visit.record.inspect_ns = started.elapsed().as_nanos() as u64;
@@ -139,7 +140,7 @@ impl Engine {
         // SAFETY: promised by the caller, here and below.
         let placement = unsafe { placement::place(visit.info, visit.entry, &table, LogMethod::None) }.ok()?;
         // SAFETY: as above.
-        unsafe { Seeing::of(visit.info, visit.entry, &placement) }
+        unsafe { Seeing::of(visit.info, visit.entry, &placement, self.config.groups == GroupChoice::Always) }
     }
 
     /// Makes the inspections that are asked for, or that cost little: first whether iterations meet, then, if so, in what order they

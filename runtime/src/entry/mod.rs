@@ -30,6 +30,7 @@ use crate::speculation::facts::Known;
 use crate::speculation::inspector::Memo;
 use crate::speculation::inspector::levels::Schedule;
 use crate::speculation::inspector::seen::Basis;
+use crate::speculation::inspector::turns::Order;
 use crate::speculation::monitor::{self, Pending, Progress};
 use crate::speculation::parts;
 use crate::speculation::predicate::{self, Obstacle, Rest};
@@ -144,6 +145,8 @@ struct Plan {
     snapshot: bool,
     /// They depend on each other, and this order keeps the dependences.
     schedule: Option<Arc<Schedule>>,
+    /// An order of independent iterations, for a GPU.
+    by_turns: Option<Arc<Order>>,
     /// What an inspection has seen them store: [`Memo::stored`].
     stored: Option<Arc<Vec<(u64, u64)>>>,
     /// What that inspection has followed from.
@@ -500,6 +503,7 @@ impl Engine {
             claimed: false,
             snapshot: false,
             schedule: None,
+            by_turns: None,
             stored: None,
             basis: None,
         };

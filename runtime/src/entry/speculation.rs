@@ -252,6 +252,9 @@ impl Engine {
         };
         // SAFETY: as above.
         let filled = unsafe { self.filled(visit, &placement, kind) };
+        // Whatever asks for iterations in their order, or could.
+        let may_sort =
+            kind == Kind::Cuda && plan.proven && !logged && !plan.snapshot && plan.schedule.is_none();
         let job = Job {
             info: self.facts.of(visit.the_loop.key(), info),
             loop_key: visit.the_loop.key(),
@@ -276,8 +279,13 @@ impl Engine {
                 Some(guesses) => guesses == Guesses::InOrder,
                 None => visit.history.may_store_once(),
             },
+            may_join: match self.config.guesses {
+                Some(guesses) => guesses == Guesses::Joined,
+                None => visit.history.may_join(),
+            },
             groups: self.config.groups,
             patience: self.config.patience,
+            by_turns: plan.by_turns.filter(|_| may_sort),
             schedule: plan.schedule,
             pinned: placement.pinned_cells(pins),
             basis: basis.filter(|basis| kind == Kind::Cuda && basis.serves(info, &placement)),
@@ -347,7 +355,8 @@ impl Engine {
             record.check_ns = report.outcome.check_ns;
             record.bytes_in = report.bytes_in;
             record.unchecked = report.unchecked;
-            (record.group, record.deep, record.spread) = (report.group, report.deep, report.spread);
+            (record.group, record.deep) = (report.group, report.deep);
+            (record.spread, record.sorted) = (report.spread, report.sorted);
             record.bytes_out = report.bytes_out;
             record.copy_in_ns = report.copy_in_ns;
             record.copy_out_ns = report.copy_out_ns;
@@ -356,6 +365,7 @@ impl Engine {
             record.settled = report.outcome.unsettled;
             record.guess = report
                 .guess_held
+                .or(report.joined_held)
                 .or(report.range_held)
                 .or(report.order_held)
                 .map_or("", |held| if held { "held" } else { "refuted" });

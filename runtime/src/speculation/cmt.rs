@@ -17,11 +17,12 @@ use super::facts::Facts;
 use super::filled::Filled;
 use super::inspector::levels::Schedule;
 use super::inspector::seen::{Basis, Seen};
+use super::inspector::turns::Order;
 use super::parts;
 use super::protocol::{self, Seat, Turn};
 use super::watch::Watch;
 use super::written::{self, Cells, Rows, Written};
-use crate::abi::{PG_FAIL_RAW, PG_FAIL_STOPPED, PG_FAIL_TIME, PG_FAIL_WAW, PG_NO_LOG, Region, Value};
+use crate::abi::{PG_FAIL_STOPPED, PG_FAIL_TIME, PG_NO_LOG, Region, Value};
 use crate::config::GroupChoice;
 use crate::device::pool::{BlockSignals, Pool};
 use crate::device::threads::{ThreadsDevice, Width};
@@ -63,14 +64,13 @@ pub enum Guesses {
     All,
     /// By numbers in any case: for tests.
     Numbers,
+    /// Only that cells have one writer each, or several that lanes run side by side: for tests.
+    Joined,
     /// Only that iterations meet cells in order: for tests.
     InOrder,
     /// Nothing, and what stands in cells with several writers is settled by a second run, as where values can't be held back: for tests.
     Twice,
 }
-
-/// Iterations meet cells in order where they are so many times as many as accesses far from the neighbouring iteration's.
-const FAR_PART: u64 = 8;
 
 /// One run of a loop on a device.
 pub struct Job {
@@ -104,6 +104,8 @@ pub struct Job {
     pub in_order: bool,
     /// Whether no two lanes of a GPU seem to store to one cell where they do.
     pub stores_once: bool,
+    /// Whether stamps may guess first that a cell's writers are run by lanes side by side.
+    pub may_join: bool,
     /// Whether iterations may be run together.
     pub groups: GroupChoice,
     /// Log cells of pinned memory.
@@ -116,6 +118,8 @@ pub struct Job {
     pub filled: Filled,
     /// The order of iterations that depend on each other.
     pub schedule: Option<Arc<Schedule>>,
+    /// An order of iterations that don't: by their numbers of turns.
+    pub by_turns: Option<Arc<Order>>,
     /// How long a device may be at work, where the user has said so.
     pub patience: Option<Duration>,
     /// Where it is told to stop, and progress is reported.
@@ -152,6 +156,8 @@ pub struct Report {
     pub order_held: Option<bool>,
     /// Whether no two lanes have stored to one cell, where it was guessed so and they have.
     pub once_held: Option<bool>,
+    /// Whether each cell's writers were run by lanes side by side, and nobody loaded what another one stored, where stamps have guessed so.
+    pub joined_held: Option<bool>,
     /// Whether that was so, where stamps have relied on the order of iterations.
     pub stored_once: Option<bool>,
     /// Whether iterations have met cells in order.
@@ -166,6 +172,8 @@ pub struct Report {
     pub deep: bool,
     /// What [`crate::trace::Record::spread`] says.
     pub spread: u8,
+    /// What [`crate::trace::Record::sorted`] says.
+    pub sorted: bool,
     /// See `bytes_in`.
     pub bytes_out: u64,
     /// See `bytes_in`.
@@ -497,65 +505,20 @@ fn drive(
             }
             result => result?,
         };
-        let fail = report.outcome.fail;
-        let is_range = attempt.guess == Guess::Range;
-        let is_refuted = match is_range {
-            true => fail == PG_FAIL_RAW,
-            false => fail & PG_FAIL_WAW != 0 && fail & !(PG_FAIL_WAW | PG_FAIL_RAW) == 0,
-        };
-        if attempt.alone && fail & PG_FAIL_WAW != 0 && fail & !(PG_FAIL_WAW | PG_FAIL_RAW) == 0 {
-            // What a cell holds may be an earlier iteration's.
-            report.once_held = Some(false);
-            if given_up(job) {
-                report.outcome.fail = PG_FAIL_STOPPED;
-                return Ok(());
-            }
-            attempt.alone = false;
-            logs.free(device, taken);
-            continue;
-        }
-        if attempt.grouped && fail == PG_FAIL_RAW {
-            // Cells may have met that lie in one group only.
-            report.order_held = Some(false);
-            if given_up(job) {
-                report.outcome.fail = PG_FAIL_STOPPED;
-                return Ok(());
-            }
-            attempt = Attempt::proper(job, may_buffer);
-            logs.free(device, taken);
-            continue;
-        }
-        if is_refuted && (attempt.is_guess || attempt.buffered != 0) {
-            if attempt.is_guess {
-                *(if is_range { &mut report.range_held } else { &mut report.guess_held }) = Some(false);
-            }
+        if let Some(next) = attempt.after(job, may_buffer, report) {
             if given_up(job) {
                 // Nor is another attempt wanted, whose kernel may have to be compiled first.
                 report.outcome.fail = PG_FAIL_STOPPED;
                 return Ok(());
             }
-            // What was held back in vain, because an iteration stores too often for that, isn't a second time.
-            attempt = match attempt.buffered {
-                0 => Attempt::in_order(job, may_buffer),
-                _ => Attempt::proper(job, false),
-            };
+            attempt = next;
             logs.free(device, taken);
             continue;
         }
-        if fail != 0 {
+        if report.outcome.fail != 0 {
             return Ok(());
         }
-        if attempt.grouped {
-            report.order_held = Some(true);
-            report.stored_once = report.outcome.stored_once;
-        }
-        // Groups of cells tell, too: nothing else would notice that another entry's order isn't that of places.
-        if let Some(far) = report.outcome.far {
-            report.in_order = Some(far <= n / FAR_PART);
-        }
-        if attempt.is_guess {
-            *(if is_range { &mut report.range_held } else { &mut report.guess_held }) = Some(true);
-        }
+        attempt.stands(n, report);
         break logs;
     };
     if let (Some(basis), false) = (&job.basis, report.unchecked) {
@@ -629,7 +592,8 @@ fn run_once(
     report.unchecked = needs_no_checks(job);
     let kernel = kernel_for(device, job, attempt, n, report.unchecked)?;
     if device.name() == "cuda" {
-        (report.group, report.deep, report.spread) = (kernel.group, kernel.deep, kernel.spread);
+        (report.group, report.deep) = (kernel.group, kernel.deep);
+        (report.spread, report.sorted) = (kernel.spread, kernel.sorted);
     }
     let logs = Logs::new(device, job, attempt, taken)?;
     // What an attempt before has stored to is made again.
@@ -639,12 +603,15 @@ fn run_once(
             device.duplicate(DevicePtr(region.before), DevicePtr(region.dev), region.size)
         })
     };
-    if [report.guess_held, report.range_held, report.order_held, report.once_held].contains(&Some(false)) {
+    let held =
+        [report.guess_held, report.range_held, report.order_held, report.once_held, report.joined_held];
+    if held.contains(&Some(false)) {
         restore(device)?;
     } else {
         report.copy_in_ns = started.elapsed().as_nanos() as u64;
     }
     let mut results = job.results.clone();
+    let by_turns = job.by_turns.as_deref().filter(|_| kernel.sorted);
     let mut launch = Launch {
         info: &job.info,
         loop_key: job.loop_key,
@@ -665,7 +632,11 @@ fn run_once(
         method: attempt.method,
         kernel,
         filled: &job.filled,
-        schedule: job.schedule.as_deref(),
+        schedule: match &by_turns {
+            Some(order) => Some(order.as_level()),
+            None => job.schedule.as_deref(),
+        },
+        kept_as: by_turns.map(|order| order.number),
         stop: job.seat.stop(),
         limit: job.patience.unwrap_or(LONGEST_LAUNCH),
         n_parts: parts::count(&job.info, &job.trip),

@@ -62,6 +62,9 @@ pub fn conclude(history: &mut History, report: &Report) {
     if let Some(once) = report.stored_once {
         history.stored_once(once);
     }
+    if let Some(held) = report.joined_held {
+        history.joined_held(held);
+    }
     if report.once_held == Some(false) {
         history.once_refuted();
     }

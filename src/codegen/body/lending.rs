@@ -94,6 +94,25 @@ const POINTER: &str = "__PG_POINTER ";
 /// What stands in the rest of a value for what has been loaded ahead of it.
 const AHEAD: &str = "__pg_ahead.v";
 
+/// The subscript and the step of an address, by what stands behind its pointer, where there is nothing else.
+fn subscript(text: &str) -> Option<(&str, &str)> {
+    let (index, step) =
+        text.strip_prefix(" + (__pg_u64)(__pg_i64)")?.strip_suffix(')')?.rsplit_once(" * ")?;
+    let mut depth = 0u32;
+    let ends = index.char_indices().filter_map(|(at, c)| {
+        match c {
+            '(' => depth += 1,
+            ')' => depth = depth.checked_sub(1)?,
+            _ => return None,
+        }
+        (depth == 0).then_some(at)
+    });
+    // Only the last parenthesis closes the first one.
+    let is_whole = index.starts_with('(') && ends.take(2).eq([index.len() - 1]);
+    let is_number = step.strip_suffix('u').is_some_and(|step| step.bytes().all(|c| c.is_ascii_digit()));
+    (is_whole && is_number).then_some((index, step))
+}
+
 /// How many of such loads are looked at where rows end.
 fn rows(ahead: &[(String, String)]) -> usize {
     ahead.iter().filter(|(_, text)| text.contains("__PG_LD_ROW")).count()
@@ -123,9 +142,16 @@ impl Seeing {
                 let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
                 let pointer = &rest[..end];
                 self.pointers.insert((base, pointer.to_owned()));
-                let named = format!("__PG_POINTER({base}, {pointer})");
                 // Pointers in subscripts are no more than numbers.
-                address.replacen(&format!("{POINTER}{pointer}"), &named, 1).replace(POINTER, "")
+                match subscript(&rest[end..]).filter(|_| address.len() == POINTER.len() + rest.len() + 1) {
+                    Some((index, step)) => {
+                        format!("__PG_POINTER_AT({base}, {pointer}, {step}, {})", index.replace(POINTER, ""))
+                    }
+                    None => {
+                        let named = format!("__PG_POINTER({base}, {pointer})");
+                        address.replacen(&format!("{POINTER}{pointer}"), &named, 1).replace(POINTER, "")
+                    }
+                }
             }
             _ => plain.clone(),
         };

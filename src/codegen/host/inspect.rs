@@ -37,7 +37,8 @@ impl Emitter<'_> {
             let _ =
                 writeln!(text, "for (__pg_k{dim} = {begin}; __pg_k{dim} < __pg_n{dim}; __pg_k{dim}++) {{");
         }
-        text.push_str("if (__pg_s->next(__pg_s)) return;\n");
+        // How many turns each iteration has, the runtime sees from what all have had so far.
+        text.push_str("__pg_s->turns = __pg_turns;\nif (__pg_s->next(__pg_s)) return;\n");
         for site in shown {
             let _ = writeln!(text, "if (!(__pg_s->lasting >> {site} & 1)) __pg_w[{site}].length = 0;");
         }
@@ -47,7 +48,7 @@ impl Emitter<'_> {
         text.push_str(&self.secondary("__pg_k0", |_| true));
         text.push_str(&slice.text);
         text.push_str(&"}\n".repeat(self.plan.dims.len()));
-        text.push_str("}\n");
+        text.push_str("__pg_s->turns = __pg_turns;\n}\n");
         text
     }
 

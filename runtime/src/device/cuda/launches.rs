@@ -4,9 +4,8 @@ use super::grids::Tiles;
 use super::kernels::Loaded;
 use super::pace::Pace;
 use super::{AT_FLAGS, AT_STOP, BLOCK, COUNTERS, Cuda, TABLES, check, tables};
-use crate::abi::{self, RawLaunch, Value};
-use crate::device::{Device, DeviceError, DevicePtr, Launch, Outcome, Specialisation, TIME_IS_UP};
-use crate::speculation::inspector::levels::Schedule;
+use crate::abi::{self, PG_TOTALS, PG_TOTALS_APART, RawLaunch, Value};
+use crate::device::{DeviceError, DevicePtr, Launch, Outcome, Specialisation, TIME_IS_UP, WIDEST};
 use cudarc::driver::sys;
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -14,23 +13,6 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 impl Cuda {
-    /// The order of iterations, in memory of the GPU.
-    pub(super) fn hand_over(
-        &mut self,
-        schedule: Option<&Schedule>,
-    ) -> Result<Option<DevicePtr>, DeviceError> {
-        let Some(schedule) = schedule else { return Ok(None) };
-        let bytes = schedule.order.len() as u64 * 4;
-        let order = self.allocate(bytes)?;
-        match self.copy_in(&[(schedule.order.as_ptr() as u64, bytes, order)], &[]) {
-            Ok(()) => Ok(Some(order)),
-            Err(error) => {
-                self.free(order);
-                Err(error)
-            }
-        }
-    }
-
     pub(super) fn run_packed(
         &mut self,
         launch: &mut Launch<'_>,
@@ -97,11 +79,14 @@ impl Cuda {
             check(status, "copying tables", 0)?;
         }
         let tiles = launch.kernel.tile.map(|tile| Tiles::new(&launch.trip, tile, &launch.kernel));
+        // Sorted rows have as many lanes as can be where one is much longer than others: no reason for smaller portions.
+        let lanes =
+            if launch.kernel.sorted { launch.kernel.spread.min(WIDEST / 2) } else { launch.kernel.spread };
         // How many of the places that are counted below the GPU has threads for at once.
         let threads = f64::from(self.processors * kernel.resident * kernel.block);
         let wave = match &tiles {
             Some(tiles) => threads / (tiles.columns * u64::from(BLOCK)) as f64,
-            None => threads * f64::from(launch.kernel.group.1) / f64::from(launch.kernel.spread),
+            None => threads * f64::from(launch.kernel.group.1) / f64::from(lanes),
         };
         let which = (launch.loop_key, launch.kernel);
         let mut pace = match self.paces.get(&which) {
@@ -109,10 +94,22 @@ impl Cuda {
             None => expected(&self.paces, which, wave).unwrap_or_default(),
         };
         let back = (COUNTERS + n_results) * 8;
+        let bits = launch.log_words as usize * 4;
+        let looks = self.looks_itself(launch) && checks(launch) && bytes + bits <= TABLES;
+        let looked = looks.then_some((bytes, bits));
         let totals = at_word(at_totals);
         let arrays = (at_word(at_arrays), (words.len() - at_arrays) as u32 / 2);
-        let mut ending =
-            Ending { packed, totals, arrays, tables, back, told: false, execute_ns: 0.0, check_ns: 0.0 };
+        let mut ending = Ending {
+            packed,
+            totals,
+            arrays,
+            tables,
+            back,
+            looked,
+            told: false,
+            execute_ns: 0.0,
+            check_ns: 0.0,
+        };
         let mut is_over = false;
         for (first, count) in launch.portions() {
             let places = tiles.map_or(count, |tiles| tiles.rows * tiles.layers);
@@ -167,6 +164,17 @@ impl Cuda {
                 *value = Value(*tables.cast::<u64>().add(COUNTERS + number));
             }
         }
+        if looks && !is_over && counters[AT_FLAGS] as u32 == 0 {
+            // SAFETY: all that the launch has left has been copied there: its words, and behind them the log's bits.
+            let (places, bits) = unsafe {
+                let places = std::slice::from_raw_parts(
+                    tables.cast::<u64>().add(at_totals),
+                    PG_TOTALS * PG_TOTALS_APART,
+                );
+                (places, std::slice::from_raw_parts(tables.add(bytes).cast::<u32>(), bits / 4))
+            };
+            counters[..3].copy_from_slice(&Cuda::found(places, bits));
+        }
         if is_blank {
             self.blank.ended(&counters, ending.told);
         }
@@ -212,7 +220,8 @@ impl Cuda {
             // SAFETY: the event is ours, and so is the stream.
             check(unsafe { sys::cuEventRecord(event, stream) }, "cuEventRecord", 0)
         };
-        let checks = are_last && launch.method().detects() && !launch.settles;
+        let looked = ending.looked.filter(|_| are_last);
+        let checks = are_last && checks(launch) && looked.is_none();
         let fills = launch.filled().filter(|_| are_last);
         // An early check is timed with the launch: even an event would keep it from being made ready.
         let is_early = checks && fills.is_none() && self.checks_early(launch);
@@ -235,10 +244,19 @@ impl Cuda {
         // SAFETY: the buffer holds the counters and results, and its tables have been copied when this copy begins.
         unsafe {
             check(
-                sys::cuMemcpyDtoHAsync_v2(ending.tables.cast(), ending.packed.0, ending.back, self.stream),
+                sys::cuMemcpyDtoHAsync_v2(
+                    ending.tables.cast(),
+                    ending.packed.0,
+                    looked.map_or(ending.back, |(bytes, _)| bytes),
+                    self.stream,
+                ),
                 "copying results",
                 0,
             )?;
+            if let Some((bytes, bits)) = looked {
+                let to = ending.tables.add(bytes).cast();
+                check(sys::cuMemcpyDtoHAsync_v2(to, launch.wr.0, bits, self.stream), "copying bits", 0)?;
+            }
         }
         let mut begun: Option<Instant> = None;
         // SAFETY: the stream is ours.
@@ -313,6 +331,11 @@ impl Cuda {
     }
 }
 
+/// Whether somebody looks at a launch's logs.
+fn checks(launch: &Launch<'_>) -> bool {
+    launch.method().detects() && !launch.settles
+}
+
 /// What is expected of a kernel that nobody has timed, where a wave has so many places: by the slowest kernel that does the same and more.
 fn expected(
     paces: &HashMap<(usize, Specialisation), Pace>,
@@ -333,6 +356,8 @@ pub(super) struct Ending {
     pub(super) arrays: (u64, u32),
     tables: *mut u8,
     back: usize,
+    /// Where the host looks at logs itself: bytes of all the launch's words, which are copied there instead, and of the bits that come behind them.
+    looked: Option<(usize, usize)>,
     /// Whether the kernels' stop word has been set.
     told: bool,
     execute_ns: f64,

@@ -175,8 +175,28 @@ extern "C" __global__ void __pg_check(const unsigned *wr, const unsigned *rd, un
   __PG_AWAIT_LAUNCH
   const unsigned failed = *(const volatile unsigned *)flags;
   unsigned long long total = blockIdx.x == 0 ? totals[threadIdx.x * PG_TOTALS_APART] : 0;
-  /* Where readers are no bits: from the first cell that any of them has taken to the last. */
-  const unsigned long long least = has_range ? ~rd[0] : 0, most = has_range ? rd[1] : 0;
+  /* Where readers are no bits: from the first cell that any of them has taken to the last. Each place has a part of what tells. */
+  unsigned long long least = 0, most = 0;
+  if (has_range) {
+    const unsigned long long both = totals[threadIdx.x * PG_TOTALS_APART + 1];
+    __shared__ unsigned first, behind;
+    if (threadIdx.x == 0)
+      first = behind = 0;
+    __syncthreads();
+    unsigned of_warp = (unsigned)both, behind_warp = (unsigned)(both >> 32);
+#if __CUDA_ARCH__ >= 800
+    of_warp = __reduce_max_sync(0xffffffffu, of_warp);
+    behind_warp = __reduce_max_sync(0xffffffffu, behind_warp);
+    if (threadIdx.x % 32 == 0)
+#endif
+    {
+      atomicMax(&first, of_warp);
+      atomicMax(&behind, behind_warp);
+    }
+    __syncthreads();
+    least = ~first;
+    most = behind;
+  }
   unsigned written = 0, met = 0;
   const unsigned long long step = (unsigned long long)gridDim.x * BLOCK;
 #pragma unroll 1
@@ -237,6 +257,36 @@ impl Cuda {
             self.check_kernel = Some(self.function(&check_source(), c"__pg_check", &options, BLOCK)?);
         }
         Ok(())
+    }
+
+    /// Whether the host looks at a launch's logs by itself: at few bits, which it wants anyway, and nothing else. To launch a kernel for them
+    /// would take the GPU longer.
+    pub(super) fn looks_itself(&self, launch: &Launch<'_>) -> bool {
+        launch.kernel.guess == Guess::Range
+            && launch.method().is_bitmap()
+            && launch.log_words <= FEW_WORDS
+            && launch.filled().is_none()
+    }
+
+    /// What the kernel would have counted: the writes that were counted, the cells written, and those of them that were loaded. `places`: of
+    /// [`PG_TOTALS`](abi::PG_TOTALS).
+    pub(super) fn found(places: &[u64], bits: &[u32]) -> [u64; 3] {
+        let places = || places.chunks_exact(abi::PG_TOTALS_APART);
+        let total = places().fold(0u64, |sum, place| sum.wrapping_add(place[0]));
+        let first = places().map(|place| !(place[1] as u32)).min().map_or(0, u64::from);
+        let behind = places().map(|place| (place[1] >> 32) as u32).max().map_or(0, u64::from);
+        let (mut written, mut met) = (0, 0);
+        for (word, bits) in bits.iter().enumerate() {
+            let from = 32 * word as u64;
+            // The bits from a cell on.
+            let on = |cell: u64| match cell.saturating_sub(from) {
+                skipped @ 0..32 => u32::MAX << skipped,
+                _ => 0,
+            };
+            written += u64::from(bits.count_ones());
+            met += u64::from((bits & on(first) & !on(behind)).count_ones());
+        }
+        [total, written, met]
     }
 
     /// Whether it is made ready while a launch is under way.
@@ -324,6 +374,45 @@ impl Cuda {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use abi::{PG_TOTALS, PG_TOTALS_APART};
+
+    /// What threads leave: counts, and the first and the last cell of a range.
+    fn places(all: &[(usize, u64, Option<(u32, u32)>)]) -> Vec<u64> {
+        let mut places = vec![0; PG_TOTALS * PG_TOTALS_APART];
+        for &(place, writes, range) in all {
+            places[place * PG_TOTALS_APART] = writes;
+            if let Some((first, last)) = range {
+                places[place * PG_TOTALS_APART + 1] = u64::from(!first) | u64::from(last + 1) << 32;
+            }
+        }
+        places
+    }
+
+    #[test]
+    fn a_range_is_that_of_all_places_and_has_its_first_cell_and_its_last() {
+        let counted = [(0, 5, None), (7, 3, Some((40, 66))), (255, 1, Some((38, 50)))];
+        let written = |cells: &[u32]| {
+            let mut bits = vec![0u32; 4];
+            cells.iter().for_each(|cell| bits[*cell as usize / 32] |= 1 << (cell % 32));
+            Cuda::found(&places(&counted), &bits)
+        };
+        assert_eq!(written(&[0, 31, 32, 37, 67, 95, 96, 127]), [9, 8, 0]);
+        for cell in 38..=66 {
+            assert_eq!(written(&[cell]), [9, 1, 1], "{cell}");
+        }
+        assert_eq!(written(&(0..128).collect::<Vec<_>>()), [9, 128, 29]);
+    }
+
+    #[test]
+    fn borders_of_words_are_no_borders_of_ranges() {
+        let found = |first, last| Cuda::found(&places(&[(3, 0, Some((first, last)))]), &[u32::MAX; 3])[2];
+        for first in 0..96 {
+            for last in first..96 {
+                assert_eq!(found(first, last), u64::from(last - first + 1), "{first} {last}");
+            }
+        }
+        assert_eq!(Cuda::found(&places(&[]), &[u32::MAX; 3]), [0, 96, 0]);
+    }
 
     /// The oldest ones that this compiler knows; others have more instructions. Where there is no compiler, nothing is asked.
     #[test]

@@ -15,6 +15,7 @@ mod launches;
 mod link;
 mod logs;
 pub mod nvrtc;
+mod orders;
 mod pace;
 pub mod staging;
 mod tables;
@@ -24,10 +25,12 @@ use crate::abi::{self, Info, Region};
 use crate::device::pool::Pool;
 use crate::memory::placement::TILE_HEIGHT;
 use crate::memory::tracking;
+use crate::speculation::inspector::turns::Order;
 use blank::Blank;
 use cudarc::driver::sys;
 use kernels::Loaded;
 use link::Link;
+use orders::Orders;
 use pace::Pace;
 use staging::{SLOT, SLOTS, Staging};
 use std::collections::HashMap;
@@ -106,6 +109,8 @@ struct Cuda {
     nowhere: u64,
     /// What a launch without tables has in the GPU's memory.
     blank: Blank,
+    /// Orders of iterations that stay in the GPU's memory.
+    orders: Orders,
     /// Much has been queued to be copied in that nobody has waited for.
     copies_much: bool,
     sizes: HashMap<u64, u64>,
@@ -201,6 +206,7 @@ pub fn open(pool: Pool) -> Result<Box<dyn Device>, DeviceError> {
             told: words.add(64).cast(),
             nowhere,
             blank: Blank::new()?,
+            orders: Orders::default(),
             copies_much: false,
             sizes: HashMap::new(),
             kept: Vec::new(),
@@ -317,8 +323,15 @@ impl Device for Cuda {
             let group = LARGE.get(at + 1).copied().unwrap_or(SMALLER);
             return self.prepare(info, loop_key, Specialisation { group, ..kernel });
         }
+        if loaded.spills && kernel.full {
+            return self.prepare(info, loop_key, Specialisation { full: false, ..kernel });
+        }
         self.prepare_check(kernel)?;
         Ok(kernel)
+    }
+
+    fn keep_order(&mut self, order: &Order) -> Result<(), DeviceError> {
+        self.kept_order(order.number, &order.as_level().order).map(|_| ())
     }
 
     fn run(&mut self, launch: &mut Launch<'_>) -> Result<Outcome, DeviceError> {
@@ -341,6 +354,8 @@ impl Device for Cuda {
         for Region { lo, size, dev, log, snapshot, before } in launch.regions {
             words.extend([lo, size, dev, log, snapshot, before]);
         }
+        // Each of their places lies in one sector of memory.
+        words.resize(words.len().next_multiple_of(abi::PG_TOTALS_APART), 0);
         let at_totals = words.len();
         if launch.method().detects() && !launch.is_all_filled() {
             words.resize(at_totals + abi::PG_TOTALS * abi::PG_TOTALS_APART, 0);
@@ -357,16 +372,17 @@ impl Device for Cuda {
             || tables::bytes(launch.info) > tables::MOST_IN_PARAMETERS;
         let packed = if needs_tables { self.allocate(words.len() as u64 * 8)? } else { self.blank.start() };
         let parts = [at_tables, at_values, at_bases, at_anchors, at_regions, at_totals, at_arrays, n_results];
-        let result = match self.hand_over(launch.schedule) {
+        let result = match self.hand_over(launch) {
             Ok(order) => {
-                let result = self.run_packed(launch, function, packed, &words, parts, order);
+                let place = order.map(|(place, _)| place);
+                let result = self.run_packed(launch, function, packed, &words, parts, place);
                 if result.is_err() {
                     // What is still under way uses buffers that the next job is given.
                     let _ = self.wait();
                     // SAFETY: the stream is ours.
                     unsafe { sys::cuStreamSynchronize(self.control) };
                 }
-                order.into_iter().for_each(|order| self.free(order));
+                order.into_iter().filter(|(_, stays)| !stays).for_each(|(place, _)| self.free(place));
                 result
             }
             Err(error) => Err(error),

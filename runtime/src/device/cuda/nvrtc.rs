@@ -58,6 +58,8 @@ pub const OPTIONS: [&str; 7] = [
 const RESIDENT: u32 = 4;
 /// ... and 128 for large groups.
 const RESIDENT_OF_LARGE: u32 = 2;
+/// As many as there can be: 32 registers.
+const RESIDENT_OF_FULL: u32 = 8;
 /// The same for lanes that lend.
 const RESIDENT_OF_LENDING: u32 = 2;
 
@@ -247,6 +249,9 @@ pub fn options(architecture: &str, kernel: Specialisation, far: bool) -> Vec<Str
     let has_bits = kernel.method.is_bitmap();
     options.push(format!("-D__PG_FILLED={:#x}ull", if has_bits { kernel.filled } else { 0 }));
     options.push(format!("-D__PG_COVERED={:#x}ull", if has_bits { kernel.covered } else { 0 }));
+    if kernel.joined {
+        options.push("-D__PG_JOINED".into());
+    }
     if kernel.repeats {
         options.push("-D__PG_REPEATS".into());
     }
@@ -297,6 +302,9 @@ pub fn options(architecture: &str, kernel: Specialisation, far: bool) -> Vec<Str
     if kernel.shares {
         let resident = if LARGE.contains(&kernel.group) { RESIDENT_OF_LARGE } else { RESIDENT };
         options.push(format!("-D__PG_RESIDENT={resident}"));
+    }
+    if kernel.full {
+        options.push(format!("-D__PG_RESIDENT={RESIDENT_OF_FULL}"));
     }
     if kernel.deep {
         options.push("-D__PG_DEEP".into());

@@ -28,7 +28,9 @@ pub fn words(launch: &Launch<'_>, nowhere: u64, rooms: &Rooms) -> Vec<u64> {
         launch.anchors.iter().map(|anchor| region(launch.regions, *anchor, nowhere)).collect();
     let views = if of_bases.is_empty() { &none[..] } else { &of_bases };
     words.extend(views.iter().flat_map(|view| [view.lo, view.dev]));
-    words.extend(views.iter().flat_map(|view| [view.size, view.log, view.snapshot, view.before]));
+    words.extend(views.iter().map(|view| view.size));
+    words.extend(views.iter().map(|view| view.log));
+    words.extend(views.iter().flat_map(|view| [view.snapshot, view.before]));
     let divisors = launch.trip.map(|trip| u32::try_from(trip).map_or((0, 0), divisor));
     let pairs = |pick: fn((u32, u32)) -> u32| {
         divisors.chunks(2).map(move |two| u64::from(pick(two[0])) | u64::from(pick(two[1])) << 32)

@@ -1,15 +1,24 @@
 //! How a job's loop is run and logged: what may be guessed first and what follows where that was wrong, and the memory that a device
 //! has for its logs. Running it, and judging what came of it, is the module's above.
 
-use super::{Guesses, Job, Kind, Taken};
+use super::{Guesses, Job, Kind, Report, Taken};
 use crate::abi::{
-    PG_GUESS_READER, PG_GUESS_WORDS_READ, PG_LOOP_REPEATS, PG_LOOP_SPREADS, PG_LOOP_STORES_ONCE, PG_MANY,
-    PG_SITE_HAS_AFFINE, PG_SITE_STORE, PG_STAMP_READER, PG_STAMP_WORDS, PG_STAMP_WORDS_READ,
+    PG_FAIL_RAW, PG_FAIL_WAW, PG_GUESS_READER, PG_GUESS_WORDS_READ, PG_LOOP_COMMON_LOOPS, PG_LOOP_MEMBERS,
+    PG_LOOP_REPEATS, PG_LOOP_SIDE_BY_SIDE, PG_LOOP_SPREADS, PG_LOOP_STORES_ONCE, PG_LOOP_TURNS,
+    PG_LOOP_UPDATES, PG_MANY, PG_SITE_COVERED, PG_SITE_HAS_AFFINE, PG_SITE_STORE, PG_STAMP_READER,
+    PG_STAMP_WORDS, PG_STAMP_WORDS_READ,
 };
 use crate::device::{
     CELLS_OF_GROUP, Device, DeviceError, DevicePtr, Guess, LOG2_OF_CHUNK, LogMethod, numbers_of_stores,
     words_of_entry,
 };
+use crate::speculation::parts;
+
+/// Iterations meet cells in order where they are so many times as many as accesses far from the neighbouring iteration's.
+const FAR_PART: u64 = 8;
+
+/// Cells that are told apart, with the width of an access, in 32 bits.
+const MOST_CELLS: u64 = 1 << 28;
 
 /// How a job's loop is run and logged this time.
 #[derive(Clone, Copy)]
@@ -24,6 +33,8 @@ pub(super) struct Attempt {
     pub(super) apart: bool,
     /// See [`Specialisation::grouped`]. A conflict refutes no more than that groups of cells are met in order: then there is another attempt.
     pub(super) grouped: bool,
+    /// See [`Specialisation::joined`]. Where a cell has other writers, or a reader, there is another attempt.
+    pub(super) joined: bool,
     /// See [`Specialisation::alone`]. Where several lanes have stored to one cell there is another attempt.
     pub(super) alone: bool,
 }
@@ -32,12 +43,6 @@ impl Attempt {
     /// Stamps guess first that each cell has one writer, if that may be so: by bits where nobody asks which iteration it was
     /// (`body/logs.h` says when that is).
     pub(super) fn first(job: &Job, may_buffer: bool) -> Attempt {
-        let stores_once = job.info.has(PG_LOOP_STORES_ONCE);
-        let are_numbers =
-            job.placement.has_logged_readers(&job.info) || !job.pinned.is_empty() || !stores_once;
-        // What inner loops store to one place again and again bits note once.
-        let counts = stores_once && !job.info.has(PG_LOOP_REPEATS);
-        let numbers = if counts { Guess::Counting } else { Guess::Looking };
         // Rows note so many loads that their bits take longer than the loads themselves, where nobody else stores near them as a rule.
         if job.method == LogMethod::Bitmap
             && job.may_guess_range
@@ -55,16 +60,70 @@ impl Attempt {
                 apart: false,
                 grouped: false,
                 alone: false,
+                joined: false,
             };
         }
+        if job.may_join && job.method == LogMethod::Stamp && Attempt::may_join(job) {
+            return Attempt {
+                method: LogMethod::Bitmap,
+                guess: Guess::None,
+                is_guess: true,
+                buffered: 0,
+                apart: false,
+                grouped: false,
+                alone: false,
+                joined: true,
+            };
+        }
+        Attempt::without_neighbours(job, may_buffer)
+    }
+
+    /// Whether a job's stores may be joined: lanes know by their iterations who stands for whom, so none runs another one's; and whatever loads what
+    /// another iteration may have stored has to be noted. Of loops whose results are computed in parts nobody has tried it.
+    fn may_join(job: &Job) -> bool {
+        const NOT: u32 = PG_LOOP_REPEATS
+            | PG_LOOP_TURNS
+            | PG_LOOP_COMMON_LOOPS
+            | PG_LOOP_SIDE_BY_SIDE
+            | PG_LOOP_UPDATES
+            | PG_LOOP_MEMBERS;
+        job.kind == Kind::Cuda
+            && job.info.has(PG_LOOP_STORES_ONCE)
+            && job.info.flags & NOT == 0
+            && job.placement.cells <= MOST_CELLS
+            && job.pinned.is_empty()
+            && job.schedule.is_none()
+            && !parts::has_parts(&job.info)
+            && !job.info.sites().iter().any(|site| site.has(PG_SITE_COVERED))
+    }
+
+    /// The first one where what neighbours store isn't joined.
+    pub(super) fn without_neighbours(job: &Job, may_buffer: bool) -> Attempt {
+        let stores_once = job.info.has(PG_LOOP_STORES_ONCE);
+        let are_numbers =
+            job.placement.has_logged_readers(&job.info) || !job.pinned.is_empty() || !stores_once;
+        // What inner loops store to one place again and again bits note once.
+        let counts = stores_once && !job.info.has(PG_LOOP_REPEATS);
+        let numbers = if counts { Guess::Counting } else { Guess::Looking };
         let (method, guess) = match job.guesses {
-            Guesses::None | Guesses::InOrder | Guesses::Twice => return Attempt::in_order(job, may_buffer),
+            Guesses::None | Guesses::Joined | Guesses::InOrder | Guesses::Twice => {
+                return Attempt::in_order(job, may_buffer);
+            }
             _ if job.method != LogMethod::Stamp => return Attempt::in_order(job, may_buffer),
             Guesses::All if !are_numbers => (LogMethod::Bitmap, Guess::None),
             Guesses::NoBits if !are_numbers => return Attempt::in_order(job, may_buffer),
             Guesses::NoBits | Guesses::All | Guesses::Numbers => (job.method, numbers),
         };
-        Attempt { method, guess, is_guess: true, buffered: 0, apart: false, grouped: false, alone: false }
+        Attempt {
+            method,
+            guess,
+            is_guess: true,
+            buffered: 0,
+            apart: false,
+            grouped: false,
+            alone: false,
+            joined: false,
+        }
     }
 
     /// Where nothing is guessed.
@@ -87,16 +146,15 @@ impl Attempt {
             apart,
             grouped: false,
             alone: false,
+            joined: false,
         }
     }
 
     /// Where nothing is guessed but that iterations meet cells in order, if an earlier run has shown that they do.
     pub(super) fn in_order(job: &Job, may_buffer: bool) -> Attempt {
-        /// Cells that are told apart, with the width of an access, in 32 bits.
-        const MOST: u64 = 1 << 28;
         let attempt = Attempt::proper(job, may_buffer);
         if !job.in_order
-            || job.placement.cells > MOST
+            || job.placement.cells > MOST_CELLS
             || attempt.buffered == 0
             || !job.placement.has_stamped_readers(&job.info)
         {
@@ -104,6 +162,75 @@ impl Attempt {
         }
         let buffered = words_of_entry(job.placement.log_shift, true, true);
         Attempt { buffered, apart: true, grouped: true, alone: job.stores_once, ..attempt }
+    }
+}
+
+impl Attempt {
+    /// What is tried where a run has failed as the report says, which is told what guess was wrong; `None`: nothing else is, or it has not failed.
+    pub(super) fn after(self, job: &Job, may_buffer: bool, report: &mut Report) -> Option<Attempt> {
+        let fail = report.outcome.fail;
+        let (met_writer, met_reader) = (fail & PG_FAIL_WAW != 0, fail & PG_FAIL_RAW != 0);
+        if fail == 0 || fail & !(PG_FAIL_WAW | PG_FAIL_RAW) != 0 {
+            return None;
+        }
+        if self.alone && met_writer {
+            // What a cell holds may be an earlier iteration's.
+            report.once_held = Some(false);
+            return Some(Attempt { alone: false, ..self });
+        }
+        if self.grouped && !met_writer {
+            // Cells may have met that lie in one group only.
+            report.order_held = Some(false);
+            return Some(Attempt::proper(job, may_buffer));
+        }
+        if self.joined && !met_writer {
+            // Readers may be nothing to numbers.
+            report.joined_held = Some(false);
+            return Some(Attempt::without_neighbours(job, may_buffer));
+        }
+        let is_refuted = if self.guess == Guess::Range { !met_writer && met_reader } else { met_writer };
+        if !is_refuted || !(self.is_guess || self.buffered != 0) {
+            return None;
+        }
+        if self.joined {
+            report.joined_held = Some(false);
+        }
+        // Where there are two writers no other guess needs to find them.
+        if self.is_guess {
+            *self.held(report) = Some(false);
+        }
+        // What was held back in vain, because an iteration stores too often for that, isn't a second time.
+        Some(match self.buffered {
+            0 => Attempt::in_order(job, may_buffer),
+            _ => Attempt::proper(job, false),
+        })
+    }
+
+    /// Where a report says whether a guess has held.
+    fn held(self, report: &mut Report) -> &mut Option<bool> {
+        if self.guess == Guess::Range { &mut report.range_held } else { &mut report.guess_held }
+    }
+
+    /// Tells what a run has shown that stands.
+    pub(super) fn stands(self, n: u64, report: &mut Report) {
+        if self.grouped {
+            report.order_held = Some(true);
+            report.stored_once = report.outcome.stored_once;
+        }
+        // Groups of cells tell, too: nothing else would notice that another entry's order isn't that of places.
+        if let Some(far) = report.outcome.far {
+            report.in_order = Some(far <= n / FAR_PART);
+        }
+        if self.joined {
+            report.joined_held = Some(true);
+        } else if self.is_guess {
+            *self.held(report) = Some(true);
+        }
+    }
+
+    /// Bases whose loads nobody notes, because each finds what its own iteration is to store: [`Specialisation::covered`].
+    pub(super) fn covered(self, job: &Job) -> u64 {
+        if self.method == LogMethod::Bitmap && !self.joined { job.filled.covered } else { 0 }
     }
 }
 
@@ -177,18 +304,15 @@ impl Logs {
         }
         // Bits of writers say by themselves whether two have met; stamps of readers lie beside those of writers.
         let needs_readers = match method {
-            LogMethod::Bitmap => placement.has_logged_readers_but(&job.info, job.filled.covered),
+            LogMethod::Bitmap => placement.has_logged_readers_but(&job.info, attempt.covered(job)),
             LogMethod::Stamp => false,
             method => method.detects(),
         };
         if !method.is_bitmap() && job.written.is_none() {
             logs.written = take(device, LogMethod::Mark.words(placement.cells))?;
         }
-        if attempt.guess == Guess::Range {
-            // The first cell and the last.
-            logs.readers = take(device, 2)?;
-            device.fill(logs.readers, 0, 2 * 4)?;
-        } else if needs_readers {
+        // A range lies beside what is counted.
+        if needs_readers && attempt.guess != Guess::Range {
             logs.readers = take(device, words)?;
             device.fill(logs.readers, 0, words * 4)?;
             for (first, end) in &job.pinned {

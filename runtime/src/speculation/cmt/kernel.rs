@@ -4,8 +4,8 @@
 use super::Job;
 use super::attempt::Attempt;
 use crate::abi::{
-    PG_LOOP_COMMON_LOOPS, PG_LOOP_GROUPS, PG_LOOP_KEPT, PG_LOOP_MEMBERS, PG_LOOP_REPEATS, PG_LOOP_TURNS,
-    PG_LOOP_UPDATES,
+    PG_LOOP_COMMON_LOOPS, PG_LOOP_GROUPS, PG_LOOP_KEPT, PG_LOOP_MEMBERS, PG_LOOP_REPEATS, PG_LOOP_SPREADS,
+    PG_LOOP_TURNS, PG_LOOP_UPDATES,
 };
 use crate::device::cuda::BLOCK;
 use crate::device::{Device, DeviceError, Guess, LogMethod, Specialisation, collected};
@@ -41,10 +41,11 @@ pub(super) fn kernel_for(
     let collects = rooms.bases != 0;
     // A load that a bitmap notes is nothing that iterations could share: an inner loop of a group would note 64 of them in each turn,
     // and its kernel would be compiled for minutes.
-    let covered = if attempt.method == LogMethod::Bitmap { job.filled.covered } else { 0 };
+    let covered = attempt.covered(job);
     let notes_loads =
         attempt.method == LogMethod::Bitmap && placement.has_logged_readers_but(&job.info, covered);
-    let filled = if attempt.method.is_bitmap() && job.schedule.is_none() { job.filled.bases } else { 0 };
+    let has_filled = attempt.method.is_bitmap() && job.schedule.is_none() && !attempt.joined;
+    let filled = if has_filled { job.filled.bases } else { 0 };
     // Where nobody notes anything it is the kernel without a log.
     let method = match filled != 0 && job.filled.is_all && !notes_loads && attempt.guess == Guess::None {
         true => LogMethod::None,
@@ -56,6 +57,8 @@ pub(super) fn kernel_for(
         apart: attempt.apart && attempt.buffered != 0,
         grouped: attempt.grouped,
         alone: attempt.alone,
+        joined: attempt.joined,
+        full: attempt.grouped || attempt.joined && notes_loads,
         gathers: method.is_bitmap() && job.info.has(PG_LOOP_MEMBERS),
         log_shift: if method == LogMethod::None { 0 } else { placement.log_shift as u8 },
         bounded: placement.bounded,
@@ -83,8 +86,14 @@ pub(super) fn kernel_for(
     let bases = 1u64.checked_shl(job.info.n_bases).unwrap_or(0).wrapping_sub(1);
     let alone = notes_loads && job.info.has(PG_LOOP_COMMON_LOOPS) || kernel.repeats;
     let alone = if alone { PG_LOOP_GROUPS } else { 0 };
+    // Who stands for whom lanes know by their iterations.
+    let alone = if attempt.joined { PG_LOOP_GROUPS | PG_LOOP_SPREADS } else { alone };
     let flags = job.info.flags & !alone;
     let checked = kernel.in_groups(flags, job.info.n_dims, bases, n, device.threads(), job.groups);
+    let checked = match &job.by_turns {
+        Some(order) if order.is_of(n) => checked.sorted(order, device.threads()),
+        _ => checked,
+    };
     let kernel = match unchecked {
         true => {
             let inside = placement.aligned & bases & !placement.bounded;
@@ -93,5 +102,10 @@ pub(super) fn kernel_for(
         }
         false => checked,
     };
-    device.prepare(&job.info, job.loop_key, kernel)
+    let kernel = device.prepare(&job.info, job.loop_key, kernel)?;
+    // Ahead of the last copies: behind them it would keep the launch from being queued before they are over.
+    if let Some(order) = job.by_turns.as_deref().filter(|_| kernel.sorted) {
+        device.keep_order(order)?;
+    }
+    Ok(kernel)
 }

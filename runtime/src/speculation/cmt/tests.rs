@@ -1,5 +1,8 @@
 use super::*;
-use crate::abi::{Info, PG_LOOP_SPREADS, PG_LOOP_STORES_ONCE, PG_SITE_LOGGED, PG_SITE_STORE, Site};
+use crate::abi::{
+    Info, PG_FAIL_RAW, PG_FAIL_WAW, PG_LOOP_SPREADS, PG_LOOP_STORES_ONCE, PG_SITE_COVERED, PG_SITE_LOGGED,
+    PG_SITE_STORE, Site,
+};
 use crate::device::Specialisation;
 use crate::device::cuda::staging::GAP;
 use crate::device::scripted::Scripted;
@@ -46,6 +49,7 @@ fn job(seat: Seat<Box<Report>>, kind: Kind, placement: Placement) -> Job {
         best_method: LogMethod::None,
         guesses: Guesses::None,
         may_guess_range: false,
+        may_join: false,
         in_order: false,
         stores_once: false,
         groups: GroupChoice::Off,
@@ -54,6 +58,7 @@ fn job(seat: Seat<Box<Report>>, kind: Kind, placement: Placement) -> Job {
         written: None,
         filled: Filled::default(),
         schedule: None,
+        by_turns: None,
         patience: None,
         seat,
     }
@@ -189,8 +194,8 @@ struct Changing {
     words: BTreeMap<u64, u32>,
     next: u64,
     fails: Vec<u32>,
-    /// What each run has found in the array, with its log and its guess.
-    found: Vec<(u32, LogMethod, Guess)>,
+    /// What each run has found in the array, with its log, its guess, and whether its stores were joined.
+    found: Vec<(u32, LogMethod, Guess, bool)>,
 }
 
 impl Scripted for Changing {
@@ -211,7 +216,7 @@ impl Scripted for Changing {
     }
     fn run(&mut self, launch: &mut Launch<'_>) -> Result<Outcome, DeviceError> {
         let array = self.words.get_mut(&launch.regions[0].dev).unwrap();
-        self.found.push((*array, launch.method(), launch.kernel.guess));
+        self.found.push((*array, launch.method(), launch.kernel.guess, launch.kernel.joined));
         *array += 1;
         Ok(Outcome { fail: self.fails.remove(0), ..Outcome::default() })
     }
@@ -222,7 +227,8 @@ impl Scripted for Changing {
 fn a_refuted_guess_leaves_nothing_behind() {
     let site = |flags| Site { base: 0, width: 8, flags, line: 1 };
     let (store, load) = (PG_SITE_STORE, PG_SITE_LOGGED);
-    let proper = |method| (1, method, Guess::None);
+    let proper = |method| (1, method, Guess::None, false);
+    let joined = (1, LogMethod::Bitmap, Guess::None, true);
     let (stamp, bitmap) = (LogMethod::Stamp, LogMethod::Bitmap);
     for (method, kind, sites, fail, wanted) in [
         // By bits, by numbers, and by a range.
@@ -232,14 +238,31 @@ fn a_refuted_guess_leaves_nothing_behind() {
             Kind::Threads,
             vec![site(store), site(load)],
             PG_FAIL_WAW | PG_FAIL_RAW,
-            [(1, stamp, Guess::Counting), proper(stamp)],
+            [(1, stamp, Guess::Counting, false), proper(stamp)],
         ),
         (
             bitmap,
             Kind::Cuda,
             vec![site(store), site(load)],
             PG_FAIL_RAW,
-            [(1, bitmap, Guess::Range), proper(bitmap)],
+            [(1, bitmap, Guess::Range, false), proper(bitmap)],
+        ),
+        // Neighbours, where no load is covered. Readers may be nothing to numbers; two writers are two to them, too.
+        (stamp, Kind::Cuda, vec![site(store), site(load)], PG_FAIL_WAW, [joined, proper(stamp)]),
+        (
+            stamp,
+            Kind::Cuda,
+            vec![site(store), site(load)],
+            PG_FAIL_RAW,
+            [joined, (1, stamp, Guess::Counting, false)],
+        ),
+        (stamp, Kind::Cuda, vec![site(store)], PG_FAIL_WAW, [joined, proper(stamp)]),
+        (
+            stamp,
+            Kind::Cuda,
+            vec![site(store), site(PG_SITE_COVERED)],
+            PG_FAIL_WAW,
+            [proper(bitmap), proper(stamp)],
         ),
     ] {
         let info = Info {
@@ -265,6 +288,7 @@ fn a_refuted_guess_leaves_nothing_behind() {
             method,
             guesses: Guesses::All,
             may_guess_range: true,
+            may_join: true,
             bases: vec![1 << 20],
             written: Some(Vec::new()),
             ..job(seat, kind, placement)
@@ -276,7 +300,8 @@ fn a_refuted_guess_leaves_nothing_behind() {
         let mut report = Report::default();
         drive(&mut device, &job, &mut report, &mut taken).unwrap();
         assert_eq!(device.found, wanted);
-        assert_eq!(report.guess_held.or(report.range_held), Some(false));
+        let held = [report.guess_held, report.range_held, report.joined_held];
+        assert!(held.contains(&Some(false)), "{held:?}");
     }
 }
 

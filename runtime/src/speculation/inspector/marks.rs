@@ -14,6 +14,7 @@ mod marker;
 mod together;
 
 use super::seen::{Seeing, only_seen};
+use super::turns::Noted;
 use super::{Content, Finding, MOST_PIECES, Memo, Obstacle, SYSTEM_PAGE_SHIFT, cell_shift, pinned, zeros};
 use crate::abi::*;
 use crate::floating_point::Flushing;
@@ -25,7 +26,7 @@ use marker::{Marker, Page, Shared};
 use rustc_hash::FxHashMap;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use together::{Marked, together};
 
@@ -90,10 +91,12 @@ unsafe fn mark(
             flushing.raised_by(|| {
                 while !shared.is_over() {
                     let end = trip.min(begin.saturating_add(portion));
+                    marker.begin(begin);
                     // SAFETY: what the slice loads has been looked at before, see the module above, and it hands the marker
                     // back to its functions only; its first field is what the pointer leads to, and nobody else uses it
                     // meanwhile.
                     unsafe { slice(entry.get(), (&raw mut marker).cast(), begin, end) };
+                    marker.note_turns();
                     begin = match portions() {
                         Some(begin) => begin,
                         None => break,
@@ -135,6 +138,11 @@ pub unsafe fn inspect(
     let (known, pins) = unsafe { (Known::of(info, entry, open), pinned(info, entry)) };
     let known = Known { unseen, ..known };
     let deadline = Instant::now() + patience;
+    // Only a GPU asks, whose lanes run such iterations side by side; and it may run them in any order.
+    let may_sort = info.n_dims == 1 && info.n_results == 0 && info.has(PG_LOOP_SPREADS);
+    let asks = seeing.as_ref().filter(|_| may_sort);
+    let turns =
+        asks.and_then(|seeing| Noted::new(entry.trip[0].unsigned_abs(), seeing.sorts_always)).map(Arc::new);
     let marked = |known: &Known| {
         let shared = Shared {
             shift: cell_shift(info),
@@ -144,6 +152,7 @@ pub unsafe fn inspect(
             bytes: AtomicU64::new(0),
             deadline,
             arrays: seeing.as_ref().map_or_else(Vec::new, |seeing| seeing.inside.clone()),
+            turns: turns.clone(),
         };
         // SAFETY: as above.
         unsafe { mark(info, entry, slice, &shared, known, helpers) }
@@ -167,6 +176,7 @@ pub unsafe fn inspect(
     memory.push(Content::of(fed, helpers)?);
     // SAFETY: as above.
     let mut memo = unsafe { Memo::new(info, entry, memory, Finding::Independent, stored) };
+    memo.order = turns.and_then(|turns| turns.order()).map(Arc::new);
     if let Some(seeing) = seeing.filter(|_| are_inside) {
         memo.saw(seeing.seen);
     }

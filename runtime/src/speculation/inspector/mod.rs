@@ -24,6 +24,7 @@ mod content;
 pub mod levels;
 pub mod marks;
 pub mod seen;
+pub mod turns;
 
 use super::race::Helpers;
 use crate::abi::*;
@@ -34,6 +35,7 @@ use seen::{Basis, Seen};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
+use turns::Order;
 
 /// log2 of the bytes that are mapped together.
 const SYSTEM_PAGE_SHIFT: u32 = 12;
@@ -101,6 +103,8 @@ pub struct Memo {
     /// What the loop stores through the sites with `PG_SITE_INSPECTED`, byte for byte, as ranges of addresses in their order; `None`:
     /// not known.
     pub stored: Option<Arc<Vec<(u64, u64)>>>,
+    /// Of independent iterations: the order by their numbers of turns, where that was seen and is worth something.
+    pub order: Option<Arc<Order>>,
 }
 
 /// What some finding followed from.
@@ -114,7 +118,8 @@ impl Memo {
             Finding::Independent | Finding::Chain | Finding::Addresses => 0,
         };
         let stored = self.stored.as_ref().map_or(0, |stored| 16 * stored.len());
-        (order + stored) as u64
+        let by_turns = self.order.as_ref().map_or(0, |order| 4 * order.as_level().order.len());
+        (order + stored + by_turns) as u64
     }
 
     /// Bytes that are kept for some of them; what they have in common is kept once.
@@ -173,7 +178,18 @@ impl Memo {
         let (flushing, stored) = (floating_point::is_flushing(), stored.map(Arc::new));
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let (number, memory) = (NEXT.fetch_add(1, Ordering::Relaxed), Arc::new(memory));
-        Memo { flushing, trip: entry.trip, values, pins, memory, number, seen: None, finding, stored }
+        Memo {
+            flushing,
+            trip: entry.trip,
+            values,
+            pins,
+            memory,
+            number,
+            seen: None,
+            finding,
+            stored,
+            order: None,
+        }
     }
 }
 
@@ -302,6 +318,7 @@ mod tests {
             seen: None,
             finding: Finding::Independent,
             stored: Some(Arc::new(vec![(8, 16)])),
+            order: None,
         };
         let (first, second) = (remember(&fed), remember(&fed));
         let one = Memo::bytes(&[memo(&first)]);

@@ -57,6 +57,8 @@ pub struct Seeing {
     pub(super) inside: Vec<(u64, u64)>,
     /// What it has seen if so.
     pub(super) seen: Seen,
+    /// Whether it is to leave an order of iterations whatever that is worth: for tests.
+    pub(super) sorts_always: bool,
 }
 
 impl Seeing {
@@ -64,7 +66,12 @@ impl Seeing {
     ///
     /// # Safety
     /// `entry` was filled in by generated code for `info`, and is alive.
-    pub unsafe fn of(info: &Info, entry: &Entry, placement: &Placement) -> Option<Seeing> {
+    pub unsafe fn of(
+        info: &Info,
+        entry: &Entry,
+        placement: &Placement,
+        sorts_always: bool,
+    ) -> Option<Seeing> {
         if !info.has(PG_LOOP_SHOWS_ALL) || info.n_sites > u64::BITS {
             return None;
         }
@@ -87,6 +94,7 @@ impl Seeing {
         info.sites().iter().all(is_aligned).then(|| Seeing {
             inside: info.sites().iter().map(inside).collect(),
             seen: Seen::new(placement, &bases),
+            sorts_always,
         })
     }
 }

@@ -56,6 +56,8 @@ pub(super) struct Shared {
     pub(super) deadline: Instant,
     /// [`Seeing::inside`]; empty: nobody asks.
     pub(super) arrays: Vec<(u64, u64)>,
+    /// Where numbers of turns are noted.
+    pub(super) turns: Option<Arc<Noted>>,
 }
 
 impl Shared {
@@ -97,6 +99,10 @@ pub(super) struct Marker<'a> {
     /// Where accesses have to begin, see [`Seeing::inside`]; empty: nobody asks, or one doesn't.
     pub(super) arrays: &'a [(u64, u64)],
     pub(super) iterations: u32,
+    /// Of the part of the iterations that is under way: the first one, the one that is, and how many turns there were before it.
+    pub(super) first: u64,
+    pub(super) current: u64,
+    pub(super) turns_before: u32,
     /// Bookkeeping that [`Shared::bytes`] doesn't have yet.
     pub(super) bytes: u64,
 }
@@ -133,7 +139,12 @@ unsafe extern "C" fn touch(raw: *mut RawInspector, site: u32, address: u64, how:
 /// See `touch`.
 pub(super) unsafe extern "C" fn next(raw: *mut RawInspector) -> c_int {
     // SAFETY: promised by the caller.
-    unsafe { answer(raw, |marker| marker.next()) }
+    unsafe {
+        answer(raw, |marker| {
+            marker.note_turns();
+            marker.next()
+        })
+    }
 }
 
 /// See `struct __pg_inspector`.
@@ -168,6 +179,7 @@ impl<'a> Marker<'a> {
                 first: 0,
                 length: 0,
                 lasting: known.lasting,
+                turns: 0,
             },
             shared,
             tops: Vec::new(),
@@ -183,6 +195,9 @@ impl<'a> Marker<'a> {
             ragged: false,
             arrays: &shared.arrays,
             iterations: 0,
+            first: 0,
+            current: 0,
+            turns_before: 0,
             bytes: 0,
         })
     }
@@ -470,6 +485,22 @@ impl<'a> Marker<'a> {
         }
         self.loads = loads;
         Ok(())
+    }
+
+    /// Iterations of dimension 0 come next that begin there.
+    pub(super) fn begin(&mut self, first: i64) {
+        (self.first, self.current) = (first as u64, first as u64);
+        (self.raw.turns, self.turns_before) = (0, 0);
+    }
+
+    /// In front of each iteration of a part, and behind the last: how many turns the one before had.
+    pub(super) fn note_turns(&mut self) {
+        let Some(noted) = &self.shared.turns else { return };
+        if self.current != self.first {
+            noted.note(self.current - 1, self.raw.turns.wrapping_sub(self.turns_before));
+        }
+        self.turns_before = self.raw.turns;
+        self.current += 1;
     }
 
     /// In front of each iteration, and behind the last.

@@ -33,6 +33,7 @@ fn shared(shift: u32) -> Shared {
         bytes: AtomicU64::new(0),
         deadline: Instant::now() + Duration::from_secs(1000),
         arrays: Vec::new(),
+        turns: None,
     }
 }
 
@@ -315,4 +316,30 @@ fn what_is_only_seen_meets_nobody() {
     assert!(
         marked(2, &Known::default(), &[iterations.clone(), vec![vec![(0, 64, 4, PG_TOUCH_SEEN)]]]).is_ok()
     );
+}
+
+#[test]
+fn turns_are_those_of_their_iterations() {
+    let noted = Arc::new(Noted::new(9, true).unwrap());
+    let shared = Shared { turns: Some(noted.clone()), ..shared(2) };
+    let mut marker = Marker::new(&shared, &Known::default(), 1).unwrap();
+    // Parts come in any order, and a slice counts from where it was called.
+    for (first, turns) in [(6, &[3, 0, 70_000][..]), (0, &[7]), (1, &[1, 0, 0, 2, 5])] {
+        marker.begin(first);
+        for turns in turns {
+            // SAFETY: the first field of a marker that nobody else uses.
+            assert_eq!(unsafe { marker::next((&raw mut marker).cast()) }, 0);
+            marker.raw.turns += turns;
+        }
+        marker.note_turns();
+    }
+    assert_eq!(noted.all(), [7, 1, 0, 0, 2, 5, 3, 0, 70_000]);
+    // Nobody counts more of them than there are.
+    marker.begin(8);
+    for _ in 0..3 {
+        // SAFETY: as above.
+        assert_eq!(unsafe { marker::next((&raw mut marker).cast()) }, 0);
+    }
+    marker.note_turns();
+    assert_eq!(noted.all().len(), 9);
 }

@@ -1,0 +1,45 @@
+/* Neighbours that store to one cell, under bitmaps whose stores are joined: kernels only, compiled with __PG_JOINED. What bits mean is in logs.h.
+ *
+ * It is guessed that iterations which store to one cell are run by lanes side by side at the same time, and that nobody loads what another one has stored. Of lanes
+ * that store to the same place all but the last one store nothing, set no bit and count nothing, because what the last one stores stands. If as many stores
+ * have been counted as bits are set, each cell has one counted store. Whoever has left its store to a neighbour, who may have left its own to the next,
+ * comes before that one in the source order; so what stands there is right. Otherwise the run is made once more, under stamps.
+ *
+ * A load is noted when its iteration ends, or loads again, and not at all where its iteration has stored to the same cell by then: if that is the cell's only counted
+ * store, and no other one was left to it, nobody else stores there, and what has been loaded is what was there. So who passes over a note leaves its store to
+ * nobody, nor does anybody leave his to it. Loads that the text says to be covered by a store (`logged` 2) nobody notes: loops that have any have no joined
+ * stores (speculation/cmt/attempt.rs). */
+#ifdef __PG_JOINED
+/* What lanes tell each other of a store. Cells are fewer than 2^28, and a store takes a whole one at least. */
+#define __PG_JOINED_KEY(cell, width) ((__pg_u32)(cell) << 4 | (width))
+#define __PG_JOINED_TO_NOBODY (~0u)
+
+/* Whether a lane leaves its store to the next one, which stores to the same place now, and later in the source order. */
+__PG_FN int __pg_leaves_store(struct __pg_ctx *c, const struct __pg_view *v, __pg_u64 address, __pg_u32 width)
+{
+  const __pg_u32 lanes = __activemask(), lane = threadIdx.x & 31;
+  __pg_u32 key = __PG_JOINED_TO_NOBODY, its_key, its_iteration;
+  if (v->log != ~(__pg_u64)0) {
+    __pg_u32 word;
+    const __pg_u32 bits = __pg_bits_of(c->launch, v, address, width, &word);
+    if (word == c->noted_word && (c->noted & bits) != 0)
+      c->noted &= ~bits;
+    else
+      key = __PG_JOINED_KEY(__pg_bit_of(c->launch, v, address), width);
+  }
+  its_key = __shfl_down_sync(lanes, key, 1);
+  its_iteration = __shfl_down_sync(lanes, c->iteration, 1);
+  return (lanes >> 1 >> lane & 1) && key != __PG_JOINED_TO_NOBODY && its_key == key && its_iteration > c->iteration;
+}
+/* Where iterations begin. To leave this to the next note, as other bitmaps do, takes a seventh longer. */
+__PG_FN void __pg_end_its_notes(struct __pg_ctx *c)
+{
+  __pg_end_notes(c);
+  c->noted = 0;
+}
+#define __PG_LEAVE_STORE(c, v, address, width)                                                                         \
+  if (__pg_leaves_store(c, v, address, width))                                                                         \
+    return;
+#else
+#define __PG_LEAVE_STORE(c, v, address, width)
+#endif
