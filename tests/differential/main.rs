@@ -3,7 +3,7 @@
 //!
 //! A program says in its comments what must happen besides (`c-tests/support/check.h` has the language): which loops a
 //! device must have carried out, and in which of them the logs must have found a conflict. So the tests can't pass because
-//! nothing was ever run elsewhere. Set `PARAGON_TESTS` to a part of a program's name to run only the programs that match.
+//! nothing was ever run elsewhere. Set `PARAGON_TESTS` to parts of programs' names, with commas between them, to run only the programs that match.
 
 #[path = "../support/emulated_gpu.rs"]
 mod emulated_gpu;
