@@ -93,6 +93,7 @@ impl Cuda {
             Some(pace) => *pace,
             None => expected(&self.paces, which, wave).unwrap_or_default(),
         };
+        pace.begins();
         let back = (COUNTERS + n_results) * 8;
         let bits = launch.log_words as usize * 4;
         let looks = self.looks_itself(launch) && checks(launch) && bytes + bits <= TABLES;
@@ -153,6 +154,9 @@ impl Cuda {
         }
         if !is_over {
             self.await_launches(launch, &mut pace, &mut ending, true)?;
+        }
+        if launch.kernel.sorted {
+            pace.ends_with_the_shortest();
         }
         self.paces.insert(which, pace);
         let mut counters = [0u64; COUNTERS];

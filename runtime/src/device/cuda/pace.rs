@@ -35,6 +35,8 @@ pub struct Pace {
     queued: f64,
     /// Places of a wave, at the last launch.
     wave: f64,
+    /// Nanoseconds of a wave in the slowest portion since [`Pace::begins`].
+    slowest_ns: f64,
 }
 
 impl Pace {
@@ -43,7 +45,7 @@ impl Pace {
         let known = self.speed.filter(|_| self.wave > 0.0)?;
         let waves = (wave / self.wave).max(1.0);
         let speed = Speed { wave_ns: DOUBT * known.wave_ns * waves, timed: (known.timed / waves).max(1.0) };
-        Some(Pace { speed: Some(speed), queued: 0.0, wave })
+        Some(Pace { speed: Some(speed), wave, ..Pace::default() })
     }
 
     /// Nanoseconds for a place; none where nobody has timed any.
@@ -79,6 +81,7 @@ impl Pace {
     /// Notes that everything launched has ended, and that it took so many nanoseconds.
     pub fn waited(&mut self, ns: f64) {
         let measured = Speed { wave_ns: ns / self.queued.max(1.0), timed: self.queued.max(1.0) };
+        self.slowest_ns = self.slowest_ns.max(measured.wave_ns);
         self.speed = match self.speed {
             // A small portion says little of a large one, unless it is slower.
             Some(known) if measured.timed * GROWTH < known.timed && measured.wave_ns < known.wave_ns => {
@@ -88,6 +91,18 @@ impl Pace {
             None => Some(measured),
         };
         self.queued = 0.0;
+    }
+
+    /// All iterations come next, from the first one on.
+    pub fn begins(&mut self) {
+        self.slowest_ns = 0.0;
+    }
+
+    /// They are over, and those that take longest came first: what was timed last says nothing of how the next time begins.
+    pub fn ends_with_the_shortest(&mut self) {
+        if let Some(speed) = &mut self.speed {
+            speed.wave_ns = speed.wave_ns.max(self.slowest_ns);
+        }
     }
 
     /// Notes that what was launched took so long that it was stopped: the next time begins carefully.
@@ -165,6 +180,39 @@ mod tests {
         assert_eq!(run(&mut pace, 30, 10, 5e8), [1.0, 1.0, 1.0]);
         pace.stopped();
         assert_eq!(pace.next(30, 10.0), 10);
+    }
+
+    #[test]
+    fn what_begins_with_the_longest_begins_so_the_next_time() {
+        // Eighty milliseconds in eight waves, the slowest first.
+        let waves = [50e6, 15e6, 6e6, 4e6, 2e6, 1e6, 1e6, 0.5e6];
+        // The longest that was waited for.
+        let longest = |pace: &mut Pace| {
+            let (mut at, mut queued, mut longest) = (0, 0.0, 0f64);
+            pace.begins();
+            while at < 80 || !pace.is_waited_for() {
+                let places = if at < 80 { pace.next(80 - at, 10.0) } else { 0 };
+                if places == 0 {
+                    longest = longest.max(queued);
+                    pace.waited(std::mem::take(&mut queued));
+                    continue;
+                }
+                queued += (at..at + places).map(|place| waves[place as usize / 10] / 10.0).sum::<f64>();
+                pace.launched(places, 10.0);
+                at += places;
+            }
+            pace.ends_with_the_shortest();
+            longest
+        };
+        let mut pace = Pace::default();
+        for _ in 0..4 {
+            assert!((longest(&mut pace) - 50e6).abs() < 1.0);
+        }
+        // What was slow once isn't so for ever.
+        pace.begins();
+        run(&mut pace, 80, 10, 1000.0);
+        pace.ends_with_the_shortest();
+        assert_eq!(run(&mut pace, 80, 10, 1000.0), [8.0]);
     }
 
     #[test]
