@@ -164,24 +164,24 @@ template <class Number> __device__ __forceinline__ __pg_address_by_pointer opera
 #define __PG_POINTER(base, pointer) (__pg_address_by_pointer{(pointer), __pg_first_of_##base##pointer, 0})
 #ifdef __PG_RANGES
 #define __PG_NEAR_POINTER(base, pointer) __pg_near_pointer __pg_near_of_##base##pointer(__pg_c, __pg_b##base, pointer);
-template <class Index, int Step> struct __pg_address_by_index : __pg_address_by_pointer {
+template <class Index, __pg_u64 Step> struct __pg_address_by_index : __pg_address_by_pointer {
   Index index;
   __pg_near_pointer &near;
 };
-template <int Step, class Index>
+template <__pg_u64 Step, class Index>
 __device__ __forceinline__ __pg_address_by_index<Index, Step> __pg_at_index(__pg_address_by_pointer pointer, __pg_near_pointer &near, Index index)
 {
-  return {{pointer.pointer, pointer.first, (__pg_u64)(__pg_i64)index * (__pg_u64)Step}, index, near};
+  return {{pointer.pointer, pointer.first, (__pg_u64)(__pg_i64)index * Step}, index, near};
 }
 /* Whether a load is of one cell, and by such a subscript. */
 template <class Type, class Address> struct __pg_is_by_index {
   static constexpr bool value = false;
 };
-template <class Type, class Index, int Step> struct __pg_is_by_index<Type, __pg_address_by_index<Index, Step>> {
+template <class Type, class Index, __pg_u64 Step> struct __pg_is_by_index<Type, __pg_address_by_index<Index, Step>> {
   static constexpr bool value = Step == sizeof(Type) && sizeof(Type) == (__pg_u64)1 << __PG_LOG_SHIFT && sizeof(Index) == 4 && (Index)-1 < (Index)0;
 };
 #define __PG_POINTER_AT(base, pointer, step, index)                                                                    \
-  __pg_at_index<(int)(step)>(__PG_POINTER(base, pointer), __pg_near_of_##base##pointer, index)
+  __pg_at_index<step>(__PG_POINTER(base, pointer), __pg_near_of_##base##pointer, index)
 #else
 #define __PG_NEAR_POINTER(base, pointer)
 #define __PG_POINTER_AT(base, pointer, step, index) (__PG_POINTER(base, pointer) + (__pg_u64)(__pg_i64)(index) * step)
