@@ -3,10 +3,10 @@
 
 use super::{Guesses, Job, Kind, Report, Taken};
 use crate::abi::{
-    PG_FAIL_RAW, PG_FAIL_WAW, PG_GUESS_READER, PG_GUESS_WORDS_READ, PG_LOOP_COMMON_LOOPS, PG_LOOP_MEMBERS,
-    PG_LOOP_REPEATS, PG_LOOP_SIDE_BY_SIDE, PG_LOOP_SPREADS, PG_LOOP_STORES_ONCE, PG_LOOP_TURNS,
-    PG_LOOP_UPDATES, PG_MANY, PG_SITE_COVERED, PG_SITE_HAS_AFFINE, PG_SITE_STORE, PG_STAMP_READER,
-    PG_STAMP_WORDS, PG_STAMP_WORDS_READ,
+    PG_FAIL_RAW, PG_FAIL_STOPPED, PG_FAIL_TIME, PG_FAIL_WAW, PG_GUESS_READER, PG_GUESS_WORDS_READ,
+    PG_LOOP_COMMON_LOOPS, PG_LOOP_MEMBERS, PG_LOOP_REPEATS, PG_LOOP_SIDE_BY_SIDE, PG_LOOP_SPREADS,
+    PG_LOOP_STORES_ONCE, PG_LOOP_TURNS, PG_LOOP_UPDATES, PG_MANY, PG_SITE_COVERED, PG_SITE_HAS_AFFINE,
+    PG_SITE_STORE, PG_STAMP_READER, PG_STAMP_WORDS, PG_STAMP_WORDS_READ,
 };
 use crate::device::{
     CELLS_OF_GROUP, Device, DeviceError, DevicePtr, Guess, LOG2_OF_CHUNK, LogMethod, numbers_of_stores,
@@ -170,8 +170,17 @@ impl Attempt {
     pub(super) fn after(self, job: &Job, may_buffer: bool, report: &mut Report) -> Option<Attempt> {
         let fail = report.outcome.fail;
         let (met_writer, met_reader) = (fail & PG_FAIL_WAW != 0, fail & PG_FAIL_RAW != 0);
-        if fail == 0 || fail & !(PG_FAIL_WAW | PG_FAIL_RAW) != 0 {
+        if fail == 0 {
             return None;
+        }
+        if fail & !(PG_FAIL_WAW | PG_FAIL_RAW) != 0 {
+            if !self.joined || fail & PG_FAIL_STOPPED != 0 || !job.placement.has_logged_readers(&job.info) {
+                return None;
+            }
+            // Noted loads find what is there, whoever has stored it: what has followed from that may be anything, and logs were not looked at.
+            report.joined_held = Some(false);
+            let may_go_on = fail & PG_FAIL_TIME == 0;
+            return may_go_on.then(|| Attempt::without_neighbours(job, may_buffer));
         }
         if self.alone && met_writer {
             // What a cell holds may be an earlier iteration's.

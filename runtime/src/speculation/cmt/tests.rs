@@ -1,7 +1,7 @@
 use super::*;
 use crate::abi::{
-    Info, PG_FAIL_RAW, PG_FAIL_WAW, PG_LOOP_SPREADS, PG_LOOP_STORES_ONCE, PG_SITE_COVERED, PG_SITE_LOGGED,
-    PG_SITE_STORE, Site,
+    Info, PG_FAIL_RANGE, PG_FAIL_RAW, PG_FAIL_WAW, PG_LOOP_SPREADS, PG_LOOP_STORES_ONCE, PG_SITE_COVERED,
+    PG_SITE_LOGGED, PG_SITE_STORE, Site,
 };
 use crate::device::Specialisation;
 use crate::device::cuda::staging::GAP;
@@ -254,6 +254,14 @@ fn a_refuted_guess_leaves_nothing_behind() {
             Kind::Cuda,
             vec![site(store), site(load)],
             PG_FAIL_RAW,
+            [joined, (1, stamp, Guess::Counting, false)],
+        ),
+        // What follows from a value that another one has stored may be anything.
+        (
+            stamp,
+            Kind::Cuda,
+            vec![site(store), site(load)],
+            PG_FAIL_RANGE,
             [joined, (1, stamp, Guess::Counting, false)],
         ),
         (stamp, Kind::Cuda, vec![site(store)], PG_FAIL_WAW, [joined, proper(stamp)]),
