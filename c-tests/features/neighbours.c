@@ -20,7 +20,6 @@
  * expect widths: is joined on clean own
  * expect widths: stamps on pairs narrower threes apart again
  * expect widths: conflicts on met one near before
- * expect added: runs on clean own near
  * expect added: conflicts on pairs narrower threes met one before apart again */
 #include "../support/inputs.h"
 
