@@ -538,6 +538,11 @@ fn probe(n: u64, portion: u64) -> u64 {
     (n / PART).clamp(1, portion)
 }
 
+/// From where one of several bitmaps begins to where the next one does, in words of which each has so many: so that four can be looked at together.
+pub fn words_of_bitmap(words: u64) -> u64 {
+    words.next_multiple_of(4)
+}
+
 /// [`Launch::bitmaps`] of `n` iterations, at least one, in launches of at most so many, at least one.
 pub fn bitmaps(n: u64, portion: u64, probes: bool) -> u64 {
     let first = if probes { probe(n, portion) } else { 0 };

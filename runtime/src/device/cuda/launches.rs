@@ -1,11 +1,13 @@
 //! The launches of one loop: in portions, waited for and stopped, and what comes back. What a device does besides is in the module above.
 
-use super::grids::Tiles;
+use super::grids::{ROUNDS, ROUNDS_OF_PORTIONS, ROUNDS_OF_RESULTS, Tiles};
 use super::kernels::Loaded;
 use super::pace::Pace;
 use super::{AT_FLAGS, AT_STOP, BLOCK, COUNTERS, Cuda, TABLES, check, tables};
 use crate::abi::{self, PG_TOTALS, PG_TOTALS_APART, RawLaunch, Value};
-use crate::device::{DeviceError, DevicePtr, Launch, Outcome, Specialisation, TIME_IS_UP, WIDEST};
+use crate::device::{
+    DeviceError, DevicePtr, Launch, Outcome, Specialisation, TIME_IS_UP, WIDEST, words_of_bitmap,
+};
 use cudarc::driver::sys;
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -114,7 +116,7 @@ impl Cuda {
         };
         let mut is_over = false;
         let portions = launch.portions();
-        let bytes_of_bitmap = if launch.portion == 0 { 0 } else { launch.log_words * 4 };
+        let bytes_of_bitmap = if launch.portion == 0 { 0 } else { words_of_bitmap(launch.log_words) * 4 };
         for (number, (first, count)) in portions.into_iter().enumerate() {
             // Bits of its own.
             let log = |log: u64| if log == 0 { 0 } else { log + number as u64 * bytes_of_bitmap };
@@ -143,8 +145,12 @@ impl Cuda {
                     Some(tiles) => tiles.next(at, most),
                     None => {
                         let threads = most * u64::from(launch.kernel.spread);
-                        let gives = launch.info.n_results != 0;
-                        (self.line(kernel, threads, launch.kernel.group.1, gives), (0, 0), most)
+                        let rounds = match launch.info.n_results {
+                            _ if launch.portion != 0 => ROUNDS_OF_PORTIONS,
+                            0 => ROUNDS,
+                            _ => ROUNDS_OF_RESULTS,
+                        };
+                        (self.line(kernel, threads, launch.kernel.group.1, rounds), (0, 0), most)
                     }
                 };
                 let mut argument = RawLaunch {
@@ -240,10 +246,8 @@ impl Cuda {
         }
         // SAFETY: what the launches have left has been copied there; counters come first.
         let [total, written, met]: [u64; 3] = unsafe { ending.tables.cast::<[u64; 3]>().read() };
+        // If nothing is wrong, the last check counts the same stores and cells once more.
         ending.met = met != 0 || total != written;
-        // The last check adds up all that all launches have counted, from nothing on.
-        // SAFETY: words of the launch's buffer, which nothing is using now.
-        check(unsafe { sys::cuMemsetD32Async(ending.packed.0, 0, 2 * 3, self.stream) }, "filling", 0)?;
         Ok(!ending.met)
     }
 

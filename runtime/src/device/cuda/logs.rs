@@ -4,10 +4,12 @@
 use super::launches::Ending;
 use super::{AT_FLAGS, BLOCK, Cuda, buffered, filled, nvrtc};
 use crate::abi;
-use crate::device::{DeviceError, Guess, Launch, LogMethod, Specialisation};
+use crate::device::{DeviceError, Guess, Launch, LogMethod, Specialisation, words_of_bitmap};
 
 /// Words of a log, or stamps, that a thread of the check has under way.
 const CHECKED_AT_ONCE: u64 = 8;
+/// Launches of whose bits a thread of their check has four words under way.
+const LAUNCHES_AT_ONCE: u64 = 4;
 /// A bitmap of so few words has a thread for each: what its check takes are latencies, not loads.
 const FEW_WORDS: u64 = 1 << 13;
 
@@ -244,13 +246,13 @@ extern "C" __global__ void __pg_check(const unsigned *wr, const unsigned *rd, un
 fn launches_check_source() -> String {
     let (totals, apart) = (abi::PG_TOTALS, abi::PG_TOTALS_APART);
     format!(
-        "#define AT_ONCE {CHECKED_AT_ONCE}\n#define PG_TOTALS {totals}\n#define PG_TOTALS_APART {apart}\n\
+        "#define AT_ONCE {LAUNCHES_AT_ONCE}\n#define PG_TOTALS {totals}\n#define PG_TOTALS_APART {apart}\n\
          {AWAIT_SOURCE}{SUMS_SOURCE}{LAUNCHES_CHECK_SOURCE}"
     )
 }
 
 const LAUNCHES_CHECK_SOURCE: &str = r#"
-extern "C" __global__ void __pg_check(unsigned *wr, const unsigned *rd, unsigned long long words, unsigned launches,
+extern "C" __global__ void __pg_check(uint4 *wr, const uint4 *rd, unsigned long long fours, unsigned launches,
                                       const unsigned *flags, const unsigned long long *totals, unsigned long long *counts)
 {
   unsigned long long total = 0, written = 0, met = 0;
@@ -260,27 +262,32 @@ extern "C" __global__ void __pg_check(unsigned *wr, const unsigned *rd, unsigned
   if (blockIdx.x == 0)
     for (unsigned place = threadIdx.x; place < PG_TOTALS; place += blockDim.x)
       total += totals[place * PG_TOTALS_APART];
-  for (unsigned long long word = blockIdx.x * (unsigned long long)blockDim.x + threadIdx.x; word < words;
-       word += gridDim.x * (unsigned long long)blockDim.x) {
-    unsigned any = 0;
+  for (unsigned long long four = blockIdx.x * (unsigned long long)blockDim.x + threadIdx.x; four < fours;
+       four += gridDim.x * (unsigned long long)blockDim.x) {
+    uint4 any = {0, 0, 0, 0};
 #pragma unroll 1
     for (unsigned launch = 0; launch < launches; launch += AT_ONCE) {
-      unsigned all_w[AT_ONCE], all_r[AT_ONCE];
+      uint4 all_w[AT_ONCE], all_r[AT_ONCE];
+#pragma unroll
+      for (unsigned number = 0; number < AT_ONCE; number++)
+        all_w[number] = launch + number < launches ? wr[(launch + number) * fours + four] : uint4{0, 0, 0, 0};
+      /* Where nobody has stored, nobody asks who has loaded. */
 #pragma unroll
       for (unsigned number = 0; number < AT_ONCE; number++) {
-        const bool is_there = launch + number < launches;
-        all_w[number] = is_there ? wr[(launch + number) * words + word] : 0;
-        all_r[number] = is_there && rd != nullptr ? rd[(launch + number) * words + word] : 0;
+        const uint4 w = all_w[number];
+        const bool asks = rd != nullptr && (w.x | w.y | w.z | w.w) != 0;
+        all_r[number] = asks ? rd[(launch + number) * fours + four] : uint4{0, 0, 0, 0};
       }
 #pragma unroll
       for (unsigned number = 0; number < AT_ONCE; number++) {
-        any |= all_w[number];
-        written += __popc(all_w[number]);
-        met += __popc(all_w[number] & all_r[number]);
+        const uint4 w = all_w[number], r = all_r[number];
+        any = {any.x | w.x, any.y | w.y, any.z | w.z, any.w | w.w};
+        written += __popc(w.x) + __popc(w.y) + __popc(w.z) + __popc(w.w);
+        met += __popc(w.x & r.x) + __popc(w.y & r.y) + __popc(w.z & r.z) + __popc(w.w & r.w);
       }
     }
-    if (launches > 1 && any != 0)
-      wr[word] = any;
+    if (launches > 1 && (any.x | any.y | any.z | any.w) != 0)
+      wr[four] = any;
   }
   __pg_add_up(total, written, met, counts);
 }
@@ -395,15 +402,15 @@ impl Cuda {
         }
         if launch.portion != 0 {
             let kernel = self.launches_check_kernel.ok_or_else(nobody)?;
-            let mut launches = bitmaps as u32;
+            let (mut fours, mut launches) = (words_of_bitmap(words) / 4, bitmaps as u32);
             return start(
                 self,
                 kernel,
-                self.line_at_once(kernel.resident, words),
+                self.line_at_once(kernel.resident, fours),
                 &mut [
                     (&raw mut wr).cast(),
                     (&raw mut rd).cast(),
-                    (&raw mut words).cast(),
+                    (&raw mut fours).cast(),
                     (&raw mut launches).cast(),
                     (&raw mut flags).cast(),
                     (&raw mut totals).cast(),

@@ -10,7 +10,7 @@ use crate::abi::{
 };
 use crate::device::{
     CELLS_OF_GROUP, Device, DeviceError, DevicePtr, Guess, LOG2_OF_CHUNK, LogMethod, Outcome, bitmaps,
-    numbers_of_stores, words_of_entry,
+    numbers_of_stores, words_of_bitmap, words_of_entry,
 };
 use crate::speculation::parts;
 
@@ -108,18 +108,24 @@ impl Attempt {
         pays.then_some(Attempt { portion, probes: true, ..Attempt::JOINED })
     }
 
-    /// Whether launches of so many iterations take less time than stamps.
+    /// Whether launches of so many iterations take less time than stamps (`docs/measurements/2026-11-25-ordered-launches.md`).
     fn portion_pays(job: &Job, n: u64, portion: u64) -> bool {
         /// Least iterations of a launch: a few microseconds pass between two of them.
-        const LEAST: u64 = 1 << 19;
-        /// Bytes of bits for each iteration, all launches together, which are cleared and looked at.
-        const MOST: u64 = 8;
+        const LEAST: u64 = 1 << 20;
+        /// For tests: most launches.
+        const MOST_LAUNCHES: u64 = 1 << 10;
+        // Bytes of bits for each iteration, all launches together, which are cleared and looked at: as many as what stamps take longer is worth.
+        let most = if job.placement.log_shift >= 3 { 8 } else { 4 };
+        if portion == 0 {
+            return false;
+        }
+        let launches = bitmaps(n, portion, false);
+        if job.guesses == Guesses::Launches {
+            return launches <= MOST_LAUNCHES;
+        }
         let logs = 1 + u64::from(job.placement.has_logged_readers(&job.info));
         let bytes = LogMethod::Bitmap.words(job.placement.cells) * 4 * logs;
-        let launches = bitmaps(n, portion, false);
-        let is_test = job.guesses == Guesses::Launches && launches <= 1 << 10;
-        portion != 0 && is_test
-            || portion >= LEAST && launches > 1 && launches.saturating_mul(bytes) <= n.saturating_mul(MOST)
+        portion >= LEAST && launches > 1 && launches.saturating_mul(bytes) <= n.saturating_mul(most)
     }
 
     /// Whether a job's stores may be joined: lanes know by their iterations who stands for whom, so none runs another one's; and whatever loads what
@@ -222,7 +228,10 @@ impl Attempt {
             return None;
         }
         if fail & !(PG_FAIL_WAW | PG_FAIL_RAW) != 0 {
-            if !self.joined || fail & PG_FAIL_STOPPED != 0 || !job.placement.has_logged_readers(&job.info) {
+            if !(self.joined || self.portion != 0)
+                || fail & PG_FAIL_STOPPED != 0
+                || !job.placement.has_logged_readers(&job.info)
+            {
                 return None;
             }
             // Noted loads find what is there, whoever has stored it: what has followed from that may be anything, and logs were not looked at.
@@ -356,7 +365,10 @@ impl Logs {
             return Ok(logs);
         }
         // Each has bits of its own.
-        let launches = if attempt.portion == 0 { 1 } else { bitmaps(n, attempt.portion, attempt.probes) };
+        let bits = match attempt.portion {
+            0 => words,
+            portion => words_of_bitmap(words) * bitmaps(n, portion, attempt.probes),
+        };
         let mut take = |device: &mut dyn Device, words: u64| -> Result<DevicePtr, DeviceError> {
             taken.allocate(device, words * 4)
         };
@@ -370,7 +382,8 @@ impl Logs {
                 u64::from(stamp_words) * placement.cells + (placement.cells >> LOG2_OF_CHUNK).div_ceil(4) + 1
             }
             LogMethod::Stamp => u64::from(stamp_words) * placement.cells,
-            method => method.words(placement.cells) * launches,
+            method if method.is_bitmap() => bits,
+            method => method.words(placement.cells),
         };
         logs.writers = take(device, of_writers)?;
         device.fill(logs.writers, 0, of_writers * 4)?;
@@ -389,8 +402,8 @@ impl Logs {
         }
         // A range lies beside what is counted.
         if needs_readers && attempt.guess != Guess::Range {
-            logs.readers = take(device, words * launches)?;
-            device.fill(logs.readers, 0, words * launches * 4)?;
+            logs.readers = take(device, bits)?;
+            device.fill(logs.readers, 0, bits * 4)?;
             for (first, end) in &job.pinned {
                 device.fill(DevicePtr(logs.readers.0 + first * 4), PG_MANY, (end - first) * 4)?;
             }

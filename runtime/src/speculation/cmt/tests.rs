@@ -349,13 +349,21 @@ impl Scripted for Launching {
         let is_bitmap = launch.method() == LogMethod::Bitmap;
         assert_eq!(launch.kernel.joined, is_bitmap);
         for log in [launch.wr, launch.rd].into_iter().filter(|_| is_bitmap) {
-            assert_eq!(self.sizes[&log.0], 4 * launch.log_words * launch.bitmaps());
+            assert_eq!(self.sizes[&log.0], 4 * words_of(launch));
         }
         // Rows of a tile are no run of iterations.
         assert!(launch.portion == 0 || launch.kernel.tile.is_none() && launch.kernel.across.is_none());
         *array += 1;
         let (fail, stores, cells, is_probe) = self.outcomes.remove(0);
         Ok(Outcome { fail, stores, cells, is_probe, ..Outcome::default() })
+    }
+}
+
+/// Words of one of its logs.
+fn words_of(launch: &Launch<'_>) -> u64 {
+    match launch.portion {
+        0 => launch.log_words,
+        _ => launch.log_words.next_multiple_of(4) * launch.bitmaps(),
     }
 }
 
