@@ -116,7 +116,8 @@ impl Attempt {
         const MOST_LAUNCHES: u64 = 1 << 10;
         // Bytes of bits for each iteration, all launches together, which are cleared and looked at: as many as what stamps take longer is worth.
         let most = if job.placement.log_shift >= 3 { 8 } else { 4 };
-        if portion == 0 {
+        // Snapshots are of what was there before the loop, and not before a launch.
+        if portion == 0 || job.placement.snapshot.contains(&true) {
             return false;
         }
         let launches = bitmaps(n, portion, false);
@@ -125,7 +126,9 @@ impl Attempt {
         }
         let logs = 1 + u64::from(job.placement.has_logged_readers(&job.info));
         let bytes = LogMethod::Bitmap.words(job.placement.cells) * 4 * logs;
-        portion >= LEAST && launches > 1 && launches.saturating_mul(bytes) <= n.saturating_mul(most)
+        // As many bits as any bitmap has are less than stamps, however few iterations there are.
+        let is_cheap = portion >= LEAST && launches.saturating_mul(bytes) <= n.saturating_mul(most);
+        launches == 1 || is_cheap
     }
 
     /// Whether a job's stores may be joined: lanes know by their iterations who stands for whom, so none runs another one's; and whatever loads what
