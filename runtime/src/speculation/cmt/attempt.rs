@@ -115,7 +115,7 @@ impl Attempt {
         /// For tests: most launches.
         const MOST_LAUNCHES: u64 = 1 << 10;
         // Bytes of bits for each iteration, all launches together, which are cleared and looked at: as many as what stamps take longer is worth.
-        let most = if job.placement.log_shift >= 3 { 8 } else { 4 };
+        let most = if job.placement.log_shift >= 3 { 8 } else { 5 };
         // Snapshots are of what was there before the loop, and not before a launch.
         if portion == 0 || job.placement.snapshot.contains(&true) {
             return false;
