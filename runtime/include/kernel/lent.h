@@ -231,6 +231,9 @@ struct __pg_ends {
   }
 };
 constexpr bool __pg_looks_at_ends = __pg_loads_due_only && __pg_keeps_asked;
+/* Whether batches may begin where memory's lines do (warps.h). Not of rows with sixteen lanes: the longest of them are what all others wait for, and
+ * it took them a tenth longer (docs/measurements/2026-11-25-row-order-2.md). */
+constexpr bool __pg_may_align = __pg_loads_due_only && __pg_keeps_asked && __PG_SPREAD >= 4 && __PG_SPREAD < 16;
 /* How far an address is from some place, so that what doesn't depend on the lane is one number. */
 __device__ __forceinline__ __pg_u64 __pg_far_from(__pg_u64 place, __pg_u64 address) { return address - place; }
 __device__ __forceinline__ __pg_u64 __pg_far_from(__pg_u64 place, __pg_address_by_pointer address)
@@ -361,7 +364,7 @@ __device__ __forceinline__ Type __pg_load_once(__pg_ctx &c, const __pg_view &v, 
     Type value;
   } loaded;
   if (held.ends.look != __pg_ends::none) {
-    if (held.ends.look == __pg_ends::line || (!is_known && has_ends))
+    if ((__pg_may_align && held.ends.look == __pg_ends::line) || (!is_known && has_ends))
       held.ends.see(c, v, address, sizeof(Type));
     loaded.wide = 0;
     return loaded.value;

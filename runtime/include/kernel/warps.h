@@ -25,7 +25,7 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
   constexpr bool keeps = __pg_keeps_asked && !Held::moves;
   /* Batches begin where memory's lines do, so that each lane's loads are of as few of them as can be: a row's first one has fewer turns then, by
    * what a line has in front of the first of them. Where that may take a batch more, there are many. */
-  constexpr bool aligns = keeps && __pg_loads_due_only && __PG_SPREAD >= 4;
+  constexpr bool aligns = keeps && __pg_may_align;
   constexpr int most = 1 << 30, batch = __pg_batch, worth_aligning = 256;
   static_assert(__pg_line / 4 <= batch || !aligns, "a first batch has turns");
   const int lane = __pg_thread() % 32, place = __pg_slots::place(lane / __PG_SPREAD);
@@ -74,7 +74,9 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
   };
   /* In slots before the first turn the same is made as of that one: it is nobody's. */
   const auto at_least_first = [&](int part, int turn) {
-    const int its = aligns ? row_in_front[__pg_row_asked(part)] : 0;
+    if constexpr (!aligns)
+      return turn;
+    const int its = row_in_front[__pg_row_asked(part)];
     return turn < its ? its : turn;
   };
   /* What parts load first. */
