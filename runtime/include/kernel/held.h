@@ -89,8 +89,9 @@ struct __pg_holding : __pg_handed_over<Type, Room> {
     note(meets);
   }
   __device__ __forceinline__ bool has_any_met() const { return __any_sync(~0u, has_met != 0); }
-  /* How many turns of this lane come before the first one whose loads have met what is held. `first`: of the parts. */
-  __device__ __forceinline__ int before_met(int first, int lane, int due) const
+  /* How many turns of this lane come before the first one whose loads have met what is held. `first`: of the parts; `in_front`: slots in front
+   * of the lane's first turn. */
+  __device__ __forceinline__ int before_met(int first, int lane, int due, int in_front) const
   {
 #pragma unroll
     for (int part = 0; part < __pg_parts_at_once; part++) {
@@ -100,7 +101,7 @@ struct __pg_holding : __pg_handed_over<Type, Room> {
       const int own = lane / __PG_SPREAD, at = own % (32 / lanes) * lanes;
       const bool is_here = __pg_slots::row(first + part, at) == own;
       const __pg_u32 of_row = met >> at & (~0u >> (32 - lanes));
-      const int turns = __pg_slots::turn(first + part, at) + __ffs(of_row) - 1;
+      const int met_at = __pg_slots::turn(first + part, at) + __ffs(of_row) - 1 - in_front, turns = met_at < 0 ? 0 : met_at;
       due = is_here && of_row != 0 && turns < due ? turns : due;
     }
     return due;
@@ -183,7 +184,7 @@ struct __pg_holding_nothing {
   __device__ __forceinline__ void make(int, int) {}
   __device__ __forceinline__ void put(int, int) {}
   __device__ __forceinline__ bool has_any_met() const { return false; }
-  __device__ __forceinline__ int before_met(int, int, int due) const { return due; }
+  __device__ __forceinline__ int before_met(int, int, int due, int) const { return due; }
   __device__ __forceinline__ void begin_turns(int) {}
   __device__ __forceinline__ void are_ready(int) {}
   __device__ __forceinline__ void begin_turn(int, int) {}

@@ -191,14 +191,17 @@ __device__ __forceinline__ char *__pg_near(const __pg_view &, __pg_address_by_po
 {
   return (char *)__cvta_global_to_generic(address.first + address.further);
 }
+/* Bytes that lie together in the caches, and come from memory together. */
+constexpr int __pg_line = 128;
 /* Turns of a row load side by side from where the first does to where the last does. So it is enough to look at these, before the turns, instead
  * of checking each load: each lane does for its own row. Not where the runtime knows that all of them are in their array. */
 struct __pg_ends {
   /* Which turn's addresses are looked at: the first one's, the next one's, the last one's. */
-  enum look { none, first, second, last } look = none;
+  enum look { none, first, second, last, line } look = none;
   bool are_inside = true;
   int loads = 0;
   __pg_u64 turns = 0, from[4], step[4];
+  int in_front = 0; /* turns that a line of memory has in front of the first one */
   __device__ __forceinline__ void look_at(enum look at)
   {
     look = at;
@@ -206,6 +209,12 @@ struct __pg_ends {
   }
   __device__ __forceinline__ void see(const __pg_ctx &c, const __pg_view &v, __pg_u64 address, int size)
   {
+    if (look == line) {
+      const int turns = (int)((__pg_u64)__pg_near(v, address) % __pg_line) / size;
+      if (size >= 4 && turns > in_front)
+        in_front = turns;
+      return;
+    }
     const int load = loads++;
     if (load >= 4) {
       are_inside = false;
@@ -222,6 +231,9 @@ struct __pg_ends {
   }
 };
 constexpr bool __pg_looks_at_ends = __pg_loads_due_only && __pg_keeps_asked;
+/* Whether batches may begin where memory's lines do (warps.h). Not of rows with sixteen lanes: the longest of them are what all others wait for, and
+ * it took them a tenth longer (docs/measurements/2026-11-25-row-order-2.md). */
+constexpr bool __pg_may_align = __pg_loads_due_only && __pg_keeps_asked && __PG_SPREAD >= 4 && __PG_SPREAD < 16;
 /* How far an address is from some place, so that what doesn't depend on the lane is one number. */
 __device__ __forceinline__ __pg_u64 __pg_far_from(__pg_u64 place, __pg_u64 address) { return address - place; }
 __device__ __forceinline__ __pg_u64 __pg_far_from(__pg_u64 place, __pg_address_by_pointer address)
@@ -352,7 +364,7 @@ __device__ __forceinline__ Type __pg_load_once(__pg_ctx &c, const __pg_view &v, 
     Type value;
   } loaded;
   if (held.ends.look != __pg_ends::none) {
-    if (!is_known && has_ends)
+    if ((__pg_may_align && held.ends.look == __pg_ends::line) || (!is_known && has_ends))
       held.ends.see(c, v, address, sizeof(Type));
     loaded.wide = 0;
     return loaded.value;
@@ -382,7 +394,7 @@ template <class Type, int Room, class Ahead, class Ask, class Load, class Rest> 
   Asked asked[__pg_rows_asked];
   Ahead ahead[__pg_parts_at_once];
   __device__ __forceinline__ __pg_lent(Ask ask, Load load, Rest rest) : ask(ask), load(load), rest(rest) {}
-  __device__ __forceinline__ void know(int row, int whose) { asked[row] = ask(whose); }
+  __device__ __forceinline__ void know(int row, int whose, int turn) { asked[row] = ask(whose).further(turn); }
   /* Looks at where a turn of the lane's own loads. */
   __device__ __forceinline__ void look(int turn) { ask(__pg_thread() % 32).further(turn).call(load); }
   /* `turn`: of the part's row, since lanes have asked. */

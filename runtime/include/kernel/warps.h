@@ -23,17 +23,23 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
   if (__activemask() != ~0u)
     return;
   constexpr bool keeps = __pg_keeps_asked && !Held::moves;
-  constexpr int most = 1 << 30, batch = __pg_batch;
+  /* Batches begin where memory's lines do, so that each lane's loads are of as few of them as can be: a row's first one has fewer turns then, by
+   * what a line has in front of the first of them. Where that may take a batch more, there are many. */
+  constexpr bool aligns = keeps && __pg_may_align;
+  constexpr int most = 1 << 30, batch = __pg_batch, worth_aligning = 256;
+  static_assert(__pg_line / 4 <= batch || !aligns, "a first batch has turns");
   const int lane = __pg_thread() % 32, place = __pg_slots::place(lane / __PG_SPREAD);
-  int row_has[__pg_rows_asked];         /* turns that rows have, from where lanes have asked */
+  int row_has[__pg_rows_asked];         /* turns that rows have, from where lanes have asked, and the slots in front of them */
   /* Parts in which something has gone wrong, a bit for each, and what, in any of them. Only what a turn needs, and that it may have, counts. */
   __pg_u32 failed = 0, why = 0;
   bool knows = false;                   /* whether lanes know what they have asked */
   bool has_some = false;                /* whether it is known that some row has turns that are worth a batch */
-  int done = 0;                         /* turns of each row since lanes have asked */
+  int done = 0;                         /* turns of each row since lanes have asked, or slots for them */
+  int in_front = 0;                     /* slots of a first batch in front of this lane's first turn */
   bool is_straight = false;             /* whether everything that is due is ready */
   __pg_u32 fail = 0;                    /* what has gone wrong in what is made for others */
   held.take_room();
+  int row_in_front[__pg_rows_asked];    /* slots in front of rows' first turns */
   const auto know = [&](int first, int there, __pg_u32 some) {
 #pragma unroll
     for (int row = 0; row < __pg_rows_asked; row++) {
@@ -41,7 +47,11 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
       row_has[row] = __shfl_sync(~0u, there, leader);
       const int whose = __pg_loads_due_only || row_has[row] > 0 ? leader : __ffs(some) - 1;
       held.know(row, whose);
-      all_lent([&](auto &lent) { lent.know(row, whose); });
+      if constexpr (aligns) {
+        row_in_front[row] = __shfl_sync(~0u, in_front, leader);
+        row_has[row] += row_has[row] > 0 ? row_in_front[row] : 0;
+      }
+      all_lent([&](auto &lent) { lent.know(row, whose, aligns ? -row_in_front[row] : 0); });
     }
     done = 0;
   };
@@ -62,17 +72,28 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
     }
     c.fail = before;
   };
+  /* In slots before the first turn the same is made as of that one: it is nobody's. */
+  const auto at_least_first = [&](int part, int turn) {
+    if constexpr (!aligns)
+      return turn;
+    const int its = row_in_front[__pg_row_asked(part)];
+    return turn < its ? its : turn;
+  };
   /* What parts load first. */
-  const auto begin = [&](int first) {
+  const auto begin = [&](int first, bool is_first) {
     held.begin_loads();
     failed = why = 0;
-    each(first, [&](int part, int turn) { all_lent([&](auto &lent) { lent.begin(part, turn); }); });
+    each(first, [&](int part, int turn) {
+      const int its = is_first ? at_least_first(part, turn) : turn;
+      all_lent([&](auto &lent) { lent.begin(part, its); });
+    });
   };
   /* The rest. */
   const auto make = [&](int first) {
     each(first, [&](int part, int turn) {
       held.make(part, turn);
-      all_lent([&](auto &lent) { lent.make(part, turn); });
+      const int its = at_least_first(part, turn);
+      all_lent([&](auto &lent) { lent.make(part, its); });
     });
 #pragma unroll
     for (int part = 0; part < __pg_parts_at_once; part++) {
@@ -92,10 +113,10 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
       return due;
     }
     is_straight = false;
-    const int ready = held.before_met(first, lane, due);
+    const int ready = held.before_met(first, lane, due, in_front), slots = ready != 0 ? ready + in_front : 0;
 #pragma unroll
     for (int part = 0; part < __pg_parts_at_once; part++)
-      if (__pg_slots::turn(first + part, lane) < __shfl_sync(~0u, ready, __pg_slots::leader(first + part, lane)) && (failed >> part & 1))
+      if (__pg_slots::turn(first + part, lane) < __shfl_sync(~0u, slots, __pg_slots::leader(first + part, lane)) && (failed >> part & 1))
         fail |= why;
     return ready;
   };
@@ -121,7 +142,15 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
     /* Only who leads knows how many there are. */
     if (!has_some && !__any_sync(~0u, __PG_LEADS && all >= __pg_least_lent))
       break;
-    const int due = held.begin(at, all < batch ? (int)all : batch);
+    if constexpr (aligns)
+      if (!knows) {
+        held.ends.in_front = 0;
+        held.ends.look_at(__pg_ends::line);
+        all_lent([&](auto &lent) { lent.look(0); });
+        held.ends.look_at(__pg_ends::none);
+        in_front = __shfl_sync(~0u, all >= worth_aligning ? held.ends.in_front : 0, lane / __PG_SPREAD * __PG_SPREAD);
+      }
+    const int room = batch - in_front, due = held.begin(at, all < room ? (int)all : room);
     if (Held::moves && !__any_sync(~0u, __PG_LEADS && due != 0))
       break;
     /* What a lane has stored in front of the loop another one may load for it; and the turns before have been taken. */
@@ -134,22 +163,22 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
         held.begin_turns(due);
         know(0, all < most ? (int)all : most, __ballot_sync(~0u, all != 0 && __PG_LEADS));
         knows = true;
-        begin(0);
+        begin(0, true);
       }
       make(0);
       ready = ready_of(0, due);
-      has_some = __any_sync(~0u, __PG_LEADS && all >= batch + __pg_least_lent);
+      has_some = __any_sync(~0u, __PG_LEADS && all >= room + __pg_least_lent);
       done += batch;
       /* The next batch's. */
       if (has_some)
-        begin(0);
+        begin(0, false);
     } else {
       held.begin_turns(due);
       const __pg_u32 some = __ballot_sync(~0u, all != 0 && __PG_LEADS);
 #pragma unroll 1
       for (int first = 0; first < __pg_parts; first += __pg_parts_at_once) {
         know(first, due, some);
-        begin(first);
+        begin(first, false);
         make(first);
         ready = ready_of(first, ready);
       }
@@ -160,7 +189,7 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
     held.are_ready(ready);
     c.left = has_left;
     int number = 0;
-    all_lent([&](auto &lent) { lent.go_to(place); });
+    all_lent([&](auto &lent) { lent.go_to(place + in_front); });
     auto take = [&](auto many) {
       constexpr int turns = decltype(many)::columns;
       all_lent([&](auto &lent) { lent.template fetch<turns>(); });
@@ -172,6 +201,12 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
         held.end_turn(place, number);
       }
     };
+    /* Several values at once are asked for from where they begin so. */
+    if constexpr (aligns) {
+      for (; in_front % 4 != 0 && number < ready; in_front++)
+        take(__pg_shape<1, 1>());
+      in_front = 0;
+    }
 #pragma unroll 1
     while (number + __pg_lent_at_once <= ready)
       take(__pg_shape<1, __pg_lent_at_once>());
