@@ -265,9 +265,8 @@ impl Lengths {
         if self.is_counted {
             let looks = self.entries.is_multiple_of(LOOKS_EVERY) && !self.some.is_empty();
             // SAFETY: promised by the caller, here and below.
-            if !looks
-                || unsafe { found(slice, entry, trip, arrays) }.is_some_and(|now| are_alike(&self.some, &now))
-            {
+            let now = || unsafe { found(slice, entry, trip, arrays) };
+            if !looks || now().is_some_and(|now| are_alike(&self.some, &now)) {
                 return false;
             }
             (self.is_counted, self.order, self.entries) = (false, None, 1);
