@@ -209,7 +209,7 @@ planted_case() {
 export -f planted_case
 {
   for kind in waw raw war mixed-width; do
-    for log in atomic reduction bitmap stamp "stamp off" "stamp bits" "stamp numbers" "stamp twice" "stamp order"; do
+    for log in atomic reduction bitmap stamp "stamp off" "stamp bits" "stamp numbers" "stamp twice" "stamp order" "stamp launches"; do
       echo "indirect $kind 1000 11 $log"
       # Rows are long.
       echo "rows $kind 100 12 $log"

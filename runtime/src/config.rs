@@ -134,7 +134,7 @@ impl Config {
         };
         let guesses = match choice(
             "PARAGON_GUESSES",
-            &["auto", "off", "bits", "numbers", "twice", "order", "joined"],
+            &["auto", "off", "bits", "numbers", "twice", "order", "joined", "launches"],
             0,
         ) {
             1 => Some(Guesses::None),
@@ -143,6 +143,7 @@ impl Config {
             4 => Some(Guesses::Twice),
             5 => Some(Guesses::InOrder),
             6 => Some(Guesses::Joined),
+            7 => Some(Guesses::Launches),
             _ => None,
         };
         let mut number = |name: &str, range: std::ops::RangeInclusive<u64>| -> Option<u64> {

@@ -118,6 +118,10 @@ pub struct History {
     once_refuted: bool,
     /// Stamps have guessed that a cell's writers are run by lanes side by side, and were wrong.
     joined_refuted: bool,
+    /// Iterations of launches none of which have met, if several have carried the loop out for that; 0: none have.
+    portion: u64,
+    /// Some of one launch have met.
+    portion_refuted: bool,
     /// Bitmaps have guessed that nothing is stored between what is loaded, and were wrong.
     stores_between: bool,
 }
@@ -220,6 +224,19 @@ impl History {
     /// Whether stamps may guess so.
     pub fn may_join(&self) -> bool {
         !self.joined_refuted
+    }
+    /// Notes that no two iterations of a launch have met, of which each had so many at most; `None`: some have.
+    pub fn portion_held(&mut self, portion: Option<u64>) {
+        self.portion_refuted |= portion.is_none();
+        self.portion = portion.filter(|_| !self.portion_refuted).unwrap_or(0);
+    }
+    /// How many iterations a launch may have whose own ones are not expected to meet, where others do; 0: nobody knows.
+    pub fn portion(&self) -> u64 {
+        self.portion
+    }
+    /// Whether to look for that number. What was wrong once would only cost another run.
+    pub fn may_portion(&self) -> bool {
+        !self.portion_refuted
     }
     /// Whether bitmaps may guess so.
     pub fn may_guess_range(&self) -> bool {
@@ -389,6 +406,18 @@ mod tests {
         assert_eq!(h.guesses(), Guesses::None);
         h.guess_held(true);
         assert_eq!(h.guesses(), Guesses::None);
+    }
+
+    #[test]
+    fn launches_stay_as_large_as_they_were_until_iterations_have_met() {
+        let mut h = History::default();
+        assert_eq!((h.portion(), h.may_portion()), (0, true));
+        h.portion_held(Some(1 << 22));
+        assert_eq!((h.portion(), h.may_portion()), (1 << 22, true));
+        h.portion_held(None);
+        assert_eq!((h.portion(), h.may_portion()), (0, false));
+        h.portion_held(Some(1 << 22));
+        assert_eq!((h.portion(), h.may_portion()), (0, false));
     }
 
     #[test]

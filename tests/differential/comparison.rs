@@ -112,12 +112,24 @@ pub fn compare(built: &Built<'_>, input: &str, settings: &[Setting], tally: &Tal
                 // Without forced logs a predicate or an inspection may already have seen the conflict.
                 (Event::Conflicts, "auto") => entries.iter().any(|r| !at_once(r)),
                 (Event::Levels, "auto") => entries.iter().any(|r| on_device(r) && inspection_objects(r)),
-                (Event::Stamps | Event::Joined, "auto") => true,
+                (Event::Stamps | Event::Joined | Event::Launched, "auto") => true,
                 (Event::Joined, "stamp") if setting.device == "cuda" && setting.log().1 == "joined" => {
                     entries.iter().any(|r| on_device(r) && r["guess"] == "held")
                 }
+                (Event::Launched, "stamp") => {
+                    let is_launched = setting.device == "cuda" && setting.log().1 == "launches";
+                    !is_launched || entries.iter().any(|r| on_device(r) && r["guess"] == "held")
+                }
                 (Event::Stamps | Event::Joined, "stamp") => {
                     entries.iter().any(|r| at_once(r)) && !entries.iter().any(|r| is_conflict(r))
+                }
+                // What meets in one launch doesn't in two.
+                (Event::Conflicts, "stamp")
+                    if setting.device == "cuda"
+                        && setting.log().1 == "launches"
+                        && entries.iter().any(|r| on_device(r) && r["guess"] == "held") =>
+                {
+                    true
                 }
                 // What others take for a conflict may be an anti or output dependence to stamps.
                 (Event::Conflicts | Event::Levels, "stamp")
@@ -127,7 +139,7 @@ pub fn compare(built: &Built<'_>, input: &str, settings: &[Setting], tally: &Tal
                 }
                 // Neighbours that store apart meet nobody.
                 (Event::Joined, _) => true,
-                (Event::Conflicts | Event::Levels | Event::Stamps, log) => {
+                (Event::Conflicts | Event::Levels | Event::Stamps | Event::Launched, log) => {
                     // Not every loop can have bitmaps.
                     let is_other = |r: &Value| ["bitmap", "stamp"].contains(&log) && r["log"] == "atomic";
                     let is_asked = |r: &Value| r["log"] == log || is_other(r);

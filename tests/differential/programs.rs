@@ -17,6 +17,8 @@ pub enum Event {
     Stamps,
     /// The same as for `Stamps`; and on a GPU the stores of neighbours are joined, where that is guessed.
     Joined,
+    /// The logs find a conflict, except stamps, which may; but on a GPU none is found by the iterations of each of several launches, where these have logs of their own.
+    Launched,
     /// Its iterations depend on each other, and run level by level.
     Levels,
     /// Threads carry out an entry on the program's own memory; where they have to work on copies or are to keep logs, nobody does.
@@ -94,6 +96,7 @@ impl Program {
                     Some(("conflicts", inputs)) => (Event::Conflicts, inputs),
                     Some(("stamps", inputs)) => (Event::Stamps, inputs),
                     Some(("is joined", inputs)) => (Event::Joined, inputs),
+                    Some(("is launched", inputs)) => (Event::Launched, inputs),
                     Some(("levels", inputs)) => (Event::Levels, inputs),
                     Some(("runs unchecked at last", inputs)) => (Event::UncheckedAtLast, inputs),
                     Some(("runs in place", inputs)) => (Event::InPlace, inputs),
@@ -120,7 +123,7 @@ impl Program {
     pub fn is_about_stamps(&self) -> bool {
         self.expectations
             .iter()
-            .any(|expectation| [Event::Stamps, Event::Joined].contains(&expectation.event))
+            .any(|expectation| [Event::Stamps, Event::Joined, Event::Launched].contains(&expectation.event))
     }
 }
 

@@ -64,8 +64,16 @@ fn emulated_gpu() -> &'static EmulatedGpu {
 }
 
 /// Stamps as they are, and with each guess that they may begin with, every time.
-pub const GUESSES: [&str; 7] =
-    ["stamp", "stamp off", "stamp bits", "stamp numbers", "stamp twice", "stamp order", "stamp joined"];
+pub const GUESSES: [&str; 8] = [
+    "stamp",
+    "stamp off",
+    "stamp bits",
+    "stamp numbers",
+    "stamp twice",
+    "stamp order",
+    "stamp joined",
+    "stamp launches",
+];
 
 /// Every combination of {off, threads shared, threads separate} and the log methods, and races for real.
 pub fn all_settings() -> Vec<Setting> {

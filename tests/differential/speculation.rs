@@ -65,7 +65,7 @@ fn every_planted_conflict_is_detected() {
         // Two writers refute a guess, whatever else there is; readers alone don't.
         let guess = match (guesses, kind) {
             // Threads don't rely on an order, nor have they neighbours.
-            ("auto" | "off" | "twice" | "order" | "joined", _) => None,
+            ("auto" | "off" | "twice" | "order" | "joined" | "launches", _) => None,
             // There are readers whom bits would take for a conflict.
             (_, "raw" | "war") => Some("held"),
             // Of rows it is the reader that is narrower.
@@ -183,6 +183,34 @@ fn an_order_that_is_gone_is_no_longer_relied_on() {
         }
     }
     conclude("an order that is gone", started, "3 loops", failures);
+}
+
+/// What a run has shown of how far apart iterations are is wrong in the next one, by one.
+#[test]
+fn launches_are_as_large_as_they_were_until_iterations_meet() {
+    let started = Instant::now();
+    let Some(built) = built().iter().find(|built| built.program.name == "far_apart") else { return };
+    let mut failures = Vec::new();
+    for (input, wanted) in [("turns", ["held"; 3]), ("closer", ["held", "refuted", ""])] {
+        let trace = built.folder.join("far_apart.trace");
+        let _ = fs::remove_file(&trace);
+        let of_cc = run(&built.reference(), "3200", input, "3", |_| {});
+        let outcome = run(&built.paragon(), "3200", input, "3", |command| {
+            Setting { device: "cuda", groups: "always", ..Setting::on_threads("stamp launches") }
+                .apply(command);
+            command.env("PARAGON_TRACE", &trace).env("PARAGON_HISTORY", "off");
+        });
+        failures.extend(outcome.difference(&of_cc));
+        let entries = read_trace(&trace);
+        for function in ["doubles", "nested"] {
+            let guesses: Vec<_> =
+                entries.iter().filter(|r| r["function"] == function).map(|r| r["guess"].clone()).collect();
+            if guesses != wanted {
+                failures.push(format!("{function} {input}: {guesses:?}"));
+            }
+        }
+    }
+    conclude("launches of as many iterations as were apart", started, "2 loops", failures);
 }
 
 /// A range needs a copy of the array, which bits do without.

@@ -439,6 +439,11 @@ pub struct Launch<'a> {
     /// Where iterations depend on each other: the order that keeps their dependences. Where the kernel is [`Specialisation::sorted`]: the one by
     /// their numbers of turns.
     pub schedule: Option<&'a Schedule>,
+    /// 0, or most iterations of a launch. Launches follow each other in the source order then, and each has bits of its own ([`Launch::bitmaps`]), so that iterations of
+    /// different ones may meet. Only for bitmaps without a schedule, without parts, and with nothing from the entry.
+    pub portion: u64,
+    /// Whether such launches begin with a small one, behind which nothing is launched if its own iterations meet.
+    pub probes: bool,
     /// The number under which a device may keep that order: no other one has it.
     pub kept_as: Option<u64>,
     /// Becomes nonzero when the launch is to give up: [`TOLD_TO_STOP`] or [`TIME_IS_UP`]. It outlives the launch.
@@ -507,15 +512,51 @@ impl Launch<'_> {
         }
     }
 
-    /// The iterations in portions that run one after the other: for each, where its list begins in the schedule's order, and
-    /// how many it has. Without a schedule all iterations, or parts, are one portion.
+    /// How many bitmaps lie side by side in each of the logs: one for each of [`Launch::portions`] where these have bits of their own.
+    pub fn bitmaps(&self) -> u64 {
+        if self.portion == 0 { 1 } else { bitmaps(self.n, self.portion, self.probes) }
+    }
+
+    /// The iterations in portions that run one after the other: for each, where its list begins in the schedule's order, or the first of its iterations, and
+    /// how many it has. Without a schedule all iterations, or parts, are one portion, unless [`Launch::portion`] says otherwise.
     pub fn portions(&self) -> Vec<(usize, u64)> {
         match self.schedule {
+            _ if self.portion != 0 => of_launches(self.n, self.portion, self.probes),
             Some(schedule) => schedule.levels().map(|level| (level.start, level.len() as u64)).collect(),
             None if self.n_parts != 0 => vec![(0, self.n_parts)],
             None => vec![(0, self.n)],
         }
     }
+}
+
+/// Iterations of the small launch that shows whether portions have a chance: enough that those of a random order meet.
+fn probe(n: u64, portion: u64) -> u64 {
+    /// What is lost where they have none.
+    const PART: u64 = 32;
+    (n / PART).clamp(1, portion)
+}
+
+/// From where one of several bitmaps begins to where the next one does, in words of which each has so many: so that four can be looked at together.
+pub fn words_of_bitmap(words: u64) -> u64 {
+    words.next_multiple_of(4)
+}
+
+/// [`Launch::bitmaps`] of `n` iterations, at least one, in launches of at most so many, at least one.
+pub fn bitmaps(n: u64, portion: u64, probes: bool) -> u64 {
+    let first = if probes { probe(n, portion) } else { 0 };
+    u64::from(probes) + (n - first).div_ceil(portion)
+}
+
+/// Their [`Launch::portions`].
+fn of_launches(n: u64, portion: u64, probes: bool) -> Vec<(usize, u64)> {
+    let mut begin = 0;
+    let launches = (0..bitmaps(n, portion, probes)).map(|number| {
+        let most = if probes && number == 0 { probe(n, portion) } else { portion };
+        let count = most.min(n - begin);
+        begin += count;
+        ((begin - count) as usize, count)
+    });
+    launches.collect()
 }
 
 /// What came of a launch and its check.
@@ -529,6 +570,12 @@ pub struct Outcome {
     pub conflicts: u64,
     /// Cells that several iterations have stored to, by their stamps: what stands there has to be settled.
     pub unsettled: u64,
+    /// Of bitmaps: cells that were stored to, and stores of cells that were counted; of launches with bits of their own the sums of all.
+    pub cells: u64,
+    /// See `cells`.
+    pub stores: u64,
+    /// Whether [`Launch::probes`] has ended it.
+    pub is_probe: bool,
     /// [`Launch::far`].
     pub far: Option<u64>,
     /// [`Launch::stored_once`].
@@ -620,6 +667,26 @@ mod tests {
         others.push(Specialisation { tile: Some((1, 0)), ..plain });
         others.push(Specialisation { group: (1, 4), ..plain });
         assert!(others.into_iter().all(|kernel| kernel.sorted(&alike, THREADS) == kernel));
+    }
+
+    #[test]
+    fn launches_with_bits_of_their_own_have_all_iterations_in_their_order() {
+        for n in [1, 2, 31, 32, 33, 100, 1000] {
+            for portion in 1..=n + 1 {
+                for probes in [false, true] {
+                    let portions = of_launches(n, portion, probes);
+                    assert_eq!(portions.len() as u64, bitmaps(n, portion, probes));
+                    let mut next = 0;
+                    for (number, (begin, count)) in portions.iter().enumerate() {
+                        assert_eq!(*begin as u64, next);
+                        assert!((1..=portion).contains(count), "{n} {portion} {probes}: {portions:?}");
+                        assert!(!probes || number != 0 || *count <= (n / 32).max(1));
+                        next += count;
+                    }
+                    assert_eq!(next, n);
+                }
+            }
+        }
     }
 
     #[test]

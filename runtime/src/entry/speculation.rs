@@ -290,8 +290,19 @@ impl Engine {
                 None => visit.history.may_store_once(),
             },
             may_join: match self.config.guesses {
-                Some(guesses) => guesses == Guesses::Joined,
+                Some(guesses @ (Guesses::Joined | Guesses::Launches)) => {
+                    guesses == Guesses::Joined || visit.history.may_join()
+                }
+                Some(_) => false,
                 None => visit.history.may_join(),
+            },
+            portion: match self.config.guesses {
+                None | Some(Guesses::Launches) => visit.history.portion(),
+                Some(_) => 0,
+            },
+            may_portion: match self.config.guesses {
+                None | Some(Guesses::Launches) => visit.history.may_portion(),
+                Some(_) => false,
             },
             groups: self.config.groups,
             patience: self.config.patience,
@@ -374,7 +385,8 @@ impl Engine {
             record.conflicts = report.outcome.conflicts;
             record.settled = report.outcome.unsettled;
             record.guess = report
-                .guess_held
+                .portion_held
+                .or(report.guess_held)
                 .or(report.joined_held)
                 .or(report.range_held)
                 .or(report.order_held)

@@ -66,6 +66,8 @@ pub enum Guesses {
     Numbers,
     /// Only that cells have one writer each, or several that lanes run side by side: for tests.
     Joined,
+    /// That, and if it is wrong the same of each of several launches, however many they are: for tests.
+    Launches,
     /// Only that iterations meet cells in order: for tests.
     InOrder,
     /// Nothing, and what stands in cells with several writers is settled by a second run, as where values can't be held back: for tests.
@@ -106,6 +108,10 @@ pub struct Job {
     pub stores_once: bool,
     /// Whether stamps may guess first that a cell's writers are run by lanes side by side.
     pub may_join: bool,
+    /// Iterations of launches in which no two have met, where an earlier run was carried out by several for that; 0: none was.
+    pub portion: u64,
+    /// Whether that may be tried.
+    pub may_portion: bool,
     /// Whether iterations may be run together.
     pub groups: GroupChoice,
     /// Log cells of pinned memory.
@@ -158,6 +164,10 @@ pub struct Report {
     pub once_held: Option<bool>,
     /// Whether each cell's writers were run by lanes side by side, and nobody loaded what another one stored, where stamps have guessed so.
     pub joined_held: Option<bool>,
+    /// Whether no two iterations of one launch have met, and how many it had at most, where several have carried out a loop because others do.
+    pub portion_held: Option<bool>,
+    /// See `portion_held`.
+    pub portion: u64,
     /// Whether that was so, where stamps have relied on the order of iterations.
     pub stored_once: Option<bool>,
     /// Whether iterations have met cells in order.
@@ -441,7 +451,7 @@ fn drive(
     let lent =
         taken.residency.lend(device, &job.placement, &mut regions, within, job.basis.as_ref(), &remembered);
     let may_buffer = may_buffer(device, job, n);
-    let mut attempt = Attempt::first(job, may_buffer);
+    let mut attempt = Attempt::first(job, n, may_buffer);
     let mut make_ready = |device: &mut dyn Device| -> Result<(), DeviceError> {
         match kernel_for(device, job, attempt, n, needs_no_checks(job)) {
             // What becomes of that is for the launch, which asks again: another attempt may take less.
@@ -498,6 +508,11 @@ fn drive(
     }
     let logs = loop {
         let logs = match run_once(device, job, attempt, &regions, n, started, report, taken) {
+            // Stamps take less than bits of many launches.
+            Err(DeviceError::OutOfMemory(_)) if attempt.portion != 0 => {
+                attempt = Attempt::in_order(job, may_buffer);
+                continue;
+            }
             // Entries with values are larger than those without.
             Err(DeviceError::OutOfMemory(_)) if attempt.buffered != 0 => {
                 attempt = Attempt::proper(job, false);
@@ -505,7 +520,7 @@ fn drive(
             }
             result => result?,
         };
-        if let Some(next) = attempt.after(job, may_buffer, report) {
+        if let Some(next) = attempt.after(job, n, may_buffer, report) {
             if given_up(job) {
                 // Nor is another attempt wanted, whose kernel may have to be compiled first.
                 report.outcome.fail = PG_FAIL_STOPPED;
@@ -595,7 +610,7 @@ fn run_once(
         (report.group, report.deep) = (kernel.group, kernel.deep);
         (report.spread, report.sorted) = (kernel.spread, kernel.sorted);
     }
-    let logs = Logs::new(device, job, attempt, taken)?;
+    let logs = Logs::new(device, job, attempt, n, taken)?;
     // What an attempt before has stored to is made again.
     let restore = |device: &mut dyn Device| {
         let mut changed = regions.iter().filter(|region| region.before != region.dev);
@@ -603,8 +618,14 @@ fn run_once(
             device.duplicate(DevicePtr(region.before), DevicePtr(region.dev), region.size)
         })
     };
-    let held =
-        [report.guess_held, report.range_held, report.order_held, report.once_held, report.joined_held];
+    let held = [
+        report.guess_held,
+        report.range_held,
+        report.order_held,
+        report.once_held,
+        report.joined_held,
+        report.portion_held,
+    ];
     if held.contains(&Some(false)) {
         restore(device)?;
     } else {
@@ -629,6 +650,8 @@ fn run_once(
         stamp_words: logs.stamp_words,
         log_shift: job.placement.log_shift,
         settles: false,
+        portion: attempt.portion,
+        probes: attempt.probes,
         method: attempt.method,
         kernel,
         filled: &job.filled,

@@ -65,6 +65,9 @@ pub fn conclude(history: &mut History, report: &Report) {
     if let Some(held) = report.joined_held {
         history.joined_held(held);
     }
+    if let Some(held) = report.portion_held {
+        history.portion_held(held.then_some(report.portion));
+    }
     if report.once_held == Some(false) {
         history.once_refuted();
     }
@@ -141,6 +144,11 @@ mod tests {
             &Report { order_held: Some(false), in_order: Some(true), ..Report::default() },
         );
         assert!(!history.meets_in_order());
+        let mut history = History::default();
+        conclude(&mut history, &Report { portion_held: Some(true), portion: 1 << 20, ..Report::default() });
+        assert_eq!(history.portion(), 1 << 20);
+        conclude(&mut history, &Report { portion_held: Some(false), ..Report::default() });
+        assert_eq!((history.portion(), history.may_portion()), (0, false));
         let mut history = History::default();
         conclude(&mut history, &report(LogMethod::Atomic, LogMethod::Stamp));
         assert_eq!((history.category, history.wants_better_log()), (Category::Unknown, true));

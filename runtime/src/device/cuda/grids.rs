@@ -14,10 +14,13 @@ const MOST_BLOCKS: u64 = 65535;
 
 /// How often the blocks of a line fill the GPU: few threads with many iterations each leave processors idle in the end, and each thread
 /// has something to prepare (`docs/measurements/2026-11-23-stencils-and-stamps.md`).
-const ROUNDS: u64 = 32;
+pub(super) const ROUNDS: u64 = 32;
 
 /// The same where each of them has a result to give.
-const ROUNDS_OF_RESULTS: u64 = 4;
+pub(super) const ROUNDS_OF_RESULTS: u64 = 4;
+
+/// The same where several launches share the iterations, each of which has few.
+pub(super) const ROUNDS_OF_PORTIONS: u64 = 2;
 
 /// Blocks of a launch in three directions, and threads of a block in two.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -91,8 +94,8 @@ fn block_of_line(work: u64, processors: u32, resident: Option<u32>, most: u32) -
 
 impl Cuda {
     /// How a kernel without tiles covers `work` threads' iterations or parts, `columns` of them in each thread at a time.
-    /// `gives`: whether each thread has a result to give in the end, all at one place.
-    pub(super) fn line(&self, kernel: Loaded, work: u64, columns: u8, gives: bool) -> Grid {
+    /// `rounds`: [`ROUNDS`], or fewer where each thread has something to do in the end.
+    pub(super) fn line(&self, kernel: Loaded, work: u64, columns: u8, rounds: u64) -> Grid {
         let at_once = u64::from(self.processors) * u64::from(kernel.resident.max(1));
         // What blocks collect each of them hands over in the end.
         let most = if kernel.room == 0 { u64::MAX } else { at_once };
@@ -104,7 +107,7 @@ impl Cuda {
         let block = block_of_line(work, self.processors, resident, kernel.block);
         let useful = work.div_ceil(u64::from(block)).clamp(1, most);
         let room = at_once * u64::from(kernel.block / block);
-        let most = room * if gives { ROUNDS_OF_RESULTS } else { ROUNDS };
+        let most = room * rounds;
         Grid { blocks: (useful.min(most) as u32, 1, 1), block: (block, 1) }
     }
 

@@ -1,11 +1,13 @@
 //! The launches of one loop: in portions, waited for and stopped, and what comes back. What a device does besides is in the module above.
 
-use super::grids::Tiles;
+use super::grids::{ROUNDS, ROUNDS_OF_PORTIONS, ROUNDS_OF_RESULTS, Tiles};
 use super::kernels::Loaded;
 use super::pace::Pace;
 use super::{AT_FLAGS, AT_STOP, BLOCK, COUNTERS, Cuda, TABLES, check, tables};
 use crate::abi::{self, PG_TOTALS, PG_TOTALS_APART, RawLaunch, Value};
-use crate::device::{DeviceError, DevicePtr, Launch, Outcome, Specialisation, TIME_IS_UP, WIDEST};
+use crate::device::{
+    DeviceError, DevicePtr, Launch, Outcome, Specialisation, TIME_IS_UP, WIDEST, words_of_bitmap,
+};
 use cudarc::driver::sys;
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -123,17 +125,25 @@ impl Cuda {
             back,
             looked,
             told: false,
+            met: false,
             execute_ns: 0.0,
             check_ns: 0.0,
         };
         let mut is_over = false;
-        for (first, count) in launch.portions() {
+        let portions = launch.portions();
+        let bytes_of_bitmap = if launch.portion == 0 { 0 } else { words_of_bitmap(launch.log_words) * 4 };
+        for (number, (first, count)) in portions.into_iter().enumerate() {
+            // Bits of its own.
+            let log = |log: u64| if log == 0 { 0 } else { log + number as u64 * bytes_of_bitmap };
+            let raw = RawLaunch { wr: log(raw.wr), rd: log(raw.rd), ..raw };
+            let (order, base) =
+                if raw.order == 0 { (0, first as u64) } else { (raw.order + first as u64 * 4, 0) };
             let places = tiles.map_or(count, |tiles| tiles.rows * tiles.layers);
             let mut at = 0;
             while at < places && !is_over {
                 let most = pace.next(places - at, wave);
                 if most == 0 {
-                    is_over = !self.await_launches(launch, &mut pace, &mut ending, false)?;
+                    is_over = !self.await_launches(launch, &mut pace, &mut ending, None)?;
                     continue;
                 }
                 if pace.is_waited_for() {
@@ -146,17 +156,26 @@ impl Cuda {
                         check(sys::cuEventRecord(self.events[0], self.stream), "cuEventRecord", 0)?;
                     }
                 }
-                let order = if raw.order == 0 { 0 } else { raw.order + first as u64 * 4 };
                 let (grid, (first_row, first_layer), done) = match &tiles {
                     Some(tiles) => tiles.next(at, most),
                     None => {
                         let threads = most * u64::from(launch.kernel.spread);
-                        let gives = launch.info.n_results != 0;
-                        (self.line(kernel, threads, launch.kernel.group.1, gives), (0, 0), most)
+                        let rounds = match launch.info.n_results {
+                            _ if launch.portion != 0 => ROUNDS_OF_PORTIONS,
+                            0 => ROUNDS,
+                            _ => ROUNDS_OF_RESULTS,
+                        };
+                        (self.line(kernel, threads, launch.kernel.group.1, rounds), (0, 0), most)
                     }
                 };
-                let mut argument =
-                    RawLaunch { order, first: at, end: at + done, first_row, first_layer, ..raw };
+                let mut argument = RawLaunch {
+                    order,
+                    first: base + at,
+                    end: base + at + done,
+                    first_row,
+                    first_layer,
+                    ..raw
+                };
                 let mut far_tables = at_word(at_tables);
                 let second: *mut c_void = match tables::bytes(launch.info) > tables::MOST_IN_PARAMETERS {
                     true => (&raw mut far_tables).cast(),
@@ -166,9 +185,12 @@ impl Cuda {
                 pace.launched(done, wave);
                 at += done;
             }
+            if number == 0 && launch.probes && !is_over {
+                is_over = !self.await_probe(launch, &mut pace, &mut ending)?;
+            }
         }
         if !is_over {
-            self.await_launches(launch, &mut pace, &mut ending, true)?;
+            self.await_launches(launch, &mut pace, &mut ending, Some(launch.bitmaps()))?;
         }
         if launch.kernel.sorted {
             pace.ends_with_the_shortest();
@@ -202,7 +224,7 @@ impl Cuda {
         let [mut total, written, met, flags, _] = counters;
         total += launch.filled().map_or(0, |filled| filled.cells);
         outcome.fail = flags as u32;
-        if is_over && outcome.fail == 0 {
+        if is_over && outcome.fail == 0 && !ending.met {
             // Told to stop between two launches.
             outcome.fail = abi::PG_FAIL_STOPPED;
         }
@@ -211,6 +233,7 @@ impl Cuda {
         if outcome.fail == 0 && met != 0 {
             outcome.fail |= abi::PG_FAIL_RAW;
         }
+        (outcome.stores, outcome.cells, outcome.is_probe) = (total, written, ending.met);
         outcome.unsettled = launch.unsettled(total, written);
         outcome.far = launch.far(total);
         outcome.stored_once = launch.stored_once(total);
@@ -226,15 +249,33 @@ impl Cuda {
         Ok(outcome)
     }
 
-    /// Waits for all launches since the last wait, and for what is done with the logs behind the last ones. The stop word is handed
-    /// on meanwhile, and becomes set when they take too long. False: what is left need not be launched.
+    /// Waits for the first of several launches with bits of their own, and looks at these. False: what is left need not be launched.
+    fn await_probe(
+        &mut self,
+        launch: &Launch<'_>,
+        pace: &mut Pace,
+        ending: &mut Ending,
+    ) -> Result<bool, DeviceError> {
+        if !self.await_launches(launch, pace, ending, Some(1))? {
+            return Ok(false);
+        }
+        // SAFETY: what the launches have left has been copied there; counters come first.
+        let [total, written, met]: [u64; 3] = unsafe { ending.tables.cast::<[u64; 3]>().read() };
+        // If nothing is wrong, the last check counts the same stores and cells once more.
+        ending.met = met != 0 || total != written;
+        Ok(!ending.met)
+    }
+
+    /// Waits for all launches since the last wait, and for what is done with the logs behind the last ones, if somebody is to look at so many of their
+    /// [bitmaps](Launch::bitmaps). The stop word is handed on meanwhile, and becomes set when they take too long. False: what is left need not be launched.
     fn await_launches(
         &mut self,
         launch: &Launch<'_>,
         pace: &mut Pace,
         ending: &mut Ending,
-        are_last: bool,
+        last: Option<u64>,
     ) -> Result<bool, DeviceError> {
+        let are_last = last.is_some();
         let record = |event: sys::CUevent, stream: sys::CUstream| {
             // SAFETY: the event is ours, and so is the stream.
             check(unsafe { sys::cuEventRecord(event, stream) }, "cuEventRecord", 0)
@@ -245,7 +286,7 @@ impl Cuda {
         // An early check is timed with the launch: even an event would keep it from being made ready.
         let is_early = checks && fills.is_none() && self.checks_early(launch);
         if is_early {
-            self.start_check(launch, ending)?;
+            self.start_check(launch, ending, last.unwrap_or(1))?;
         }
         record(self.events[1], self.stream)?;
         // Behind the loop, so that the GPU has something to do while they are launched.
@@ -254,7 +295,7 @@ impl Cuda {
             self.fill_log(launch, filled, is_check.then_some(ending.packed))?;
         }
         if checks && !is_early && !launch.is_all_filled() {
-            self.start_check(launch, ending)?;
+            self.start_check(launch, ending, last.unwrap_or(1))?;
         }
         let is_timed = checks && !is_early || fills.is_some();
         if is_timed {
@@ -379,6 +420,8 @@ pub(super) struct Ending {
     looked: Option<(usize, usize)>,
     /// Whether the kernels' stop word has been set.
     told: bool,
+    /// Whether iterations of the first of several launches have met.
+    met: bool,
     execute_ns: f64,
     check_ns: f64,
 }

@@ -4,10 +4,12 @@
 use super::launches::Ending;
 use super::{AT_FLAGS, BLOCK, Cuda, buffered, filled, nvrtc};
 use crate::abi;
-use crate::device::{DeviceError, Guess, Launch, LogMethod, Specialisation};
+use crate::device::{DeviceError, Guess, Launch, LogMethod, Specialisation, words_of_bitmap};
 
 /// Words of a log, or stamps, that a thread of the check has under way.
 const CHECKED_AT_ONCE: u64 = 8;
+/// Launches of whose bits a thread of their check has four words under way.
+const LAUNCHES_AT_ONCE: u64 = 4;
 /// A bitmap of so few words has a thread for each: what its check takes are latencies, not loads.
 const FEW_WORDS: u64 = 1 << 13;
 
@@ -239,7 +241,69 @@ extern "C" __global__ void __pg_check(const unsigned *wr, const unsigned *rd, un
 }
 "#;
 
+/// The same where each of several launches has bits of its own, one bitmap behind the other: what was written by any of them stands in the first one in the end. Two
+/// stores of different launches to a cell are two cells here, so that sums of all of them tell what each one's would.
+fn launches_check_source() -> String {
+    let (totals, apart) = (abi::PG_TOTALS, abi::PG_TOTALS_APART);
+    format!(
+        "#define AT_ONCE {LAUNCHES_AT_ONCE}\n#define PG_TOTALS {totals}\n#define PG_TOTALS_APART {apart}\n\
+         {AWAIT_SOURCE}{SUMS_SOURCE}{LAUNCHES_CHECK_SOURCE}"
+    )
+}
+
+const LAUNCHES_CHECK_SOURCE: &str = r#"
+extern "C" __global__ void __pg_check(uint4 *wr, const uint4 *rd, unsigned long long fours, unsigned launches,
+                                      const unsigned *flags, const unsigned long long *totals, unsigned long long *counts)
+{
+  unsigned long long total = 0, written = 0, met = 0;
+  __PG_AWAIT_LAUNCH
+  if (*(const volatile unsigned *)flags != 0)
+    return;
+  if (blockIdx.x == 0)
+    for (unsigned place = threadIdx.x; place < PG_TOTALS; place += blockDim.x)
+      total += totals[place * PG_TOTALS_APART];
+  for (unsigned long long four = blockIdx.x * (unsigned long long)blockDim.x + threadIdx.x; four < fours;
+       four += gridDim.x * (unsigned long long)blockDim.x) {
+    uint4 any = {0, 0, 0, 0};
+#pragma unroll 1
+    for (unsigned launch = 0; launch < launches; launch += AT_ONCE) {
+      uint4 all_w[AT_ONCE], all_r[AT_ONCE];
+#pragma unroll
+      for (unsigned number = 0; number < AT_ONCE; number++)
+        all_w[number] = launch + number < launches ? wr[(launch + number) * fours + four] : uint4{0, 0, 0, 0};
+      /* Where nobody has stored, nobody asks who has loaded. */
+#pragma unroll
+      for (unsigned number = 0; number < AT_ONCE; number++) {
+        const uint4 w = all_w[number];
+        const bool asks = rd != nullptr && (w.x | w.y | w.z | w.w) != 0;
+        all_r[number] = asks ? rd[(launch + number) * fours + four] : uint4{0, 0, 0, 0};
+      }
+#pragma unroll
+      for (unsigned number = 0; number < AT_ONCE; number++) {
+        const uint4 w = all_w[number], r = all_r[number];
+        any = {any.x | w.x, any.y | w.y, any.z | w.z, any.w | w.w};
+        written += __popc(w.x) + __popc(w.y) + __popc(w.z) + __popc(w.w);
+        met += __popc(w.x & r.x) + __popc(w.y & r.y) + __popc(w.z & r.z) + __popc(w.w & r.w);
+      }
+    }
+    if (launches > 1 && (any.x | any.y | any.z | any.w) != 0)
+      wr[four] = any;
+  }
+  __pg_add_up(total, written, met, counts);
+}
+"#;
+
 impl Cuda {
+    /// Prepares what looks at the bits of several launches.
+    pub(super) fn prepare_launches_check(&mut self) -> Result<(), DeviceError> {
+        if self.launches_check_kernel.is_none() {
+            let options = nvrtc::options(&self.architecture, Specialisation::none(LogMethod::None), false);
+            let kernel = self.function(&launches_check_source(), c"__pg_check", &options, BLOCK)?;
+            self.launches_check_kernel = Some(kernel);
+        }
+        Ok(())
+    }
+
     /// Prepares what looks at the logs of a kernel.
     pub(super) fn prepare_check(&mut self, kernel: Specialisation) -> Result<(), DeviceError> {
         let options = nvrtc::options(&self.architecture, Specialisation::none(LogMethod::None), false);
@@ -294,8 +358,13 @@ impl Cuda {
         launch.log_words <= SHORT && self.generation >= EARLY_FROM
     }
 
-    /// Starts it behind a launch: where it is made [ready early](Cuda::checks_early), nothing may be queued in between.
-    pub(super) fn start_check(&self, launch: &Launch<'_>, ending: &Ending) -> Result<(), DeviceError> {
+    /// Starts it behind a launch, for so many of its [bitmaps](Launch::bitmaps): where it is made [ready early](Cuda::checks_early), nothing may be queued in between.
+    pub(super) fn start_check(
+        &self,
+        launch: &Launch<'_>,
+        ending: &Ending,
+        bitmaps: u64,
+    ) -> Result<(), DeviceError> {
         let start = if self.checks_early(launch) { Cuda::start_early } else { Cuda::start };
         let (mut wr, mut rd, mut words) = (launch.wr.0, launch.rd.0, launch.log_words);
         let (mut written, mut totals) = (launch.written.0, ending.totals);
@@ -328,6 +397,24 @@ impl Cuda {
                     (&raw mut store_bits).cast(),
                     (&raw mut apart).cast(),
                     (&raw mut grouped).cast(),
+                ],
+            );
+        }
+        if launch.portion != 0 {
+            let kernel = self.launches_check_kernel.ok_or_else(nobody)?;
+            let (mut fours, mut launches) = (words_of_bitmap(words) / 4, bitmaps as u32);
+            return start(
+                self,
+                kernel,
+                self.line_at_once(kernel.resident, fours),
+                &mut [
+                    (&raw mut wr).cast(),
+                    (&raw mut rd).cast(),
+                    (&raw mut fours).cast(),
+                    (&raw mut launches).cast(),
+                    (&raw mut flags).cast(),
+                    (&raw mut totals).cast(),
+                    (&raw mut counts).cast(),
                 ],
             );
         }
@@ -422,7 +509,14 @@ mod tests {
     fn kernels_of_logs_are_for_old_gpus_too() {
         let Ok(compiler) = nvrtc::get() else { return };
         let options = nvrtc::options("sm_75", Specialisation::none(LogMethod::None), false);
-        for source in [filled::source(), buffered::source(), check_source(), bitmap_check_source()] {
+        let sources = [
+            filled::source(),
+            buffered::source(),
+            check_source(),
+            bitmap_check_source(),
+            launches_check_source(),
+        ];
+        for source in sources {
             compiler.compile(&source, &options).unwrap_or_else(|said| panic!("{said}\n{source}"));
         }
     }

@@ -92,6 +92,8 @@ struct Cuda {
     check_kernel: Option<Loaded>,
     /// The same for bitmaps.
     bitmap_check_kernel: Option<Loaded>,
+    /// The same for the bitmaps of several launches.
+    launches_check_kernel: Option<Loaded>,
     /// The kernel that enters what bitmaps have from the entry.
     filling_kernel: Option<Loaded>,
     /// The same where entries of the log hold values.
@@ -196,6 +198,7 @@ pub fn open(pool: Pool) -> Result<Box<dyn Device>, DeviceError> {
             paces: HashMap::new(),
             check_kernel: None,
             bitmap_check_kernel: None,
+            launches_check_kernel: None,
             filling_kernel: None,
             storing_kernel: None,
             // SAFETY: so much has been pinned, and is never given back.
@@ -338,6 +341,9 @@ impl Device for Cuda {
         let mut function = self.kernel(launch.info, launch.loop_key, launch.kernel)?;
         let rooms = rooms_of(launch, self.shared_of_block);
         self.make_room(&mut function, rooms.bytes)?;
+        if launch.portion != 0 {
+            self.prepare_launches_check()?;
+        }
         // One packed buffer: counters and flags first, then results, then tables.
         let n_results = launch.results.len();
         let mut words: Vec<u64> = vec![0; COUNTERS];

@@ -9,8 +9,8 @@ use crate::abi::{
     PG_SITE_STORE, PG_STAMP_READER, PG_STAMP_WORDS, PG_STAMP_WORDS_READ,
 };
 use crate::device::{
-    CELLS_OF_GROUP, Device, DeviceError, DevicePtr, Guess, LOG2_OF_CHUNK, LogMethod, numbers_of_stores,
-    words_of_entry,
+    CELLS_OF_GROUP, Device, DeviceError, DevicePtr, Guess, LOG2_OF_CHUNK, LogMethod, Outcome, bitmaps,
+    numbers_of_stores, words_of_bitmap, words_of_entry,
 };
 use crate::speculation::parts;
 
@@ -35,6 +35,10 @@ pub(super) struct Attempt {
     pub(super) grouped: bool,
     /// See [`Specialisation::joined`]. Where a cell has other writers, or a reader, there is another attempt.
     pub(super) joined: bool,
+    /// See [`Launch::portion`](crate::device::Launch::portion). Where iterations of one launch meet, there is another attempt.
+    pub(super) portion: u64,
+    /// See [`Launch::probes`](crate::device::Launch::probes).
+    pub(super) probes: bool,
     /// See [`Specialisation::alone`]. Where several lanes have stored to one cell there is another attempt.
     pub(super) alone: bool,
 }
@@ -42,7 +46,7 @@ pub(super) struct Attempt {
 impl Attempt {
     /// Stamps guess first that each cell has one writer, if that may be so: by bits where nobody asks which iteration it was
     /// (`body/logs.h` says when that is).
-    pub(super) fn first(job: &Job, may_buffer: bool) -> Attempt {
+    pub(super) fn first(job: &Job, n: u64, may_buffer: bool) -> Attempt {
         // Rows note so many loads that their bits take longer than the loads themselves, where nobody else stores near them as a rule.
         if job.method == LogMethod::Bitmap
             && job.may_guess_range
@@ -61,21 +65,70 @@ impl Attempt {
                 grouped: false,
                 alone: false,
                 joined: false,
+                portion: 0,
+                probes: false,
             };
         }
-        if job.may_join && job.method == LogMethod::Stamp && Attempt::may_join(job) {
-            return Attempt {
-                method: LogMethod::Bitmap,
-                guess: Guess::None,
-                is_guess: true,
-                buffered: 0,
-                apart: false,
-                grouped: false,
-                alone: false,
-                joined: true,
-            };
+        if job.method == LogMethod::Stamp && Attempt::may_join(job) {
+            if job.may_join {
+                return Attempt::JOINED;
+            }
+            if job.portion != 0 && Attempt::portion_pays(job, n, job.portion) {
+                return Attempt { portion: job.portion, ..Attempt::JOINED };
+            }
         }
         Attempt::without_neighbours(job, may_buffer)
+    }
+
+    /// That a cell's writers are run by lanes side by side, and nobody loads what another one stores.
+    const JOINED: Attempt = Attempt {
+        method: LogMethod::Bitmap,
+        guess: Guess::None,
+        is_guess: true,
+        buffered: 0,
+        apart: false,
+        grouped: false,
+        alone: false,
+        joined: true,
+        portion: 0,
+        probes: false,
+    };
+
+    /// The same of the iterations of each of several launches, where this one has been refuted by a run of so many counted stores and cells: as many launches as a
+    /// cell has writers, which are expected to come evenly; and if that was tried, half as large ones, as long as the first of their iterations haven't met.
+    /// `None`: that was to no avail, or would take longer than stamps do.
+    fn in_smaller_portions(self, job: &Job, n: u64, outcome: &Outcome) -> Option<Attempt> {
+        let writers = outcome.stores.div_ceil(outcome.cells.max(1)).max(1);
+        let portion = match self.portion {
+            0 => n.div_ceil(writers),
+            _ if !self.probes || outcome.is_probe => return None,
+            portion => portion / 2,
+        };
+        let pays = job.may_portion && portion < n && Attempt::portion_pays(job, n, portion);
+        pays.then_some(Attempt { portion, probes: true, ..Attempt::JOINED })
+    }
+
+    /// Whether launches of so many iterations take less time than stamps (`docs/measurements/2026-11-25-ordered-launches.md`).
+    fn portion_pays(job: &Job, n: u64, portion: u64) -> bool {
+        /// Least iterations of a launch: a few microseconds pass between two of them.
+        const LEAST: u64 = 1 << 20;
+        /// For tests: most launches.
+        const MOST_LAUNCHES: u64 = 1 << 10;
+        // Bytes of bits for each iteration, all launches together, which are cleared and looked at: as many as what stamps take longer is worth.
+        let most = if job.placement.log_shift >= 3 { 8 } else { 5 };
+        // Snapshots are of what was there before the loop, and not before a launch.
+        if portion == 0 || job.placement.snapshot.contains(&true) {
+            return false;
+        }
+        let launches = bitmaps(n, portion, false);
+        if job.guesses == Guesses::Launches {
+            return launches <= MOST_LAUNCHES;
+        }
+        let logs = 1 + u64::from(job.placement.has_logged_readers(&job.info));
+        let bytes = LogMethod::Bitmap.words(job.placement.cells) * 4 * logs;
+        // As many bits as any bitmap has are less than stamps, however few iterations there are.
+        let is_cheap = portion >= LEAST && launches.saturating_mul(bytes) <= n.saturating_mul(most);
+        launches == 1 || is_cheap
     }
 
     /// Whether a job's stores may be joined: lanes know by their iterations who stands for whom, so none runs another one's; and whatever loads what
@@ -106,7 +159,7 @@ impl Attempt {
         let counts = stores_once && !job.info.has(PG_LOOP_REPEATS);
         let numbers = if counts { Guess::Counting } else { Guess::Looking };
         let (method, guess) = match job.guesses {
-            Guesses::None | Guesses::Joined | Guesses::InOrder | Guesses::Twice => {
+            Guesses::None | Guesses::Joined | Guesses::Launches | Guesses::InOrder | Guesses::Twice => {
                 return Attempt::in_order(job, may_buffer);
             }
             _ if job.method != LogMethod::Stamp => return Attempt::in_order(job, may_buffer),
@@ -123,6 +176,8 @@ impl Attempt {
             grouped: false,
             alone: false,
             joined: false,
+            portion: 0,
+            probes: false,
         }
     }
 
@@ -147,6 +202,8 @@ impl Attempt {
             grouped: false,
             alone: false,
             joined: false,
+            portion: 0,
+            probes: false,
         }
     }
 
@@ -167,18 +224,21 @@ impl Attempt {
 
 impl Attempt {
     /// What is tried where a run has failed as the report says, which is told what guess was wrong; `None`: nothing else is, or it has not failed.
-    pub(super) fn after(self, job: &Job, may_buffer: bool, report: &mut Report) -> Option<Attempt> {
+    pub(super) fn after(self, job: &Job, n: u64, may_buffer: bool, report: &mut Report) -> Option<Attempt> {
         let fail = report.outcome.fail;
         let (met_writer, met_reader) = (fail & PG_FAIL_WAW != 0, fail & PG_FAIL_RAW != 0);
         if fail == 0 {
             return None;
         }
         if fail & !(PG_FAIL_WAW | PG_FAIL_RAW) != 0 {
-            if !self.joined || fail & PG_FAIL_STOPPED != 0 || !job.placement.has_logged_readers(&job.info) {
+            if !(self.joined || self.portion != 0)
+                || fail & PG_FAIL_STOPPED != 0
+                || !job.placement.has_logged_readers(&job.info)
+            {
                 return None;
             }
             // Noted loads find what is there, whoever has stored it: what has followed from that may be anything, and logs were not looked at.
-            report.joined_held = Some(false);
+            self.is_refuted_as_joined(report);
             let may_go_on = fail & PG_FAIL_TIME == 0;
             return may_go_on.then(|| Attempt::without_neighbours(job, may_buffer));
         }
@@ -193,26 +253,40 @@ impl Attempt {
             return Some(Attempt::proper(job, may_buffer));
         }
         if self.joined && !met_writer {
+            self.is_refuted_as_joined(report);
+            if let Some(next) =
+                self.in_smaller_portions(job, n, &report.outcome).filter(|_| self.portion != 0)
+            {
+                return Some(next);
+            }
             // Readers may be nothing to numbers.
-            report.joined_held = Some(false);
             return Some(Attempt::without_neighbours(job, may_buffer));
         }
         let is_refuted = if self.guess == Guess::Range { !met_writer && met_reader } else { met_writer };
         if !is_refuted || !(self.is_guess || self.buffered != 0) {
             return None;
         }
-        if self.joined {
-            report.joined_held = Some(false);
-        }
         // Where there are two writers no other guess needs to find them.
         if self.is_guess {
             *self.held(report) = Some(false);
+        }
+        if self.joined {
+            self.is_refuted_as_joined(report);
+            if let Some(next) = self.in_smaller_portions(job, n, &report.outcome) {
+                return Some(next);
+            }
         }
         // What was held back in vain, because an iteration stores too often for that, isn't a second time.
         Some(match self.buffered {
             0 => Attempt::in_order(job, may_buffer),
             _ => Attempt::proper(job, false),
         })
+    }
+
+    /// Tells that what neighbours store can't be left to the last of them, or that iterations of one launch have met.
+    fn is_refuted_as_joined(self, report: &mut Report) {
+        let held = if self.portion == 0 { &mut report.joined_held } else { &mut report.portion_held };
+        *held = Some(false);
     }
 
     /// Where a report says whether a guess has held.
@@ -230,7 +304,9 @@ impl Attempt {
         if let Some(far) = report.outcome.far {
             report.in_order = Some(far <= n / FAR_PART);
         }
-        if self.joined {
+        if self.portion != 0 {
+            (report.portion_held, report.portion) = (Some(true), self.portion);
+        } else if self.joined {
             report.joined_held = Some(true);
         } else if self.is_guess {
             *self.held(report) = Some(true);
@@ -273,6 +349,7 @@ impl Logs {
         device: &mut dyn Device,
         job: &Job,
         attempt: Attempt,
+        n: u64,
         taken: &mut Taken<'_>,
     ) -> Result<Logs, DeviceError> {
         let (placement, method) = (&job.placement, attempt.method);
@@ -290,6 +367,11 @@ impl Logs {
         if words == 0 || method == LogMethod::None {
             return Ok(logs);
         }
+        // Each has bits of its own.
+        let bits = match attempt.portion {
+            0 => words,
+            portion => words_of_bitmap(words) * bitmaps(n, portion, attempt.probes),
+        };
         let mut take = |device: &mut dyn Device, words: u64| -> Result<DevicePtr, DeviceError> {
             taken.allocate(device, words * 4)
         };
@@ -303,6 +385,7 @@ impl Logs {
                 u64::from(stamp_words) * placement.cells + (placement.cells >> LOG2_OF_CHUNK).div_ceil(4) + 1
             }
             LogMethod::Stamp => u64::from(stamp_words) * placement.cells,
+            method if method.is_bitmap() => bits,
             method => method.words(placement.cells),
         };
         logs.writers = take(device, of_writers)?;
@@ -322,8 +405,8 @@ impl Logs {
         }
         // A range lies beside what is counted.
         if needs_readers && attempt.guess != Guess::Range {
-            logs.readers = take(device, words)?;
-            device.fill(logs.readers, 0, words * 4)?;
+            logs.readers = take(device, bits)?;
+            device.fill(logs.readers, 0, bits * 4)?;
             for (first, end) in &job.pinned {
                 device.fill(DevicePtr(logs.readers.0 + first * 4), PG_MANY, (end - first) * 4)?;
             }

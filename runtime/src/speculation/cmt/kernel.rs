@@ -51,6 +51,8 @@ pub(super) fn kernel_for(
         true => LogMethod::None,
         false => attempt.method,
     };
+    // Whether the iterations of a launch need not be a run of them.
+    let in_any_order = job.schedule.is_none() && attempt.portion == 0;
     let kernel = Specialisation {
         guess: attempt.guess,
         buffered: attempt.buffered,
@@ -70,8 +72,8 @@ pub(super) fn kernel_for(
         ordered: job.schedule.is_some(),
         narrow,
         // A block of a tile has few iterations, and would hand over for each what it has collected.
-        tile: placement.tile.filter(|_| narrow && job.schedule.is_none() && !collects),
-        across: placement.across.filter(|_| narrow && job.schedule.is_none() && !collects),
+        tile: placement.tile.filter(|_| narrow && in_any_order && !collects),
+        across: placement.across.filter(|_| narrow && in_any_order && !collects),
         updated_alone,
         collects: rooms.bases,
         collects_part: rooms.part,

@@ -50,6 +50,8 @@ fn job(seat: Seat<Box<Report>>, kind: Kind, placement: Placement) -> Job {
         guesses: Guesses::None,
         may_guess_range: false,
         may_join: false,
+        portion: 0,
+        may_portion: false,
         in_order: false,
         stores_once: false,
         groups: GroupChoice::Off,
@@ -310,6 +312,163 @@ fn a_refuted_guess_leaves_nothing_behind() {
         assert_eq!(device.found, wanted);
         let held = [report.guess_held, report.range_held, report.joined_held];
         assert!(held.contains(&Some(false)), "{held:?}");
+    }
+}
+
+/// Says of each run what a list has: what failed, how many stores and cells were counted, and whether it was the small launch that has ended it. Its array is changed by each.
+struct Launching {
+    words: BTreeMap<u64, u32>,
+    next: u64,
+    outcomes: Vec<(u32, u64, u64, bool)>,
+    /// What each run has found in the array, its log, most iterations of its launches, and whether a small one comes first.
+    found: Vec<(u32, LogMethod, u64, bool)>,
+    /// Bytes of each piece of memory.
+    sizes: BTreeMap<u64, u64>,
+}
+
+impl Scripted for Launching {
+    fn allocate(&mut self, bytes: u64) -> Result<DevicePtr, DeviceError> {
+        self.next += 1 << 40;
+        self.sizes.insert(self.next, bytes);
+        Ok(DevicePtr(self.next))
+    }
+    fn copy_in(
+        &mut self,
+        pieces: &[(u64, u64, DevicePtr)],
+        _: &[(u64, u64, DevicePtr)],
+    ) -> Result<(), DeviceError> {
+        self.words.extend(pieces.iter().map(|(.., place)| (place.0, 1)));
+        Ok(())
+    }
+    fn duplicate(&mut self, from: DevicePtr, to: DevicePtr) {
+        self.words.insert(to.0, self.words[&from.0]);
+    }
+    fn run(&mut self, launch: &mut Launch<'_>) -> Result<Outcome, DeviceError> {
+        let array = self.words.get_mut(&launch.regions[0].dev).unwrap();
+        self.found.push((*array, launch.method(), launch.portion, launch.probes));
+        let is_bitmap = launch.method() == LogMethod::Bitmap;
+        assert_eq!(launch.kernel.joined, is_bitmap);
+        for log in [launch.wr, launch.rd].into_iter().filter(|_| is_bitmap) {
+            assert_eq!(self.sizes[&log.0], 4 * words_of(launch));
+        }
+        // Rows of a tile are no run of iterations.
+        assert!(launch.portion == 0 || launch.kernel.tile.is_none() && launch.kernel.across.is_none());
+        *array += 1;
+        let (fail, stores, cells, is_probe) = self.outcomes.remove(0);
+        Ok(Outcome { fail, stores, cells, is_probe, ..Outcome::default() })
+    }
+}
+
+/// Words of one of its logs.
+fn words_of(launch: &Launch<'_>) -> u64 {
+    match launch.portion {
+        0 => launch.log_words,
+        _ => launch.log_words.next_multiple_of(4) * launch.bitmaps(),
+    }
+}
+
+/// Where cells have several writers, a loop is launched in as many portions, or in smaller ones, as long as that pays, and each attempt begins with what was there.
+#[test]
+fn writers_far_apart_are_launched_one_after_the_other() {
+    const N: u64 = 1 << 25;
+    const CELLS: u64 = 1 << 26;
+    let (waw, raw, range) = (PG_FAIL_WAW, PG_FAIL_RAW, PG_FAIL_RANGE);
+    let site = |flags| Site { base: 0, width: 8, flags, line: 1 };
+    let (bitmap, stamp) = (LogMethod::Bitmap, LogMethod::Stamp);
+    let joined = (1, bitmap, 0, false);
+    let tried = |portion| (1, bitmap, portion, true);
+    let proper = (1, stamp, 0, false);
+    let eight = (waw, N, N / 8, false);
+    let held = (0, 0, 0, false);
+    for (known, outcomes, wanted, says) in [
+        (0, vec![eight, held], vec![joined, tried(N / 8)], (Some(true), N / 8)),
+        // No iteration of a launch may be one too many.
+        (
+            0,
+            vec![(waw, N, N / 8 - 1, false), held],
+            vec![joined, tried(N.div_ceil(9))],
+            (Some(true), N.div_ceil(9)),
+        ),
+        // The first iterations have met; later ones, who try half as many.
+        (0, vec![eight, (waw, 90, 89, true), held], vec![joined, tried(N / 8), proper], (Some(false), 0)),
+        (
+            0,
+            vec![eight, (raw, N, N, false), held],
+            vec![joined, tried(N / 8), tried(N / 16)],
+            (Some(true), N / 16),
+        ),
+        (
+            0,
+            vec![eight, (waw, N, N - 1, false), (waw | raw, N, N - 1, false), held],
+            vec![joined, tried(N / 8), tried(N / 16), proper],
+            (Some(false), 0),
+        ),
+        // What launches took too long would be so many.
+        (0, vec![(waw, N, N / 40, false), held], vec![joined, proper], (None, 0)),
+        // Of neighbours, and readers alone.
+        (0, vec![(raw, N, N, false), held], vec![joined, (1, stamp, 0, false)], (None, 0)),
+        // It is known from earlier entries.
+        (N / 8, vec![held], vec![(1, bitmap, N / 8, false)], (Some(true), N / 8)),
+        (2 * N, vec![held], vec![(1, bitmap, 2 * N, false)], (Some(true), 2 * N)),
+        (1 << 19, vec![held], vec![proper], (None, 0)),
+        (
+            N / 8,
+            vec![(waw, N, N - 1, false), held],
+            vec![(1, bitmap, N / 8, false), proper],
+            (Some(false), 0),
+        ),
+        (N / 8, vec![(raw, N, N, false), held], vec![(1, bitmap, N / 8, false), proper], (Some(false), 0)),
+        (N / 8, vec![(range, N, N, false), held], vec![(1, bitmap, N / 8, false), proper], (Some(false), 0)),
+    ] {
+        let sites = [site(PG_SITE_STORE), site(PG_SITE_LOGGED)];
+        let info = Info {
+            flags: PG_LOOP_STORES_ONCE,
+            n_bases: 1,
+            n_sites: sites.len() as u32,
+            sites: sites.as_ptr(),
+            ..crate::abi::nothing()
+        };
+        let placement = Placement {
+            regions: vec![Region { lo: 1 << 20, size: 8 * CELLS, ..Region::default() }],
+            anchors: vec![1 << 20],
+            read: vec![true],
+            written: vec![true],
+            snapshot: vec![false],
+            cells: CELLS,
+            log_shift: 3,
+            tile: Some((0, 1)),
+            across: Some(2),
+            ..Placement::default()
+        };
+        let (_caller, seat) = protocol::sides();
+        let mut trip = [1; crate::abi::PG_MAX_DIMS];
+        trip[0] = N as i64;
+        let job = Job {
+            info: Arc::new(Facts::of(&info)),
+            trip,
+            method: stamp,
+            guesses: Guesses::None,
+            may_join: known == 0,
+            portion: known,
+            may_portion: true,
+            bases: vec![1 << 20],
+            written: Some(Vec::new()),
+            ..job(seat, Kind::Cuda, placement)
+        };
+        let mut residency = Residency::default();
+        let mut taken = Taken { residency: &mut residency, pointers: Vec::new() };
+        let mut device = Launching {
+            words: BTreeMap::new(),
+            next: 1 << 50,
+            outcomes,
+            found: Vec::new(),
+            sizes: BTreeMap::new(),
+        };
+        let mut report = Report::default();
+        drive(&mut device, &job, &mut report, &mut taken).unwrap();
+        assert_eq!(device.found, wanted);
+        assert_eq!((report.portion_held, report.portion), says, "{wanted:?}");
+        assert_eq!(report.joined_held, (known == 0).then_some(false));
     }
 }
 
