@@ -12,7 +12,7 @@
 #define __extension__
 #endif
 
-#define PG_ABI_VERSION 18u
+#define PG_ABI_VERSION 19u
 #define PG_MAX_DIMS 4
 
 __extension__ typedef signed long long __pg_i64;
@@ -331,6 +331,8 @@ struct __pg_inspector {
   __pg_u64 first, length, lasting;
   /* Turns of inner loops, as far as the slice has them, since it was called: wherever `next` is, and where it returns behind its last iteration. */
   __pg_u32 turns;
+  /* Set before it is called: nothing but turns is asked for. Innermost loops whose number of turns their heads tell are counted, not run. */
+  __pg_u32 counts;
 };
 
 /* Static facts of one loop. */

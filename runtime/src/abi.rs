@@ -7,7 +7,7 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 
 #[allow(missing_docs)]
 mod constants {
-    pub const PG_ABI_VERSION: u32 = 18;
+    pub const PG_ABI_VERSION: u32 = 19;
     pub const PG_ATTACH_IN_ORDER: u32 = 0x8000_0000;
     pub const PG_MAX_DIMS: usize = 4;
     pub const PG_TOTALS: usize = 256;
@@ -342,6 +342,7 @@ pub struct RawInspector {
     pub length: u64,
     pub lasting: u64,
     pub turns: u32,
+    pub counts: u32,
 }
 
 /// `struct __pg_entry`.
@@ -730,7 +731,12 @@ mod tests {
                 store_bits
             ]
         );
-        layout!(checks, RawInspector, "inspector", [touch, next, poll, known, first, length, lasting, turns]);
+        layout!(
+            checks,
+            RawInspector,
+            "inspector",
+            [touch, next, poll, known, first, length, lasting, turns, counts]
+        );
         layout!(
             checks,
             Info,

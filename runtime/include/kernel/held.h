@@ -9,9 +9,10 @@ template <class Type, class Other> struct __pg_one_of<false, Type, Other> {
 /* The one place that turns store to is held meanwhile: in a register where all turns have the same (Stride 0), else with what lanes
  * lend each other. What turns load besides, before them, must not be what is held: the first turn that would load that isn't made
  * ready, nor are those behind it. */
-template <class Type, int Room, int Stride, bool IsLoaded, class Load, class Store, class NoteRun, class StoreNoted>
+template <class Type, int Room, int Stride, bool IsLoaded, bool Meets, class Load, class Store, class NoteRun, class StoreNoted>
 struct __pg_holding : __pg_handed_over<Type, Room> {
-  static constexpr bool moves = Stride != 0, may_meet = true, looks = __pg_looks_at_ends && !moves;
+  /* Turns of which none meets what is held are as many as are due, unless places may wrap around. */
+  static constexpr bool moves = Stride != 0, may_meet = Meets || moves, looks = __pg_looks_at_ends && !moves;
   __pg_ends ends;
   static constexpr __pg_i64 stride = Stride;
   Load load;
@@ -88,7 +89,7 @@ struct __pg_holding : __pg_handed_over<Type, Room> {
       }
     note(meets);
   }
-  __device__ __forceinline__ bool has_any_met() const { return __any_sync(~0u, has_met != 0); }
+  __device__ __forceinline__ bool has_any_met() const { return Meets && __any_sync(~0u, has_met != 0); }
   /* How many turns of this lane come before the first one whose loads have met what is held. `first`: of the parts; `in_front`: slots in front
    * of the lane's first turn. */
   __device__ __forceinline__ int before_met(int first, int lane, int due, int in_front) const
@@ -196,7 +197,7 @@ struct __pg_holding_nothing {
 #define __PG_HOLDING_NOTHING(type)                                                                                     \
   __pg_holding_nothing __pg_held;                                                                                      \
   const auto __pg_held_at = [](const type) -> __pg_u64 { return 0; };
-#define __PG_HOLDING(type, variable, t, base, logged, stride, is_loaded, address)                                      \
+#define __PG_HOLDING(type, variable, t, base, logged, stride, is_loaded, meets, address)                               \
   const auto __pg_held_at = [&](const type variable) -> __pg_u64 { return address; };                                  \
   const auto __pg_load_held = [&](__pg_u64 __pg_a) -> __pg_##t { return __PG_LD(t, base, logged, __pg_a); };           \
   const auto __pg_store_held = [&](__pg_u64 __pg_a, __pg_##t __pg_value) {                          \
@@ -211,7 +212,7 @@ struct __pg_holding_nothing {
     if (__pg_may_access(&__pg_c, &__pg_b##base, __PG_HOW(base), __pg_a, (__pg_u32)sizeof(__pg_##t)))                   \
       __pg_set_##t##_at(&__pg_c, __PG_TRANSLATED_FOR(&__pg_b##base, __PG_HOW(base), __pg_a), __pg_value);              \
   };                                                                                                                   \
-  __pg_holding<__pg_##t, __pg_room_of_turn, stride, is_loaded, decltype(__pg_load_held), decltype(__pg_store_held),    \
+  __pg_holding<__pg_##t, __pg_room_of_turn, stride, is_loaded, (meets), decltype(__pg_load_held), decltype(__pg_store_held),    \
                decltype(__pg_note_held), decltype(__pg_store_noted)>                                                   \
     __pg_held(__pg_load_held, __pg_store_held, __pg_note_held, __pg_store_noted);
 #define __PG_IS_HELD (__pg_number == __pg_with_lent || __pg_number == __pg_side_by_side_held)
@@ -223,9 +224,10 @@ struct __pg_holding_nothing {
     store
 /* A load that is made before turns that store. What a range notes need not be seen: what is held is stored in the end, so the range has a cell in it
  * that is stored to, and nothing of the run counts. */
+#define __PG_SEES(t, b, l) (!__PG_IS_KEPT(b) && !__PG_IS_IN_RANGE(t, b, l))
 #define __PG_SEEN(how, t, b, l, a)                                                                                     \
   [&](auto __pg_a) -> __pg_##t {                                                                                       \
-    if constexpr (!__PG_IS_KEPT(b) && !__PG_IS_IN_RANGE(t, b, l))                                                         \
+    if constexpr (__PG_SEES(t, b, l))                                                                                  \
       __pg_held.see(__pg_a, sizeof(__pg_##t));                                                                         \
     return how(t, b, l, __pg_a);                                                                                       \
   }(a)

@@ -375,15 +375,13 @@ impl Specialisation {
 
 impl Specialisation {
     /// The same for iterations in the order of their numbers of turns, on a device that runs `threads` at once: where lanes lend each other what the rows
-    /// of several iterations load, so that one which has more turns holds others up. Where nobody asks for an iteration's number, which logs do. Where one
-    /// iteration takes longer than its part of the GPU takes for everything, it has as many lanes as can be (`docs/measurements/2026-11-25-row-order.md`).
+    /// of several iterations load, so that one which has more turns holds others up. Where nobody asks for an iteration's number, which all logs
+    /// but bits do. Where one iteration takes longer than its part of the GPU takes for everything, it has as many lanes as can be (`docs/measurements/2026-11-25-row-order.md`).
     pub fn sorted(self, order: &Order, threads: u64) -> Specialisation {
         /// Turns that all processors together make while one row makes one, for each thread of theirs.
         const OTHERS: u64 = 48;
         let is_lending = self.lends && self.spread > 1 && self.group == (1, 1) && self.tile.is_none();
-        let asks = !matches!(self.method, LogMethod::None | LogMethod::Mark)
-            || self.filled != 0
-            || self.collects != 0;
+        let asks = self.method.knows_iterations() || self.filled != 0 || self.collects != 0;
         if !is_lending || asks || self.ordered {
             return self;
         }
@@ -649,7 +647,7 @@ mod tests {
         let lends = |method| Specialisation { lends: true, spread: 4, ..Specialisation::none(method) };
         let alike = Order::by(50_000, |iteration| 200 + iteration as u32 % 100).unwrap();
         let one_is_long = Order::by(50_000, |iteration| if iteration == 7 { 4000 } else { 200 }).unwrap();
-        for method in [LogMethod::None, LogMethod::Mark] {
+        for method in [LogMethod::None, LogMethod::Mark, LogMethod::Bitmap] {
             let sorted = lends(method).sorted(&alike, THREADS);
             assert_eq!((sorted.sorted, sorted.ordered, sorted.spread), (true, true, 4));
             let sorted = lends(method).sorted(&one_is_long, THREADS);
@@ -658,13 +656,14 @@ mod tests {
             assert!(!sorted.does_part_of(&lends(method)) && !lends(method).does_part_of(&sorted));
         }
         let mut others: Vec<_> =
-            [LogMethod::Atomic, LogMethod::Reduction, LogMethod::Bitmap, LogMethod::Stamp].map(lends).into();
+            [LogMethod::Atomic, LogMethod::Reduction, LogMethod::Stamp].map(lends).into();
         let plain = lends(LogMethod::None);
         others.push(Specialisation { lends: false, ..plain });
         others.push(Specialisation { spread: 1, ..plain });
         others.push(Specialisation { ordered: true, ..plain });
         others.push(Specialisation { collects: 1, ..plain });
         others.push(Specialisation { filled: 1, ..lends(LogMethod::Mark) });
+        others.push(Specialisation { filled: 1, ..lends(LogMethod::Bitmap) });
         others.push(Specialisation { tile: Some((1, 0)), ..plain });
         others.push(Specialisation { group: (1, 4), ..plain });
         assert!(others.into_iter().all(|kernel| kernel.sorted(&alike, THREADS) == kernel));

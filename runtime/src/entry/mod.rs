@@ -8,6 +8,7 @@ mod addresses;
 mod distributed;
 mod every_log;
 mod inspection;
+mod lengths;
 mod remembered;
 mod speculation;
 mod ways;
@@ -28,6 +29,7 @@ use crate::signals::{self, Deferred};
 use crate::speculation::cmt::{Cmt, Kind};
 use crate::speculation::facts::Known;
 use crate::speculation::inspector::Memo;
+use crate::speculation::inspector::lengths::Lengths;
 use crate::speculation::inspector::levels::Schedule;
 use crate::speculation::inspector::seen::Basis;
 use crate::speculation::inspector::turns::Order;
@@ -56,6 +58,8 @@ pub struct Engine {
     pending: Mutex<Option<Pending>>,
     /// What inspections have found, by loop; the latest come last.
     findings: Mutex<HashMap<usize, Vec<Memo>>>,
+    /// What was counted where nothing was inspected, by loop; the latest come last.
+    lengths: Mutex<HashMap<usize, Vec<Lengths>>>,
     /// Tables of loops, for jobs.
     facts: Known,
     active: Active,
@@ -203,6 +207,7 @@ impl Engine {
             histories: Mutex::default(),
             pending: Mutex::default(),
             findings: Mutex::default(),
+            lengths: Mutex::default(),
             facts: Known::default(),
             active: Active::default(),
             cmt: Cmt::new(pool.clone(), config.threads),

@@ -241,6 +241,16 @@ impl Engine {
             }
             basis => basis,
         };
+        // Bits don't know whose they are.
+        let may_sort_bits = kind == Kind::Cuda
+            && plan.method == LogMethod::Bitmap
+            && plan.schedule.is_none()
+            && !plan.snapshot;
+        let by_lengths = match may_sort_bits {
+            // SAFETY: as above.
+            true => unsafe { self.order_by_lengths(visit, &placement) },
+            false => None,
+        };
         // SAFETY: as above.
         let (bases, values, pins) =
             unsafe { (visit.entry.bases(info), visit.entry.values(info), visit.entry.pins(info)) };
@@ -296,7 +306,7 @@ impl Engine {
             },
             groups: self.config.groups,
             patience: self.config.patience,
-            by_turns: plan.by_turns.filter(|_| may_sort),
+            by_turns: by_lengths.or(plan.by_turns.filter(|_| may_sort)),
             schedule: plan.schedule,
             pinned: placement.pinned_cells(pins),
             basis: basis.filter(|basis| kind == Kind::Cuda && basis.serves(info, &placement)),

@@ -169,6 +169,14 @@ impl Printer<'_> {
         if let Some(turns) = self.turns(l) {
             return self.in_turns(l, &turns, around, common, out);
         }
+        if matches!(self.purpose, Purpose::Inspection(_))
+            && let Some((Turns { cond, unsigned, limit, iv, .. }, _)) = self.head_of_turns(l)
+        {
+            let iv = variable(iv);
+            out.push_str(&format!(
+                "if (__pg_counts) {{\nif ({cond}) __pg_turns += (__pg_u32)(({unsigned})({limit}) - ({unsigned})({iv}));\n}} else\n"
+            ));
+        }
         let is_innermost = for_kernels && !has_asking_loops(self.unit, &l.body);
         if !is_innermost {
             out.push_str("for (;;) {\nif (__PG_POLL_AROUND()) break;\n");
@@ -321,6 +329,25 @@ impl Printer<'_> {
         {
             return None;
         }
+        let (turns, in_memory) = self.head_of_turns(l)?;
+        let Some(limit) = in_memory else { return Some(turns) };
+        let kept = self.is_kept(&limit, l)?;
+        self.walk_count += 1;
+        let name = format!("__pg_limit_{}", self.walk_count);
+        Some(Turns {
+            before: format!("const {} {name} = {};\n", turns.kind, turns.limit),
+            cond: match kept.as_str() {
+                "1" => format!("({}) < {name}", variable(turns.iv)),
+                kept => format!("(({kept}) ? ({}) < {name} : ({}))", variable(turns.iv), turns.cond),
+            },
+            limit: name,
+            kept,
+            ..turns
+        })
+    }
+
+    /// What the head of an innermost loop says of its number of turns, as if the loop didn't change that; and the limit, where memory has a part in it.
+    fn head_of_turns(&mut self, l: &LoopStmt) -> Option<(Turns, Option<Expr>)> {
         let head = counted::counted(self.unit, l).ok()?;
         let kind = |ty: QualType| self.unit.types.as_int(ty.ty);
         // Without other starts the limit means the same inside the loop as before it; and all is compared in one type.
@@ -351,10 +378,6 @@ impl Printer<'_> {
         if !counts || !alike || leaves || !is_known || l.keyword != LoopKeyword::For {
             return None;
         }
-        let kept = match scalar_only {
-            true => "1".to_string(),
-            false => self.is_kept(&head.limit, l)?,
-        };
         let mut effects = String::new();
         let cond = self.value(l.cond.as_ref()?, &mut effects).ok()?;
         let limit = self.value(&head.limit, &mut effects).ok()?;
@@ -362,23 +385,9 @@ impl Printer<'_> {
             return None;
         }
         let (kind, unsigned) = (Scalar::Int(head.kind).name(), types::unsigned(head.kind));
-        let turns = Turns { before: String::new(), kept, iv: head.iv, cond, kind, unsigned, limit };
-        Some(match scalar_only {
-            true => turns,
-            false => {
-                self.walk_count += 1;
-                let name = format!("__pg_limit_{}", self.walk_count);
-                Turns {
-                    before: format!("const {kind} {name} = {};\n", turns.limit),
-                    cond: match turns.kept.as_str() {
-                        "1" => format!("({}) < {name}", variable(head.iv)),
-                        kept => format!("(({kept}) ? ({}) < {name} : ({}))", variable(head.iv), turns.cond),
-                    },
-                    limit: name,
-                    ..turns
-                }
-            }
-        })
+        let turns =
+            Turns { before: String::new(), kept: "1".into(), iv: head.iv, cond, kind, unsigned, limit };
+        Some((turns, (!scalar_only).then_some(head.limit)))
     }
 
     /// Prints such a loop, after its first clause; `common`: the group that it is run for.

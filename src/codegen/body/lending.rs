@@ -59,6 +59,8 @@ pub(super) struct Lent {
     ahead: Vec<(String, String)>,
     /// Bases, and pointers that addresses in them begin with.
     pointers: BTreeSet<(u32, String)>,
+    /// See [`Seeing::seen`].
+    seen: BTreeSet<String>,
     /// Variables that differ from iteration to iteration, besides the inner loop's own.
     variables: BTreeSet<VarId>,
 }
@@ -86,6 +88,8 @@ pub(super) struct Seeing {
     rows: usize,
     /// Whether one of them is of that place.
     meets: bool,
+    /// For the loads that look whether they meet what is held: whether they do, as text that compilers evaluate.
+    seen: BTreeSet<String>,
 }
 
 /// In front of a pointer that addresses begin with, the same for all lanes, where loads are printed that lanes make for each other.
@@ -157,6 +161,9 @@ impl Seeing {
         };
         let is_plain = matches!(from, "LD_ROW" | "LD_ONCE" | "LD_LENT");
         self.meets |= self.held.as_ref().is_some_and(|held| base.is_none() || *held == plain);
+        if self.held.is_some() {
+            self.seen.insert(format!("__PG_SEES({suffix}, {}, {logged})", base.unwrap_or_default()));
+        }
         let printed = |from: &str| match (&self.held, base) {
             (Some(_), _) => {
                 format!("__PG_SEEN(__PG_{from}, {suffix}, {}, {logged}, {address})", base.unwrap_or_default())
@@ -229,10 +236,18 @@ impl Printer<'_> {
         let held = lending.held.as_ref().map(|held| held.address.clone());
         self.asks_kept |= held.is_some();
         let rows = lending.found.iter().map(|lent| rows(&lent.ahead)).sum();
-        let seeing = Seeing { held, once, ahead: Vec::new(), pointers: BTreeSet::new(), rows, meets: false };
+        let seeing = Seeing {
+            held,
+            once,
+            ahead: Vec::new(),
+            pointers: BTreeSet::new(),
+            rows,
+            meets: false,
+            seen: BTreeSet::new(),
+        };
         self.seeing = Some(seeing);
         let alone = self.value(e, &mut effects);
-        let Some(Seeing { ahead, pointers, meets, .. }) = self.seeing.take() else {
+        let Some(Seeing { ahead, pointers, meets, seen, .. }) = self.seeing.take() else {
             return Err("a value that is seen".into());
         };
         let text = self.value(e, &mut effects);
@@ -260,7 +275,7 @@ impl Printer<'_> {
         });
         // What is left of them are pointers that nothing is loaded through: they are compared, say.
         let text = alone.replace(POINTER, "");
-        lending.found.push(Lent { name, kind, text, ahead, pointers, variables });
+        lending.found.push(Lent { name, kind, text, ahead, pointers, seen, variables });
         Ok(Some(lent))
     }
 
@@ -372,9 +387,13 @@ impl Printer<'_> {
         }
         text.push_str(&format!("__PG_ALL_SHARED({takes};)\n"));
         text.push_str(&format!("__PG_LENDING({count}, {kept})\n"));
+        // Whether what lanes make for each other may meet what is held.
+        let seen: BTreeSet<&str> = found.iter().flat_map(|lent| &lent.seen).map(String::as_str).collect();
+        let meets: Vec<&str> = seen.into_iter().chain(["0"]).collect();
+        let meets = meets.join(" || ");
         match held {
             Some(Held { address, kind: held, base, stride, loaded, .. }) => text.push_str(&format!(
-                "__PG_HOLDING({kind}, {iv}, {}, {base}, {}, {stride}, {}, {address})\n",
+                "__PG_HOLDING({kind}, {iv}, {}, {base}, {}, {stride}, {}, {meets}, {address})\n",
                 held.suffix(),
                 u8::from(*loaded == Some(true)),
                 u8::from(loaded.is_some()),

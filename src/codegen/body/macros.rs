@@ -51,7 +51,7 @@ pub const MACROS_ONE_BY_ONE: &str = "\
 #define __PG_STN __PG_STO
 #define __PG_LENDING(count, kept)
 #define __PG_HOLDING_NOTHING(type)
-#define __PG_HOLDING(type, variable, t, base, logged, stride, is_loaded, address)
+#define __PG_HOLDING(type, variable, t, base, logged, stride, is_loaded, meets, address)
 #define __PG_HELD(text) (text)
 #define __PG_HOLD(value, store) store
 #define __PG_PLACE_POINTER(base, pointer)

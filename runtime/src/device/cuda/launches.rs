@@ -74,11 +74,26 @@ impl Cuda {
             self.blank.clear(self.stream)?;
         } else {
             // SAFETY: the buffer is ours and idle, because every launch is waited for.
-            let status = unsafe {
-                std::ptr::copy_nonoverlapping(words.as_ptr().cast::<u8>(), tables, bytes);
-                sys::cuMemcpyHtoDAsync_v2(packed.0, tables.cast(), bytes, self.stream)
+            unsafe { std::ptr::copy_nonoverlapping(words.as_ptr().cast::<u8>(), tables, bytes) };
+            let copy = |from: usize, to: usize| {
+                // SAFETY: both buffers have so many words.
+                let status = unsafe {
+                    let host = tables.add(from * 8).cast();
+                    sys::cuMemcpyHtoDAsync_v2(at_word(from), host, (to - from) * 8, self.stream)
+                };
+                check(status, "copying tables", 0)
             };
-            check(status, "copying tables", 0)?;
+            if at_arrays != words.len() {
+                copy(at_arrays, words.len())?;
+            }
+            copy(0, at_totals)?;
+            // What is counted is cleared there, not copied: a kernel behind a copy of 8 KB begins 5 microseconds after it.
+            if at_arrays != at_totals {
+                let count = 2 * (at_arrays - at_totals);
+                // SAFETY: the buffer has so many words.
+                let status = unsafe { sys::cuMemsetD32Async(at_word(at_totals), 0, count, self.stream) };
+                check(status, "filling", 0)?;
+            }
         }
         let tiles = launch.kernel.tile.map(|tile| Tiles::new(&launch.trip, tile, &launch.kernel));
         // Sorted rows have as many lanes as can be where one is much longer than others: no reason for smaller portions.

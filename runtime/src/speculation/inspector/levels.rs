@@ -186,7 +186,17 @@ unsafe extern "C" fn poll(raw: *mut RawInspector) -> c_int {
 impl Inspector {
     fn new(shift: u32, sites: usize, pins: Vec<(u64, u64)>, patience: Duration) -> Inspector {
         Inspector {
-            raw: RawInspector { touch, next, poll, known: 0, first: 0, length: 0, lasting: 0, turns: 0 },
+            raw: RawInspector {
+                touch,
+                next,
+                poll,
+                known: 0,
+                first: 0,
+                length: 0,
+                lasting: 0,
+                turns: 0,
+                counts: 0,
+            },
             shift,
             pins,
             pages: FxHashMap::default(),

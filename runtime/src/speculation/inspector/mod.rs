@@ -21,6 +21,7 @@
 //! relied on it has seen of the addresses goes with it ([`seen`]).
 
 mod content;
+pub mod lengths;
 pub mod levels;
 pub mod marks;
 pub mod seen;

@@ -54,6 +54,11 @@ impl Noted {
         }
     }
 
+    /// How many an iteration has.
+    pub fn of(&self, iteration: u64) -> u32 {
+        self.turns.get(iteration as usize).map_or(0, |turns| turns.load(Ordering::Relaxed))
+    }
+
     /// What was noted.
     #[cfg(test)]
     pub(super) fn all(&self) -> Vec<u32> {

@@ -180,6 +180,7 @@ impl<'a> Marker<'a> {
                 length: 0,
                 lasting: known.lasting,
                 turns: 0,
+                counts: 0,
             },
             shared,
             tops: Vec::new(),
