@@ -118,6 +118,8 @@ pub struct History {
     once_refuted: bool,
     /// Stamps have guessed that a cell's writers are run by lanes side by side, and were wrong.
     joined_refuted: bool,
+    /// They were run by lanes on both sides of a row's end, too.
+    has_seams: bool,
     /// Bitmaps have guessed that nothing is stored between what is loaded, and were wrong.
     stores_between: bool,
 }
@@ -216,6 +218,14 @@ impl History {
     /// Notes whether a guess that a cell's writers are run by lanes side by side has held.
     pub fn joined_held(&mut self, held: bool) {
         self.joined_refuted |= !held;
+    }
+    /// Notes that it has held where writers lay on both sides of a row's end.
+    pub fn found_seams(&mut self) {
+        self.has_seams = true;
+    }
+    /// Whether they did.
+    pub fn has_seams(&self) -> bool {
+        self.has_seams
     }
     /// Whether stamps may guess so.
     pub fn may_join(&self) -> bool {

@@ -13,9 +13,32 @@
 /* What lanes tell each other of a store. Cells are fewer than 2^28, and a store takes a whole one at least. */
 #define __PG_JOINED_KEY(cell, width) ((__pg_u32)(cell) << 4 | (width))
 #define __PG_JOINED_TO_NOBODY (~0u)
+#ifdef __PG_SEAMS
+/* Between an iteration's row and the next one: four words, the key of what was put away, that of what the next row stores, and the bits of what was put away. */
+#define __PG_SEAM_BEHIND(row, number) (4 * ((__pg_u64)__PG_SEAMS * (row) + (number) + 1))
+
+/* Of the lanes that are here, as a rule those of a row, the first one tells the row before what it stores to, and the last one puts its store away. Not 0:
+ * it did. */
+__PG_FN int __pg_puts_away(struct __pg_ctx *c, __pg_u32 lanes, __pg_u32 lane, __pg_u32 key, __pg_u32 width, __pg_u64 bits)
+{
+  const __pg_u32 row = (c->iteration - 1) / __PG_ITERATIONS_OF_ROW, number = c->stored++;
+  if (number >= __PG_SEAMS || key == __PG_JOINED_TO_NOBODY)
+    return 0;
+  if ((lanes & ((1u << lane) - 1)) == 0 && row != 0)
+    (c->launch->wr - __PG_SEAM_BEHIND(row - 1, number))[1] = key;
+  if (lanes >> lane == 1) {
+    __pg_u32 *const seam = c->launch->wr - __PG_SEAM_BEHIND(row, number);
+    seam[0] = key;
+    *(__pg_u64 *)&seam[2] = bits;
+    c->writes += __PG_CELLS(c->launch, width);
+    return 1;
+  }
+  return 0;
+}
+#endif
 
 /* Whether a lane leaves its store to the next one, which stores to the same place now, and later in the source order. */
-__PG_FN int __pg_leaves_store(struct __pg_ctx *c, const struct __pg_view *v, __pg_u64 address, __pg_u32 width)
+__PG_FN int __pg_leaves_store(struct __pg_ctx *c, const struct __pg_view *v, __pg_u64 address, __pg_u32 width, __pg_u64 bits)
 {
   const __pg_u32 lanes = __activemask(), lane = threadIdx.x & 31;
   __pg_u32 key = __PG_JOINED_TO_NOBODY, its_key, its_iteration;
@@ -29,6 +52,10 @@ __PG_FN int __pg_leaves_store(struct __pg_ctx *c, const struct __pg_view *v, __p
   }
   its_key = __shfl_down_sync(lanes, key, 1);
   its_iteration = __shfl_down_sync(lanes, c->iteration, 1);
+#ifdef __PG_SEAMS
+  if (__pg_puts_away(c, lanes, lane, key, width, bits))
+    return 1;
+#endif
   return (lanes >> 1 >> lane & 1) && key != __PG_JOINED_TO_NOBODY && its_key == key && its_iteration > c->iteration;
 }
 /* Where iterations begin. To leave this to the next note, as other bitmaps do, takes a seventh longer. */
@@ -37,9 +64,14 @@ __PG_FN void __pg_end_its_notes(struct __pg_ctx *c)
   __pg_end_notes(c);
   c->noted = 0;
 }
-#define __PG_LEAVE_STORE(c, v, address, width)                                                                         \
-  if (__pg_leaves_store(c, v, address, width))                                                                         \
-    return;
+#define __PG_LEAVE_STORE(type, c, v, address, value_)                                                                  \
+  {                                                                                                                    \
+    __PG_AS_BITS(type) left;                                                                                           \
+    left.bits = 0;                                                                                                     \
+    left.value = value_;                                                                                               \
+    if (__pg_leaves_store(c, v, address, (__pg_u32)sizeof(type), left.bits))                                           \
+      return;                                                                                                          \
+  }
 #else
-#define __PG_LEAVE_STORE(c, v, address, width)
+#define __PG_LEAVE_STORE(type, c, v, address, value_)
 #endif

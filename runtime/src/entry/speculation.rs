@@ -283,6 +283,7 @@ impl Engine {
                 Some(guesses) => guesses == Guesses::Joined,
                 None => visit.history.may_join(),
             },
+            has_seams: visit.history.has_seams(),
             groups: self.config.groups,
             patience: self.config.patience,
             by_turns: plan.by_turns.filter(|_| may_sort),

@@ -65,6 +65,9 @@ pub fn conclude(history: &mut History, report: &Report) {
     if let Some(held) = report.joined_held {
         history.joined_held(held);
     }
+    if report.has_seams {
+        history.found_seams();
+    }
     if report.once_held == Some(false) {
         history.once_refuted();
     }

@@ -5,7 +5,7 @@ use super::kernels::Loaded;
 use super::pace::Pace;
 use super::{AT_FLAGS, AT_STOP, BLOCK, COUNTERS, Cuda, TABLES, check, tables};
 use crate::abi::{self, PG_TOTALS, PG_TOTALS_APART, RawLaunch, Value};
-use crate::device::{DeviceError, DevicePtr, Launch, Outcome, Specialisation, TIME_IS_UP, WIDEST};
+use crate::device::{DeviceError, DevicePtr, ITERATIONS_OF_ROW, Launch, Outcome, Specialisation, TIME_IS_UP, WIDEST};
 use cudarc::driver::sys;
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -116,10 +116,14 @@ impl Cuda {
             let places = tiles.map_or(count, |tiles| tiles.rows * tiles.layers);
             let mut at = 0;
             while at < places && !is_over {
-                let most = pace.next(places - at, wave);
+                let mut most = pace.next(places - at, wave);
                 if most == 0 {
                     is_over = !self.await_launches(launch, &mut pace, &mut ending, false)?;
                     continue;
+                }
+                if launch.kernel.seams != 0 && tiles.is_none() {
+                    // Each begins with a row.
+                    most = most.next_multiple_of(ITERATIONS_OF_ROW).min(places - at);
                 }
                 if pace.is_waited_for() {
                     // SAFETY: the event is ours, and so are the words, which no kernel is using now.
@@ -205,6 +209,7 @@ impl Cuda {
             outcome.conflicts += 1;
         }
         if outcome.fail & !abi::PG_FAIL_RAW == 0 && launch.counts() && total != written {
+            outcome.surplus = total.saturating_sub(written);
             outcome.fail |= abi::PG_FAIL_WAW;
             outcome.conflicts += 1;
         }

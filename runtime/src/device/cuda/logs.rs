@@ -2,7 +2,7 @@
 //! the same in Rust.
 
 use super::launches::Ending;
-use super::{AT_FLAGS, BLOCK, Cuda, buffered, filled, nvrtc};
+use super::{AT_FLAGS, BLOCK, Cuda, buffered, filled, nvrtc, seams};
 use crate::abi;
 use crate::device::{DeviceError, Guess, Launch, LogMethod, Specialisation};
 
@@ -246,6 +246,9 @@ impl Cuda {
         if kernel.filled != 0 && self.filling_kernel.is_none() {
             self.filling_kernel = Some(self.function(&filled::source(), c"__pg_fill", &options, BLOCK)?);
         }
+        if kernel.seams != 0 && self.seams_kernel.is_none() {
+            self.seams_kernel = Some(self.function(&seams::source(), c"__pg_close", &options, BLOCK)?);
+        }
         if kernel.buffered != 0 && self.storing_kernel.is_none() {
             self.storing_kernel = Some(self.function(&buffered::source(), c"__pg_store", &options, BLOCK)?);
         } else if kernel.method.is_bitmap() && kernel.method.detects() {
@@ -291,11 +294,14 @@ impl Cuda {
 
     /// Whether it is made ready while a launch is under way.
     pub(super) fn checks_early(&self, launch: &Launch<'_>) -> bool {
-        launch.log_words <= SHORT && self.generation >= EARLY_FROM
+        launch.log_words <= SHORT && self.generation >= EARLY_FROM && launch.kernel.seams == 0
     }
 
     /// Starts it behind a launch: where it is made [ready early](Cuda::checks_early), nothing may be queued in between.
     pub(super) fn start_check(&self, launch: &Launch<'_>, ending: &Ending) -> Result<(), DeviceError> {
+        if launch.kernel.seams != 0 {
+            self.close_seams(launch, ending)?;
+        }
         let start = if self.checks_early(launch) { Cuda::start_early } else { Cuda::start };
         let (mut wr, mut rd, mut words) = (launch.wr.0, launch.rd.0, launch.log_words);
         let (mut written, mut totals) = (launch.written.0, ending.totals);
@@ -422,7 +428,9 @@ mod tests {
     fn kernels_of_logs_are_for_old_gpus_too() {
         let Ok(compiler) = nvrtc::get() else { return };
         let options = nvrtc::options("sm_75", Specialisation::none(LogMethod::None), false);
-        for source in [filled::source(), buffered::source(), check_source(), bitmap_check_source()] {
+        for source in
+            [filled::source(), buffered::source(), seams::source(), check_source(), bitmap_check_source()]
+        {
             compiler.compile(&source, &options).unwrap_or_else(|said| panic!("{said}\n{source}"));
         }
     }

@@ -9,8 +9,8 @@ use crate::abi::{
     PG_SITE_STORE, PG_STAMP_READER, PG_STAMP_WORDS, PG_STAMP_WORDS_READ,
 };
 use crate::device::{
-    CELLS_OF_GROUP, Device, DeviceError, DevicePtr, Guess, LOG2_OF_CHUNK, LogMethod, numbers_of_stores,
-    words_of_entry,
+    CELLS_OF_GROUP, Device, DeviceError, DevicePtr, Guess, ITERATIONS_OF_ROW, LOG2_OF_CHUNK, LogMethod,
+    WORDS_OF_SEAM, numbers_of_stores, words_of_entry,
 };
 use crate::speculation::parts;
 
@@ -35,6 +35,8 @@ pub(super) struct Attempt {
     pub(super) grouped: bool,
     /// See [`Specialisation::joined`]. Where a cell has other writers, or a reader, there is another attempt.
     pub(super) joined: bool,
+    /// See [`Specialisation::seams`]. Where that isn't enough there is another attempt, too.
+    pub(super) seams: u8,
     /// See [`Specialisation::alone`]. Where several lanes have stored to one cell there is another attempt.
     pub(super) alone: bool,
 }
@@ -61,6 +63,7 @@ impl Attempt {
                 grouped: false,
                 alone: false,
                 joined: false,
+                seams: 0,
             };
         }
         if job.may_join && job.method == LogMethod::Stamp && Attempt::may_join(job) {
@@ -73,6 +76,7 @@ impl Attempt {
                 grouped: false,
                 alone: false,
                 joined: true,
+                seams: if job.has_seams { Attempt::seams(job) } else { 0 },
             };
         }
         Attempt::without_neighbours(job, may_buffer)
@@ -95,6 +99,23 @@ impl Attempt {
             && job.schedule.is_none()
             && !parts::has_parts(&job.info)
             && !job.info.sites().iter().any(|site| site.has(PG_SITE_COVERED))
+    }
+
+    /// How many of an iteration's stores may be put away, if its stores may be joined: one for each store of the text; 0: that are too many, or iterations are.
+    fn seams(job: &Job) -> u8 {
+        /// Words of memory for each row are four times as many.
+        const MOST: usize = 4;
+        const MOST_ITERATIONS: u64 = 1 << 31;
+        let stores = job.info.sites().iter().filter(|site| site.has(PG_SITE_STORE)).count();
+        if stores <= MOST && job.iterations() < MOST_ITERATIONS { stores as u8 } else { 0 }
+    }
+
+    /// Whether no more stores than one for each row, at each store of the text, were counted in vain where cells have several writers.
+    fn meets_at_seams(job: &Job, surplus: u64) -> bool {
+        let cells = |width: u32| u64::from(width) >> job.placement.log_shift;
+        let stores = job.info.sites().iter().filter(|site| site.has(PG_SITE_STORE));
+        let most: u64 = stores.map(|site| cells(site.width)).sum();
+        surplus <= most * job.iterations().div_ceil(ITERATIONS_OF_ROW)
     }
 
     /// The first one where what neighbours store isn't joined.
@@ -123,6 +144,7 @@ impl Attempt {
             grouped: false,
             alone: false,
             joined: false,
+            seams: 0,
         }
     }
 
@@ -147,6 +169,7 @@ impl Attempt {
             grouped: false,
             alone: false,
             joined: false,
+            seams: 0,
         }
     }
 
@@ -192,6 +215,14 @@ impl Attempt {
             report.order_held = Some(false);
             return Some(Attempt::proper(job, may_buffer));
         }
+        if self.joined && met_writer && !met_reader && self.seams == 0 {
+            // Nearly all of them are known to have stood side by side: those that didn't may have stood on both sides of a row's end.
+            let seams = Attempt::seams(job);
+            if seams != 0 && Attempt::meets_at_seams(job, report.outcome.surplus) {
+                report.joined_held = Some(false);
+                return Some(Attempt { seams, ..self });
+            }
+        }
         if self.joined && !met_writer {
             // Readers may be nothing to numbers.
             report.joined_held = Some(false);
@@ -232,6 +263,7 @@ impl Attempt {
         }
         if self.joined {
             report.joined_held = Some(true);
+            report.has_seams = self.seams != 0;
         } else if self.is_guess {
             *self.held(report) = Some(true);
         }
@@ -262,6 +294,8 @@ pub(super) struct Logs {
     pub(super) readers: DevicePtr,
     /// Bits of the cells that were written, where the writers' log has words for them.
     pub(super) written: DevicePtr,
+    /// What lies in front of the writers' in the same piece of memory, where anything does: see [`Launch::seams`].
+    pub(super) seams: DevicePtr,
     /// See [`Launch::log_words`].
     pub(super) words: u64,
     pub(super) stamp_words: u32,
@@ -286,7 +320,8 @@ impl Logs {
         };
         let nothing = DevicePtr(0);
         let words = method.entries(placement.cells);
-        let mut logs = Logs { writers: nothing, readers: nothing, written: nothing, words, stamp_words };
+        let mut logs =
+            Logs { writers: nothing, readers: nothing, written: nothing, seams: nothing, words, stamp_words };
         if words == 0 || method == LogMethod::None {
             return Ok(logs);
         }
@@ -305,8 +340,16 @@ impl Logs {
             LogMethod::Stamp => u64::from(stamp_words) * placement.cells,
             method => method.words(placement.cells),
         };
-        logs.writers = take(device, of_writers)?;
-        device.fill(logs.writers, 0, of_writers * 4)?;
+        let of_seams = match attempt.seams {
+            0 => 0,
+            seams => WORDS_OF_SEAM * u64::from(seams) * job.iterations().div_ceil(ITERATIONS_OF_ROW),
+        };
+        logs.writers = take(device, of_seams + of_writers)?;
+        device.fill(logs.writers, 0, (of_seams + of_writers) * 4)?;
+        if of_seams != 0 {
+            logs.seams = logs.writers;
+            logs.writers.0 += of_seams * 4;
+        }
         if attempt.buffered != 0 {
             let words = if attempt.apart { 2 } else { u64::from(attempt.buffered) };
             logs.readers = DevicePtr(logs.writers.0 + 4 * words * placement.cells);
@@ -340,6 +383,6 @@ impl Logs {
 
     /// Gives their memory back.
     pub(super) fn free(self, device: &mut dyn Device, taken: &mut Taken<'_>) {
-        taken.give_back(device, &[self.writers, self.readers, self.written]);
+        taken.give_back(device, &[self.seams, self.writers, self.readers, self.written]);
     }
 }

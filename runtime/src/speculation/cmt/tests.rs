@@ -50,6 +50,7 @@ fn job(seat: Seat<Box<Report>>, kind: Kind, placement: Placement) -> Job {
         guesses: Guesses::None,
         may_guess_range: false,
         may_join: false,
+        has_seams: false,
         in_order: false,
         stores_once: false,
         groups: GroupChoice::Off,
