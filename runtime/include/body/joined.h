@@ -8,13 +8,30 @@
  * A load is noted when its iteration ends, or loads again, and not at all where its iteration has stored to the same cell by then: if that is the cell's only counted
  * store, and no other one was left to it, nobody else stores there, and what has been loaded is what was there. So who passes over a note leaves its store to
  * nobody, nor does anybody leave his to it. Loads that the text says to be covered by a store (`logged` 2) nobody notes: loops that have any have no joined
- * stores (speculation/cmt/attempt.rs). */
+ * stores (speculation/cmt/attempt.rs).
+ *
+ * With __PG_SEAMS a cell's writers may lie on both sides of a row's end, too; a row are 32 iterations from a multiple of 32 on, as a rule those that a warp runs side by
+ * side. Between a row and the next one is a *seam* for each of an iteration's first __PG_SEAMS stores. The last one of the lanes that are here counts its store, but puts
+ * it away in its row's seam: place, width and value. The first one says in the seam of the row before what it stores to. Behind all launches
+ * a kernel looks at each seam (device/cuda/seams.rs). If both sides name the same place and width, it takes off what was counted: what was put away is left to the one that said
+ * so. Otherwise it stores that, and sets its bits. Then the numbers are compared as above.
+ *
+ * Nothing is missed there either. It doesn't matter which lanes are here together, in which order warps run, or which of a row's first or last ones came to a seam:
+ * - A store is left to somebody who makes one of the same place and width, in a later iteration: a row has no iterations but its own, and all those of the
+ *   next one come later. That one counts, or leaves its own to a later one. So each chain still ends in a counted store, the last one of all.
+ * - A seam holds one store. What another one of the row has overwritten was counted and is neither taken off nor sets a bit, and each
+ *   other counted store has at most its bits: so more are counted than bits are set, whatever a seam holds then.
+ * - Two counted stores of a cell are two, whether either of them was put away or not, so it doesn't matter in which order they were made.
+ * - Who has passed over a note puts nothing away, and says nothing to the row before: so its store is left to nobody and none to it.
+ * - A note that stands meets the bits of its cell: a cell that was stored to has a counted store in the end, which has set its bits, during the loop or behind it.
+ * What is guessed wrongly, that a row's lanes are all here, or that the next row stores there if a later iteration does, only leaves two counted stores, or one too many. */
 #ifdef __PG_JOINED
 /* What lanes tell each other of a store. Cells are fewer than 2^28, and a store takes a whole one at least. */
 #define __PG_JOINED_KEY(cell, width) ((__pg_u32)(cell) << 4 | (width))
 #define __PG_JOINED_TO_NOBODY (~0u)
 #ifdef __PG_SEAMS
-/* Between an iteration's row and the next one: four words, the key of what was put away, that of what the next row stores, and the bits of what was put away. */
+/* How many words in front of the writers' bits a row's seam for a store with this number begins. It has four: the key of what was put away, that of what the next row
+ * stores, and the bits of the value. */
 #define __PG_SEAM_BEHIND(row, number) (4 * ((__pg_u64)__PG_SEAMS * (row) + (number) + 1))
 
 /* Of the lanes that are here, as a rule those of a row, the first one tells the row before what it stores to, and the last one puts its store away. Not 0:
