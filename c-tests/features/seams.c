@@ -3,22 +3,23 @@
  * a row between the two writers that stores elsewhere (`further`), or nothing (`empty`); somebody else who loads what both store to (`read`), or the only one (`lone`); a
  * writer in the next row that loads it first (`taken`), or one in the row before (`given`); a next row whose first one loads what its second one stores to (`behind`).
  *
- * The GPU that is none is told to keep lanes together for that: otherwise it takes them apart now and then, and some of them miss what others have put away.
+ * The GPU that is none is told to keep lanes together for that: otherwise it takes them apart now and then, and some of them miss what others have put away. (Of
+ * `two` it takes those apart that have stored nothing to the first array.)
  *
  * test size: 1601
  * expect floats: is left to the next row on clean threes fives many wide
- * expect doubles: is left to the next row on clean threes fives many wide read lone taken given behind
- * expect two: is left to the next row on clean threes fives many wide
+ * expect doubles: is left to the next row on clean threes fives many wide read lone taken given
+ * expect two: is left to the next row on clean wide
  * expect some: is left to the next row on clean threes fives many wide
  * expect widths: is left to the next row on clean threes fives many
- * expect floats: stamps on further given
- * expect doubles: stamps on further
- * expect two: stamps on further
+ * expect floats: stamps on further
+ * expect doubles: stamps on further behind
+ * expect two: stamps on threes fives many further
  * expect some: stamps on further empty
  * expect widths: stamps on further wide
- * expect floats: conflicts on read lone taken behind
- * expect two: conflicts on read lone taken behind
- * expect widths: conflicts on read lone taken behind */
+ * expect floats: conflicts on read lone taken given behind
+ * expect two: conflicts on read lone taken given behind
+ * expect widths: conflicts on read lone taken given behind */
 #include "../support/inputs.h"
 
 COMPUTE static void floats(float *a, const int *to, const int *from, const float *in, int n)

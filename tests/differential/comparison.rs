@@ -112,11 +112,14 @@ pub fn compare(built: &Built<'_>, input: &str, settings: &[Setting], tally: &Tal
                 // Without forced logs a predicate or an inspection may already have seen the conflict.
                 (Event::Conflicts, "auto") => entries.iter().any(|r| !at_once(r)),
                 (Event::Levels, "auto") => entries.iter().any(|r| on_device(r) && inspection_objects(r)),
-                (Event::Stamps | Event::Joined, "auto") => true,
+                (Event::Stamps | Event::Joined | Event::Left, "auto") => true,
                 (Event::Joined, "stamp") if setting.device == "cuda" && setting.log().1 == "joined" => {
                     entries.iter().any(|r| on_device(r) && r["guess"] == "held")
                 }
-                (Event::Stamps | Event::Joined, "stamp") => {
+                (Event::Joined | Event::Left, "stamp") if setting.log().1 == TOGETHER => {
+                    entries.iter().any(|r| on_device(r) && r["guess"] == "held")
+                }
+                (Event::Stamps | Event::Joined | Event::Left, "stamp") => {
                     entries.iter().any(|r| at_once(r)) && !entries.iter().any(|r| is_conflict(r))
                 }
                 // What others take for a conflict may be an anti or output dependence to stamps.
@@ -126,7 +129,7 @@ pub fn compare(built: &Built<'_>, input: &str, settings: &[Setting], tally: &Tal
                     !program.is_about_stamps()
                 }
                 // Neighbours that store apart meet nobody.
-                (Event::Joined, _) => true,
+                (Event::Joined | Event::Left, _) => true,
                 (Event::Conflicts | Event::Levels | Event::Stamps, log) => {
                     // Not every loop can have bitmaps.
                     let is_other = |r: &Value| ["bitmap", "stamp"].contains(&log) && r["log"] == "atomic";

@@ -17,6 +17,8 @@ pub enum Event {
     Stamps,
     /// The same as for `Stamps`; and on a GPU the stores of neighbours are joined, where that is guessed.
     Joined,
+    /// The same; and they are where a cell's writers lie on both sides of a row's end, too, if a warp's lanes stay together.
+    Left,
     /// Its iterations depend on each other, and run level by level.
     Levels,
     /// Threads carry out an entry on the program's own memory; where they have to work on copies or are to keep logs, nobody does.
@@ -94,6 +96,7 @@ impl Program {
                     Some(("conflicts", inputs)) => (Event::Conflicts, inputs),
                     Some(("stamps", inputs)) => (Event::Stamps, inputs),
                     Some(("is joined", inputs)) => (Event::Joined, inputs),
+                    Some(("is left to the next row", inputs)) => (Event::Left, inputs),
                     Some(("levels", inputs)) => (Event::Levels, inputs),
                     Some(("runs unchecked at last", inputs)) => (Event::UncheckedAtLast, inputs),
                     Some(("runs in place", inputs)) => (Event::InPlace, inputs),
@@ -120,7 +123,11 @@ impl Program {
     pub fn is_about_stamps(&self) -> bool {
         self.expectations
             .iter()
-            .any(|expectation| [Event::Stamps, Event::Joined].contains(&expectation.event))
+            .any(|expectation| [Event::Stamps, Event::Joined, Event::Left].contains(&expectation.event))
+    }
+    /// Whether it is about what a row's last iteration leaves to the next one's first.
+    pub fn is_about_rows(&self) -> bool {
+        self.expectations.iter().any(|expectation| expectation.event == Event::Left)
     }
 }
 

@@ -101,7 +101,8 @@
       __pg_log_write(c, v, how, address, (__pg_u32)sizeof(type));                                                      \
     else if (__PG_LOG_METHOD(c->launch) != PG_LOG_NONE)                                                                \
       __pg_mark_write(c, v, how, address, (__pg_u32)sizeof(type));                                                     \
-    *(type *)__PG_TRANSLATED_FOR(v, how, address) = value;                                                             \
+    if (__PG_IS_STORED)                                                                                                \
+      *(type *)__PG_TRANSLATED_FOR(v, how, address) = value;                                                           \
   }
 
 __PG_DEFINE_ACCESS(i8, __pg_i8, 0)
