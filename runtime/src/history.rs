@@ -389,7 +389,9 @@ mod tests {
         h.guess_held(true);
         assert_eq!(h.guesses(), Guesses::All);
         h.joined_held(true);
-        assert!(h.may_join());
+        assert!(h.may_join() && !h.has_seams());
+        h.found_seams();
+        assert!(h.may_join() && h.has_seams());
         h.joined_held(false);
         h.joined_held(true);
         assert!(!h.may_join() && h.guesses() == Guesses::All);
