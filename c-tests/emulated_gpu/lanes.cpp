@@ -372,7 +372,7 @@ static bool stores_are_noted(int round)
 static bool stores_are_left(int round)
 {
   enum { ROWS = 3, WORDS = 8, SEAM = 4, IN_FRONT = SEAM * __PG_SEAMS * ROWS };
-  alignas(16) static unsigned memory[IN_FRONT + WORDS], expected[IN_FRONT + WORDS];
+  alignas(8) static unsigned memory[IN_FRONT + WORDS], expected[IN_FRONT + WORDS];
   __pg_launch launch = {};
   launch.wr = memory + IN_FRONT;
   __pg_view view = {};
@@ -381,8 +381,7 @@ static bool stores_are_left(int round)
   view.log = 32;
   __pg_u64 address[32], value[32];
   unsigned width[32], iteration[32], number[32], key[32], counted[32];
-  bool passes[32];
-  int became[32];
+  bool passes[32], leaves[32], is_left[32];
   const bool is_row = below(2), is_one_width = below(2), are_numbers = below(3) == 0;
   const unsigned row = below(ROWS), first = below(4) * 8;
   for (unsigned lane = 0; lane < 32; lane++) {
@@ -407,30 +406,29 @@ static bool stores_are_left(int round)
     if (passes[lane])
       c.noted = __pg_bits_of(&launch, &view, address[lane], width[lane], &c.noted_word);
     downs = 0;
-    became[lane] = __pg_leaves_store(&c, &view, address[lane], width[lane], value[lane]);
+    is_left[lane] = __pg_leaves_store(&c, &view, address[lane], width[lane], value[lane]);
     counted[lane] = (unsigned)c.writes;
   });
   const unsigned low = (unsigned)__builtin_ctz(warp), high = 31 - (unsigned)__builtin_clz(warp);
   for (unsigned &word : expected)
     word = 0;
-  const auto told = [&](unsigned lane) { return passes[lane] ? ~0u : key[lane]; };
-  const bool is_away = !passes[high] && number[high] < __PG_SEAMS;
-  if (number[high] < __PG_SEAMS) {
-    const unsigned its_row = iteration[high] / 32;
-    unsigned *const seam = &expected[IN_FRONT - SEAM * (__PG_SEAMS * its_row + number[high] + 1)];
-    seam[0] = iteration[low] / 32 == its_row ? told(low) : ~0u;
-    seam[1] = is_away ? key[high] : 0;
-    seam[2] = (unsigned)value[high];
-    seam[3] = (unsigned)(value[high] >> 32);
+  const auto seam = [&](unsigned lane, unsigned of_row) { return &expected[IN_FRONT - SEAM * (__PG_SEAMS * of_row + number[lane] + 1)]; };
+  const auto has_seam = [&](unsigned lane) { return !passes[lane] && number[lane] < __PG_SEAMS; };
+  if (has_seam(low) && iteration[low] >= 32)
+    seam(low, iteration[low] / 32 - 1)[1] = key[low];
+  if (has_seam(high)) {
+    unsigned *const words = seam(high, iteration[high] / 32);
+    words[0] = key[high];
+    words[2] = (unsigned)value[high];
+    words[3] = (unsigned)(value[high] >> 32);
   }
   for (unsigned lane = 0; lane < 32; lane++) {
     if (!(warp >> lane & 1))
       continue;
-    const bool is_there = lane < 31 && (warp >> (lane + 1) & 1);
-    const bool leaves = is_there && told(lane) != ~0u && told(lane) == told(lane + 1) && iteration[lane] < iteration[lane + 1];
-    const int wanted = lane == high && is_away ? __PG_IS_PUT_AWAY : leaves ? __PG_IS_LEFT : __PG_IS_MADE;
-    if (became[lane] != wanted || counted[lane] != (wanted == __PG_IS_PUT_AWAY)) {
-      fprintf(stderr, "round %d, lanes %08x: %d instead of %d becomes of lane %u's store, and counts %u\n", round, warp, became[lane], wanted, lane, counted[lane]);
+    const bool is_there = lane < 31 && (warp >> (lane + 1) & 1), is_away = lane == high && has_seam(lane);
+    leaves[lane] = is_there && !passes[lane] && !passes[lane + 1] && key[lane] == key[lane + 1] && iteration[lane] < iteration[lane + 1];
+    if (is_left[lane] != (leaves[lane] || is_away) || counted[lane] != (is_away ? width[lane] / 4 : 0)) {
+      fprintf(stderr, "round %d, lanes %08x: lane %u %s, and counts %u\n", round, warp, lane, is_left[lane] ? "leaves its store" : "stores", counted[lane]);
       return false;
     }
   }

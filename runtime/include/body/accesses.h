@@ -101,8 +101,7 @@
       __pg_log_write(c, v, how, address, (__pg_u32)sizeof(type));                                                      \
     else if (__PG_LOG_METHOD(c->launch) != PG_LOG_NONE)                                                                \
       __pg_mark_write(c, v, how, address, (__pg_u32)sizeof(type));                                                     \
-    if (__PG_IS_STORED)                                                                                                \
-      *(type *)__PG_TRANSLATED_FOR(v, how, address) = value;                                                           \
+    *(type *)__PG_TRANSLATED_FOR(v, how, address) = value;                                                             \
   }
 
 __PG_DEFINE_ACCESS(i8, __pg_i8, 0)

@@ -2,7 +2,6 @@
 //! the same in Rust.
 
 use super::launches::Ending;
-use super::seams::SEAMS_AT_ONCE;
 use super::{AT_FLAGS, BLOCK, Cuda, buffered, filled, nvrtc, seams};
 use crate::abi;
 use crate::device::{DeviceError, Guess, Launch, LogMethod, Specialisation};
@@ -45,12 +44,11 @@ fn check_source() -> String {
 }
 
 /// The same where logs are bitmaps: by itself, because its text is a tenth as long, and loading that took as long as all else where a log is short.
-fn bitmap_check_source(has_seams: bool) -> String {
+fn bitmap_check_source() -> String {
     let (totals, apart) = (abi::PG_TOTALS, abi::PG_TOTALS_APART);
-    let seams = if has_seams { format!("#define SEAMS\n{}", seams::source()) } else { String::new() };
     format!(
         "#define AT_ONCE {CHECKED_AT_ONCE}\n#define PG_TOTALS {totals}\n#define PG_TOTALS_APART {apart}\n\
-         #define BLOCK {BLOCK}\n{seams}{AWAIT_SOURCE}{BITMAP_CHECK_SOURCE}"
+         #define BLOCK {BLOCK}\n{AWAIT_SOURCE}{BITMAP_CHECK_SOURCE}"
     )
 }
 
@@ -170,23 +168,13 @@ static __device__ unsigned long long __pg_sum_of_warp(unsigned number)
 #endif
 }
 extern "C" __global__ void __pg_check(const unsigned *wr, const unsigned *rd, unsigned long long words, const unsigned *flags,
-                                      const unsigned long long *totals, unsigned long long *counts, int has_range
-#ifdef SEAMS
-                                      ,
-                                      unsigned long long seams, unsigned of_row, const unsigned long long *arrays, unsigned n_arrays,
-                                      unsigned shift
-#endif
-)
+                                      const unsigned long long *totals, unsigned long long *counts, int has_range)
 {
   __shared__ unsigned long long sums[3][BLOCK / 32];
   static_assert(PG_TOTALS == BLOCK, "a thread for each place");
   __PG_AWAIT_LAUNCH
   const unsigned failed = *(const volatile unsigned *)flags;
   unsigned long long total = blockIdx.x == 0 ? totals[threadIdx.x * PG_TOTALS_APART] : 0;
-#ifdef SEAMS
-  if (failed == 0)
-    total += __pg_close_seams(wr, seams, of_row, arrays, n_arrays, shift);
-#endif
   /* Where readers are no bits: from the first cell that any of them has taken to the last. Each place has a part of what tells. */
   unsigned long long least = 0, most = 0;
   if (has_range) {
@@ -258,16 +246,15 @@ impl Cuda {
         if kernel.filled != 0 && self.filling_kernel.is_none() {
             self.filling_kernel = Some(self.function(&filled::source(), c"__pg_fill", &options, BLOCK)?);
         }
+        if kernel.seams != 0 && self.seams_kernel.is_none() {
+            self.seams_kernel = Some(self.function(&seams::source(), c"__pg_close", &options, BLOCK)?);
+        }
         if kernel.buffered != 0 && self.storing_kernel.is_none() {
             self.storing_kernel = Some(self.function(&buffered::source(), c"__pg_store", &options, BLOCK)?);
         } else if kernel.method.is_bitmap() && kernel.method.detects() {
-            let has_seams = kernel.seams != 0;
-            let known = if has_seams { self.seams_check_kernel } else { self.bitmap_check_kernel };
-            if known.is_none() {
-                let made = self.function(&bitmap_check_source(has_seams), c"__pg_check", &options, BLOCK)?;
-                let place =
-                    if has_seams { &mut self.seams_check_kernel } else { &mut self.bitmap_check_kernel };
-                *place = Some(made);
+            if self.bitmap_check_kernel.is_none() {
+                self.bitmap_check_kernel =
+                    Some(self.function(&bitmap_check_source(), c"__pg_check", &options, BLOCK)?);
             }
         } else if kernel.buffered == 0 && kernel.method.detects() && self.check_kernel.is_none() {
             self.check_kernel = Some(self.function(&check_source(), c"__pg_check", &options, BLOCK)?);
@@ -307,11 +294,14 @@ impl Cuda {
 
     /// Whether it is made ready while a launch is under way.
     pub(super) fn checks_early(&self, launch: &Launch<'_>) -> bool {
-        launch.log_words <= SHORT && self.generation >= EARLY_FROM
+        launch.log_words <= SHORT && self.generation >= EARLY_FROM && launch.kernel.seams == 0
     }
 
     /// Starts it behind a launch: where it is made [ready early](Cuda::checks_early), nothing may be queued in between.
     pub(super) fn start_check(&self, launch: &Launch<'_>, ending: &Ending) -> Result<(), DeviceError> {
+        if launch.kernel.seams != 0 {
+            self.close_seams(launch, ending)?;
+        }
         let start = if self.checks_early(launch) { Cuda::start_early } else { Cuda::start };
         let (mut wr, mut rd, mut words) = (launch.wr.0, launch.rd.0, launch.log_words);
         let (mut written, mut totals) = (launch.written.0, ending.totals);
@@ -348,33 +338,23 @@ impl Cuda {
             );
         }
         if launch.method().is_bitmap() {
-            let has_seams = launch.kernel.seams != 0;
-            let known = if has_seams { self.seams_check_kernel } else { self.bitmap_check_kernel };
-            let kernel = known.ok_or_else(nobody)?;
+            let kernel = self.bitmap_check_kernel.ok_or_else(nobody)?;
             let mut has_range = i32::from(launch.kernel.guess == Guess::Range);
-            let (mut seams, mut of_row) = (launch.seams(), u32::from(launch.kernel.seams));
-            let ((mut arrays, mut n_arrays), mut shift) = (ending.arrays, launch.log_shift);
             let at_once = if words <= FEW_WORDS { 1 } else { CHECKED_AT_ONCE };
-            let mut parameters = vec![
-                (&raw mut wr).cast(),
-                (&raw mut rd).cast(),
-                (&raw mut words).cast(),
-                (&raw mut flags).cast(),
-                (&raw mut totals).cast(),
-                (&raw mut counts).cast(),
-                (&raw mut has_range).cast(),
-            ];
-            if has_seams {
-                parameters.extend([
-                    (&raw mut seams).cast(),
-                    (&raw mut of_row).cast(),
-                    (&raw mut arrays).cast(),
-                    (&raw mut n_arrays).cast(),
-                    (&raw mut shift).cast(),
-                ]);
-            }
-            let work = words.div_ceil(at_once).max(seams.div_ceil(SEAMS_AT_ONCE));
-            return start(self, kernel, self.line_at_once(kernel.resident, work), &mut parameters);
+            return start(
+                self,
+                kernel,
+                self.line_at_once(kernel.resident, words.div_ceil(at_once)),
+                &mut [
+                    (&raw mut wr).cast(),
+                    (&raw mut rd).cast(),
+                    (&raw mut words).cast(),
+                    (&raw mut flags).cast(),
+                    (&raw mut totals).cast(),
+                    (&raw mut counts).cast(),
+                    (&raw mut has_range).cast(),
+                ],
+            );
         }
         let kernel = self.check_kernel.ok_or_else(nobody)?;
         let (mut method, mut stamp_words) = (launch.method() as i32, launch.stamp_words);
@@ -448,8 +428,9 @@ mod tests {
     fn kernels_of_logs_are_for_old_gpus_too() {
         let Ok(compiler) = nvrtc::get() else { return };
         let options = nvrtc::options("sm_75", Specialisation::none(LogMethod::None), false);
-        let bitmap_checks = [false, true].map(bitmap_check_source);
-        for source in [filled::source(), buffered::source(), check_source()].into_iter().chain(bitmap_checks) {
+        for source in
+            [filled::source(), buffered::source(), seams::source(), check_source(), bitmap_check_source()]
+        {
             compiler.compile(&source, &options).unwrap_or_else(|said| panic!("{said}\n{source}"));
         }
     }

@@ -97,8 +97,8 @@ struct Cuda {
     filling_kernel: Option<Loaded>,
     /// The same where entries of the log hold values.
     storing_kernel: Option<Loaded>,
-    /// The same where rows leave stores to each other.
-    seams_check_kernel: Option<Loaded>,
+    /// The kernel that looks at what rows have left to each other.
+    seams_kernel: Option<Loaded>,
     staging: Staging<Link>,
     /// Pinned memory for tables, so that a launch need not wait until what was staged has been copied.
     tables: *mut u8,
@@ -201,7 +201,7 @@ pub fn open(pool: Pool) -> Result<Box<dyn Device>, DeviceError> {
             bitmap_check_kernel: None,
             filling_kernel: None,
             storing_kernel: None,
-            seams_check_kernel: None,
+            seams_kernel: None,
             // SAFETY: so much has been pinned, and is never given back.
             staging: Staging::new(link, slots, SLOT, pool, threads),
             tables: pinned(TABLES)?,
