@@ -5,7 +5,9 @@ use super::kernels::Loaded;
 use super::pace::Pace;
 use super::{AT_FLAGS, AT_STOP, BLOCK, COUNTERS, Cuda, TABLES, check, tables};
 use crate::abi::{self, PG_TOTALS, PG_TOTALS_APART, RawLaunch, Value};
-use crate::device::{DeviceError, DevicePtr, ITERATIONS_OF_ROW, Launch, Outcome, Specialisation, TIME_IS_UP, WIDEST};
+use crate::device::{
+    DeviceError, DevicePtr, ITERATIONS_OF_ROW, Launch, Outcome, Specialisation, TIME_IS_UP, WIDEST,
+};
 use cudarc::driver::sys;
 use std::collections::HashMap;
 use std::ffi::c_void;

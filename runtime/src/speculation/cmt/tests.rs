@@ -268,8 +268,14 @@ fn changed(
     };
     let mut residency = Residency::default();
     let mut taken = Taken { residency: &mut residency, pointers: Vec::new() };
-    let mut device =
-        Changing { words: BTreeMap::new(), next: 1 << 30, fails, surplus, found: Vec::new(), seams: Vec::new() };
+    let mut device = Changing {
+        words: BTreeMap::new(),
+        next: 1 << 30,
+        fails,
+        surplus,
+        found: Vec::new(),
+        seams: Vec::new(),
+    };
     let mut report = Report::default();
     drive(&mut device, &job, &mut report, &mut taken).unwrap();
     (device, report)
@@ -348,11 +354,32 @@ fn what_rows_leave_to_each_other_is_tried_if_it_may_be_enough() {
         // More than one for each row; with a reader that no seam helps against; in vain.
         (one(), false, vec![PG_FAIL_WAW, 0], 2, vec![(true, 0), (false, 0)], Some((false, false))),
         (one(), false, vec![all, 0], 1, vec![(true, 0), (false, 0)], Some((false, false))),
-        (one(), false, vec![PG_FAIL_WAW, PG_FAIL_WAW, 0], 1, vec![(true, 0), (true, 1), (false, 0)], Some((false, false))),
+        (
+            one(),
+            false,
+            vec![PG_FAIL_WAW, PG_FAIL_WAW, 0],
+            1,
+            vec![(true, 0), (true, 1), (false, 0)],
+            Some((false, false)),
+        ),
         (one(), true, vec![PG_FAIL_WAW, 0], 1, vec![(true, 1), (false, 0)], Some((false, false))),
         // Each store of the text may be left, but no more than there is room for.
-        (vec![site(store); 2], false, vec![PG_FAIL_WAW, 0], 2, vec![(true, 0), (true, 2)], Some((true, true))),
-        (vec![site(store); 5], false, vec![PG_FAIL_WAW, 0], 2, vec![(true, 0), (false, 0)], Some((false, false))),
+        (
+            vec![site(store); 2],
+            false,
+            vec![PG_FAIL_WAW, 0],
+            2,
+            vec![(true, 0), (true, 2)],
+            Some((true, true)),
+        ),
+        (
+            vec![site(store); 5],
+            false,
+            vec![PG_FAIL_WAW, 0],
+            2,
+            vec![(true, 0), (false, 0)],
+            Some((false, false)),
+        ),
     ] {
         let (device, report) = changed(LogMethod::Stamp, Kind::Cuda, &sites, has_seams, fails, surplus);
         let runs: Vec<(bool, u8)> =
