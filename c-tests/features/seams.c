@@ -4,19 +4,19 @@
  * writer in the next row that loads it first (`taken`), or one in the row before (`given`); a next row whose first one loads what its second one stores to (`behind`).
  *
  * The GPU that is none is told to keep lanes together for that: otherwise it takes them apart now and then, and some of them miss what others have put away. (Of
- * `two` it takes those apart that have stored nothing to the first array.)
+ * `two` it takes those apart that have stored nothing to the first array. Where loads are noted nobody tries it on `many`.)
  *
  * test size: 1601
- * expect floats: is left to the next row on clean threes fives many wide
+ * expect floats: is left to the next row on clean threes fives wide
  * expect doubles: is left to the next row on clean threes fives many wide read lone taken given
  * expect two: is left to the next row on clean wide
  * expect some: is left to the next row on clean threes fives many wide
- * expect widths: is left to the next row on clean threes fives many
- * expect floats: stamps on further
+ * expect widths: is left to the next row on clean threes fives
+ * expect floats: stamps on many further
  * expect doubles: stamps on further behind
  * expect two: stamps on threes fives many further
  * expect some: stamps on further empty
- * expect widths: stamps on further wide
+ * expect widths: stamps on many further wide
  * expect floats: conflicts on read lone taken given behind
  * expect two: conflicts on read lone taken given behind
  * expect widths: conflicts on read lone taken given behind */

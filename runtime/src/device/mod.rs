@@ -543,8 +543,10 @@ pub struct Outcome {
     pub fail: u32,
     /// Some iteration that conflicted, for the trace.
     pub iteration: u32,
-    /// How many more stores were counted than cells, where that refutes a run.
+    /// How many more stores were counted than cells, in cells, where that refutes a run.
     pub surplus: u64,
+    /// How many cells were stored to then.
+    pub written: u64,
     /// Cells in conflict (a lower bound where the launch ended early).
     pub conflicts: u64,
     /// Cells that several iterations have stored to, by their stamps: what stands there has to be settled.

@@ -211,7 +211,7 @@ impl Cuda {
             outcome.conflicts += 1;
         }
         if outcome.fail & !abi::PG_FAIL_RAW == 0 && launch.counts() && total != written {
-            outcome.surplus = total.saturating_sub(written);
+            (outcome.surplus, outcome.written) = (total.saturating_sub(written), written);
             outcome.fail |= abi::PG_FAIL_WAW;
             outcome.conflicts += 1;
         }

@@ -10,7 +10,7 @@ use crate::abi::{
 };
 use crate::device::{
     CELLS_OF_GROUP, Device, DeviceError, DevicePtr, Guess, ITERATIONS_OF_ROW, LOG2_OF_CHUNK, LogMethod,
-    WORDS_OF_SEAM, numbers_of_stores, words_of_entry,
+    Outcome, WORDS_OF_SEAM, numbers_of_stores, words_of_entry,
 };
 use crate::speculation::parts;
 
@@ -110,12 +110,16 @@ impl Attempt {
         if stores <= MOST && job.iterations() < MOST_ITERATIONS { stores as u8 } else { 0 }
     }
 
-    /// Whether no more stores than one for each row, at each store of the text, were counted in vain where cells have several writers.
-    fn meets_at_seams(job: &Job, surplus: u64) -> bool {
+    /// Whether what a run without seams has found is worth one with them: no more stores than one for each row, at each store of the text, were counted in vain. Where loads
+    /// are noted and many iterations store to a cell, stamps in groups are faster (`docs/measurements/2026-11-25-stamps-4.md`).
+    fn may_meet_at_seams(job: &Job, outcome: &Outcome) -> bool {
+        const MOST_WRITERS: u64 = 6;
         let cells = |width: u32| u64::from(width) >> job.placement.log_shift;
         let stores = job.info.sites().iter().filter(|site| site.has(PG_SITE_STORE));
         let most: u64 = stores.map(|site| cells(site.width)).sum();
-        surplus <= most * job.iterations().div_ceil(ITERATIONS_OF_ROW)
+        let are_few = most * job.iterations() <= MOST_WRITERS * outcome.written;
+        outcome.surplus <= most * job.iterations().div_ceil(ITERATIONS_OF_ROW)
+            && (are_few || !job.placement.has_logged_readers(&job.info))
     }
 
     /// The first one where what neighbours store isn't joined.
@@ -218,7 +222,7 @@ impl Attempt {
         if self.joined && met_writer && !met_reader && self.seams == 0 {
             // Nearly all of them are known to have stood side by side: those that didn't may have stood on both sides of a row's end.
             let seams = Attempt::seams(job);
-            if seams != 0 && Attempt::meets_at_seams(job, report.outcome.surplus) {
+            if seams != 0 && Attempt::may_meet_at_seams(job, &report.outcome) {
                 report.joined_held = Some(false);
                 return Some(Attempt { seams, ..self });
             }

@@ -195,8 +195,9 @@ struct Changing {
     words: BTreeMap<u64, u32>,
     next: u64,
     fails: Vec<u32>,
-    /// Of those that have met writers.
+    /// Of those that have met writers: how many stores too many were counted, and cells.
     surplus: u64,
+    written: u64,
     /// What each run has found in the array, with its log, its guess, and whether its stores were joined.
     found: Vec<(u32, LogMethod, Guess, bool)>,
     /// How many stores of an iteration each might put away.
@@ -224,7 +225,12 @@ impl Scripted for Changing {
         self.found.push((*array, launch.method(), launch.kernel.guess, launch.kernel.joined));
         self.seams.push(launch.kernel.seams);
         *array += 1;
-        Ok(Outcome { fail: self.fails.remove(0), surplus: self.surplus, ..Outcome::default() })
+        Ok(Outcome {
+            fail: self.fails.remove(0),
+            surplus: self.surplus,
+            written: self.written,
+            ..Outcome::default()
+        })
     }
 }
 
@@ -235,7 +241,7 @@ fn changed(
     sites: &[Site],
     has_seams: bool,
     fails: Vec<u32>,
-    surplus: u64,
+    (surplus, written): (u64, u64),
 ) -> (Changing, Report) {
     let info = Info {
         flags: PG_LOOP_STORES_ONCE | PG_LOOP_SPREADS,
@@ -273,6 +279,7 @@ fn changed(
         next: 1 << 30,
         fails,
         surplus,
+        written,
         found: Vec::new(),
         seams: Vec::new(),
     };
@@ -333,7 +340,7 @@ fn a_refuted_guess_leaves_nothing_behind() {
         ),
     ] {
         // More than there could be between rows.
-        let (device, report) = changed(method, kind, &sites, false, vec![fail, 0], 1 << 40);
+        let (device, report) = changed(method, kind, &sites, false, vec![fail, 0], (1 << 40, 1));
         assert_eq!(device.found, wanted);
         let held = [report.guess_held, report.range_held, report.joined_held];
         assert!(held.contains(&Some(false)), "{held:?}");
@@ -347,28 +354,41 @@ fn what_rows_leave_to_each_other_is_tried_if_it_may_be_enough() {
     let (store, load) = (PG_SITE_STORE, PG_SITE_LOGGED);
     let one = || vec![site(store), site(load)];
     let all = PG_FAIL_WAW | PG_FAIL_RAW;
-    for (sites, has_seams, fails, surplus, wanted, holds) in [
-        (one(), false, vec![0], 0, vec![(true, 0)], Some((true, false))),
-        (one(), false, vec![PG_FAIL_WAW, 0], 1, vec![(true, 0), (true, 1)], Some((true, true))),
-        (one(), true, vec![0], 0, vec![(true, 1)], Some((true, true))),
+    for (sites, has_seams, fails, surplus, written, wanted, holds) in [
+        (one(), false, vec![0], 0, 1, vec![(true, 0)], Some((true, false))),
+        (one(), false, vec![PG_FAIL_WAW, 0], 1, 1, vec![(true, 0), (true, 1)], Some((true, true))),
+        (one(), true, vec![0], 0, 1, vec![(true, 1)], Some((true, true))),
         // More than one for each row; with a reader that no seam helps against; in vain.
-        (one(), false, vec![PG_FAIL_WAW, 0], 2, vec![(true, 0), (false, 0)], Some((false, false))),
-        (one(), false, vec![all, 0], 1, vec![(true, 0), (false, 0)], Some((false, false))),
+        (one(), false, vec![PG_FAIL_WAW, 0], 2, 1, vec![(true, 0), (false, 0)], Some((false, false))),
+        (one(), false, vec![all, 0], 1, 1, vec![(true, 0), (false, 0)], Some((false, false))),
         (
             one(),
             false,
             vec![PG_FAIL_WAW, PG_FAIL_WAW, 0],
             1,
+            1,
             vec![(true, 0), (true, 1), (false, 0)],
             Some((false, false)),
         ),
-        (one(), true, vec![PG_FAIL_WAW, 0], 1, vec![(true, 1), (false, 0)], Some((false, false))),
+        (one(), true, vec![PG_FAIL_WAW, 0], 1, 1, vec![(true, 1), (false, 0)], Some((false, false))),
+        // Where many iterations store to a cell, unless nothing is noted.
+        (one(), false, vec![PG_FAIL_WAW, 0], 1, 0, vec![(true, 0), (false, 0)], Some((false, false))),
+        (
+            vec![site(store)],
+            false,
+            vec![PG_FAIL_WAW, 0],
+            1,
+            0,
+            vec![(true, 0), (true, 1)],
+            Some((true, true)),
+        ),
         // Each store of the text may be left, but no more than there is room for.
         (
             vec![site(store); 2],
             false,
             vec![PG_FAIL_WAW, 0],
             2,
+            1,
             vec![(true, 0), (true, 2)],
             Some((true, true)),
         ),
@@ -377,11 +397,13 @@ fn what_rows_leave_to_each_other_is_tried_if_it_may_be_enough() {
             false,
             vec![PG_FAIL_WAW, 0],
             2,
+            1,
             vec![(true, 0), (false, 0)],
             Some((false, false)),
         ),
     ] {
-        let (device, report) = changed(LogMethod::Stamp, Kind::Cuda, &sites, has_seams, fails, surplus);
+        let (device, report) =
+            changed(LogMethod::Stamp, Kind::Cuda, &sites, has_seams, fails, (surplus, written));
         let runs: Vec<(bool, u8)> =
             device.found.iter().zip(&device.seams).map(|((.., joined), seams)| (*joined, *seams)).collect();
         assert_eq!(runs, wanted);
