@@ -9,12 +9,12 @@
  * test size: 1601
  * expect floats: is left to the next row on clean threes fives wide
  * expect doubles: is left to the next row on clean threes fives many wide read lone taken given
- * expect two: is left to the next row on clean wide
+ * expect two: is left to the next row on clean
  * expect some: is left to the next row on clean threes fives many wide
  * expect widths: is left to the next row on clean threes fives
  * expect floats: stamps on many further
  * expect doubles: stamps on further behind
- * expect two: stamps on threes fives many further
+ * expect two: stamps on threes fives many wide further
  * expect some: stamps on further empty
  * expect widths: stamps on many further wide
  * expect floats: conflicts on read lone taken given behind
