@@ -23,7 +23,7 @@ fn lanes_set_the_bits_of_all_and_count_them() {
         assert!(sed.status().unwrap().success());
     }
     let source = folder.path().join(source);
-    // Cells counted in 64 bits, in 32, bits that are gathered first, and loads that are noted as a range; beside each other.
+    // Cells counted in 64 bits, in 32, bits that are gathered first, loads that are noted as a range, and stores that are left to others; beside each other.
     let check = |kind: &str| {
         let program = folder.path().join(format!("lanes{kind}"));
         let mut compiler = Command::new("c++");
@@ -35,7 +35,7 @@ fn lanes_set_the_bits_of_all_and_count_them() {
         assert!(done.status.success(), "{kind}: {}", String::from_utf8_lossy(&done.stderr));
     };
     std::thread::scope(|scope| {
-        for kind in ["-D__PG_WIDE", "-D__PG_NARROW", "-D__PG_GATHERS", "-D__PG_RANGES"] {
+        for kind in ["-D__PG_WIDE", "-D__PG_NARROW", "-D__PG_GATHERS", "-D__PG_RANGES", "-D__PG_JOINED"] {
             let check = &check;
             scope.spawn(move || check(kind));
         }

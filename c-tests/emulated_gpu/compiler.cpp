@@ -155,7 +155,7 @@ int nvrtcCompileProgram(Program *program, int count, const char *const *options)
   close(file);
   std::string source = name + ".cpp";
   const char *kernel = "__pg_kernel";
-  for (const char *other : {"__pg_check", "__pg_store", "__pg_fill"})
+  for (const char *other : {"__pg_check", "__pg_store", "__pg_fill", "__pg_close"})
     if (program->source.find(std::string("__global__ void ") + other + "(") != std::string::npos)
       kernel = other;
   if (FILE *out = fopen(source.c_str(), "w")) {

@@ -98,6 +98,15 @@ static unsigned __shfl_sync(unsigned lanes, unsigned value, int from)
 {
   return hear(lanes, value, [=](unsigned r, int lane, unsigned v) { return lane == from ? v : r; });
 }
+// What lanes would say that aren't there: a GPU may answer that, or anything else. Two questions come one after the other.
+static unsigned unsaid[2][32];
+static thread_local int downs;
+static unsigned __shfl_down_sync(unsigned lanes, unsigned value, int distance)
+{
+  const int from = (int)(threadIdx.x & 31) + distance, question = downs++ % 2;
+  const unsigned heard = hear(lanes, value, [=](unsigned r, int lane, unsigned v) { return lane == from ? v : r; });
+  return from > 31 ? value : lanes >> from & 1 ? heard : unsaid[question][from];
+}
 static unsigned __match_any_sync(unsigned lanes, unsigned value)
 {
   return hear(lanes, value, [=](unsigned r, int lane, unsigned v) { return v == value ? r | (1u << lane) : r; });
@@ -191,6 +200,10 @@ static inline void *__cvta_global_to_generic(size_t p) { return (void *)p; }
 static unsigned shared_room[256];
 #define __PG_ROOM_OF_SLOTS shared_room
 struct __pg_tables;
+#ifdef __PG_JOINED
+#define __PG_SEAMS 2
+#define __PG_ITERATIONS_OF_ROW 32
+#endif
 #include "../../runtime/include/paragon_rt.h"
 #include "../../runtime/include/paragon_body.h"
 static unsigned __pg_thread() { return threadIdx.x; }
@@ -352,6 +365,81 @@ static bool stores_are_noted(int round)
     fprintf(stderr, "round %d: %d operations for a run in %u words\n", round, operations, words);
   return !is_run || operations <= (int)words;
 }
+
+#ifdef __PG_JOINED
+// Which lanes leave their store to the next one, or put it away, and what stands in the seams then: of few places, of two widths, of lanes that have a row's iterations in
+// their order, or any, and may have loaded from there.
+static bool stores_are_left(int round)
+{
+  enum { ROWS = 3, WORDS = 8, SEAM = 4, IN_FRONT = SEAM * __PG_SEAMS * ROWS };
+  alignas(8) static unsigned memory[IN_FRONT + WORDS], expected[IN_FRONT + WORDS];
+  __pg_launch launch = {};
+  launch.wr = memory + IN_FRONT;
+  __pg_view view = {};
+  view.lo = 0x10000;
+  view.size = 1 << 12;
+  view.log = 32;
+  __pg_u64 address[32], value[32];
+  unsigned width[32], iteration[32], number[32], key[32], counted[32];
+  bool passes[32], leaves[32], is_left[32];
+  const bool is_row = below(2), is_one_width = below(2), are_numbers = below(3) == 0;
+  const unsigned row = below(ROWS), first = below(4) * 8;
+  for (unsigned lane = 0; lane < 32; lane++) {
+    address[lane] = view.lo + first + 8 * (is_row && round % 3 ? lane / 3 : below(3));
+    width[lane] = is_one_width || below(3) ? 4 : 8;
+    iteration[lane] = is_row ? 32 * row + lane : below(32 * ROWS);
+    number[lane] = are_numbers ? below(__PG_SEAMS + 1) : 0;
+    value[lane] = (__pg_u64)generator() << 32 | generator();
+    passes[lane] = below(6) == 0;
+    key[lane] = (unsigned)(view.log + (address[lane] - view.lo) / 4) << 4 | width[lane];
+    unsaid[0][lane] = passes[lane] ? ~0u : key[lane];
+    unsaid[1][lane] = iteration[lane] + 1;
+  }
+  for (unsigned &word : memory)
+    word = 0;
+  run([&](unsigned lane) {
+    __pg_ctx c = {};
+    c.launch = &launch;
+    __PG_NOTE_NOTHING(c)
+    c.iteration = iteration[lane] + 1;
+    c.stored = number[lane];
+    if (passes[lane])
+      c.noted = __pg_bits_of(&launch, &view, address[lane], width[lane], &c.noted_word);
+    downs = 0;
+    is_left[lane] = __pg_leaves_store(&c, &view, address[lane], width[lane], value[lane]);
+    counted[lane] = (unsigned)c.writes;
+  });
+  const unsigned low = (unsigned)__builtin_ctz(warp), high = 31 - (unsigned)__builtin_clz(warp);
+  for (unsigned &word : expected)
+    word = 0;
+  const auto seam = [&](unsigned lane, unsigned of_row) { return &expected[IN_FRONT - SEAM * (__PG_SEAMS * of_row + number[lane] + 1)]; };
+  const auto has_seam = [&](unsigned lane) { return !passes[lane] && number[lane] < __PG_SEAMS; };
+  if (has_seam(low) && iteration[low] >= 32)
+    seam(low, iteration[low] / 32 - 1)[1] = key[low];
+  if (has_seam(high)) {
+    unsigned *const words = seam(high, iteration[high] / 32);
+    words[0] = key[high];
+    words[2] = (unsigned)value[high];
+    words[3] = (unsigned)(value[high] >> 32);
+  }
+  for (unsigned lane = 0; lane < 32; lane++) {
+    if (!(warp >> lane & 1))
+      continue;
+    const bool is_there = lane < 31 && (warp >> (lane + 1) & 1), is_away = lane == high && has_seam(lane);
+    leaves[lane] = is_there && !passes[lane] && !passes[lane + 1] && key[lane] == key[lane + 1] && iteration[lane] < iteration[lane + 1];
+    if (is_left[lane] != (leaves[lane] || is_away) || counted[lane] != (is_away ? width[lane] / 4 : 0)) {
+      fprintf(stderr, "round %d, lanes %08x: lane %u %s, and counts %u\n", round, warp, lane, is_left[lane] ? "leaves its store" : "stores", counted[lane]);
+      return false;
+    }
+  }
+  const bool is_right = memcmp(memory, expected, sizeof memory) == 0;
+  if (!is_right)
+    fprintf(stderr, "round %d, lanes %08x: something else is in the seams\n", round, warp);
+  return is_right;
+}
+#else
+static bool stores_are_left(int) { return true; }
+#endif
 
 #ifdef __PG_RANGES
 // What all lanes load, and other warps before them: the first cell and the one behind the last. Some load nothing.
@@ -760,7 +848,7 @@ int main(int argc, char **argv)
   for (int round = 0; round < rounds; round++) {
     // All of them, one, or some.
     warp = round % 4 == 0 ? ~0u : round % 4 == 1 ? 1u << below(32) : generator() | 1u << below(32);
-    if (!bits_are_set(round) || !stores_are_noted(round) || !loads_are_noted(round) || !subscripts_are_places(round) || !writes_are_counted(round) || !loads_stay_inside(round) ||
+    if (!bits_are_set(round) || !stores_are_noted(round) || !stores_are_left(round) || !loads_are_noted(round) || !subscripts_are_places(round) || !writes_are_counted(round) || !loads_stay_inside(round) ||
         !accesses_are_checked(round) || !results_are_combined(round) || !updates_are_made(round) || !all_updates_are_collected(round))
       return 1;
   }

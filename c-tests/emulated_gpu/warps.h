@@ -4,7 +4,7 @@
 // nothing else is asked in between: every question is a barrier here. Where it is asked doesn't matter: the C++ compiler may double text.
 //
 // Lanes that ask which others are active are answered last, when nobody else can go on: what has come together by then is together.
-// Now and then it is taken apart, as GPUs may do it. Lanes that wait for each other, or ask lanes that have ended, end the process.
+// Now and then it is taken apart, as GPUs may do it, unless EMULATED_TOGETHER is set. Lanes that wait for each other, or ask lanes that have ended, end the process.
 #ifndef EMULATED_WARPS_H
 #define EMULATED_WARPS_H
 #include <setjmp.h>
@@ -117,6 +117,7 @@ private:
   std::vector<std::unique_ptr<Lane>> lanes;
   jmp_buf scheduler;
   unsigned running = 0, answered = 0;
+  const bool stays_together = getenv("EMULATED_TOGETHER") != nullptr;
   void (*enter)(void *, unsigned) = nullptr;
   void (*work)(void *) = nullptr;
   void *data = nullptr;
@@ -231,7 +232,7 @@ private:
       Lane &lane = *lanes[first + i];
       if (lane.state != STOPPED || lane.question != ACTIVE)
         continue;
-      unsigned together = 0, taken_apart = answered % 7 == 0 ? 0xf0f0f00fu >> i : ~0u;
+      unsigned together = 0, taken_apart = !stays_together && answered % 7 == 0 ? 0xf0f0f00fu >> i : ~0u;
       for (unsigned j = i; j < count; j++) {
         Lane &other = *lanes[first + j];
         if (other.state == STOPPED && other.question == ACTIVE && other.site == lane.site && (i == j || (taken_apart >> j & 1)))

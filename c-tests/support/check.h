@@ -18,6 +18,8 @@
  *   "expect LOOP: stays on INPUTS"     no entry of the loop is carried out by a device
  *   "expect LOOP: conflicts on INPUTS" on these inputs its logs find a conflict
  *   "expect LOOP: stamps on INPUTS"    logs find a conflict there, except stamps: by those the loop is carried out by the device
+ *   "expect LOOP: is joined on INPUTS" the same, and what lanes of a GPU side by side store to one place is left to the last of them, where that is guessed
+ *   "expect LOOP: is left to the next row on INPUTS" the same, across the ends of rows too
  *   "order does not show on INPUTS"    the loops run backwards give the same result in spite of the conflict, because the
  *                                      iterations that meet commute; only updates that get lost would show
  * LOOP is the name in a comment "loop NAME" on the line where the loop starts; "A or B" asks it of one of them. */

@@ -122,6 +122,8 @@ pub struct History {
     portion: u64,
     /// Some of one launch have met.
     portion_refuted: bool,
+    /// They were run by lanes on both sides of a row's end, too.
+    has_seams: bool,
     /// Bitmaps have guessed that nothing is stored between what is loaded, and were wrong.
     stores_between: bool,
 }
@@ -220,6 +222,14 @@ impl History {
     /// Notes whether a guess that a cell's writers are run by lanes side by side has held.
     pub fn joined_held(&mut self, held: bool) {
         self.joined_refuted |= !held;
+    }
+    /// Notes that it has held where writers lay on both sides of a row's end.
+    pub fn found_seams(&mut self) {
+        self.has_seams = true;
+    }
+    /// Whether they did.
+    pub fn has_seams(&self) -> bool {
+        self.has_seams
     }
     /// Whether stamps may guess so.
     pub fn may_join(&self) -> bool {
@@ -396,7 +406,9 @@ mod tests {
         h.guess_held(true);
         assert_eq!(h.guesses(), Guesses::All);
         h.joined_held(true);
-        assert!(h.may_join());
+        assert!(h.may_join() && !h.has_seams());
+        h.found_seams();
+        assert!(h.may_join() && h.has_seams());
         h.joined_held(false);
         h.joined_held(true);
         assert!(!h.may_join() && h.guesses() == Guesses::All);

@@ -2,7 +2,7 @@
 
 use super::building::{Built, cases, in_parallel};
 use super::programs::Event;
-use super::running::{GUESSES, LEARNT, Outcome, Setting, read_trace, run};
+use super::running::{GUESSES, LEARNT, Outcome, Setting, TOGETHER, read_trace, run};
 use super::tally::{
     Tally, at_once, conclude, inspection_objects, is_conflict, is_for_hosts, is_logged, on_device,
 };
@@ -112,7 +112,7 @@ pub fn compare(built: &Built<'_>, input: &str, settings: &[Setting], tally: &Tal
                 // Without forced logs a predicate or an inspection may already have seen the conflict.
                 (Event::Conflicts, "auto") => entries.iter().any(|r| !at_once(r)),
                 (Event::Levels, "auto") => entries.iter().any(|r| on_device(r) && inspection_objects(r)),
-                (Event::Stamps | Event::Joined | Event::Launched, "auto") => true,
+                (Event::Stamps | Event::Joined | Event::Left | Event::Launched, "auto") => true,
                 (Event::Joined, "stamp") if setting.device == "cuda" && setting.log().1 == "joined" => {
                     entries.iter().any(|r| on_device(r) && r["guess"] == "held")
                 }
@@ -120,7 +120,10 @@ pub fn compare(built: &Built<'_>, input: &str, settings: &[Setting], tally: &Tal
                     let is_launched = setting.device == "cuda" && setting.log().1 == "launches";
                     !is_launched || entries.iter().any(|r| on_device(r) && r["guess"] == "held")
                 }
-                (Event::Stamps | Event::Joined, "stamp") => {
+                (Event::Joined | Event::Left, "stamp") if setting.log().1 == TOGETHER => {
+                    entries.iter().any(|r| on_device(r) && r["guess"] == "held")
+                }
+                (Event::Stamps | Event::Joined | Event::Left, "stamp") => {
                     entries.iter().any(|r| at_once(r)) && !entries.iter().any(|r| is_conflict(r))
                 }
                 // What meets in one launch doesn't in two.
@@ -138,7 +141,7 @@ pub fn compare(built: &Built<'_>, input: &str, settings: &[Setting], tally: &Tal
                     !program.is_about_stamps()
                 }
                 // Neighbours that store apart meet nobody.
-                (Event::Joined, _) => true,
+                (Event::Joined | Event::Left, _) => true,
                 (Event::Conflicts | Event::Levels | Event::Stamps | Event::Launched, log) => {
                     // Not every loop can have bitmaps.
                     let is_other = |r: &Value| ["bitmap", "stamp"].contains(&log) && r["log"] == "atomic";

@@ -75,6 +75,9 @@ fn same_results_on_an_emulated_gpu() {
         if built.program.is_about_stamps() {
             settings.extend(GUESSES.map(|guesses| setting(guesses, "always")));
         }
+        if built.program.is_about_rows() {
+            settings.push(setting("stamp together", "always"));
+        }
         // Without inspections nothing but where arrays lie settles them.
         if built.program.expectations.iter().any(|expectation| expectation.event == Event::Unchecked) {
             settings.push(setting(LEARNT, "auto"));

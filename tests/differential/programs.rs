@@ -19,6 +19,8 @@ pub enum Event {
     Joined,
     /// The logs find a conflict, except stamps, which may; but on a GPU none is found by the iterations of each of several launches, where these have logs of their own.
     Launched,
+    /// The same; and they are where a cell's writers lie on both sides of a row's end, too, if a warp's lanes stay together.
+    Left,
     /// Its iterations depend on each other, and run level by level.
     Levels,
     /// Threads carry out an entry on the program's own memory; where they have to work on copies or are to keep logs, nobody does.
@@ -97,6 +99,7 @@ impl Program {
                     Some(("stamps", inputs)) => (Event::Stamps, inputs),
                     Some(("is joined", inputs)) => (Event::Joined, inputs),
                     Some(("is launched", inputs)) => (Event::Launched, inputs),
+                    Some(("is left to the next row", inputs)) => (Event::Left, inputs),
                     Some(("levels", inputs)) => (Event::Levels, inputs),
                     Some(("runs unchecked at last", inputs)) => (Event::UncheckedAtLast, inputs),
                     Some(("runs in place", inputs)) => (Event::InPlace, inputs),
@@ -121,9 +124,13 @@ impl Program {
     }
     /// Whether its author has thought of what stamps take for a conflict.
     pub fn is_about_stamps(&self) -> bool {
-        self.expectations
-            .iter()
-            .any(|expectation| [Event::Stamps, Event::Joined, Event::Launched].contains(&expectation.event))
+        self.expectations.iter().any(|expectation| {
+            [Event::Stamps, Event::Joined, Event::Left, Event::Launched].contains(&expectation.event)
+        })
+    }
+    /// Whether it is about what a row's last iteration leaves to the next one's first.
+    pub fn is_about_rows(&self) -> bool {
+        self.expectations.iter().any(|expectation| expectation.event == Event::Left)
     }
 }
 

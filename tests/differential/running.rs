@@ -35,7 +35,7 @@ impl Setting {
             .env("PARAGON_DEVICE", self.device)
             .env("PARAGON_MEMORY", self.memory)
             .env("PARAGON_LOG", if self.log == LEARNT { "auto" } else { self.log().0 })
-            .env("PARAGON_GUESSES", self.log().1)
+            .env("PARAGON_GUESSES", if self.log().1 == TOGETHER { "joined" } else { self.log().1 })
             .env("PARAGON_INSPECTIONS", if self.log == LEARNT { "off" } else { "on" })
             .env("PARAGON_RACE", self.race)
             .env("PARAGON_MONITOR", if self.race == "auto" { "on" } else { "off" })
@@ -43,6 +43,9 @@ impl Setting {
         if self.device == "cuda" {
             // A processor takes much longer than a GPU.
             command.env("PARAGON_GROUPS", self.groups).env("PARAGON_PATIENCE", "600000");
+            if self.log().1 == TOGETHER {
+                command.env("EMULATED_TOGETHER", "1");
+            }
             emulated_gpu().apply(command);
         }
     }
@@ -62,6 +65,9 @@ fn emulated_gpu() -> &'static EmulatedGpu {
         EmulatedGpu::build(&Path::new(ROOT).join("c-tests/emulated_gpu"), &scratch("emulated GPU"))
     })
 }
+
+/// What stamps guess: that stores are joined, where the emulated GPU never takes a warp's lanes apart.
+pub const TOGETHER: &str = "together";
 
 /// Stamps as they are, and with each guess that they may begin with, every time.
 pub const GUESSES: [&str; 8] = [

@@ -9,6 +9,13 @@
 #define __PG_IS_FOREIGN_NAN(x) 0
 #endif
 
+/* A value as its bits. */
+#define __PG_AS_BITS(type)                                                                                             \
+  union {                                                                                                              \
+    __pg_u64 bits;                                                                                                     \
+    type value;                                                                                                        \
+  }
+
 /* Typed accesses. `logged`: 1 where the load takes part in an unresolved pair, 2 where its iteration also stores to its address, so that
  * only stamps need to know it. Stores are logged always: the commit
  * needs them, and the counts of the reduction method are only right if every mark in wr was counted. */
@@ -84,7 +91,7 @@
     /* Then nothing of the run is kept; to store it all the same takes no branch. */                                   \
     if (nan)                                                                                                           \
       c->fail |= PG_FAIL_NAN;                                                                                          \
-    __PG_LEAVE_STORE(c, v, address, (__pg_u32)sizeof(type))                                                            \
+    __PG_LEAVE_STORE(type, c, v, address, value)                                                                       \
     __PG_STORE_BUFFERED(type, c, v, address, value)                                                                    \
     if (__PG_LOG_METHOD(c->launch) == PG_LOG_STAMP && c->launch->settles) {                                             \
       __pg_settle_##name(c, v, address, value);                                                                        \

@@ -320,12 +320,6 @@ __PG_FN void __pg_hold_back(struct __pg_ctx *c, const struct __pg_view *v, __pg_
 }
 #endif
 
-/* A value as its bits. */
-#define __PG_AS_BITS(type)                                                                                             \
-  union {                                                                                                              \
-    __pg_u64 bits;                                                                                                     \
-    type value;                                                                                                        \
-  }
 /* A load where stores are held back: of an array that the loop stores to, unless nobody asks for it and its iteration has stored nothing so far. */
 #define __PG_LOAD_BUFFERED(type, c, v, logged, how, address)                                                           \
   if (!((how) & (__PG_IS_CONSTANT | __PG_HAS_NO_STORES)) && ((logged) || (c)->stored != 0)) {                          \

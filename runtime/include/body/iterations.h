@@ -37,7 +37,7 @@ __PG_SHARED_FN int __pg_begin_iteration(struct __pg_ctx *c, __pg_u64 k)
   c->iteration = (__pg_u32)k + 1;
   if (__PG_MARKS_REPEATS)
     c->marked = 0;
-#ifdef __PG_BUFFERED
+#if defined(__PG_BUFFERED) || defined(__PG_SEAMS)
   c->stored = 0;
 #endif
   if (c->fail != 0 || (c->left && __PG_LEADS))

@@ -74,8 +74,8 @@ struct __pg_ctx {
   /* Of stores to members of one element: bits that are still to be set, and their word. */
   __pg_u32 gathered, word;
 #endif
-#ifdef __PG_BUFFERED
-  __pg_u32 stored;     /* how many stores its iteration has made that are held back */
+#if defined(__PG_BUFFERED) || defined(__PG_SEAMS)
+  __pg_u32 stored;     /* how many stores its iteration has made that are held back, or that may be put away */
 #endif
 #ifdef __PG_BUFFERED_GROUPED
   __pg_u32 due;        /* a cell that its iteration has loaded from, which is still to be noted: see buffered.h */
@@ -158,6 +158,7 @@ __PG_FN struct __pg_view __pg_base_view(const struct __pg_launch *l, __pg_u32 ba
  *   __PG_ORDERED    the launch has an order of iterations
  *   __PG_BUFFERED   stamps hold values back in the log: words of a cell's entry
  *   __PG_JOINED     lanes side by side that store to one place leave it to the last of them
+ *   __PG_SEAMS      the last one puts its store away, as the next warp may store to the same place: for so many stores of an iteration
  *   __PG_TILE_X     each iteration has a thread: this dimension goes with x, __PG_TILE_Y with y, the others with blocks in z
  *   __PG_ACROSS     of these others, the one that the rows of a group go along
  *   __PG_FAR_TABLES the tables don't fit into the kernel's parameters

@@ -93,6 +93,7 @@ fn variants() -> Vec<Variant> {
         Specialisation { group: (1, 4), ..bounded(LogMethod::Bitmap) },
         Specialisation { gathers: true, ..narrow(LogMethod::Bitmap) },
         Specialisation { joined: true, full: true, ..narrow(LogMethod::Bitmap) },
+        Specialisation { joined: true, seams: 2, log_shift: 3, ..narrow(LogMethod::Bitmap) },
         Specialisation { guess: Guess::Counting, ..narrow(LogMethod::Stamp) },
         Specialisation { guess: Guess::Looking, ..none(LogMethod::Stamp) },
         Specialisation { buffered: 4, ..narrow(LogMethod::Stamp) },

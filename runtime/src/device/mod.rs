@@ -142,6 +142,13 @@ pub fn numbers_of_stores(n: u64) -> u32 {
     u32::try_from(n).map_or(0, u32::leading_zeros)
 }
 
+/// Iterations that a warp runs side by side, from a multiple of their number on, as a rule: what one of them leaves to the next row is compared behind the loop
+/// (`body/joined.h`).
+pub const ITERATIONS_OF_ROW: u64 = 32;
+
+/// Words between two rows, for each store that may be left.
+pub const WORDS_OF_SEAM: u64 = 4;
+
 /// Cells that a word of a bitmap stands for.
 pub const CELLS_OF_WORD: u64 = 32;
 
@@ -165,6 +172,9 @@ pub struct Specialisation {
     pub full: bool,
     /// Of bitmaps: whether lanes side by side that store to one place leave it to the last of them (`body/joined.h`).
     pub joined: bool,
+    /// Of joined stores: how many stores of an iteration are put away where they are the last ones of their row, as the next one may store to the same
+    /// place; 0: none is. See [`ITERATIONS_OF_ROW`].
+    pub seams: u8,
     /// Whether bits of stores to members of one element are gathered, to be set together.
     pub gathers: bool,
     /// log2 of the bytes of a log's cell; 0 where there is none.
@@ -246,6 +256,7 @@ impl Specialisation {
             alone: false,
             full: false,
             joined: false,
+            seams: 0,
             gathers: false,
             log_shift: 0,
             bounded: 0,
@@ -466,6 +477,11 @@ impl Launch<'_> {
     /// Whether more counted stores than written cells are a conflict: of stamps where they guess that there are none. See [`Guess`].
     pub fn counts(&self) -> bool {
         self.method().counts() || self.kernel.guess != Guess::None
+    }
+
+    /// Of joined stores: what may have been put away, for all rows. They lie in front of the bits.
+    pub fn seams(&self) -> u64 {
+        u64::from(self.kernel.seams) * self.n.div_ceil(ITERATIONS_OF_ROW)
     }
 
     /// What bitmaps have from the entry.

@@ -304,6 +304,7 @@ impl Engine {
                 None | Some(Guesses::Launches) => visit.history.may_portion(),
                 Some(_) => false,
             },
+            has_seams: visit.history.has_seams(),
             groups: self.config.groups,
             patience: self.config.patience,
             by_turns: by_lengths.or(plan.by_turns.filter(|_| may_sort)),

@@ -112,6 +112,8 @@ pub struct Job {
     pub portion: u64,
     /// Whether that may be tried.
     pub may_portion: bool,
+    /// Whether a cell's writers seem to lie on both sides of a row's end then.
+    pub has_seams: bool,
     /// Whether iterations may be run together.
     pub groups: GroupChoice,
     /// Log cells of pinned memory.
@@ -130,6 +132,13 @@ pub struct Job {
     pub patience: Option<Duration>,
     /// Where it is told to stop, and progress is reported.
     pub seat: Seat<Box<Report>>,
+}
+
+impl Job {
+    /// Iterations of all dimensions together.
+    fn iterations(&self) -> u64 {
+        self.trip.iter().try_fold(1u64, |n, t| n.checked_mul(*t as u64)).unwrap_or(u64::MAX)
+    }
 }
 
 /// Progress of a job.
@@ -168,6 +177,8 @@ pub struct Report {
     pub portion_held: Option<bool>,
     /// See `portion_held`.
     pub portion: u64,
+    /// Where that held: whether some may have lain on both sides of a row's end.
+    pub has_seams: bool,
     /// Whether that was so, where stamps have relied on the order of iterations.
     pub stored_once: Option<bool>,
     /// Whether iterations have met cells in order.
@@ -440,7 +451,7 @@ fn drive(
     report: &mut Report,
     taken: &mut Taken<'_>,
 ) -> Result<(), DeviceError> {
-    let n = job.trip.iter().try_fold(1u64, |n, t| n.checked_mul(*t as u64)).unwrap_or(u64::MAX);
+    let n = job.iterations();
     let started = Instant::now();
     let mut regions: Vec<Region> = job.placement.regions.clone();
     // Elements stay aligned. No more than that: where the first one that the loop reaches begins a line of the device's memory,
@@ -516,6 +527,10 @@ fn drive(
             // Entries with values are larger than those without.
             Err(DeviceError::OutOfMemory(_)) if attempt.buffered != 0 => {
                 attempt = Attempt::proper(job, false);
+                continue;
+            }
+            Err(DeviceError::OutOfMemory(_)) if attempt.seams != 0 => {
+                attempt = Attempt::in_order(job, may_buffer);
                 continue;
             }
             result => result?,

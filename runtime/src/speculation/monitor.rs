@@ -68,6 +68,9 @@ pub fn conclude(history: &mut History, report: &Report) {
     if let Some(held) = report.portion_held {
         history.portion_held(held.then_some(report.portion));
     }
+    if report.has_seams {
+        history.found_seams();
+    }
     if report.once_held == Some(false) {
         history.once_refuted();
     }

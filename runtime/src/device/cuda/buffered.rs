@@ -12,12 +12,12 @@ pub(super) fn source() -> String {
     let (totals, apart) = (abi::PG_TOTALS, abi::PG_TOTALS_APART);
     format!(
         "#define AT_ONCE {STORED_AT_ONCE}\n#define GROUP {CELLS_OF_GROUP}\n#define CHUNK (1u << {LOG2_OF_CHUNK})\n\
-         #define PG_TOTALS {totals}\n#define PG_TOTALS_APART {apart}\n{AWAIT_SOURCE}{SUMS_SOURCE}{STORING_SOURCE}"
+         #define PG_TOTALS {totals}\n#define PG_TOTALS_APART {apart}\n{AWAIT_SOURCE}{SUMS_SOURCE}{ARRAYS_SOURCE}{STORING_SOURCE}"
     )
 }
 
-/// Arrays begin with a word of bits, so all cells of a warp lie in one of them. `arrays`: first cell, and where that lies.
-const STORING_SOURCE: &str = r#"
+/// Finds the array of cells. Arrays begin with a word of bits, so all cells of a warp lie in one of them. `arrays`: first cell, and where that lies.
+pub(super) const ARRAYS_SOURCE: &str = r#"
 /* The array of a warp's cells, from `word` on, and where its first cell would lie if that were cell 0. */
 struct __pg_array {
   unsigned long long begin = 1, end = 0;
@@ -39,7 +39,9 @@ struct __pg_array {
     cells = (char *)arrays[2 * low + 1] - (begin << shift);
   }
 };
+"#;
 
+const STORING_SOURCE: &str = r#"
 /* What an entry's pairs hold, to where it belongs. */
 template <int Pairs> static __device__ void __pg_store_value(char *place, unsigned shift, unsigned low, unsigned high)
 {

@@ -6,7 +6,8 @@ use super::pace::Pace;
 use super::{AT_FLAGS, AT_STOP, BLOCK, COUNTERS, Cuda, TABLES, check, tables};
 use crate::abi::{self, PG_TOTALS, PG_TOTALS_APART, RawLaunch, Value};
 use crate::device::{
-    DeviceError, DevicePtr, Launch, Outcome, Specialisation, TIME_IS_UP, WIDEST, words_of_bitmap,
+    DeviceError, DevicePtr, ITERATIONS_OF_ROW, Launch, Outcome, Specialisation, TIME_IS_UP, WIDEST,
+    words_of_bitmap,
 };
 use cudarc::driver::sys;
 use std::collections::HashMap;
@@ -141,10 +142,14 @@ impl Cuda {
             let places = tiles.map_or(count, |tiles| tiles.rows * tiles.layers);
             let mut at = 0;
             while at < places && !is_over {
-                let most = pace.next(places - at, wave);
+                let mut most = pace.next(places - at, wave);
                 if most == 0 {
                     is_over = !self.await_launches(launch, &mut pace, &mut ending, None)?;
                     continue;
+                }
+                if launch.kernel.seams != 0 && tiles.is_none() {
+                    // Each begins with a row.
+                    most = most.next_multiple_of(ITERATIONS_OF_ROW).min(places - at);
                 }
                 if pace.is_waited_for() {
                     // SAFETY: the event is ours, and so are the words, which no kernel is using now.

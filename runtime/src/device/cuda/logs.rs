@@ -2,7 +2,7 @@
 //! the same in Rust.
 
 use super::launches::Ending;
-use super::{AT_FLAGS, BLOCK, Cuda, buffered, filled, nvrtc};
+use super::{AT_FLAGS, BLOCK, Cuda, buffered, filled, nvrtc, seams};
 use crate::abi;
 use crate::device::{DeviceError, Guess, Launch, LogMethod, Specialisation, words_of_bitmap};
 
@@ -310,6 +310,9 @@ impl Cuda {
         if kernel.filled != 0 && self.filling_kernel.is_none() {
             self.filling_kernel = Some(self.function(&filled::source(), c"__pg_fill", &options, BLOCK)?);
         }
+        if kernel.seams != 0 && self.seams_kernel.is_none() {
+            self.seams_kernel = Some(self.function(&seams::source(), c"__pg_close", &options, BLOCK)?);
+        }
         if kernel.buffered != 0 && self.storing_kernel.is_none() {
             self.storing_kernel = Some(self.function(&buffered::source(), c"__pg_store", &options, BLOCK)?);
         } else if kernel.method.is_bitmap() && kernel.method.detects() {
@@ -355,7 +358,7 @@ impl Cuda {
 
     /// Whether it is made ready while a launch is under way.
     pub(super) fn checks_early(&self, launch: &Launch<'_>) -> bool {
-        launch.log_words <= SHORT && self.generation >= EARLY_FROM
+        launch.log_words <= SHORT && self.generation >= EARLY_FROM && launch.kernel.seams == 0
     }
 
     /// Starts it behind a launch, for so many of its [bitmaps](Launch::bitmaps): where it is made [ready early](Cuda::checks_early), nothing may be queued in between.
@@ -365,6 +368,9 @@ impl Cuda {
         ending: &Ending,
         bitmaps: u64,
     ) -> Result<(), DeviceError> {
+        if launch.kernel.seams != 0 {
+            self.close_seams(launch, ending)?;
+        }
         let start = if self.checks_early(launch) { Cuda::start_early } else { Cuda::start };
         let (mut wr, mut rd, mut words) = (launch.wr.0, launch.rd.0, launch.log_words);
         let (mut written, mut totals) = (launch.written.0, ending.totals);
@@ -512,6 +518,7 @@ mod tests {
         let sources = [
             filled::source(),
             buffered::source(),
+            seams::source(),
             check_source(),
             bitmap_check_source(),
             launches_check_source(),

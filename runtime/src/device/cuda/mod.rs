@@ -17,6 +17,7 @@ mod logs;
 pub mod nvrtc;
 mod orders;
 mod pace;
+mod seams;
 pub mod staging;
 mod tables;
 
@@ -98,6 +99,8 @@ struct Cuda {
     filling_kernel: Option<Loaded>,
     /// The same where entries of the log hold values.
     storing_kernel: Option<Loaded>,
+    /// The kernel that looks at what rows have left to each other.
+    seams_kernel: Option<Loaded>,
     staging: Staging<Link>,
     /// Pinned memory for tables, so that a launch need not wait until what was staged has been copied.
     tables: *mut u8,
@@ -201,6 +204,7 @@ pub fn open(pool: Pool) -> Result<Box<dyn Device>, DeviceError> {
             launches_check_kernel: None,
             filling_kernel: None,
             storing_kernel: None,
+            seams_kernel: None,
             // SAFETY: so much has been pinned, and is never given back.
             staging: Staging::new(link, slots, SLOT, pool, threads),
             tables: pinned(TABLES)?,
@@ -367,7 +371,7 @@ impl Device for Cuda {
             words.resize(at_totals + abi::PG_TOTALS * abi::PG_TOTALS_APART, 0);
         }
         let at_arrays = words.len();
-        if launch.kernel.buffered != 0 {
+        if launch.kernel.buffered != 0 || launch.kernel.seams != 0 {
             words.extend(buffered::arrays(launch.regions));
         }
         // Otherwise all that it reads are its parameters. While the GPU copies there is time for tables.

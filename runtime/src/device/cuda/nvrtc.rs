@@ -4,7 +4,7 @@
 //! finds its builtins only if that library is loaded globally before it, from the same folder. No GPU and no driver is needed
 //! to compile.
 
-use crate::device::{CELLS_OF_GROUP, Guess, LARGE, LOG2_OF_CHUNK, Specialisation};
+use crate::device::{CELLS_OF_GROUP, Guess, ITERATIONS_OF_ROW, LARGE, LOG2_OF_CHUNK, Specialisation};
 use crate::leaving;
 use crate::texts::{ABI, BODY, KERNEL};
 use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
@@ -251,6 +251,10 @@ pub fn options(architecture: &str, kernel: Specialisation, far: bool) -> Vec<Str
     options.push(format!("-D__PG_COVERED={:#x}ull", if has_bits { kernel.covered } else { 0 }));
     if kernel.joined {
         options.push("-D__PG_JOINED".into());
+    }
+    if kernel.seams != 0 {
+        options.push(format!("-D__PG_SEAMS={}", kernel.seams));
+        options.push(format!("-D__PG_ITERATIONS_OF_ROW={ITERATIONS_OF_ROW}"));
     }
     if kernel.repeats {
         options.push("-D__PG_REPEATS".into());

@@ -9,8 +9,8 @@ use crate::abi::{
     PG_SITE_STORE, PG_STAMP_READER, PG_STAMP_WORDS, PG_STAMP_WORDS_READ,
 };
 use crate::device::{
-    CELLS_OF_GROUP, Device, DeviceError, DevicePtr, Guess, LOG2_OF_CHUNK, LogMethod, Outcome, bitmaps,
-    numbers_of_stores, words_of_bitmap, words_of_entry,
+    CELLS_OF_GROUP, Device, DeviceError, DevicePtr, Guess, ITERATIONS_OF_ROW, LOG2_OF_CHUNK, LogMethod,
+    Outcome, WORDS_OF_SEAM, bitmaps, numbers_of_stores, words_of_bitmap, words_of_entry,
 };
 use crate::speculation::parts;
 
@@ -39,6 +39,8 @@ pub(super) struct Attempt {
     pub(super) portion: u64,
     /// See [`Launch::probes`](crate::device::Launch::probes).
     pub(super) probes: bool,
+    /// See [`Specialisation::seams`]. Where that isn't enough there is another attempt, too.
+    pub(super) seams: u8,
     /// See [`Specialisation::alone`]. Where several lanes have stored to one cell there is another attempt.
     pub(super) alone: bool,
 }
@@ -67,11 +69,13 @@ impl Attempt {
                 joined: false,
                 portion: 0,
                 probes: false,
+                seams: 0,
             };
         }
         if job.method == LogMethod::Stamp && Attempt::may_join(job) {
             if job.may_join {
-                return Attempt::JOINED;
+                let seams = if job.has_seams { Attempt::seams(job) } else { 0 };
+                return Attempt { seams, ..Attempt::JOINED };
             }
             if job.portion != 0 && Attempt::portion_pays(job, n, job.portion) {
                 return Attempt { portion: job.portion, ..Attempt::JOINED };
@@ -92,6 +96,7 @@ impl Attempt {
         joined: true,
         portion: 0,
         probes: false,
+        seams: 0,
     };
 
     /// The same of the iterations of each of several launches, where this one has been refuted by a run of so many counted stores and cells: as many launches as a
@@ -150,6 +155,27 @@ impl Attempt {
             && !job.info.sites().iter().any(|site| site.has(PG_SITE_COVERED))
     }
 
+    /// How many of an iteration's stores may be put away, if its stores may be joined: one for each store of the text; 0: that are too many, or iterations are.
+    fn seams(job: &Job) -> u8 {
+        /// Words of memory for each row are four times as many.
+        const MOST: usize = 4;
+        const MOST_ITERATIONS: u64 = 1 << 31;
+        let stores = job.info.sites().iter().filter(|site| site.has(PG_SITE_STORE)).count();
+        if stores <= MOST && job.iterations() < MOST_ITERATIONS { stores as u8 } else { 0 }
+    }
+
+    /// Whether what a run without seams has found is worth one with them: no more stores than one for each row, at each store of the text, were counted in vain. Where loads
+    /// are noted and many iterations store to a cell, stamps in groups are faster (`docs/measurements/2026-11-25-stamps-4.md`).
+    fn may_meet_at_seams(job: &Job, outcome: &Outcome) -> bool {
+        const MOST_WRITERS: u64 = 6;
+        let cells = |width: u32| u64::from(width) >> job.placement.log_shift;
+        let stores = job.info.sites().iter().filter(|site| site.has(PG_SITE_STORE));
+        let most: u64 = stores.map(|site| cells(site.width)).sum();
+        let are_few = most * job.iterations() <= MOST_WRITERS * outcome.cells;
+        outcome.stores.saturating_sub(outcome.cells) <= most * job.iterations().div_ceil(ITERATIONS_OF_ROW)
+            && (are_few || !job.placement.has_logged_readers(&job.info))
+    }
+
     /// The first one where what neighbours store isn't joined.
     pub(super) fn without_neighbours(job: &Job, may_buffer: bool) -> Attempt {
         let stores_once = job.info.has(PG_LOOP_STORES_ONCE);
@@ -178,6 +204,7 @@ impl Attempt {
             joined: false,
             portion: 0,
             probes: false,
+            seams: 0,
         }
     }
 
@@ -204,6 +231,7 @@ impl Attempt {
             joined: false,
             portion: 0,
             probes: false,
+            seams: 0,
         }
     }
 
@@ -251,6 +279,15 @@ impl Attempt {
             // Cells may have met that lie in one group only.
             report.order_held = Some(false);
             return Some(Attempt::proper(job, may_buffer));
+        }
+        let may_have_seams = self.portion == 0 && self.seams == 0 && job.guesses != Guesses::Launches;
+        if self.joined && met_writer && !met_reader && may_have_seams {
+            // Nearly all of them are known to have stood side by side: those that didn't may have stood on both sides of a row's end.
+            let seams = Attempt::seams(job);
+            if seams != 0 && Attempt::may_meet_at_seams(job, &report.outcome) {
+                report.joined_held = Some(false);
+                return Some(Attempt { seams, ..self });
+            }
         }
         if self.joined && !met_writer {
             self.is_refuted_as_joined(report);
@@ -308,6 +345,7 @@ impl Attempt {
             (report.portion_held, report.portion) = (Some(true), self.portion);
         } else if self.joined {
             report.joined_held = Some(true);
+            report.has_seams = self.seams != 0;
         } else if self.is_guess {
             *self.held(report) = Some(true);
         }
@@ -338,6 +376,8 @@ pub(super) struct Logs {
     pub(super) readers: DevicePtr,
     /// Bits of the cells that were written, where the writers' log has words for them.
     pub(super) written: DevicePtr,
+    /// What lies in front of the writers' in the same piece of memory, where anything does: see [`Launch::seams`].
+    pub(super) seams: DevicePtr,
     /// See [`Launch::log_words`].
     pub(super) words: u64,
     pub(super) stamp_words: u32,
@@ -363,7 +403,8 @@ impl Logs {
         };
         let nothing = DevicePtr(0);
         let words = method.entries(placement.cells);
-        let mut logs = Logs { writers: nothing, readers: nothing, written: nothing, words, stamp_words };
+        let mut logs =
+            Logs { writers: nothing, readers: nothing, written: nothing, seams: nothing, words, stamp_words };
         if words == 0 || method == LogMethod::None {
             return Ok(logs);
         }
@@ -388,8 +429,16 @@ impl Logs {
             method if method.is_bitmap() => bits,
             method => method.words(placement.cells),
         };
-        logs.writers = take(device, of_writers)?;
-        device.fill(logs.writers, 0, of_writers * 4)?;
+        let of_seams = match attempt.seams {
+            0 => 0,
+            seams => WORDS_OF_SEAM * u64::from(seams) * job.iterations().div_ceil(ITERATIONS_OF_ROW),
+        };
+        logs.writers = take(device, of_seams + of_writers)?;
+        device.fill(logs.writers, 0, (of_seams + of_writers) * 4)?;
+        if of_seams != 0 {
+            logs.seams = logs.writers;
+            logs.writers.0 += of_seams * 4;
+        }
         if attempt.buffered != 0 {
             let words = if attempt.apart { 2 } else { u64::from(attempt.buffered) };
             logs.readers = DevicePtr(logs.writers.0 + 4 * words * placement.cells);
@@ -423,6 +472,6 @@ impl Logs {
 
     /// Gives their memory back.
     pub(super) fn free(self, device: &mut dyn Device, taken: &mut Taken<'_>) {
-        taken.give_back(device, &[self.writers, self.readers, self.written]);
+        taken.give_back(device, &[self.seams, self.writers, self.readers, self.written]);
     }
 }

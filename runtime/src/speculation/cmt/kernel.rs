@@ -60,6 +60,7 @@ pub(super) fn kernel_for(
         grouped: attempt.grouped,
         alone: attempt.alone,
         joined: attempt.joined,
+        seams: attempt.seams,
         full: attempt.grouped || attempt.joined && notes_loads,
         gathers: method.is_bitmap() && job.info.has(PG_LOOP_MEMBERS),
         log_shift: if method == LogMethod::None { 0 } else { placement.log_shift as u8 },

@@ -52,6 +52,7 @@ fn job(seat: Seat<Box<Report>>, kind: Kind, placement: Placement) -> Job {
         may_join: false,
         portion: 0,
         may_portion: false,
+        has_seams: false,
         in_order: false,
         stores_once: false,
         groups: GroupChoice::Off,
@@ -196,8 +197,13 @@ struct Changing {
     words: BTreeMap<u64, u32>,
     next: u64,
     fails: Vec<u32>,
+    /// Of those that have met writers: how many stores too many were counted, and cells.
+    surplus: u64,
+    written: u64,
     /// What each run has found in the array, with its log, its guess, and whether its stores were joined.
     found: Vec<(u32, LogMethod, Guess, bool)>,
+    /// How many stores of an iteration each might put away.
+    seams: Vec<u8>,
 }
 
 impl Scripted for Changing {
@@ -219,9 +225,69 @@ impl Scripted for Changing {
     fn run(&mut self, launch: &mut Launch<'_>) -> Result<Outcome, DeviceError> {
         let array = self.words.get_mut(&launch.regions[0].dev).unwrap();
         self.found.push((*array, launch.method(), launch.kernel.guess, launch.kernel.joined));
+        self.seams.push(launch.kernel.seams);
         *array += 1;
-        Ok(Outcome { fail: self.fails.remove(0), ..Outcome::default() })
+        Ok(Outcome {
+            fail: self.fails.remove(0),
+            stores: self.surplus + self.written,
+            cells: self.written,
+            ..Outcome::default()
+        })
     }
+}
+
+/// What a loop of such accesses has tried in turn, where runs fail like this.
+fn changed(
+    method: LogMethod,
+    kind: Kind,
+    sites: &[Site],
+    has_seams: bool,
+    fails: Vec<u32>,
+    (surplus, written): (u64, u64),
+) -> (Changing, Report) {
+    let info = Info {
+        flags: PG_LOOP_STORES_ONCE | PG_LOOP_SPREADS,
+        n_bases: 1,
+        n_sites: sites.len() as u32,
+        sites: sites.as_ptr(),
+        ..crate::abi::nothing()
+    };
+    let placement = Placement {
+        regions: vec![Region { lo: 1 << 20, size: 4096, ..Region::default() }],
+        anchors: vec![1 << 20],
+        read: vec![true],
+        written: vec![true],
+        snapshot: vec![false],
+        cells: 512,
+        log_shift: 3,
+        ..Placement::default()
+    };
+    let (_caller, seat) = protocol::sides();
+    let job = Job {
+        info: Arc::new(Facts::of(&info)),
+        method,
+        guesses: Guesses::All,
+        may_guess_range: true,
+        may_join: true,
+        has_seams,
+        bases: vec![1 << 20],
+        written: Some(Vec::new()),
+        ..job(seat, kind, placement)
+    };
+    let mut residency = Residency::default();
+    let mut taken = Taken { residency: &mut residency, pointers: Vec::new() };
+    let mut device = Changing {
+        words: BTreeMap::new(),
+        next: 1 << 30,
+        fails,
+        surplus,
+        written,
+        found: Vec::new(),
+        seams: Vec::new(),
+    };
+    let mut report = Report::default();
+    drive(&mut device, &job, &mut report, &mut taken).unwrap();
+    (device, report)
 }
 
 /// What a run has changed whose guess was wrong is as it was before the next one, whatever that guess was.
@@ -275,40 +341,8 @@ fn a_refuted_guess_leaves_nothing_behind() {
             [proper(bitmap), proper(stamp)],
         ),
     ] {
-        let info = Info {
-            flags: PG_LOOP_STORES_ONCE | PG_LOOP_SPREADS,
-            n_bases: 1,
-            n_sites: sites.len() as u32,
-            sites: sites.as_ptr(),
-            ..crate::abi::nothing()
-        };
-        let placement = Placement {
-            regions: vec![Region { lo: 1 << 20, size: 4096, ..Region::default() }],
-            anchors: vec![1 << 20],
-            read: vec![true],
-            written: vec![true],
-            snapshot: vec![false],
-            cells: 512,
-            log_shift: 3,
-            ..Placement::default()
-        };
-        let (_caller, seat) = protocol::sides();
-        let job = Job {
-            info: Arc::new(Facts::of(&info)),
-            method,
-            guesses: Guesses::All,
-            may_guess_range: true,
-            may_join: true,
-            bases: vec![1 << 20],
-            written: Some(Vec::new()),
-            ..job(seat, kind, placement)
-        };
-        let mut residency = Residency::default();
-        let mut taken = Taken { residency: &mut residency, pointers: Vec::new() };
-        let mut device =
-            Changing { words: BTreeMap::new(), next: 1 << 30, fails: vec![fail, 0], found: Vec::new() };
-        let mut report = Report::default();
-        drive(&mut device, &job, &mut report, &mut taken).unwrap();
+        // More than there could be between rows.
+        let (device, report) = changed(method, kind, &sites, false, vec![fail, 0], (1 << 40, 1));
         assert_eq!(device.found, wanted);
         let held = [report.guess_held, report.range_held, report.joined_held];
         assert!(held.contains(&Some(false)), "{held:?}");
@@ -469,6 +503,72 @@ fn writers_far_apart_are_launched_one_after_the_other() {
         assert_eq!(device.found, wanted);
         assert_eq!((report.portion_held, report.portion), says, "{wanted:?}");
         assert_eq!(report.joined_held, (known == 0).then_some(false));
+    }
+}
+
+/// Where few stores of cells with several writers were counted, one of them may have ended a row: that is tried once, and first where it has held.
+#[test]
+fn what_rows_leave_to_each_other_is_tried_if_it_may_be_enough() {
+    let site = |flags| Site { base: 0, width: 8, flags, line: 1 };
+    let (store, load) = (PG_SITE_STORE, PG_SITE_LOGGED);
+    let one = || vec![site(store), site(load)];
+    let all = PG_FAIL_WAW | PG_FAIL_RAW;
+    for (sites, has_seams, fails, surplus, written, wanted, holds) in [
+        (one(), false, vec![0], 0, 1, vec![(true, 0)], Some((true, false))),
+        (one(), false, vec![PG_FAIL_WAW, 0], 1, 1, vec![(true, 0), (true, 1)], Some((true, true))),
+        (one(), true, vec![0], 0, 1, vec![(true, 1)], Some((true, true))),
+        // More than one for each row; with a reader that no seam helps against; in vain.
+        (one(), false, vec![PG_FAIL_WAW, 0], 2, 1, vec![(true, 0), (false, 0)], Some((false, false))),
+        (one(), false, vec![all, 0], 1, 1, vec![(true, 0), (false, 0)], Some((false, false))),
+        (
+            one(),
+            false,
+            vec![PG_FAIL_WAW, PG_FAIL_WAW, 0],
+            1,
+            1,
+            vec![(true, 0), (true, 1), (false, 0)],
+            Some((false, false)),
+        ),
+        (one(), true, vec![PG_FAIL_WAW, 0], 1, 1, vec![(true, 1), (false, 0)], Some((false, false))),
+        // Where many iterations store to a cell, unless nothing is noted.
+        (one(), false, vec![PG_FAIL_WAW, 0], 1, 0, vec![(true, 0), (false, 0)], Some((false, false))),
+        (
+            vec![site(store)],
+            false,
+            vec![PG_FAIL_WAW, 0],
+            1,
+            0,
+            vec![(true, 0), (true, 1)],
+            Some((true, true)),
+        ),
+        // Each store of the text may be left, but no more than there is room for.
+        (
+            vec![site(store); 2],
+            false,
+            vec![PG_FAIL_WAW, 0],
+            2,
+            1,
+            vec![(true, 0), (true, 2)],
+            Some((true, true)),
+        ),
+        (
+            vec![site(store); 5],
+            false,
+            vec![PG_FAIL_WAW, 0],
+            2,
+            1,
+            vec![(true, 0), (false, 0)],
+            Some((false, false)),
+        ),
+    ] {
+        let (device, report) =
+            changed(LogMethod::Stamp, Kind::Cuda, &sites, has_seams, fails, (surplus, written));
+        let runs: Vec<(bool, u8)> =
+            device.found.iter().zip(&device.seams).map(|((.., joined), seams)| (*joined, *seams)).collect();
+        assert_eq!(runs, wanted);
+        // Each finds what was there.
+        assert!(device.found.iter().all(|(array, ..)| *array == 1), "{:?}", device.found);
+        assert_eq!(report.joined_held.map(|held| (held, report.has_seams)), holds);
     }
 }
 
