@@ -302,6 +302,48 @@ mod tests {
     }
 
     #[test]
+    fn each_text_is_compiled_once_in_each_of_its_variants() {
+        let variants = variants();
+        let text = |number: usize| {
+            let access = if number % 3 == 0 { "__PG_LD(f64, 0, 1, a)" } else { "__PG_LD(i32, 0, 1, a)" };
+            let few = if number % 5 == 0 { LENDING } else { "" };
+            Text { file: number.to_string(), body: format!("{access} {few}") }
+        };
+        let texts: Vec<Text> = (0..100).map(text).collect();
+        let programs = programs(&texts, &variants, Some(0));
+        let mut compiled: Vec<(&str, *const Variant)> = programs
+            .iter()
+            .flat_map(|program| {
+                program.texts.iter().map(|text| (text.file.as_str(), std::ptr::from_ref(program.variant)))
+            })
+            .collect();
+        let mut wanted: Vec<(&str, *const Variant)> = texts
+            .iter()
+            .enumerate()
+            .flat_map(|(number, text)| {
+                due(&variants, &text.body, Some(number))
+                    .into_iter()
+                    .map(|v| (text.file.as_str(), std::ptr::from_ref(v)))
+            })
+            .collect();
+        compiled.sort();
+        wanted.sort();
+        assert_eq!(compiled, wanted);
+        // By itself a text would have the same in front of it, and be optimised.
+        let of_all: Vec<&Together<'_>> =
+            programs.iter().filter(|p| std::ptr::eq(p.variant, &variants[0])).collect();
+        assert!(of_all.len() < 20 && of_all.iter().all(|program| !program.fast));
+        for program in of_all {
+            let bodies: Vec<&str> = program.texts.iter().map(|text| text.body.as_str()).collect();
+            assert_eq!(nvrtc::headers(&bodies), nvrtc::headers(&bodies[..1]));
+        }
+        // So is some of every variant.
+        for variant in programs.iter().map(|program| program.variant) {
+            assert!(programs.iter().any(|program| std::ptr::eq(program.variant, variant) && !program.fast));
+        }
+    }
+
+    #[test]
     fn what_few_texts_have_is_compiled_whenever_it_is_there() {
         let variants = variants();
         let kernels = |text: &str| {

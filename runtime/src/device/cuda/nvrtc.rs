@@ -437,6 +437,28 @@ mod tests {
         holds(LogMethod::None, "__pg_unrolled(true) > 1");
     }
 
+    /// Needs the run-time compiler, as `make test` has it.
+    #[test]
+    fn kernels_of_one_program_have_their_names_and_macros_for_themselves() {
+        let Ok(nvrtc) = get() else { return };
+        let compile = |bodies: &[&str]| {
+            let kernel = Specialisation::none(LogMethod::None);
+            nvrtc.compile(&joined_source(bodies), &options("sm_90", kernel, false))
+        };
+        let body = |number: usize| {
+            format!(
+                "#define __PG_OWN {number}\nstruct __pg_tables {{ int own[__PG_OWN]; }};\n\
+                 static_assert(sizeof(__pg_tables) == {number} * sizeof(int), \"\");\n\
+                 extern \"C\" __global__ void __pg_kernel() {{}}\n"
+            )
+        };
+        let (one, two) = (body(1), body(2));
+        assert!(compile(&[&one, &two]).is_ok(), "{:?}", compile(&[&one, &two]));
+        // What only another one has is not there.
+        assert!(compile(&[&one, "__device__ int __pg_other = __PG_OWN;\n"]).is_err());
+        assert!(compile(&[&one, "__device__ __pg_tables __pg_other;\n"]).is_err());
+    }
+
     /// What benches/without.cpp leaves out is there, under the names that it knows.
     #[test]
     fn parts_that_measurements_leave_out_are_there() {
