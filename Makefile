@@ -13,7 +13,7 @@ export PARAGON_NVRTC
 # bench_plot.py draws with it.
 MATPLOTLIB_VERSION := 3.9.4
 
-.PHONY: all demo test crates crates-prepared crates-echo python lint deps nvrtc matplotlib mutations bench install clean
+.PHONY: all demo test suite crates python lint deps nvrtc matplotlib mutations bench install clean
 
 # What is run beside other things has as many jobs of its own as there are processors, not a part of make's.
 ALONE := env -u MAKEFLAGS -u MFLAGS
@@ -24,20 +24,19 @@ all: deps
 demo: all
 	./demo/run
 
-# Beside each other is what would leave processors idle: a download, and builds whose largest file takes as long as all others together.
+# Beside each other is what would leave processors idle: a download, tests that wait for one compiler or one program, and files of which one
+# takes as long as all others together. What runs beside the tests says what it has to say at its end.
 test:
 	$(MAKE) -j2 all nvrtc
-	$(CARGO) test --release --workspace --no-fail-fast
-	$(MAKE) -j3 --output-sync=target crates python
+	$(MAKE) -j2 --output-sync=target suite crates python
+
+# The tests of this project's own code, which say what they do as they do it (that is the +).
+suite: all nvrtc
+	+$(ALONE) $(CARGO) test --release --workspace --no-fail-fast
 
 # Other people's C code, as their own builds compile it.
-crates: crates-prepared crates-echo
-
-crates-prepared: all
+crates: all
 	$(ALONE) c-tests/crates/run
-
-crates-echo: all
-	$(ALONE) ECHO=1 c-tests/crates/run
 
 python: all
 	$(ALONE) c-tests/python/run

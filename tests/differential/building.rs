@@ -39,6 +39,13 @@ pub fn copy_program(from: &Path, to: &Path) {
     succeed(Command::new("cp").args([from, to]));
 }
 
+/// A program that a shell runs. Not written by this process either.
+pub fn write_program(path: &Path, text: &str) {
+    succeed(
+        Command::new("sh").args(["-c", r#"printf %s "$1" > "$2" && chmod +x "$2""#, "sh", text]).arg(path),
+    );
+}
+
 pub fn succeed(command: &mut Command) -> Output {
     let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
     assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));

@@ -17,6 +17,7 @@ use numbers::Random;
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
@@ -42,13 +43,18 @@ const SETTINGS: [[&str; 4]; 10] = [
     ["auto", "shared", "auto", "auto"],
 ];
 
+/// Seconds of processors that a program has whose threads may keep two of them busy.
+const LONG: u32 = 40;
+
 enum Ran {
     Output(Vec<u8>, Option<i32>),
     TooLong,
 }
 
+/// `seconds` are a processor's, of all threads together: what else the machine has to do decides nothing. Who waits for ever is given up, too.
 fn run(executable: &Path, seconds: u32, setting: Option<[&str; 4]>, trace: Option<&Path>) -> Ran {
-    let mut command = Command::new("timeout");
+    let mut command = Command::new("sh");
+    command.args(["-c", "ulimit -c 0; ulimit -S -t \"$0\" && exec timeout 600 \"$@\""]);
     command.arg(seconds.to_string()).arg(executable);
     if let Some([device, memory, log, race]) = setting {
         command
@@ -65,6 +71,7 @@ fn run(executable: &Path, seconds: u32, setting: Option<[&str; 4]>, trace: Optio
     let output = command.output().unwrap();
     match output.status.code() {
         Some(124) => Ran::TooLong,
+        None if output.status.signal() == Some(libc::SIGXCPU) => Ran::TooLong,
         // What the runtime complains about belongs to it.
         code => Ran::Output([output.stdout, output.stderr].concat(), code),
     }
@@ -126,7 +133,7 @@ fn compare(source: &Path, flags: &[&str], threshold: u64, seed: u64, tally: &Tal
         }
     };
     match build(PARAGON_CC, &["-fparagon-echo"], "echo") {
-        Ok(executable) => check("echo", run(&executable, 20, None, None)),
+        Ok(executable) => check("echo", run(&executable, LONG, None, None)),
         Err(error) => return vec![error],
     }
     // One in eight as users compile it: what can't pay when speculated on threads has no code for that.
@@ -137,13 +144,13 @@ fn compare(source: &Path, flags: &[&str], threshold: u64, seed: u64, tally: &Tal
     }
     match build(PARAGON_CC, &flags, "paragon") {
         Ok(executable) => {
-            check("as users run it", run(&executable, 20, None, None));
+            check("as users run it", run(&executable, LONG, None, None));
             let mut loops = BTreeSet::new();
             for turn in 0..3 {
                 let setting = SETTINGS[(seed as usize + 3 * turn) % SETTINGS.len()];
                 let trace = folder.path().join("trace");
                 let _ = fs::remove_file(&trace);
-                check(&format!("{setting:?}"), run(&executable, 20, Some(setting), Some(&trace)));
+                check(&format!("{setting:?}"), run(&executable, LONG, Some(setting), Some(&trace)));
                 let text = fs::read_to_string(&trace).unwrap_or_default();
                 let add = |counter: &AtomicU64, what: &str| {
                     counter.fetch_add(text.matches(what).count() as u64, Ordering::Relaxed);
@@ -163,7 +170,7 @@ fn compare(source: &Path, flags: &[&str], threshold: u64, seed: u64, tally: &Tal
     // gcc 12.2 is wrong about a loop in some thousands: its other levels, clang and the sanitizers then agree with each other.
     if !failures.is_empty()
         && let Ok(plain) = build("gcc", &["-O0"], "plain")
-        && let Ran::Output(output, _) = run(&plain, 20, None, None)
+        && let Ran::Output(output, _) = run(&plain, LONG, None, None)
         && output != wanted
     {
         tally.disputed.fetch_add(1, Ordering::Relaxed);
@@ -179,7 +186,9 @@ fn compare(source: &Path, flags: &[&str], threshold: u64, seed: u64, tally: &Tal
 /// Runs a program in which everything is logged, and names the proofs that a conflict refutes.
 fn doubt(executable: &Path, trace: &Path, tally: &Tally) -> BTreeSet<String> {
     let _ = fs::remove_file(trace);
-    if let Ran::TooLong = run(executable, 30, Some(["threads", "separate", "auto", "device"]), Some(trace)) {
+    if let Ran::TooLong =
+        run(executable, 3 * LONG / 2, Some(["threads", "separate", "auto", "device"]), Some(trace))
+    {
         tally.too_long.fetch_add(1, Ordering::Relaxed);
     }
     let text = fs::read_to_string(trace).unwrap_or_default();

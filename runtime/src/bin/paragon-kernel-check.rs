@@ -1,11 +1,15 @@
 //! Compiles device bodies, as `paragon-cc --paragon-save-temps=DIR` keeps them, to machine code: with every log method, and for all
 //! that a kernel may be compiled for. With `--in-turn=FIRST` in front of the files, the first of which is the FIRST of a longer list, each one without logs
-//! and in one of the other variants, which take turns along that list, and in each that needs what few texts have. With `--generic` in front of them, their generic accesses are counted instead.
+//! and in one of the other variants, which take turns along that list, and in each that needs what few texts have. Files in the same variant are compiled
+//! together, on all cores. With `--generic` in front of them, their generic accesses are counted instead.
 //! It needs NVIDIA's run-time compiler (`PARAGON_NVRTC`), but no GPU: so kernels are checked where no GPU is.
 
 use paragon_rt::device::cuda::nvrtc;
 use paragon_rt::device::{Guess, LARGE, LogMethod, Specialisation, WIDEST};
+use std::collections::BTreeMap;
 use std::process::ExitCode;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A kernel's accesses to memory but for its parameters and the thread's own: all, and those that are generic. The state space is a part
 /// of an operation's name, unless the compiler doesn't know it.
@@ -173,36 +177,116 @@ fn due<'a>(variants: &'a [Variant], text: &str, number: Option<usize>) -> Vec<&'
     of_any.into_iter().chain(of_some.into_iter().filter(|variant| text.contains(variant.of))).collect()
 }
 
+/// A device body and the file that it is from.
+struct Text {
+    file: String,
+    body: String,
+}
+
+/// So many kernels make one program: beyond that little is gained.
+const TOGETHER: usize = 16;
+/// So many texts of each variant but the first, which all texts have, are compiled with the runtime's own options where variants take turns.
+const OPTIMISED: usize = 4;
+/// The others with fewer optimisations, which take two thirds of the time: what compilers object to they object to without.
+const FAST: &str = "--Ofast-compile=mid";
+
+/// Texts that are compiled as one program.
+struct Together<'a> {
+    variant: &'a Variant,
+    texts: Vec<&'a Text>,
+    /// With fewer optimisations.
+    fast: bool,
+}
+
+/// The programs that compile each text in each of its variants once. Of the first variant, which all texts have, only those are joined whose headers
+/// are the same, so that each text is compiled with what it has by itself.
+fn programs<'a>(texts: &'a [Text], variants: &'a [Variant], first: Option<usize>) -> Vec<Together<'a>> {
+    let mut by_variant: BTreeMap<(usize, String), Vec<&Text>> = BTreeMap::new();
+    for (number, text) in texts.iter().enumerate() {
+        for variant in due(variants, &text.body, first.map(|first| first + number)) {
+            let position = variants.iter().position(|other| std::ptr::eq(other, variant)).unwrap_or(0);
+            let headers = if position == 0 { nvrtc::headers(&[&text.body]) } else { String::new() };
+            by_variant.entry((position, headers)).or_default().push(text);
+        }
+    }
+    let mut programs = Vec::new();
+    for ((position, _), texts) in by_variant {
+        let optimised =
+            if position == 0 || first.is_none() { texts.len() } else { texts.len().min(OPTIMISED) };
+        let (optimised, others) = texts.split_at(optimised);
+        for (texts, fast) in [(optimised, false), (others, true)] {
+            let variant = &variants[position];
+            programs.extend(texts.chunks(TOGETHER).map(|texts| Together {
+                variant,
+                texts: texts.to_vec(),
+                fast,
+            }));
+        }
+    }
+    programs
+}
+
+/// Compiles a program; where that fails each of its texts by itself, as the runtime would, so that it is known which. How many compile, and what the
+/// compiler says of the others.
+fn compile(program: &Together<'_>) -> (usize, Vec<String>) {
+    let &Variant { kernel, architecture, far, .. } = program.variant;
+    let texts = &program.texts;
+    let bodies: Vec<&str> = texts.iter().map(|text| text.body.as_str()).collect();
+    if texts.len() > 1 {
+        let mut options = nvrtc::options(architecture, kernel, far);
+        options.extend(program.fast.then(|| FAST.to_owned()));
+        match nvrtc::get().and_then(|nvrtc| nvrtc.compile(&nvrtc::joined_source(&bodies), &options)) {
+            Ok(_) => return (texts.len(), Vec::new()),
+            Err(error) => println!("not together: {error}"),
+        }
+    }
+    let alone = texts.iter().filter_map(|Text { file, body }| {
+        let error = nvrtc::compile_for(architecture, body, kernel, far).err()?;
+        Some(format!("FAILED {file} ({architecture}, {kernel:?}, far tables: {far}): {error}"))
+    });
+    let failures: Vec<String> = alone.collect();
+    (texts.len() - failures.len(), failures)
+}
+
 fn main() -> ExitCode {
     if std::env::args().nth(1).as_deref() == Some("--generic") {
         return count_generic(std::env::args().skip(2));
     }
-    let (mut passed, mut failed) = (0, 0);
-    let first =
+    let first: Option<usize> =
         std::env::args().nth(1).and_then(|argument| argument.strip_prefix("--in-turn=")?.parse().ok());
     let variants = variants();
-    for (number, file) in std::env::args().skip(1 + usize::from(first.is_some())).enumerate() {
-        let text = match std::fs::read_to_string(&file) {
-            Ok(text) => text,
-            Err(error) => {
-                println!("FAILED {file}: {error}");
-                failed += 1;
-                continue;
-            }
-        };
-        for variant in due(&variants, &text, first.map(|first: usize| first + number)) {
-            let &Variant { kernel, architecture, far, .. } = variant;
-            match nvrtc::compile_for(architecture, &text, kernel, far) {
-                Ok(_) => passed += 1,
-                Err(error) => {
-                    println!("FAILED {file} ({architecture}, {kernel:?}, far tables: {far}): {error}");
-                    failed += 1;
-                }
-            }
-        }
+    let mut failures = Vec::new();
+    let mut texts = Vec::new();
+    for file in std::env::args().skip(1 + usize::from(first.is_some())) {
+        // What can't be read keeps its place, so that the others have the turn that they would have.
+        let body = std::fs::read_to_string(&file).unwrap_or_else(|error| {
+            failures.push(format!("FAILED {file}: {error}"));
+            String::new()
+        });
+        texts.push(Text { file, body });
     }
-    println!("{passed} passed, {failed} failed");
-    if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    let programs = if failures.is_empty() { programs(&texts, &variants, first) } else { Vec::new() };
+    let next = AtomicUsize::new(0);
+    let results = Mutex::new((0, failures));
+    let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while let Some(program) = programs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let (passed, failures) = compile(program);
+                    let mut results = results.lock().unwrap();
+                    results.0 += passed;
+                    results.1.extend(failures);
+                }
+            });
+        }
+    });
+    let (passed, failures) = results.into_inner().unwrap();
+    for failure in &failures {
+        println!("{failure}");
+    }
+    println!("{passed} passed, {} failed", failures.len());
+    if failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 #[cfg(test)]
@@ -216,6 +300,48 @@ mod tests {
         let second = |number| std::ptr::from_ref(due(&variants, "", Some(number))[1]);
         let met: std::collections::HashSet<_> = (100..100 + of_any - 1).map(second).collect();
         assert_eq!(met.len(), of_any - 1);
+    }
+
+    #[test]
+    fn each_text_is_compiled_once_in_each_of_its_variants() {
+        let variants = variants();
+        let text = |number: usize| {
+            let access = if number % 3 == 0 { "__PG_LD(f64, 0, 1, a)" } else { "__PG_LD(i32, 0, 1, a)" };
+            let few = if number % 5 == 0 { LENDING } else { "" };
+            Text { file: number.to_string(), body: format!("{access} {few}") }
+        };
+        let texts: Vec<Text> = (0..100).map(text).collect();
+        let programs = programs(&texts, &variants, Some(0));
+        let mut compiled: Vec<(&str, *const Variant)> = programs
+            .iter()
+            .flat_map(|program| {
+                program.texts.iter().map(|text| (text.file.as_str(), std::ptr::from_ref(program.variant)))
+            })
+            .collect();
+        let mut wanted: Vec<(&str, *const Variant)> = texts
+            .iter()
+            .enumerate()
+            .flat_map(|(number, text)| {
+                due(&variants, &text.body, Some(number))
+                    .into_iter()
+                    .map(|v| (text.file.as_str(), std::ptr::from_ref(v)))
+            })
+            .collect();
+        compiled.sort();
+        wanted.sort();
+        assert_eq!(compiled, wanted);
+        // By itself a text would have the same in front of it, and be optimised.
+        let of_all: Vec<&Together<'_>> =
+            programs.iter().filter(|p| std::ptr::eq(p.variant, &variants[0])).collect();
+        assert!(of_all.len() < 20 && of_all.iter().all(|program| !program.fast));
+        for program in of_all {
+            let bodies: Vec<&str> = program.texts.iter().map(|text| text.body.as_str()).collect();
+            assert_eq!(nvrtc::headers(&bodies), nvrtc::headers(&bodies[..1]));
+        }
+        // So is some of every variant.
+        for variant in programs.iter().map(|program| program.variant) {
+            assert!(programs.iter().any(|program| std::ptr::eq(program.variant, variant) && !program.fast));
+        }
     }
 
     #[test]

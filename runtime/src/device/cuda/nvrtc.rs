@@ -8,7 +8,7 @@ use crate::device::{CELLS_OF_GROUP, Guess, ITERATIONS_OF_ROW, LARGE, LOG2_OF_CHU
 use crate::leaving;
 use crate::texts::{ABI, BODY, KERNEL};
 use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -200,8 +200,13 @@ impl Nvrtc {
 /// The whole source of a loop's kernel. Of the accesses to each type it has those that the body makes: a sixteenth of the compiler's time goes
 /// into what none of them needs.
 pub fn kernel_source(body: &str) -> String {
+    format!("{}{body}", headers(&[body]))
+}
+
+/// What stands in front of a kernel, or of several in one program.
+pub fn headers(bodies: &[&str]) -> String {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let lines = body.lines().filter(|line| !line.starts_with("#define "));
+    let lines = bodies.iter().flat_map(|body| body.lines()).filter(|line| !line.starts_with("#define "));
     let words: HashSet<&str> = lines.flat_map(|line| line.split(|c| !is_word(c))).collect();
     let has_some = |of: &[&str]| of.iter().any(|word| words.contains(word));
     let is_needed = |line: &&str| {
@@ -215,7 +220,28 @@ pub fn kernel_source(body: &str) -> String {
         of_type && (needed_by.is_empty() || has_some(needed_by))
     };
     let accesses: String = BODY.split_inclusive('\n').filter(is_needed).collect();
-    format!("{ABI}{accesses}{KERNEL}{body}")
+    format!("{ABI}{accesses}{KERNEL}")
+}
+
+/// Kernels of several loops as one program, for those who only want to know whether they compile: headers and the compiler's own start are half of
+/// the time of most. Each body has its names for itself, and its macros until it ends.
+pub fn joined_source(bodies: &[&str]) -> String {
+    let mut source = headers(bodies);
+    for (number, body) in bodies.iter().enumerate() {
+        let macros: BTreeSet<&str> = body
+            .lines()
+            .filter_map(|line| line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("define "))
+            .filter_map(|rest| {
+                rest.trim_start().split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next()
+            })
+            .collect();
+        let undefined: String = macros.iter().map(|name| format!("#undef {name}\n")).collect();
+        // C has no namespaces: functions without a name of their own there would be one.
+        source += &format!(
+            "namespace __pg_loop_{number} {{\n#define __pg_kernel __pg_kernel_{number}\n{body}\n}}\n#undef __pg_kernel\n{undefined}"
+        );
+    }
+    source
 }
 
 /// Options for an architecture (`sm_90`) and what a kernel is compiled for. `far`: its tables are no parameters.
@@ -413,6 +439,28 @@ mod tests {
             holds(method, "__pg_unrolled(true) == 1 && __pg_unrolled(false) > 1");
         }
         holds(LogMethod::None, "__pg_unrolled(true) > 1");
+    }
+
+    /// Needs the run-time compiler, as `make test` has it.
+    #[test]
+    fn kernels_of_one_program_have_their_names_and_macros_for_themselves() {
+        let Ok(nvrtc) = get() else { return };
+        let compile = |bodies: &[&str]| {
+            let kernel = Specialisation::none(LogMethod::None);
+            nvrtc.compile(&joined_source(bodies), &options("sm_90", kernel, false))
+        };
+        let body = |number: usize| {
+            format!(
+                "#define __PG_OWN {number}\nstruct __pg_tables {{ int own[__PG_OWN]; }};\n\
+                 static_assert(sizeof(__pg_tables) == {number} * sizeof(int), \"\");\n\
+                 extern \"C\" __global__ void __pg_kernel() {{}}\n"
+            )
+        };
+        let (one, two) = (body(1), body(2));
+        assert!(compile(&[&one, &two]).is_ok(), "{:?}", compile(&[&one, &two]));
+        // What only another one has is not there.
+        assert!(compile(&[&one, "__device__ int __pg_other = __PG_OWN;\n"]).is_err());
+        assert!(compile(&[&one, "__device__ __pg_tables __pg_other;\n"]).is_err());
     }
 
     /// What benches/without.cpp leaves out is there, under the names that it knows.
