@@ -4,7 +4,7 @@
 //! together, on all cores. With `--generic` in front of them, their generic accesses are counted instead.
 //! It needs NVIDIA's run-time compiler (`PARAGON_NVRTC`), but no GPU: so kernels are checked where no GPU is.
 
-use paragon_rt::device::cuda::nvrtc;
+use paragon_rt::device::cuda::{BLOCK_OF_SORTED, nvrtc};
 use paragon_rt::device::{Guess, LARGE, LogMethod, Specialisation, WIDEST};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -138,6 +138,10 @@ fn variants() -> Vec<Variant> {
         (Specialisation { group: (2, 1), method: LogMethod::Bitmap, ..across }, NESTS_OF_THREE),
         (lends, LENDING),
         (Specialisation { spread: WIDEST, ..lends }, LENDING),
+        (
+            Specialisation { spread: 4, ordered: true, sorted: true, block: BLOCK_OF_SORTED as u16, ..lends },
+            LENDING,
+        ),
     ];
     let of_old = [
         Specialisation { group: (1, 4), ..bounded(LogMethod::Bitmap) },
@@ -306,8 +310,8 @@ mod tests {
     fn each_text_is_compiled_once_in_each_of_its_variants() {
         let variants = variants();
         let text = |number: usize| {
-            let access = if number % 3 == 0 { "__PG_LD(f64, 0, 1, a)" } else { "__PG_LD(i32, 0, 1, a)" };
-            let few = if number % 5 == 0 { LENDING } else { "" };
+            let access = if number.is_multiple_of(3) { "__PG_LD(f64, 0, 1, a)" } else { "__PG_LD(i32, 0, 1, a)" };
+            let few = if number.is_multiple_of(5) { LENDING } else { "" };
             Text { file: number.to_string(), body: format!("{access} {few}") }
         };
         let texts: Vec<Text> = (0..100).map(text).collect();

@@ -87,7 +87,7 @@ fn block_of_line(work: u64, processors: u32, resident: Option<u32>, most: u32) -
     let fit = |block: u32| {
         block == most || resident.is_none_or(|n| blocks(block) <= u64::from(processors) * u64::from(n.max(1)))
     };
-    let sizes = [32, most / 4, most / 2, most];
+    let sizes = [32, (most / 4).max(32), (most / 2).max(32), most];
     let fill = sizes.iter().rposition(|block| blocks(*block) >= 2 * u64::from(processors)).unwrap_or(0);
     sizes[fill..].iter().copied().find(|block| fit(*block)).unwrap_or(most)
 }
@@ -133,6 +133,9 @@ mod tests {
         let with_room = [100_000, 65_536, 40_000, 33_000, 16_000, 8_000]
             .map(|work| block_of_line(work, 132, Some(2), BLOCK));
         assert_eq!(with_room, [256, 256, 256, 128, 64, 32]);
+        // Blocks are whole warps.
+        let small = [100_000, 20_000, 16_000, 500].map(|work| block_of_line(work, 132, Some(8), 64));
+        assert_eq!(small, [64, 64, 32, 32]);
     }
 
     #[test]

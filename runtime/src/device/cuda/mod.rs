@@ -39,6 +39,8 @@ use std::ffi::c_void;
 
 /// Most threads of a block; the chapter's choice too.
 pub const BLOCK: u32 = 256;
+/// The same where rows of few lanes come in the order of their lengths.
+pub const BLOCK_OF_SORTED: u32 = 64;
 /// Threads of a block along x of a tile.
 pub const TILE_WIDTH: u32 = BLOCK / TILE_HEIGHT;
 /// Threads that one processor holds; some architectures hold three quarters of it.

@@ -323,7 +323,7 @@ pub fn options(architecture: &str, kernel: Specialisation, far: bool) -> Vec<Str
     // Lanes that lend keep what they have asked, and have many loads under way each: with 80 registers instead of 128 they took a third longer.
     if kernel.lends {
         options.push("-D__PG_LENDS".into());
-        options.push(format!("-D__PG_RESIDENT={RESIDENT_OF_LENDING}"));
+        options.push(format!("-D__PG_RESIDENT={}", RESIDENT_OF_LENDING * super::BLOCK / block));
     } else if kernel.spread > 1 {
         // Others wait for memory most of the time: many of them are to wait.
         options.push(format!("-D__PG_RESIDENT={RESIDENT}"));
