@@ -11,12 +11,12 @@
  * expect doubles: is left to the next row on clean threes fives many wide read lone taken given
  * expect two: is left to the next row on clean
  * expect some: is left to the next row on clean threes fives many wide
- * expect widths: is left to the next row on clean threes fives
+ * expect widths: is left to the next row on clean threes
  * expect floats: stamps on many further
  * expect doubles: stamps on further behind
  * expect two: stamps on threes fives many wide further
  * expect some: stamps on further empty
- * expect widths: stamps on many further wide
+ * expect widths: stamps on fives many further wide
  * expect floats: conflicts on read lone taken given behind
  * expect two: conflicts on read lone taken given behind
  * expect widths: conflicts on read lone taken given behind */

@@ -310,7 +310,8 @@ mod tests {
     fn each_text_is_compiled_once_in_each_of_its_variants() {
         let variants = variants();
         let text = |number: usize| {
-            let access = if number.is_multiple_of(3) { "__PG_LD(f64, 0, 1, a)" } else { "__PG_LD(i32, 0, 1, a)" };
+            let access =
+                if number.is_multiple_of(3) { "__PG_LD(f64, 0, 1, a)" } else { "__PG_LD(i32, 0, 1, a)" };
             let few = if number.is_multiple_of(5) { LENDING } else { "" };
             Text { file: number.to_string(), body: format!("{access} {few}") }
         };

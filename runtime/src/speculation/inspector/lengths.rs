@@ -359,6 +359,9 @@ mod tests {
     struct Rows(*const i32);
 
     /// As generated code has it, with loops that are counted.
+    ///
+    /// # Safety
+    /// `entry` is a [`Rows`], whose memory has as many ends as the loop has iterations; `raw` is the inspector's.
     unsafe extern "C" fn slice(entry: *const Entry, raw: *mut RawInspector, begin: i64, end: i64) {
         // SAFETY: the tests' own.
         unsafe {
