@@ -6,6 +6,8 @@
  * The GPU that is none is told to keep lanes together for that: otherwise it takes them apart now and then, and some of them miss what others have put away. (Of
  * `two` it takes those apart that have stored nothing to the first array. Where loads are noted nobody tries it on `many`.)
  *
+ * `own` and `beside` load what their own iteration has stored, or has not, to an array that no other one comes to: nobody notes that.
+ *
  * test size: 1601
  * expect floats: is left to the next row on clean threes fives wide
  * expect doubles: is left to the next row on clean threes fives many wide read lone taken given
@@ -19,6 +21,8 @@
  * expect widths: stamps on fives many further wide
  * expect floats: conflicts on read lone taken given behind
  * expect two: conflicts on read lone taken given behind
+ * expect own: stamps on threes fives many wide further
+ * expect beside: stamps on threes fives many wide further
  * expect widths: conflicts on read lone taken given behind */
 #include "../support/inputs.h"
 
@@ -68,11 +72,34 @@ COMPUTE static void widths(union halves *a, const int *to, const int *from, cons
   }
 }
 
+/* Arrays that are known to be apart. */
+enum { MOST = 200000 };
+static float common[2 * MOST + 16], mine[MOST], sums[MOST];
+COMPUTE static void own(const int *to, const float *stores, const float *in, int n)
+{
+  for (int i = 0; i < n; i++) { /* loop own */
+    common[to[i]] = in[i];
+    if (stores[i] > 0.5f)
+      mine[i] = in[i] * 2.0f;
+    sums[i] = mine[i] + 1.0f;
+  }
+}
+
+COMPUTE static void beside(const int *to, const int *from, const float *in, int n)
+{
+  for (int i = 0; i < n; i++) { /* loop beside */
+    mine[i] = in[i] * 2.0f;
+    common[to[i]] = mine[i] + common[from[i]];
+  }
+}
+
 int main(int argc, char **argv)
 {
   static const char *const inputs[] = {"clean", "threes", "fives",  "many", "wide",   "further",
                                        "empty", "read",   "lone", "taken", "given", "behind", NULL};
   struct check check = check_open(argc, argv, 200000, inputs);
+  if (check.size > MOST)
+    check_die(&check, "too large", "--size");
   size_t n = check.size, cells = 2 * n + 16;
   int size = (int)n;
   float *in = check_alloc(&check, n, sizeof *in), *stores = check_alloc(&check, n, sizeof *stores);
@@ -128,18 +155,25 @@ int main(int argc, char **argv)
     if (check_is(&check, "given"))
       from[last] = to[last];
     stores[last] = stores[next + 32] = 0.0f;
+    fill_float(&check, common, cells);
+    fill_float(&check, mine, n);
     check_start(&check);
     floats(a, to, from, in, size);
     doubles(b, to, in, size);
     two(s, g, to, from, words, size);
     some(e, to, stores, words, size);
     widths(h, to, from, words, size);
+    own(to, stores, in, size);
+    beside(to, from, in, size);
     check_stop(&check);
     check_array(&check, "a", a, cells, sizeof *a);
     check_array(&check, "b", b, cells, sizeof *b);
     check_array(&check, "s", s, cells, sizeof *s);
     check_array(&check, "e", e, cells, sizeof *e);
     check_array(&check, "g", g, cells, sizeof *g);
+    check_array(&check, "common", common, cells, sizeof *common);
+    check_array(&check, "mine", mine, n, sizeof *mine);
+    check_array(&check, "sums", sums, n, sizeof *sums);
     check_array(&check, "h", h, cells, sizeof *h);
   }
   free(in);

@@ -19,6 +19,8 @@
  *   "expect LOOP: conflicts on INPUTS" on these inputs its logs find a conflict
  *   "expect LOOP: stamps on INPUTS"    logs find a conflict there, except stamps: by those the loop is carried out by the device
  *   "expect LOOP: is joined on INPUTS" the same, and what lanes of a GPU side by side store to one place is left to the last of them, where that is guessed
+ *   "expect LOOP: is sorted on INPUTS" it runs, and under bitmaps a GPU runs it in the order of how many turns iterations have
+ *   "expect LOOP: is launched on INPUTS" the same as for stamps, where several launches have logs of their own and that is guessed: none of them finds a conflict
  *   "expect LOOP: is left to the next row on INPUTS" the same, across the ends of rows too
  *   "order does not show on INPUTS"    the loops run backwards give the same result in spite of the conflict, because the
  *                                      iterations that meet commute; only updates that get lost would show

@@ -118,12 +118,12 @@ pub struct History {
     once_refuted: bool,
     /// Stamps have guessed that a cell's writers are run by lanes side by side, and were wrong.
     joined_refuted: bool,
+    /// They were run by lanes on both sides of a row's end, too.
+    has_seams: bool,
     /// Iterations of launches none of which have met, if several have carried the loop out for that; 0: none have.
     portion: u64,
     /// Some of one launch have met.
     portion_refuted: bool,
-    /// They were run by lanes on both sides of a row's end, too.
-    has_seams: bool,
     /// Bitmaps have guessed that nothing is stored between what is loaded, and were wrong.
     stores_between: bool,
 }

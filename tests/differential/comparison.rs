@@ -88,7 +88,10 @@ pub fn compare(built: &Built<'_>, input: &str, settings: &[Setting], tally: &Tal
                 {
                     entries.iter().any(|r| at_once(r) || is_conflict(r) && r["log"] == "bitmap")
                 }
-                (Event::Runs, _) => entries.iter().any(|r| at_once(r)),
+                (Event::Sorted, "bitmap") if setting.device == "cuda" && setting.groups == "always" => {
+                    entries.iter().any(|r| r["log"] == "bitmap" && r["sorted"] == true)
+                }
+                (Event::Runs | Event::Sorted, _) => entries.iter().any(|r| at_once(r)),
                 (Event::UncheckedAtFirst, log) => {
                     setting.device != "cuda"
                         || log != "auto"

@@ -21,6 +21,8 @@ pub enum Event {
     Launched,
     /// The same; and they are where a cell's writers lie on both sides of a row's end, too, if a warp's lanes stay together.
     Left,
+    /// A device carries out an entry; under bitmaps a GPU does so in the order of how many turns iterations have.
+    Sorted,
     /// Its iterations depend on each other, and run level by level.
     Levels,
     /// Threads carry out an entry on the program's own memory; where they have to work on copies or are to keep logs, nobody does.
@@ -100,6 +102,7 @@ impl Program {
                     Some(("is joined", inputs)) => (Event::Joined, inputs),
                     Some(("is launched", inputs)) => (Event::Launched, inputs),
                     Some(("is left to the next row", inputs)) => (Event::Left, inputs),
+                    Some(("is sorted", inputs)) => (Event::Sorted, inputs),
                     Some(("levels", inputs)) => (Event::Levels, inputs),
                     Some(("runs unchecked at last", inputs)) => (Event::UncheckedAtLast, inputs),
                     Some(("runs in place", inputs)) => (Event::InPlace, inputs),

@@ -112,7 +112,7 @@ impl Placement {
         }
     }
     /// The region that all accesses through a base stay in; the device checks that they do. `None` for dynamic bases.
-    fn region_of_base(&self, base: u32) -> Option<usize> {
+    pub fn region_of_base(&self, base: u32) -> Option<usize> {
         self.anchors.get(base as usize).filter(|a| **a != 0).and_then(|a| self.region_of(*a))
     }
     /// Whether some load must be logged: one that takes part in an unresolved pair, in an array that the loop stores to.

@@ -108,12 +108,12 @@ pub struct Job {
     pub stores_once: bool,
     /// Whether stamps may guess first that a cell's writers are run by lanes side by side.
     pub may_join: bool,
+    /// Whether a cell's writers seem to lie on both sides of a row's end then.
+    pub has_seams: bool,
     /// Iterations of launches in which no two have met, where an earlier run was carried out by several for that; 0: none was.
     pub portion: u64,
     /// Whether that may be tried.
     pub may_portion: bool,
-    /// Whether a cell's writers seem to lie on both sides of a row's end then.
-    pub has_seams: bool,
     /// Whether iterations may be run together.
     pub groups: GroupChoice,
     /// Log cells of pinned memory.
@@ -163,6 +163,8 @@ pub struct Report {
     pub method: LogMethod,
     /// What they would be logged by if other logs find conflicts.
     pub best_method: LogMethod,
+    /// How often a device has begun with it: each time but the first from copies of what was there.
+    pub attempts: u32,
     /// Whether each cell had one writer, where stamps have guessed so.
     pub guess_held: Option<bool>,
     /// Whether nothing was stored between what was loaded, where bitmaps have guessed so.
@@ -173,13 +175,13 @@ pub struct Report {
     pub once_held: Option<bool>,
     /// Whether each cell's writers were run by lanes side by side, and nobody loaded what another one stored, where stamps have guessed so.
     pub joined_held: Option<bool>,
+    /// Where that held: whether some may have lain on both sides of a row's end.
+    pub has_seams: bool,
     /// Whether no two iterations of one launch have met, and how many it had at most, where several have carried out a loop because others do.
     pub portion_held: Option<bool>,
     /// See `portion_held`.
     pub portion: u64,
-    /// Where that held: whether some may have lain on both sides of a row's end.
-    pub has_seams: bool,
-    /// Whether that was so, where stamps have relied on the order of iterations.
+    /// Whether each cell was stored to by one lane, once, where stamps have relied on the order of iterations.
     pub stored_once: Option<bool>,
     /// Whether iterations have met cells in order.
     pub in_order: Option<bool>,
@@ -519,7 +521,7 @@ fn drive(
     }
     let logs = loop {
         let logs = match run_once(device, job, attempt, &regions, n, started, report, taken) {
-            // Stamps take less than bits of many launches.
+            // Stamps may take less than bits of many launches.
             Err(DeviceError::OutOfMemory(_)) if attempt.portion != 0 => {
                 attempt = Attempt::in_order(job, may_buffer);
                 continue;
@@ -633,19 +635,13 @@ fn run_once(
             device.duplicate(DevicePtr(region.before), DevicePtr(region.dev), region.size)
         })
     };
-    let held = [
-        report.guess_held,
-        report.range_held,
-        report.order_held,
-        report.once_held,
-        report.joined_held,
-        report.portion_held,
-    ];
-    if held.contains(&Some(false)) {
+    // What an attempt has left that has come to nothing, for whatever reason.
+    if report.attempts != 0 {
         restore(device)?;
     } else {
         report.copy_in_ns = started.elapsed().as_nanos() as u64;
     }
+    report.attempts += 1;
     let mut results = job.results.clone();
     let by_turns = job.by_turns.as_deref().filter(|_| kernel.sorted);
     let mut launch = Launch {

@@ -169,7 +169,10 @@ impl Printer<'_> {
         if let Some(turns) = self.turns(l) {
             return self.in_turns(l, &turns, around, common, out);
         }
+        // A loop around it may end by what it sets.
+        let is_outermost = self.plan.dims.last().is_some_and(|dim| dim.loop_id == around);
         if matches!(self.purpose, Purpose::Inspection(_))
+            && is_outermost
             && let Some((Turns { cond, unsigned, limit, iv, .. }, _)) = self.head_of_turns(l)
         {
             let iv = variable(iv);

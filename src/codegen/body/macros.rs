@@ -125,7 +125,7 @@ __pg_y == 0 || __PG_BY_MINUS_1(__pg_x, __pg_y) ? 0 : __pg_x % __pg_y; })
 #define __PG_TO(t, type, x) ((type)(x))
 #define __PG_SQRT(t, f, x) __builtin_##f(x)
 #define __PG_CALL(f) __builtin_##f
-#define __PG_POLL_AROUND() (!(++__pg_turns & 0xffff) && __pg_s->poll(__pg_s) && (__pg_turns--, 1))
+#define __PG_POLL_AROUND() (__pg_turns++, !(++__pg_polls & 0xffff) && __pg_s->poll(__pg_s) && (__pg_turns--, 1))
 ";
 
 /// Takes the macros of inspections back.

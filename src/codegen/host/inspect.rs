@@ -21,8 +21,8 @@ impl Emitter<'_> {
         let mut text = format!(
             "static __attribute__((__unused__)) void __pg_inspect_{}(const struct __pg_entry *__pg_e, \
              struct __pg_inspector *__pg_s, __pg_i64 __pg_begin, __pg_i64 __pg_end)\n{{\n\
-             const __pg_u64 __pg_known = __pg_s->known;\nconst __pg_u32 __pg_counts = __pg_s->counts;\n__pg_u32 __pg_turns = 0;\n\
-             struct {{ __pg_u64 first, length; }} __pg_w[{}] = {{{{0, 0}}}};\n(void)__pg_known;\n(void)__pg_counts;\n(void)__pg_turns;\n",
+             const __pg_u64 __pg_known = __pg_s->known;\nconst __pg_u32 __pg_counts = __pg_s->counts;\n__pg_u32 __pg_turns = 0, __pg_polls = 0;\n\
+             struct {{ __pg_u64 first, length; }} __pg_w[{}] = {{{{0, 0}}}};\n(void)__pg_known;\n(void)__pg_counts;\n(void)__pg_turns;\n(void)__pg_polls;\n",
             self.n,
             self.plan.sites.len().clamp(1, 64)
         );

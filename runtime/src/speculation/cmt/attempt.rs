@@ -6,7 +6,7 @@ use crate::abi::{
     PG_FAIL_RAW, PG_FAIL_STOPPED, PG_FAIL_TIME, PG_FAIL_WAW, PG_GUESS_READER, PG_GUESS_WORDS_READ,
     PG_LOOP_COMMON_LOOPS, PG_LOOP_MEMBERS, PG_LOOP_REPEATS, PG_LOOP_SIDE_BY_SIDE, PG_LOOP_SPREADS,
     PG_LOOP_STORES_ONCE, PG_LOOP_TURNS, PG_LOOP_UPDATES, PG_MANY, PG_SITE_COVERED, PG_SITE_HAS_AFFINE,
-    PG_SITE_STORE, PG_STAMP_READER, PG_STAMP_WORDS, PG_STAMP_WORDS_READ,
+    PG_SITE_LOGGED, PG_SITE_STORE, PG_STAMP_READER, PG_STAMP_WORDS, PG_STAMP_WORDS_READ,
 };
 use crate::device::{
     CELLS_OF_GROUP, Device, DeviceError, DevicePtr, Guess, ITERATIONS_OF_ROW, LOG2_OF_CHUNK, LogMethod,
@@ -77,7 +77,8 @@ impl Attempt {
                 let seams = if job.has_seams { Attempt::seams(job) } else { 0 };
                 return Attempt { seams, ..Attempt::JOINED };
             }
-            if job.portion != 0 && Attempt::portion_pays(job, n, job.portion) {
+            // One launch would be what was refuted.
+            if job.portion != 0 && job.portion < n && Attempt::portion_pays(job, n, job.portion) {
                 return Attempt { portion: job.portion, ..Attempt::JOINED };
             }
         }
@@ -155,11 +156,21 @@ impl Attempt {
             && !job.info.sites().iter().any(|site| site.has(PG_SITE_COVERED))
     }
 
-    /// How many of an iteration's stores may be put away, if its stores may be joined: one for each store of the text; 0: that are too many, or iterations are.
+    /// How many of an iteration's stores may be put away, if its stores may be joined: one for each store of the text; 0: that are too many, or iterations are,
+    /// or an iteration may load what it has put away itself, and nobody notes that. (Where neighbours are joined and nothing is put away, a store is left only if
+    /// another iteration stores there too: then such a load is noted.)
     fn seams(job: &Job) -> u8 {
         /// Words of memory for each row are four times as many.
         const MOST: usize = 4;
         const MOST_ITERATIONS: u64 = 1 << 31;
+        let is_written = |base| {
+            let region = job.placement.region_of_base(base);
+            region.is_none_or(|region| job.placement.written[region])
+        };
+        let mut loads = job.info.sites().iter().filter(|site| !site.has(PG_SITE_STORE));
+        if loads.any(|site| !site.has(PG_SITE_LOGGED) && is_written(site.base)) {
+            return 0;
+        }
         let stores = job.info.sites().iter().filter(|site| site.has(PG_SITE_STORE)).count();
         if stores <= MOST && job.iterations() < MOST_ITERATIONS { stores as u8 } else { 0 }
     }
@@ -268,7 +279,7 @@ impl Attempt {
             // Noted loads find what is there, whoever has stored it: what has followed from that may be anything, and logs were not looked at.
             self.is_refuted_as_joined(report);
             let may_go_on = fail & PG_FAIL_TIME == 0;
-            return may_go_on.then(|| Attempt::without_neighbours(job, may_buffer));
+            return may_go_on.then(|| self.without_joined(job, may_buffer));
         }
         if self.alone && met_writer {
             // What a cell holds may be an earlier iteration's.
@@ -296,8 +307,7 @@ impl Attempt {
             {
                 return Some(next);
             }
-            // Readers may be nothing to numbers.
-            return Some(Attempt::without_neighbours(job, may_buffer));
+            return Some(self.without_joined(job, may_buffer));
         }
         let is_refuted = if self.guess == Guess::Range { !met_writer && met_reader } else { met_writer };
         if !is_refuted || !(self.is_guess || self.buffered != 0) {
@@ -318,6 +328,14 @@ impl Attempt {
             0 => Attempt::in_order(job, may_buffer),
             _ => Attempt::proper(job, false),
         })
+    }
+
+    /// What is tried where readers have refuted this one: they may be nothing to numbers, unless cells have several writers, which is why there are several launches.
+    fn without_joined(self, job: &Job, may_buffer: bool) -> Attempt {
+        match self.portion {
+            0 => Attempt::without_neighbours(job, may_buffer),
+            _ => Attempt::in_order(job, may_buffer),
+        }
     }
 
     /// Tells that what neighbours store can't be left to the last of them, or that iterations of one launch have met.

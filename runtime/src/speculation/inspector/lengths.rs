@@ -1,5 +1,5 @@
 //! Only how many turns iterations have, where nobody inspects their addresses: their slice is asked for nothing else (`counts` in
-//! `struct __pg_inspector`), so innermost loops whose heads tell their turns are counted, not run. What they come to is an order for a GPU
+//! `struct __pg_inspector`), so innermost loops that stand in no other one but the loop itself, and whose heads tell their turns, are counted, not run. What they come to is an order for a GPU
 //! ([`turns`](super::turns)), which is used without being looked at again: whatever it was made of, it has every iteration once.
 //!
 //! What the slice loads is memory of the entry's arrays, which has been looked at before: a page that isn't there ends it, as does an
@@ -288,7 +288,8 @@ impl Lengths {
     }
 }
 
-/// Counts the turns of all iterations, on so many threads. `None`: it takes longer than `most`, or something isn't there.
+/// Counts the turns of all iterations, on so many threads. `None`: it takes longer than `most`, or something isn't there. Loops of the slice may be
+/// endless, because what a counted one would have set is missing behind it: all of them come to `poll`.
 ///
 /// # Safety
 /// `entry` was filled in by the generated code that `slice` is of, and is alive.
