@@ -120,7 +120,7 @@ fn planted_conflicts_of_rows_show_on_an_emulated_gpu() {
             Setting { device: "cuda", groups: "always", ..Setting::on_threads(log) }.apply(&mut command);
             let output = command.env("PARAGON_TRACE", &trace).output().unwrap();
             // More lanes where a row is long, and its length has been counted.
-            let is_shared = |r: &Value| [4, 16].map(|lanes| Value::from(lanes)).contains(&r["spread"]);
+            let is_shared = |r: &Value| [4, 16].map(Value::from).contains(&r["spread"]);
             let shows = |r: &&Value| is_conflict(r) && is_shared(r) && r["guess"] == guess;
             let found = read_trace(&trace).iter().filter(shows).count();
             if !output.status.success() || found != 1 {
