@@ -24,6 +24,8 @@
  * - Two counted stores of a cell are two, whether either of them was put away or not, so it doesn't matter in which order they were made.
  * - Who has passed over a note puts nothing away, and says nothing to the row before: so its store is left to nobody and none to it.
  * - A note that stands meets the bits of its cell: a cell that was stored to has a counted store in the end, which has set its bits, during the loop or behind it.
+ * - Nobody loads what it has put away itself and still is in the seam: such a load is noted and stands, or it is one that nobody notes because no other iteration
+ *   stores there; loops that have any of those, in an array that they store to, have no seams (speculation/cmt/attempt.rs).
  * What is guessed wrongly, that a row's lanes are all here, or that the next row stores there if a later iteration does, only leaves two counted stores, or one too many. */
 #ifdef __PG_JOINED
 /* What lanes tell each other of a store. Cells are fewer than 2^28, and a store takes a whole one at least. */
