@@ -12,8 +12,11 @@ mod heads;
 mod numbers;
 mod prelude;
 mod scalars;
+#[path = "../support/selection.rs"]
+mod selection;
 
 use numbers::Random;
+use selection::{number, selected};
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -24,10 +27,6 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 const PARAGON_CC: &str = env!("CARGO_BIN_EXE_paragon-cc");
-
-fn number(name: &str, otherwise: u64) -> u64 {
-    std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(otherwise)
-}
 
 /// How a program's loops are run: device, memory, log, race.
 const SETTINGS: [[&str; 4]; 10] = [
