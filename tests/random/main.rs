@@ -267,10 +267,10 @@ fn compare_and_keep(
     failures.into_iter().map(|what| format!("{}: {what}", source.display())).collect()
 }
 
-/// Programs of a kind, where nothing else is said: what a few minutes bear. More of them run on GPUs (`benches/random.sh`). Twelve come up in each
+/// Programs of a kind, where nothing else is said: what a few minutes bear. More of them run on GPUs (`benches/random.sh`). Ten come up in each
 /// of the settings, at each level, in each dialect, and one of them as users compile it.
 fn programs_by(name: &str) -> u64 {
-    number(name, selected(12, 24))
+    number(name, selected(10, 24))
 }
 
 fn programs() -> u64 {

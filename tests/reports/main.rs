@@ -279,7 +279,9 @@ fn sarif_is_what_the_schema_says() {
         assert_eq!(output.status.success(), !fails);
         let log: Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(json_schema::differences(&schema, &log), Vec::<String>::new());
-        what_is_broken_is_noticed(&schema, &log);
+        if !fails {
+            what_is_broken_is_noticed(&schema, &log);
+        }
         assert_eq!(log["version"], "2.1.0");
         let run = &log["runs"][0];
         let rules = run["tool"]["driver"]["rules"].as_array().unwrap();
