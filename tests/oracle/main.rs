@@ -427,7 +427,8 @@ fn verdicts_agree_with_the_oracle() {
     }
     assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
     assert!(3 * all.dependent >= all.long, "too few loops carry a dependence");
-    assert!(all.loops < 1000 || 500 * all.interchanged >= all.loops, "too few nests are interchanged");
+    // Of 135,950 loops 1,655 were interchanged and 540 privatized (docs/measurements/2026-11-22-oracle.md): in a few there need be none.
+    assert!(all.loops < 500 || 500 * all.interchanged >= all.loops, "too few nests are interchanged");
     assert!(all.loops < 1000 || 1000 * all.privatized >= all.loops, "too few arrays are privatized");
 }
 
