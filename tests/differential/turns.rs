@@ -7,10 +7,8 @@ use super::programs::{Event, Program};
 use super::running::{GUESSES, LEARNT, Setting, TOGETHER};
 use super::selection::is_whole;
 
-/// So many of the settings of threads each program has on each input, besides [`FIRST`].
+/// So many of the settings of threads each program has on each input, besides the one that all have.
 const ON_THREADS: usize = 3;
-/// The same on the emulated GPU.
-const ON_GPU: usize = 1;
 
 /// Those of a list whose turn it is: `count` of them, which numbers that follow each other continue.
 pub fn in_turn<T: Copy>(all: &[T], number: usize, count: usize) -> Vec<T> {
@@ -28,8 +26,10 @@ pub fn level(program: &Program) -> &'static str {
 /// In which settings threads run a program on an input.
 pub fn on_threads(built: &Built<'_>, input: &str, settings: &[Setting]) -> Vec<Setting> {
     let turn = built.turn(input);
-    // What is on without being asked for, and what programs in place are about.
-    let first = |s: &&Setting| s.log == "auto" && s.race == "device" && s.device == "threads";
+    // What programs in place are about, and what most users have.
+    let first = |s: &&Setting| {
+        s.log == "auto" && s.race == "device" && s.device == "threads" && s.memory == "shared"
+    };
     let (mut due, others): (Vec<Setting>, Vec<Setting>) = settings.iter().partition(first);
     due.extend(in_turn(&others, turn, ON_THREADS));
     if built.program.is_about_stamps() {
@@ -39,14 +39,15 @@ pub fn on_threads(built: &Built<'_>, input: &str, settings: &[Setting]) -> Vec<S
     due
 }
 
-/// In which settings the emulated GPU runs a program on an input.
+/// In which settings the emulated GPU runs a program on an input: on its first one, where most of what is expected holds, as it would be by itself, and in the settings that show
+/// what is expected; in one more, and on other inputs in one. Kernels, which are most of the time, are others in each.
 pub fn on_gpu(built: &Built<'_>, input: &str) -> Vec<Setting> {
     let Built { program, .. } = built;
     let setting = |log, groups| Setting { device: "cuda", groups, ..Setting::on_threads(log) };
     let is_of_chapter = program.source.parent().is_some_and(|p| p.ends_with("chapter"));
     // Tests have too few iterations for groups otherwise; so few threads that they load ahead are the chapter's programs'.
-    let mut due = vec![setting("auto", "always")];
-    let mut others = Vec::new();
+    let mut due = Vec::new();
+    let mut others = vec![setting("auto", "always")];
     if input == "clean" && is_of_chapter {
         others.extend([
             setting("auto", "auto"),
@@ -79,10 +80,12 @@ pub fn on_gpu(built: &Built<'_>, input: &str) -> Vec<Setting> {
         due.push(setting(LEARNT, "auto"));
     }
     // The first input on which something is expected has the setting that shows it.
-    let (shown, others): (Vec<Setting>, Vec<Setting>) =
-        others.into_iter().partition(|setting| shows_first(program, input, setting));
+    let is_first = built.inputs.first().is_some_and(|first| first == input);
+    let (shown, others): (Vec<Setting>, Vec<Setting>) = others.into_iter().partition(|other| {
+        shows_first(program, input, other) || is_first && *other == setting("auto", "always")
+    });
     due.extend(shown);
-    due.extend(in_turn(&others, built.turn(input), ON_GPU));
+    due.extend(in_turn(&others, built.turn(input), 1));
     due
 }
 
