@@ -4,6 +4,7 @@
 //! A program says in its comments what must happen besides (`c-tests/support/check.h` has the language): which loops a
 //! device must have carried out, and in which of them the logs must have found a conflict. So the tests can't pass because
 //! nothing was ever run elsewhere. Set `PARAGON_TESTS` to parts of programs' names, with commas between them, to run only the programs that match.
+//! Programs, inputs and settings take turns (`turns.rs`), unless `PARAGON_TESTS_WHOLE=1` asks for each with each.
 
 #[path = "../support/emulated_gpu.rs"]
 mod emulated_gpu;
