@@ -173,5 +173,9 @@ pub fn compare_all(name: &str, built: &[Built<'_>], settings: &[Setting]) {
     let failures = in_parallel(&cases, |(built, input)| {
         compare(built, input, &on_threads(built, input, settings), &tally)
     });
+    let met: Vec<Setting> =
+        cases.iter().flat_map(|(built, input)| on_threads(built, input, settings)).collect();
+    let missing: Vec<&Setting> = settings.iter().filter(|setting| !met.contains(setting)).collect();
+    assert!(missing.is_empty() || std::env::var_os("PARAGON_TESTS").is_some(), "no turn: {missing:?}");
     conclude(&format!("{name} ({} programs)", built.len()), started, &tally.text(), failures);
 }

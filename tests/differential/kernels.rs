@@ -117,7 +117,8 @@ fn accesses_of_kernels_are_known_to_be_global() {
     let started = Instant::now();
     let Some((checker, nvrtc)) = checker("generic accesses") else { return };
     let names = ["fwd", "csr_forward", "ger", "gemver", "sor"];
-    let is_of_them = |file: &&PathBuf| names.iter().any(|name| file.parent().is_some_and(|p| p.ends_with(name)));
+    let is_of_them =
+        |file: &&PathBuf| names.iter().any(|name| file.parent().is_some_and(|p| p.ends_with(name)));
     let finds_array = |line: &str| !line.starts_with("#define ") && line.contains("__PG_LDX(");
     let has_base = |file: &&PathBuf| !fs::read_to_string(file).unwrap().lines().any(finds_array);
     let kernels: Vec<&PathBuf> = kernels().iter().filter(is_of_them).filter(has_base).collect();

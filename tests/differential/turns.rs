@@ -23,14 +23,13 @@ pub fn level(program: &Program) -> &'static str {
     if is_second && !is_whole() { "-O3" } else { "-O2" }
 }
 
-/// In which settings threads run a program on an input.
+/// In which of these settings threads run a program on an input.
 pub fn on_threads(built: &Built<'_>, input: &str, settings: &[Setting]) -> Vec<Setting> {
     let turn = built.turn(input);
     // What programs in place are about, and what most users have.
-    let first = |s: &&Setting| {
-        s.log == "auto" && s.race == "device" && s.device == "threads" && s.memory == "shared"
-    };
-    let (mut due, others): (Vec<Setting>, Vec<Setting>) = settings.iter().partition(first);
+    let is_first =
+        |s: &&Setting| (s.device, s.memory, s.log, s.race) == ("threads", "shared", "auto", "device");
+    let (mut due, others): (Vec<Setting>, Vec<Setting>) = settings.iter().partition(is_first);
     due.extend(in_turn(&others, turn, ON_THREADS));
     if built.program.is_about_stamps() {
         let guesses = GUESSES.map(Setting::on_threads);
@@ -39,52 +38,54 @@ pub fn on_threads(built: &Built<'_>, input: &str, settings: &[Setting]) -> Vec<S
     due
 }
 
-/// In which settings the emulated GPU runs a program on an input: on its first one, where most of what is expected holds, as it would be by itself, and in the settings that show
-/// what is expected; in one more, and on other inputs in one. Kernels, which are most of the time, are others in each.
-pub fn on_gpu(built: &Built<'_>, input: &str) -> Vec<Setting> {
+const fn of_gpu(log: &'static str, groups: &'static str) -> Setting {
+    Setting { device: "cuda", groups, ..Setting::on_threads(log) }
+}
+
+/// What the emulated GPU runs every program in: tests have too few iterations for groups otherwise.
+const GROUPED: Setting = of_gpu("auto", "always");
+
+/// In which settings it may run a program on an input.
+pub fn possible_on_gpu(built: &Built<'_>, input: &str) -> Vec<Setting> {
     let Built { program, .. } = built;
-    let setting = |log, groups| Setting { device: "cuda", groups, ..Setting::on_threads(log) };
-    let is_of_chapter = program.source.parent().is_some_and(|p| p.ends_with("chapter"));
-    // Tests have too few iterations for groups otherwise; so few threads that they load ahead are the chapter's programs'.
-    let mut due = Vec::new();
-    let mut others = vec![setting("auto", "always")];
-    if input == "clean" && is_of_chapter {
-        others.extend([
-            setting("auto", "auto"),
-            setting("atomic", "auto"),
-            setting("reduction", "auto"),
-            setting("bitmap", "auto"),
-            setting("bitmap", "always"),
-            setting("stamp", "auto"),
-        ]);
+    let mut possible = vec![GROUPED];
+    // So few threads that they load ahead are the chapter's programs', too.
+    if input == "clean" && program.source.parent().is_some_and(|p| p.ends_with("chapter")) {
+        possible.extend(["auto", "atomic", "reduction", "bitmap", "stamp"].map(|log| of_gpu(log, "auto")));
+        possible.push(of_gpu("bitmap", "always"));
+    }
+    if program.has_few_threads {
+        possible.push(of_gpu("auto", "auto"));
     }
     // A single conflict, which bits of all lanes together have to show.
     if input == "one" || program.is_about_bitmaps {
-        others.push(setting("bitmap", "auto"));
+        possible.push(of_gpu("bitmap", "auto"));
     }
     // What a bitmap has from the entry is too little to be entered otherwise.
     if program.is_about_bitmaps {
-        others.push(setting("bitmap", "always"));
-    }
-    if program.has_few_threads {
-        due.push(setting("auto", "auto"));
+        possible.push(of_gpu("bitmap", "always"));
     }
     if program.is_about_stamps() {
-        others.extend(GUESSES.map(|guesses| setting(guesses, "always")));
+        possible.extend(GUESSES.map(|guesses| of_gpu(guesses, "always")));
     }
     if program.is_about_rows() {
-        others.push(setting("stamp together", "always"));
+        possible.push(of_gpu("stamp together", "always"));
     }
     // Without inspections nothing but where arrays lie settles them.
     if program.expectations.iter().any(|expectation| expectation.event == Event::Unchecked) {
-        due.push(setting(LEARNT, "auto"));
+        possible.push(of_gpu(LEARNT, "auto"));
     }
-    // The first input on which something is expected has the setting that shows it.
-    let is_first = built.inputs.first().is_some_and(|first| first == input);
-    let (shown, others): (Vec<Setting>, Vec<Setting>) = others.into_iter().partition(|other| {
-        shows_first(program, input, other) || is_first && *other == setting("auto", "always")
-    });
-    due.extend(shown);
+    possible
+}
+
+/// In which of them it runs it: on each input in one by turns; on the first one besides in what all programs have, and wherever something shows that is expected there first and
+/// shows in no other setting. Each one needs kernels of its own, and they are most of the time.
+pub fn on_gpu(built: &Built<'_>, input: &str) -> Vec<Setting> {
+    let Built { program, inputs, .. } = built;
+    let is_first = inputs.first().is_some_and(|first| first == input);
+    let is_due = |s: &Setting| is_first && *s == GROUPED || shows_first(program, input, s);
+    let (mut due, others): (Vec<Setting>, Vec<Setting>) =
+        possible_on_gpu(built, input).into_iter().partition(is_due);
     due.extend(in_turn(&others, built.turn(input), 1));
     due
 }
@@ -98,7 +99,9 @@ fn shows_first(program: &Program, input: &str, setting: &Setting) -> bool {
                 Event::Launched => setting.log() == ("stamp", "launches"),
                 Event::Left => setting.log() == ("stamp", TOGETHER),
                 Event::Sorted => setting.log == "bitmap" && setting.groups == "always",
-                Event::Runs => program.is_about_bitmaps && setting.log == "bitmap",
+                Event::Runs if program.is_about_bitmaps => setting.log == "bitmap",
+                Event::Runs if program.has_few_threads => setting.log == "auto",
+                Event::Unchecked => setting.log == LEARNT,
                 _ => false,
             }
     })

@@ -315,7 +315,11 @@ fn main() -> ExitCode {
         });
         texts.push(Text { file, body });
     }
-    let programs = if failures.is_empty() { programs(&texts, &variants, choice.unwrap_or(Choice::All)) } else { Vec::new() };
+    let programs = if failures.is_empty() {
+        programs(&texts, &variants, choice.unwrap_or(Choice::All))
+    } else {
+        Vec::new()
+    };
     let next = AtomicUsize::new(0);
     let results = Mutex::new((0, failures));
     let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
