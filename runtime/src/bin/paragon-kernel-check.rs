@@ -275,9 +275,17 @@ fn programs<'a>(texts: &'a [Text], variants: &'a [Variant], choice: Choice) -> V
     programs
 }
 
-/// Compiles a program; where that fails each of its texts by itself, as the runtime would, so that it is known which. How many compile, and what the
-/// compiler says of the others.
-fn compile(program: &Together<'_>) -> (usize, Vec<String>) {
+/// What became of the texts of some programs.
+#[derive(Default)]
+struct Results {
+    passed: usize,
+    /// A line for each text that is not run, because its zeros may lose their sign.
+    refused: Vec<String>,
+    failures: Vec<String>,
+}
+
+/// Compiles a program; where that fails each of its texts by itself, as the runtime would, so that it is known which.
+fn compile(program: &Together<'_>, results: &Mutex<Results>) {
     let &Variant { kernel, architecture, far, .. } = program.variant;
     let texts = &program.texts;
     let bodies: Vec<&str> = texts.iter().map(|text| text.body.as_str()).collect();
@@ -285,16 +293,26 @@ fn compile(program: &Together<'_>) -> (usize, Vec<String>) {
         let mut options = nvrtc::options(architecture, kernel, far);
         options.extend(program.fast.then(|| FAST.to_owned()));
         match nvrtc::get().and_then(|nvrtc| nvrtc.compile(&nvrtc::joined_source(&bodies), &options)) {
-            Ok(_) => return (texts.len(), Vec::new()),
+            Ok(_) => {
+                results.lock().unwrap().passed += texts.len();
+                return;
+            }
             Err(error) => println!("not together: {error}"),
         }
     }
-    let alone = texts.iter().filter_map(|Text { file, body }| {
-        let error = nvrtc::compile_for(architecture, body, kernel, far).err()?;
-        Some(format!("FAILED {file} ({architecture}, {kernel:?}, far tables: {far}): {error}"))
-    });
-    let failures: Vec<String> = alone.collect();
-    (texts.len() - failures.len(), failures)
+    for Text { file, body } in texts {
+        let made = nvrtc::compile_for(architecture, body, kernel, far);
+        let mut results = results.lock().unwrap();
+        match made {
+            Ok(_) => results.passed += 1,
+            Err(error) if error.starts_with(nvrtc::LOSES_SIGN) => {
+                results.refused.push(format!("REFUSED {file}: {error}"))
+            }
+            Err(error) => results
+                .failures
+                .push(format!("FAILED {file} ({architecture}, {kernel:?}, far tables: {far}): {error}")),
+        }
+    }
 }
 
 fn main() -> ExitCode {
@@ -321,25 +339,22 @@ fn main() -> ExitCode {
         Vec::new()
     };
     let next = AtomicUsize::new(0);
-    let results = Mutex::new((0, failures));
+    let results = Mutex::new(Results { failures, ..Results::default() });
     let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
     std::thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| {
                 while let Some(program) = programs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let (passed, failures) = compile(program);
-                    let mut results = results.lock().unwrap();
-                    results.0 += passed;
-                    results.1.extend(failures);
+                    compile(program, &results);
                 }
             });
         }
     });
-    let (passed, failures) = results.into_inner().unwrap();
-    for failure in &failures {
-        println!("{failure}");
+    let Results { passed, refused, failures } = results.into_inner().unwrap();
+    for line in refused.iter().chain(&failures) {
+        println!("{line}");
     }
-    println!("{passed} passed, {} failed", failures.len());
+    println!("{passed} passed, {} failed, {} refused", failures.len(), refused.len());
     if failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 

@@ -57,6 +57,9 @@ pub const OPTIONS: [&str; 7] = [
     "--minimal",
 ];
 
+/// How an error begins that says what the assembler would get wrong.
+pub const LOSES_SIGN: &str = "a zero may lose its sign";
+
 /// Blocks of a processor where iterations share operands: so many that each thread has 64 registers ...
 const RESIDENT: u32 = 4;
 /// ... and 128 for large groups.
@@ -158,12 +161,12 @@ unsafe fn symbols(library: Library, builtins: Option<Library>) -> Result<Nvrtc, 
 }
 
 impl Nvrtc {
-    /// Compiles CUDA text to machine code; the error is the compiler's log, or says what its assembler would get wrong (`zeros.rs`).
+    /// Compiles CUDA text to machine code; the error is the compiler's log, or [`LOSES_SIGN`] and where.
     pub fn compile(&self, source: &str, options: &[String]) -> Result<Vec<u8>, String> {
         self.compiled(source, options, |program| {
             let ptx = read(program, self.ptx_size, self.ptx)?;
             match zeros::loses_sign(&String::from_utf8_lossy(&ptx)) {
-                Some(line) => Err(format!("a zero may lose its sign: {line}")),
+                Some(line) => Err(format!("{LOSES_SIGN}: {line}")),
                 None => read(program, self.cubin_size, self.cubin),
             }
         })

@@ -27,8 +27,15 @@ const IS_CHOSEN: u8 = 4;
 
 /// The first line of PTX of whose zeros the assembler may lose the sign, if there is one.
 pub(super) fn loses_sign(ptx: &str) -> Option<&str> {
-    let instructions: Vec<Instruction<'_>> =
-        ptx.lines().filter_map(Instruction::read).filter(|i| i.is_float).collect();
+    // Each function has registers of its own.
+    let is_head = |line: &str| line.contains(".entry ") || line.contains(".func ");
+    let lines: Vec<&str> = ptx.lines().collect();
+    lines.chunk_by(|_, next| !is_head(next)).find_map(loses_sign_in)
+}
+
+fn loses_sign_in<'a>(function: &[&'a str]) -> Option<&'a str> {
+    let instructions: Vec<Instruction<'a>> =
+        function.iter().filter_map(|line| Instruction::read(line)).filter(|i| i.is_float).collect();
     let mut held: HashMap<&str, u8> = HashMap::new();
     let of = |held: &HashMap<&str, u8>, operand: &str| match operand {
         MINUS_ONE => HAS_ONE | IS_CHOSEN,
@@ -114,6 +121,8 @@ mod tests {
         // By way of other registers.
         let ways = "mov.f32 %f1, 0f80000000;\nmov.f32 %f2, 0fBF800000;\nselp.f32 %f3, %f1, %f2, %p1;\n";
         assert_eq!(loses_sign(ways), ways.lines().nth(2));
+        let functions = "mov.f32 %f1, 0f80000000;\n.visible .entry two(\nmov.f32 %f1, 0fBF800000;\n";
+        assert_eq!(loses_sign(functions), None);
         let apart = "add.rn.f32 %f1, %f2, 0fBF800000;\nmov.f32 %f3, 0f80000000;\nadd.rn.f32 %f3, %f3, %f1;\n";
         assert_eq!(loses_sign(apart), None);
         let negated = |before: &str| format!("{before}\nneg.f32 \t%f5, %f4;\nst.global.f32 [%rd1], %f5;\n");

@@ -3,8 +3,6 @@
 //! comments say what is advised of the loop at `here`; followed (`-DADVISED`, or the flags behind `apply:`), it makes the
 //! verdict of that loop, or of the one at `then`, better.
 
-mod json_schema;
-
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -267,10 +265,9 @@ fn remarks_are_those_that_were_asked_for() {
     assert_eq!(seen(other), seen(theirs));
 }
 
-/// The official schema (of the OASIS committee, `oasis-tcs/sarif-spec`) has nothing to say against the log, and all of it is known there.
+/// Types made from the official schema read the log, and nothing of it is unknown to them.
 #[test]
 fn sarif_is_what_the_schema_says() {
-    let schema: Value = serde_json::from_str(include_str!("sarif-schema-2.1.0.json")).unwrap();
     let folder = folder();
     let wrong = "#pragma paragon forbid\nint x;\n";
     fs::write(folder.path().join("g.c"), format!("{LOOPS}{wrong}")).unwrap();
@@ -278,10 +275,8 @@ fn sarif_is_what_the_schema_says() {
         let output = execute(PARAGON, folder.path(), &format!("explain --format sarif {file} -- -O2"));
         assert_eq!(output.status.success(), !fails);
         let log: Value = serde_json::from_slice(&output.stdout).unwrap();
-        assert_eq!(json_schema::differences(&schema, &log), Vec::<String>::new());
-        if !fails {
-            what_is_broken_is_noticed(&schema, &log);
-        }
+        let typed: serde_sarif::sarif::Sarif = serde_json::from_value(log.clone()).unwrap();
+        assert_eq!(serde_json::to_value(&typed).unwrap(), log);
         assert_eq!(log["version"], "2.1.0");
         let run = &log["runs"][0];
         let rules = run["tool"]["driver"]["rules"].as_array().unwrap();
@@ -299,30 +294,6 @@ fn sarif_is_what_the_schema_says() {
         let carried = results.iter().find(|result| result["ruleId"] == "carried-dependence").unwrap();
         let region = &carried["relatedLocations"][1]["physicalLocation"]["region"];
         assert_eq!((&region["startLine"], &region["startColumn"]), (&7.into(), &37.into()));
-    }
-}
-
-/// The schema is really asked: each of these has something against it.
-fn what_is_broken_is_noticed(schema: &Value, log: &Value) {
-    for (at, wrong) in [
-        ("/$schema", "no URI".into()),
-        ("/version", "2.0".into()),
-        ("/runs", Value::Null),
-        ("/runs/0/tool", serde_json::json!({})),
-        ("/runs/0/tool/driver/version", 1.into()),
-        ("/runs/0/columnKind", "bytes".into()),
-        ("/runs/0/tool/driver/rules/1", log["runs"][0]["tool"]["driver"]["rules"][0].clone()),
-        ("/runs/0/results/0/kind", "failed".into()),
-        ("/runs/0/results/0/ruleIndex", (-2).into()),
-        ("/runs/0/results/0/message", serde_json::json!({})),
-        ("/runs/0/results/0/locations/0/physicalLocation", serde_json::json!({ "region": {} })),
-        ("/runs/0/results/0/locations/0/physicalLocation/region/startLine", 0.into()),
-        ("/runs/0/results/0/locations/0/physicalLocation/artifactLocation/uri", "a b.c".into()),
-        ("/runs/0/results/0/locations/0/logicalLocations/0", serde_json::json!({ "line": 1 })),
-    ] {
-        let mut broken = log.clone();
-        *broken.pointer_mut(at).expect(at) = wrong;
-        assert!(!json_schema::differences(schema, &broken).is_empty(), "{at}");
     }
 }
 
