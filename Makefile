@@ -13,13 +13,16 @@ export PARAGON_NVRTC
 # bench_plot.py draws with it.
 MATPLOTLIB_VERSION := 3.9.4
 
-.PHONY: all demo test suite crates python lint deps nvrtc matplotlib mutations bench install clean
+.PHONY: all demo test test-everything suite crates python lint deps nvrtc matplotlib mutations bench install clean
 
 # What is run beside other things has as many jobs of its own as there are processors, not a part of make's.
 ALONE := env -u MAKEFLAGS -u MFLAGS
 
+# Says what a phase took.
+TIMED := scripts/timed
+
 all: deps
-	$(ALONE) $(CARGO) build --release
+	$(ALONE) $(TIMED) 'building Paragon' $(CARGO) build --release
 
 demo: all
 	./demo/run
@@ -30,20 +33,25 @@ test:
 	$(MAKE) -j2 all nvrtc
 	$(MAKE) -j2 --output-sync=target suite crates python
 
+# Tests are a selection that covers; this is all there is, which takes hours.
+test-everything: export PARAGON_TESTS_WHOLE := 1
+test-everything: test
+
 # The tests of this project's own code, which say what they do as they do it (that is the +).
 suite: all nvrtc
-	+$(ALONE) $(CARGO) test --release --workspace --no-fail-fast
+	+$(ALONE) $(TIMED) 'building the tests' $(CARGO) test --release --workspace --no-run
+	+$(ALONE) $(TIMED) 'the tests of our own' $(CARGO) test --release --workspace --no-fail-fast
 
 # Other people's C code, as their own builds compile it.
 crates: all
-	$(ALONE) c-tests/crates/run
+	$(ALONE) $(TIMED) "other people's crates" c-tests/crates/run
 
 python: all
-	$(ALONE) c-tests/python/run
+	$(ALONE) $(TIMED) "an extension of Python's" c-tests/python/run
 
 lint: deps
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --release --workspace --all-targets -- -D warnings
+	$(TIMED) 'the linter' $(CARGO) clippy --release --workspace --all-targets -- -D warnings
 
 deps:
 	@./scripts/install-dependencies

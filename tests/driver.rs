@@ -1,6 +1,9 @@
 //! The rewriting road with stages that insert harmless text before every `for` of a file. What users see of whole command
 //! lines is in `conformance.rs`.
 
+#[path = "support/selection.rs"]
+mod selection;
+
 use paragon::c::dialect::Dialect;
 use paragon::c::hir::{
     Function, LoopId, LoopKeyword, LoopStmt, QualType, Quals, Span, Stmt, StmtKind, Storage, TranslationUnit,
@@ -12,6 +15,7 @@ use paragon::driver::arguments::{self, Decision, Invocation};
 use paragon::driver::toolchain::Toolchain;
 use paragon::loops::options::{AnalysisOptions, CodegenOptions};
 use paragon::loops::plan::LoopReport;
+use selection::is_tested;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -233,55 +237,61 @@ fn echoes_do_the_same() {
 #[test]
 fn what_was_wrong_once_is_right() {
     let programs = fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/c-tests/regressions")).unwrap();
-    let programs: Vec<PathBuf> = programs.map(|entry| entry.unwrap().path()).collect();
+    let mut programs: Vec<PathBuf> = programs.map(|entry| entry.unwrap().path()).collect();
+    programs.sort();
     let next = AtomicUsize::new(0);
     let threads = std::thread::available_parallelism().map_or(2, usize::from);
     std::thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| {
-                while let Some(program) = programs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    is_right_in_every_memory(program);
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(program) = programs.get(number) else { return };
+                    for (other, flags) in ["", "-g -Wall"].into_iter().enumerate() {
+                        if is_tested(number, other, 2) {
+                            is_right_in_every_memory(program, flags);
+                        }
+                    }
                 }
             });
         }
     });
 }
 
-/// A program prints what gcc's prints, wherever its loops run, and enters those that it says it enters.
-fn is_right_in_every_memory(program: &Path) {
+/// A program that is compiled with these flags, too, prints what gcc's prints, wherever its loops run, and enters those that it says it enters.
+fn is_right_in_every_memory(program: &Path, more: &str) {
     let text = fs::read_to_string(program).unwrap();
     let is_asked = |line: &str| line.contains("/* entered */");
     let loops: Vec<u64> = (1..).zip(text.lines()).filter(|(_, l)| is_asked(l)).map(|(n, _)| n).collect();
     let flags = text.lines().find_map(|line| line.split_once("flags: ")?.1.strip_suffix("*/")).unwrap_or("");
-    for more in [flags.to_string(), format!("-g -Wall {flags}")] {
-        let folder = folder();
-        let trace = folder.path().join("trace");
-        let build = |compiler: &str, options: &str, name: &str| {
-            let line = format!("-O2 {more} {options} {} -o {name}", program.display());
-            assert!(execute(compiler, folder.path(), &line).status.success(), "{}", program.display());
-        };
-        let prints = |name: &str, memory: &str| {
-            let mut command = Command::new(folder.path().join(name));
-            if memory != "any" {
-                command.env("PARAGON_RACE", "device").env("PARAGON_MEMORY", memory);
-            }
-            command.env("PARAGON_DEVICE", "threads").env("PARAGON_THREADS", "4").env("PARAGON_TRACE", &trace);
-            String::from_utf8(command.output().unwrap().stdout).unwrap()
-        };
-        build("gcc", "", "theirs");
-        let theirs = prints("theirs", "shared");
-        assert!(!theirs.is_empty());
-        build(env!("CARGO_BIN_EXE_paragon-cc"), "-fparagon-threshold=1 -fparagon-checked-threads", "ours");
-        // As the runtime decides, too.
-        let is_free = |memory: &&str| *memory == "any" || !text.contains("(not forced:");
-        for memory in ["shared", "separate", "any"].into_iter().filter(is_free) {
-            let _ = fs::remove_file(&trace);
-            let ours = prints("ours", memory);
-            assert_eq!(theirs, ours, "{} {more} {memory}", program.display());
-            let entered = fs::read_to_string(&trace).unwrap_or_default();
-            let missed = loops.iter().filter(|line| !entered.contains(&format!("\"line\":{line},")));
-            assert_eq!(missed.count(), 0, "{} {more} {memory}: {entered}", program.display());
+    let more = format!("{more} {flags}");
+    let folder = folder();
+    let trace = folder.path().join("trace");
+    let build = |compiler: &str, options: &str, name: &str| {
+        let line = format!("-O2 {more} {options} {} -o {name}", program.display());
+        assert!(execute(compiler, folder.path(), &line).status.success(), "{}", program.display());
+    };
+    let prints = |name: &str, memory: &str| {
+        let mut command = Command::new(folder.path().join(name));
+        if memory != "any" {
+            command.env("PARAGON_RACE", "device").env("PARAGON_MEMORY", memory);
         }
+        command.env("PARAGON_DEVICE", "threads").env("PARAGON_THREADS", "4").env("PARAGON_TRACE", &trace);
+        String::from_utf8(command.output().unwrap().stdout).unwrap()
+    };
+    build("gcc", "", "theirs");
+    let theirs = prints("theirs", "shared");
+    assert!(!theirs.is_empty());
+    build(env!("CARGO_BIN_EXE_paragon-cc"), "-fparagon-threshold=1 -fparagon-checked-threads", "ours");
+    // As the runtime decides, too.
+    let is_free = |memory: &&str| *memory == "any" || !text.contains("(not forced:");
+    for memory in ["shared", "separate", "any"].into_iter().filter(is_free) {
+        let _ = fs::remove_file(&trace);
+        let ours = prints("ours", memory);
+        assert_eq!(theirs, ours, "{} {more} {memory}", program.display());
+        let entered = fs::read_to_string(&trace).unwrap_or_default();
+        let missed = loops.iter().filter(|line| !entered.contains(&format!("\"line\":{line},")));
+        assert_eq!(missed.count(), 0, "{} {more} {memory}: {entered}", program.display());
     }
 }
 

@@ -5,11 +5,13 @@
 mod emulated_gpu;
 
 use emulated_gpu::EmulatedGpu;
+use std::collections::BTreeSet;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
@@ -28,6 +30,25 @@ struct Bench {
     gpu: EmulatedGpu,
 }
 
+/// The folder with what both compilers make of a source: made once for all tests.
+fn programs(source: &str) -> PathBuf {
+    static BUILT: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("history").join(source);
+    // Who finds it here finds it complete.
+    let mut built = BUILT.lock().unwrap();
+    if built.insert(folder.clone()) {
+        std::fs::create_dir_all(&folder).unwrap();
+        for (compiler, name) in [("cc", "reference"), (env!("CARGO_BIN_EXE_paragon-cc"), "ours")] {
+            let mut command = Command::new(compiler);
+            command.args(["-std=gnu11", "-O2", "-Wall", "-Wextra", "-o"]).arg(folder.join(name));
+            command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("c-tests/history").join(source));
+            let output = command.output().unwrap();
+            assert!(output.status.success(), "{output:?}");
+        }
+    }
+    folder
+}
+
 impl Bench {
     fn new() -> Bench {
         Bench::of("steps.c")
@@ -37,12 +58,10 @@ impl Bench {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         let folder = tempfile::tempdir().unwrap();
         let gpu = EmulatedGpu::build(&root.join("c-tests/emulated_gpu"), &folder.path().join("gpu"));
-        for (compiler, name) in [("cc", "reference"), (env!("CARGO_BIN_EXE_paragon-cc"), "ours")] {
-            let mut command = Command::new(compiler);
-            command.args(["-std=gnu11", "-O2", "-Wall", "-Wextra", "-o"]).arg(folder.path().join(name));
-            let output = command.arg(root.join("c-tests/history").join(source)).output().unwrap();
-            assert!(output.status.success(), "{output:?}");
-        }
+        // By a process of its own: a file that this one writes may still be open in a child of another test, and then it can't be executed.
+        let mut copy = Command::new("cp");
+        copy.args(["reference", "ours"].map(|name| programs(source).join(name)));
+        assert!(copy.arg(folder.path()).status().unwrap().success());
         Bench { folder, gpu }
     }
 

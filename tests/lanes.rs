@@ -1,6 +1,10 @@
 //! What the lanes of a GPU's warp tell each other (`c-tests/emulated_gpu/lanes.cpp`), where no GPU is: the emulated one runs a single
 //! lane at a time.
 
+#[path = "support/selection.rs"]
+mod selection;
+
+use selection::selected;
 use std::path::Path;
 use std::process::Command;
 
@@ -31,7 +35,9 @@ fn lanes_set_the_bits_of_all_and_count_them() {
         compiler.args(["-pthread", kind, "-o"]);
         let built = compiler.arg(&program).arg(&source).output().unwrap();
         assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
-        let done = Command::new(program).arg("600").output().unwrap();
+        // Every mutation of scripts/mutations was noticed within 60 rounds.
+        let rounds = selected(200, 600).to_string();
+        let done = Command::new(program).arg(rounds).output().unwrap();
         assert!(done.status.success(), "{kind}: {}", String::from_utf8_lossy(&done.stderr));
     };
     std::thread::scope(|scope| {

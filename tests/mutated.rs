@@ -1,10 +1,12 @@
 //! Broken input: C files that were cut, spliced, sprinkled with random tokens, nested too deeply, blown up. The compiler must
 //! neither crash nor hang on any, and the user must see what `cc` says.
 //!
-//! `PARAGON_MUTATED=N` sets the number of inputs (1000 otherwise), `PARAGON_SEED` where they begin.
+//! `PARAGON_MUTATED=N` sets the number of inputs (600 otherwise, or 1,000 where all is tested), `PARAGON_SEED` where they begin.
 
 #[path = "support/numbers.rs"]
 mod numbers;
+#[path = "support/selection.rs"]
+mod selection;
 
 use numbers::Random;
 use paragon::c::dialect::Dialect;
@@ -13,6 +15,7 @@ use paragon::compile::token_edits;
 use paragon::driver::splice::splice;
 use paragon::loops::options::{AnalysisOptions, CodegenOptions};
 use paragon::{c, verdict};
+use selection::{number, selected};
 use std::fmt::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -245,10 +248,7 @@ fn same_as_cc(text: &[u8]) -> Option<String> {
 
 #[test]
 fn nothing_crashes_or_hangs() {
-    let number = |name: &str, otherwise| {
-        std::env::var(name).ok().and_then(|value| value.parse::<u64>().ok()).unwrap_or(otherwise)
-    };
-    let (count, seed) = (number("PARAGON_MUTATED", 1000), number("PARAGON_SEED", 1));
+    let (count, seed) = (number("PARAGON_MUTATED", selected(600, 1000)), number("PARAGON_SEED", 1));
     let texts = preprocessed();
     let next = AtomicU64::new(0);
     let (whole, slowest) = (AtomicUsize::new(0), AtomicU64::new(0));

@@ -7,7 +7,7 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 
 #[allow(missing_docs)]
 mod constants {
-    pub const PG_ABI_VERSION: u32 = 19;
+    pub const PG_ABI_VERSION: u32 = 20;
     pub const PG_ATTACH_IN_ORDER: u32 = 0x8000_0000;
     pub const PG_MAX_DIMS: usize = 4;
     pub const PG_TOTALS: usize = 256;
@@ -324,10 +324,14 @@ pub struct RawLaunch {
     pub stamp_words: u32,
     pub guess: u32,
     pub store_bits: u32,
+    pub sign_bit: u32,
     pub wr: u64,
     pub rd: u64,
     pub total: u64,
 }
+
+/// [`RawLaunch::sign_bit`]: the bit of a number's sign, in its upper 32.
+pub const SIGN_BIT: u32 = 1 << 31;
 
 /// `struct __pg_inspector`: the part of an inspection that generated code knows.
 #[derive(Clone, Copy, Debug)]
@@ -728,7 +732,8 @@ mod tests {
                 settles,
                 stamp_words,
                 guess,
-                store_bits
+                store_bits,
+                sign_bit
             ]
         );
         layout!(

@@ -12,13 +12,14 @@ fn without_label_numbers(text: &[u8]) -> Vec<u8> {
         return text.to_vec();
     }
     let mut result: Vec<u8> = Vec::new();
+    // Where the word begins that is being read.
+    let mut word = 0;
     for byte in text {
-        let in_label = result
-            .rsplit(|byte| byte.is_ascii_whitespace())
-            .next()
-            .is_some_and(|word| word.starts_with(b".L"));
-        if !(byte.is_ascii_digit() && in_label) {
+        if !(byte.is_ascii_digit() && result[word..].starts_with(b".L")) {
             result.push(*byte);
+        }
+        if byte.is_ascii_whitespace() {
+            word = result.len();
         }
     }
     result

@@ -5,6 +5,8 @@
 mod comparison;
 mod lines;
 mod place;
+#[path = "../support/selection.rs"]
+mod selection;
 mod sources;
 
 use comparison::compare;

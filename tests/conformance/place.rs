@@ -123,5 +123,12 @@ pub fn words(line: &str, place: &Place) -> Vec<OsString> {
 }
 
 pub fn contains(text: &[u8], part: &[u8]) -> bool {
-    text.windows(part.len()).any(|window| window == part)
+    let mut rest = text;
+    while let Some(at) = rest.iter().position(|byte| *byte == part[0]) {
+        if rest[at..].starts_with(part) {
+            return true;
+        }
+        rest = &rest[at + 1..];
+    }
+    false
 }

@@ -2,7 +2,7 @@
 //! other, and by the compiler and the runtime, which must never have carried out as parallel what does; and which should
 //! carry out nearly all of the others.
 //!
-//! `PARAGON_ORACLE=N` says how many loops there are (2,000), `PARAGON_SECONDS` after what time no more of them are begun,
+//! `PARAGON_ORACLE=N` says how many loops there are (700, or 2,000 where all is tested), `PARAGON_SECONDS` after what time no more of them are begun,
 //! `PARAGON_SEED` where the seeds begin; `PARAGON_LEVEL` at what level the loops are compiled (what is generated for a loop is the
 //! same at each, and `-O0` takes half the time: every third program has `-O2` otherwise, the others `-O0`); `PARAGON_MISSED=1` shows the independent loops that stayed as
 //! they are. A program that shows a wrong verdict is kept, and its folder printed. Unlike `tests/random`, which compares
@@ -11,8 +11,11 @@
 mod loops;
 #[path = "../support/numbers.rs"]
 mod numbers;
+#[path = "../support/selection.rs"]
+mod selection;
 
 use numbers::Random;
+use selection::{number, selected};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,10 +29,6 @@ const PARAGON_CC: &str = env!("CARGO_BIN_EXE_paragon-cc");
 const SHORT: u64 = 16;
 /// Loops in one program.
 const LOOPS: u64 = 25;
-
-fn number(name: &str, otherwise: u64) -> u64 {
-    std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(otherwise)
-}
 
 /// What is known of one kind of loops.
 #[derive(Default, Clone, Copy)]
@@ -370,7 +369,7 @@ fn judge(seed: u64, folder: &Path) -> (Vec<String>, BTreeMap<&'static str, Count
 
 #[test]
 fn verdicts_agree_with_the_oracle() {
-    let programs = number("PARAGON_ORACLE", 2000).div_ceil(LOOPS);
+    let programs = number("PARAGON_ORACLE", selected(700, 2000)).div_ceil(LOOPS);
     let first = number("PARAGON_SEED", 1);
     let (started, most) = (Instant::now(), Duration::from_secs(number("PARAGON_SECONDS", u64::MAX)));
     let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join("oracle");
@@ -428,7 +427,8 @@ fn verdicts_agree_with_the_oracle() {
     }
     assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
     assert!(3 * all.dependent >= all.long, "too few loops carry a dependence");
-    assert!(all.loops < 1000 || 500 * all.interchanged >= all.loops, "too few nests are interchanged");
+    // Of 135,950 loops 1,655 were interchanged and 540 privatized (docs/measurements/2026-11-22-oracle.md): in a few there need be none.
+    assert!(all.loops < 500 || 500 * all.interchanged >= all.loops, "too few nests are interchanged");
     assert!(all.loops < 1000 || 1000 * all.privatized >= all.loops, "too few arrays are privatized");
 }
 
@@ -437,7 +437,7 @@ fn verdicts_agree_with_the_oracle() {
 fn programs_of_the_oracle_obey_c() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("oracle-sanitized");
     let first = number("PARAGON_SEED", 1);
-    let wrong: Vec<String> = (first..first + 8)
+    let wrong: Vec<String> = (first..first + selected(4, 8))
         .filter_map(|seed| {
             let folder = folder.join(seed.to_string());
             fs::create_dir_all(&folder).unwrap();

@@ -12,8 +12,11 @@ mod heads;
 mod numbers;
 mod prelude;
 mod scalars;
+#[path = "../support/selection.rs"]
+mod selection;
 
 use numbers::Random;
+use selection::{number, selected};
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -24,10 +27,6 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 const PARAGON_CC: &str = env!("CARGO_BIN_EXE_paragon-cc");
-
-fn number(name: &str, otherwise: u64) -> u64 {
-    std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(otherwise)
-}
 
 /// How a program's loops are run: device, memory, log, race.
 const SETTINGS: [[&str; 4]; 10] = [
@@ -268,11 +267,14 @@ fn compare_and_keep(
     failures.into_iter().map(|what| format!("{}: {what}", source.display())).collect()
 }
 
-/// Programs of a kind, where nothing else is said: what a few minutes bear. More of them run on GPUs (`benches/random.sh`).
-const PROGRAMS: u64 = 24;
+/// Programs of a kind, where nothing else is said: what a few minutes bear. More of them run on GPUs (`benches/random.sh`). Ten come up in each
+/// of the settings, at each level, in each dialect, and one of them as users compile it.
+fn programs_by(name: &str) -> u64 {
+    number(name, selected(10, 24))
+}
 
 fn programs() -> u64 {
-    number("PARAGON_RANDOM", PROGRAMS)
+    programs_by("PARAGON_RANDOM")
 }
 
 #[test]
@@ -402,7 +404,7 @@ fn sources() {
 
 #[test]
 fn programs_of_csmith() {
-    let count = number("PARAGON_CSMITH", PROGRAMS);
+    let count = programs_by("PARAGON_CSMITH");
     let present =
         Command::new("csmith").arg("--version").current_dir(env!("CARGO_TARGET_TMPDIR")).output().is_ok();
     let headers = Path::new("/usr/include/csmith/csmith.h").exists();

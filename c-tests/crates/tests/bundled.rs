@@ -65,6 +65,7 @@ fn lua() {
     assert_eq!(text, "xyxy 3.14");
 }
 
+#[cfg(feature = "sqlite")]
 #[test]
 fn sqlite() {
     let mut db = rusqlite::Connection::open_in_memory().unwrap();

@@ -65,6 +65,32 @@ __PG_DEFINE_CONVERSION(u32, unsigned int, -1.0, 4294967296.0)
 __PG_DEFINE_CONVERSION(i64, __pg_i64, -9223372036854777856.0, 9223372036854775808.0)
 __PG_DEFINE_CONVERSION(u64, __pg_u64, -1.0, 18446744073709551616.0)
 
+/* Numbers with the other sign, of zeros and NaNs, too, as the host makes them. NVIDIA's assembler takes what is either -1 or -0 for an integer that becomes a float, whose zero has
+ * no sign: `selp.f32 -1.0, -0.0`, and `neg.f32` of what a comparison has as a float. So a kernel's compiler may know neither that a sign changes nor to what: which
+ * bit that is comes with the launch. (What constants come to all the same, device/cuda/zeros.rs finds.) */
+#ifdef __CUDACC_RTC__
+#define __PG_DEFINE_NEGATION(name, type, bits_type, shift)                                                             \
+  __PG_FN type __pg_neg_##name(const struct __pg_ctx *c, type x)                                                       \
+  {                                                                                                                    \
+    union {                                                                                                            \
+      type value;                                                                                                      \
+      bits_type bits;                                                                                                  \
+    } both;                                                                                                            \
+    both.value = x;                                                                                                    \
+    both.bits ^= (bits_type)c->launch->sign_bit << (shift);                                                            \
+    return both.value;                                                                                                 \
+  }
+#else
+#define __PG_DEFINE_NEGATION(name, type, bits_type, shift)                                                             \
+  __PG_FN type __pg_neg_##name(const struct __pg_ctx *c, type x)                                                       \
+  {                                                                                                                    \
+    (void)c;                                                                                                           \
+    return -x;                                                                                                         \
+  }
+#endif
+__PG_DEFINE_NEGATION(f32, float, __pg_u32, 0)
+__PG_DEFINE_NEGATION(f64, double, __pg_u64, 32)
+
 /* sqrt of a negative number sets errno on the host. */
 __PG_FN double __pg_sqrt_f64(struct __pg_ctx *c, double x)
 {

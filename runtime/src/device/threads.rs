@@ -197,6 +197,7 @@ impl Device for ThreadsDevice {
             stamp_words: launch.stamp_words,
             guess: launch.kernel.guess as u32,
             store_bits: launch.store_bits(),
+            sign_bit: abi::SIGN_BIT,
         };
         self.width.raised.store(0, Ordering::Relaxed);
         let started = Instant::now();

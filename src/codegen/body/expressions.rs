@@ -82,7 +82,7 @@ impl Printer<'_> {
                     (UnOp::Neg, Scalar::Int(k)) => {
                         format!("(({})(0u - ({})({operand})))", kind.name(), types::unsigned(k))
                     }
-                    (UnOp::Neg, _) => format!("(-({operand}))"),
+                    (UnOp::Neg, _) => negated(a, &operand, kind),
                 })
             }
             ExprKind::Binary(op, a, b) => {
@@ -275,5 +275,18 @@ impl Printer<'_> {
             }
             _ => format!("((int)(({x}) {sign} ({y})))"),
         })
+    }
+}
+
+/// A floating-point number with the other sign. Of a constant that is another one, but for 1 and 0: where a GPU's compiler knows that something is -1 or -0, it
+/// takes that zero for one without a sign (`__pg_neg_f32` in `body/arithmetic.h`).
+fn negated(of: &Expr, text: &str, kind: Scalar) -> String {
+    let constant = match &of.kind {
+        ExprKind::Float(value) => value.parse::<f64>().ok(),
+        _ => None,
+    };
+    match constant {
+        Some(value) if value != 0.0 && value != 1.0 => format!("(-({text}))"),
+        _ => format!("__PG_NEG({}, {text})", kind.suffix()),
     }
 }

@@ -18,6 +18,7 @@ pub const MACROS_DIRECT: &str = "\
 #define __PG_REM(t, a, b) ((a) % (b))
 #define __PG_TO(t, type, x) ((type)(x))
 #define __PG_SQRT(t, f, x) __builtin_##f(x)
+#define __PG_NEG(t, x) (-(x))
 #define __PG_CALL(f) __builtin_##f
 #define __PG_INDEX int
 #define __PG_POLL_AROUND() 0
@@ -81,6 +82,7 @@ pub const MACROS_DEVICE: &str = "\
 #define __PG_REM(t, a, b) __pg_rem_##t(&__pg_c, a, b)
 #define __PG_TO(t, type, x) ((type)__pg_f2##t(&__pg_c, x))
 #define __PG_SQRT(t, f, x) __pg_sqrt_##t(&__pg_c, x)
+#define __PG_NEG(t, x) __pg_neg_##t(&__pg_c, x)
 #define __PG_INDEX unsigned int
 #define __PG_POLL_AROUND() __pg_poll_around(&__pg_c)
 ";
@@ -124,6 +126,7 @@ __pg_y == 0 ? 0 : __PG_BY_MINUS_1(__pg_x, __pg_y) ? (__typeof__(a))(0u - (__pg_u
 __pg_y == 0 || __PG_BY_MINUS_1(__pg_x, __pg_y) ? 0 : __pg_x % __pg_y; })
 #define __PG_TO(t, type, x) ((type)(x))
 #define __PG_SQRT(t, f, x) __builtin_##f(x)
+#define __PG_NEG(t, x) (-(x))
 #define __PG_CALL(f) __builtin_##f
 #define __PG_POLL_AROUND() (__pg_turns++, !(++__pg_polls & 0xffff) && __pg_s->poll(__pg_s) && (__pg_turns--, 1))
 ";
@@ -140,6 +143,7 @@ pub const MACROS_INSPECT_END: &str = "\
 #undef __PG_REM
 #undef __PG_TO
 #undef __PG_SQRT
+#undef __PG_NEG
 #undef __PG_CALL
 #undef __PG_POLL_AROUND
 ";
@@ -161,6 +165,7 @@ pub const MACROS_END: &str = "\
 #undef __PG_REM
 #undef __PG_TO
 #undef __PG_SQRT
+#undef __PG_NEG
 #undef __PG_CALL
 #undef __PG_INDEX
 #undef __PG_POLL_AROUND

@@ -20,6 +20,7 @@ mod pace;
 mod seams;
 pub mod staging;
 mod tables;
+mod zeros;
 
 use super::{Device, DeviceError, DevicePtr, LARGE, Launch, Outcome, SMALLER, Specialisation, collected};
 use crate::abi::{self, Info, Region};

@@ -4,6 +4,7 @@
 //! finds its builtins only if that library is loaded globally before it, from the same folder. No GPU and no driver is needed
 //! to compile.
 
+use super::zeros;
 use crate::device::{CELLS_OF_GROUP, Guess, ITERATIONS_OF_ROW, LARGE, LOG2_OF_CHUNK, Specialisation};
 use crate::leaving;
 use crate::texts::{ABI, BODY, KERNEL};
@@ -33,13 +34,15 @@ pub struct Nvrtc {
     compile: CompileProgram,
     cubin_size: Size,
     cubin: Get,
+    ptx_size: Size,
+    ptx: Get,
     log_size: Size,
     log: Get,
     destroy: Destroy,
     /// For cache keys.
     pub version: (i32, i32),
     // The functions above are valid while these are loaded: for ever.
-    libraries: (Option<Library>, Library),
+    _libraries: (Option<Library>, Library),
 }
 
 /// Options that make results those of the host: no contraction, IEEE division and square root, no flushing. And none of what the compiler
@@ -116,6 +119,20 @@ fn load() -> Result<Nvrtc, String> {
     Err("libnvrtc was not found (PARAGON_NVRTC may name its folder)".into())
 }
 
+/// What was made of a program: by these functions of the compiler, which tell how many bytes there are, and copy them.
+fn read(program: *mut c_void, size_of: Size, copy: Get) -> Result<Vec<u8>, String> {
+    let mut size = 0;
+    // SAFETY: calls as nvrtc.h describes them, on a program that has been compiled; the buffer is as long as is asked for.
+    unsafe {
+        size_of(program, &mut size);
+        let mut made = vec![0u8; size];
+        match size != 0 && copy(program, made.as_mut_ptr().cast()) == 0 {
+            true => Ok(made),
+            false => Err("no machine code".into()),
+        }
+    }
+}
+
 /// # Safety
 /// `library` is libnvrtc.
 unsafe fn symbols(library: Library, builtins: Option<Library>) -> Result<Nvrtc, libloading::Error> {
@@ -129,36 +146,42 @@ unsafe fn symbols(library: Library, builtins: Option<Library>) -> Result<Nvrtc, 
             compile: *library.get(b"nvrtcCompileProgram\0")?,
             cubin_size: *library.get(b"nvrtcGetCUBINSize\0")?,
             cubin: *library.get(b"nvrtcGetCUBIN\0")?,
+            ptx_size: *library.get(b"nvrtcGetPTXSize\0")?,
+            ptx: *library.get(b"nvrtcGetPTX\0")?,
             log_size: *library.get(b"nvrtcGetProgramLogSize\0")?,
             log: *library.get(b"nvrtcGetProgramLog\0")?,
             destroy: *library.get(b"nvrtcDestroyProgram\0")?,
             version: (major, minor),
-            libraries: (builtins, library),
+            _libraries: (builtins, library),
         })
     }
 }
 
 impl Nvrtc {
-    /// Compiles CUDA text to machine code; the error is the compiler's log.
+    /// Compiles CUDA text to machine code; the error is the compiler's log, or says what its assembler would get wrong (`zeros.rs`).
     pub fn compile(&self, source: &str, options: &[String]) -> Result<Vec<u8>, String> {
-        self.compiled(source, options, (self.cubin_size, self.cubin))
+        self.compiled(source, options, |program| {
+            let ptx = read(program, self.ptx_size, self.ptx)?;
+            match zeros::loses_sign(&String::from_utf8_lossy(&ptx)) {
+                Some(line) => Err(format!("a zero may lose its sign: {line}")),
+                None => read(program, self.cubin_size, self.cubin),
+            }
+        })
     }
 
     /// The same to PTX, for those who look at what the compiler has made of it.
     pub fn ptx(&self, source: &str, options: &[String]) -> Result<String, String> {
-        let missing = |error: libloading::Error| error.to_string();
-        // SAFETY: the types are those of nvrtc.h.
-        let read = unsafe {
-            let size: Size = *self.libraries.1.get(b"nvrtcGetPTXSize\0").map_err(missing)?;
-            let text: Get = *self.libraries.1.get(b"nvrtcGetPTX\0").map_err(missing)?;
-            (size, text)
-        };
-        let text = self.compiled(source, options, read)?;
+        let text = self.compiled(source, options, |program| read(program, self.ptx_size, self.ptx))?;
         Ok(String::from_utf8_lossy(&text).trim_end_matches('\0').to_owned())
     }
 
     /// Compiles, and reads what was asked for.
-    fn compiled(&self, source: &str, options: &[String], read: (Size, Get)) -> Result<Vec<u8>, String> {
+    fn compiled(
+        &self,
+        source: &str,
+        options: &[String],
+        read: impl FnOnce(*mut c_void) -> Result<Vec<u8>, String>,
+    ) -> Result<Vec<u8>, String> {
         let source = CString::new(source).map_err(|_| "a zero byte in the source")?;
         let options: Vec<CString> = options
             .iter()
@@ -175,14 +198,7 @@ impl Nvrtc {
             }
             let status = (self.compile)(program, pointers.len() as c_int, pointers.as_ptr());
             let result = if status == 0 {
-                let mut size = 0;
-                (read.0)(program, &mut size);
-                let mut made = vec![0u8; size];
-                if size != 0 && (read.1)(program, made.as_mut_ptr().cast()) == 0 {
-                    Ok(made)
-                } else {
-                    Err("no machine code".to_string())
-                }
+                read(program)
             } else {
                 let mut size = 0;
                 (self.log_size)(program, &mut size);
