@@ -9,7 +9,6 @@
 #[path = "../support/emulated_gpu.rs"]
 mod emulated_gpu;
 #[path = "../support/selection.rs"]
-#[allow(dead_code)] // What other tests select by.
 mod selection;
 
 mod building;
