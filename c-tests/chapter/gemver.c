@@ -2,7 +2,7 @@
  * w += alpha*A*x. Three pairs of loops. The transposed product walks along columns through a list of their elements;
  * the last product takes the rows in an order of its own, as formats that sort rows by length do.
  *
- * test size: 1003
+ * test size: 503
  * expect update: runs on clean
  * expect transposed: runs on clean
  * expect product: runs on clean

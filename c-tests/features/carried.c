@@ -1,7 +1,7 @@
 /* Scalars that an iteration takes over from the one before, and that can be computed anew: values loaded, indices, two of
  * them in a chain, over every kind of counter; and those that can't.
  *
- * test size: 60000
+ * test size: 20000
  * expect deltas: runs on clean
  * expect back: runs on clean
  * expect wide: runs on clean

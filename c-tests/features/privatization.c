@@ -3,7 +3,7 @@
  * pointers lead into these arrays, by one element at the end; on `longer` more is read than is written; on `empty` the loops that
  * write have no turn.
  *
- * test size: 203
+ * test size: 67
  * expect transform: runs in place on clean longer
  * expect transform: stays on overlap empty
  * expect ranges: runs in place on clean

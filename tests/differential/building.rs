@@ -1,6 +1,7 @@
 //! Programs as executables of cc and of `paragon-cc`, in folders of the tests' own. How they are run is in `running.rs`.
 
 use super::programs::{Program, programs};
+use super::turns::level;
 use super::{PARAGON_CC, ROOT};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -77,6 +78,10 @@ impl Built<'_> {
     pub fn paragon(&self) -> PathBuf {
         self.folder.join(format!("{}.paragon", self.program.name))
     }
+    /// The number by which the program has its turns on this input.
+    pub fn turn(&self, input: &str) -> usize {
+        self.program.number + self.inputs.iter().position(|other| other == input).unwrap_or(0)
+    }
 }
 
 /// Builds `program` with cc and with `compiler`. A compiler that says anything about these clean programs has failed.
@@ -100,10 +105,16 @@ fn build<'a>(program: &'a Program, compiler: &Path, level: &str, folder: &Path) 
     Built { inputs, ..built }
 }
 
-pub fn build_all<'a>(programs: &'a [Program], compiler: &Path, level: &str, folder: &Path) -> Vec<Built<'a>> {
+pub fn build_all<'a>(
+    programs: impl IntoIterator<Item = &'a Program>,
+    compiler: &Path,
+    level: impl Fn(&Program) -> &'static str + Sync,
+    folder: &Path,
+) -> Vec<Built<'a>> {
+    let programs: Vec<&Program> = programs.into_iter().collect();
     let built = Mutex::new(Vec::new());
-    in_parallel(programs, |program| {
-        let one = build(program, compiler, level, folder);
+    in_parallel(&programs, |program| {
+        let one = build(program, compiler, level(program), folder);
         built.lock().unwrap().push(one);
         Vec::new()
     });
@@ -132,8 +143,8 @@ pub fn build_with_reference(name: &str, folder: &Path) -> PathBuf {
     executable
 }
 
-/// All programs with -O2, which several tests run.
+/// All programs, each at the level whose turn it is, which several tests run.
 pub fn built() -> &'static [Built<'static>] {
     static BUILT: OnceLock<Vec<Built<'static>>> = OnceLock::new();
-    BUILT.get_or_init(|| build_all(programs(), Path::new(PARAGON_CC), "-O2", &scratch("programs")))
+    BUILT.get_or_init(|| build_all(programs(), Path::new(PARAGON_CC), level, &scratch("programs")))
 }

@@ -2,10 +2,11 @@
 
 use super::building::{Built, cases, in_parallel};
 use super::programs::Event;
-use super::running::{GUESSES, LEARNT, Outcome, Setting, TOGETHER, read_trace, run};
+use super::running::{LEARNT, Outcome, Setting, TOGETHER, read_trace, run};
 use super::tally::{
     Tally, at_once, conclude, inspection_objects, is_conflict, is_for_hosts, is_logged, on_device,
 };
+use super::turns::on_threads;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -170,12 +171,11 @@ pub fn compare_all(name: &str, built: &[Built<'_>], settings: &[Setting]) {
     let cases = cases(built);
     let tally = Tally::default();
     let failures = in_parallel(&cases, |(built, input)| {
-        let mut settings = settings.to_vec();
-        if built.program.is_about_stamps() {
-            let guesses = GUESSES.iter().filter(|guesses| **guesses != "stamp");
-            settings.extend(guesses.map(|log| Setting::on_threads(log)));
-        }
-        compare(built, input, &settings, &tally)
+        compare(built, input, &on_threads(built, input, settings), &tally)
     });
+    let met: Vec<Setting> =
+        cases.iter().flat_map(|(built, input)| on_threads(built, input, settings)).collect();
+    let missing: Vec<&Setting> = settings.iter().filter(|setting| !met.contains(setting)).collect();
+    assert!(missing.is_empty() || std::env::var_os("PARAGON_TESTS").is_some(), "no turn: {missing:?}");
     conclude(&format!("{name} ({} programs)", built.len()), started, &tally.text(), failures);
 }

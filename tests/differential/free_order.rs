@@ -6,6 +6,7 @@ use super::comparison::compare;
 use super::programs::programs_in;
 use super::running::{Setting, all_settings, run};
 use super::tally::{Tally, conclude};
+use super::turns::in_turn;
 use std::time::Instant;
 
 /// Where the user gives the order of sums and products free, the results are not cc's; but they are the same wherever a loop
@@ -37,10 +38,10 @@ fn calls_with_free_bits_are_the_same_everywhere() {
 fn same_everywhere(name: &str, programs: &str, flags: &[&[&str]], wants: impl Fn(&[&str], &Setting) -> bool) {
     let (tally, started) = (Tally::default(), Instant::now());
     let mut failures = Vec::new();
-    for flags in flags {
+    for (number, flags) in flags.iter().enumerate() {
         let folder = scratch(&format!("{programs}{}", flags.concat()));
         for program in &programs_in(programs) {
-            let built = Built { program, folder: folder.clone(), inputs: Vec::new() };
+            let mut built = Built { program, folder: folder.clone(), inputs: Vec::new() };
             let said = succeed(
                 plain(PARAGON_CC)
                     .args(["-std=gnu11", "-Wall", "-Wextra"])
@@ -53,12 +54,16 @@ fn same_everywhere(name: &str, programs: &str, flags: &[&[&str]], wants: impl Fn
             assert!(said.stderr.is_empty(), "{}", String::from_utf8_lossy(&said.stderr));
             copy_program(&built.paragon(), &built.reference());
             let list = succeed(plain(built.reference()).arg("--list"));
-            let inputs: Vec<String> =
-                String::from_utf8(list.stdout).unwrap().lines().map(String::from).collect();
+            built.inputs = String::from_utf8(list.stdout).unwrap().lines().map(String::from).collect();
             let mut settings = all_settings();
             settings.retain(|s| wants(flags, s));
-            failures.extend(in_parallel(&inputs, |input| {
-                let mut failures = compare(&built, input, &settings, &tally);
+            let by_threads: Vec<(&str, &str)> = ["1", "2", "3", "7"]
+                .iter()
+                .flat_map(|threads| ["device", "worker", "auto"].map(|race| (*threads, race)))
+                .collect();
+            failures.extend(in_parallel(&built.inputs, |input| {
+                let turn = number + built.turn(input);
+                let mut failures = compare(&built, input, &in_turn(&settings, turn, 4), &tally);
                 let wanted = run(&built.reference(), &program.size, input, "1", |_| ());
                 if String::from_utf8_lossy(&wanted.stdout).contains("WRONG") {
                     failures.push(format!(
@@ -67,15 +72,13 @@ fn same_everywhere(name: &str, programs: &str, flags: &[&[&str]], wants: impl Fn
                         String::from_utf8_lossy(&wanted.stdout)
                     ));
                 }
-                for threads in ["1", "2", "3", "7"] {
-                    for race in ["device", "worker", "auto"] {
-                        let ours = run(&built.paragon(), &program.size, input, "1", |command| {
-                            command.env("PARAGON_DEVICE", "threads").env("PARAGON_RACE", race);
-                            command.env("PARAGON_THREADS", threads);
-                        });
-                        if let Some(difference) = ours.difference(&wanted) {
-                            failures.push(format!("{} {input} {threads} {race}: {difference}", program.name));
-                        }
+                for (threads, race) in in_turn(&by_threads, turn, 5) {
+                    let ours = run(&built.paragon(), &program.size, input, "1", |command| {
+                        command.env("PARAGON_DEVICE", "threads").env("PARAGON_RACE", race);
+                        command.env("PARAGON_THREADS", threads);
+                    });
+                    if let Some(difference) = ours.difference(&wanted) {
+                        failures.push(format!("{} {input} {threads} {race}: {difference}", program.name));
                     }
                 }
                 failures.iter().map(|failure| format!("{flags:?} {failure}")).collect()

@@ -2,12 +2,14 @@
 
 use super::building::{in_parallel, plain, scratch, succeed, write_program};
 use super::programs::{Program, programs};
+use super::selection::{is_whole, selected};
 use super::tally::{announce, conclude};
 use super::{PARAGON_CC, ROOT};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
@@ -39,7 +41,12 @@ case " $* " in
 esac
 "#;
 
-/// The texts of some programs' kernels as files, each text once.
+/// The texts of all programs' kernels as files, each text once, in folders that have the programs' names.
+fn kernels() -> &'static [PathBuf] {
+    static KERNELS: OnceLock<Vec<PathBuf>> = OnceLock::new();
+    KERNELS.get_or_init(|| kernels_of(&programs().iter().collect::<Vec<_>>(), &scratch("kernels")))
+}
+
 fn kernels_of(programs: &[&Program], folder: &Path) -> Vec<PathBuf> {
     // Its name says whose text it gives.
     let compiler = folder.join("gcc-for-errors");
@@ -83,12 +90,12 @@ fn keep_memory(command: &mut Command) -> &mut Command {
 fn every_kernel_compiles_for_cuda() {
     let started = Instant::now();
     let Some((checker, nvrtc)) = checker("kernels") else { return };
-    let kernels = kernels_of(&programs().iter().collect::<Vec<_>>(), &scratch("kernels"));
+    let kernels = kernels();
     let mut command = plain(&checker);
     let output = keep_memory(&mut command)
         .env("PARAGON_NVRTC", &nvrtc)
-        .arg("--in-turn=0")
-        .args(&kernels)
+        .arg(if is_whole() { "--in-turn=0" } else { "--once" })
+        .args(kernels)
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -96,7 +103,7 @@ fn every_kernel_compiles_for_cuda() {
     let passed: usize = last.split(' ').next().and_then(|n| n.parse().ok()).unwrap_or(0);
     // In how many variants each of them is the checker's to know.
     let mut failures = Vec::new();
-    if !output.status.success() || passed < 2 * kernels.len() {
+    if !output.status.success() || passed < selected(1, 2) as usize * kernels.len() {
         failures.push(format!("{said}{}", String::from_utf8_lossy(&output.stderr)));
     }
     let text = format!("{} kernels in {} variants compiled for sm_90", kernels.len(), passed);
@@ -110,16 +117,17 @@ fn accesses_of_kernels_are_known_to_be_global() {
     let started = Instant::now();
     let Some((checker, nvrtc)) = checker("generic accesses") else { return };
     let names = ["fwd", "csr_forward", "ger", "gemver", "sor"];
-    let programs: Vec<&Program> = programs().iter().filter(|p| names.contains(&p.name.as_str())).collect();
-    let kernels = kernels_of(&programs, &scratch("generic accesses"));
+    let is_of_them =
+        |file: &&PathBuf| names.iter().any(|name| file.parent().is_some_and(|p| p.ends_with(name)));
     let finds_array = |line: &str| !line.starts_with("#define ") && line.contains("__PG_LDX(");
     let has_base = |file: &&PathBuf| !fs::read_to_string(file).unwrap().lines().any(finds_array);
-    let kernels: Vec<&PathBuf> = kernels.iter().filter(has_base).collect();
+    let kernels: Vec<&PathBuf> = kernels().iter().filter(is_of_them).filter(has_base).collect();
     let found = AtomicUsize::new(0);
-    let failures = in_parallel(&kernels, |kernel| {
+    let numbered: Vec<(usize, &PathBuf)> = kernels.iter().copied().enumerate().collect();
+    let failures = in_parallel(&numbered, |(number, kernel)| {
         let mut command = plain(&checker);
-        let output =
-            succeed(keep_memory(&mut command).env("PARAGON_NVRTC", &nvrtc).arg("--generic").arg(kernel));
+        let counts = if is_whole() { "--generic".to_string() } else { format!("--generic={number}") };
+        let output = succeed(keep_memory(&mut command).env("PARAGON_NVRTC", &nvrtc).arg(counts).arg(kernel));
         let text = String::from_utf8(output.stdout).unwrap();
         let last = text.lines().last().unwrap_or_default();
         let numbers: Vec<usize> = last.split(' ').filter_map(|word| word.parse().ok()).collect();

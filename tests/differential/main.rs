@@ -4,9 +4,13 @@
 //! A program says in its comments what must happen besides (`c-tests/support/check.h` has the language): which loops a
 //! device must have carried out, and in which of them the logs must have found a conflict. So the tests can't pass because
 //! nothing was ever run elsewhere. Set `PARAGON_TESTS` to parts of programs' names, with commas between them, to run only the programs that match.
+//! Programs, inputs and settings take turns (`turns.rs`), unless `PARAGON_TESTS_WHOLE=1` asks for each with each.
 
 #[path = "../support/emulated_gpu.rs"]
 mod emulated_gpu;
+#[path = "../support/selection.rs"]
+#[allow(dead_code)] // What other tests select by.
+mod selection;
 
 mod building;
 mod comparison;
@@ -17,16 +21,19 @@ mod programs;
 mod running;
 mod speculation;
 mod tally;
+mod turns;
 
 use building::{Built, build_all, built, cases, copy_program, in_parallel, scratch};
 use comparison::{compare, compare_all};
-use programs::{Event, programs, programs_in};
-use running::{GUESSES, LEARNT, Setting, all_settings, run};
+use programs::{programs, programs_in};
+use running::{Setting, all_settings, run};
+use selection::{is_whole, selected};
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 use tally::{Tally, conclude};
+use turns::{on_gpu, possible_on_gpu};
 
 const PARAGON_CC: &str = env!("CARGO_BIN_EXE_paragon-cc");
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
@@ -45,49 +52,18 @@ fn same_results_in_every_setting() {
 fn same_results_on_an_emulated_gpu() {
     let started = Instant::now();
     let built = built();
-    let setting = |log, groups| Setting { device: "cuda", groups, ..Setting::on_threads(log) };
     let cases = cases(built);
     let tally = Tally::default();
-    let failures = in_parallel(&cases, |(built, input)| {
-        // Tests have too few iterations for groups otherwise; so few threads that they load ahead are the chapter's programs'.
-        let mut settings = vec![setting("auto", "always")];
-        if *input == "clean" && built.program.source.parent().is_some_and(|p| p.ends_with("chapter")) {
-            settings.extend([
-                setting("auto", "auto"),
-                setting("atomic", "auto"),
-                setting("reduction", "auto"),
-                setting("bitmap", "auto"),
-                setting("bitmap", "always"),
-                setting("stamp", "auto"),
-            ]);
-        }
-        // A single conflict, which bits of all lanes together have to show.
-        if *input == "one" || built.program.is_about_bitmaps {
-            settings.push(setting("bitmap", "auto"));
-        }
-        // What a bitmap has from the entry is too little to be entered otherwise.
-        if built.program.is_about_bitmaps {
-            settings.push(setting("bitmap", "always"));
-        }
-        if built.program.has_few_threads {
-            settings.push(setting("auto", "auto"));
-        }
-        if built.program.is_about_stamps() {
-            settings.extend(GUESSES.map(|guesses| setting(guesses, "always")));
-        }
-        if built.program.is_about_rows() {
-            settings.push(setting("stamp together", "always"));
-        }
-        // Without inspections nothing but where arrays lie settles them.
-        if built.program.expectations.iter().any(|expectation| expectation.event == Event::Unchecked) {
-            settings.push(setting(LEARNT, "auto"));
-        }
-        compare(built, input, &settings, &tally)
-    });
+    let failures = in_parallel(&cases, |(built, input)| compare(built, input, &on_gpu(built, input), &tally));
+    // Programs that are tested by themselves don't have all turns.
+    let is_all = std::env::var_os("PARAGON_TESTS").is_none();
+    let met: Vec<Setting> = cases.iter().flat_map(|(built, input)| on_gpu(built, input)).collect();
+    for setting in cases.iter().flat_map(|(built, input)| possible_on_gpu(built, input)) {
+        assert!(met.contains(&setting) || !is_all, "{setting:?} has no turn");
+    }
     let groups = tally.groups.lock().unwrap();
     let unchecked = tally.unchecked.load(Ordering::Relaxed);
     let text = format!("{}, {unchecked} unchecked, groups {:?}", tally.text(), *groups);
-    let is_all = std::env::var_os("PARAGON_TESTS").is_none();
     assert!(unchecked > 20 || !is_all, "{text}");
     let wanted = ["[8,8]", "[4,4]", "[4,1]", "[1,4]", "[1,1]", "[1,1] deep", "[1,1] sorted"];
     for group in wanted.into_iter().filter(|_| is_all) {
@@ -98,8 +74,12 @@ fn same_results_on_an_emulated_gpu() {
 
 #[test]
 fn same_results_when_cc_optimises_more() {
+    // What is built once has this level by turns.
+    if !is_whole() {
+        return;
+    }
     let settings: Vec<Setting> = all_settings().into_iter().filter(|s| s.memory == "separate").collect();
-    let built = build_all(programs(), Path::new(PARAGON_CC), "-O3", &scratch("optimised more"));
+    let built = build_all(programs(), Path::new(PARAGON_CC), |_| "-O3", &scratch("optimised more"));
     compare_all("optimised more", &built, &settings);
 }
 
@@ -113,7 +93,8 @@ fn programs_run_without_the_runtime() {
     copy_program(Path::new(PARAGON_CC), &compiler);
     copy_program(&Path::new(PARAGON_CC).with_file_name("libparagon_rt.so"), &library);
     let chapter = programs_in("chapter");
-    let own = build_all(&chapter, &compiler, "-O2", &folder);
+    let few = chapter.iter().step_by(selected(6, 1) as usize);
+    let own = build_all(few, &compiler, |_| "-O2", &folder);
     let runs = AtomicUsize::new(0);
     let setting = Setting::on_threads("atomic");
     // Whether the runtime was there is seen by its trace.

@@ -49,6 +49,8 @@ pub struct Expectation {
 #[derive(Debug)]
 pub struct Program {
     pub name: String,
+    /// Among the programs of its folder, whichever of them are tested: by it the program has its turn.
+    pub number: usize,
     pub source: PathBuf,
     pub text: String,
     pub size: String,
@@ -62,7 +64,7 @@ pub struct Program {
 }
 
 impl Program {
-    fn read(source: PathBuf) -> Program {
+    fn read((number, source): (usize, PathBuf)) -> Program {
         let text = fs::read_to_string(&source).unwrap();
         let name = source.file_stem().unwrap().to_string_lossy().into_owned();
         let mut loops = BTreeMap::new();
@@ -81,6 +83,7 @@ impl Program {
             has_few_threads: false,
             is_about_bitmaps: false,
             name,
+            number,
             source,
             text: text.clone(),
         };
@@ -148,10 +151,10 @@ pub fn programs_in(folder: &str) -> Vec<Program> {
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .filter(|path| path.extension().is_some_and(|e| e == "c"))
-        .filter(|path| is_wanted(&path.file_stem().unwrap().to_string_lossy()))
         .collect();
     sources.sort();
-    sources.into_iter().map(Program::read).collect()
+    let is_wanted = |(_, path): &(usize, PathBuf)| is_wanted(&path.file_stem().unwrap().to_string_lossy());
+    sources.into_iter().enumerate().filter(is_wanted).map(Program::read).collect()
 }
 
 pub fn programs() -> &'static [Program] {

@@ -27,7 +27,7 @@ pub struct Setting {
 
 impl Setting {
     /// The device's result stands, on copies of memory that threads work on.
-    pub fn on_threads(log: &'static str) -> Setting {
+    pub const fn on_threads(log: &'static str) -> Setting {
         Setting { device: "threads", memory: "separate", log, groups: "auto", race: "device" }
     }
     pub fn apply(self, command: &mut Command) {

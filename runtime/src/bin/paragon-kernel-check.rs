@@ -1,7 +1,8 @@
 //! Compiles device bodies, as `paragon-cc --paragon-save-temps=DIR` keeps them, to machine code: with every log method, and for all
 //! that a kernel may be compiled for. With `--in-turn=FIRST` in front of the files, the first of which is the FIRST of a longer list, each one without logs
-//! and in one of the other variants, which take turns along that list, and in each that needs what few texts have. Files in the same variant are compiled
-//! together, on all cores. With `--generic` in front of them, their generic accesses are counted instead.
+//! and in one of the other variants, which take turns along that list, and in each that needs what few texts have. With `--once` each one is compiled in one variant only,
+//! that of its own which the files before it have had least often. Files in the same variant are compiled together, on all cores. With `--generic` in front of them, their generic accesses are counted instead; with `--generic=NUMBER` in each third of what is counted otherwise,
+//! beginning with that number.
 //! It needs NVIDIA's run-time compiler (`PARAGON_NVRTC`), but no GPU: so kernels are checked where no GPU is.
 
 use paragon_rt::device::cuda::{BLOCK_OF_SORTED, nvrtc};
@@ -28,31 +29,41 @@ fn accesses(ptx: &str) -> (usize, usize) {
 /// Counts generic accesses, of which the compiler doesn't know that they are of the GPU's memory: they take longer, and loads wait for stores that
 /// they can't meet. In what a kernel may be compiled for where an iteration's accesses need no check. Lanes that lend *and* share an iteration are
 /// left out: what an earlier run has seen is masked there, because that saves registers (`__pg_place_of`).
-fn count_generic(files: impl Iterator<Item = String>) -> ExitCode {
+fn count_generic(files: impl Iterator<Item = String>, turn: Option<usize>) -> ExitCode {
     let (mut kernels, mut all, mut all_generic) = (0, 0, 0);
+    let none = Specialisation::none;
+    let kernels_of = [LogMethod::None, LogMethod::Bitmap].into_iter().flat_map(|method| {
+        [(u64::MAX, 0), (0, u64::MAX)].into_iter().flat_map(move |(bounded, inside)| {
+            [(1, false), (1, true), (WIDEST, false)].map(|(spread, lends)| Specialisation {
+                narrow: true,
+                bounded,
+                inside,
+                spread,
+                lends,
+                ..none(method)
+            })
+        })
+    });
+    let all_kernels: Vec<Specialisation> = kernels_of.collect();
+    // Not each third one, which would have the same spread always: of each of the four rows another one.
+    let is_due = |i: &usize| turn.is_none_or(|turn| (i + i / 3 + turn) % 3 == 0);
     for file in files {
         let text = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{file}: {error}"));
-        for method in [LogMethod::None, LogMethod::Bitmap] {
-            for (bounded, inside) in [(u64::MAX, 0), (0, u64::MAX)] {
-                for (spread, lends) in [(1, false), (1, true), (WIDEST, false)] {
-                    let none = Specialisation::none(method);
-                    let kernel = Specialisation { narrow: true, bounded, inside, spread, lends, ..none };
-                    let ptx = match nvrtc::ptx_for("compute_90", &text, kernel, false) {
-                        Ok(ptx) => ptx,
-                        Err(error) => {
-                            println!("FAILED {file} ({kernel:?}): {error}");
-                            return ExitCode::FAILURE;
-                        }
-                    };
-                    let (found, generic) = accesses(&ptx);
-                    if generic != 0 {
-                        println!("{file} ({kernel:?}): {generic} of {found} accesses are generic");
-                    }
-                    kernels += 1;
-                    all += found;
-                    all_generic += generic;
+        for kernel in (0..all_kernels.len()).filter(is_due).map(|i| all_kernels[i]) {
+            let ptx = match nvrtc::ptx_for("compute_90", &text, kernel, false) {
+                Ok(ptx) => ptx,
+                Err(error) => {
+                    println!("FAILED {file} ({kernel:?}): {error}");
+                    return ExitCode::FAILURE;
                 }
+            };
+            let (found, generic) = accesses(&ptx);
+            if generic != 0 {
+                println!("{file} ({kernel:?}): {generic} of {found} accesses are generic");
             }
+            kernels += 1;
+            all += found;
+            all_generic += generic;
         }
     }
     println!("{kernels} kernels, {all} accesses, {all_generic} generic");
@@ -169,16 +180,46 @@ const COLLECTING: &str = "__pg_begin_collecting<";
 /// Rows whose lanes lend each other what they load.
 const LENDING: &str = "__PG_LENDING(";
 
-/// The variants that a text is compiled in: all that are for it, or, as the text with this number of a list, the first one, the one whose turn it is, and those that are not for
-/// every text.
-fn due<'a>(variants: &'a [Variant], text: &str, number: Option<usize>) -> Vec<&'a Variant> {
-    let (of_any, of_some): (Vec<&Variant>, Vec<&Variant>) =
-        variants.iter().partition(|variant| variant.of.is_empty());
-    let of_any = match number {
-        Some(number) => vec![of_any[0], of_any[1 + number % (of_any.len() - 1)]],
-        None => of_any,
-    };
-    of_any.into_iter().chain(of_some.into_iter().filter(|variant| text.contains(variant.of))).collect()
+/// How many of its variants a text is compiled in.
+#[derive(Clone, Copy, PartialEq)]
+enum Choice {
+    All,
+    /// The first one, the one whose turn it is, and those that are not for every text; the first text has this number.
+    InTurn(usize),
+    /// The one that has come up least.
+    Once,
+}
+
+impl Choice {
+    fn of(argument: &str) -> Option<Choice> {
+        match argument.strip_prefix("--in-turn=") {
+            Some(first) => first.parse().ok().map(Choice::InTurn),
+            None => (argument == "--once").then_some(Choice::Once),
+        }
+    }
+}
+
+/// The variants, by their numbers, that each text is compiled in.
+fn due(variants: &[Variant], texts: &[Text], choice: Choice) -> Vec<Vec<usize>> {
+    let of_any: Vec<usize> = (0..variants.len()).filter(|i| variants[*i].of.is_empty()).collect();
+    let mut met = vec![0; variants.len()];
+    let due = texts.iter().enumerate().map(|(number, text)| {
+        let is_for = |i: &usize| text.body.contains(variants[*i].of);
+        match choice {
+            Choice::All => (0..variants.len()).filter(is_for).collect(),
+            Choice::InTurn(first) => {
+                let turn = of_any[1 + (first + number) % (of_any.len() - 1)];
+                let is_due = |i: &usize| *i == of_any[0] || *i == turn || !variants[*i].of.is_empty();
+                (0..variants.len()).filter(is_due).filter(is_for).collect()
+            }
+            Choice::Once => {
+                let least = (0..variants.len()).filter(is_for).min_by_key(|i| met[*i]).unwrap();
+                met[least] += 1;
+                vec![least]
+            }
+        }
+    });
+    due.collect()
 }
 
 /// A device body and the file that it is from.
@@ -189,7 +230,8 @@ struct Text {
 
 /// So many kernels make one program: beyond that little is gained.
 const TOGETHER: usize = 16;
-/// So many texts of each variant but the first, which all texts have, are compiled with the runtime's own options where variants take turns.
+/// So many texts of each variant but the first, which all texts have, are compiled with the runtime's own options where variants take turns. Half as many
+/// where each text has one variant.
 const OPTIMISED: usize = 4;
 /// The others with fewer optimisations, which take two thirds of the time: what compilers object to they object to without.
 const FAST: &str = "--Ofast-compile=mid";
@@ -204,19 +246,22 @@ struct Together<'a> {
 
 /// The programs that compile each text in each of its variants once. Of the first variant, which all texts have, only those are joined whose headers
 /// are the same, so that each text is compiled with what it has by itself.
-fn programs<'a>(texts: &'a [Text], variants: &'a [Variant], first: Option<usize>) -> Vec<Together<'a>> {
+fn programs<'a>(texts: &'a [Text], variants: &'a [Variant], choice: Choice) -> Vec<Together<'a>> {
     let mut by_variant: BTreeMap<(usize, String), Vec<&Text>> = BTreeMap::new();
-    for (number, text) in texts.iter().enumerate() {
-        for variant in due(variants, &text.body, first.map(|first| first + number)) {
-            let position = variants.iter().position(|other| std::ptr::eq(other, variant)).unwrap_or(0);
+    for (text, due) in texts.iter().zip(due(variants, texts, choice)) {
+        for position in due {
             let headers = if position == 0 { nvrtc::headers(&[&text.body]) } else { String::new() };
             by_variant.entry((position, headers)).or_default().push(text);
         }
     }
     let mut programs = Vec::new();
     for ((position, _), texts) in by_variant {
-        let optimised =
-            if position == 0 || first.is_none() { texts.len() } else { texts.len().min(OPTIMISED) };
+        let optimised = match choice {
+            Choice::Once => OPTIMISED / 2,
+            Choice::InTurn(_) if position != 0 => OPTIMISED,
+            _ => texts.len(),
+        };
+        let optimised = optimised.min(texts.len());
         let (optimised, others) = texts.split_at(optimised);
         for (texts, fast) in [(optimised, false), (others, true)] {
             let variant = &variants[position];
@@ -253,15 +298,16 @@ fn compile(program: &Together<'_>) -> (usize, Vec<String>) {
 }
 
 fn main() -> ExitCode {
-    if std::env::args().nth(1).as_deref() == Some("--generic") {
-        return count_generic(std::env::args().skip(2));
+    let first = std::env::args().nth(1).unwrap_or_default();
+    if let Some(turn) = first.strip_prefix("--generic") {
+        let turn = turn.strip_prefix('=').and_then(|number| number.parse().ok());
+        return count_generic(std::env::args().skip(2), turn);
     }
-    let first: Option<usize> =
-        std::env::args().nth(1).and_then(|argument| argument.strip_prefix("--in-turn=")?.parse().ok());
+    let choice = Choice::of(&first);
     let variants = variants();
     let mut failures = Vec::new();
     let mut texts = Vec::new();
-    for file in std::env::args().skip(1 + usize::from(first.is_some())) {
+    for file in std::env::args().skip(1 + usize::from(choice.is_some())) {
         // What can't be read keeps its place, so that the others have the turn that they would have.
         let body = std::fs::read_to_string(&file).unwrap_or_else(|error| {
             failures.push(format!("FAILED {file}: {error}"));
@@ -269,7 +315,11 @@ fn main() -> ExitCode {
         });
         texts.push(Text { file, body });
     }
-    let programs = if failures.is_empty() { programs(&texts, &variants, first) } else { Vec::new() };
+    let programs = if failures.is_empty() {
+        programs(&texts, &variants, choice.unwrap_or(Choice::All))
+    } else {
+        Vec::new()
+    };
     let next = AtomicUsize::new(0);
     let results = Mutex::new((0, failures));
     let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
@@ -297,26 +347,45 @@ fn main() -> ExitCode {
 mod tests {
     use super::*;
 
+    fn text(body: &str) -> Text {
+        Text { file: String::new(), body: body.into() }
+    }
+
     #[test]
     fn all_variants_have_their_turn() {
         let variants = variants();
         let of_any = variants.iter().filter(|variant| variant.of.is_empty()).count();
-        let second = |number| std::ptr::from_ref(due(&variants, "", Some(number))[1]);
-        let met: std::collections::HashSet<_> = (100..100 + of_any - 1).map(second).collect();
+        let texts: Vec<Text> = (1..of_any).map(|_| text("")).collect();
+        let due = due(&variants, &texts, Choice::InTurn(100));
+        let met: std::collections::HashSet<_> = due.iter().map(|due| due[1]).collect();
         assert_eq!(met.len(), of_any - 1);
+    }
+
+    #[test]
+    fn each_text_has_one_variant_and_all_variants_come_up() {
+        let variants = variants();
+        let special = |number: usize| [NESTS_OF_THREE, COLLECTING, LENDING].get(number % 9).unwrap_or(&"");
+        let texts: Vec<Text> = (0..20 * variants.len()).map(|number| text(special(number))).collect();
+        let due = due(&variants, &texts, Choice::Once);
+        let mut met = vec![0; variants.len()];
+        for (text, due) in texts.iter().zip(due) {
+            assert!(due.len() == 1 && text.body.contains(variants[due[0]].of));
+            met[due[0]] += 1;
+        }
+        assert!(met.iter().all(|count| (19..=21).contains(count)), "{met:?}");
     }
 
     #[test]
     fn each_text_is_compiled_once_in_each_of_its_variants() {
         let variants = variants();
-        let text = |number: usize| {
+        let numbered = |number: usize| {
             let access =
                 if number.is_multiple_of(3) { "__PG_LD(f64, 0, 1, a)" } else { "__PG_LD(i32, 0, 1, a)" };
             let few = if number.is_multiple_of(5) { LENDING } else { "" };
             Text { file: number.to_string(), body: format!("{access} {few}") }
         };
-        let texts: Vec<Text> = (0..100).map(text).collect();
-        let programs = programs(&texts, &variants, Some(0));
+        let texts: Vec<Text> = (0..100).map(numbered).collect();
+        let programs = programs(&texts, &variants, Choice::InTurn(0));
         let mut compiled: Vec<(&str, *const Variant)> = programs
             .iter()
             .flat_map(|program| {
@@ -325,11 +394,9 @@ mod tests {
             .collect();
         let mut wanted: Vec<(&str, *const Variant)> = texts
             .iter()
-            .enumerate()
-            .flat_map(|(number, text)| {
-                due(&variants, &text.body, Some(number))
-                    .into_iter()
-                    .map(|v| (text.file.as_str(), std::ptr::from_ref(v)))
+            .zip(due(&variants, &texts, Choice::InTurn(0)))
+            .flat_map(|(text, due)| {
+                due.into_iter().map(|i| (text.file.as_str(), std::ptr::from_ref(&variants[i])))
             })
             .collect();
         compiled.sort();
@@ -352,8 +419,9 @@ mod tests {
     #[test]
     fn what_few_texts_have_is_compiled_whenever_it_is_there() {
         let variants = variants();
-        let kernels = |text: &str| {
-            due(&variants, text, Some(3)).iter().map(|variant| variant.kernel).collect::<Vec<_>>()
+        let kernels = |body: &str| {
+            let due = due(&variants, &[text(body)], Choice::InTurn(3));
+            due[0].iter().map(|i| variants[*i].kernel).collect::<Vec<_>>()
         };
         let plain = kernels("__PG_TILE(1, __pg_k1, 0)");
         assert_eq!(plain.len(), 2);
