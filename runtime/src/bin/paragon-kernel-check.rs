@@ -46,7 +46,7 @@ fn count_generic(files: impl Iterator<Item = String>, turn: Option<usize>) -> Ex
     });
     let all_kernels: Vec<Specialisation> = kernels_of.collect();
     // Not each third one, which would have the same spread always: of each of the four rows another one.
-    let is_due = |i: &usize| turn.is_none_or(|turn| (i + i / 3 + turn) % 3 == 0);
+    let is_due = |i: &usize| turn.is_none_or(|turn| (i + i / 3 + turn).is_multiple_of(3));
     for file in files {
         let text = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{file}: {error}"));
         for kernel in (0..all_kernels.len()).filter(is_due).map(|i| all_kernels[i]) {
