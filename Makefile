@@ -51,7 +51,7 @@ python: all
 
 lint: deps
 	$(CARGO) fmt --all --check
-	$(TIMED) 'the linter' $(CARGO) clippy --release --workspace --all-targets -- -D warnings
+	$(ALONE) $(TIMED) 'the linter' $(CARGO) clippy --release --workspace --all-targets -- -D warnings
 
 deps:
 	@./scripts/install-dependencies

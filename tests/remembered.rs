@@ -28,7 +28,7 @@ fn what_is_remembered_is_what_the_gpu_gets() {
     assert!(wanted.status.success(), "{wanted:?}");
     let trace = folder.path().join("trace");
     let mut command = Command::new("timeout");
-    command.arg("900").arg(ours);
+    command.args(["--signal=KILL", "900"]).arg(ours);
     command.env("PARAGON_DEVICE", "cuda").env("PARAGON_RACE", "device").env("PARAGON_MONITOR", "off");
     command.env("PARAGON_PATIENCE", "600000").env("PARAGON_TRACE", &trace);
     gpu.apply(&mut command);

@@ -58,7 +58,7 @@ fn a_library_is_unloaded_while_its_loop_is_compiled() {
     std::fs::write(at("compiler"), COMPILER).unwrap();
     std::fs::set_permissions(at("compiler"), PermissionsExt::from_mode(0o700)).unwrap();
     let mut command = Command::new("timeout");
-    command.arg("900").arg(at("program")).arg(at("ours.so"));
+    command.args(["--signal=KILL", "900"]).arg(at("program")).arg(at("ours.so"));
     command.args([at("begun"), at("compiling"), at("unloaded")]);
     gpu.apply(&mut command);
     // One thread: there is no other way than the GPU.

@@ -8,6 +8,7 @@
  * expect constants: runs on clean met
  * expect chosen: runs on clean met
  * expect folded: runs on clean met
+ * expect first: runs on clean met
  * expect held: stamps on met
  * expect held: runs on clean */
 #include "../support/inputs.h"
@@ -85,6 +86,17 @@ COMPUTE static void folded(float (*o)[FORMS], const int *x, const float *f, int 
   }
 }
 
+/* What a variable has before the first iteration is negated in front of the loop. */
+COMPUTE static void first(float *o, const float *f, float x, int n)
+{
+  int i;
+  float last;
+  for (i = 0, last = -x; i < n; i++) { /* loop first */
+    o[i] = f[i] - last;
+    last = f[i];
+  }
+}
+
 COMPUTE static void held(float *o, const int *to, const int *x, int s, int n)
 {
   for (int i = 0; i < n; i++) { /* loop held */
@@ -103,6 +115,7 @@ int main(int argc, char **argv)
   float(*floats)[FORMS] = check_alloc(&check, n, sizeof *floats), *f = check_alloc(&check, n, sizeof *f);
   float(*more)[FORMS] = check_alloc(&check, n, sizeof *more), (*choices)[FORMS] = check_alloc(&check, n, sizeof *choices);
   float(*constant)[FORMS] = check_alloc(&check, n, sizeof *constant), *cells = check_alloc(&check, 4 * n + 4, sizeof *cells);
+  float *moved = check_alloc(&check, n, sizeof *moved);
   double(*wide)[FORMS] = check_alloc(&check, n, sizeof *wide);
   int *x = check_alloc(&check, n, sizeof *x), *to = check_alloc(&check, n, sizeof *to);
 
@@ -121,6 +134,7 @@ int main(int argc, char **argv)
     constants(constant, x, f, size);
     chosen(choices, x, f, size);
     folded(more, x, f, size);
+    first(moved, f, 0.0f, size);
     held(cells, to, x, 0, size);
     check_stop(&check);
     check_array(&check, "floats", floats, n, sizeof *floats);
@@ -128,6 +142,7 @@ int main(int argc, char **argv)
     check_array(&check, "constant", constant, n, sizeof *constant);
     check_array(&check, "choices", choices, n, sizeof *choices);
     check_array(&check, "more", more, n, sizeof *more);
+    check_array(&check, "moved", moved, n, sizeof *moved);
     check_array(&check, "cells", cells, 4 * n + 4, sizeof *cells);
   }
   free(floats);
@@ -136,6 +151,7 @@ int main(int argc, char **argv)
   free(choices);
   free(constant);
   free(cells);
+  free(moved);
   free(wide);
   free(x);
   free(to);

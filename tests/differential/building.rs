@@ -2,7 +2,7 @@
 
 use super::programs::{Program, programs};
 use super::turns::level;
-use super::{PARAGON_CC, ROOT};
+use super::{PARAGON_CC, ROOT, SECONDS};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -61,6 +61,14 @@ pub fn plain(program: impl AsRef<std::ffi::OsStr>) -> Command {
             command.env_remove(name);
         }
     }
+    command
+}
+
+/// A command that is given up after some time, if something goes on in it for ever. It isn't asked: what waits for a loop of its own leaves it no time to
+/// hear.
+pub fn limited() -> Command {
+    let mut command = plain("timeout");
+    command.args(["--signal=KILL", SECONDS]);
     command
 }
 

@@ -1,8 +1,8 @@
 //! What the runtime is told, how a program is run with it, and what that leaves behind.
 
-use super::building::{plain, scratch};
+use super::building::{limited, scratch};
 use super::emulated_gpu::EmulatedGpu;
-use super::{DEVICE_THREADS, ROOT, SECONDS};
+use super::{DEVICE_THREADS, ROOT};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -131,8 +131,8 @@ impl Outcome {
 pub fn run(executable: &Path, size: &str, input: &str, repeat: &str, tell: impl Fn(&mut Command)) -> Outcome {
     let folder = tempfile::tempdir().unwrap();
     let dump = folder.path().join("dump");
-    let mut command = plain("timeout");
-    command.arg(SECONDS).arg(executable).args(["--size", size, "--input", input, "--repeat", repeat]);
+    let mut command = limited();
+    command.arg(executable).args(["--size", size, "--input", input, "--repeat", repeat]);
     command.arg("--dump").arg(&dump);
     tell(&mut command);
     let output = command.output().unwrap();

@@ -1,8 +1,7 @@
 //! What only speculation comes to: conflicts that were planted, all of which have to be found, and addresses and operations that the program
 //! never comes to, which must hurt nobody.
 
-use super::SECONDS;
-use super::building::{build_with_reference, built, in_parallel, plain, scratch};
+use super::building::{build_with_reference, built, in_parallel, limited, scratch};
 use super::running::{GUESSES, Setting, read_trace, run};
 use super::selection::selected;
 use super::tally::{at_once, conclude, inspection_objects, is_conflict, on_device};
@@ -33,8 +32,8 @@ fn every_planted_conflict_is_detected() {
     let failures = in_parallel(&cases, |&(log, kind, form)| {
         let folder = tempfile::tempdir().unwrap();
         let trace = folder.path().join("trace");
-        let mut command = plain("timeout");
-        command.arg(SECONDS).arg(&executable);
+        let mut command = limited();
+        command.arg(&executable);
         let runs: usize = runs_of(form);
         command.args(["--runs", &runs.to_string(), "--kind", kind, "--loop", form, "--seed", "20"]);
         let setting = Setting::on_threads(log);
@@ -106,8 +105,8 @@ fn planted_conflicts_of_rows_show_on_an_emulated_gpu() {
         // A process for each: after a conflict there would be another log.
         for run in 0..all_runs {
             let trace = folder.path().join(format!("trace{run}"));
-            let mut command = plain("timeout");
-            command.arg(SECONDS).arg(&executable);
+            let mut command = limited();
+            command.arg(&executable);
             command.args([
                 "--runs",
                 "1",
@@ -146,8 +145,8 @@ fn planted_conflicts_of_updates_show_on_an_emulated_gpu() {
     let failures = in_parallel(&cases, |&(log, kind)| {
         let folder = tempfile::tempdir().unwrap();
         let trace = folder.path().join("trace");
-        let mut command = plain("timeout");
-        command.arg(SECONDS).arg(&executable);
+        let mut command = limited();
+        command.arg(&executable);
         command.args(["--runs", &runs.to_string(), "--kind", kind, "--loop", "updates", "--seed", "31"]);
         Setting { device: "cuda", groups: "always", ..Setting::on_threads(log) }.apply(&mut command);
         let output = command.env("PARAGON_TRACE", &trace).output().unwrap();
@@ -225,8 +224,8 @@ fn where_there_is_no_room_for_a_copy_rows_note_bits() {
     let mut detects = |room: u32, guess: &str| {
         let folder = tempfile::tempdir().unwrap();
         let trace = folder.path().join("trace");
-        let mut command = plain("timeout");
-        command.arg(SECONDS).arg(&executable);
+        let mut command = limited();
+        command.arg(&executable);
         command.args(["--runs", "1", "--kind", "war", "--loop", "rows", "--seed", "1"]);
         Setting { device: "cuda", groups: "always", ..Setting::on_threads("bitmap auto") }
             .apply(&mut command);
@@ -250,7 +249,7 @@ fn where_there_is_no_room_for_a_copy_rows_note_bits() {
 fn faults_of_speculation_hurt_nobody() {
     let started = Instant::now();
     let executable = build_with_reference("faults", &scratch("faults"));
-    let listed = plain("timeout").arg(SECONDS).arg(&executable).arg("--list").output().unwrap();
+    let listed = limited().arg(&executable).arg("--list").output().unwrap();
     let listed = String::from_utf8(listed.stdout).unwrap();
     let kinds: Vec<&str> = listed.lines().collect();
     assert!(kinds.len() > 40, "{listed}");
@@ -269,15 +268,8 @@ fn faults_of_speculation_hurt_nobody() {
         let trace = folder.path().join("trace");
         // Each run of a crash has a process of its own, which begins with opening the GPU.
         let count = if device == "cuda" { selected(2, 8) } else { selected(5, 20) };
-        let mut command = plain("timeout");
-        command.arg(SECONDS).arg(&executable).args([
-            "--runs",
-            &count.to_string(),
-            "--kind",
-            kind,
-            "--seed",
-            "3",
-        ]);
+        let mut command = limited();
+        command.arg(&executable).args(["--runs", &count.to_string(), "--kind", kind, "--seed", "3"]);
         Setting { device, ..Setting::on_threads(log) }.apply(&mut command);
         // What never ends is given up; so is little else, where a processor is a GPU.
         command.env(

@@ -7,8 +7,10 @@ use super::programs::{Event, Program};
 use super::running::{GUESSES, LEARNT, Setting, TOGETHER};
 use super::selection::is_whole;
 
-/// So many of the settings of threads each program has on each input, besides the one that all have.
-const ON_THREADS: usize = 3;
+/// So many of threads' settings in which a log is asked for each program has on each input, and of the others, besides the one that all have. What some input
+/// is to show only a log can.
+const UNDER_LOGS: usize = 2;
+const OTHERS: usize = 1;
 
 /// Those of a list whose turn it is: `count` of them, which numbers that follow each other continue.
 pub fn in_turn<T: Copy>(all: &[T], number: usize, count: usize) -> Vec<T> {
@@ -30,7 +32,14 @@ pub fn on_threads(built: &Built<'_>, input: &str, settings: &[Setting]) -> Vec<S
     let is_first =
         |s: &&Setting| (s.device, s.memory, s.log, s.race) == ("threads", "shared", "auto", "device");
     let (mut due, others): (Vec<Setting>, Vec<Setting>) = settings.iter().partition(is_first);
-    due.extend(in_turn(&others, turn, ON_THREADS));
+    let is_logged = |s: &Setting| ["atomic", "reduction", "bitmap", "stamp"].contains(&s.log);
+    let (logged, others): (Vec<Setting>, Vec<Setting>) = others.into_iter().partition(is_logged);
+    // One of those on the program's own memory with one of those on copies, under another log.
+    let (shared, copied): (Vec<Setting>, Vec<Setting>) = logged.iter().partition(|s| s.memory == "shared");
+    let by_twos: Vec<Setting> =
+        (0..shared.len()).flat_map(|i| [shared[i], copied[(i + 2) % copied.len()]]).collect();
+    due.extend(in_turn(&by_twos, turn, UNDER_LOGS));
+    due.extend(in_turn(&others, turn, OTHERS));
     if built.program.is_about_stamps() {
         let guesses = GUESSES.map(Setting::on_threads);
         due.extend(in_turn(&guesses[1..], turn, 1));

@@ -222,7 +222,7 @@ fn judge(seed: u64, folder: &Path) -> (Vec<String>, BTreeMap<&'static str, Count
         run(Command::new("gcc").args(["main.o", "plain.o", "-o", "program", "-lm"]), "linking")?;
         run(
             Command::new("timeout")
-                .args(["600", "./program"])
+                .args(["--signal=KILL", "600", "./program"])
                 .env("PARAGON_TRACE", &trace)
                 .env("PARAGON_DEVICE", "threads")
                 .env("PARAGON_RACE", "device")

@@ -313,7 +313,7 @@ fn sanitize(name: &str, count: u64, text: impl Fn(u64) -> String + Sync) {
 /// The generator promises it; gcc's sanitizers look.
 #[test]
 fn our_loops_have_no_undefined_behaviour() {
-    sanitize("loops", programs().div_ceil(10), |seed| generator::program(&mut Random::new(seed)));
+    sanitize("loops", programs().div_ceil(4), |seed| generator::program(&mut Random::new(seed)));
 }
 
 fn forms_of_seed(seed: u64) -> String {
@@ -361,13 +361,13 @@ fn affine_loops() {
 
 #[test]
 fn affine_loops_have_no_undefined_behaviour() {
-    sanitize("affine loops", programs().div_ceil(10), |seed| affine::program(&mut Random::new(seed)));
+    sanitize("affine loops", programs().div_ceil(4), |seed| affine::program(&mut Random::new(seed)));
 }
 
 /// The generator promises it; gcc's sanitizers look.
 #[test]
 fn loops_of_every_form_have_no_undefined_behaviour() {
-    sanitize("forms", programs().div_ceil(10), forms_of_seed);
+    sanitize("forms", programs().div_ceil(4), forms_of_seed);
 }
 
 fn scalars_of_seed(seed: u64) -> String {
@@ -388,7 +388,7 @@ fn loops_with_moving_scalars() {
 /// The generator promises it; gcc's sanitizers look.
 #[test]
 fn loops_with_moving_scalars_have_no_undefined_behaviour() {
-    sanitize("scalars", programs().div_ceil(10), scalars_of_seed);
+    sanitize("scalars", programs().div_ceil(4), scalars_of_seed);
 }
 
 /// Writes the programs of [`loops_of_every_form`] and [`loops_with_moving_scalars`] into the folder `PARAGON_SOURCES`, for machines without Rust.

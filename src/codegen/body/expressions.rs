@@ -82,7 +82,7 @@ impl Printer<'_> {
                     (UnOp::Neg, Scalar::Int(k)) => {
                         format!("(({})(0u - ({})({operand})))", kind.name(), types::unsigned(k))
                     }
-                    (UnOp::Neg, _) => negated(a, &operand, kind),
+                    (UnOp::Neg, _) => self.negated(a, &operand, kind),
                 })
             }
             ExprKind::Binary(op, a, b) => {
@@ -276,17 +276,23 @@ impl Printer<'_> {
             _ => format!("((int)(({x}) {sign} ({y})))"),
         })
     }
-}
 
-/// A floating-point number with the other sign. Of a constant that is another one, but for 1 and 0: where a GPU's compiler knows that something is -1 or -0, it
-/// takes that zero for one without a sign (`__pg_neg_f32` in `body/arithmetic.h`).
-fn negated(of: &Expr, text: &str, kind: Scalar) -> String {
-    let constant = match &of.kind {
-        ExprKind::Float(value) => value.parse::<f64>().ok(),
-        _ => None,
-    };
-    match constant {
-        Some(value) if value != 0.0 && value != 1.0 => format!("(-({text}))"),
-        _ => format!("__PG_NEG({}, {text})", kind.suffix()),
+    /// A floating-point number with the other sign. Of a constant that is another one, but for 1 and 0: where a GPU's compiler knows that something is -1 or
+    /// -0, it takes that zero for one without a sign (`__pg_neg_f32` in `body/arithmetic.h`).
+    fn negated(&self, of: &Expr, text: &str, kind: Scalar) -> String {
+        let constant = match (&of.kind, kind) {
+            // As it is printed.
+            (ExprKind::Float(value), Scalar::F32) => {
+                value.parse::<f64>().ok().map(|value| f64::from(value as f32))
+            }
+            (ExprKind::Float(value), _) => value.parse::<f64>().ok(),
+            _ => None,
+        };
+        match constant {
+            Some(value) if value != 0.0 && value != 1.0 => format!("(-({text}))"),
+            // Before the loop it is the program that computes it.
+            _ if matches!(self.purpose, Purpose::Entry) => format!("(-({text}))"),
+            _ => format!("__PG_NEG({}, {text})", kind.suffix()),
+        }
     }
 }

@@ -110,7 +110,8 @@ if ((kept) ? (cond) && __pg_poll_now(&__pg_c) : __pg_poll(&__pg_c)) break; }
 ";
 
 /// Macros for inspections. A load that has no part in the slice is 0, so a divisor may be; what the program itself would trap
-/// on, it does when it comes there.
+/// on, it does when it comes there. Whoever has been told to stop is told so again at the next poll, in the loop around the one that it has left: else a
+/// loop that never ends would go on around it.
 pub const MACROS_INSPECT: &str = "\
 #define __PG_SHOWN(s) ((s) > 63 || !(__pg_known >> ((s) & 63) & 1))
 #define __PG_WINDOW(s) __pg_w[(s) > 63 ? 0 : (s)]
@@ -128,7 +129,7 @@ __pg_y == 0 || __PG_BY_MINUS_1(__pg_x, __pg_y) ? 0 : __pg_x % __pg_y; })
 #define __PG_SQRT(t, f, x) __builtin_##f(x)
 #define __PG_NEG(t, x) (-(x))
 #define __PG_CALL(f) __builtin_##f
-#define __PG_POLL_AROUND() (__pg_turns++, !(++__pg_polls & 0xffff) && __pg_s->poll(__pg_s) && (__pg_turns--, 1))
+#define __PG_POLL_AROUND() (__pg_turns++, !(++__pg_polls & 0xffff) && __pg_s->poll(__pg_s) && (__pg_turns--, __pg_polls--, 1))
 ";
 
 /// Takes the macros of inspections back.

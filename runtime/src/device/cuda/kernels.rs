@@ -2,7 +2,7 @@
 //! launches are is in `launches.rs`.
 
 use super::grids::Grid;
-use super::{Cuda, cache, check, nvrtc, tables};
+use super::{Cuda, cache, check, nvrtc, tables, zeros};
 use crate::abi::Info;
 use crate::device::{DeviceError, Specialisation};
 use cudarc::driver::sys;
@@ -46,7 +46,7 @@ impl Cuda {
         block: u32,
     ) -> Result<Loaded, DeviceError> {
         let nvrtc = nvrtc::get().map_err(DeviceError::Kernel)?;
-        let version = format!("{:?} {}", nvrtc.version, env!("CARGO_PKG_VERSION"));
+        let version = format!("{:?} {} {}", nvrtc.version, env!("CARGO_PKG_VERSION"), zeros::RULES);
         let joined = options.join(" ");
         let key: [&[u8]; 3] = [source.as_bytes(), joined.as_bytes(), version.as_bytes()];
         let cached = cache::load(&key);
@@ -121,12 +121,23 @@ impl Cuda {
         if let Some(function) = self.kernels.get(&key) {
             return Ok(*function);
         }
+        if let Some(why) = self.refused.get(&key) {
+            return Err(DeviceError::Kernel(why.clone()));
+        }
         let far = tables::bytes(info) > tables::MOST_IN_PARAMETERS;
         let options = nvrtc::options(&self.architecture, kernel, far);
         let source = nvrtc::kernel_source(&info.cuda_text());
-        let function = self.function(&source, c"__pg_kernel", &options, kernel.block.into())?;
-        self.kernels.insert(key, function);
-        Ok(function)
+        let function = self.function(&source, c"__pg_kernel", &options, kernel.block.into());
+        match &function {
+            Ok(function) => {
+                self.kernels.insert(key, *function);
+            }
+            Err(DeviceError::Kernel(why)) if why.starts_with(nvrtc::LOSES_SIGN) => {
+                self.refused.insert(key, why.clone());
+            }
+            Err(_) => {}
+        }
+        function
     }
 
     /// Starts a kernel that may be made ready, and begin, while the one in front of it is still under way: nothing may be queued between the two, and it has

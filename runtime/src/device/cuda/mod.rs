@@ -92,6 +92,8 @@ struct Cuda {
     /// How much of it kernels have been told that their blocks have, by their function.
     rooms: HashMap<usize, u32>,
     kernels: HashMap<(usize, Specialisation), Loaded>,
+    /// What isn't asked of the compiler again: why each of these kernels is not run (`zeros.rs`).
+    refused: HashMap<(usize, Specialisation), String>,
     paces: HashMap<(usize, Specialisation), Pace>,
     check_kernel: Option<Loaded>,
     /// The same for bitmaps.
@@ -201,6 +203,7 @@ pub fn open(pool: Pool) -> Result<Box<dyn Device>, DeviceError> {
             shared_of_block: shared_of_block as u32,
             rooms: HashMap::new(),
             kernels: HashMap::new(),
+            refused: HashMap::new(),
             paces: HashMap::new(),
             check_kernel: None,
             bitmap_check_kernel: None,

@@ -11,11 +11,14 @@
 
 use std::collections::HashMap;
 
+/// To be raised with every change of what is refused: machine code that was kept before is made again.
+pub(super) const RULES: u32 = 1;
+
 /// -1 and -0 as the text has 32-bit floats.
 const MINUS_ONE: &str = "0fBF800000";
 const MINUS_ZERO: &str = "0f80000000";
 /// Operations whose result is one of their operands, and those whose result is that with another sign.
-const CHOICES: [&str; 4] = ["mov", "selp", "min", "max"];
+const CHOICES: [&str; 5] = ["mov", "selp", "slct", "min", "max"];
 const SIGNS: [&str; 2] = ["neg", "abs"];
 /// Operations that change a sign where a factor is -1.
 const PRODUCTS: [&str; 4] = ["mul", "fma", "mad", "div"];
@@ -38,9 +41,9 @@ fn loses_sign_in<'a>(function: &[&'a str]) -> Option<&'a str> {
         function.iter().filter_map(|line| Instruction::read(line)).filter(|i| i.is_float).collect();
     let mut held: HashMap<&str, u8> = HashMap::new();
     let of = |held: &HashMap<&str, u8>, operand: &str| match operand {
-        MINUS_ONE => HAS_ONE | IS_CHOSEN,
-        MINUS_ZERO => HAS_ZERO | IS_CHOSEN,
-        _ if operand.starts_with("0f") => IS_CHOSEN,
+        _ if operand.eq_ignore_ascii_case(MINUS_ONE) => HAS_ONE | IS_CHOSEN,
+        _ if operand.eq_ignore_ascii_case(MINUS_ZERO) => HAS_ZERO | IS_CHOSEN,
+        _ if operand.starts_with("0f") || operand.starts_with("0F") => IS_CHOSEN,
         _ => held.get(operand).copied().unwrap_or(0),
     };
     // A register may be set in several places, and by what is set further below: until nothing is new.
@@ -62,12 +65,21 @@ fn loses_sign_in<'a>(function: &[&'a str]) -> Option<&'a str> {
             break;
         }
     }
-    let is_wrong = |i: &&Instruction<'_>| {
-        let changes_sign = i.name == "neg" || PRODUCTS.contains(&i.name) && i.sources.contains(&MINUS_ONE);
-        let is_of_chosen = || i.sources.iter().any(|s| held.get(s).is_some_and(|bits| bits & IS_CHOSEN != 0));
-        let chooses =
-            || CHOICES.contains(&i.name) && held[i.target] & (HAS_ONE | HAS_ZERO) == HAS_ONE | HAS_ZERO;
-        changes_sign && is_of_chosen() || chooses()
+    let has = |source: &&&str, bit: u8| of(&held, source) & bit != 0;
+    // A register: what is a constant by itself has been computed.
+    let is_chosen = |source: &&&str| !source.starts_with("0f") && has(source, IS_CHOSEN);
+    let is_wrong = |i: &&Instruction<'_>| match i.name {
+        "neg" => i.sources.iter().any(|source| is_chosen(&source)),
+        "sub" => {
+            i.sources.first().is_some_and(|s| has(&s, HAS_ZERO))
+                && i.sources.last().is_some_and(|s| is_chosen(&s))
+        }
+        name if PRODUCTS.contains(&name) => i.sources.iter().enumerate().any(|(factor, source)| {
+            has(&source, HAS_ONE)
+                && i.sources.iter().enumerate().any(|(other, s)| other != factor && is_chosen(&s))
+        }),
+        name if CHOICES.contains(&name) => held[i.target] & (HAS_ONE | HAS_ZERO) == HAS_ONE | HAS_ZERO,
+        _ => false,
     };
     instructions.iter().find(is_wrong).map(|i| i.line)
 }
@@ -77,7 +89,7 @@ struct Instruction<'a> {
     line: &'a str,
     /// Up to the first point: `cvt` of `cvt.rn.f32.u32`.
     name: &'a str,
-    /// Whether what it computes are 32-bit floats.
+    /// Whether what it computes are 32-bit floats, or may be, because it only hands them on.
     is_float: bool,
     /// Whether that was an integer.
     is_from_integer: bool,
@@ -98,7 +110,7 @@ impl<'a> Instruction<'a> {
         Some(Instruction {
             line: line.trim(),
             name,
-            is_float: kinds.contains(&"f32"),
+            is_float: kinds.contains(&"f32") || kinds.contains(&"b32") && CHOICES.contains(&name),
             is_from_integer: kinds.last().is_some_and(is_integer),
             target: operands.next()?,
             sources: operands.collect(),
@@ -121,6 +133,11 @@ mod tests {
         // By way of other registers.
         let ways = "mov.f32 %f1, 0f80000000;\nmov.f32 %f2, 0fBF800000;\nselp.f32 %f3, %f1, %f2, %p1;\n";
         assert_eq!(loses_sign(ways), ways.lines().nth(2));
+        // As bits.
+        let bits = "mov.b32 %r1, 0fBF800000;\nmov.b32 %r2, 0f80000000;\nselp.b32 %r3, %r1, %r2, %p1;\n";
+        assert_eq!(loses_sign(bits), bits.lines().nth(2));
+        let from_zero = "cvt.rn.f32.u32 %f1, %r1;\nsub.rn.f32 %f2, 0f80000000, %f1;\n";
+        assert_eq!(loses_sign(from_zero), from_zero.lines().nth(1));
         let functions = "mov.f32 %f1, 0f80000000;\n.visible .entry two(\nmov.f32 %f1, 0fBF800000;\n";
         assert_eq!(loses_sign(functions), None);
         let apart = "add.rn.f32 %f1, %f2, 0fBF800000;\nmov.f32 %f3, 0f80000000;\nadd.rn.f32 %f3, %f3, %f1;\n";
