@@ -17,11 +17,14 @@ fn sample(length: usize) -> Vec<u8> {
     bytes
 }
 
-const LENGTH: usize = 3 << 20;
+/// Bytes that are packed, and how many where `SAMPLE_LENGTH` says so: where each loop is handed to threads, a hundred times as long is waited for as is computed.
+fn length() -> usize {
+    std::env::var("SAMPLE_LENGTH").map_or(3 << 20, |length| length.parse().unwrap())
+}
 
 #[test]
 fn zlib() {
-    let data = sample(LENGTH);
+    let data = sample(length());
     for level in [1, 6, 9] {
         let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::new(level));
         encoder.write_all(&data).unwrap();
@@ -38,7 +41,7 @@ fn zlib() {
 
 #[test]
 fn zstd() {
-    let data = sample(LENGTH);
+    let data = sample(length());
     for level in [1, 3, 9, 19] {
         let packed = zstd::encode_all(&data[..], level).unwrap();
         assert!(packed.len() < data.len() / 2);
@@ -89,7 +92,7 @@ fn sqlite() {
 
 #[test]
 fn lz4() {
-    let data = sample(LENGTH);
+    let data = sample(length());
     for level in [1, 9] {
         let mut encoder = lz4::EncoderBuilder::new().level(level).build(Vec::new()).unwrap();
         encoder.write_all(&data).unwrap();
@@ -103,7 +106,7 @@ fn lz4() {
 
 #[test]
 fn bzip2() {
-    let data = sample(LENGTH / 2);
+    let data = sample(length() / 2);
     let mut packed = Vec::new();
     bzip2::read::BzEncoder::new(&data[..], bzip2::Compression::best()).read_to_end(&mut packed).unwrap();
     let mut back = Vec::new();
@@ -113,7 +116,7 @@ fn bzip2() {
 
 #[test]
 fn lzma() {
-    let data = sample(LENGTH / 16);
+    let data = sample(length() / 16);
     let mut packed = Vec::new();
     xz2::read::XzEncoder::new(&data[..], 6).read_to_end(&mut packed).unwrap();
     let mut back = Vec::new();
@@ -133,7 +136,7 @@ fn oniguruma() {
 
 #[test]
 fn libdeflate() {
-    let data = sample(LENGTH);
+    let data = sample(length());
     let mut compressor = libdeflater::Compressor::new(libdeflater::CompressionLvl::best());
     let mut packed = vec![0; compressor.zlib_compress_bound(data.len())];
     let length = compressor.zlib_compress(&data, &mut packed).unwrap();

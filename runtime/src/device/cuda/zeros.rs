@@ -20,8 +20,8 @@ const MINUS_ZERO: &str = "0f80000000";
 /// Operations whose result is one of their operands, and those whose result is that with another sign.
 const CHOICES: [&str; 5] = ["mov", "selp", "slct", "min", "max"];
 const SIGNS: [&str; 2] = ["neg", "abs"];
-/// Operations that change a sign where a factor is -1.
-const PRODUCTS: [&str; 4] = ["mul", "fma", "mad", "div"];
+/// Operations that change a sign, and nothing else, where a factor is -1. A sum behind a product is an operation whatever the factor is.
+const PRODUCTS: [&str; 2] = ["mul", "div"];
 
 /// What a register may hold, a bit for each: -1; -0; any constant, or what was an integer, maybe with another sign.
 const HAS_ONE: u8 = 1;
@@ -160,6 +160,7 @@ mod tests {
         }
         let times = "cvt.rn.f32.u32 %f1, %r1;\nmul.rn.f32 %f2, %f1, 0fBF800000;\n";
         assert_eq!(loses_sign(times), times.lines().nth(1));
+        assert_eq!(loses_sign("mov.f32 %f1, 0f3F800000;\nfma.rn.f32 %f2, %f1, 0fBF800000, %f3;\n"), None);
         // A number that is kept between -1 and 1.
         let kept = "min.f32 %f2, %f1, 0f3F800000;\nselp.f32 %f3, 0fBF800000, %f2, %p1;\n";
         assert_eq!(loses_sign(kept), None);
