@@ -192,6 +192,9 @@ impl Printer<'_> {
                     // No address follows from it.
                     return Ok(unknown(kind, &texts.join(", ")));
                 }
+                if self.is_of_entry() {
+                    return Ok(format!("__builtin_{name}({})", texts.join(", ")));
+                }
                 if name == "sqrt" || name == "sqrtf" {
                     return Ok(format!("__PG_SQRT({}, {name}, {})", kind.suffix(), texts.join(", ")));
                 }
@@ -208,7 +211,7 @@ impl Printer<'_> {
         match (from, to) {
             _ if from == to => text.to_owned(),
             (_, Scalar::Int(IntKind::Bool)) => format!("((unsigned char)(({text}) != 0))"),
-            (Scalar::F32 | Scalar::F64, Scalar::Int(kind)) => {
+            (Scalar::F32 | Scalar::F64, Scalar::Int(kind)) if !self.is_of_entry() => {
                 // What x86 compilers do: narrow types by way of int, unsigned int by way of 64 bits.
                 let via = match (kind.size(), kind.signed()) {
                     (1 | 2, _) | (4, true) => "i32",
@@ -277,6 +280,11 @@ impl Printer<'_> {
         })
     }
 
+    /// Whether it is the program that computes this, in front of the loop, where there are none of the macros.
+    fn is_of_entry(&self) -> bool {
+        matches!(self.purpose, Purpose::Entry)
+    }
+
     /// A floating-point number with the other sign. Of a constant that is another one, but for 1 and 0: where a GPU's compiler knows that something is -1 or
     /// -0, it takes that zero for one without a sign (`__pg_neg_f32` in `body/arithmetic.h`).
     fn negated(&self, of: &Expr, text: &str, kind: Scalar) -> String {
@@ -290,8 +298,7 @@ impl Printer<'_> {
         };
         match constant {
             Some(value) if value != 0.0 && value != 1.0 => format!("(-({text}))"),
-            // Before the loop it is the program that computes it.
-            _ if matches!(self.purpose, Purpose::Entry) => format!("(-({text}))"),
+            _ if self.is_of_entry() => format!("(-({text}))"),
             _ => format!("__PG_NEG({}, {text})", kind.suffix()),
         }
     }
