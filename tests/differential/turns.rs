@@ -38,7 +38,8 @@ pub fn on_threads(built: &Built<'_>, input: &str, settings: &[Setting]) -> Vec<S
     let (shared, copied): (Vec<Setting>, Vec<Setting>) = logged.iter().partition(|s| s.memory == "shared");
     let by_twos: Vec<Setting> =
         (0..shared.len()).flat_map(|i| [shared[i], copied[(i + 2) % copied.len()]]).collect();
-    due.extend(in_turn(&by_twos, turn, UNDER_LOGS));
+    // All of them may be on copies, where the whole is asked for.
+    due.extend(in_turn(if is_whole() { &logged } else { &by_twos }, turn, UNDER_LOGS));
     due.extend(in_turn(&others, turn, OTHERS));
     if built.program.is_about_stamps() {
         let guesses = GUESSES.map(Setting::on_threads);
