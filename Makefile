@@ -13,7 +13,7 @@ export PARAGON_NVRTC
 # bench_plot.py draws with it.
 MATPLOTLIB_VERSION := 3.9.4
 
-.PHONY: all demo test test-everything suite crates python lint deps nvrtc matplotlib mutations bench install clean
+.PHONY: all demo test test-everything suite crates python lint format deps nvrtc matplotlib mutations bench install clean
 
 # What is run beside other things has as many jobs of its own as there are processors, not a part of make's.
 ALONE := env -u MAKEFLAGS -u MFLAGS
@@ -49,9 +49,12 @@ crates: all
 python: all
 	$(ALONE) $(TIMED) "an extension of Python's" c-tests/python/run
 
-lint: deps
-	$(CARGO) fmt --all --check
+# .ci/run has the linter look at what it builds instead (scripts/lint-workspace).
+lint: format
 	$(ALONE) $(TIMED) 'the linter' $(CARGO) clippy --release --workspace --all-targets -- -D warnings
+
+format: deps
+	$(CARGO) fmt --all --check
 
 deps:
 	@./scripts/install-dependencies

@@ -39,6 +39,7 @@ fn zlib() {
     assert_eq!(crc.sum(), 0xcbf4_3926);
 }
 
+#[cfg(feature = "zstd")]
 #[test]
 fn zstd() {
     let data = sample(length());
