@@ -1,18 +1,19 @@
 /* Cells that many iterations store to, of which the last one counts. Nobody loads what is stored, so all that stamps need is who came last: a GPU begins with the last iterations, and those
- * before find that they needn't store. A cell's writers are far apart (`turns`), here and there (`random`), side by side among others (`clusters`: all of a cell's but one), or all iterations
- * store to five cells (`five`). On `few` most cells have two writers and on `changing` they have many at first, one each from the second time on: then nothing begins with the last.
+ * before find that they needn't store. A cell's writers are far apart (`turns`), here and there (`random`), or all iterations store to five cells (`five`). On `clusters` all of a cell's writers
+ * but one are neighbours, who leave it to the last of them, so there are few; on `few` most cells have two, and on `changing` they have many at first, one each from the second time on:
+ * then nothing begins with the last.
  *
  * test size: 3210
- * expect floats: runs backwards on turns random clusters five
- * expect floats: stamps on few
- * expect doubles: runs backwards on turns random clusters five
- * expect doubles: stamps on few
- * expect bytes: runs backwards on turns random clusters five
- * expect branches: runs backwards on turns random clusters five
- * expect nested: runs backwards on turns random clusters five
- * expect widths: runs backwards on turns random clusters five
- * expect again: stamps on turns random clusters five few
- * expect sums: stamps on turns random clusters five few */
+ * expect floats: runs backwards on turns random five
+ * expect floats: stamps on clusters few
+ * expect doubles: runs backwards on turns random five
+ * expect doubles: stamps on clusters few
+ * expect bytes: runs backwards on turns random five
+ * expect branches: runs backwards on turns random five
+ * expect nested: runs backwards on turns random five
+ * expect widths: runs backwards on turns random five
+ * expect again: stamps on turns random five few
+ * expect sums: stamps on turns random five few */
 #include "../support/inputs.h"
 
 COMPUTE static void floats(float *a, const int *to, const float *in, int n)
