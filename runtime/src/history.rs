@@ -124,6 +124,8 @@ pub struct History {
     portion: u64,
     /// Some of one launch have met.
     portion_refuted: bool,
+    /// Cells had many writers in the last run that told.
+    many_writers: bool,
     /// Bitmaps have guessed that nothing is stored between what is loaded, and were wrong.
     stores_between: bool,
 }
@@ -247,6 +249,14 @@ impl History {
     /// Whether to look for that number. What was wrong once would only cost another run.
     pub fn may_portion(&self) -> bool {
         !self.portion_refuted
+    }
+    /// Notes whether cells have many writers.
+    pub fn found_writers(&mut self, many: bool) {
+        self.many_writers = many;
+    }
+    /// Whether they seem to have.
+    pub fn has_many_writers(&self) -> bool {
+        self.many_writers
     }
     /// Whether bitmaps may guess so.
     pub fn may_guess_range(&self) -> bool {
@@ -418,6 +428,16 @@ mod tests {
         assert_eq!(h.guesses(), Guesses::None);
         h.guess_held(true);
         assert_eq!(h.guesses(), Guesses::None);
+    }
+
+    #[test]
+    fn the_last_run_says_how_many_writers_there_are() {
+        let mut h = History::default();
+        assert!(!h.has_many_writers());
+        for many in [true, false, true] {
+            h.found_writers(many);
+            assert_eq!(h.has_many_writers(), many);
+        }
     }
 
     #[test]

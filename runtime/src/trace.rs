@@ -37,6 +37,8 @@ pub struct Record {
     pub deep: bool,
     /// Threads of the GPU that shared each of their inner loops' turns; 0 where no GPU ran.
     pub spread: u8,
+    /// Whether a GPU took the last iterations of a launch first.
+    pub backwards: bool,
     /// Whether a GPU took iterations in the order of their numbers of turns.
     pub sorted: bool,
     /// Whether a GPU's accesses weren't checked, because an inspection or an earlier run had seen the same ones.

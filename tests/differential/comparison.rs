@@ -116,7 +116,13 @@ pub fn compare(built: &Built<'_>, input: &str, settings: &[Setting], tally: &Tal
                 // Without forced logs a predicate or an inspection may already have seen the conflict.
                 (Event::Conflicts, "auto") => entries.iter().any(|r| !at_once(r)),
                 (Event::Levels, "auto") => entries.iter().any(|r| on_device(r) && inspection_objects(r)),
-                (Event::Stamps | Event::Joined | Event::Left | Event::Launched, "auto") => true,
+                (
+                    Event::Stamps | Event::Joined | Event::Left | Event::Launched | Event::Backwards,
+                    "auto",
+                ) => true,
+                (Event::Backwards, "stamp") if setting.device == "cuda" && setting.log().1 == "joined" => {
+                    entries.iter().any(|r| on_device(r) && r["backwards"] == true)
+                }
                 (Event::Joined, "stamp") if setting.device == "cuda" && setting.log().1 == "joined" => {
                     entries.iter().any(|r| on_device(r) && r["guess"] == "held")
                 }
@@ -127,7 +133,7 @@ pub fn compare(built: &Built<'_>, input: &str, settings: &[Setting], tally: &Tal
                 (Event::Joined | Event::Left, "stamp") if setting.log().1 == TOGETHER => {
                     entries.iter().any(|r| on_device(r) && r["guess"] == "held")
                 }
-                (Event::Stamps | Event::Joined | Event::Left, "stamp") => {
+                (Event::Stamps | Event::Joined | Event::Left | Event::Backwards, "stamp") => {
                     entries.iter().any(|r| at_once(r)) && !entries.iter().any(|r| is_conflict(r))
                 }
                 // What meets in one launch doesn't in two.
@@ -146,7 +152,10 @@ pub fn compare(built: &Built<'_>, input: &str, settings: &[Setting], tally: &Tal
                 }
                 // Neighbours that store apart meet nobody.
                 (Event::Joined | Event::Left, _) => true,
-                (Event::Conflicts | Event::Levels | Event::Stamps | Event::Launched, log) => {
+                (
+                    Event::Conflicts | Event::Levels | Event::Stamps | Event::Launched | Event::Backwards,
+                    log,
+                ) => {
                     // Not every loop can have bitmaps.
                     let is_other = |r: &Value| ["bitmap", "stamp"].contains(&log) && r["log"] == "atomic";
                     let is_asked = |r: &Value| r["log"] == log || is_other(r);

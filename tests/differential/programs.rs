@@ -19,7 +19,9 @@ pub enum Event {
     Joined,
     /// The logs find a conflict, except stamps, which may; but on a GPU none is found by the iterations of each of several launches, where these have logs of their own.
     Launched,
-    /// The same; and they are where a cell's writers lie on both sides of a row's end, too, if a warp's lanes stay together.
+    /// The same as for `Stamps`; and a GPU begins with the last iterations.
+    Backwards,
+    /// The same as for `Joined`; and they are where a cell's writers lie on both sides of a row's end, too, if a warp's lanes stay together.
     Left,
     /// A device carries out an entry; under bitmaps a GPU does so in the order of how many turns iterations have.
     Sorted,
@@ -104,6 +106,7 @@ impl Program {
                     Some(("stamps", inputs)) => (Event::Stamps, inputs),
                     Some(("is joined", inputs)) => (Event::Joined, inputs),
                     Some(("is launched", inputs)) => (Event::Launched, inputs),
+                    Some(("runs backwards", inputs)) => (Event::Backwards, inputs),
                     Some(("is left to the next row", inputs)) => (Event::Left, inputs),
                     Some(("is sorted", inputs)) => (Event::Sorted, inputs),
                     Some(("levels", inputs)) => (Event::Levels, inputs),
@@ -131,7 +134,8 @@ impl Program {
     /// Whether its author has thought of what stamps take for a conflict.
     pub fn is_about_stamps(&self) -> bool {
         self.expectations.iter().any(|expectation| {
-            [Event::Stamps, Event::Joined, Event::Left, Event::Launched].contains(&expectation.event)
+            [Event::Stamps, Event::Joined, Event::Left, Event::Launched, Event::Backwards]
+                .contains(&expectation.event)
         })
     }
     /// Whether it is about what a row's last iteration leaves to the next one's first.

@@ -215,6 +215,42 @@ fn launches_are_as_large_as_they_were_until_iterations_meet() {
     conclude("launches of as many iterations as were apart", started, "2 loops", failures);
 }
 
+/// How many writers cells have is what the last run has counted, without those that leave their store to a neighbour.
+#[test]
+fn the_last_iterations_come_first_as_long_as_cells_have_many_writers() {
+    let started = Instant::now();
+    let Some(built) = built().iter().find(|built| built.program.name == "many_writers") else { return };
+    let mut failures = Vec::new();
+    for (input, guesses, wanted) in [
+        ("turns", "stamp joined", [true, true, true]),
+        ("changing", "stamp joined", [true, false, false]),
+        ("changing", "stamp off", [false, true, false]),
+        ("clusters", "stamp off", [false, false, false]),
+        ("few", "stamp off", [false, false, false]),
+    ] {
+        let trace = built.folder.join("many_writers.trace");
+        let _ = fs::remove_file(&trace);
+        let of_cc = run(&built.reference(), "3210", input, "3", |_| {});
+        let outcome = run(&built.paragon(), "3210", input, "3", |command| {
+            Setting { device: "cuda", groups: "always", ..Setting::on_threads(guesses) }.apply(command);
+            command.env("PARAGON_TRACE", &trace).env("PARAGON_HISTORY", "off");
+        });
+        failures.extend(outcome.difference(&of_cc));
+        let entries = read_trace(&trace);
+        for function in ["floats", "doubles", "bytes", "nested"] {
+            let are: Vec<_> = entries
+                .iter()
+                .filter(|r| r["function"] == function)
+                .map(|r| r["backwards"].clone())
+                .collect();
+            if are != wanted {
+                failures.push(format!("{function} {input} {guesses}: {are:?}"));
+            }
+        }
+    }
+    conclude("the last iterations first", started, "4 loops", failures);
+}
+
 /// A range needs a copy of the array, which bits do without.
 #[test]
 fn where_there_is_no_room_for_a_copy_rows_note_bits() {

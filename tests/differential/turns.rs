@@ -105,7 +105,7 @@ fn shows_first(program: &Program, input: &str, setting: &Setting) -> bool {
     program.expectations.iter().any(|expectation| {
         expectation.inputs.first().is_some_and(|first| first == input)
             && match expectation.event {
-                Event::Joined => setting.log() == ("stamp", "joined"),
+                Event::Joined | Event::Backwards => setting.log() == ("stamp", "joined"),
                 Event::Launched => setting.log() == ("stamp", "launches"),
                 Event::Left => setting.log() == ("stamp", TOGETHER),
                 Event::Sorted => setting.log == "bitmap" && setting.groups == "always",

@@ -20,6 +20,13 @@
  * if it has to be. As long as its iteration has stored nothing, it needn't look. What another iteration has put in the place of what its own
  * has stored it misses; then that one is a second writer, and it is the cell's first one or behind it: a conflict, as the check finds it,
  * if the load is noted. One that isn't noted meets no other iteration's store.
+ *
+ * With __PG_BACKWARDS cells have many writers as a rule, and nobody notes loads. The last iterations of a launch come first, and who stores looks first at the stamp of the cell's first pair: if that is
+ * greater than its own, it does nothing. Nothing is missed: stamps only grow while the loop runs, so what is seen, however old, is what stands there or less, and a greater one stands there in the end,
+ * too. Whoever has raised the first pair raises the second one with the same stamp and marks the chunk, before the kernel ends, because each store takes whole cells. So raising either would change
+ * nothing; and what an iteration finds of its own is what it would find if it had raised in vain. Stores are counted whether they are made or not. Nobody relies on the order in which iterations come: where it
+ * is another one, more stores are made.
+ *
  * In the end the check stores what entries hold (device/cuda/buffered.rs), unless something has failed. */
 #ifdef __PG_BUFFERED
 /* Pairs of an entry. */
@@ -295,6 +302,12 @@ __PG_FN int __pg_is_joined(__pg_u64 place, __pg_u32 stamp, int apart)
 #define __pg_is_joined(place, stamp, apart) 0
 #endif
 
+#ifdef __PG_BACKWARDS
+/* Whether what comes later has stored to a cell, by its first pair, of which a cache may have an older state. */
+#define __pg_is_stored_later(pair, stamp) ((pair)[1] > (stamp))
+#else
+#define __pg_is_stored_later(pair, stamp) 0
+#endif
 __PG_FN void __pg_hold_back(struct __pg_ctx *c, const struct __pg_view *v, __pg_u64 address, __pg_u32 width, __pg_u64 bits)
 {
   const __pg_u32 stamp = c->iteration << c->launch->store_bits | c->stored, size = 1u << __PG_LOG_SHIFT;
@@ -308,14 +321,15 @@ __PG_FN void __pg_hold_back(struct __pg_ctx *c, const struct __pg_view *v, __pg_
   is_first = __PG_NOTES_BUFFERED && !__pg_is_joined(place, stamp, -1);
   for (at = 0; at < width; at += size, cell++) {
     int pair;
-    if (is_last) {
+    if (is_last && !__pg_is_stored_later(__pg_pair_of(c, cell, 0), stamp)) {
       for (pair = 0; pair < __PG_PAIRS; pair++)
         (void)atomicMax((__pg_u64 *)__pg_pair_of(c, cell, pair), (__pg_u64)stamp << 32 | (bits >> 8 * at >> 32 * pair & 0xffffffffu));
       __pg_mark_chunk(c, cell);
     }
     if (is_first)
       __pg_raise(__pg_first_writer_of(c, cell), ~c->iteration);
-    c->writes += __PG_NOTES_BUFFERED ? __pg_is_far(cell) : 1;
+    /* What is left to a neighbour isn't counted: only writers that aren't neighbours are worth a look at the cell. */
+    c->writes += __PG_NOTES_BUFFERED ? __pg_is_far(cell) : is_last;
   }
 }
 #endif

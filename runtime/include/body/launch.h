@@ -156,6 +156,7 @@ __PG_FN struct __pg_view __pg_base_view(const struct __pg_launch *l, __pg_u32 ba
  *   __PG_UPDATED_ALONE  a bit for each base to whose array nothing but updates of one kind and width is made
  *   __PG_NAMELESS   logs hold nothing but marks of such updates: nobody asks for iterations
  *   __PG_ORDERED    the launch has an order of iterations
+ *   __PG_BACKWARDS  the last iterations of a launch come first
  *   __PG_BUFFERED   stamps hold values back in the log: words of a cell's entry
  *   __PG_JOINED     lanes side by side that store to one place leave it to the last of them
  *   __PG_SEAMS      the last one puts its store away, as the next warp may store to the same place: for so many stores of an iteration
@@ -198,6 +199,8 @@ __PG_FN struct __pg_view __pg_base_view(const struct __pg_launch *l, __pg_u32 ba
   ((how) & (__PG_IS_CONSTANT | __PG_HAS_NO_STORES) ? __ldg((const type *)(p)) : *(const type *)(p))
 #ifdef __PG_ORDERED
 #define __PG_ITERATION(j) ((__pg_count)__pg_l->order[j])
+#elif defined(__PG_BACKWARDS)
+#define __PG_ITERATION(j) __pg_backwards(j, (__pg_count)__pg_l->first, (__pg_count)__pg_l->end)
 #else
 #define __PG_ITERATION(j) (j)
 #endif
@@ -238,4 +241,12 @@ typedef __pg_u32 __pg_count, __pg_cell;
 #else
 typedef __pg_u64 __pg_count, __pg_cell;
 #define __PG_QUOTIENT(dim, k) ((k) / __pg_l->trip[dim])
+#endif
+#ifdef __PG_BACKWARDS
+/* The last rows of a launch come first, each of so many iterations side by side as a warp has, in their order; what is no whole row comes where it would have. */
+__PG_FN __pg_count __pg_backwards(__pg_count place, __pg_count first, __pg_count end)
+{
+  const __pg_count rows = (end - first) & ~(__pg_count)31, at = place - first;
+  return at < rows ? first + (rows - 32 - (at & ~(__pg_count)31)) + (at & 31) : place;
+}
 #endif

@@ -24,8 +24,8 @@ struct __pg_holding : __pg_handed_over<Type, Room> {
   using Told = typename __pg_one_of<Stride != 0, __pg_u64, __pg_u32>::type;
   __pg_u64 first; /* the first turn's place: this lane's, and those of rows that are made ready */
   Told asked[__pg_rows_asked];
-  /* Whether loads of a part have met what is held, a bit for each. */
-  __pg_u32 has_met = 0;
+  /* Whether loads of a part have met what is held. */
+  bool has_met[__pg_parts_at_once] = {};
   bool is_due = true; /* whether the part that loads are made for is */
   bool is_held = false; /* where all turns have the same: whether it is in the register */
   int part, turn;
@@ -48,7 +48,12 @@ struct __pg_holding : __pg_handed_over<Type, Room> {
   __device__ __forceinline__ __pg_u64 place(__pg_u64 from, __pg_u64 turn) const { return from + turn * Stride; }
   __device__ __forceinline__ void know(int row, int whose) { asked[row] = __shfl_sync(~0u, (Told)first, whose); }
   /* Loads of the next batch come next. */
-  __device__ __forceinline__ void begin_loads() { has_met = 0; }
+  __device__ __forceinline__ void begin_loads()
+  {
+#pragma unroll
+    for (int part = 0; part < __pg_parts_at_once; part++)
+      has_met[part] = false;
+  }
   /* The part that loads are made for, and which turn of its row that is: whether one meets what turns up to that one store to is to be
    * seen. */
   __device__ __forceinline__ void turn_to(int next, int its_turn, bool due)
@@ -70,8 +75,8 @@ struct __pg_holding : __pg_handed_over<Type, Room> {
   }
   __device__ __forceinline__ void note(bool meets)
   {
-    if (meets && is_due && ends.look == __pg_ends::none)
-      has_met |= 1u << part;
+    if (ends.look == __pg_ends::none)
+      has_met[part] |= meets && is_due;
   }
   __device__ __forceinline__ void see(__pg_u64 address, __pg_u64 size)
   {
@@ -89,14 +94,21 @@ struct __pg_holding : __pg_handed_over<Type, Room> {
       }
     note(meets);
   }
-  __device__ __forceinline__ bool has_any_met() const { return Meets && __any_sync(~0u, has_met != 0); }
+  __device__ __forceinline__ bool has_any_met() const
+  {
+    bool any = false;
+#pragma unroll
+    for (int part = 0; part < __pg_parts_at_once; part++)
+      any |= has_met[part];
+    return Meets && __any_sync(~0u, any);
+  }
   /* How many turns of this lane come before the first one whose loads have met what is held. `first`: of the parts; `in_front`: slots in front
    * of the lane's first turn. */
   __device__ __forceinline__ int before_met(int first, int lane, int due, int in_front) const
   {
 #pragma unroll
     for (int part = 0; part < __pg_parts_at_once; part++) {
-      const __pg_u32 met = __ballot_sync(~0u, has_met >> part & 1);
+      const __pg_u32 met = __ballot_sync(~0u, has_met[part]);
       /* The lane that has made the first of this row's turns in the part, if it is one of the part's rows. */
       constexpr int lanes = __pg_lanes_of_row;
       const int own = lane / __PG_SPREAD, at = own % (32 / lanes) * lanes;

@@ -32,14 +32,13 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
   int row_has[__pg_rows_asked];         /* turns that rows have, from where lanes have asked, and the slots in front of them */
   /* Parts in which something has gone wrong, a bit for each, and what, in any of them. Only what a turn needs, and that it may have, counts. */
   __pg_u32 failed = 0, why = 0;
-  bool knows = false;                   /* whether lanes know what they have asked */
-  bool has_some = false;                /* whether it is known that some row has turns that are worth a batch */
   int done = 0;                         /* turns of each row since lanes have asked, or slots for them */
   int in_front = 0;                     /* slots of a first batch in front of this lane's first turn */
   bool is_straight = false;             /* whether everything that is due is ready */
   __pg_u32 fail = 0;                    /* what has gone wrong in what is made for others */
   held.take_room();
   int row_in_front[__pg_rows_asked];    /* slots in front of rows' first turns */
+  const auto of_leader = [&](int number) { return __PG_SPREAD == 1 ? number : __shfl_sync(~0u, number, lane / __PG_SPREAD * __PG_SPREAD); };
   const auto know = [&](int first, int there, __pg_u32 some) {
 #pragma unroll
     for (int row = 0; row < __pg_rows_asked; row++) {
@@ -140,106 +139,129 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
     __pg_u32 has_left = c.left;
     const auto all = !is_inside || has_left ? 0 : left();
     /* Only who leads knows how many there are. */
-    if (!has_some && !__any_sync(~0u, __PG_LEADS && all >= __pg_least_lent))
+    if (!__any_sync(~0u, __PG_LEADS && all >= __pg_least_lent))
       break;
-    if constexpr (aligns)
-      if (!knows) {
-        held.ends.in_front = 0;
-        held.ends.look_at(__pg_ends::line);
-        all_lent([&](auto &lent) { lent.look(0); });
-        held.ends.look_at(__pg_ends::none);
-        in_front = __shfl_sync(~0u, all >= worth_aligning ? held.ends.in_front : 0, lane / __PG_SPREAD * __PG_SPREAD);
-      }
-    const int room = batch - in_front, due = held.begin(at, all < room ? (int)all : room);
+    if constexpr (aligns) {
+      held.ends.in_front = 0;
+      held.ends.look_at(__pg_ends::line);
+      all_lent([&](auto &lent) { lent.look(0); });
+      held.ends.look_at(__pg_ends::none);
+      in_front = of_leader(all >= worth_aligning ? held.ends.in_front : 0);
+    }
+    const int first_room = batch - in_front;
+    int due = held.begin(at, all < first_room ? (int)all : first_room);
     if (Held::moves && !__any_sync(~0u, __PG_LEADS && due != 0))
       break;
     /* What a lane has stored in front of the loop another one may load for it; and the turns before have been taken. */
     __syncwarp();
-    int ready = due;
-    is_straight = keeps;
+    /* Turns of this lane's row that are left, as who leads has counted them: lanes that help come to as many, whatever they have loaded. */
+    int rest = all < most ? (int)all : most;
     c.left = 0;
     if constexpr (keeps) {
-      if (!knows) {
-        held.begin_turns(due);
-        know(0, all < most ? (int)all : most, __ballot_sync(~0u, all != 0 && __PG_LEADS));
-        knows = true;
-        begin(0, true);
-      }
-      make(0);
-      ready = ready_of(0, due);
-      has_some = __any_sync(~0u, __PG_LEADS && all >= room + __pg_least_lent);
-      done += batch;
-      /* The next batch's. */
-      if (has_some)
-        begin(0, false);
-    } else {
+      know(0, rest, __ballot_sync(~0u, all != 0 && __PG_LEADS));
+      rest = of_leader(rest);
+      begin(0, true);
+      /* Behind them, because what comes first of turns is waited for. */
       held.begin_turns(due);
-      const __pg_u32 some = __ballot_sync(~0u, all != 0 && __PG_LEADS);
-#pragma unroll 1
-      for (int first = 0; first < __pg_parts; first += __pg_parts_at_once) {
-        know(first, due, some);
-        begin(first, false);
-        make(first);
-        ready = ready_of(first, ready);
-      }
     }
-    __syncwarp();
-    /* Lanes that help come to as many turns as the one that leads, whatever they have loaded. */
-    ready = __PG_SPREAD == 1 ? ready : __shfl_sync(~0u, ready, lane / __PG_SPREAD * __PG_SPREAD);
-    held.are_ready(ready);
-    c.left = has_left;
-    int number = 0;
-    all_lent([&](auto &lent) { lent.go_to(place + in_front); });
-    auto take = [&](auto many) {
-      constexpr int turns = decltype(many)::columns;
-      all_lent([&](auto &lent) { lent.template fetch<turns>(); });
-#pragma unroll
-      for (int i = 0; i < turns; i++, number++) {
-        all_lent([&](auto &lent) { lent.use(i); });
-        held.begin_turn(place, number);
-        turn(__pg_with_lent);
-        held.end_turn(place, number);
+    int ready;
+    bool has_some, goes_on; /* whether some row has turns behind these that are worth a batch; whether these were as they were expected */
+    do {
+      if constexpr (keeps) {
+        const int room = batch - in_front;
+        due = rest < room ? rest : room;
+        make(0);
+        is_straight = true;
+        ready = ready_of(0, due);
+        if (!is_straight)
+          ready = of_leader(ready);
+        rest -= due;
+        has_some = __any_sync(~0u, __PG_LEADS && rest >= __pg_least_lent);
+        done += batch;
+        /* The next batch's. */
+        if (has_some)
+          begin(0, false);
+      } else {
+        held.begin_turns(due);
+        const __pg_u32 some = __ballot_sync(~0u, all != 0 && __PG_LEADS);
+        ready = due;
+#pragma unroll 1
+        for (int first = 0; first < __pg_parts; first += __pg_parts_at_once) {
+          know(first, due, some);
+          begin(first, false);
+          make(first);
+          ready = ready_of(first, ready);
+        }
+        ready = of_leader(ready);
       }
-    };
-    /* Several values at once are asked for from where they begin so. */
-    if constexpr (aligns) {
-      for (; in_front % 4 != 0 && number < ready; in_front++)
-        take(__pg_shape<1, 1>());
-      in_front = 0;
-    }
-#pragma unroll 1
-    while (number + __pg_lent_at_once <= ready)
-      take(__pg_shape<1, __pg_lent_at_once>());
-    if (__pg_lent_at_once > 8 && number + 8 <= ready)
-      take(__pg_shape<1, 8>());
-    if (number + 4 <= ready)
-      take(__pg_shape<1, 4>());
-#pragma unroll 1
-    while (number < ready)
-      take(__pg_shape<1, 1>());
-    if constexpr (Held::moves) {
-      const __pg_u32 before = c.fail;
-      has_left = c.left;
-      c.fail = c.left = 0;
-      held.end_turns(lane, ready);
-      fail |= c.fail;
-      c.fail = before;
+      __syncwarp();
+      held.are_ready(ready);
       c.left = has_left;
-    }
-    if (is_straight && times % 512 != 0) {
+      int number = 0;
+      all_lent([&](auto &lent) { lent.go_to(place + in_front); });
+      auto take = [&](auto many) {
+        constexpr int turns = decltype(many)::columns;
+        all_lent([&](auto &lent) { lent.template fetch<turns>(); });
+#pragma unroll
+        for (int i = 0; i < turns; i++, number++) {
+          all_lent([&](auto &lent) { lent.use(i); });
+          held.begin_turn(place, number);
+          turn(__pg_with_lent);
+          held.end_turn(place, number);
+        }
+      };
+      /* Several values at once are asked for from where they begin so. */
+      if constexpr (aligns) {
+        for (; in_front % 4 != 0 && number < ready; in_front++)
+          take(__pg_shape<1, 1>());
+        in_front = 0;
+      }
+      if (batch % __pg_lent_at_once == 0 && ready == batch) {
+        /* As most are: nobody counts them. */
+#pragma unroll
+        for (int some = 0; some < batch; some += __pg_lent_at_once)
+          take(__pg_shape<1, __pg_lent_at_once>());
+      } else {
+#pragma unroll 1
+        while (number + __pg_lent_at_once <= ready)
+          take(__pg_shape<1, __pg_lent_at_once>());
+      }
+      if (__pg_lent_at_once > 8 && number + 8 <= ready)
+        take(__pg_shape<1, 8>());
+      if (number + 4 <= ready)
+        take(__pg_shape<1, 4>());
+#pragma unroll 1
+      while (number < ready)
+        take(__pg_shape<1, 1>());
+      if constexpr (Held::moves) {
+        const __pg_u32 before = c.fail;
+        has_left = c.left;
+        c.fail = c.left = 0;
+        held.end_turns(lane, ready);
+        fail |= c.fail;
+        c.fail = before;
+        c.left = has_left;
+      }
       __pg_forget_own(c);
-      if (!has_some)
-        break;
-      continue;
-    }
-    /* Rows go on together: where one has fewer turns ready than are due, all has to be asked again. */
-    knows = has_some = false;
+      /* Rows go on together: where one has fewer turns ready than are due, all has to be asked again. */
+      goes_on = keeps && is_straight && has_some && times % 512 != 0;
+      if (goes_on) {
+        times++;
+        has_left = c.left;
+        rest = has_left ? 0 : rest;
+        c.left = 0;
+        /* Turns have been taken before others are put there. */
+        __syncwarp();
+      }
+    } while (goes_on);
+    if (is_straight && times % 512 != 0)
+      break;
     /* Turns that load what is held for them. */
-    if (Held::may_meet && ready == 0 && all != 0) {
+    if (Held::may_meet && ready == 0 && (keeps ? due != 0 : all != 0)) {
       held.give_back();
       turn(-1);
+      __pg_forget_own(c);
     }
-    __pg_forget_own(c);
     if (__any_sync(~0u, times % 512 == 0 && stops()))
       break;
     /* Each loads what the turn before has stored: to make more of them ready is in vain. */

@@ -162,6 +162,8 @@ pub struct Specialisation {
     pub guess: Guess,
     /// Of stamps whose values are held back in the log until the loop is over: words of a cell's entry; 0: stores are made at once.
     pub buffered: u8,
+    /// Whether the last iterations of a launch come first, and a store isn't made where a later one has been (`body/buffered.h`).
+    pub backwards: bool,
     /// Whether the pairs of such an entry lie apart from each other.
     pub apart: bool,
     /// Whether [`CELLS_OF_GROUP`] cells have their first writer and their last reader in common; then pairs lie apart, too.
@@ -251,6 +253,7 @@ impl Specialisation {
             method,
             guess: Guess::None,
             buffered: 0,
+            backwards: false,
             apart: false,
             grouped: false,
             alone: false,

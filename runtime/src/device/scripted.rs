@@ -7,6 +7,9 @@ use crate::abi::Info;
 /// What a test's device does. Without a method of its own it takes and gives nothing, has any kernel, and runs none.
 #[allow(missing_docs, unused_variables)]
 pub trait Scripted: Send {
+    fn name(&self) -> &'static str {
+        "scripted"
+    }
     fn allocate(&mut self, bytes: u64) -> Result<DevicePtr, DeviceError>;
     fn copy_in(
         &mut self,
@@ -26,7 +29,7 @@ pub trait Scripted: Send {
 
 impl<T: Scripted> Device for T {
     fn name(&self) -> &'static str {
-        "scripted"
+        Scripted::name(self)
     }
     fn allocate(&mut self, bytes: u64) -> Result<DevicePtr, DeviceError> {
         Scripted::allocate(self, bytes)

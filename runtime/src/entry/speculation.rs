@@ -304,6 +304,7 @@ impl Engine {
                 None | Some(Guesses::Launches) => visit.history.may_portion(),
                 Some(_) => false,
             },
+            many_writers: visit.history.has_many_writers(),
             has_seams: visit.history.has_seams(),
             groups: self.config.groups,
             patience: self.config.patience,
@@ -379,6 +380,7 @@ impl Engine {
             record.unchecked = report.unchecked;
             (record.group, record.deep) = (report.group, report.deep);
             (record.spread, record.sorted) = (report.spread, report.sorted);
+            record.backwards = report.backwards;
             record.bytes_out = report.bytes_out;
             record.copy_in_ns = report.copy_in_ns;
             record.copy_out_ns = report.copy_out_ns;

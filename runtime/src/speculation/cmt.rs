@@ -114,6 +114,8 @@ pub struct Job {
     pub portion: u64,
     /// Whether that may be tried.
     pub may_portion: bool,
+    /// Whether cells seem to have many writers.
+    pub many_writers: bool,
     /// Whether iterations may be run together.
     pub groups: GroupChoice,
     /// Log cells of pinned memory.
@@ -181,6 +183,8 @@ pub struct Report {
     pub portion_held: Option<bool>,
     /// See `portion_held`.
     pub portion: u64,
+    /// Whether cells have many writers, where stores have been counted.
+    pub many_writers: Option<bool>,
     /// Whether each cell was stored to by one lane, once, where stamps have relied on the order of iterations.
     pub stored_once: Option<bool>,
     /// Whether iterations have met cells in order.
@@ -195,6 +199,8 @@ pub struct Report {
     pub deep: bool,
     /// What [`crate::trace::Record::spread`] says.
     pub spread: u8,
+    /// What [`crate::trace::Record::backwards`] says.
+    pub backwards: bool,
     /// What [`crate::trace::Record::sorted`] says.
     pub sorted: bool,
     /// See `bytes_in`.
@@ -550,7 +556,7 @@ fn drive(
         if report.outcome.fail != 0 {
             return Ok(());
         }
-        attempt.stands(n, report);
+        attempt.stands(job, n, report);
         break logs;
     };
     if let (Some(basis), false) = (&job.basis, report.unchecked) {
@@ -626,6 +632,7 @@ fn run_once(
     if device.name() == "cuda" {
         (report.group, report.deep) = (kernel.group, kernel.deep);
         (report.spread, report.sorted) = (kernel.spread, kernel.sorted);
+        report.backwards = kernel.backwards;
     }
     let logs = Logs::new(device, job, attempt, n, taken)?;
     // What an attempt before has stored to is made again.

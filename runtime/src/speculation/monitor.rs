@@ -68,6 +68,9 @@ pub fn conclude(history: &mut History, report: &Report) {
     if let Some(held) = report.portion_held {
         history.portion_held(held.then_some(report.portion));
     }
+    if let Some(many) = report.many_writers {
+        history.found_writers(many);
+    }
     if report.has_seams {
         history.found_seams();
     }
@@ -152,6 +155,9 @@ mod tests {
         assert_eq!(history.portion(), 1 << 20);
         conclude(&mut history, &Report { portion_held: Some(false), ..Report::default() });
         assert_eq!((history.portion(), history.may_portion()), (0, false));
+        conclude(&mut history, &Report { many_writers: Some(true), ..Report::default() });
+        conclude(&mut history, &Report::default());
+        assert!(history.has_many_writers());
         let mut history = History::default();
         conclude(&mut history, &report(LogMethod::Atomic, LogMethod::Stamp));
         assert_eq!((history.category, history.wants_better_log()), (Category::Unknown, true));

@@ -276,6 +276,9 @@ pub fn options(architecture: &str, kernel: Specialisation, far: bool) -> Vec<Str
     if kernel.buffered != 0 {
         options.push(format!("-D__PG_BUFFERED={}", kernel.buffered));
         options.push(format!("-D__PG_LOG2_OF_CHUNK={LOG2_OF_CHUNK}"));
+        if kernel.backwards {
+            options.push("-D__PG_BACKWARDS".into());
+        }
         if kernel.apart {
             options.push("-D__PG_BUFFERED_APART".into());
         }

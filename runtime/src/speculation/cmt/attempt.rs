@@ -29,6 +29,8 @@ pub(super) struct Attempt {
     pub(super) is_guess: bool,
     /// See [`Specialisation::buffered`]. If an iteration stores too often for that there is another attempt, too.
     pub(super) buffered: u8,
+    /// See [`Specialisation::backwards`].
+    pub(super) backwards: bool,
     /// See [`Specialisation::apart`].
     pub(super) apart: bool,
     /// See [`Specialisation::grouped`]. A conflict refutes no more than that groups of cells are met in order: then there is another attempt.
@@ -63,6 +65,7 @@ impl Attempt {
                 guess: Guess::Range,
                 is_guess: true,
                 buffered: 0,
+                backwards: false,
                 apart: false,
                 grouped: false,
                 alone: false,
@@ -91,6 +94,7 @@ impl Attempt {
         guess: Guess::None,
         is_guess: true,
         buffered: 0,
+        backwards: false,
         apart: false,
         grouped: false,
         alone: false,
@@ -209,6 +213,7 @@ impl Attempt {
             guess,
             is_guess: true,
             buffered: 0,
+            backwards: false,
             apart: false,
             grouped: false,
             alone: false,
@@ -236,6 +241,7 @@ impl Attempt {
             guess: Guess::None,
             is_guess: false,
             buffered,
+            backwards: false,
             apart,
             grouped: false,
             alone: false,
@@ -244,6 +250,20 @@ impl Attempt {
             probes: false,
             seams: 0,
         }
+        .with_writers(job, job.many_writers)
+    }
+
+    /// Whether what a run counts says how many writers cells have: entries with values and nothing else.
+    fn counts_writers(self, job: &Job) -> bool {
+        self.buffered != 0 && !job.placement.has_stamped_readers(&job.info)
+    }
+
+    /// The same with the last iterations first, where cells have many writers and nothing asks for another order: a thread's results are those of its iterations in turn,
+    /// and orders, parts, and turns that lanes help with have theirs.
+    fn with_writers(self, job: &Job, are_many: bool) -> Attempt {
+        const NOT: u32 = PG_LOOP_TURNS | PG_LOOP_COMMON_LOOPS | PG_LOOP_SIDE_BY_SIDE | PG_LOOP_UPDATES;
+        let may = job.info.n_results == 0 && job.schedule.is_none() && job.info.flags & NOT == 0;
+        Attempt { backwards: are_many && may && self.counts_writers(job), ..self }
     }
 
     /// Where nothing is guessed but that iterations meet cells in order, if an earlier run has shown that they do.
@@ -323,9 +343,14 @@ impl Attempt {
                 return Some(next);
             }
         }
+        // Several launches count a cell that each of them has stored to as many.
+        if self.joined && self.portion == 0 {
+            report.many_writers = Some(are_many_writers(job, &report.outcome));
+        }
         // What was held back in vain, because an iteration stores too often for that, isn't a second time.
         Some(match self.buffered {
-            0 => Attempt::in_order(job, may_buffer),
+            0 => Attempt::in_order(job, may_buffer)
+                .with_writers(job, report.many_writers.unwrap_or(job.many_writers)),
             _ => Attempt::proper(job, false),
         })
     }
@@ -350,7 +375,10 @@ impl Attempt {
     }
 
     /// Tells what a run has shown that stands.
-    pub(super) fn stands(self, n: u64, report: &mut Report) {
+    pub(super) fn stands(self, job: &Job, n: u64, report: &mut Report) {
+        if self.counts_writers(job) {
+            report.many_writers = Some(are_many_writers(job, &report.outcome));
+        }
         if self.grouped {
             report.order_held = Some(true);
             report.stored_once = report.outcome.stored_once;
@@ -373,6 +401,13 @@ impl Attempt {
     pub(super) fn covered(self, job: &Job) -> u64 {
         if self.method == LogMethod::Bitmap && !self.joined { job.filled.covered } else { 0 }
     }
+}
+
+/// Whether cells have many writers on the average, by what a run has counted: most of them need do nothing then, if the last ones come first. To look at a cell costs
+/// a narrow one, whose stamp and value are raised together, more of what that is worth (`docs/measurements/2026-11-26-stamps-5.md`).
+fn are_many_writers(job: &Job, outcome: &Outcome) -> bool {
+    let many: u64 = if job.placement.log_shift >= 3 { 16 } else { 64 };
+    outcome.stores >= many.saturating_mul(outcome.cells.max(1))
 }
 
 /// Whether stamps of a job may hold values back in the log, so that nothing is run a second time to settle what stands there.

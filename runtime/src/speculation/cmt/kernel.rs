@@ -52,10 +52,11 @@ pub(super) fn kernel_for(
         false => attempt.method,
     };
     // Whether the iterations of a launch need not be a run of them.
-    let in_any_order = job.schedule.is_none() && attempt.portion == 0;
+    let in_any_order = job.schedule.is_none() && attempt.portion == 0 && !attempt.backwards;
     let kernel = Specialisation {
         guess: attempt.guess,
         buffered: attempt.buffered,
+        backwards: attempt.backwards,
         apart: attempt.apart && attempt.buffered != 0,
         grouped: attempt.grouped,
         alone: attempt.alone,

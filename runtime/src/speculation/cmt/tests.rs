@@ -1,7 +1,7 @@
 use super::*;
 use crate::abi::{
-    Info, PG_FAIL_RANGE, PG_FAIL_RAW, PG_FAIL_WAW, PG_LOOP_SPREADS, PG_LOOP_STORES_ONCE, PG_SITE_COVERED,
-    PG_SITE_LOGGED, PG_SITE_STORE, Site,
+    Info, PG_ADD, PG_FAIL_RANGE, PG_FAIL_RAW, PG_FAIL_WAW, PG_LOOP_SPREADS, PG_LOOP_STORES_ONCE,
+    PG_SITE_COVERED, PG_SITE_LOGGED, PG_SITE_STORE, PG_U64, ResultInfo, Site,
 };
 use crate::device::Specialisation;
 use crate::device::cuda::staging::GAP;
@@ -52,6 +52,7 @@ fn job(seat: Seat<Box<Report>>, kind: Kind, placement: Placement) -> Job {
         may_join: false,
         portion: 0,
         may_portion: false,
+        many_writers: false,
         has_seams: false,
         in_order: false,
         stores_once: false,
@@ -505,6 +506,117 @@ fn writers_far_apart_are_launched_one_after_the_other() {
         assert_eq!(device.found, wanted);
         assert_eq!((report.portion_held, report.portion), says, "{wanted:?}");
         assert_eq!(report.joined_held, (known == 0).then_some(false));
+    }
+}
+
+/// The last iterations come first where cells have many writers, by what was counted in this entry or the last one that told, and where nothing asks for another order.
+#[test]
+fn where_cells_have_many_writers_the_last_iterations_come_first() {
+    const N: u64 = 1 << 20;
+    let waw = PG_FAIL_WAW;
+    let refuted = |cells| (waw, N, cells, false);
+    let (many, few) = (N / 16, N / 16 + 1);
+    let held = |cells| (0, N, cells, false);
+    // log2 of a cell's bytes, what is known of earlier entries, whether stores may be joined, results, whether loads are noted, what runs find, which run is backwards, and what is known then.
+    let cases = [
+        (3, false, true, 0, false, vec![refuted(many), held(many)], vec![false, true], Some(true)),
+        (3, false, true, 0, false, vec![refuted(few), held(few)], vec![false, false], Some(false)),
+        (3, true, true, 0, false, vec![refuted(few), held(few)], vec![false, false], Some(false)),
+        (3, true, false, 0, false, vec![held(many)], vec![true], Some(true)),
+        (3, true, false, 0, false, vec![held(few)], vec![true], Some(false)),
+        (3, false, false, 0, false, vec![held(many)], vec![false], Some(true)),
+        (3, true, false, 1, false, vec![held(many)], vec![false], Some(true)),
+        (3, true, false, 0, true, vec![held(many)], vec![false], None),
+        // Narrow cells.
+        (2, false, true, 0, false, vec![refuted(N / 64), held(N / 64)], vec![false, true], Some(true)),
+        (
+            2,
+            false,
+            true,
+            0,
+            false,
+            vec![refuted(N / 64 + 1), held(N / 64 + 1)],
+            vec![false, false],
+            Some(false),
+        ),
+    ];
+    for (log_shift, known, may_join, n_results, is_noted, outcomes, wanted, says) in cases {
+        let mut sites = vec![Site { base: 0, width: 1 << log_shift, flags: PG_SITE_STORE, line: 1 }];
+        if is_noted {
+            sites.push(Site { base: 0, width: 1 << log_shift, flags: PG_SITE_LOGGED, line: 1 });
+        }
+        let results = [ResultInfo { op: PG_ADD, ty: PG_U64, how: 0, with: 0 }];
+        let info = Info {
+            flags: PG_LOOP_STORES_ONCE,
+            n_bases: 1,
+            n_sites: sites.len() as u32,
+            sites: sites.as_ptr(),
+            n_results,
+            results: results.as_ptr(),
+            ..crate::abi::nothing()
+        };
+        let placement = Placement {
+            regions: vec![Region { lo: 1 << 20, size: 8 * N, ..Region::default() }],
+            anchors: vec![1 << 20],
+            read: vec![is_noted],
+            written: vec![true],
+            snapshot: vec![false],
+            cells: N,
+            log_shift,
+            tile: Some((0, 1)),
+            across: Some(2),
+            ..Placement::default()
+        };
+        let (_caller, seat) = protocol::sides();
+        let mut trip = [1; crate::abi::PG_MAX_DIMS];
+        trip[0] = N as i64;
+        let job = Job {
+            info: Arc::new(Facts::of(&info)),
+            trip,
+            method: LogMethod::Stamp,
+            guesses: Guesses::None,
+            may_join,
+            many_writers: known,
+            bases: vec![1 << 20],
+            results: vec![Value(0); n_results as usize],
+            written: Some(Vec::new()),
+            ..job(seat, Kind::Cuda, placement)
+        };
+        let mut residency = Residency::default();
+        let mut taken = Taken { residency: &mut residency, pointers: Vec::new() };
+        let mut device = Backwards { next: 1 << 50, outcomes, found: Vec::new() };
+        let mut report = Report::default();
+        drive(&mut device, &job, &mut report, &mut taken).unwrap();
+        assert_eq!(device.found, wanted, "{log_shift} {known} {may_join} {n_results} {is_noted}");
+        assert_eq!(report.many_writers, says, "{log_shift} {known} {may_join} {n_results} {is_noted}");
+    }
+}
+
+/// Says of each run what a list has: what failed, and how many stores and cells were counted; and tells whether its last iterations came first.
+struct Backwards {
+    next: u64,
+    outcomes: Vec<(u32, u64, u64, bool)>,
+    found: Vec<bool>,
+}
+
+impl Scripted for Backwards {
+    /// Who may hold values back.
+    fn name(&self) -> &'static str {
+        "cuda"
+    }
+    fn allocate(&mut self, _: u64) -> Result<DevicePtr, DeviceError> {
+        self.next += 1 << 40;
+        Ok(DevicePtr(self.next))
+    }
+    fn run(&mut self, launch: &mut Launch<'_>) -> Result<Outcome, DeviceError> {
+        let kernel = launch.kernel;
+        // Rows of a tile have an order of their own.
+        assert!(
+            !kernel.backwards || kernel.tile.is_none() && kernel.across.is_none() && kernel.buffered != 0
+        );
+        self.found.push(kernel.backwards);
+        let (fail, stores, cells, is_probe) = self.outcomes.remove(0);
+        Ok(Outcome { fail, stores, cells, is_probe, ..Outcome::default() })
     }
 }
 
