@@ -139,7 +139,7 @@ int main(int argc, char **argv)
     doubles(b, to, in, size);
     bytes(e, to, words, size);
     branches(g, to, words, size);
-    nested(m, to, words, size / 10, 10);
+    nested(m, to, words, size / 100, 100);
     widths(h, to, words, size);
     again(t, to, then, words, size);
     uint32_t sum = sums(s, to, words, size);

@@ -135,6 +135,8 @@ int main(int argc, char **argv)
     }
     /* Nobody sees that it grows, and it does so where it is: if not at once, then where one that moved has left room. */
     double *whole = NULL;
+    void *holes[20];
+    int filled = 0;
     for (int tries = 0; tries < 20; tries++) {
       free(whole);
       double *half = malloc(count * sizeof *half);
@@ -144,6 +146,8 @@ int main(int argc, char **argv)
         return 1;
       if ((uintptr_t)whole == place_of_half)
         break;
+      /* The next one isn't to lie where this one could not grow. */
+      holes[filled++] = malloc(count * sizeof *half);
     }
     memcpy(whole, x, 2 * count * sizeof *whole);
     for (int i = 0; i < n; i++) {
@@ -165,6 +169,8 @@ int main(int argc, char **argv)
       check_array(&check, "renamed", out, count, sizeof *out);
     }
     free(whole);
+    while (filled != 0)
+      free(holes[--filled]);
     check_stop(&check);
   }
   free(place);

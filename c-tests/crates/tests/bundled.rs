@@ -39,7 +39,6 @@ fn zlib() {
     assert_eq!(crc.sum(), 0xcbf4_3926);
 }
 
-#[cfg(feature = "zstd")]
 #[test]
 fn zstd() {
     let data = sample(length());

@@ -259,10 +259,17 @@ impl Attempt {
     }
 
     /// The same with the last iterations first, where cells have many writers and nothing asks for another order: a thread's results are those of its iterations in turn,
-    /// and orders, parts, and turns that lanes help with have theirs.
+    /// orders, parts, and turns that lanes help with have theirs, and a nest whose accesses lie side by side along an outer loop would load each from elsewhere (and other neighbours
+    /// leave other stores to each other, so that what is counted would depend on the order). What an iteration stores to its own cell again and again isn't spared, but counts as many.
     fn with_writers(self, job: &Job, are_many: bool) -> Attempt {
         const NOT: u32 = PG_LOOP_TURNS | PG_LOOP_COMMON_LOOPS | PG_LOOP_SIDE_BY_SIDE | PG_LOOP_UPDATES;
-        let may = job.info.n_results == 0 && job.schedule.is_none() && job.info.flags & NOT == 0;
+        let flags = job.info.flags;
+        let is_in_line = job.placement.tile.is_none_or(|(x, _)| u32::from(x) + 1 == job.info.n_dims);
+        let may = job.info.n_results == 0
+            && job.schedule.is_none()
+            && flags & NOT == 0
+            && flags & PG_LOOP_STORES_ONCE != 0
+            && is_in_line;
         Attempt { backwards: are_many && may && self.counts_writers(job), ..self }
     }
 

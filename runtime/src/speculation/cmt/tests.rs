@@ -540,14 +540,20 @@ fn where_cells_have_many_writers_the_last_iterations_come_first() {
             Some(false),
         ),
     ];
-    for (log_shift, known, may_join, n_results, is_noted, outcomes, wanted, says) in cases {
+    // Stores again and again; side by side along the outer loop, and the inner one.
+    let known = || (3, true, false, 0, false, vec![held(many)], vec![false], Some(true));
+    let in_line = (3, true, false, 0, false, vec![held(many)], vec![true], Some(true));
+    let others = [(known(), 0, 1), (known(), PG_LOOP_STORES_ONCE, 2), (in_line, PG_LOOP_STORES_ONCE, 1)];
+    let all = cases.into_iter().map(|case| (case, PG_LOOP_STORES_ONCE, 1)).chain(others);
+    for ((log_shift, known, may_join, n_results, is_noted, outcomes, wanted, says), flags, n_dims) in all {
         let mut sites = vec![Site { base: 0, width: 1 << log_shift, flags: PG_SITE_STORE, line: 1 }];
         if is_noted {
             sites.push(Site { base: 0, width: 1 << log_shift, flags: PG_SITE_LOGGED, line: 1 });
         }
         let results = [ResultInfo { op: PG_ADD, ty: PG_U64, how: 0, with: 0 }];
         let info = Info {
-            flags: PG_LOOP_STORES_ONCE,
+            flags,
+            n_dims,
             n_bases: 1,
             n_sites: sites.len() as u32,
             sites: sites.as_ptr(),
