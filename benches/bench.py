@@ -56,7 +56,7 @@ from bench_applications import (
     Column,
     on_cuda,
 )
-from bench_breakdown import Instruments, are_sure, nvrtc_folder, parts_of, read_replays
+from bench_breakdown import Instruments, are_sure, nvrtc_folder, parts_of, read_launches, read_replays
 from bench_runs import Run
 
 Record = dict[str, Any]
@@ -178,16 +178,20 @@ def kernels_are_known(records: list[Record], repetitions: int) -> bool:
     return max(sums[1:]) - min(sums[1:]) <= KNOWN_PART * min(sums[1:])
 
 
-def again_times(launches: list[dict[str, list[float]]], records: list[Record], repetitions: int) -> Record:
+def again_times(launches: list[Record], records: list[Record], repetitions: int) -> Record:
     """What kernels take in the last repetition if each runs again and again, in milliseconds, where nothing is logged then: a log that nobody clears says
-    something else the second time."""
+    something else the second time. Only where the last two repetitions have a launch for each entry, the same ones: the first one's may be several,
+    as long as nobody knows how long they take."""
     on_device = [record for record in records if record["device"] == "cuda"]
-    if not on_device or len(launches) % repetitions != 0 or len(on_device) % repetitions != 0:
+    each = len(on_device) // repetitions
+    if each == 0 or len(on_device) % repetitions != 0 or len(launches) > (repetitions + 1) * each:
         return {}
-    entries = on_device[-(len(on_device) // repetitions) :]
-    if any(record["log"] not in NOT_LOGGED for record in entries):
+    which = [(launch["kernel"], launch["blocks"]) for launch in launches]
+    if which[-each:] != which[-2 * each : -each]:
         return {}
-    return {"again_ms": rounded(sum(statistics.median(launch["again"]) for launch in launches[-(len(launches) // repetitions) :]))}
+    if any(record["log"] not in NOT_LOGGED for record in on_device[-each:]):
+        return {}
+    return {"again_ms": rounded(sum(statistics.median(launch["ms"]["again"]) for launch in launches[-each:]))}
 
 
 class Bench:
@@ -328,7 +332,7 @@ class Bench:
             records = of_computation(application, read_records(trace))
             measurement["device"] = device_times(records, len(repetitions) + (run.problem is not None))
             if column.again:
-                measurement["device"] |= again_times(read_replays(replays), records, len(repetitions))
+                measurement["device"] |= again_times(read_launches(replays), records, len(repetitions))
         return measurement
 
     # ---- what has to be compiled

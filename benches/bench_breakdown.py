@@ -91,15 +91,20 @@ class Instruments:
         return self.timing(replays, {**self.compiling(), "BENCH_ROUNDS": str(rounds), "BENCH_SECONDS": str(SECONDS), "BENCH_LEAST": str(LEAST)})
 
 
-def read_replays(file: Path) -> list[dict[str, list[float]]]:
-    """The times of each launch's variants, by their names; the last line may be cut off."""
+def read_launches(file: Path) -> list[dict[str, Any]]:
+    """What benches/replays.cpp says of each launch; the last line may be cut off."""
     launches = []
     for line in file.read_text(encoding="utf-8").splitlines() if file.exists() else []:
         try:
-            launches.append(json.loads(line)["ms"])
+            launches.append(json.loads(line))
         except ValueError:
             pass
     return launches
+
+
+def read_replays(file: Path) -> list[dict[str, list[float]]]:
+    """The times of each launch's variants, by their names."""
+    return [launch["ms"] for launch in read_launches(file)]
 
 
 def spread_of_median(values: list[float]) -> float:

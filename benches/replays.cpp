@@ -9,7 +9,7 @@
 // before has left, as hand-written kernels do in their benchmarks (worth something where nothing is logged: a log would have to be cleared in between).
 // BENCH_REPLAYS names a file, which gets a line for each launch of the program's:
 //
-//   {"kernel": ADDRESS, "ms": {"NAME": [T, ...], ...}}     as many of each variant, those at the same place of the same round; or "again"
+//   {"kernel": ADDRESS, "blocks": N, "ms": {"NAME": [T, ...], ...}}     as many of each variant, those at the same place of the same round; or "again"
 //
 // Another one, of "unchecked" and "checked", for each check that is made ready while the kernel in front of it is under way: it has no time of its own.
 //
@@ -130,12 +130,12 @@ static void put_memory_back(void *stream, bool pads)
     copy(memory, room.copy, room.bytes, stream);
 }
 
-static void report(void *function, const std::vector<std::string> &names, const std::vector<std::vector<float>> &ms)
+static void report(void *function, uint64_t blocks, const std::vector<std::string> &names, const std::vector<std::vector<float>> &ms)
 {
   FILE *file = getenv("BENCH_REPLAYS") != nullptr ? fopen(getenv("BENCH_REPLAYS"), "a") : nullptr;
   if (file == nullptr)
     return;
-  fprintf(file, "{\"kernel\":\"%p\",\"ms\":{", function);
+  fprintf(file, "{\"kernel\":\"%p\",\"blocks\":%llu,\"ms\":{", function, (unsigned long long)blocks);
   for (size_t which = 0; which < ms.size(); which++) {
     fprintf(file, "%s\"%s\":[", which == 0 ? "" : ",", names[which].c_str());
     for (size_t round = 0; round < ms[which].size(); round++)
@@ -150,7 +150,7 @@ static void report(void *function, const std::vector<std::string> &names, const 
 // kept, in front
 // of each or only of the first one, and afterwards.
 template <class Run>
-static void replay(void *function, const std::vector<std::string> &names, size_t rounds, size_t ignored, bool is_each_alike, void *stream, const Run &run)
+static void replay(void *function, uint64_t blocks, const std::vector<std::string> &names, size_t rounds, size_t ignored, bool is_each_alike, void *stream, const Run &run)
 {
   const size_t count = names.size();
   static std::vector<void *> events;
@@ -180,7 +180,7 @@ static void replay(void *function, const std::vector<std::string> &names, size_t
       ms[which].push_back(0);
       CALL(cuEventElapsedTime_v2, (float *, void *, void *), &ms[which].back(), of(round, which)[0], of(round, which)[1]);
     }
-  report(function, names, ms);
+  report(function, blocks, names, ms);
 }
 
 // Takes the time of what is done meanwhile off what events say.
@@ -216,7 +216,8 @@ static std::vector<std::string> arguments_of(void *function, void **parameters)
 static Launched last;
 
 // In front of a loop's kernel: all of its variants, or it again and again.
-template <class Start> static void before_launch(void *function, Kernel &kernel, void *stream, void **parameters, const Start &start)
+template <class Start>
+static void before_launch(void *function, uint64_t blocks, Kernel &kernel, void *stream, void **parameters, const Start &start)
 {
   static const size_t all_rounds = number("BENCH_ROUNDS", 0), again = number("BENCH_AGAIN", 0);
   const bool has_variants = kernel.functions.size() > 1;
@@ -232,7 +233,7 @@ template <class Start> static void before_launch(void *function, Kernel &kernel,
   // What a function takes the first time that it is launched is no part of it.
   const size_t ignored = has_variants && kernel.launches > 1 ? 0 : 1;
   const auto run = [&](size_t which) { start(kernel.functions[which], parameters); };
-  replay(function, kernel.names, has_variants ? rounds : again, ignored, has_variants, stream, run);
+  replay(function, blocks, kernel.names, has_variants ? rounds : again, ignored, has_variants, stream, run);
   if (has_variants)
     last = {function, [=](void **parameters) { return start(function, parameters); }, arguments_of(function, parameters)};
 }
@@ -244,7 +245,7 @@ template <class Start> static void before_early_launch(void *function, void *str
   const Aside aside;
   CALL(cuStreamSynchronize, (void *), stream);
   const size_t rounds = kernels[last.function].launches > MANY ? FEW_ROUNDS : number("BENCH_ROUNDS", 0);
-  replay(function, {"unchecked", "checked"}, rounds, 1, true, stream, [&](size_t which) {
+  replay(function, 0, {"unchecked", "checked"}, rounds, 1, true, stream, [&](size_t which) {
     last.run();
     if (which == 1)
       start();
@@ -338,7 +339,7 @@ int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, unsigned gr
   };
   last.arguments.clear();
   if (const auto found = kernels.find(function); found != kernels.end())
-    before_launch(function, found->second, stream, parameters, start);
+    before_launch(function, (uint64_t)grid_x * grid_y * grid_z, found->second, stream, parameters, start);
   return start(function, parameters);
 }
 // As the driver has it: dimensions and shared memory, the stream, and more.

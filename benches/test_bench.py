@@ -156,12 +156,19 @@ class States(unittest.TestCase):
     """What is compared with what."""
 
     def test_kernels_run_again_and_again_only_where_nothing_is_logged(self):
-        launches = [{"again": [9.0, 9.0, 9.0]}] * 2 + [{"again": [1.0, 2.0, 3.0]}, {"again": [0.5, 0.5, 0.5]}]
-        entries = [entry(1, 1, log="bitmap")] * 2 + [entry(1, 1, log="none")] * 2
-        self.assertEqual(bench.again_times(launches, entries, 2), {"again_ms": 2.5})
-        self.assertEqual(bench.again_times(launches, entries[::-1], 2), {})
-        self.assertEqual(bench.again_times(launches[1:], entries, 2), {})
-        self.assertEqual(bench.again_times(launches, [entry(1, 1, device="")] * 4, 2), {})
+        def launch(kernel: str, blocks: int, *ms: float) -> dict:
+            return {"kernel": kernel, "blocks": blocks, "ms": {"again": list(ms)}}
+
+        # The first repetition of two took the first loop in two portions.
+        first = [launch("a", 10, 9.0), launch("a", 90, 9.0), launch("b", 50, 9.0)]
+        last = [launch("a", 100, 9.0), launch("b", 50, 9.0), launch("a", 100, 1.0, 2.0, 3.0), launch("b", 50, 0.5, 0.5, 0.5)]
+        logged, not_logged = [entry(1, 1, log="bitmap")] * 2, [entry(1, 1, log="none")] * 2
+        self.assertEqual(bench.again_times(first + last, logged + not_logged * 2, 3), {"again_ms": 2.5})
+        self.assertEqual(bench.again_times(first + last, not_logged * 2 + logged, 3), {})
+        self.assertEqual(bench.again_times(first + last, [entry(1, 1, device="")] * 6, 3), {})
+        # The last one in portions; each in two that are alike.
+        self.assertEqual(bench.again_times(first[:1] + last[:3] + first, not_logged * 3, 3), {})
+        self.assertEqual(bench.again_times([launch("a", 50, 1.0)] * 6, [entry(1, 1, log="none")] * 3, 3), {})
 
     def test_numbers_are_divided_by_those_of_their_own_state(self):
         def column(ms: float, **more) -> dict:
