@@ -216,16 +216,9 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
           take(__pg_shape<1, 1>());
         in_front = 0;
       }
-      if (batch % __pg_lent_at_once == 0 && ready == batch) {
-        /* As most are: nobody counts them. */
-#pragma unroll
-        for (int some = 0; some < batch; some += __pg_lent_at_once)
-          take(__pg_shape<1, __pg_lent_at_once>());
-      } else {
 #pragma unroll 1
-        while (number + __pg_lent_at_once <= ready)
-          take(__pg_shape<1, __pg_lent_at_once>());
-      }
+      while (number + __pg_lent_at_once <= ready)
+        take(__pg_shape<1, __pg_lent_at_once>());
       if (__pg_lent_at_once > 8 && number + 8 <= ready)
         take(__pg_shape<1, 8>());
       if (number + 4 <= ready)
