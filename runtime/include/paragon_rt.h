@@ -12,7 +12,7 @@
 #define __extension__
 #endif
 
-#define PG_ABI_VERSION 20u
+#define PG_ABI_VERSION 21u
 #define PG_MAX_DIMS 4
 
 __extension__ typedef signed long long __pg_i64;
@@ -284,6 +284,7 @@ struct __pg_launch {
   __pg_u32 guess;              /* PG_GUESS_* */
   __pg_u32 store_bits;         /* of stamps that hold values back: how many bits of each number the stores of an iteration */
   __pg_u32 sign_bit;           /* 1 << 31, which a GPU's compiler may not know: see __pg_neg_f32 */
+  __pg_u64 apart[4];           /* nothing: what kernels have at hand begins with 64 bytes by that (on compute capability 9.0) */
   /* They come last, beside what kernels have at hand, for the same reason. Logs, with a word or, where they are bitmaps (PG_LOG_MARK, PG_LOG_BITMAP), a bit for each cell. */
   __pg_u32 *wr;                /* write log: iteration + 1 of a writer, 0: none. Of stamps `stamp_words` for each cell, readers too */
   __pg_u32 *rd;                /* read log: iteration + 1 of the one reader, PG_MANY: several, 0: none. Stamps have none */

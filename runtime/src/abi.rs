@@ -7,7 +7,7 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 
 #[allow(missing_docs)]
 mod constants {
-    pub const PG_ABI_VERSION: u32 = 20;
+    pub const PG_ABI_VERSION: u32 = 21;
     pub const PG_ATTACH_IN_ORDER: u32 = 0x8000_0000;
     pub const PG_MAX_DIMS: usize = 4;
     pub const PG_TOTALS: usize = 256;
@@ -325,6 +325,7 @@ pub struct RawLaunch {
     pub guess: u32,
     pub store_bits: u32,
     pub sign_bit: u32,
+    pub apart: [u64; 4],
     pub wr: u64,
     pub rd: u64,
     pub total: u64,
@@ -733,7 +734,8 @@ mod tests {
                 stamp_words,
                 guess,
                 store_bits,
-                sign_bit
+                sign_bit,
+                apart
             ]
         );
         layout!(

@@ -32,6 +32,7 @@ typedef char *__pg_memory;
  * makes an address of an index. Only where lanes run iterations together: elsewhere loads come later by it (sor takes 7% longer), and where
  * iterations are in groups, it knows better what pointers have in common. */
 #if __PG_ROWS * __PG_COLUMNS == 1 && defined(__PG_SPREAD) && __PG_SPREAD > 1
+#define __PG_MOVES_AT_ONCE
 #define __PG_AT_ONCE(memory, offset) ((char *)__cvta_global_to_generic(__cvta_generic_to_global(memory) + (offset)))
 #else
 #define __PG_AT_ONCE __PG_AT
@@ -52,11 +53,18 @@ struct __pg_view {
 };
 
 /* A view as kernels are given it: what every access needs, of all bases side by side, what checks need, what logs need, and the rest. A launch begins with
- * waiting for the parameters that it reads first, a few words of memory at a time. */
+ * waiting for the parameters that it reads first, a few words of memory at a time. So how far an array is from where the program has it, which is all that accesses
+ * without a check need where lanes run iterations together, stands beside the values by itself. */
 struct __pg_location {
   __pg_u64 lo;
   __pg_memory dev;
 };
+#ifdef __PG_MOVES_AT_ONCE
+/* The compiler is to know that it is no thread's own memory, and to add up what leads there. */
+#define __PG_MEMORY_OF(base) (char *)__cvta_global_to_generic(__pg_t->locations[base].lo + __pg_t->moved[base])
+#else
+#define __PG_MEMORY_OF(base) __pg_t->locations[base].dev
+#endif
 struct __pg_copies {
   __pg_memory snapshot, before;
 };
@@ -163,7 +171,7 @@ __PG_FN struct __pg_view __pg_base_view(const struct __pg_launch *l, __pg_u32 ba
  *   __PG_TILE_X     each iteration has a thread: this dimension goes with x, __PG_TILE_Y with y, the others with blocks in z
  *   __PG_ACROSS     of these others, the one that the rows of a group go along
  *   __PG_FAR_TABLES the tables don't fit into the kernel's parameters
- * A kernel has its values and its arrays at hand (struct __pg_tables of the text: values, locations, sizes, logs, copies, divisors). */
+ * A kernel has its values and its arrays at hand (struct __pg_tables of the text: how far arrays have moved, values, locations, sizes, logs, copies, divisors). */
 #if defined(__CUDACC_RTC__) && !defined(__PG_UPDATED_ALONE)
 #define __PG_UPDATED_ALONE 0ull
 #endif
@@ -171,7 +179,7 @@ __PG_FN struct __pg_view __pg_base_view(const struct __pg_launch *l, __pg_u32 ba
 #define __PG_TABLES , const struct __pg_tables *__pg_t
 #define __PG_VALUES __pg_t->values
 #define __PG_VIEW_OF_TABLES(base)                                                                                      \
-  {__pg_t->locations[base].lo, __pg_t->sizes[base],           __pg_t->locations[base].dev,                             \
+  {__pg_t->locations[base].lo, __pg_t->sizes[base],           __PG_MEMORY_OF(base),                             \
    __pg_t->logs[base],         __pg_t->copies[base].snapshot, __pg_t->copies[base].before}
 #define __PG_VIEW(base) __PG_VIEW_OF_TABLES(base)
 #define __PG_HOW(base)                                                                                                 \

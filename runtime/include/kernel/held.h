@@ -48,7 +48,7 @@ struct __pg_holding : __pg_handed_over<Type, Room> {
   __device__ __forceinline__ __pg_u64 place(__pg_u64 from, __pg_u64 turn) const { return from + turn * Stride; }
   __device__ __forceinline__ void know(int row, int whose) { asked[row] = __shfl_sync(~0u, (Told)first, whose); }
   /* Loads of the next batch come next. */
-  __device__ __forceinline__ void begin_loads()
+  __device__ __forceinline__ void forget_met()
   {
 #pragma unroll
     for (int part = 0; part < __pg_parts_at_once; part++)
@@ -158,7 +158,7 @@ struct __pg_holding : __pg_handed_over<Type, Room> {
     if constexpr (moves) {
       /* All lanes of the row have read it by then. */
       if constexpr (IsLoaded && __PG_SPREAD > 1)
-        __syncwarp(((1u << __PG_SPREAD) - 1) << __pg_thread() % 32 / __PG_SPREAD * __PG_SPREAD);
+        __syncwarp(((1u << __PG_SPREAD) - 1) << __pg_lane() / __PG_SPREAD * __PG_SPREAD);
       if (__PG_LEADS)
         this->at(place, turn) = this->now;
     }
@@ -192,7 +192,7 @@ struct __pg_holding_nothing {
   __device__ __forceinline__ void take_room() {}
   template <class At> __device__ __forceinline__ int begin(At, int due) { return due; }
   __device__ __forceinline__ void know(int, int) {}
-  __device__ __forceinline__ void begin_loads() {}
+  __device__ __forceinline__ void forget_met() {}
   __device__ __forceinline__ void turn_to(int, int, bool due) { is_due = due; }
   __device__ __forceinline__ void make(int, int) {}
   __device__ __forceinline__ void put(int, int) {}

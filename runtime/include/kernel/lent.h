@@ -107,6 +107,10 @@ template <class First, class... Rest> struct __pg_asked<First, Rest...> {
   /* Some turns on. */
   __device__ __forceinline__ __pg_asked further(int turns) const { return {(First)((__pg_u64)first + turns), rest}; }
 };
+/* What another lane knows, and what this one does: for that nobody need be asked. */
+struct __pg_own_lane {};
+template <class Value> __device__ __forceinline__ Value __pg_of_lane(Value value, int lane) { return __shfl_sync(~0u, value, lane); }
+template <class Value> __device__ __forceinline__ Value __pg_of_lane(Value value, __pg_own_lane) { return value; }
 template <class... Values> __device__ __forceinline__ __pg_asked<Values...> __pg_ask(Values... values)
 {
   return __pg_asked<Values...>::of(values...);
@@ -120,8 +124,8 @@ template <class Type, int Room> struct __pg_handed_over {
   __device__ __forceinline__ void take_room(int before)
   {
     constexpr int of_warp = __pg_rows_of_warp * __pg_row_of_room;
-    room = (Type *)(__pg_room_of_lent<Room>() + before * of_warp * (__PG_BLOCK / 32)) + __pg_thread() / 32 * of_warp;
-    own = room + __pg_slots::own_place(__pg_thread() % 32);
+    room = (Type *)(__pg_room_of_lent<Room>() + before * of_warp * (__PG_BLOCK / 32)) + __pg_warp() * of_warp;
+    own = room + __pg_slots::own_place(__pg_lane());
   }
   __device__ __forceinline__ void go_to(int place) { here = room + place; }
   /* What the next turns have. */
@@ -387,7 +391,7 @@ __device__ __forceinline__ Type __pg_load_once(__pg_ctx &c, const __pg_view &v, 
 /* A value that lanes lend each other. `ask` asks a lane for what its value follows from, `load` makes of that the loads that come first, `rest`
  * of both the value. */
 template <class Type, int Room, class Ahead, class Ask, class Load, class Rest> struct __pg_lent : __pg_handed_over<Type, Room> {
-  using Asked = decltype(((Ask *)0)->operator()(0));
+  using Asked = decltype(((Ask *)0)->operator()(__pg_own_lane()));
   Ask ask;
   Load load;
   Rest rest;
@@ -396,7 +400,7 @@ template <class Type, int Room, class Ahead, class Ask, class Load, class Rest> 
   __device__ __forceinline__ __pg_lent(Ask ask, Load load, Rest rest) : ask(ask), load(load), rest(rest) {}
   __device__ __forceinline__ void know(int row, int whose, int turn) { asked[row] = ask(whose).further(turn); }
   /* Looks at where a turn of the lane's own loads. */
-  __device__ __forceinline__ void look(int turn) { ask(__pg_thread() % 32).further(turn).call(load); }
+  __device__ __forceinline__ void look(int turn) { ask(__pg_own_lane()).further(turn).call(load); }
   /* `turn`: of the part's row, since lanes have asked. */
   __device__ __forceinline__ void begin(int part, int turn)
   {
@@ -424,14 +428,14 @@ template <class Type, int Room, class Ahead, class Ask, class Load, class Rest> 
 /* Whether a range notes a load, of whole cells. */
 #define __PG_IS_IN_RANGE(t, b, l)                                                                                      \
   (__pg_has_range && (l) == 1 && (__PG_HOW(b) & (__PG_HAS_LOG | __PG_IS_CONSTANT)) == __PG_HAS_LOG && sizeof(__pg_##t) >> __PG_LOG_SHIFT != 0)
-#define __pg_of(variable) __shfl_sync(~0u, variable, __pg_from)
+#define __pg_of(variable) __pg_of_lane(variable, __pg_from)
 #define __PG_BARE(...) __VA_ARGS__
 #define __PG_AND_THEN(parameters, last) (__PG_BARE parameters, last)
 #define __PG_LEND(name, before, type, parameters, arguments, members, loads, text)                                     \
   struct name##_ahead {                                                                                                \
     __PG_BARE members                                                                                                  \
   };                                                                                                                   \
-  const auto name##_ask = [&](int __pg_from) { return __pg_ask arguments; };                                           \
+  const auto name##_ask = [&](auto __pg_from) { return __pg_ask arguments; };                                           \
   const auto name##_load = [&] parameters -> name##_ahead { return {__PG_BARE loads}; };                               \
   const auto name##_rest = [&] __PG_AND_THEN(parameters, const name##_ahead &__pg_ahead) -> type { return text; };          \
   __pg_lent<type, __pg_room_of_turn, name##_ahead, decltype(name##_ask), decltype(name##_load), decltype(name##_rest)> name( \

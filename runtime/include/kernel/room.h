@@ -3,7 +3,10 @@
 
 /* Threads of a tile's block along y. */
 constexpr int __pg_high = __PG_BLOCK / __PG_WIDTH;
-__device__ __forceinline__ int __pg_thread() { return threadIdx.x + blockDim.x * threadIdx.y; }
+__device__ __forceinline__ int __pg_thread() { return __pg_high == 1 ? threadIdx.x : threadIdx.x + __PG_WIDTH * threadIdx.y; }
+/* What is divided has no sign, so that it takes one instruction. */
+__device__ __forceinline__ int __pg_lane() { return (__pg_u32)__pg_thread() % 32; }
+__device__ __forceinline__ int __pg_warp() { return (__pg_u32)__pg_thread() / 32; }
 
 /* Logs that don't know iterations by the thread. */
 constexpr bool __pg_may_help = __PG_METHOD == PG_LOG_NONE || __PG_METHOD == PG_LOG_MARK || __PG_METHOD == PG_LOG_BITMAP;

@@ -21,7 +21,7 @@ __device__ __forceinline__ void __pg_turns_side_by_side(__pg_ctx &c, Left left, 
 {
   if (__activemask() != ~0u)
     return;
-  const int lane = __pg_thread() % 32;
+  const int lane = __pg_lane();
   /* What an iteration knows that has left another loop leads anywhere, so nobody takes turns of it; but its lane does of others. */
   __pg_u32 has_left = c.left;
   const Count own = has_left ? 0 : left();

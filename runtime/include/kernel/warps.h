@@ -28,17 +28,20 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
   constexpr bool aligns = keeps && __pg_may_align;
   constexpr int most = 1 << 30, batch = __pg_batch, worth_aligning = 256;
   static_assert(__pg_line / 4 <= batch || !aligns, "a first batch has turns");
-  const int lane = __pg_thread() % 32, place = __pg_slots::place(lane / __PG_SPREAD);
+  const int lane = __pg_lane(), place = __pg_slots::place(lane / __PG_SPREAD);
   int row_has[__pg_rows_asked];         /* turns that rows have, from where lanes have asked, and the slots in front of them */
   /* Parts in which something has gone wrong, a bit for each, and what, in any of them. Only what a turn needs, and that it may have, counts. */
   __pg_u32 failed = 0, why = 0;
   int done = 0;                         /* turns of each row since lanes have asked, or slots for them */
+  int most_asked = 0;                   /* what the longest of these rows has */
   int in_front = 0;                     /* slots of a first batch in front of this lane's first turn */
   bool is_straight = false;             /* whether everything that is due is ready */
   __pg_u32 fail = 0;                    /* what has gone wrong in what is made for others */
   held.take_room();
   int row_in_front[__pg_rows_asked];    /* slots in front of rows' first turns */
   const auto of_leader = [&](int number) { return __PG_SPREAD == 1 ? number : __shfl_sync(~0u, number, lane / __PG_SPREAD * __PG_SPREAD); };
+  /* Leaders with some turns, whose first ones are made where others have none. */
+  const auto of_some = [&](auto all) { return __pg_loads_due_only ? 0u : __ballot_sync(~0u, all != 0 && __PG_LEADS); };
   const auto know = [&](int first, int there, __pg_u32 some) {
 #pragma unroll
     for (int row = 0; row < __pg_rows_asked; row++) {
@@ -51,6 +54,7 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
         row_has[row] += row_has[row] > 0 ? row_in_front[row] : 0;
       }
       all_lent([&](auto &lent) { lent.know(row, whose, aligns ? -row_in_front[row] : 0); });
+      most_asked = row == 0 || row_has[row] > most_asked ? row_has[row] : most_asked;
     }
     done = 0;
   };
@@ -78,10 +82,13 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
     const int its = row_in_front[__pg_row_asked(part)];
     return turn < its ? its : turn;
   };
+  /* Nothing is known of the next batch's loads, whether there is one or not: so the compiler sees that nothing is carried on. */
+  const auto forget = [&]() {
+    held.forget_met();
+    failed = why = 0;
+  };
   /* What parts load first. */
   const auto begin = [&](int first, bool is_first) {
-    held.begin_loads();
-    failed = why = 0;
     each(first, [&](int part, int turn) {
       const int its = is_first ? at_least_first(part, turn) : turn;
       all_lent([&](auto &lent) { lent.begin(part, its); });
@@ -117,7 +124,8 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
     for (int part = 0; part < __pg_parts_at_once; part++)
       if (__pg_slots::turn(first + part, lane) < __shfl_sync(~0u, slots, __pg_slots::leader(first + part, lane)) && (failed >> part & 1))
         fail |= why;
-    return ready;
+    /* Where rows go on together all lanes know what who leads has found. */
+    return keeps ? of_leader(ready) : ready;
   };
   if constexpr (Held::looks) {
     const auto all = left();
@@ -158,14 +166,15 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
     int rest = all < most ? (int)all : most;
     c.left = 0;
     if constexpr (keeps) {
-      know(0, rest, __ballot_sync(~0u, all != 0 && __PG_LEADS));
+      know(0, rest, of_some(all));
       rest = of_leader(rest);
+      forget();
       begin(0, true);
       /* Behind them, because what comes first of turns is waited for. */
       held.begin_turns(due);
     }
     int ready;
-    bool has_some, goes_on; /* whether some row has turns behind these that are worth a batch; whether these were as they were expected */
+    bool has_some, goes_on; /* whether some row has turns behind these; whether these were as they were expected */
     do {
       if constexpr (keeps) {
         const int room = batch - in_front;
@@ -173,21 +182,22 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
         make(0);
         is_straight = true;
         ready = ready_of(0, due);
-        if (!is_straight)
-          ready = of_leader(ready);
         rest -= due;
-        has_some = __any_sync(~0u, __PG_LEADS && rest >= __pg_least_lent);
+        forget();
         done += batch;
+        /* What is left of a row that has had a batch is made ready however few turns it is: their loads come early then. */
+        has_some = __pg_rows_asked == __pg_rows_of_warp ? most_asked > done : __any_sync(~0u, __PG_LEADS && rest > 0);
         /* The next batch's. */
         if (has_some)
           begin(0, false);
       } else {
         held.begin_turns(due);
-        const __pg_u32 some = __ballot_sync(~0u, all != 0 && __PG_LEADS);
+        const __pg_u32 some = of_some(all);
         ready = due;
 #pragma unroll 1
         for (int first = 0; first < __pg_parts; first += __pg_parts_at_once) {
           know(first, due, some);
+          forget();
           begin(first, false);
           make(first);
           ready = ready_of(first, ready);
@@ -197,35 +207,39 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
       __syncwarp();
       held.are_ready(ready);
       c.left = has_left;
-      int number = 0;
+      int to_take = ready;
       all_lent([&](auto &lent) { lent.go_to(place + in_front); });
       auto take = [&](auto many) {
         constexpr int turns = decltype(many)::columns;
+        const int number = ready - to_take;
         all_lent([&](auto &lent) { lent.template fetch<turns>(); });
+        to_take -= turns;
 #pragma unroll
-        for (int i = 0; i < turns; i++, number++) {
+        for (int i = 0; i < turns; i++) {
           all_lent([&](auto &lent) { lent.use(i); });
-          held.begin_turn(place, number);
+          held.begin_turn(place, number + i);
           turn(__pg_with_lent);
-          held.end_turn(place, number);
+          held.end_turn(place, number + i);
         }
       };
       /* Several values at once are asked for from where they begin so. */
       if constexpr (aligns) {
-        for (; in_front % 4 != 0 && number < ready; in_front++)
+        for (; in_front % 4 != 0 && to_take > 0; in_front++)
           take(__pg_shape<1, 1>());
         in_front = 0;
       }
 #pragma unroll 1
-      while (number + __pg_lent_at_once <= ready)
+      while (to_take >= __pg_lent_at_once)
         take(__pg_shape<1, __pg_lent_at_once>());
-      if (__pg_lent_at_once > 8 && number + 8 <= ready)
-        take(__pg_shape<1, 8>());
-      if (number + 4 <= ready)
-        take(__pg_shape<1, 4>());
+      if (to_take > 0) {
+        if (__pg_lent_at_once > 8 && to_take >= 8)
+          take(__pg_shape<1, 8>());
+        if (to_take >= 4)
+          take(__pg_shape<1, 4>());
 #pragma unroll 1
-      while (number < ready)
-        take(__pg_shape<1, 1>());
+        while (to_take > 0)
+          take(__pg_shape<1, 1>());
+      }
       if constexpr (Held::moves) {
         const __pg_u32 before = c.fail;
         has_left = c.left;

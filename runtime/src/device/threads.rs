@@ -198,6 +198,7 @@ impl Device for ThreadsDevice {
             guess: launch.kernel.guess as u32,
             store_bits: launch.store_bits(),
             sign_bit: abi::SIGN_BIT,
+            apart: [0; 4],
         };
         self.width.raised.store(0, Ordering::Relaxed);
         let started = Instant::now();

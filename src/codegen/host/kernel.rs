@@ -324,7 +324,7 @@ impl Emitter<'_> {
             false => format!("struct __pg_collection slots[{bases}];\n"),
         };
         format!(
-            "{MACROS_DEVICE}{MACROS_CUDA}struct __pg_tables {{\n__pg_value values[{values}];\nstruct __pg_location locations[{bases}];\n__pg_u64 sizes[{bases}], logs[{bases}];\nstruct __pg_copies copies[{bases}];\n\
+            "{MACROS_DEVICE}{MACROS_CUDA}struct __pg_tables {{\n__pg_u64 moved[{bases}];\n__pg_value values[{values}];\nstruct __pg_location locations[{bases}];\n__pg_u64 sizes[{bases}], logs[{bases}];\nstruct __pg_copies copies[{bases}];\n\
              __pg_u32 multiplier[PG_MAX_DIMS], shift[PG_MAX_DIMS];\n{slots}}};\n\
              {device}extern \"C\" __global__ void __PG_BOUNDS __pg_kernel(const __grid_constant__ struct __pg_launch __pg_l,\n\
              #ifdef __PG_FAR_TABLES\nconst struct __pg_tables *__pg_t)\n{{\n\

@@ -63,6 +63,7 @@ impl Cuda {
             guess: launch.kernel.guess as u32,
             store_bits: launch.store_bits(),
             sign_bit: abi::SIGN_BIT,
+            apart: [0; 4],
         };
         // To launch a kernel takes the host 20 to 30 microseconds after it has copied much. They pass while the GPU still copies.
         let tables = match bytes <= TABLES {

@@ -11,7 +11,7 @@ pub const MOST_IN_PARAMETERS: usize = 3584;
 /// Size of a loop's tables. There is one value and one view at least: C++ has no arrays without elements.
 pub fn bytes(info: &Info) -> usize {
     8 * info.n_values.max(1) as usize
-        + size_of::<Region>() * info.n_bases.max(1) as usize
+        + (size_of::<Region>() + 8) * info.n_bases.max(1) as usize
         + 2 * 4 * PG_MAX_DIMS
         + if info.has(PG_LOOP_UPDATES) { BYTES_OF_SLOTS * info.n_bases.max(1) as usize } else { 0 }
 }
@@ -21,12 +21,15 @@ const BYTES_OF_SLOTS: usize = 16;
 
 /// The tables of a launch. `nowhere`: memory of the GPU's that is there, for bases which have no array.
 pub fn words(launch: &Launch<'_>, nowhere: u64, rooms: &Rooms) -> Vec<u64> {
-    let mut words: Vec<u64> = launch.values.iter().map(|value| value.0).collect();
-    words.resize(words.len().max(1), 0);
     let none = [Region::default()];
     let of_bases: Vec<Region> =
         launch.anchors.iter().map(|anchor| region(launch.regions, *anchor, nowhere)).collect();
     let views = if of_bases.is_empty() { &none[..] } else { &of_bases };
+    let mut words: Vec<u64> = views.iter().map(|view| view.dev.wrapping_sub(view.lo)).collect();
+    words.extend(launch.values.iter().map(|value| value.0));
+    if launch.values.is_empty() {
+        words.push(0);
+    }
     words.extend(views.iter().flat_map(|view| [view.lo, view.dev]));
     words.extend(views.iter().map(|view| view.size));
     words.extend(views.iter().map(|view| view.log));
