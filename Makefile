@@ -13,7 +13,7 @@ export PARAGON_NVRTC
 # bench_plot.py draws with it.
 MATPLOTLIB_VERSION := 3.9.4
 
-.PHONY: all demo test test-everything suite crates python lint format deps nvrtc matplotlib mutations bench install clean
+.PHONY: all demo test test-everything built suite crates python lint format deps nvrtc matplotlib mutations bench install clean
 
 # What is run beside other things has as many jobs of its own as there are processors, not a part of make's.
 ALONE := env -u MAKEFLAGS -u MFLAGS
@@ -30,17 +30,20 @@ demo: all
 # Beside each other is what would leave processors idle: a download, tests that wait for one compiler or one program, and files of which one
 # takes as long as all others together. What runs beside the tests says what it has to say at its end.
 test:
-	$(MAKE) -j2 all nvrtc
+	$(MAKE) -j2 built nvrtc
 	$(MAKE) -j2 --output-sync=target suite crates python
 
 # Tests are a selection that covers; this is all there is, which takes hours.
 test-everything: export PARAGON_TESTS_WHOLE := 1
 test-everything: test
 
-# The tests of this project's own code, which say what they do as they do it (that is the +).
-suite: all nvrtc
-	+$(ALONE) $(TIMED) 'building the tests' $(CARGO) test --release --workspace --no-run
-	+$(ALONE) $(TIMED) 'the tests of our own' $(CARGO) test --release --workspace --no-fail-fast
+# Paragon and its tests. All at once, so that what only tests need is compiled beside what takes one thread long: the compiler's own crate.
+built: deps
+	$(ALONE) $(TIMED) 'building Paragon and its tests' $(CARGO) build --release --workspace --all-targets
+
+# The tests of this project's own code, two programs of them beside each other, each of which says what it has to say when it is over (that is the +).
+suite: built nvrtc
+	+$(ALONE) CARGO="$(CARGO)" $(TIMED) 'the tests of our own' scripts/tests
 
 # Other people's C code, as their own builds compile it.
 crates: all
