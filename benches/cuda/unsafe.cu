@@ -2,8 +2,7 @@
 //
 // They are the upper bound that Paragon's kernels are measured against. Built with -fmad=false, because Paragon's results
 // have the bits of the sequential program and a fused multiply-add has other bits. Data are random; only times matter
-// here. Prints one JSON line per application: medians in milliseconds of the kernels again and again (resident), once behind copies of all arrays (fresh), the
-// same with events around each loop (fresh_by_loop), each
+// here. Prints one JSON line per application: medians in milliseconds of the kernels again and again (resident), once behind copies of all arrays (fresh), each
 // by itself behind copies of its own arrays, as Paragon's entries are (behind), each by itself again and again (again), and of transfers in through
 // pinned memory, kernels, and transfers out (end_to_end). And what part of the device they use, so that nobody is
 // measured against a weak kernel: the bytes that a kernel has to move, each once, against a copy on the device
@@ -138,7 +137,7 @@ static void use_host()
   memcpy(to.data(), from.data(), from.size());
 }
 // Copies, and something short for the GPU to run behind them: an event that is recorded right behind a copy comes four to five microseconds before the kernel that
-// follows it, because the copy is another engine's, which is no kernel's time.
+// follows it, because another engine copies, which is no kernel's time.
 __global__ void short_kernel() {}
 static void copy_and_wake(const std::function<void()> &in)
 {
@@ -157,33 +156,18 @@ static double fresh_time(const std::function<void()> &in, const std::function<vo
   }
   return median(fresh);
 }
-// How the loops of an application run: one behind the other; so, each between events of its own; each once, behind copies of its own arrays, as an entry of it by
-// Paragon; or each again and again, by itself.
-static enum { TOGETHER, BETWEEN_EVENTS, BEHIND_COPIES, AGAIN } loops_run = TOGETHER;
+// How the loops of an application run: one behind the other; each once, behind copies of its own arrays, as an entry of it by Paragon; or each again and again,
+// by itself.
+static enum { TOGETHER, BEHIND_COPIES, AGAIN } loops_run = TOGETHER;
 static int loops;
 static double loops_ms;
-// Events of loops that are under way: where one begins, where it ends, the next one.
-static std::vector<cudaEvent_t> marks_of_loops;
-static size_t marks_set;
-static void mark_loop()
-{
-  if (marks_set == marks_of_loops.size()) {
-    marks_of_loops.emplace_back();
-    CHECK(cudaEventCreate(&marks_of_loops.back()));
-  }
-  CHECK(cudaEventRecord(marks_of_loops[marks_set++]));
-}
 // One loop of an application with several of them. `in`: the arrays that an entry of it copies.
 template <class In, class Launch> static void loop(const In &in, const Launch &launch)
 {
   loops++;
   if (loops_run == TOGETHER)
     launch();
-  else if (loops_run == BETWEEN_EVENTS) {
-    mark_loop();
-    launch();
-    mark_loop();
-  } else if (loops_run == BEHIND_COPIES) {
+  else if (loops_run == BEHIND_COPIES) {
     CHECK(cudaDeviceSynchronize());
     use_host();
     copy_and_wake(in);
@@ -226,34 +210,6 @@ static double time_of_loops(decltype(loops_run) how, const std::function<void()>
   }
   return median(times);
 }
-// All loops once behind copies of all arrays, one behind the other, each between events of its own, as Paragon's entries are timed: an event takes the GPU about a
-// microsecond. An application with one loop is timed so anyway.
-static double fresh_time_by_loop(const std::function<void()> &in, const std::function<void()> &kernels)
-{
-  std::vector<double> fresh;
-  marks_set = 0;
-  for (int r = 0; r < 6; r++) {
-    // The first time makes the events.
-    const bool counts = r > 0;
-    CHECK(cudaDeviceSynchronize());
-    use_host();
-    copy_and_wake(in);
-    loops_run = BETWEEN_EVENTS;
-    marks_set = 0;
-    kernels();
-    loops_run = TOGETHER;
-    CHECK(cudaDeviceSynchronize());
-    double all = 0;
-    for (size_t mark = 0; mark < marks_set; mark += 2) {
-      float ms;
-      CHECK(cudaEventElapsedTime(&ms, marks_of_loops[mark], marks_of_loops[mark + 1]));
-      all += ms;
-    }
-    if (counts)
-      fresh.push_back(all);
-  }
-  return marks_set == 0 ? fresh_time(in, kernels) : median(fresh);
-}
 // `same_bits`: kernels whose results have the bits of the sequential program, where the others' have not. `entry_in`: the arrays that the entry of
 // an application with one loop copies, if they aren't those that the computation needs.
 static void report(const char *name, const std::string &size, const Needs &needs, const std::function<void()> &in,
@@ -262,20 +218,18 @@ static void report(const char *name, const std::string &size, const Needs &needs
 {
   double resident = time_of(kernels, 7);
   double whole = time_of([&] { in(); kernels(); out(); }, 3);
-  double fresh = fresh_time(in, kernels), by_loop = fresh_time_by_loop(in, kernels);
+  double fresh = fresh_time(in, kernels);
   const std::function<void()> &copies = entry_in ? entry_in : in;
   double behind = time_of_loops(BEHIND_COPIES, copies, kernels, 5), again = time_of_loops(AGAIN, copies, kernels, 2);
-  char same[300] = "";
+  char same[200] = "";
   if (same_bits) {
     double same_resident = time_of(same_bits, 7), same_fresh = fresh_time(in, same_bits);
-    snprintf(same, sizeof same,
-             "\"same_bits_resident_ms\":%.4f,\"same_bits_fresh_ms\":%.4f,\"same_bits_fresh_by_loop_ms\":%.4f,\"same_bits_behind_ms\":%.4f,"
-             "\"same_bits_again_ms\":%.4f,",
-             same_resident, same_fresh, fresh_time_by_loop(in, same_bits), time_of_loops(BEHIND_COPIES, copies, same_bits, 5), time_of_loops(AGAIN, copies, same_bits, 2));
+    snprintf(same, sizeof same, "\"same_bits_resident_ms\":%.4f,\"same_bits_fresh_ms\":%.4f,\"same_bits_behind_ms\":%.4f,\"same_bits_again_ms\":%.4f,",
+             same_resident, same_fresh, time_of_loops(BEHIND_COPIES, copies, same_bits, 5), time_of_loops(AGAIN, copies, same_bits, 2));
   }
-  printf("{\"application\":\"%s\",\"size\":\"%s\",\"resident_ms\":%.4f,\"fresh_ms\":%.4f,\"fresh_by_loop_ms\":%.4f,\"behind_ms\":%.4f,"
-         "\"again_ms\":%.4f,\"end_to_end_ms\":%.4f,%s\"copy_share\":%.3f,\"peak_share\":%.3f,\"copy_tb_s\":%.3f}\n",
-         name, size.c_str(), resident, fresh, by_loop, behind, again, whole, same, needs.bytes / copy_speed() / resident,
+  printf("{\"application\":\"%s\",\"size\":\"%s\",\"resident_ms\":%.4f,\"fresh_ms\":%.4f,\"behind_ms\":%.4f,\"again_ms\":%.4f,"
+         "\"end_to_end_ms\":%.4f,%s\"copy_share\":%.3f,\"peak_share\":%.3f,\"copy_tb_s\":%.3f}\n",
+         name, size.c_str(), resident, fresh, behind, again, whole, same, needs.bytes / copy_speed() / resident,
          least_ms(needs) / resident, copy_speed() / 1e9);
   fflush(stdout);
 }
