@@ -25,6 +25,8 @@ const FEW_EXPRESSIONS: usize = 64;
 /// ... and one that comes to more than this only in small ones: kernels with more text don't fit into a processor's cache of
 /// instructions, and are compiled for seconds.
 const MANY_EXPRESSIONS: usize = 256;
+/// One that comes to no more than this is run for two iterations at a time where dimensions are merged, in which there are no groups.
+const MOST_IN_PAIRS: usize = 128;
 /// An inner loop with more accesses than this that could move by strides moves none of them: pointers need registers.
 pub const MOST_WALKS: usize = 8;
 
@@ -39,6 +41,8 @@ pub struct Group {
     pub is_small: bool,
     /// Whether it is so long that groups have to be small.
     pub is_long: bool,
+    /// Whether it is short enough to stand there twice where nothing is in common.
+    pub is_for_pairs: bool,
     /// Whether no address follows from what was loaded: then neighbours' accesses have something in common, whether or not their arrays are known
     /// to hold them.
     pub is_direct: bool,
@@ -71,6 +75,7 @@ pub fn group(unit: &TranslationUnit, plan: &LoopPlan, body: &Stmt) -> Option<Gro
     let mut group = Group {
         is_small: unrolled <= FEW_EXPRESSIONS,
         is_long: unrolled > MANY_EXPRESSIONS,
+        is_for_pairs: unrolled <= MOST_IN_PAIRS,
         is_direct: is_direct(unit, plan, body),
         ..Group::default()
     };

@@ -64,6 +64,19 @@ constexpr int __pg_number = -1, __pg_with_lent = -2, __pg_side_by_side = -3, __p
   (__PG_ROWS * __PG_COLUMNS == 1 ||                                                                                    \
    ((dim) == __PG_ALONG_X ? (left) > (__PG_COLUMNS - 1) * __PG_WIDTH : (dim) == __PG_ALONG_Y ? (left) > __PG_ROWS - 1 : 1))
 
+/* Where dimensions are merged, a thread's iterations have nothing in common, so there are no groups. But of short bodies two stand one behind the other, so that
+ * twice as many loads are under way; whoever asks for an iteration's number would have the first one's. */
+#if defined(__PG_ORDERED) || defined(__PG_BACKWARDS)
+constexpr bool __pg_in_pairs = false;
+#else
+constexpr bool __pg_in_pairs = __PG_METHOD == PG_LOG_NONE && __PG_ROWS * __PG_COLUMNS == 1 && __PG_SPREAD == 1;
+#endif
+#define __PG_PAIRS(j, end, step)                                                                                       \
+  if constexpr (__pg_in_pairs)                                                                                         \
+    for (; (j) < (end) && (step) < (end) - (j); (j) += 2 * (step))
+#define __PG_EACH_OF_PAIR _Pragma("unroll") for (int __pg_x = 0; __pg_x < 2; __pg_x++)
+#define __PG_OF_PAIR(j, step) ((j) + __pg_x * (step))
+
 /* Those of a group that hasn't, one by one: to have the compiler repeat their text would only make kernels longer. */
 #define __PG_NOT_UNROLLED _Pragma("unroll 1")
 

@@ -226,7 +226,16 @@ impl Emitter<'_> {
                 "if (1{inside})\n__pg_together(__pg_shape<1, 1>());\n}}\n}} while (0);\n#else"
             );
         }
-        text.push_str("for (__pg_j = __pg_begin; __pg_j < __pg_end; __pg_j += __pg_step) {\n");
+        text.push_str("__pg_j = __pg_begin;\n");
+        if dims > 1 && group.is_for_pairs {
+            text.push_str(
+                "__PG_PAIRS(__pg_j, __pg_end, __pg_step) {\nif (__pg_begin_iteration(&__pg_c, __pg_j)) goto __pg_over;\n\
+                 __PG_EACH_OF_PAIR {\n__pg_k = __PG_OF_PAIR(__pg_j, __pg_step);\n",
+            );
+            self.taken_apart(text);
+            text.push_str("__pg_together(__pg_shape<1, 1>());\n}\n}\n");
+        }
+        text.push_str("for (; __pg_j < __pg_end; __pg_j += __pg_step) {\n");
         if dims == 1 {
             text.push_str(
                 "if (__PG_COLUMNS > 1 && __PG_HAS_ALL(0, __pg_end - __pg_j)) {\n__pg_k = __pg_k0 = __pg_j;\n\
