@@ -73,7 +73,7 @@ constexpr bool __pg_in_pairs = __PG_METHOD == PG_LOG_NONE && __PG_ROWS * __PG_CO
 #endif
 #define __PG_PAIRS(j, end, step)                                                                                       \
   if constexpr (__pg_in_pairs)                                                                                         \
-    for (; (j) < (end) && (step) < (end) - (j); (j) += 2 * (step))
+    for (const __pg_count __pg_last = (end) > (step) ? (end) - (step) : 0; (j) < __pg_last; (j) += 2 * (step))
 #define __PG_EACH_OF_PAIR _Pragma("unroll") for (int __pg_x = 0; __pg_x < 2; __pg_x++)
 #define __PG_OF_PAIR(j, step) ((j) + __pg_x * (step))
 
