@@ -7,7 +7,7 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 
 #[allow(missing_docs)]
 mod constants {
-    pub const PG_ABI_VERSION: u32 = 20;
+    pub const PG_ABI_VERSION: u32 = 21;
     pub const PG_ATTACH_IN_ORDER: u32 = 0x8000_0000;
     pub const PG_MAX_DIMS: usize = 4;
     pub const PG_TOTALS: usize = 256;
@@ -603,6 +603,7 @@ pub struct Loop {
     pub threshold: std::sync::atomic::AtomicI64,
     pub info: *const Info,
     pub state: std::sync::atomic::AtomicUsize,
+    pub stays: std::sync::atomic::AtomicU32,
 }
 
 impl Loop {
@@ -752,7 +753,12 @@ mod tests {
                 inspect, keys, n_keys
             ]
         );
-        layout!(checks, Loop, "loop", [threshold = "__pg_threshold", info = "info", state = "state"]);
+        layout!(
+            checks,
+            Loop,
+            "loop",
+            [threshold = "__pg_threshold", info = "info", state = "state", stays = "__pg_stays"]
+        );
         layout!(checks, Part, "part", [the_loop, numbers]);
         layout!(checks, Api, "api", [abi, start, enter, start_parts, allocated, freed, object]);
         checks.push(format!("sizeof(__pg_value) == {}", size_of::<Value>()));

@@ -35,6 +35,7 @@ pub fn generate(unit: &TranslationUnit, reports: &[LoopReport], options: &Codege
     let Some(runtime) = &options.runtime else { return generated };
     let mut loops = String::new();
     let crowded_out = worth::crowded_out(unit, reports, options);
+    let untouched = worth::untouched(unit, reports, options);
     let (mut checked, mut keeps_order, mut has_parts) = (false, false, false);
     for report in reports {
         let Some(plan) = &report.plan else { continue };
@@ -65,8 +66,9 @@ pub fn generate(unit: &TranslationUnit, reports: &[LoopReport], options: &Codege
                 generated.kernels.extend(code.kernels.into_iter().map(|kernel| (report.line, kernel)));
                 generated.edits.push(Edit::BeforeLoop {
                     loop_id: plan.loop_id,
-                    text: code.guard,
+                    text: code.guard.text,
                     wrap_braces: found.the_loop.unbraced_body,
+                    untouched_if: untouched.contains(&plan.loop_id).then_some(code.guard.stays),
                 });
             }
             Err(reason) => generated.left_out.push((plan.loop_id, reason)),

@@ -19,6 +19,8 @@ pub enum TokenEdit {
         text: String,
         /// End of the last token inside the braces.
         wrap_until: Option<usize>,
+        /// A second copy of what follows, between the text, which ends with `else`, and what follows; none where it can't be copied.
+        untouched: Option<Untouched>,
     },
     /// Another spelling of a token.
     Replace {
@@ -28,6 +30,19 @@ pub enum TokenEdit {
         text: String,
     },
 }
+
+/// A copy of a statement of the user's, without any edits.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Untouched {
+    /// When it runs instead of the one with edits.
+    pub condition: String,
+    /// End of the statement's last token.
+    pub end: usize,
+}
+
+/// Words that may not stand twice, or not where warnings are silent: a second object, label or number. Labels of other kinds don't come here.
+const ONCE: [&str; 9] =
+    ["static", "extern", "asm", "__asm", "__asm__", "__label__", "__COUNTER__", "_Pragma", "__thread"];
 
 /// The outcome.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -332,7 +347,7 @@ fn changes_of(
                 [find(source, target, source.tokens.binary_search_by_key(&token.start, |t| t.range.start))?];
             Ok(vec![(found.range.clone(), text.clone())])
         }
-        TokenEdit::Before { at, text, wrap_until } => {
+        TokenEdit::Before { at, text, wrap_until, untouched } => {
             if target.would_change(text) {
                 return Err("a name that is needed in front of it is a macro");
             }
@@ -345,8 +360,17 @@ fn changes_of(
                 .collect();
             let brace = if wrap_until.is_some() { "{ " } else { "" };
             let (line, system) = (token.line, token.system);
-            let new =
-                format!("\n# {line} \"{name}\" 3\n{brace}{text}\n# {line} \"{name}\"{system}\n{padding}");
+            let untouched = untouched.as_ref().filter(|untouched| !target.would_change(&untouched.condition));
+            let copy = untouched.and_then(|untouched| {
+                let copy = copied(source, target, *at, first, untouched.end)?;
+                let condition = &untouched.condition;
+                // Whoever reads what the compiler says has the other copy's warnings.
+                Some(format!(" if ({condition}) {{\n# {line} \"{name}\" 3\n{padding}{copy}\n# {line} \"{name}\" 3\n}} else"))
+            });
+            let copy = copy.unwrap_or_default();
+            let new = format!(
+                "\n# {line} \"{name}\" 3\n{brace}{text}{copy}\n# {line} \"{name}\"{system}\n{padding}"
+            );
             let mut changes = vec![(token.range.start..token.range.start, new)];
             if let Some(until) = wrap_until {
                 let last = find(source, target, source.tokens.binary_search_by_key(until, |t| t.range.end))?;
@@ -359,6 +383,27 @@ fn changes_of(
             Ok(changes)
         }
     }
+}
+
+/// What stands in `target` from its token `first`, which starts at `at` in `source`, to the end of the token that ends at `end` in `source`, as text of
+/// a system header; none if it can't stand there twice.
+fn copied(source: &Scan, target: &Scan, at: usize, first: usize, end: usize) -> Option<String> {
+    let last = find(source, target, source.tokens.binary_search_by_key(&end, |t| t.range.end)).ok()?;
+    let inside = source.tokens.iter().filter(|token| (at..end).contains(&token.range.start));
+    let once = inside.map(|token| &source.text[token.range.clone()]).any(|word| ONCE.contains(&word));
+    if last < first || once {
+        return None;
+    }
+    let text = target.text.get(target.tokens[first].range.start..target.tokens[last].range.end)?;
+    let mut lines = Vec::new();
+    for line in text.split('\n') {
+        lines.push(match line_marker(line) {
+            Some((number, name, _)) => format!("# {number} \"{name}\" 3"),
+            None if line.trim_start().starts_with('#') => return None,
+            None => line.to_owned(),
+        });
+    }
+    Some(lines.join("\n"))
 }
 
 /// The token of `target` that is the token `number` of `source`.
@@ -400,8 +445,12 @@ mod tests {
     }
 
     fn before(expanded: &str, directives: &str, token: &str, occurrence: usize) -> Spliced {
-        let edit =
-            TokenEdit::Before { at: at(expanded, token, occurrence), text: "PG".into(), wrap_until: None };
+        let edit = TokenEdit::Before {
+            at: at(expanded, token, occurrence),
+            text: "PG".into(),
+            wrap_until: None,
+            untouched: None,
+        };
         splice(expanded, directives, "P", &[edit])
     }
 
@@ -436,8 +485,12 @@ mod tests {
     fn captured_names_decline() {
         let decline = |directives: &str| {
             let text = "# 1 \"a.c\"\n\n\n\nfor(;;);";
-            let edit =
-                TokenEdit::Before { at: at(text, "for", 0), text: "if (table[2])".into(), wrap_until: None };
+            let edit = TokenEdit::Before {
+                at: at(text, "for", 0),
+                text: "if (table[2])".into(),
+                wrap_until: None,
+                untouched: None,
+            };
             splice(text, directives, "", &[edit]).applied == 0
         };
         assert!(!decline("# 1 \"a.c\"\n\n\n\nfor(;;);"));
@@ -446,6 +499,42 @@ mod tests {
         assert!(decline("# 1 \"a.c\"\n#define table own\n#undef table\n\nfor(;;);"));
         assert!(!decline("# 1 \"a.c\"\n#define table(x) own\n\n\nfor(;;);"));
         assert!(decline("# 1 \"a.c\"\n#define if(x) if (x)\n\n\nfor(;;);"));
+    }
+
+    #[test]
+    fn a_loop_stands_twice_where_it_may() {
+        let spliced = |body: &str, expanded: &str| {
+            let target = format!("# 1 \"a.c\"\nfor(;;) {body}\nelse_other();");
+            let text = format!("# 1 \"a.c\"\nfor(;;) {expanded}\nelse_other();");
+            let end = at(&text, "\nelse_other", 0);
+            let copy = Untouched { condition: "stays".into(), end };
+            let name = at(&text, "p", 0);
+            let edits = [
+                TokenEdit::Before {
+                    at: at(&text, "for", 0),
+                    text: "PG else".into(),
+                    wrap_until: None,
+                    untouched: Some(copy),
+                },
+                TokenEdit::Replace { token: name..name + 1, text: "q".into() },
+            ];
+            splice(&text, &target, "", &edits).text
+        };
+        let same = |body: &str| spliced(body, body);
+        // The braces keep the `else` from an `if` of the user's.
+        let text = same("if (p) x();");
+        let copy = "PG else if (stays) {\n# 1 \"a.c\" 3\nfor(;;) if (p) x();\n# 1 \"a.c\" 3\n} else\n# 1 \"a.c\"\nfor(;;) if (q) x();";
+        assert!(text.contains(copy), "{text}");
+        assert!(same("{ p;\n# 8 \"b.h\" 1\n x; }").contains("{ p;\n# 8 \"b.h\" 3\n x; }"));
+        let once = [
+            same("{ p; static int s; }"),
+            same("{ p; __asm__(\"l: nop\"); }"),
+            same("{ p;\n#pragma GCC unroll 2\n x; }"),
+            spliced("{ p; M }", "{ p; static int s; }"),
+        ];
+        for text in once {
+            assert!(!text.contains("stays") && text.contains("PG else\n# 1 \"a.c\"\nfor"), "{text}");
+        }
     }
 
     #[test]
@@ -473,7 +562,12 @@ mod tests {
         let end = at(text, "}", 0) + 1;
         let name = at(text, "malloc", 0);
         let edits = [
-            TokenEdit::Before { at: at(text, "for", 0), text: "PG".into(), wrap_until: Some(end) },
+            TokenEdit::Before {
+                at: at(text, "for", 0),
+                text: "PG".into(),
+                wrap_until: Some(end),
+                untouched: None,
+            },
             TokenEdit::Replace { token: name..name + 6, text: "__pg_malloc".into() },
         ];
         let spliced = splice(text, text, "", &edits);

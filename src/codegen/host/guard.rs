@@ -26,6 +26,15 @@ pub(super) fn names_mean_the_same(
     if declares { Err("a declaration in it may give names another meaning".into()) } else { Ok(()) }
 }
 
+/// What stands in front of a loop.
+#[derive(Default)]
+pub struct Guard {
+    /// Up to an `else`: the loop follows.
+    pub text: String,
+    /// Where this holds behind the `else`, the loop and those in it are expected to be fastest as they stand.
+    pub stays: String,
+}
+
 impl Emitter<'_> {
     /// How far a loop's variable goes, where that can be written in front of the loop.
     fn span(unit: &TranslationUnit, first: &Expr, limit: &Expr, step: i64) -> Option<String> {
@@ -35,7 +44,7 @@ impl Emitter<'_> {
     }
 
     /// What stands in front of the loop. The user's macros are alive there, so whatever is ours has a reserved name.
-    pub(super) fn guard(&self, the_loop: &LoopStmt, threshold: i64) -> Printed<String> {
+    pub(super) fn guard(&self, the_loop: &LoopStmt, threshold: i64) -> Printed<Guard> {
         let (n, plan, unit) = (&self.n, self.plan, self.unit);
         let dim = &plan.dims[0];
         let trip = match (Self::span(unit, &dim.first, &dim.limit, dim.step), dim.step.unsigned_abs()) {
@@ -51,8 +60,15 @@ impl Emitter<'_> {
                 let _ = write!(comes_there, "{span} >= {least} && ");
             }
         }
-        let arguments: String =
-            self.parameters().into_iter().map(|(_, _, argument)| format!(", {argument}")).collect();
+        let (mut arguments, mut changed) = (String::new(), String::new());
+        for (kind, _, argument) in self.parameters() {
+            let _ = write!(arguments, ", {argument}");
+            if kind == Scalar::Address.name() {
+                let _ = write!(changed, " __asm__ __volatile__(\"\" : : \"r\"({argument}));");
+            }
+        }
+        // What the function has been given, and whatever can be reached from there.
+        changed.push_str(" __asm__ __volatile__(\"\" : \"+m\"(__pg_r) : : \"memory\");");
         let mut back = String::new();
         for (v, role) in &plan.scalars {
             if let ScalarRole::Induction { dim, live_out: true } = role {
@@ -79,12 +95,16 @@ impl Emitter<'_> {
         for check in self.layout_checks(the_loop) {
             let _ = write!(asserts, " _Static_assert({check}, \"layout\");");
         }
-        Ok(format!(
-            "if ({comes_there}__builtin_expect({trip} >= {}, 0) && {trip} >= __pg_loop_{n}.__pg_threshold && __extension__ ({{{asserts} \
-             __pg_value __pg_r[{}]; __pg_u32 __pg_done = __pg_try_{n}(__pg_r{arguments}); if (__pg_done) {{{back} }} __pg_done; }})) {{ }} else",
-            literal(threshold.min(1 << 20)),
+        let least = literal(threshold.min(1 << 20));
+        // Volatile: the function moves it, though the compiler is told that it changes nothing.
+        let text = format!(
+            "if ({comes_there}__builtin_expect({trip} >= {least}, 0) && {trip} >= *(volatile __pg_i64 *)&__pg_loop_{n}.__pg_threshold && __extension__ ({{{asserts} \
+             __pg_value __pg_r[{}]; __pg_u32 __pg_done = __pg_try_{n}(__pg_r{arguments}); if (__pg_done) {{{changed}{back} }} __pg_done; }})) {{ }} else",
             self.n_numbers().max(1),
-        ))
+        );
+        let stays =
+            format!("{comes_there}{trip} >= {least} && *(volatile __pg_u32 *)&__pg_loop_{n}.__pg_stays");
+        Ok(Guard { text, stays })
     }
 
     /// Conditions that the compiler checks: what generated text takes for granted of the user's types.
