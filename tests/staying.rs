@@ -67,34 +67,35 @@ __attribute__((noinline)) static void sites(const struct layout *l, struct site 
         }
 }
 
-/* Rows depend on those before them; only what is inside can run elsewhere. */
-__attribute__((noinline)) static void chain(int rows, int n, double *a)
+/* Where the two overlap, rows depend on those before them, and only what is inside can run elsewhere. */
+__attribute__((noinline)) static void chain(int rows, int n, double *a, const double *b)
 {
-  for (int i = 1; i < rows; i++) /* chain i */
-    for (int j = 0; j < n; j++)  /* chain j */
-      a[(long)i * n + j] = a[(long)(i - 1) * n + j] * 0.5 + j;
+  for (int i = 0; i < rows; i++) { /* chain i */
+    for (int j = 0; j < n; j++)    /* chain j */
+      a[(long)i * n + j] = b[(long)i * n + j] * 0.5 + j;
+  }
 }
 
 int main(void)
 {
-  struct layout l = {40, 64, {32, 20}};
-  struct site *s = calloc(40 * 40 * 64, sizeof *s);
+  struct layout l = {60, 64, {32, 20}};
+  struct site *s = calloc(60 * 60 * 64, sizeof *s);
   int numbers[512];
-  double *a = malloc(64 * 4096 * sizeof *a);
-  for (int i = 0; i < 64 * 4096; i++)
+  double *a = malloc(120 * 8192 * sizeof *a);
+  for (int i = 0; i < 120 * 8192; i++)
     a[i] = i % 97;
   for (int i = 0; i < 512; i++)
     numbers[i] = i * 7 % 31, table[i] = i;
   for (int r = 0; r < 6; r++) {
     printf("%.17g %.17g %ld\n", local(500 + r), reached(500, a, &l), sums(500, numbers));
     sites(&l, s);
-    chain(64, 4096, a);
-    for (int i = 0; i < 40 * 40 * 64; i++)
+    chain(119, 8192, a + 8192, a);
+    for (int i = 0; i < 60 * 60 * 64; i++)
       counted = counted * 31 + s[i].index + s[i].parity;
     l.size[1] = 20 + r;
   }
   double sum = 0;
-  for (int i = 0; i < 64 * 4096; i++)
+  for (int i = 0; i < 120 * 8192; i++)
     sum = sum * 0.999 + a[i];
   printf("%.17g %ld\n", sum, counted);
   return 0;
@@ -140,7 +141,11 @@ fn a_loop_that_is_complete_has_changed_what_it_changes() {
     let folder = tempfile::tempdir().unwrap();
     let wanted = run(&build("cc", folder.path(), &["-O2"]), &[]);
     for level in ["-O1", "-O2", "-O3"] {
-        let ours = build(env!("CARGO_BIN_EXE_paragon-cc"), folder.path(), &[level, "-fparagon-threshold=1", "-fparagon-checked-threads"]);
+        let ours = build(
+            env!("CARGO_BIN_EXE_paragon-cc"),
+            folder.path(),
+            &[level, "-fparagon-threshold=1", "-fparagon-checked-threads"],
+        );
         for memory in ["shared", "separate"] {
             let trace = folder.path().join(format!("trace{level}{memory}"));
             let settings = [
@@ -170,9 +175,10 @@ fn a_nest_that_stays_asks_once_and_a_chain_asks_for_what_is_in_it() {
     for level in ["-O2", "-O3"] {
         let ours = build(env!("CARGO_BIN_EXE_paragon-cc"), folder.path(), &[level]);
         let trace = folder.path().join(format!("trace{level}"));
+        // Two threads don't make up for logs.
         let settings = [
             ("PARAGON_DEVICE", "threads"),
-            ("PARAGON_THREADS", "1"),
+            ("PARAGON_THREADS", "2"),
             ("PARAGON_TRACE", trace.to_str().unwrap()),
         ];
         assert_eq!(run(&ours, &settings), wanted, "{level}");

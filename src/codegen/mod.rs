@@ -68,7 +68,9 @@ pub fn generate(unit: &TranslationUnit, reports: &[LoopReport], options: &Codege
                     loop_id: plan.loop_id,
                     text: code.guard.text,
                     wrap_braces: found.the_loop.unbraced_body,
-                    untouched_if: untouched.contains(&plan.loop_id).then_some(code.guard.stays),
+                    untouched_if: untouched
+                        .get(&plan.loop_id)
+                        .map(|when| format!("{} {when}", code.guard.stays)),
                 });
             }
             Err(reason) => generated.left_out.push((plan.loop_id, reason)),

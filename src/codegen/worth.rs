@@ -8,9 +8,9 @@ use crate::c::constant;
 use crate::c::hir::{Expr, LoopId, LoopStmt, StmtKind, TranslationUnit};
 use crate::loops::nest;
 use crate::loops::options::CodegenOptions;
-use crate::loops::plan::{Base, Bound, LoopPlan, LoopReport, Verdict};
+use crate::loops::plan::{Base, Bound, Check, LoopPlan, LoopReport, Verdict};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Operations below which entering is never worth it.
 const ENTRY: u64 = 200_000;
@@ -146,13 +146,14 @@ pub fn crowded_out(
 }
 
 /// The loops that are copied as they stand, for entries that stay: those with guards inside, which the compiler can't see past, whose loops can do no better than
-/// the whole. Where it isn't expected to pay to run the outermost loop elsewhere, it isn't for those.
+/// the whole. Where it isn't expected to pay to run the outermost loop elsewhere, it isn't for those. With the comparison of what the runtime has said: where a loop inside may
+/// be proven at entry, the outermost one has to have been proven, or it may be what it isn't proven of that keeps it where it is.
 pub fn untouched(
     unit: &TranslationUnit,
     reports: &[LoopReport],
     options: &CodegenOptions,
-) -> BTreeSet<LoopId> {
-    let mut found = BTreeSet::new();
+) -> BTreeMap<LoopId, &'static str> {
+    let mut found = BTreeMap::new();
     let with_plan = |id: LoopId| {
         reports.iter().find(|report| report.plan.as_ref().is_some_and(|plan| plan.loop_id == id))
     };
@@ -177,7 +178,8 @@ pub fn untouched(
                 && !inner.is_empty()
                 && inner.iter().all(|inner| does_no_better(inner, report, options))
             {
-                found.insert(the_loop.id);
+                let is_open = inner.iter().any(|inner| inner.check.cost() < Check::Inspector.cost());
+                found.insert(the_loop.id, if is_open { "== 1" } else { "!= 0" });
                 copied = span;
             }
         }
@@ -218,14 +220,13 @@ mod tests {
     use crate::compile::judged;
     use crate::loops::options::AnalysisOptions;
 
-    /// The lines of the loops that are copied.
-    fn copied(text: &str) -> Vec<usize> {
+    /// The lines of the loops that are copied, with what is asked.
+    fn copied(text: &str) -> Vec<(usize, &'static str)> {
         let (unit, reports) = judged(text, &AnalysisOptions::default());
         let options = CodegenOptions::default();
         let found = untouched(&unit, &reports, &options);
-        let lines =
-            reports.iter().filter(|r| r.plan.as_ref().is_some_and(|plan| found.contains(&plan.loop_id)));
-        lines.map(|report| report.line as usize).collect()
+        let when = |report: &LoopReport| found.get(&report.plan.as_ref()?.loop_id).copied();
+        reports.iter().filter_map(|report| Some((report.line as usize, when(report)?))).collect()
     }
 
     #[test]
@@ -235,20 +236,17 @@ mod tests {
                     for (int j = 0; j < 99; j++)\n\
                     for (int k = 0; k < 9; k++)\n\
                     a[i][j] += b[i][k]; }";
-        assert_eq!(copied(nest), [2]);
+        assert_eq!(copied(nest), [(2, "== 1")]);
         // There is no guard inside.
-        assert_eq!(
-            copied("void f(int n, double *a) {\nfor (int i = 0; i < n; i++) a[i] = i; }"),
-            [] as [usize; 0]
-        );
+        assert_eq!(copied("void f(int n, double *a) {\nfor (int i = 0; i < n; i++) a[i] = i; }"), []);
         // What stays a chain outside may be parallel inside.
         let chain = "void f(int n, int *d, double (*a)[99]) {\n\
                      for (int i = 1; i < n; i++)\n\
                      for (int j = 0; j < 99; j++)\n\
                      a[d[i]][j] = a[i - 1][j] * 2; }";
-        assert_eq!(copied(chain), [] as [usize; 0]);
+        assert_eq!(copied(chain), []);
         // A label may stand once.
         let label = nest.replace("a[i][j] +=", "{ if (n < 0) goto next; next: ; } a[i][j] +=");
-        assert_eq!(copied(&label), [] as [usize; 0]);
+        assert_eq!(copied(&label), []);
     }
 }

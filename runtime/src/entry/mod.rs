@@ -179,8 +179,8 @@ struct Visit<'a> {
     /// What waits meanwhile.
     signals: &'a Deferred,
     stays: bool,
-    /// Whether nothing was expected to be faster than the loop as it stands, where this entry has shown anything about it.
-    is_slower_elsewhere: Option<bool>,
+    /// What [`Loop::stays`] becomes; none: this entry has shown nothing about it.
+    is_slower_elsewhere: Option<u32>,
     /// When it began.
     started: Instant,
 }
@@ -361,7 +361,7 @@ impl Engine {
             log,
             signals,
             stays: false,
-            is_slower_elsewhere: Some(false),
+            is_slower_elsewhere: Some(0),
             started,
         };
         let before = visit.history;
@@ -372,7 +372,7 @@ impl Engine {
             *errno = visit.fp.errno();
         }
         if let Some(stays) = visit.is_slower_elsewhere {
-            the_loop.stays.store(stays.into(), Ordering::Relaxed);
+            the_loop.stays.store(stays, Ordering::Relaxed);
         }
         lock(&self.histories).insert(key, visit.history);
         self.keep_for_later_runs(has_decided);

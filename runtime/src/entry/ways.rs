@@ -152,7 +152,7 @@ impl Engine {
 
     /// What a loop is told that would not be faster elsewhere.
     pub(super) fn stays(&self, visit: &mut Visit<'_>, plan: &Plan, undecided: bool) -> Declined {
-        visit.is_slower_elsewhere = Some(true);
+        visit.is_slower_elsewhere = Some(if plan.proven { 1 } else { 2 });
         if undecided {
             return "the CUDA driver is not ready".into();
         }

@@ -31,7 +31,7 @@ pub(super) fn names_mean_the_same(
 pub struct Guard {
     /// Up to an `else`: the loop follows.
     pub text: String,
-    /// Where this holds behind the `else`, the loop and those in it are expected to be fastest as they stand.
+    /// Behind the `else`, up to a comparison of what the runtime has said about whether the loop stays (`worth::untouched`).
     pub stays: String,
 }
 
