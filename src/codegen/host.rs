@@ -26,8 +26,8 @@ mod kernel;
 mod results;
 
 use facts::Functions;
-pub use guard::Guard;
 use guard::names_mean_the_same;
+pub use guard::{Guard, stays_untouched};
 use kernel::Flavour;
 use results::results_of;
 pub(super) use results::{Gives, ResultSlot};

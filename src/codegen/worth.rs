@@ -145,14 +145,23 @@ pub fn crowded_out(
         .collect()
 }
 
+/// When a loop's copy runs.
+pub struct Untouched {
+    /// The comparison of what the runtime has said.
+    pub said: &'static str,
+    /// The loops inside.
+    pub inner: Vec<LoopId>,
+}
+
 /// The loops that are copied as they stand, for entries that stay: those with guards inside, which the compiler can't see past, whose loops can do no better than
 /// the whole. Where it isn't expected to pay to run the outermost loop elsewhere, it isn't for those. With the comparison of what the runtime has said: where a loop inside may
-/// be proven at entry, the outermost one has to have been proven, or it may be what it isn't proven of that keeps it where it is.
+/// be proven at entry, the outermost one has to have been proven, or it may be what it isn't proven of that keeps it where it is. And with the loops inside: what the
+/// runtime has said may be about another entry.
 pub fn untouched(
     unit: &TranslationUnit,
     reports: &[LoopReport],
     options: &CodegenOptions,
-) -> BTreeMap<LoopId, &'static str> {
+) -> BTreeMap<LoopId, Untouched> {
     let mut found = BTreeMap::new();
     let with_plan = |id: LoopId| {
         reports.iter().find(|report| report.plan.as_ref().is_some_and(|plan| plan.loop_id == id))
@@ -179,7 +188,8 @@ pub fn untouched(
                 && inner.iter().all(|inner| does_no_better(inner, report, options))
             {
                 let is_open = inner.iter().any(|inner| inner.check.cost() < Check::Inspector.cost());
-                found.insert(the_loop.id, if is_open { "== 1" } else { "!= 0" });
+                let inner = inner.iter().filter_map(|inner| Some(inner.plan.as_ref()?.loop_id)).collect();
+                found.insert(the_loop.id, Untouched { said: if is_open { "== 1" } else { "!= 0" }, inner });
                 copied = span;
             }
         }
@@ -225,7 +235,7 @@ mod tests {
         let (unit, reports) = judged(text, &AnalysisOptions::default());
         let options = CodegenOptions::default();
         let found = untouched(&unit, &reports, &options);
-        let when = |report: &LoopReport| found.get(&report.plan.as_ref()?.loop_id).copied();
+        let when = |report: &LoopReport| Some(found.get(&report.plan.as_ref()?.loop_id)?.said);
         reports.iter().filter_map(|report| Some((report.line as usize, when(report)?))).collect()
     }
 

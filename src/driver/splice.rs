@@ -40,9 +40,12 @@ pub struct Untouched {
     pub end: usize,
 }
 
-/// Words that may not stand twice, or not where warnings are silent: a second object, label or number. Labels of other kinds don't come here.
-const ONCE: [&str; 9] =
-    ["static", "extern", "asm", "__asm", "__asm__", "__label__", "__COUNTER__", "_Pragma", "__thread"];
+/// Words that may not stand twice, or not where warnings are silent: a second object or label. Labels of other kinds don't come here.
+const ONCE: [&str; 7] = ["static", "extern", "asm", "__asm", "__asm__", "__label__", "__thread"];
+
+/// What is another number each time that it stands somewhere. It may come out of any macro that is called in a loop, and a copy would take numbers from
+/// whatever follows it in the file.
+const COUNTER: &str = "__COUNTER__";
 
 /// The outcome.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -293,8 +296,11 @@ pub fn splice(expanded: &str, directives: &str, prelude: &str, edits: &[TokenEdi
     let mut changes: Vec<(Range<usize>, String)> = Vec::new();
     let mut declined = Vec::new();
     let mut applied = 0;
+    // Where anything is changed: a copy of what has no edits in it would be the same once more.
+    let made = edits.iter().filter_map(|edit| changes_of(edit, &source, target, &[]).ok()).flatten();
+    let changed: Vec<usize> = made.map(|(range, _)| range.start).collect();
     for (index, edit) in edits.iter().enumerate() {
-        match changes_of(edit, &source, target) {
+        match changes_of(edit, &source, target, &changed) {
             Ok(new) => {
                 applied += 1;
                 changes.extend(new);
@@ -340,6 +346,7 @@ fn changes_of(
     edit: &TokenEdit,
     source: &Scan,
     target: &Scan,
+    changed: &[usize],
 ) -> Result<Vec<(Range<usize>, String)>, &'static str> {
     match edit {
         TokenEdit::Replace { token, text } => {
@@ -362,7 +369,7 @@ fn changes_of(
             let (line, system) = (token.line, token.system);
             let untouched = untouched.as_ref().filter(|untouched| !target.would_change(&untouched.condition));
             let copy = untouched.and_then(|untouched| {
-                let copy = copied(source, target, *at, first, untouched.end)?;
+                let copy = copied(source, target, changed, *at..untouched.end, first)?;
                 let condition = &untouched.condition;
                 // Whoever reads what the compiler says has the other copy's warnings.
                 Some(format!(" if ({condition}) {{\n# {line} \"{name}\" 3\n{padding}{copy}\n# {line} \"{name}\" 3\n}} else"))
@@ -385,16 +392,31 @@ fn changes_of(
     }
 }
 
-/// What stands in `target` from its token `first`, which starts at `at` in `source`, to the end of the token that ends at `end` in `source`, as text of
-/// a system header; none if it can't stand there twice.
-fn copied(source: &Scan, target: &Scan, at: usize, first: usize, end: usize) -> Option<String> {
-    let last = find(source, target, source.tokens.binary_search_by_key(&end, |t| t.range.end)).ok()?;
-    let inside = source.tokens.iter().filter(|token| (at..end).contains(&token.range.start));
+/// What stands in `target` from its token `first` on, as `range` of `source`, as text of a system header; none if it can't stand there twice, or if nothing
+/// in it is `changed`.
+fn copied(
+    source: &Scan,
+    target: &Scan,
+    changed: &[usize],
+    range: Range<usize>,
+    first: usize,
+) -> Option<String> {
+    let last = source.tokens.binary_search_by_key(&range.end, |t| t.range.end);
+    let last = find(source, target, last).ok()?;
+    let inside = source.tokens.iter().filter(|token| range.contains(&token.range.start));
     let once = inside.map(|token| &source.text[token.range.clone()]).any(|word| ONCE.contains(&word));
-    if last < first || once {
+    // Pragmas also come out of macros.
+    let is_directive =
+        |line: &str| line.trim_start().starts_with('#') && line_marker(line.trim_start()).is_none();
+    let has_directives = source.text.get(range)?.lines().any(is_directive);
+    if last < first || once || has_directives || target.text.contains(COUNTER) {
         return None;
     }
-    let text = target.text.get(target.tokens[first].range.start..target.tokens[last].range.end)?;
+    let range = target.tokens[first].range.start..target.tokens[last].range.end;
+    if !changed.iter().any(|at| *at != range.start && range.contains(at)) {
+        return None;
+    }
+    let text = target.text.get(range)?;
     let mut lines = Vec::new();
     for line in text.split('\n') {
         lines.push(match line_marker(line) {
@@ -531,10 +553,26 @@ mod tests {
             same("{ p; __asm__(\"l: nop\"); }"),
             same("{ p;\n#pragma GCC unroll 2\n x; }"),
             spliced("{ p; M }", "{ p; static int s; }"),
+            spliced("{ p; M }", "{ p;\n# 2 \"a.c\"\n#pragma GCC unroll 2\n# 2 \"a.c\"\n }"),
+            spliced("{ p; x = __COUNTER__; }", "{ p; x = 0; }"),
+            spliced("{ p; M }\n#define M __COUNTER__\n", "{ p; 0; }"),
         ];
         for text in once {
             assert!(!text.contains("stays") && text.contains("PG else\n# 1 \"a.c\"\nfor"), "{text}");
         }
+        // Nothing inside is changed: the copy would be the same once more.
+        let text = "# 1 \"a.c\"\nfor(;;) { x; }\np;";
+        let end = at(text, "\np", 0);
+        let copy = Untouched { condition: "stays".into(), end };
+        let outer = TokenEdit::Before {
+            at: at(text, "for", 0),
+            text: "PG else".into(),
+            wrap_until: Some(end),
+            untouched: Some(copy),
+        };
+        let name = at(text, "p", 0);
+        let outside = TokenEdit::Replace { token: name..name + 1, text: "q".into() };
+        assert!(!splice(text, text, "", &[outer, outside]).text.contains("stays"));
     }
 
     #[test]
