@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Is a program that paragon-cc built ever slower than the one that cc built? Default settings, as a user has them.
 
-usage: benches/never-slower.py [--pairs N] [--level -O2] [--size-divisor N] [--only-build | --built] [--folder F] [NAME...]
+usage: benches/never-slower.py [--pairs N] [--level -O2] [--size-divisor N] [--instructions] [--only-build | --built] [--folder F] [NAME...]
 
 Short programs (benches/short) are timed as processes, from start to end: loops that are called millions of times, that never pay, and
 nothing at all. Of applications (the chapter's, benches/programs) only the computation is timed, six times in one process, because
@@ -9,6 +9,13 @@ making their input would hide what it costs. A machine without a compiler gets t
 runtime's library is in it), and runs --built. Both builds run in turn; printed is the median of the pairs' ratios, with quartiles. Only
 ratios mean something, and only on a quiet machine. The exit status says whether every median is within its bound: 1.02, short programs
 1.05, and 0.5 ms for the empty one.
+
+Of applications the processor time of the calling thread is printed as well, in times of cc's: where a busy machine makes the clock lie, it says what the
+thread did by itself. A program whose loops run elsewhere has less of it; one that waits has not.
+
+With --instructions nothing is timed: the instructions of a repetition are counted (valgrind), cc's and ours, where every loop stays because there is one
+thread and no GPU. That is the same on every machine, and tells worse code of loops that stay, and what their entries cost, from everything else. Programs and sizes
+are those of STAYING, unless some are named.
 """
 
 import argparse
@@ -26,6 +33,11 @@ from bench_applications import APPLICATIONS, ROOT
 OURS = Path(os.environ.get("BENCH_PARAGON_CC", ROOT / "target/release/paragon-cc"))
 RUNTIME = OURS.with_name("libparagon_rt.so")
 REPETITIONS = re.compile(r"^repetition_ms ([0-9.]+)$", re.MULTILINE)
+PROCESSOR = re.compile(r"^processor_ms ([0-9.]+)$", re.MULTILINE)
+# Applications whose loops stay, or did, and sizes that are counted in seconds.
+STAYING = {"ger": 8192, "fwd": 16384, "csr_forward": 16384, "sor": 4096, "lattice": 28, "convolution": 512, "spmv": 32768, "heat": 48, "seidel": 1024}
+# Repetitions of the two runs whose difference is counted: making the input is not a part of it.
+FEW, MORE = 4, 7
 SHORT_BOUND, BOUND, START_MS = 1.05, 1.02, 0.5
 
 
@@ -39,34 +51,62 @@ def whole(command):
     """Milliseconds of a process, and what it printed."""
     start = time.perf_counter()
     done = subprocess.run(command, check=True, capture_output=True, text=True)
-    return (time.perf_counter() - start) * 1e3, done.stdout
+    return (time.perf_counter() - start) * 1e3, done.stdout, None
 
 
 def computation(command):
-    """Milliseconds of all of an application's repetitions, and its results."""
-    done = subprocess.run([*command, "--repeat", "6"], check=True, capture_output=True, text=True)
-    return sum(map(float, REPETITIONS.findall(done.stdout))), REPETITIONS.sub("", done.stdout).strip()
+    """Milliseconds of all of an application's repetitions, of which the calling thread's processor time, and its results."""
+    environment = os.environ | {"BENCH_PROCESSOR": "1"}
+    done = subprocess.run([*command, "--repeat", "6"], check=True, capture_output=True, text=True, env=environment)
+    clock, processor = (sum(map(float, pattern.findall(done.stdout))) for pattern in [REPETITIONS, PROCESSOR])
+    return clock, PROCESSOR.sub("", REPETITIONS.sub("", done.stdout)).strip(), processor
+
+
+def instructions(command):
+    """Instructions of the calling thread in one repetition of an application, and its results. With one thread every loop stays."""
+    environment = os.environ | {"PARAGON_THREADS": "1", "PARAGON_DEVICE": "threads", "PARAGON_HISTORY": "off"}
+    counts = []
+    for repetitions in [FEW, MORE]:
+        with tempfile.TemporaryDirectory() as folder:
+            tool = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/out"]
+            done = subprocess.run([*tool, *command, "--repeat", str(repetitions)], check=True, capture_output=True, text=True, env=environment)
+            counts.append(int(re.search(r"^(?:summary|totals): ([0-9]+)", (Path(folder) / "out").read_text(), re.MULTILINE)[1]))
+    return (counts[1] - counts[0]) / (MORE - FEW), REPETITIONS.sub("", done.stdout).strip()
+
+
+def count(name, theirs, ours):
+    """Prints a line; whether no more instructions than the bound are needed where everything stays."""
+    (their_count, their_text), (our_count, our_text) = instructions(theirs), instructions(ours)
+    if their_text != our_text:
+        print(f"| {name} | OTHER RESULTS |", flush=True)
+        return False
+    times = our_count / their_count
+    print(f"| {name} | {their_count:.0f} | {our_count:.0f} | {times:.3f} |{'' if times <= BOUND else ' more'}", flush=True)
+    return times <= BOUND
 
 
 def compare(name, measure, theirs, ours, pairs, bound):
     """Prints a line; whether the program is within its bound."""
-    ratios, times = [], []
+    ratios, times, processors = [], [], []
     for pair in range(pairs):
         # The first of a pair is not always the same one.
         order = [theirs, ours] if pair % 2 == 0 else [ours, theirs]
         found = {id(command): measure(command) for command in order}
-        (their_ms, their_text), (our_ms, our_text) = found[id(theirs)], found[id(ours)]
+        (their_ms, their_text, their_processor), (our_ms, our_text, our_processor) = found[id(theirs)], found[id(ours)]
         if their_text != our_text:
             print(f"| {name} | OTHER RESULTS |", flush=True)
             return False
         ratios.append(our_ms / their_ms)
         times.append((their_ms, our_ms))
+        if their_processor:
+            processors.append(our_processor / their_processor)
     median = statistics.median(ratios)
     low, _, high = statistics.quantiles(ratios, n=4)
     their_ms, our_ms = (statistics.median(column) for column in zip(*times))
     good = our_ms - their_ms <= START_MS if name == "empty" else median <= bound
     mark = "" if good else " slower"
-    print(f"| {name} | {their_ms:.2f} | {our_ms:.2f} | {median:.3f} | {low:.3f} to {high:.3f} |{mark}", flush=True)
+    processor = f"{statistics.median(processors):.3f}" if processors else "-"
+    print(f"| {name} | {their_ms:.2f} | {our_ms:.2f} | {median:.3f} | {low:.3f} to {high:.3f} | {processor} |{mark}", flush=True)
     return good
 
 
@@ -75,13 +115,15 @@ def main():
     parser.add_argument("--pairs", type=int, default=9)
     parser.add_argument("--level", default="-O2")
     parser.add_argument("--size-divisor", type=int, default=1, help="applications get a smaller size")
+    parser.add_argument("--instructions", action="store_true", help="count instructions where every loop stays, instead of timing anything")
     parser.add_argument("--folder", type=Path, help="where the programs are; else they are removed afterwards")
     steps = parser.add_mutually_exclusive_group()
     steps.add_argument("--only-build", action="store_true", help="leave the programs in --folder, and run none")
     steps.add_argument("--built", action="store_true", help="run the programs that are in --folder")
     parser.add_argument("names", nargs="*")
     arguments = parser.parse_args()
-    is_wanted = lambda name: not arguments.names or name in arguments.names
+    named = arguments.names or (list(STAYING) if arguments.instructions else [])
+    is_wanted = lambda name: not named or name in named
     if (arguments.only_build or arguments.built) and not arguments.folder:
         parser.error("--only-build and --built need --folder")
     failed = []
@@ -92,7 +134,10 @@ def main():
             # Its symbols for debuggers are most of it.
             subprocess.run(["strip", "-o", str(folder / RUNTIME.name), str(RUNTIME)], check=True)
         else:
-            print("| program | cc, ms | paragon-cc, ms | times | quartiles |\n| --- | --- | --- | --- | --- |", flush=True)
+            head = ["program", "cc, ms", "paragon-cc, ms", "times", "quartiles", "processor"]
+            if arguments.instructions:
+                head = ["program", "cc, instructions", "paragon-cc, instructions", "times"]
+            print(f"| {' | '.join(head)} |\n|{' --- |' * len(head)}", flush=True)
         if arguments.built:
             os.environ["PARAGON_RT"] = str((folder / RUNTIME.name).resolve())
         programs = [(source.stem, source, None) for source in sorted((ROOT / "benches/short").glob("*.c"))]
@@ -105,7 +150,10 @@ def main():
                 build(OURS, arguments.level, source, ours[0], more)
             if arguments.only_build:
                 continue
-            if application is None:
+            if arguments.instructions:
+                size = STAYING.get(name, application.test_size() if application else None)
+                good = size is None or count(name, theirs + ["--size", str(size)], ours + ["--size", str(size)])
+            elif application is None:
                 good = compare(name, whole, theirs, ours, arguments.pairs, SHORT_BOUND)
             else:
                 size = ["--size", str(max(application.size // arguments.size_divisor, 1))]

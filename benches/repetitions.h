@@ -7,6 +7,7 @@
  * program prints here is for benches/bench.py:
  *
  *   repetition_ms T        of a repetition, in milliseconds
+ *   processor_ms T         what the calling thread was on a processor for meanwhile; only with BENCH_PROCESSOR in the environment
  *   bits NAME BYTES HASH   of an array after the last one
  *
  * In the environment: after BENCH_SECONDS no repetition begins any more, once BENCH_LEAST are done. With BENCH_TURN a program whose input
@@ -27,8 +28,16 @@ struct bench_kept {
 static struct {
   struct bench_kept arrays[64];
   int n_arrays, wanted, least, done;
-  double opened, most_ms;
+  double opened, most_ms, processor;
 } bench;
+
+/* Milliseconds that this thread has been on a processor. */
+CHECK_UTILITY double bench_processor(void)
+{
+  struct timespec spent;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
+  return 1e3 * (double)spent.tv_sec + 1e-6 * (double)spent.tv_nsec;
+}
 
 CHECK_UTILITY struct check bench_open(int argc, char **argv, size_t default_size, const char *const *inputs)
 {
@@ -86,15 +95,18 @@ CHECK_UTILITY void bench_start(struct check *c)
       byte = getchar();
     bench.opened = check_now();
   }
+  bench.processor = bench_processor();
   check_start(c);
 }
 
 /* The computation is done. True: once more. */
 CHECK_UTILITY bool bench_stop(struct check *c)
 {
-  double now = check_now();
+  double now = check_now(), processor = bench_processor() - bench.processor;
   check_stop(c);
   printf("repetition_ms %.4f\n", now - c->started);
+  if (getenv("BENCH_PROCESSOR") != NULL)
+    printf("processor_ms %.4f\n", processor);
   fflush(stdout);
   bench.done++;
   const char *enough = getenv("BENCH_ENOUGH");

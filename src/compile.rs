@@ -11,7 +11,7 @@ use crate::driver::arguments::{self, Decision, Input, Invocation, Mode};
 use crate::driver::interruption::{Cancellation, Folder};
 use crate::driver::pragmas;
 use crate::driver::reports;
-use crate::driver::splice::{self, TokenEdit};
+use crate::driver::splice::{self, TokenEdit, Untouched};
 use crate::driver::toolchain::{self, Messages, Obstacle, Preprocessed, Rewritten, Toolchain};
 use crate::loops::options::{AnalysisOptions, CodegenOptions};
 use crate::loops::plan::LoopReport;
@@ -666,12 +666,16 @@ pub fn token_edits(unit: &TranslationUnit, edits: &[Edit]) -> Vec<TokenEdit> {
     edits
         .iter()
         .filter_map(|edit| match edit {
-            Edit::BeforeLoop { loop_id, text, wrap_braces } => {
+            Edit::BeforeLoop { loop_id, text, wrap_braces, untouched_if } => {
                 let (statement, found) = position(*loop_id)?;
                 Some(TokenEdit::Before {
                     at: found.keyword_span.start as usize,
                     text: text.clone(),
                     wrap_until: wrap_braces.then_some(statement.span.end as usize),
+                    untouched: untouched_if.as_ref().map(|condition| Untouched {
+                        condition: condition.clone(),
+                        end: statement.span.end as usize,
+                    }),
                 })
             }
             Edit::ReplaceIdentifier { span, text } => {

@@ -108,7 +108,12 @@ fn generate(unit: &TranslationUnit, _: &[LoopReport], _: &CodegenOptions) -> Gen
     let edits = loops.iter().filter_map(|statement| match &statement.kind {
         StmtKind::Loop(found) => {
             let text = "if (__pg_off) {} else".into();
-            Some(Edit::BeforeLoop { loop_id: found.id, text, wrap_braces: found.unbraced_body })
+            Some(Edit::BeforeLoop {
+                loop_id: found.id,
+                text,
+                wrap_braces: found.unbraced_body,
+                untouched_if: None,
+            })
         }
         _ => None,
     });

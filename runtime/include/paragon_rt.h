@@ -369,6 +369,7 @@ struct __pg_loop {
   __pg_i64 __pg_threshold;     /* iterations of dimension 0 from which entering is worth it; moved by the runtime */
   const struct __pg_info *info;
   void *state;                 /* the runtime's, who knows the loop by it; null at first, also where the object is loaded once more */
+  __pg_u32 __pg_stays;         /* not 0: the last entry stayed because nothing was expected to be faster; 1: although it was proven */
 };
 
 /* One of the loops that a loop is distributed into, with the numbers that it hands over. In front of them all stands the loop

@@ -604,6 +604,7 @@ pub struct Loop {
     pub threshold: std::sync::atomic::AtomicI64,
     pub info: *const Info,
     pub state: std::sync::atomic::AtomicUsize,
+    pub stays: std::sync::atomic::AtomicU32,
 }
 
 impl Loop {
@@ -754,7 +755,12 @@ mod tests {
                 inspect, keys, n_keys
             ]
         );
-        layout!(checks, Loop, "loop", [threshold = "__pg_threshold", info = "info", state = "state"]);
+        layout!(
+            checks,
+            Loop,
+            "loop",
+            [threshold = "__pg_threshold", info = "info", state = "state", stays = "__pg_stays"]
+        );
         layout!(checks, Part, "part", [the_loop, numbers]);
         layout!(checks, Api, "api", [abi, start, enter, start_parts, allocated, freed, object]);
         checks.push(format!("sizeof(__pg_value) == {}", size_of::<Value>()));

@@ -384,7 +384,7 @@ fn smooth(value: &mut f64, iterations: u64, ns: u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::atomic::{AtomicI64, AtomicUsize};
+    use std::sync::atomic::{AtomicI64, AtomicU32, AtomicUsize};
 
     #[test]
     fn conflicts_pause_longer_each_time() {
@@ -470,8 +470,12 @@ mod tests {
     #[test]
     fn a_loop_that_does_not_pay_is_switched_off_for_its_size() {
         let after = |entries: &[(bool, i64)]| {
-            let the_loop =
-                Loop { threshold: AtomicI64::new(20), info: std::ptr::null(), state: AtomicUsize::new(0) };
+            let the_loop = Loop {
+                threshold: AtomicI64::new(20),
+                info: std::ptr::null(),
+                state: AtomicUsize::new(0),
+                stays: AtomicU32::new(0),
+            };
             let mut h = History::default();
             entries.iter().for_each(|(gain, trip)| h.paid(*gain, &the_loop, *trip));
             (the_loop.threshold.load(Ordering::Relaxed), h.is_too_small(199), h.is_too_small(200))
@@ -521,8 +525,12 @@ mod tests {
 
     #[test]
     fn a_guard_that_overrates_is_seen() {
-        let the_loop =
-            Loop { threshold: AtomicI64::new(200), info: std::ptr::null(), state: AtomicUsize::new(0) };
+        let the_loop = Loop {
+            threshold: AtomicI64::new(200),
+            info: std::ptr::null(),
+            state: AtomicUsize::new(0),
+            stays: AtomicU32::new(0),
+        };
         let mut h = History::default();
         (0..PATIENCE - 1).for_each(|_| h.overrated(&the_loop));
         assert_eq!(the_loop.threshold.load(Ordering::Relaxed), 200);

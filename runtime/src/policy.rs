@@ -166,7 +166,7 @@ pub fn choose(history: &History, s: &Situation) -> Option<Way> {
 mod tests {
     use super::*;
     use crate::abi::Loop;
-    use std::sync::atomic::{AtomicI64, AtomicUsize};
+    use std::sync::atomic::{AtomicI64, AtomicU32, AtomicUsize};
 
     fn situation(iterations: u64, work: u64, bytes: u64) -> Situation {
         Situation {
@@ -237,8 +237,12 @@ mod tests {
         assert_eq!([0, 1, 2, 10, 11, u32::MAX].map(entries_until_due), [5, 9, 17, 4097, 4097, 4097]);
         // What it has saved an earlier run says more than an estimate.
         let mut earlier = History::default();
-        let the_loop =
-            Loop { threshold: AtomicI64::new(20), info: std::ptr::null(), state: AtomicUsize::new(0) };
+        let the_loop = Loop {
+            threshold: AtomicI64::new(20),
+            info: std::ptr::null(),
+            state: AtomicUsize::new(0),
+            stays: AtomicU32::new(0),
+        };
         earlier.go_on_from(1, 1, None, &the_loop);
         earlier.worker_took(1, 1000);
         earlier.gpu_won(1_000_000, 500_000_000);

@@ -13,6 +13,8 @@ pub enum Edit {
         text: String,
         /// Put `{` before the text and `}` after the loop.
         wrap_braces: bool,
+        /// A condition under which the loop runs as the user wrote it, without the edits in it. The text ends with `else`.
+        untouched_if: Option<String>,
     },
     /// Another name in place of an identifier (a recording function in place of `malloc`).
     ReplaceIdentifier {

@@ -27,6 +27,7 @@ mod results;
 
 use facts::Functions;
 use guard::names_mean_the_same;
+pub use guard::{Guard, stays_untouched};
 use kernel::Flavour;
 use results::results_of;
 pub(super) use results::{Gives, ResultSlot};
@@ -36,7 +37,7 @@ pub struct LoopCode {
     /// For the start of the unit.
     pub helpers: String,
     /// For the loop.
-    pub guard: String,
+    pub guard: Guard,
     /// The device texts.
     pub kernels: Vec<String>,
     /// Whether the helpers have a function for the threads device.
@@ -85,7 +86,7 @@ pub fn loop_code(
         return Ok(LoopCode { helpers, guard, kernels: vec![kernel], checked });
     }
     let mut code =
-        LoopCode { helpers: String::new(), guard: String::new(), kernels: Vec::new(), checked: false };
+        LoopCode { helpers: String::new(), guard: Guard::default(), kernels: Vec::new(), checked: false };
     let mut parts = Vec::new();
     for (number, part) in plan.parts.iter().enumerate() {
         let report = LoopReport { verdict: part.verdict, check: part.check, ..report.clone() };

@@ -24,6 +24,7 @@ use crate::loops::nest;
 use crate::loops::options::CodegenOptions;
 use crate::loops::plan::LoopReport;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use texts::{ABI, BODY};
 
 /// Allocations smaller than this are not recorded: loops over less don't leave the calling thread.
@@ -35,6 +36,8 @@ pub fn generate(unit: &TranslationUnit, reports: &[LoopReport], options: &Codege
     let Some(runtime) = &options.runtime else { return generated };
     let mut loops = String::new();
     let crowded_out = worth::crowded_out(unit, reports, options);
+    let untouched = worth::untouched(unit, reports, options);
+    let mut stays = BTreeMap::new();
     let (mut checked, mut keeps_order, mut has_parts) = (false, false, false);
     for report in reports {
         let Some(plan) = &report.plan else { continue };
@@ -65,15 +68,25 @@ pub fn generate(unit: &TranslationUnit, reports: &[LoopReport], options: &Codege
                 generated.kernels.extend(code.kernels.into_iter().map(|kernel| (report.line, kernel)));
                 generated.edits.push(Edit::BeforeLoop {
                     loop_id: plan.loop_id,
-                    text: code.guard,
+                    text: code.guard.text,
                     wrap_braces: found.the_loop.unbraced_body,
+                    untouched_if: None,
                 });
+                stays.insert(plan.loop_id, code.guard.stays);
             }
             Err(reason) => generated.left_out.push((plan.loop_id, reason)),
         }
     }
     if generated.edits.is_empty() {
         return generated;
+    }
+    let plan_of =
+        |id: LoopId| reports.iter().filter_map(|r| r.plan.as_deref()).find(|plan| plan.loop_id == id);
+    for edit in &mut generated.edits {
+        let Edit::BeforeLoop { loop_id, untouched_if, .. } = edit else { continue };
+        let (Some(copy), Some(outer)) = (untouched.get(loop_id), plan_of(*loop_id)) else { continue };
+        let inner = copy.inner.iter().filter(|id| stays.contains_key(id)).filter_map(|id| plan_of(*id));
+        *untouched_if = Some(host::stays_untouched(unit, outer, &stays[loop_id], copy.said, inner));
     }
     let mut allocators: Vec<&str> = Vec::new();
     for call in &unit.allocations {

@@ -17,6 +17,11 @@ fn name_or_null(name: &str, n: &str, rows: &str) -> String {
     if rows.is_empty() { "0".into() } else { format!("__pg_{name}_{n}") }
 }
 
+/// What the compiler is told of the function that a guard calls: that it changes nothing. Where the loop stays, that is true, and what was loaded in front
+/// of it need not be loaded again; where the loop is complete, the guard says that anything may have changed (`host::guard`). Nothing may be concluded
+/// from the function's text, which has to change the numbers.
+const TRY: &str = "__noinline__, __noclone__, __noipa__, __pure__";
+
 impl Emitter<'_> {
     /// The tables.
     pub fn recipe(&self) -> Printed<String> {
@@ -249,7 +254,7 @@ impl Emitter<'_> {
             true => format!("return __pg_start(&__pg_loop_{n}, __pg_x);\n"),
             false => format!("if (!__pg_start(&__pg_loop_{n}, __pg_x)) return 0;\n{kept}return 1;\n"),
         };
-        self.gathering(&format!("__pg_try_{n}"), &start, out)
+        self.gathering(TRY, &format!("__pg_try_{n}"), &start, out)
     }
 
     /// The same for a loop that is distributed: it hands over the numbers of all parts before anything runs.
@@ -258,7 +263,7 @@ impl Emitter<'_> {
         let (mut start, mut numbers, mut loops) = (String::new(), String::new(), String::new());
         for part in parts {
             let n = &part.n;
-            part.gathering(&format!("__pg_numbers_{n}"), "return 1;\n", out)?;
+            part.gathering("__noinline__", &format!("__pg_numbers_{n}"), "return 1;\n", out)?;
             let mut arguments = String::new();
             for (_, name, _) in part.parameters() {
                 if !own.contains(&name) {
@@ -276,18 +281,18 @@ impl Emitter<'_> {
              return __pg_start_parts(__pg_all, {}); }}\n",
             parts.len() + 1
         );
-        self.gathering(&format!("__pg_try_{n}"), &start, out)
+        self.gathering(TRY, &format!("__pg_try_{n}"), &start, out)
     }
 
     /// A function that gathers the numbers that only the program knows, and then does what is said. It is rarely entered, but not
     /// marked cold: where a trip count is constant the compiler would take the whole caller for cold, and optimise it for size.
-    fn gathering(&self, function: &str, then: &str, out: &mut String) -> Printed<()> {
+    fn gathering(&self, attributes: &str, function: &str, then: &str, out: &mut String) -> Printed<()> {
         let (plan, unit) = (self.plan, self.unit);
         let parameters: String =
             self.parameters().iter().map(|(ty, name, _)| format!(", {ty} {name}")).collect();
         let _ = writeln!(
             out,
-            "static __attribute__((__noinline__)) int {function}(__pg_value *__pg_x{parameters})\n{{"
+            "static __attribute__(({attributes})) int {function}(__pg_value *__pg_x{parameters})\n{{"
         );
         let mut printer = Printer::new(unit, plan, Purpose::Entry);
         let mut effects = String::new();

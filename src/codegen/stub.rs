@@ -109,8 +109,10 @@ __PG_SHARED_FN int __pg_start(struct __pg_loop *__pg_l, __pg_value *__pg_numbers
   const struct __pg_api *__pg_api = __pg_runtime();
   if (__pg_api)
     return __pg_api->start(__pg_l, __pg_numbers);
-  if (__atomic_load_n(&__pg_api_state, 0) == 2)
+  if (__atomic_load_n(&__pg_api_state, 0) == 2) {{
     __atomic_store_n(&__pg_l->__pg_threshold, {never}, 0);
+    __atomic_store_n(&__pg_l->__pg_stays, 1, 0);
+  }}
   return 0;
 }}
 "#,

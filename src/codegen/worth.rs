@@ -8,7 +8,7 @@ use crate::c::constant;
 use crate::c::hir::{Expr, LoopId, LoopStmt, StmtKind, TranslationUnit};
 use crate::loops::nest;
 use crate::loops::options::CodegenOptions;
-use crate::loops::plan::{Base, Bound, LoopPlan, LoopReport, Verdict};
+use crate::loops::plan::{Base, Bound, Check, LoopPlan, LoopReport, Verdict};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -145,6 +145,74 @@ pub fn crowded_out(
         .collect()
 }
 
+/// When a loop's copy runs.
+pub struct Untouched {
+    /// The comparison of what the runtime has said.
+    pub said: &'static str,
+    /// The loops inside.
+    pub inner: Vec<LoopId>,
+}
+
+/// The loops that are copied as they stand, for entries that stay: those with guards inside, which the compiler can't see past, whose loops can do no better than
+/// the whole. Where it isn't expected to pay to run the outermost loop elsewhere, it isn't for those. With the comparison of what the runtime has said: where a loop inside may
+/// be proven at entry, the outermost one has to have been proven, or it may be what it isn't proven of that keeps it where it is. And with the loops inside: what the
+/// runtime has said may be about another entry.
+pub fn untouched(
+    unit: &TranslationUnit,
+    reports: &[LoopReport],
+    options: &CodegenOptions,
+) -> BTreeMap<LoopId, Untouched> {
+    let mut found = BTreeMap::new();
+    let with_plan = |id: LoopId| {
+        reports.iter().find(|report| report.plan.as_ref().is_some_and(|plan| plan.loop_id == id))
+    };
+    for function in &unit.functions {
+        let mut copied = 0..0;
+        for outer in nest::loops(function) {
+            let the_loop = outer.the_loop;
+            let Some(report) = with_plan(the_loop.id) else { continue };
+            let span = the_loop.keyword_span.start..the_loop.body.span.end;
+            // Copies of copies would make each line of a deep nest as many as it is deep.
+            if copied.contains(&span.start) {
+                continue;
+            }
+            let mut can_stand_twice = !unit.allocations.iter().any(|call| span.contains(&call.span.start));
+            let mut inner = Vec::new();
+            nest::statements(&the_loop.body, &mut |statement| match &statement.kind {
+                StmtKind::Label { .. } => can_stand_twice = false,
+                StmtKind::Loop(inside) => inner.extend(with_plan(inside.id)),
+                _ => {}
+            });
+            if can_stand_twice
+                && !inner.is_empty()
+                && inner.iter().all(|inner| does_no_better(inner, report, options))
+            {
+                let is_open = inner.iter().any(|inner| inner.check.cost() < Check::Inspector.cost());
+                let inner = inner.iter().filter_map(|inner| Some(inner.plan.as_ref()?.loop_id)).collect();
+                found.insert(the_loop.id, Untouched { said: if is_open { "== 1" } else { "!= 0" }, inner });
+                copied = span;
+            }
+        }
+    }
+    found
+}
+
+/// Whether there is no way for a loop that isn't open to one around it as well, at no higher a price.
+fn does_no_better(inner: &LoopReport, outer: &LoopReport, options: &CodegenOptions) -> bool {
+    let (Some(inside), Some(around)) = (&inner.plan, &outer.plan) else { return false };
+    let is_in_place = |plan: &LoopPlan| !plan.may_abort && plan.updates.is_empty();
+    inner.check.cost() >= outer.check.cost()
+        && around.parts.is_empty()
+        && around.privatization.bases.is_empty()
+        && !inside.asserted
+        && !inside.is_ordered()
+        && (around.cuda_exact || !inside.cuda_exact)
+        && (is_in_place(around) || !is_in_place(inside))
+        && (!around.free_calls || inside.free_calls)
+        && (around.inspection.is_some() || inside.inspection.is_none())
+        && (checked_threads(outer, around, options) || !checked_threads(inner, inside, options))
+}
+
 /// The number of expressions in a loop, if it has no loop in it and computes no floating-point value.
 fn size_if_simple(unit: &TranslationUnit, the_loop: &LoopStmt) -> Option<usize> {
     let (mut simple, mut size) = (true, 0);
@@ -154,4 +222,41 @@ fn size_if_simple(unit: &TranslationUnit, the_loop: &LoopStmt) -> Option<usize> 
         size += 1;
     });
     simple.then_some(size)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compile::judged;
+    use crate::loops::options::AnalysisOptions;
+
+    /// The lines of the loops that are copied, with what is asked.
+    fn copied(text: &str) -> Vec<(usize, &'static str)> {
+        let (unit, reports) = judged(text, &AnalysisOptions::default());
+        let options = CodegenOptions::default();
+        let found = untouched(&unit, &reports, &options);
+        let when = |report: &LoopReport| Some(found.get(&report.plan.as_ref()?.loop_id)?.said);
+        reports.iter().filter_map(|report| Some((report.line as usize, when(report)?))).collect()
+    }
+
+    #[test]
+    fn nests_whose_loops_can_do_no_better_are_copied() {
+        let nest = "void f(int n, double (*restrict a)[99], double (*restrict b)[99]) {\n\
+                    for (int i = 0; i < n; i++)\n\
+                    for (int j = 0; j < 99; j++)\n\
+                    for (int k = 0; k < 9; k++)\n\
+                    a[i][j] += b[i][k]; }";
+        assert_eq!(copied(nest), [(2, "== 1")]);
+        // There is no guard inside.
+        assert_eq!(copied("void f(int n, double *a) {\nfor (int i = 0; i < n; i++) a[i] = i; }"), []);
+        // What stays a chain outside may be parallel inside.
+        let chain = "void f(int n, int *d, double (*a)[99]) {\n\
+                     for (int i = 1; i < n; i++)\n\
+                     for (int j = 0; j < 99; j++)\n\
+                     a[d[i]][j] = a[i - 1][j] * 2; }";
+        assert_eq!(copied(chain), []);
+        // A label may stand once.
+        let label = nest.replace("a[i][j] +=", "{ if (n < 0) goto next; next: ; } a[i][j] +=");
+        assert_eq!(copied(&label), []);
+    }
 }

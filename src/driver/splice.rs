@@ -19,6 +19,8 @@ pub enum TokenEdit {
         text: String,
         /// End of the last token inside the braces.
         wrap_until: Option<usize>,
+        /// A second copy of what follows, between the text, which ends with `else`, and what follows; none where it can't be copied.
+        untouched: Option<Untouched>,
     },
     /// Another spelling of a token.
     Replace {
@@ -28,6 +30,22 @@ pub enum TokenEdit {
         text: String,
     },
 }
+
+/// A copy of a statement of the user's, without any edits.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Untouched {
+    /// When it runs instead of the one with edits.
+    pub condition: String,
+    /// End of the statement's last token.
+    pub end: usize,
+}
+
+/// Words that may not stand twice, or not where warnings are silent: a second object or label. Labels of other kinds don't come here.
+const ONCE: [&str; 7] = ["static", "extern", "asm", "__asm", "__asm__", "__label__", "__thread"];
+
+/// What is another number each time that it stands somewhere. It may come out of any macro that is called in a loop, and a copy would take numbers from
+/// whatever follows it in the file.
+const COUNTER: &str = "__COUNTER__";
 
 /// The outcome.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -278,8 +296,11 @@ pub fn splice(expanded: &str, directives: &str, prelude: &str, edits: &[TokenEdi
     let mut changes: Vec<(Range<usize>, String)> = Vec::new();
     let mut declined = Vec::new();
     let mut applied = 0;
+    // Where anything is changed: a copy of what has no edits in it would be the same once more.
+    let made = edits.iter().filter_map(|edit| changes_of(edit, &source, target, &[]).ok()).flatten();
+    let changed: Vec<usize> = made.map(|(range, _)| range.start).collect();
     for (index, edit) in edits.iter().enumerate() {
-        match changes_of(edit, &source, target) {
+        match changes_of(edit, &source, target, &changed) {
             Ok(new) => {
                 applied += 1;
                 changes.extend(new);
@@ -325,6 +346,7 @@ fn changes_of(
     edit: &TokenEdit,
     source: &Scan,
     target: &Scan,
+    changed: &[usize],
 ) -> Result<Vec<(Range<usize>, String)>, &'static str> {
     match edit {
         TokenEdit::Replace { token, text } => {
@@ -332,7 +354,7 @@ fn changes_of(
                 [find(source, target, source.tokens.binary_search_by_key(&token.start, |t| t.range.start))?];
             Ok(vec![(found.range.clone(), text.clone())])
         }
-        TokenEdit::Before { at, text, wrap_until } => {
+        TokenEdit::Before { at, text, wrap_until, untouched } => {
             if target.would_change(text) {
                 return Err("a name that is needed in front of it is a macro");
             }
@@ -345,8 +367,17 @@ fn changes_of(
                 .collect();
             let brace = if wrap_until.is_some() { "{ " } else { "" };
             let (line, system) = (token.line, token.system);
-            let new =
-                format!("\n# {line} \"{name}\" 3\n{brace}{text}\n# {line} \"{name}\"{system}\n{padding}");
+            let untouched = untouched.as_ref().filter(|untouched| !target.would_change(&untouched.condition));
+            let copy = untouched.and_then(|untouched| {
+                let copy = copied(source, target, changed, *at..untouched.end, first)?;
+                let condition = &untouched.condition;
+                // Whoever reads what the compiler says has the other copy's warnings.
+                Some(format!(" if ({condition}) {{\n# {line} \"{name}\" 3\n{padding}{copy}\n# {line} \"{name}\" 3\n}} else"))
+            });
+            let copy = copy.unwrap_or_default();
+            let new = format!(
+                "\n# {line} \"{name}\" 3\n{brace}{text}{copy}\n# {line} \"{name}\"{system}\n{padding}"
+            );
             let mut changes = vec![(token.range.start..token.range.start, new)];
             if let Some(until) = wrap_until {
                 let last = find(source, target, source.tokens.binary_search_by_key(until, |t| t.range.end))?;
@@ -359,6 +390,42 @@ fn changes_of(
             Ok(changes)
         }
     }
+}
+
+/// What stands in `target` from its token `first` on, as `range` of `source`, as text of a system header; none if it can't stand there twice, or if nothing
+/// in it is `changed`.
+fn copied(
+    source: &Scan,
+    target: &Scan,
+    changed: &[usize],
+    range: Range<usize>,
+    first: usize,
+) -> Option<String> {
+    let last = source.tokens.binary_search_by_key(&range.end, |t| t.range.end);
+    let last = find(source, target, last).ok()?;
+    let inside = source.tokens.iter().filter(|token| range.contains(&token.range.start));
+    let once = inside.map(|token| &source.text[token.range.clone()]).any(|word| ONCE.contains(&word));
+    // Pragmas also come out of macros.
+    let is_directive =
+        |line: &str| line.trim_start().starts_with('#') && line_marker(line.trim_start()).is_none();
+    let has_directives = source.text.get(range)?.lines().any(is_directive);
+    if last < first || once || has_directives || target.text.contains(COUNTER) {
+        return None;
+    }
+    let range = target.tokens[first].range.start..target.tokens[last].range.end;
+    if !changed.iter().any(|at| *at != range.start && range.contains(at)) {
+        return None;
+    }
+    let text = target.text.get(range)?;
+    let mut lines = Vec::new();
+    for line in text.split('\n') {
+        lines.push(match line_marker(line) {
+            Some((number, name, _)) => format!("# {number} \"{name}\" 3"),
+            None if line.trim_start().starts_with('#') => return None,
+            None => line.to_owned(),
+        });
+    }
+    Some(lines.join("\n"))
 }
 
 /// The token of `target` that is the token `number` of `source`.
@@ -400,8 +467,12 @@ mod tests {
     }
 
     fn before(expanded: &str, directives: &str, token: &str, occurrence: usize) -> Spliced {
-        let edit =
-            TokenEdit::Before { at: at(expanded, token, occurrence), text: "PG".into(), wrap_until: None };
+        let edit = TokenEdit::Before {
+            at: at(expanded, token, occurrence),
+            text: "PG".into(),
+            wrap_until: None,
+            untouched: None,
+        };
         splice(expanded, directives, "P", &[edit])
     }
 
@@ -436,8 +507,12 @@ mod tests {
     fn captured_names_decline() {
         let decline = |directives: &str| {
             let text = "# 1 \"a.c\"\n\n\n\nfor(;;);";
-            let edit =
-                TokenEdit::Before { at: at(text, "for", 0), text: "if (table[2])".into(), wrap_until: None };
+            let edit = TokenEdit::Before {
+                at: at(text, "for", 0),
+                text: "if (table[2])".into(),
+                wrap_until: None,
+                untouched: None,
+            };
             splice(text, directives, "", &[edit]).applied == 0
         };
         assert!(!decline("# 1 \"a.c\"\n\n\n\nfor(;;);"));
@@ -446,6 +521,58 @@ mod tests {
         assert!(decline("# 1 \"a.c\"\n#define table own\n#undef table\n\nfor(;;);"));
         assert!(!decline("# 1 \"a.c\"\n#define table(x) own\n\n\nfor(;;);"));
         assert!(decline("# 1 \"a.c\"\n#define if(x) if (x)\n\n\nfor(;;);"));
+    }
+
+    #[test]
+    fn a_loop_stands_twice_where_it_may() {
+        let spliced = |body: &str, expanded: &str| {
+            let target = format!("# 1 \"a.c\"\nfor(;;) {body}\nelse_other();");
+            let text = format!("# 1 \"a.c\"\nfor(;;) {expanded}\nelse_other();");
+            let end = at(&text, "\nelse_other", 0);
+            let copy = Untouched { condition: "stays".into(), end };
+            let name = at(&text, "p", 0);
+            let edits = [
+                TokenEdit::Before {
+                    at: at(&text, "for", 0),
+                    text: "PG else".into(),
+                    wrap_until: None,
+                    untouched: Some(copy),
+                },
+                TokenEdit::Replace { token: name..name + 1, text: "q".into() },
+            ];
+            splice(&text, &target, "", &edits).text
+        };
+        let same = |body: &str| spliced(body, body);
+        // The braces keep the `else` from an `if` of the user's.
+        let text = same("if (p) x();");
+        let copy = "PG else if (stays) {\n# 1 \"a.c\" 3\nfor(;;) if (p) x();\n# 1 \"a.c\" 3\n} else\n# 1 \"a.c\"\nfor(;;) if (q) x();";
+        assert!(text.contains(copy), "{text}");
+        assert!(same("{ p;\n# 8 \"b.h\" 1\n x; }").contains("{ p;\n# 8 \"b.h\" 3\n x; }"));
+        let once = [
+            same("{ p; static int s; }"),
+            same("{ p; __asm__(\"l: nop\"); }"),
+            same("{ p;\n#pragma GCC unroll 2\n x; }"),
+            spliced("{ p; M }", "{ p; static int s; }"),
+            spliced("{ p; M }", "{ p;\n# 2 \"a.c\"\n#pragma GCC unroll 2\n# 2 \"a.c\"\n }"),
+            spliced("{ p; x = __COUNTER__; }", "{ p; x = 0; }"),
+            spliced("{ p; M }\n#define M __COUNTER__\n", "{ p; 0; }"),
+        ];
+        for text in once {
+            assert!(!text.contains("stays") && text.contains("PG else\n# 1 \"a.c\"\nfor"), "{text}");
+        }
+        // Nothing inside is changed: the copy would be the same once more.
+        let text = "# 1 \"a.c\"\nfor(;;) { x; }\np;";
+        let end = at(text, "\np", 0);
+        let copy = Untouched { condition: "stays".into(), end };
+        let outer = TokenEdit::Before {
+            at: at(text, "for", 0),
+            text: "PG else".into(),
+            wrap_until: Some(end),
+            untouched: Some(copy),
+        };
+        let name = at(text, "p", 0);
+        let outside = TokenEdit::Replace { token: name..name + 1, text: "q".into() };
+        assert!(!splice(text, text, "", &[outer, outside]).text.contains("stays"));
     }
 
     #[test]
@@ -473,7 +600,12 @@ mod tests {
         let end = at(text, "}", 0) + 1;
         let name = at(text, "malloc", 0);
         let edits = [
-            TokenEdit::Before { at: at(text, "for", 0), text: "PG".into(), wrap_until: Some(end) },
+            TokenEdit::Before {
+                at: at(text, "for", 0),
+                text: "PG".into(),
+                wrap_until: Some(end),
+                untouched: None,
+            },
             TokenEdit::Replace { token: name..name + 6, text: "__pg_malloc".into() },
         ];
         let spliced = splice(text, text, "", &edits);

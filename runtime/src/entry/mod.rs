@@ -179,6 +179,8 @@ struct Visit<'a> {
     /// What waits meanwhile.
     signals: &'a Deferred,
     stays: bool,
+    /// What [`Loop::stays`] becomes; none: this entry has shown nothing about it.
+    is_slower_elsewhere: Option<u32>,
     /// When it began.
     started: Instant,
 }
@@ -359,6 +361,7 @@ impl Engine {
             log,
             signals,
             stays: false,
+            is_slower_elsewhere: Some(0),
             started,
         };
         let before = visit.history;
@@ -367,6 +370,9 @@ impl Engine {
         let has_decided = visit.history.has_decided_since(&before);
         if result.is_ok() {
             *errno = visit.fp.errno();
+        }
+        if let Some(stays) = visit.is_slower_elsewhere {
+            the_loop.stays.store(stays, Ordering::Relaxed);
         }
         lock(&self.histories).insert(key, visit.history);
         self.keep_for_later_runs(has_decided);
@@ -417,6 +423,7 @@ impl Engine {
         let asked = self.config.race != RaceChoice::Auto;
         if !asked && visit.history.is_too_small(visit.entry.trip[0]) {
             visit.history.overrated(visit.the_loop);
+            visit.is_slower_elsewhere = None;
             return Err("it has not paid before".into());
         }
         let paused = !visit.history.enter() && !asked;

@@ -168,6 +168,12 @@ impl Engine {
         visit.history.go_on_from(about.the_loop, about.class, row.as_ref(), visit.the_loop);
         visit.record.remembered = row.is_some();
         if visit.history.is_too_small(visit.entry.trip[0]) {
+            // Nobody knows any more why; an inspection may have found that iterations depend on each other.
+            visit.is_slower_elsewhere = match (is_proven, visit.info.inspect) {
+                (true, _) => Some(1),
+                (false, None) => Some(2),
+                (false, Some(_)) => Some(0),
+            };
             return Err("it has not paid in an earlier run".into());
         }
         if visit.history.category == crate::history::Category::Sequential && !is_proven {

@@ -152,9 +152,11 @@ impl Engine {
 
     /// What a loop is told that would not be faster elsewhere.
     pub(super) fn stays(&self, visit: &mut Visit<'_>, plan: &Plan, undecided: bool) -> Declined {
+        // Where the driver is about to be ready, loops inside of this one may find it so.
         if undecided {
             return "the CUDA driver is not ready".into();
         }
+        visit.is_slower_elsewhere = Some(if plan.proven { 1 } else { 2 });
         // A loop that only logs keep from running elsewhere may earn an inspection yet.
         let hopes = visit.info.inspect.is_some()
             && !plan.proven

@@ -264,7 +264,7 @@ pub fn machine(settings: &[usize]) -> u64 {
 pub(super) mod tests {
     use super::*;
     use crate::history::Way;
-    use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+    use std::sync::atomic::{AtomicI64, AtomicU32, AtomicUsize, Ordering};
 
     /// A row about that loop, with numbers of its own.
     pub(in super::super) fn row(the_loop: u64) -> Row {
@@ -272,7 +272,12 @@ pub(super) mod tests {
     }
 
     fn a_loop() -> Loop {
-        Loop { threshold: AtomicI64::new(20), info: std::ptr::null(), state: AtomicUsize::new(0) }
+        Loop {
+            threshold: AtomicI64::new(20),
+            info: std::ptr::null(),
+            state: AtomicUsize::new(0),
+            stays: AtomicU32::new(0),
+        }
     }
 
     fn bytes(row: &Row) -> [u8; BYTES] {

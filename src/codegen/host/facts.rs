@@ -261,7 +261,7 @@ impl Emitter<'_> {
         );
         let _ = writeln!(
             out,
-            "static struct __pg_loop __pg_loop_{n} = {{{}, &__pg_info_{n}, 0}};",
+            "static struct __pg_loop __pg_loop_{n} = {{{}, &__pg_info_{n}, 0, 0}};",
             literal(threshold)
         );
         cuda

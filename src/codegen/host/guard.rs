@@ -26,6 +26,80 @@ pub(super) fn names_mean_the_same(
     if declares { Err("a declaration in it may give names another meaning".into()) } else { Ok(()) }
 }
 
+/// What stands in front of a loop.
+#[derive(Default)]
+pub struct Guard {
+    /// Up to an `else`: the loop follows.
+    pub text: String,
+    /// Behind the `else`: see [`stays_untouched`].
+    pub stays: Stays,
+}
+
+/// What tells whether a loop's copy runs.
+#[derive(Default)]
+pub struct Stays {
+    /// It would have been asked, by the smallest count that asks.
+    comes_there: String,
+    /// It has been asked for this entry, if the runtime has not just decided otherwise for later ones.
+    is_asked: String,
+    /// What the runtime has said.
+    said: String,
+}
+
+/// The condition for a loop's copy: the runtime has said that it stays, for this entry; or for another one, but no guard `inside` would ask. What bounds
+/// those loops is compared as far as the outer loop is given it; it stands in front of the nest then, and has its value.
+pub fn stays_untouched<'a>(
+    unit: &TranslationUnit,
+    outer: &LoopPlan,
+    stays: &Stays,
+    comparison: &str,
+    inside: impl Iterator<Item = &'a LoopPlan>,
+) -> String {
+    let is_given = |e: &Expr| {
+        let mut given = true;
+        nest::expressions(e, &mut |e| {
+            if let ExprKind::Load(p) = &e.kind {
+                given &= nest::root_variable(p).is_some_and(|v| {
+                    outer.live_ins.contains(&v) && !outer.starts.iter().any(|start| start.var == v)
+                });
+            }
+        });
+        given
+    };
+    let mut silent = Vec::new();
+    for plan in inside {
+        let Dim { first, limit, step, .. } = &plan.dims[0];
+        if !is_given(first) || !is_given(limit) {
+            continue;
+        }
+        if let Some(trip) = trip(unit, first, limit, *step) {
+            silent.push(format!("{trip} < {}", asks_from(&plan.loop_id.0.to_string())));
+        }
+    }
+    let Stays { comes_there, is_asked, said } = stays;
+    let silent = match silent.is_empty() {
+        true => String::new(),
+        false => format!(" && ({is_asked} || ({}))", silent.join(" && ")),
+    };
+    format!("{comes_there} && {said} {comparison}{silent}")
+}
+
+/// The count from which a loop's guard asks. Volatile: the function moves it, though the compiler is told that it changes nothing. Because nothing is
+/// known of it, either, whatever is loaded in front of the guard for what stands behind the loop is needed where nobody asks, too, and so isn't loaded
+/// between the function and what says that memory has changed.
+fn asks_from(n: &str) -> String {
+    format!("*(volatile __pg_i64 *)&__pg_loop_{n}.__pg_threshold")
+}
+
+/// How many iterations a loop has, or more, where that can be written in front of it.
+fn trip(unit: &TranslationUnit, first: &Expr, limit: &Expr, step: i64) -> Option<String> {
+    let span = Emitter::span(unit, first, limit, step)?;
+    Some(match step.unsigned_abs() {
+        1 => span,
+        step => format!("({span} / {step})"),
+    })
+}
+
 impl Emitter<'_> {
     /// How far a loop's variable goes, where that can be written in front of the loop.
     fn span(unit: &TranslationUnit, first: &Expr, limit: &Expr, step: i64) -> Option<String> {
@@ -35,14 +109,10 @@ impl Emitter<'_> {
     }
 
     /// What stands in front of the loop. The user's macros are alive there, so whatever is ours has a reserved name.
-    pub(super) fn guard(&self, the_loop: &LoopStmt, threshold: i64) -> Printed<String> {
+    pub(super) fn guard(&self, the_loop: &LoopStmt, threshold: i64) -> Printed<Guard> {
         let (n, plan, unit) = (&self.n, self.plan, self.unit);
         let dim = &plan.dims[0];
-        let trip = match (Self::span(unit, &dim.first, &dim.limit, dim.step), dim.step.unsigned_abs()) {
-            (Some(span), 1) => span,
-            (Some(span), step) => format!("({span} / {step})"),
-            (None, _) => literal(i64::MAX - 1),
-        };
+        let trip = trip(unit, &dim.first, &dim.limit, dim.step).unwrap_or_else(|| literal(i64::MAX - 1));
         // Where a loop that it was brought over has no iteration, its bounds may have no value.
         let mut comes_there = String::new();
         for over in plan.interchange.iter().flat_map(|interchange| &interchange.over) {
@@ -51,8 +121,20 @@ impl Emitter<'_> {
                 let _ = write!(comes_there, "{span} >= {least} && ");
             }
         }
-        let arguments: String =
-            self.parameters().into_iter().map(|(_, _, argument)| format!(", {argument}")).collect();
+        let (mut arguments, mut changed) = (String::new(), String::new());
+        for (kind, _, argument) in self.parameters() {
+            let _ = write!(arguments, ", {argument}");
+            // An integer may be an address, too. Each with all memory: a compiler may take an address that an `asm` without memory is given for one that
+            // nobody stores behind.
+            if [Scalar::Address, Scalar::Int(IntKind::Long), Scalar::Int(IntKind::ULong)]
+                .iter()
+                .any(|wide| wide.name() == kind)
+            {
+                let _ = write!(changed, " __asm__ __volatile__(\"\" : : \"r\"({argument}) : \"memory\");");
+            }
+        }
+        // What the function has been given, and whatever can be reached from there.
+        changed.push_str(" __asm__ __volatile__(\"\" : \"+m\"(__pg_r) : : \"memory\");");
         let mut back = String::new();
         for (v, role) in &plan.scalars {
             if let ScalarRole::Induction { dim, live_out: true } = role {
@@ -79,12 +161,19 @@ impl Emitter<'_> {
         for check in self.layout_checks(the_loop) {
             let _ = write!(asserts, " _Static_assert({check}, \"layout\");");
         }
-        Ok(format!(
-            "if ({comes_there}__builtin_expect({trip} >= {}, 0) && {trip} >= __pg_loop_{n}.__pg_threshold && __extension__ ({{{asserts} \
-             __pg_value __pg_r[{}]; __pg_u32 __pg_done = __pg_try_{n}(__pg_r{arguments}); if (__pg_done) {{{back} }} __pg_done; }})) {{ }} else",
-            literal(threshold.min(1 << 20)),
+        let least = literal(threshold.min(1 << 20));
+        let is_asked = format!("{trip} >= {}", asks_from(n));
+        let text = format!(
+            "if ({comes_there}__builtin_expect({trip} >= {least}, 0) && {is_asked} && __extension__ ({{{asserts} \
+             __pg_value __pg_r[{}]; __pg_u32 __pg_done = __pg_try_{n}(__pg_r{arguments}); if (__pg_done) {{{changed}{back} }} __pg_done; }})) {{ }} else",
             self.n_numbers().max(1),
-        ))
+        );
+        let stays = Stays {
+            comes_there: format!("{comes_there}{trip} >= {least}"),
+            is_asked,
+            said: format!("*(volatile __pg_u32 *)&__pg_loop_{n}.__pg_stays"),
+        };
+        Ok(Guard { text, stays })
     }
 
     /// Conditions that the compiler checks: what generated text takes for granted of the user's types.
