@@ -12,7 +12,7 @@
 #define __extension__
 #endif
 
-#define PG_ABI_VERSION 21u
+#define PG_ABI_VERSION 22u
 #define PG_MAX_DIMS 4
 
 __extension__ typedef signed long long __pg_i64;
