@@ -3,7 +3,12 @@
 
 /* Threads of a tile's block along y. */
 constexpr int __pg_high = __PG_BLOCK / __PG_WIDTH;
-__device__ __forceinline__ int __pg_thread() { return __pg_high == 1 ? threadIdx.x : threadIdx.x + __PG_WIDTH * threadIdx.y; }
+/* Threads of a line's block may be fewer than it is compiled for, and those of rows in tiles may be launched side by side in twice the width (`Tiles` of grids.rs). */
+__device__ __forceinline__ int __pg_thread()
+{
+  constexpr bool may_be_wide = __PG_ROWS > 1 && __PG_COLUMNS == 1;
+  return __pg_high == 1 ? threadIdx.x : threadIdx.x + (may_be_wide ? blockDim.x : __PG_WIDTH) * threadIdx.y;
+}
 /* What is divided has no sign, so that it takes one instruction. */
 __device__ __forceinline__ int __pg_lane() { return (__pg_u32)__pg_thread() % 32; }
 __device__ __forceinline__ int __pg_warp() { return (__pg_u32)__pg_thread() / 32; }
