@@ -47,7 +47,7 @@ struct __pg_holding : __pg_handed_over<Type, Room> {
   }
   __device__ __forceinline__ __pg_u64 place(__pg_u64 from, __pg_u64 turn) const { return from + turn * Stride; }
   __device__ __forceinline__ void know(int row, int whose) { asked[row] = __shfl_sync(~0u, (Told)first, whose); }
-  /* Loads of the next batch come next. */
+  /* Of the next batch's loads nothing is known. */
   __device__ __forceinline__ void forget_met()
   {
 #pragma unroll

@@ -1,9 +1,15 @@
 //! What a kernel has at hand: values, arrays of bases, and numbers to divide by trip counts with; `struct __pg_tables` of a
 //! loop's text. It is a parameter of the kernel, which costs nothing to read, unless it is too large for that.
 
-use crate::abi::{Info, PG_LOOP_UPDATES, PG_MAX_DIMS, PG_NO_LOG, Region};
+use crate::abi::{Info, PG_LOOP_UPDATES, PG_MAX_DIMS, PG_NO_LOG, RawLaunch, Region};
 use crate::device::Launch;
 use crate::device::collected::Rooms;
+
+/// The driver's own parameters, in front of a kernel's, on compute capability 9.0; and what a processor waits for at once. What kernels have at hand begins
+/// with such a piece (`apart` of `struct __pg_launch`).
+const DRIVERS_OWN: usize = 0x210;
+const PIECE: usize = 64;
+const _: () = assert!((DRIVERS_OWN + size_of::<RawLaunch>()).is_multiple_of(PIECE));
 
 /// What fits beside `struct __pg_launch` into the 4096 bytes that every driver takes.
 pub const MOST_IN_PARAMETERS: usize = 3584;
