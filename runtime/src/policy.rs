@@ -27,6 +27,9 @@ const OPENING_NS: f64 = 400_000_000.0;
 /// How many times too long loops are taken for that nobody has measured, at most: vectors of short numbers, and inner loops that are shorter than
 /// the compiler takes them for.
 const OVERRATED: f64 = 10.0;
+/// What the first entries cost that are thought about: reading what earlier runs have measured, and starting threads, 0.3 to 0.7 ms
+/// (`docs/measurements/2026-11-26-never-slower.md`), should be no more than one part in fifty of what a program's loops take.
+const EARLY_NS: u64 = 35_000_000;
 /// So much of an entry may be lost to what is inside of it, where the GPU becomes ready meanwhile.
 const LOST_NS: f64 = OPENING_NS / 4.0;
 /// Openings in vain after which it isn't put off any longer than for seven minutes of loops.
@@ -78,6 +81,17 @@ pub fn worker_ns(history: &History, s: &Situation) -> f64 {
     each * s.iterations as f64
 }
 
+/// Whether so little time has passed since the first entry that what is thought about could be more than the program's loops take altogether.
+pub fn is_early(passed: Duration) -> bool {
+    passed < Duration::from_nanos(EARLY_NS)
+}
+
+/// Whether an entry is over sooner than that. `is_guess`: nobody knows how much there is to do in an iteration.
+pub fn is_soon_over(history: &History, s: &Situation, is_guess: bool) -> bool {
+    let is_known = !is_guess || history.worker_ns > 0.0 || history.at_most_ns().is_some();
+    is_known && worker_ns(history, s) < EARLY_NS as f64
+}
+
 /// Whether an entry is over so soon that it may stay with all that is in it while the driver is being opened.
 pub fn ends_before_the_driver_opens(history: &History, s: &Situation) -> bool {
     worker_ns(history, s) < LOST_NS
@@ -94,7 +108,7 @@ pub struct Opening {
 
 impl Opening {
     /// Notes an entry; whether the GPU is worth opening now. `in_vain`: so many runs in a row have opened it for nothing that was worth it. `passed`: since
-    /// the runtime was loaded.
+    /// the first entry.
     pub fn is_due(&self, history: &History, s: &Situation, in_vain: u32, passed: Duration) -> bool {
         let worker = worker_ns(history, s);
         if history.gain_before_ns() > OPENING_NS && in_vain == 0 {
@@ -286,6 +300,21 @@ mod tests {
         // A product with a sparse matrix loads each index once.
         assert!(!deserves_comparison(&history, 1 << 20, 60 << 20));
         assert!(deserves_comparison(&history, 1 << 20, 64 << 10));
+    }
+
+    #[test]
+    fn what_is_soon_over_is_not_thought_about_early() {
+        assert!(is_early(Duration::from_millis(30)) && !is_early(Duration::from_millis(40)));
+        let history = History::default();
+        // Some 10 and 70 milliseconds.
+        let (short, long) = (situation(1 << 20, 25, 1 << 22), situation(1 << 20, 170, 1 << 22));
+        assert!(is_soon_over(&history, &short, false) && !is_soon_over(&history, &long, false));
+        // Inner loops may be longer than anybody thinks, until somebody has seen it.
+        assert!(!is_soon_over(&history, &short, true));
+        let mut known = history;
+        known.stands(1, 1 << 20);
+        known.came_back(1, std::time::Instant::now());
+        assert!(is_soon_over(&known, &short, true) && is_soon_over(&known, &long, true));
     }
 
     #[test]
