@@ -29,7 +29,7 @@ const OPENING_NS: f64 = 400_000_000.0;
 const OVERRATED: f64 = 10.0;
 /// What the first entries cost that are thought about: reading what earlier runs have measured, and starting threads, 0.3 to 0.7 ms
 /// (`docs/measurements/2026-11-26-never-slower.md`), should be no more than one part in fifty of what a program's loops take.
-const EARLY_NS: u64 = 35_000_000;
+const EARLY_NS: f64 = 35_000_000.0;
 /// So much of an entry may be lost to what is inside of it, where the GPU becomes ready meanwhile.
 const LOST_NS: f64 = OPENING_NS / 4.0;
 /// Openings in vain after which it isn't put off any longer than for seven minutes of loops.
@@ -81,15 +81,11 @@ pub fn worker_ns(history: &History, s: &Situation) -> f64 {
     each * s.iterations as f64
 }
 
-/// Whether so little time has passed since the first entry that what is thought about could be more than the program's loops take altogether.
-pub fn is_early(passed: Duration) -> bool {
-    passed < Duration::from_nanos(EARLY_NS)
-}
-
-/// Whether an entry is over sooner than that. `is_guess`: nobody knows how much there is to do in an iteration.
-pub fn is_soon_over(history: &History, s: &Situation, is_guess: bool) -> bool {
+/// Whether a program's loops could all be over, with this entry, before thinking about them pays: so long after the first entry. `is_guess`: nobody
+/// knows how much there is to do in an iteration.
+pub fn is_early(history: &History, s: &Situation, is_guess: bool, passed: Duration) -> bool {
     let is_known = !is_guess || history.worker_ns > 0.0 || history.at_most_ns().is_some();
-    is_known && worker_ns(history, s) < EARLY_NS as f64
+    is_known && passed.as_nanos() as f64 + worker_ns(history, s) < EARLY_NS
 }
 
 /// Whether an entry is over so soon that it may stay with all that is in it while the driver is being opened.
@@ -304,17 +300,17 @@ mod tests {
 
     #[test]
     fn what_is_soon_over_is_not_thought_about_early() {
-        assert!(is_early(Duration::from_millis(30)) && !is_early(Duration::from_millis(40)));
-        let history = History::default();
+        let mut history = History::default();
+        let at = |ms: u64| Duration::from_millis(ms);
         // Some 10 and 70 milliseconds.
         let (short, long) = (situation(1 << 20, 25, 1 << 22), situation(1 << 20, 170, 1 << 22));
-        assert!(is_soon_over(&history, &short, false) && !is_soon_over(&history, &long, false));
+        assert!(is_early(&history, &short, false, at(20)) && !is_early(&history, &short, false, at(30)));
+        assert!(!is_early(&history, &long, false, at(0)));
         // Inner loops may be longer than anybody thinks, until somebody has seen it.
-        assert!(!is_soon_over(&history, &short, true));
-        let mut known = history;
-        known.stands(1, 1 << 20);
-        known.came_back(1, std::time::Instant::now());
-        assert!(is_soon_over(&known, &short, true) && is_soon_over(&known, &long, true));
+        assert!(!is_early(&history, &short, true, at(0)));
+        history.stands(1, 1 << 20);
+        history.came_back(1, std::time::Instant::now());
+        assert!([&short, &long].iter().all(|s| is_early(&history, s, true, at(0))));
     }
 
     #[test]

@@ -39,17 +39,15 @@ impl Engine {
     }
 
     /// How long ago the first loop was entered.
-    fn passed(&self) -> Duration {
+    pub(super) fn passed(&self) -> Duration {
         self.began.get_or_init(Instant::now).elapsed()
     }
 
-    /// Whether nothing is to be thought about yet: the loop is over before that would have paid, and who is to tell that the program goes on for
-    /// longer than that?
+    /// Whether nothing is to be thought about yet: who is to tell that the program goes on for longer than this loop takes?
     pub(super) fn is_early(&self, visit: &Visit<'_>) -> bool {
         let is_guess = visit.info.has(PG_LOOP_INNER_LOOPS);
         !self.config.at_once
-            && policy::is_early(self.passed())
-            && policy::is_soon_over(&visit.history, &self.situation(visit), is_guess)
+            && policy::is_early(&visit.history, &self.situation(visit), is_guess, self.passed())
     }
 
     /// The device that `PARAGON_DEVICE` asks for, under a race whose winner is fixed: then it is waited for.
