@@ -38,6 +38,20 @@ impl Engine {
         }
     }
 
+    /// How long ago the first loop was entered.
+    fn passed(&self) -> Duration {
+        self.began.get_or_init(Instant::now).elapsed()
+    }
+
+    /// Whether nothing is to be thought about yet: the loop is over before that would have paid, and who is to tell that the program goes on for
+    /// longer than that?
+    pub(super) fn is_early(&self, visit: &Visit<'_>) -> bool {
+        let is_guess = visit.info.has(PG_LOOP_INNER_LOOPS);
+        !self.config.at_once
+            && policy::is_early(self.passed())
+            && policy::is_soon_over(&visit.history, &self.situation(visit), is_guess)
+    }
+
     /// The device that `PARAGON_DEVICE` asks for, under a race whose winner is fixed: then it is waited for.
     pub(super) fn asked_kind(&self, info: &Info, in_place: bool) -> Result<Kind, Declined> {
         let exact = info.has(PG_LOOP_CUDA_EXACT);
@@ -104,7 +118,7 @@ impl Engine {
         if may_use_cuda
             && self.cmt.cuda_state() == CudaState::Unknown
             && (choice == DeviceChoice::Cuda
-                || self.opening.is_due(&visit.history, &situation, self.openings_in_vain()))
+                || self.opening.is_due(&visit.history, &situation, self.openings_in_vain(), self.passed()))
         {
             self.opens();
             self.cmt.open_cuda();
@@ -152,11 +166,15 @@ impl Engine {
 
     /// What a loop is told that would not be faster elsewhere.
     pub(super) fn stays(&self, visit: &mut Visit<'_>, plan: &Plan, undecided: bool) -> Declined {
-        // Where the driver is about to be ready, loops inside of this one may find it so.
+        let is_slower = Some(if plan.proven { 1 } else { 2 });
         if undecided {
+            // Where the driver is about to be ready, loops inside of this one may find it so, if this one isn't over by then.
+            if policy::ends_before_the_driver_opens(&visit.history, &self.situation(visit)) {
+                visit.is_slower_elsewhere = is_slower;
+            }
             return "the CUDA driver is not ready".into();
         }
-        visit.is_slower_elsewhere = Some(if plan.proven { 1 } else { 2 });
+        visit.is_slower_elsewhere = is_slower;
         // A loop that only logs keep from running elsewhere may earn an inspection yet.
         let hopes = visit.info.inspect.is_some()
             && !plan.proven
