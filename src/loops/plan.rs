@@ -520,12 +520,12 @@ pub struct LoopPlan {
     /// place, in whole vectors.
     pub free_calls: bool,
     /// Operations per iteration of the merged space, estimated: arithmetic plus memory accesses, inner loops of
-    /// unknown length counted as 32.
+    /// unknown length counted as 32, and those of more as well.
     pub work: u64,
     /// Memory accesses among them.
     pub touches: u64,
-    /// Whether there are inner loops among them, so that it may be many times as many.
-    pub has_inner_loops: bool,
+    /// Whether there are inner loops among them that may have more turns than that, so that it may be many times as many.
+    pub has_long_loops: bool,
 }
 
 impl LoopPlan {

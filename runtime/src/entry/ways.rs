@@ -45,7 +45,7 @@ impl Engine {
 
     /// Whether nothing is to be thought about yet: who is to tell that the program goes on for longer than this loop takes?
     pub(super) fn is_early(&self, visit: &Visit<'_>) -> bool {
-        let is_guess = visit.info.has(PG_LOOP_INNER_LOOPS);
+        let is_guess = visit.info.has(PG_LOOP_LONG_LOOPS);
         !self.config.at_once
             && policy::is_early(&visit.history, &self.situation(visit), is_guess, self.passed())
     }

@@ -236,8 +236,8 @@ impl Emitter<'_> {
                 flags.push("PG_LOOP_DIRECT");
             }
         }
-        if plan.has_inner_loops {
-            flags.push("PG_LOOP_INNER_LOOPS");
+        if plan.has_long_loops {
+            flags.push("PG_LOOP_LONG_LOOPS");
         }
         if self.doubt {
             flags.push("PG_LOOP_DOUBTED");

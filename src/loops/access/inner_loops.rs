@@ -1,6 +1,10 @@
 //! Loops around an access, and inside of an iteration: which values their variables have.
 
 use super::*;
+use crate::c::constant::{Value, evaluate};
+
+/// How many turns an inner loop is taken for where work is estimated, unless its text says that they are fewer.
+const TURNS: u64 = 32;
 
 /// Distance of a counted loop's last value from its first, where it runs at all.
 fn to_last(head: &Counted, first: &Linear, limit: &Linear) -> Option<Linear> {
@@ -45,9 +49,10 @@ impl Accesses<'_> {
 
     pub(super) fn inner_loop(&mut self, l: &LoopStmt) -> Result<(), Refused> {
         l.init.iter().try_for_each(|s| self.statement(s))?;
-        self.has_inner_loops = true;
         let before = (self.work, self.touches);
         let head = crate::loops::counted::counted(self.unit, l).ok();
+        let turns = head.as_ref().and_then(|head| self.few_turns(head));
+        self.has_long_loops |= turns.is_none();
         // The variable's definition by the first clause is no definition inside.
         if let Some(head) = &head {
             self.definitions.remove(&head.iv);
@@ -81,9 +86,21 @@ impl Accesses<'_> {
         self.inner.pop();
         let inside = self.inner.len();
         self.definitions.retain(|_, definition| definition.loops <= inside);
-        let often = |before: u64, now: u64| before + (now - before).saturating_mul(32);
+        let often = |before: u64, now: u64| before + (now - before).saturating_mul(turns.unwrap_or(TURNS));
         (self.work, self.touches) = (often(before.0, self.work), often(before.1, self.touches));
         result
+    }
+
+    /// How many turns a loop has whose text says that they are few, or at most one more.
+    fn few_turns(&self, head: &Counted) -> Option<u64> {
+        let number = |e| match evaluate(&self.unit.types, e) {
+            Some(Value::Int(value)) => Some(value),
+            _ => None,
+        };
+        let (first, limit) = (number(&head.first)?, number(&head.limit)?);
+        let turns =
+            u64::try_from(first.abs_diff(limit) / u128::from(head.step.unsigned_abs().max(1))).ok()? + 1;
+        (head.by.is_none() && turns <= TURNS).then_some(turns)
     }
 
     /// The level of a counted loop inside the body: its bounds may vary.
