@@ -466,6 +466,8 @@ pub struct Launch<'a> {
     pub probes: bool,
     /// The number under which a device may keep that order: no other one has it.
     pub kept_as: Option<u64>,
+    /// Where the kernel is [`Specialisation::sorted`]: turns of the iteration that has most, as far as they were counted.
+    pub longest: Option<u32>,
     /// Becomes nonzero when the launch is to give up: [`TOLD_TO_STOP`] or [`TIME_IS_UP`]. It outlives the launch.
     pub stop: &'a AtomicU32,
     /// How long the device may be at work without having told how far it is; then it gives up. Threads, who can be told at any
@@ -496,6 +498,14 @@ impl Launch<'_> {
     /// What bitmaps have from the entry.
     pub fn filled(&self) -> Option<&Filled> {
         (self.kernel.filled != 0).then_some(self.filled)
+    }
+
+    /// Turns that the longest iteration has: where they were counted, and whether they were. Elsewhere, where lanes run rows together, as many as if rows were
+    /// as long as each other and all arrays together were gone through once, four bytes in a turn.
+    pub fn longest(&self) -> Option<(u64, bool)> {
+        let counted = self.longest.map(|longest| (u64::from(longest), true));
+        let bytes: u64 = self.regions.iter().map(|region| region.size).sum();
+        counted.or_else(|| (self.kernel.spread > 1).then(|| (bytes / 4 / self.n.max(1), false)))
     }
 
     /// Whether that is all that there is in the log: then the kernel has none.

@@ -80,6 +80,7 @@ impl Accesses<'_> {
         self.inner.pop();
         let inside = self.inner.len();
         self.definitions.retain(|_, definition| definition.loops <= inside);
+        // `device::cuda::pace` counts on as many.
         let often = |before: u64, now: u64| before + (now - before).saturating_mul(32);
         (self.work, self.touches) = (often(before.0, self.work), often(before.1, self.touches));
         result
