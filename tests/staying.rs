@@ -1,6 +1,10 @@
 //! What stands in front of a loop, where the loop stays and where it is complete: the compiler is told that asking changes nothing, so whatever a loop
 //! that is complete has changed has to be found all the same; and nests that stay ask once.
 
+#[path = "support/emulated_gpu.rs"]
+mod emulated_gpu;
+
+use emulated_gpu::EmulatedGpu;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -261,4 +265,59 @@ fn a_nest_that_stays_asks_once_and_a_chain_asks_for_what_is_in_it() {
         let found = entries(&trace, "chain");
         assert!(found.iter().any(|(at, _)| *at == line("chain j")), "{found:?}");
     }
+}
+
+/// While the driver is being opened, nothing is decided for good; but a nest that is over sooner than that stays with all that is in it.
+#[test]
+fn a_short_nest_asks_once_while_the_driver_is_being_opened() {
+    const WAITING: &str = r#"
+#include <stdio.h>
+#include <stdlib.h>
+__attribute__((noinline)) static void rows(long n, double (*restrict a)[10000], const double *restrict b)
+{
+  for (long i = 0; i < n; i++)
+    for (long j = 0; j < 10000; j++) {
+      double x = a[i][j] * 0.5 + b[j], y = b[j] + 1;
+      x = x * x + y * 0.5 + (x - y) * (x + y) + (x * 3 - y) * (y * 2 + x);
+      a[i][j] = x - y * x + (x + 1) * (y + 2) * 0.25 - (x - 3) * y;
+    }
+}
+int main(void)
+{
+  double (*a)[10000] = calloc(200, sizeof *a), *b = calloc(10000, sizeof *b), sum = 0;
+  for (int r = 0; r < 8; r++)
+    rows(200, a, b);
+  for (long i = 0; i < 200; i++)
+    sum += a[i][i * 40];
+  printf("%.17g\n", sum);
+  return 0;
+}
+"#;
+    let folder = tempfile::tempdir().unwrap();
+    let gpu = EmulatedGpu::build(
+        &Path::new(env!("CARGO_MANIFEST_DIR")).join("c-tests/emulated_gpu"),
+        folder.path(),
+    );
+    let (source, program) = (folder.path().join("waiting.c"), folder.path().join("waiting"));
+    std::fs::write(&source, WAITING).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_paragon-cc"));
+    assert!(command.arg("-O2").arg("-o").arg(&program).arg(&source).status().unwrap().success());
+    let trace = folder.path().join("trace");
+    let mut command = Command::new(&program);
+    gpu.apply(&mut command);
+    let settings = [
+        ("PARAGON_HISTORY", "off"),
+        ("PARAGON_DEVICE", "cuda"),
+        ("PARAGON_TRACE", trace.to_str().unwrap()),
+        // Milliseconds: far longer than the program takes.
+        ("EMULATED_OPENING", "5000"),
+    ];
+    let output = command.envs(settings).output().unwrap();
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+    let found = entries(&trace, "rows");
+    let of = |line: u64| found.iter().filter(|(at, _)| *at == line).count();
+    assert!(found.iter().all(|(_, decision)| decision == "sequential"));
+    assert_eq!(of(6), 8);
+    // Nobody knows how long the first entry takes.
+    assert!(of(7) <= 200, "{} times", of(7));
 }

@@ -11,6 +11,7 @@ use crate::abi::Loop;
 use crate::speculation::cmt::Guesses;
 use crate::speculation::parts;
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 /// After so many entries without a gain a loop is switched off for trip counts like theirs.
 const PATIENCE: u32 = 3;
@@ -128,6 +129,10 @@ pub struct History {
     many_writers: bool,
     /// Bitmaps have guessed that nothing is stored between what is loaded, and were wrong.
     stores_between: bool,
+    /// The last entry, where the loop ran as it stood: its thread, when it began, and its iterations.
+    stood: Option<(u64, Instant, u64)>,
+    /// Nanoseconds per iteration until that thread came back; 0: it hasn't yet.
+    at_most_ns: f64,
 }
 
 impl History {
@@ -286,6 +291,24 @@ impl History {
             self.unmeasured = 0;
         }
     }
+    /// Notes that a thread's entry, of so many iterations, runs as it stands from now on.
+    pub fn stands(&mut self, thread: u64, iterations: u64) {
+        self.stood = (iterations != 0).then(|| (thread, Instant::now(), iterations));
+    }
+    /// Notes that a thread has come to the loop: what it ran as it stood is over, so it took no longer than until now. (Unless the loop calls itself; and
+    /// other threads may have taken longer. It is an estimate.)
+    pub fn came_back(&mut self, thread: u64, now: Instant) {
+        if let Some((stood, since, iterations)) = self.stood.take()
+            && stood == thread
+        {
+            self.at_most_ns =
+                (now.saturating_duration_since(since).as_nanos() as f64).max(1.0) / iterations as f64;
+        }
+    }
+    /// Nanoseconds per iteration that the calling thread took at most when the loop last ran as it stood; `None`: not known.
+    pub fn at_most_ns(&self) -> Option<f64> {
+        (self.at_most_ns > 0.0).then_some(self.at_most_ns)
+    }
     /// Notes how long a whole run elsewhere took.
     pub fn way_took(&mut self, way: Way, iterations: u64, ns: u64) {
         settle(&mut self.way_ns[way as usize], &mut self.way_samples[way as usize], iterations, ns);
@@ -385,6 +408,27 @@ fn smooth(value: &mut f64, iterations: u64, ns: u64) {
 mod tests {
     use super::*;
     use std::sync::atomic::{AtomicI64, AtomicU32, AtomicUsize};
+
+    #[test]
+    fn what_ran_as_it_stood_took_no_longer_than_until_its_thread_came_back() {
+        let mut h = History::default();
+        h.came_back(1, Instant::now());
+        assert_eq!(h.at_most_ns(), None);
+        let later = |ms: u64| Instant::now() + std::time::Duration::from_millis(ms);
+        h.stands(1, 1000);
+        // Another thread says nothing about it.
+        h.came_back(2, later(5));
+        assert_eq!(h.at_most_ns(), None);
+        h.stands(1, 1000);
+        h.came_back(1, later(5));
+        let each = h.at_most_ns().unwrap();
+        assert!((5000.0..50_000.0).contains(&each), "{each}");
+        // What ran elsewhere since says nothing, either; and without iterations there is nothing to be told.
+        h.came_back(1, later(500));
+        h.stands(1, 0);
+        h.came_back(1, later(500));
+        assert_eq!(h.at_most_ns(), Some(each));
+    }
 
     #[test]
     fn conflicts_pause_longer_each_time() {

@@ -6,6 +6,7 @@
 
 use crate::history::{History, Inspector, Way};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 /// Nanoseconds per estimated operation on one core.
 const OPERATION_NS: f64 = 0.4;
@@ -23,6 +24,11 @@ const LAUNCH_NS: f64 = 300_000.0;
 const RELAUNCH_NS: f64 = 5_000.0;
 /// Starting the driver and making a kernel.
 const OPENING_NS: f64 = 400_000_000.0;
+/// How many times too long loops are taken for that nobody has measured, at most: vectors of short numbers, and inner loops that are shorter than
+/// the compiler takes them for.
+const OVERRATED: f64 = 10.0;
+/// So much of an entry may be lost to what is inside of it, where the GPU becomes ready meanwhile.
+const LOST_NS: f64 = OPENING_NS / 4.0;
 /// Openings in vain after which it isn't put off any longer than for seven minutes of loops.
 const MOST_IN_VAIN: u32 = 10;
 /// How many cores a GPU is worth.
@@ -65,13 +71,21 @@ pub struct Situation {
 
 /// Expected nanoseconds of a run on the calling thread alone.
 pub fn worker_ns(history: &History, s: &Situation) -> f64 {
-    let each = if history.worker_ns > 0.0 { history.worker_ns } else { s.work as f64 * OPERATION_NS };
+    let each = match history.worker_ns > 0.0 {
+        true => history.worker_ns,
+        false => (s.work as f64 * OPERATION_NS).min(history.at_most_ns().unwrap_or(f64::INFINITY)),
+    };
     each * s.iterations as f64
 }
 
+/// Whether an entry is over so soon that it may stay with all that is in it while the driver is being opened.
+pub fn ends_before_the_driver_opens(history: &History, s: &Situation) -> bool {
+    worker_ns(history, s) < LOST_NS
+}
+
 /// Decides when to open the GPU. Its driver takes part of a second to start, on a core that others may need, and the end of the process
-/// waits for it; so the loops of this process that a GPU would be faster at must have had as much to do. Who ends then has lost
-/// little, compared with the time that has passed.
+/// waits for it; so the loops of this process that a GPU would be faster at must have had as much to do, and as much time must have passed: what nobody has
+/// measured may be overrated. Who ends then has lost little, compared with that time.
 #[derive(Default)]
 pub struct Opening {
     /// Nanoseconds that the calling thread alone would have taken for them.
@@ -79,8 +93,9 @@ pub struct Opening {
 }
 
 impl Opening {
-    /// Notes an entry; whether the GPU is worth opening now. `in_vain`: so many runs in a row have opened it for nothing that was worth it.
-    pub fn is_due(&self, history: &History, s: &Situation, in_vain: u32) -> bool {
+    /// Notes an entry; whether the GPU is worth opening now. `in_vain`: so many runs in a row have opened it for nothing that was worth it. `passed`: since
+    /// the runtime was loaded.
+    pub fn is_due(&self, history: &History, s: &Situation, in_vain: u32, passed: Duration) -> bool {
         let worker = worker_ns(history, s);
         if history.gain_before_ns() > OPENING_NS && in_vain == 0 {
             return true;
@@ -89,7 +104,9 @@ impl Opening {
             return false;
         }
         let before = self.worth_ns.fetch_add(worker as u64, Ordering::Relaxed);
-        before as f64 + worker > OPENING_NS * (1u64 << in_vain.min(MOST_IN_VAIN)) as f64
+        let worth = before as f64 + worker;
+        let needed = OPENING_NS * (1u64 << in_vain.min(MOST_IN_VAIN)) as f64;
+        worth > needed && passed.as_nanos() as f64 > needed || worth > OVERRATED * needed
     }
 }
 
@@ -217,12 +234,19 @@ mod tests {
         // A hundred milliseconds each.
         history.worker_took(1, 1000);
         let heavy = situation(100_000, 4096, 1 << 20);
-        let due: Vec<bool> = (0..5).map(|_| opening.is_due(&history, &heavy, 0)).collect();
+        let passed = Duration::from_secs(1);
+        let due: Vec<bool> = (0..5).map(|_| opening.is_due(&history, &heavy, 0, passed)).collect();
         assert_eq!(due, [false, false, false, false, true]);
         // What copies cost more than they save says nothing about it.
         let streaming = situation(100_000, 4, 1 << 34);
-        assert!(!opening.is_due(&history, &streaming, 0));
-        assert!(Opening::default().is_due(&history, &situation(1_000_000, 4096, 1 << 20), 0));
+        assert!(!opening.is_due(&history, &streaming, 0, passed));
+        // So long a loop can't have been before so little time had passed, unless it is far longer than it is taken for.
+        let longer = |times: u64| {
+            let s = situation(500_000 * times, 4096, 1 << 20);
+            [0, 100, 500].map(|ms| Opening::default().is_due(&history, &s, 0, Duration::from_millis(ms)))
+        };
+        assert_eq!(longer(1), [false, false, true]);
+        assert_eq!(longer(10), [true; 3]);
     }
 
     #[test]
@@ -232,7 +256,8 @@ mod tests {
         let heavy = situation(100_000, 4096, 1 << 20);
         let entries_until_due = |in_vain: u32| {
             let opening = Opening::default();
-            (1..100_000).find(|_| opening.is_due(&history, &heavy, in_vain)).unwrap()
+            let passed = Duration::from_secs(1000);
+            (1..100_000).find(|_| opening.is_due(&history, &heavy, in_vain, passed)).unwrap()
         };
         assert_eq!([0, 1, 2, 10, 11, u32::MAX].map(entries_until_due), [5, 9, 17, 4097, 4097, 4097]);
         // What it has saved an earlier run says more than an estimate.
@@ -248,9 +273,8 @@ mod tests {
         earlier.gpu_won(1_000_000, 500_000_000);
         let mut later = History::default();
         later.go_on_from(1, 1, earlier.row(1).as_ref(), &the_loop);
-        assert!(
-            Opening::default().is_due(&later, &heavy, 0) && !Opening::default().is_due(&later, &heavy, 1)
-        );
+        let is_due = |in_vain| Opening::default().is_due(&later, &heavy, in_vain, Duration::ZERO);
+        assert!(is_due(0) && !is_due(1));
     }
 
     #[test]
@@ -262,6 +286,18 @@ mod tests {
         // A product with a sparse matrix loads each index once.
         assert!(!deserves_comparison(&history, 1 << 20, 60 << 20));
         assert!(deserves_comparison(&history, 1 << 20, 64 << 10));
+    }
+
+    #[test]
+    fn a_loop_that_was_over_soon_is_no_longer_than_that() {
+        let (mut history, s) = (History::default(), situation(1 << 24, 4096, 1 << 20));
+        assert!(!ends_before_the_driver_opens(&history, &s) && choose(&history, &s) == Some(Way::Cuda));
+        history.stands(1, 1 << 24);
+        history.came_back(1, std::time::Instant::now());
+        assert!(ends_before_the_driver_opens(&history, &s));
+        // What was measured says more.
+        history.worker_took(1 << 24, 10_000_000_000);
+        assert!(!ends_before_the_driver_opens(&history, &s));
     }
 
     #[test]

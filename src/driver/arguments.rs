@@ -112,6 +112,8 @@ pub struct Invocation {
     pub has_dependency_target: bool,
     /// Whether a warning asks for messages that are those of the text as it was written, whatever the rewritten one draws.
     pub exact_messages: bool,
+    /// The level of optimisation is one at which the compiler aligns loops.
+    pub aligns_loops: bool,
     pub dialect: Dialect,
     pub analysis: AnalysisOptions,
     pub own: OwnOptions,
@@ -235,6 +237,7 @@ pub fn parse(command: &[OsString]) -> Decision {
         dependency_file: None,
         has_dependency_target: false,
         exact_messages: false,
+        aligns_loops: false,
         dialect: Dialect::default(),
         analysis: AnalysisOptions::default(),
         own: OwnOptions::default(),
@@ -437,6 +440,7 @@ fn read(command: &[OsString], invocation: &mut Invocation) -> Result<(), String>
             Optimisation => {
                 fast_level = plain_value == "fast";
                 strict_level = matches!(plain_value, "2" | "3" | "s" | "fast");
+                invocation.aligns_loops = matches!(plain_value, "2" | "3" | "fast");
                 optimised = match plain_value {
                     "0" | "g" => false,
                     "" | "1" | "2" | "3" | "s" | "z" | "fast" => true,

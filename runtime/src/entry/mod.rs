@@ -66,6 +66,8 @@ pub struct Engine {
     pool: Pool,
     cmt: Cmt,
     opening: Opening,
+    /// When the runtime was loaded.
+    loaded: Instant,
     remembered: remembered::Remembered,
 }
 
@@ -215,6 +217,7 @@ impl Engine {
             cmt: Cmt::new(pool.clone(), config.threads),
             pool,
             opening: Opening::default(),
+            loaded: Instant::now(),
             remembered: remembered::Remembered::default(),
             config,
         }
@@ -364,6 +367,9 @@ impl Engine {
             is_slower_elsewhere: Some(0),
             started,
         };
+        // SAFETY: no requirements.
+        let thread = unsafe { libc::pthread_self() } as u64;
+        visit.history.came_back(thread, started);
         let before = visit.history;
         // SAFETY: promised by the caller.
         let result = unsafe { self.decide(&mut visit) };
@@ -373,6 +379,9 @@ impl Engine {
         }
         if let Some(stays) = visit.is_slower_elsewhere {
             the_loop.stays.store(stays, Ordering::Relaxed);
+        }
+        if result.is_err() {
+            visit.history.stands(thread, visit.iterations);
         }
         lock(&self.histories).insert(key, visit.history);
         self.keep_for_later_runs(has_decided);

@@ -104,7 +104,12 @@ impl Engine {
         if may_use_cuda
             && self.cmt.cuda_state() == CudaState::Unknown
             && (choice == DeviceChoice::Cuda
-                || self.opening.is_due(&visit.history, &situation, self.openings_in_vain()))
+                || self.opening.is_due(
+                    &visit.history,
+                    &situation,
+                    self.openings_in_vain(),
+                    self.loaded.elapsed(),
+                ))
         {
             self.opens();
             self.cmt.open_cuda();
@@ -152,11 +157,15 @@ impl Engine {
 
     /// What a loop is told that would not be faster elsewhere.
     pub(super) fn stays(&self, visit: &mut Visit<'_>, plan: &Plan, undecided: bool) -> Declined {
-        // Where the driver is about to be ready, loops inside of this one may find it so.
+        let is_slower = Some(if plan.proven { 1 } else { 2 });
         if undecided {
+            // Where the driver is about to be ready, loops inside of this one may find it so, if this one isn't over by then.
+            if policy::ends_before_the_driver_opens(&visit.history, &self.situation(visit)) {
+                visit.is_slower_elsewhere = is_slower;
+            }
             return "the CUDA driver is not ready".into();
         }
-        visit.is_slower_elsewhere = Some(if plan.proven { 1 } else { 2 });
+        visit.is_slower_elsewhere = is_slower;
         // A loop that only logs keep from running elsewhere may earn an inspection yet.
         let hopes = visit.info.inspect.is_some()
             && !plan.proven
