@@ -120,7 +120,8 @@ fn build(compiler: &str, folder: &Path, flags: &[&str]) -> PathBuf {
 
 fn run(program: &Path, settings: &[(&str, &str)]) -> String {
     let mut command = Command::new(program);
-    command.env("PARAGON_HISTORY", "off").envs(settings.iter().copied());
+    // What is asked doesn't depend on how much time has passed.
+    command.env("PARAGON_HISTORY", "off").env("PARAGON_AT_ONCE", "on").envs(settings.iter().copied());
     let output = command.output().unwrap();
     assert!(output.status.success() && output.stderr.is_empty(), "{settings:?}: {output:?}");
     String::from_utf8(output.stdout).unwrap()
@@ -307,6 +308,7 @@ int main(void)
     gpu.apply(&mut command);
     let settings = [
         ("PARAGON_HISTORY", "off"),
+        ("PARAGON_AT_ONCE", "on"),
         ("PARAGON_DEVICE", "cuda"),
         ("PARAGON_TRACE", trace.to_str().unwrap()),
         // Milliseconds: far longer than the program takes.
@@ -320,4 +322,47 @@ int main(void)
     assert_eq!(of(6), 8);
     // Nobody knows how long the first entry takes.
     assert!(of(7) <= 200, "{} times", of(7));
+}
+
+/// Short loops are not thought about while a program has just begun, whatever they could be; longer ones are.
+#[test]
+fn short_loops_stay_early_in_a_program() {
+    const EARLY: &str = r#"
+#include <stdio.h>
+#include <stdlib.h>
+__attribute__((noinline)) static void halves(long n, double *restrict a)
+{
+  for (long i = 0; i < n; i++)
+    a[i] = a[i] * 0.5 + 1;
+}
+int main(int argc, char **argv)
+{
+  long n = atol(argv[1]), times = atol(argv[argc - 1]);
+  double *a = calloc(n, sizeof *a);
+  for (long r = 0; r < times; r++)
+    halves(n, a);
+  printf("%.17g\n", a[n / 2]);
+  return 0;
+}
+"#;
+    let folder = tempfile::tempdir().unwrap();
+    let (source, program) = (folder.path().join("early.c"), folder.path().join("early"));
+    std::fs::write(&source, EARLY).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_paragon-cc"));
+    assert!(command.arg("-O2").arg("-o").arg(&program).arg(&source).status().unwrap().success());
+    let decisions = |n: &str, times: &str, at_once: &str| -> Vec<String> {
+        let trace = folder.path().join(format!("trace {n} {times} {at_once}"));
+        let mut command = Command::new(&program);
+        command.args([n, times]).env("PARAGON_HISTORY", "off").env("PARAGON_DEVICE", "threads");
+        command.env("PARAGON_THREADS", "2").env("PARAGON_AT_ONCE", at_once).env("PARAGON_TRACE", &trace);
+        assert!(command.status().unwrap().success());
+        entries(&trace, "halves").into_iter().map(|(_, decision)| decision).collect()
+    };
+    // A millisecond; a tenth of a second, by the compiler's estimate; and a millisecond again and again.
+    assert_eq!(decisions("500000", "2", "off"), ["sequential"; 2]);
+    assert_ne!(decisions("500000", "2", "on"), ["sequential"; 2]);
+    assert_ne!(decisions("60000000", "1", "off"), ["sequential"]);
+    let again = decisions("500000", "1000", "off");
+    assert_eq!(again[..2], ["sequential"; 2]);
+    assert!(again.iter().any(|decision| decision != "sequential"));
 }

@@ -48,6 +48,7 @@ enum {
   PG_LOOP_KEPT = 16384,    /* kernels that know which arrays nothing stores to are faster */
   PG_LOOP_SLICE_DECIDES = 262144, /* what the values `keys` and sites with PG_SITE_FEEDS give decides all addresses that aren't affine */
   PG_LOOP_SHOWS_ALL = 4194304, /* inspections can show all addresses that aren't affine, as devices compute them */
+  PG_LOOP_INNER_LOOPS = 8388608, /* an iteration has inner loops, whose turns `work` only guesses */
   PG_LOOP_SPREADS = 32768, /* several lanes of the GPU may run an iteration together, of which one stores */
   PG_LOOP_SIDE_BY_SIDE = 1048576, /* and they take turns of some inner loop side by side, whole ones */
   PG_LOOP_DOUBTED = 8      /* log everything, whatever is proven: a conflict then refutes the proof */

@@ -77,6 +77,8 @@ pub struct Config {
     pub groups: GroupChoice,
     /// What stamps guess first, whatever has been wrong before; `None`: what may be right.
     pub guesses: Option<Guesses>,
+    /// Whether short loops are thought about from the program's first millisecond on, instead of when there is something to be gained.
+    pub at_once: bool,
     /// How long a device may be at work without having told how far it is, and an inspection that is asked for; `None`: as
     /// long as it is good for.
     pub patience: Option<Duration>,
@@ -127,6 +129,7 @@ impl Config {
         let inspections = choice("PARAGON_INSPECTIONS", &["on", "off"], 0) == 0;
         let history = choice("PARAGON_HISTORY", &["on", "off"], 0) == 0;
         let tracking = choice("PARAGON_TRACKING", &["off", "on"], 0) == 1;
+        let at_once = choice("PARAGON_AT_ONCE", &["off", "on"], 0) == 1;
         let groups = match choice("PARAGON_GROUPS", &["auto", "off", "always"], 0) {
             1 => GroupChoice::Off,
             2 => GroupChoice::Always,
@@ -173,6 +176,7 @@ impl Config {
                 history,
                 groups,
                 guesses,
+                at_once,
                 patience,
             },
             complaints,

@@ -27,6 +27,9 @@ const OPENING_NS: f64 = 400_000_000.0;
 /// How many times too long loops are taken for that nobody has measured, at most: vectors of short numbers, and inner loops that are shorter than
 /// the compiler takes them for.
 const OVERRATED: f64 = 10.0;
+/// What the first entries cost that are thought about: reading what earlier runs have measured, and starting threads, 0.3 to 0.7 ms
+/// (`docs/measurements/2026-11-26-never-slower.md`), should be no more than one part in fifty of what a program's loops take.
+const EARLY_NS: f64 = 35_000_000.0;
 /// So much of an entry may be lost to what is inside of it, where the GPU becomes ready meanwhile.
 const LOST_NS: f64 = OPENING_NS / 4.0;
 /// Openings in vain after which it isn't put off any longer than for seven minutes of loops.
@@ -78,6 +81,13 @@ pub fn worker_ns(history: &History, s: &Situation) -> f64 {
     each * s.iterations as f64
 }
 
+/// Whether a program's loops could all be over, with this entry, before thinking about them pays: so long after the first entry. `is_guess`: nobody
+/// knows how much there is to do in an iteration.
+pub fn is_early(history: &History, s: &Situation, is_guess: bool, passed: Duration) -> bool {
+    let is_known = !is_guess || history.worker_ns > 0.0 || history.at_most_ns().is_some();
+    is_known && passed.as_nanos() as f64 + worker_ns(history, s) < EARLY_NS
+}
+
 /// Whether an entry is over so soon that it may stay with all that is in it while the driver is being opened.
 pub fn ends_before_the_driver_opens(history: &History, s: &Situation) -> bool {
     worker_ns(history, s) < LOST_NS
@@ -94,7 +104,7 @@ pub struct Opening {
 
 impl Opening {
     /// Notes an entry; whether the GPU is worth opening now. `in_vain`: so many runs in a row have opened it for nothing that was worth it. `passed`: since
-    /// the runtime was loaded.
+    /// the first entry.
     pub fn is_due(&self, history: &History, s: &Situation, in_vain: u32, passed: Duration) -> bool {
         let worker = worker_ns(history, s);
         if history.gain_before_ns() > OPENING_NS && in_vain == 0 {
@@ -286,6 +296,21 @@ mod tests {
         // A product with a sparse matrix loads each index once.
         assert!(!deserves_comparison(&history, 1 << 20, 60 << 20));
         assert!(deserves_comparison(&history, 1 << 20, 64 << 10));
+    }
+
+    #[test]
+    fn what_is_soon_over_is_not_thought_about_early() {
+        let mut history = History::default();
+        let at = |ms: u64| Duration::from_millis(ms);
+        // Some 10 and 70 milliseconds.
+        let (short, long) = (situation(1 << 20, 25, 1 << 22), situation(1 << 20, 170, 1 << 22));
+        assert!(is_early(&history, &short, false, at(20)) && !is_early(&history, &short, false, at(30)));
+        assert!(!is_early(&history, &long, false, at(0)));
+        // Inner loops may be longer than anybody thinks, until somebody has seen it.
+        assert!(!is_early(&history, &short, true, at(0)));
+        history.stands(1, 1 << 20);
+        history.came_back(1, std::time::Instant::now());
+        assert!([&short, &long].iter().all(|s| is_early(&history, s, true, at(0))));
     }
 
     #[test]

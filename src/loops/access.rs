@@ -160,6 +160,8 @@ pub struct Accesses<'a> {
     pub work: u64,
     /// Memory accesses among them.
     pub touches: u64,
+    /// See [`LoopPlan`].
+    pub has_inner_loops: bool,
     /// Whether `continue` or `break` stands anywhere in the loop.
     pub has_continue: bool,
     /// See [`ScalarRole::Secondary`]: how far each iteration moves them.
@@ -257,6 +259,7 @@ impl<'a> Accesses<'a> {
             live_ins: BTreeSet::new(),
             may_abort: false,
             work: 0,
+            has_inner_loops: false,
             touches: 0,
             has_continue,
             moved: BTreeMap::new(),

@@ -524,6 +524,8 @@ pub struct LoopPlan {
     pub work: u64,
     /// Memory accesses among them.
     pub touches: u64,
+    /// Whether there are inner loops among them, so that it may be many times as many.
+    pub has_inner_loops: bool,
 }
 
 impl LoopPlan {

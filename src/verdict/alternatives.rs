@@ -148,6 +148,7 @@ pub(super) fn distributed(
         free_calls: false,
         work: accesses.work.max(1),
         touches: accesses.touches,
+        has_inner_loops: accesses.has_inner_loops,
     };
     let part = |(verdict, check, _, plan): Judged| Part { verdict, check, plan: *plan };
     let plan = LoopPlan { parts: parts.into_iter().map(part).collect(), ..plan };

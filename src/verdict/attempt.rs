@@ -278,6 +278,7 @@ fn attempt_with(
         free_calls: accesses.free_calls,
         work: accesses.work.max(1),
         touches: accesses.touches,
+        has_inner_loops: accesses.has_inner_loops,
     };
     Ok((verdict, check, reason, Box::new(plan)))
 }

@@ -42,7 +42,10 @@ impl Setting {
             .env("PARAGON_THREADS", DEVICE_THREADS);
         if self.device == "cuda" {
             // A processor takes much longer than a GPU.
-            command.env("PARAGON_GROUPS", self.groups).env("PARAGON_PATIENCE", "600000");
+            command
+                .env("PARAGON_GROUPS", self.groups)
+                .env("PARAGON_PATIENCE", "600000")
+                .env("PARAGON_AT_ONCE", "on");
             if self.log().1 == TOGETHER {
                 command.env("EMULATED_TOGETHER", "1");
             }

@@ -61,6 +61,7 @@ fn run(executable: &Path, seconds: u32, setting: Option<[&str; 4]>, trace: Optio
             .env("PARAGON_MEMORY", memory)
             .env("PARAGON_LOG", log)
             .env("PARAGON_RACE", race)
+            .env("PARAGON_AT_ONCE", "on")
             .env("PARAGON_MONITOR", if race == "auto" { "on" } else { "off" })
             .env("PARAGON_THREADS", "4");
     }

@@ -39,7 +39,7 @@ use crate::speculation::predicate::{self, Obstacle, Rest};
 use crate::trace::{Record, Trace};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 use std::time::Instant;
 
 /// Most iterations that a log cell can tell apart.
@@ -66,8 +66,8 @@ pub struct Engine {
     pool: Pool,
     cmt: Cmt,
     opening: Opening,
-    /// When the runtime was loaded.
-    loaded: Instant,
+    /// When the first loop was entered.
+    began: OnceLock<Instant>,
     remembered: remembered::Remembered,
 }
 
@@ -217,7 +217,7 @@ impl Engine {
             cmt: Cmt::new(pool.clone(), config.threads),
             pool,
             opening: Opening::default(),
-            loaded: Instant::now(),
+            began: OnceLock::new(),
             remembered: remembered::Remembered::default(),
             config,
         }
@@ -430,6 +430,11 @@ impl Engine {
             return Err("the floating-point environment is not the default one".into());
         }
         let asked = self.config.race != RaceChoice::Auto;
+        if !asked && self.is_early(visit) {
+            // What is inside is no longer.
+            visit.is_slower_elsewhere = Some(1);
+            return Err("so short a loop stays, so early in the program".into());
+        }
         if !asked && visit.history.is_too_small(visit.entry.trip[0]) {
             visit.history.overrated(visit.the_loop);
             visit.is_slower_elsewhere = None;

@@ -17,7 +17,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// So much the loops of a process must have to do, in nanoseconds, before it reads, which takes 0.02 ms.
+/// So much the loops of a process must have to do, in nanoseconds, before it reads, which takes 0.2 ms where nothing like it has been
+/// done before, most of it for the first use of code and of files.
 const READ_FROM_NS: u64 = 2_000_000;
 /// And so much for each time that it writes, which takes 0.1 ms.
 const WRITE_EVERY_NS: u64 = 40_000_000;
@@ -151,7 +152,9 @@ impl Engine {
         }
         let worker = policy::worker_ns(&visit.history, s) as u64;
         let spent = self.remembered.spent_ns.fetch_add(worker, Ordering::Relaxed).saturating_add(worker);
-        if visit.history.has_looked() || spent < READ_FROM_NS {
+        // Whatever inner loops hide, most of them are short.
+        let is_early = !self.config.at_once && policy::is_early(&visit.history, s, false, self.passed());
+        if visit.history.has_looked() || spent < READ_FROM_NS || is_early {
             return Ok(());
         }
         let Some(known) = self.known() else { return Ok(()) };

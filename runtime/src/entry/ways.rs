@@ -38,6 +38,18 @@ impl Engine {
         }
     }
 
+    /// How long ago the first loop was entered.
+    pub(super) fn passed(&self) -> Duration {
+        self.began.get_or_init(Instant::now).elapsed()
+    }
+
+    /// Whether nothing is to be thought about yet: who is to tell that the program goes on for longer than this loop takes?
+    pub(super) fn is_early(&self, visit: &Visit<'_>) -> bool {
+        let is_guess = visit.info.has(PG_LOOP_INNER_LOOPS);
+        !self.config.at_once
+            && policy::is_early(&visit.history, &self.situation(visit), is_guess, self.passed())
+    }
+
     /// The device that `PARAGON_DEVICE` asks for, under a race whose winner is fixed: then it is waited for.
     pub(super) fn asked_kind(&self, info: &Info, in_place: bool) -> Result<Kind, Declined> {
         let exact = info.has(PG_LOOP_CUDA_EXACT);
@@ -104,12 +116,7 @@ impl Engine {
         if may_use_cuda
             && self.cmt.cuda_state() == CudaState::Unknown
             && (choice == DeviceChoice::Cuda
-                || self.opening.is_due(
-                    &visit.history,
-                    &situation,
-                    self.openings_in_vain(),
-                    self.loaded.elapsed(),
-                ))
+                || self.opening.is_due(&visit.history, &situation, self.openings_in_vain(), self.passed()))
         {
             self.opens();
             self.cmt.open_cuda();

@@ -236,6 +236,9 @@ impl Emitter<'_> {
                 flags.push("PG_LOOP_DIRECT");
             }
         }
+        if plan.has_inner_loops {
+            flags.push("PG_LOOP_INNER_LOOPS");
+        }
         if self.doubt {
             flags.push("PG_LOOP_DOUBTED");
         }

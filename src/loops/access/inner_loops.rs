@@ -45,6 +45,7 @@ impl Accesses<'_> {
 
     pub(super) fn inner_loop(&mut self, l: &LoopStmt) -> Result<(), Refused> {
         l.init.iter().try_for_each(|s| self.statement(s))?;
+        self.has_inner_loops = true;
         let before = (self.work, self.touches);
         let head = crate::loops::counted::counted(self.unit, l).ok();
         // The variable's definition by the first clause is no definition inside.
