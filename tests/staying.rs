@@ -362,6 +362,8 @@ int main(int argc, char **argv)
     assert_eq!(decisions("500000", "2", "off"), ["sequential"; 2]);
     assert_ne!(decisions("500000", "2", "on"), ["sequential"; 2]);
     assert_ne!(decisions("60000000", "1", "off"), ["sequential"]);
+    // What is too short to be worth anything doesn't ask again and again meanwhile.
+    assert!(decisions("20000", "300", "off").len() < 10);
     let again = decisions("500000", "1000", "off");
     assert_eq!(again[..2], ["sequential"; 2]);
     assert!(again.iter().any(|decision| decision != "sequential"));

@@ -3,7 +3,9 @@
 use super::programs::{Program, programs};
 use super::turns::level;
 use super::{PARAGON_CC, ROOT, SECONDS};
+use std::collections::hash_map::DefaultHasher;
 use std::fs;
+use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -119,10 +121,17 @@ pub fn build_all<'a>(
     level: impl Fn(&Program) -> &'static str + Sync,
     folder: &Path,
 ) -> Vec<Built<'a>> {
+    all_of(programs, |program| build(program, compiler, level(program), folder))
+}
+
+fn all_of<'a>(
+    programs: impl IntoIterator<Item = &'a Program>,
+    one: impl Fn(&'a Program) -> Built<'a> + Sync,
+) -> Vec<Built<'a>> {
     let programs: Vec<&Program> = programs.into_iter().collect();
     let built = Mutex::new(Vec::new());
     in_parallel(&programs, |program| {
-        let one = build(program, compiler, level(program), folder);
+        let one = one(program);
         built.lock().unwrap().push(one);
         Vec::new()
     });
@@ -151,8 +160,53 @@ pub fn build_with_reference(name: &str, folder: &Path) -> PathBuf {
     executable
 }
 
-/// All programs, each at the level whose turn it is, which several tests run.
+/// All programs, each at the level whose turn it is, which several tests run: built by the first one that comes to a program, in whichever process, and
+/// found by all others.
 pub fn built() -> &'static [Built<'static>] {
     static BUILT: OnceLock<Vec<Built<'static>>> = OnceLock::new();
-    BUILT.get_or_init(|| build_all(programs(), Path::new(PARAGON_CC), level, &scratch("programs")))
+    BUILT.get_or_init(|| {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("differential").join("programs");
+        fs::create_dir_all(&folder).unwrap();
+        let tools = tools();
+        all_of(programs(), |program| build_once(program, tools, &folder))
+    })
+}
+
+/// All that programs are made of but for their own texts: the compiler and what it puts beside them, cc, and the headers that the programs have in common.
+fn tools() -> u64 {
+    let mut made_of = DefaultHasher::new();
+    let compiler = Path::new(PARAGON_CC);
+    let mut files = vec![compiler.to_path_buf(), compiler.with_file_name("libparagon_rt.so")];
+    let headers = fs::read_dir(Path::new(ROOT).join("c-tests/support")).unwrap();
+    files.extend(headers.map(|entry| entry.unwrap().path()));
+    files.sort();
+    for file in files {
+        (&file, fs::read(&file).unwrap()).hash(&mut made_of);
+    }
+    succeed(plain("cc").arg("--version")).stdout.hash(&mut made_of);
+    made_of.finish()
+}
+
+/// Builds a program, unless it is there. What is there is what a file beside it says that it was made of, which is written last; and nobody looks while
+/// another one builds.
+fn build_once<'a>(program: &'a Program, tools: u64, folder: &Path) -> Built<'a> {
+    let level = level(program);
+    let mut made_of = DefaultHasher::new();
+    (tools, level, &program.text).hash(&mut made_of);
+    let made_of = format!("{:016x}", made_of.finish());
+    let beside = |extension: &str| folder.join(format!("{}.{extension}", program.name));
+    let turn = fs::File::create(beside("lock")).unwrap();
+    turn.lock().unwrap();
+    let said = fs::read_to_string(beside("made-of")).unwrap_or_default();
+    let mut lines = said.lines();
+    if lines.next() == Some(&made_of) {
+        return Built { program, folder: folder.into(), inputs: lines.map(String::from).collect() };
+    }
+    let _ = fs::remove_file(beside("made-of"));
+    let built = build(program, Path::new(PARAGON_CC), level, folder);
+    let lines: Vec<&str> =
+        [made_of.as_str()].into_iter().chain(built.inputs.iter().map(String::as_str)).collect();
+    fs::write(beside("new"), lines.join("\n")).unwrap();
+    fs::rename(beside("new"), beside("made-of")).unwrap();
+    built
 }

@@ -5,6 +5,9 @@
 //! device must have carried out, and in which of them the logs must have found a conflict. So the tests can't pass because
 //! nothing was ever run elsewhere. Set `PARAGON_TESTS` to parts of programs' names, with commas between them, to run only the programs that match.
 //! Programs, inputs and settings take turns (`turns.rs`), unless `PARAGON_TESTS_WHOLE=1` asks for each with each.
+//!
+//! What is run on an emulated GPU is a module of its own, and takes as long as all else. `scripts/tests` runs it as one process and all else as another
+//! one, beside each other: they share the programs, which one of them builds (`building.rs`), and no other folder.
 
 #[path = "../support/emulated_gpu.rs"]
 mod emulated_gpu;
@@ -13,17 +16,18 @@ mod selection;
 
 mod building;
 mod comparison;
+mod emulated;
 mod free_order;
 mod inputs;
 mod kernels;
+mod planted;
 mod programs;
 mod running;
-mod speculation;
 mod tally;
 mod turns;
 
-use building::{Built, build_all, built, cases, copy_program, in_parallel, scratch};
-use comparison::{compare, compare_all};
+use building::{Built, build_all, built, copy_program, in_parallel, scratch};
+use comparison::compare_all;
 use programs::{programs, programs_in};
 use running::{Setting, all_settings, run};
 use selection::{is_whole, selected};
@@ -31,8 +35,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
-use tally::{Tally, conclude};
-use turns::{on_gpu, possible_on_gpu};
+use tally::conclude;
 
 const PARAGON_CC: &str = env!("CARGO_BIN_EXE_paragon-cc");
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
@@ -44,31 +47,6 @@ const SECONDS: &str = "900";
 #[test]
 fn same_results_in_every_setting() {
     compare_all("every setting", built(), &all_settings());
-}
-
-/// The very kernels that GPUs run, and all that the runtime does around them.
-#[test]
-fn same_results_on_an_emulated_gpu() {
-    let started = Instant::now();
-    let built = built();
-    let cases = cases(built);
-    let tally = Tally::default();
-    let failures = in_parallel(&cases, |(built, input)| compare(built, input, &on_gpu(built, input), &tally));
-    // Programs that are tested by themselves don't have all turns.
-    let is_all = std::env::var_os("PARAGON_TESTS").is_none();
-    let met: Vec<Setting> = cases.iter().flat_map(|(built, input)| on_gpu(built, input)).collect();
-    for setting in cases.iter().flat_map(|(built, input)| possible_on_gpu(built, input)) {
-        assert!(met.contains(&setting) || !is_all, "{setting:?} has no turn");
-    }
-    let groups = tally.groups.lock().unwrap();
-    let unchecked = tally.unchecked.load(Ordering::Relaxed);
-    let text = format!("{}, {unchecked} unchecked, groups {:?}", tally.text(), *groups);
-    assert!(unchecked > 20 || !is_all, "{text}");
-    let wanted = ["[8,8]", "[4,4]", "[4,1]", "[1,4]", "[1,1]", "[1,1] deep", "[1,1] sorted"];
-    for group in wanted.into_iter().filter(|_| is_all) {
-        assert!(groups.get(group).is_some_and(|count| *count > 1), "{group}: {text}");
-    }
-    conclude("on an emulated GPU", started, &text, failures);
 }
 
 #[test]

@@ -45,7 +45,7 @@ impl Engine {
         let asked = self.config.race != RaceChoice::Auto;
         let situation = self.situation(visit);
         if visit.iterations > MAX_ITERATIONS
-            || !asked && !policy::deserves_inspection(&visit.history, &situation)
+            || !asked && (self.is_early(visit) || !policy::deserves_inspection(&visit.history, &situation))
         {
             return Ok(());
         }

@@ -430,11 +430,6 @@ impl Engine {
             return Err("the floating-point environment is not the default one".into());
         }
         let asked = self.config.race != RaceChoice::Auto;
-        if !asked && self.is_early(visit) {
-            // What is inside is no longer.
-            visit.is_slower_elsewhere = Some(1);
-            return Err("so short a loop stays, so early in the program".into());
-        }
         if !asked && visit.history.is_too_small(visit.entry.trip[0]) {
             visit.history.overrated(visit.the_loop);
             visit.is_slower_elsewhere = None;

@@ -129,6 +129,11 @@ impl Engine {
         if policy::choose(&visit.history, &situation).is_none() {
             return Err(self.stays(visit, &plan, undecided));
         }
+        if self.is_early(visit) {
+            // What is inside is no longer.
+            visit.is_slower_elsewhere = Some(1);
+            return Err("so short a loop stays, so early in the program".into());
+        }
         // What predicates left open may be settled by where the arrays lie; then nothing is logged.
         let placed = match plan.proven {
             true => None,

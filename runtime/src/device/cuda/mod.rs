@@ -14,6 +14,7 @@ mod kernels;
 mod launches;
 mod link;
 mod logs;
+mod needed;
 pub mod nvrtc;
 mod orders;
 mod pace;

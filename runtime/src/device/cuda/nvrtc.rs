@@ -4,12 +4,12 @@
 //! finds its builtins only if that library is loaded globally before it, from the same folder. No GPU and no driver is needed
 //! to compile.
 
+pub use super::needed::headers;
 use super::zeros;
 use crate::device::{CELLS_OF_GROUP, Guess, ITERATIONS_OF_ROW, LARGE, LOG2_OF_CHUNK, Specialisation};
 use crate::leaving;
-use crate::texts::{ABI, BODY, KERNEL};
 use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -216,30 +216,9 @@ impl Nvrtc {
     }
 }
 
-/// The whole source of a loop's kernel. Of the accesses to each type it has those that the body makes: a sixteenth of the compiler's time goes
-/// into what none of them needs.
+/// The whole source of a loop's kernel: what it needs of the texts that all kernels have, and its own.
 pub fn kernel_source(body: &str) -> String {
     format!("{}{body}", headers(&[body]))
-}
-
-/// What stands in front of a kernel, or of several in one program.
-pub fn headers(bodies: &[&str]) -> String {
-    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let lines = bodies.iter().flat_map(|body| body.lines()).filter(|line| !line.starts_with("#define "));
-    let words: HashSet<&str> = lines.flat_map(|line| line.split(|c| !is_word(c))).collect();
-    let has_some = |of: &[&str]| of.iter().any(|word| words.contains(word));
-    let is_needed = |line: &&str| {
-        let needed_by: &[&str] = match line.split_once('(').map(|(name, _)| name) {
-            Some("__PG_DEFINE_ACCESS") => &[],
-            Some("__PG_DEFINE_DYNAMIC_ACCESS") => &["__PG_LDX", "__PG_STX"],
-            Some("__PG_DEFINE_OWN_ACCESS") => &["__PG_OWN_LD", "__PG_OWN_ST"],
-            _ => return true,
-        };
-        let of_type = line.split(|c| !is_word(c)).nth(1).is_some_and(|name| words.contains(name));
-        of_type && (needed_by.is_empty() || has_some(needed_by))
-    };
-    let accesses: String = BODY.split_inclusive('\n').filter(is_needed).collect();
-    format!("{ABI}{accesses}{KERNEL}")
 }
 
 /// Kernels of several loops as one program, for those who only want to know whether they compile: headers and the compiler's own start are half of
@@ -387,6 +366,7 @@ pub fn ptx_for(architecture: &str, body: &str, kernel: Specialisation, far: bool
 mod tests {
     use super::*;
     use crate::device::LogMethod;
+    use crate::texts::{BODY, KERNEL};
     use std::path::Path;
 
     /// A header behind its comment, with its parts in place of their names.
@@ -410,7 +390,9 @@ mod tests {
     #[test]
     fn kernels_have_the_accesses_that_they_make() {
         let defines = |body: &str| -> Vec<String> {
-            let source = kernel_source(&format!("#define __PG_LDX(t, a) __pg_ldx_##t(a)\n{body}"));
+            let macros = "#define __PG_LD(t, b, l, a) __pg_ld_##t(b, l, a)\n#define __PG_LDX(t, l, a) __pg_ldx_##t(l, a)\n\
+                          #define __PG_OWN_ST(t, array, size, at, v) __pg_own_st_##t(array, size, at, v)\n";
+            let source = kernel_source(&format!("{macros}{body}"));
             let lines = source.lines().filter(|line| line.starts_with("__PG_DEFINE_"));
             let heads =
                 lines.filter_map(|line| line.split(',').next()).filter(|head| head.contains("ACCESS("));
@@ -425,10 +407,7 @@ mod tests {
                 .chain(["u64", "f32"].iter().map(|name| format!("__PG_DEFINE_DYNAMIC_ACCESS({name}")))
                 .collect::<Vec<_>>()
         );
-        assert_eq!(
-            defines("__PG_OWN_ST(u8, own, 4, 0, 1);"),
-            ["__PG_DEFINE_ACCESS(u8", "__PG_DEFINE_OWN_ACCESS(u8"]
-        );
+        assert_eq!(defines("__PG_OWN_ST(u8, own, 4, 0, 1);"), ["__PG_DEFINE_OWN_ACCESS(u8"]);
         // A name that contains another one.
         assert!(defines("x = my_i32 + i32x;").is_empty());
     }
@@ -490,7 +469,7 @@ mod tests {
     fn parts_that_measurements_leave_out_are_there() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../benches/without.cpp");
         let without = std::fs::read_to_string(path).unwrap();
-        let source = kernel_source("");
+        let source = format!("{BODY}{KERNEL}");
         let names: Vec<&str> =
             without.split('"').filter(|s| s.starts_with("__pg_") && !s.contains('(')).collect();
         assert!(names.contains(&"__pg_log_read") && names.len() >= 8, "{names:?}");
