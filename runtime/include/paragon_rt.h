@@ -345,7 +345,7 @@ struct __pg_info {
   const char *file, *function;
   __pg_u32 line;
   __pg_u32 n_dims, n_values, n_results, n_bases, n_sites, n_pairs, n_pins;
-  __pg_u64 work;               /* estimated operations per iteration of the merged space */
+  __pg_u64 work;               /* estimated operations per iteration of the merged space, where each inner loop has 32 turns */
   const struct __pg_site *sites;
   const struct __pg_pair *pairs;
   const struct __pg_result *results;

@@ -153,6 +153,18 @@ fn variants() -> Vec<Variant> {
             Specialisation { spread: 4, ordered: true, sorted: true, block: BLOCK_OF_SORTED as u16, ..lends },
             LENDING,
         ),
+        (
+            Specialisation {
+                method: LogMethod::Bitmap,
+                guess: Guess::Range,
+                spread: 4,
+                ordered: true,
+                sorted: true,
+                block: BLOCK_OF_SORTED as u16,
+                ..lends
+            },
+            LENDING,
+        ),
     ];
     let of_old = [
         Specialisation { group: (1, 4), ..bounded(LogMethod::Bitmap) },

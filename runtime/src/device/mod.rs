@@ -395,7 +395,7 @@ impl Specialisation {
     pub fn sorted(self, order: &Order, threads: u64) -> Specialisation {
         /// Turns that all processors together make while one row makes one, for each thread of theirs.
         const OTHERS: u64 = 48;
-        /// Lanes of a row, up to which small blocks are faster (`docs/measurements/2026-11-25-row-order-2.md`).
+        /// Lanes of a row, up to which small blocks are faster (`docs/measurements/2026-11-25-row-order-2.md`; bitmaps: `2026-11-26-rows-6.md`).
         const FEW_LANES: u8 = 4;
         let is_lending = self.lends && self.spread > 1 && self.group == (1, 1) && self.tile.is_none();
         let asks = self.method.knows_iterations() || self.filled != 0 || self.collects != 0;
@@ -405,7 +405,7 @@ impl Specialisation {
         let is_long = u64::from(order.longest) * (threads / OTHERS) > order.all;
         let spread = if is_long { WIDEST } else { self.spread };
         // A block holds its place until its longest row ends: rows of few lanes are many of a block's.
-        let is_small = self.method == LogMethod::None && spread <= FEW_LANES;
+        let is_small = matches!(self.method, LogMethod::None | LogMethod::Bitmap) && spread <= FEW_LANES;
         let block = if is_small { cuda::BLOCK_OF_SORTED as u16 } else { self.block };
         Specialisation { ordered: true, sorted: true, spread, block, ..self }
     }
@@ -466,6 +466,8 @@ pub struct Launch<'a> {
     pub probes: bool,
     /// The number under which a device may keep that order: no other one has it.
     pub kept_as: Option<u64>,
+    /// Where the kernel is [`Specialisation::sorted`]: turns of the iteration that has most, as far as they were counted.
+    pub longest: Option<u32>,
     /// Becomes nonzero when the launch is to give up: [`TOLD_TO_STOP`] or [`TIME_IS_UP`]. It outlives the launch.
     pub stop: &'a AtomicU32,
     /// How long the device may be at work without having told how far it is; then it gives up. Threads, who can be told at any
@@ -496,6 +498,14 @@ impl Launch<'_> {
     /// What bitmaps have from the entry.
     pub fn filled(&self) -> Option<&Filled> {
         (self.kernel.filled != 0).then_some(self.filled)
+    }
+
+    /// Turns that the longest iteration has: where they were counted, and whether they were. Elsewhere, where lanes run rows together, as many as if rows were
+    /// as long as each other and all arrays together were gone through once, four bytes in a turn.
+    pub fn longest(&self) -> Option<(u64, bool)> {
+        let counted = self.longest.map(|longest| (u64::from(longest), true));
+        let bytes: u64 = self.regions.iter().map(|region| region.size).sum();
+        counted.or_else(|| (self.kernel.spread > 1).then(|| (bytes / 4 / self.n.max(1), false)))
     }
 
     /// Whether that is all that there is in the log: then the kernel has none.
@@ -675,7 +685,7 @@ mod tests {
         for method in [LogMethod::None, LogMethod::Mark, LogMethod::Bitmap] {
             let sorted = lends(method).sorted(&alike, THREADS);
             assert_eq!((sorted.sorted, sorted.ordered, sorted.spread), (true, true, 4));
-            let block = if method == LogMethod::None { cuda::BLOCK_OF_SORTED } else { cuda::BLOCK };
+            let block = if method == LogMethod::Mark { cuda::BLOCK } else { cuda::BLOCK_OF_SORTED };
             assert_eq!(u32::from(sorted.block), block);
             let sorted = lends(method).sorted(&one_is_long, THREADS);
             assert_eq!((sorted.sorted, sorted.spread), (true, WIDEST));

@@ -678,6 +678,7 @@ fn run_once(
             None => job.schedule.as_deref(),
         },
         kept_as: by_turns.map(|order| order.number),
+        longest: by_turns.map(|order| order.longest),
         stop: job.seat.stop(),
         limit: job.patience.unwrap_or(LONGEST_LAUNCH),
         n_parts: parts::count(&job.info, &job.trip),

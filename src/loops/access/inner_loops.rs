@@ -3,7 +3,7 @@
 use super::*;
 use crate::c::constant::{Value, evaluate};
 
-/// How many turns an inner loop is taken for where work is estimated, unless its text says that they are fewer.
+/// How many turns an inner loop is taken for where work is estimated, unless its text says that they are fewer. `device::cuda::pace` counts on as many.
 const TURNS: u64 = 32;
 
 /// Distance of a counted loop's last value from its first, where it runs at all.

@@ -109,10 +109,7 @@ impl Cuda {
             None => threads * f64::from(launch.kernel.group.1) / f64::from(lanes),
         };
         let which = (launch.loop_key, launch.kernel);
-        let mut pace = match self.paces.get(&which) {
-            Some(pace) => *pace,
-            None => expected(&self.paces, which, wave).unwrap_or_default(),
-        };
+        let mut pace = pace_for(&self.paces, which, wave, launch.longest(), launch.info.work);
         pace.begins();
         let back = (COUNTERS + n_results) * 8;
         let bits = launch.log_words as usize * 4;
@@ -152,6 +149,8 @@ impl Cuda {
                 if launch.kernel.seams != 0 && tiles.is_none() {
                     // Each begins with a row.
                     most = most.next_multiple_of(ITERATIONS_OF_ROW).min(places - at);
+                } else if launch.kernel.spread > 1 {
+                    most = of_whole_blocks(most, places - at);
                 }
                 if pace.is_waited_for() {
                     // SAFETY: the event is ours, and so are the words, which no kernel is using now.
@@ -403,6 +402,27 @@ fn checks(launch: &Launch<'_>) -> bool {
     launch.method().detects() && !launch.settles
 }
 
+/// The pace of a kernel: its own, or what is expected of it where nobody has launched it; `longest` is [`Launch::longest`], `work` of [`abi::Info`].
+fn pace_for(
+    paces: &HashMap<(usize, Specialisation), Pace>,
+    which: (usize, Specialisation),
+    wave: f64,
+    longest: Option<(u64, bool)>,
+    work: u64,
+) -> Pace {
+    let by_turns = || longest.map(|(longest, are_counted)| Pace::by_turns(longest, are_counted, work));
+    match paces.get(&which) {
+        Some(pace) => *pace,
+        None => expected(paces, which, wave).or_else(by_turns).unwrap_or_default(),
+    }
+}
+
+/// Of iterations that lanes run together, those of whole blocks: lanes of a warp that isn't complete run each by itself.
+fn of_whole_blocks(most: u64, left: u64) -> u64 {
+    let block = u64::from(BLOCK);
+    if most < left && most > block { most / block * block } else { most }
+}
+
 /// What is expected of a kernel that nobody has timed, where a wave has so many places: by the slowest kernel that does the same and more.
 fn expected(
     paces: &HashMap<(usize, Specialisation), Pace>,
@@ -439,6 +459,12 @@ mod tests {
     use crate::device::LogMethod;
 
     #[test]
+    fn portions_of_rows_end_with_blocks() {
+        assert_eq!(of_whole_blocks(1000, 5000), 768);
+        assert_eq!((of_whole_blocks(1000, 1000), of_whole_blocks(100, 5000)), (1000, 100));
+    }
+
+    #[test]
     fn kernels_are_expected_to_be_as_fast_as_the_slowest_that_does_more() {
         let checked = Specialisation::none(LogMethod::None);
         let logged = Specialisation::none(LogMethod::Bitmap);
@@ -462,6 +488,15 @@ mod tests {
         // A millisecond for each wave, at most four: of twenty that are wanted five waves.
         paces.insert((1, logged), timed(1e6));
         assert_eq!(next(&paces, unchecked), Some(500));
+        // So by turns only if nothing else is known: 0.3 milliseconds for each wave, sixteen of them. What was stopped begins with one.
+        let turns = |paces: &HashMap<_, _>, kernel| {
+            pace_for(paces, (1, kernel), 100.0, Some((200, true)), 1000).next(1_000_000, 100.0)
+        };
+        assert_eq!(turns(&paces, unchecked), 500);
+        assert_eq!(turns(&HashMap::new(), unchecked), 1600);
+        assert_eq!(pace_for(&paces, (3, checked), 100.0, None, 1000).next(1_000_000, 100.0), 100);
+        let stopped = HashMap::from([((1, checked), Pace::default())]);
+        assert_eq!(turns(&stopped, checked), 100);
         // What has been timed without checks says nothing of those that check.
         paces.remove(&(1, checked));
         paces.insert((1, unchecked), timed(1e3));

@@ -7,7 +7,8 @@
 //!
 //! A second portion costs 20 to 30 microseconds: data that lies in L1 is loaded anew, processors idle at the end of the first one, and the host
 //! takes its time for the launch. So a kernel that nobody has timed isn't unknown where another one of the loop has been timed that does
-//! the same and more ([`Pace::of_part`]).
+//! the same and more ([`Pace::of_part`]), nor where something is known of how many turns its iterations have
+//! ([`Pace::by_turns`]).
 
 /// What launches that nobody has waited for may take together, in nanoseconds. Several times less than the longest that a launch may
 /// take: the next iterations may have more to do.
@@ -17,6 +18,15 @@ const GROWTH: f64 = 16.0;
 /// What is expected of a kernel by what something else has taken may be so many times too little: it has fewer registers, or fewer
 /// threads at work.
 const DOUBT: f64 = 4.0;
+/// Nanoseconds that an operation takes in a row by itself, where loads are some of them. Lanes wait for many loads at once, so what is measured is a
+/// fiftieth of what follows from it (`docs/measurements/2026-11-26-rows-6.md`).
+const OPERATION_NS: f64 = 50.0;
+/// Turns that compilers take each inner loop for when they estimate an iteration's operations (`loops::access::inner_loops`).
+const ESTIMATED_TURNS: f64 = 32.0;
+/// Waves that may come at once where turns were counted, ...
+const COUNTED: f64 = GROWTH;
+/// ... and where nobody has counted them.
+const SUPPOSED: f64 = 4.0;
 
 /// What is known of a kernel's speed.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -46,6 +56,15 @@ impl Pace {
         let waves = (wave / self.wave).max(1.0);
         let speed = Speed { wave_ns: DOUBT * known.wave_ns * waves, timed: (known.timed / waves).max(1.0) };
         Some(Pace { speed: Some(speed), wave, ..Pace::default() })
+    }
+
+    /// What is expected of a kernel by the turns of its longest iteration, and by the operations that the compiler has estimated for one. What turns take that
+    /// nobody has counted isn't known, so at most as much comes at once as would behind a first wave.
+    pub fn by_turns(longest: u64, are_counted: bool, operations: u64) -> Pace {
+        let of_turn = (operations as f64 / ESTIMATED_TURNS).max(1.0);
+        let wave_ns = longest.max(1) as f64 * of_turn * OPERATION_NS;
+        let timed = if are_counted { COUNTED } else { SUPPOSED } / GROWTH;
+        Pace { speed: Some(Speed { wave_ns, timed }), ..Pace::default() }
     }
 
     /// Nanoseconds for a place; none where nobody has timed any.
@@ -168,6 +187,25 @@ mod tests {
         // Nothing follows from what has not been timed, or was stopped.
         slow.stopped();
         assert!(slow.of_part(10.0).is_none() && Pace::default().of_part(10.0).is_none());
+    }
+
+    #[test]
+    fn counted_turns_spare_a_first_wave() {
+        // Four waves are one launch, which is fifty times as fast as that.
+        let counted = |longest| Pace::by_turns(longest, true, 1415);
+        assert_eq!(run(&mut counted(656), 40, 10, 20e3), [4.0]);
+        // Twenty milliseconds, or sixteen waves, are the most where nobody has timed anything.
+        assert_eq!(counted(656).next(1000, 10.0), 137);
+        assert_eq!(counted(100).next(1000, 10.0), 160);
+        assert_eq!(counted(100_000).next(1000, 10.0), 10);
+        // Where turns weren't counted, four waves.
+        assert_eq!(Pace::by_turns(100, false, 1415).next(1000, 10.0), 40);
+        // What is measured counts from then on, and what was stopped begins with a wave.
+        let mut pace = counted(656);
+        assert_eq!(run(&mut pace, 80, 10, 2e6), [8.0]);
+        assert_eq!(pace.place_ns(), Some(2e5));
+        pace.stopped();
+        assert_eq!(pace.next(80, 10.0), 10);
     }
 
     #[test]
