@@ -41,7 +41,8 @@ fn run(scenario: &[&str], settings: &[(&str, &str)]) -> Run {
     let folder = tempfile::tempdir().unwrap();
     let trace = folder.path().join("trace");
     let mut command = Command::new(program());
-    command.arg(library()).args(scenario).env("PARAGON_TRACE", &trace).env("PARAGON_THREADS", "4");
+    command.arg(library()).args(scenario).env("PARAGON_TRACE", &trace);
+    command.env("PARAGON_THREADS", "4").env("PARAGON_AT_ONCE", "on");
     for name in ["DEVICE", "LOG", "MEMORY", "RACE", "MONITOR"] {
         command.env_remove(format!("PARAGON_{name}"));
     }
