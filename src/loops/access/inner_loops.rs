@@ -161,3 +161,40 @@ impl Accesses<'_> {
         self.assume(&limit.plus(&beyond)?, head.kind)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::compile::judged;
+    use crate::loops::options::AnalysisOptions;
+
+    /// Operations of an iteration with an inner loop, and whether there may be far more.
+    fn estimated(inner: &str) -> (u64, bool) {
+        let text = format!(
+            "void f(int n, int m, double *restrict a, const double *restrict b) {{\n\
+             for (int i = 0; i < n; i++) {{ double s = 0; {inner} s = s * 3 + b[i + k]; a[i] = s; }} }}"
+        );
+        let (_, reports) = judged(&text, &AnalysisOptions::default());
+        let plan = reports.iter().find(|report| report.line == 2).and_then(|report| report.plan.as_ref());
+        plan.map(|plan| (plan.work, plan.has_long_loops)).expect(inner)
+    }
+
+    #[test]
+    fn inner_loops_are_taken_for_as_many_turns_as_their_text_says() {
+        let (of_four, may_be_more) = estimated("for (int k = 0; k < 4; k++)");
+        assert!(!may_be_more);
+        let (of_unknown, may_be_more) = estimated("for (int k = 0; k < m; k++)");
+        assert!(may_be_more && of_unknown > 4 * of_four, "{of_unknown} {of_four}");
+        let (of_many, may_be_more) = estimated("for (int k = 0; k < 1000; k++)");
+        assert!(may_be_more && of_many == of_unknown);
+        for few in [
+            "for (int k = -2; k <= 2; k++)",
+            "for (int k = 8; k > 0; k -= 2)",
+            "for (int k = 0; k != 30; k++)",
+        ] {
+            let (work, may_be_more) = estimated(few);
+            assert!(!may_be_more && work < of_unknown, "{few}: {work}");
+        }
+        let (of_both, may_be_more) = estimated("for (int j = 0; j < m; j++) for (int k = 0; k < 4; k++)");
+        assert!(may_be_more && of_both > 4 * of_four);
+    }
+}
