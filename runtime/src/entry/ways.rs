@@ -43,10 +43,12 @@ impl Engine {
         self.began.get_or_init(Instant::now).elapsed()
     }
 
-    /// Whether nothing is to be thought about yet: who is to tell that the program goes on for longer than this loop takes?
+    /// Whether nothing is to be thought about yet: who is to tell that the program goes on for longer than this loop takes? A part of a loop that is
+    /// distributed has no way back to the loop as it stood.
     pub(super) fn is_early(&self, visit: &Visit<'_>) -> bool {
         let is_guess = visit.info.has(PG_LOOP_LONG_LOOPS);
         !self.config.at_once
+            && !visit.info.has(PG_LOOP_PART)
             && policy::is_early(&visit.history, &self.situation(visit), is_guess, self.passed())
     }
 
