@@ -345,7 +345,7 @@ struct __pg_info {
   const char *file, *function;
   __pg_u32 line;
   __pg_u32 n_dims, n_values, n_results, n_bases, n_sites, n_pairs, n_pins;
-  __pg_u64 work;               /* estimated operations per iteration of the merged space, where each inner loop has 32 turns */
+  __pg_u64 work;               /* estimated operations per iteration of the merged space, where an inner loop has 32 turns unless its text says that it has fewer */
   const struct __pg_site *sites;
   const struct __pg_pair *pairs;
   const struct __pg_result *results;
@@ -370,7 +370,7 @@ struct __pg_loop {
   __pg_i64 __pg_threshold;     /* iterations of dimension 0 from which entering is worth it; moved by the runtime */
   const struct __pg_info *info;
   void *state;                 /* the runtime's, who knows the loop by it; null at first, also where the object is loaded once more */
-  __pg_u32 __pg_stays;         /* not 0: the last entry stayed because nothing was expected to be faster; 1: although it was proven */
+  __pg_u32 __pg_stays;         /* not 0: the last entry stayed because nothing was expected to be faster; 1: although it was proven, or because it is over soon */
 };
 
 /* One of the loops that a loop is distributed into, with the numbers that it hands over. In front of them all stands the loop

@@ -172,11 +172,13 @@ pub fn built() -> &'static [Built<'static>] {
     })
 }
 
-/// All that programs are made of but for their own texts: the compiler and what it puts beside them, cc, and the headers that the programs have in common.
+/// All that programs are made of but for their own texts: the compiler and what it puts beside them, cc, the headers that the programs have in common, and
+/// what this program tells both compilers.
 fn tools() -> u64 {
     let mut made_of = DefaultHasher::new();
     let compiler = Path::new(PARAGON_CC);
-    let mut files = vec![compiler.to_path_buf(), compiler.with_file_name("libparagon_rt.so")];
+    let own = std::env::current_exe().unwrap();
+    let mut files = vec![own, compiler.to_path_buf(), compiler.with_file_name("libparagon_rt.so")];
     let headers = fs::read_dir(Path::new(ROOT).join("c-tests/support")).unwrap();
     files.extend(headers.map(|entry| entry.unwrap().path()));
     files.sort();

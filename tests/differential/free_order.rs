@@ -75,7 +75,7 @@ fn same_everywhere(name: &str, programs: &str, flags: &[&[&str]], wants: impl Fn
                 for (threads, race) in in_turn(&by_threads, turn, 5) {
                     let ours = run(&built.paragon(), &program.size, input, "1", |command| {
                         command.env("PARAGON_DEVICE", "threads").env("PARAGON_RACE", race);
-                        command.env("PARAGON_THREADS", threads);
+                        command.env("PARAGON_THREADS", threads).env("PARAGON_AT_ONCE", "on");
                     });
                     if let Some(difference) = ours.difference(&wanted) {
                         failures.push(format!("{} {input} {threads} {race}: {difference}", program.name));

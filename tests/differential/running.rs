@@ -39,13 +39,12 @@ impl Setting {
             .env("PARAGON_INSPECTIONS", if self.log == LEARNT { "off" } else { "on" })
             .env("PARAGON_RACE", self.race)
             .env("PARAGON_MONITOR", if self.race == "auto" { "on" } else { "off" })
-            .env("PARAGON_THREADS", DEVICE_THREADS);
+            .env("PARAGON_THREADS", DEVICE_THREADS)
+            // Programs of tests are over before anything else would be thought about.
+            .env("PARAGON_AT_ONCE", "on");
         if self.device == "cuda" {
             // A processor takes much longer than a GPU.
-            command
-                .env("PARAGON_GROUPS", self.groups)
-                .env("PARAGON_PATIENCE", "600000")
-                .env("PARAGON_AT_ONCE", "on");
+            command.env("PARAGON_GROUPS", self.groups).env("PARAGON_PATIENCE", "600000");
             if self.log().1 == TOGETHER {
                 command.env("EMULATED_TOGETHER", "1");
             }
