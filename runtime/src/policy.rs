@@ -4,6 +4,8 @@
 //! is replaced by measurements after two entries, and a loop that keeps losing is switched off by its history. When the GPU is worth
 //! opening is decided here, too.
 
+pub mod staying;
+
 use crate::history::{History, Inspector, Way};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -140,6 +142,21 @@ pub fn inspection_ns(inspector: Inspector, history: &History, s: &Situation) -> 
         false => s.work as f64 * INSPECTED_NS[inspector as usize] / threads,
     };
     each * s.iterations as f64
+}
+
+/// Nanoseconds of an entry by the fastest way that was measured; `None`: none was.
+pub fn fastest_ns(history: &History, s: &Situation) -> Option<f64> {
+    let worker = (history.worker_ns > 0.0).then_some(history.worker_ns);
+    let ways = [Way::InPlace, Way::Threads, Way::Cuda].map(|way| history.known_ns(way));
+    // What threads may still be measured at comes first.
+    let is_settled = !s.open[Way::InPlace as usize] || history.known_ns(Way::InPlace).is_some();
+    worker.filter(|_| is_settled)?;
+    worker.into_iter().chain(ways.into_iter().flatten()).reduce(f64::min).map(|each| each * s.iterations as f64)
+}
+
+/// Nanoseconds that arrays of so many bytes take to a GPU and back.
+pub fn moving_ns(bytes: u64) -> f64 {
+    bytes as f64 * BUS_COPY_NS
 }
 
 /// Whether an entry is so short that a sample of it says little of the whole.

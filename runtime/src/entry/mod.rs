@@ -24,6 +24,7 @@ use crate::history::{self, History};
 use crate::leaving;
 use crate::memory::allocations::Allocations;
 use crate::memory::{coherence, tracking};
+use crate::policy::staying::Staying;
 use crate::policy::{self, Opening};
 use crate::process::Process;
 use crate::signals::{self, Deferred};
@@ -67,6 +68,7 @@ pub struct Engine {
     pool: Pool,
     cmt: Cmt,
     opening: Opening,
+    staying: Mutex<Staying>,
     /// When the first loop was entered.
     began: OnceLock<Instant>,
     remembered: remembered::Remembered,
@@ -218,6 +220,7 @@ impl Engine {
             cmt: Cmt::new(pool.clone(), config.threads),
             pool,
             opening: Opening::default(),
+            staying: Mutex::default(),
             began: OnceLock::new(),
             remembered: remembered::Remembered::default(),
             config,

@@ -1,13 +1,15 @@
 //! Which arrays of an entry stay on the device behind it (`memory::coherence`), and what has to be known for that: nobody else runs this entry, it is proven, and what it
 //! stores follows from its numbers.
 
-use super::{Engine, Plan, Visit};
+use super::{Declined, Engine, Plan, Visit, lock};
 use crate::abi::*;
 use crate::device::LogMethod;
 use crate::memory::coherence::{self, Tenant, Use};
 use crate::memory::placement::Placement;
 use crate::memory::tracking::{Range, common, merged};
 use crate::memory::writable;
+use crate::policy::staying::Advice;
+use crate::policy::{self, Situation};
 use crate::speculation::cmt::Kind;
 use crate::speculation::predicate::Footprint;
 use crate::speculation::race::Rule;
@@ -23,7 +25,61 @@ pub(super) struct Stay {
     pub returning: Option<Vec<(usize, Ranges)>>,
 }
 
+/// Entries of a loop after which it is one that comes again and again.
+const OFTEN: u64 = 16;
+
 impl Engine {
+    /// The same situation, if arrays that come again and again needn't be copied each time.
+    pub(super) fn hopeful(&self, visit: &Visit<'_>, plan: &Plan, situation: Situation) -> Situation {
+        let is_one = visit.history.entries >= OFTEN && self.may_leave_arrays(visit.info, plan);
+        Situation { bytes: if is_one { 0 } else { situation.bytes }, ..situation }
+    }
+
+    /// Leaves an entry's arrays on the GPU, where that is expected to pay for the program's loops. `Err`: it goes on like any other, with its plan.
+    ///
+    /// # Safety
+    /// The visit's entry is as [`Engine::enter`] asks for.
+    pub(super) unsafe fn stay(
+        &self,
+        visit: &mut Visit<'_>,
+        plan: Plan,
+        situation: &Situation,
+    ) -> Result<Result<(), Declined>, Plan> {
+        if visit.history.entries < OFTEN || !self.may_leave_arrays(visit.info, &plan) {
+            return Err(plan);
+        }
+        let Some(expected) = policy::fastest_ns(&visit.history, situation) else { return Err(plan) };
+        let moving = policy::moving_ns(situation.bytes);
+        let is_busy = self.cmt.busy(Kind::Cuda);
+        let advice = lock(&self.staying).advise(visit.the_loop.key(), moving, self.passed(), is_busy);
+        match advice {
+            Advice::Elsewhere => Err(plan),
+            Advice::Prepare => {
+                // SAFETY: promised by the caller, here and below.
+                if let Ok(again) = unsafe { self.plan(visit.info, visit.entry, visit.log) } {
+                    // SAFETY: as above.
+                    unsafe { self.prepare(visit, again) };
+                }
+                Err(plan)
+            }
+            Advice::Stay => {
+                // What came back since the last entry is part of what staying costs.
+                let before = coherence::fetching_ns();
+                // SAFETY: as above.
+                let done =
+                    unsafe { self.speculate_by(visit, plan, None, Kind::Cuda, Rule::DeviceUnlessItFails) };
+                let mut took = visit.started.elapsed().as_nanos() as f64 + before as f64;
+                if done.is_err() {
+                    took += policy::worker_ns(&visit.history, situation);
+                }
+                if !lock(&self.staying).took(expected, took, self.passed()) {
+                    coherence::bring_home();
+                }
+                Ok(done)
+            }
+        }
+    }
+
     /// Whether arrays of an entry may stay on a device, as far as its loop and its check say. Otherwise whatever there is has to be the program's before anybody
     /// looks at its memory: threads of ours can't wait for it.
     pub(super) fn may_leave_arrays(&self, info: &Info, plan: &Plan) -> bool {

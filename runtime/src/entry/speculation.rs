@@ -13,12 +13,12 @@ use crate::memory::coherence;
 use crate::memory::placement::{self, Placement};
 use crate::memory::{limits, safe_copy};
 use crate::objects::Code;
-use crate::speculation::cmt::{Guesses, Job, Kind};
+use crate::speculation::cmt::{Guesses, Job, Kind, Report};
 use crate::speculation::filled::Filled;
 use crate::speculation::inspector::{self, Memo};
 use crate::speculation::monitor::{self, Pending};
 use crate::speculation::parts;
-use crate::speculation::protocol;
+use crate::speculation::protocol::{self, Caller};
 use crate::speculation::race::{self, Finish, Rule};
 use crate::speculation::written::{Rows, written_rows};
 use std::sync::{MutexGuard, TryLockError};
@@ -36,6 +36,13 @@ const MAX_LOG_WORDS: u64 = u32::MAX as u64;
 pub(super) struct Placed {
     placement: Placement,
     written: Option<Vec<Rows>>,
+}
+
+/// A job, the calling thread's side of it, and the memory of what decides its addresses, where a run shows them.
+struct Hand {
+    job: Job,
+    caller: Caller<Box<Report>>,
+    fed: Option<Vec<(u64, u64)>>,
 }
 
 impl Engine {
@@ -168,6 +175,17 @@ impl Engine {
         unsafe { Filled::of(visit.info, visit.entry, placement, least) }
     }
 
+    /// Has a loop's kernel for a GPU made, while it runs elsewhere. Where that isn't possible nothing happens.
+    ///
+    /// # Safety
+    /// The visit's entry is as [`Engine::enter`] asks for.
+    pub(super) unsafe fn prepare(&self, visit: &mut Visit<'_>, plan: Plan) {
+        // SAFETY: promised by the caller.
+        if let Ok(hand) = unsafe { self.hand(visit, plan, None, Kind::Cuda, Rule::FirstWins) } {
+            self.cmt.submit(Job { prepares: true, ..hand.job });
+        }
+    }
+
     /// A loop on copies of its arrays, raced by the sequential loop.
     ///
     /// # Safety
@@ -175,11 +193,65 @@ impl Engine {
     pub(super) unsafe fn speculate_by(
         &self,
         visit: &mut Visit<'_>,
-        mut plan: Plan,
+        plan: Plan,
         placed: Option<Placed>,
         kind: Kind,
         rule: Rule,
     ) -> Result<(), Declined> {
+        // SAFETY: promised by the caller.
+        let Hand { job, caller, fed } = unsafe { self.hand(visit, plan, placed, kind, rule)? };
+        let (info, way) = (visit.info, if kind == Kind::Cuda { Way::Cuda } else { Way::Threads });
+        let (logged, tenants) = (job.method.detects(), job.tenants.clone());
+        let started = Instant::now();
+        let helpers = (&self.pool, self.config.threads);
+        // SAFETY: as above.
+        let finish =
+            unsafe { race::run(&self.cmt, helpers, info, visit.entry, job, caller, rule, &mut visit.fp) }
+                .ok_or("the device did not take the loop")?;
+        if let (true, Some(report)) = (finish.device_won, &finish.report) {
+            coherence::settle(kind, &tenants, &report.found);
+            visit.record.stays = !tenants.is_empty();
+        }
+        let elapsed = started.elapsed().as_nanos() as u64;
+        if let (Some(fed), true, Some(report)) = (fed, finish.device_won, &finish.report)
+            && visit.history.wants_lesson()
+        {
+            // Where other stores than an inspection's go the finding doesn't say: next time they may go elsewhere.
+            let is_all = info.sites().iter().all(|s| !s.has(PG_SITE_STORE) || s.has(PG_SITE_INSPECTED));
+            let written = report.pieces.ranges(inspector::MOST_PIECES).filter(|_| is_all);
+            let key = visit.the_loop.key();
+            let known: Vec<_> =
+                lock(&self.findings).entry(key).or_default().iter().map(Memo::memory).collect();
+            // SAFETY: as above; the device has run this entry without conflict.
+            let lesson = unsafe { inspector::learn(info, visit.entry, fed, written, &known, helpers) };
+            if let Ok(Some(memo)) = lesson {
+                keep(lock(&self.findings).entry(key).or_default(), memo);
+            }
+        }
+        if let Some((number, seen)) = finish.report.as_deref().and_then(|report| report.seen.clone()) {
+            let mut findings = lock(&self.findings);
+            let memos = findings.entry(visit.the_loop.key()).or_default();
+            if let Some(memo) = memos.iter_mut().find(|memo| memo.number == number) {
+                memo.saw(seen);
+            }
+        }
+        let is_complete = finish.device_won || rule != Rule::DeviceOrNothing;
+        self.remember(visit, finish, way, rule, logged, elapsed);
+        if is_complete { Ok(()) } else { Err(visit.record.why.clone()) }
+    }
+
+    /// What is handed over to a device's thread for an entry, and the calling thread's side of it.
+    ///
+    /// # Safety
+    /// The visit's entry is as [`Engine::enter`] asks for.
+    unsafe fn hand(
+        &self,
+        visit: &mut Visit<'_>,
+        mut plan: Plan,
+        placed: Option<Placed>,
+        kind: Kind,
+        rule: Rule,
+    ) -> Result<Hand, Declined> {
         if visit.info.has(PG_LOOP_PRIVATIZED) {
             return Err("it needs private arrays, which only threads in place have".into());
         }
@@ -229,7 +301,7 @@ impl Engine {
         let fed = placement.fed(visit.info).filter(|_| shows);
         visit.record.claimed = plan.claimed;
         visit.record.snapshot = plan.snapshot;
-        let (info, way) = (visit.info, if kind == Kind::Cuda { Way::Cuda } else { Way::Threads });
+        let info = visit.info;
         visit.record.log = LogMethod::NAMES[plan.method as usize];
         visit.record.device = if kind == Kind::Cuda { "cuda" } else { "threads" };
         // One core is the worker's, unless it is held back.
@@ -318,6 +390,7 @@ impl Engine {
             has_seams: visit.history.has_seams(),
             groups: self.config.groups,
             patience: self.config.patience,
+            prepares: false,
             tenants: tenants.clone(),
             returning,
             by_turns: by_lengths.or(plan.by_turns.filter(|_| may_sort)),
@@ -329,42 +402,7 @@ impl Engine {
             placement,
             seat,
         };
-        let started = Instant::now();
-        let helpers = (&self.pool, self.config.threads);
-        // SAFETY: as above.
-        let finish =
-            unsafe { race::run(&self.cmt, helpers, info, visit.entry, job, caller, rule, &mut visit.fp) }
-                .ok_or("the device did not take the loop")?;
-        if let (true, Some(report)) = (finish.device_won, &finish.report) {
-            coherence::settle(kind, &tenants, &report.found);
-            visit.record.stays = !tenants.is_empty();
-        }
-        let elapsed = started.elapsed().as_nanos() as u64;
-        if let (Some(fed), true, Some(report)) = (fed, finish.device_won, &finish.report)
-            && visit.history.wants_lesson()
-        {
-            // Where other stores than an inspection's go the finding doesn't say: next time they may go elsewhere.
-            let is_all = info.sites().iter().all(|s| !s.has(PG_SITE_STORE) || s.has(PG_SITE_INSPECTED));
-            let written = report.pieces.ranges(inspector::MOST_PIECES).filter(|_| is_all);
-            let key = visit.the_loop.key();
-            let known: Vec<_> =
-                lock(&self.findings).entry(key).or_default().iter().map(Memo::memory).collect();
-            // SAFETY: as above; the device has run this entry without conflict.
-            let lesson = unsafe { inspector::learn(info, visit.entry, fed, written, &known, helpers) };
-            if let Ok(Some(memo)) = lesson {
-                keep(lock(&self.findings).entry(key).or_default(), memo);
-            }
-        }
-        if let Some((number, seen)) = finish.report.as_deref().and_then(|report| report.seen.clone()) {
-            let mut findings = lock(&self.findings);
-            let memos = findings.entry(visit.the_loop.key()).or_default();
-            if let Some(memo) = memos.iter_mut().find(|memo| memo.number == number) {
-                memo.saw(seen);
-            }
-        }
-        let is_complete = finish.device_won || rule != Rule::DeviceOrNothing;
-        self.remember(visit, finish, way, rule, logged, elapsed);
-        if is_complete { Ok(()) } else { Err(visit.record.why.clone()) }
+        Ok(Hand { job, caller, fed })
     }
 
     /// What a finished race means for the loop's future, and for its record.
@@ -436,7 +474,10 @@ impl Engine {
             if way == Way::Cuda {
                 self.has_gained(history.gpu_won(visit.iterations, elapsed));
             }
-            history.way_took(way, visit.iterations, elapsed);
+            // What stays isn't copied, and says nothing about entries whose arrays are.
+            if !record.stays {
+                history.way_took(way, visit.iterations, elapsed);
+            }
         }
         if rule == Rule::Monitor {
             record.why = format!("monitored: {}", record.why);

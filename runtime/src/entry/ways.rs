@@ -119,10 +119,17 @@ impl Engine {
         if may_use_cuda
             && self.cmt.cuda_state() == CudaState::Unknown
             && (choice == DeviceChoice::Cuda
-                || self.opening.is_due(&visit.history, &situation, self.openings_in_vain(), self.passed()))
+                || self.opening.is_due(&visit.history, &self.hopeful(visit, &plan, situation), self.openings_in_vain(), self.passed()))
         {
             self.opens();
             self.cmt.open_cuda();
+        }
+        if self.cmt.cuda_state() == CudaState::Ready && may_use_cuda {
+            // SAFETY: promised by the caller.
+            match unsafe { self.stay(visit, plan, &situation) } {
+                Ok(done) => return done,
+                Err(given_back) => plan = given_back,
+            }
         }
         let state = self.cmt.cuda_state();
         situation.open[Way::Cuda as usize] &= state == CudaState::Ready;

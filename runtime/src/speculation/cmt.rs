@@ -136,6 +136,8 @@ pub struct Job {
     pub patience: Option<Duration>,
     /// Arrays that stay on the device behind the loop, with what of them it has already.
     pub tenants: Arc<Vec<Tenant>>,
+    /// Whether nothing is to be done but to have its kernel made.
+    pub prepares: bool,
     /// Where there are any: what has to come back of what is written, by region.
     pub returning: Option<Vec<(usize, written::Ranges)>>,
     /// Where it is told to stop, and progress is reported.
@@ -552,6 +554,10 @@ fn drive(
             kernel => kernel.map(|_| ()),
         }
     };
+    if job.prepares {
+        report.outcome.fail = PG_FAIL_STOPPED;
+        return make_ready(device);
+    }
     let copied = move_in(device, job, &mut regions, report, taken, saved)
         .and_then(|()| allocate(device, job, &mut regions, within, taken))
         .and_then(|()| copy_in(device, job, &regions, &remembered, &lent, report, &mut make_ready));

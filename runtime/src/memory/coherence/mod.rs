@@ -21,6 +21,7 @@ use crate::speculation::cmt::Kind;
 use places::{Access, Hands, PAGE, Place, Places};
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Instant;
 
 /// Smaller arrays are copied each time.
 pub const LEAST: u64 = 1 << 16;
@@ -67,8 +68,9 @@ pub struct Use {
 struct Table {
     places: UnsafeCell<Places>,
     is_taken: AtomicBool,
-    /// Bytes that have come back outside of entries.
+    /// Bytes that have come back, and the nanoseconds that it took.
     fetched: AtomicU64,
+    fetching_ns: AtomicU64,
 }
 
 // SAFETY: `with` lets one in at a time.
@@ -78,6 +80,7 @@ static TABLE: Table = Table {
     places: UnsafeCell::new(Places::new()),
     is_taken: AtomicBool::new(false),
     fetched: AtomicU64::new(0),
+    fetching_ns: AtomicU64::new(0),
 };
 
 /// Does something with the places. `None`: somebody is at it already, and has been interrupted.
@@ -106,9 +109,11 @@ impl Hands for OfSystem {
     }
 
     fn fetch(&self, kind: Kind, from: DevicePtr, to: Range) {
+        let started = Instant::now();
         if !mailbox::ask(kind, from, to) {
             lost("its device doesn't answer");
         }
+        TABLE.fetching_ns.fetch_add(started.elapsed().as_nanos() as u64, Ordering::Relaxed);
         TABLE.fetched.fetch_add(to.1 - to.0, Ordering::Relaxed);
     }
 }
@@ -146,6 +151,11 @@ pub fn is_empty() -> bool {
 /// Bytes that have come back since this was asked last.
 pub fn fetched() -> u64 {
     TABLE.fetched.swap(0, Ordering::Relaxed)
+}
+
+/// Nanoseconds that it has taken to bring things back since this was asked last.
+pub fn fetching_ns() -> u64 {
+    TABLE.fetching_ns.swap(0, Ordering::Relaxed)
 }
 
 /// Everything is the program's again, and nothing is kept from it any more. What devices had of it is given back.

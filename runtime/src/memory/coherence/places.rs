@@ -336,3 +336,6 @@ impl Places {
         self.all.drain(..).map(|place| (place.kind, place.memory)).collect()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -66,6 +66,7 @@ fn job(seat: Seat<Box<Report>>, kind: Kind, placement: Placement) -> Job {
         patience: None,
         tenants: Arc::default(),
         returning: None,
+        prepares: false,
         seat,
     }
 }

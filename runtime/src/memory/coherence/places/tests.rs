@@ -1,0 +1,235 @@
+//! Programs that nobody has written: loops on a device and accesses of the program's in between, against one memory that knows nothing of places.
+
+use super::*;
+use std::cell::{Cell, RefCell};
+
+/// Where the program's memory begins, and its pages.
+const BEGIN: u64 = 0x10_0000;
+const PAGES: u64 = 40;
+const END: u64 = BEGIN + PAGES * PAGE;
+
+/// Numbers that look random.
+struct Random(Cell<u64>);
+
+impl Random {
+    fn below(&self, n: u64) -> u64 {
+        let next = self.0.get().wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0.set(next);
+        (next >> 33) % n
+    }
+}
+
+/// A system with the program's memory and a device's, which refuses some of what is asked of it.
+struct Machine {
+    host: RefCell<Vec<u8>>,
+    access: RefCell<Vec<Access>>,
+    device: RefCell<Vec<u8>>,
+    random: Random,
+    refuses: bool,
+    refused: Cell<bool>,
+    obliges: Cell<bool>,
+    fetched: Cell<u64>,
+}
+
+fn at(address: u64) -> usize {
+    (address - BEGIN) as usize
+}
+
+impl Hands for Machine {
+    fn allow(&self, (lo, hi): Range, access: Access) -> bool {
+        assert!(lo % PAGE == 0 && hi % PAGE == 0 && lo < hi, "{lo:x} {hi:x}");
+        // But not twice in a row, and not where there is no other way.
+        let refuses = self.refuses && !self.obliges.get() && self.random.below(4) == 0 && !self.refused.get();
+        self.refused.set(refuses);
+        if refuses {
+            return false;
+        }
+        self.access.borrow_mut()[at(lo) / PAGE as usize..at(hi) / PAGE as usize].fill(access);
+        true
+    }
+
+    fn fetch(&self, _: Kind, from: DevicePtr, (lo, hi): Range) {
+        let pages = at(lo) / PAGE as usize..at(hi).div_ceil(PAGE as usize);
+        assert!(self.access.borrow()[pages].iter().all(|access| *access == Access::All));
+        let from = from.0 as usize;
+        self.host.borrow_mut()[at(lo)..at(hi)]
+            .copy_from_slice(&self.device.borrow()[from..from + (hi - lo) as usize]);
+        self.fetched.set(self.fetched.get() + (hi - lo));
+    }
+}
+
+impl Machine {
+    fn new(seed: u64) -> Machine {
+        let random = Random(Cell::new(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1));
+        let host: Vec<u8> = (0..PAGES * PAGE).map(|_| random.below(256) as u8).collect();
+        let device = (0..4 * PAGES * PAGE).map(|_| random.below(256) as u8).collect();
+        Machine {
+            host: RefCell::new(host),
+            access: RefCell::new(vec![Access::All; PAGES as usize]),
+            device: RefCell::new(device),
+            refuses: seed % 3 == 0,
+            refused: Cell::new(false),
+            obliges: Cell::new(false),
+            random,
+            fetched: Cell::new(0),
+        }
+    }
+
+    /// A range of addresses; many begin or end where pages do.
+    fn range(&self, (lo, hi): Range) -> Range {
+        let one = || {
+            let address = lo + self.random.below(hi - lo + 1);
+            match self.random.below(3) {
+                0 => (address & !(PAGE - 1)).clamp(lo, hi),
+                _ => address,
+            }
+        };
+        let (a, b) = (one(), one());
+        (a.min(b), a.max(b))
+    }
+
+    /// The program loads or stores; it may be told first that it can't.
+    fn touches(&self, places: &mut Places, address: u64, stores: bool) {
+        let may = match self.access.borrow()[at(address) / PAGE as usize] {
+            Access::All => true,
+            Access::Load => !stores,
+            Access::Nothing => false,
+        };
+        assert_eq!(places.fault(self, address, stores), !may, "{address:x}");
+        let now = self.access.borrow()[at(address) / PAGE as usize];
+        assert!(now == Access::All || now == Access::Load && !stores);
+    }
+}
+
+#[test]
+fn nobody_sees_anything_but_one_memory() {
+    for seed in 0..400 {
+        let machine = Machine::new(seed);
+        let mut truth = machine.host.borrow().clone();
+        let mut places = Places::new();
+        // Neighbours share a page.
+        let middle = BEGIN + PAGE * 19 + 1000;
+        for (span, memory) in [((BEGIN + 100, middle), 0u64), ((middle, END - 77), 2 * PAGES * PAGE)] {
+            places.enter(Place::new(Kind::Cuda, DevicePtr(memory), memory + span.0 % 64, span));
+        }
+        for step in 0..60 {
+            let random = &machine.random;
+            match random.below(8) {
+                0..4 => {
+                    // A loop, which stores to some of what it uses, all of which is surely the program's, or a part.
+                    let number = random.below(2) as usize;
+                    let range = machine.range(places.get(number).span);
+                    if range.0 == range.1 {
+                        continue;
+                    }
+                    let sure = if random.below(2) == 0 { range } else { machine.range(range) };
+                    let stored = random.below(3) != 0;
+                    let place = places.get(number);
+                    let missing: Vec<Range> = place.missing(range).collect();
+                    let outside = place.left_outside(range, sure);
+                    for (lo, hi) in missing {
+                        let to = place.address(lo).0 as usize;
+                        machine.device.borrow_mut()[to..to + (hi - lo) as usize]
+                            .copy_from_slice(&machine.host.borrow()[at(lo)..at(hi)]);
+                    }
+                    // What it loads is what is there.
+                    let begin = place.address(range.0).0 as usize;
+                    assert!(
+                        machine.device.borrow()[begin..begin + (range.1 - range.0) as usize]
+                            == truth[at(range.0)..at(range.1)],
+                        "{seed} {step}"
+                    );
+                    let written = machine.range(range);
+                    if stored {
+                        let value = random.below(256) as u8;
+                        for address in (written.0..written.1).step_by(1 + random.below(3) as usize) {
+                            truth[at(address)] = value;
+                            machine.device.borrow_mut()[place.address(address).0 as usize] = value;
+                            if outside.iter().any(|(lo, hi)| (*lo..*hi).contains(&address)) {
+                                machine.host.borrow_mut()[at(address)] = value;
+                            }
+                        }
+                    }
+                    places.settle(&machine, number, range, sure, stored);
+                }
+                4 => {
+                    for address in [random.below(PAGES * PAGE), random.below(PAGES * PAGE)] {
+                        machine.touches(&mut places, BEGIN + address, false);
+                        assert_eq!(machine.host.borrow()[address as usize], truth[address as usize], "{seed} {step}");
+                    }
+                }
+                5 => {
+                    // One after the other.
+                    let (lo, hi) = machine.range((BEGIN, END));
+                    let stores = random.below(2) == 0;
+                    for address in (lo..hi).step_by(PAGE as usize / 2) {
+                        machine.touches(&mut places, address, stores);
+                        assert_eq!(machine.host.borrow()[at(address)], truth[at(address)], "{seed} {step}");
+                        if stores {
+                            (truth[at(address)], machine.host.borrow_mut()[at(address)]) = (step, step);
+                        }
+                    }
+                }
+                6 => {
+                    let (lo, hi) = machine.range((BEGIN, END));
+                    let stores = random.below(2) == 0;
+                    places.touch(&machine, (lo, hi), stores);
+                    for address in lo..hi {
+                        let access = machine.access.borrow()[at(address) / PAGE as usize];
+                        assert!(access == Access::All || access == Access::Load && !stores, "{seed} {step}");
+                    }
+                    assert!(machine.host.borrow()[at(lo)..at(hi)] == truth[at(lo)..at(hi)], "{seed} {step}");
+                    if stores {
+                        truth[at(lo)..at(hi)].fill(step);
+                        machine.host.borrow_mut()[at(lo)..at(hi)].fill(step);
+                    }
+                }
+                _ => {
+                    if random.below(4) == 0 {
+                        machine.obliges.set(true);
+                        places.bring_home(&machine);
+                        machine.obliges.set(false);
+                        assert!(*machine.host.borrow() == truth, "{seed} {step}");
+                        assert!(machine.access.borrow().iter().all(|access| *access == Access::All));
+                    }
+                }
+            }
+        }
+        machine.obliges.set(true);
+        places.bring_home(&machine);
+        assert!(*machine.host.borrow() == truth, "{seed}");
+        assert_eq!(places.sweep().len(), 2);
+    }
+}
+
+#[test]
+fn little_comes_back_for_little_and_much_for_much() {
+    let machine = Machine { refuses: false, ..Machine::new(1) };
+    let mut places = Places::new();
+    let span = (BEGIN, END);
+    places.enter(Place::new(Kind::Cuda, DevicePtr(0), 0, span));
+    places.settle(&machine, 0, span, span, true);
+    assert!(machine.access.borrow().iter().all(|access| *access == Access::Nothing));
+    places.fault(&machine, BEGIN + 5 * PAGE, false);
+    assert_eq!(machine.fetched.get(), FIRST_OPENED as u64 * PAGE);
+    // What was only loaded needn't be given to the device again.
+    assert_eq!(places.get(0).missing(span).count(), 0);
+    places.fault(&machine, BEGIN + 20 * PAGE, true);
+    assert_eq!(places.get(0).missing(span).count(), 1);
+    // Behind where the last one ended.
+    let before = machine.fetched.get();
+    places.fault(&machine, BEGIN + FIRST_OPENED as u64 * 2 * PAGE, true);
+    assert_eq!(machine.fetched.get() - before, (PAGES - 2 * FIRST_OPENED as u64) * PAGE);
+    assert!(!places.fault(&machine, BEGIN + 20 * PAGE, true) && !places.fault(&machine, END, false));
+    assert!(places.keep((END - 1, END)) && !places.keep((END, END + 1)) && !places.keep((BEGIN - 1, BEGIN)));
+}
+
+#[test]
+fn places_are_found_by_what_they_have_room_for() {
+    let mut places = Places::new();
+    places.enter(Place::new(Kind::Cuda, DevicePtr(0), 0, (BEGIN, BEGIN + 100)));
+    assert_eq!(places.of((BEGIN + 1, BEGIN + 100)), Ok(Some(0)));
+    assert_eq!(places.of((BEGIN + 100, BEGIN + 200)), Ok(None));
+    assert_eq!(places.of((BEGIN + 99, BEGIN + 101)), Err(0));
+    assert_eq!(places.of((BEGIN - 1, BEGIN + 1)), Err(0));
+}

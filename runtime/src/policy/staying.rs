@@ -1,0 +1,211 @@
+//! Whether arrays are to stay on the GPU behind loops (`memory::coherence`): decided for all loops together, because one that runs elsewhere, in the same time loop, has
+//! everything brought home.
+//!
+//! Nobody can tell beforehand what the program does between two loops. So it is tried, once so much time has passed that what a trial may lose is a small part of it; and
+//! goes on as long as loops, with all that comes back in between, take less than the fastest way that was measured before.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+/// So small a part of the time that has passed may be lost.
+const LOST: f64 = 0.015;
+/// Faster by so much, or arrays don't stay: what the program itself waits for isn't all measured.
+const MARGIN: f64 = 0.9;
+/// How often arrays are moved there and back at least, before it can be seen that it does not pay.
+const AT_LEAST: f64 = 2.0;
+/// Entries whose kernels were all there, before a trial begins: a kernel that has yet to be compiled would be waited for.
+const CALM: u32 = 32;
+/// The first entries of a trial, which move arrays to the GPU.
+const MOVING: u32 = 32;
+/// Entries that are judged together, at least ...
+const WINDOW: u32 = 32;
+/// ... and nanoseconds that they would have taken.
+const WINDOW_NS: f64 = 5_000_000.0;
+/// How much longer is waited after each trial that has come to nothing.
+const LONGER: f64 = 4.0;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+enum Mode {
+    #[default]
+    Off,
+    /// Arrays move in.
+    Moving,
+    /// It is being found out whether that pays, or whether it still does.
+    On,
+}
+
+/// What an entry is to do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Advice {
+    /// It runs where it pays otherwise.
+    Elsewhere,
+    /// The same; meanwhile its kernel is to be compiled.
+    Prepare,
+    /// Its arrays stay on the GPU.
+    Stay,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct Staying {
+    mode: Mode,
+    /// Loops whose kernels were asked for.
+    prepared: HashSet<usize>,
+    calm: u32,
+    entries: u32,
+    /// Nanoseconds that the entries of a window would have taken, and those that they have.
+    expected: f64,
+    actual: f64,
+    /// What a trial has lost so far.
+    lost: f64,
+    /// How many times as much time must have passed as for the first trial.
+    patience: f64,
+}
+
+impl Default for Staying {
+    fn default() -> Staying {
+        Staying {
+            mode: Mode::Off,
+            prepared: HashSet::new(),
+            calm: 0,
+            entries: 0,
+            expected: 0.0,
+            actual: 0.0,
+            lost: 0.0,
+            patience: 1.0,
+        }
+    }
+}
+
+impl Staying {
+    /// About an entry of a loop whose arrays may stay. `moving`: nanoseconds that it takes to move them there and back; `passed`: since the first entry; `is_busy`: the
+    /// GPU has something to do, or to compile.
+    pub fn advise(&mut self, the_loop: usize, moving: f64, passed: Duration, is_busy: bool) -> Advice {
+        let may_lose = LOST * passed.as_nanos() as f64 / self.patience;
+        if self.mode == Mode::Off && AT_LEAST * moving > may_lose {
+            return Advice::Elsewhere;
+        }
+        if is_busy {
+            self.calm = 0;
+            return Advice::Elsewhere;
+        }
+        if self.prepared.insert(the_loop) {
+            self.calm = 0;
+            return Advice::Prepare;
+        }
+        if self.mode != Mode::Off {
+            return Advice::Stay;
+        }
+        self.calm += 1;
+        if self.calm < CALM {
+            return Advice::Elsewhere;
+        }
+        *self = Staying { mode: Mode::Moving, prepared: std::mem::take(&mut self.prepared), patience: self.patience, ..Staying::default() };
+        Advice::Stay
+    }
+
+    /// An entry whose arrays have stayed took so long, with what had to come back since the last one; the fastest way without would have taken `expected`. False: from
+    /// now on arrays don't stay any more.
+    pub fn took(&mut self, expected: f64, actual: f64, passed: Duration) -> bool {
+        self.entries += 1;
+        self.expected += expected;
+        self.actual += actual;
+        self.lost += actual - expected;
+        let has_lost = self.lost > LOST * passed.as_nanos() as f64;
+        let is_due = match self.mode {
+            Mode::Off => return false,
+            Mode::Moving => self.entries >= MOVING,
+            Mode::On => self.entries >= WINDOW && self.expected >= WINDOW_NS,
+        };
+        let pays = self.mode == Mode::Moving || self.actual < MARGIN * self.expected;
+        if has_lost || is_due && !pays {
+            let patience = self.patience * LONGER;
+            *self = Staying { patience, prepared: std::mem::take(&mut self.prepared), ..Staying::default() };
+            return false;
+        }
+        if is_due {
+            // What moving in has cost is paid for by what follows, or was within what may be lost.
+            let lost = if self.mode == Mode::On { self.lost.min(0.0) } else { self.lost };
+            (self.mode, self.entries, self.expected, self.actual, self.lost) = (Mode::On, 0, 0.0, 0.0, lost);
+        }
+        true
+    }
+
+    /// Whether arrays stay at present.
+    pub fn is_on(&self) -> bool {
+        self.mode != Mode::Off
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: f64 = 1e6;
+
+    /// Enters a loop so often, each time after `each`; what stays takes `actual`. How often it has stayed.
+    fn enter(staying: &mut Staying, passed: &mut Duration, times: u32, each: f64, actual: impl Fn(u32) -> f64) -> u32 {
+        let mut stayed = 0;
+        for _ in 0..times {
+            match staying.advise(7, 4.0 * MS, *passed, false) {
+                Advice::Stay => {
+                    staying.took(each, actual(stayed), *passed);
+                    *passed += Duration::from_nanos(actual(stayed) as u64);
+                    stayed += 1;
+                }
+                _ => *passed += Duration::from_nanos(each as u64),
+            }
+        }
+        stayed
+    }
+
+    #[test]
+    fn what_pays_goes_on_and_nothing_is_tried_early() {
+        let (mut staying, mut passed) = (Staying::default(), Duration::ZERO);
+        assert_eq!(enter(&mut staying, &mut passed, 500, MS, |_| 0.1 * MS), 0);
+        assert!(!staying.is_on());
+        let stayed = enter(&mut staying, &mut passed, 5000, MS, |n| if n < 2 { 4.0 * MS } else { 0.1 * MS });
+        assert!(staying.is_on() && stayed > 4000, "{stayed}");
+    }
+
+    #[test]
+    fn what_does_not_pay_loses_little() {
+        for actual in [1.0, 3.0, 30.0] {
+            let (mut staying, mut passed) = (Staying::default(), Duration::ZERO);
+            let stayed = enter(&mut staying, &mut passed, 50_000, MS, |_| actual * MS);
+            let lost = f64::from(stayed) * (actual - 1.0) * MS;
+            assert!(stayed != 0 && lost < 0.02 * passed.as_nanos() as f64, "{actual} {stayed} {lost}");
+            assert!(f64::from(stayed) < 0.02 * 50_000.0, "{actual} {stayed}");
+        }
+    }
+
+    #[test]
+    fn what_pays_no_more_ends() {
+        let (mut staying, mut passed) = (Staying::default(), Duration::from_secs(10));
+        enter(&mut staying, &mut passed, 1000, MS, |_| 0.1 * MS);
+        assert!(staying.is_on());
+        let stayed = enter(&mut staying, &mut passed, 1000, MS, |_| 2.0 * MS);
+        assert!(!staying.is_on() && stayed < 200, "{stayed}");
+    }
+
+    #[test]
+    fn kernels_come_first() {
+        let (mut staying, passed) = (Staying::default(), Duration::from_secs(100));
+        assert_eq!(staying.advise(1, MS, passed, false), Advice::Prepare);
+        for _ in 0..100 {
+            assert_eq!(staying.advise(1, MS, passed, true), Advice::Elsewhere);
+        }
+        for _ in 1..CALM {
+            assert_eq!(staying.advise(1, MS, passed, false), Advice::Elsewhere);
+        }
+        assert_eq!(staying.advise(2, MS, passed, false), Advice::Prepare);
+        let mut calm = 0;
+        while staying.advise(1 + u64::from(calm % 2 == 0) as usize, MS, passed, false) != Advice::Stay {
+            calm += 1;
+        }
+        assert_eq!(calm + 1, CALM);
+        // Another one, later.
+        assert_eq!(staying.advise(3, MS, passed, false), Advice::Prepare);
+        assert_eq!(staying.advise(3, MS, passed, false), Advice::Stay);
+    }
+}
