@@ -4,6 +4,7 @@
 
 pub mod allocations;
 pub mod buffer;
+pub mod coherence;
 pub mod limits;
 pub mod placement;
 pub mod private_copies;
