@@ -151,7 +151,10 @@ fn status() -> Result<(), Refusal> {
     }
     let filters = |status: &str| field(status, "Seccomp_filters:");
     let first = fs::read_to_string("/proc/1/status").map_err(|_| Refusal::Filtered)?;
-    match filters(&own).is_some() && field(&first, "Seccomp:") == Some(mode) && filters(&first) == filters(&own) {
+    match filters(&own).is_some()
+        && field(&first, "Seccomp:") == Some(mode)
+        && filters(&first) == filters(&own)
+    {
         true => Ok(()),
         false => Err(Refusal::Filtered),
     }
@@ -216,10 +219,7 @@ pub fn is_of_processes(descriptor: RawFd) -> bool {
     let mut status = [0u64; 15];
     // SAFETY: as many bytes as the kernel fills in.
     let failed = unsafe {
-        gate::call(
-            libc::SYS_fstatfs as u64,
-            [descriptor as u64, status.as_mut_ptr() as u64, 0, 0, 0, 0],
-        )
+        gate::call(libc::SYS_fstatfs as u64, [descriptor as u64, status.as_mut_ptr() as u64, 0, 0, 0, 0])
     };
     failed != 0 || status[0] as i64 == PROCESSES
 }

@@ -135,6 +135,8 @@ mod kernel {
     pub const FILTERED: i32 = 1;
     /// `SIGSEGV` for a page that is there but doesn't allow it.
     pub const NO_ACCESS: i32 = 2;
+    /// A stack for handlers is none while one runs, so that another can be set. A handler in a handler goes on where the first is.
+    pub const UNSET_IN_HANDLERS: i32 = i32::MIN;
     /// What the processor says about a fault: it was a store.
     pub const STORE: i64 = 2;
     /// System calls of 64 bits.
@@ -205,7 +207,7 @@ unsafe fn dispatch([on, begin, bytes, selector]: [u64; 4]) -> bool {
     unsafe { gate::call(libc::SYS_prctl as u64, [kernel::DISPATCH, on, begin, bytes, selector, 0]) == 0 }
 }
 
-/// Puts everything back. From a handler the stack for handlers can't be changed: it comes back with what the handler has interrupted.
+/// Puts everything back. In a handler there is no stack for handlers: it comes back with what the handler has interrupted.
 ///
 /// # Safety
 /// On the thread that is armed; nobody looks at what is armed afterwards.
@@ -227,36 +229,40 @@ unsafe fn undo(interrupted: Option<&mut libc::ucontext_t>) {
     ARMED.store(false, Ordering::SeqCst);
 }
 
+/// So much stack do handlers have: keepers may want some of it.
+const STACK: usize = 1 << 20;
+
 /// The stack that handlers run on, with a page in front of it that nobody may touch. `None`: there is no memory.
 fn stack() -> Option<libc::stack_t> {
-    /// Keepers may want some of it.
-    const BYTES: usize = 1 << 20;
     static START: OnceLock<usize> = OnceLock::new();
     let start = *START.get_or_init(|| {
         let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_STACK;
         let page = calls::PAGE as usize;
         // SAFETY: new memory, that stays.
         unsafe {
-            let start = libc::mmap(std::ptr::null_mut(), BYTES + page, libc::PROT_NONE, kind, -1, 0);
+            let start = libc::mmap(std::ptr::null_mut(), STACK + page, libc::PROT_NONE, kind, -1, 0);
             if start == libc::MAP_FAILED {
                 return 0;
             }
             let stack = start.byte_add(page);
-            match libc::mprotect(stack, BYTES, libc::PROT_READ | libc::PROT_WRITE) {
+            match libc::mprotect(stack, STACK, libc::PROT_READ | libc::PROT_WRITE) {
                 0 => stack as usize,
                 _ => 0,
             }
         }
     });
-    (start != 0).then_some(libc::stack_t { ss_sp: start as *mut libc::c_void, ss_flags: 0, ss_size: BYTES })
+    let flags = kernel::UNSET_IN_HANDLERS;
+    (start != 0).then_some(libc::stack_t {
+        ss_sp: start as *mut libc::c_void,
+        ss_flags: flags,
+        ss_size: STACK,
+    })
 }
 
 /// Whether the calling thread is the one that may be armed: the process's first.
 fn is_first() -> bool {
     // SAFETY: neither has preconditions.
-    unsafe {
-        gate::call(libc::SYS_gettid as u64, [0; 6]) == gate::call(libc::SYS_getpid as u64, [0; 6])
-    }
+    unsafe { gate::call(libc::SYS_gettid as u64, [0; 6]) == gate::call(libc::SYS_getpid as u64, [0; 6]) }
 }
 
 extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::ucontext_t) {
@@ -268,9 +274,7 @@ extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: *mut li
         // Code of the runtime may fault, too.
         let before = selector.swap(PASSES, Ordering::Relaxed);
         let stores = (*context).uc_mcontext.gregs[libc::REG_ERR as usize] & kernel::STORE != 0;
-        if (*info).si_code != kernel::NO_ACCESS
-            || !armed.keeper.fault((*info).si_addr() as u64, stores)
-        {
+        if (*info).si_code != kernel::NO_ACCESS || !armed.keeper.fault((*info).si_addr() as u64, stores) {
             let keeper = (before == BLOCKS).then_some(armed.keeper);
             not_ours(keeper, signal, &mut *info, &mut *context);
         }
@@ -312,9 +316,8 @@ fn is_first_by(info: &libc::siginfo_t) -> bool {
 unsafe fn answer(keeper: &dyn Keeper, told: &kernel::Dispatched, interrupted: &mut libc::ucontext_t) {
     let registers = &mut interrupted.uc_mcontext.gregs;
     let at = |register: i32| register as usize;
-    let arguments =
-        [libc::REG_RDI, libc::REG_RSI, libc::REG_RDX, libc::REG_R10, libc::REG_R8, libc::REG_R9]
-            .map(|register| registers[at(register)] as u64);
+    let arguments = [libc::REG_RDI, libc::REG_RSI, libc::REG_RDX, libc::REG_R10, libc::REG_R8, libc::REG_R9]
+        .map(|register| registers[at(register)] as u64);
     // The kernel has put it back where the program had it.
     let number = registers[at(libc::REG_RAX)] as u64;
     let course = match told.architecture {
@@ -377,7 +380,8 @@ unsafe fn send_again(signal: i32, info: &mut libc::siginfo_t) {
     unsafe {
         let mask = [libc::SIG_BLOCK as u64, &raw const set as u64, 0, 8, 0, 0];
         gate::call(libc::SYS_rt_sigprocmask as u64, mask);
-        let [process, thread] = [libc::SYS_getpid, libc::SYS_gettid].map(|ask| gate::call(ask as u64, [0; 6]));
+        let [process, thread] =
+            [libc::SYS_getpid, libc::SYS_gettid].map(|ask| gate::call(ask as u64, [0; 6]));
         let signal = [process as u64, thread as u64, signal as u64, std::ptr::from_mut(info) as u64, 0, 0];
         gate::call(libc::SYS_rt_tgsigqueueinfo as u64, signal);
     }

@@ -114,9 +114,7 @@ fn uses(number: i64) -> Option<&'static [Use]> {
         libc::SYS_getcwd => &[Writes(0, Count(1))],
         // Waiting.
         libc::SYS_poll => &[Writes(0, Each(1, 8))],
-        libc::SYS_select => {
-            &[Writes(1, Bits(0)), Writes(2, Bits(0)), Writes(3, Bits(0)), Writes(4, TIME)]
-        }
+        libc::SYS_select => &[Writes(1, Bits(0)), Writes(2, Bits(0)), Writes(3, Bits(0)), Writes(4, TIME)],
         libc::SYS_epoll_create | libc::SYS_epoll_create1 | libc::SYS_eventfd | libc::SYS_eventfd2 => &[],
         libc::SYS_epoll_ctl => &[Reads(3, Fixed(12))],
         libc::SYS_epoll_wait => &[Writes(1, Each(2, 12))],
@@ -192,20 +190,19 @@ fn uses_by_arguments(number: i64, arguments: &[u64; 6]) -> Option<&'static [Use]
             | libc::F_OFD_SETLKW => &[Writes(2, Fixed(32))],
             _ => return None,
         },
-        libc::SYS_futex => match arguments[1] as i32 & !(libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME) {
-            libc::FUTEX_WAIT | libc::FUTEX_WAIT_BITSET => &[Reads(0, WORD), Reads(3, TIME)],
-            libc::FUTEX_WAKE | libc::FUTEX_WAKE_BITSET => &[Reads(0, WORD)],
-            _ => return None,
-        },
+        libc::SYS_futex => {
+            match arguments[1] as i32 & !(libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME) {
+                libc::FUTEX_WAIT | libc::FUTEX_WAIT_BITSET => &[Reads(0, WORD), Reads(3, TIME)],
+                libc::FUTEX_WAKE | libc::FUTEX_WAKE_BITSET => &[Reads(0, WORD)],
+                _ => return None,
+            }
+        }
         // With a signal mask they are more than they say.
         libc::SYS_ppoll if arguments[3] == 0 => &[Writes(0, Size::Each(1, 8)), Writes(2, TIME)],
         libc::SYS_epoll_pwait if arguments[4] == 0 => &[Writes(1, Size::Each(2, 12))],
-        libc::SYS_pselect6 if arguments[5] == 0 => &[
-            Writes(1, Size::Bits(0)),
-            Writes(2, Size::Bits(0)),
-            Writes(3, Size::Bits(0)),
-            Writes(4, TIME),
-        ],
+        libc::SYS_pselect6 if arguments[5] == 0 => {
+            &[Writes(1, Size::Bits(0)), Writes(2, Size::Bits(0)), Writes(3, Size::Bits(0)), Writes(4, TIME)]
+        }
         _ => return None,
     })
 }
@@ -215,7 +212,9 @@ fn remapped(number: i64, arguments: &[u64; 6]) -> Option<[(u64, u64); 2]> {
     let [first, second, third, fourth, fifth, _] = *arguments;
     let flags = fourth as i32;
     // The kernel rounds to whole pages.
-    let range = |start: u64, bytes: u64| (start & !(PAGE - 1), start.saturating_add(bytes).saturating_add(PAGE - 1) & !(PAGE - 1));
+    let range = |start: u64, bytes: u64| {
+        (start & !(PAGE - 1), start.saturating_add(bytes).saturating_add(PAGE - 1) & !(PAGE - 1))
+    };
     let nothing = (0, 0);
     let grows = (libc::PROT_GROWSDOWN | libc::PROT_GROWSUP) as u64;
     match number {

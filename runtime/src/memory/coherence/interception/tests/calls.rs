@@ -44,7 +44,7 @@ fn the_kernel_reads_what_belongs_there() {
         assert_eq!(libc::write(file, fake.pointer(AT), 1000), 1000);
         assert_eq!(libc::pwrite(file, fake.pointer(AT), 5000, 1000), 5000);
         // Pages that are only read stay the same elsewhere.
-        assert_eq!((fake.state(2), fake.state(3), fake.state(4)), (SAME, SAME, AWAY));
+        assert_eq!((fake.state(2), fake.state(4), fake.state(5)), (SAME, SAME, AWAY));
         let vectors = fake.pointer::<libc::iovec>(9 * PAGE as usize - 24);
         for entry in 0..3 {
             let at = AT + 2000 * entry;
@@ -73,7 +73,8 @@ fn the_kernel_writes_where_it_is_wanted() {
         assert_eq!(libc::pread(file, fake.pointer(AT), 5000, 70), 5000);
         // Fewer than are asked for: what is behind them is as it was.
         assert_eq!(libc::pread(file, fake.pointer(8 * PAGE as usize), 9000, 19000), 1000);
-        let vectors = [7000usize, 17000].map(|at| libc::iovec { iov_base: fake.pointer(at + 30000), iov_len: 3 });
+        let vectors =
+            [7000usize, 17000].map(|at| libc::iovec { iov_base: fake.pointer(at + 30000), iov_len: 3 });
         assert_eq!(libc::preadv(file, vectors.as_ptr(), 2, 5), 6);
         is_still_armed();
         for at in 0..BYTES {
@@ -160,10 +161,7 @@ fn bad_pointers_are_the_kernels_to_refuse() {
         assert!(fails(libc::access(usize::MAX as *const c_char, 0) as isize));
         let vector = libc::iovec { iov_base: bad as *mut c_void, iov_len: 4 };
         assert!(fails(libc::writev(file, &raw const vector, 1)));
-        // In front of kept memory, over its end, and somewhere.
-        libc::munmap((fake.elsewhere + BYTES as u64) as *mut c_void, PAGE as usize);
         assert!(fails(libc::syscall(libc::SYS_uname, bad) as isize));
-        assert!(is_armed());
         // The program's own length may be too long.
         assert_eq!(libc::write(-1, fake.pointer(AT), usize::MAX), -1);
         assert_eq!(errno::get(), libc::EBADF);
@@ -192,7 +190,6 @@ fn errno_is_what_the_call_leaves() {
     })
     .succeeds();
 }
-
 
 extern "C" fn order(left: *const c_void, right: *const c_void) -> c_int {
     // SAFETY: of the array that is sorted.
@@ -242,7 +239,8 @@ fn the_c_library_works_on_it() {
         assert!(std::slice::from_raw_parts(fake.pointer::<u32>(0), BYTES / 4).is_sorted());
         fake.keep_all();
         libc::memcpy(fake.pointer(PAGE as usize + 3), fake.pointer(8 * PAGE as usize), 3 * PAGE as usize);
-        let same = libc::memcmp(fake.pointer(PAGE as usize + 3), fake.pointer(8 * PAGE as usize), 3 * PAGE as usize);
+        let same =
+            libc::memcmp(fake.pointer(PAGE as usize + 3), fake.pointer(8 * PAGE as usize), 3 * PAGE as usize);
         assert_eq!(same, 0);
         fake.keep_all();
         assert_eq!(libc::strlen(text(fake, "length")), 6);
@@ -273,7 +271,7 @@ fn what_nothing_is_known_about_ends_it_first() {
             }),
             ("sigaltstack", |_| {
                 let mut old: libc::stack_t = std::mem::zeroed();
-                libc::sigaltstack(std::ptr::null(), &raw mut old) == 0 && old.ss_size != 1 << 20
+                libc::sigaltstack(std::ptr::null(), &raw mut old) == 0 && old.ss_size != STACK
             }),
             ("fork", |fake| {
                 let child = libc::fork();
@@ -292,10 +290,14 @@ fn what_nothing_is_known_about_ends_it_first() {
                 libc::execve(c"/nowhere".as_ptr(), std::ptr::null(), std::ptr::null()) == -1
                     && errno::get() == libc::ENOENT
             }),
-            ("another program", |_| std::process::Command::new("true").status().is_ok_and(|status| status.success())),
+            ("another program", |_| {
+                std::process::Command::new("true").status().is_ok_and(|status| status.success())
+            }),
             ("prctl", |_| libc::prctl(libc::PR_GET_DUMPABLE) >= 0),
             ("no call", |_| libc::syscall(1000) == -1 && errno::get() == libc::ENOSYS),
-            ("a call of the other kind", |_| libc::syscall(0x4000_0027) == -1 || errno::get() != libc::EFAULT),
+            ("a call of the other kind", |_| {
+                libc::syscall(0x4000_0027) == -1 || errno::get() != libc::EFAULT
+            }),
             ("kill", |_| libc::kill(libc::getpid(), 0) == 0),
             ("process_vm_readv", |fake| {
                 let mut byte = 0u8;
@@ -304,17 +306,19 @@ fn what_nothing_is_known_about_ends_it_first() {
                 libc::process_vm_readv(libc::getpid(), &raw const to, 1, &raw const from, 1, 0) == 1
                     && byte == expected(AT)
             }),
-            ("munmap", |fake| libc::munmap(fake.pointer(4 * PAGE as usize), PAGE as usize) == 0 && {
-                // It isn't there, so that nobody looks.
-                libc::mmap(
-                    fake.pointer(4 * PAGE as usize),
-                    PAGE as usize,
-                    libc::PROT_READ | libc::PROT_WRITE,
-                    libc::MAP_FIXED | libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
-                    -1,
-                    0,
-                ) == fake.pointer(4 * PAGE as usize)
-                    && fake.byte(4 * PAGE as usize).load(Ordering::Relaxed) == 0
+            ("munmap", |fake| {
+                libc::munmap(fake.pointer(4 * PAGE as usize), PAGE as usize) == 0 && {
+                    // It isn't there, so that nobody looks.
+                    libc::mmap(
+                        fake.pointer(4 * PAGE as usize),
+                        PAGE as usize,
+                        libc::PROT_READ | libc::PROT_WRITE,
+                        libc::MAP_FIXED | libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+                        -1,
+                        0,
+                    ) == fake.pointer(4 * PAGE as usize)
+                        && fake.byte(4 * PAGE as usize).load(Ordering::Relaxed) == 0
+                }
             }),
             ("mmap over it", |fake| {
                 let at = fake.pointer::<c_void>(4 * PAGE as usize);
@@ -322,9 +326,7 @@ fn what_nothing_is_known_about_ends_it_first() {
                 libc::mmap(at, PAGE as usize, libc::PROT_READ, kind, -1, 0) == at
                     && fake.byte(4 * PAGE as usize).load(Ordering::Relaxed) == 0
             }),
-            ("mprotect", |fake| {
-                libc::mprotect(fake.pointer(4 * PAGE as usize), 10, libc::PROT_READ) == 0
-            }),
+            ("mprotect", |fake| libc::mprotect(fake.pointer(4 * PAGE as usize), 10, libc::PROT_READ) == 0),
             ("madvise", |fake| {
                 let at = 4 * PAGE as usize;
                 libc::madvise(fake.pointer(at), 1, libc::MADV_DONTNEED) == 0
@@ -333,7 +335,8 @@ fn what_nothing_is_known_about_ends_it_first() {
             }),
             ("mremap", |fake| {
                 let at = 4 * PAGE as usize;
-                let new = libc::mremap(fake.pointer(at), PAGE as usize, 2 * PAGE as usize, libc::MREMAP_MAYMOVE);
+                let new =
+                    libc::mremap(fake.pointer(at), PAGE as usize, 2 * PAGE as usize, libc::MREMAP_MAYMOVE);
                 new != libc::MAP_FAILED && new.cast::<u8>().read() == expected(at)
             }),
             ("the process's own files", |_| {

@@ -23,6 +23,7 @@ fn work(fake: &'static Fake, keeps: bool, steps: usize, folder: &str) -> (u64, u
     // SAFETY: descriptors of its own.
     let file = unsafe { libc::memfd_create(c"test".as_ptr(), 0) };
     let path = format!("{folder}/file\0");
+    let _ = std::fs::remove_file(path.trim_end_matches('\0'));
     for _ in 0..steps {
         // A loop has left some pages elsewhere.
         if random.below(8) == 0 {
@@ -71,19 +72,21 @@ fn work(fake: &'static Fake, keeps: bool, steps: usize, folder: &str) -> (u64, u
                     libc::unlink(from.cast()) as isize
                 }
                 12 => libc::ftruncate(file, length as i64) as isize,
-                13 => libc::snprintf(to.cast(), length, c"%s %d %f".as_ptr(), path.as_ptr(), at as i32, 0.1f64)
-                    as isize,
+                13 => {
+                    libc::snprintf(to.cast(), length, c"%s %d %f".as_ptr(), path.as_ptr(), at as i32, 0.1f64)
+                        as isize
+                }
                 14 => libc::write(-1, from, length),
                 15 => libc::pread(file, 0x1000 as *mut c_void, length, 0),
                 16 => {
                     let mut ends = [0i32; 2];
                     libc::pipe(ends.as_mut_ptr());
-                    let written = libc::write(ends[1], from, length);
+                    let written = libc::write(ends[1], from, length + 1);
                     let read = libc::read(ends[0], to, 4096);
-                    ends.map(|end| libc::close(end));
+                    ends.iter().for_each(|end| assert_eq!(libc::close(*end), 0));
                     written * 10000 + read
                 }
-                17 => libc::getcwd(from.cast(), length) as isize - from as isize,
+                17 => libc::getcwd(from.cast(), length).is_null().into(),
                 18 if random.below(50) == 0 => {
                     let mut set: libc::sigset_t = std::mem::zeroed();
                     libc::sigprocmask(libc::SIG_BLOCK, std::ptr::null(), &raw mut set) as isize
