@@ -65,6 +65,11 @@ pub fn driver_is_loaded(is_first: bool) {
     DRIVER_IS_OURS.store(is_first, Ordering::Relaxed);
 }
 
+/// Whether the driver is loaded, by us alone.
+pub fn driver_is_ours() -> bool {
+    DRIVER_IS_OURS.load(Ordering::Relaxed)
+}
+
 /// Whether there is somebody who may.
 pub fn is_possible(own: &Descriptors) -> bool {
     if is_pinned() {
@@ -94,7 +99,7 @@ pub fn is_possible(own: &Descriptors) -> bool {
         }
     }
     let Ok(maps) = std::fs::read_to_string("/proc/self/maps") else { return true };
-    has_driver && !DRIVER_IS_OURS.load(Ordering::Relaxed) || maps.lines().any(|line| pins(line, has_driver))
+    has_driver && !driver_is_ours() || maps.lines().any(|line| pins(line, has_driver))
 }
 
 /// Whether what a line of the process's list of mappings tells of may pin memory.

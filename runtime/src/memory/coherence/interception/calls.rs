@@ -1,0 +1,318 @@
+//! System calls by number: what of the program's memory each of them reads or writes. Only what its arguments tell wholly is here; whatever else there is, and all that
+//! changes threads, signals or mappings, is for the program to make by itself, with all of its memory at home ([`Course::StepsAside`]).
+//!
+//! A range may be told too long, never too short: all that happens is that more comes home. None is read here, so that a pointer that leads nowhere is the kernel's to
+//! refuse; vectors of ranges are fetched by the kernel.
+
+use super::{Keeper, gate};
+
+/// What happens about a system call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Course {
+    /// It is made; what it needs has come home.
+    IsMade,
+    /// The same, and what it has opened may be a window on memory.
+    Opens,
+    /// The program makes it, and nothing is kept away any more.
+    StepsAside,
+}
+
+/// How many bytes.
+#[derive(Clone, Copy)]
+enum Size {
+    /// So many.
+    Fixed(u64),
+    /// As an argument says.
+    Count(usize),
+    /// As many times so many as an argument says.
+    Each(usize, u64),
+    /// A bit for each of as many as an argument says, in words.
+    Bits(usize),
+}
+
+/// What a system call does with memory that an argument leads to.
+#[derive(Clone, Copy)]
+enum Use {
+    Reads(usize, Size),
+    Writes(usize, Size),
+    /// It reads a string.
+    Text(usize),
+}
+
+/// The kernel moves no more than this at once.
+const MOST: u64 = 0x7fff_f000;
+/// Nor does it read longer strings.
+const TEXT: u64 = 4096;
+/// This processor's pages.
+pub const PAGE: u64 = 4096;
+
+const STAT: Size = Size::Fixed(144);
+const STATX: Size = Size::Fixed(256);
+const STATFS: Size = Size::Fixed(120);
+const TIME: Size = Size::Fixed(16);
+const USAGE: Size = Size::Fixed(144);
+const ADDRESS: Size = Size::Fixed(128);
+const INTERVAL: Size = Size::Fixed(32);
+const OFFSET: Size = Size::Fixed(8);
+const WORD: Size = Size::Fixed(4);
+
+/// What a call uses, where its number tells. `None`: it doesn't.
+fn uses(number: i64) -> Option<&'static [Use]> {
+    use Size::{Bits, Count, Each, Fixed};
+    use Use::{Reads, Text, Writes};
+    Some(match number {
+        // Files.
+        libc::SYS_read | libc::SYS_pread64 | libc::SYS_getdents64 => &[Writes(1, Count(2))],
+        libc::SYS_write | libc::SYS_pwrite64 => &[Reads(1, Count(2))],
+        libc::SYS_lseek
+        | libc::SYS_close
+        | libc::SYS_close_range
+        | libc::SYS_dup
+        | libc::SYS_dup2
+        | libc::SYS_dup3
+        | libc::SYS_fsync
+        | libc::SYS_fdatasync
+        | libc::SYS_sync
+        | libc::SYS_ftruncate
+        | libc::SYS_fallocate
+        | libc::SYS_fadvise64
+        | libc::SYS_readahead
+        | libc::SYS_flock
+        | libc::SYS_fchmod
+        | libc::SYS_fchown
+        | libc::SYS_fchdir
+        | libc::SYS_umask => &[],
+        libc::SYS_sendfile => &[Writes(2, OFFSET)],
+        libc::SYS_pipe | libc::SYS_pipe2 => &[Writes(0, Fixed(8))],
+        libc::SYS_fstat => &[Writes(1, STAT)],
+        libc::SYS_stat | libc::SYS_lstat => &[Text(0), Writes(1, STAT)],
+        libc::SYS_newfstatat => &[Text(1), Writes(2, STAT)],
+        libc::SYS_statx => &[Text(1), Writes(4, STATX)],
+        libc::SYS_statfs => &[Text(0), Writes(1, STATFS)],
+        libc::SYS_fstatfs => &[Writes(1, STATFS)],
+        libc::SYS_open
+        | libc::SYS_creat
+        | libc::SYS_access
+        | libc::SYS_unlink
+        | libc::SYS_rmdir
+        | libc::SYS_mkdir
+        | libc::SYS_chdir
+        | libc::SYS_chmod
+        | libc::SYS_truncate => &[Text(0)],
+        libc::SYS_openat
+        | libc::SYS_faccessat
+        | libc::SYS_faccessat2
+        | libc::SYS_unlinkat
+        | libc::SYS_mkdirat
+        | libc::SYS_fchmodat => &[Text(1)],
+        libc::SYS_rename | libc::SYS_link | libc::SYS_symlink => &[Text(0), Text(1)],
+        libc::SYS_renameat | libc::SYS_renameat2 | libc::SYS_linkat => &[Text(1), Text(3)],
+        libc::SYS_symlinkat => &[Text(0), Text(2)],
+        libc::SYS_readlink => &[Text(0), Writes(1, Count(2))],
+        libc::SYS_readlinkat => &[Text(1), Writes(2, Count(3))],
+        libc::SYS_utimensat => &[Text(1), Reads(2, INTERVAL)],
+        libc::SYS_getcwd => &[Writes(0, Count(1))],
+        // Waiting.
+        libc::SYS_poll => &[Writes(0, Each(1, 8))],
+        libc::SYS_select => &[Writes(1, Bits(0)), Writes(2, Bits(0)), Writes(3, Bits(0)), Writes(4, TIME)],
+        libc::SYS_epoll_create | libc::SYS_epoll_create1 | libc::SYS_eventfd | libc::SYS_eventfd2 => &[],
+        libc::SYS_epoll_ctl => &[Reads(3, Fixed(12))],
+        libc::SYS_epoll_wait => &[Writes(1, Each(2, 12))],
+        libc::SYS_wait4 => &[Writes(1, WORD), Writes(3, USAGE)],
+        libc::SYS_nanosleep => &[Reads(0, TIME), Writes(1, TIME)],
+        libc::SYS_clock_nanosleep => &[Reads(2, TIME), Writes(3, TIME)],
+        libc::SYS_sched_yield | libc::SYS_alarm => &[],
+        // Connections.
+        libc::SYS_socket | libc::SYS_listen | libc::SYS_shutdown => &[],
+        libc::SYS_connect | libc::SYS_bind => &[Reads(1, Count(2))],
+        libc::SYS_sendto => &[Reads(1, Count(2)), Reads(4, Count(5))],
+        libc::SYS_recvfrom => &[Writes(1, Count(2)), Writes(4, ADDRESS), Writes(5, WORD)],
+        // Time.
+        libc::SYS_clock_gettime | libc::SYS_clock_getres => &[Writes(1, TIME)],
+        libc::SYS_gettimeofday => &[Writes(0, TIME), Writes(1, Fixed(8))],
+        libc::SYS_time => &[Writes(0, Fixed(8))],
+        libc::SYS_times => &[Writes(0, Fixed(32))],
+        libc::SYS_getitimer => &[Writes(1, INTERVAL)],
+        libc::SYS_setitimer => &[Reads(1, INTERVAL), Writes(2, INTERVAL)],
+        // The process and the machine.
+        libc::SYS_getpid
+        | libc::SYS_gettid
+        | libc::SYS_getppid
+        | libc::SYS_getuid
+        | libc::SYS_geteuid
+        | libc::SYS_getgid
+        | libc::SYS_getegid
+        | libc::SYS_getpgid
+        | libc::SYS_getpgrp
+        | libc::SYS_getsid
+        | libc::SYS_getpriority => &[],
+        libc::SYS_uname => &[Writes(0, Fixed(390))],
+        libc::SYS_sysinfo => &[Writes(0, Fixed(112))],
+        libc::SYS_getrusage => &[Writes(1, USAGE)],
+        libc::SYS_getrlimit => &[Writes(1, TIME)],
+        libc::SYS_prlimit64 => &[Reads(2, TIME), Writes(3, TIME)],
+        libc::SYS_getrandom => &[Writes(0, Count(1))],
+        libc::SYS_sched_getaffinity => &[Writes(2, Count(1))],
+        libc::SYS_getcpu => &[Writes(0, WORD), Writes(1, WORD)],
+        // Memory goes with the process.
+        libc::SYS_exit_group => &[],
+        _ => return None,
+    })
+}
+
+/// The same where the arguments have to be looked at. `None`: nothing is known.
+fn uses_by_arguments(number: i64, arguments: &[u64; 6]) -> Option<&'static [Use]> {
+    use Size::Fixed;
+    use Use::{Reads, Writes};
+    Some(match number {
+        libc::SYS_ioctl => match arguments[1] as u32 as libc::Ioctl {
+            libc::TCGETS => &[Writes(2, Fixed(60))],
+            libc::TIOCGWINSZ => &[Writes(2, Fixed(8))],
+            libc::FIONREAD => &[Writes(2, WORD)],
+            libc::FIONBIO => &[Reads(2, WORD)],
+            libc::FIOCLEX | libc::FIONCLEX => &[],
+            _ => return None,
+        },
+        libc::SYS_fcntl => match arguments[1] as i32 {
+            libc::F_DUPFD
+            | libc::F_DUPFD_CLOEXEC
+            | libc::F_GETFD
+            | libc::F_SETFD
+            | libc::F_GETFL
+            | libc::F_SETFL
+            | libc::F_GETPIPE_SZ
+            | libc::F_SETPIPE_SZ => &[],
+            libc::F_GETLK
+            | libc::F_SETLK
+            | libc::F_SETLKW
+            | libc::F_OFD_GETLK
+            | libc::F_OFD_SETLK
+            | libc::F_OFD_SETLKW => &[Writes(2, Fixed(32))],
+            _ => return None,
+        },
+        libc::SYS_futex => {
+            match arguments[1] as i32 & !(libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME) {
+                libc::FUTEX_WAIT | libc::FUTEX_WAIT_BITSET => &[Reads(0, WORD), Reads(3, TIME)],
+                libc::FUTEX_WAKE | libc::FUTEX_WAKE_BITSET => &[Reads(0, WORD)],
+                _ => return None,
+            }
+        }
+        // With a signal mask they are more than they say.
+        libc::SYS_ppoll if arguments[3] == 0 => &[Writes(0, Size::Each(1, 8)), Writes(2, TIME)],
+        libc::SYS_epoll_pwait if arguments[4] == 0 => &[Writes(1, Size::Each(2, 12))],
+        libc::SYS_pselect6 if arguments[5] == 0 => {
+            &[Writes(1, Size::Bits(0)), Writes(2, Size::Bits(0)), Writes(3, Size::Bits(0)), Writes(4, TIME)]
+        }
+        _ => return None,
+    })
+}
+
+/// Which memory a call changes the mappings of. `None`: it isn't a call of that kind, or not such a one.
+fn remapped(number: i64, arguments: &[u64; 6]) -> Option<[(u64, u64); 2]> {
+    let [first, second, third, fourth, fifth, _] = *arguments;
+    let flags = fourth as i32;
+    // The kernel rounds to whole pages.
+    let range = |start: u64, bytes: u64| {
+        (start & !(PAGE - 1), start.saturating_add(bytes).saturating_add(PAGE - 1) & !(PAGE - 1))
+    };
+    let nothing = (0, 0);
+    let grows = (libc::PROT_GROWSDOWN | libc::PROT_GROWSUP) as u64;
+    match number {
+        // That is for the whole mapping.
+        libc::SYS_mprotect if third & grows != 0 => Some([(0, u64::MAX), nothing]),
+        libc::SYS_munmap | libc::SYS_mprotect | libc::SYS_madvise => Some([range(first, second), nothing]),
+        libc::SYS_mmap if flags & libc::MAP_FIXED == 0 => Some([nothing; 2]),
+        libc::SYS_mmap => Some([range(first, second), nothing]),
+        libc::SYS_mremap if flags & libc::MREMAP_FIXED == 0 => Some([range(first, second), nothing]),
+        libc::SYS_mremap => Some([range(first, second), range(fifth, third)]),
+        libc::SYS_brk => {
+            // SAFETY: only asks where the heap ends.
+            let end = unsafe { gate::call(libc::SYS_brk as u64, [0; 6]) } as u64;
+            Some([if first != 0 && first < end { range(first, end - first) } else { nothing }, nothing])
+        }
+        _ => None,
+    }
+}
+
+/// Has everything come home that a call needs, and says what is to be done about it.
+pub fn prepare(keeper: &dyn Keeper, number: u64, arguments: &[u64; 6]) -> Course {
+    // The kernel looks at 32 bits of it.
+    let number = i64::from(number as u32);
+    if let Some(remapped) = remapped(number, arguments) {
+        return match remapped.iter().any(|(lo, hi)| lo < hi && keeper.keeps(*lo, *hi)) {
+            true => Course::StepsAside,
+            false => Course::IsMade,
+        };
+    }
+    match number {
+        libc::SYS_readv | libc::SYS_preadv | libc::SYS_preadv2 => vector(keeper, arguments, true),
+        libc::SYS_writev | libc::SYS_pwritev | libc::SYS_pwritev2 => vector(keeper, arguments, false),
+        _ => {
+            let Some(uses) = uses(number).or_else(|| uses_by_arguments(number, arguments)) else {
+                return Course::StepsAside;
+            };
+            for part in uses {
+                bring(keeper, *part, arguments);
+            }
+            match number {
+                libc::SYS_open | libc::SYS_openat | libc::SYS_creat => Course::Opens,
+                _ => Course::IsMade,
+            }
+        }
+    }
+}
+
+fn bring(keeper: &dyn Keeper, part: Use, arguments: &[u64; 6]) {
+    let bytes = |size| match size {
+        Size::Fixed(bytes) => bytes,
+        Size::Count(at) => arguments[at].min(MOST),
+        Size::Each(at, each) => arguments[at].min(MOST).saturating_mul(each),
+        Size::Bits(at) => u64::from(arguments[at] as u32).div_ceil(64) * 8,
+    };
+    match part {
+        Use::Reads(at, size) => touch(keeper, arguments[at], bytes(size), false),
+        Use::Writes(at, size) => touch(keeper, arguments[at], bytes(size), true),
+        Use::Text(at) => touch(keeper, arguments[at], TEXT, false),
+    }
+}
+
+fn touch(keeper: &dyn Keeper, lo: u64, bytes: u64, stores: bool) {
+    let hi = lo.saturating_add(bytes);
+    if lo < hi && keeper.keeps(lo, hi) {
+        keeper.touch(lo, hi, stores);
+    }
+}
+
+/// Calls with a vector of ranges: arguments 1 and 2.
+fn vector(keeper: &dyn Keeper, arguments: &[u64; 6], stores: bool) -> Course {
+    const AT_ONCE: usize = 32;
+    /// The kernel refuses more.
+    const ENTRIES: u64 = 1024;
+    const ENTRY: u64 = size_of::<libc::iovec>() as u64;
+    let (start, entries) = (arguments[1], arguments[2]);
+    if entries > ENTRIES {
+        return Course::IsMade;
+    }
+    touch(keeper, start, entries * ENTRY, false);
+    // SAFETY: no preconditions.
+    let process = unsafe { gate::call(libc::SYS_getpid as u64, [0; 6]) } as u64;
+    let mut done = 0;
+    while done < entries {
+        let mut part = [[0u64; 2]; AT_ONCE];
+        let bytes = (entries - done).min(AT_ONCE as u64) * ENTRY;
+        let [to, from] = [[part.as_mut_ptr() as u64, bytes], [start.wrapping_add(done * ENTRY), bytes]];
+        // SAFETY: the kernel copies into a local variable, as much as fits, from what may be anything.
+        let copied = unsafe {
+            let ranges = [process, to.as_ptr() as u64, 1, from.as_ptr() as u64, 1, 0];
+            gate::call(libc::SYS_process_vm_readv as u64, ranges)
+        };
+        if copied != bytes as i64 {
+            return Course::StepsAside;
+        }
+        for [lo, bytes] in &part[..(bytes / ENTRY) as usize] {
+            touch(keeper, *lo, (*bytes).min(MOST), stores);
+        }
+        done += AT_ONCE as u64;
+    }
+    Course::IsMade
+}

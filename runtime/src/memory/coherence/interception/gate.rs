@@ -1,0 +1,109 @@
+//! System calls past the C library: by an instruction that the kernel never dispatches, wherever the selector stands, and without `errno`. The way back from a signal
+//! handler lies beside it, because it is a system call as well, made after the selector has been set for the program.
+
+use std::arch::global_asm;
+
+// Programs that walk the stack know the way back from a handler by its bytes, so it is written as the C library writes it. The kernel compares the address behind an
+// instruction: something has to follow the last one.
+global_asm!(
+    ".pushsection .text.paragon_gate, \"ax\", @progbits",
+    ".balign 16",
+    ".globl paragon_gate_call, paragon_gate_back, paragon_gate_end",
+    ".hidden paragon_gate_call, paragon_gate_back, paragon_gate_end",
+    ".type paragon_gate_call, @function",
+    "paragon_gate_call:",
+    "mov rax, rdi",
+    "mov rcx, rsi",
+    "mov rdi, [rcx]",
+    "mov rsi, [rcx + 8]",
+    "mov rdx, [rcx + 16]",
+    "mov r10, [rcx + 24]",
+    "mov r8, [rcx + 32]",
+    "mov r9, [rcx + 40]",
+    "syscall",
+    "ret",
+    ".balign 16",
+    "nop",
+    ".type paragon_gate_back, @function",
+    "paragon_gate_back:",
+    "mov rax, 15",
+    "syscall",
+    "ud2",
+    "paragon_gate_end:",
+    "ud2",
+    ".popsection",
+);
+
+unsafe extern "C" {
+    fn paragon_gate_call(number: u64, arguments: *const [u64; 6]) -> i64;
+    fn paragon_gate_back();
+    fn paragon_gate_end();
+}
+
+/// Makes a system call. Errors are negative numbers.
+///
+/// # Safety
+/// As for the call.
+pub unsafe fn call(number: u64, arguments: [u64; 6]) -> i64 {
+    // SAFETY: promised by the caller; the arguments are read before the call is made.
+    unsafe { paragon_gate_call(number, &raw const arguments) }
+}
+
+/// Where it begins, and how many bytes it has.
+pub fn bounds() -> (u64, u64) {
+    let [begin, end] = [paragon_gate_call as *const () as u64, paragon_gate_end as *const () as u64];
+    (begin, end - begin)
+}
+
+/// What the kernel calls `sigaction`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Action {
+    /// The handler's address; 0: the default, 1: the signal is ignored.
+    pub handler: u64,
+    /// How it is called.
+    pub flags: u64,
+    /// Where it returns to.
+    pub restorer: u64,
+    /// Which signals wait meanwhile.
+    pub mask: u64,
+}
+
+/// The C library's `SA_RESTORER`, which the `libc` crate hasn't.
+const HAS_RESTORER: u64 = 0x0400_0000;
+
+impl Action {
+    /// A handler of ours. It changes nothing about which signals wait, so that a system call in it is interrupted by what would interrupt the program's; and it has
+    /// a stack of its own, because the program's may be full, or kept away.
+    pub fn ours(handler: extern "C" fn(i32, *mut libc::siginfo_t, *mut libc::ucontext_t)) -> Action {
+        Action {
+            handler: handler as *const () as u64,
+            flags: (libc::SA_SIGINFO | libc::SA_NODEFER | libc::SA_ONSTACK) as u64 | HAS_RESTORER,
+            restorer: paragon_gate_back as *const () as u64,
+            mask: 0,
+        }
+    }
+
+    /// What is done by default.
+    pub const DEFAULT: Action = Action { handler: 0, flags: 0, restorer: 0, mask: 0 };
+
+    /// That of a signal. `None`: there is no such signal.
+    pub fn of(signal: i32) -> Option<Action> {
+        let mut action = Action::DEFAULT;
+        // SAFETY: only asks, into a local variable.
+        let failed = unsafe {
+            call(libc::SYS_rt_sigaction as u64, [signal as u64, 0, &raw mut action as u64, 8, 0, 0])
+        };
+        (failed == 0).then_some(action)
+    }
+
+    /// Sets that of a signal.
+    ///
+    /// # Safety
+    /// A handler must bear what it may interrupt.
+    pub unsafe fn set(&self, signal: i32) -> bool {
+        let action = std::ptr::from_ref(self) as u64;
+        // SAFETY: promised by the caller.
+        unsafe { call(libc::SYS_rt_sigaction as u64, [signal as u64, action, 0, 8, 0, 0]) == 0 }
+    }
+}

@@ -1,0 +1,201 @@
+//! Where nothing is armed.
+
+use super::*;
+
+fn refused() -> Option<Refusal> {
+    let _inside = Inside::new();
+    let refused = arm(Fake::new()).err();
+    if refused.is_none() {
+        disarm();
+    }
+    refused
+}
+
+extern "C" fn handler(_: i32) {}
+
+/// A thread that lives as long as the other end does.
+fn beside(name: Option<&str>) -> (std::sync::mpsc::Sender<()>, std::thread::JoinHandle<()>) {
+    let (sender, receiver) = std::sync::mpsc::channel::<()>();
+    let (begun, begins) = std::sync::mpsc::channel::<()>();
+    let builder = std::thread::Builder::new();
+    let builder = name.map_or(std::thread::Builder::new(), |name| builder.name(name.into()));
+    let thread = builder.spawn(move || {
+        begun.send(()).unwrap();
+        let _ = receiver.recv();
+    });
+    begins.recv().unwrap();
+    (sender, thread.unwrap())
+}
+
+#[test]
+fn a_program_with_nothing_special_is_not_refused() {
+    child(|| assert_eq!(refused(), None)).succeeds();
+    // SAFETY: in a child of its own.
+    child(|| unsafe {
+        libc::signal(libc::SIGPIPE, libc::SIG_IGN);
+        assert_eq!(refused(), None);
+    })
+    .succeeds();
+}
+
+#[test]
+fn handlers_are() {
+    for signal in [libc::SIGUSR1, libc::SIGSEGV, libc::SIGSYS, libc::SIGCHLD, 31, 40, 64] {
+        child(|| {
+            // SAFETY: a function that does nothing.
+            unsafe { libc::signal(signal, handler as *const () as libc::sighandler_t) };
+            assert_eq!(refused(), Some(Refusal::Handler));
+        })
+        .succeeds();
+    }
+    for signal in [libc::SIGSEGV, libc::SIGSYS] {
+        child(|| {
+            // SAFETY: no handler.
+            unsafe { libc::signal(signal, libc::SIG_IGN) };
+            assert_eq!(refused(), Some(Refusal::Handler));
+        })
+        .succeeds();
+    }
+    // The C library's own signals, by somebody else.
+    for signal in [32, 33] {
+        child(|| {
+            let action = Action { handler: handler as *const () as u64, ..Action::ours(on_fault) };
+            // SAFETY: nobody sends it.
+            assert!(unsafe { action.set(signal) });
+            assert_eq!(refused(), Some(Refusal::Handler));
+        })
+        .succeeds();
+    }
+}
+
+#[test]
+fn blocked_faults_are() {
+    for (signal, refusal) in [
+        (libc::SIGSEGV, Some(Refusal::Blocked)),
+        (libc::SIGSYS, Some(Refusal::Blocked)),
+        (libc::SIGUSR1, None),
+    ] {
+        child(|| {
+            // SAFETY: in a child of its own.
+            unsafe {
+                let mut set = std::mem::zeroed();
+                libc::sigemptyset(&raw mut set);
+                libc::sigaddset(&raw mut set, signal);
+                libc::sigprocmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut());
+            }
+            assert_eq!(refused(), refusal);
+        })
+        .succeeds();
+    }
+}
+
+#[test]
+fn threads_are_but_for_ours() {
+    for (name, refusal) in [
+        (None, Some(Refusal::Threads)),
+        (Some("worker"), Some(Refusal::Threads)),
+        (Some("paragon-x"), Some(Refusal::Threads)),
+        // Nobody has loaded the driver.
+        (Some("cuda-EvtHandlr"), Some(Refusal::Threads)),
+        (Some("paragon"), None),
+        (Some("paragon-cmt"), None),
+        (Some("paragon-cuda"), None),
+        (Some("paragon-watch"), None),
+    ] {
+        child(|| {
+            let (end, thread) = beside(name);
+            assert_eq!(refused(), refusal, "{name:?}");
+            drop(end);
+            thread.join().unwrap();
+        })
+        .succeeds();
+    }
+    child(|| {
+        crate::memory::tracking::driver_is_loaded(true);
+        let (_end, _thread) = beside(Some("cuda-EvtHandlr"));
+        assert_eq!(refused(), None);
+        crate::memory::tracking::driver_is_loaded(false);
+        assert_eq!(refused(), Some(Refusal::Threads));
+    })
+    .succeeds();
+    child(|| assert_eq!(std::thread::spawn(refused).join().unwrap(), Some(Refusal::Thread))).succeeds();
+    // Its threads would be called like ours.
+    // SAFETY: a name.
+    child(|| unsafe {
+        libc::prctl(libc::PR_SET_NAME, c"paragon".as_ptr());
+        assert_eq!(refused(), Some(Refusal::Threads));
+    })
+    .succeeds();
+}
+
+#[test]
+fn names_of_threads_are_those_in_use() {
+    // What is started anywhere in the runtime has one of the names that count as ours.
+    let [pool, cmt, watch] = [
+        include_str!("../../../../device/pool.rs"),
+        include_str!("../../../../speculation/cmt.rs"),
+        include_str!("../../../../speculation/watch.rs"),
+    ];
+    for (text, names) in
+        [(pool, vec!["paragon"]), (cmt, vec!["paragon-cmt", "paragon-cuda"]), (watch, vec!["paragon-watch"])]
+    {
+        for name in names {
+            assert!(text.contains(&format!("name(\"{name}\".into())")), "{name}");
+        }
+    }
+}
+
+#[test]
+fn tracers_filters_and_keys_are() {
+    // SAFETY: each in a child of its own.
+    child(|| unsafe {
+        libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0);
+        assert_eq!(refused(), Some(Refusal::Traced));
+    })
+    .succeeds();
+    // SAFETY: as above; the filter allows everything.
+    child(|| unsafe {
+        let mut allow = libc::sock_filter { code: 6, jt: 0, jf: 0, k: 0x7fff_0000 };
+        let program = libc::sock_fprog { len: 1, filter: &raw mut allow };
+        libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+        assert_eq!(libc::prctl(libc::PR_SET_SECCOMP, 2, &raw const program), 0);
+        assert_eq!(refused(), Some(Refusal::Filtered));
+    })
+    .succeeds();
+    // SAFETY: as above.
+    child(|| unsafe {
+        let key = libc::syscall(libc::SYS_pkey_alloc, 0, 0);
+        let refusal = refused();
+        assert_eq!(refusal, (key >= 0).then_some(Refusal::Keys));
+        libc::syscall(libc::SYS_pkey_free, key);
+        assert_eq!(refused(), None);
+    })
+    .succeeds();
+}
+
+#[test]
+fn descriptors_to_memory_are() {
+    for path in ["/proc/self/mem", "/proc/self/maps", "/proc/1/stat"] {
+        child(|| {
+            let file = std::fs::File::open(path).unwrap();
+            assert_eq!(refused(), Some(Refusal::Descriptor), "{path}");
+            drop(file);
+            assert_eq!(refused(), None);
+        })
+        .succeeds();
+    }
+    child(|| {
+        let _file = std::fs::File::open("/proc/self/pagemap").unwrap();
+        assert_eq!(refused(), None);
+    })
+    .succeeds();
+    // SAFETY: as above; the structure is larger than the kernel's.
+    child(|| unsafe {
+        let mut parameters = [0u32; 64];
+        let ring = libc::syscall(libc::SYS_io_uring_setup, 4, parameters.as_mut_ptr());
+        if ring >= 0 {
+            assert_eq!(refused(), Some(Refusal::Descriptor));
+        }
+    })
+    .succeeds();
+}
