@@ -149,12 +149,8 @@ fn compare(name: &str) {
         }
         // Where loops stay, nothing is tested.
         if is_traced && setting != Setting::Default {
-            let share = 2;
-            assert!(
-                elsewhere * share >= trace.len().max(share),
-                "{name} on {setting:?}: {elsewhere} of {}",
-                trace.len()
-            );
+            let of = trace.len();
+            assert!(elsewhere > 0 && elsewhere * 2 >= of, "{name} on {setting:?}: {elsewhere} of {of}");
         }
     }
 }

@@ -149,8 +149,9 @@ int main(void)
       seen = getitimer(ITIMER_REAL, place);
     }
     printf("%ld: %ld %ld %.17g\n", t, answer, seen, values[t]);
+    flip(COUNT, text);
     show("text", t, at - 200, 200);
-    show("behind", t, at + 5000, 5000);
+    show("behind", t, at, 5000);
   }
   show("values", STEPS, values, COUNT / 4 * sizeof *values);
   return 0;

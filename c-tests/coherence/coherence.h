@@ -44,6 +44,13 @@ SHARED void letters(long n, char *text, long step)
     text[i] = (char)('a' + (i * 7 + i / 26 + step) % 26);
 }
 
+/* Text in place. Twice is as before. */
+SHARED void flip(long n, char *text)
+{
+  for (long i = 0; i < n; i++)
+    text[i] = (char)(text[i] ^ 1);
+}
+
 /* A chain, which runs as it stands: what is in memory counts. */
 SHARED uint64_t hash(const void *memory, size_t bytes)
 {

@@ -13,8 +13,8 @@ int main(int argc, char **argv)
     count++;
   uint64_t arguments = hash(argv[0], strlen(argv[0]));
   for (long t = 0; t < STEPS; t++) {
-    letters(COUNT, text, t);
     letters(COUNT, (char *)own, t);
+    letters(COUNT, text, t);
     char *at = text + 4000 + t * 5001;
     snprintf(at, 100, "STEP=number %ld", t);
     switch (t % 4) {
@@ -42,9 +42,13 @@ int main(int argc, char **argv)
       unsetenv("STEP");
       printf("%d\n", getenv("STEP") == NULL);
     }
-    show("text", t, at - 1000, 1300);
     unsetenv("STEP");
     before = environ;
+    own[3] = own[4] = NULL; /* addresses differ from run to run */
+    flip(COUNT, text);
+    flip(COUNT, (char *)own);
+    show("text", t, at - 1000, 1300);
+    show("own", t, own, COUNT);
   }
   unsetenv("OTHER");
   size_t left = 0;

@@ -70,6 +70,7 @@ int main(void)
       }
       show_end("execve", child);
     }
+    flip(COUNT, text);
     show("text", t, at, 1000);
     words[1000] = words[1001] = NULL;
   }

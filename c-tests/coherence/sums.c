@@ -35,6 +35,7 @@ int main(void)
   memset(b, 2, COUNT * sizeof *b);
   for (long t = 0; t < STEPS; t++) {
     advance(COUNT, a, (uint32_t)t);
+    uint32_t one = a[t * 1000];
     uint32_t sum = total(COUNT, a), most = largest(COUNT - t, a + t);
     if (sum % 3 == 0)
       advance(COUNT, b, most);
@@ -42,7 +43,7 @@ int main(void)
       b[sum % COUNT] += most;
     if (odd(COUNT, b) % 2 == 0)
       a[most % COUNT] ^= total(1000, b + sum % 1000);
-    printf("%ld: %u %u %ld\n", t, sum, most, odd(COUNT, b));
+    printf("%ld: %u %u %u %ld\n", t, one, sum, most, odd(COUNT, b));
   }
   show("a", STEPS, a, COUNT * sizeof *a);
   show("b", STEPS, b, COUNT * sizeof *b);

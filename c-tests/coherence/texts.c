@@ -61,6 +61,7 @@ int main(void)
       printf("%d\n", fgets(at, 5000, file) != NULL);
       fseek(file, 0, SEEK_END);
     }
+    flip(COUNT, text);
     show("text", t, at - 1, 6000);
   }
   show("text", STEPS, text, COUNT);

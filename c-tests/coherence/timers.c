@@ -1,4 +1,4 @@
-/* A timer whose handler counts in the arrays that loops store to, in places that the loops leave alone, while loops run and while none does. */
+/* A timer whose handler counts in the arrays that loops store to: while loops run in places that they leave alone, and while none does in others. */
 #include "coherence.h"
 #include <sys/time.h>
 
@@ -6,6 +6,8 @@ enum { COUNT = 80000, STEPS = 20, HOLE = 30000 };
 
 static uint32_t *a;
 static volatile sig_atomic_t ticks;
+/* 1: no loop runs until the handler has been here; 2: it has. */
+static volatile sig_atomic_t quiet;
 
 static void tick(int signal)
 {
@@ -15,6 +17,11 @@ static void tick(int signal)
     a[HOLE] += 3;
     a[HOLE + 1] ^= a[HOLE];
     ticks = ticks + 1;
+  }
+  if (quiet == 1) {
+    a[100] += 5;
+    a[COUNT - 1] ^= a[HOLE - 1];
+    quiet = 2;
   }
 }
 
@@ -30,7 +37,8 @@ int main(void)
     advance(HOLE, a, (uint32_t)t);
     advance(COUNT - HOLE - 2, a + HOLE + 2, (uint32_t)t);
     if (t == 14) {
-      while (ticks < 30)
+      quiet = 1;
+      while (ticks < 30 || quiet != 2)
         usleep(500);
       setitimer(ITIMER_REAL, &(struct itimerval){{0, 0}, {0, 0}}, NULL);
       signal(SIGALRM, SIG_DFL);
