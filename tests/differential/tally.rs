@@ -14,6 +14,9 @@ pub struct Tally {
     pub entries: AtomicUsize,
     pub on_device: AtomicUsize,
     pub with_conflict: AtomicUsize,
+    /// Runs in which the runtime decides by itself, and those of them in which it had anything run elsewhere, whoever won.
+    pub deciding: AtomicUsize,
+    pub decided_elsewhere: AtomicUsize,
     pub expectations: AtomicUsize,
     /// Entries that ran without logs because of what runs under logs had shown.
     pub learnt: AtomicUsize,
@@ -30,6 +33,11 @@ pub fn is_conflict(record: &Value) -> bool {
 
 pub fn on_device(record: &Value) -> bool {
     record["decision"] == "threads" || record["decision"] == "cuda"
+}
+
+/// Whether it wasn't thought about, because the program had just begun.
+pub fn is_put_off(record: &Value) -> bool {
+    record["why"].as_str().is_some_and(|why| why.contains("so early in the program"))
 }
 
 /// Whether a GPU would give other bits.
@@ -61,16 +69,30 @@ impl Tally {
         add(&self.on_device, trace.iter().filter(|r| on_device(r)).count());
         add(&self.with_conflict, trace.iter().filter(|r| is_conflict(r)).count());
     }
+    /// Of a run in which the runtime decides by itself.
+    pub fn count_decisions(&self, trace: &[Value]) {
+        self.deciding.fetch_add(1, Ordering::Relaxed);
+        let is_elsewhere = trace.iter().any(|record| record["decision"] != "sequential");
+        self.decided_elsewhere.fetch_add(usize::from(is_elsewhere), Ordering::Relaxed);
+    }
+    /// Where the runtime decides by itself, most loops of tests are too short for anything; but not in each run. It was 34 of 97 runs, and in parts of
+    /// them 18 and 21 of 48: it depends on what else the machine does.
+    pub fn decides_enough(&self) -> bool {
+        let get = |counter: &AtomicUsize| counter.load(Ordering::Relaxed);
+        get(&self.decided_elsewhere) * 6 >= get(&self.deciding)
+    }
     pub fn text(&self) -> String {
         let get = |counter: &AtomicUsize| counter.load(Ordering::Relaxed);
         format!(
             "{} runs compared byte by byte, {} loop entries, {} carried out by the device, {} with a conflict, {} by what \
-             logs had shown, {} expectations checked",
+             logs had shown, {} of {} runs that decide had something elsewhere, {} expectations checked",
             get(&self.runs),
             get(&self.entries),
             get(&self.on_device),
             get(&self.with_conflict),
             get(&self.learnt),
+            get(&self.decided_elsewhere),
+            get(&self.deciding),
             get(&self.expectations)
         )
     }
