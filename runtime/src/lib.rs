@@ -33,6 +33,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+/// Memory of our own: the program's allocator may hand out what was an array of the program's, and is still kept from it (`memory::coherence`), or be interrupted by
+/// a handler that enters a loop.
+#[global_allocator]
+static MEMORY: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
+
 static ENGINE: OnceLock<entry::Engine> = OnceLock::new();
 /// Set when something here panicked: then no loop is entered any more.
 static BROKEN: AtomicBool = AtomicBool::new(false);
@@ -65,7 +70,7 @@ fn without_panic<T>(work: impl FnOnce() -> T) -> Option<T> {
 }
 
 extern "C" fn enter(the_loop: *mut Loop, loop_entry: *mut Entry) -> c_int {
-    let _inside = Inside::begin();
+    let _inside = Inside::new();
     let signals = Deferred::new();
     guarded_but_for_errno(0, |errno| {
         // SAFETY: generated code passes its static loop and an entry on its stack.
@@ -81,7 +86,7 @@ extern "C" fn enter(the_loop: *mut Loop, loop_entry: *mut Entry) -> c_int {
 }
 
 extern "C" fn start(the_loop: *mut Loop, numbers: *mut Value) -> c_int {
-    let _inside = Inside::begin();
+    let _inside = Inside::new();
     let signals = Deferred::new();
     guarded_but_for_errno(0, |errno| {
         // SAFETY: generated code passes its static loop, whose facts are static, too.
@@ -113,7 +118,7 @@ extern "C" fn start(the_loop: *mut Loop, numbers: *mut Value) -> c_int {
 }
 
 extern "C" fn start_parts(parts: *const Part, n: u32) -> c_int {
-    let _inside = Inside::begin();
+    let _inside = Inside::new();
     let signals = Deferred::new();
     guarded_but_for_errno(0, |errno| {
         if parts.is_null() {
@@ -160,7 +165,7 @@ fn end() {
 }
 
 extern "C" fn allocated(start: *mut c_void, bytes: u64) {
-    let _inside = Inside::begin();
+    let _inside = Inside::new();
     guarded((), || {
         if let Some(engine) = ENGINE.get() {
             engine.record(start as u64, bytes);
@@ -169,7 +174,7 @@ extern "C" fn allocated(start: *mut c_void, bytes: u64) {
 }
 
 extern "C" fn freed(start: *mut c_void) {
-    let _inside = Inside::begin();
+    let _inside = Inside::new();
     guarded((), || {
         if let Some(engine) = ENGINE.get() {
             engine.forget(start as u64);
@@ -201,6 +206,9 @@ pub extern "C" fn __pg_rt_attach(abi: u32, blocked: u64) -> *const Api {
     guarded(std::ptr::null(), || {
         let engine = ENGINE.get_or_init(|| {
             std::panic::set_hook(Box::new(|_| {}));
+            // A child has none of our threads, one of which may be about to allocate.
+            // SAFETY: called once.
+            unsafe { dlmalloc::enable_alloc_after_fork() };
             entry::Engine::new(config::Config::from_environment(), blocked)
         });
         match (abi == PG_ABI_VERSION, abi == PG_ABI_VERSION | PG_ATTACH_IN_ORDER) {

@@ -151,7 +151,11 @@ pub fn fastest_ns(history: &History, s: &Situation) -> Option<f64> {
     // What threads may still be measured at comes first.
     let is_settled = !s.open[Way::InPlace as usize] || history.known_ns(Way::InPlace).is_some();
     worker.filter(|_| is_settled)?;
-    worker.into_iter().chain(ways.into_iter().flatten()).reduce(f64::min).map(|each| each * s.iterations as f64)
+    worker
+        .into_iter()
+        .chain(ways.into_iter().flatten())
+        .reduce(f64::min)
+        .map(|each| each * s.iterations as f64)
 }
 
 /// Nanoseconds that arrays of so many bytes take to a GPU and back.

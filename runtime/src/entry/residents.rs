@@ -168,7 +168,9 @@ unsafe fn uses(visit: &Visit<'_>, placement: &Placement) -> Vec<Use> {
     // SAFETY: promised by the caller.
     let (bases, accesses) = unsafe { (visit.entry.bases(info), visit.entry.accesses(info)) };
     let mut sure: Vec<Vec<Range>> = vec![Vec::new(); placement.regions.len()];
-    for (site, access) in info.sites().iter().zip(accesses).filter(|(site, _)| site.flags & CERTAIN == CERTAIN) {
+    for (site, access) in
+        info.sites().iter().zip(accesses).filter(|(site, _)| site.flags & CERTAIN == CERTAIN)
+    {
         let Some(base) = bases.get(site.base as usize).filter(|base| base.dynamic == 0) else { continue };
         let (lo, hi) = Footprint::new(base, access).total(&visit.entry.trip);
         let (Ok(lo), Ok(hi)) = (u64::try_from(lo), u64::try_from(hi)) else { continue };

@@ -119,7 +119,12 @@ impl Engine {
         if may_use_cuda
             && self.cmt.cuda_state() == CudaState::Unknown
             && (choice == DeviceChoice::Cuda
-                || self.opening.is_due(&visit.history, &self.hopeful(visit, &plan, situation), self.openings_in_vain(), self.passed()))
+                || self.opening.is_due(
+                    &visit.history,
+                    &self.hopeful(visit, &plan, situation),
+                    self.openings_in_vain(),
+                    self.passed(),
+                ))
         {
             self.opens();
             self.cmt.open_cuda();

@@ -100,7 +100,12 @@ impl Staying {
         if self.calm < CALM {
             return Advice::Elsewhere;
         }
-        *self = Staying { mode: Mode::Moving, prepared: std::mem::take(&mut self.prepared), patience: self.patience, ..Staying::default() };
+        *self = Staying {
+            mode: Mode::Moving,
+            prepared: std::mem::take(&mut self.prepared),
+            patience: self.patience,
+            ..Staying::default()
+        };
         Advice::Stay
     }
 
@@ -144,7 +149,13 @@ mod tests {
     const MS: f64 = 1e6;
 
     /// Enters a loop so often, each time after `each`; what stays takes `actual`. How often it has stayed.
-    fn enter(staying: &mut Staying, passed: &mut Duration, times: u32, each: f64, actual: impl Fn(u32) -> f64) -> u32 {
+    fn enter(
+        staying: &mut Staying,
+        passed: &mut Duration,
+        times: u32,
+        each: f64,
+        actual: impl Fn(u32) -> f64,
+    ) -> u32 {
         let mut stayed = 0;
         for _ in 0..times {
             match staying.advise(7, 4.0 * MS, *passed, false) {

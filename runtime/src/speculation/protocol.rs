@@ -28,7 +28,9 @@
 //!   stop and seen it unset, it is never set again. Whose code is its own (a GPU's kernels) never sets it.
 //! - A driving thread that dies drops its end of the channel: whoever waits goes on without it.
 
-use super::sync::{Arc, AtomicBool, AtomicU32, Ordering, Receiver, Sender, channel, fence, receive_awake, yield_now};
+use super::sync::{
+    Arc, AtomicBool, AtomicU32, Ordering, Receiver, Sender, channel, fence, receive_awake, yield_now,
+};
 
 /// In [`Shared::stop`]: the result isn't wanted any more.
 pub const TOLD_TO_STOP: u32 = 1;

@@ -110,10 +110,7 @@ pub fn covered_of(rows: &[Rows], ranges: &[(u64, u64)]) -> Ranges {
         for start in starts {
             let end = start.saturating_add(*length);
             parts.extend(
-                ranges
-                    .iter()
-                    .map(|(lo, hi)| (*lo.max(start), *hi.min(&end)))
-                    .filter(|(lo, hi)| lo < hi),
+                ranges.iter().map(|(lo, hi)| (*lo.max(start), *hi.min(&end))).filter(|(lo, hi)| lo < hi),
             );
         }
     }

@@ -245,7 +245,8 @@ fn find(kind: Kind, uses: &[Use], extent: &impl Fn(u64) -> Option<Range>) -> Opt
             tenants[a].span.1 <= tenants[b].span.0 || tenants[b].span.1 <= tenants[a].span.0
         };
         let are_apart = (0..tenants.len()).all(|a| (0..a).all(|b| apart(a, b)));
-        let are_new = tenants.iter().all(|tenant| tenant.place.is_some() || places.of(tenant.span) == Ok(None));
+        let are_new =
+            tenants.iter().all(|tenant| tenant.place.is_some() || places.of(tenant.span) == Ok(None));
         (are_apart && are_new).then_some(tenants)
     })
     .flatten()

@@ -78,7 +78,15 @@ impl Place {
     /// A place whose pages are all the program's.
     pub fn new(kind: Kind, memory: DevicePtr, at: u64, span: Range) -> Place {
         let pages = (span.1.div_ceil(PAGE) - span.0 / PAGE) as usize;
-        Place { kind, memory, at, span, known: (span.0, span.0), states: vec![State::Host; pages], opened: (0, 0) }
+        Place {
+            kind,
+            memory,
+            at,
+            span,
+            known: (span.0, span.0),
+            states: vec![State::Host; pages],
+            opened: (0, 0),
+        }
     }
 
     /// Where an address of the program's is on the device.
@@ -233,7 +241,9 @@ impl Places {
     pub fn of(&self, (lo, hi): Range) -> Result<Option<usize>, usize> {
         let found = self.all.iter().position(|place| place.span.0 < hi && lo < place.span.1);
         match found {
-            Some(number) if self.all[number].span.0 <= lo && hi <= self.all[number].span.1 => Ok(Some(number)),
+            Some(number) if self.all[number].span.0 <= lo && hi <= self.all[number].span.1 => {
+                Ok(Some(number))
+            }
             Some(number) => Err(number),
             None => Ok(None),
         }

@@ -13,7 +13,8 @@ struct Random(Cell<u64>);
 
 impl Random {
     fn below(&self, n: u64) -> u64 {
-        let next = self.0.get().wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let next =
+            self.0.get().wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         self.0.set(next);
         (next >> 33) % n
     }
@@ -155,7 +156,11 @@ fn nobody_sees_anything_but_one_memory() {
                 4 => {
                     for address in [random.below(PAGES * PAGE), random.below(PAGES * PAGE)] {
                         machine.touches(&mut places, BEGIN + address, false);
-                        assert_eq!(machine.host.borrow()[address as usize], truth[address as usize], "{seed} {step}");
+                        assert_eq!(
+                            machine.host.borrow()[address as usize],
+                            truth[address as usize],
+                            "{seed} {step}"
+                        );
                     }
                 }
                 5 => {
