@@ -71,6 +71,8 @@ pub struct Config {
     pub inspections: bool,
     /// Whether the system may be asked which pages of the program's memory have changed, instead of comparing all.
     pub tracking: bool,
+    /// Whether what loops store may stay on a device until the program wants it.
+    pub staying: bool,
     /// Whether what earlier runs have measured is read and added to.
     pub history: bool,
     /// Whether threads of the GPU run several iterations together.
@@ -129,6 +131,7 @@ impl Config {
         let inspections = choice("PARAGON_INSPECTIONS", &["on", "off"], 0) == 0;
         let history = choice("PARAGON_HISTORY", &["on", "off"], 0) == 0;
         let tracking = choice("PARAGON_TRACKING", &["off", "on"], 0) == 1;
+        let staying = choice("PARAGON_STAYING", &["off", "on"], 0) == 1;
         let at_once = choice("PARAGON_AT_ONCE", &["off", "on"], 0) == 1;
         let groups = match choice("PARAGON_GROUPS", &["auto", "off", "always"], 0) {
             1 => GroupChoice::Off,
@@ -173,6 +176,7 @@ impl Config {
                 monitor,
                 inspections,
                 tracking,
+                staying,
                 history,
                 groups,
                 guesses,

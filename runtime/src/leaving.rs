@@ -55,6 +55,8 @@ impl Drop for Working {
 }
 
 extern "C" fn leave() {
+    // Handlers of the program's that run later may want what a device has, which is torn down by then.
+    crate::end();
     LEAVING.store(true, Ordering::SeqCst);
     wait(true);
 }

@@ -25,6 +25,7 @@ pub mod texts;
 pub mod trace;
 
 use abi::{Api, Entry, Loop, PG_ABI_VERSION, PG_ATTACH_IN_ORDER, Part, Value};
+use memory::coherence::interception::Inside;
 use signals::Deferred;
 use speculation::parts;
 use std::ffi::{c_int, c_void};
@@ -64,6 +65,7 @@ fn without_panic<T>(work: impl FnOnce() -> T) -> Option<T> {
 }
 
 extern "C" fn enter(the_loop: *mut Loop, loop_entry: *mut Entry) -> c_int {
+    let _inside = Inside::begin();
     let signals = Deferred::new();
     guarded_but_for_errno(0, |errno| {
         // SAFETY: generated code passes its static loop and an entry on its stack.
@@ -79,6 +81,7 @@ extern "C" fn enter(the_loop: *mut Loop, loop_entry: *mut Entry) -> c_int {
 }
 
 extern "C" fn start(the_loop: *mut Loop, numbers: *mut Value) -> c_int {
+    let _inside = Inside::begin();
     let signals = Deferred::new();
     guarded_but_for_errno(0, |errno| {
         // SAFETY: generated code passes its static loop, whose facts are static, too.
@@ -110,6 +113,7 @@ extern "C" fn start(the_loop: *mut Loop, numbers: *mut Value) -> c_int {
 }
 
 extern "C" fn start_parts(parts: *const Part, n: u32) -> c_int {
+    let _inside = Inside::begin();
     let signals = Deferred::new();
     guarded_but_for_errno(0, |errno| {
         if parts.is_null() {
@@ -150,7 +154,13 @@ extern "C" fn start_parts(parts: *const Part, n: u32) -> c_int {
     })
 }
 
+/// The program is about to end.
+fn end() {
+    guarded((), || ENGINE.get().into_iter().for_each(entry::Engine::end));
+}
+
 extern "C" fn allocated(start: *mut c_void, bytes: u64) {
+    let _inside = Inside::begin();
     guarded((), || {
         if let Some(engine) = ENGINE.get() {
             engine.record(start as u64, bytes);
@@ -159,6 +169,7 @@ extern "C" fn allocated(start: *mut c_void, bytes: u64) {
 }
 
 extern "C" fn freed(start: *mut c_void) {
+    let _inside = Inside::begin();
     guarded((), || {
         if let Some(engine) = ENGINE.get() {
             engine.forget(start as u64);

@@ -47,6 +47,10 @@ pub struct Record {
     pub bytes_in: u64,
     /// See `bytes_in`.
     pub bytes_out: u64,
+    /// Whether arrays stay on the device (`memory::coherence`).
+    pub stays: bool,
+    /// Bytes that have come back from a device since the last record, because the program or a loop wanted them.
+    pub bytes_back: u64,
     /// Nanoseconds, all in all and in parts.
     pub total_ns: u64,
     /// See `total_ns`.

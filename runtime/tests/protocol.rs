@@ -108,6 +108,11 @@ mod sync {
         came: Condvar,
     }
 
+    /// Who is awake while it waits sees nothing else.
+    pub fn receive_awake<T>(from: &Receiver<T>) -> Result<T, ()> {
+        from.recv()
+    }
+
     pub struct Sender<T>(Arc<Queue<T>>);
     pub struct Receiver<T>(Arc<Queue<T>>);
 

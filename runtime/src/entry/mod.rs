@@ -2,7 +2,7 @@
 //!
 //! [`Engine::enter`] is the whole story in order: is this a situation that we serve at all; can the iterations be proven
 //! independent, and if not, how are they checked ([`inspection`]); where should it run ([`ways`]); where do the arrays lie, run,
-//! remember ([`speculation`], [`addresses`]); what earlier runs know of it ([`remembered`]). Several loops for one are [`distributed`].
+//! remember ([`speculation`], [`addresses`]); what of them stays there ([`residents`]); what earlier runs know of it ([`remembered`]). Several loops for one are [`distributed`].
 
 mod addresses;
 mod distributed;
@@ -10,6 +10,7 @@ mod every_log;
 mod inspection;
 mod lengths;
 mod remembered;
+mod residents;
 mod speculation;
 mod ways;
 
@@ -22,7 +23,7 @@ use crate::floating_point::{self, FloatingPoint};
 use crate::history::{self, History};
 use crate::leaving;
 use crate::memory::allocations::Allocations;
-use crate::memory::tracking;
+use crate::memory::{coherence, tracking};
 use crate::policy::{self, Opening};
 use crate::process::Process;
 use crate::signals::{self, Deferred};
@@ -244,6 +245,19 @@ impl Engine {
         }
     }
 
+    /// The program is about to end: all memory is its own again.
+    pub fn end(&self) {
+        if !self.process.is_this() || coherence::is_empty() {
+            return;
+        }
+        coherence::bring_home();
+        let bytes_back = coherence::fetched();
+        if self.trace.enabled() {
+            let why = "the program ends".into();
+            self.trace.write(&Record { decision: "none", why, bytes_back, ..Record::default() });
+        }
+    }
+
     /// Whether this is a process and a moment in which loops may run elsewhere.
     fn may_enter(&self, signals: &Deferred) -> bool {
         self.serves() && self.process.is_this() && !leaving::is_leaving() && !self.in_signal_handler(signals)
@@ -333,6 +347,7 @@ impl Engine {
             // SAFETY: promised by the caller, here and below.
             return unsafe { self.enter_under(log, the_loop, info, entry, errno, signals) }.is_some();
         }
+        coherence::bring_home();
         // SAFETY: as above.
         unsafe { self.enter_under_all(the_loop, info, entry, errno, signals) }
     }
@@ -390,6 +405,7 @@ impl Engine {
                 visit.record.decision = "sequential";
                 visit.record.why.clone_from(why);
             }
+            visit.record.bytes_back = coherence::fetched();
             visit.record.total_ns = started.elapsed().as_nanos() as u64;
             self.trace.write(&visit.record);
         }
@@ -447,6 +463,9 @@ impl Engine {
         if !asked && signals::handles_faults(visit.info) {
             visit.history.paid(false, visit.the_loop, visit.entry.trip[0]);
             return Err(HANDLES_FAULTS.into());
+        }
+        if !self.may_leave_arrays(visit.info, &plan) {
+            coherence::bring_home();
         }
         // SAFETY: as above.
         unsafe { self.inspect(visit, &mut plan)? };

@@ -2,12 +2,14 @@
 //! future.
 
 use super::inspection::keep;
+use super::residents::Stay;
 use super::{Declined, Engine, MAX_ITERATIONS, Plan, Visit, lock};
 use crate::abi::*;
 use crate::config::{GroupChoice, RaceChoice};
 use crate::device::LogMethod;
 use crate::history::{self, Category, Way};
 use crate::memory::allocations::Allocations;
+use crate::memory::coherence;
 use crate::memory::placement::{self, Placement};
 use crate::memory::{limits, safe_copy};
 use crate::objects::Code;
@@ -233,7 +235,7 @@ impl Engine {
         // One core is the worker's, unless it is held back.
         let workers = usize::from(!matches!(rule, Rule::DeviceUnlessItFails | Rule::DeviceOrNothing));
         self.cmt.set_threads(self.config.threads.saturating_sub(workers));
-        let (caller, seat) = protocol::sides();
+        let (mut caller, seat) = protocol::sides();
         let basis = match plan.basis.take().filter(|_| plan.proven) {
             None if kind == Kind::Cuda && !logged => {
                 // SAFETY: as above.
@@ -262,6 +264,14 @@ impl Engine {
         };
         // SAFETY: as above.
         let filled = unsafe { self.filled(visit, &placement, kind) };
+        // SAFETY: as above.
+        let Stay { tenants, returning } =
+            unsafe { self.tenants(visit, &plan, &placement, written.as_deref(), (kind, rule)) };
+        if !tenants.is_empty() {
+            caller.stay_awake();
+        }
+        // What stays isn't copied from anywhere else.
+        let basis = basis.filter(|basis| tenants.is_empty() || basis.remembered().is_empty());
         // Whatever asks for iterations in their order, or could.
         let may_sort =
             kind == Kind::Cuda && plan.proven && !logged && !plan.snapshot && plan.schedule.is_none();
@@ -308,6 +318,8 @@ impl Engine {
             has_seams: visit.history.has_seams(),
             groups: self.config.groups,
             patience: self.config.patience,
+            tenants: tenants.clone(),
+            returning,
             by_turns: by_lengths.or(plan.by_turns.filter(|_| may_sort)),
             schedule: plan.schedule,
             pinned: placement.pinned_cells(pins),
@@ -323,6 +335,10 @@ impl Engine {
         let finish =
             unsafe { race::run(&self.cmt, helpers, info, visit.entry, job, caller, rule, &mut visit.fp) }
                 .ok_or("the device did not take the loop")?;
+        if let (true, Some(report)) = (finish.device_won, &finish.report) {
+            coherence::settle(kind, &tenants, &report.found);
+            visit.record.stays = !tenants.is_empty();
+        }
         let elapsed = started.elapsed().as_nanos() as u64;
         if let (Some(fed), true, Some(report)) = (fed, finish.device_won, &finish.report)
             && visit.history.wants_lesson()

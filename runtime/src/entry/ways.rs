@@ -7,6 +7,7 @@ use crate::config::{DeviceChoice, RaceChoice};
 use crate::device::threads::{self, Share};
 use crate::floating_point;
 use crate::history::{self, Category, Way};
+use crate::memory::coherence;
 use crate::memory::placement;
 use crate::memory::private_copies::PrivateCopies;
 use crate::memory::snapshot::Snapshot;
@@ -198,6 +199,8 @@ impl Engine {
     /// which order its iterations may run.
     pub(super) unsafe fn run_in_place(&self, visit: &mut Visit<'_>, plan: &Plan) -> Result<(), Declined> {
         visit.stay();
+        // All threads are to have it.
+        coherence::bring_home();
         let (info, schedule) = (visit.info, plan.schedule.as_deref());
         let entry = &*visit.entry;
         let asked = self.config.race != RaceChoice::Auto;

@@ -29,12 +29,14 @@ use crate::device::threads::{ThreadsDevice, Width};
 use crate::device::{Device, DeviceError, DevicePtr, Guess, Launch, LogMethod, Outcome, TIME_IS_UP};
 use crate::floating_point;
 use crate::leaving::{self, Working, is_leaving};
+use crate::memory::coherence::Tenant;
+use crate::memory::coherence::mailbox::{self, Letter};
 use crate::memory::residency::{self, Lent, Residency};
-use crate::memory::tracking::Range;
+use crate::memory::tracking::{Range, common};
 use crate::memory::{placement::Placement, safe_copy};
 use crate::objects::Code;
 use attempt::{Attempt, Logs, may_buffer};
-use crossbeam_channel::{Receiver, Sender, unbounded};
+use crossbeam_channel::{Receiver, Sender, bounded};
 use kernel::{kernel_for, needs_no_checks};
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -132,6 +134,10 @@ pub struct Job {
     pub by_turns: Option<Arc<Order>>,
     /// How long a device may be at work, where the user has said so.
     pub patience: Option<Duration>,
+    /// Arrays that stay on the device behind the loop, with what of them it has already.
+    pub tenants: Arc<Vec<Tenant>>,
+    /// Where there are any: what has to come back of what is written, by region.
+    pub returning: Option<Vec<(usize, written::Ranges)>>,
     /// Where it is told to stop, and progress is reported.
     pub seat: Seat<Box<Report>>,
 }
@@ -155,6 +161,8 @@ pub struct Report {
     pub outcome: Outcome,
     /// After success: what the loop wrote.
     pub pieces: Pieces,
+    /// After success: where each of [`Job::tenants`] is, as [`Tenant::found`] says it.
+    pub found: Vec<(DevicePtr, u64)>,
     /// After success: reductions (partials over all iterations) and last values.
     pub results: Vec<Value>,
     /// Floating-point exception flags that the loop raised.
@@ -241,8 +249,17 @@ struct Driver {
     /// library's constructor.
     ready: AtomicBool,
     /// Where jobs go; empty until the thread has been started, `None` if it couldn't be.
-    jobs: OnceLock<Option<Sender<Box<Job>>>>,
+    jobs: OnceLock<Option<Sender<Message>>>,
 }
+
+/// What a driving thread is told to do.
+enum Message {
+    Job(Box<Job>),
+    Letter(Letter),
+}
+
+/// Room for a job, and for what the calling thread may want beside it: so nobody who sends something has to have memory for it.
+const MESSAGES: usize = 64;
 
 /// The handle that calling threads hold.
 pub struct Cmt {
@@ -329,7 +346,7 @@ impl Cmt {
         if !driver.turn.take() {
             return false;
         }
-        if jobs.send(Box::new(job)).is_err() {
+        if jobs.send(Message::Job(Box::new(job))).is_err() {
             driver.turn.give_back();
             return false;
         }
@@ -337,10 +354,10 @@ impl Cmt {
     }
 
     /// The device's thread, started if need be.
-    fn start(&self, kind: Kind) -> Option<&Sender<Box<Job>>> {
+    fn start(&self, kind: Kind) -> Option<&Sender<Message>> {
         let driver = self.driver(kind);
         let start = || {
-            let (jobs, inbox) = unbounded();
+            let (jobs, inbox) = bounded(MESSAGES);
             let (driver, state) = (driver.clone(), self.cuda_state.clone());
             let (pool, width) = (self.pool.clone(), self.width.clone());
             let thread = std::thread::Builder::new();
@@ -351,7 +368,13 @@ impl Cmt {
                     floating_point::begin_thread();
                     let mut device = ThreadsDevice::new(pool, width.clone());
                     let mut residency = Residency::default();
-                    serve(&driver, &inbox, |job| run(Some(&mut device), &mut residency, job, &width));
+                    serve(&driver, &inbox, |message| match message {
+                        Message::Job(job) => Some(run(Some(&mut device), &mut residency, *job, &width)),
+                        Message::Letter(letter) => {
+                            mailbox::answer(Some(&mut device), letter);
+                            None
+                        }
+                    });
                 }),
                 Kind::Cuda => {
                     state.store(CudaState::Opening as u8, Ordering::Release);
@@ -360,31 +383,63 @@ impl Cmt {
                         .spawn(move || serve_cuda(&driver, &inbox, &state, &pool, &width))
                 }
             };
-            started.is_ok().then_some(jobs)
+            started.is_ok().then(|| {
+                let bell = jobs.clone();
+                let ring = move |letter| match letter {
+                    Letter::Fetch => bell.send(Message::Letter(letter)).is_ok(),
+                    // Who has no time for that has more to do.
+                    Letter::Free(_) => bell.try_send(Message::Letter(letter)).is_ok(),
+                };
+                mailbox::serve_by(kind, Box::new(ring));
+                jobs
+            })
         };
         driver.jobs.get_or_init(start).as_ref()
     }
 }
 
-/// Serves jobs one after the other.
-fn serve(driver: &Driver, inbox: &Receiver<Box<Job>>, mut work: impl FnMut(Job) -> Report) {
+/// So long a driving thread stays awake behind a job that has left arrays on its device: the next one of a time loop comes soon, and a sleeping thread takes as
+/// long to be woken as many such jobs take.
+const AWAKE: Duration = Duration::from_micros(300);
+
+/// The next message, if it comes while it is waited for without sleeping.
+fn next_soon(inbox: &Receiver<Message>) -> Option<Message> {
+    let started = Instant::now();
+    while started.elapsed() < AWAKE {
+        if let Ok(message) = inbox.try_recv() {
+            return Some(message);
+        }
+        std::hint::spin_loop();
+    }
+    None
+}
+
+/// Serves messages one after the other; of jobs there is a report.
+fn serve(driver: &Driver, inbox: &Receiver<Message>, mut work: impl FnMut(Message) -> Option<Report>) {
     // The first wait makes what a thread has for waiting.
     let mut first = inbox.recv_timeout(Duration::from_micros(50)).ok();
     driver.ready.store(true, Ordering::Release);
-    while let Some(job) = first.take().or_else(|| inbox.recv().ok()) {
-        let seat = job.seat.clone();
-        let end = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(*job)));
-        let report = end.unwrap_or_else(|_| Report {
+    while let Some(message) = first.take().or_else(|| inbox.recv().ok()) {
+        let (seat, stays) = match &message {
+            Message::Job(job) => (Some(job.seat.clone()), !job.tenants.is_empty()),
+            Message::Letter(_) => (None, false),
+        };
+        let end = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(message)));
+        let Some(seat) = seat else { continue };
+        let report = end.ok().flatten().unwrap_or_else(|| Report {
             error: Some(DeviceError::Lost("internal error".into())),
             ..Report::default()
         });
         let has_succeeded = report.has_succeeded();
         seat.end(&driver.turn, Box::new(report), has_succeeded);
+        if stays {
+            first = next_soon(inbox);
+        }
     }
 }
 
 /// The CUDA driver's thread: everything that knows the driver happens on it.
-fn serve_cuda(driver: &Driver, inbox: &Receiver<Box<Job>>, state: &AtomicU8, pool: &Pool, width: &Width) {
+fn serve_cuda(driver: &Driver, inbox: &Receiver<Message>, state: &AtomicU8, pool: &Pool, width: &Width) {
     let set_state = |s: CudaState| state.store(s as u8, Ordering::Release);
     let mut device = Working::begin(None).and_then(|_working| {
         let pool = std::panic::AssertUnwindSafe(pool.clone());
@@ -398,7 +453,14 @@ fn serve_cuda(driver: &Driver, inbox: &Receiver<Box<Job>>, state: &AtomicU8, poo
         set_state(CudaState::Absent);
     }
     let mut residency = Residency::default();
-    serve(driver, inbox, |job| {
+    serve(driver, inbox, |message| {
+        let job = match message {
+            Message::Job(job) => *job,
+            Message::Letter(letter) => {
+                mailbox::answer(device.as_deref_mut().map(|device| device as &mut dyn Device), letter);
+                return None;
+            }
+        };
         let working = Working::begin(Some(job.seat.stop().clone()));
         let device = device.as_deref_mut().filter(|_| working.is_some());
         let report = run(device.map(|d| d as &mut dyn Device), &mut residency, job, width);
@@ -406,7 +468,7 @@ fn serve_cuda(driver: &Driver, inbox: &Receiver<Box<Job>>, state: &AtomicU8, poo
         if matches!(report.error, Some(DeviceError::Lost(_))) {
             set_state(CudaState::Absent);
         }
-        report
+        Some(report)
     });
 }
 
@@ -418,15 +480,26 @@ fn run(device: Option<&mut dyn Device>, residency: &mut Residency, job: Job, wid
         return report;
     };
     let mut taken = Taken { residency, pointers: Vec::new() };
-    let result = drive(device, &job, &mut report, &mut taken);
+    let mut saved = Vec::new();
+    let result = drive(device, &job, &mut report, &mut taken, &mut saved);
+    report.error = result.err();
+    if report.has_succeeded() {
+        taken.pointers.retain(|pointer| report.found.iter().all(|(memory, _)| memory != pointer));
+    } else if let Err(error) = undo(device, &saved) {
+        report.error = Some(error);
+    }
     for pointer in taken.pointers {
         device.free(pointer);
     }
-    report.error = result.err();
     if job.kind == Kind::Threads {
         report.raised = width.raised.load(Ordering::Relaxed);
     }
     report
+}
+
+/// What stays on a device is what it was before the job: from where it was saved, to where it is, so many bytes.
+fn undo(device: &mut dyn Device, saved: &[(DevicePtr, DevicePtr, u64)]) -> Result<(), DeviceError> {
+    saved.iter().try_for_each(|(copy, place, bytes)| device.duplicate(*copy, *place, *bytes))
 }
 
 /// A device's memory that a job has taken for itself.
@@ -458,6 +531,7 @@ fn drive(
     job: &Job,
     report: &mut Report,
     taken: &mut Taken<'_>,
+    saved: &mut Vec<(DevicePtr, DevicePtr, u64)>,
 ) -> Result<(), DeviceError> {
     let n = job.iterations();
     let started = Instant::now();
@@ -478,7 +552,8 @@ fn drive(
             kernel => kernel.map(|_| ()),
         }
     };
-    let copied = allocate(device, &job.placement, &mut regions, within, taken)
+    let copied = move_in(device, job, &mut regions, report, taken, saved)
+        .and_then(|()| allocate(device, job, &mut regions, within, taken))
         .and_then(|()| copy_in(device, job, &regions, &remembered, &lent, report, &mut make_ready));
     match copied {
         Ok(true) => taken.residency.keep(lent, job.basis.as_ref(), &remembered),
@@ -567,13 +642,16 @@ fn drive(
         return Ok(());
     }
     let started = Instant::now();
-    let written: Vec<(usize, Written)> = match &job.written {
-        Some(rows) => written::covered(rows, &job.placement)
+    let written: Vec<(usize, Written)> = match (&job.returning, &job.written) {
+        (Some(ranges), _) => {
+            ranges.iter().map(|(index, ranges)| (*index, Written::Ranges(ranges.clone()))).collect()
+        }
+        (None, Some(rows)) => written::covered(rows, &job.placement)
             .ok_or_else(|| DeviceError::Kernel("what is written lies in no array".into()))?
             .into_iter()
             .map(|(index, ranges)| (index, Written::Ranges(ranges)))
             .collect(),
-        None => {
+        (None, None) => {
             let bits = if attempt.method.is_bitmap() { logs.writers } else { logs.written };
             by_logs(device, &job.placement, bits, report)?
         }
@@ -589,6 +667,41 @@ fn drive(
     report.bytes_out += wanted.iter().map(|(_, to)| to.len() as u64).sum::<u64>();
     report.pieces = pieces;
     report.copy_out_ns = started.elapsed().as_nanos() as u64;
+    Ok(())
+}
+
+/// Gives the arrays that stay their places, and saves what may be needed again if the loop fails.
+fn move_in(
+    device: &mut dyn Device,
+    job: &Job,
+    regions: &mut [Region],
+    report: &mut Report,
+    taken: &mut Taken<'_>,
+    saved: &mut Vec<(DevicePtr, DevicePtr, u64)>,
+) -> Result<(), DeviceError> {
+    for tenant in job.tenants.iter() {
+        let (lo, hi) = tenant.span;
+        let (memory, at) = match tenant.found {
+            Some(found) => found,
+            None => {
+                let memory = taken.allocate(device, hi - lo + 64)?;
+                // As elements lie in the program's memory.
+                (memory, memory.0 + lo % 64)
+            }
+        };
+        report.found.push((memory, at));
+        for region in &tenant.regions {
+            let region = &mut regions[*region];
+            region.dev = at + (region.lo - lo);
+        }
+        // What is new is still in the program's memory.
+        for (first, end) in tenant.in_place.iter().filter(|_| tenant.found.is_some()) {
+            let copy = taken.allocate(device, end - first)?;
+            let place = DevicePtr(at + (first - lo));
+            device.duplicate(place, copy, end - first)?;
+            saved.push((copy, place, end - first));
+        }
+    }
     Ok(())
 }
 
@@ -733,7 +846,9 @@ fn copy_in(
             make_ready(device)?;
         }
         // What the loop only stores to need not be there: what it stored is all that is ever taken from it.
-        let wanted = (0..regions.len()).filter(|index| turn(placement, *index) == Some(now));
+        // But for what stays, of which it has to be known what it is all over.
+        let turn_of = |index| turn(placement, index).or(tenant_of(job, index).map(|_| 0));
+        let wanted = (0..regions.len()).filter(|index| turn_of(*index) == Some(now));
         let parts = wanted.flat_map(|index| {
             let region = regions[index];
             let part = move |(lo, hi): Range| Region {
@@ -742,9 +857,13 @@ fn copy_in(
                 dev: region.dev + (lo - region.lo),
                 ..region
             };
-            match lent.iter().find(|lent| lent.region == index) {
-                Some(lent) => lent.anew.iter().copied().map(part).collect(),
-                None => vec![region],
+            let end = region.lo + region.size;
+            match (lent.iter().find(|lent| lent.region == index), tenant_of(job, index)) {
+                (Some(lent), _) => lent.anew.iter().copied().map(part).collect(),
+                (None, Some(tenant)) => {
+                    common(&tenant.missing, &[(region.lo, end)]).into_iter().map(part).collect()
+                }
+                (None, None) => vec![region],
             }
         });
         let mut parts: Vec<Region> = parts.collect();
@@ -772,6 +891,11 @@ fn kept_of(remembered: &[(u64, u64, u64)], region: &Region) -> impl Iterator<Ite
     pieces.map(move |(place, bytes, from)| (from, bytes, DevicePtr(dev + (place - lo))))
 }
 
+/// The array that stays in which a region lies.
+fn tenant_of(job: &Job, region: usize) -> Option<&Tenant> {
+    job.tenants.iter().find(|tenant| tenant.regions.contains(&region))
+}
+
 /// Which of the copies to the device a region is copied with: what may be written first. `None`: with none, because nothing reads it.
 fn turn(placement: &Placement, region: usize) -> Option<u8> {
     placement.read[region].then(|| u8::from(!placement.written[region]))
@@ -781,7 +905,7 @@ fn turn(placement: &Placement, region: usize) -> Option<u8> {
 /// [`turn`]: pieces of one copy that are near each other become one, and nobody else's may lie between them.
 fn allocate(
     device: &mut dyn Device,
-    placement: &Placement,
+    job: &Job,
     regions: &mut [Region],
     within: impl Fn(u64) -> u64,
     taken: &mut Taken<'_>,
@@ -792,6 +916,7 @@ fn allocate(
     const SMALL: u64 = 1 << 20;
     /// ... share one allocation where they are more than this, as the rows of a matrix that were allocated one by one.
     const MANY: usize = 16;
+    let placement = &job.placement;
     let room = |region: &Region| (region.size + 64).next_multiple_of(LINE);
     let is_small = |index: &usize| regions[*index].dev == 0 && regions[*index].size <= SMALL;
     let mut sharing: Vec<usize> = (0..regions.len()).filter(is_small).collect();
@@ -807,11 +932,13 @@ fn allocate(
             next += room(&regions[index]);
         }
     }
-    for region in regions {
+    for (index, region) in regions.iter_mut().enumerate() {
         if region.dev == 0 {
             region.dev = taken.allocate(device, region.size + 64)?.0;
         }
-        region.dev += within(region.lo);
+        if tenant_of(job, index).is_none() {
+            region.dev += within(region.lo);
+        }
         region.snapshot = region.dev;
         region.before = region.dev;
     }

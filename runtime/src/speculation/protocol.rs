@@ -28,7 +28,7 @@
 //!   stop and seen it unset, it is never set again. Whose code is its own (a GPU's kernels) never sets it.
 //! - A driving thread that dies drops its end of the channel: whoever waits goes on without it.
 
-use super::sync::{Arc, AtomicBool, AtomicU32, Ordering, Receiver, Sender, channel, fence, yield_now};
+use super::sync::{Arc, AtomicBool, AtomicU32, Ordering, Receiver, Sender, channel, fence, receive_awake, yield_now};
 
 /// In [`Shared::stop`]: the result isn't wanted any more.
 pub const TOLD_TO_STOP: u32 = 1;
@@ -101,6 +101,8 @@ impl<R> Clone for Seat<R> {
 pub struct Caller<R> {
     shared: Arc<Shared>,
     events: Receiver<Event<R>>,
+    /// Whether reports are waited for without sleeping, at first.
+    is_awake: bool,
 }
 
 /// Both sides of a race.
@@ -111,7 +113,7 @@ pub fn sides<R>() -> (Caller<R>, Seat<R>) {
         in_code: AtomicBool::new(false),
         worker_stop: AtomicU32::new(0),
     });
-    (Caller { shared: shared.clone(), events }, Seat { shared, events: sender })
+    (Caller { shared: shared.clone(), events, is_awake: false }, Seat { shared, events: sender })
 }
 
 impl<R> Seat<R> {
@@ -193,10 +195,16 @@ impl<R> Caller<R> {
         &self.shared.stop
     }
 
+    /// The report is expected soon.
+    pub fn stay_awake(&mut self) {
+        self.is_awake = true;
+    }
+
     /// Waits for the report. `None`: the device's thread is gone.
     fn await_report(&self) -> Option<R> {
         loop {
-            match self.events.recv() {
+            let event = if self.is_awake { receive_awake(&self.events) } else { self.events.recv() };
+            match event {
                 Ok(Event::Done(report)) => return Some(report),
                 Ok(Event::WorkerMayStart) => {}
                 Err(_) => return None,

@@ -4,6 +4,7 @@ use super::predicate::Footprint;
 use crate::abi::*;
 use crate::device::CELLS_OF_WORD;
 use crate::memory::placement::Placement;
+use crate::memory::tracking::merged;
 use std::collections::BTreeMap;
 
 /// Ranges of addresses that don't overlap, none of them empty, in their order.
@@ -100,6 +101,23 @@ pub fn covered(rows: &[Rows], placement: &Placement) -> Option<Vec<(usize, Range
     };
     let stored = by_region.into_iter().enumerate().filter(|(_, ranges)| !ranges.is_empty());
     Some(stored.map(|(index, ranges)| (index, merged(ranges))).collect())
+}
+
+/// What rows cover of some ranges, in their order and apart: for few of them, whatever the rows are.
+pub fn covered_of(rows: &[Rows], ranges: &[(u64, u64)]) -> Ranges {
+    let mut parts = Ranges::new();
+    for Rows { starts, length } in rows {
+        for start in starts {
+            let end = start.saturating_add(*length);
+            parts.extend(
+                ranges
+                    .iter()
+                    .map(|(lo, hi)| (*lo.max(start), *hi.min(&end)))
+                    .filter(|(lo, hi)| lo < hi),
+            );
+        }
+    }
+    merged(parts.into_iter())
 }
 
 /// What was written of a region.

@@ -289,7 +289,9 @@ impl<L: Link + Send> Staging<L> {
             is_over: AtomicBool::new(false),
             error: Mutex::new(None),
         };
-        let helpers = if chunks.len() < 2 { 0 } else { self.threads.min(chunks.len()) };
+        // What would fill one chunk is copied before anybody has been woken to help.
+        let is_little = bytes <= most as u64;
+        let helpers = if chunks.len() < 2 || is_little { 0 } else { self.threads.min(chunks.len()) };
         let (caller, pool) = (std::thread::current().id(), self.pool.clone());
         let ring = Mutex::new(self);
         pool.run(helpers + 1, &|| {

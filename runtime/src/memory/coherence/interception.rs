@@ -82,7 +82,7 @@ pub struct Inside(PhantomData<*mut ()>);
 
 impl Inside {
     /// From now on.
-    pub fn new() -> Inside {
+    pub fn begin() -> Inside {
         enter_runtime();
         Inside(PhantomData)
     }
@@ -93,12 +93,6 @@ impl Inside {
         let result = work();
         enter_runtime();
         result
-    }
-}
-
-impl Default for Inside {
-    fn default() -> Inside {
-        Inside::new()
     }
 }
 

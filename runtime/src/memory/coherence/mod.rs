@@ -1,5 +1,341 @@
-//! Results of loops that stay on a device, while the pages that they belong to are kept away from the program: [`interception`] sees every load, store and system call
-//! that wants one of them, [`alone`] says where it may be relied on to.
+//! Coherence between the program's memory and a device's: what loops store stays on the device until the program wants it, and what they load is copied there once.
+//!
+//! Each page of an array that a device has a place for is the program's, both's, or the device's ([`places`]). A page of both may be loaded from, one of the device's
+//! may not be touched: the program's access faults, and the page comes back before the instruction is tried again. The kernel would answer system calls on such memory with
+//! an error, so each is looked at first ([`interception`]). Nothing is guessed: what can't be seen coming brings everything home.
+//!
+//! Only one thread of the program may be there, the main one, with no signal handlers and nobody who watches over it ([`interception::arm`] says what else). So whatever
+//! is in this module is done by that thread: inside of a loop's entry, or in a signal handler that has interrupted the program outside of one. It doesn't lock anything.
+//!
+//! What the device has may be the only copy. A loop that fails there leaves it as it was: where it has stored to what it loads, from a copy made before; where it has only
+//! stored, the calling thread stores to the same places again, all of them. A device that is lost takes what only it had with it; there is nobody to ask, so the process ends ([`lost`]).
 
 pub mod alone;
 pub mod interception;
+pub mod mailbox;
+pub mod places;
+
+use crate::device::DevicePtr;
+use crate::memory::tracking::{Range, without};
+use crate::speculation::cmt::Kind;
+use places::{Access, Hands, PAGE, Place, Places};
+use std::cell::UnsafeCell;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// Smaller arrays are copied each time.
+pub const LEAST: u64 = 1 << 16;
+/// So many times as long as what a loop uses may the rest of its array be: a place has room for both.
+const MOST_SPARE: u64 = 4;
+
+/// An array of a job's that is to be on the device when the job begins, and to stay.
+#[derive(Debug)]
+pub struct Tenant {
+    /// Its number among the places; `None`: it is new.
+    place: Option<usize>,
+    /// Where it is on the device: memory, and where `span.0` lies; `None`: it is to be had.
+    pub found: Option<(DevicePtr, u64)>,
+    /// What it has room for.
+    pub span: Range,
+    /// The job's regions that lie in it, by number.
+    pub regions: Vec<usize>,
+    /// What the device has to be given first, in order and apart.
+    pub missing: Vec<Range>,
+    /// What the loop both loads and stores to: of that the device has to have a copy, in case that the loop fails.
+    pub in_place: Vec<Range>,
+    /// What has to come back behind the loop where that has stored to it.
+    pub outside: Vec<Range>,
+    /// What the loop uses, what of it may be kept from the program behind it, and whether the loop stores to it.
+    uses: Vec<(Range, Range, bool)>,
+}
+
+/// What a loop uses of an array.
+#[derive(Clone, Copy, Debug)]
+pub struct Use {
+    /// The number of the job's region.
+    pub region: usize,
+    /// All of it.
+    pub range: Range,
+    /// What the program itself would touch, from its first to its last byte: so it belongs to one object of the program's, and nothing of anybody else's lies there.
+    pub sure: Range,
+    /// Whether it is stored to.
+    pub stored: bool,
+    /// Whether it is loaded from.
+    pub loaded: bool,
+}
+
+/// The places, and whether somebody is at them.
+struct Table {
+    places: UnsafeCell<Places>,
+    is_taken: AtomicBool,
+    /// Bytes that have come back outside of entries.
+    fetched: AtomicU64,
+}
+
+// SAFETY: `with` lets one in at a time.
+unsafe impl Sync for Table {}
+
+static TABLE: Table = Table {
+    places: UnsafeCell::new(Places::new()),
+    is_taken: AtomicBool::new(false),
+    fetched: AtomicU64::new(0),
+};
+
+/// Does something with the places. `None`: somebody is at it already, and has been interrupted.
+fn with<T>(work: impl FnOnce(&mut Places) -> T) -> Option<T> {
+    if TABLE.is_taken.swap(true, Ordering::Acquire) {
+        return None;
+    }
+    // SAFETY: nobody else has it, as the flag says.
+    let result = work(unsafe { &mut *TABLE.places.get() });
+    TABLE.is_taken.store(false, Ordering::Release);
+    Some(result)
+}
+
+/// Changes what the program may do with its memory, and asks devices.
+struct OfSystem;
+
+impl Hands for OfSystem {
+    fn allow(&self, (lo, hi): Range, access: Access) -> bool {
+        let access = match access {
+            Access::Nothing => libc::PROT_NONE,
+            Access::Load => libc::PROT_READ,
+            Access::All => libc::PROT_READ | libc::PROT_WRITE,
+        };
+        // SAFETY: memory of the program's of which `is_keepable` has said that it may be loaded from and stored to, and that nobody has been able to change since.
+        unsafe { libc::mprotect(lo as *mut libc::c_void, (hi - lo) as usize, access) == 0 }
+    }
+
+    fn fetch(&self, kind: Kind, from: DevicePtr, to: Range) {
+        if !mailbox::ask(kind, from, to) {
+            lost("its device doesn't answer");
+        }
+        TABLE.fetched.fetch_add(to.1 - to.0, Ordering::Relaxed);
+    }
+}
+
+/// Ends the process: what only a device had can't be had any more, and a wrong result must not be.
+pub fn lost(why: &str) -> ! {
+    crate::trace::complain(&format!("paragon: results are lost: {why}"));
+    // SAFETY: no preconditions.
+    unsafe { libc::abort() }
+}
+
+/// What interrupts the program asks.
+struct OfProgram;
+
+impl interception::Keeper for OfProgram {
+    fn fault(&self, address: u64, stores: bool) -> bool {
+        with(|places| places.fault(&OfSystem, address, stores)).unwrap_or(false)
+    }
+    fn touch(&self, lo: u64, hi: u64, stores: bool) {
+        with(|places| places.touch(&OfSystem, (lo, hi), stores));
+    }
+    fn keeps(&self, lo: u64, hi: u64) -> bool {
+        with(|places| places.keep((lo, hi))).unwrap_or(false)
+    }
+    fn bring_home(&self) {
+        with(|places| places.bring_home(&OfSystem));
+    }
+}
+
+/// Whether anything is, or has been, on a device that the next entry has to know of.
+pub fn is_empty() -> bool {
+    with(|places| places.is_empty()).unwrap_or(true)
+}
+
+/// Bytes that have come back since this was asked last.
+pub fn fetched() -> u64 {
+    TABLE.fetched.swap(0, Ordering::Relaxed)
+}
+
+/// Everything is the program's again, and nothing is kept from it any more. What devices had of it is given back.
+pub fn bring_home() {
+    let swept = with(|places| {
+        if places.is_empty() {
+            return Vec::new();
+        }
+        places.bring_home(&OfSystem);
+        places.sweep()
+    });
+    interception::disarm();
+    for (kind, memory) in swept.into_iter().flatten() {
+        mailbox::free(kind, memory);
+    }
+}
+
+/// Makes room in the table for what was brought home by an interruption.
+fn tidy() {
+    if !interception::is_armed() && !is_empty() {
+        bring_home();
+    }
+}
+
+/// Where a job's arrays are to be: those on the device that stay there. `None`: nothing of the job's can stay, and all is the program's.
+pub fn lay_out(kind: Kind, uses: &[Use], extent: impl Fn(u64) -> Option<Range>) -> Option<Vec<Tenant>> {
+    tidy();
+    let mut tenants = find(kind, uses, &extent);
+    if tenants.is_none() && !is_empty() {
+        // Something overlaps: again, from nothing.
+        bring_home();
+        tenants = find(kind, uses, &extent);
+    }
+    let tenants = tenants.filter(|tenants| !tenants.is_empty())?;
+    if !interception::is_armed() && interception::arm(&OfProgram).is_err() {
+        bring_home();
+        return None;
+    }
+    Some(tenants)
+}
+
+/// See [`lay_out`]. `None`: what is there is in the way.
+fn find(kind: Kind, uses: &[Use], extent: &impl Fn(u64) -> Option<Range>) -> Option<Vec<Tenant>> {
+    with(|places| {
+        let mut tenants: Vec<Tenant> = Vec::new();
+        for one in uses {
+            let whole = one.range;
+            let place = places.of(whole).ok()?;
+            if place.is_some_and(|place| places.get(place).kind != kind) {
+                return None;
+            }
+            let new = tenants.iter().position(|tenant| {
+                tenant.place.is_none() && tenant.span.0 < whole.1 && whole.0 < tenant.span.1
+            });
+            let index = match (place, new) {
+                (Some(place), _) => match tenants.iter().position(|tenant| tenant.place == Some(place)) {
+                    Some(index) => index,
+                    None => {
+                        let Place { memory, at, span, .. } = places.get(place);
+                        tenants.push(Tenant::new(Some(place), Some((*memory, *at)), *span));
+                        tenants.len() - 1
+                    }
+                },
+                (None, Some(index)) => {
+                    // The array is longer than it was taken for.
+                    let span = &mut tenants[index].span;
+                    *span = (span.0.min(whole.0), span.1.max(whole.1));
+                    index
+                }
+                (None, None) if one.sure.1 - one.sure.0 < LEAST || !is_keepable(one.sure) => continue,
+                (None, None) => {
+                    let spare = MOST_SPARE * (whole.1 - whole.0);
+                    let span = extent(one.range.0)
+                        .filter(|(lo, hi)| *lo <= whole.0 && whole.1 <= *hi && hi - lo <= spare)
+                        .filter(|span| places.of(*span) == Ok(None))
+                        .filter(|span| {
+                            tenants.iter().all(|tenant| tenant.span.1 <= span.0 || span.1 <= tenant.span.0)
+                        });
+                    tenants.push(Tenant::new(None, None, span.unwrap_or(whole)));
+                    tenants.len() - 1
+                }
+            };
+            tenants[index].take(*one, place.map(|place| places.get(place)));
+        }
+        // What has grown may have come upon others.
+        let apart = |a: usize, b: usize| {
+            tenants[a].span.1 <= tenants[b].span.0 || tenants[b].span.1 <= tenants[a].span.0
+        };
+        let are_apart = (0..tenants.len()).all(|a| (0..a).all(|b| apart(a, b)));
+        let are_new = tenants.iter().all(|tenant| tenant.place.is_some() || places.of(tenant.span) == Ok(None));
+        (are_apart && are_new).then_some(tenants)
+    })
+    .flatten()
+}
+
+impl Tenant {
+    fn new(place: Option<usize>, found: Option<(DevicePtr, u64)>, span: Range) -> Tenant {
+        Tenant {
+            place,
+            found,
+            span,
+            regions: Vec::new(),
+            missing: Vec::new(),
+            in_place: Vec::new(),
+            outside: Vec::new(),
+            uses: Vec::new(),
+        }
+    }
+
+    /// One more thing that the loop uses of it.
+    fn take(&mut self, one: Use, place: Option<&Place>) {
+        self.regions.push(one.region);
+        let known = place.map_or((0, 0), |place| place.known);
+        let may = without(&[one.sure], &[known]).into_iter().all(is_keepable);
+        let sure = if may { one.sure } else { (one.sure.0, one.sure.0) };
+        let new;
+        let place = match place {
+            Some(place) => place,
+            None => {
+                new = Place::new(Kind::Threads, DevicePtr(0), 0, one.range);
+                &new
+            }
+        };
+        self.missing.extend(place.missing(one.range));
+        if one.stored {
+            self.outside.extend(place.left_outside(one.range, sure));
+        }
+        if one.stored && one.loaded {
+            self.in_place.push(one.range);
+        }
+        self.uses.push((one.range, sure, one.stored));
+    }
+
+    /// Whether the loop stores to anything of it.
+    pub fn is_stored(&self) -> bool {
+        self.uses.iter().any(|(.., stored)| *stored)
+    }
+}
+
+/// The device has run a job, whose result stands: what tenants have stays, where the report says.
+pub fn settle(kind: Kind, tenants: &[Tenant], found: &[(DevicePtr, u64)]) {
+    with(|places| {
+        for (tenant, (memory, at)) in tenants.iter().zip(found) {
+            let number =
+                tenant.place.unwrap_or_else(|| places.enter(Place::new(kind, *memory, *at, tenant.span)));
+            for (range, sure, stored) in tenant.uses.iter().copied() {
+                if sure.0 < sure.1 {
+                    let known = &mut places.get_mut(number).known;
+                    let joins = known.0 < known.1 && sure.0 <= known.1 && known.0 <= sure.1;
+                    *known = if joins { (known.0.min(sure.0), known.1.max(sure.1)) } else { sure };
+                }
+                places.settle(&OfSystem, number, range, sure, stored);
+            }
+        }
+    });
+}
+
+/// Whether all of a range is private memory of the program's, that belongs to no file, may be loaded from and stored to, and isn't a stack.
+fn is_keepable((lo, hi): Range) -> bool {
+    let Ok(maps) = std::fs::read_to_string("/proc/self/maps") else { return false };
+    let mut at = lo;
+    for line in maps.lines() {
+        let mut fields = line.split_ascii_whitespace();
+        let bounds = fields.next().and_then(|bounds| bounds.split_once('-'));
+        let bounds = bounds.and_then(|(lo, hi)| {
+            Some((u64::from_str_radix(lo, 16).ok()?, u64::from_str_radix(hi, 16).ok()?))
+        });
+        let Some((first, end)) = bounds else { return false };
+        if end <= at {
+            continue;
+        }
+        if at < first {
+            return false;
+        }
+        let (access, file) = (fields.next().unwrap_or(""), fields.nth(2).unwrap_or(""));
+        let name = fields.next().unwrap_or("");
+        let is_plain = name.is_empty() || name == "[heap]" || name.starts_with("[anon:");
+        if access != "rw-p" || file != "0" || !is_plain {
+            return false;
+        }
+        at = end;
+        if hi <= at {
+            return true;
+        }
+    }
+    false
+}
+
+/// Whether the system's pages are those that are counted here.
+pub fn is_possible() -> bool {
+    // SAFETY: no preconditions.
+    unsafe { libc::sysconf(libc::_SC_PAGESIZE) as u64 == PAGE }
+}

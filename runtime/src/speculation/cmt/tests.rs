@@ -64,6 +64,8 @@ fn job(seat: Seat<Box<Report>>, kind: Kind, placement: Placement) -> Job {
         schedule: None,
         by_turns: None,
         patience: None,
+        tenants: Arc::default(),
+        returning: None,
         seat,
     }
 }
@@ -89,7 +91,7 @@ fn the_worker_starts_when_what_it_may_change_is_copied() {
         let mut residency = Residency::default();
         let mut taken = Taken { residency: &mut residency, pointers: Vec::new() };
         let mut device = Told { caller, next: 1 << 30, started: false, copied: Vec::new() };
-        let end = drive(&mut device, &job, &mut Report::default(), &mut taken);
+        let end = drive(&mut device, &job, &mut Report::default(), &mut taken, &mut Vec::new());
         assert!(matches!(end, Err(DeviceError::Kernel(_))));
         // Where it isn't certain what is written, everything counts.
         let wanted = [(vec![written], false), (vec![read], !recorded_store)];
@@ -139,7 +141,7 @@ fn only_code_of_the_library_is_waited_for() {
         let mut residency = Residency::default();
         let mut taken = Taken { residency: &mut residency, pointers: Vec::new() };
         let mut report = Report::default();
-        drive(&mut device, &job, &mut report, &mut taken).unwrap();
+        drive(&mut device, &job, &mut report, &mut taken, &mut Vec::new()).unwrap();
         let attempt = [("prepares", false), ("runs", kind == Kind::Threads)];
         // Nobody wants another attempt at a result that nobody wants.
         let attempts = if is_stopped { 1 } else { 2 };
@@ -173,7 +175,9 @@ fn nobody_lies_between_what_is_copied_together() {
         }
         let (mut regions, mut residency) = (placement.regions.clone(), Residency::default());
         let mut taken = Taken { residency: &mut residency, pointers: Vec::new() };
-        allocate(&mut device, &placement, &mut regions, |lo| lo % 8, &mut taken).unwrap();
+        let (_, seat) = protocol::sides();
+        let job = job(seat, Kind::Threads, placement.clone());
+        allocate(&mut device, &job, &mut regions, |lo| lo % 8, &mut taken).unwrap();
         let mut by_place: Vec<usize> = (0..regions.len()).collect();
         by_place.sort_by_key(|index| regions[*index].dev);
         for two in by_place.windows(2) {
@@ -287,7 +291,7 @@ fn changed(
         seams: Vec::new(),
     };
     let mut report = Report::default();
-    drive(&mut device, &job, &mut report, &mut taken).unwrap();
+    drive(&mut device, &job, &mut report, &mut taken, &mut Vec::new()).unwrap();
     (device, report)
 }
 
@@ -502,7 +506,7 @@ fn writers_far_apart_are_launched_one_after_the_other() {
             sizes: BTreeMap::new(),
         };
         let mut report = Report::default();
-        drive(&mut device, &job, &mut report, &mut taken).unwrap();
+        drive(&mut device, &job, &mut report, &mut taken, &mut Vec::new()).unwrap();
         assert_eq!(device.found, wanted);
         assert_eq!((report.portion_held, report.portion), says, "{wanted:?}");
         assert_eq!(report.joined_held, (known == 0).then_some(false));
@@ -592,7 +596,7 @@ fn where_cells_have_many_writers_the_last_iterations_come_first() {
         let mut taken = Taken { residency: &mut residency, pointers: Vec::new() };
         let mut device = Backwards { next: 1 << 50, outcomes, found: Vec::new() };
         let mut report = Report::default();
-        drive(&mut device, &job, &mut report, &mut taken).unwrap();
+        drive(&mut device, &job, &mut report, &mut taken, &mut Vec::new()).unwrap();
         assert_eq!(device.found, wanted, "{log_shift} {known} {may_join} {n_results} {is_noted}");
         assert_eq!(report.many_writers, says, "{log_shift} {known} {may_join} {n_results} {is_noted}");
     }
@@ -750,7 +754,7 @@ fn what_cannot_be_made_ready_holds_up_nobody() {
         let mut taken = Taken { residency: &mut residency, pointers: Vec::new() };
         let mut device = Unable { caller, why, prepared: 0, runs: Vec::new(), copies: 0 };
         let mut report = Report::default();
-        let end = drive(&mut device, &job, &mut report, &mut taken);
+        let end = drive(&mut device, &job, &mut report, &mut taken, &mut Vec::new());
         assert_eq!((end.is_err(), device.prepared, device.copies), (is_error, prepared, copies), "{end:?}");
         assert_eq!(device.runs.len(), usize::from(!is_error));
         assert!(device.caller.has_permission(), "the worker waits for nobody");
@@ -815,7 +819,7 @@ fn what_was_seen_elsewhere_is_checked() {
         let mut residency = Residency::default();
         let mut taken = Taken { residency: &mut residency, pointers: Vec::new() };
         let (mut device, mut report) = (Noting(Vec::new()), Report::default());
-        drive(&mut device, &job, &mut report, &mut taken).unwrap();
+        drive(&mut device, &job, &mut report, &mut taken, &mut Vec::new()).unwrap();
         let inside: Vec<u64> = device.0.iter().map(|kernel| kernel.inside).collect();
         // What is made ready ahead is what is launched.
         assert_eq!(inside, [if is_unchecked { 0b001 } else { 0 }; 2]);

@@ -3,7 +3,7 @@
 use super::*;
 
 fn refused() -> Option<Refusal> {
-    let _inside = Inside::new();
+    let _inside = Inside::begin();
     let refused = arm(Fake::new()).err();
     if refused.is_none() {
         disarm();

@@ -1,0 +1,132 @@
+//! Which arrays of an entry stay on the device behind it (`memory::coherence`), and what has to be known for that: nobody else runs this entry, it is proven, and what it
+//! stores follows from its numbers.
+
+use super::{Engine, Plan, Visit};
+use crate::abi::*;
+use crate::device::LogMethod;
+use crate::memory::coherence::{self, Tenant, Use};
+use crate::memory::placement::Placement;
+use crate::memory::tracking::{Range, common, merged};
+use crate::memory::writable;
+use crate::speculation::cmt::Kind;
+use crate::speculation::predicate::Footprint;
+use crate::speculation::race::Rule;
+use crate::speculation::written::{Ranges, Rows, covered_of};
+use std::sync::Arc;
+
+/// What becomes of an entry's arrays behind it.
+#[derive(Default)]
+pub(super) struct Stay {
+    /// Those that stay on the device.
+    pub tenants: Arc<Vec<Tenant>>,
+    /// Where there are any: what comes back all the same, by region.
+    pub returning: Option<Vec<(usize, Ranges)>>,
+}
+
+impl Engine {
+    /// Whether arrays of an entry may stay on a device, as far as its loop and its check say. Otherwise whatever there is has to be the program's before anybody
+    /// looks at its memory: threads of ours can't wait for it.
+    pub(super) fn may_leave_arrays(&self, info: &Info, plan: &Plan) -> bool {
+        const NOT: u32 = PG_LOOP_PART | PG_LOOP_PRIVATIZED | PG_LOOP_DOUBTED | PG_LOOP_FREE_CALLS;
+        let are_affine = info.sites().iter().all(|site| site.has(PG_SITE_HAS_AFFINE));
+        self.config.staying
+            && plan.proven
+            && !plan.forced
+            && !plan.snapshot
+            && plan.schedule.is_none()
+            && plan.basis.is_none()
+            && info.inspect.is_none()
+            && info.flags & NOT == 0
+            && are_affine
+    }
+
+    /// The arrays that stay. Where there are none, all memory is the program's afterwards.
+    ///
+    /// # Safety
+    /// The visit's entry is as [`Engine::enter`] asks for.
+    pub(super) unsafe fn tenants(
+        &self,
+        visit: &Visit<'_>,
+        plan: &Plan,
+        placement: &Placement,
+        written: Option<&[Rows]>,
+        (kind, rule): (Kind, Rule),
+    ) -> Stay {
+        // SAFETY: promised by the caller.
+        let found = unsafe { self.find_tenants(visit, plan, placement, written, kind, rule) };
+        found.unwrap_or_else(|| {
+            coherence::bring_home();
+            Stay::default()
+        })
+    }
+
+    /// See [`Engine::tenants`].
+    ///
+    /// # Safety
+    /// As for that.
+    unsafe fn find_tenants(
+        &self,
+        visit: &Visit<'_>,
+        plan: &Plan,
+        placement: &Placement,
+        written: Option<&[Rows]>,
+        kind: Kind,
+        rule: Rule,
+    ) -> Option<Stay> {
+        let info = visit.info;
+        let is_waited_for = rule == Rule::DeviceUnlessItFails;
+        if !is_waited_for || plan.method != LogMethod::None || !self.may_leave_arrays(info, plan) {
+            return None;
+        }
+        let rows = written?;
+        // SAFETY: promised by the caller.
+        let uses = unsafe { uses(visit, placement) };
+        let extent = |address| self.known_allocations().and_then(|table| table.find(address));
+        // SAFETY: as above.
+        let named = unsafe { visit.entry.bases(info) };
+        let extent = |address: u64| {
+            let object = named.iter().find(|base| (base.object_lo..base.object_hi).contains(&address));
+            object.map(|base| (base.object_lo, base.object_hi)).or_else(|| extent(address))
+        };
+        let tenants = coherence::lay_out(kind, &uses, extent)?;
+        let stored = uses.iter().filter(|one| one.stored).map(|Use { region, range, .. }| {
+            let tenant = tenants.iter().find(|tenant| tenant.regions.contains(region));
+            let wanted = tenant.map_or_else(|| vec![*range], |tenant| common(&tenant.outside, &[*range]));
+            (*region, covered_of(rows, &wanted))
+        });
+        let returning: Vec<(usize, Ranges)> = stored.filter(|(_, ranges)| !ranges.is_empty()).collect();
+        // Once the device has run the loop there is no way back: all that is stored here has to be such as the program may store to.
+        let all: Vec<Range> = returning.iter().flat_map(|(_, ranges)| ranges.iter().copied()).collect();
+        let may = writable::is_writable(&self.pool, self.config.threads, all.into_iter());
+        may.then(|| Stay { tenants: Arc::new(tenants), returning: Some(returning) })
+    }
+}
+
+/// What the loop uses of each region, and what of that the program itself would touch in any case.
+///
+/// # Safety
+/// As for [`Engine::tenants`].
+unsafe fn uses(visit: &Visit<'_>, placement: &Placement) -> Vec<Use> {
+    const CERTAIN: u32 = PG_SITE_HAS_AFFINE | PG_SITE_UNCONDITIONAL | PG_SITE_EXACT;
+    let info = visit.info;
+    // SAFETY: promised by the caller.
+    let (bases, accesses) = unsafe { (visit.entry.bases(info), visit.entry.accesses(info)) };
+    let mut sure: Vec<Vec<Range>> = vec![Vec::new(); placement.regions.len()];
+    for (site, access) in info.sites().iter().zip(accesses).filter(|(site, _)| site.flags & CERTAIN == CERTAIN) {
+        let Some(base) = bases.get(site.base as usize).filter(|base| base.dynamic == 0) else { continue };
+        let (lo, hi) = Footprint::new(base, access).total(&visit.entry.trip);
+        let (Ok(lo), Ok(hi)) = (u64::try_from(lo), u64::try_from(hi)) else { continue };
+        if let Some(region) = placement.region_of(lo).filter(|_| lo < hi) {
+            sure[region].push((lo, hi));
+        }
+    }
+    let uses = placement.regions.iter().enumerate().map(|(index, region)| {
+        let range = (region.lo, region.lo + region.size);
+        // Between two of them may lie what only some runs of the program touch.
+        let pieces = merged(sure[index].iter().copied());
+        let longest = pieces.into_iter().max_by_key(|(lo, hi)| hi - lo).unwrap_or((range.0, range.0));
+        let sure = (longest.0.max(range.0), longest.1.min(range.1).max(longest.0.max(range.0)));
+        Use { region: index, range, sure, stored: placement.written[index], loaded: placement.read[index] }
+    });
+    uses.collect()
+}

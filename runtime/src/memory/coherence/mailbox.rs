@@ -1,0 +1,118 @@
+//! How the calling thread has bytes brought back by the thread that drives a device: one request at a time, which is waited for. It may be made in a signal handler, so
+//! nothing is allocated and no lock is taken that the interrupted program could hold: the request lies in a static place, and the driving thread is woken by a bell
+//! that was made before.
+
+use crate::device::{Device, DevicePtr};
+use crate::memory::tracking::Range;
+use crate::speculation::cmt::Kind;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// What a driving thread is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Letter {
+    /// A request lies there.
+    Fetch,
+    /// Memory that nobody needs any more.
+    Free(DevicePtr),
+}
+
+/// Has a driving thread come by; false: it is gone. It must not allocate for [`Letter::Fetch`].
+type Bell = Box<dyn Fn(Letter) -> bool + Send + Sync>;
+
+static BELLS: [OnceLock<Bell>; 2] = [const { OnceLock::new() }; 2];
+
+const NOTHING: u32 = 0;
+const ASKED: u32 = 1;
+const DONE: u32 = 2;
+const FAILED: u32 = 3;
+
+struct Request {
+    state: AtomicU32,
+    from: AtomicU64,
+    lo: AtomicU64,
+    hi: AtomicU64,
+}
+
+static REQUEST: Request = Request {
+    state: AtomicU32::new(NOTHING),
+    from: AtomicU64::new(0),
+    lo: AtomicU64::new(0),
+    hi: AtomicU64::new(0),
+};
+
+/// Looks at the request so often before it sleeps: a page comes back within some microseconds.
+const LOOKS: u32 = 20_000;
+
+fn futex(operation: libc::c_int, value: u32) {
+    // SAFETY: a word of ours; waiting ends when it has changed, or for no reason.
+    unsafe {
+        libc::syscall(
+            libc::SYS_futex,
+            REQUEST.state.as_ptr(),
+            operation | libc::FUTEX_PRIVATE_FLAG,
+            value,
+            std::ptr::null::<libc::timespec>(),
+        );
+    }
+}
+
+/// The driving thread of a device comes when this is called.
+pub fn serve_by(kind: Kind, bell: Bell) {
+    let _ = BELLS[kind as usize].set(bell);
+}
+
+/// Has bytes copied from a device into the program's memory, which may be stored to. False: that can't be done.
+pub fn ask(kind: Kind, from: DevicePtr, (lo, hi): Range) -> bool {
+    let Some(bell) = BELLS[kind as usize].get() else { return false };
+    REQUEST.from.store(from.0, Ordering::Relaxed);
+    REQUEST.lo.store(lo, Ordering::Relaxed);
+    REQUEST.hi.store(hi, Ordering::Relaxed);
+    REQUEST.state.store(ASKED, Ordering::Release);
+    if !bell(Letter::Fetch) {
+        return false;
+    }
+    let mut looks = 0;
+    loop {
+        match REQUEST.state.load(Ordering::Acquire) {
+            ASKED if looks < LOOKS => {
+                looks += 1;
+                std::hint::spin_loop();
+            }
+            ASKED => futex(libc::FUTEX_WAIT, ASKED),
+            state => return state == DONE,
+        }
+    }
+}
+
+/// Gives a device's memory back, some time.
+pub fn free(kind: Kind, memory: DevicePtr) {
+    if let Some(bell) = BELLS[kind as usize].get() {
+        bell(Letter::Free(memory));
+    }
+}
+
+/// On the driving thread: does what a letter asks for. Without a device everything fails.
+pub fn answer(device: Option<&mut dyn Device>, letter: Letter) {
+    match letter {
+        Letter::Free(memory) => {
+            if let Some(device) = device {
+                device.free(memory);
+            }
+        }
+        Letter::Fetch => {
+            if REQUEST.state.load(Ordering::Acquire) != ASKED {
+                return;
+            }
+            let (lo, hi) = (REQUEST.lo.load(Ordering::Relaxed), REQUEST.hi.load(Ordering::Relaxed));
+            let from = DevicePtr(REQUEST.from.load(Ordering::Relaxed));
+            let copied = device.is_some_and(|device| {
+                // SAFETY: whoever asks has made this memory ready to be stored to, and waits.
+                let to = unsafe { std::slice::from_raw_parts_mut(lo as *mut u8, (hi - lo) as usize) };
+                device.copy_out(&mut [(from, to)]).is_ok()
+            });
+            REQUEST.state.store(if copied { DONE } else { FAILED }, Ordering::Release);
+            futex(libc::FUTEX_WAKE, 1);
+        }
+    }
+}
