@@ -201,7 +201,7 @@ impl Child {
     }
 }
 
-/// Code of the program's doesn't call anything of ours: what it asks about itself is asked by the raw call.
+/// Nothing has ended it.
 #[track_caller]
 fn is_still_armed() {
     assert!(is_armed());
