@@ -21,12 +21,11 @@
 //! # What may be seen nevertheless
 //! - The contents of pages that are kept away: in a core dump after a signal that isn't handled here (`SIGQUIT`, `SIGFPE`, `SIGILL`, `SIGBUS`, `SIGTRAP`, and what others send;
 //!   `abort` and whatever the program sends to itself comes after everything is home); by a debugger that attaches later; by another process (`process_vm_readv`,
-//!   `/proc/PID/mem`, a descriptor of it that is sent to this one is told when it is received).
+//!   `/proc/PID/mem`).
 //! - By other processes: that pages have no access, and mappings are split (`/proc/PID/maps`), two handlers of signals (`/proc/PID/status`), signals where system
 //!   calls are traced. The process itself opens such files after everything is home; what it has open from before forbids arming.
-//! - The time that it takes, and two pages more of memory than the program has asked for are resident at home.
+//! - The time that it takes, and a megabyte of address space for the stack that handlers run on.
 //! - Filters of system calls see the instruction here, not the program's. One that kills for `prctl` or `sigaltstack` kills.
-//! - Instructions that ask for it by themselves: `rdpkru`, a store that is emulated by `vsyscall` page calls faults once more; both are as before in their results.
 //! - A process that shares the memory without being a thread (see [`super::alone`]) would die of its faults.
 
 pub mod calls;
@@ -82,7 +81,7 @@ pub struct Inside(PhantomData<*mut ()>);
 
 impl Inside {
     /// From now on.
-    pub fn new() -> Inside {
+    pub fn begin() -> Inside {
         enter_runtime();
         Inside(PhantomData)
     }
@@ -93,12 +92,6 @@ impl Inside {
         let result = work();
         enter_runtime();
         result
-    }
-}
-
-impl Default for Inside {
-    fn default() -> Inside {
-        Inside::new()
     }
 }
 

@@ -113,7 +113,7 @@ impl Fake {
         fake
     }
     fn keep_all(&'static self) {
-        let _inside = Inside::new();
+        let _inside = Inside::begin();
         arm(self).unwrap();
         (0..PAGES).for_each(|page| self.keep(page));
     }
@@ -201,7 +201,7 @@ impl Child {
     }
 }
 
-/// Code of the program's doesn't call anything of ours: what it asks about itself is asked by the raw call.
+/// Nothing has ended it.
 #[track_caller]
 fn is_still_armed() {
     assert!(is_armed());
@@ -233,7 +233,7 @@ fn loads_and_stores_find_their_pages() {
         }
         assert_eq!((fake.state(2), fake.state(3)), (HOME, HOME));
         is_still_armed();
-        let _inside = Inside::new();
+        let _inside = Inside::begin();
         fake.bring_home();
         disarm();
         assert!(!is_armed() && fake.byte(3).load(Ordering::Relaxed) == 200);
@@ -256,7 +256,7 @@ fn everything_is_as_it_was_after_disarming() {
         let before = found();
         let fake = Fake::all_away();
         // SAFETY: as above.
-        let inside = Inside::new();
+        let inside = Inside::begin();
         let armed = found();
         assert!(armed.0 != before.0 && armed.1 != before.1);
         fake.bring_home();
@@ -283,7 +283,7 @@ fn everything_is_as_it_was_after_disarming() {
 fn the_runtimes_own_calls_pass() {
     child(|| {
         let fake = Fake::all_away();
-        let inside = Inside::new();
+        let inside = Inside::begin();
         assert!(Action::of(libc::SIGSEGV).is_some_and(|action| action.handler != 0));
         // The gate's always do; the C library's while the selector says so.
         let asks = || {
@@ -317,8 +317,8 @@ fn what_it_costs() {
             unsafe { libc::syscall(libc::SYS_getppid) };
         };
         time("a call, nothing armed", 100_000, &mut || ask());
-        time("entering and leaving", 10_000_000, &mut || drop(Inside::new()));
-        let inside = Inside::new();
+        time("entering and leaving", 10_000_000, &mut || drop(Inside::begin()));
+        let inside = Inside::begin();
         time("arming and disarming", 1000, &mut || {
             arm(fake).unwrap();
             disarm();
@@ -329,14 +329,14 @@ fn what_it_costs() {
         drop(inside);
         time("a call of the program's", 100_000, &mut || ask());
         time("a page kept and loaded from", 10_000, &mut || {
-            let inside = Inside::new();
+            let inside = Inside::begin();
             fake.bring(0, true);
             fake.keep(0);
             drop(inside);
             fake.byte(0).load(Ordering::Relaxed);
         });
         time("the same without a fault", 10_000, &mut || {
-            let _inside = Inside::new();
+            let _inside = Inside::begin();
             fake.bring(0, true);
             fake.keep(0);
             fake.bring(0, false);

@@ -227,7 +227,7 @@ fn the_c_library_works_on_it() {
         }
         libc::fclose(stream);
         is_still_armed();
-        let inside = Inside::new();
+        let inside = Inside::begin();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "0123456789".repeat(2000));
         fake.bring_home();
         for at in 0..BYTES / 4 {

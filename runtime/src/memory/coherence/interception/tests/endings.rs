@@ -67,7 +67,7 @@ fn everything_is_home_when_it_crashes() {
             }
         }
         SEEN.store(seen, Ordering::Relaxed);
-        let inside = Inside::new();
+        let inside = Inside::begin();
         let fake = Fake::new();
         arm(Box::leak(Box::new(Tells(fake)))).unwrap();
         (0..PAGES).for_each(|page| fake.keep(page));
@@ -129,7 +129,7 @@ fn what_is_sent_arrives() {
                             libc::write(ends[1], fake.pointer(0), BYTES);
                         }
                         _ => {
-                            let _inside = Inside::new();
+                            let _inside = Inside::begin();
                             libc::write(ends[1], [1u8; 8192].as_ptr().cast(), 8192);
                         }
                     }
@@ -217,7 +217,7 @@ fn longjmp_leaves_nothing_behind() {
     // A way out of the program's code while the runtime waits for it: the selector stands where the program's is.
     child(|| {
         let fake = Fake::all_away();
-        let inside = Inside::new();
+        let inside = Inside::begin();
         let left = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             inside.outside(|| std::panic::resume_unwind(Box::new(())))
         }));

@@ -29,7 +29,7 @@ fn work(fake: &'static Fake, keeps: bool, steps: usize, folder: &str) -> (u64, u
         if random.below(8) == 0 {
             let pages: Vec<usize> = (0..random.below(PAGES)).map(|_| random.below(PAGES)).collect();
             if keeps {
-                let _inside = Inside::new();
+                let _inside = Inside::begin();
                 arm(fake).unwrap();
                 pages.iter().for_each(|page| fake.keep(*page));
             }

@@ -3,7 +3,7 @@
 use super::*;
 
 fn refused() -> Option<Refusal> {
-    let _inside = Inside::new();
+    let _inside = Inside::begin();
     let refused = arm(Fake::new()).err();
     if refused.is_none() {
         disarm();
@@ -130,7 +130,7 @@ fn threads_are_but_for_ours() {
 
 #[test]
 fn names_of_threads_are_those_in_use() {
-    // What is started anywhere in the runtime has one of the names that count as ours.
+    // Renamed, a thread of ours would count as one of the program's, and nothing would ever be armed.
     let [pool, cmt, watch] = [
         include_str!("../../../../device/pool.rs"),
         include_str!("../../../../speculation/cmt.rs"),
