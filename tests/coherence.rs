@@ -258,7 +258,8 @@ int main(void)
     for setting in [Setting::Threads, Setting::Gpu] {
         let (program, trace) = (folder.path().join("stencil"), folder.path().join(format!("{setting:?}")));
         let mut command = Command::new(env!("CARGO_BIN_EXE_paragon-cc"));
-        assert!(command.arg("-O2").arg("-o").arg(&program).arg(&source).status().unwrap().success());
+        command.args(["-O2", "-fparagon-threshold=1", "-fparagon-checked-threads", "-o"]).arg(&program);
+        assert!(command.arg(&source).status().unwrap().success());
         let output = run(&program, |command| {
             apply(setting, &gpu, command);
             command.env("PARAGON_TRACE", &trace);
