@@ -70,7 +70,7 @@ fn without_panic<T>(work: impl FnOnce() -> T) -> Option<T> {
 }
 
 extern "C" fn enter(the_loop: *mut Loop, loop_entry: *mut Entry) -> c_int {
-    let _inside = Inside::new();
+    let _inside = Inside::begin();
     let signals = Deferred::new();
     guarded_but_for_errno(0, |errno| {
         // SAFETY: generated code passes its static loop and an entry on its stack.
@@ -86,7 +86,7 @@ extern "C" fn enter(the_loop: *mut Loop, loop_entry: *mut Entry) -> c_int {
 }
 
 extern "C" fn start(the_loop: *mut Loop, numbers: *mut Value) -> c_int {
-    let _inside = Inside::new();
+    let _inside = Inside::begin();
     let signals = Deferred::new();
     guarded_but_for_errno(0, |errno| {
         // SAFETY: generated code passes its static loop, whose facts are static, too.
@@ -118,7 +118,7 @@ extern "C" fn start(the_loop: *mut Loop, numbers: *mut Value) -> c_int {
 }
 
 extern "C" fn start_parts(parts: *const Part, n: u32) -> c_int {
-    let _inside = Inside::new();
+    let _inside = Inside::begin();
     let signals = Deferred::new();
     guarded_but_for_errno(0, |errno| {
         if parts.is_null() {
@@ -159,13 +159,20 @@ extern "C" fn start_parts(parts: *const Part, n: u32) -> c_int {
     })
 }
 
+/// The process is about to have a child, which has none of our threads. The C library's allocator, and ours, are locked from here on until it has.
+extern "C" fn fork() {
+    let _inside = Inside::begin();
+    guarded((), memory::coherence::bring_home);
+}
+
 /// The program is about to end.
 fn end() {
+    let _inside = Inside::begin();
     guarded((), || ENGINE.get().into_iter().for_each(entry::Engine::end));
 }
 
 extern "C" fn allocated(start: *mut c_void, bytes: u64) {
-    let _inside = Inside::new();
+    let _inside = Inside::begin();
     guarded((), || {
         if let Some(engine) = ENGINE.get() {
             engine.record(start as u64, bytes);
@@ -174,7 +181,7 @@ extern "C" fn allocated(start: *mut c_void, bytes: u64) {
 }
 
 extern "C" fn freed(start: *mut c_void) {
-    let _inside = Inside::new();
+    let _inside = Inside::begin();
     guarded((), || {
         if let Some(engine) = ENGINE.get() {
             engine.forget(start as u64);
@@ -209,6 +216,9 @@ pub extern "C" fn __pg_rt_attach(abi: u32, blocked: u64) -> *const Api {
             // A child has none of our threads, one of which may be about to allocate.
             // SAFETY: called once.
             unsafe { dlmalloc::enable_alloc_after_fork() };
+            // Before that, because the thread that brings memory back needs some.
+            // SAFETY: a function of this library, which is never unloaded.
+            unsafe { libc::pthread_atfork(Some(fork), None, None) };
             entry::Engine::new(config::Config::from_environment(), blocked)
         });
         match (abi == PG_ABI_VERSION, abi == PG_ABI_VERSION | PG_ATTACH_IN_ORDER) {

@@ -34,7 +34,7 @@ pub enum Refusal {
     /// Which memory may be touched depends on the thread's own key register.
     #[error("memory has protection keys")]
     Keys,
-    /// A descriptor or a ring leads to memory past its protection.
+    /// A descriptor, a ring or a pipe leads to memory past its protection, or may.
     #[error("memory is open to others by a descriptor")]
     Descriptor,
     /// Nobody tells.
@@ -211,7 +211,10 @@ fn descriptors() -> Result<(), Refusal> {
     }
     // Rings may have lost their descriptors.
     let maps = fs::read_to_string("/proc/self/maps").map_err(unknown)?;
-    if maps.contains("[io_uring]") { Err(Refusal::Descriptor) } else { Ok(()) }
+    match maps.contains("[io_uring]") || tracking::may_lend_pages(&maps) {
+        true => Err(Refusal::Descriptor),
+        false => Ok(()),
+    }
 }
 
 /// Whether a descriptor is one of a file of processes.

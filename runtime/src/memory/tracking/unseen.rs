@@ -127,9 +127,29 @@ fn holds(line: &str, address: u64) -> bool {
 /// Whether an object speaks of the driver, whether it is linked with it, loads it by name, or has a part in it that does (the library that kernels are launched by).
 /// What can't be told counts.
 fn names_driver(path: &str) -> bool {
-    static KNOWN: Mutex<BTreeMap<String, bool>> = Mutex::new(BTreeMap::new());
+    names(path, DRIVER)
+}
+
+/// Whether a file has these bytes in it; what can't be told counts.
+fn names(path: &str, what: &'static [u8]) -> bool {
+    static KNOWN: Mutex<BTreeMap<(String, &[u8]), bool>> = Mutex::new(BTreeMap::new());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    *known.entry(path.to_owned()).or_insert_with(|| contains(path, DRIVER).unwrap_or(true))
+    *known.entry((path.to_owned(), what)).or_insert_with(|| contains(path, what).unwrap_or(true))
+}
+
+/// Whether the program, or a library of its, may lend pages of its memory to the system, which goes on looking there (`vmsplice`).
+pub fn may_lend_pages(maps: &str) -> bool {
+    const LENDING: &[u8] = b"vmsplice";
+    /// It is theirs to offer.
+    const OFFERING: [&str; 2] = ["libc.", "libc-"];
+    let own = pins as *const () as u64;
+    maps.lines().any(|line| {
+        let Some((access, path)) = path_of(line) else { return false };
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let is_known = OFFERING.iter().chain(&OURS).any(|begin| name.starts_with(begin));
+        let is_code = access.contains('x') && path.starts_with('/') && !holds(line, own);
+        is_code && !is_known && names(path, LENDING)
+    })
 }
 
 /// Whether a file has these bytes in it. `None`: it can't be read, or not soon.
