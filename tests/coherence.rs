@@ -191,6 +191,7 @@ programs! {
     fallbacks
     files
     forked
+    given_up
     grown
     handlers
     jumps
@@ -201,6 +202,8 @@ programs! {
     masks
     moved_bytes
     neighbours
+    own_stack
+    pieces
     refused
     single_values
     sorted

@@ -1,4 +1,4 @@
-/* Limits become small while loops run: of open files, of the address space, of the stack, of files' sizes; and all files but the first three are closed, whoever
+/* Limits become small while loops run: of open files, of data, of the address space, of the stack, of files' sizes; and all files but the first three are closed, whoever
  * has opened them. No trace: the file that it goes to is closed, too. */
 #include "coherence.h"
 #include <sys/resource.h>
@@ -34,6 +34,8 @@ int main(void)
     }
     if (t == 9)
       printf("%zd\n", pread(3, next, 100000, 5000));
+    if (t == 11)
+      limit(RLIMIT_DATA, 1 << 18);
     if (t == 12) {
       limit(RLIMIT_STACK, 1 << 18);
       limit(RLIMIT_NPROC, 1);

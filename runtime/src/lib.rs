@@ -59,6 +59,13 @@ fn guarded_but_for_errno<T>(otherwise: T, work: impl FnOnce(&mut c_int) -> T) ->
     result
 }
 
+/// The same where something has panicked before, too: what a device still has is the program's.
+fn at_any_rate(work: impl FnOnce()) {
+    let errno = errno::get();
+    without_panic(work);
+    errno::set(errno);
+}
+
 /// Runs `work`. `None`: it panicked, so that no loop is entered any more.
 fn without_panic<T>(work: impl FnOnce() -> T) -> Option<T> {
     let result = catch_unwind(AssertUnwindSafe(work));
@@ -162,13 +169,13 @@ extern "C" fn start_parts(parts: *const Part, n: u32) -> c_int {
 /// The process is about to have a child, which has none of our threads. The C library's allocator, and ours, are locked from here on until it has.
 extern "C" fn fork() {
     let _inside = Inside::begin();
-    guarded((), memory::coherence::bring_home);
+    at_any_rate(memory::coherence::bring_home);
 }
 
 /// The program is about to end.
 fn end() {
     let _inside = Inside::begin();
-    guarded((), || ENGINE.get().into_iter().for_each(entry::Engine::end));
+    at_any_rate(|| ENGINE.get().into_iter().for_each(entry::Engine::end));
 }
 
 extern "C" fn allocated(start: *mut c_void, bytes: u64) {

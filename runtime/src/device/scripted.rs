@@ -18,6 +18,9 @@ pub trait Scripted: Send {
     ) -> Result<(), DeviceError> {
         Ok(())
     }
+    fn room_for_residents(&self) -> u64 {
+        0
+    }
     fn duplicate(&mut self, from: DevicePtr, to: DevicePtr) {}
     fn prepare(&mut self, kernel: Specialisation) -> Result<Specialisation, DeviceError> {
         Ok(kernel)
@@ -36,6 +39,9 @@ impl<T: Scripted> Device for T {
     }
     fn threads(&self) -> u64 {
         1
+    }
+    fn room_for_residents(&self) -> u64 {
+        Scripted::room_for_residents(self)
     }
     fn free(&mut self, _: DevicePtr) {}
     fn copy_in(

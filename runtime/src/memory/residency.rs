@@ -92,7 +92,7 @@ pub struct Lent {
 }
 
 impl Residency {
-    /// Gives those regions of a job a place that have a copy, or are to have one that stays; `within` is what it is for `cmt::allocate`. They are
+    /// Gives those regions of a job a place, unless they have one, that have a copy, or are to have one that stays; `within` is what it is for `cmt::allocate`. They are
     /// the job's alone until they are kept or freed.
     pub fn lend(
         &mut self,
@@ -110,7 +110,8 @@ impl Residency {
         self.now += 1;
         self.lent = (0, 0);
         for (index, region) in regions.iter_mut().enumerate() {
-            if region.size < LEAST || placement.written[index] || !placement.read[index] {
+            let has_place = region.dev != 0;
+            if has_place || region.size < LEAST || placement.written[index] || !placement.read[index] {
                 continue;
             }
             let key = (region.lo, region.size, within(region.lo));

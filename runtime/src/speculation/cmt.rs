@@ -543,8 +543,6 @@ fn drive(
     let widest = job.info.sites().iter().map(|site| u64::from(site.width)).max().unwrap_or(1);
     let within = |lo: u64| lo % widest.next_power_of_two();
     let remembered = job.basis.as_ref().map_or_else(Vec::new, Basis::remembered);
-    let lent =
-        taken.residency.lend(device, &job.placement, &mut regions, within, job.basis.as_ref(), &remembered);
     let may_buffer = may_buffer(device, job, n);
     let mut attempt = Attempt::first(job, n, may_buffer);
     let mut make_ready = |device: &mut dyn Device| -> Result<(), DeviceError> {
@@ -558,8 +556,11 @@ fn drive(
         report.outcome.fail = PG_FAIL_STOPPED;
         return make_ready(device);
     }
-    let copied = move_in(device, job, &mut regions, report, taken, saved)
-        .and_then(|()| allocate(device, job, &mut regions, within, taken))
+    move_in(device, job, &mut regions, report, taken, saved)?;
+    // What stays where it is needs no other copy, which would be copied to it as far as that had changed.
+    let lent =
+        taken.residency.lend(device, &job.placement, &mut regions, within, job.basis.as_ref(), &remembered);
+    let copied = allocate(device, job, &mut regions, within, taken)
         .and_then(|()| copy_in(device, job, &regions, &remembered, &lent, report, &mut make_ready));
     match copied {
         Ok(true) => taken.residency.keep(lent, job.basis.as_ref(), &remembered),

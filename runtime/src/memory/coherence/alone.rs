@@ -34,6 +34,9 @@ pub enum Refusal {
     /// Which memory may be touched depends on the thread's own key register.
     #[error("memory has protection keys")]
     Keys,
+    /// Memory that has become the program's again may be more than it may have.
+    #[error("the program's memory has a limit")]
+    Limited,
     /// A descriptor, a ring or a pipe leads to memory past its protection, or may.
     #[error("memory is open to others by a descriptor")]
     Descriptor,
@@ -64,6 +67,7 @@ pub fn check() -> Result<(), Refusal> {
         return Err(Refusal::Thread);
     }
     signals()?;
+    limits()?;
     keys()?;
     status()?;
     threads()?;
@@ -95,6 +99,18 @@ fn signals() -> Result<(), Refusal> {
     match failed == 0 && needed.iter().all(|signal| blocked >> (signal - 1) & 1 == 0) {
         true => Ok(()),
         false => Err(Refusal::Blocked),
+    }
+}
+
+/// Whether what is kept away, which doesn't count as the program's data meanwhile, can come home whatever else the program has by then.
+fn limits() -> Result<(), Refusal> {
+    let mut limit = [0u64; 2];
+    let wanted = [0, u64::from(libc::RLIMIT_DATA), 0, limit.as_mut_ptr() as u64, 0, 0];
+    // SAFETY: only asks, into a local variable.
+    let failed = unsafe { gate::call(libc::SYS_prlimit64 as u64, wanted) };
+    match failed == 0 && limit[0] == libc::RLIM_INFINITY {
+        true => Ok(()),
+        false => Err(Refusal::Limited),
     }
 }
 

@@ -40,7 +40,7 @@ use gate::Action;
 use std::cell::UnsafeCell;
 use std::marker::PhantomData;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering, compiler_fence};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering, compiler_fence};
 
 /// Who keeps memory of the program's away from it. All of it is called in a handler of a signal on the program's thread, which may have been interrupted anywhere (inside
 /// `malloc` too): it must not allocate, nor take locks that the program or another function of the runtime on the same thread may hold. System calls pass meanwhile.
@@ -83,6 +83,9 @@ impl Inside {
     /// From now on.
     pub fn begin() -> Inside {
         enter_runtime();
+        if is_armed() {
+            make_room();
+        }
         Inside(PhantomData)
     }
 
@@ -101,6 +104,43 @@ impl Drop for Inside {
     }
 }
 
+/// So much stack does the runtime have that is at home, and so much of it is there before anything is asked of the keeper.
+const ROOM: u64 = 256 << 10;
+/// See [`ROOM`].
+const FIRST_ROOM: usize = 16 << 10;
+
+/// Brings home what lies where the runtime's frames are going to. The program may have made a stack where an array was, or have had the array on one: a fault on it in the
+/// midst of the keeper's work could not be served, and the kernel refuses to store there for the runtime's own calls.
+fn make_room() {
+    // Threads of ours come here, too, in code of the program's.
+    if OWNER.load(Ordering::Relaxed) != own_selector() {
+        return;
+    }
+    // SAFETY: only this thread looks into it.
+    let Some(keeper) = (unsafe { (*SLOT.0.get()).as_ref().map(|armed| armed.keeper) }) else { return };
+    let here = touch_stack();
+    let (lo, hi) = (here.saturating_sub(ROOM), here.saturating_add(calls::PAGE));
+    if keeper.keeps(lo, hi) {
+        keeper.touch(lo, hi, true);
+    }
+}
+
+/// What tells the calling thread from others.
+fn own_selector() -> usize {
+    SELECTOR.with(|selector| std::ptr::from_ref(selector) as usize)
+}
+
+/// Stores to the pages that the keeper is about to stand on; faults are served as the program's are. Where the stack is.
+#[inline(never)]
+fn touch_stack() -> u64 {
+    let mut frame = [const { std::mem::MaybeUninit::<u8>::uninit() }; FIRST_ROOM];
+    for byte in frame.iter_mut().step_by(calls::PAGE as usize) {
+        // SAFETY: a byte of the frame.
+        unsafe { byte.as_mut_ptr().write_volatile(0) };
+    }
+    std::ptr::from_ref(std::hint::black_box(&frame)) as u64 + FIRST_ROOM as u64
+}
+
 /// What is armed, and what was there before.
 struct Armed {
     keeper: &'static dyn Keeper,
@@ -117,6 +157,8 @@ unsafe impl Sync for Slot {}
 
 static SLOT: Slot = Slot(UnsafeCell::new(None));
 static ARMED: AtomicBool = AtomicBool::new(false);
+/// [`own_selector`] of the thread that was armed last.
+static OWNER: AtomicUsize = AtomicUsize::new(0);
 
 /// The kernel's numbers, which the C library's headers may be too old for.
 mod kernel {
@@ -172,6 +214,7 @@ pub fn arm(keeper: &'static dyn Keeper) -> Result<(), Refusal> {
             return Err(Refusal::Unknown);
         }
         *SLOT.0.get() = Some(Armed { keeper, selector, faults, calls, stack: before });
+        OWNER.store(own_selector(), Ordering::Relaxed);
         ARMED.store(true, Ordering::SeqCst);
         let (begin, bytes) = gate::bounds();
         let is_done = Action::ours(on_fault).set(libc::SIGSEGV)

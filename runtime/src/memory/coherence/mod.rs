@@ -253,7 +253,8 @@ fn find(kind: Kind, uses: &[Use], extent: &impl Fn(u64) -> Option<Range>) -> Opt
 }
 
 impl Tenant {
-    fn new(place: Option<usize>, found: Option<(DevicePtr, u64)>, span: Range) -> Tenant {
+    /// With nothing in it yet.
+    pub(crate) fn new(place: Option<usize>, found: Option<(DevicePtr, u64)>, span: Range) -> Tenant {
         Tenant {
             place,
             found,

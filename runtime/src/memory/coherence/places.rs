@@ -166,8 +166,9 @@ impl Place {
         true
     }
 
-    /// Brings pages back, so that the program may do so much with them.
-    fn open(&mut self, hands: &dyn Hands, pages: std::ops::Range<usize>, stores: bool) {
+    /// Brings pages back, so that the program may do so much with them. False: the system has no room for so many pieces of memory, and all has to come back, which
+    /// needs fewer.
+    fn open(&mut self, hands: &dyn Hands, pages: std::ops::Range<usize>, stores: bool) -> bool {
         let mut at = pages.start;
         while let Some((run, state)) = self.run(at, pages.end) {
             at = run.end;
@@ -177,8 +178,7 @@ impl Place {
                 State::Both if !stores => {}
                 _ => {
                     if !hands.allow(self.range(&run), Access::All) {
-                        // The system has no room for so many pieces: it needs one piece less for all of them.
-                        return self.bring_home(hands);
+                        return false;
                     }
                     if state == State::Away {
                         let range = self.range(&run);
@@ -192,31 +192,33 @@ impl Place {
                 }
             }
         }
+        true
     }
 
-    /// All its pages are the program's.
-    fn bring_home(&mut self, hands: &dyn Hands) {
-        let all = 0..self.states.len();
-        let kept: (usize, usize) = (
-            self.states.iter().position(|state| *state != State::Host).unwrap_or(all.end),
-            self.states.iter().rposition(|state| *state != State::Host).map_or(0, |last| last + 1),
-        );
-        if kept.0 >= kept.1 {
-            return;
-        }
-        let range = self.range(&(kept.0..kept.1));
-        if !hands.allow(range, Access::All) {
-            super::lost("the system lets nobody have the memory of an array again");
-        }
-        let mut at = kept.0;
-        while let Some((run, state)) = self.run(at, kept.1) {
-            at = run.end;
-            if state == State::Away {
-                let range = self.range(&run);
-                hands.fetch(self.kind, self.address(range.0), range);
+    /// All its pages are the program's; false: not all of them, because the system would have to part what is one piece of memory, and can't.
+    fn bring_home(&mut self, hands: &dyn Hands) -> bool {
+        let (mut at, mut is_all) = (0, true);
+        // What lies between them may be anything: pages that the program has made read-only, or given back.
+        while let Some(kept) = self.states[at..].iter().position(|state| *state != State::Host) {
+            let begin = at + kept;
+            let count = self.states[begin..].iter().take_while(|state| **state != State::Host).count();
+            let end = begin + count;
+            at = end;
+            if !hands.allow(self.range(&(begin..end)), Access::All) {
+                is_all = false;
+                continue;
             }
+            let mut from = begin;
+            while let Some((run, state)) = self.run(from, end) {
+                from = run.end;
+                if state == State::Away {
+                    let range = self.range(&run);
+                    hands.fetch(self.kind, self.address(range.0), range);
+                }
+            }
+            self.states[begin..end].fill(State::Host);
         }
-        self.states.fill(State::Host);
+        is_all
     }
 }
 
@@ -318,15 +320,17 @@ impl Places {
         let begin = before.map_or(begin, |before| begin + before + 1);
         let end = behind.map_or(end, |behind| page + behind);
         place.opened = (end, end - begin);
-        place.open(hands, begin..end, stores);
+        if !place.open(hands, begin..end, stores) {
+            self.bring_home(hands);
+        }
         true
     }
 
     /// The system is about to load from a range or to store to it.
     pub fn touch(&mut self, hands: &dyn Hands, range: Range, stores: bool) {
-        for place in &mut self.all {
-            let pages = place.pages(range);
-            place.open(hands, pages, stores);
+        let mut open = |place: &mut Place| place.open(hands, place.pages(range), stores);
+        if !self.all.iter_mut().all(&mut open) {
+            self.bring_home(hands);
         }
     }
 
@@ -337,7 +341,16 @@ impl Places {
 
     /// All pages are the program's.
     pub fn bring_home(&mut self, hands: &dyn Hands) {
-        self.all.iter_mut().for_each(|place| place.bring_home(hands));
+        // Neighbours' pages may be one piece of memory, which need not be parted once some of them are home.
+        let mut before = usize::MAX;
+        while !self.all.iter_mut().fold(true, |is_home, place| place.bring_home(hands) && is_home) {
+            let is_kept = |state: &&State| **state != State::Host;
+            let left = self.all.iter().map(|place| place.states.iter().filter(is_kept).count()).sum();
+            if left >= before {
+                super::lost("the system lets nobody have the memory of an array again");
+            }
+            before = left;
+        }
     }
 
     /// Forgets all places, whose pages are the program's: their memory on devices, to be freed.

@@ -827,3 +827,58 @@ fn what_was_seen_elsewhere_is_checked() {
         assert_eq!((report.unchecked, report.seen.is_some()), (is_unchecked, !is_unchecked));
     }
 }
+
+/// Tells what is copied, and where to; it has room for what may stay.
+struct Roomy {
+    next: u64,
+    copied: Vec<(u64, u64, DevicePtr)>,
+}
+
+impl Scripted for Roomy {
+    fn allocate(&mut self, bytes: u64) -> Result<DevicePtr, DeviceError> {
+        self.next += bytes.next_multiple_of(4096) + 4096;
+        Ok(DevicePtr(self.next - bytes.next_multiple_of(4096)))
+    }
+    fn room_for_residents(&self) -> u64 {
+        1 << 30
+    }
+    fn copy_in(
+        &mut self,
+        pieces: &[(u64, u64, DevicePtr)],
+        _: &[(u64, u64, DevicePtr)],
+    ) -> Result<(), DeviceError> {
+        self.copied.extend(pieces);
+        Ok(())
+    }
+}
+
+/// An array that has had a copy elsewhere on the device comes to its new place as a whole, though nothing of it has changed.
+#[test]
+fn what_is_to_stay_is_taken_from_no_other_copy() {
+    let array = vec![1u8; 3 << 20];
+    let (lo, bytes) = ((array.as_ptr() as u64).next_multiple_of(4096), 2u64 << 20);
+    let placement = Placement {
+        regions: vec![Region { lo, size: bytes, ..Region::default() }],
+        anchors: vec![lo],
+        read: vec![true],
+        written: vec![false],
+        snapshot: vec![false],
+        ..Placement::default()
+    };
+    let (mut residency, mut device) = (Residency::default(), Roomy { next: 1 << 30, copied: Vec::new() });
+    let mut enter = |tenants: Vec<Tenant>| {
+        let (_caller, seat) = protocol::sides();
+        let job = Job { tenants: Arc::new(tenants), ..job(seat, Kind::Cuda, placement.clone()) };
+        let mut taken = Taken { residency: &mut residency, pointers: Vec::new() };
+        device.copied.clear();
+        let _ = drive(&mut device, &job, &mut Report::default(), &mut taken, &mut Vec::new());
+        device.copied.clone()
+    };
+    let again = (0..20).map(|_| enter(Vec::new())).last().unwrap();
+    let place = DevicePtr(1 << 20);
+    let mut tenant = Tenant::new(None, Some((place, place.0)), (lo, lo + bytes));
+    (tenant.regions, tenant.missing) = (vec![0], vec![(lo, lo + bytes)]);
+    assert_eq!(enter(vec![tenant]), [(lo, bytes, place)], "before: {again:?}");
+    // Where memory can be watched the copy is still there.
+    assert_eq!(enter(Vec::new()).is_empty(), again.is_empty());
+}

@@ -150,7 +150,6 @@ fn uses(number: i64) -> Option<&'static [Use]> {
         libc::SYS_sysinfo => &[Writes(0, Fixed(112))],
         libc::SYS_getrusage => &[Writes(1, USAGE)],
         libc::SYS_getrlimit => &[Writes(1, TIME)],
-        libc::SYS_prlimit64 => &[Reads(2, TIME), Writes(3, TIME)],
         libc::SYS_getrandom => &[Writes(0, Count(1))],
         libc::SYS_sched_getaffinity => &[Writes(2, Count(1))],
         libc::SYS_getcpu => &[Writes(0, WORD), Writes(1, WORD)],
@@ -197,6 +196,8 @@ fn uses_by_arguments(number: i64, arguments: &[u64; 6]) -> Option<&'static [Use]
                 _ => return None,
             }
         }
+        // A limit that changes may be one of what can come home.
+        libc::SYS_prlimit64 if arguments[2] == 0 => &[Writes(3, TIME)],
         // With a signal mask they are more than they say.
         libc::SYS_ppoll if arguments[3] == 0 => &[Writes(0, Size::Each(1, 8)), Writes(2, TIME)],
         libc::SYS_epoll_pwait if arguments[4] == 0 => &[Writes(1, Size::Each(2, 12))],

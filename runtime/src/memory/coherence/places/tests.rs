@@ -39,13 +39,20 @@ fn at(address: u64) -> usize {
 impl Hands for Machine {
     fn allow(&self, (lo, hi): Range, access: Access) -> bool {
         assert!(lo % PAGE == 0 && hi % PAGE == 0 && lo < hi, "{lo:x} {hi:x}");
-        // But not twice in a row, and not where there is no other way.
-        let refuses = self.refuses && !self.obliges.get() && self.random.below(4) == 0 && !self.refused.get();
+        // But not twice in a row, not where there is no other way, and only what would be more pieces of memory.
+        let pages = at(lo) / PAGE as usize..at(hi) / PAGE as usize;
+        let parts = {
+            let access = self.access.borrow();
+            let is_one = |a: usize| access.get(a).is_some_and(|one| access.get(a + 1) == Some(one));
+            pages.start != 0 && is_one(pages.start - 1) || is_one(pages.end - 1)
+        };
+        let refuses =
+            self.refuses && parts && !self.obliges.get() && self.random.below(4) == 0 && !self.refused.get();
         self.refused.set(refuses);
         if refuses {
             return false;
         }
-        self.access.borrow_mut()[at(lo) / PAGE as usize..at(hi) / PAGE as usize].fill(access);
+        self.access.borrow_mut()[pages].fill(access);
         true
     }
 
@@ -237,4 +244,23 @@ fn places_are_found_by_what_they_have_room_for() {
     assert_eq!(places.of((BEGIN + 100, BEGIN + 200)), Ok(None));
     assert_eq!(places.of((BEGIN + 99, BEGIN + 101)), Err(0));
     assert_eq!(places.of((BEGIN - 1, BEGIN + 1)), Err(0));
+}
+
+/// Pages of the program's between those that are kept stay as the program has made them.
+#[test]
+fn what_lies_between_is_left_alone() {
+    let machine = Machine { refuses: false, ..Machine::new(7) };
+    let mut places = Places::new();
+    let span = (BEGIN, BEGIN + 8 * PAGE);
+    let number = places.enter(Place::new(Kind::Cuda, DevicePtr(0), 0, span));
+    let (first, last) = ((BEGIN, BEGIN + 2 * PAGE), (BEGIN + 4 * PAGE, BEGIN + 8 * PAGE));
+    machine.access.borrow_mut()[2..4].fill(Access::Load);
+    places.settle(&machine, number, first, first, true);
+    places.settle(&machine, number, last, last, true);
+    places.settle(&machine, number, (last.0, last.0 + PAGE), last, false);
+    assert!(places.fault(&machine, last.0, false));
+    places.bring_home(&machine);
+    let (own, kept) = (Access::Load, Access::All);
+    assert_eq!(machine.access.borrow()[..8], [kept, kept, own, own, kept, kept, kept, kept]);
+    assert_eq!(machine.host.borrow()[..2 * PAGE as usize], machine.device.borrow()[..2 * PAGE as usize]);
 }

@@ -38,6 +38,18 @@ fn a_program_with_nothing_special_is_not_refused() {
     .succeeds();
 }
 
+/// What comes home may be more than the program may have by then.
+#[test]
+fn limits_are() {
+    child(|| {
+        let limit = libc::rlimit { rlim_cur: 1 << 40, rlim_max: libc::RLIM_INFINITY };
+        // SAFETY: in a child of its own.
+        assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_DATA, &raw const limit) }, 0);
+        assert_eq!(refused(), Some(Refusal::Limited));
+    })
+    .succeeds();
+}
+
 #[test]
 fn handlers_are() {
     for signal in [libc::SIGUSR1, libc::SIGSEGV, libc::SIGSYS, libc::SIGCHLD, 31, 40, 64] {
