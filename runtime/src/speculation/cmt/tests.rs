@@ -855,6 +855,7 @@ impl Scripted for Roomy {
 /// An array that has had a copy elsewhere on the device comes to its new place as a whole, though nothing of it has changed.
 #[test]
 fn what_is_to_stay_is_taken_from_no_other_copy() {
+    crate::memory::tracking::allow(true);
     let array = vec![1u8; 3 << 20];
     let (lo, bytes) = ((array.as_ptr() as u64).next_multiple_of(4096), 2u64 << 20);
     let placement = Placement {
