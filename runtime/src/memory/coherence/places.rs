@@ -343,7 +343,8 @@ impl Places {
     pub fn bring_home(&mut self, hands: &dyn Hands) {
         // Neighbours' pages may be one piece of memory, which need not be parted once some of them are home.
         let mut before = usize::MAX;
-        while !self.all.iter_mut().fold(true, |is_home, place| place.bring_home(hands) && is_home) {
+        while self.all.iter_mut().map(|place| place.bring_home(hands)).filter(|is_home| !is_home).count() != 0
+        {
             let is_kept = |state: &&State| **state != State::Host;
             let left = self.all.iter().map(|place| place.states.iter().filter(is_kept).count()).sum();
             if left >= before {

@@ -75,7 +75,7 @@ impl Machine {
             host: RefCell::new(host),
             access: RefCell::new(vec![Access::All; PAGES as usize]),
             device: RefCell::new(device),
-            refuses: seed % 3 == 0,
+            refuses: seed.is_multiple_of(3),
             refused: Cell::new(false),
             obliges: Cell::new(false),
             random,
