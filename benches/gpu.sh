@@ -2,7 +2,7 @@
 # The whole GPU suite, on a machine with an NVIDIA GPU, nvcc, NVRTC and compute-sanitizer, over the programs that
 # benches/prepare.sh built. In this order: every program and input with each log method, all output compared byte by byte
 # with the cc build (sums in free order: with the same program where nothing runs elsewhere); random programs; planted conflicts; compute-sanitizer memcheck; a table of times. Prints a summary that closes with
-# "N passed, N failed"; with OUT set, leaves tables and logs there. SECTIONS names the parts to run (bytes, random, planted, faults,
+# "N passed, N failed"; with OUT set, leaves tables and logs there. SECTIONS names the parts to run (bytes, random, planted, faults, coherence,
 # memcheck, racecheck, times), all of them by default, ONLY the programs whose bytes are compared (a regular expression); times are worth nothing on a machine that does something else meanwhile.
 set -u -o pipefail
 cd "$(dirname "$0")/.."
@@ -20,7 +20,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 passed=0 failed=0
-sections=" ${SECTIONS:-bytes random planted faults memcheck racecheck times} "
+sections=" ${SECTIONS:-bytes random planted faults coherence memcheck racecheck times} "
 has() { case $sections in *" $1 "*) ;; *) return 1 ;; esac; }
 fail() { echo "FAILED  $*"; failed=$((failed + 1)); }
 pass() { passed=$((passed + 1)); }
@@ -220,6 +220,32 @@ export -f planted_case
 while read -r verdict line; do if [ $verdict = same ]; then pass; else fail "$line"; fi; done <planted.txt
 [ "$(grep -c . planted.txt)" = 104 ] || fail "planted: some runs are missing"
 sort planted.txt | sed -n 's/^same //p' | uniq -c
+fi
+
+if has coherence; then
+# ---- programs whose results stay on the GPU between their loops, and that try to see it: what they print, and how they end
+one_of_coherence() (
+  name=$1 folder=$(mktemp -d)
+  export PARAGON_STAYING=on PARAGON_RACE=device PARAGON_MONITOR=off PARAGON_HISTORY=off PARAGON_PATIENCE=5000
+  for compiler in cc paragon; do
+    mkdir "$folder/$compiler" && cd "$folder/$compiler" || exit
+    # What the shell itself says of how it ends would name it.
+    (exec 2>/dev/null; timeout -s KILL 60 "$programs/coherence/$compiler/$name" >../$compiler.out 2>../$compiler.said)
+    echo $? >>../$compiler.out
+  done
+  cd "$folder"
+  if cmp -s cc.out paragon.out && cmp -s cc.said paragon.said; then
+    echo same
+  else
+    echo "coherence: $name: $(diff cc.out paragon.out | head -n 3 | cut -c 1-100 | tr '\n' ' ') $(diff cc.said paragon.said | head -n 2 | cut -c 1-100 | tr '\n' ' ')"
+  fi
+  rm -rf "$folder"
+)
+export -f one_of_coherence
+ls "$programs/coherence/cc" | grep -v '\.so$' | xargs -P 8 -I NAME bash -c 'one_of_coherence NAME' >coherence
+while read -r line; do
+  if [ "$line" = same ]; then pass; else fail "$line"; fi
+done <coherence
 fi
 
 if has faults; then

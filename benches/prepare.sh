@@ -53,6 +53,21 @@ for name in fdtd seidel jacobi1d jacobi2d gemm tmv saxpy house ipvec ger gemver 
   cc -O3 "c-tests/chapter/$name.c" -o "$out/$name.o3.cc" -lm
   target/release/paragon-cc -O3 "c-tests/chapter/$name.c" -o "$out/$name.o3.paragon" -lm
 done
+# Programs that look for what isn't in their memory, and their libraries.
+for compiler in cc paragon; do
+  mkdir -p $out/coherence/$compiler
+  build="cc"
+  [ $compiler = paragon ] && build="target/release/paragon-cc $forced"
+  for file in c-tests/coherence/*.c; do
+    name=$(basename "$file" .c)
+    case $name in
+      *.library) $build -std=gnu11 -O2 -shared -fPIC "$file" -o "$out/coherence/$compiler/$name.so" ;;
+      *.*) ;;
+      *) $build -std=gnu11 -O2 $(ls c-tests/coherence/$name.c c-tests/coherence/$name.step.c 2>/dev/null) \
+        -o "$out/coherence/$compiler/$name" -pthread -ldl '-Wl,-rpath,$ORIGIN' ;;
+    esac
+  done
+done
 # Random programs; RANDOM_PROGRAMS says how many.
 mkdir -p $out/random/sources
 PARAGON_SOURCES=$PWD/$out/random/sources PARAGON_RANDOM=${RANDOM_PROGRAMS:-60} \

@@ -494,3 +494,36 @@ fn the_oldest_calls_find_it_too() {
     })
     .succeeds();
 }
+
+#[test]
+fn what_may_be_the_drivers_is_closed_when_everything_is_home() {
+    type Close = fn(c_int) -> c_int;
+    // SAFETY: descriptors of the child's own.
+    let ways: [Close; 3] = unsafe {
+        [|file| libc::close(file), |file| libc::dup2(1, file), |file| {
+            libc::syscall(libc::SYS_close_range, file, file, 0) as c_int
+        }]
+    };
+    for (number, close) in ways.into_iter().enumerate() {
+        // SAFETY: as above.
+        child(|| unsafe {
+            let file = libc::eventfd(0, 0);
+            let fake = Fake::all_away();
+            assert!(close(file) >= 0);
+            assert!(!is_armed() && fake.state(3) == HOME);
+        })
+        .succeeds();
+        // What anybody has is closed as ever.
+        if number < 2 {
+            // SAFETY: as above.
+            child(|| unsafe {
+                let file = libc::open(c"/dev/null".as_ptr(), libc::O_RDWR);
+                let fake = Fake::all_away();
+                assert!(close(file) >= 0);
+                assert!(fake.state(3) == AWAY);
+                is_still_armed();
+            })
+            .succeeds();
+        }
+    }
+}
