@@ -427,7 +427,12 @@ fn serve(driver: &Driver, inbox: &Receiver<Message>, mut work: impl FnMut(Messag
             Message::Letter(_) => (None, false),
         };
         let end = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(message)));
-        let Some(seat) = seat else { continue };
+        let Some(seat) = seat else {
+            if end.is_err() {
+                mailbox::give_up();
+            }
+            continue;
+        };
         let report = end.ok().flatten().unwrap_or_else(|| Report {
             error: Some(DeviceError::Lost("internal error".into())),
             ..Report::default()

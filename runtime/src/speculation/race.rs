@@ -80,6 +80,8 @@ struct Standing<'a> {
     is_unwritable: bool,
     /// Whether the library with the loop's code stays as long as the job does.
     stays: bool,
+    /// Whether arrays have changed on the device, where they stay, so that there is no way back: what is stored here has been seen to be the program's to store to.
+    is_settled: bool,
 }
 
 impl Standing<'_> {
@@ -110,7 +112,8 @@ impl Side<Box<Report>> for Standing<'_> {
 
     fn may_commit(&mut self, report: &Box<Report>) -> bool {
         let right = succeeded(report, self.info);
-        self.is_unwritable = right && !report.pieces.is_writable(self.helpers.0, self.helpers.1);
+        self.is_unwritable =
+            right && !self.is_settled && !report.pieces.is_writable(self.helpers.0, self.helpers.1);
         right && !self.is_unwritable
     }
 
@@ -156,7 +159,7 @@ pub unsafe fn run(
     let patience = job
         .patience
         .filter(|_| matches!(rule, Rule::DeviceUnlessItFails | Rule::DeviceOrNothing | Rule::WorkerAlways));
-    let stays = job.object.stays();
+    let (stays, is_settled) = (job.object.stays(), !job.tenants.is_empty());
     if !cmt.submit(job) {
         return None;
     }
@@ -176,6 +179,7 @@ pub unsafe fn run(
         worker_ns: 0,
         is_unwritable: false,
         stays,
+        is_settled,
     };
     let End { device_won, report, pending } = protocol::play(rule, caller, &mut standing);
     Some(Finish {

@@ -92,6 +92,14 @@ pub fn free(kind: Kind, memory: DevicePtr) {
     }
 }
 
+/// On the driving thread, which has panicked: nobody waits for what will not come.
+pub fn give_up() {
+    if REQUEST.state.load(Ordering::Acquire) == ASKED {
+        REQUEST.state.store(FAILED, Ordering::Release);
+        futex(libc::FUTEX_WAKE, 1);
+    }
+}
+
 /// On the driving thread: does what a letter asks for. Without a device everything fails.
 pub fn answer(device: Option<&mut dyn Device>, letter: Letter) {
     match letter {

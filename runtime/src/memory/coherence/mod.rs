@@ -182,6 +182,9 @@ fn tidy() {
 
 /// Where a job's arrays are to be: those on the device that stay there. `None`: nothing of the job's can stay, and all is the program's.
 pub fn lay_out(kind: Kind, uses: &[Use], extent: impl Fn(u64) -> Option<Range>) -> Option<Vec<Tenant>> {
+    if !is_possible() {
+        return None;
+    }
     tidy();
     let mut tenants = find(kind, uses, &extent);
     if tenants.is_none() && !is_empty() {

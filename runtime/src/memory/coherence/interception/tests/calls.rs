@@ -500,9 +500,11 @@ fn what_may_be_the_drivers_is_closed_when_everything_is_home() {
     type Close = fn(c_int) -> c_int;
     // SAFETY: descriptors of the child's own.
     let ways: [Close; 3] = unsafe {
-        [|file| libc::close(file), |file| libc::dup2(1, file), |file| {
-            libc::syscall(libc::SYS_close_range, file, file, 0) as c_int
-        }]
+        [
+            |file| libc::close(file),
+            |file| libc::dup2(1, file),
+            |file| libc::syscall(libc::SYS_close_range, file, file, 0) as c_int,
+        ]
     };
     for (number, close) in ways.into_iter().enumerate() {
         // SAFETY: as above.
