@@ -35,6 +35,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Memory of our own: the program's allocator may hand out what was an array of the program's, and is still kept from it (`memory::coherence`), or be interrupted by
 /// a handler that enters a loop.
+/// Unit tests, whose children after `fork` go on, have the C library's.
+#[cfg(not(test))]
 #[global_allocator]
 static MEMORY: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
 
