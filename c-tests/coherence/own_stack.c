@@ -26,9 +26,9 @@ SHARED uint64_t down(int levels, long t)
 }
 static void body(void)
 {
-  for (long t = 0; t < 500; t++) {
+  for (long t = 0; t < 100; t++) {
     printf("%ld %llu\n", t, (unsigned long long)fixed(t));
-    printf("%ld %llu\n", t, (unsigned long long)down((int)t, t));
+    printf("%ld %llu\n", t, (unsigned long long)down((int)(5 * t), t));
   }
 }
 int main(void)

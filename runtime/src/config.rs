@@ -4,6 +4,7 @@
 //! and its relatives) ignore all of them.
 
 use crate::device::LogMethod;
+use crate::memory::own;
 use crate::speculation::cmt::Guesses;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -190,7 +191,10 @@ impl Config {
     /// The process's own environment; prints complaints.
     pub fn from_environment() -> Config {
         let secure = privileged();
-        let (config, complaints) = Config::read(|name| if secure { None } else { std::env::var(name).ok() });
+        let (mut config, complaints) =
+            Config::read(|name| if secure { None } else { std::env::var(name).ok() });
+        // A program may have changed it since.
+        config.staying &= own::is_own();
         for line in complaints {
             crate::trace::complain(&line);
         }

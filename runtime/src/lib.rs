@@ -33,12 +33,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Memory of our own: the program's allocator may hand out what was an array of the program's, and is still kept from it (`memory::coherence`), or be interrupted by
-/// a handler that enters a loop.
-/// Unit tests, whose children after `fork` go on, have the C library's.
-#[cfg(not(test))]
 #[global_allocator]
-static MEMORY: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
+static MEMORY: memory::own::Memory = memory::own::Memory;
 
 static ENGINE: OnceLock<entry::Engine> = OnceLock::new();
 /// Set when something here panicked: then no loop is entered any more.
@@ -222,9 +218,7 @@ pub extern "C" fn __pg_rt_attach(abi: u32, blocked: u64) -> *const Api {
     guarded(std::ptr::null(), || {
         let engine = ENGINE.get_or_init(|| {
             std::panic::set_hook(Box::new(|_| {}));
-            // A child has none of our threads, one of which may be about to allocate.
-            // SAFETY: called once.
-            unsafe { dlmalloc::enable_alloc_after_fork() };
+            memory::own::bear_children();
             // Before that, because the thread that brings memory back needs some.
             // SAFETY: a function of this library, which is never unloaded.
             unsafe { libc::pthread_atfork(Some(fork), None, None) };

@@ -7,13 +7,22 @@
 
 use crate::floating_point;
 use std::collections::VecDeque;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 /// An idle helper ends after this time: a program should not carry sleeping threads of ours for the rest of its life.
 const IDLE: Duration = Duration::from_secs(5);
 
 type Work = dyn Fn() + Sync;
+
+/// Whether a thread may wait without sleeping: not where that would take a processor from the one that it waits for.
+pub fn may_stay_awake() -> bool {
+    const ENOUGH: usize = 4;
+    static MAY: OnceLock<bool> = OnceLock::new();
+    *MAY.get_or_init(|| {
+        std::thread::available_parallelism().is_ok_and(|processors| processors.get() >= ENOUGH)
+    })
+}
 
 #[derive(Clone, Copy)]
 struct Ticket {

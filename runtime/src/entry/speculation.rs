@@ -7,6 +7,7 @@ use super::{Declined, Engine, MAX_ITERATIONS, Plan, Visit, lock};
 use crate::abi::*;
 use crate::config::{GroupChoice, RaceChoice};
 use crate::device::LogMethod;
+use crate::device::pool::may_stay_awake;
 use crate::history::{self, Category, Way};
 use crate::memory::allocations::Allocations;
 use crate::memory::coherence;
@@ -339,7 +340,7 @@ impl Engine {
         // SAFETY: as above.
         let Stay { tenants, returning } =
             unsafe { self.tenants(visit, &plan, &placement, written.as_deref(), (kind, rule)) };
-        if !tenants.is_empty() {
+        if !tenants.is_empty() && may_stay_awake() {
             caller.stay_awake();
         }
         // What stays isn't copied from anywhere else.

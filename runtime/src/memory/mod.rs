@@ -1,11 +1,12 @@
 //! Which memory a loop touches: recorded allocations, the placement of an entry's arrays, copies that report unmapped
 //! pages instead of faulting, snapshots, copies for each thread, how much memory copies may take, which pages may have changed, and
-//! copies on a device that stay as long as few have.
+//! copies on a device that stay as long as few have. What loops store stays there by [`coherence`]; [`own`] is memory of the runtime's.
 
 pub mod allocations;
 pub mod buffer;
 pub mod coherence;
 pub mod limits;
+pub mod own;
 pub mod placement;
 pub mod private_copies;
 pub mod residency;

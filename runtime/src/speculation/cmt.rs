@@ -24,7 +24,7 @@ use super::watch::Watch;
 use super::written::{self, Cells, Rows, Written};
 use crate::abi::{PG_FAIL_STOPPED, PG_FAIL_TIME, PG_NO_LOG, Region, Value};
 use crate::config::GroupChoice;
-use crate::device::pool::{BlockSignals, Pool};
+use crate::device::pool::{BlockSignals, Pool, may_stay_awake};
 use crate::device::threads::{ThreadsDevice, Width};
 use crate::device::{Device, DeviceError, DevicePtr, Guess, Launch, LogMethod, Outcome, TIME_IS_UP};
 use crate::floating_point;
@@ -439,7 +439,7 @@ fn serve(driver: &Driver, inbox: &Receiver<Message>, mut work: impl FnMut(Messag
         });
         let has_succeeded = report.has_succeeded();
         seat.end(&driver.turn, Box::new(report), has_succeeded);
-        if stays {
+        if stays && may_stay_awake() {
             first = next_soon(inbox);
         }
     }

@@ -2,6 +2,7 @@
 //! nothing is allocated and no lock is taken that the interrupted program could hold: the request lies in a static place, and the driving thread is woken by a bell
 //! that was made before.
 
+use crate::device::pool::may_stay_awake;
 use crate::device::{Device, DevicePtr};
 use crate::memory::tracking::Range;
 use crate::speculation::cmt::Kind;
@@ -60,6 +61,8 @@ fn futex(operation: libc::c_int, value: u32) {
 /// The driving thread of a device comes when this is called.
 pub fn serve_by(kind: Kind, bell: Bell) {
     let _ = BELLS[kind as usize].set(bell);
+    // Handlers find it settled.
+    may_stay_awake();
 }
 
 /// Has bytes copied from a device into the program's memory, which may be stored to. False: that can't be done.
@@ -72,7 +75,7 @@ pub fn ask(kind: Kind, from: DevicePtr, (lo, hi): Range) -> bool {
     if !bell(Letter::Fetch) {
         return false;
     }
-    let mut looks = 0;
+    let mut looks = if may_stay_awake() { 0 } else { LOOKS };
     loop {
         match REQUEST.state.load(Ordering::Acquire) {
             ASKED if looks < LOOKS => {

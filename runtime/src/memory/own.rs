@@ -1,0 +1,90 @@
+//! Memory of the runtime's own, where arrays may stay on a device (`memory::coherence`): what the program has freed may still be kept from it, and the C library's allocator would
+//! hand it out to the runtime, whose threads can't wait for it to come back. Everywhere else the C library's allocator is the better one: it keeps what is large for the next loop.
+
+use dlmalloc::GlobalDlmalloc;
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::ffi::CStr;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+/// The runtime's allocator.
+pub struct Memory;
+
+const UNDECIDED: u8 = 0;
+const OF_LIBRARY: u8 = 1;
+const OWN: u8 = 2;
+
+/// Whose memory it is: decided at the first allocation, and for good, because who has given it takes it back.
+static WHOSE: AtomicU8 = AtomicU8::new(UNDECIDED);
+
+/// What asks for it, as [`Config::staying`](crate::config::Config::staying) does.
+const ASKED_BY: &CStr = c"PARAGON_STAYING";
+
+unsafe extern "C" {
+    /// Not in the `libc` crate. Nothing for programs with raised privileges.
+    fn secure_getenv(name: *const libc::c_char) -> *const libc::c_char;
+}
+
+#[cold]
+fn decide() -> u8 {
+    // SAFETY: names that end with a zero, as what is found does. It neither allocates nor changes anything.
+    let is_asked = unsafe {
+        let value = secure_getenv(ASKED_BY.as_ptr());
+        !value.is_null() && CStr::from_ptr(value) == c"on"
+    };
+    let whose = if is_asked { OWN } else { OF_LIBRARY };
+    // Two threads may decide at once, and find the same.
+    match WHOSE.compare_exchange(UNDECIDED, whose, Ordering::Relaxed, Ordering::Relaxed) {
+        Ok(_) => whose,
+        Err(decided) => decided,
+    }
+}
+
+fn whose() -> u8 {
+    match WHOSE.load(Ordering::Relaxed) {
+        UNDECIDED => decide(),
+        whose => whose,
+    }
+}
+
+/// Whether it is its own.
+pub fn is_own() -> bool {
+    whose() == OWN
+}
+
+/// Lets children after `fork` allocate: they have none of our threads, one of which may be about to.
+pub fn bear_children() {
+    if is_own() {
+        // SAFETY: what it registers it registers once.
+        unsafe { dlmalloc::enable_alloc_after_fork() };
+    }
+}
+
+// SAFETY: each of the two keeps the promises; who gives memory takes it back, since nobody decides twice.
+unsafe impl GlobalAlloc for Memory {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: promised by the caller, here and below.
+        unsafe { if is_own() { GlobalDlmalloc.alloc(layout) } else { System.alloc(layout) } }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: as above.
+        unsafe { if is_own() { GlobalDlmalloc.alloc_zeroed(layout) } else { System.alloc_zeroed(layout) } }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: as above.
+        unsafe {
+            if is_own() { GlobalDlmalloc.dealloc(pointer, layout) } else { System.dealloc(pointer, layout) }
+        }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, bytes: usize) -> *mut u8 {
+        // SAFETY: as above.
+        unsafe {
+            match is_own() {
+                true => GlobalDlmalloc.realloc(pointer, layout, bytes),
+                false => System.realloc(pointer, layout, bytes),
+            }
+        }
+    }
+}
