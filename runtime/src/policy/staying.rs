@@ -137,7 +137,8 @@ impl Staying {
     }
 
     /// Whether arrays stay at present.
-    pub fn is_on(&self) -> bool {
+    #[cfg(test)]
+    fn is_on(&self) -> bool {
         self.mode != Mode::Off
     }
 }

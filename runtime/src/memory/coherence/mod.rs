@@ -293,11 +293,6 @@ impl Tenant {
         }
         self.uses.push((one.range, sure, one.stored));
     }
-
-    /// Whether the loop stores to anything of it.
-    pub fn is_stored(&self) -> bool {
-        self.uses.iter().any(|(.., stored)| *stored)
-    }
 }
 
 /// The device has run a job, whose result stands: what tenants have stays, where the report says.

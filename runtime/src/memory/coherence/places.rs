@@ -49,7 +49,7 @@ impl State {
 
 /// Who does what has to be done. All of it is called where the module says.
 pub trait Hands {
-    /// Lets the program do so much with some pages. False: the system won't, and nothing has changed, or not all of it.
+    /// Lets the program do so much with some pages. False: the system won't, and nothing has changed, or some of it.
     fn allow(&self, pages: Range, access: Access) -> bool;
     /// Copies from a device into the program's memory, which may be stored to. It ends the process where that can't be done: nobody else has these bytes.
     fn fetch(&self, kind: Kind, from: DevicePtr, to: Range);
@@ -156,10 +156,14 @@ impl Place {
         if inner.0 < inner.1 { without(&missing, &[inner]) } else { missing }
     }
 
-    /// Sets pages to what they are, and lets the program do with them what that allows. False: not all of it.
+    /// Sets pages to what they are, and lets the program do with them no more than that allows. False: the system won't, and the program may do everything with them.
     fn set(&mut self, hands: &dyn Hands, pages: std::ops::Range<usize>, state: State) -> bool {
         let range = self.range(&pages);
         if range.0 < range.1 && !hands.allow(range, state.access()) {
+            // It may have come as far as to the middle, and who is refused something that is the program's would end it.
+            if !hands.allow(range, Access::All) {
+                super::lost("the system lets nobody have the memory of an array again");
+            }
             return false;
         }
         self.states[pages].fill(state);
@@ -286,9 +290,6 @@ impl Places {
                 continue;
             }
             let range = place.range(&changed);
-            if !hands.allow(range, Access::All) {
-                super::lost("the system lets nobody have the memory of an array again");
-            }
             hands.fetch(place.kind, place.address(range.0), range);
             place.states[changed].fill(State::Host);
         }

@@ -42,14 +42,19 @@ impl Hands for Machine {
         // But not twice in a row, not where there is no other way, and only what would be more pieces of memory.
         let pages = at(lo) / PAGE as usize..at(hi) / PAGE as usize;
         let parts = {
-            let access = self.access.borrow();
-            let is_one = |a: usize| access.get(a).is_some_and(|one| access.get(a + 1) == Some(one));
+            let now = self.access.borrow();
+            // Pages that are what the others become aren't parted from them.
+            let is_one =
+                |a: usize| now.get(a).is_some_and(|one| now.get(a + 1) == Some(one) && *one != access);
             pages.start != 0 && is_one(pages.start - 1) || is_one(pages.end - 1)
         };
         let refuses =
             self.refuses && parts && !self.obliges.get() && self.random.below(4) == 0 && !self.refused.get();
         self.refused.set(refuses);
         if refuses {
+            // The kernel may have come as far as to the middle.
+            let middle = pages.start + pages.len() / 2;
+            self.access.borrow_mut()[pages.start..middle].fill(access);
             return false;
         }
         self.access.borrow_mut()[pages].fill(access);
