@@ -221,8 +221,10 @@ programs! {
     structs
     sums
     texts
+    time_loop
     threads
     timers
+    gaps
     two_files
     windows
 }
@@ -304,5 +306,45 @@ int main(void)
             assert!(bytes_out <= 2 * page, "{setting:?} {is_touched}: {bytes_out}");
             assert!((BYTES..=2 * BYTES + some).contains(&back), "{setting:?} {is_touched}: {back}");
         }
+    }
+}
+
+/// Arrays of malloc's, and the step in another file, whose search for the runtime comes between two entries: each goes there at most once, and comes back once.
+#[test]
+fn arrays_whose_step_is_elsewhere_move_once() {
+    const ROWS: u64 = 256;
+    // With what malloc notes in front of it.
+    const BYTES: u64 = ROWS * ROWS * 4 + 4096;
+    let folder = tempfile::tempdir().unwrap();
+    let gpu = EmulatedGpu::build(
+        &Path::new(env!("CARGO_MANIFEST_DIR")).join("c-tests/emulated_gpu"),
+        folder.path(),
+    );
+    let arguments = |what: &'static str| [ROWS.to_string(), "1000".into(), what.into(), "10".into()];
+    let reference = build("time_loop", "cc", &folder.path().join("cc"));
+    let program = build("time_loop", env!("CARGO_BIN_EXE_paragon-cc"), &folder.path().join("paragon"));
+    // Nothing in between, and an element each time, for which its surroundings come back (now and then it seems to go on where the last one was) and need not go there again.
+    for (setting, what, more) in [
+        (Setting::Threads, "none", 0),
+        (Setting::Gpu, "none", 0),
+        (Setting::Threads, "element", 100 * 32 * 4096),
+    ] {
+        let theirs = run(&reference, |command| {
+            command.args(arguments(what));
+        });
+        let trace = folder.path().join(format!("{setting:?} {what}"));
+        let output = run(&program, |command| {
+            apply(setting, &gpu, command);
+            command.env("PARAGON_TRACE", &trace).args(arguments(what));
+        });
+        assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+        assert_eq!(output.stdout, theirs.stdout, "{setting:?} {what}");
+        let all = read_trace(&trace);
+        let of_loops = all.iter().filter(|record| is_elsewhere(record));
+        assert!(of_loops.clone().count() > 1000 && of_loops.clone().all(|record| record["stays"] == true));
+        assert!(sum(&all, "bytes_in") <= 2 * BYTES, "{setting:?} {what}: {}", sum(&all, "bytes_in"));
+        assert_eq!(sum(&all, "bytes_out"), 0, "{setting:?} {what}");
+        let back = sum(&all, "bytes_back");
+        assert!((2 * BYTES - 8192..=2 * BYTES + more).contains(&back), "{setting:?} {what}: {back}");
     }
 }

@@ -1,8 +1,11 @@
 /* The program blocks signals, all of them at times, those of faults and of system calls too, and uses the arrays meanwhile; it asks for masks and handlers, which are
  * its own; children inherit its mask. */
 #include "coherence.h"
+#include <setjmp.h>
 
-enum { COUNT = 60000, STEPS = 18 };
+enum { COUNT = 60000, STEPS = 24 };
+
+static sigjmp_buf place;
 
 static void tell_mask(const char *when)
 {
@@ -37,6 +40,18 @@ static void tell_of_child(void)
   show_end("child", child);
 }
 
+SHARED void forth_and_back(double *now, const double *next)
+{
+  if (sigsetjmp(place, 1) != 0)
+    return;
+  sigset_t one;
+  sigemptyset(&one);
+  sigaddset(&one, SIGUSR2);
+  sigprocmask(SIG_BLOCK, &one, NULL);
+  smooth(COUNT, now, next);
+  siglongjmp(place, 1);
+}
+
 int main(void)
 {
   double *now = malloc(COUNT * sizeof *now), *next = malloc(COUNT * sizeof *next);
@@ -47,7 +62,7 @@ int main(void)
   for (long t = 0; t < STEPS; t++) {
     smooth(COUNT, next, now);
     letters(1000 * sizeof *sets, (char *)sets, t);
-    switch (t % 6) {
+    switch (t % 8) {
     case 0:
       sigprocmask(SIG_BLOCK, &all, &sets[10]); /* the old one goes into an array */
       printf("%.17g\n", next[t * 900]);
@@ -85,6 +100,24 @@ int main(void)
     case 4:
       tell_handlers();
       signal(SIGCHLD, t % 4 == 0 ? SIG_IGN : SIG_DFL);
+      break;
+    case 5:
+      /* None of faults among them. */
+      sigemptyset(&sets[60]);
+      sigaddset(&sets[60], SIGUSR2);
+      sigaddset(&sets[60], SIGALRM);
+      sigprocmask(SIG_BLOCK, &sets[60], &sets[70]);
+      tell_mask("two");
+      next[t * 500] -= next[t * 600];
+      smooth(COUNT, now, next);
+      sigprocmask(SIG_SETMASK, &sets[70], &sets[80]);
+      printf("%d %d\n", sigismember(&sets[80], SIGALRM), sigismember(&sets[80], SIGUSR1));
+      tell_mask("none");
+      break;
+    case 6:
+      /* With the mask, forth and back. */
+      forth_and_back(now, next);
+      tell_mask("back");
       break;
     default:
       signal(SIGCHLD, SIG_DFL);

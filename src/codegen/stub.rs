@@ -54,8 +54,10 @@ static __attribute__((__cold__, __noinline__, __unused__)) const struct __pg_api
   const struct __pg_api *__pg_found = 0;
   int __pg_expected = 0, __pg_errno = *__pg_libc_errno();
   __pg_u64 __pg_all[16], __pg_before[16];
-  /* No handler leaves this by siglongjmp. */
+  /* No handler leaves this by siglongjmp. Faults are the thread's own (SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV, SIGSYS): the runtime may have to
+   * bring back what is touched here. */
   __builtin_memset(__pg_all, 255, sizeof __pg_all);
+  __pg_all[0] &= ~((__pg_u64)0x400004d8);
   __builtin_memset(__pg_before, 0, sizeof __pg_before);
   __pg_libc_sigprocmask(0, __pg_all, __pg_before);
   /* Signals that wait may be those whose handler this is, and what that has interrupted can't be entered again. */

@@ -1,13 +1,35 @@
 //! How much memory copies may take, so that speculation never drives a program into the out-of-memory killer, and whether the program has a bound of its own.
 
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock};
+use std::time::{Duration, Instant};
 
 /// Below this nobody asks: asking costs some microseconds.
 const SMALL: u64 = 64 << 20;
 
+/// So long an answer is good for, less what has been taken since: a loop that is entered again and again would wait for each of them as long as for a kernel.
+const RECENT: Duration = Duration::from_millis(2);
+
 /// Whether buffers of `bytes` in all leave the system at least as much again.
 pub fn fits(bytes: u64) -> bool {
-    bytes <= SMALL || available().is_none_or(|free| bytes <= free / 2)
+    static ANSWER: Mutex<Option<(Instant, u64)>> = Mutex::new(None);
+    if bytes <= SMALL {
+        return true;
+    }
+    // Who waits for nobody isn't in anybody's way.
+    let mut kept = ANSWER.try_lock();
+    let recent = kept.as_ref().ok().and_then(|answer| **answer).filter(|(since, _)| since.elapsed() < RECENT);
+    let (since, free) = match recent.filter(|(_, free)| bytes <= free / 2) {
+        Some(recent) => recent,
+        None => match available() {
+            Some(free) => (Instant::now(), free),
+            None => return true,
+        },
+    };
+    let may = bytes <= free / 2;
+    if let Ok(answer) = &mut kept {
+        **answer = Some((since, if may { free - bytes } else { free }));
+    }
+    may
 }
 
 /// Whether the process may have no more than so much address space, or data (`ulimit -v`, `ulimit -d`). What copies, threads with their stacks and a GPU's driver take of that, the

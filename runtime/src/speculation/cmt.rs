@@ -31,7 +31,7 @@ use crate::leaving::{self, Working, is_leaving};
 use crate::memory::coherence::Tenant;
 use crate::memory::coherence::mailbox::{self, Letter};
 use crate::memory::residency::{self, Lent, Residency};
-use crate::memory::tracking::{Range, common};
+use crate::memory::tracking::Range;
 use crate::memory::{placement::Placement, safe_copy};
 use crate::objects::Code;
 use crate::own_threads;
@@ -854,9 +854,10 @@ fn copy_in(
             make_ready(device)?;
         }
         // What the loop only stores to need not be there: what it stored is all that is ever taken from it.
-        // But for what stays, of which it has to be known what it is all over.
-        let turn_of = |index| turn(placement, index).or(tenant_of(job, index).map(|_| 0));
-        let wanted = (0..regions.len()).filter(|index| turn_of(*index) == Some(now));
+        // But for what stays, of which it has to be known what it is all over: it is copied first, whoever uses it.
+        let is_copied =
+            |index: &usize| tenant_of(job, *index).is_none() && turn(placement, *index) == Some(now);
+        let wanted = (0..regions.len()).filter(is_copied);
         let parts = wanted.flat_map(|index| {
             let region = regions[index];
             let part = move |(lo, hi): Range| Region {
@@ -865,16 +866,22 @@ fn copy_in(
                 dev: region.dev + (lo - region.lo),
                 ..region
             };
-            let end = region.lo + region.size;
-            match (lent.iter().find(|lent| lent.region == index), tenant_of(job, index)) {
-                (Some(lent), _) => lent.anew.iter().copied().map(part).collect(),
-                (None, Some(tenant)) => {
-                    common(&tenant.missing, &[(region.lo, end)]).into_iter().map(part).collect()
-                }
-                (None, None) => vec![region],
+            match lent.iter().find(|lent| lent.region == index) {
+                Some(lent) => lent.anew.iter().copied().map(part).collect(),
+                None => vec![region],
             }
         });
-        let mut parts: Vec<Region> = parts.collect();
+        let staying = job.tenants.iter().zip(&report.found).filter(|_| now == 0);
+        let missing = staying.flat_map(|(tenant, (_, at))| {
+            let part = move |(lo, hi): &Range| Region {
+                lo: *lo,
+                size: hi - lo,
+                dev: at + (lo - tenant.span.0),
+                ..Region::default()
+            };
+            tenant.missing.iter().map(part)
+        });
+        let mut parts: Vec<Region> = parts.chain(missing).collect();
         parts.sort_unstable_by_key(|part| part.dev);
         let pieces: Vec<_> = parts.iter().map(|r| (r.lo, r.size, DevicePtr(r.dev))).collect();
         let mut instead: Vec<_> = parts.iter().flat_map(|part| kept_of(remembered, part)).collect();

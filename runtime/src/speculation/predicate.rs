@@ -65,38 +65,123 @@ impl Footprint {
     }
 
     /// If the iterations together touch rows, each without a gap and at least `shortest` bytes long, and there are at most
-    /// `most` of them: where each begins and how long they are (given that each iteration touches its whole window).
-    pub fn rows(&self, trip: &[i64; PG_MAX_DIMS], shortest: i128, most: usize) -> Option<(Vec<i128>, i128)> {
+    /// `most` of them: these (given that each iteration touches its whole window).
+    pub fn rows(&self, trip: &[i64; PG_MAX_DIMS], shortest: i128, most: usize) -> Option<RegularRows> {
         let moving = self.stride.iter().zip(trip).filter(|(_, t)| **t > 1);
         let mut dims: Vec<(i128, i128)> = moving.map(|(s, t)| (*s, *t as i128)).collect();
         dims.sort_unstable_by_key(|(stride, _)| stride.abs());
-        let (mut begin, mut length) = (self.lo, self.hi - self.lo);
-        let mut starts = Vec::new();
-        for (number, (stride, trip)) in dims.iter().enumerate() {
-            if stride.abs() == length {
-                begin += (stride * (trip - 1)).min(0);
+        let (mut first, mut length) = (self.lo, self.hi - self.lo);
+        let joined = dims.iter().take_while(|(stride, trip)| {
+            let goes_on = stride.abs() == length;
+            if goes_on {
+                first += (stride * (trip - 1)).min(0);
                 length *= trip;
-                continue;
             }
-            let count = dims[number..].iter().try_fold(1i128, |all, (_, trip)| all.checked_mul(*trip))?;
-            if length < shortest || count > most as i128 {
-                return None;
-            }
-            starts.push(begin);
-            for (stride, trip) in &dims[number..] {
-                let rows = starts.len();
-                for turn in 1..*trip {
-                    for row in 0..rows {
-                        starts.push(starts[row] + stride * turn);
-                    }
+            goes_on
+        });
+        let joined = joined.count();
+        dims.drain(..joined);
+        let count = dims.iter().try_fold(1i128, |all, (_, trip)| all.checked_mul(*trip))?;
+        let may = dims.is_empty() || length >= shortest && count <= most as i128;
+        may.then_some(RegularRows { first, dims, length })
+    }
+}
+
+/// Rows of equal length, none with a gap, that lie in up to as many dimensions as nests have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RegularRows {
+    /// Where the row begins that all dimensions begin with.
+    first: i128,
+    /// How far it is from one to the next, and how many there are: the longest way last.
+    dims: Vec<(i128, i128)>,
+    /// Bytes of each.
+    length: i128,
+}
+
+impl RegularRows {
+    /// Bytes of each.
+    pub fn length(&self) -> i128 {
+        self.length
+    }
+
+    /// The only one, if it is the only one.
+    pub fn only(&self) -> Option<(i128, i128)> {
+        self.dims.is_empty().then_some((self.first, self.first + self.length))
+    }
+
+    /// From the first byte of any to one past the last.
+    pub fn hull(&self) -> (i128, i128) {
+        let (lo, hi) = reach(&self.dims, self.length);
+        (self.first + lo, self.first + hi)
+    }
+
+    /// Where each begins.
+    pub fn starts(&self) -> impl Iterator<Item = i128> {
+        let mut turns = vec![0; self.dims.len()];
+        let mut next = Some(self.first);
+        std::iter::from_fn(move || {
+            let start = next?;
+            let mut following = start;
+            next = None;
+            for ((stride, count), turn) in self.dims.iter().zip(&mut turns) {
+                if *turn + 1 < *count {
+                    *turn += 1;
+                    next = Some(following + stride);
+                    break;
                 }
+                following -= stride * *turn;
+                *turn = 0;
             }
-            break;
+            Some(start)
+        })
+    }
+
+    /// Gives `found` what the rows cover between two addresses, row by row: as many steps as there are such rows, however many others there are.
+    pub fn within(&self, (lo, hi): (i128, i128), found: &mut impl FnMut(i128, i128)) {
+        within(self.first, &self.dims, self.length, (lo, hi), found);
+    }
+}
+
+/// From where to where rows of these dimensions are, from the beginning of the first.
+fn reach(dims: &[(i128, i128)], length: i128) -> (i128, i128) {
+    let ends = |(lo, hi): (i128, i128), (stride, count): &(i128, i128)| {
+        let end = stride * (count - 1);
+        (lo + end.min(0), hi + end.max(0))
+    };
+    dims.iter().fold((0, length), ends)
+}
+
+/// See [`RegularRows::within`].
+fn within(
+    first: i128,
+    dims: &[(i128, i128)],
+    length: i128,
+    (lo, hi): (i128, i128),
+    found: &mut impl FnMut(i128, i128),
+) {
+    let Some(((stride, count), inner)) = dims.split_last() else {
+        let (from, to) = (first.max(lo), (first + length).min(hi));
+        if from < to {
+            found(from, to);
         }
-        if starts.is_empty() {
-            starts.push(begin);
+        return;
+    };
+    // Turn t is from `first + t * stride + begin` to that with `end`.
+    let (begin, end) = reach(inner, length);
+    let turns = match *stride {
+        0 => 0..*count,
+        stride => {
+            // The least that is more than lo, and the first that is not less than hi, in the direction of the stride.
+            let (behind, before) = (lo - first - end, hi - first - begin);
+            let (least, most) = match stride > 0 {
+                true => (behind.div_euclid(stride) + 1, -(-before).div_euclid(stride)),
+                false => ((-before).div_euclid(-stride) + 1, -behind.div_euclid(-stride)),
+            };
+            least.clamp(0, *count)..most.clamp(0, *count)
         }
-        Some((starts, length))
+    };
+    for turn in turns {
+        within(first + stride * turn, inner, length, (lo, hi), found);
     }
 }
 
@@ -525,7 +610,10 @@ mod tests {
 
     #[test]
     fn rows_without_gaps() {
-        let rows = |footprint: Footprint, trip| footprint.rows(&trip, 8, 4);
+        let rows = |footprint: Footprint, trip| {
+            let rows = footprint.rows(&trip, 8, 4)?;
+            Some((rows.starts().collect::<Vec<_>>(), rows.length()))
+        };
         assert_eq!(rows(print(0, 4, 4, 0), [10, 1, 1, 1]), Some((vec![0], 40)));
         assert_eq!(rows(print(0, 4, -4, 0), [10, 1, 1, 1]), Some((vec![-36], 40)));
         assert_eq!(rows(print(0, 4, 8, 0), [10, 1, 1, 1]), None);
@@ -542,7 +630,7 @@ mod tests {
         #[test]
         fn rows_are_what_is_touched(strides in prop::array::uniform2(-40i128..40), trip in prop::array::uniform2(1i64..6)) {
             let footprint = Footprint { lo: 1000, hi: 1004, stride: [strides[0], strides[1], 0, 0], hull: None };
-            if let Some((starts, length)) = footprint.rows(&[trip[0], trip[1], 1, 1], 1, 64) {
+            if let Some(rows) = footprint.rows(&[trip[0], trip[1], 1, 1], 1, 64) {
                 let mut touched = std::collections::BTreeSet::new();
                 for i in 0..i128::from(trip[0]) {
                     for j in 0..i128::from(trip[1]) {
@@ -550,8 +638,37 @@ mod tests {
                     }
                 }
                 let said: std::collections::BTreeSet<i128> =
-                    starts.iter().flat_map(|start| *start..*start + length).collect();
-                prop_assert_eq!(touched, said);
+                    rows.starts().flat_map(|start| start..start + rows.length()).collect();
+                prop_assert_eq!(&touched, &said);
+                prop_assert_eq!(Some(rows.hull()), said.first().zip(said.last()).map(|(lo, hi)| (*lo, hi + 1)));
+            }
+        }
+
+        #[test]
+        fn rows_between_two_addresses_are_found(
+            strides in prop::array::uniform3(-60i128..60),
+            counts in prop::array::uniform3(1i128..6),
+            length in 1i128..20,
+            lo in 600i128..1400,
+            size in 1i128..200,
+        ) {
+            let dims = strides.into_iter().zip(counts).collect();
+            let rows = RegularRows { first: 1000, dims, length };
+            let parts = |(first, end): (i128, i128)| {
+                let (from, to) = (first.max(lo), end.min(lo + size));
+                (from < to).then_some((from, to))
+            };
+            let mut expected: Vec<_> = rows.starts().filter_map(|start| parts((start, start + length))).collect();
+            let mut found = Vec::new();
+            rows.within((lo, lo + size), &mut |from, to| found.push((from, to)));
+            expected.sort_unstable();
+            found.sort_unstable();
+            prop_assert_eq!(found, expected);
+            let inside = (1000, 1000 + length);
+            let only = RegularRows { first: 1000, dims: Vec::new(), length }.only();
+            prop_assert_eq!(only, Some(inside));
+            if counts.iter().any(|count| *count > 1) {
+                prop_assert_eq!(rows.only(), None);
             }
         }
     }

@@ -1,6 +1,6 @@
 //! What a loop wrote of its arrays: known from the text and the entry's numbers, or from an inspection, or read off a write log.
 
-use super::predicate::Footprint;
+use super::predicate::{Footprint, RegularRows};
 use crate::abi::*;
 use crate::device::CELLS_OF_WORD;
 use crate::memory::placement::Placement;
@@ -12,11 +12,45 @@ pub type Ranges = Vec<(u64, u64)>;
 
 /// Rows of equal length, all of whose bytes are written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rows {
-    /// Where each begins.
-    pub starts: Vec<u64>,
-    /// Bytes.
-    pub length: u64,
+pub enum Rows {
+    /// By the text and the entry's numbers; no address is negative.
+    Regular(RegularRows),
+    /// By what an inspection has seen.
+    Listed {
+        /// Where each begins.
+        starts: Vec<u64>,
+        /// Bytes.
+        length: u64,
+    },
+}
+
+impl Rows {
+    /// Gives `found` each of them, from its first byte to one past its last, until it wants no more.
+    fn each(&self, mut found: impl FnMut(u64, u64) -> Option<()>) -> Option<()> {
+        match self {
+            Rows::Regular(rows) => {
+                let length = rows.length();
+                rows.starts().try_for_each(|start| found(start as u64, (start + length) as u64))
+            }
+            Rows::Listed { starts, length } => {
+                starts.iter().try_for_each(|start| found(*start, start.checked_add(*length)?))
+            }
+        }
+    }
+
+    /// Gives `found` what they cover of a range.
+    fn within(&self, (lo, hi): (u64, u64), mut found: impl FnMut((u64, u64))) {
+        match self {
+            Rows::Regular(rows) => {
+                rows.within((lo.into(), hi.into()), &mut |from, to| found((from as u64, to as u64)));
+            }
+            Rows::Listed { starts, length } => starts
+                .iter()
+                .map(|start| (lo.max(*start), hi.min(start.saturating_add(*length))))
+                .filter(|(from, to)| from < to)
+                .for_each(found),
+        }
+    }
 }
 
 /// Rows shorter than this, in bytes, are better told by a write log ...
@@ -47,10 +81,12 @@ pub unsafe fn written_rows(
         if site.flags & whole != whole || base.dynamic != 0 {
             return None;
         }
-        let (starts, length) =
-            Footprint::new(base, &accesses[number]).rows(&entry.trip, SHORTEST_ROW, MOST_ROWS)?;
-        let starts: Option<Vec<u64>> = starts.into_iter().map(|start| u64::try_from(start).ok()).collect();
-        let rows = Rows { starts: starts?, length: u64::try_from(length).ok()? };
+        let rows = Footprint::new(base, &accesses[number]).rows(&entry.trip, SHORTEST_ROW, MOST_ROWS)?;
+        let (lo, hi) = rows.hull();
+        if lo < 0 || hi > i128::from(u64::MAX) {
+            return None;
+        }
+        let rows = Rows::Regular(rows);
         if !all.contains(&rows) {
             all.push(rows);
         }
@@ -59,7 +95,7 @@ pub unsafe fn written_rows(
     for (lo, hi) in inspected.into_iter().flatten() {
         by_length.entry(hi - lo).or_default().push(*lo);
     }
-    all.extend(by_length.into_iter().map(|(length, starts)| Rows { starts, length }));
+    all.extend(by_length.into_iter().map(|(length, starts)| Rows::Listed { starts, length }));
     Some(all)
 }
 
@@ -72,9 +108,8 @@ pub fn covered(rows: &[Rows], placement: &Placement) -> Option<Vec<(usize, Range
         let region = placement.regions.get(index);
         region.is_some_and(|region| address >= region.lo && address - region.lo < region.size)
     };
-    for Rows { starts, length } in rows {
-        for &start in starts {
-            let end = start.checked_add(*length)?;
+    for rows in rows {
+        rows.each(|start, end| {
             let mut from = start;
             // What an inspection has seen stored goes on where one array ends and the next begins.
             while from < end {
@@ -86,7 +121,8 @@ pub fn covered(rows: &[Rows], placement: &Placement) -> Option<Vec<(usize, Range
                 by_region[index].push((from, to));
                 from = to;
             }
-        }
+            Some(())
+        })?;
     }
     let merged = |mut ranges: Ranges| {
         ranges.sort_unstable();
@@ -103,16 +139,11 @@ pub fn covered(rows: &[Rows], placement: &Placement) -> Option<Vec<(usize, Range
     Some(stored.map(|(index, ranges)| (index, merged(ranges))).collect())
 }
 
-/// What rows cover of some ranges, in their order and apart: for few of them, whatever the rows are.
+/// What rows cover of some ranges, in their order and apart.
 pub fn covered_of(rows: &[Rows], ranges: &[(u64, u64)]) -> Ranges {
     let mut parts = Ranges::new();
-    for Rows { starts, length } in rows {
-        for start in starts {
-            let end = start.saturating_add(*length);
-            parts.extend(
-                ranges.iter().map(|(lo, hi)| (*lo.max(start), *hi.min(&end))).filter(|(lo, hi)| lo < hi),
-            );
-        }
+    for (rows, range) in rows.iter().flat_map(|rows| ranges.iter().map(move |range| (rows, range))) {
+        rows.within(*range, |part| parts.push(part));
     }
     merged(parts.into_iter())
 }
@@ -302,7 +333,7 @@ mod tests {
         for (lo, size) in [(1000, 16), (1016, 8), (2000, 100)] {
             placement.regions.push(Region { lo, size, ..Region::default() });
         }
-        let rows = |starts: &[u64], length| [Rows { starts: starts.to_vec(), length }];
+        let rows = |starts: &[u64], length| [Rows::Listed { starts: starts.to_vec(), length }];
         let ranges = |starts: &[u64], length| -> Option<Ranges> {
             Some(
                 covered(&rows(starts, length), &placement)?

@@ -5,7 +5,7 @@
 //! were, and nothing is dispatched any more.
 //!
 //! That is done only where the thread is all there is of the program ([`super::alone`]): no second thread, no handler of signals, no debugger. All that could change it is
-//! a system call that nothing is known about here (`clone`, `sigaction`, `sigprocmask`, `sigaltstack`, `fork`, `execve`, `kill`), and so ends the interception first.
+//! a system call that nothing is known about here (`clone`, `sigaction`, `sigaltstack`, `fork`, `execve`, `kill`), or blocks the signals of faults, and so ends the interception first.
 //!
 //! **The selector** is a byte of the thread's own that the kernel reads at each system call. It stands at [`BLOCKS`] while code of the program runs, and at [`PASSES`] while the
 //! runtime's does: [`enter_runtime`] and [`leave_runtime`] set it, whether anything is armed or not, and it doesn't remember where it stood. So wherever the
@@ -361,9 +361,16 @@ unsafe fn answer(keeper: &dyn Keeper, told: &kernel::Dispatched, interrupted: &m
         // Numbers and registers are others.
         _ => Course::StepsAside,
     };
+    // SAFETY: the kernel's set of signals begins with the word that it has of it.
+    let mask = unsafe { &mut *(&raw mut interrupted.uc_sigmask).cast::<u64>() };
+    let is_left = course == Course::StepsAside || course == Course::Masks && !calls::mask(&arguments, mask);
     // SAFETY: the program's own call, with its own arguments.
     unsafe {
-        if course != Course::StepsAside {
+        if course == Course::Masks && !is_left {
+            registers[at(libc::REG_RAX)] = 0;
+            return;
+        }
+        if !is_left {
             let result = gate::call(number, arguments);
             registers[at(libc::REG_RAX)] = result;
             let is_window = course == Course::Opens && result >= 0 && alone::is_of_processes(result as i32);

@@ -11,6 +11,7 @@
 //! stored, the calling thread stores to the same places again, all of them. A device that is lost takes what only it had with it; there is nobody to ask, so the process ends ([`lost`]).
 
 pub mod alone;
+pub mod chunks;
 pub mod interception;
 pub mod mailbox;
 pub mod places;
@@ -37,9 +38,11 @@ pub struct Tenant {
     pub found: Option<(DevicePtr, u64)>,
     /// What it has room for.
     pub span: Range,
+    /// Whether that is whole pages in which nothing else lies.
+    is_apart: bool,
     /// The job's regions that lie in it, by number.
     pub regions: Vec<usize>,
-    /// What the device has to be given first, in order and apart.
+    /// What the device has to be given first, in order and apart, because the loop loads it, or may leave some of it as it is.
     pub missing: Vec<Range>,
     /// What the loop both loads and stores to: of that the device has to have a copy, in case that the loop fails.
     pub in_place: Vec<Range>,
@@ -181,16 +184,22 @@ fn tidy() {
 }
 
 /// Where a job's arrays are to be: those on the device that stay there. `None`: nothing of the job's can stay, and all is the program's.
-pub fn lay_out(kind: Kind, uses: &[Use], extent: impl Fn(u64) -> Option<Range>) -> Option<Vec<Tenant>> {
+/// `stored`: what the loop certainly stores to of some ranges.
+pub fn lay_out(
+    kind: Kind,
+    uses: &[Use],
+    extent: impl Fn(u64) -> Option<Range>,
+    stored: impl Fn(&[Range]) -> Vec<Range>,
+) -> Option<Vec<Tenant>> {
     if !is_possible() {
         return None;
     }
     tidy();
-    let mut tenants = find(kind, uses, &extent);
+    let mut tenants = find(kind, uses, &extent, &stored);
     if tenants.is_none() && !is_empty() {
         // Something overlaps: again, from nothing.
         bring_home();
-        tenants = find(kind, uses, &extent);
+        tenants = find(kind, uses, &extent, &stored);
     }
     let tenants = tenants.filter(|tenants| !tenants.is_empty())?;
     if !interception::is_armed() && interception::arm(&OfProgram).is_err() {
@@ -201,7 +210,12 @@ pub fn lay_out(kind: Kind, uses: &[Use], extent: impl Fn(u64) -> Option<Range>) 
 }
 
 /// See [`lay_out`]. `None`: what is there is in the way.
-fn find(kind: Kind, uses: &[Use], extent: &impl Fn(u64) -> Option<Range>) -> Option<Vec<Tenant>> {
+fn find(
+    kind: Kind,
+    uses: &[Use],
+    extent: &impl Fn(u64) -> Option<Range>,
+    stored: &impl Fn(&[Range]) -> Vec<Range>,
+) -> Option<Vec<Tenant>> {
     with(|places| {
         let mut tenants: Vec<Tenant> = Vec::new();
         for one in uses {
@@ -217,31 +231,36 @@ fn find(kind: Kind, uses: &[Use], extent: &impl Fn(u64) -> Option<Range>) -> Opt
                 (Some(place), _) => match tenants.iter().position(|tenant| tenant.place == Some(place)) {
                     Some(index) => index,
                     None => {
-                        let Place { memory, at, span, .. } = places.get(place);
-                        tenants.push(Tenant::new(Some(place), Some((*memory, *at)), *span));
+                        let Place { memory, at, span, is_apart, .. } = places.get(place);
+                        tenants.push(Tenant::new(Some(place), Some((*memory, *at)), *span, *is_apart));
                         tenants.len() - 1
                     }
                 },
                 (None, Some(index)) => {
                     // The array is longer than it was taken for.
-                    let span = &mut tenants[index].span;
+                    let Tenant { span, is_apart, .. } = &mut tenants[index];
+                    *is_apart &= span.0 <= whole.0 && whole.1 <= span.1;
                     *span = (span.0.min(whole.0), span.1.max(whole.1));
                     index
                 }
                 (None, None) if one.sure.1 - one.sure.0 < LEAST || !is_keepable(one.sure) => continue,
                 (None, None) => {
+                    let is_free = |span: &Range| {
+                        let apart = |tenant: &Tenant| tenant.span.1 <= span.0 || span.1 <= tenant.span.0;
+                        places.of(*span) == Ok(None) && tenants.iter().all(apart)
+                    };
                     let spare = MOST_SPARE * (whole.1 - whole.0);
-                    let span = extent(one.range.0)
+                    let of = extent(one.range.0)
                         .filter(|(lo, hi)| *lo <= whole.0 && whole.1 <= *hi && hi - lo <= spare)
-                        .filter(|span| places.of(*span) == Ok(None))
-                        .filter(|span| {
-                            tenants.iter().all(|tenant| tenant.span.1 <= span.0 || span.1 <= tenant.span.0)
-                        });
-                    tenants.push(Tenant::new(None, None, span.unwrap_or(whole)));
+                        .filter(is_free);
+                    let pages =
+                        of.and_then(chunks::pages_of).filter(is_free).filter(|pages| is_keepable(*pages));
+                    let span = pages.or(of).unwrap_or(whole);
+                    tenants.push(Tenant::new(None, None, span, pages.is_some()));
                     tenants.len() - 1
                 }
             };
-            tenants[index].take(*one, place.map(|place| places.get(place)));
+            tenants[index].take(*one, place.map(|place| places.get(place)), stored);
         }
         // What has grown may have come upon others.
         let apart = |a: usize, b: usize| {
@@ -257,11 +276,17 @@ fn find(kind: Kind, uses: &[Use], extent: &impl Fn(u64) -> Option<Range>) -> Opt
 
 impl Tenant {
     /// With nothing in it yet.
-    pub(crate) fn new(place: Option<usize>, found: Option<(DevicePtr, u64)>, span: Range) -> Tenant {
+    pub(crate) fn new(
+        place: Option<usize>,
+        found: Option<(DevicePtr, u64)>,
+        span: Range,
+        is_apart: bool,
+    ) -> Tenant {
         Tenant {
             place,
             found,
             span,
+            is_apart,
             regions: Vec::new(),
             missing: Vec::new(),
             in_place: Vec::new(),
@@ -271,8 +296,16 @@ impl Tenant {
     }
 
     /// One more thing that the loop uses of it.
-    fn take(&mut self, one: Use, place: Option<&Place>) {
+    fn take(&mut self, one: Use, place: Option<&Place>, stored: &impl Fn(&[Range]) -> Vec<Range>) {
+        /// More pieces than this take longer to copy than all of it.
+        const MOST: usize = 64;
         self.regions.push(one.region);
+        // Pages that belong to nothing else are as good as what of them is used.
+        let widened = |(lo, hi): Range| match self.is_apart && lo < hi {
+            true => (lo & !(PAGE - 1), hi.next_multiple_of(PAGE)),
+            false => (lo, hi),
+        };
+        let one = Use { range: widened(one.range), sure: widened(one.sure), ..one };
         let known = place.map_or((0, 0), |place| place.known);
         let may = without(&[one.sure], &[known]).into_iter().all(is_keepable);
         let sure = if may { one.sure } else { (one.sure.0, one.sure.0) };
@@ -284,7 +317,13 @@ impl Tenant {
                 &new
             }
         };
-        self.missing.extend(place.missing(one.range));
+        let mut missing: Vec<Range> = place.missing(one.range).collect();
+        if one.stored && !one.loaded && !missing.is_empty() {
+            // What it stores to before anybody loads it need not be there: the device has all of it behind the loop, too.
+            let left = without(&missing, &stored(&missing));
+            missing = if left.len() <= MOST { left } else { missing };
+        }
+        self.missing.extend(missing);
         if one.stored {
             self.outside.extend(place.left_outside(one.range, sure));
         }
@@ -299,8 +338,11 @@ impl Tenant {
 pub fn settle(kind: Kind, tenants: &[Tenant], found: &[(DevicePtr, u64)]) {
     with(|places| {
         for (tenant, (memory, at)) in tenants.iter().zip(found) {
-            let number =
-                tenant.place.unwrap_or_else(|| places.enter(Place::new(kind, *memory, *at, tenant.span)));
+            let number = tenant.place.unwrap_or_else(|| {
+                let mut new = Place::new(kind, *memory, *at, tenant.span);
+                new.is_apart = tenant.is_apart;
+                places.enter(new)
+            });
             for (range, sure, stored) in tenant.uses.iter().copied() {
                 if sure.0 < sure.1 {
                     let known = &mut places.get_mut(number).known;

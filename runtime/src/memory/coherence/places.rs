@@ -66,6 +66,8 @@ pub struct Place {
     pub at: u64,
     /// What it has room for. Neighbours may have the first and the last page in common; it is nobody's but the program's then, because none of them has all of it.
     pub span: Range,
+    /// Whether that is whole pages in which nothing else lies.
+    pub is_apart: bool,
     /// Of this it is known that it may be kept from the program.
     pub known: Range,
     /// Of the pages that have anything of the span in them.
@@ -83,6 +85,7 @@ impl Place {
             memory,
             at,
             span,
+            is_apart: false,
             known: (span.0, span.0),
             states: vec![State::Host; pages],
             opened: (0, 0),
@@ -125,8 +128,7 @@ impl Place {
     fn run(&self, at: usize, end: usize) -> Option<(std::ops::Range<usize>, State)> {
         let rest = self.states.get(at..end)?;
         let first = *rest.first()?;
-        let length = rest.iter().position(|state| *state != first).unwrap_or(rest.len());
-        Some((at..at + length, first))
+        Some((at..at + count_of(rest, first), first))
     }
 
     /// All such runs of some pages, in their order.
@@ -203,8 +205,11 @@ impl Place {
     fn bring_home(&mut self, hands: &dyn Hands) -> bool {
         let (mut at, mut is_all) = (0, true);
         // What lies between them may be anything: pages that the program has made read-only, or given back.
-        while let Some(kept) = self.states[at..].iter().position(|state| *state != State::Host) {
-            let begin = at + kept;
+        loop {
+            let begin = at + count_of(&self.states[at..], State::Host);
+            if begin == self.states.len() {
+                break;
+            }
             let count = self.states[begin..].iter().take_while(|state| **state != State::Host).count();
             let end = begin + count;
             at = end;
@@ -224,6 +229,16 @@ impl Place {
         }
         is_all
     }
+}
+
+/// How many states are this one before the first that isn't. There may be tens of thousands, and whoever enters a loop waits; so they are compared in blocks, in each of
+/// which nothing depends on the one before.
+fn count_of(states: &[State], same: State) -> usize {
+    const BLOCK: usize = 64;
+    let is_same = |block: &&[State]| block.iter().fold(true, |all, state| all & (*state == same));
+    let blocks = states.chunks_exact(BLOCK).take_while(is_same).count();
+    let rest = &states[blocks * BLOCK..];
+    blocks * BLOCK + rest.iter().position(|state| *state != same).unwrap_or(rest.len())
 }
 
 /// All places: disjoint.

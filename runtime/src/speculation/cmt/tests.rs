@@ -877,7 +877,7 @@ fn what_is_to_stay_is_taken_from_no_other_copy() {
     };
     let again = (0..20).map(|_| enter(Vec::new())).last().unwrap();
     let place = DevicePtr(1 << 20);
-    let mut tenant = Tenant::new(None, Some((place, place.0)), (lo, lo + bytes));
+    let mut tenant = Tenant::new(None, Some((place, place.0)), (lo, lo + bytes), false);
     (tenant.regions, tenant.missing) = (vec![0], vec![(lo, lo + bytes)]);
     assert_eq!(enter(vec![tenant]), [(lo, bytes, place)], "before: {again:?}");
     // Where memory can be watched the copy is still there.

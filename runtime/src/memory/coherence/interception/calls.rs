@@ -13,6 +13,8 @@ pub enum Course {
     IsMade,
     /// The same, and what it has opened may be a window on memory.
     Opens,
+    /// It is about the mask of signals: see [`mask`].
+    Masks,
     /// The program makes it, and nothing is kept away any more.
     StepsAside,
 }
@@ -55,6 +57,7 @@ const ADDRESS: Size = Size::Fixed(128);
 const INTERVAL: Size = Size::Fixed(32);
 const OFFSET: Size = Size::Fixed(8);
 const WORD: Size = Size::Fixed(4);
+const MASK: Size = Size::Fixed(8);
 
 /// What a call uses, where its number tells. `None`: it doesn't.
 fn uses(number: i64) -> Option<&'static [Use]> {
@@ -152,6 +155,7 @@ fn uses(number: i64) -> Option<&'static [Use]> {
         libc::SYS_getrandom => &[Writes(0, Count(1))],
         libc::SYS_sched_getaffinity => &[Writes(2, Count(1))],
         libc::SYS_getcpu => &[Writes(0, WORD), Writes(1, WORD)],
+        libc::SYS_rt_sigprocmask => &[Reads(1, MASK), Writes(2, MASK)],
         // Memory goes with the process.
         libc::SYS_exit_group => &[],
         _ => return None,
@@ -258,6 +262,7 @@ pub fn prepare(keeper: &dyn Keeper, number: u64, arguments: &[u64; 6]) -> Course
                 bring(keeper, *part, arguments);
             }
             match number {
+                libc::SYS_rt_sigprocmask => Course::Masks,
                 libc::SYS_open | libc::SYS_openat | libc::SYS_creat => Course::Opens,
                 _ => Course::IsMade,
             }
@@ -307,6 +312,45 @@ fn touch(keeper: &dyn Keeper, lo: u64, bytes: u64, stores: bool) {
     }
 }
 
+/// Copies so many bytes of this process from one address to another. False: one of them can't be loaded from, or stored to.
+fn copy(from: u64, to: u64, bytes: u64) -> bool {
+    let [from, to] = [[from, bytes], [to, bytes]];
+    // SAFETY: the caller's own memory, or the program's own call's; where that is none, nothing happens.
+    unsafe {
+        let process = gate::call(libc::SYS_getpid as u64, [0; 6]) as u64;
+        let ranges = [process, to.as_ptr() as u64, 1, from.as_ptr() as u64, 1, 0];
+        gate::call(libc::SYS_process_vm_readv as u64, ranges) == bytes as i64
+    }
+}
+
+/// What `rt_sigprocmask` with these arguments does to a mask of signals, which comes back when a handler returns: so there it is changed, and not the handler's own. What
+/// the call reads and writes is at home. False: nothing has happened, and it is for the program to make it, because it fails, or blocks the signals of faults.
+pub fn mask(arguments: &[u64; 6], mask: &mut u64) -> bool {
+    const BYTES: u64 = 8;
+    let bit = |signal: i32| 1u64 << (signal - 1);
+    let [how, set, before, bytes, ..] = *arguments;
+    let mut wanted = 0u64;
+    if bytes != BYTES || set != 0 && !copy(set, &raw mut wanted as u64, BYTES) {
+        return false;
+    }
+    let new = match how as i32 {
+        _ if set == 0 => *mask,
+        libc::SIG_BLOCK => *mask | wanted,
+        libc::SIG_UNBLOCK => *mask & !wanted,
+        libc::SIG_SETMASK => wanted,
+        _ => return false,
+    };
+    let new = new & !(bit(libc::SIGKILL) | bit(libc::SIGSTOP));
+    if new & (bit(libc::SIGSEGV) | bit(libc::SIGSYS)) != 0 {
+        return false;
+    }
+    if before != 0 && !copy(&raw const *mask as u64, before, BYTES) {
+        return false;
+    }
+    *mask = new;
+    true
+}
+
 /// Calls with a vector of ranges: arguments 1 and 2.
 fn vector(keeper: &dyn Keeper, arguments: &[u64; 6], stores: bool) -> Course {
     const AT_ONCE: usize = 32;
@@ -318,19 +362,11 @@ fn vector(keeper: &dyn Keeper, arguments: &[u64; 6], stores: bool) -> Course {
         return Course::IsMade;
     }
     touch(keeper, start, entries * ENTRY, false);
-    // SAFETY: no preconditions.
-    let process = unsafe { gate::call(libc::SYS_getpid as u64, [0; 6]) } as u64;
     let mut done = 0;
     while done < entries {
         let mut part = [[0u64; 2]; AT_ONCE];
         let bytes = (entries - done).min(AT_ONCE as u64) * ENTRY;
-        let [to, from] = [[part.as_mut_ptr() as u64, bytes], [start.wrapping_add(done * ENTRY), bytes]];
-        // SAFETY: the kernel copies into a local variable, as much as fits, from what may be anything.
-        let copied = unsafe {
-            let ranges = [process, to.as_ptr() as u64, 1, from.as_ptr() as u64, 1, 0];
-            gate::call(libc::SYS_process_vm_readv as u64, ranges)
-        };
-        if copied != bytes as i64 {
+        if !copy(start.wrapping_add(done * ENTRY), part.as_mut_ptr() as u64, bytes) {
             return Course::StepsAside;
         }
         for [lo, bytes] in &part[..(bytes / ENTRY) as usize] {

@@ -49,9 +49,7 @@ impl Known {
                 if !site.has(PG_SITE_UNCONDITIONAL) || !site.has(PG_SITE_EXACT) {
                     return None;
                 }
-                let (starts, length) = print.rows(&entry.trip, 1, 1)?;
-                let start = *starts.first().filter(|_| starts.len() == 1)?;
-                (start, start + length)
+                print.rows(&entry.trip, 1, 1)?.only()?
             } else {
                 print.total(&entry.trip)
             };

@@ -375,6 +375,72 @@ fn what_nothing_is_known_about_ends_it_first() {
 }
 
 #[test]
+fn masks_of_signals_change_unless_those_of_faults_are_in_them() {
+    // SAFETY: of the mapping, and the child's own mask.
+    child(|| unsafe {
+        let fake = Fake::all_away();
+        let bit = |signal: c_int| 1u64 << (signal - 1);
+        let of = |how: c_int, set: u64, before: u64, bytes: u64| {
+            let result = libc::syscall(libc::SYS_rt_sigprocmask, i64::from(how), set, before, bytes);
+            if result == 0 { 0 } else { errno::get() }
+        };
+        let now = || {
+            let mut mask = 0u64;
+            assert_eq!(of(libc::SIG_BLOCK, 0, &raw mut mask as u64, 8), 0);
+            mask
+        };
+        // Both sets are in memory that is kept away, over the edge of a page.
+        let (set, before) = (fake.pointer::<u64>(5 * PAGE as usize - 4), fake.pointer::<u64>(AT));
+        let first = now();
+        let usual = bit(libc::SIGUSR1) | bit(libc::SIGTERM) | bit(libc::SIGKILL);
+        set.write_unaligned(usual);
+        fake.keep_all();
+        assert_eq!(of(libc::SIG_BLOCK, set as u64, before as u64, 8), 0);
+        assert_eq!(before.read_unaligned(), first);
+        assert_eq!(now(), first | usual & !bit(libc::SIGKILL));
+        let one = bit(libc::SIGTERM);
+        assert_eq!(of(libc::SIG_UNBLOCK, &raw const one as u64, 0, 8), 0);
+        assert_eq!(now(), first | bit(libc::SIGUSR1));
+        assert_eq!(of(libc::SIG_SETMASK, &raw const one as u64, 0, 8), 0);
+        assert_eq!(now(), one);
+        is_still_armed();
+        // By the same set before and after, and what is in it last is what was.
+        let mut both = bit(libc::SIGUSR2);
+        let at = &raw mut both as u64;
+        assert_eq!(of(libc::SIG_SETMASK, at, at, 8), 0);
+        assert_eq!((both, now()), (one, bit(libc::SIGUSR2)));
+        is_still_armed();
+    })
+    .succeeds();
+    // What fails is the kernel's to refuse, and what blocks faults the program's.
+    type Case = (c_int, bool, bool, u64, u64, i32, bool);
+    let cases: [Case; 6] = [
+        (77, true, false, 8, 2, libc::EINVAL, false),
+        (libc::SIG_SETMASK, true, false, 4, 2, libc::EINVAL, false),
+        (libc::SIG_SETMASK, false, false, 8, 2, libc::EFAULT, false),
+        (libc::SIG_SETMASK, true, true, 8, 2, libc::EFAULT, true),
+        (libc::SIG_BLOCK, true, false, 8, 1 << (libc::SIGSEGV - 1), 0, true),
+        (libc::SIG_SETMASK, true, false, 8, 1 << (libc::SIGSYS - 1), 0, true),
+    ];
+    for (how, has_set, has_bad_before, bytes, wanted, expected_error, changes) in cases {
+        // SAFETY: as above.
+        child(|| unsafe {
+            let fake = Fake::all_away();
+            let nowhere = 8u64;
+            let set = if has_set { &raw const wanted as u64 } else { nowhere };
+            let before = if has_bad_before { nowhere } else { 0 };
+            let result = libc::syscall(libc::SYS_rt_sigprocmask, i64::from(how), set, before, bytes);
+            assert_eq!(if result == 0 { 0 } else { errno::get() }, expected_error);
+            assert!(!is_armed() && (0..PAGES).all(|page| fake.state(page) == HOME));
+            let mut mask = 0u64;
+            libc::syscall(libc::SYS_rt_sigprocmask, 0i64, 0i64, &raw mut mask, 8i64);
+            assert_eq!(mask & wanted != 0, changes);
+        })
+        .succeeds();
+    }
+}
+
+#[test]
 fn mappings_beside_it_may_change() {
     // SAFETY: of mappings of its own.
     child(|| unsafe {
