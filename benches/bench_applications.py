@@ -20,6 +20,11 @@ LOGS = ["bitmap", "stamp", "reduction", "atomic"]
 REPETITION = re.compile(r"^repetition_ms ([0-9.]+)$", re.MULTILINE)
 
 
+def functions_that_compute(text: str) -> set[str]:
+    """The functions of a program, or a header, whose loops are its computation."""
+    return set(re.findall(r"^COMPUTE static [\w ]+?[ *](\w+)\(", text, re.MULTILINE))
+
+
 @dataclass(frozen=True)
 class Size:
     """A size other than the application's own, because that would take minutes. Times are multiplied, as the number of operations
@@ -66,7 +71,7 @@ class Application:
 
     def compute_functions(self) -> set[str]:
         """The functions whose time is measured."""
-        return set(re.findall(r"^COMPUTE static [\w ]+?[ *](\w+)\(", self.text(), re.MULTILINE))
+        return functions_that_compute(self.text())
 
 
 CHAPTER = "c-tests/chapter"
@@ -133,6 +138,9 @@ APPLICATIONS = [
 # call tells apart.
 OF_BREAKDOWN = ["saxpy", "house", "ipvec", "ger", "gemver", "sor", "fwd", "gemm", "tmv", "jacobi1d", "jacobi2d", "fdtd", "seidel"]
 OF_BREAKDOWN += ["vector_add", "csr_forward", "lattice", "rayleigh", "histogram"]
+# Those of the chapter's figure 4.12 (scenarios): with pointers, and with indirect accesses.
+OF_SCENARIOS = ["fdtd", "seidel", "jacobi1d", "jacobi2d", "gemm", "tmv"]
+OF_SCENARIOS += ["saxpy", "house", "ipvec", "ger", "gemver", "fwd", "sor"]
 BY_NAME = {application.name: application for application in APPLICATIONS}
 
 

@@ -99,6 +99,26 @@ CHECK_UTILITY void bench_start(struct check *c)
   check_start(c);
 }
 
+/* Another repetition is done. True: once more. */
+CHECK_UTILITY bool bench_goes_on(void)
+{
+  bench.done++;
+  const char *enough = getenv("BENCH_ENOUGH");
+  bool again = bench.done < bench.wanted && (bench.done < bench.least || check_now() - bench.opened < bench.most_ms);
+  FILE *seen = again && enough != NULL ? fopen(enough, "r") : NULL;
+  if (seen != NULL)
+    fclose(seen);
+  return again && seen == NULL;
+}
+
+/* There is no repetition any more: the turn is over. */
+CHECK_UTILITY void bench_end_turn(void)
+{
+  if (getenv("BENCH_TURN") != NULL)
+    puts("done");
+  fflush(stdout);
+}
+
 /* The computation is done. True: once more. */
 CHECK_UTILITY bool bench_stop(struct check *c)
 {
@@ -108,18 +128,9 @@ CHECK_UTILITY bool bench_stop(struct check *c)
   if (getenv("BENCH_PROCESSOR") != NULL)
     printf("processor_ms %.4f\n", processor);
   fflush(stdout);
-  bench.done++;
-  const char *enough = getenv("BENCH_ENOUGH");
-  bool again = bench.done < bench.wanted && (bench.done < bench.least || check_now() - bench.opened < bench.most_ms);
-  FILE *seen = again && enough != NULL ? fopen(enough, "r") : NULL;
-  if (seen != NULL) {
-    fclose(seen);
-    again = false;
-  }
-  if (!again && getenv("BENCH_TURN") != NULL) {
-    puts("done");
-    fflush(stdout);
-  }
+  bool again = bench_goes_on();
+  if (!again)
+    bench_end_turn();
   return again;
 }
 
