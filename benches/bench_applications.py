@@ -141,6 +141,34 @@ OF_BREAKDOWN += ["vector_add", "csr_forward", "lattice", "rayleigh", "histogram"
 # Those of the chapter's figure 4.12 (scenarios): with pointers, and with indirect accesses.
 OF_SCENARIOS = ["fdtd", "seidel", "jacobi1d", "jacobi2d", "gemm", "tmv"]
 OF_SCENARIOS += ["saxpy", "house", "ipvec", "ger", "gemver", "fwd", "sor"]
+# Bytes that an application's arrays take: so many times a power of its size (where it is large; sparse matrices have a least row).
+MEMORY = {
+    "fdtd": (12.0, 2),
+    "seidel": (24.0, 2),
+    "jacobi1d": (12.0, 1),
+    "jacobi2d": (12.0, 2),
+    "gemm": (16.0, 2),
+    "tmv": (4.0, 2),
+    "vector_add": (16.0, 1),
+    "saxpy": (12.0, 1),
+    "house": (20.0, 1),
+    "ipvec": (20.0, 1),
+    "ger": (0.18, 2),
+    "gemver": (0.27, 2),
+    "fwd": (0.081, 2),
+    "csr_forward": (0.121, 2),
+    "sor": (0.121, 2),
+    "lattice": (16.0, 4),
+    "rayleigh": (149.0, 1),
+    "histogram": (2.0, 2),
+    "convolution": (2.0, 2),
+    "nbody": (80.0, 1),
+    "mandelbrot": (4.0, 2),
+    "spmv": (500.0, 1),
+    "heat": (16.0, 3),
+    "matrices": (192.0, 1),
+    "search": (412.0, 1),
+}
 BY_NAME = {application.name: application for application in APPLICATIONS}
 
 

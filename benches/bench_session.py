@@ -22,10 +22,9 @@ from bench_runs import Run
 
 Record = dict[str, Any]
 Job = TypeVar("Job")
+Result = TypeVar("Result")
 # Repetitions that are not counted: Paragon tries places in them, opens the GPU and compiles kernels. They are fewer where there are few repetitions.
 FIRST = 5
-# Programs that are under way at a time: one computes, the others make their inputs.
-PREPARING = 2
 
 
 def settled(times: list[float]) -> list[float]:
@@ -98,12 +97,17 @@ class Session:
         """Runs a program."""
         return Run(command, self.environment(environment), lambda: self.timeout(seconds), turn)
 
-    def measure(self, jobs: Iterable[Job], one: Callable[[Job, threading.Lock], str | None]) -> None:
-        """Measures one job after the other, each while the next one makes its input; saves and says what has come of each. What isn't begun says nothing."""
+    def measure(
+        self, jobs: Iterable[Job], preparing: int, measured: Callable[[Job, threading.Lock], Result | None], keep: Callable[[Job, Result], str]
+    ) -> None:
+        """Measures one job after the other: so many programs are under way at a time, one of which computes while the others make their inputs. `keep` adds a
+        result to those of the session, and says what has come of it; nothing is kept of what had no time."""
         turn = threading.Lock()
-        with concurrent.futures.ThreadPoolExecutor(PREPARING) as pool:
-            for said in pool.map(lambda job: one(job, turn) if self.left() >= LEAST_SECONDS else None, jobs):
-                if said is not None:
+        jobs = list(jobs)
+        with concurrent.futures.ThreadPoolExecutor(preparing) as pool:
+            for job, result in zip(jobs, pool.map(lambda job: measured(job, turn) if self.left() >= LEAST_SECONDS else None, jobs)):
+                if result is not None:
+                    said = keep(job, result)
                     self.save()
                     print(said, flush=True)
 

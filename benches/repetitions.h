@@ -8,6 +8,7 @@
  *
  *   repetition_ms T        of a repetition, in milliseconds
  *   processor_ms T         what the calling thread was on a processor for meanwhile; only with BENCH_PROCESSOR in the environment
+ *   memory_bytes N         what the program's arrays take together; only with BENCH_MEMORY
  *   bits NAME BYTES HASH   of an array after the last one
  *
  * In the environment: after BENCH_SECONDS no repetition begins any more, once BENCH_LEAST are done. With BENCH_TURN a program whose input
@@ -87,6 +88,12 @@ CHECK_UTILITY void bench_start(struct check *c)
     } else if (a->copy != NULL) {
       memcpy(a->memory, a->copy, a->bytes);
     }
+  }
+  if (bench.done == 0 && getenv("BENCH_MEMORY") != NULL) {
+    size_t bytes = 0;
+    for (int i = 0; i < bench.n_arrays; i++)
+      bytes += bench.arrays[i].bytes;
+    printf("memory_bytes %zu\n", bytes);
   }
   if (bench.done == 0 && getenv("BENCH_TURN") != NULL) {
     puts("ready");

@@ -12,7 +12,8 @@ Writes scenarios.json, after each measurement, and scenarios.md into the folder 
 --seconds have left out.
 
 In scenarios.json, by application, way, input and scenario: `tau_ms` from the end of Loop1 to the start of Loop3, `whole_ms` of all three loops, medians after the first repetitions (bench_session.settled);
-`first_tau_ms`, `first_whole_ms`; `all_tau_ms`; `bits` as printed, `same_bits`; `where`, `logs`, `failures`, `why` of Loop2's entries and `neighbours` of the others', by Paragon's records.
+`first_tau_ms`, `first_whole_ms`; `all_tau_ms`; `bits` as printed, `same_bits`; `where`, `logs`, `failures`, `why` of Loop2's entries and `neighbours` of the others', by Paragon's records (of scenarios
+that have a process together, the first one may have those of all).
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bench import cell, of_computation, read_records, rounded, table
+from bench import LEAST_SECONDS, cell, of_computation, read_records, rounded, table
 from bench_applications import BUILT, BY_NAME, LEARNS, OF_SCENARIOS, Application
 from bench_session import Session, add_options, geometric_mean, head, median
 
@@ -41,6 +42,8 @@ INPUTS = {"clean": "clean", "conflict": "one"}
 POINTERS = OF_SCENARIOS[:6]
 # A matrix product of the chapter's size takes minutes where it stays.
 SIZES = {"gemm": 768}
+# Programs that are under way at a time: what computes shares memory with one that makes its input.
+PREPARING = 2
 NEIGHBOURS_LINE = re.compile(r"^repetition_ms ([0-9.]+)\nneighbours_ms ([abcd]) ([0-9.]+) ([0-9.]+)$", re.MULTILINE)
 BITS_LINE = re.compile(r"^after ([abcd]) ([0-9a-f]+)$", re.MULTILINE)
 
@@ -78,7 +81,7 @@ PASSES = [("clean", ["cc", "paragon"]), ("conflict", ["cc", "paragon"]), ("clean
 
 # The Rayleigh program: its size; repetitions of four calls each, of which the first one isn't counted: two calls of the other forty have a conflict; its ways.
 RAYLEIGH_SIZE, RAYLEIGH_REPETITIONS, RAYLEIGH_SECONDS = 1 << 18, 11, 60.0
-RAYLEIGH_WAYS = {"paragon": {}, "races": RACES}
+RAYLEIGH_WAYS = {"paragon": {}, "races": RACES, "speculates": SPECULATES}
 RAYLEIGH_INPUTS = ["clean", "call"]
 
 
@@ -122,10 +125,11 @@ def parse(output: str) -> dict[str, Record]:
 
 
 def shares(records: list[Record], counts: list[int]) -> list[list[Record]]:
-    """Records of a process by its scenarios, which have so many repetitions each, of as many entries each; empty where that can't be."""
+    """Records of a process by its scenarios, which have so many repetitions each, of as many entries each. Where that can't be, because short entries have no records as long
+    as there is nothing to gain, the first one has them all."""
     each, rest = divmod(len(records), sum(counts) or 1)
     if rest != 0:
-        return [[] for _ in counts]
+        return [records, *([] for _ in counts[1:])]
     ends = [each * sum(counts[: number + 1]) for number in range(len(counts))]
     return [records[end - each * count : end] for end, count in zip(ends, counts)]
 
@@ -144,11 +148,10 @@ def add_records(application: Application, found: dict[str, Record], records: lis
     """Adds what Paragon's records say of each scenario."""
     counts = [len(record["all_tau_ms"]) for record in found.values()]
     computed = shares(of_computation(application, records), counts)
-    neighbours = shares([r for r in records if r["file"].endswith("scenarios.h")], counts) if len(found) == 1 else [[]]
     for record, own in zip(found.values(), computed):
         record |= of_entries(own)
-    for record, others in zip(found.values(), neighbours):
-        record["neighbours"] = of_entries(others)["where"]
+    if len(found) == 1:
+        record["neighbours"] = of_entries([r for r in records if r["file"].endswith("scenarios.h")])["where"]
 
 
 class Scenarios:
@@ -159,18 +162,15 @@ class Scenarios:
         self.known = session.results.setdefault("scenarios", {})
         self.rayleigh = session.results.setdefault("rayleigh", {"rounds": []})
 
-    def records(self, job: Job) -> dict[str, Record]:
-        """What is known of a job's scenarios, by their letters."""
-        return self.known.setdefault(job.application.name, {}).setdefault(job.way.name, {}).setdefault(job.input, {})
-
     def is_due(self, job: Job) -> bool:
         """Whether something of it is missing, and can be measured here."""
         needs_gpu = job.way.environment.get("PARAGON_DEVICE") == "cuda"
-        missing = any(self.records(job).get(letter, {}).get("tau_ms") is None for letter in job.letters)
+        known = self.known.get(job.application.name, {}).get(job.way.name, {}).get(job.input, {})
+        missing = any(known.get(letter, {}).get("tau_ms") is None for letter in job.letters)
         return missing and (not needs_gpu or self.session.gpu)
 
-    def measured(self, job: Job, turn: threading.Lock) -> str | None:
-        """Runs a job; what is to be said of it."""
+    def measured(self, job: Job, turn: threading.Lock) -> dict[str, Record] | None:
+        """Runs a job; what is known of its scenarios then, by their letters. None: there was no time for it."""
         name, way = job.application.name, job.way
         size = job.application.test_size() if self.session.small else SIZES.get(name, job.application.size)
         trace = self.session.work / f"{name}.{way.name}.{job.input}.{job.letters}.trace"
@@ -180,17 +180,19 @@ class Scenarios:
         command = [self.session.program(f"{name}.{way.program}"), "--size", str(size), "--input", INPUTS[job.input]]
         run = self.session.run([*command, "--repeat", str(way.repetitions)], environment, way.timeout, turn)
         found = parse(run.output)
-        if run.problem is not None and not found and run.problem.startswith("skipped"):
+        if run.problem is not None and (run.problem.startswith("skipped") or self.session.left() <= 0):
             return None
         add_records(job.application, found, read_records(trace))
         trace.unlink(missing_ok=True)
-        known = self.records(job)
-        for letter in job.letters:
-            # Of what was stopped, only the last scenario is incomplete: its bits are.
-            record = found.get(letter, {"tau_ms": None})
-            known[letter] = record | {"size": size, "problem": run.problem, "seconds": run.seconds}
+        other = {"size": size, "problem": run.problem, "seconds": run.seconds}
+        return {letter: found.get(letter, {"tau_ms": None}) | other for letter in job.letters}
+
+    def keep(self, job: Job, found: dict[str, Record]) -> str:
+        """Adds a job's results to those that there are; what is to be said of them."""
+        name, way = job.application.name, job.way
+        self.known.setdefault(name, {}).setdefault(way.name, {}).setdefault(job.input, {}).update(found)
         mark_bits(self.known[name])
-        return f"{name}, {way.title}, {job.input}: " + "; ".join(self.words(letter, known[letter]) for letter in job.letters)
+        return f"{name}, {way.title}, {job.input}: " + "; ".join(self.words(letter, record) for letter, record in found.items())
 
     @staticmethod
     def words(letter: str, record: Record) -> str:
@@ -233,7 +235,7 @@ class Scenarios:
 
     def measure_rayleigh(self, rounds: int) -> None:
         """The same several times."""
-        while len(self.rayleigh["rounds"]) < rounds:
+        while len(self.rayleigh["rounds"]) < rounds and self.session.left() >= LEAST_SECONDS:
             taken = self.rayleigh_round()
             if taken is None:
                 return
@@ -369,7 +371,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n", maxsplit=1)[0])
     add_options(parser, 400.0)
     parser.add_argument("--ways", default=",".join(way.name for way in WAYS), help="names between commas")
-    parser.add_argument("--rounds", type=int, default=3, help="of the Rayleigh program (default %(default)s); 0: none")
+    parser.add_argument("--rounds", type=int, default=2, help="of the Rayleigh program (default %(default)s); 0: none")
     parser.add_argument("applications", nargs="*", metavar="APPLICATION")
     arguments = parser.parse_args()
     if not (BUILT / "build.json").exists():
@@ -380,7 +382,8 @@ def main() -> int:
         session = Session("scenarios", arguments, Path(work), tables)
         scenarios = Scenarios(session)
         for part in [PASSES[:2], PASSES[2:]]:
-            session.measure([job for job in jobs_of(applications, set(arguments.ways.split(",")), part) if scenarios.is_due(job)], scenarios.measured)
+            jobs = [job for job in jobs_of(applications, set(arguments.ways.split(",")), part) if scenarios.is_due(job)]
+            session.measure(jobs, PREPARING, scenarios.measured, scenarios.keep)
             # What is asked of the Rayleigh program comes before what explains the rest.
             scenarios.measure_rayleigh(arguments.rounds)
         session.save()
