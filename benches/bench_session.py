@@ -45,7 +45,7 @@ def geometric_mean(ratios: list[float]) -> float | None:
 def add_options(parser: argparse.ArgumentParser, seconds: float) -> None:
     """Options that all of them have."""
     parser.add_argument("--seconds", type=float, default=seconds, help="after so many nothing begins any more (default %(default).0f)")
-    parser.add_argument("--continue", dest="goes_on", action="store_true", help="keep what the last call has measured, measure what is missing")
+    parser.add_argument("--continue", dest="goes_on", metavar="FILE", help="keep what is in this file of an earlier call, measure what is missing")
     parser.add_argument("--small", action="store_true", help="tests' sizes, every loop however short: to see that everything runs; the numbers mean nothing")
 
 
@@ -59,7 +59,7 @@ class Session:
         self.gpu, self.nvrtc = has_gpu(), nvrtc_folder()
         self.results: Record = {}
         if arguments.goes_on:
-            self.results = json.loads((self.out / f"{name}.json").read_text(encoding="utf-8"))
+            self.results = json.loads(Path(arguments.goes_on).read_text(encoding="utf-8"))
         build = json.loads((BUILT / "build.json").read_text(encoding="utf-8"))
         self.results |= {"machine": machine(), "commit": build["commit"], "small": arguments.small}
         (work / "cache").mkdir(mode=0o700)

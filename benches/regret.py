@@ -3,7 +3,7 @@
 the applications of benches/bench.py at ten sizes each, from 1 KiB to 1 GiB of arrays, whose sequential run takes less than five seconds; after the first five repetitions, each of which enters
 the loops. The regret of all is what was chosen together, divided by the best ones together.
 
-Writes regret.json, after each size of an application, and regret.md into the folder that OUT names (build/bench-results); benches/bench_plot.py draws. Small sizes come first, of all applications; --continue makes up for
+Writes regret.json, after each size of an application, and regret.md into the folder that OUT names (build/bench-results); benches/bench_plot.py draws. Small sizes come first, of all applications; `--continue FILE` makes up for
 what --seconds have left out.
 
 In regret.json, by application and size: `wanted` bytes, and those that its arrays take, `bytes`; `ways`, each with `ms`, the median after the first repetitions (bench_session.settled), `first_ms`, `repetitions`, `same_bits` (as those of
@@ -83,18 +83,17 @@ class Size:
         return self.chosen_ms / self.best_ms
 
 
-def sizes_of(application: Application, wanted: list[int]) -> list[tuple[int, int]]:
-    """The application's sizes for so many bytes, with the bytes that were wanted; none of them twice."""
-    factor, power = MEMORY[application.name]
-    sizes: dict[int, int] = {}
-    for count in wanted:
-        sizes[max(LEAST_SIZE, round((count / factor) ** (1.0 / power)))] = count
-    return list(sizes.items())
-
-
-def wanted_bytes(count: int, least: int = LEAST_BYTES, most: int = MOST_BYTES) -> list[int]:
+def wanted_bytes(count: int, least: float, most: float) -> list[int]:
     """So many numbers from the least to the most, each as many times the one before."""
     return [round(least * (most / least) ** (number / max(count - 1, 1))) for number in range(count)]
+
+
+def sizes_of(application: Application, count: int, most: int = MOST_BYTES) -> list[tuple[int, int]]:
+    """So many of the application's sizes, with the bytes that were wanted; none of them twice. An application whose least size takes more than a KiB begins there."""
+    factor, power = MEMORY[application.name]
+    least = max(LEAST_BYTES, factor * LEAST_SIZE**power)
+    sizes = {max(LEAST_SIZE, round((wanted / factor) ** (1.0 / power))): wanted for wanted in wanted_bytes(count, least, max(least, most))}
+    return list(sizes.items())
 
 
 def expected_ms(known: dict[str, Record]) -> float:
@@ -257,7 +256,7 @@ def main() -> int:
         session = Session("regret", arguments, Path(work), tables)
         regret = Regret(session)
         # All applications at their smallest size, and so on.
-        sizes = [sizes_of(application, wanted_bytes(arguments.sizes, most=arguments.most)) for application in applications]
+        sizes = [sizes_of(application, arguments.sizes, arguments.most) for application in applications]
         places = range(max(map(len, sizes)))
         jobs = [(application, *own[place]) for place in places for application, own in zip(applications, sizes) if place < len(own)]
         session.measure([job for job in jobs if regret.is_due(job)], PREPARING, regret.measured, regret.keep)

@@ -8,7 +8,7 @@ the sequential program that the chapter divides by. Results have to be cc's bit 
 The Rayleigh program has a conflict in every twentieth call of the loop that is speculated. Its runs come in fours, cc's and Paragon's with and without those: what a misspeculation costs is what conflicts
 make of Paragon's time, divided by what they make of cc's.
 
-Writes scenarios.json, after each measurement, and scenarios.md into the folder that OUT names (build/bench-results); benches/bench_plot.py draws. The most important comes first; --continue makes up for what
+Writes scenarios.json, after each measurement, and scenarios.md into the folder that OUT names (build/bench-results); benches/bench_plot.py draws. The most important comes first; `--continue FILE` makes up for what
 --seconds have left out.
 
 In scenarios.json, by application, way, input and scenario: `tau_ms` from the end of Loop1 to the start of Loop3, `whole_ms` of all three loops, medians after the first repetitions (bench_session.settled);
