@@ -105,6 +105,20 @@ fn kernels_are_timed_in_all_variants_and_leave_what_the_program_asked_for() {
     }
 }
 
+/// Has benches/bench-prepare.py write saxpy and its headers as they are measured, in a folder: loops that make inputs or hash results are left alone. Prints where it is.
+const MEASURED_SAXPY: &str = r#"
+import importlib.util, pathlib, sys
+root, folder = sys.argv[1:]
+sys.path.insert(0, root + "/benches")
+specification = importlib.util.spec_from_file_location("prepare", root + "/benches/bench-prepare.py")
+prepare = importlib.util.module_from_spec(specification)
+specification.loader.exec_module(prepare)
+prepare.SOURCES = pathlib.Path(folder)
+builder = prepare.Builder(1, "")
+builder.add_headers()
+print(builder.measured_source(prepare.BY_NAME["saxpy"]), end="")
+"#;
+
 /// saxpy between two loops, on the emulated GPU, which speculates: what cc's program prints behind each scenario, without a conflict and with one. Loop2 runs on the GPU unless there is a
 /// conflict, which its logs find; the neighbours do where a scenario has them do-all, and nowhere else. What stays on the GPU is seen by neighbours that are sequential.
 #[test]
@@ -113,13 +127,15 @@ fn scenarios_have_the_results_of_cc_and_are_what_they_say() {
     let at = |name: &str| folder.path().join(name);
     let source = |name: &str| Path::new(ROOT).join(name);
     let gpu = EmulatedGpu::build(&source("c-tests/emulated_gpu"), &at("emulated GPU"));
+    let sources = at("sources");
+    let saxpy = printed(Command::new("python3").args(["-c", MEASURED_SAXPY, ROOT]).arg(&sources));
     let compilers = [
         (Command::new("cc"), "cc", &[][..]),
         (Command::new(env!("CARGO_BIN_EXE_paragon-cc")), "paragon", &["-fparagon-threshold=1"][..]),
     ];
     for (mut compiler, program, options) in compilers {
-        compiler.arg("-O2").args(options).arg("-include").arg(source("benches/scenarios.h"));
-        printed(compiler.arg(source("c-tests/chapter/saxpy.c")).arg("-o").arg(at(program)).arg("-lm"));
+        compiler.arg("-O2").args(options).arg("-include").arg(sources.join("benches/scenarios.h"));
+        printed(compiler.arg(&saxpy).arg("-o").arg(at(program)).arg("-lm"));
     }
     let program = |name: &str, input: &str, scenarios: &str| {
         let mut program = Command::new(at(name));
