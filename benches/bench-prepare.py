@@ -231,9 +231,6 @@ class Builder:
             ("paragon", application.breakdown_size or application.size, several | on_cuda("bitmap")),
             ("bits", application.test_size(), plain | on_cuda("all")),
         ]
-        if application.name in OF_SCENARIOS:
-            # Its own computation's kernels are those of `paragon`; what is new are its neighbours.
-            runs.append(("scenarios-paragon", application.test_size(), plain | LEARNS | {"BENCH_SCENARIOS": "b"}))
         for program, size, environment in runs:
             command = [str(BUILT / f"{application.name}.{program}"), "--size", str(size), "--input", "clean", "--repeat", "2"]
             try:

@@ -314,6 +314,10 @@ class OfScenarios(unittest.TestCase):
         text = scenarios.bits({"scenarios": {"fdtd": ways}})
         self.assertIn("cc's bits in 1 of 3 scenarios", text)
         self.assertIn("fdtd, paragon, clean, b; fdtd, paragon, clean, c", text)
+        # Nor is the same as what differs from itself.
+        ways["cc"]["clean"]["b"] = self.measured(3.0, "x", "y")
+        scenarios.mark_bits(ways)
+        self.assertIs(ours["b"]["same_bits"], False)
         # Not known is not the same.
         del ways["cc"]["clean"]["a"]
         del ours["a"]["same_bits"]
