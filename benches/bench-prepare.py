@@ -21,12 +21,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-from bench_applications import APPLICATIONS, BUILT, BY_NAME, LEARNS, ROOT, Application, on_cuda
+from bench_applications import APPLICATIONS, BUILT, BY_NAME, LEARNS, OF_SCENARIOS, ROOT, Application, functions_that_compute, on_cuda
 from bench_breakdown import Instruments, nvrtc_folder
 
 # Compared with each other, so all of them get the same.
 OPTIMIZED = ["-O3"]
 REPETITIONS = ["-include", str(ROOT / "benches/repetitions.h")]
+SCENARIOS = ["-include", str(ROOT / "benches/scenarios.h")]
 # Programs as Paragon gets them where it is measured.
 SOURCES = BUILT / "sources"
 # Seconds that a program may take to have its kernels compiled.
@@ -162,6 +163,8 @@ class Builder:
                 self.manifest["parallelized"][column][application.name] = parallelized(program, functions)
 
         self.build_paragon(application)
+        if application.name in OF_SCENARIOS:
+            self.build(application, "scenarios-cc", ["gcc", *OPTIMIZED, *SCENARIOS], source)
 
     def build_paragon(self, application: Application) -> None:
         """By Paragon: only the loops that are measured; and, for comparing results at the size that tests use, every loop, however short."""
@@ -170,6 +173,10 @@ class Builder:
         self.build(application, "paragon", [self.paragon_cc, *OPTIMIZED, *included], source)
         short = ["-fparagon-threshold=1", "-fparagon-checked-threads"]
         self.build(application, "bits", [self.paragon_cc, *OPTIMIZED, *REPETITIONS, *short], application.source)
+        if application.name in OF_SCENARIOS:
+            included = ["-include", str(SOURCES / "benches/scenarios.h")]
+            self.build(application, "scenarios-paragon", [self.paragon_cc, *OPTIMIZED, *included], source)
+            self.build(application, "scenarios-bits", [self.paragon_cc, *OPTIMIZED, *included, *short], source)
 
     def measured_source(self, application: Application) -> Path:
         """A program's source as `only_computation` makes it."""
@@ -179,11 +186,12 @@ class Builder:
         return copy
 
     def add_headers(self) -> None:
-        """The headers of all programs, which compute nothing, where `measured_source` needs them."""
-        for path in [*(ROOT / "c-tests/support").glob("*.h"), ROOT / "benches/repetitions.h"]:
+        """The headers of all programs, of which only scenarios.h computes something, where `measured_source` needs them."""
+        for path in [*(ROOT / "c-tests/support").glob("*.h"), ROOT / "benches/repetitions.h", ROOT / "benches/scenarios.h"]:
             copy = SOURCES / path.relative_to(ROOT)
             copy.parent.mkdir(parents=True, exist_ok=True)
-            copy.write_text(only_computation(path.read_text(encoding="utf-8"), set()), encoding="utf-8")
+            text = path.read_text(encoding="utf-8")
+            copy.write_text(only_computation(text, functions_that_compute(text)), encoding="utf-8")
 
     def add_libraries(self) -> None:
         """What the programs load besides the C library."""

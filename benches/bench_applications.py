@@ -20,6 +20,11 @@ LOGS = ["bitmap", "stamp", "reduction", "atomic"]
 REPETITION = re.compile(r"^repetition_ms ([0-9.]+)$", re.MULTILINE)
 
 
+def functions_that_compute(text: str) -> set[str]:
+    """The functions of a program, or a header, whose loops are its computation."""
+    return set(re.findall(r"^COMPUTE static [\w ]+?[ *](\w+)\(", text, re.MULTILINE))
+
+
 @dataclass(frozen=True)
 class Size:
     """A size other than the application's own, because that would take minutes. Times are multiplied, as the number of operations
@@ -66,7 +71,7 @@ class Application:
 
     def compute_functions(self) -> set[str]:
         """The functions whose time is measured."""
-        return set(re.findall(r"^COMPUTE static [\w ]+?[ *](\w+)\(", self.text(), re.MULTILINE))
+        return functions_that_compute(self.text())
 
 
 CHAPTER = "c-tests/chapter"
@@ -133,6 +138,37 @@ APPLICATIONS = [
 # call tells apart.
 OF_BREAKDOWN = ["saxpy", "house", "ipvec", "ger", "gemver", "sor", "fwd", "gemm", "tmv", "jacobi1d", "jacobi2d", "fdtd", "seidel"]
 OF_BREAKDOWN += ["vector_add", "csr_forward", "lattice", "rayleigh", "histogram"]
+# Those of the chapter's figure 4.12 (scenarios): with pointers, and with indirect accesses.
+OF_SCENARIOS = ["fdtd", "seidel", "jacobi1d", "jacobi2d", "gemm", "tmv"]
+OF_SCENARIOS += ["saxpy", "house", "ipvec", "ger", "gemver", "fwd", "sor"]
+# Bytes that an application's arrays take: so many times a power of its size (where it is large; sparse matrices have a least row).
+MEMORY = {
+    "fdtd": (12.0, 2),
+    "seidel": (24.0, 2),
+    "jacobi1d": (12.0, 1),
+    "jacobi2d": (12.0, 2),
+    "gemm": (16.0, 2),
+    "tmv": (4.0, 2),
+    "vector_add": (16.0, 1),
+    "saxpy": (12.0, 1),
+    "house": (20.0, 1),
+    "ipvec": (20.0, 1),
+    "ger": (0.18, 2),
+    "gemver": (0.27, 2),
+    "fwd": (0.081, 2),
+    "csr_forward": (0.121, 2),
+    "sor": (0.121, 2),
+    "lattice": (16.0, 4),
+    "rayleigh": (149.0, 1),
+    "histogram": (2.0, 2),
+    "convolution": (2.0, 2),
+    "nbody": (80.0, 1),
+    "mandelbrot": (4.0, 2),
+    "spmv": (500.0, 1),
+    "heat": (16.0, 3),
+    "matrices": (192.0, 1),
+    "search": (412.0, 1),
+}
 BY_NAME = {application.name: application for application in APPLICATIONS}
 
 

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Draws what benches/bench.py measured, as SVG and PNG: how many times faster than cc whole computations are, copies included (bench-speedups), how
+"""Draws what benches/bench.py, scenarios.py or regret.py measured, as SVG and PNG. Of bench.json: how many times faster than cc whole computations are, copies included (bench-speedups), how
 long Paragon's kernels take in comparison with hand-written ones where data is on the GPU (bench-kernels), the same with each log method (bench-methods), what
-the parts of its checks cost (bench-breakdown-*), and what an entry of a loop on the GPU takes its time for (bench-entries). It measures nothing, and needs no GPU.
+the parts of its checks cost (bench-breakdown-*), and what an entry of a loop on the GPU takes its time for (bench-entries). Of scenarios.json: how many times
+faster than cc the second of three loops is in each of the chapter's scenarios, by ways to run it (bench-scenarios-*). Of regret.json: the time chosen, in times of the best one (bench-regret). It measures nothing, and needs no GPU.
 
 matplotlib is needed, by `make matplotlib` in .tools or from elsewhere; without it there are no plots, and no error.
 
-Usage: benches/bench_plot.py [BENCH.JSON [FOLDER]]
+Usage: benches/bench_plot.py [RESULTS.JSON [FOLDER]]
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from typing import Any
 
 from bench import kernels_of
 from bench_applications import COLUMNS, LOGS, RESULTS, ROOT
+from regret import known_sizes
+from scenarios import BY_WAY, LETTERS, NEIGHBOURS, times_faster
 
 sys.path.insert(0, str(ROOT / ".tools/matplotlib"))
 try:
@@ -61,6 +64,8 @@ ENTRY = {
     "inspections_ms": ("inspections", "#d55e00"),
     "rest_ms": ("the rest", "#999999"),
 }
+
+SCENARIOS = {"a": "#d55e00", "b": "#0072b2", "c": "#56b4e9", "d": "#009e73"}
 
 
 def grouped(axes: Any, names: list[str], series: list[tuple[str, str, list[float | None]]]) -> None:
@@ -163,13 +168,52 @@ def entries(axes: Any, results: Results) -> bool:
     return bool(known)
 
 
+def of_scenarios(input_name: str, way: str) -> Any:
+    """The plot of the chapter's figure 4.12: each application in four scenarios, run in one way."""
+
+    def draw(axes: Any, results: Results) -> bool:
+        known = {name: ways for name, ways in results["scenarios"].items() if ways.get(way, {}).get(input_name)}
+        series = []
+        for letter in LETTERS:
+            values = [times_faster(ways, way, input_name, letter) for ways in known.values()]
+            if any(values):
+                series.append((f"{letter}: {NEIGHBOURS[letter]}", SCENARIOS[letter], values))
+        axes.set_ylabel("times faster than cc -O3, between Loop1 and Loop3")
+        axes.set_title(f"{BY_WAY[way].title}, input: {input_name}", loc="right", fontsize="small")
+        if series:
+            grouped(axes, list(known), series)
+        return bool(series)
+
+    return draw
+
+
+def regret(axes: Any, results: Results) -> bool:
+    """The time chosen at each size, in times of the best one."""
+    known = {name: known_sizes(sizes) for name, sizes in results["regret"].items()}
+    known = {name: sizes for name, sizes in known.items() if sizes}
+    for place, sizes in enumerate(known.values()):
+        numbers = [0.8 * number / max(len(sizes) - 1, 1) - 0.4 for number in range(len(sizes))]
+        axes.scatter([place + number for number in numbers], [size.regret for size in sizes], s=9, color=COLOURS["paragon"])
+    axes.set_yscale("log")
+    for line in [1.0, 1.15]:
+        axes.axhline(line, color="black", linewidth=0.8, linestyle="-" if line == 1.0 else "--")
+    axes.set_ylabel("time chosen / best of those forced; sizes grow to the right")
+    axes.set_xticks(range(len(known)), list(known), rotation=60, ha="right")
+    return bool(known)
+
+
 PLOTS = {
     "speedups": speedups,
     "kernels": against_hand_written(["paragon-cuda", "paragon-cuda-learnt"]),
     "methods": against_hand_written([f"paragon-cuda-{log}" for log in LOGS]),
     **{f"breakdown-{log}": parts_of_checks(log) for log in LOGS},
     "entries": entries,
+    **{f"scenarios-{way}": of_scenarios("clean", way) for way in BY_WAY if way != "cc"},
+    **{f"scenarios-{way}-conflict": of_scenarios("conflict", way) for way in BY_WAY if way != "cc"},
+    "regret": regret,
 }
+# What the files of different scripts have.
+PARTS_OF_RESULTS = ["measurements", "breakdown", "scenarios", "regret"]
 
 
 def main() -> int:
@@ -179,7 +223,7 @@ def main() -> int:
     if pyplot is None:
         print("no plots: matplotlib is not installed (`make matplotlib`)")
         return 0
-    results = json.loads(source.read_text(encoding="utf-8"))
+    results = dict.fromkeys(PARTS_OF_RESULTS, {}) | json.loads(source.read_text(encoding="utf-8"))
     folder.mkdir(parents=True, exist_ok=True)
     # The same file from the same numbers.
     matplotlib.rcParams["svg.hashsalt"] = "paragon"

@@ -8,6 +8,7 @@
  *
  *   repetition_ms T        of a repetition, in milliseconds
  *   processor_ms T         what the calling thread was on a processor for meanwhile; only with BENCH_PROCESSOR in the environment
+ *   memory_bytes N         what the program's arrays take together; only with BENCH_MEMORY
  *   bits NAME BYTES HASH   of an array after the last one
  *
  * In the environment: after BENCH_SECONDS no repetition begins any more, once BENCH_LEAST are done. With BENCH_TURN a program whose input
@@ -88,6 +89,12 @@ CHECK_UTILITY void bench_start(struct check *c)
       memcpy(a->memory, a->copy, a->bytes);
     }
   }
+  if (bench.done == 0 && getenv("BENCH_MEMORY") != NULL) {
+    size_t bytes = 0;
+    for (int i = 0; i < bench.n_arrays; i++)
+      bytes += bench.arrays[i].bytes;
+    printf("memory_bytes %zu\n", bytes);
+  }
   if (bench.done == 0 && getenv("BENCH_TURN") != NULL) {
     puts("ready");
     fflush(stdout);
@@ -99,6 +106,26 @@ CHECK_UTILITY void bench_start(struct check *c)
   check_start(c);
 }
 
+/* Another repetition is done. True: once more. */
+CHECK_UTILITY bool bench_goes_on(void)
+{
+  bench.done++;
+  const char *enough = getenv("BENCH_ENOUGH");
+  bool again = bench.done < bench.wanted && (bench.done < bench.least || check_now() - bench.opened < bench.most_ms);
+  FILE *seen = again && enough != NULL ? fopen(enough, "r") : NULL;
+  if (seen != NULL)
+    fclose(seen);
+  return again && seen == NULL;
+}
+
+/* There is no repetition any more: the turn is over. */
+CHECK_UTILITY void bench_end_turn(void)
+{
+  if (getenv("BENCH_TURN") != NULL)
+    puts("done");
+  fflush(stdout);
+}
+
 /* The computation is done. True: once more. */
 CHECK_UTILITY bool bench_stop(struct check *c)
 {
@@ -108,18 +135,9 @@ CHECK_UTILITY bool bench_stop(struct check *c)
   if (getenv("BENCH_PROCESSOR") != NULL)
     printf("processor_ms %.4f\n", processor);
   fflush(stdout);
-  bench.done++;
-  const char *enough = getenv("BENCH_ENOUGH");
-  bool again = bench.done < bench.wanted && (bench.done < bench.least || check_now() - bench.opened < bench.most_ms);
-  FILE *seen = again && enough != NULL ? fopen(enough, "r") : NULL;
-  if (seen != NULL) {
-    fclose(seen);
-    again = false;
-  }
-  if (!again && getenv("BENCH_TURN") != NULL) {
-    puts("done");
-    fflush(stdout);
-  }
+  bool again = bench_goes_on();
+  if (!again)
+    bench_end_turn();
   return again;
 }
 

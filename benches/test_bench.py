@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import concurrent.futures
+import contextlib
 import importlib.util
+import io
 import sys
 import tempfile
 import threading
@@ -16,7 +18,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 # pylint: disable=wrong-import-position
 import bench
-from bench_applications import APPLICATIONS, BY_NAME, CHAPTER, OF_BREAKDOWN, ROOT
+import bench_session
+import regret
+import scenarios
+from bench_applications import APPLICATIONS, BY_NAME, CHAPTER, MEMORY, OF_BREAKDOWN, OF_SCENARIOS, ROOT
 from bench_breakdown import parts_of, read_replays, spread_of_median
 from bench_runs import Run
 
@@ -224,6 +229,186 @@ class Sources(unittest.TestCase):
             self.assertTrue(functions, application.name)
             # More loops than those in front of which the pragma stands.
             self.assertGreater(len([line for line in left.splitlines() if line.strip().startswith(("for (", "while ("))]), left.count("#pragma paragon"), application.name)
+
+
+class Settled(unittest.TestCase):
+    """Which repetitions count."""
+
+    def test_the_first_ones_do_not(self):
+        counted = {n: bench_session.settled([float(i) for i in range(n)])[0] for n in [1, 2, 3, 4, 6, 7, 9, 10, 30]}
+        self.assertEqual(counted, {1: 0.0, 2: 1.0, 3: 1.0, 4: 2.0, 6: 4.0, 7: 5.0, 9: 5.0, 10: 5.0, 30: 15.0})
+        self.assertEqual(bench_session.median([9.0] * 5 + [1.0, 3.0]), 2.0)
+
+
+class ASession(bench_session.Session):
+    """A session that has so many seconds, and no disk."""
+
+    def __init__(self, seconds: float):  # pylint: disable=super-init-not-called
+        self.began, self.seconds = time.monotonic(), seconds
+        self.saved: list = []
+
+    def save(self):
+        self.saved.append(True)
+
+
+class Sessions(unittest.TestCase):
+    """What comes of jobs."""
+
+    def test_results_are_kept_in_the_order_of_jobs_and_by_one_thread(self):
+        session, kept = ASession(60.0), []
+
+        def measured(job: int, turn: threading.Lock) -> int | None:
+            time.sleep(0.02 * (job % 3))
+            with turn:
+                return None if job == 4 else 10 * job
+
+        def keep(job: int, result: int) -> str:
+            kept.append((job, result, threading.current_thread()))
+            return f"{job}"
+
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            session.measure(range(8), 3, measured, keep)
+        self.assertEqual(said.getvalue().split(), ["0", "1", "2", "3", "5", "6", "7"])
+        self.assertEqual([(job, result) for job, result, _ in kept], [(job, 10 * job) for job in range(8) if job != 4])
+        self.assertEqual({thread for _, _, thread in kept}, {threading.current_thread()})
+        self.assertEqual(len(session.saved), 7)
+
+    def test_nothing_begins_when_the_time_is_over(self):
+        session = ASession(bench.LEAST_SECONDS - 1.0)
+        session.measure(range(8), 2, lambda job, turn: self.fail("it began"), lambda job, result: "")
+        self.assertEqual((session.saved, session.timeout(5.0)), ([], None))
+
+
+def repetition(letter: str, before: float, tau: float, behind: float, bits: str = "") -> str:
+    """What scenarios.h prints of one."""
+    return f"repetition_ms {tau}\nneighbours_ms {letter} {before} {behind}\n" + (f"after {letter} {bits}\n" if bits else "")
+
+
+class OfScenarios(unittest.TestCase):
+    """The chapter's scenarios."""
+
+    def test_the_times_of_a_scenario_are_its_own(self):
+        output = "".join(repetition("a", 1.0, tau, 2.0, bits) for tau, bits in [(9.0, "aa"), (4.0, ""), (5.0, ""), (6.0, "aa")])
+        found = scenarios.parse(output + repetition("c", 100.0, 7.5, 10.0, "cc") + "repetition_ms 3.0\n")
+        self.assertEqual((found["a"]["tau_ms"], found["a"]["whole_ms"]), (5.5, 8.5))
+        self.assertEqual((found["a"]["first_tau_ms"], found["a"]["first_whole_ms"], found["a"]["bits"]), (9.0, 12.0, ["aa", "aa"]))
+        self.assertEqual((found["c"]["all_tau_ms"], found["c"]["whole_ms"], [*found]), ([7.5], 117.5, ["a", "c"]))
+
+    def test_records_are_those_of_their_scenario(self):
+        records = [entry(number, 1) for number in range(10)]
+        parts = scenarios.shares(records, [2, 3])
+        self.assertEqual([[r["line"] for r in part] for part in parts], [[0, 1, 2, 3], [4, 5, 6, 7, 8, 9]])
+        self.assertEqual(scenarios.shares(records, [2, 2]), [records, []])
+        self.assertEqual(scenarios.shares([], [2, 2]), [[], []])
+
+    @staticmethod
+    def measured(tau: float, *bits: str) -> dict:
+        """A scenario's record."""
+        return {"tau_ms": tau, "whole_ms": 2 * tau, "first_tau_ms": tau, "bits": list(bits)}
+
+    def test_other_bits_are_seen(self):
+        ours = {"a": self.measured(1.0, "x", "x"), "b": self.measured(1.0, "y", "x"), "c": self.measured(1.0, "y", "y"), "d": {"tau_ms": None}}
+        ways = {"cc": {"clean": {letter: self.measured(3.0, "x", "x") for letter in "abcd"}}, "paragon": {"clean": ours}}
+        scenarios.mark_bits(ways)
+        self.assertEqual([ours[letter].get("same_bits") for letter in "abcd"], [True, False, False, None])
+        text = scenarios.bits({"scenarios": {"fdtd": ways}})
+        self.assertIn("cc's bits in 1 of 3 scenarios", text)
+        self.assertIn("fdtd, paragon, clean, b; fdtd, paragon, clean, c", text)
+        # Nor is the same as what differs from itself.
+        ways["cc"]["clean"]["b"] = self.measured(3.0, "x", "y")
+        scenarios.mark_bits(ways)
+        self.assertIs(ours["b"]["same_bits"], False)
+        # Not known is not the same.
+        del ways["cc"]["clean"]["a"]
+        del ours["a"]["same_bits"]
+        scenarios.mark_bits(ways)
+        self.assertNotIn("same_bits", ours["a"])
+
+    def test_every_scenario_is_divided_by_its_own_sequential_program(self):
+        def ways(*ours: float) -> dict:
+            known = {"cc": [2.0, 4.0, 6.0, 8.0], "paragon": ours}
+            return {way: {"clean": {letter: self.measured(tau) for letter, tau in zip("abcd", taus)}} for way, taus in known.items()}
+
+        results = {"scenarios": {"fdtd": ways(1.0, 1.0, 1.0, 1.0), "saxpy": ways(4.0, 1.0, 6.0, 2.0)}}
+        lines = scenarios.figure(results, "clean", "paragon").splitlines()
+        self.assertIn("| fdtd | 2 | 4 | 6 | 8 | 1 | 1 | 1 | 1 | 2 | 4 | 6 | 8 | - | - |", lines)
+        self.assertIn("| 1 | 4 | 2.45 | 5.66 |", lines[-1])
+        self.assertEqual(scenarios.figure(results, "conflict", "paragon"), "")
+
+    def test_a_misspeculation_costs_what_conflicts_cost_beyond_what_they_cost_cc(self):
+        def taken(*ms: float) -> dict:
+            return {way: {name: {"ms": ms[2 * number + at]} for at, name in enumerate(["clean", "call"])} for number, way in enumerate(["cc", "paragon"])}
+
+        rounds = [taken(100.0, 110.0, 50.0, 55.0), taken(100.0, 100.0, 50.0, 51.0), {"cc": {}}]
+        costs = scenarios.overheads(rounds, "paragon")
+        for found, expected in zip(costs["misspeculation"] + costs["against_cc"], [0.0, 0.02, 0.5, 0.51]):
+            self.assertAlmostEqual(found, expected)
+        self.assertEqual(scenarios.overheads(rounds, "races")["misspeculation"], [])
+
+    def test_processes_come_in_the_order_of_their_importance(self):
+        applications = [BY_NAME["fdtd"], BY_NAME["saxpy"]]
+        jobs = scenarios.jobs_of(applications, {"cc", "paragon", "stays"}, scenarios.PASSES)
+        self.assertEqual([(j.application.name, j.way.name, j.letters) for j in jobs[:3]], [("fdtd", "cc", "abcd"), ("fdtd", "paragon", "a"), ("fdtd", "paragon", "b")])
+        # What stays is affine.
+        self.assertEqual([j.application.name for j in jobs if j.way.name == "stays"], ["fdtd"])
+        self.assertEqual(len(jobs), 2 * 2 * (1 + 4) + 1)
+
+    def test_they_are_the_chapters_thirteen_with_a_conflict_each(self):
+        self.assertEqual(len(set(OF_SCENARIOS)), 13)
+        for name in OF_SCENARIOS:
+            self.assertIn('"one"', BY_NAME[name].text())
+        self.assertIn('"call"', BY_NAME["rayleigh"].text())
+        # All but calls of the first repetition are counted; every twentieth of those has a conflict.
+        calls = range(4, 4 * scenarios.RAYLEIGH_REPETITIONS)
+        self.assertEqual(len(calls), 20 * sum(call % 20 == 2 for call in calls))
+
+
+class OfRegret(unittest.TestCase):
+    """The choice of places."""
+
+    @staticmethod
+    def size(sequential: float, chosen: float, threads: float, gpu: float | None) -> dict:
+        """A size's record."""
+        times = {"sequential": sequential, "chosen": chosen, "threads": threads, "GPU": gpu}
+        return {"wanted": 1024, "bytes": 1000, "ways": {name: {"ms": ms, "where": {}} for name, ms in times.items()}}
+
+    def test_sizes_go_from_a_kibibyte_to_a_gibibyte(self):
+        wanted = regret.wanted_bytes(10, 1 << 10, 1 << 30)
+        self.assertEqual((len(wanted), wanted[0], wanted[-1]), (10, 1 << 10, 1 << 30))
+        self.assertEqual({name for name, _ in MEMORY.items()}, set(BY_NAME))
+        for application in APPLICATIONS:
+            sizes = regret.sizes_of(application, 10)
+            factor, power = MEMORY[application.name]
+            self.assertEqual(len(sizes), 10, application.name)
+            self.assertTrue(sizes[0][0] == 8 or sizes[0][1] == 1024, application.name)
+            self.assertAlmostEqual(factor * float(sizes[-1][0]) ** power / 2**30, 1.0, 1)
+
+    def test_regret_is_the_sum_chosen_by_the_sum_of_the_best(self):
+        sizes = regret.known_sizes({"20": self.size(10.0, 12.0, 8.0, 20.0), "10": self.size(1.0, 1.0, 2.0, 3.0), "30": self.size(9.0, 9.0, 9.0, None)})
+        self.assertEqual([(s.size, s.best, s.regret) for s in sizes], [(10, "sequential", 1.0), (20, "threads", 1.5), (30, "sequential", 1.0)])
+        self.assertAlmostEqual(regret.summed(sizes) or 0.0, 22.0 / 18.0)
+        self.assertIsNone(regret.known_size("x", 1, {"wanted": 1, "too_long": True}))
+        self.assertIsNone(regret.summed([]))
+
+    def test_what_takes_too_long_is_not_a_part_of_it(self):
+        long = self.size(6000.0, 1.0, 1.0, 1.0)
+        del long["ways"]["chosen"]
+        self.assertEqual(regret.known_sizes({"10": long | {"too_long": True}}), [])
+
+    def test_what_would_take_too_long_is_foreseen(self):
+        known = {"8": self.size(1.0, 1.0, 1.0, 1.0), "128": self.size(1000.0, 1.0, 1.0, 1.0), "32": self.size(10.0, 1.0, 1.0, 1.0)}
+        self.assertEqual((regret.expected_ms(known), regret.expected_ms({}), regret.expected_ms({"8": known["8"]})), (100000.0, 0.0, 0.0))
+        self.assertEqual(regret.expected_ms({"8": known["8"], "16": {"wanted": 1, "too_long": True}}), float("inf"))
+
+    def test_tables_name_the_worst_and_other_bits(self):
+        record = self.size(10.0, 12.0, 8.0, 20.0)
+        record["ways"]["GPU"]["same_bits"] = False
+        known = {"machine": {"date": "d", "gpu": "g", "cores": 2, "processor": "p"}, "commit": "c", "small": False}
+        text = regret.tables(known | {"regret": {"fdtd": {"20": record}, "gemm": {"9": {"wanted": 1, "too_long": True}}}})
+        self.assertIn("**Regret 1.500**", text)
+        self.assertIn("**Other bits: fdtd, 20, GPU.**", text)
+        self.assertIn("| fdtd | 20 | 0.9766 | 12 | threads | 8 | 1.500 | 4 | - |", text)
+        self.assertIn("| gemm | 0 | 1 | 0 | 0 | - | - | 0 |", text)
 
 
 if __name__ == "__main__":

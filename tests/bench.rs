@@ -104,3 +104,83 @@ fn kernels_are_timed_in_all_variants_and_leave_what_the_program_asked_for() {
         }
     }
 }
+
+/// Has benches/bench-prepare.py write saxpy and its headers as they are measured, in a folder: loops that make inputs or hash results are left alone. Prints where it is.
+const MEASURED_SAXPY: &str = r#"
+import importlib.util, pathlib, sys
+root, folder = sys.argv[1:]
+sys.path.insert(0, root + "/benches")
+specification = importlib.util.spec_from_file_location("prepare", root + "/benches/bench-prepare.py")
+prepare = importlib.util.module_from_spec(specification)
+specification.loader.exec_module(prepare)
+prepare.SOURCES = pathlib.Path(folder)
+builder = prepare.Builder(1, "")
+builder.add_headers()
+print(builder.measured_source(prepare.BY_NAME["saxpy"]), end="")
+"#;
+
+/// saxpy between two loops, on the emulated GPU, which speculates: what cc's program prints behind each scenario, without a conflict and with one. Loop2 runs on the GPU unless there is a
+/// conflict, which its logs find; the neighbours do where a scenario has them do-all, and nowhere else. What stays on the GPU is seen by neighbours that are sequential.
+#[test]
+fn scenarios_have_the_results_of_cc_and_are_what_they_say() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let source = |name: &str| Path::new(ROOT).join(name);
+    let gpu = EmulatedGpu::build(&source("c-tests/emulated_gpu"), &at("emulated GPU"));
+    let sources = at("sources");
+    let saxpy = printed(Command::new("python3").args(["-c", MEASURED_SAXPY, ROOT]).arg(&sources));
+    let compilers = [
+        (Command::new("cc"), "cc", &[][..]),
+        (Command::new(env!("CARGO_BIN_EXE_paragon-cc")), "paragon", &["-fparagon-threshold=1"][..]),
+    ];
+    for (mut compiler, program, options) in compilers {
+        compiler.arg("-O2").args(options).arg("-include").arg(sources.join("benches/scenarios.h"));
+        printed(compiler.arg(&saxpy).arg("-o").arg(at(program)).arg("-lm"));
+    }
+    let program = |name: &str, input: &str, scenarios: &str| {
+        let mut program = Command::new(at(name));
+        program.args(["--size", "3001", "--repeat", "3", "--input", input]);
+        program.env("BENCH_SCENARIOS", scenarios).env("PARAGON_HISTORY", "off");
+        program
+    };
+    let hashes = |said: String| {
+        said.lines().filter(|line| line.starts_with("after")).map(String::from).collect::<Vec<_>>()
+    };
+    for input in ["clean", "one"] {
+        let expected = hashes(printed(&mut program("cc", input, "abcd")));
+        // Behind the first repetition and the last one of each; Loop3's form shows, Loop1's doesn't.
+        assert_eq!(expected.len(), 8, "{expected:?}");
+        let of = |number: usize| &expected[number]["after a ".len()..];
+        let same = [(0, 1), (0, 6), (0, 7), (2, 3), (2, 4), (2, 5)].map(|(one, other)| of(one) == of(other));
+        assert_eq!((same, of(0) == of(2)), ([true; 6], false), "{expected:?}");
+        for (number, letter) in ["a", "b", "c", "d"].into_iter().enumerate() {
+            for staying in ["off", "on"] {
+                let mut run = program("paragon", input, letter);
+                gpu.apply(&mut run);
+                run.envs([
+                    ("PARAGON_DEVICE", "cuda"),
+                    ("PARAGON_RACE", "device"),
+                    ("PARAGON_MONITOR", "off"),
+                ]);
+                run.envs([("PARAGON_INSPECTIONS", "off"), ("PARAGON_STAYING", staying)]);
+                run.env("PARAGON_PATIENCE", "600000").env("PARAGON_TRACE", at("trace"));
+                let said = hashes(printed(&mut run));
+                assert_eq!(said, expected[2 * number..2 * number + 2], "{input}, {letter}, {staying}");
+                let trace = std::fs::read_to_string(at("trace")).unwrap();
+                std::fs::remove_file(at("trace")).unwrap();
+                let entries = |function: &str, word: &str| {
+                    let of = format!(r#""function":"{function}""#);
+                    trace.lines().filter(|line| line.contains(&of) && line.contains(word)).count()
+                };
+                let on_gpu = r#""decision":"cuda""#;
+                let (ran, failed) = if input == "clean" { (3, 0) } else { (0, 3) };
+                assert_eq!(entries("saxpy", on_gpu), ran, "{input}, {letter}: {trace}");
+                assert_eq!(entries("saxpy", r#""fail":[""#), failed, "{input}, {letter}: {trace}");
+                // Two arrays of values.
+                let neighbours = 2 * 3 * [0, 2, 1, 1][number];
+                assert_eq!(entries("scenario_scale_floats", on_gpu), neighbours, "{letter}: {trace}");
+                assert_eq!(entries("scenario_filter_floats", on_gpu), 0, "{letter}: {trace}");
+            }
+        }
+    }
+}

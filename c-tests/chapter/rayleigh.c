@@ -1,13 +1,14 @@
 /* Rayleigh quotient iteration (the chapter's figure 4.13): an eigenvalue of a sparse symmetric matrix, its linear systems
  * solved by BiCGSTAB. The loop that computes A - mu*I finds the diagonal through an index array, so a compiler can't know
  * that it is parallel. `waw` makes every twentieth of its iterations write where another one does, as in the chapter's
- * case study; the matrix is another one then, and so is the answer.
+ * case study; the matrix is another one then, and so is the answer. `call` has a conflict in every twentieth call of the loop only, the third one
+ * first: two of its iterations, which stand in the index array for the time of that call.
  *
  * test size: 1003
  * expect shift: runs on clean
  * expect product: runs on clean
- * expect shift: conflicts on waw one every
- * order does not show on waw one every */
+ * expect shift: conflicts on waw one every call
+ * order does not show on waw one every call */
 #include "../support/inputs.h"
 #include <math.h>
 
@@ -159,13 +160,15 @@ static matrix make_matrix(struct check *c)
 
 int main(int argc, char **argv)
 {
-  static const char *const inputs[] = {"clean", "waw", "one", "every", NULL};
+  static const char *const inputs[] = {"clean", "waw", "one", "every", "call", NULL};
   struct check check = check_open(argc, argv, 1u << 20, inputs);
   size_t n = check.size;
   enum { VECTORS = 8 };
   double **vectors = check_alloc(&check, VECTORS, sizeof *vectors);
   for (int i = 0; i < VECTORS; i++)
     vectors[i] = check_alloc(&check, n, sizeof **vectors);
+  /* Calls of `shift`, of all repetitions. */
+  int calls = 0;
 
   for (int r = 0; r < check.repeat; r++) {
     check_begin(&check);
@@ -182,6 +185,9 @@ int main(int argc, char **argv)
         a.diagonal[i] = a.diagonal[i - 1];
       a.diagonal[n - 1] = a.diagonal[n - 2];
     }
+    struct couple met = {0, 0};
+    if (check_is(&check, "call"))
+      met = pick_couple(&check, n);
     double *x = vectors[0], *y = vectors[1], **work = vectors + 2;
     for (size_t i = 0; i < n; i++)
       x[i] = (i == n / 3 ? 2.0 : 0.0) + 0.1 * (check_real(&check) - 0.5) / sqrt((double)n);
@@ -191,7 +197,11 @@ int main(int argc, char **argv)
     int iterations = 0, inner = 0;
     divide(n, x, norm(n, x), x);
     while (error > 1e-9 && iterations < 12) {
+      unsigned own = a.diagonal[met.second];
+      if (check_is(&check, "call") && calls++ % 20 == 2)
+        a.diagonal[met.second] = a.diagonal[met.first];
       shift(&a, mu, &shifted);
+      a.diagonal[met.second] = own;
       inner += solve(&shifted, x, y, work, 1e-10, 60);
       double lambda = dot(n, y, x);
       mu = mu + 1.0 / lambda;
