@@ -825,7 +825,27 @@ mod tests {
         ] {
             checks.push(format!("PG_LOG_{name} == {}", method as u32));
         }
+        use crate::device::Guess;
+        for (name, guess) in [
+            ("NONE", Guess::None),
+            ("LOOKING", Guess::Looking),
+            ("COUNTING", Guess::Counting),
+            ("RANGE", Guess::Range),
+        ] {
+            checks.push(format!("PG_GUESS_{name} == {}", guess as u32));
+        }
+        checks.push(format!("PG_UPDATED(PG_MAX, 8) == {PG_UPDATES}u"));
         let mut text = String::from(include_str!("../include/paragon_rt.h"));
+        // None is left out. These two are no numbers.
+        let compared = checks.join(" ");
+        let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let words = |text: &str| -> std::collections::BTreeSet<String> {
+            text.split(|c| !is_word(c)).filter(|word| word.starts_with("PG_")).map(str::to_owned).collect()
+        };
+        let code: String =
+            text.split("/*").map(|part| part.rsplit_once("*/").map_or(part, |(_, code)| code)).collect();
+        let left_out: Vec<String> = words(&code).difference(&words(&compared)).cloned().collect();
+        assert_eq!(left_out, ["PG_ATTACH_SYMBOL", "PG_UPDATE_KIND"]);
         for check in checks {
             text.push_str(&format!("_Static_assert({check}, \"\");\n"));
         }
