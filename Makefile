@@ -13,7 +13,7 @@ export PARAGON_NVRTC
 # bench_plot.py draws with it.
 MATPLOTLIB_VERSION := 3.9.4
 
-.PHONY: all demo test test-everything built suite crates python lint format deps nvrtc matplotlib mutations bench install clean
+.PHONY: all demo test test-everything built suite crates python lint format deps nvrtc matplotlib mutations bench install put clean
 
 # What is run beside other things has as many jobs of its own as there are processors, not a part of make's.
 ALONE := env -u MAKEFLAGS -u MFLAGS
@@ -86,10 +86,17 @@ bench: all matplotlib
 	benches/bench_plot.py
 
 install: all
-	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin lib/pkgconfig lib/cmake/paragon)
-	install target/release/paragon-cc target/release/paragon $(DESTDIR)$(PREFIX)/bin
-	install -m 644 target/release/libparagon_rt.so $(DESTDIR)$(PREFIX)/lib
-	install -m 644 cmake/paragon-toolchain.cmake $(DESTDIR)$(PREFIX)/lib/cmake/paragon
+	$(MAKE) --no-print-directory put
+
+# What install does once all is built, which may be elsewhere (BUILT).
+BUILT ?= target/release
+put:
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin lib/pkgconfig lib/cmake/paragon include/paragon/body)
+	install $(BUILT)/paragon-cc $(BUILT)/paragon $(DESTDIR)$(PREFIX)/bin
+	install -m 644 $(BUILT)/libparagon_rt.so $(DESTDIR)$(PREFIX)/lib
+	install -m 644 $(addprefix runtime/include/,paragon_rt.h paragon_body.h paragon_loop.h) $(DESTDIR)$(PREFIX)/include/paragon
+	install -m 644 runtime/include/body/*.h $(DESTDIR)$(PREFIX)/include/paragon/body
+	install -m 644 cmake/paragon-toolchain.cmake cmake/paragon-config.cmake $(DESTDIR)$(PREFIX)/lib/cmake/paragon
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e "s|@VERSION@|$$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)|" \
 	  cmake/paragon.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/paragon.pc
 	chmod 644 $(DESTDIR)$(PREFIX)/lib/pkgconfig/paragon.pc

@@ -4,6 +4,9 @@
 #[path = "support/emulated_gpu.rs"]
 mod emulated_gpu;
 
+#[path = "support/selection.rs"]
+mod selection;
+
 use emulated_gpu::EmulatedGpu;
 use std::collections::BTreeSet;
 use std::collections::hash_map::DefaultHasher;
@@ -244,6 +247,27 @@ fn whatever_lies_in_the_files_place() {
     }
     std::fs::write(&file, vec![0xaa; 1 << 20]).unwrap();
     plain("much too long");
+    // Bytes that nobody wrote: anywhere, in the version, and in the checksum of what is right.
+    let mut seed = 11u64;
+    let mut random = || {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 56) as u8
+    };
+    for length in [20, good.len(), good.len() + 112] {
+        std::fs::write(&file, (0..length).map(|_| random()).collect::<Vec<u8>>()).unwrap();
+        plain("random bytes");
+    }
+    for at in [0, 6, 7, 8, 15, 16, 20, good.len() - 1] {
+        let mut bytes = good.clone();
+        bytes[at] ^= 1;
+        std::fs::write(&file, bytes).unwrap();
+        plain("a bit changed");
+    }
+    // As the version before would have it: all is right but what it begins with.
+    let mut bytes = good.clone();
+    bytes[7] -= 1;
+    std::fs::write(&file, bytes).unwrap();
+    plain("another version");
     let shell = |command: &str, file: &Path| {
         assert!(Command::new("sh").args(["-c", command, "sh"]).arg(file).status().unwrap().success());
     };
@@ -256,6 +280,13 @@ fn whatever_lies_in_the_files_place() {
     plain("a link");
     shell("chmod 666 \"$1\"", &file);
     plain("anybody's");
+    // Only root can give it away.
+    // SAFETY: it asks who this process is.
+    if unsafe { libc::geteuid() } == 0 {
+        std::fs::write(&file, &good).unwrap();
+        shell("chmod 600 \"$1\"; chown 65534 \"$1\"", &file);
+        plain("somebody else's");
+    }
     shell("rm -f \"$1\" && mkdir \"$1\"", &file);
     plain("a folder");
     shell("rmdir \"$1\"", &file);
@@ -289,6 +320,58 @@ fn where_nothing_can_be_written_nothing_is_said() {
     assert!(
         !bench.path("nobodys").exists() && !bench.path("there").exists() && !bench.path(".cache").exists()
     );
+}
+
+/// A full disk: a file system of the process's own on the cache's folder, in which nothing is left. Besides, one on which there is room for a few bytes, and a
+/// trace that can't be written. `run` asks for results, and for silence.
+#[test]
+fn a_full_disk_costs_no_results() {
+    let bench = Bench::new();
+    let own = "exec unshare --user --map-root-user --mount sh -c 'mount -t tmpfs -o size=SIZE,mode=700 full \"$XDG_CACHE_HOME\" && \
+               FILL; exec \"$@\"' sh \"$@\"";
+    let full = "! head -c 1000000 /dev/zero >\"$XDG_CACHE_HOME/filler\" 2>\"$XDG_CACHE_HOME/../full\"";
+    std::fs::create_dir_all(bench.path("cache")).unwrap();
+    let may = Command::new("unshare").args(["--user", "--map-root-user", "--mount", "true"]).output();
+    if may.is_ok_and(|output| output.status.success()) {
+        for (size, fill) in [("64k", full), ("4k", "true"), ("8k", "mkdir \"$XDG_CACHE_HOME/paragon\"")] {
+            let shell = own.replace("SIZE", size).replace("FILL", fill);
+            for arguments in ["2", "8 262144"] {
+                bench.run(&mut bench.command(&shell, arguments), arguments);
+            }
+        }
+        assert!(std::fs::read_to_string(bench.path("full")).unwrap().contains("No space left"));
+    } else {
+        eprintln!("skipped: no file system may be mounted here");
+    }
+    // Where the trace goes, /dev/full says the same of each write.
+    bench.run(&mut bench.command("PARAGON_TRACE=/dev/full exec \"$@\"", "4"), "4");
+}
+
+/// A GPU that dies at any moment of its work, for good: the loop runs on, elsewhere, and nobody is told, since there is nothing to be done about it.
+#[test]
+fn a_gpu_that_dies_costs_no_results() {
+    let bench = Bench::new();
+    let (mut runs, mut dead) = (0, 0);
+    let moments: Vec<u32> = (0..24).chain((24..120).step_by(8)).collect();
+    for (number, dies) in moments.iter().enumerate() {
+        for (other, race) in ["device", "auto"].into_iter().enumerate() {
+            if !selection::is_tested(number, other, 4) {
+                continue;
+            }
+            let mut command = bench.command("exec \"$@\"", "6 20000");
+            command
+                .env("PARAGON_DEVICE", "cuda")
+                .env("PARAGON_RACE", race)
+                .env("EMULATED_DIES", dies.to_string());
+            command.env("PARAGON_HISTORY", "off").env("PARAGON_AT_ONCE", "on");
+            bench.run(&mut command, "6 20000");
+            let trace = std::fs::read_to_string(bench.path("trace")).unwrap_or_default();
+            runs += 1;
+            dead += u32::from(trace.contains("device lost"));
+        }
+    }
+    // Many have died while an entry waited for them.
+    assert!(dead * 4 > runs, "{dead} of {runs}");
 }
 
 #[test]

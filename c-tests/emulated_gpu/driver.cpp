@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -42,13 +43,15 @@ struct Thread {
   const Kernel &kernel;
   void *held;
 };
-enum { SUCCESS = 0, INVALID = 1, NO_MEMORY = 2, NOT_FOUND = 500, NOT_READY = 600 };
+enum { SUCCESS = 0, INVALID = 1, NO_MEMORY = 2, NOT_FOUND = 500, NOT_READY = 600, LAUNCH_FAILED = 719 };
 
 static const size_t PAGE = 4096;
 struct Room {
   void *start;
   size_t length;
 };
+
+static std::atomic<bool> is_dead{false};
 
 // A stream, and the thread that works for it. None is ever taken down: the thread may be at work when the process ends.
 struct Stream {
@@ -72,7 +75,8 @@ struct Stream {
       work.pop_front();
       at_work = true;
       guard.unlock();
-      next();
+      if (!is_dead)
+        next();
       guard.lock();
       at_work = false;
       changed.notify_all();
@@ -126,6 +130,17 @@ static void note(const char *call, size_t bytes = 0)
     fprintf(file, "%s %zu\n", call, bytes);
     fflush(file);
   }
+}
+
+// With EMULATED_DIES it does so many things that streams are asked for, and is dead from then on: nothing is done any more, and each call that has to do with
+// a stream says that the context is gone, as a driver's does.
+static bool dies()
+{
+  static const char *const after = getenv("EMULATED_DIES");
+  static std::atomic<long> asked{0};
+  if (after != nullptr && asked++ >= atol(after))
+    is_dead = true;
+  return is_dead;
 }
 
 // Events may be of any stream.
@@ -185,11 +200,11 @@ int cuStreamCreate(void **created, unsigned)
   *created = streams.back();
   return SUCCESS;
 }
-int cuStreamQuery(void *stream) { return of(stream).is_idle() ? SUCCESS : NOT_READY; }
+int cuStreamQuery(void *stream) { return is_dead ? LAUNCH_FAILED : of(stream).is_idle() ? SUCCESS : NOT_READY; }
 int cuStreamSynchronize(void *stream)
 {
   of(stream).wait();
-  return SUCCESS;
+  return is_dead ? LAUNCH_FAILED : SUCCESS;
 }
 int cuEventCreate(Event **event, unsigned)
 {
@@ -199,6 +214,8 @@ int cuEventCreate(Event **event, unsigned)
 int cuEventRecord(Event *event, void *stream)
 {
   note("cuEventRecord");
+  if (dies())
+    return LAUNCH_FAILED;
   {
     std::lock_guard<std::mutex> guard(events_lock);
     event->outstanding++;
@@ -214,6 +231,8 @@ int cuEventQuery(Event *event)
 {
   if (const char *address = getenv("EMULATED_HOOK"))
     ((void (*)())strtoull(address, nullptr, 16))();
+  if (is_dead)
+    return LAUNCH_FAILED;
   std::lock_guard<std::mutex> guard(events_lock);
   return event->outstanding == 0 ? SUCCESS : NOT_READY;
 }
@@ -237,6 +256,8 @@ int cuMemHostGetDevicePointer_v2(uint64_t *address, void *pointer, unsigned)
 }
 int cuMemAlloc_v2(uint64_t *address, size_t bytes)
 {
+  if (is_dead)
+    return LAUNCH_FAILED;
   if (const char *most = getenv("EMULATED_MEMORY")) {
     size_t taken = 0;
     for (const auto &[_, room] : rooms)
@@ -259,6 +280,8 @@ int cuMemAlloc_v2(uint64_t *address, size_t bytes)
 }
 int cuMemFree_v2(uint64_t address)
 {
+  if (is_dead)
+    return LAUNCH_FAILED;
   for (Stream *stream : streams)
     stream->wait();
   auto found = rooms.find(address);
@@ -271,24 +294,32 @@ int cuMemFree_v2(uint64_t address)
 int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, void *stream)
 {
   note("cuMemcpyHtoDAsync_v2", bytes);
+  if (dies())
+    return LAUNCH_FAILED;
   of(stream).add([=] { memcpy((void *)to, from, bytes); });
   return SUCCESS;
 }
 int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, void *stream)
 {
   note("cuMemcpyDtoHAsync_v2", bytes);
+  if (dies())
+    return LAUNCH_FAILED;
   of(stream).add([=] { memcpy(to, (void *)from, bytes); });
   return SUCCESS;
 }
 int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void *stream)
 {
   note("cuMemcpyDtoDAsync_v2", bytes);
+  if (dies())
+    return LAUNCH_FAILED;
   of(stream).add([=] { memmove((void *)to, (void *)from, bytes); });
   return SUCCESS;
 }
 int cuMemsetD32Async(uint64_t to, unsigned word, size_t count, void *stream)
 {
   note("cuMemsetD32Async", 4 * count);
+  if (dies())
+    return LAUNCH_FAILED;
   of(stream).add([=] {
     for (size_t i = 0; i < count; i++)
       ((unsigned *)to)[i] = word;
@@ -339,6 +370,8 @@ static int launch(void *function, unsigned grid_x, unsigned grid_y, unsigned gri
                   unsigned shared, void *stream, void **parameters, bool is_early)
 {
   note(is_early ? "cuLaunchKernelEx" : "cuLaunchKernel");
+  if (dies())
+    return LAUNCH_FAILED;
   const Kernel &kernel = *(Kernel *)function;
   if (x * y * z > 1024 || grid_y > 65535 || grid_z > 65535 || grid_x == 0 || grid_y == 0 || grid_z == 0 ||
       shared > (unsigned)kernel.most_room || shared % 4 != 0)

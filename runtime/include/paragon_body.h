@@ -23,5 +23,6 @@
 #include "body/updates.h"
 #include "body/results.h"
 #include "body/arithmetic.h"
+#include "body/loop.h"
 #endif /* __PG_DIRECT_ONLY */
 #endif

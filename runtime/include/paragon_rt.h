@@ -1,7 +1,8 @@
-/* The C ABI between objects that paragon-cc made and the runtime library: the one place where it is written down.
+/* The C ABI between the runtime library and whoever has loops to run: the one place where it is written down.
  *
- * It is included by the runtime's tests, embedded in the compiler (which puts it in front of the code that it
- * generates) and mirrored by runtime/src/abi.rs, whose tests compare every size and offset with this file's.
+ * It is installed for programs, libraries and other compilers that describe loops themselves (docs/runtime.md says how, and has an example),
+ * embedded in the compiler (which puts it in front of the code that it generates), included by the runtime's tests,
+ * and mirrored by runtime/src/abi.rs, whose tests compare every size, offset and constant with this file's.
  *
  * Everything is plain data of fixed width. Addresses travel as 64-bit numbers. The runtime never calls back into an
  * object except through the two function pointers of a loop. All of it is C89 plus GNU's __extension__. */
@@ -340,11 +341,14 @@ struct __pg_inspector {
 
 /* Static facts of one loop. */
 struct __pg_info {
-  __pg_u32 abi;                /* PG_ABI_VERSION */
-  __pg_u32 verdict, check, flags;
-  const char *file, *function;
+  __pg_u32 abi;                /* PG_ABI_VERSION; with another one the loop is never run */
+  __pg_u32 verdict;            /* PG_PARALLEL or PG_POSSIBLY_PARALLEL */
+  __pg_u32 check;              /* PG_CHECK_*: the most expensive one that any pair needs */
+  __pg_u32 flags;              /* PG_LOOP_* */
+  const char *file, *function; /* for traces, and for what later runs know of the loop; may be null */
   __pg_u32 line;
-  __pg_u32 n_dims, n_values, n_results, n_bases, n_sites, n_pairs, n_pins;
+  __pg_u32 n_dims;             /* 1 to PG_MAX_DIMS: loops of a nest, the outermost one first, that are one merged space: number (k0 * trip[1] + k1) * trip[2] + ... */
+  __pg_u32 n_values, n_results, n_bases, n_sites, n_pairs, n_pins; /* elements of the tables with these names; of none, a table may be null */
   __pg_u64 work;               /* estimated operations per iteration of the merged space, where an inner loop has 32 turns unless its text says that it has fewer */
   const struct __pg_site *sites;
   const struct __pg_pair *pairs;
@@ -380,7 +384,9 @@ struct __pg_part {
   __pg_value *numbers;
 };
 
-/* What __pg_rt_attach returns. Functions never unwind and preserve errno. */
+/* What __pg_rt_attach returns. Any thread may call any function at any time, signal handlers included, where loops are refused. Functions never unwind
+ * and preserve errno; `start` and `enter` leave the errno that the loop itself would have left. There is no other error than a refusal: 0, and nothing
+ * has happened. An info whose numbers lead out of its tables, or are none of those above, is refused like one of another version. */
 struct __pg_api {
   __pg_u32 abi;
   /* 1: the loop is complete: the numbers of its results, of its induction variables and of what moved with them are
@@ -390,13 +396,17 @@ struct __pg_api {
   int (*enter)(struct __pg_loop *, struct __pg_entry *);
   /* `start` for a loop that is distributed: 1: all parts are complete, and the numbers of the loop itself are as there. */
   int (*start_parts)(const struct __pg_part *, __pg_u32 n);
+  /* Memory [start, start + bytes) is one array from now on: where an access has no affine address, a pointer into it stays in it. What begins
+   * there already is replaced. To be called before others can have the pointer; what isn't told costs speed, never results. */
   void (*allocated)(void *start, __pg_u64 bytes);
+  /* What was told of it no longer holds. To be called before the memory is given back. */
   void (*freed)(void *start);
   /* A named object at file scope or static. */
   void (*object)(void *start, __pg_u64 bytes);
 };
 
-/* The library's only exported function. Null if it can't serve this ABI or is switched off. */
+/* The library's only exported function. Null if it can't serve this ABI or is switched off (PARAGON_DEVICE=off). The same table for all who ask; it is
+ * never taken back, so the library must not be unloaded. */
 #define PG_ATTACH_SYMBOL "__pg_rt_attach"
 /* `blocked`: the signals that the calling thread blocks but for this call, a bit for each. */
 typedef const struct __pg_api *(*__pg_attach_fn)(__pg_u32 abi, __pg_u64 blocked);

@@ -21,6 +21,7 @@ pub const BODY: &str = concat!(
     include_str!("body/updates.h"),
     include_str!("body/results.h"),
     include_str!("body/arithmetic.h"),
+    include_str!("body/loop.h"),
     "#endif /* __PG_DIRECT_ONLY */\n#endif\n",
 );
 

@@ -486,6 +486,22 @@ impl Info {
         // SAFETY: as for `sites`.
         unsafe { table(self.results, self.n_results) }
     }
+    /// Whether all that it has indices of is there, and its numbers are such as the header names. What the compiler makes is; others may err.
+    pub fn is_sound(&self) -> bool {
+        let are_there = self.sites().len() == self.n_sites as usize
+            && self.pairs().len() == self.n_pairs as usize
+            && self.results().len() == self.n_results as usize
+            && self.keys().len() == self.n_keys as usize;
+        let is_known = |result: &ResultInfo| result.op <= PG_FOLLOWS && result.ty <= PG_F64;
+        are_there
+            && matches!(self.verdict, PG_PARALLEL | PG_POSSIBLY_PARALLEL)
+            && self.check <= PG_CHECK_LOGS
+            && (1..=PG_MAX_DIMS as u32).contains(&self.n_dims)
+            && self.sites().iter().all(|s| s.base < self.n_bases && matches!(s.width, 1 | 2 | 4 | 8))
+            && self.pairs().iter().all(|pair| pair.a < self.n_sites && pair.b < self.n_sites)
+            && self.results().iter().all(is_known)
+            && self.keys().iter().all(|key| *key < self.n_values)
+    }
     /// The values that an inspection's outcome depends on.
     pub fn keys(&self) -> &[u32] {
         // SAFETY: as for `sites`.
@@ -555,6 +571,18 @@ impl Info {
 }
 
 impl Entry {
+    /// Whether it has each of the tables that a loop with these facts has.
+    pub fn is_complete(&self, info: &Info) -> bool {
+        [
+            (info.n_values, self.values.is_null()),
+            (info.n_results, self.results.is_null()),
+            (info.n_bases, self.bases.is_null()),
+            (info.n_sites, self.accesses.is_null()),
+            (info.n_pins, self.pins.is_null()),
+        ]
+        .into_iter()
+        .all(|(count, is_null)| count == 0 || !is_null)
+    }
     /// Entry-time bases.
     ///
     /// # Safety
@@ -609,6 +637,13 @@ pub struct Loop {
 }
 
 impl Loop {
+    /// Whether this library can make anything of an entry. The facts of a loop are looked at until it has a number: they never change.
+    pub fn is_served(&self, info: &Info, entry: &Entry) -> bool {
+        use std::sync::atomic::Ordering;
+        info.abi == PG_ABI_VERSION
+            && entry.is_complete(info)
+            && (self.state.load(Ordering::Relaxed) != 0 || info.is_sound())
+    }
     /// A number of its own. Addresses are not: another object may be loaded where one was unloaded.
     pub fn key(&self) -> usize {
         use std::sync::atomic::{AtomicUsize, Ordering};
@@ -790,7 +825,27 @@ mod tests {
         ] {
             checks.push(format!("PG_LOG_{name} == {}", method as u32));
         }
+        use crate::device::Guess;
+        for (name, guess) in [
+            ("NONE", Guess::None),
+            ("LOOKING", Guess::Looking),
+            ("COUNTING", Guess::Counting),
+            ("RANGE", Guess::Range),
+        ] {
+            checks.push(format!("PG_GUESS_{name} == {}", guess as u32));
+        }
+        checks.push(format!("PG_UPDATED(PG_MAX, 8) == {PG_UPDATES}u"));
         let mut text = String::from(include_str!("../include/paragon_rt.h"));
+        // None is left out. These two are no numbers.
+        let compared = checks.join(" ");
+        let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let words = |text: &str| -> std::collections::BTreeSet<String> {
+            text.split(|c| !is_word(c)).filter(|word| word.starts_with("PG_")).map(str::to_owned).collect()
+        };
+        let code: String =
+            text.split("/*").map(|part| part.rsplit_once("*/").map_or(part, |(_, code)| code)).collect();
+        let left_out: Vec<String> = words(&code).difference(&words(&compared)).cloned().collect();
+        assert_eq!(left_out, ["PG_ATTACH_SYMBOL", "PG_UPDATE_KIND"]);
         for check in checks {
             text.push_str(&format!("_Static_assert({check}, \"\");\n"));
         }

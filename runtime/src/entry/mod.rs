@@ -324,7 +324,7 @@ impl Engine {
     ) -> bool {
         // SAFETY: info is static data of a loaded object.
         let Some(info) = (unsafe { entry.info.as_ref::<'static>() }) else { return false };
-        if info.abi != PG_ABI_VERSION {
+        if !the_loop.is_served(info, entry) {
             return false;
         }
         if !parts::is_ordered(info) {
@@ -362,7 +362,7 @@ impl Engine {
         let Some(_entered) = self.active.take() else { return false };
         // SAFETY: info is static data of a loaded object; while its loop is entered the object stays loaded.
         let Some(info) = (unsafe { entry.info.as_ref::<'static>() }) else { return false };
-        if info.abi != PG_ABI_VERSION {
+        if !the_loop.is_served(info, entry) {
             return false;
         }
         if self.is_limited(the_loop, info) {

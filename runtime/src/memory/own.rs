@@ -62,6 +62,9 @@ pub fn bear_children() {
 }
 
 /// From whoever has to give it.
+///
+/// # Safety
+/// The layout has bytes.
 unsafe fn give(layout: Layout, is_zeroed: bool) -> *mut u8 {
     // SAFETY: promised by the caller.
     let pointer = unsafe {

@@ -127,7 +127,7 @@ mod tests {
                 if piece.is_null() {
                     break;
                 }
-                assert!(has(piece) && piece as usize % 64 == 0);
+                assert!(has(piece) && (piece as usize).is_multiple_of(64));
                 // SAFETY: so many bytes are ours.
                 unsafe { piece.write_bytes(all.len() as u8, small.size()) };
                 all.push(piece);

@@ -333,13 +333,8 @@ impl Emitter<'_> {
             false => format!("struct __pg_collection slots[{bases}];\n"),
         };
         format!(
-            "{MACROS_DEVICE}{MACROS_CUDA}struct __pg_tables {{\n__pg_u64 moved[{bases}];\n__pg_value values[{values}];\nstruct __pg_location locations[{bases}];\n__pg_u64 sizes[{bases}], logs[{bases}];\nstruct __pg_copies copies[{bases}];\n\
-             __pg_u32 multiplier[PG_MAX_DIMS], shift[PG_MAX_DIMS];\n{slots}}};\n\
-             {device}extern \"C\" __global__ void __PG_BOUNDS __pg_kernel(const __grid_constant__ struct __pg_launch __pg_l,\n\
-             #ifdef __PG_FAR_TABLES\nconst struct __pg_tables *__pg_t)\n{{\n\
-             #else\nconst __grid_constant__ struct __pg_tables __pg_near)\n{{\n\
-             const struct __pg_tables *const __pg_t = &__pg_near;\n#endif\n\
-             __PG_SAY_BEGUN\n__pg_run_{n}(&__pg_l, __pg_t, __PG_FIRST, __PG_END, __PG_STEP);\n}}\n"
+            "{MACROS_DEVICE}{MACROS_CUDA}struct __pg_tables {{\n__PG_MEMBERS_OF_TABLES({bases}, {values})\n{slots}}};\n\
+             {device}__PG_KERNEL(__pg_run_{n})\n"
         )
     }
 }

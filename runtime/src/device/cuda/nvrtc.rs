@@ -464,6 +464,40 @@ mod tests {
         assert!(compile(&[&one, "__device__ __pg_tables __pg_other;\n"]).is_err());
     }
 
+    /// The texts of the example by hand, as `paragon_loop.h` makes them. Needs the run-time compiler, as `make test` has it.
+    #[test]
+    fn texts_by_hand_are_kernels() {
+        if get().is_err() {
+            return;
+        }
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let folder = tempfile::tempdir().unwrap();
+        let (source, program) = (folder.path().join("texts.c"), folder.path().join("texts"));
+        let example = root.join("../examples/saxpy-by-hand.c");
+        let text = format!(
+            "#define main of_example\n#include \"{}\"\n#undef main\n\
+             int main(void) {{ fputs(saxpy_cuda[0], stdout); putchar(0); fputs(scatter_cuda[0], stdout); return 0; }}\n",
+            example.display()
+        );
+        std::fs::write(&source, text).unwrap();
+        let mut compiler = std::process::Command::new("cc");
+        compiler.arg("-I").arg(root.join("include")).arg(&source).arg("-o").arg(&program);
+        assert!(compiler.arg("-ldl").status().unwrap().success());
+        let output = std::process::Command::new(&program).output().unwrap();
+        let texts = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(texts.split('\0').count(), 2);
+        for body in texts.split('\0') {
+            for method in [LogMethod::None, LogMethod::Atomic, LogMethod::Bitmap, LogMethod::Stamp] {
+                for (narrow, far) in [(true, false), (false, true)] {
+                    let kernel = Specialisation { narrow, ..Specialisation::none(method) };
+                    if let Err(log) = compile_for("sm_90", body, kernel, far) {
+                        panic!("{method:?}: {log}");
+                    }
+                }
+            }
+        }
+    }
+
     /// What benches/without.cpp leaves out is there, under the names that it knows.
     #[test]
     fn parts_that_measurements_leave_out_are_there() {

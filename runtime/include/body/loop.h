@@ -1,0 +1,63 @@
+/* What is around the iterations of any loop's device text: the tables of a kernel and how it begins, and the loop over iterations for texts that
+ * are written by hand (paragon_loop.h). Generated texts have loops of their own, because theirs go by groups, tiles and parts, too. */
+
+#ifdef __CUDACC_RTC__
+/* What `struct __pg_tables` begins with. C++ has no arrays without elements: both numbers are 1 at least. */
+#define __PG_MEMBERS_OF_TABLES(n_bases, n_values)                                                                      \
+  __pg_u64 moved[n_bases];                                                                                             \
+  __pg_value values[n_values];                                                                                         \
+  struct __pg_location locations[n_bases];                                                                             \
+  __pg_u64 sizes[n_bases], logs[n_bases];                                                                              \
+  struct __pg_copies copies[n_bases];                                                                                  \
+  __pg_u32 multiplier[PG_MAX_DIMS], shift[PG_MAX_DIMS];
+/* A loop's kernel: `run` does the iterations of a thread. */
+#ifdef __PG_FAR_TABLES
+#define __PG_KERNEL(run)                                                                                               \
+  extern "C" __global__ void __PG_BOUNDS __pg_kernel(const __grid_constant__ struct __pg_launch __pg_l,                \
+                                                     const struct __pg_tables *__pg_t)                                 \
+  {                                                                                                                    \
+    __PG_SAY_BEGUN                                                                                                     \
+    run(&__pg_l, __pg_t, __PG_FIRST, __PG_END, __PG_STEP);                                                             \
+  }
+#else
+#define __PG_KERNEL(run)                                                                                               \
+  extern "C" __global__ void __PG_BOUNDS __pg_kernel(const __grid_constant__ struct __pg_launch __pg_l,                \
+                                                     const __grid_constant__ struct __pg_tables __pg_near)             \
+  {                                                                                                                    \
+    const struct __pg_tables *const __pg_t = &__pg_near;                                                               \
+    __PG_SAY_BEGUN                                                                                                     \
+    run(&__pg_l, __pg_t, __PG_FIRST, __PG_END, __PG_STEP);                                                             \
+  }
+#endif
+#define __PG_ONE_BY_ONE __PG_ALONE
+#else
+#define __PG_ONE_BY_ONE
+#endif
+
+/* An array of the loop, by the number of its base; then what it is accessed through. A value, by its number. */
+#define __PG_ARRAY(base) const struct __pg_view __pg_b##base = __PG_VIEW(base);
+#define __PG_NUMBER(number) __PG_VALUES[number]
+/* Loads and stores of type i8, u8, ... u64, f32, f64, at an address of the program's. `logged`: as in accesses.h. */
+#define __PG_READ(type, base, logged, address)                                                                         \
+  __pg_ld_##type(&__pg_c, &__pg_b##base, logged, __PG_HOW(base), address)
+#define __PG_WRITE(type, base, address, value) __pg_st_##type(&__pg_c, &__pg_b##base, __PG_HOW(base), address, value)
+
+#define __PG_WITHOUT_PARENTHESES(...) __VA_ARGS__
+/* The body of a function that does iterations __pg_begin, __pg_begin + __pg_step, ... before __pg_end of a launch: `in_front` stands in front of them,
+ * `each` is what number __pg_k does. Both are in parentheses. */
+#define __PG_ITERATIONS(in_front, each)                                                                                 \
+  struct __pg_ctx __pg_c;                                                                                              \
+  __pg_count __pg_j;                                                                                                   \
+  __PG_WITHOUT_PARENTHESES in_front                                                                                    \
+  __pg_c.launch = __pg_l;                                                                                              \
+  __pg_c.iteration = __pg_c.left = __pg_c.fail = __pg_c.ticks = 0;                                                     \
+  __pg_c.writes = __pg_c.marked = 0;                                                                                   \
+  __PG_NOTE_NOTHING(__pg_c)                                                                                            \
+  __PG_ONE_BY_ONE                                                                                                      \
+  for (__pg_j = __pg_begin; __pg_j < __pg_end; __pg_j += __pg_step) {                                                  \
+    const __pg_count __pg_k = __PG_ITERATION(__pg_j);                                                                  \
+    if (__pg_begin_iteration(&__pg_c, __pg_k))                                                                         \
+      break;                                                                                                           \
+    __PG_WITHOUT_PARENTHESES each                                                                                      \
+  }                                                                                                                    \
+  __pg_end_thread(&__pg_c);
