@@ -128,9 +128,6 @@ fn compare(name: &str) {
     let others = [(0, Setting::Gpu), (2, Setting::Default)];
     let others =
         others.into_iter().filter(|(other, _)| is_tested(number, *other, 5)).map(|(_, setting)| setting);
-    // That isn't mended yet.
-    let others =
-        others.filter(|setting| *setting != Setting::Default || !text.contains("Not as it is decided"));
     for setting in [Setting::Threads].into_iter().chain(others) {
         let trace = folder.path().join(format!("{setting:?}"));
         let ours = run(&program, |command| {

@@ -1,6 +1,5 @@
 /* Limits become small while loops run: of open files, of data, of the address space, of the stack, of files' sizes; and all files but the first three are closed, whoever
- * has opened them. No trace: the file that it goes to is closed, too. Not as it is decided: a thread of the runtime that begins when the limits are there finds
- * no memory for its own variables, and the C library ends the process (docs/plan.md). */
+ * has opened them. No trace: the file that it goes to is closed, too. */
 #include "coherence.h"
 #include <sys/resource.h>
 

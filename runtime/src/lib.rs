@@ -15,6 +15,7 @@ pub mod history;
 pub mod leaving;
 pub mod memory;
 pub mod objects;
+pub mod own_threads;
 pub mod policy;
 pub mod process;
 pub mod recipe;

@@ -1,11 +1,10 @@
 //! The threads that loops are split over: started when first needed, asleep between loops, gone after some idle seconds.
 //!
 //! A [`Pool::run`] offers its work to so many helpers and takes part itself. Whatever the helpers don't take up in time
-//! the caller does alone, so two loops at once, or a system that gives no more threads, cost speed and nothing else. The
-//! helpers block all signals, which belong to the program's own threads; they are started under the default
-//! floating-point environment, the only one under which loops run here.
+//! the caller does alone, so two loops at once, or a system that gives no more threads, cost speed and nothing else. How they begin:
+//! [`own_threads`].
 
-use crate::floating_point;
+use crate::own_threads;
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
@@ -149,54 +148,15 @@ impl Pool {
         }
     }
 
-    /// Starts helpers, which inherit a signal mask that blocks everything.
+    /// Starts helpers.
     fn start(&self, count: usize) {
-        let _blocked = BlockSignals::new();
         for started in 0..count {
             let shared = self.shared.clone();
-            if std::thread::Builder::new()
-                .name("paragon".into())
-                .spawn(move || {
-                    floating_point::begin_thread();
-                    shared.help();
-                })
-                .is_err()
-            {
+            if !own_threads::start(own_threads::HELPER, move || shared.help()) {
                 self.shared.lock().helpers -= count - started;
                 break;
             }
         }
-    }
-}
-
-/// Blocks all signals in the calling thread while it lives; threads started meanwhile keep them blocked.
-pub struct BlockSignals(libc::sigset_t);
-
-impl BlockSignals {
-    /// Blocks them.
-    #[allow(clippy::new_without_default)]
-    pub fn new() -> BlockSignals {
-        // SAFETY: plain signal-mask calls on local variables.
-        unsafe {
-            let mut all: libc::sigset_t = std::mem::zeroed();
-            let mut old: libc::sigset_t = std::mem::zeroed();
-            libc::sigfillset(&raw mut all);
-            // A fault is the thread's own. The program's handler may mend it; blocked, it would end the process.
-            for fault in
-                [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGTRAP, libc::SIGSYS]
-            {
-                libc::sigdelset(&raw mut all, fault);
-            }
-            libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut old);
-            BlockSignals(old)
-        }
-    }
-}
-
-impl Drop for BlockSignals {
-    fn drop(&mut self) {
-        // SAFETY: restores the mask that `new` saved.
-        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.0, std::ptr::null_mut()) };
     }
 }
 

@@ -35,6 +35,10 @@ impl Engine {
             return false;
         }
         // SAFETY: promised by the caller, here and below.
+        if unsafe { own.info.as_ref() }.is_some_and(|info| self.is_limited(whole, info)) {
+            return false;
+        }
+        // SAFETY: as above.
         let may = match unsafe { own.info.as_ref() } {
             Some(info) if self.config.race == RaceChoice::Auto && signals::handles_faults(info) => {
                 Err(HANDLES_FAULTS.into())

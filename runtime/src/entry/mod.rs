@@ -23,7 +23,7 @@ use crate::floating_point::{self, FloatingPoint};
 use crate::history::{self, History};
 use crate::leaving;
 use crate::memory::allocations::Allocations;
-use crate::memory::{coherence, tracking};
+use crate::memory::{coherence, limits, reserve, tracking};
 use crate::policy::staying::Staying;
 use crate::policy::{self, Opening};
 use crate::process::Process;
@@ -234,6 +234,9 @@ impl Engine {
 
     /// Records an allocation or a named object. Never waits: a signal handler may be calling.
     pub fn record(&self, start: u64, bytes: u64) {
+        if reserve::is_in_use() {
+            return;
+        }
         match self.allocations.try_lock() {
             Ok(mut table) => table.insert(start, bytes),
             Err(TryLockError::Poisoned(table)) => table.into_inner().insert(start, bytes),
@@ -263,7 +266,24 @@ impl Engine {
 
     /// Whether this is a process and a moment in which loops may run elsewhere.
     fn may_enter(&self, signals: &Deferred) -> bool {
-        self.serves() && self.process.is_this() && !leaving::is_leaving() && !self.in_signal_handler(signals)
+        self.serves()
+            && self.process.is_this()
+            && !leaving::is_leaving()
+            && !reserve::is_in_use()
+            && !self.in_signal_handler(signals)
+    }
+
+    /// Whether the program may have only so much memory. Then the loop is left alone for good, and nothing else is noted of it: there may be no memory for that.
+    fn is_limited(&self, the_loop: &Loop, info: &'static Info) -> bool {
+        if !limits::are_set() {
+            return false;
+        }
+        history::switch_off(the_loop);
+        if self.trace.enabled() {
+            let why = "the memory that the program may have is limited".into();
+            self.trace.write(&Record { decision: "sequential", why, ..Record::new(info) });
+        }
+        true
     }
 
     /// Whether we stand in a signal handler, as far as one can tell: handlers run with their own signal blocked.
@@ -343,6 +363,9 @@ impl Engine {
         // SAFETY: info is static data of a loaded object; while its loop is entered the object stays loaded.
         let Some(info) = (unsafe { entry.info.as_ref::<'static>() }) else { return false };
         if info.abi != PG_ABI_VERSION {
+            return false;
+        }
+        if self.is_limited(the_loop, info) {
             return false;
         }
         if !self.tries_all_logs() {

@@ -14,7 +14,7 @@
 
 use super::records::{BYTES, Row};
 use crate::cache_folder;
-use crate::device::pool::BlockSignals;
+use crate::own_threads::BlockSignals;
 use std::fs::{File, OpenOptions};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{Read, Write};

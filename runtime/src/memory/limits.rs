@@ -1,4 +1,4 @@
-//! How much memory copies may take, so that speculation never drives a program into the out-of-memory killer.
+//! How much memory copies may take, so that speculation never drives a program into the out-of-memory killer, and whether the program has a bound of its own.
 
 use std::sync::OnceLock;
 
@@ -8,6 +8,16 @@ const SMALL: u64 = 64 << 20;
 /// Whether buffers of `bytes` in all leave the system at least as much again.
 pub fn fits(bytes: u64) -> bool {
     bytes <= SMALL || available().is_none_or(|free| bytes <= free / 2)
+}
+
+/// Whether the process may have no more than so much address space, or data (`ulimit -v`, `ulimit -d`). What copies, threads with their stacks and a GPU's driver take of that, the
+/// program lacks: it would be told that there is no memory where `cc`'s has enough.
+pub fn are_set() -> bool {
+    [libc::RLIMIT_AS, libc::RLIMIT_DATA].into_iter().any(|what| {
+        let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+        // SAFETY: only asks, into a local variable.
+        unsafe { libc::getrlimit(what, &raw mut limit) != 0 || limit.rlim_cur != libc::RLIM_INFINITY }
+    })
 }
 
 /// How many bytes of buffers may be kept while nobody uses them: a small part of what there is, asked for once.

@@ -9,6 +9,7 @@ pub mod limits;
 pub mod own;
 pub mod placement;
 pub mod private_copies;
+pub mod reserve;
 pub mod residency;
 pub mod safe_copy;
 pub mod snapshot;

@@ -1,6 +1,8 @@
 //! Memory of the runtime's own, where arrays may stay on a device (`memory::coherence`): what the program has freed may still be kept from it, and the C library's allocator would
 //! hand it out to the runtime, whose threads can't wait for it to come back. Everywhere else the C library's allocator is the better one: it keeps what is large for the next loop.
+//! Where neither has any, there is a [`reserve`].
 
+use super::reserve;
 use dlmalloc::GlobalDlmalloc;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::ffi::CStr;
@@ -59,32 +61,69 @@ pub fn bear_children() {
     }
 }
 
-// SAFETY: each of the two keeps the promises; who gives memory takes it back, since nobody decides twice.
+/// From whoever has to give it.
+unsafe fn give(layout: Layout, is_zeroed: bool) -> *mut u8 {
+    // SAFETY: promised by the caller.
+    let pointer = unsafe {
+        match (is_own(), is_zeroed) {
+            (true, false) => GlobalDlmalloc.alloc(layout),
+            (true, true) => GlobalDlmalloc.alloc_zeroed(layout),
+            (false, false) => System.alloc(layout),
+            (false, true) => System.alloc_zeroed(layout),
+        }
+    };
+    if !pointer.is_null() {
+        return pointer;
+    }
+    let pointer = reserve::take(layout);
+    if is_zeroed && !pointer.is_null() {
+        // SAFETY: a piece of that size.
+        unsafe { pointer.write_bytes(0, layout.size()) };
+    }
+    pointer
+}
+
+// SAFETY: each of the three keeps the promises; who gives memory takes it back, since nobody decides twice, and pieces of the reserve are known by their addresses.
 unsafe impl GlobalAlloc for Memory {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: promised by the caller, here and below.
-        unsafe { if is_own() { GlobalDlmalloc.alloc(layout) } else { System.alloc(layout) } }
+        unsafe { give(layout, false) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         // SAFETY: as above.
-        unsafe { if is_own() { GlobalDlmalloc.alloc_zeroed(layout) } else { System.alloc_zeroed(layout) } }
+        unsafe { give(layout, true) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         // SAFETY: as above.
         unsafe {
-            if is_own() { GlobalDlmalloc.dealloc(pointer, layout) } else { System.dealloc(pointer, layout) }
+            match (reserve::has(pointer), is_own()) {
+                (true, _) => reserve::give_back(pointer, layout),
+                (false, true) => GlobalDlmalloc.dealloc(pointer, layout),
+                (false, false) => System.dealloc(pointer, layout),
+            }
         }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, bytes: usize) -> *mut u8 {
         // SAFETY: as above.
         unsafe {
-            match is_own() {
-                true => GlobalDlmalloc.realloc(pointer, layout, bytes),
-                false => System.realloc(pointer, layout, bytes),
+            let moved = match (reserve::has(pointer), is_own()) {
+                (true, _) => std::ptr::null_mut(),
+                (false, true) => GlobalDlmalloc.realloc(pointer, layout, bytes),
+                (false, false) => System.realloc(pointer, layout, bytes),
+            };
+            if !moved.is_null() {
+                return moved;
             }
+            // To or from the reserve.
+            let moved = give(Layout::from_size_align_unchecked(bytes, layout.align()), false);
+            if !moved.is_null() {
+                moved.copy_from_nonoverlapping(pointer, bytes.min(layout.size()));
+                self.dealloc(pointer, layout);
+            }
+            moved
         }
     }
 }

@@ -24,10 +24,9 @@ use super::watch::Watch;
 use super::written::{self, Cells, Rows, Written};
 use crate::abi::{PG_FAIL_STOPPED, PG_FAIL_TIME, PG_NO_LOG, Region, Value};
 use crate::config::GroupChoice;
-use crate::device::pool::{BlockSignals, Pool, may_stay_awake};
+use crate::device::pool::{Pool, may_stay_awake};
 use crate::device::threads::{ThreadsDevice, Width};
 use crate::device::{Device, DeviceError, DevicePtr, Guess, Launch, LogMethod, Outcome, TIME_IS_UP};
-use crate::floating_point;
 use crate::leaving::{self, Working, is_leaving};
 use crate::memory::coherence::Tenant;
 use crate::memory::coherence::mailbox::{self, Letter};
@@ -35,6 +34,7 @@ use crate::memory::residency::{self, Lent, Residency};
 use crate::memory::tracking::{Range, common};
 use crate::memory::{placement::Placement, safe_copy};
 use crate::objects::Code;
+use crate::own_threads;
 use attempt::{Attempt, Logs, may_buffer};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use kernel::{kernel_for, needs_no_checks};
@@ -362,12 +362,8 @@ impl Cmt {
             let (jobs, inbox) = bounded(MESSAGES);
             let (driver, state) = (driver.clone(), self.cuda_state.clone());
             let (pool, width) = (self.pool.clone(), self.width.clone());
-            let thread = std::thread::Builder::new();
-            // Signals belong to the program's own threads.
-            let _blocked = BlockSignals::new();
             let started = match kind {
-                Kind::Threads => thread.name("paragon-cmt".into()).spawn(move || {
-                    floating_point::begin_thread();
+                Kind::Threads => own_threads::start(own_threads::FOR_THREADS, move || {
                     let mut device = ThreadsDevice::new(pool, width.clone());
                     let mut residency = Residency::default();
                     serve(&driver, &inbox, |message| match message {
@@ -380,12 +376,12 @@ impl Cmt {
                 }),
                 Kind::Cuda => {
                     state.store(CudaState::Opening as u8, Ordering::Release);
-                    thread
-                        .name("paragon-cuda".into())
-                        .spawn(move || serve_cuda(&driver, &inbox, &state, &pool, &width))
+                    own_threads::start(own_threads::FOR_CUDA, move || {
+                        serve_cuda(&driver, &inbox, &state, &pool, &width);
+                    })
                 }
             };
-            started.is_ok().then(|| {
+            started.then(|| {
                 let bell = jobs.clone();
                 let ring = move |letter| match letter {
                     Letter::Fetch => bell.send(Message::Letter(letter)).is_ok(),

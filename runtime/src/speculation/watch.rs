@@ -3,7 +3,7 @@
 //! launches are timed by the thread that waits for them ([`Launch::limit`](crate::device::Launch::limit)).
 
 use crate::device::TIME_IS_UP;
-use crate::device::pool::BlockSignals;
+use crate::own_threads;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -26,9 +26,7 @@ impl Watch {
     pub fn stop_after(&self, time: Duration, stop: &Arc<AtomicU32>) -> bool {
         let start = || {
             let (sender, inbox) = unbounded();
-            let _blocked = BlockSignals::new();
-            let thread = std::thread::Builder::new().name("paragon-watch".into());
-            thread.spawn(move || watch(&inbox)).is_ok().then_some(sender)
+            own_threads::start(own_threads::WATCH, move || watch(&inbox)).then_some(sender)
         };
         let watched = Watched { until: Instant::now() + time, stop: stop.clone() };
         self.inbox.get_or_init(start).as_ref().is_some_and(|inbox| inbox.send(watched).is_ok())

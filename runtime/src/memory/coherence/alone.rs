@@ -5,7 +5,8 @@
 //! thread of the program's that calls itself by the name of one of ours.
 
 use super::interception::gate::{self, Action};
-use crate::memory::tracking;
+use crate::memory::{limits, tracking};
+use crate::own_threads::NAMES;
 use std::ffi::c_void;
 use std::fs;
 use std::os::fd::RawFd;
@@ -48,8 +49,6 @@ pub enum Refusal {
     Unsupported,
 }
 
-/// What threads of ours are called.
-const OURS: [&str; 4] = ["paragon", "paragon-cmt", "paragon-cuda", "paragon-watch"];
 /// How the names of the GPU driver's own threads begin; its others are called like the thread that they come from.
 const OF_DRIVER: &str = "cuda";
 /// Those of the C library, which it handles as soon as there are threads, ours among them.
@@ -67,7 +66,10 @@ pub fn check() -> Result<(), Refusal> {
         return Err(Refusal::Thread);
     }
     signals()?;
-    limits()?;
+    // What is kept away doesn't count as the program's data meanwhile, and has to come home whatever else the program has by then.
+    if limits::are_set() {
+        return Err(Refusal::Limited);
+    }
     keys()?;
     status()?;
     threads()?;
@@ -99,18 +101,6 @@ fn signals() -> Result<(), Refusal> {
     match failed == 0 && needed.iter().all(|signal| blocked >> (signal - 1) & 1 == 0) {
         true => Ok(()),
         false => Err(Refusal::Blocked),
-    }
-}
-
-/// Whether what is kept away, which doesn't count as the program's data meanwhile, can come home whatever else the program has by then.
-fn limits() -> Result<(), Refusal> {
-    let mut limit = [0u64; 2];
-    let wanted = [0, u64::from(libc::RLIMIT_DATA), 0, limit.as_mut_ptr() as u64, 0, 0];
-    // SAFETY: only asks, into a local variable.
-    let failed = unsafe { gate::call(libc::SYS_prlimit64 as u64, wanted) };
-    match failed == 0 && limit[0] == libc::RLIM_INFINITY {
-        true => Ok(()),
-        false => Err(Refusal::Limited),
     }
 }
 
@@ -186,7 +176,8 @@ fn threads() -> Result<(), Refusal> {
     let unknown = |_| Refusal::Unknown;
     let own = fs::read_link("/proc/self").map_err(unknown)?;
     let driver_is_ours = tracking::driver_is_ours();
-    let is_known = |name: &str| OURS.contains(&name) || driver_is_ours && name.starts_with(OF_DRIVER);
+    let is_ours = |name: &str| NAMES.iter().any(|ours| ours.to_bytes() == name.as_bytes());
+    let is_known = |name: &str| is_ours(name) || driver_is_ours && name.starts_with(OF_DRIVER);
     let mut is_there = false;
     for thread in fs::read_dir("/proc/self/task").map_err(unknown)? {
         let thread = thread.map_err(unknown)?;

@@ -141,23 +141,6 @@ fn threads_are_but_for_ours() {
 }
 
 #[test]
-fn names_of_threads_are_those_in_use() {
-    // Renamed, a thread of ours would count as one of the program's, and nothing would ever be armed.
-    let [pool, cmt, watch] = [
-        include_str!("../../../../device/pool.rs"),
-        include_str!("../../../../speculation/cmt.rs"),
-        include_str!("../../../../speculation/watch.rs"),
-    ];
-    for (text, names) in
-        [(pool, vec!["paragon"]), (cmt, vec!["paragon-cmt", "paragon-cuda"]), (watch, vec!["paragon-watch"])]
-    {
-        for name in names {
-            assert!(text.contains(&format!("name(\"{name}\".into())")), "{name}");
-        }
-    }
-}
-
-#[test]
 fn tracers_filters_and_keys_are() {
     // SAFETY: each in a child of its own.
     child(|| unsafe {

@@ -1,0 +1,141 @@
+//! Threads of the runtime's own: how they begin. The program's signals aren't theirs, nor its floating-point environment, and a thread that finds no memory to begin with
+//! waits for it. The C library gives a thread its variables when it first asks for one of them, and ends the whole process where it can't; so nothing here asks before there
+//! is memory, and threads are begun by the C library's own call, behind which nothing else of ours, or of Rust's, comes first.
+
+use crate::floating_point;
+use crate::memory::limits;
+use std::ffi::{CStr, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+
+/// What threads of ours are called.
+pub const NAMES: [&CStr; 4] = [HELPER, FOR_THREADS, FOR_CUDA, WATCH];
+/// One that loops are split over.
+pub const HELPER: &CStr = c"paragon";
+/// The one that drives the device made of threads.
+pub const FOR_THREADS: &CStr = c"paragon-cmt";
+/// The one that drives a GPU.
+pub const FOR_CUDA: &CStr = c"paragon-cuda";
+/// The one that tells jobs when their time is up.
+pub const WATCH: &CStr = c"paragon-watch";
+
+/// Bytes of a thread's stack, which are taken when they are touched.
+const STACK: usize = 2 << 20;
+/// What a thread sees that it can have before it asks for its variables: several times what they take, with what the C library notes of them.
+const TO_BEGIN: usize = 8 << 10;
+/// How long it waits before it looks again.
+const PAUSE: Duration = Duration::from_millis(10);
+
+struct Beginning {
+    name: &'static CStr,
+    work: Box<dyn FnOnce() + Send>,
+}
+
+/// Starts a thread, called by one of [`NAMES`], that does `work` and ends; nobody waits for it. False: there is none to be had, and the work is gone. It blocks all signals
+/// but those of faults, and has the default floating-point environment.
+pub fn start(name: &'static CStr, work: impl FnOnce() + Send + 'static) -> bool {
+    if limits::are_set() {
+        return false;
+    }
+    let beginning = Box::into_raw(Box::new(Beginning { name, work: Box::new(work) }));
+    let _blocked = BlockSignals::new();
+    // SAFETY: attributes that are set up before and gone behind it; what the thread is given is its own from then on.
+    unsafe {
+        let mut attributes: libc::pthread_attr_t = std::mem::zeroed();
+        let mut thread: libc::pthread_t = 0;
+        let mut failed = libc::pthread_attr_init(&raw mut attributes);
+        if failed == 0 {
+            libc::pthread_attr_setstacksize(&raw mut attributes, STACK);
+            libc::pthread_attr_setdetachstate(&raw mut attributes, libc::PTHREAD_CREATE_DETACHED);
+            failed = libc::pthread_create(&raw mut thread, &raw const attributes, begin, beginning.cast());
+            libc::pthread_attr_destroy(&raw mut attributes);
+        }
+        if failed != 0 {
+            drop(Box::from_raw(beginning));
+        }
+        failed == 0
+    }
+}
+
+/// What a thread begins with.
+extern "C" fn begin(beginning: *mut c_void) -> *mut c_void {
+    wait_for_memory();
+    // SAFETY: `start` has made it for this thread alone.
+    let Beginning { name, work } = *unsafe { Box::from_raw(beginning.cast::<Beginning>()) };
+    // SAFETY: the calling thread, and a name of less than sixteen bytes.
+    unsafe { libc::pthread_setname_np(libc::pthread_self(), name.as_ptr()) };
+    floating_point::begin_thread();
+    // Who waits for the work finds out by what it has left behind.
+    let _ = catch_unwind(AssertUnwindSafe(work));
+    std::ptr::null_mut()
+}
+
+/// Returns once the C library has memory for the calling thread. What it has given back last it finds again.
+fn wait_for_memory() {
+    loop {
+        // SAFETY: plain allocation, given back; nobody has looked into it. The compiler may not take it for needless.
+        let is_there = unsafe {
+            let memory = std::hint::black_box(libc::malloc(TO_BEGIN));
+            libc::free(memory);
+            !memory.is_null()
+        };
+        if is_there {
+            return;
+        }
+        // SAFETY: no preconditions; `std::thread::sleep` might ask for the thread's variables.
+        unsafe { libc::usleep(PAUSE.as_micros() as u32) };
+    }
+}
+
+/// Blocks all signals in the calling thread while it lives; threads started meanwhile keep them blocked.
+pub struct BlockSignals(libc::sigset_t);
+
+impl BlockSignals {
+    /// Blocks them.
+    #[allow(clippy::new_without_default)]
+    pub fn new() -> BlockSignals {
+        // SAFETY: plain signal-mask calls on local variables.
+        unsafe {
+            let mut all: libc::sigset_t = std::mem::zeroed();
+            let mut old: libc::sigset_t = std::mem::zeroed();
+            libc::sigfillset(&raw mut all);
+            // A fault is the thread's own. The program's handler may mend it; blocked, it would end the process.
+            for fault in
+                [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGTRAP, libc::SIGSYS]
+            {
+                libc::sigdelset(&raw mut all, fault);
+            }
+            libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut old);
+            BlockSignals(old)
+        }
+    }
+}
+
+impl Drop for BlockSignals {
+    fn drop(&mut self) {
+        // SAFETY: restores the mask that `new` saved.
+        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.0, std::ptr::null_mut()) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::channel;
+
+    #[test]
+    fn a_thread_has_its_name_and_none_of_the_signals() {
+        let (sender, said) = channel();
+        assert!(start(WATCH, move || {
+            let name = std::fs::read_to_string("/proc/thread-self/comm").unwrap();
+            // SAFETY: only asks, into a local variable.
+            let blocks = unsafe {
+                let mut blocked: libc::sigset_t = std::mem::zeroed();
+                libc::pthread_sigmask(libc::SIG_BLOCK, std::ptr::null(), &raw mut blocked);
+                [libc::SIGTERM, libc::SIGSEGV].map(|signal| libc::sigismember(&raw const blocked, signal))
+            };
+            sender.send((name, blocks)).unwrap();
+        }));
+        assert_eq!(said.recv().unwrap(), ("paragon-watch\n".into(), [1, 0]));
+    }
+}
