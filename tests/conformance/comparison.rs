@@ -5,6 +5,7 @@ use super::{MARK, PARAGON};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::process::Command;
+use std::sync::OnceLock;
 
 /// Assembly without the numbers of its local labels; other files as they are.
 fn without_label_numbers(text: &[u8]) -> Vec<u8> {
@@ -41,8 +42,17 @@ fn sections(content: &[u8]) -> BTreeSet<String> {
     })
 }
 
+/// With gcc's plugin, which knows what objects have for link-time optimisation. By itself `nm` asks each plugin that is installed, and LLVM takes ten times
+/// as long to be loaded as an object to be read.
 fn symbols(content: &[u8]) -> BTreeSet<String> {
-    facts("nm", &["-g", "--defined-only", "-P"], content, |line| {
+    static PLUGIN: OnceLock<String> = OnceLock::new();
+    let plugin = PLUGIN.get_or_init(|| {
+        let output = Command::new("gcc").arg("-print-file-name=liblto_plugin.so").output().unwrap();
+        let path = String::from_utf8(output.stdout).unwrap();
+        assert!(path.starts_with('/'), "gcc has no plugin: {path}");
+        format!("--plugin={}", path.trim_end())
+    });
+    facts("nm", &[plugin, "-g", "--defined-only", "-P"], content, |line| {
         let mut words = line.split_whitespace();
         Some(format!("{} {}", words.next()?, words.next()?))
     })
