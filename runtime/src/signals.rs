@@ -1,4 +1,4 @@
-//! The program's signals, as far as loops that run elsewhere have to do with them. Helper threads take none (`device::pool`).
+//! The program's signals, as far as loops that run elsewhere have to do with them. Threads of the runtime take none (`own_threads`).
 //!
 //! A handler may leave a loop for good, by `siglongjmp`. The runtime can't be left: it allocates memory, and others work for it, with
 //! memory on the calling thread's stack. So in here, signals wait, as if they had come right after the loop; where that takes longer,
@@ -11,6 +11,7 @@
 //! Nothing here changes a handler.
 
 use crate::abi::Info;
+use crate::memory::coherence::interception;
 use std::ffi::c_int;
 
 /// Those that a loop's own instructions raise.
@@ -19,7 +20,9 @@ const FAULTS: [i32; 3] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE];
 const AT_ONCE: [i32; 6] =
     [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGTRAP, libc::SIGSYS];
 /// Signals that the kernel knows.
-const SIGNALS: i32 = 64;
+pub const SIGNALS: i32 = 64;
+/// Those of the C library, which it handles as soon as there are threads, ours among them.
+pub const OF_LIBRARY: [i32; 2] = [32, 33];
 
 /// A signal mask, a bit for each signal.
 fn bits(mask: &libc::sigset_t) -> u64 {
@@ -132,7 +135,13 @@ impl Deferred {
             libc::sigemptyset(&raw mut others);
             let is_ours =
                 |signal: i32| bits(&self.before) >> (signal - 1) & 1 == 0 && !AT_ONCE.contains(&signal);
-            for signal in (1..=SIGNALS).filter(|signal| is_ours(*signal) && handler(*signal).is_none()) {
+            // Where it is known that the program has none, and would be told of one, nobody need ask 64 times.
+            let has_none = interception::is_armed();
+            let is_handled = |signal: i32| match has_none {
+                true => OF_LIBRARY.contains(&signal),
+                false => handler(signal).is_some(),
+            };
+            for signal in (1..=SIGNALS).filter(|signal| is_ours(*signal) && !is_handled(*signal)) {
                 libc::sigaddset(&raw mut others, signal);
             }
             libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const others, std::ptr::null_mut());

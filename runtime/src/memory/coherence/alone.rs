@@ -7,6 +7,7 @@
 use super::interception::gate::{self, Action};
 use crate::memory::{limits, tracking};
 use crate::own_threads::NAMES;
+use crate::signals::{OF_LIBRARY, SIGNALS};
 use std::ffi::c_void;
 use std::fs;
 use std::os::fd::RawFd;
@@ -51,10 +52,6 @@ pub enum Refusal {
 
 /// How the names of the GPU driver's own threads begin; its others are called like the thread that they come from.
 const OF_DRIVER: &str = "cuda";
-/// Those of the C library, which it handles as soon as there are threads, ours among them.
-const OF_LIBRARY: [i32; 2] = [32, 33];
-/// Signals that the kernel knows.
-const SIGNALS: i32 = 64;
 /// The file system of processes, as `fstatfs` names it.
 const PROCESSES: i64 = 0x9fa0;
 
