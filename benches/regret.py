@@ -107,11 +107,11 @@ def expected_ms(known: dict[str, Record]) -> float:
 
 
 def known_size(name: str, size: int, record: Record) -> Size | None:
-    """What there is to say of a size, if it was measured."""
+    """What there is to say of a size, if all ways of it were measured, or took too long: by those that a budget has left out none can be the best."""
     ways = record.get("ways", {})
     forced = {way.name: ways[way.name]["ms"] for way in FORCED if ways.get(way.name, {}).get("ms")}
     chosen = ways.get(CHOSEN.name, {})
-    if not chosen.get("ms") or len(forced) < 2:
+    if not chosen.get("ms") or len(forced) < 2 or any(way.name not in ways for way in FORCED):
         return None
     best = min(forced, key=forced.__getitem__)
     return Size(name, size, record["bytes"], chosen["ms"], best, forced[best], chosen.get("where", {}))

@@ -389,6 +389,10 @@ class OfRegret(unittest.TestCase):
         self.assertAlmostEqual(regret.summed(sizes) or 0.0, 22.0 / 18.0)
         self.assertIsNone(regret.known_size("x", 1, {"wanted": 1, "too_long": True}))
         self.assertIsNone(regret.summed([]))
+        # Who knows what is missing?
+        unmeasured = self.size(1.0, 2.0, 3.0, 4.0)
+        del unmeasured["ways"]["GPU"]
+        self.assertEqual(regret.known_sizes({"10": unmeasured}), [])
 
     def test_what_takes_too_long_is_not_a_part_of_it(self):
         long = self.size(6000.0, 1.0, 1.0, 1.0)

@@ -13,7 +13,7 @@ fn every_planted_conflict_is_detected() {
     let started = Instant::now();
     let executable = build_with_reference("planted", &scratch("planted"));
     // Rows are long.
-    let runs_of = |form: &str| if form == "rows" { selected(30, 100) } else { selected(240, 1000) } as usize;
+    let runs_of = |form: &str| if form == "rows" { selected(30, 100) } else { selected(160, 1000) } as usize;
     let mut cases = Vec::new();
     for log in ["atomic", "reduction", "bitmap", "auto"].into_iter().chain(GUESSES) {
         for kind in ["waw", "raw", "war", "mixed-width"] {

@@ -369,7 +369,7 @@ fn judge(seed: u64, folder: &Path) -> (Vec<String>, BTreeMap<&'static str, Count
 
 #[test]
 fn verdicts_agree_with_the_oracle() {
-    let programs = number("PARAGON_ORACLE", selected(700, 2000)).div_ceil(LOOPS);
+    let programs = number("PARAGON_ORACLE", selected(500, 2000)).div_ceil(LOOPS);
     let first = number("PARAGON_SEED", 1);
     let (started, most) = (Instant::now(), Duration::from_secs(number("PARAGON_SECONDS", u64::MAX)));
     let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join("oracle");

@@ -271,7 +271,7 @@ fn compare_and_keep(
 /// Programs of a kind, where nothing else is said: what a few minutes bear. More of them run on GPUs (`benches/random.sh`). Ten of most kinds come up in each
 /// of the settings, at each level, in each dialect, and one of them as users compile it.
 fn programs_by(name: &str) -> u64 {
-    number(name, selected(10, 24))
+    number(name, selected(8, 24))
 }
 
 fn programs() -> u64 {
