@@ -6,6 +6,7 @@
 
 use crate::c::dialect::Dialect;
 use crate::c::hir::{LoopId, LoopStmt, Stmt, StmtKind, TranslationUnit};
+use crate::c::pragma;
 use crate::codegen::{Edit, Generated};
 use crate::driver::arguments::{self, Decision, Input, Invocation, Mode};
 use crate::driver::interruption::{Cancellation, Folder};
@@ -499,6 +500,10 @@ fn prepare(
         }
         Err(_) => return Ok(None),
     };
+    if invocation.own.only_compiles() && !has_loop_words(&text.expanded.text) {
+        let dependencies = text.dependencies;
+        return Ok(Some(Prepared { rewritten: None, plain: None, dependencies, report: Report::default() }));
+    }
     let mut unit = (stages.lower)(&text.expanded.text, &invocation.dialect)?;
     let mut prepared = match invocation.own.echo {
         true => {
@@ -512,6 +517,15 @@ fn prepare(
     };
     prepared.dependencies = text.dependencies;
     Ok(Some(prepared))
+}
+
+/// Whether there is a word in an expanded text without which it has no loop, or a pragma of ours. Nothing is changed in a
+/// text without loops, so nobody has to understand it.
+fn has_loop_words(text: &str) -> bool {
+    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$') || !byte.is_ascii();
+    let mut words = text.as_bytes().split(|byte| !is_word(byte));
+    words.any(|word| matches!(word, b"for" | b"while" | b"do" | b"goto"))
+        || text.lines().any(|line| pragma::own_words(line.trim_start()).is_some())
 }
 
 /// Finds loops, and writes the text with what was generated for them, if there is one to change.

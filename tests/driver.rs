@@ -93,6 +93,7 @@ fn lower(text: &str, _: &Dialect) -> Result<TranslationUnit, String> {
         body,
         extern_inline: false,
         is_static: false,
+        is_unused: false,
         fixed: None,
         span,
     });
@@ -554,6 +555,85 @@ fn a_large_file_is_not_compiled_anew_for_a_plain_loop() {
     };
     assert!(left_out(10).is_empty());
     assert_eq!(left_out(400), [1]);
+}
+
+/// The same of a file that is a table with a loop behind it, and nobody's values are in its tree.
+#[test]
+fn a_table_is_not_compiled_anew_for_a_plain_loop() {
+    let folder = folder();
+    let left_out = |numbers: usize| {
+        let table = "7, ".repeat(numbers);
+        let text = format!("int t[] = {{ {table}}};\nvoid f(int *p, int n) {{ while (n--) p[n] = t[n]; }}\n");
+        fs::write(folder.path().join("short.c"), text).unwrap();
+        left_out(folder.path(), "", "hardly a part of its file is loops")
+    };
+    assert!(left_out(1000).is_empty());
+    assert_eq!(left_out(100_000), [2]);
+}
+
+/// What the compiler leaves out because nothing calls it, as it does with most functions of headers, is no reason to compile
+/// anything anew.
+#[test]
+fn functions_that_nothing_calls_are_left_out() {
+    let body = "{ for (int i = 0; i < n; i++) p[i] = i; }";
+    let text = format!(
+        "static inline void unused(int *p, int n) {body}\n\
+         static void called(int *p, int n) {body}\n\
+         void visible(int *p, int n) {body}\n\
+         static void __attribute__((used)) kept(int *p, int n) {body}\n\
+         static void other(int *p, int n) {body}\n\
+         void alias(int *p, int n) __attribute__((alias(\"other\")));\n\
+         static void assembly(int *p, int n) {body}\n\
+         void g(int *p, int n) {{ called(p, n); __asm__(\"call assembly\"); }}\n"
+    );
+    let folder = folder();
+    fs::write(folder.path().join("short.c"), text).unwrap();
+    assert_eq!(left_out(folder.path(), "", "nothing in this file calls its function"), [1]);
+}
+
+static ASKED: AtomicUsize = AtomicUsize::new(0);
+
+/// A text without loops is the compiler's as soon as that is known: nobody has to understand a table of constants. Where somebody
+/// wants to see something of it, or it has a pragma of ours, it is understood like any other.
+#[test]
+fn a_table_without_loops_is_not_understood() {
+    let counted: fn(&str, &Dialect) -> Result<TranslationUnit, String> = |text, dialect| {
+        ASKED.fetch_add(1, Ordering::Relaxed);
+        lower(text, dialect)
+    };
+    let stages = Stages { lower: counted, ..STAGES };
+    let folder = folder();
+    let asked = |options: &str, more: &str| {
+        let path = folder.path().join("table.c");
+        let text = format!("int format, dot, forty[] = {{ {}}};\n{more}\n", "'f', 0x40, ".repeat(300));
+        fs::write(&path, text).unwrap();
+        let object = folder.path().join("table.o");
+        let line = format!("-O2 {options} -c {} -o {}", path.display(), object.display());
+        let before = ASKED.load(Ordering::Relaxed);
+        // What the tree of these tests is worth to an echo doesn't matter here.
+        let finished = handle(&Toolchain::find().unwrap(), &invocation(&line), stages);
+        let asked = ASKED.load(Ordering::Relaxed) > before;
+        assert!(asked || finished.unwrap().is_none_or(|finished| finished.success));
+        asked
+    };
+    assert!(!asked("", ""));
+    assert!(!asked("-g -Wall -MD", "int f(int n) { return forty[n] ? dot : format; }"));
+    let dependencies = fs::read_to_string(folder.path().join("table.d")).unwrap();
+    assert!(dependencies.starts_with(&format!("{}/table.o: ", folder.path().display())), "{dependencies}");
+    for text in [
+        "void f(int n) { for (; n; n--) ; }",
+        "void f(int n) { while (n) n--; }",
+        "void f(int n) { do n--; whil\\\ne (n); }",
+        "void f(int n) { again: if (n--) goto again; }",
+        "#define LOOP(x, y) x ## y\nvoid f(int n) { LOOP(f, or) (; n; n--) ; }",
+        "#pragma paragon forbid",
+        "_Pragma(\"paragon forbid\")",
+    ] {
+        assert!(asked("", text), "{text}");
+    }
+    for options in ["-fparagon-echo", "-fparagon-report=text", "--dump-after=lower"] {
+        assert!(asked(options, ""), "{options}");
+    }
 }
 
 /// Loops whose text says that they are short get no code, and only those.

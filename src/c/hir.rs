@@ -599,6 +599,8 @@ pub struct Function {
     pub extern_inline: bool,
     /// Whether it has internal linkage.
     pub is_static: bool,
+    /// Whether nothing in the file can call it, so that the compiler leaves it out; most functions of headers are like that.
+    pub is_unused: bool,
     /// Why its loops must stay as they are, if so: its code is generated under other rules than ours would be.
     pub fixed: Option<String>,
     /// From its first token to its closing brace.
@@ -635,6 +637,8 @@ pub struct TranslationUnit {
     pub types: Types,
     /// All variables and functions named anywhere.
     pub variables: Vec<Variable>,
+    /// Tokens in long lists of constants at file scope, which nothing else of the tree tells of.
+    pub in_tables: usize,
     /// Function definitions that were lowered, in source order.
     pub functions: Vec<Function>,
     /// Function definitions that were not.

@@ -339,7 +339,13 @@ impl<'a> Lexer<'a> {
             }
             return self.push(TokenKind::Number, end);
         }
-        if let Some(p) = PUNCTUATORS.iter().find(|p| self.bytes[self.at..].starts_with(p.as_bytes())) {
+        // Half of all tokens are these, and begin no longer one.
+        if matches!(first, b'(' | b')' | b'[' | b']' | b'{' | b'}' | b',' | b';' | b'~' | b'?') {
+            return self.push(TokenKind::Punctuator, self.at + 1);
+        }
+        let rest = &self.bytes[self.at..];
+        let mut alike = PUNCTUATORS.iter().filter(|p| p.as_bytes()[0] == first);
+        if let Some(p) = alike.find(|p| rest.starts_with(p.as_bytes())) {
             return self.push(TokenKind::Punctuator, self.at + p.len());
         }
         let length = self.text[self.at..].chars().next().map_or(1, char::len_utf8);
@@ -348,6 +354,9 @@ impl<'a> Lexer<'a> {
 
     /// Offset of the opening quote, if a character constant or string literal starts here.
     fn literal_prefix(&self) -> Option<usize> {
+        if !matches!(self.byte(0), b'"' | b'\'' | b'L' | b'u' | b'U') {
+            return None;
+        }
         (["", "L", "u", "U", "u8"].iter())
             .find(|p| {
                 self.bytes[self.at..].starts_with(p.as_bytes()) && matches!(self.byte(p.len()), b'"' | b'\'')
@@ -426,6 +435,10 @@ mod tests {
                 "\u{e9}t\u{e9}"
             ]
         );
+        for punctuator in PUNCTUATORS {
+            let text = format!("a {punctuator} a{punctuator}a");
+            assert_eq!(spellings(&text), ["a", punctuator, "a", punctuator, "a"]);
+        }
         assert_eq!(lex("`").tokens[0].kind, TokenKind::Unknown);
         assert_eq!(lex("\"open\nx").tokens[0].kind, TokenKind::Unknown);
         assert_eq!(lex("\"\\").tokens.len(), 1);

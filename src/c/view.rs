@@ -16,7 +16,8 @@
 //! - operators on types become calls: `__builtin_va_arg(ap, sizeof(T))`, `__builtin_offsetof(sizeof(T), pg_root.m.n[3])`,
 //!   `__builtin_types_compatible_p(sizeof(A), sizeof(B))`, `pg_alignof(sizeof(T))` or `pg_alignof(sizeof e)`, and
 //!   `case pg_range(low, high):`, `pg_label(0)` for `&&label`, `pg_goto(e);` for `goto *e;`; `default` in `_Generic` is a primitive type without an entry in [`Special::types`];
-//! - an unnamed bit-field is named [`UNNAMED`], which maps to the colon.
+//! - an unnamed bit-field is named [`UNNAMED`], which maps to the colon;
+//! - a long list of constants at file scope is a pair of braces, and what its items are is in [`Special::tables`].
 //!
 //! A reader takes a node, asks [`ViewMap::source_token`] for the token at the node's first byte, and reads the original
 //! spelling there.
@@ -29,6 +30,7 @@ mod bounds;
 mod declarations;
 mod expressions;
 mod statements;
+mod tables;
 #[cfg(test)]
 mod tests;
 mod words;
@@ -125,6 +127,28 @@ pub struct Special {
     /// What stands in the parentheses of `typeof` and `_Atomic`, keyed as in `types`: a view of its own, in which it is
     /// the operand of the only `sizeof` that isn't nested, at the end.
     pub operands: HashMap<usize, (String, ViewMap)>,
+    /// Long lists of constants at file scope, which the view shows as empty braces, keyed by the token of the opening one.
+    pub tables: HashMap<usize, Table>,
+}
+
+/// One item of a list of constants, as far as it says how many elements it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TableItem {
+    /// A list in braces.
+    Braced,
+    /// A string literal.
+    Text,
+    /// A scalar.
+    Scalar,
+}
+
+/// A list of constants that names nothing: what of it can matter to anybody else.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Table {
+    /// Its items; none if one has a designator.
+    pub items: Option<Vec<TableItem>>,
+    /// How many tokens it is.
+    pub length: usize,
 }
 
 /// One piece of a view and the token that it was made from.

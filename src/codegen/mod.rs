@@ -57,6 +57,11 @@ pub fn generate(unit: &TranslationUnit, reports: &[LoopReport], options: &Codege
             plan.sites.iter_mut().chain(parts).for_each(|site| site.logged = true);
         }
         let function = &unit.functions[plan.function];
+        if function.is_unused {
+            // The compiler leaves it out, and a file without other loops for us compiles as it is.
+            generated.left_out.push((plan.loop_id, "nothing in this file calls its function".to_owned()));
+            continue;
+        }
         let found = nest::loops(function).into_iter().find(|f| f.the_loop.id == plan.loop_id);
         let Some(found) = found else { continue };
         match host::loop_code(unit, report, &plan, found.the_loop, options) {

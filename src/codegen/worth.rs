@@ -104,6 +104,10 @@ const PART: usize = 25;
 /// Expressions up to which a file is small, and that doesn't matter.
 const SMALL: usize = 2000;
 
+/// Tokens of a table of constants that take gcc as long as an expression. Measured (`docs/measurements/2026-11-27-tables.md`): it takes
+/// 2 ms for 1,000 tokens.
+const TOKENS: usize = 32;
+
 /// The plans that are left out because their code would take the compiler too long, with the reason. Loops without nests and
 /// floating-point arithmetic are everywhere in programs that compute nothing for long (text, tables, headers of files), and
 /// hardly one of them pays. Those that need the least checking and do the most in an iteration come first.
@@ -115,7 +119,7 @@ pub fn crowded_out(
     if options.threshold.is_some() || options.checked_threads || options.doubt {
         return BTreeMap::new();
     }
-    let (mut expressions, mut in_loops) = (0, 0);
+    let (mut expressions, mut in_loops) = (unit.in_tables / TOKENS, 0);
     let mut sizes = BTreeMap::new();
     for function in &unit.functions {
         nest::all_expressions(&function.body, &mut |_| expressions += 1);

@@ -77,6 +77,11 @@ pub struct OwnOptions {
 }
 
 impl OwnOptions {
+    /// Whether nobody wants to know or to see anything but what the compiler makes.
+    pub fn only_compiles(&self) -> bool {
+        !self.wants_report() && !self.echo && self.dump_after.is_none() && self.save_temps.is_none()
+    }
+
     /// Whether somebody wants to know what becomes of loops.
     pub fn wants_report(&self) -> bool {
         !self.reports.is_empty() || self.remarks.any()

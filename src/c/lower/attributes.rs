@@ -206,6 +206,13 @@ pub(super) fn replaceable(attributes: &[&Attribute]) -> bool {
     attributes.iter().any(|a| names.contains(&a.name.as_str()))
 }
 
+/// Whether a function with such an attribute is there, or called, though nobody names it.
+pub(super) fn kept(attributes: &[&Attribute]) -> bool {
+    let names =
+        ["used", "retain", "constructor", "destructor", "externally_visible", "no_reorder", "section"];
+    attributes.iter().any(|a| names.contains(&a.name.as_str()))
+}
+
 /// Whether a function with such an attribute also exists in a form that computes vectors of results, under another name.
 pub(super) fn has_vector_form(attributes: &[&Attribute]) -> bool {
     attributes.iter().any(|a| a.name == "simd")

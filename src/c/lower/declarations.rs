@@ -6,7 +6,7 @@ use tree_sitter::Node;
 
 use super::super::hir::*;
 use super::super::view::Attribute;
-use super::attributes::{forbidding, has_vector_form, replaceable};
+use super::attributes::{forbidding, has_vector_form, kept, replaceable};
 use super::declarators::{Base, Declared, PLAIN, Parameter, Parameters, Specifiers};
 use super::names::{Entity, Scope};
 use super::source::{field, named, parts};
@@ -207,6 +207,7 @@ impl<'a> Lowering<'a> {
         known.replaceable |= linked.replaceable;
         known.has_vector_form |= linked.has_vector_form;
         known.fixed |= linked.fixed;
+        known.kept |= linked.kept;
         known.internal |= linked.internal;
         known.implicit &= linked.implicit;
         let before = self.unit.var(id).ty;
@@ -260,6 +261,7 @@ impl<'a> Lowering<'a> {
             replaceable: replaceable(&all),
             has_vector_form: has_vector_form(&all),
             fixed: forbidding(&all).is_some(),
+            kept: kept(&all),
             internal: specifiers.is_static,
             ..Linked::default()
         };
@@ -299,6 +301,7 @@ impl<'a> Lowering<'a> {
             body,
             extern_inline: specifiers.is_inline && !specifiers.is_static,
             is_static: false,
+            is_unused: false,
             fixed,
             span: self.tokens.span_of(tokens.start, tokens.end.saturating_sub(1)),
         });

@@ -5,6 +5,7 @@ use tree_sitter::Node;
 
 use super::super::constant;
 use super::super::hir::*;
+use super::super::view::{Table, TableItem};
 use super::expressions::Operand;
 use super::source::{field, named, parts};
 use super::{Lowered, Lowering};
@@ -40,6 +41,9 @@ impl Lowering<'_> {
             TypeKind::Array(element, length) => Some((element, length)),
             _ => None,
         };
+        if let Some(table) = self.source.table(node) {
+            return self.table(table, ty);
+        }
         if node.kind() == "initializer_list" {
             return match array {
                 Some((element, ArrayLen::Unknown)) => {
@@ -149,6 +153,38 @@ impl Lowering<'_> {
             return Ok((length, vec![self.item(*only)?]));
         }
         let items = self.items(node)?;
+        Ok((self.elements(element, &items)?, items))
+    }
+
+    /// A list of constants that isn't in the tree.
+    fn table(&mut self, table: &Table, ty: QualType) -> Lowered<(Init, QualType)> {
+        if self.is_scalar(ty) {
+            return Err("braces around a scalar".into());
+        }
+        let TypeKind::Array(element, ArrayLen::Unknown) = *self.types().kind(ty.ty) else {
+            return Ok((Init::Aggregate, ty));
+        };
+        let kinds = table.items.as_ref().ok_or("designators in a list of constants")?;
+        let length = if self.is_scalar(element) || kinds.iter().all(|kind| *kind == TableItem::Braced) {
+            kinds.len() as u64
+        } else {
+            let item = |kind: &TableItem| Item {
+                index: None,
+                designated: false,
+                whole: *kind == TableItem::Braced,
+                text: *kind == TableItem::Text,
+                ty: None,
+                value: None,
+                inner: Vec::new(),
+            };
+            self.elements(element, &kinds.iter().map(item).collect::<Vec<Item>>())?
+        };
+        let completed = self.intern(TypeKind::Array(element, ArrayLen::Known(length)));
+        Ok((Init::Aggregate, QualType { quals: ty.quals, ..completed }))
+    }
+
+    /// How many elements some items are.
+    fn elements(&self, element: QualType, items: &[Item]) -> Lowered<u64> {
         let (mut at, mut longest, mut next) = (0u64, 0u64, 0usize);
         while let Some(item) = items.get(next) {
             if let Some(index) = item.index {
@@ -165,7 +201,7 @@ impl Lowering<'_> {
                     return Err("an array initialised from within an element".into());
                 }
             } else {
-                self.consume(element.ty, &items, &mut next, true);
+                self.consume(element.ty, items, &mut next, true);
             }
             if next == before {
                 return Err("an initialiser that fills nothing".into());
@@ -173,7 +209,7 @@ impl Lowering<'_> {
             at = at.checked_add(1).ok_or("an array too long")?;
             longest = longest.max(at);
         }
-        Ok((longest, items))
+        Ok(longest)
     }
 
     /// What a braced list gives an object of type `ty`, scalar by scalar, where that is simple: without designators, strings,

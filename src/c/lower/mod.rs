@@ -98,6 +98,8 @@ struct Linked {
     fixed: bool,
     /// Not visible outside.
     internal: bool,
+    /// Kept, or called, although nobody names it.
+    kept: bool,
     /// Known only because it was called.
     implicit: bool,
 }
@@ -178,13 +180,15 @@ fn lower(tokens: &Tokens, declarations: &[ExternalDeclaration], dialect: &Dialec
     for declaration in declarations {
         lowering.source = Source::new(tokens, declaration);
         lowering.depth = 0;
+        lowering.unit.in_tables +=
+            declaration.special.tables.values().map(|table| table.length).sum::<usize>();
         lowering.unit.has_may_alias |= declaration.attributes.iter().any(|a| a.name == "may_alias");
         let forbidding = pragmas.upto(declaration.tokens.end);
         if !lowering.is_idle(declaration, &mentions) {
             lowering.external(declaration, forbidding);
         }
     }
-    lowering.finish()
+    lowering.finish(&mentions)
 }
 
 /// Pragmas that change what the arithmetic of the functions behind them means.
@@ -392,8 +396,9 @@ impl<'a> Lowering<'a> {
     }
 
     /// The unit, once everything has been read.
-    fn finish(mut self) -> TranslationUnit {
+    fn finish(mut self, mentions: &HashMap<&str, u32>) -> TranslationUnit {
         let renamed = renamed_by_pragmas(self.tokens);
+        let written = words_of_strings(self.tokens);
         for (id, linked) in &mut self.linked {
             if let Some(variable) = self.unit.variables.get_mut(id.0 as usize) {
                 linked.replaceable |= renamed.contains(&variable.name);
@@ -413,6 +418,12 @@ impl<'a> Lowering<'a> {
         for function in &mut self.unit.functions {
             let linked = self.linked.get(&function.var).copied().unwrap_or_default();
             function.is_static = linked.internal;
+            let name = self.unit.variables[function.var.0 as usize].name.as_str();
+            function.is_unused = linked.internal
+                && !linked.kept
+                && mentions.get(name) == Some(&1)
+                && !renamed.contains(name)
+                && !written.contains(name);
             if linked.fixed && function.fixed.is_none() {
                 function.fixed = Some("an attribute for code generation on another declaration".to_owned());
             }
@@ -512,6 +523,16 @@ fn renamed_by_pragmas(tokens: &Tokens) -> HashSet<String> {
         }
     }
     names
+}
+
+/// Words inside string literals: assembly and attributes call functions by them.
+fn words_of_strings(tokens: &Tokens) -> HashSet<&str> {
+    let strings = tokens.tokens.iter().enumerate().filter(|(_, token)| token.kind == TokenKind::String);
+    strings
+        .flat_map(|(index, _)| {
+            tokens.spelling(index).split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '$'))
+        })
+        .collect()
 }
 
 /// How often each identifier occurs.

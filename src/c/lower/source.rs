@@ -8,7 +8,7 @@ use tree_sitter::Node;
 
 use super::super::hir::Span;
 use super::super::lexer::Tokens;
-use super::super::view::{Attribute, AttributeTarget, BaseType, ExternalDeclaration, ViewMap};
+use super::super::view::{Attribute, AttributeTarget, BaseType, ExternalDeclaration, Table, ViewMap};
 
 /// What belongs to the tree that is being read.
 #[derive(Clone, Copy)]
@@ -44,6 +44,10 @@ impl<'a> Source<'a> {
     /// What a `primitive_type` node stands for.
     pub fn base_type(&self, node: Node) -> Option<&'a BaseType> {
         self.declaration.special.types.get(&self.token(node)?)
+    }
+    /// The list of constants that a node's braces stand for.
+    pub fn table(&self, node: Node) -> Option<&'a Table> {
+        self.declaration.special.tables.get(&self.token(node)?)
     }
     /// The attributes at a target.
     pub fn attributes(&self, target: AttributeTarget) -> Vec<&'a Attribute> {

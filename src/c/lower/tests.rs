@@ -673,3 +673,48 @@ fn files() {
         }
     }
 }
+
+/// Long lists of constants aren't read, and arrays are as long as `cc` has them all the same.
+#[test]
+fn tables_say_how_long_they_are() {
+    let types = "typedef unsigned char u8; typedef struct { int a; short b[2]; } rec; typedef int list[]; enum { E = 3 }; int g;";
+    let of = |item: &str, times: usize| vec![item; times].join(", ");
+    let tables = [
+        ("u8 t[]", of("1", 3000), true),
+        ("double t[]", of("-1.5e+3, (float) +2", 3000) + ",", true),
+        ("const char *const t[]", of("\"a\" \"b,{\", (char *) 0, L'x' + \"c\"", 900), true),
+        ("char t[][8]", of("\"abc\"", 3000), true),
+        ("char t[][8]", of("\"abc\", {'a', 'b'}", 900), true),
+        ("char t[][3]", of("1, (u8)2, 3, {4}", 900), true),
+        ("char t[][3]", of("\"abc\"[0], 2, 3", 900), true),
+        ("int t[][2][2]", of("1, {2}, 3", 901), true),
+        ("rec t[]", of("1, 2, 3", 2001), true),
+        ("rec t[]", of("1, 2, 3, 4", 1001), true),
+        ("rec t[]", of("{ .b = {[1] = 2}, .a = 'x' }", 500), true),
+        ("rec t[]", of("1, {2, 3}", 900), true),
+        ("list t", of("(1 + 2) * 3 , ~4 ? 5 : 6", 900), true),
+        ("int t[7000]", of("1", 3000), true),
+        ("int t[]", of("1", 1500) + ", [5000] = 2, 3", false),
+        ("int t[6000]", of("1", 1500) + ", [5000] = 2, 3", true),
+        ("int t[]", of("E", 3000), false),
+        ("int *t[]", of("&g", 3000), false),
+        ("int t[]", of("(int) sizeof(struct new *)", 900), false),
+        ("const int *t[]", of("(int[]) {1, 2}", 900), false),
+        ("char t[]", vec!["\"abc\""; 3000].join(" "), false),
+    ];
+    for (declarator, items, is_left_out) in tables {
+        let declarations = format!("{types} {declarator} = {{ {items} }};");
+        let unit = lower(&declarations);
+        let kind = declarator.replace(" t", " ");
+        assert_eq!(unit.in_tables > 1000, is_left_out, "{kind} of {}", &items[..20]);
+        let ours = folded(&declarations, &["sizeof t".into(), "sizeof t / sizeof *t".into()]);
+        let program = format!(
+            "int printf(const char *, ...);\n{declarations}\nint main(void) {{ printf(\"%d %d\", (int)sizeof t, (int)(sizeof t / sizeof *t)); }}"
+        );
+        let Some(theirs) = printed_by_cc(&program) else { return };
+        assert_eq!(ours.join(" "), theirs, "{kind} of {}", &items[..20]);
+    }
+    // What is read all the same says whose address is taken.
+    let unit = lower(&format!("{types} int *t[] = {{ {} }};", of("&g", 3000)));
+    assert!(unit.variables.iter().any(|variable| variable.name == "g" && variable.address_taken));
+}

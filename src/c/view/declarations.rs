@@ -111,7 +111,10 @@ impl<'a> Scanner<'a> {
             first = false;
             if self.peek() == "=" {
                 self.pass();
-                self.initialiser()?;
+                let has_length = self.text(name + 1) == "[" && self.text(name + 2) != "]";
+                if !(top && self.table(has_length)) {
+                    self.initialiser()?;
+                }
             }
             if self.peek() == "," {
                 self.pass();
