@@ -211,7 +211,9 @@ programs! {
     masks
     moved_bytes
     neighbours
+    one_array
     own_stack
+    own_variables
     pieces
     refused
     single_values
