@@ -37,11 +37,16 @@ int main(void)
   size_t bytes = 9 * COUNT + 400, of_rows = 4 * ROWS * (WIDE + USED) + 100;
   char *block = malloc(bytes), *other = malloc(bytes), *matrix = malloc(of_rows);
   double *to = malloc(COUNT * sizeof *to);
+  /* What malloc notes is on another page: so the first and the last page of each of the two come back. */
+  char *aligned = aligned_alloc(4096, bytes / 4096 * 4096 + 4096);
   memset(block, 1, bytes);
   memset(other, 1, bytes);
   memset(matrix, 1, of_rows);
+  memset(aligned, 1, bytes);
   both(COUNT, block, (double *)(block + COUNT), 1);
   show("block", 0, block, bytes);
+  both(COUNT, aligned, (double *)(aligned + COUNT), 2);
+  show("aligned", 0, aligned, bytes);
   beside(COUNT, other, (double *)(other + COUNT), to, 3);
   flip((long)bytes, other);
   show("other", 0, other, bytes);
