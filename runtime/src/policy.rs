@@ -36,6 +36,10 @@ const EARLY_NS: f64 = 35_000_000.0;
 const LOST_NS: f64 = OPENING_NS / 4.0;
 /// Openings in vain after which it isn't put off any longer than for seven minutes of loops.
 const MOST_IN_VAIN: u32 = 10;
+/// Loops that may take so long are worth being timed ...
+const TIMED_NS: f64 = 20_000_000.0;
+/// ... if that is so many times as long as they are taken for.
+const GUESSED: f64 = 4.0;
 /// How many cores a GPU is worth.
 const GPU_CORES: f64 = 150.0;
 /// Comparing a byte with what is remembered of it, on several threads (`docs/measurements/2026-11-25-tracking.md`).
@@ -93,6 +97,14 @@ pub fn is_early(history: &History, s: &Situation, is_guess: bool, passed: Durati
 /// Whether an entry is over so soon that it may stay with all that is in it while the driver is being opened.
 pub fn ends_before_the_driver_opens(history: &History, s: &Situation) -> bool {
     worker_ns(history, s) < LOST_NS
+}
+
+/// Whether an entry is to be timed on the calling thread. Nobody knows how much there is to do in an iteration with loops in it, and the compiler's guess may say that nothing else
+/// pays, entry after entry; but as much has passed between two entries as would make it worth while.
+pub fn wants_time(history: &History, s: &Situation) -> bool {
+    let guess = s.work as f64 * OPERATION_NS;
+    let allows = |at_most: f64| at_most * s.iterations as f64 > TIMED_NS && at_most > GUESSED * guess;
+    history.worker_ns == 0.0 && history.at_most_ns().is_some_and(allows)
 }
 
 /// Decides when to open the GPU. Its driver takes part of a second to start, on a core that others may need, and the end of the process
@@ -215,6 +227,7 @@ mod tests {
     use super::*;
     use crate::abi::Loop;
     use std::sync::atomic::{AtomicI64, AtomicU32, AtomicUsize};
+    use std::time::Instant;
 
     fn situation(iterations: u64, work: u64, bytes: u64) -> Situation {
         Situation {
@@ -278,6 +291,31 @@ mod tests {
         };
         assert_eq!(longer(1), [false, false, true]);
         assert_eq!(longer(10), [true; 3]);
+    }
+
+    #[test]
+    fn what_may_be_much_longer_than_it_is_taken_for_is_timed() {
+        let came_back = |after: Duration| {
+            let mut history = History::default();
+            history.stands(1, 1000);
+            history.came_back(1, Instant::now() + after);
+            history
+        };
+        // Some 10 milliseconds by the compiler's guess.
+        let s = situation(1000, 25_000, 1 << 20);
+        let seconds = came_back(Duration::from_secs(1));
+        assert!(wants_time(&seconds, &s));
+        // Whoever knows, or need not know.
+        assert!(!wants_time(&History::default(), &s));
+        assert!(!wants_time(&came_back(Duration::from_millis(30)), &s));
+        assert!(!wants_time(&came_back(Duration::from_millis(15)), &situation(1000, 25, 1 << 20)));
+        let mut measured = seconds;
+        measured.worker_took(1000, 1_000_000_000);
+        assert!(!wants_time(&measured, &s));
+        // Then a GPU is worth being opened for it.
+        let passed = Duration::from_secs(2);
+        assert!(!Opening::default().is_due(&seconds, &situation(1000, 25, 1 << 20), 0, passed));
+        assert!(Opening::default().is_due(&measured, &situation(1000, 25, 1 << 20), 0, passed));
     }
 
     #[test]

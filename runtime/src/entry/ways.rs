@@ -20,6 +20,17 @@ use std::time::{Duration, Instant};
 /// A loop without a function for the threads device, which the compiler leaves out where it can't pay.
 const UNCHECKED: &str = "checked threads can't pay here: no code was generated for them";
 
+/// Why a loop has run on the calling thread.
+const MEASURED: &str = "measured on the calling thread";
+
+/// Whether the calling thread may run a loop by its worker's code, whose inner loops nobody can tell the length of: that code has the program's order, and takes for constant
+/// what no store changes.
+fn may_be_timed(info: &Info, plan: &Plan) -> bool {
+    info.has(PG_LOOP_LONG_LOOPS)
+        && !info.has(PG_LOOP_PART)
+        && (plan.proven || plan.rest.unplaced.is_none() && !info.has(PG_LOOP_REORDERED))
+}
+
 impl Engine {
     /// What the policy asks about an entry that is proven.
     pub(super) fn situation(&self, visit: &Visit<'_>) -> Situation {
@@ -116,6 +127,14 @@ impl Engine {
             ..self.situation(visit)
         };
         self.remember_earlier_runs(visit, &situation, plan.proven)?;
+        // In place a sample says it, and the rest is shared.
+        let may_run_elsewhere =
+            !situation.open[Way::InPlace as usize] && situation.open.iter().any(|is_open| *is_open);
+        if may_run_elsewhere && may_be_timed(info, &plan) && policy::wants_time(&visit.history, &situation) {
+            // SAFETY: promised by the caller.
+            unsafe { self.run_timed(visit) };
+            return Ok(());
+        }
         if may_use_cuda
             && self.cmt.cuda_state() == CudaState::Unknown
             && (choice == DeviceChoice::Cuda
@@ -180,6 +199,30 @@ impl Engine {
         };
         // SAFETY: promised by the caller.
         unsafe { self.speculate_by(visit, plan, placed, kind, Rule::FirstWins) }
+    }
+
+    /// A whole loop on the calling thread, in source order, to have its time.
+    ///
+    /// # Safety
+    /// The visit's entry is as [`Engine::enter`] asks for, and what its loop depends on stays the same while it runs.
+    unsafe fn run_timed(&self, visit: &mut Visit<'_>) {
+        visit.stay();
+        let (info, entry) = (visit.info, &*visit.entry);
+        // SAFETY: promised by the caller, here and below.
+        let mut running = parts::Running::new(info, unsafe { entry.results(info) });
+        let started = Instant::now();
+        visit.fp.program(|| {
+            // SAFETY: all iterations, as the program would run them.
+            unsafe { running.run(info, entry, 0, entry.trip[0]) };
+        });
+        visit.history.worker_took(visit.iterations, started.elapsed().as_nanos() as u64);
+        let results = running.results();
+        // SAFETY: the entry's results have as many elements.
+        unsafe { std::ptr::copy_nonoverlapping(results.as_ptr(), entry.results, results.len()) };
+        visit.record.worker_iterations = entry.trip[0] as u64;
+        visit.record.log = "none";
+        visit.record.decision = "worker";
+        visit.record.why = MEASURED.into();
     }
 
     /// What a loop is told that would not be faster elsewhere.
@@ -295,7 +338,7 @@ impl Engine {
         visit.record.log = "none";
         if first == trip {
             visit.record.decision = "worker";
-            visit.record.why = "measured on the calling thread".into();
+            visit.record.why = MEASURED.into();
             return Ok(());
         }
         visit.record.decision = "threads";
