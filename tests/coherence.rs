@@ -215,6 +215,7 @@ programs! {
     own_stack
     own_variables
     pieces
+    raw_masks
     refused
     single_values
     sorted
