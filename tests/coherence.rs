@@ -211,8 +211,11 @@ programs! {
     masks
     moved_bytes
     neighbours
+    one_array
     own_stack
+    own_variables
     pieces
+    raw_masks
     refused
     single_values
     sorted

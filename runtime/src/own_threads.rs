@@ -19,7 +19,7 @@ pub const FOR_CUDA: &CStr = c"paragon-cuda";
 /// The one that tells jobs when their time is up.
 pub const WATCH: &CStr = c"paragon-watch";
 
-/// Bytes of a thread's stack, which are taken when they are touched.
+/// Bytes of a thread's stack, which are taken when they are touched: what the C library puts there for itself, and the program's variables of threads, comes on top.
 const STACK: usize = 2 << 20;
 /// What a thread sees that it can have before it asks for its variables: several times what they take, with what the C library notes of them.
 const TO_BEGIN: usize = 8 << 10;
@@ -45,7 +45,7 @@ pub fn start(name: &'static CStr, work: impl FnOnce() + Send + 'static) -> bool 
         let mut thread: libc::pthread_t = 0;
         let mut failed = libc::pthread_attr_init(&raw mut attributes);
         if failed == 0 {
-            libc::pthread_attr_setstacksize(&raw mut attributes, STACK);
+            libc::pthread_attr_setstacksize(&raw mut attributes, STACK + least_stack(&raw const attributes));
             libc::pthread_attr_setdetachstate(&raw mut attributes, libc::PTHREAD_CREATE_DETACHED);
             failed = libc::pthread_create(&raw mut thread, &raw const attributes, begin, beginning.cast());
             libc::pthread_attr_destroy(&raw mut attributes);
@@ -54,6 +54,19 @@ pub fn start(name: &'static CStr, work: impl FnOnce() + Send + 'static) -> bool 
             drop(Box::from_raw(beginning));
         }
         failed == 0
+    }
+}
+
+/// What a stack has to have before anything of it is left: the C library takes the variables that each thread has of its own from there, however many the program has.
+fn least_stack(attributes: *const libc::pthread_attr_t) -> usize {
+    type Asked = unsafe extern "C" fn(*const libc::pthread_attr_t) -> usize;
+    // SAFETY: a name.
+    let asked = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"__pthread_get_minstack".as_ptr()) };
+    match asked.is_null() {
+        // Another C library, that has them elsewhere.
+        true => 0,
+        // SAFETY: that is what it is where there is one.
+        false => unsafe { std::mem::transmute::<*mut c_void, Asked>(asked)(attributes) },
     }
 }
 

@@ -14,13 +14,13 @@ const IS_MAPPED: u64 = 2;
 /// The pages that belong to what was recorded as an allocation. `None`: it isn't one of these. A record may be old, so what stands in front of it has to agree with it in
 /// where it begins and, to a page, where it ends.
 pub fn pages_of((lo, hi): Range) -> Option<Range> {
-    let begin = lo.checked_sub(NOTED).filter(|begin| begin % PAGE == 0)?;
+    let begin = lo.checked_sub(NOTED).filter(|begin| begin.is_multiple_of(PAGE))?;
     let [before, noted] = safe_copy::words(begin, lo).ok()?[..] else { return None };
     let length = noted & !BITS;
     let end = begin.checked_add(length)?;
     let agrees = before == 0
         && noted & BITS == IS_MAPPED
-        && length % PAGE == 0
+        && length.is_multiple_of(PAGE)
         && hi <= end
         && end - hi < PAGE + NOTED;
     agrees.then_some((begin, end))
@@ -37,7 +37,7 @@ mod tests {
             let memory = unsafe { libc::malloc(bytes as usize) };
             let lo = memory as u64;
             let (begin, end) = pages_of((lo, lo + bytes)).expect("large pieces are mapped");
-            assert!(begin % PAGE == 0 && end % PAGE == 0);
+            assert!(begin.is_multiple_of(PAGE) && end.is_multiple_of(PAGE));
             assert!(begin + NOTED == lo && end >= lo + bytes && end < lo + bytes + PAGE + NOTED);
             // Another's record.
             assert_eq!(pages_of((lo, lo + bytes + 2 * PAGE)), None);

@@ -17,7 +17,7 @@ pub mod mailbox;
 pub mod places;
 
 use crate::device::DevicePtr;
-use crate::memory::tracking::{Range, without};
+use crate::memory::tracking::{Range, merged, without};
 use crate::speculation::cmt::Kind;
 use places::{Access, Hands, PAGE, Place, Places};
 use std::cell::UnsafeCell;
@@ -44,9 +44,9 @@ pub struct Tenant {
     pub regions: Vec<usize>,
     /// What the device has to be given first, in order and apart, because the loop loads it, or may leave some of it as it is.
     pub missing: Vec<Range>,
-    /// What the loop both loads and stores to: of that the device has to have a copy, in case that the loop fails.
+    /// What the loop both loads and stores to, in order and apart: of that the device has to have a copy, in case that the loop fails.
     pub in_place: Vec<Range>,
-    /// What has to come back behind the loop where that has stored to it.
+    /// What has to come back behind the loop where that has stored to it, in order and apart.
     pub outside: Vec<Range>,
     /// What the loop uses, what of it may be kept from the program behind it, and whether the loop stores to it.
     uses: Vec<(Range, Range, bool)>,
@@ -218,7 +218,9 @@ fn find(
 ) -> Option<Vec<Tenant>> {
     with(|places| {
         let mut tenants: Vec<Tenant> = Vec::new();
-        for one in uses {
+        // What is too short to be there for its own sake may lie in the array of another one, of which the device then has to have that, too.
+        let is_short = |one: &&Use| one.sure.1 - one.sure.0 < LEAST;
+        for one in uses.iter().filter(|one| !is_short(one)).chain(uses.iter().filter(is_short)) {
             let whole = one.range;
             let place = places.of(whole).ok()?;
             if place.is_some_and(|place| places.get(place).kind != kind) {
@@ -243,7 +245,7 @@ fn find(
                     *span = (span.0.min(whole.0), span.1.max(whole.1));
                     index
                 }
-                (None, None) if one.sure.1 - one.sure.0 < LEAST || !is_keepable(one.sure) => continue,
+                (None, None) if is_short(&one) || !is_keepable(one.sure) => continue,
                 (None, None) => {
                     let is_free = |span: &Range| {
                         let apart = |tenant: &Tenant| tenant.span.1 <= span.0 || span.1 <= tenant.span.0;
@@ -323,12 +325,14 @@ impl Tenant {
             let left = without(&missing, &stored(&missing));
             missing = if left.len() <= MOST { left } else { missing };
         }
-        self.missing.extend(missing);
+        // What another region has had widened may overlap this one, and they come in any order.
+        let join = |all: &mut Vec<Range>, more: Vec<Range>| *all = merged(all.drain(..).chain(more));
+        join(&mut self.missing, missing);
         if one.stored {
-            self.outside.extend(place.left_outside(one.range, sure));
+            join(&mut self.outside, place.left_outside(one.range, sure));
         }
         if one.stored && one.loaded {
-            self.in_place.push(one.range);
+            join(&mut self.in_place, vec![one.range]);
         }
         self.uses.push((one.range, sure, one.stored));
     }
