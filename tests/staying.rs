@@ -368,3 +368,66 @@ int main(int argc, char **argv)
     assert_eq!(again[..2], ["sequential"; 2]);
     assert!(again.iter().any(|decision| decision != "sequential"));
 }
+
+/// A loop of which nobody can say how much there is to do in an iteration, and which would stay for ever by a guess, is timed once, when so much time has passed between
+/// two of its entries that it may be long.
+#[test]
+fn a_loop_that_may_be_long_is_timed_once() {
+    const BODIES: &str = r#"
+#include <stdio.h>
+#include <stdlib.h>
+typedef struct { double x, y, z; } vector;
+typedef struct { vector place, speed; } body;
+__attribute__((noinline)) static void pull(int n, const body *b, vector *pulled)
+{
+  for (int i = 0; i < n; i++) {
+    vector sum = { 0, 0, 0 };
+    for (int j = 0; j < n; j++) {
+      double x = b[j].place.x - b[i].place.x, y = b[j].place.y - b[i].place.y, near = 1 / (x * x + y * y + 0.01);
+      sum.x += x * near;
+      sum.y += y * near;
+      sum.z += near;
+    }
+    pulled[i].x = sum.x;
+    pulled[i].y = sum.y;
+    pulled[i].z = sum.z;
+  }
+}
+int main(void)
+{
+  enum { COUNT = 4000 };
+  body *b = calloc(COUNT, sizeof *b);
+  vector *pulled = calloc(COUNT, sizeof *pulled);
+  double all = 0;
+  for (int i = 0; i < COUNT; i++)
+    b[i].place = (vector){ i * 7919 % 1000 * 0.001, i * 31 % 777 * 0.002, 0 };
+  for (int r = 0; r < 4; r++) {
+    pull(COUNT, b, pulled);
+    b[r].place.x += pulled[r * 50].y;
+  }
+  for (int i = 0; i < COUNT; i++)
+    all = all * 0.99 + pulled[i].x - pulled[i].y * pulled[i].z;
+  printf("%.17g\n", all);
+  return 0;
+}
+"#;
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("bodies.c");
+    std::fs::write(&source, BODIES).unwrap();
+    let build = |compiler: &str, name: &str| {
+        let program = folder.path().join(name);
+        let mut command = Command::new(compiler);
+        assert!(command.arg("-O2").arg("-o").arg(&program).arg(&source).status().unwrap().success());
+        program
+    };
+    let theirs = run(&build("cc", "theirs"), &[]);
+    let program = build(env!("CARGO_BIN_EXE_paragon-cc"), "ours");
+    let trace = folder.path().join("trace");
+    // In place a sample would say it.
+    let settings = [("PARAGON_TRACE", trace.to_str().unwrap()), ("PARAGON_MEMORY", "separate")];
+    assert_eq!(run(&program, &settings), theirs);
+    let decisions: Vec<String> = entries(&trace, "pull").into_iter().map(|(_, decision)| decision).collect();
+    // What came between the first two says that it may take long.
+    assert_eq!(decisions[..2], ["sequential", "worker"], "{decisions:?}");
+    assert_eq!(decisions.iter().filter(|decision| *decision == "worker").count(), 1, "{decisions:?}");
+}
