@@ -395,7 +395,7 @@ __attribute__((noinline)) static void pull(int n, const body *b, vector *pulled)
 }
 int main(void)
 {
-  enum { COUNT = 4000 };
+  enum { COUNT = 8000 };
   body *b = calloc(COUNT, sizeof *b);
   vector *pulled = calloc(COUNT, sizeof *pulled);
   double all = 0;
