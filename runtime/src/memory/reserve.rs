@@ -73,15 +73,23 @@ static RESERVE: Reserve = Reserve {
     pieces: UnsafeCell::new(Dlmalloc::new_with_allocator(Given(AtomicBool::new(false)))),
 };
 
-/// Nothing in `work` waits or allocates otherwise, so whoever has it is soon done.
-fn with<T>(work: impl FnOnce(&mut Dlmalloc<Given>) -> T) -> T {
+/// So often somebody looks whether the one who has it is done, which takes microseconds. Then there is no such thread any more: this is a child after `fork`.
+const LOOKS: u32 = 1 << 18;
+
+/// Does something with the pieces. `None`: whoever has them isn't there to let go of them.
+fn with<T>(work: impl FnOnce(&mut Dlmalloc<Given>) -> T) -> Option<T> {
+    let mut looks = 0;
     while RESERVE.is_taken.swap(true, Ordering::Acquire) {
+        looks += 1;
+        if looks == LOOKS {
+            return None;
+        }
         std::thread::yield_now();
     }
-    // SAFETY: nobody else has taken it.
+    // SAFETY: nobody else has taken it, and nothing in `work` waits or asks for memory elsewhere.
     let result = work(unsafe { &mut *RESERVE.pieces.get() });
     RESERVE.is_taken.store(false, Ordering::Release);
-    result
+    Some(result)
 }
 
 /// Whether somebody had to take from it: the process has no memory, or had none.
@@ -101,16 +109,16 @@ pub fn take(layout: Layout) -> *mut u8 {
     }
     IS_IN_USE.store(true, Ordering::Relaxed);
     // SAFETY: sizes and alignments of layouts are what it asks for.
-    with(|pieces| unsafe { pieces.malloc(layout.size(), layout.align()) })
+    with(|pieces| unsafe { pieces.malloc(layout.size(), layout.align()) }).unwrap_or(null_mut())
 }
 
-/// Takes a piece back.
+/// Takes a piece back; in a child of a process that was just at it, nobody does, and it is lost.
 ///
 /// # Safety
 /// It came from [`take`] by this layout, and nobody uses it any more.
 pub unsafe fn give_back(pointer: *mut u8, layout: Layout) {
     // SAFETY: promised by the caller.
-    with(|pieces| unsafe { pieces.free(pointer, layout.size(), layout.align()) });
+    let _ = with(|pieces| unsafe { pieces.free(pointer, layout.size(), layout.align()) });
 }
 
 #[cfg(test)]
@@ -141,6 +149,14 @@ mod tests {
             // SAFETY: each once.
             all.into_iter().for_each(|piece| unsafe { give_back(piece, small) });
         }
+        // As a child finds it that was made while another thread was at it.
+        let piece = take(small);
+        RESERVE.is_taken.store(true, Ordering::Relaxed);
+        // SAFETY: taken above.
+        unsafe { give_back(piece, small) };
+        assert!(take(small).is_null());
+        RESERVE.is_taken.store(false, Ordering::Relaxed);
+        assert!(!take(small).is_null());
         assert!(take(Layout::from_size_align(LARGEST + 1, 8).unwrap()).is_null());
         assert!(!has(std::ptr::null()) && !has((&raw const small).cast()));
     }
