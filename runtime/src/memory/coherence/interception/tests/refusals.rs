@@ -168,6 +168,14 @@ fn tracers_filters_and_keys_are() {
     .succeeds();
 }
 
+/// What another test has open when a child begins isn't the child's.
+#[test]
+fn what_is_open_elsewhere_is_not() {
+    let elsewhere = std::fs::File::open("/proc/self/maps").unwrap();
+    child(|| assert_eq!(refused(), None)).succeeds();
+    drop(elsewhere);
+}
+
 #[test]
 fn descriptors_to_memory_are() {
     for path in ["/proc/self/mem", "/proc/self/maps", "/proc/1/stat"] {
