@@ -4,6 +4,8 @@
 use super::{Declined, Engine, Plan, Visit, lock};
 use crate::abi::*;
 use crate::device::LogMethod;
+use crate::memory::coherence::again::Again;
+use crate::memory::coherence::journal::Step;
 use crate::memory::coherence::{self, Tenant, Use};
 use crate::memory::placement::Placement;
 use crate::memory::tracking::{Range, common, merged};
@@ -23,6 +25,8 @@ pub(super) struct Stay {
     pub tenants: Arc<Vec<Tenant>>,
     /// Where there are any: what comes back all the same, by region.
     pub returning: Option<Vec<(usize, Ranges)>>,
+    /// What it would take to run the loop again.
+    pub step: Option<Step<Again>>,
 }
 
 /// Entries of a loop after which it is one that comes again and again.
@@ -154,7 +158,12 @@ impl Engine {
         // Once the device has run the loop there is no way back: all that is stored here has to be such as the program may store to.
         let all: Vec<Range> = returning.iter().flat_map(|(_, ranges)| ranges.iter().copied()).collect();
         let may = writable::is_writable(&self.pool, self.config.threads, all.into_iter());
-        may.then(|| Stay { tenants: Arc::new(tenants), returning: Some(returning) })
+        if !may {
+            return None;
+        }
+        // SAFETY: as above.
+        let step = unsafe { coherence::step(info, visit.entry, &uses, &tenants) };
+        Some(Stay { tenants: Arc::new(tenants), returning: Some(returning), step })
     }
 }
 

@@ -11,6 +11,8 @@ use crate::device::pool::may_stay_awake;
 use crate::history::{self, Category, Way};
 use crate::memory::allocations::Allocations;
 use crate::memory::coherence;
+use crate::memory::coherence::again::Again;
+use crate::memory::coherence::journal::Step;
 use crate::memory::placement::{self, Placement};
 use crate::memory::{limits, safe_copy};
 use crate::objects::Code;
@@ -39,11 +41,12 @@ pub(super) struct Placed {
     written: Option<Vec<Rows>>,
 }
 
-/// A job, the calling thread's side of it, and the memory of what decides its addresses, where a run shows them.
+/// A job, the calling thread's side of it, the memory of what decides its addresses, where a run shows them, and what it would take to run it again, where its results stay.
 struct Hand {
     job: Job,
     caller: Caller<Box<Report>>,
     fed: Option<Vec<(u64, u64)>>,
+    step: Option<Step<Again>>,
 }
 
 impl Engine {
@@ -200,7 +203,7 @@ impl Engine {
         rule: Rule,
     ) -> Result<(), Declined> {
         // SAFETY: promised by the caller.
-        let Hand { job, caller, fed } = unsafe { self.hand(visit, plan, placed, kind, rule)? };
+        let Hand { job, caller, fed, step } = unsafe { self.hand(visit, plan, placed, kind, rule)? };
         let (info, way) = (visit.info, if kind == Kind::Cuda { Way::Cuda } else { Way::Threads });
         let (logged, tenants) = (job.method.detects(), job.tenants.clone());
         let started = Instant::now();
@@ -210,7 +213,7 @@ impl Engine {
             unsafe { race::run(&self.cmt, helpers, info, visit.entry, job, caller, rule, &mut visit.fp) }
                 .ok_or("the device did not take the loop")?;
         if let (true, Some(report)) = (finish.device_won, &finish.report) {
-            coherence::settle(kind, &tenants, &report.found);
+            coherence::settle(kind, &tenants, &report.found, step);
             visit.record.stays = !tenants.is_empty();
         }
         let elapsed = started.elapsed().as_nanos() as u64;
@@ -338,7 +341,7 @@ impl Engine {
         // SAFETY: as above.
         let filled = unsafe { self.filled(visit, &placement, kind) };
         // SAFETY: as above.
-        let Stay { tenants, returning } =
+        let Stay { tenants, returning, step } =
             unsafe { self.tenants(visit, &plan, &placement, written.as_deref(), (kind, rule)) };
         if !tenants.is_empty() && may_stay_awake() {
             caller.stay_awake();
@@ -403,7 +406,7 @@ impl Engine {
             placement,
             seat,
         };
-        Ok(Hand { job, caller, fed })
+        Ok(Hand { job, caller, fed, step })
     }
 
     /// What a finished race means for the loop's future, and for its record.

@@ -384,7 +384,7 @@ impl Cmt {
             started.then(|| {
                 let bell = jobs.clone();
                 let ring = move |letter| match letter {
-                    Letter::Fetch => bell.send(Message::Letter(letter)).is_ok(),
+                    Letter::Fetch | Letter::Again => bell.send(Message::Letter(letter)).is_ok(),
                     // Who has no time for that has more to do.
                     Letter::Free(_) => bell.try_send(Message::Letter(letter)).is_ok(),
                 };
