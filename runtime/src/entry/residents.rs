@@ -27,6 +27,8 @@ pub(super) struct Stay {
     pub returning: Option<Vec<(usize, Ranges)>>,
     /// What it would take to run the loop again.
     pub step: Option<Step<Again>>,
+    /// Whether nobody need wait for the device.
+    pub follows: bool,
 }
 
 impl Engine {
@@ -165,7 +167,12 @@ impl Engine {
         }
         // SAFETY: as above.
         let step = unsafe { coherence::step(info, visit.entry, &uses, &tenants) };
-        Some(Stay { tenants: Arc::new(tenants), returning: Some(returning), step })
+        let follows = self.config.following
+            && kind == Kind::Cuda
+            && info.n_results == 0
+            && returning.is_empty()
+            && coherence::may_follow(&uses, &tenants, step.as_ref());
+        Some(Stay { tenants: Arc::new(tenants), returning: Some(returning), step, follows })
     }
 }
 

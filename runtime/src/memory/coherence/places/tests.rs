@@ -127,6 +127,8 @@ impl Hands<Work> for Machine {
         true
     }
 
+    fn has_recovered(&self, _: Kind) {}
+
     fn lost(&self, why: &str) -> ! {
         panic!("{why}")
     }
