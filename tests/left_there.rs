@@ -85,16 +85,15 @@ static int by_value(const void *a, const void *b)
 /// A program's text.
 fn program(seed: u64) -> String {
     let random = &mut Random::new(seed);
+    // Such arrays are all on a device, without the ends of their pages: nobody waits for loops on them.
+    let in_pages = seed % 2 == 1;
     let arrays: Vec<Array> = (0..3 + random.below(3))
         .map(|number| Array {
             name: format!("a{number}"),
             kind: *random.pick::<&'static str>(&KINDS),
-            // From below what stays to some pages more, in whole pages or not.
-            count: match random.below(2) {
-                0 => 1024 * (16 + random.below(30)),
-                _ => 7000 + random.below(30000),
-            },
-            made: *random.pick(&[0, 1, 1, 2, 3, 4, 4]),
+            // From below what stays to some pages more.
+            count: if in_pages { 1024 * (16 + random.below(30)) } else { 7000 + random.below(30000) },
+            made: if in_pages { 1 } else { *random.pick(&[0, 1, 2, 3, 4, 4]) },
         })
         .collect();
     let mut text = String::from(HEAD);
@@ -179,7 +178,7 @@ fn a_loop(random: &mut Random, text: &mut String, number: usize, to: &Array, fro
         3 => "  (void)from;\n  for (long i = lo; i < hi; i++)\n    to[i] = (KIND)(i % 101 + t);\n",
         4 => "  for (long i = lo; i < hi; i++)\n    if (from[i] > 5)\n      to[i] = (KIND)(from[i] - 5);\n",
         5 => {
-            "  for (long i = 1; i < (hi - lo) / 64 - 1; i++)\n    for (long j = 1; j < 63; j++)\n      to[lo + i * 64 + j] = (KIND)(from[lo + i * 64 + j - 1] + from[lo + (i - 1) * 64 + j]);\n"
+            "  for (long i = 1; i < (hi - lo) / 256 - 1; i++)\n    for (long j = 1; j < 255; j++)\n      to[lo + i * 256 + j] = (KIND)(from[lo + i * 256 + j - 1] + from[lo + (i - 1) * 256 + j]);\n"
         }
         6 => "  for (long i = hi - 1; i >= lo; i--)\n    to[i] = (KIND)(from[i] * 2 - to[i]);\n",
         _ => {
@@ -257,7 +256,7 @@ fn run(program: &Path, tell: impl FnOnce(&mut Command)) -> Output {
 #[test]
 fn whatever_the_program_wants_is_what_it_gets() {
     let first = selection::number("LEFT_THERE_FIRST", 1);
-    let programs = selection::number("LEFT_THERE_PROGRAMS", selection::selected(5, 60));
+    let programs = selection::number("LEFT_THERE_PROGRAMS", selection::selected(3, 60));
     let folder = tempfile::tempdir().unwrap();
     let gpu = EmulatedGpu::build(
         &Path::new(env!("CARGO_MANIFEST_DIR")).join("c-tests/emulated_gpu"),
@@ -329,7 +328,7 @@ fn whatever_the_program_wants_is_what_it_gets() {
         "{programs} programs, {entries} entries, {elsewhere} of which have left results there, {follows} without being waited for; {again} loops run again; {lost} runs lost"
     );
     assert!(
-        elsewhere * 5 > entries && follows != 0 && again != 0,
+        elsewhere > 20 * programs && follows > programs && again != 0,
         "{elsewhere} of {entries}, {follows}, {again}"
     );
     assert!(lost * 20 <= programs, "{lost} of {programs}");
