@@ -212,6 +212,7 @@ programs! {
     masks
     moved_bytes
     neighbours
+    not_numbers
     one_array
     own_stack
     own_variables
@@ -322,6 +323,36 @@ fn nobody_else_sees_what_is_computed_once_more() {
     }
     // Otherwise nothing is tested.
     assert!(ended > 0);
+}
+
+/// Nobody waits for loops whose results stay; where one fails, it and all behind it are run once more.
+#[test]
+fn loops_are_left_to_the_gpu() {
+    let folder = tempfile::tempdir().unwrap();
+    let gpu = EmulatedGpu::build(
+        &Path::new(env!("CARGO_MANIFEST_DIR")).join("c-tests/emulated_gpu"),
+        folder.path(),
+    );
+    let name = "not_numbers";
+    let theirs = run(&build(name, "cc", &folder.path().join("cc")), |_| ());
+    let program = build(name, env!("CARGO_BIN_EXE_paragon-cc"), &folder.path().join("paragon"));
+    for following in ["on", "off"] {
+        let trace = folder.path().join(following);
+        let ours = run(&program, |command| {
+            apply(Setting::Gpu, &gpu, command);
+            command.env("PARAGON_FOLLOWING", following).env("PARAGON_TRACE", &trace);
+        });
+        assert_eq!((&ours.stdout, ours.status), (&theirs.stdout, theirs.status), "{ours:?}");
+        let trace = read_trace(&trace);
+        let followed = trace.iter().filter(|record| record["follows"] == true).count();
+        let (elsewhere, again) =
+            (trace.iter().filter(|one| is_elsewhere(one)).count(), sum(&trace, "run_again"));
+        println!("{following}: {followed} of {elsewhere} followed, {again} run again");
+        match following {
+            "on" => assert!(followed > 200 && again > 100, "{followed} {again}"),
+            _ => assert_eq!((followed, again), (0, 0)),
+        }
+    }
 }
 
 /// A time loop of small steps moves each of its arrays to the device once, and home once.

@@ -207,6 +207,9 @@ impl Engine {
         let (info, way) = (visit.info, if kind == Kind::Cuda { Way::Cuda } else { Way::Threads });
         let (logged, tenants) = (job.method.detects(), job.tenants.clone());
         let started = Instant::now();
+        if job.follows {
+            return self.follow(visit, job, step);
+        }
         let helpers = (&self.pool, self.config.threads);
         // SAFETY: as above.
         let finish =
@@ -242,6 +245,24 @@ impl Engine {
         let is_complete = finish.device_won || rule != Rule::DeviceOrNothing;
         self.remember(visit, finish, way, rule, logged, elapsed);
         if is_complete { Ok(()) } else { Err(visit.record.why.clone()) }
+    }
+
+    /// Leaves a loop to the GPU, whose thread comes to it when it is done with those before. All that the loop stores stays there, so whoever wants it waits for it then; and where
+    /// it fails, it is run again with all behind it.
+    fn follow(&self, visit: &mut Visit<'_>, job: Job, step: Option<Step<Again>>) -> Result<(), Declined> {
+        let (kind, tenants, started) = (job.kind, job.tenants.clone(), Instant::now());
+        let found: Vec<_> = tenants.iter().filter_map(|tenant| tenant.found).collect();
+        if !self.cmt.follow(job) {
+            return Err("the device did not take the loop".into());
+        }
+        coherence::settle(kind, &tenants, &found, step);
+        let elapsed = started.elapsed().as_nanos() as u64;
+        self.has_gained(visit.history.gpu_won(visit.iterations, elapsed));
+        let record = &mut visit.record;
+        (record.stays, record.follows) = (true, true);
+        record.decision = record.device;
+        record.why = "nobody waits for the device".into();
+        Ok(())
     }
 
     /// What is handed over to a device's thread for an entry, and the calling thread's side of it.
@@ -341,7 +362,7 @@ impl Engine {
         // SAFETY: as above.
         let filled = unsafe { self.filled(visit, &placement, kind) };
         // SAFETY: as above.
-        let Stay { tenants, returning, step } =
+        let Stay { tenants, returning, step, follows } =
             unsafe { self.tenants(visit, &plan, &placement, written.as_deref(), (kind, rule)) };
         if !tenants.is_empty() && may_stay_awake() {
             caller.stay_awake();
@@ -395,6 +416,7 @@ impl Engine {
             groups: self.config.groups,
             patience: self.config.patience,
             prepares: false,
+            follows,
             tenants: tenants.clone(),
             returning,
             by_turns: by_lengths.or(plan.by_turns.filter(|_| may_sort)),

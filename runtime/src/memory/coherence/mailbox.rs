@@ -9,7 +9,7 @@ use crate::device::{Device, DevicePtr};
 use crate::memory::tracking::Range;
 use crate::speculation::cmt::Kind;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 /// What a driving thread is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +60,24 @@ fn futex(operation: libc::c_int, value: u32) {
             std::ptr::null::<libc::timespec>(),
         );
     }
+}
+
+/// Whether a job has failed that nobody waits for, by device.
+static HAS_FAILED: [AtomicBool; 2] = [const { AtomicBool::new(false) }; 2];
+
+/// Whether one has, so that what the device has is not what the program takes it for.
+pub fn has_failed(kind: Kind) -> bool {
+    HAS_FAILED[kind as usize].load(Ordering::Acquire)
+}
+
+/// On the driving thread: one has. Nothing is fetched from now on.
+pub fn fail(kind: Kind) {
+    HAS_FAILED[kind as usize].store(true, Ordering::Release);
+}
+
+/// Nothing of what the device had is wanted any more, and the driving thread has come to the end of what it had to do.
+pub fn forgive(kind: Kind) {
+    HAS_FAILED[kind as usize].store(false, Ordering::Release);
 }
 
 /// The driving thread of a device comes when this is called.
@@ -117,7 +135,7 @@ pub fn give_up() {
 }
 
 /// On the driving thread: does what a letter asks for. Without a device everything fails.
-pub fn answer(device: Option<&mut dyn Device>, letter: Letter) {
+pub fn answer(device: Option<&mut dyn Device>, kind: Kind, letter: Letter) {
     match letter {
         Letter::Free(memory) => {
             if let Some(device) = device {
@@ -125,6 +143,7 @@ pub fn answer(device: Option<&mut dyn Device>, letter: Letter) {
             }
         }
         Letter::Fetch => serve(|from, (lo, hi)| {
+            let device = device.filter(|_| !has_failed(kind));
             device.is_some_and(|device| {
                 // SAFETY: whoever asks has made this memory ready to be stored to, and waits.
                 let to = unsafe { std::slice::from_raw_parts_mut(lo as *mut u8, (hi - lo) as usize) };

@@ -164,9 +164,31 @@ impl Hands<Again> for OfSystem {
         mailbox::run_again(kind, &done.again)
     }
 
+    fn has_recovered(&self, kind: Kind) {
+        if mailbox::has_failed(kind) {
+            MAY_FOLLOW.store(false, Ordering::Relaxed);
+        }
+        mailbox::forgive(kind);
+    }
+
     fn lost(&self, why: &str) -> ! {
         lost(why)
     }
+}
+
+/// Whether jobs may be left to a device that nobody waits for. Once one has failed, the next ones are waited for: who fails again and again had better be known.
+static MAY_FOLLOW: AtomicBool = AtomicBool::new(true);
+
+/// Whether nobody need wait for a job: all that it uses is in its tenants and on the device already, none of its results is the program's behind it, and it can be run again.
+pub fn may_follow(uses: &[Use], tenants: &[Tenant], step: Option<&Step<Again>>) -> bool {
+    let is_there = |tenant: &Tenant| tenant.found.is_some() && tenant.missing.is_empty();
+    let is_tenant = |one: &Use| tenants.iter().any(|tenant| tenant.regions.contains(&one.region));
+    MAY_FOLLOW.load(Ordering::Relaxed)
+        && !tenants.is_empty()
+        && step.is_some_and(|step| step.given.is_empty())
+        && with(|places| places.journal().is_whole()).unwrap_or(false)
+        && tenants.iter().all(is_there)
+        && uses.iter().all(is_tenant)
 }
 
 /// Ends the process: what only a device had can't be had any more, and a wrong result must not be.

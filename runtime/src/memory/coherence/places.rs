@@ -65,6 +65,8 @@ pub trait Hands<L> {
     fn store(&self, at: u64, bytes: &[u8]) -> bool;
     /// Runs a loop on the program's memory. False: that can't be done.
     fn run_again(&self, kind: Kind, done: &Done<L>) -> bool;
+    /// All that a device had has been computed once more.
+    fn has_recovered(&self, kind: Kind);
     /// Ends the process: what only a device had can't be had any more.
     fn lost(&self, why: &str) -> !;
 }
@@ -655,6 +657,7 @@ impl<L> Places<L> {
         }
         self.all.iter_mut().for_each(|place| place.states.fill(State::Host));
         self.begin();
+        hands.has_recovered(kind);
     }
 
     /// Forgets all places, whose pages are the program's: their memory on devices, to be freed.
