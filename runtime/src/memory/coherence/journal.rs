@@ -7,8 +7,9 @@
 //! - what it loads from elsewhere is copied when it is handed over ([`Step::given`]);
 //! - what lay under a page that has come home since, and that a loop has loaded, is saved before something else takes its place ([`Journal::save`]).
 //!
-//! Where that would take too much memory the journal ends ([`Journal::give_up`]), until all that was stored is in the program's memory again: then nothing is lost by a device's end,
-//! and another one begins. It only notes; [`super::places`] says when.
+//! What other processes see must not be stored to again, not even for a moment. Where a loop does that, or where all of it would take too much memory, the journal ends
+//! ([`Journal::give_up`]), until all that was stored is in the program's memory again: then nothing is lost by a device's end, and another one begins. It only notes;
+//! [`super::places`] says when.
 
 use crate::memory::tracking::{Range, merged, without};
 use std::sync::Arc;
