@@ -90,7 +90,7 @@ fn program(seed: u64) -> String {
     let arrays: Vec<Array> = (0..3 + random.below(3))
         .map(|number| Array {
             name: format!("a{number}"),
-            kind: *random.pick::<&'static str>(&KINDS),
+            kind: random.pick::<&str>(&KINDS),
             // From below what stays to some pages more.
             count: if in_pages { 1024 * (16 + random.below(30)) } else { 7000 + random.below(30000) },
             made: if in_pages { 1 } else { *random.pick(&[0, 1, 2, 3, 4, 4]) },
@@ -189,7 +189,7 @@ fn a_loop(random: &mut Random, text: &mut String, number: usize, to: &Array, fro
             return format!("total += loop_{number}({lo}, {hi}, {name}, {other_name});");
         }
     };
-    let _ = write!(text, "{head}{}}}\n", body.replace("KIND", kind));
+    let _ = writeln!(text, "{head}{}}}", body.replace("KIND", kind));
     call
 }
 

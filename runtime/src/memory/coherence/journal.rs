@@ -21,6 +21,10 @@ const MOST_SAVED: u64 = 16 << 20;
 const LITTLE_SAVED: u64 = 64 << 10;
 /// Where loops are so many, it takes next to no time to bring their results home in between.
 const MANY: usize = 1024;
+/// About what the numbers of a loop take, with its accesses.
+const OF_LOOP: usize = 2048;
+/// The most that a step takes that is given nothing.
+const OF_STEP: u64 = 4096;
 /// Loops that come by turns are compared with so many before them.
 const LATELY: usize = 4;
 
@@ -141,7 +145,7 @@ impl<L> Journal<L> {
         let given: usize = step.given.iter().map(|(_, bytes)| bytes.len() + size_of::<Saved>()).sum();
         // Who is alone with it has it for himself.
         let own = match Arc::strong_count(&step.done) {
-            1 => size_of::<Done<L>>() + 1024,
+            1 => OF_LOOP,
             _ => 0,
         };
         self.bytes.0 += (given + own + size_of::<Step<L>>()) as u64;
@@ -158,6 +162,11 @@ impl<L> Journal<L> {
         }
         self.steps.push(step);
         Some(self.steps.len() - 1)
+    }
+
+    /// Whether one more step with nothing that it is given can be noted.
+    pub fn has_room_for_step(&self) -> bool {
+        !self.has_ended && self.bytes.0 + OF_STEP <= MOST
     }
 
     /// Whether so many bytes can be saved.

@@ -186,8 +186,17 @@ pub fn may_follow(uses: &[Use], tenants: &[Tenant], step: Option<&Step<Again>>) 
     MAY_FOLLOW.load(Ordering::Relaxed)
         && !tenants.is_empty()
         && step.is_some_and(|step| step.given.is_empty())
-        && with(|places| places.journal().is_whole()).unwrap_or(false)
         && tenants.iter().all(is_there)
+        && with(|places| {
+            // That it has failed is found out later, and until then the journal must not end: so nothing may be refused behind it.
+            let is_settled = |tenant: &Tenant| {
+                let place = tenant.place.map(|place| places.get(place));
+                let mut uses = tenant.uses.iter();
+                place.is_some_and(|place| uses.all(|(range, _, stored)| place.is_settled(*range, *stored)))
+            };
+            places.journal().has_room_for_step() && tenants.iter().all(is_settled)
+        })
+        .unwrap_or(false)
         && uses.iter().all(is_tenant)
 }
 

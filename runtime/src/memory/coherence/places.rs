@@ -202,6 +202,12 @@ impl Place {
         })
     }
 
+    /// Whether nothing changes behind a loop that uses a range, and stores to it or not: no page of it becomes another's.
+    pub fn is_settled(&self, range: Range, stored: bool) -> bool {
+        let states = &self.states[self.pages(range)];
+        if stored { count_of(states, State::Away) == states.len() } else { !states.contains(&State::Host) }
+    }
+
     /// What of a range that a loop uses has to be in the program's memory behind it, because it is in pages that stay the program's: those of which the device
     /// doesn't have all, and that don't lie in `sure` as a whole.
     pub fn left_outside(&self, range: Range, sure: Range) -> Vec<Range> {
@@ -657,7 +663,7 @@ impl<L> Places<L> {
         }
         self.all.iter_mut().for_each(|place| place.states.fill(State::Host));
         self.begin();
-        hands.has_recovered(kind);
+        [Kind::Cuda, Kind::Threads].into_iter().for_each(|kind| hands.has_recovered(kind));
     }
 
     /// Forgets all places, whose pages are the program's: their memory on devices, to be freed.
