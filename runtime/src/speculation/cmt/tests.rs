@@ -67,6 +67,7 @@ fn job(seat: Seat<Box<Report>>, kind: Kind, placement: Placement) -> Job {
         tenants: Arc::default(),
         returning: None,
         prepares: false,
+        follows: false,
         seat,
     }
 }
