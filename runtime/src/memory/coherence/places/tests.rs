@@ -219,7 +219,7 @@ impl Machine {
         let given = given.map(|(lo, hi)| (lo, self.host.borrow()[at(lo)..at(hi)].to_vec())).collect();
         let loads = work.loaded.into_iter().chain([(work.own, work.own + 1)]).collect();
         let stores = if stored { vec![range] } else { Vec::new() };
-        let done = Done { again: work, loads, stores };
+        let done = Done { again: work, loads, stores, code: Vec::new() };
         let before = truth.to_vec();
         work.run(
             |address| before[at(address)],
@@ -355,6 +355,33 @@ fn nor_where_the_device_is_lost() {
     assert!(again > 1000, "{again}");
 }
 
+/// A journal that has hardly any room left ends for what comes home, but not for what a lost device can't bring.
+#[test]
+fn a_device_that_is_lost_is_noticed_before_the_journal_ends() {
+    let machine = Machine { refuses: false, ..Machine::new(2) };
+    let mut places = Places::new();
+    while places.journal.has_room(PAGES * PAGE) {
+        places.journal.save(0, BEGIN, Some(vec![0; 1 << 24]));
+        places.journal.begin();
+    }
+    let span = (BEGIN, END);
+    places.enter(Place::new(Kind::Cuda, DevicePtr(0), 0, span));
+    let work = Work { loaded: Some(span), own: BEGIN, written: span, step: 1, value: 5 };
+    let mut truth = machine.host.borrow().clone();
+    let before = truth.clone();
+    work.run(|address| before[at(address)], |address, value| truth[at(address)] = value);
+    let done =
+        places.journal().shared(Done { again: work, loads: vec![span], stores: vec![span], code: vec![] });
+    places.note(Some(Step { done, given: Vec::new() }));
+    places.settle(&machine, 0, span, span, true);
+    places.settled(0, &[span], &[]);
+    machine.dies_after.set(1);
+    // The system wants all of it at once.
+    places.touch(&machine, span, false);
+    assert!(*machine.host.borrow() == truth);
+    assert_eq!(machine.again.get(), 1);
+}
+
 /// What lies under a page is asked for by those who have loaded it, however the page is stored to afterwards.
 #[test]
 fn what_was_loaded_is_kept_though_it_is_stored_to_as_a_whole() {
@@ -378,7 +405,7 @@ fn what_was_loaded_is_kept_though_it_is_stored_to_as_a_whole() {
             machine.device.borrow_mut()[places.get(1).address(address).0 as usize] = value;
         },
     );
-    let done = Arc::new(Done { again, loads: vec![spans[0]], stores: vec![spans[1]] });
+    let done = Arc::new(Done { again, loads: vec![spans[0]], stores: vec![spans[1]], code: Vec::new() });
     places.note(Some(Step { done, given: vec![(BEGIN, vec![machine.host.borrow()[0]])] }));
     for (number, stored) in [(0, false), (1, true)] {
         places.settle(&machine, number, spans[number], spans[number], stored);
