@@ -13,7 +13,7 @@ export PARAGON_NVRTC
 # bench_plot.py draws with it.
 MATPLOTLIB_VERSION := 3.9.4
 
-.PHONY: all demo test test-everything built suite crates python lint format deps nvrtc matplotlib mutations bench install put clean
+.PHONY: all demo test test-everything built suite crates python lint format deps nvrtc matplotlib mutations memory-checkers bench install put clean
 
 # What is run beside other things has as many jobs of its own as there are processors, not a part of make's.
 ALONE := env -u MAKEFLAGS -u MFLAGS
@@ -36,6 +36,7 @@ test:
 # Tests are a selection that covers; this is all there is, which takes hours.
 test-everything: export PARAGON_TESTS_WHOLE := 1
 test-everything: test
+	$(MAKE) memory-checkers
 
 # Paragon and its tests. All at once, so that what only tests need is compiled beside what takes one thread long: the compiler's own crate.
 built: deps
@@ -71,6 +72,10 @@ nvrtc: deps
 mutations: all
 	c-tests/planted/mutations.sh
 	c-tests/oracle/mutations.sh
+
+# valgrind's memcheck, and the sanitizers where a nightly toolchain with rust-src has them; what is missing is left out, and said.
+memory-checkers: all
+	$(ALONE) CARGO="$(CARGO)" $(TIMED) 'memory checkers' scripts/memory-checkers
 
 matplotlib: deps
 	@test -e .tools/matplotlib/matplotlib || \

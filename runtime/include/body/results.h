@@ -50,7 +50,7 @@ __PG_SHARED_FN void __pg_combine(__pg_value *slot, int op, int type, __pg_u64 pa
 #else
 __PG_SHARED_FN void __pg_combine(__pg_value *slot, int op, int type, __pg_u64 part)
 {
-  __pg_u64 old = *(volatile __pg_u64 *)&slot->__pg_u, seen;
+  __pg_u64 old = __atomic_load_n(&slot->__pg_u, 0), seen;
   int is_signed = type == PG_I8 || type == PG_I16 || type == PG_I32 || type == PG_I64;
   for (;;) {
     __pg_u64 value = old;
