@@ -40,11 +40,7 @@ struct Seat {
 
 impl Seat {
     const fn new() -> Seat {
-        Seat {
-            is_working: AtomicBool::new(false),
-            times: AtomicU32::new(0),
-            under_way: Mutex::new(None),
-        }
+        Seat { is_working: AtomicBool::new(false), times: AtomicU32::new(0), under_way: Mutex::new(None) }
     }
 }
 
@@ -130,12 +126,20 @@ pub fn arrange_first() {
     let _ = FIRST.try_with(|_| ());
 }
 
+/// For tests, one of which leaves: while one has it, no other one does.
+#[cfg(test)]
+pub fn alone() -> std::sync::MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn who_leaves_waits_for_who_works_and_nobody_begins_afterwards() {
+        let _alone = alone();
         PROCESS.get_or_init(Process::this);
         let stop = Arc::new(AtomicU32::new(0));
         let working = Working::begin(GPU, Some(stop.clone())).expect("nobody leaves");

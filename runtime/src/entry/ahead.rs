@@ -41,11 +41,7 @@ impl Engine {
 
     /// How the entry is checked, as far as kernels differ by it.
     pub(super) fn form(visit: &Visit<'_>, plan: &Plan) -> Form {
-        Form {
-            loop_key: visit.the_loop.key(),
-            is_proven: plan.proven,
-            has_levels: plan.schedule.is_some(),
-        }
+        Form { loop_key: visit.the_loop.key(), is_proven: plan.proven, has_levels: plan.schedule.is_some() }
     }
 
     /// Has the kernels compiled that an entry like this one is expected to run by, where it is expected to run on a GPU: the one that it would ask for, and
@@ -64,8 +60,7 @@ impl Engine {
             return;
         }
         let history = visit.history;
-        let pays =
-            |logged: bool| policy::deserves_kernels(&history, &Situation { logged, ..*situation });
+        let pays = |logged: bool| policy::deserves_kernels(&history, &Situation { logged, ..*situation });
         let is_inspected = !plan.proven && !plan.forced && self.config.inspections && info.inspect.is_some();
         if pays(plan.logged()) {
             // SAFETY: promised by the caller, here and below.
@@ -81,7 +76,13 @@ impl Engine {
     ///
     /// # Safety
     /// As for [`Engine::want_kernels`].
-    unsafe fn want_kernel(&self, visit: &mut Visit<'_>, plan: &Plan, situation: &Situation, is_foreseen: bool) {
+    unsafe fn want_kernel(
+        &self,
+        visit: &mut Visit<'_>,
+        plan: &Plan,
+        situation: &Situation,
+        is_foreseen: bool,
+    ) {
         let form = Form { is_proven: plan.proven || is_foreseen, ..Engine::form(visit, plan) };
         if !self.cmt.ahead.wants(form) {
             return;

@@ -1,8 +1,8 @@
 //! The kernel that looks at logs after a loop: what was written, and what was met. What loops note is in `body/logs.h`; the threads device has
 //! the same in Rust.
 
-use super::launches::Ending;
 use super::kernels::Loaded;
+use super::launches::Ending;
 use super::{AT_FLAGS, BLOCK, Cuda, buffered, filled, seams};
 use crate::abi;
 use crate::device::{DeviceError, Guess, Launch, LogMethod, Specialisation, words_of_bitmap};

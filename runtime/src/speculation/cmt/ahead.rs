@@ -198,6 +198,7 @@ mod tests {
 
     #[test]
     fn what_is_wanted_is_made_once_in_its_turn_and_not_before_its_time() {
+        let _alone = leaving::alone();
         let (ahead, now) = (Ahead::default(), Instant::now());
         let later = now + Duration::from_millis(100);
         let forms = [(1, 9.0, later), (2, 2.0, now), (3, 3.0, now)].map(|(key, worth, not_before)| {
