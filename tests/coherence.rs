@@ -211,6 +211,7 @@ programs! {
     masks
     moved_bytes
     neighbours
+    not_numbers
     one_array
     own_stack
     own_variables
@@ -230,6 +231,93 @@ programs! {
     gaps
     two_files
     windows
+}
+
+/// A GPU that is lost at any moment takes nothing with it: what only it had is computed once more.
+#[test]
+fn a_gpu_that_is_lost_costs_no_results() {
+    const PROGRAMS: [&str; 12] = [
+        "at_exit",
+        "between",
+        "executed",
+        "files",
+        "grown",
+        "jumps",
+        "mappings",
+        "moved_bytes",
+        "neighbours",
+        "pieces",
+        "sums",
+        "time_loop",
+    ];
+    const MOMENTS: [u32; 14] = [3, 8, 15, 25, 40, 60, 90, 130, 180, 250, 350, 500, 800, 1500];
+    let (mut runs, mut saved) = (0, 0);
+    for (number, name) in PROGRAMS.into_iter().enumerate() {
+        if !is_tested(number, 0, 3) {
+            continue;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let gpu = EmulatedGpu::build(
+            &Path::new(env!("CARGO_MANIFEST_DIR")).join("c-tests/emulated_gpu"),
+            folder.path(),
+        );
+        let theirs = run(&build(name, "cc", &folder.path().join("cc")), |_| ());
+        let program = build(name, env!("CARGO_BIN_EXE_paragon-cc"), &folder.path().join("paragon"));
+        for moment in MOMENTS {
+            let trace = folder.path().join("trace");
+            let _ = std::fs::remove_file(&trace);
+            let ours = run(&program, |command| {
+                apply(Setting::Gpu, &gpu, command);
+                command.env("EMULATED_DIES", moment.to_string()).env("PARAGON_TRACE", &trace);
+            });
+            let what = format!("{name}, lost after {moment}");
+            assert_eq!(
+                String::from_utf8_lossy(&ours.stderr),
+                String::from_utf8_lossy(&theirs.stderr),
+                "{what}"
+            );
+            assert!(
+                ours.stdout == theirs.stdout,
+                "{what}: {}",
+                first_difference(&ours.stdout, &theirs.stdout)
+            );
+            assert_eq!(ours.status, theirs.status, "{what}");
+            runs += 1;
+            saved += u32::from(sum(&read_trace(&trace), "run_again") != 0);
+        }
+    }
+    println!("{saved} of {runs} runs had something to compute once more");
+    assert!(saved * 4 > runs, "{saved} of {runs}");
+}
+
+/// Nobody waits for loops whose results stay; where one fails, it and all behind it are run once more.
+#[test]
+fn loops_are_left_to_the_gpu() {
+    let folder = tempfile::tempdir().unwrap();
+    let gpu = EmulatedGpu::build(
+        &Path::new(env!("CARGO_MANIFEST_DIR")).join("c-tests/emulated_gpu"),
+        folder.path(),
+    );
+    let name = "not_numbers";
+    let theirs = run(&build(name, "cc", &folder.path().join("cc")), |_| ());
+    let program = build(name, env!("CARGO_BIN_EXE_paragon-cc"), &folder.path().join("paragon"));
+    for following in ["on", "off"] {
+        let trace = folder.path().join(following);
+        let ours = run(&program, |command| {
+            apply(Setting::Gpu, &gpu, command);
+            command.env("PARAGON_FOLLOWING", following).env("PARAGON_TRACE", &trace);
+        });
+        assert_eq!((&ours.stdout, ours.status), (&theirs.stdout, theirs.status), "{ours:?}");
+        let trace = read_trace(&trace);
+        let followed = trace.iter().filter(|record| record["follows"] == true).count();
+        let (elsewhere, again) =
+            (trace.iter().filter(|one| is_elsewhere(one)).count(), sum(&trace, "run_again"));
+        println!("{following}: {followed} of {elsewhere} followed, {again} run again");
+        match following {
+            "on" => assert!(followed > 200 && again > 100, "{followed} {again}"),
+            _ => assert_eq!((followed, again), (0, 0)),
+        }
+    }
 }
 
 /// A time loop of small steps moves each of its arrays to the device once, and home once.

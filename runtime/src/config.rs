@@ -74,6 +74,8 @@ pub struct Config {
     pub tracking: bool,
     /// Whether what loops store may stay on a device until the program wants it.
     pub staying: bool,
+    /// Whether loops whose results stay are left to a GPU without waiting for it.
+    pub following: bool,
     /// Whether what earlier runs have measured is read and added to.
     pub history: bool,
     /// Whether threads of the GPU run several iterations together.
@@ -133,6 +135,7 @@ impl Config {
         let history = choice("PARAGON_HISTORY", &["on", "off"], 0) == 0;
         let tracking = choice("PARAGON_TRACKING", &["off", "on"], 0) == 1;
         let staying = choice("PARAGON_STAYING", &["off", "on"], 0) == 1;
+        let following = choice("PARAGON_FOLLOWING", &["on", "off"], 0) == 0;
         let at_once = choice("PARAGON_AT_ONCE", &["off", "on"], 0) == 1;
         let groups = match choice("PARAGON_GROUPS", &["auto", "off", "always"], 0) {
             1 => GroupChoice::Off,
@@ -178,6 +181,7 @@ impl Config {
                 inspections,
                 tracking,
                 staying,
+                following,
                 history,
                 groups,
                 guesses,

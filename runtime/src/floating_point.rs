@@ -70,7 +70,7 @@ pub fn begin_thread() {
 }
 
 /// How the calling thread treats denormal numbers, to be taken over by others.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flushing(u32);
 
 impl Flushing {

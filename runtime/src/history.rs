@@ -13,6 +13,10 @@ use crate::speculation::parts;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
+/// After so many entries a loop is one that comes again and again.
+const OFTEN: u64 = 16;
+/// The same where it has been one in an earlier run.
+const OFTEN_AGAIN: u64 = 2;
 /// After so many entries without a gain a loop is switched off for trip counts like theirs.
 const PATIENCE: u32 = 3;
 /// Entries of a short loop elsewhere, after which the calling thread takes one.
@@ -107,6 +111,8 @@ pub struct History {
     /// Nanoseconds that a GPU has saved the calling thread, in this run and in the one that the record is of.
     gain_ns: f64,
     gain_before_ns: f64,
+    /// Entries in that run.
+    entries_before: u64,
     /// Stamps have guessed that each cell has one writer, and were wrong.
     has_several_writers: bool,
     /// Iterations seemed to meet cells in order in the last run that told.
@@ -364,6 +370,11 @@ impl History {
             switch_off(the_loop);
         }
     }
+    /// Whether it is one of those loops that come again and again.
+    pub fn comes_often(&self) -> bool {
+        self.entries >= OFTEN || self.entries >= OFTEN_AGAIN && self.entries_before >= 4 * OFTEN
+    }
+
     /// Whether entries with this trip count have shown that they don't pay.
     pub fn is_too_small(&self, trip: i64) -> bool {
         trip < self.pays_from

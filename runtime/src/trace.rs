@@ -51,6 +51,10 @@ pub struct Record {
     pub stays: bool,
     /// Bytes that have come back from a device since the last record, because the program or a loop wanted them.
     pub bytes_back: u64,
+    /// Whether nobody waited for the device, so that nothing is known of how it went.
+    pub follows: bool,
+    /// Loops that were run again because the device was lost that had what they had stored.
+    pub run_again: u64,
     /// Nanoseconds, all in all and in parts.
     pub total_ns: u64,
     /// See `total_ns`.

@@ -259,10 +259,10 @@ impl Engine {
             return;
         }
         coherence::bring_home();
-        let bytes_back = coherence::fetched();
+        let (bytes_back, run_again) = (coherence::fetched(), coherence::run_again());
         if self.trace.enabled() {
             let why = "the program ends".into();
-            self.trace.write(&Record { decision: "none", why, bytes_back, ..Record::default() });
+            self.trace.write(&Record { decision: "none", why, bytes_back, run_again, ..Record::default() });
         }
     }
 
@@ -434,6 +434,7 @@ impl Engine {
                 visit.record.why.clone_from(why);
             }
             visit.record.bytes_back = coherence::fetched();
+            visit.record.run_again = coherence::run_again();
             visit.record.total_ns = started.elapsed().as_nanos() as u64;
             self.trace.write(&visit.record);
         }

@@ -4,6 +4,8 @@
 use super::{Declined, Engine, Plan, Visit, lock};
 use crate::abi::*;
 use crate::device::LogMethod;
+use crate::memory::coherence::again::Again;
+use crate::memory::coherence::journal::Step;
 use crate::memory::coherence::{self, Tenant, Use};
 use crate::memory::placement::Placement;
 use crate::memory::tracking::{Range, common, merged};
@@ -23,15 +25,16 @@ pub(super) struct Stay {
     pub tenants: Arc<Vec<Tenant>>,
     /// Where there are any: what comes back all the same, by region.
     pub returning: Option<Vec<(usize, Ranges)>>,
+    /// What it would take to run the loop again.
+    pub step: Option<Step<Again>>,
+    /// Whether nobody need wait for the device.
+    pub follows: bool,
 }
-
-/// Entries of a loop after which it is one that comes again and again.
-const OFTEN: u64 = 16;
 
 impl Engine {
     /// The same situation, if arrays that come again and again needn't be copied each time.
     pub(super) fn hopeful(&self, visit: &Visit<'_>, plan: &Plan, situation: Situation) -> Situation {
-        let is_one = visit.history.entries >= OFTEN && self.may_leave_arrays(visit.info, plan);
+        let is_one = visit.history.comes_often() && self.may_leave_arrays(visit.info, plan);
         Situation { bytes: if is_one { 0 } else { situation.bytes }, ..situation }
     }
 
@@ -45,12 +48,17 @@ impl Engine {
         plan: Plan,
         situation: &Situation,
     ) -> Result<Result<(), Declined>, Plan> {
-        if visit.history.entries < OFTEN || !self.may_leave_arrays(visit.info, &plan) {
+        if !visit.history.comes_often() || !self.may_leave_arrays(visit.info, &plan) {
             return Err(plan);
         }
         let Some(expected) = policy::fastest_ns(&visit.history, situation) else { return Err(plan) };
         let moving = policy::moving_ns(situation.bytes);
         let is_busy = self.cmt.busy(Kind::Cuda);
+        if lock(&self.staying).asks_for_earlier()
+            && let Some(saved) = self.saved_by_staying()
+        {
+            lock(&self.staying).know_earlier(saved);
+        }
         let advice = lock(&self.staying).advise(visit.the_loop.key(), moving, self.passed(), is_busy);
         match advice {
             Advice::Elsewhere => Err(plan),
@@ -154,7 +162,17 @@ impl Engine {
         // Once the device has run the loop there is no way back: all that is stored here has to be such as the program may store to.
         let all: Vec<Range> = returning.iter().flat_map(|(_, ranges)| ranges.iter().copied()).collect();
         let may = writable::is_writable(&self.pool, self.config.threads, all.into_iter());
-        may.then(|| Stay { tenants: Arc::new(tenants), returning: Some(returning) })
+        if !may {
+            return None;
+        }
+        // SAFETY: as above.
+        let step = unsafe { coherence::step(info, visit.entry, &uses, &tenants) };
+        let follows = self.config.following
+            && kind == Kind::Cuda
+            && info.n_results == 0
+            && returning.is_empty()
+            && coherence::may_follow(&uses, &tenants, step.as_ref());
+        Some(Stay { tenants: Arc::new(tenants), returning: Some(returning), step, follows })
     }
 }
 

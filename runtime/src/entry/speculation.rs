@@ -11,6 +11,8 @@ use crate::device::pool::may_stay_awake;
 use crate::history::{self, Category, Way};
 use crate::memory::allocations::Allocations;
 use crate::memory::coherence;
+use crate::memory::coherence::again::Again;
+use crate::memory::coherence::journal::Step;
 use crate::memory::placement::{self, Placement};
 use crate::memory::{limits, safe_copy};
 use crate::objects::Code;
@@ -45,11 +47,12 @@ impl Placed {
     }
 }
 
-/// A job, the calling thread's side of it, and the memory of what decides its addresses, where a run shows them.
+/// A job, the calling thread's side of it, the memory of what decides its addresses, where a run shows them, and what it would take to run it again, where its results stay.
 struct Hand {
     job: Job,
     caller: Caller<Box<Report>>,
     fed: Option<Vec<(u64, u64)>>,
+    step: Option<Step<Again>>,
 }
 
 impl Engine {
@@ -206,17 +209,20 @@ impl Engine {
         rule: Rule,
     ) -> Result<(), Declined> {
         // SAFETY: promised by the caller.
-        let Hand { job, caller, fed } = unsafe { self.hand(visit, plan, placed, kind, rule)? };
+        let Hand { job, caller, fed, step } = unsafe { self.hand(visit, plan, placed, kind, rule)? };
         let (info, way) = (visit.info, if kind == Kind::Cuda { Way::Cuda } else { Way::Threads });
         let (logged, tenants) = (job.method.detects(), job.tenants.clone());
         let started = Instant::now();
+        if job.follows {
+            return self.follow(visit, job, step);
+        }
         let helpers = (&self.pool, self.config.threads);
         // SAFETY: as above.
         let finish =
             unsafe { race::run(&self.cmt, helpers, info, visit.entry, job, caller, rule, &mut visit.fp) }
                 .ok_or("the device did not take the loop")?;
         if let (true, Some(report)) = (finish.device_won, &finish.report) {
-            coherence::settle(kind, &tenants, &report.found);
+            coherence::settle(kind, &tenants, &report.found, step);
             visit.record.stays = !tenants.is_empty();
         }
         let elapsed = started.elapsed().as_nanos() as u64;
@@ -245,6 +251,24 @@ impl Engine {
         let is_complete = finish.device_won || rule != Rule::DeviceOrNothing;
         self.remember(visit, finish, way, rule, logged, elapsed);
         if is_complete { Ok(()) } else { Err(visit.record.why.clone()) }
+    }
+
+    /// Leaves a loop to the GPU, whose thread comes to it when it is done with those before. All that the loop stores stays there, so whoever wants it waits for it then; and where
+    /// it fails, it is run again with all behind it.
+    fn follow(&self, visit: &mut Visit<'_>, job: Job, step: Option<Step<Again>>) -> Result<(), Declined> {
+        let (kind, tenants, started) = (job.kind, job.tenants.clone(), Instant::now());
+        let found: Vec<_> = tenants.iter().filter_map(|tenant| tenant.found).collect();
+        if !self.cmt.follow(job) {
+            return Err("the device did not take the loop".into());
+        }
+        coherence::settle(kind, &tenants, &found, step);
+        let elapsed = started.elapsed().as_nanos() as u64;
+        self.has_gained(visit.history.gpu_won(visit.iterations, elapsed));
+        let record = &mut visit.record;
+        (record.stays, record.follows) = (true, true);
+        record.decision = record.device;
+        record.why = "nobody waits for the device".into();
+        Ok(())
     }
 
     /// What is handed over to a device's thread for an entry, and the calling thread's side of it.
@@ -317,7 +341,7 @@ impl Engine {
             _ => Code::ForItsEntry,
         };
         // SAFETY: as above.
-        let Stay { tenants, returning } =
+        let Stay { tenants, returning, step, follows } =
             unsafe { self.tenants(visit, &plan, placement, placed.written.as_deref(), (kind, rule)) };
         if !tenants.is_empty() && may_stay_awake() {
             caller.stay_awake();
@@ -327,7 +351,7 @@ impl Engine {
         plan.basis = basis;
         // SAFETY: as above.
         let job = unsafe { self.job(visit, plan, placed, best_method, (kind, object), seat) };
-        Ok(Hand { job: Job { tenants, returning, ..job }, caller, fed })
+        Ok(Hand { job: Job { follows, tenants, returning, ..job }, caller, fed, step })
     }
 
     /// What a loop is logged by on a device: the plan's method from now on. Answers the one that a better log would have.
@@ -434,6 +458,7 @@ impl Engine {
             groups: self.config.groups,
             patience: self.config.patience,
             prepares: false,
+            follows: false,
             tenants: Arc::default(),
             returning: None,
             by_turns: by_lengths.or(plan.by_turns.filter(|_| may_sort)),

@@ -11,7 +11,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 /// Bytes of a row in a file.
 pub const BYTES: usize = 112;
 /// Nanoseconds that no measurement is longer than: eleven days.
-const LONGEST_NS: f64 = 1e15;
+pub const LONGEST_NS: f64 = 1e15;
 /// So many conflicts of earlier runs count: one in each run would add up, and a loop that has gone on without any would be given up for the whole
 /// of every later run.
 const MOST_CONFLICTS: u32 = HOPELESS / 2;
@@ -44,7 +44,7 @@ pub struct Row {
     pub(crate) worker_ns: f64,
     pub(crate) way_ns: [f64; 3],
     pub(crate) kernel_ns: f64,
-    /// Nanoseconds that a GPU has saved.
+    /// Nanoseconds that a GPU has saved. Of the program: those that arrays have saved which stay on it.
     pub gain_ns: f64,
     /// Trip counts below don't pay.
     pub(crate) pays_from: i64,
@@ -161,6 +161,7 @@ impl History {
             self.kernel_ns = row.kernel_ns;
         }
         self.gain_before_ns = row.gain_ns;
+        self.entries_before = row.entries;
         self.may_be_harmless |= row.flags & MAY_BE_HARMLESS != 0;
         self.has_several_writers |= row.flags & HAS_SEVERAL_WRITERS != 0;
         self.stores_between |= row.flags & STORES_BETWEEN != 0;
@@ -328,6 +329,22 @@ pub(super) mod tests {
         measured.worker_took(1000, 3000);
         measured.go_on_from(5, 11, first.row(1).as_ref(), &a_loop());
         assert_eq!(measured.worker_ns, 3.0);
+    }
+
+    #[test]
+    fn a_loop_that_came_often_comes_often() {
+        let entered = |times: u32, before: Option<&Row>| {
+            let mut history = History::default();
+            history.go_on_from(5, 11, before, &a_loop());
+            (0..times).for_each(|_| {
+                history.enter();
+            });
+            history
+        };
+        assert!(!entered(15, None).comes_often() && entered(16, None).comes_often());
+        let (rarely, often) = (entered(63, None).row(1), entered(64, None).row(1));
+        assert!(!entered(2, rarely.as_ref()).comes_often());
+        assert!(entered(2, often.as_ref()).comes_often() && !entered(1, often.as_ref()).comes_often());
     }
 
     #[test]

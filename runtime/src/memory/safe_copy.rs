@@ -33,7 +33,29 @@ pub unsafe fn read(host: u64, bytes: u64, to: *mut u8) -> Result<(), DeviceError
     Ok(())
 }
 
-/// The same on several threads, where it is much.
+/// Copies bytes to the program's address `host`. False: some of it can't be stored to; the rest may have been.
+///
+/// # Safety
+/// Nobody but the program has what lies there.
+pub unsafe fn write(host: u64, bytes: &[u8]) -> bool {
+    let mut done = 0;
+    while done < bytes.len() {
+        let length = (bytes.len() - done).min(CHUNK as usize);
+        // SAFETY: the local side is a part of `bytes`; the remote side may be anything.
+        let copied = unsafe {
+            let local = libc::iovec { iov_base: bytes.as_ptr().add(done).cast_mut().cast(), iov_len: length };
+            let remote = libc::iovec { iov_base: (host + done as u64) as *mut libc::c_void, iov_len: length };
+            libc::process_vm_writev(libc::getpid(), &local, 1, &remote, 1, 0)
+        };
+        if copied <= 0 {
+            return false;
+        }
+        done += copied as usize;
+    }
+    true
+}
+
+/// The same as [`read`] on several threads, where it is much.
 ///
 /// # Safety
 /// As for [`read`].

@@ -1,7 +1,8 @@
 //! Whether arrays are to stay on the GPU behind loops (`memory::coherence`): decided for all loops together, because one that runs elsewhere, in the same time loop, has
 //! everything brought home.
 //!
-//! Nobody can tell beforehand what the program does between two loops. So it is tried, once so much time has passed that what a trial may lose is a small part of it; and
+//! Nobody can tell beforehand what the program does between two loops. So it is tried, once so much time has passed that what a trial may lose is a small part of it, or at once where
+//! it has saved many times as much in an earlier run; and
 //! goes on as long as loops, with all that comes back in between, take less than the fastest way that was measured before.
 
 use std::collections::HashSet;
@@ -9,12 +10,16 @@ use std::time::Duration;
 
 /// So small a part of the time that has passed may be lost.
 const LOST: f64 = 0.015;
+/// And so small a part of what an earlier run has saved.
+const RISKED: f64 = 0.02;
 /// Faster by so much, or arrays don't stay: what the program itself waits for isn't all measured.
 const MARGIN: f64 = 0.9;
 /// How often arrays are moved there and back at least, before it can be seen that it does not pay.
 const AT_LEAST: f64 = 2.0;
 /// Entries whose kernels were all there, before a trial begins: a kernel that has yet to be compiled would be waited for.
 const CALM: u32 = 32;
+/// The same where an earlier run has had them: they need not be compiled again.
+const CALM_AGAIN: u32 = 4;
 /// The first entries of a trial, which move arrays to the GPU.
 const MOVING: u32 = 32;
 /// Entries that are judged together, at least ...
@@ -60,6 +65,10 @@ pub struct Staying {
     lost: f64,
     /// How many times as much time must have passed as for the first trial.
     patience: f64,
+    /// Nanoseconds that an earlier run has saved, as far as nothing speaks against it; `None`: nobody has said.
+    earlier: Option<f64>,
+    /// Nanoseconds that were saved so far, or lost; `None`: nothing has stayed.
+    saved: Option<f64>,
 }
 
 impl Default for Staying {
@@ -73,6 +82,8 @@ impl Default for Staying {
             actual: 0.0,
             lost: 0.0,
             patience: 1.0,
+            earlier: None,
+            saved: None,
         }
     }
 }
@@ -81,7 +92,7 @@ impl Staying {
     /// About an entry of a loop whose arrays may stay. `moving`: nanoseconds that it takes to move them there and back; `passed`: since the first entry; `is_busy`: the
     /// GPU has something to do, or to compile.
     pub fn advise(&mut self, the_loop: usize, moving: f64, passed: Duration, is_busy: bool) -> Advice {
-        let may_lose = LOST * passed.as_nanos() as f64 / self.patience;
+        let may_lose = self.may_lose(passed);
         if self.mode == Mode::Off && AT_LEAST * moving > may_lose {
             return Advice::Elsewhere;
         }
@@ -97,16 +108,43 @@ impl Staying {
             return Advice::Stay;
         }
         self.calm += 1;
-        if self.calm < CALM {
+        if self.calm < if self.risked() > AT_LEAST * moving { CALM_AGAIN } else { CALM } {
             return Advice::Elsewhere;
         }
-        *self = Staying {
-            mode: Mode::Moving,
-            prepared: std::mem::take(&mut self.prepared),
-            patience: self.patience,
-            ..Staying::default()
-        };
+        self.turn(Mode::Moving, self.patience);
         Advice::Stay
+    }
+
+    /// Begins with a mode.
+    fn turn(&mut self, mode: Mode, patience: f64) {
+        let prepared = std::mem::take(&mut self.prepared);
+        let (earlier, saved) = (self.earlier, self.saved);
+        *self = Staying { mode, prepared, patience, earlier, saved, ..Staying::default() };
+    }
+
+    /// What may be lost for what an earlier run has saved.
+    fn risked(&self) -> f64 {
+        RISKED * self.earlier.unwrap_or(0.0)
+    }
+
+    /// What a trial may lose.
+    fn may_lose(&self, passed: Duration) -> f64 {
+        LOST * passed.as_nanos() as f64 / self.patience + self.risked()
+    }
+
+    /// Whether it isn't known yet what an earlier run has saved.
+    pub fn asks_for_earlier(&self) -> bool {
+        self.earlier.is_none()
+    }
+
+    /// An earlier run has saved so many nanoseconds, or none.
+    pub fn know_earlier(&mut self, saved: f64) {
+        self.earlier = Some(saved);
+    }
+
+    /// Nanoseconds that were saved so far, for later runs. `None`: it wasn't tried.
+    pub fn saved(&self) -> Option<f64> {
+        self.saved.map(|saved| saved.max(0.0))
     }
 
     /// An entry whose arrays have stayed took so long, with what had to come back since the last one; the fastest way without would have taken `expected`. False: from
@@ -116,7 +154,8 @@ impl Staying {
         self.expected += expected;
         self.actual += actual;
         self.lost += actual - expected;
-        let has_lost = self.lost > LOST * passed.as_nanos() as f64;
+        *self.saved.get_or_insert(0.0) += expected - actual;
+        let has_lost = self.lost > LOST * passed.as_nanos() as f64 + self.risked();
         let is_due = match self.mode {
             Mode::Off => return false,
             Mode::Moving => self.entries >= MOVING,
@@ -124,8 +163,9 @@ impl Staying {
         };
         let pays = self.mode == Mode::Moving || self.actual < MARGIN * self.expected;
         if has_lost || is_due && !pays {
-            let patience = self.patience * LONGER;
-            *self = Staying { patience, prepared: std::mem::take(&mut self.prepared), ..Staying::default() };
+            // It isn't as it was then.
+            self.earlier = Some(0.0);
+            self.turn(Mode::Off, self.patience * LONGER);
             return false;
         }
         if is_due {
@@ -198,6 +238,42 @@ mod tests {
         assert!(staying.is_on());
         let stayed = enter(&mut staying, &mut passed, 1000, MS, |_| 2.0 * MS);
         assert!(!staying.is_on() && stayed < 200, "{stayed}");
+    }
+
+    #[test]
+    fn what_has_paid_in_an_earlier_run_is_tried_at_once() {
+        let steps = |staying: &mut Staying| {
+            let mut passed = Duration::from_millis(50);
+            enter(staying, &mut passed, 40, 10.0 * MS, |n| if n < 2 { 20.0 * MS } else { 0.1 * MS })
+        };
+        let mut first = Staying::default();
+        assert!(first.asks_for_earlier() && first.saved().is_none());
+        assert_eq!(steps(&mut first), 0);
+        let mut passed = Duration::from_secs(2);
+        enter(&mut first, &mut passed, 200, 10.0 * MS, |_| 0.1 * MS);
+        let saved = first.saved().unwrap();
+        assert!((1000.0 * MS..2000.0 * MS).contains(&saved), "{saved}");
+        let mut second = Staying::default();
+        second.know_earlier(saved);
+        assert!(!second.asks_for_earlier());
+        assert_eq!(steps(&mut second), 40 - CALM_AGAIN);
+        // It has saved too little for what it may lose.
+        let mut third = Staying::default();
+        third.know_earlier(AT_LEAST * 4.0 * MS / RISKED / 2.0);
+        assert_eq!(steps(&mut third), 0);
+    }
+
+    #[test]
+    fn what_pays_no_more_in_a_later_run_loses_little_and_is_said() {
+        let mut staying = Staying::default();
+        staying.know_earlier(1000.0 * MS);
+        let mut passed = Duration::from_millis(50);
+        let stayed = enter(&mut staying, &mut passed, 100, 10.0 * MS, |_| 15.0 * MS);
+        let lost = f64::from(stayed) * 5.0;
+        assert!(stayed != 0 && lost < RISKED * 1000.0 + 8.0, "{stayed}");
+        assert!(!staying.is_on() && staying.saved() == Some(0.0));
+        // And then not before as much time has passed as without.
+        assert_eq!(enter(&mut staying, &mut passed, 40, 10.0 * MS, |_| 0.1 * MS), 0);
     }
 
     #[test]

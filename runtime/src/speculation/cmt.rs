@@ -141,6 +141,8 @@ pub struct Job {
     pub tenants: Arc<Vec<Tenant>>,
     /// Whether nothing is to be done but to have its kernel made.
     pub prepares: bool,
+    /// Whether nobody waits for it ([`Cmt::follow`]).
+    pub follows: bool,
     /// Where there are any: what has to come back of what is written, by region.
     pub returning: Option<Vec<(usize, written::Ranges)>>,
     /// Where it is told to stop, and progress is reported.
@@ -260,8 +262,13 @@ struct Driver {
 /// What a driving thread is told to do.
 enum Message {
     Job(Box<Job>),
+    /// A job that nobody waits for.
+    Following(Box<Job>),
     Letter(Letter),
 }
+
+/// So many jobs may be waiting that nobody waits for. Whoever has one more waits until there is room: letters need some, too.
+const MOST_FOLLOWING: usize = MESSAGES / 2;
 
 /// Room for a job, and for what the calling thread may want beside it: so nobody who sends something has to have memory for it.
 const MESSAGES: usize = 64;
@@ -361,6 +368,20 @@ impl Cmt {
         true
     }
 
+    /// Gives the device's thread a job that nobody waits for, behind those that it has. It needs nothing of the program's memory, and all that it stores stays on the device. Where it
+    /// fails, so does all that is asked of the device afterwards, until somebody has seen to it ([`mailbox::has_failed`]). False: it can't be had.
+    pub fn follow(&self, job: Job) -> bool {
+        let kind = job.kind;
+        if kind == Kind::Cuda {
+            leaving::arrange_first();
+        }
+        let Some(jobs) = self.start(kind) else { return false };
+        while jobs.len() >= MOST_FOLLOWING {
+            std::hint::spin_loop();
+        }
+        jobs.send(Message::Following(Box::new(job))).is_ok()
+    }
+
     /// The device's thread, started if need be.
     fn start(&self, kind: Kind) -> Option<&Sender<Message>> {
         let driver = self.driver(kind);
@@ -372,10 +393,12 @@ impl Cmt {
                 Kind::Threads => own_threads::start(own_threads::FOR_THREADS, move || {
                     let mut device = ThreadsDevice::new(pool, width.clone());
                     let mut residency = Residency::default();
-                    serve(&driver, &inbox, |message| match message {
-                        Message::Job(job) => Some(run(Some(&mut device), &mut residency, *job, &width)),
+                    serve(kind, &driver, &inbox, |message| match message {
+                        Message::Job(job) | Message::Following(job) => {
+                            Some(run(Some(&mut device), &mut residency, *job, &width))
+                        }
                         Message::Letter(letter) => {
-                            mailbox::answer(Some(&mut device), letter);
+                            mailbox::answer(Some(&mut device), kind, letter);
                             None
                         }
                     });
@@ -391,7 +414,7 @@ impl Cmt {
             started.then(|| {
                 let bell = jobs.clone();
                 let ring = move |letter| match letter {
-                    Letter::Fetch => bell.send(Message::Letter(letter)).is_ok(),
+                    Letter::Fetch | Letter::Again => bell.send(Message::Letter(letter)).is_ok(),
                     // Who has no time for that has more to do.
                     Letter::Free(_) => bell.try_send(Message::Letter(letter)).is_ok(),
                 };
@@ -420,28 +443,48 @@ fn next_soon(inbox: &Receiver<Message>) -> Option<Message> {
 }
 
 /// Serves messages one after the other; of jobs there is a report.
-fn serve(driver: &Driver, inbox: &Receiver<Message>, mut work: impl FnMut(Message) -> Option<Report>) {
+fn serve(
+    kind: Kind,
+    driver: &Driver,
+    inbox: &Receiver<Message>,
+    mut work: impl FnMut(Message) -> Option<Report>,
+) {
     // The first wait makes what a thread has for waiting.
     let mut first = inbox.recv_timeout(Duration::from_micros(50)).ok();
     driver.ready.store(true, Ordering::Release);
     while let Some(message) = first.take().or_else(|| inbox.recv().ok()) {
-        let (seat, stays) = match &message {
-            Message::Job(job) => (Some(job.seat.clone()), !job.tenants.is_empty()),
-            Message::Letter(_) => (None, false),
+        let (seat, stays, follows) = match &message {
+            Message::Job(job) => (Some(job.seat.clone()), !job.tenants.is_empty(), false),
+            Message::Following(..) => (None, true, true),
+            Message::Letter(_) => (None, false, false),
         };
-        let end = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(message)));
-        let Some(seat) = seat else {
-            if end.is_err() {
-                mailbox::give_up();
+        // What is on the device isn't what the loop is to find there.
+        let is_in_vain = stays && mailbox::has_failed(kind);
+        let end = match is_in_vain {
+            true => Ok(None),
+            false => std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(message))),
+        };
+        match seat {
+            None if follows => {
+                if !matches!(&end, Ok(Some(report)) if report.has_succeeded()) {
+                    mailbox::fail(kind);
+                }
             }
-            continue;
-        };
-        let report = end.ok().flatten().unwrap_or_else(|| Report {
-            error: Some(DeviceError::Lost("internal error".into())),
-            ..Report::default()
-        });
-        let has_succeeded = report.has_succeeded();
-        seat.end(&driver.turn, Box::new(report), has_succeeded);
+            None => {
+                if end.is_err() {
+                    mailbox::give_up();
+                }
+            }
+            Some(seat) => {
+                let why = if is_in_vain { "a loop before it has failed" } else { "internal error" };
+                let report = end.ok().flatten().unwrap_or_else(|| Report {
+                    error: Some(DeviceError::Lost(why.into())),
+                    ..Report::default()
+                });
+                let has_succeeded = report.has_succeeded();
+                seat.end(&driver.turn, Box::new(report), has_succeeded);
+            }
+        }
         if stays && may_stay_awake() {
             first = next_soon(inbox);
         }
@@ -480,11 +523,12 @@ fn serve_cuda(
         set_state(CudaState::Absent);
     }
     let mut residency = Residency::default();
-    serve(driver, inbox, |message| {
+    serve(Kind::Cuda, driver, inbox, |message| {
         let job = match message {
-            Message::Job(job) => *job,
+            Message::Job(job) | Message::Following(job) => *job,
             Message::Letter(letter) => {
-                mailbox::answer(device.as_deref_mut().map(|device| device as &mut dyn Device), letter);
+                let device = device.as_deref_mut().map(|device| device as &mut dyn Device);
+                mailbox::answer(device, Kind::Cuda, letter);
                 return None;
             }
         };
@@ -732,7 +776,9 @@ fn move_in(
             region.dev = at + (region.lo - lo);
         }
         // What is new is still in the program's memory.
-        for (first, end) in tenant.in_place.iter().filter(|_| tenant.found.is_some()) {
+        // Loops that nobody waits for are run again in any case.
+        let saves = tenant.found.is_some() && !job.follows;
+        for (first, end) in tenant.in_place.iter().filter(|_| saves) {
             let copy = taken.allocate(device, end - first)?;
             let place = DevicePtr(at + (first - lo));
             device.duplicate(place, copy, end - first)?;

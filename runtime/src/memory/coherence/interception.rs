@@ -40,7 +40,7 @@ use gate::Action;
 use std::cell::UnsafeCell;
 use std::marker::PhantomData;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering, compiler_fence};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering, compiler_fence};
 
 /// Who keeps memory of the program's away from it. All of it is called in a handler of a signal on the program's thread, which may have been interrupted anywhere (inside
 /// `malloc` too): it must not allocate, nor take locks that the program or another function of the runtime on the same thread may hold. System calls pass meanwhile.
@@ -52,6 +52,8 @@ pub trait Keeper: Sync {
     fn touch(&self, lo: u64, hi: u64, stores: bool);
     /// Whether anything of `lo..hi` is kept away, from stores alone too.
     fn keeps(&self, lo: u64, hi: u64) -> bool;
+    /// Whether what is mapped at `lo..hi` has to stay as long as anything is kept away, for that reason or another one.
+    fn needs(&self, lo: u64, hi: u64) -> bool;
     /// Everything comes back, because something happens that nobody can foresee.
     fn bring_home(&self);
 }
@@ -77,7 +79,26 @@ pub fn leave_runtime() {
 }
 
 /// While it lives, code of the runtime runs on the calling thread.
-pub struct Inside(PhantomData<*mut ()>);
+pub struct Inside {
+    /// Whether it is the first on its thread.
+    is_first: bool,
+    of_thread: PhantomData<*mut ()>,
+}
+
+thread_local! {
+    /// Where the stack was when the runtime was entered; 0: it isn't.
+    static STANDS_AT: AtomicU64 = const { AtomicU64::new(0) };
+}
+
+/// Frames of the runtime's reach so far down from where it was entered at most, and so far up.
+const BELOW: u64 = 2 << 20;
+const ABOVE: u64 = 16 << 10;
+
+/// Whether code of the runtime runs on the calling thread and has, or may have, frames in some memory. A handler's are elsewhere.
+pub fn stands_on((lo, hi): (u64, u64)) -> bool {
+    let at = STANDS_AT.with(|at| at.load(Ordering::Relaxed));
+    at != 0 && lo < at.saturating_add(ABOVE) && at.saturating_sub(BELOW) < hi
+}
 
 impl Inside {
     /// From now on.
@@ -86,7 +107,11 @@ impl Inside {
         if is_armed() {
             make_room();
         }
-        Inside(PhantomData)
+        let here = 0u8;
+        let here = std::ptr::from_ref(std::hint::black_box(&here)) as u64;
+        let unset =
+            |at: &AtomicU64| at.compare_exchange(0, here, Ordering::Relaxed, Ordering::Relaxed).is_ok();
+        Inside { is_first: STANDS_AT.with(unset), of_thread: PhantomData }
     }
 
     /// Does something of the program's, which may leave it for good.
@@ -100,6 +125,9 @@ impl Inside {
 
 impl Drop for Inside {
     fn drop(&mut self) {
+        if self.is_first {
+            STANDS_AT.with(|at| at.store(0, Ordering::Relaxed));
+        }
         leave_runtime();
     }
 }

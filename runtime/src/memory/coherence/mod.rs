@@ -8,17 +8,24 @@
 //! is in this module is done by that thread: inside of a loop's entry, or in a signal handler that has interrupted the program outside of one. It doesn't lock anything.
 //!
 //! What the device has may be the only copy. A loop that fails there leaves it as it was: where it has stored to what it loads, from a copy made before; where it has only
-//! stored, the calling thread stores to the same places again, all of them. A device that is lost takes what only it had with it; there is nobody to ask, so the process ends ([`lost`]).
+//! stored, the calling thread stores to the same places again, all of them. Where a device is lost, the loops that have stored what only it had are run again on the program's memory
+//! ([`journal`]). Where that can't be, because it would have taken too much memory to note, there is nobody to ask, and the process ends ([`lost`]).
 
+pub mod again;
 pub mod alone;
 pub mod chunks;
 pub mod interception;
+pub mod journal;
 pub mod mailbox;
 pub mod places;
 
+use crate::abi::{Entry, Info};
 use crate::device::DevicePtr;
 use crate::memory::tracking::{Range, merged, without};
+use crate::memory::{own, safe_copy};
 use crate::speculation::cmt::Kind;
+use again::Again;
+use journal::{Done, Step};
 use places::{Access, Hands, PAGE, Place, Places};
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -48,6 +55,10 @@ pub struct Tenant {
     pub in_place: Vec<Range>,
     /// What has to come back behind the loop where that has stored to it, in order and apart.
     pub outside: Vec<Range>,
+    /// What of [`Tenant::missing`] lies in pages that stay the program's.
+    pub edges: Vec<Range>,
+    /// What the loop stores to without having loaded it, as far as somebody asks for it.
+    covered: Vec<Range>,
     /// What the loop uses, what of it may be kept from the program behind it, and whether the loop stores to it.
     uses: Vec<(Range, Range, bool)>,
 }
@@ -69,11 +80,13 @@ pub struct Use {
 
 /// The places, and whether somebody is at them.
 struct Table {
-    places: UnsafeCell<Places>,
+    places: UnsafeCell<Places<Again>>,
     is_taken: AtomicBool,
     /// Bytes that have come back, and the nanoseconds that it took.
     fetched: AtomicU64,
     fetching_ns: AtomicU64,
+    /// Loops that were run again.
+    run_again: AtomicU64,
 }
 
 // SAFETY: `with` lets one in at a time.
@@ -84,10 +97,11 @@ static TABLE: Table = Table {
     is_taken: AtomicBool::new(false),
     fetched: AtomicU64::new(0),
     fetching_ns: AtomicU64::new(0),
+    run_again: AtomicU64::new(0),
 };
 
 /// Does something with the places. `None`: somebody is at it already, and has been interrupted.
-fn with<T>(work: impl FnOnce(&mut Places) -> T) -> Option<T> {
+fn with<T>(work: impl FnOnce(&mut Places<Again>) -> T) -> Option<T> {
     if TABLE.is_taken.swap(true, Ordering::Acquire) {
         return None;
     }
@@ -100,7 +114,7 @@ fn with<T>(work: impl FnOnce(&mut Places) -> T) -> Option<T> {
 /// Changes what the program may do with its memory, and asks devices.
 struct OfSystem;
 
-impl Hands for OfSystem {
+impl Hands<Again> for OfSystem {
     fn allow(&self, (lo, hi): Range, access: Access) -> bool {
         let access = match access {
             Access::Nothing => libc::PROT_NONE,
@@ -111,14 +125,65 @@ impl Hands for OfSystem {
         unsafe { libc::mprotect(lo as *mut libc::c_void, (hi - lo) as usize, access) == 0 }
     }
 
-    fn fetch(&self, kind: Kind, from: DevicePtr, to: Range) {
+    fn fetch(&self, kind: Kind, from: DevicePtr, to: Range) -> bool {
         let started = Instant::now();
-        if !mailbox::ask(kind, from, to) {
-            lost("its device doesn't answer");
-        }
+        let is_done = mailbox::fetch(kind, from, to);
         TABLE.fetching_ns.fetch_add(started.elapsed().as_nanos() as u64, Ordering::Relaxed);
         TABLE.fetched.fetch_add(to.1 - to.0, Ordering::Relaxed);
+        is_done
     }
+
+    fn answers(&self, kind: Kind, memory: DevicePtr) -> bool {
+        let mut some = [0u8; 8];
+        let at = some.as_mut_ptr() as u64;
+        mailbox::fetch(kind, memory, (at, at + some.len() as u64))
+    }
+
+    fn load(&self, (lo, hi): Range) -> Option<Vec<u8>> {
+        if !own::is_own() || interception::stands_on((lo, hi)) {
+            return None;
+        }
+        let mut bytes = safe_copy::buffer(hi - lo).ok()?;
+        // SAFETY: as many bytes.
+        unsafe { safe_copy::read(lo, hi - lo, bytes.as_mut_ptr()) }.ok()?;
+        Some(bytes)
+    }
+
+    fn store(&self, at: u64, bytes: &[u8]) -> bool {
+        // SAFETY: memory of the program's that nobody looks at meanwhile: it is about to be what the program takes it for.
+        !interception::stands_on((at, at + bytes.len() as u64)) && unsafe { safe_copy::write(at, bytes) }
+    }
+
+    fn run_again(&self, kind: Kind, done: &Done<Again>) -> bool {
+        TABLE.run_again.fetch_add(1, Ordering::Relaxed);
+        mailbox::run_again(kind, &done.again)
+    }
+
+    fn has_recovered(&self, kind: Kind) {
+        if mailbox::has_failed(kind) {
+            MAY_FOLLOW.store(false, Ordering::Relaxed);
+        }
+        mailbox::forgive(kind);
+    }
+
+    fn lost(&self, why: &str) -> ! {
+        lost(why)
+    }
+}
+
+/// Whether jobs may be left to a device that nobody waits for. Once one has failed, the next ones are waited for: who fails again and again had better be known.
+static MAY_FOLLOW: AtomicBool = AtomicBool::new(true);
+
+/// Whether nobody need wait for a job: all that it uses is in its tenants and on the device already, none of its results is the program's behind it, and it can be run again.
+pub fn may_follow(uses: &[Use], tenants: &[Tenant], step: Option<&Step<Again>>) -> bool {
+    let is_there = |tenant: &Tenant| tenant.found.is_some() && tenant.missing.is_empty();
+    let is_tenant = |one: &Use| tenants.iter().any(|tenant| tenant.regions.contains(&one.region));
+    MAY_FOLLOW.load(Ordering::Relaxed)
+        && !tenants.is_empty()
+        && step.is_some_and(|step| step.given.is_empty())
+        && with(|places| places.journal().is_whole()).unwrap_or(false)
+        && tenants.iter().all(is_there)
+        && uses.iter().all(is_tenant)
 }
 
 /// Ends the process: what only a device had can't be had any more, and a wrong result must not be.
@@ -141,9 +206,28 @@ impl interception::Keeper for OfProgram {
     fn keeps(&self, lo: u64, hi: u64) -> bool {
         with(|places| places.keep((lo, hi))).unwrap_or(false)
     }
+    fn needs(&self, lo: u64, hi: u64) -> bool {
+        with(|places| places.keep((lo, hi)) || needs_for_journal(places.journal().steps(), (lo, hi)))
+            .unwrap_or(false)
+    }
     fn bring_home(&self) {
         with(|places| places.bring_home(&OfSystem));
     }
+}
+
+/// Whether somebody who runs loops again needs a range: their code, or memory that they use.
+fn needs_for_journal(steps: &[Step<Again>], (lo, hi): Range) -> bool {
+    let is_in = |range: &Range| range.0 < hi && lo < range.1;
+    let mut last: *const Done<Again> = std::ptr::null();
+    steps.iter().any(|step| {
+        let done = &*step.done;
+        // Those of a time loop have the same one.
+        if std::ptr::eq(std::mem::replace(&mut last, done), done) {
+            return false;
+        }
+        done.again.code().iter().any(|at| (lo..hi).contains(at))
+            || done.loads.iter().chain(&done.stores).any(is_in)
+    })
 }
 
 /// Whether anything is, or has been, on a device that the next entry has to know of.
@@ -159,6 +243,11 @@ pub fn fetched() -> u64 {
 /// Nanoseconds that it has taken to bring things back since this was asked last.
 pub fn fetching_ns() -> u64 {
     TABLE.fetching_ns.swap(0, Ordering::Relaxed)
+}
+
+/// Loops that were run again since this was asked last, because their device was lost.
+pub fn run_again() -> u64 {
+    TABLE.run_again.swap(0, Ordering::Relaxed)
 }
 
 /// Everything is the program's again, and nothing is kept from it any more. What devices had of it is given back.
@@ -293,6 +382,8 @@ impl Tenant {
             missing: Vec::new(),
             in_place: Vec::new(),
             outside: Vec::new(),
+            edges: Vec::new(),
+            covered: Vec::new(),
             uses: Vec::new(),
         }
     }
@@ -327,7 +418,11 @@ impl Tenant {
         }
         // What another region has had widened may overlap this one, and they come in any order.
         let join = |all: &mut Vec<Range>, more: Vec<Range>| *all = merged(all.drain(..).chain(more));
+        join(&mut self.edges, place.left_outside(one.range, sure));
         join(&mut self.missing, missing);
+        if place.has_unread() && one.stored && !one.loaded {
+            join(&mut self.covered, stored(&[one.range]));
+        }
         if one.stored {
             join(&mut self.outside, place.left_outside(one.range, sure));
         }
@@ -338,9 +433,43 @@ impl Tenant {
     }
 }
 
-/// The device has run a job, whose result stands: what tenants have stays, where the report says.
-pub fn settle(kind: Kind, tenants: &[Tenant], found: &[(DevicePtr, u64)]) {
+/// What it would take to run a loop again whose arrays stay. `None`: too much, or it can't be had.
+///
+/// # Safety
+/// The entry was filled in by generated code for `info`, and is alive.
+pub unsafe fn step(info: &Info, entry: &Entry, uses: &[Use], tenants: &[Tenant]) -> Option<Step<Again>> {
+    /// Most bytes that a loop is given.
+    const MOST_GIVEN: u64 = 1 << 20;
+    if tenants.is_empty() || !own::is_own() {
+        return None;
+    }
+    let of = |is_one: fn(&Use) -> bool| uses.iter().filter(|one| is_one(one)).map(|one| one.range).collect();
+    // SAFETY: promised by the caller.
+    let again = unsafe { Again::of(info, entry) };
+    let done = Done { again, loads: of(|one| one.loaded), stores: of(|one| one.stored) };
+    let is_tenant = |one: &&Use| tenants.iter().any(|tenant| tenant.regions.contains(&one.region));
+    let elsewhere = uses.iter().filter(|one| one.loaded && !is_tenant(one)).map(|one| one.range);
+    let given = merged(tenants.iter().flat_map(|tenant| tenant.edges.iter().copied()).chain(elsewhere));
+    if given.iter().map(|(lo, hi)| hi - lo).sum::<u64>() > MOST_GIVEN {
+        return None;
+    }
+    let copy = |(lo, hi): Range| {
+        let mut bytes = safe_copy::buffer(hi - lo).ok()?;
+        // SAFETY: as many bytes.
+        unsafe { safe_copy::read(lo, hi - lo, bytes.as_mut_ptr()) }.ok()?;
+        Some((lo, bytes))
+    };
+    let given = given.into_iter().map(copy).collect::<Option<Vec<_>>>()?;
+    with(|places| Step { done: places.journal().shared(done), given })
+}
+
+/// The device has run a job, whose result stands: what tenants have stays, where the report says. `step` is what it would take to run it again.
+pub fn settle(kind: Kind, tenants: &[Tenant], found: &[(DevicePtr, u64)], step: Option<Step<Again>>) {
     with(|places| {
+        if tenants.is_empty() {
+            return;
+        }
+        places.note(step);
         for (tenant, (memory, at)) in tenants.iter().zip(found) {
             let number = tenant.place.unwrap_or_else(|| {
                 let mut new = Place::new(kind, *memory, *at, tenant.span);
@@ -355,7 +484,9 @@ pub fn settle(kind: Kind, tenants: &[Tenant], found: &[(DevicePtr, u64)]) {
                 }
                 places.settle(&OfSystem, number, range, sure, stored);
             }
+            places.settled(number, &tenant.missing, &tenant.covered);
         }
+        places.shorten(&OfSystem);
     });
 }
 

@@ -67,6 +67,7 @@ pub(super) fn job(seat: Seat<Box<Report>>, kind: Kind, placement: Placement) -> 
         tenants: Arc::default(),
         returning: None,
         prepares: false,
+        follows: false,
         seat,
     }
 }

@@ -243,7 +243,7 @@ pub fn prepare(keeper: &dyn Keeper, number: u64, arguments: &[u64; 6]) -> Course
     // The kernel looks at 32 bits of it.
     let number = i64::from(number as u32);
     if let Some(remapped) = remapped(number, arguments) {
-        return match remapped.iter().any(|(lo, hi)| lo < hi && keeper.keeps(*lo, *hi)) {
+        return match remapped.iter().any(|(lo, hi)| lo < hi && keeper.needs(*lo, *hi)) {
             true => Course::StepsAside,
             false => Course::IsMade,
         };

@@ -146,6 +146,9 @@ impl Keeper for Fake {
     fn keeps(&self, lo: u64, hi: u64) -> bool {
         self.pages(lo, hi).any(|page| self.state(page) != HOME)
     }
+    fn needs(&self, lo: u64, hi: u64) -> bool {
+        self.keeps(lo, hi)
+    }
     fn bring_home(&self) {
         (0..PAGES).for_each(|page| self.bring(page, true));
         errno::set(97);
