@@ -16,9 +16,6 @@ use crate::speculation::protocol;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// What a kernel is worth that an inspection may allow, in times of one that is wanted now.
-const FORESEEN: f64 = 0.25;
-
 impl Engine {
     /// Opens the driver, if this entry makes that worth it.
     pub(super) fn open_if_due(&self, visit: &Visit<'_>, plan: &Plan, situation: Situation) {
@@ -111,7 +108,7 @@ impl Engine {
         let job = unsafe { self.job(visit, plan, placed, best_method, (Kind::Cuda, Code::ForGood), seat) };
         leaving::arrange_first();
         let not_before = Instant::now() + policy::until_kernels_are_due(self.passed());
-        let worth = policy::worker_ns(&visit.history, situation) * if is_foreseen { FORESEEN } else { 1.0 };
-        self.cmt.ahead.want(Wanted { form, job, unchecked, worth, not_before });
+        let worth = policy::worker_ns(&visit.history, situation);
+        self.cmt.ahead.want(Wanted { form, job, unchecked, is_foreseen, worth, not_before });
     }
 }

@@ -9,6 +9,7 @@ use super::{Job, make_ready};
 use crate::device::cuda::Outline;
 use crate::leaving::{self, Working};
 use crate::own_threads;
+use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -43,10 +44,19 @@ pub struct Wanted {
     pub job: Job,
     /// Whether its addresses are expected to need no checks.
     pub unchecked: bool,
+    /// Whether the loop asks for it only once it was inspected: all others are made first.
+    pub is_foreseen: bool,
     /// What it may be worth, in nanoseconds: the dearest one is made first.
     pub worth: f64,
     /// Before that nothing is done: a program that ends soon would have to wait.
     pub not_before: Instant,
+}
+
+impl Wanted {
+    /// Which of the two comes first: the greater one.
+    fn is_worth(&self, other: &Wanted) -> Ordering {
+        other.is_foreseen.cmp(&self.is_foreseen).then(self.worth.total_cmp(&other.worth))
+    }
 }
 
 /// How far a form's kernels are.
@@ -89,7 +99,7 @@ impl Shared {
             }
             let now = Instant::now();
             let due = state.wanted.iter().enumerate().filter(|(_, wanted)| wanted.not_before <= now);
-            if let Some((at, _)) = due.max_by(|a, b| a.1.worth.total_cmp(&b.1.worth)) {
+            if let Some((at, _)) = due.max_by(|a, b| a.1.is_worth(b.1)) {
                 let wanted = state.wanted.swap_remove(at);
                 state.progress.insert(wanted.form, Progress::UnderWay);
                 return Some(wanted);
@@ -190,19 +200,27 @@ mod tests {
     use crate::speculation::protocol;
     use std::sync::mpsc::channel;
 
-    fn wanted(loop_key: usize, worth: f64, not_before: Instant) -> Wanted {
+    fn wanted(loop_key: usize, is_foreseen: bool, worth: f64, not_before: Instant) -> Wanted {
         let form = Form { loop_key, is_proven: true, has_levels: false };
         let (_, seat) = protocol::sides();
-        Wanted { form, job: job(seat, Kind::Cuda, Placement::default()), unchecked: false, worth, not_before }
+        Wanted {
+            form,
+            job: job(seat, Kind::Cuda, Placement::default()),
+            unchecked: false,
+            is_foreseen,
+            worth,
+            not_before,
+        }
     }
 
     #[test]
     fn what_is_wanted_is_made_once_in_its_turn_and_not_before_its_time() {
         let _alone = leaving::alone();
         let (ahead, now) = (Ahead::default(), Instant::now());
-        let later = now + Duration::from_millis(100);
-        let forms = [(1, 9.0, later), (2, 2.0, now), (3, 3.0, now)].map(|(key, worth, not_before)| {
-            let wanted = wanted(key, worth, not_before);
+        let later = now + Duration::from_millis(200);
+        let forms = [(1, false, 9.0, later), (2, true, 8.0, now), (3, false, 3.0, now), (4, false, 2.0, now)];
+        let forms = forms.map(|(key, is_foreseen, worth, not_before)| {
+            let wanted = wanted(key, is_foreseen, worth, not_before);
             let form = wanted.form;
             assert!(ahead.wants(form));
             ahead.want(wanted);
@@ -218,8 +236,10 @@ mod tests {
             });
         });
         // The dearest one first, of those whose time has come.
-        assert_eq!(begins.recv().unwrap().0, 3);
-        goes_on.send(()).unwrap();
+        for first in [3, 4] {
+            assert_eq!(begins.recv().unwrap().0, first);
+            goes_on.send(()).unwrap();
+        }
         assert_eq!(begins.recv().unwrap().0, 2);
         assert!(ahead.is_under_way(forms[1]) && !ahead.wants(forms[1]) && !ahead.is_under_way(forms[0]));
         goes_on.send(()).unwrap();
