@@ -193,6 +193,7 @@ programs! {
     answers
     at_exit
     between
+    constants
     descriptors
     endings
     environments
@@ -230,15 +231,17 @@ programs! {
     timers
     gaps
     two_files
+    watched
     windows
 }
 
 /// A GPU that is lost at any moment takes nothing with it: what only it had is computed once more.
 #[test]
 fn a_gpu_that_is_lost_costs_no_results() {
-    const PROGRAMS: [&str; 12] = [
+    const PROGRAMS: [&str; 13] = [
         "at_exit",
         "between",
+        "constants",
         "executed",
         "files",
         "grown",
@@ -288,6 +291,38 @@ fn a_gpu_that_is_lost_costs_no_results() {
     }
     println!("{saved} of {runs} runs had something to compute once more");
     assert!(saved * 4 > runs, "{saved} of {runs}");
+}
+
+/// Loops aren't computed once more where somebody else sees what they store meanwhile: then the process ends, with a line.
+#[test]
+fn nobody_else_sees_what_is_computed_once_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let gpu = EmulatedGpu::build(
+        &Path::new(env!("CARGO_MANIFEST_DIR")).join("c-tests/emulated_gpu"),
+        folder.path(),
+    );
+    let theirs = run(&build("watched", "cc", &folder.path().join("cc")), |_| ());
+    let program = build("watched", env!("CARGO_BIN_EXE_paragon-cc"), &folder.path().join("paragon"));
+    let mut ended = 0;
+    for moment in [25, 60, 90, 130, 180, 250, 500] {
+        let ours = run(&program, |command| {
+            apply(Setting::Gpu, &gpu, command);
+            command.env("EMULATED_DIES", moment.to_string());
+        });
+        if ours.stdout == theirs.stdout && ours.stderr == theirs.stderr && ours.status == theirs.status {
+            continue;
+        }
+        let said = String::from_utf8_lossy(&ours.stdout);
+        assert!(!said.contains("went back"), "lost after {moment}: {said}");
+        assert_eq!(
+            String::from_utf8_lossy(&ours.stderr),
+            "paragon: results are lost: its device doesn't answer\n",
+            "lost after {moment}"
+        );
+        ended += 1;
+    }
+    // Otherwise nothing is tested.
+    assert!(ended > 0);
 }
 
 /// Nobody waits for loops whose results stay; where one fails, it and all behind it are run once more.

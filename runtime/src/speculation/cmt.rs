@@ -376,8 +376,11 @@ impl Cmt {
             leaving::arrange_first();
         }
         let Some(jobs) = self.start(kind) else { return false };
+        let mut looks = 0u32;
         while jobs.len() >= MOST_FOLLOWING {
-            std::hint::spin_loop();
+            looks += 1;
+            // Soon, or the processor is somebody else's.
+            if looks.is_multiple_of(256) { std::thread::yield_now() } else { std::hint::spin_loop() }
         }
         jobs.send(Message::Following(Box::new(job))).is_ok()
     }

@@ -2,6 +2,7 @@
 
 use crate::abi::{Access, Base, Entry, Info, PG_MAX_DIMS, Pin, Value};
 use crate::floating_point::Flushing;
+use crate::memory::tracking::Range;
 use crate::speculation::parts::Running;
 
 /// See the module.
@@ -50,9 +51,9 @@ impl Again {
         }
     }
 
-    /// Addresses in the object that has to be loaded as long as it may be run.
-    pub fn code(&self) -> [u64; 2] {
-        [self.of, self.info.direct as usize as u64]
+    /// Some of each piece of the object that has to be loaded as long as it may be run.
+    pub fn code(&self) -> Vec<Range> {
+        [self.of, self.info.direct as usize as u64].map(|at| (at, at + 1)).into()
     }
 
     /// Runs it on the program's memory, in source order. Its results and floating-point flags are what they were; nobody wants them.

@@ -24,7 +24,7 @@
 //!   `/proc/PID/mem`).
 //! - By other processes: that pages have no access, and mappings are split (`/proc/PID/maps`), two handlers of signals (`/proc/PID/status`), signals where system
 //!   calls are traced. The process itself opens such files after everything is home; what it has open from before forbids arming.
-//! - The time that it takes, and a megabyte of address space for the stack that handlers run on.
+//! - The time that it takes, and two megabytes of address space for stacks of ours.
 //! - Filters of system calls see the instruction here, not the program's. One that kills for `prctl` or `sigaltstack` kills.
 //! - A process that shares the memory without being a thread (see [`super::alone`]) would die of its faults.
 
@@ -94,24 +94,48 @@ thread_local! {
 const BELOW: u64 = 2 << 20;
 const ABOVE: u64 = 16 << 10;
 
-/// Whether code of the runtime runs on the calling thread and has, or may have, frames in some memory. A handler's are elsewhere.
+/// Whether code of the runtime runs on the calling thread and has, or may have, frames in some memory, which it looks at before the caller returns. Those that wait for a
+/// handler, or for [`aside`], find it as it was.
 pub fn stands_on((lo, hi): (u64, u64)) -> bool {
     let at = STANDS_AT.with(|at| at.load(Ordering::Relaxed));
-    at != 0 && lo < at.saturating_add(ABOVE) && at.saturating_sub(BELOW) < hi
+    at != 0 && !is_aside() && lo < at.saturating_add(ABOVE) && at.saturating_sub(BELOW) < hi
+}
+
+/// Whether the caller's frames are on a stack of ours.
+fn is_aside() -> bool {
+    let here = 0u8;
+    let here = std::ptr::from_ref(std::hint::black_box(&here)) as usize;
+    STACKS.get().is_some_and(|start| *start != 0 && (*start..start + 2 * (STACK + GUARD)).contains(&here))
+}
+
+/// Does something on a stack of ours where something is armed. So any memory of the program's may hold anything meanwhile, its stack's too, if it is as it was at the end.
+pub fn aside(work: &mut dyn FnMut()) {
+    extern "C" fn call(work: u64) {
+        // SAFETY: from below, where it is alive.
+        unsafe { (*(work as *mut &mut dyn FnMut()))() }
+    }
+    let start = STACKS.get().copied().unwrap_or(0);
+    if start == 0 || !is_armed() || is_aside() {
+        return work();
+    }
+    let mut work = work;
+    // SAFETY: the second of them, on which nobody is: only the thread that is armed comes here.
+    unsafe { gate::on((start + 2 * (STACK + GUARD)) as u64, call, &raw mut work as u64) }
 }
 
 impl Inside {
     /// From now on.
     pub fn begin() -> Inside {
         enter_runtime();
-        if is_armed() {
-            make_room();
-        }
         let here = 0u8;
         let here = std::ptr::from_ref(std::hint::black_box(&here)) as u64;
         let unset =
             |at: &AtomicU64| at.compare_exchange(0, here, Ordering::Relaxed, Ordering::Relaxed).is_ok();
-        Inside { is_first: STANDS_AT.with(unset), of_thread: PhantomData }
+        let inside = Inside { is_first: STANDS_AT.with(unset), of_thread: PhantomData };
+        if is_armed() {
+            make_room();
+        }
+        inside
     }
 
     /// Does something of the program's, which may leave it for good.
@@ -149,7 +173,7 @@ fn make_room() {
     let here = touch_stack();
     let (lo, hi) = (here.saturating_sub(ROOM), here.saturating_add(calls::PAGE));
     if keeper.keeps(lo, hi) {
-        keeper.touch(lo, hi, true);
+        aside(&mut || keeper.touch(lo, hi, true));
     }
 }
 
@@ -296,28 +320,36 @@ unsafe fn undo(interrupted: Option<&mut libc::ucontext_t>) {
 /// So much stack do handlers have: keepers may want some of it.
 const STACK: usize = 1 << 20;
 
-/// The stack that handlers run on, with a page in front of it that nobody may touch. `None`: there is no memory.
-fn stack() -> Option<libc::stack_t> {
-    static START: OnceLock<usize> = OnceLock::new();
-    let start = *START.get_or_init(|| {
+/// A page in front of each stack that nobody may touch.
+const GUARD: usize = calls::PAGE as usize;
+/// Where [`stacks`] are.
+static STACKS: OnceLock<usize> = OnceLock::new();
+
+/// The stack that handlers run on and, behind it, that of [`aside`]. 0: there is no memory.
+fn stacks() -> usize {
+    *STACKS.get_or_init(|| {
         let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_STACK;
-        let page = calls::PAGE as usize;
         // SAFETY: new memory, that stays.
         unsafe {
-            let start = libc::mmap(std::ptr::null_mut(), STACK + page, libc::PROT_NONE, kind, -1, 0);
+            let start = libc::mmap(std::ptr::null_mut(), 2 * (STACK + GUARD), libc::PROT_NONE, kind, -1, 0);
             if start == libc::MAP_FAILED {
                 return 0;
             }
-            let stack = start.byte_add(page);
-            match libc::mprotect(stack, STACK, libc::PROT_READ | libc::PROT_WRITE) {
-                0 => stack as usize,
-                _ => 0,
-            }
+            let is_opened = |number: usize| {
+                let stack = start.byte_add(number * (STACK + GUARD) + GUARD);
+                libc::mprotect(stack, STACK, libc::PROT_READ | libc::PROT_WRITE) == 0
+            };
+            if is_opened(0) && is_opened(1) { start as usize } else { 0 }
         }
-    });
+    })
+}
+
+/// The first of [`stacks`]. `None`: there is no memory.
+fn stack() -> Option<libc::stack_t> {
+    let start = stacks();
     let flags = kernel::UNSET_IN_HANDLERS;
     (start != 0).then_some(libc::stack_t {
-        ss_sp: start as *mut libc::c_void,
+        ss_sp: (start + GUARD) as *mut libc::c_void,
         ss_flags: flags,
         ss_size: STACK,
     })

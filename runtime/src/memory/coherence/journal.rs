@@ -7,10 +7,11 @@
 //! - what it loads from elsewhere is copied when it is handed over ([`Step::given`]);
 //! - what lay under a page that has come home since, and that a loop has loaded, is saved before something else takes its place ([`Journal::save`]).
 //!
-//! Where that would take too much memory the journal ends ([`Journal::give_up`]), until all that was stored is in the program's memory again: then nothing is lost by a device's end,
-//! and another one begins. It only notes; [`super::places`] says when.
+//! What other processes see must not be stored to again, not even for a moment. Where a loop does that, or where all of it would take too much memory, the journal ends
+//! ([`Journal::give_up`]), until all that was stored is in the program's memory again: then nothing is lost by a device's end, and another one begins. It only notes;
+//! [`super::places`] says when.
 
-use crate::memory::tracking::Range;
+use crate::memory::tracking::{Range, merged, without};
 use std::sync::Arc;
 
 /// Most bytes of all that is noted.
@@ -32,6 +33,8 @@ pub struct Done<L> {
     pub loads: Vec<Range>,
     /// What it may store to.
     pub stores: Vec<Range>,
+    /// Where its code is: something of each piece of memory.
+    pub code: Vec<Range>,
 }
 
 /// One of them in its turn.
@@ -59,6 +62,8 @@ pub struct Saved {
 pub struct Journal<L> {
     steps: Vec<Step<L>>,
     saved: Vec<Saved>,
+    /// All that its loops may load or store to, and their code, in order and apart.
+    reach: Vec<Range>,
     /// Of steps and what they are given; of what is saved.
     bytes: (u64, u64),
     most_saved: u64,
@@ -71,6 +76,7 @@ impl<L> Journal<L> {
         Journal {
             steps: Vec::new(),
             saved: Vec::new(),
+            reach: Vec::new(),
             bytes: (0, 0),
             most_saved: MOST_SAVED,
             has_ended: false,
@@ -90,6 +96,17 @@ impl<L> Journal<L> {
     /// What was saved.
     pub fn saved(&self) -> &[Saved] {
         &self.saved
+    }
+
+    /// Whether who runs its loops again needs some of a range.
+    pub fn reaches(&self, (lo, hi): Range) -> bool {
+        let first = self.reach.partition_point(|(_, end)| *end <= lo);
+        self.reach.get(first).is_some_and(|(begin, _)| *begin < hi)
+    }
+
+    /// What of some ranges none of its loops may load or store to.
+    pub fn unreached(&self, ranges: &[Range]) -> Vec<Range> {
+        without(ranges, &self.reach)
     }
 
     /// Whether something has been noted.
@@ -132,15 +149,28 @@ impl<L> Journal<L> {
             self.give_up();
             return None;
         }
+        if own != 0 {
+            let Done { loads, stores, code, .. } = &*step.done;
+            let new = self.unreached(&merged([loads, stores, code].into_iter().flatten().copied()));
+            if !new.is_empty() {
+                self.reach = merged(self.reach.drain(..).chain(new));
+            }
+        }
         self.steps.push(step);
         Some(self.steps.len() - 1)
+    }
+
+    /// Whether so many bytes can be saved.
+    pub fn has_room(&self, bytes: u64) -> bool {
+        self.bytes.1 + bytes + size_of::<Saved>() as u64 <= self.most_saved
     }
 
     /// Something else is about to take the place of what lies under pages, and of what a loop has loaded from there. `None`: there is no memory for that.
     pub fn save(&mut self, before: usize, at: u64, bytes: Option<Vec<u8>>) {
         let Some(bytes) = bytes.filter(|_| !self.has_ended) else { return self.give_up() };
+        let has_room = self.has_room(bytes.len() as u64);
         self.bytes.1 += (bytes.len() + size_of::<Saved>()) as u64;
-        if self.bytes.1 > self.most_saved || self.saved.try_reserve(1).is_err() {
+        if !has_room || self.saved.try_reserve(1).is_err() {
             // A program that looks at all of it again and again needn't pay for it each time.
             self.most_saved = (self.most_saved / 2).max(LITTLE_SAVED);
             return self.give_up();
@@ -166,6 +196,7 @@ impl<L> Journal<L> {
     fn clear(&mut self) {
         self.steps.clear();
         self.saved.clear();
+        self.reach.clear();
         self.bytes = (0, 0);
     }
 }
@@ -181,7 +212,7 @@ mod tests {
     use super::*;
 
     fn step(journal: &Journal<u32>, again: u32, given: usize) -> Option<Step<u32>> {
-        let done = journal.shared(Done { again, loads: vec![(0, 8)], stores: Vec::new() });
+        let done = journal.shared(Done { again, loads: vec![(0, 8)], stores: Vec::new(), code: Vec::new() });
         Some(Step { done, given: vec![(0, vec![7; given])] })
     }
 
@@ -197,6 +228,34 @@ mod tests {
             step(&journal, 3 + number, 0).is_some_and(|step| Arc::strong_count(&step.done) == 1)
         });
         assert_eq!(others.count(), 100);
+    }
+
+    #[test]
+    fn it_knows_what_its_loops_need() {
+        let mut journal = Journal::new();
+        let note = |journal: &mut Journal<u32>, again, loads, stores, code| {
+            let done = journal.shared(Done { again, loads, stores, code });
+            assert!(journal.note(Some(Step { done, given: Vec::new() })).is_some());
+        };
+        note(&mut journal, 0, vec![(100, 200)], vec![(400, 500)], vec![(9, 10)]);
+        note(&mut journal, 1, vec![(150, 300)], vec![], vec![(9, 10), (600, 601)]);
+        note(&mut journal, 0, vec![(100, 200)], vec![(400, 500)], vec![(9, 10)]);
+        for (range, reaches) in [
+            ((0, 9), false),
+            ((0, 10), true),
+            ((10, 100), false),
+            ((299, 300), true),
+            ((300, 400), false),
+            ((300, 700), true),
+            ((499, 600), true),
+            ((500, 600), false),
+            ((601, u64::MAX), false),
+        ] {
+            assert_eq!(journal.reaches(range), reaches, "{range:?}");
+        }
+        assert_eq!(journal.unreached(&[(0, 8), (50, 450)]), [(0, 8), (50, 100), (300, 400)]);
+        journal.begin();
+        assert!(!journal.reaches((0, u64::MAX)));
     }
 
     #[test]

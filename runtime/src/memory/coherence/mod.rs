@@ -150,8 +150,13 @@ impl Hands<Again> for OfSystem {
     }
 
     fn store(&self, at: u64, bytes: &[u8]) -> bool {
+        let range = (at, at + bytes.len() as u64);
+        // Constants can't be stored to, and needn't be.
+        if self.load(range).is_some_and(|now| now == bytes) {
+            return true;
+        }
         // SAFETY: memory of the program's that nobody looks at meanwhile: it is about to be what the program takes it for.
-        !interception::stands_on((at, at + bytes.len() as u64)) && unsafe { safe_copy::write(at, bytes) }
+        !interception::stands_on(range) && unsafe { safe_copy::write(at, bytes) }
     }
 
     fn run_again(&self, kind: Kind, done: &Done<Again>) -> bool {
@@ -207,27 +212,11 @@ impl interception::Keeper for OfProgram {
         with(|places| places.keep((lo, hi))).unwrap_or(false)
     }
     fn needs(&self, lo: u64, hi: u64) -> bool {
-        with(|places| places.keep((lo, hi)) || needs_for_journal(places.journal().steps(), (lo, hi)))
-            .unwrap_or(false)
+        with(|places| places.keep((lo, hi)) || places.journal().reaches((lo, hi))).unwrap_or(false)
     }
     fn bring_home(&self) {
         with(|places| places.bring_home(&OfSystem));
     }
-}
-
-/// Whether somebody who runs loops again needs a range: their code, or memory that they use.
-fn needs_for_journal(steps: &[Step<Again>], (lo, hi): Range) -> bool {
-    let is_in = |range: &Range| range.0 < hi && lo < range.1;
-    let mut last: *const Done<Again> = std::ptr::null();
-    steps.iter().any(|step| {
-        let done = &*step.done;
-        // Those of a time loop have the same one.
-        if std::ptr::eq(std::mem::replace(&mut last, done), done) {
-            return false;
-        }
-        done.again.code().iter().any(|at| (lo..hi).contains(at))
-            || done.loads.iter().chain(&done.stores).any(is_in)
-    })
 }
 
 /// Whether anything is, or has been, on a device that the next entry has to know of.
@@ -252,13 +241,16 @@ pub fn run_again() -> u64 {
 
 /// Everything is the program's again, and nothing is kept from it any more. What devices had of it is given back.
 pub fn bring_home() {
-    let swept = with(|places| {
-        if places.is_empty() {
-            return Vec::new();
-        }
-        places.bring_home(&OfSystem);
-        places.sweep()
-    });
+    let mut swept = None;
+    if !is_empty() {
+        // Loops that are run again may store to the stack that the caller stands on.
+        interception::aside(&mut || {
+            swept = with(|places| {
+                places.bring_home(&OfSystem);
+                places.sweep()
+            });
+        });
+    }
     interception::disarm();
     for (kind, memory) in swept.into_iter().flatten() {
         mailbox::free(kind, memory);
@@ -446,11 +438,19 @@ pub unsafe fn step(info: &Info, entry: &Entry, uses: &[Use], tenants: &[Tenant])
     let of = |is_one: fn(&Use) -> bool| uses.iter().filter(|one| is_one(one)).map(|one| one.range).collect();
     // SAFETY: promised by the caller.
     let again = unsafe { Again::of(info, entry) };
-    let done = Done { again, loads: of(|one| one.loaded), stores: of(|one| one.stored) };
+    let code = again.code();
+    let done = Done { again, loads: of(|one| one.loaded), stores: of(|one| one.stored), code };
     let is_tenant = |one: &&Use| tenants.iter().any(|tenant| tenant.regions.contains(&one.region));
     let elsewhere = uses.iter().filter(|one| one.loaded && !is_tenant(one)).map(|one| one.range);
     let given = merged(tenants.iter().flat_map(|tenant| tenant.edges.iter().copied()).chain(elsewhere));
     if given.iter().map(|(lo, hi)| hi - lo).sum::<u64>() > MOST_GIVEN {
+        return None;
+    }
+    // Who runs it again stores to all that it is given, and to all that it stores to.
+    let kept: Vec<Range> = tenants.iter().flat_map(|tenant| tenant.uses.iter().map(|one| one.1)).collect();
+    let changed = without(&merged(given.iter().chain(&done.stores).copied()), &merged(kept.into_iter()));
+    let unknown = with(|places| places.journal().unreached(&changed))?;
+    if !unknown.into_iter().all(is_private) {
         return None;
     }
     let copy = |(lo, hi): Range| {
@@ -486,12 +486,29 @@ pub fn settle(kind: Kind, tenants: &[Tenant], found: &[(DevicePtr, u64)], step: 
             }
             places.settled(number, &tenant.missing, &tenant.covered);
         }
-        places.shorten(&OfSystem);
     });
+    if with(|places| places.journal().is_long()) == Some(true) {
+        interception::aside(&mut || {
+            with(|places| places.shorten(&OfSystem));
+        });
+    }
 }
 
 /// Whether all of a range is private memory of the program's, that belongs to no file, may be loaded from and stored to, and isn't a stack.
-fn is_keepable((lo, hi): Range) -> bool {
+fn is_keepable(range: Range) -> bool {
+    are_all(range, |access, file, name| {
+        let is_plain = name.is_empty() || name == "[heap]" || name.starts_with("[anon:");
+        access == "rw-p" && file == "0" && is_plain
+    })
+}
+
+/// Whether nobody but the program sees what is stored to a range.
+fn is_private(range: Range) -> bool {
+    are_all(range, |access, _, _| access.ends_with('p'))
+}
+
+/// Whether all of a range is mapped, and its mappings are such ones: what the system says of their access, their file and their name.
+fn are_all((lo, hi): Range, is_one: impl Fn(&str, &str, &str) -> bool) -> bool {
     let Ok(maps) = std::fs::read_to_string("/proc/self/maps") else { return false };
     let mut at = lo;
     for line in maps.lines() {
@@ -508,9 +525,7 @@ fn is_keepable((lo, hi): Range) -> bool {
             return false;
         }
         let (access, file) = (fields.next().unwrap_or(""), fields.nth(2).unwrap_or(""));
-        let name = fields.next().unwrap_or("");
-        let is_plain = name.is_empty() || name == "[heap]" || name.starts_with("[anon:");
-        if access != "rw-p" || file != "0" || !is_plain {
+        if !is_one(access, file, fields.next().unwrap_or("")) {
             return false;
         }
         at = end;

@@ -6,7 +6,7 @@
 
 use super::journal::{Done, Journal, Step};
 use crate::device::DevicePtr;
-use crate::memory::tracking::{Range, merged, without};
+use crate::memory::tracking::{Range, common, merged, without};
 use crate::speculation::cmt::Kind;
 
 /// Bytes of a page, the unit of everything here. Where the system's are larger nothing stays ([`super::is_possible`]).
@@ -243,7 +243,7 @@ impl Place {
                     if !hands.allow(self.range(&run), Access::All) {
                         return Err(Trouble::Pieces);
                     }
-                    self.save(hands, journal, run.clone());
+                    self.save(hands, journal, run.clone())?;
                     if state == State::Away {
                         let range = self.range(&run);
                         if !hands.fetch(self.kind, self.address(range.0), range) {
@@ -262,7 +262,12 @@ impl Place {
     }
 
     /// Something else takes the place of what lies under pages, which may be loaded from.
-    fn save<L>(&mut self, hands: &dyn Hands<L>, journal: &mut Journal<L>, pages: std::ops::Range<usize>) {
+    fn save<L>(
+        &mut self,
+        hands: &dyn Hands<L>,
+        journal: &mut Journal<L>,
+        pages: std::ops::Range<usize>,
+    ) -> Result<(), Trouble> {
         let mut at = pages.start;
         while at < pages.end {
             let base = self.bases[at];
@@ -270,10 +275,15 @@ impl Place {
             at = run.end;
             if base > UNREAD && journal.is_whole() {
                 let range = self.range(&run);
+                // A device that is lost already has to be noticed before the journal ends.
+                if !journal.has_room(range.1 - range.0) && !hands.answers(self.kind, self.memory) {
+                    return Err(Trouble::Gone);
+                }
                 journal.save((base - base_of(0)) as usize, range.0, hands.load(range));
             }
             self.bases[run].fill(NO_BASE);
         }
+        Ok(())
     }
 
     /// The journal begins anew: what the device has is what lies under its pages.
@@ -325,7 +335,7 @@ impl Place {
                 continue;
             }
             if saves {
-                self.save(hands, journal, kept.clone());
+                self.save(hands, journal, kept.clone())?;
             }
             let mut from = kept.start;
             while let Some((run, state)) = self.run(from, kept.end) {
@@ -551,10 +561,11 @@ impl<L> Places<L> {
         // What lies under much isn't saved; so a device that doesn't answer has to be noticed before any of it is overwritten.
         let under: u64 = self.all.iter().flat_map(Place::under).map(|(_, (lo, hi))| hi - lo).sum();
         let saves = under <= MOST_SAVED;
-        let away = self.all.iter().find(|place| place.is_away());
-        if let Some(place) = away
-            && !hands.answers(place.kind, place.memory)
-        {
+        let is_lost = |kind: Kind| {
+            let away = self.all.iter().find(|place| place.kind == kind && place.is_away());
+            away.is_some_and(|place| !hands.answers(kind, place.memory))
+        };
+        if [Kind::Cuda, Kind::Threads].into_iter().any(is_lost) {
             return self.recover(hands);
         }
         // Neighbours' pages may be one piece of memory, which need not be parted once some of them are home.
@@ -608,29 +619,35 @@ impl<L> Places<L> {
         let stored = steps.iter().flat_map(|step| step.done.stores.iter().copied());
         // All that changes now, and has to be again what it is: the program has it.
         let mut away = Vec::new();
-        let mut under = Vec::new();
+        let mut found = Vec::new();
         for place in &self.all {
             let runs = place.runs(0..place.states.len());
             away.extend(runs.filter(|(_, state)| *state == State::Away).map(|(run, _)| place.range(&run)));
-            under.extend(place.under());
+            found.extend(place.under());
         }
-        let changes = without(&merged(given.chain(saved).chain(stored)), &merged(away.into_iter()));
+        let touched = merged(given.chain(saved).chain(stored));
+        let changes = without(&touched, &merged(away.into_iter()));
         let had = |range: &Range| hands.load(*range).map(|bytes| (range.0, bytes));
         let Some(now) = changes.iter().map(had).collect::<Option<Vec<_>>>() else { hands.lost(GONE) };
-        // What lies where it belongs before a step, but may not lie there before those in front of it.
-        let mut before: Vec<(usize, u64, Vec<u8>)> = Vec::new();
-        for (step, range) in under.into_iter().filter(|(step, _)| *step != 0) {
-            let Some(bytes) = hands.load(range) else { hands.lost(GONE) };
-            before.push((step, range.0, bytes));
+        // What lies where it belongs before a step, but may not lie there any more after those in front of it.
+        let mut under: Vec<(usize, u64, Vec<u8>)> = Vec::new();
+        for (step, range) in found.into_iter().filter(|(step, _)| *step != 0) {
+            for range in common(&[range], &touched) {
+                let Some(bytes) = hands.load(range) else { hands.lost(GONE) };
+                under.push((step, range.0, bytes));
+            }
         }
+        let under = under.iter().map(|(step, at, bytes)| (*step, *at, bytes));
+        let saved = self.journal.saved().iter().map(|saved| (saved.before, saved.at, &saved.bytes));
+        let mut before: Vec<(usize, u64, &Vec<u8>)> = under.chain(saved).collect();
+        before.sort_by_key(|(step, ..)| *step);
+        let mut before = before.into_iter().peekable();
         let kind = self.all.first().map_or(Kind::Cuda, |place| place.kind);
         for (number, step) in steps.iter().enumerate() {
-            let before =
-                before.iter().filter(|(step, ..)| *step == number).map(|(_, at, bytes)| (*at, bytes));
-            let saved = self.journal.saved().iter().filter(|saved| saved.before == number);
-            let saved = saved.map(|saved| (saved.at, &saved.bytes));
+            let lain = std::iter::from_fn(|| before.next_if(|(step, ..)| *step == number));
+            let lain = lain.map(|(_, at, bytes)| (at, bytes));
             let given = step.given.iter().map(|(at, bytes)| (*at, bytes));
-            let is_there = before.chain(saved).chain(given).all(|(at, bytes)| hands.store(at, bytes));
+            let is_there = lain.chain(given).all(|(at, bytes)| hands.store(at, bytes));
             if !is_there || !hands.run_again(kind, &step.done) {
                 hands.lost(GONE);
             }

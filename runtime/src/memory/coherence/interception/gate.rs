@@ -34,10 +34,36 @@ global_asm!(
     ".popsection",
 );
 
+// Not between the bounds: system calls are made behind it, too.
+global_asm!(
+    ".pushsection .text.paragon_gate_on, \"ax\", @progbits",
+    ".balign 16",
+    ".globl paragon_gate_on",
+    ".hidden paragon_gate_on",
+    ".type paragon_gate_on, @function",
+    "paragon_gate_on:",
+    ".cfi_startproc",
+    "push rbp",
+    ".cfi_def_cfa_offset 16",
+    ".cfi_offset rbp, -16",
+    "mov rbp, rsp",
+    ".cfi_def_cfa_register rbp",
+    "mov rsp, rdi",
+    "mov rdi, rdx",
+    "call rsi",
+    "mov rsp, rbp",
+    "pop rbp",
+    ".cfi_def_cfa rsp, 8",
+    "ret",
+    ".cfi_endproc",
+    ".popsection",
+);
+
 unsafe extern "C" {
     fn paragon_gate_call(number: u64, arguments: *const [u64; 6]) -> i64;
     fn paragon_gate_back();
     fn paragon_gate_end();
+    fn paragon_gate_on(top: u64, work: extern "C" fn(u64), argument: u64);
 }
 
 /// Makes a system call. Errors are negative numbers.
@@ -47,6 +73,15 @@ unsafe extern "C" {
 pub unsafe fn call(number: u64, arguments: [u64; 6]) -> i64 {
     // SAFETY: promised by the caller; the arguments are read before the call is made.
     unsafe { paragon_gate_call(number, &raw const arguments) }
+}
+
+/// Calls a function on another stack.
+///
+/// # Safety
+/// `top` is the end of memory that is a stack's, aligned as the processor's calls want it, and nobody else's; the function may be called with this argument.
+pub unsafe fn on(top: u64, work: extern "C" fn(u64), argument: u64) {
+    // SAFETY: promised by the caller; what calls save comes back.
+    unsafe { paragon_gate_on(top, work, argument) }
 }
 
 /// Where it begins, and how many bytes it has.

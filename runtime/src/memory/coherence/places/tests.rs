@@ -2,6 +2,7 @@
 
 use super::*;
 use std::cell::{Cell, RefCell};
+use std::sync::Arc;
 
 /// Where the program's memory begins, and its pages.
 const BEGIN: u64 = 0x10_0000;
@@ -185,6 +186,57 @@ impl Machine {
         let now = self.access.borrow()[at(address) / PAGE as usize];
         assert!(now == Access::All || now == Access::Load && !stores);
     }
+
+    /// A loop on the device, on a range of a place, of which some is surely the program's alone.
+    fn runs(
+        &self,
+        places: &mut Places<Work>,
+        truth: &mut [u8],
+        number: usize,
+        (range, sure): (Range, Range),
+        work: Work,
+    ) {
+        let stored = work.written.0 < work.written.1;
+        let covered =
+            if stored && work.loaded.is_none() && work.step == 1 { work.stores() } else { Vec::new() };
+        let place = places.get(number);
+        let missing: Vec<Range> = place.missing(range).collect();
+        let missing = without(&missing, &covered);
+        let outside = place.left_outside(range, sure);
+        for (lo, hi) in missing.iter().copied() {
+            let to = place.address(lo).0 as usize;
+            self.device.borrow_mut()[to..to + (hi - lo) as usize]
+                .copy_from_slice(&self.host.borrow()[at(lo)..at(hi)]);
+        }
+        // What it loads is what is there.
+        let begin = place.address(range.0).0 as usize;
+        let there = self.device.borrow()[begin..begin + (range.1 - range.0) as usize].to_vec();
+        let same = |(lo, hi): Range| {
+            there[(lo - range.0) as usize..(hi - range.0) as usize] == truth[at(lo)..at(hi)]
+        };
+        assert!(without(&[range], &covered).into_iter().all(same), "{work:?}");
+        let given = outside.iter().copied().chain([(work.own, work.own + 1)]);
+        let given = given.map(|(lo, hi)| (lo, self.host.borrow()[at(lo)..at(hi)].to_vec())).collect();
+        let loads = work.loaded.into_iter().chain([(work.own, work.own + 1)]).collect();
+        let stores = if stored { vec![range] } else { Vec::new() };
+        let done = Done { again: work, loads, stores, code: Vec::new() };
+        let before = truth.to_vec();
+        work.run(
+            |address| before[at(address)],
+            |address, value| {
+                truth[at(address)] = value;
+                self.device.borrow_mut()[place.address(address).0 as usize] = value;
+                if outside.iter().any(|(lo, hi)| (*lo..*hi).contains(&address)) {
+                    self.host.borrow_mut()[at(address)] = value;
+                }
+            },
+        );
+        let done = places.journal().shared(done);
+        places.note(Some(Step { done, given }));
+        places.settle(self, number, range, sure, stored);
+        places.settled(number, &missing, &covered);
+        places.shorten(self);
+    }
 }
 
 /// A program that nobody has written, from a number. How many loops were run again, if its device is one that is lost some time.
@@ -219,53 +271,19 @@ fn one_memory_is_seen(seed: u64, dies: bool) -> u64 {
                 let sure = if random.below(2) == 0 { range } else { machine.range(range) };
                 let stored = random.below(3) != 0;
                 let loaded = !stored || random.below(2) == 0;
-                let written = if stored { machine.range(range) } else { (range.0, range.0) };
+                let written = match random.below(3) {
+                    _ if !stored => (range.0, range.0),
+                    0 => range,
+                    _ => machine.range(range),
+                };
                 let work = Work {
                     loaded: loaded.then_some(range),
                     own: BEGIN + random.below(100),
                     written,
-                    step: 1 + random.below(3),
+                    step: [1, 1, 2, 3][random.below(4) as usize],
                     value: random.below(256) as u8,
                 };
-                let covered = if stored && !loaded && work.step == 1 { work.stores() } else { Vec::new() };
-                let place = places.get(number);
-                let missing: Vec<Range> = place.missing(range).collect();
-                let missing = without(&missing, &covered);
-                let outside = place.left_outside(range, sure);
-                for (lo, hi) in missing.iter().copied() {
-                    let to = place.address(lo).0 as usize;
-                    machine.device.borrow_mut()[to..to + (hi - lo) as usize]
-                        .copy_from_slice(&machine.host.borrow()[at(lo)..at(hi)]);
-                }
-                // What it loads is what is there.
-                let begin = place.address(range.0).0 as usize;
-                let there = machine.device.borrow()[begin..begin + (range.1 - range.0) as usize].to_vec();
-                let same = |(lo, hi): Range| {
-                    there[(lo - range.0) as usize..(hi - range.0) as usize] == truth[at(lo)..at(hi)]
-                };
-                assert!(without(&[range], &covered).into_iter().all(same), "{seed} {step}");
-                let given = outside.iter().copied().chain([(work.own, work.own + 1)]);
-                let given =
-                    given.map(|(lo, hi)| (lo, machine.host.borrow()[at(lo)..at(hi)].to_vec())).collect();
-                let loads = work.loaded.into_iter().chain([(work.own, work.own + 1)]).collect();
-                let stores = if stored { vec![range] } else { Vec::new() };
-                let done = Done { again: work, loads, stores };
-                let before = truth.clone();
-                work.run(
-                    |address| before[at(address)],
-                    |address, value| {
-                        truth[at(address)] = value;
-                        machine.device.borrow_mut()[place.address(address).0 as usize] = value;
-                        if outside.iter().any(|(lo, hi)| (*lo..*hi).contains(&address)) {
-                            machine.host.borrow_mut()[at(address)] = value;
-                        }
-                    },
-                );
-                let done = places.journal().shared(done);
-                places.note(Some(Step { done, given }));
-                places.settle(&machine, number, range, sure, stored);
-                places.settled(number, &missing, &covered);
-                places.shorten(&machine);
+                machine.runs(&mut places, &mut truth, number, (range, sure), work);
             }
             4 => {
                 for address in [random.below(PAGES * PAGE), random.below(PAGES * PAGE)] {
@@ -290,8 +308,10 @@ fn one_memory_is_seen(seed: u64, dies: bool) -> u64 {
                 }
             }
             6 => {
-                let (lo, hi) = machine.range((BEGIN, END));
-                let stores = random.below(2) == 0;
+                // All of it now and then, which is where a journal begins.
+                let is_all = random.below(3) == 0;
+                let (lo, hi) = if is_all { (BEGIN, END) } else { machine.range((BEGIN, END)) };
+                let stores = !is_all && random.below(2) == 0;
                 places.touch(&machine, (lo, hi), stores);
                 for address in lo..hi {
                     let access = machine.access.borrow()[at(address) / PAGE as usize];
@@ -333,6 +353,70 @@ fn nor_where_the_device_is_lost() {
     // Without those whose system refuses something, where journals end.
     let again: u64 = (0..600).filter(|seed| seed % 3 != 0).map(|seed| one_memory_is_seen(seed, true)).sum();
     assert!(again > 1000, "{again}");
+}
+
+/// A journal that has hardly any room left ends for what comes home, but not for what a lost device can't bring.
+#[test]
+fn a_device_that_is_lost_is_noticed_before_the_journal_ends() {
+    let machine = Machine { refuses: false, ..Machine::new(2) };
+    let mut places = Places::new();
+    while places.journal.has_room(PAGES * PAGE) {
+        places.journal.save(0, BEGIN, Some(vec![0; 1 << 24]));
+        places.journal.begin();
+    }
+    let span = (BEGIN, END);
+    places.enter(Place::new(Kind::Cuda, DevicePtr(0), 0, span));
+    let work = Work { loaded: Some(span), own: BEGIN, written: span, step: 1, value: 5 };
+    let mut truth = machine.host.borrow().clone();
+    let before = truth.clone();
+    work.run(|address| before[at(address)], |address, value| truth[at(address)] = value);
+    let done =
+        places.journal().shared(Done { again: work, loads: vec![span], stores: vec![span], code: vec![] });
+    places.note(Some(Step { done, given: Vec::new() }));
+    places.settle(&machine, 0, span, span, true);
+    places.settled(0, &[span], &[]);
+    machine.dies_after.set(1);
+    // The system wants all of it at once.
+    places.touch(&machine, span, false);
+    assert!(*machine.host.borrow() == truth);
+    assert_eq!(machine.again.get(), 1);
+}
+
+/// What lies under a page is asked for by those who have loaded it, however the page is stored to afterwards.
+#[test]
+fn what_was_loaded_is_kept_though_it_is_stored_to_as_a_whole() {
+    let machine = Machine { refuses: false, ..Machine::new(1) };
+    let mut truth = machine.host.borrow().clone();
+    let mut places = Places::new();
+    let spans = [(BEGIN + PAGE, BEGIN + 2 * PAGE), (BEGIN + 20 * PAGE, BEGIN + 21 * PAGE)];
+    let work = |loaded, written, value| Work { loaded, own: BEGIN, written, step: 1, value };
+    for (number, span) in spans.into_iter().enumerate() {
+        places.enter(Place::new(Kind::Cuda, DevicePtr(number as u64 * PAGE), number as u64 * PAGE, span));
+        machine.runs(&mut places, &mut truth, number, (span, span), work(None, span, 3));
+    }
+    // A journal begins, with a loop from one array to the other.
+    places.touch(&machine, (BEGIN, END), false);
+    let again = work(Some(spans[0]), spans[1], 5);
+    let before = truth.clone();
+    again.run(
+        |address| before[at(address)],
+        |address, value| {
+            truth[at(address)] = value;
+            machine.device.borrow_mut()[places.get(1).address(address).0 as usize] = value;
+        },
+    );
+    let done = Arc::new(Done { again, loads: vec![spans[0]], stores: vec![spans[1]], code: Vec::new() });
+    places.note(Some(Step { done, given: vec![(BEGIN, vec![machine.host.borrow()[0]])] }));
+    for (number, stored) in [(0, false), (1, true)] {
+        places.settle(&machine, number, spans[number], spans[number], stored);
+        places.settled(number, &[], &[]);
+    }
+    machine.runs(&mut places, &mut truth, 0, (spans[0], spans[0]), work(None, spans[0], 7));
+    machine.touches(&mut places, spans[0].0, false);
+    machine.dies_after.set(1);
+    machine.touches(&mut places, spans[1].0, false);
+    assert_eq!(machine.again.get(), 2);
+    assert!(*machine.host.borrow() == truth);
 }
 
 #[test]
