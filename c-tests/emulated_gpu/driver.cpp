@@ -120,7 +120,10 @@ struct Stream {
 };
 static Stream &of(void *stream) { return *(Stream *)stream; }
 
-// With EMULATED_OPENING it takes so many milliseconds to start, and EMULATED_OPENED is a file that gets a line each time that it is.
+// With EMULATED_OPENING it takes so many milliseconds to start, with EMULATED_CONTEXT so many more until there is a context; EMULATED_OPENED is a file that gets
+// a line each time that it is started.
+// With EMULATED_WORK, a file, it is noted there, with milliseconds in front, when there is a context, and when a kernel is loaded; the compiler notes there when
+// it begins, and when it has ended.
 // With EMULATED_MEMORY there is no more of it than so many bytes.
 // With EMULATED_CALLS, a file, what streams are asked to do is noted there, in order: what an entry costs are such calls, most of all.
 static void note(const char *call, size_t bytes = 0)
@@ -130,6 +133,30 @@ static void note(const char *call, size_t bytes = 0)
     fprintf(file, "%s %zu\n", call, bytes);
     fflush(file);
   }
+}
+
+static void note_work(const char *what)
+{
+  if (const char *path = getenv("EMULATED_WORK"); path != nullptr && *path != 0)
+    if (FILE *file = fopen(path, "a"); file != nullptr) {
+      const std::chrono::duration<double, std::milli> now = std::chrono::steady_clock::now().time_since_epoch();
+      fprintf(file, "%.1f %s\n", now.count(), what);
+      fclose(file);
+    }
+}
+
+// Kernels that have been compiled, by that file.
+static int compiled()
+{
+  int count = 0;
+  const char *path = getenv("EMULATED_WORK");
+  if (FILE *file = path != nullptr ? fopen(path, "r") : nullptr; file != nullptr) {
+    char line[64];
+    while (fgets(line, sizeof line, file) != nullptr)
+      count += strstr(line, "compiled") != nullptr;
+    fclose(file);
+  }
+  return count;
 }
 
 // With EMULATED_DIES it does so many things that streams are asked for, and is dead from then on: nothing is done any more, and each call that has to do with
@@ -173,6 +200,13 @@ int cuDeviceGet(int *device, int)
 }
 int cuDevicePrimaryCtxRetain(void **context, int)
 {
+  if (const char *milliseconds = getenv("EMULATED_CONTEXT"); milliseconds != nullptr) {
+    const char *kernels = getenv("EMULATED_AWAITS");
+    const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(atoi(milliseconds));
+    while (std::chrono::steady_clock::now() < until && (kernels == nullptr || compiled() < atoi(kernels)))
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  note_work("context");
   *context = &rooms;
   return SUCCESS;
 }
@@ -328,6 +362,7 @@ int cuMemsetD32Async(uint64_t to, unsigned word, size_t count, void *stream)
 }
 int cuModuleLoadData(void **module, const void *image)
 {
+  note_work("loaded");
   *module = dlopen((const char *)image, RTLD_NOW | RTLD_LOCAL);
   return *module != nullptr ? SUCCESS : NOT_FOUND;
 }

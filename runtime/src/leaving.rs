@@ -18,30 +18,48 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(10);
 
 static LEAVING: AtomicBool = AtomicBool::new(false);
-static WORKING: AtomicBool = AtomicBool::new(false);
-/// How often [`Working::begin`] was called.
-static TIMES: AtomicU32 = AtomicU32::new(0);
 /// When the process has begun to end.
 static SINCE: OnceLock<Instant> = OnceLock::new();
 static PROCESS: OnceLock<Process> = OnceLock::new();
-/// The stop word of the job that the GPU's thread is at.
-static UNDER_WAY: Mutex<Option<Arc<AtomicU32>>> = Mutex::new(None);
+/// A thread for each: the GPU's first, then those that compile kernels ahead of it.
+static SEATS: [Seat; 1 + COMPILERS] = [const { Seat::new() }; 1 + COMPILERS];
+
+/// Most threads that compile kernels ahead.
+pub const COMPILERS: usize = 4;
+/// The seat of the GPU's thread; those of the others follow.
+pub const GPU: usize = 0;
+
+/// What is known of one of the threads that may be inside of the libraries.
+struct Seat {
+    is_working: AtomicBool,
+    /// How often [`Working::begin`] was called.
+    times: AtomicU32,
+    /// The stop word of the job that it is at.
+    under_way: Mutex<Option<Arc<AtomicU32>>>,
+}
+
+impl Seat {
+    const fn new() -> Seat {
+        Seat { is_working: AtomicBool::new(false), times: AtomicU32::new(0), under_way: Mutex::new(None) }
+    }
+}
 
 /// Whether the process is about to end: devices take no more work.
 pub fn is_leaving() -> bool {
     LEAVING.load(Ordering::SeqCst)
 }
 
-/// While it lives the process doesn't end. Only the GPU's thread has one.
-pub struct Working(());
+/// While it lives the process doesn't end. Only threads that have a seat have one, each its own.
+pub struct Working(&'static Seat);
 
 impl Working {
     /// `None`: it is ending already. `stop` becomes [`TOLD_TO_STOP`] when it is about to.
-    pub fn begin(stop: Option<Arc<AtomicU32>>) -> Option<Working> {
-        *UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner) = stop;
-        TIMES.fetch_add(1, Ordering::SeqCst);
-        WORKING.store(true, Ordering::SeqCst);
-        let working = Working(());
+    pub fn begin(seat: usize, stop: Option<Arc<AtomicU32>>) -> Option<Working> {
+        let seat = SEATS.get(seat)?;
+        *seat.under_way.lock().unwrap_or_else(PoisonError::into_inner) = stop;
+        seat.times.fetch_add(1, Ordering::SeqCst);
+        seat.is_working.store(true, Ordering::SeqCst);
+        let working = Working(seat);
         // Whoever leaves says so first and looks whether we are working then; one of the two sees the other.
         (!is_leaving()).then_some(working)
     }
@@ -49,8 +67,8 @@ impl Working {
 
 impl Drop for Working {
     fn drop(&mut self) {
-        *UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        WORKING.store(false, Ordering::SeqCst);
+        *self.0.under_way.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        self.0.is_working.store(false, Ordering::SeqCst);
     }
 }
 
@@ -68,13 +86,15 @@ fn wait(stops: bool) {
         return;
     }
     let started = if stops { *SINCE.get_or_init(Instant::now) } else { Instant::now() };
-    let times = TIMES.load(Ordering::SeqCst);
-    while WORKING.load(Ordering::SeqCst)
-        && TIMES.load(Ordering::SeqCst) == times
-        && started.elapsed() < PATIENCE
-    {
-        if stops && let Ok(Some(stop)) = UNDER_WAY.try_lock().as_deref() {
-            stop.store(TOLD_TO_STOP, Ordering::SeqCst);
+    let times = SEATS.each_ref().map(|seat| seat.times.load(Ordering::SeqCst));
+    let is_at_it = |(seat, times): (&Seat, &u32)| {
+        seat.is_working.load(Ordering::SeqCst) && seat.times.load(Ordering::SeqCst) == *times
+    };
+    while SEATS.iter().zip(&times).any(is_at_it) && started.elapsed() < PATIENCE {
+        for seat in SEATS.iter().filter(|_| stops) {
+            if let Ok(Some(stop)) = seat.under_way.try_lock().as_deref() {
+                stop.store(TOLD_TO_STOP, Ordering::SeqCst);
+            }
         }
         std::thread::sleep(Duration::from_millis(1));
     }
@@ -106,15 +126,24 @@ pub fn arrange_first() {
     let _ = FIRST.try_with(|_| ());
 }
 
+/// For tests, one of which leaves: while one has it, no other one does.
+#[cfg(test)]
+pub fn alone() -> std::sync::MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn who_leaves_waits_for_who_works_and_nobody_begins_afterwards() {
+        let _alone = alone();
         PROCESS.get_or_init(Process::this);
         let stop = Arc::new(AtomicU32::new(0));
-        let working = Working::begin(Some(stop.clone())).expect("nobody leaves");
+        let working = Working::begin(GPU, Some(stop.clone())).expect("nobody leaves");
+        let compiling = Working::begin(COMPILERS, None).expect("nobody leaves");
         let left = Arc::new(AtomicBool::new(false));
         let leaver = std::thread::spawn({
             let left = left.clone();
@@ -128,9 +157,13 @@ mod tests {
         }
         assert!(is_leaving() && !left.load(Ordering::SeqCst));
         drop(working);
+        // The other one is waited for, too.
+        std::thread::sleep(Duration::from_millis(50));
+        assert!(!left.load(Ordering::SeqCst));
+        drop(compiling);
         leaver.join().unwrap();
-        assert!(Working::begin(None).is_none());
-        assert!(!WORKING.load(Ordering::SeqCst));
+        assert!((0..=COMPILERS).all(|seat| Working::begin(seat, None).is_none()));
+        assert!(SEATS.iter().all(|seat| !seat.is_working.load(Ordering::SeqCst)));
         LEAVING.store(false, Ordering::SeqCst);
     }
 }

@@ -9,13 +9,15 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 /// What threads of ours are called.
-pub const NAMES: [&CStr; 4] = [HELPER, FOR_THREADS, FOR_CUDA, WATCH];
+pub const NAMES: [&CStr; 5] = [HELPER, FOR_THREADS, FOR_CUDA, FOR_KERNELS, WATCH];
 /// One that loops are split over.
 pub const HELPER: &CStr = c"paragon";
 /// The one that drives the device made of threads.
 pub const FOR_THREADS: &CStr = c"paragon-cmt";
 /// The one that drives a GPU.
 pub const FOR_CUDA: &CStr = c"paragon-cuda";
+/// Those that compile a GPU's kernels before they are needed.
+pub const FOR_KERNELS: &CStr = c"paragon-kernels";
 /// The one that tells jobs when their time is up.
 pub const WATCH: &CStr = c"paragon-watch";
 

@@ -26,6 +26,10 @@ const LAUNCH_NS: f64 = 300_000.0;
 const RELAUNCH_NS: f64 = 5_000.0;
 /// Starting the driver and making a kernel.
 const OPENING_NS: f64 = 400_000_000.0;
+/// Compiling a kernel, which takes 0.3 to 0.8 s: what is longer than that may as well wait for it where it runs.
+const COMPILING_NS: f64 = 600_000_000.0;
+/// Entries from which on it is worth finding out which kernel they will want: a tenth or two of a millisecond.
+const ASKED_NS: f64 = 20_000_000.0;
 /// How many times too long loops are taken for that nobody has measured, at most: vectors of short numbers, and inner loops that are shorter than
 /// the compiler takes them for.
 const OVERRATED: f64 = 10.0;
@@ -132,6 +136,22 @@ impl Opening {
         let needed = OPENING_NS * (1u64 << in_vain.min(MOST_IN_VAIN)) as f64;
         worth > needed && passed.as_nanos() as f64 > needed || worth > OVERRATED * needed
     }
+}
+
+/// Whether kernels of a loop are worth being made before it runs on a GPU: if that was there, and what it runs by.
+pub fn deserves_kernels(history: &History, s: &Situation) -> bool {
+    worker_ns(history, s) > ASKED_NS && choose(history, s) == Some(Way::Cuda)
+}
+
+/// How long it is until kernels are made ahead, so long after the first entry. The end of the process waits for what is being compiled, so that is begun no sooner than
+/// it could be if the driver had to be ready first.
+pub fn until_kernels_are_due(passed: Duration) -> Duration {
+    Duration::from_nanos(2 * OPENING_NS as u64).saturating_sub(passed)
+}
+
+/// Whether an entry is likely to be over before a kernel is made that somebody has begun with.
+pub fn ends_before_its_kernel_is_made(history: &History, s: &Situation) -> bool {
+    worker_ns(history, s) < COMPILING_NS
 }
 
 /// Whether an inspection would be worth it, if it found that nothing needs to be checked.
@@ -316,6 +336,23 @@ mod tests {
         let passed = Duration::from_secs(2);
         assert!(!Opening::default().is_due(&seconds, &situation(1000, 25, 1 << 20), 0, passed));
         assert!(Opening::default().is_due(&measured, &situation(1000, 25, 1 << 20), 0, passed));
+    }
+
+    #[test]
+    fn kernels_are_made_for_what_a_gpu_is_expected_to_be_faster_at() {
+        let mut history = History::default();
+        let heavy = situation(100_000, 4096, 1 << 20);
+        assert!(deserves_kernels(&history, &heavy));
+        // It is over too soon to ask, copies cost more than they save, or other threads are as fast.
+        assert!(!deserves_kernels(&history, &situation(10_000, 4096, 1 << 20)));
+        assert!(!deserves_kernels(&history, &situation(100_000, 4096, 1 << 34)));
+        (0..2).for_each(|_| history.way_took(Way::InPlace, 100_000, 100_000));
+        assert!(!deserves_kernels(&history, &heavy));
+        // Not before the driver could have been opened; and nobody waits for a kernel who is done before it is made.
+        let due = |ms: u64| until_kernels_are_due(Duration::from_millis(ms)).as_millis();
+        assert_eq!([due(0), due(500), due(800), due(5000)], [800, 300, 0, 0]);
+        let ends = |work: u64| ends_before_its_kernel_is_made(&history, &situation(100_000, work, 1 << 20));
+        assert!(ends(4096) && !ends(40_960));
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! What happens when a program enters a loop: from the numbers of this entry to a result, or to "run it as it stood".
 //!
 //! [`Engine::enter`] is the whole story in order: is this a situation that we serve at all; can the iterations be proven
-//! independent, and if not, how are they checked ([`inspection`]); where should it run ([`ways`]); where do the arrays lie, run,
+//! independent, and if not, how are they checked ([`inspection`]); where should it run ([`ways`]), and what is made ready for that ([`ahead`]); where do the arrays lie, run,
 //! remember ([`speculation`], [`addresses`]); what of them stays there ([`residents`]); what earlier runs know of it ([`remembered`]). Several loops for one are [`distributed`].
 
 mod addresses;
+mod ahead;
 mod distributed;
 mod every_log;
 mod inspection;
@@ -140,6 +141,7 @@ unsafe fn run_all(info: &Info, entry: &mut Entry, errno: &mut i32, signals: Opti
 }
 
 /// How this entry is checked.
+#[derive(Clone)]
 struct Plan {
     method: LogMethod,
     /// Nothing needs to be checked while it runs.

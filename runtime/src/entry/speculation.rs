@@ -21,10 +21,10 @@ use crate::speculation::filled::Filled;
 use crate::speculation::inspector::{self, Memo};
 use crate::speculation::monitor::{self, Pending};
 use crate::speculation::parts;
-use crate::speculation::protocol::{self, Caller};
+use crate::speculation::protocol::{self, Caller, Seat};
 use crate::speculation::race::{self, Finish, Rule};
 use crate::speculation::written::{Rows, written_rows};
-use std::sync::{MutexGuard, TryLockError};
+use std::sync::{Arc, MutexGuard, TryLockError};
 use std::time::{Duration, Instant};
 
 /// How long a thread that is just being started is waited for, and where a device was asked for.
@@ -39,6 +39,12 @@ const MAX_LOG_WORDS: u64 = u32::MAX as u64;
 pub(super) struct Placed {
     placement: Placement,
     written: Option<Vec<Rows>>,
+}
+
+impl Placed {
+    pub(super) fn placement(&self) -> &Placement {
+        &self.placement
+    }
 }
 
 /// A job, the calling thread's side of it, the memory of what decides its addresses, where a run shows them, and what it would take to run it again, where its results stay.
@@ -299,26 +305,14 @@ impl Engine {
         while self.cmt.busy(kind) {
             std::thread::yield_now();
         }
-        let Placed { placement, written } = match placed {
+        let placed = match placed {
             Some(placed) => placed,
             // SAFETY: promised by the caller, here and below.
             None => unsafe { self.place(visit, &mut plan)? },
         };
-        let logged = plan.logged();
-        let mut best_method = plan.method;
-        if logged {
-            // SAFETY: as above.
-            (plan.method, best_method) = unsafe { self.log_method(visit, &plan, &placement, kind) };
-        }
-        // Another copy of everything, and four words for each cell, of which a bit comes back.
-        let of_stamps = 3 * placement.bytes() + 17 * placement.cells;
-        if plan.method == LogMethod::Stamp && !limits::fits(of_stamps) {
-            return Err("too little free memory for copies of its arrays".into());
-        }
-        let is_bitmap = matches!(plan.method, LogMethod::Mark | LogMethod::Bitmap);
-        if plan.method.words(placement.cells) > MAX_LOG_WORDS >> u32::from(is_bitmap) {
-            return Err("its arrays have more elements than logs have room for".into());
-        }
+        let (logged, placement) = (plan.logged(), &placed.placement);
+        // SAFETY: as above.
+        let best_method = unsafe { self.logs(visit, &mut plan, placement, kind)? };
         // Of loads from snapshots logs say nothing, nor do stamps of anti and output dependences; where logs are asked for, nothing
         // replaces them.
         let shows =
@@ -336,23 +330,10 @@ impl Engine {
         let basis = match plan.basis.take().filter(|_| plan.proven) {
             None if kind == Kind::Cuda && !logged => {
                 // SAFETY: as above.
-                unsafe { self.addresses(visit, &placement) }
+                unsafe { self.addresses(visit, placement) }
             }
             basis => basis,
         };
-        // Bits don't know whose they are.
-        let may_sort_bits = kind == Kind::Cuda
-            && plan.method == LogMethod::Bitmap
-            && plan.schedule.is_none()
-            && !plan.snapshot;
-        let by_lengths = match may_sort_bits {
-            // SAFETY: as above.
-            true => unsafe { self.order_by_lengths(visit, &placement) },
-            false => None,
-        };
-        // SAFETY: as above.
-        let (bases, values, pins) =
-            unsafe { (visit.entry.bases(info), visit.entry.values(info), visit.entry.pins(info)) };
         let object = match (rule, kind) {
             // Nobody waits for it.
             (Rule::Monitor, Kind::Threads) => Code::kept(std::ptr::from_ref(info) as usize),
@@ -360,19 +341,80 @@ impl Engine {
             _ => Code::ForItsEntry,
         };
         // SAFETY: as above.
-        let filled = unsafe { self.filled(visit, &placement, kind) };
-        // SAFETY: as above.
         let Stay { tenants, returning, step, follows } =
-            unsafe { self.tenants(visit, &plan, &placement, written.as_deref(), (kind, rule)) };
+            unsafe { self.tenants(visit, &plan, placement, placed.written.as_deref(), (kind, rule)) };
         if !tenants.is_empty() && may_stay_awake() {
             caller.stay_awake();
         }
         // What stays isn't copied from anywhere else.
         let basis = basis.filter(|basis| tenants.is_empty() || basis.remembered().is_empty());
+        plan.basis = basis;
+        // SAFETY: as above.
+        let job = unsafe { self.job(visit, plan, placed, best_method, (kind, object), seat) };
+        Ok(Hand { job: Job { follows, tenants, returning, ..job }, caller, fed, step })
+    }
+
+    /// What a loop is logged by on a device: the plan's method from now on. Answers the one that a better log would have.
+    ///
+    /// # Safety
+    /// The visit's entry is as [`Engine::enter`] asks for.
+    pub(super) unsafe fn logs(
+        &self,
+        visit: &Visit<'_>,
+        plan: &mut Plan,
+        placement: &Placement,
+        kind: Kind,
+    ) -> Result<LogMethod, Declined> {
+        let mut best_method = plan.method;
+        if plan.logged() {
+            // SAFETY: promised by the caller.
+            (plan.method, best_method) = unsafe { self.log_method(visit, plan, placement, kind) };
+        }
+        // Another copy of everything, and four words for each cell, of which a bit comes back.
+        let of_stamps = 3 * placement.bytes() + 17 * placement.cells;
+        if plan.method == LogMethod::Stamp && !limits::fits(of_stamps) {
+            return Err("too little free memory for copies of its arrays".into());
+        }
+        let is_bitmap = matches!(plan.method, LogMethod::Mark | LogMethod::Bitmap);
+        if plan.method.words(placement.cells) > MAX_LOG_WORDS >> u32::from(is_bitmap) {
+            return Err("its arrays have more elements than logs have room for".into());
+        }
+        Ok(best_method)
+    }
+
+    /// The job of an entry, of which nothing stays.
+    ///
+    /// # Safety
+    /// The visit's entry is as [`Engine::enter`] asks for.
+    pub(super) unsafe fn job(
+        &self,
+        visit: &mut Visit<'_>,
+        plan: Plan,
+        Placed { placement, written }: Placed,
+        best_method: LogMethod,
+        (kind, object): (Kind, Code),
+        seat: Seat<Box<Report>>,
+    ) -> Job {
+        let info = visit.info;
+        // Bits don't know whose they are.
+        let may_sort_bits = kind == Kind::Cuda
+            && plan.method == LogMethod::Bitmap
+            && plan.schedule.is_none()
+            && !plan.snapshot;
+        let by_lengths = match may_sort_bits {
+            // SAFETY: promised by the caller, here and below.
+            true => unsafe { self.order_by_lengths(visit, &placement) },
+            false => None,
+        };
+        // SAFETY: as above.
+        let (bases, values, pins) =
+            unsafe { (visit.entry.bases(info), visit.entry.values(info), visit.entry.pins(info)) };
+        // SAFETY: as above.
+        let filled = unsafe { self.filled(visit, &placement, kind) };
         // Whatever asks for iterations in their order, or could.
         let may_sort =
-            kind == Kind::Cuda && plan.proven && !logged && !plan.snapshot && plan.schedule.is_none();
-        let job = Job {
+            kind == Kind::Cuda && plan.proven && !plan.logged() && !plan.snapshot && plan.schedule.is_none();
+        Job {
             info: self.facts.of(visit.the_loop.key(), info),
             loop_key: visit.the_loop.key(),
             object,
@@ -416,19 +458,18 @@ impl Engine {
             groups: self.config.groups,
             patience: self.config.patience,
             prepares: false,
-            follows,
-            tenants: tenants.clone(),
-            returning,
+            follows: false,
+            tenants: Arc::default(),
+            returning: None,
             by_turns: by_lengths.or(plan.by_turns.filter(|_| may_sort)),
             schedule: plan.schedule,
             pinned: placement.pinned_cells(pins),
-            basis: basis.filter(|basis| kind == Kind::Cuda && basis.serves(info, &placement)),
+            basis: plan.basis.filter(|basis| kind == Kind::Cuda && basis.serves(info, &placement)),
             written,
             filled,
             placement,
             seat,
-        };
-        Ok(Hand { job, caller, fed, step })
+        }
     }
 
     /// What a finished race means for the loop's future, and for its record.

@@ -131,23 +131,17 @@ impl Engine {
         let may_run_elsewhere =
             !situation.open[Way::InPlace as usize] && situation.open.iter().any(|is_open| *is_open);
         if may_run_elsewhere && may_be_timed(info, &plan) && policy::wants_time(&visit.history, &situation) {
-            // SAFETY: promised by the caller.
+            // SAFETY: promised by the caller, here and below.
             unsafe { self.run_timed(visit) };
+            // What has just been seen to be long need not come again for that.
+            self.open_if_due(visit, &plan, situation);
+            if may_use_cuda {
+                // SAFETY: as above.
+                unsafe { self.want_kernels(visit, &plan, &situation) };
+            }
             return Ok(());
         }
-        if may_use_cuda
-            && self.cmt.cuda_state() == CudaState::Unknown
-            && (choice == DeviceChoice::Cuda
-                || self.opening.is_due(
-                    &visit.history,
-                    &self.hopeful(visit, &plan, situation),
-                    self.openings_in_vain(),
-                    self.passed(),
-                ))
-        {
-            self.opens();
-            self.cmt.open_cuda();
-        }
+        self.open_if_due(visit, &plan, situation);
         if self.cmt.cuda_state() == CudaState::Ready && may_use_cuda {
             // SAFETY: promised by the caller.
             match unsafe { self.stay(visit, plan, &situation) } {
@@ -159,6 +153,11 @@ impl Engine {
         situation.open[Way::Cuda as usize] &= state == CudaState::Ready;
         // A driver that is not opened for this loop is no reason to ask again.
         let undecided = may_use_cuda && state == CudaState::Opening;
+        if undecided || may_use_cuda && state == CudaState::Ready && self.cmt.busy(Kind::Cuda) {
+            let hopeful = Situation { open: [situation.open[0], situation.open[1], true], ..situation };
+            // SAFETY: promised by the caller.
+            unsafe { self.want_kernels(visit, &plan, &hopeful) };
+        }
         // Even without logs nothing would pay: it need not be known where the arrays lie.
         if policy::choose(&visit.history, &situation).is_none() {
             return Err(self.stays(visit, &plan, undecided));
@@ -194,6 +193,14 @@ impl Engine {
             // SAFETY: promised by the caller; the loop is proven parallel for this entry.
             Some(Way::InPlace) => return unsafe { self.run_in_place(visit, &plan) },
             Some(Way::Threads) => Kind::Threads,
+            // Whoever waited for it would keep the GPU from other loops.
+            Some(Way::Cuda)
+                if self.cmt.ahead.is_under_way(Engine::form(visit, &plan))
+                    && policy::ends_before_its_kernel_is_made(&visit.history, &situation) =>
+            {
+                visit.is_slower_elsewhere = None;
+                return Err("its kernel is being compiled".into());
+            }
             Some(Way::Cuda) => Kind::Cuda,
             None => return Err(self.stays(visit, &plan, undecided)),
         };

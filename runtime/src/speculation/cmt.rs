@@ -9,6 +9,7 @@
 //! stores into the very memory that is copied. Where it isn't certain what the loop writes (an extent that is only
 //! recorded may be stale), everything is copied first.
 
+pub mod ahead;
 mod attempt;
 mod kernel;
 
@@ -24,6 +25,7 @@ use super::watch::Watch;
 use super::written::{self, Cells, Rows, Written};
 use crate::abi::{PG_FAIL_STOPPED, PG_FAIL_TIME, PG_NO_LOG, Region, Value};
 use crate::config::GroupChoice;
+use crate::device::cuda::Outline;
 use crate::device::pool::{Pool, may_stay_awake};
 use crate::device::threads::{ThreadsDevice, Width};
 use crate::device::{Device, DeviceError, DevicePtr, Guess, Launch, LogMethod, Outcome, TIME_IS_UP};
@@ -35,6 +37,7 @@ use crate::memory::tracking::Range;
 use crate::memory::{placement::Placement, safe_copy};
 use crate::objects::Code;
 use crate::own_threads;
+use ahead::Ahead;
 use attempt::{Attempt, Logs, may_buffer};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use kernel::{kernel_for, needs_no_checks};
@@ -277,6 +280,8 @@ pub struct Cmt {
     threads: Arc<Driver>,
     cuda: Arc<Driver>,
     cuda_state: Arc<AtomicU8>,
+    /// Has kernels made before they are needed.
+    pub ahead: Ahead,
     /// Ends jobs that nobody waits for.
     pub watch: Watch,
 }
@@ -290,6 +295,7 @@ impl Cmt {
             threads: Arc::default(),
             cuda: Arc::default(),
             cuda_state: Arc::new(AtomicU8::new(CudaState::Unknown as u8)),
+            ahead: Ahead::default(),
             watch: Watch::default(),
         }
     }
@@ -402,8 +408,9 @@ impl Cmt {
                 }),
                 Kind::Cuda => {
                     state.store(CudaState::Opening as u8, Ordering::Release);
+                    let ahead = self.ahead.clone();
                     own_threads::start(own_threads::FOR_CUDA, move || {
-                        serve_cuda(&driver, &inbox, &state, &pool, &width);
+                        serve_cuda(&driver, &inbox, &state, &ahead, &pool, &width);
                     })
                 }
             };
@@ -488,11 +495,28 @@ fn serve(
 }
 
 /// The CUDA driver's thread: everything that knows the driver happens on it.
-fn serve_cuda(driver: &Driver, inbox: &Receiver<Message>, state: &AtomicU8, pool: &Pool, width: &Width) {
-    let set_state = |s: CudaState| state.store(s as u8, Ordering::Release);
-    let mut device = Working::begin(None).and_then(|_working| {
+fn serve_cuda(
+    driver: &Driver,
+    inbox: &Receiver<Message>,
+    state: &AtomicU8,
+    ahead: &Ahead,
+    pool: &Pool,
+    width: &Width,
+) {
+    let set_state = |s: CudaState| {
+        state.store(s as u8, Ordering::Release);
+        if s == CudaState::Absent {
+            ahead.end();
+        }
+    };
+    let mut device = Working::begin(leaving::GPU, None).and_then(|_working| {
         let pool = std::panic::AssertUnwindSafe(pool.clone());
-        let opened = std::panic::catch_unwind(|| crate::device::cuda::open(pool.0));
+        let known = std::panic::AssertUnwindSafe(|outline: &Outline| ahead.begin(outline));
+        let opened = std::panic::catch_unwind(|| {
+            // Whole, with the promises that they carry.
+            let (pool, known) = (pool, known);
+            crate::device::cuda::open(pool.0, known.0)
+        });
         leaving::arrange();
         opened.ok().and_then(Result::ok)
     });
@@ -511,7 +535,7 @@ fn serve_cuda(driver: &Driver, inbox: &Receiver<Message>, state: &AtomicU8, pool
                 return None;
             }
         };
-        let working = Working::begin(Some(job.seat.stop().clone()));
+        let working = Working::begin(leaving::GPU, Some(job.seat.stop().clone()));
         let device = device.as_deref_mut().filter(|_| working.is_some());
         let report = run(device.map(|d| d as &mut dyn Device), &mut residency, job, width);
         drop(working);
@@ -575,6 +599,17 @@ impl Taken<'_> {
     }
 }
 
+/// Has the kernel made that a job begins with. `unchecked`: its addresses need no checks.
+fn make_ready(device: &mut dyn Device, job: &Job, unchecked: bool) -> Result<(), DeviceError> {
+    let n = job.iterations();
+    let attempt = Attempt::first(job, n, may_buffer(device, job, n));
+    match kernel_for(device, job, attempt, n, unchecked) {
+        // What becomes of that is for the launch, which asks again: another attempt may take less.
+        Err(DeviceError::OutOfMemory(_)) => Ok(()),
+        kernel => kernel.map(|_| ()),
+    }
+}
+
 /// The way of a job through a device.
 fn drive(
     device: &mut dyn Device,
@@ -593,23 +628,17 @@ fn drive(
     let remembered = job.basis.as_ref().map_or_else(Vec::new, Basis::remembered);
     let may_buffer = may_buffer(device, job, n);
     let mut attempt = Attempt::first(job, n, may_buffer);
-    let mut make_ready = |device: &mut dyn Device| -> Result<(), DeviceError> {
-        match kernel_for(device, job, attempt, n, needs_no_checks(job)) {
-            // What becomes of that is for the launch, which asks again: another attempt may take less.
-            Err(DeviceError::OutOfMemory(_)) => Ok(()),
-            kernel => kernel.map(|_| ()),
-        }
-    };
+    let mut make_kernel = |device: &mut dyn Device| make_ready(device, job, needs_no_checks(job));
     if job.prepares {
         report.outcome.fail = PG_FAIL_STOPPED;
-        return make_ready(device);
+        return make_kernel(device);
     }
     move_in(device, job, &mut regions, report, taken, saved)?;
     // What stays where it is needs no other copy, which would be copied to it as far as that had changed.
     let lent =
         taken.residency.lend(device, &job.placement, &mut regions, within, job.basis.as_ref(), &remembered);
     let copied = allocate(device, job, &mut regions, within, taken)
-        .and_then(|()| copy_in(device, job, &regions, &remembered, &lent, report, &mut make_ready));
+        .and_then(|()| copy_in(device, job, &regions, &remembered, &lent, report, &mut make_kernel));
     match copied {
         Ok(true) => taken.residency.keep(lent, job.basis.as_ref(), &remembered),
         _ => taken.pointers.extend(taken.residency.give_up(lent)),

@@ -96,7 +96,7 @@ impl Cuda {
     /// How a kernel without tiles covers `work` threads' iterations or parts, `columns` of them in each thread at a time.
     /// `rounds`: [`ROUNDS`], or fewer where each thread has something to do in the end.
     pub(super) fn line(&self, kernel: Loaded, work: u64, columns: u8, rounds: u64) -> Grid {
-        let at_once = u64::from(self.processors) * u64::from(kernel.resident.max(1));
+        let at_once = u64::from(self.outline.processors) * u64::from(kernel.resident.max(1));
         // What blocks collect each of them hands over in the end.
         let most = if kernel.room == 0 { u64::MAX } else { at_once };
         if columns > 1 {
@@ -104,7 +104,7 @@ impl Cuda {
             return Grid { blocks: (blocks as u32, 1, 1), block: (kernel.block, 1) };
         }
         let resident = kernel.has_room.then_some(kernel.resident);
-        let block = block_of_line(work, self.processors, resident, kernel.block);
+        let block = block_of_line(work, self.outline.processors, resident, kernel.block);
         let useful = work.div_ceil(u64::from(block)).clamp(1, most);
         let room = at_once * u64::from(kernel.block / block);
         let most = room * rounds;
@@ -113,7 +113,7 @@ impl Cuda {
 
     /// The same for a kernel whose blocks have something to do in the end: no more of them than there is room for.
     pub(super) fn line_at_once(&self, resident: u32, work: u64) -> Grid {
-        let room = u64::from(self.processors) * u64::from(resident.max(1));
+        let room = u64::from(self.outline.processors) * u64::from(resident.max(1));
         Grid { blocks: (work.div_ceil(u64::from(BLOCK)).clamp(1, room) as u32, 1, 1), block: (BLOCK, 1) }
     }
 }

@@ -1,8 +1,9 @@
-//! Kernels as functions of the driver's: compiled or found in the cache, loaded, launched once. Their text is `nvrtc.rs`'s; what a loop's
+//! Kernels as functions of the driver's: loaded, launched once. Where their machine code comes from says `machine_code.rs`, their text is `nvrtc.rs`'s; what a loop's
 //! launches are is in `launches.rs`.
 
 use super::grids::Grid;
-use super::{Cuda, cache, check, nvrtc, tables, zeros};
+use super::machine_code::Recipe;
+use super::{Cuda, check, nvrtc};
 use crate::abi::Info;
 use crate::device::{DeviceError, Specialisation};
 use cudarc::driver::sys;
@@ -40,29 +41,18 @@ const MOST_PUT_AWAY: i32 = 96;
 impl Cuda {
     pub(super) fn function(
         &mut self,
-        source: &str,
+        recipe: &Recipe,
         name: &std::ffi::CStr,
-        options: &[String],
         block: u32,
     ) -> Result<Loaded, DeviceError> {
-        let nvrtc = nvrtc::get().map_err(DeviceError::Kernel)?;
-        let version = format!("{:?} {} {}", nvrtc.version, env!("CARGO_PKG_VERSION"), zeros::RULES);
-        let joined = options.join(" ");
-        let key: [&[u8]; 3] = [source.as_bytes(), joined.as_bytes(), version.as_bytes()];
-        let cached = cache::load(&key);
-        let cubin = match &cached {
-            Some(cubin) => cubin.clone(),
-            None => nvrtc.compile(source, options).map_err(DeviceError::Kernel)?,
-        };
+        let made = recipe.get().map_err(DeviceError::Kernel)?;
         // SAFETY: driver calls with pointers to local variables; the image outlives the call that reads it.
         unsafe {
             let mut module = std::ptr::null_mut();
-            check(sys::cuModuleLoadData(&mut module, cubin.as_ptr().cast()), "cuModuleLoadData", 0)?;
+            check(sys::cuModuleLoadData(&mut module, made.code.as_ptr().cast()), "cuModuleLoadData", 0)?;
             let mut function = std::ptr::null_mut();
             check(sys::cuModuleGetFunction(&mut function, module, name.as_ptr()), "cuModuleGetFunction", 0)?;
-            if cached.is_none() {
-                cache::store(&key, &cubin);
-            }
+            recipe.keep(&made);
             let mut resident = 0;
             check(
                 sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(&mut resident, function, block as i32, 0),
@@ -76,7 +66,7 @@ impl Cuda {
             let which = sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES;
             check(sys::cuFuncGetAttribute(&mut shared, which, function), "cuFuncGetAttribute", 0)?;
             if shared > 0 {
-                let part = part_for_shared(shared as u32, resident.max(1) as u32, self.shared);
+                let part = part_for_shared(shared as u32, resident.max(1) as u32, self.outline.shared);
                 let which =
                     sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT;
                 check(sys::cuFuncSetAttribute(function, which, part as i32), "cuFuncSetAttribute", 0)?;
@@ -91,7 +81,7 @@ impl Cuda {
         if bytes == 0 {
             return Ok(());
         }
-        let fit = (self.shared / (bytes + RESERVED)).max(1);
+        let fit = (self.outline.shared / (bytes + RESERVED)).max(1);
         kernel.resident = kernel.resident.min(fit);
         (kernel.has_room, kernel.room) = (true, bytes);
         let told = self.rooms.insert(kernel.function as usize, bytes);
@@ -99,7 +89,7 @@ impl Cuda {
             return Ok(());
         }
         use sys::CUfunction_attribute_enum as A;
-        let part = part_for_shared(bytes, kernel.resident, self.shared) as i32;
+        let part = part_for_shared(bytes, kernel.resident, self.outline.shared) as i32;
         let most = A::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
         for (which, value) in
             [(most, bytes as i32), (A::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, part)]
@@ -124,10 +114,8 @@ impl Cuda {
         if let Some(why) = self.refused.get(&key) {
             return Err(DeviceError::Kernel(why.clone()));
         }
-        let far = tables::bytes(info) > tables::MOST_IN_PARAMETERS;
-        let options = nvrtc::options(&self.architecture, kernel, far);
-        let source = nvrtc::kernel_source(&info.cuda_text());
-        let function = self.function(&source, c"__pg_kernel", &options, kernel.block.into());
+        let recipe = self.outline.recipe(info, kernel);
+        let function = self.function(&recipe, c"__pg_kernel", kernel.block.into());
         match &function {
             Ok(function) => {
                 self.kernels.insert(key, *function);

@@ -103,7 +103,7 @@ impl Cuda {
         let lanes =
             if launch.kernel.sorted { launch.kernel.spread.min(WIDEST / 2) } else { launch.kernel.spread };
         // How many of the places that are counted below the GPU has threads for at once.
-        let threads = f64::from(self.processors * kernel.resident * kernel.block);
+        let threads = f64::from(self.outline.processors * kernel.resident * kernel.block);
         let wave = match &tiles {
             Some(tiles) => threads / (tiles.columns * u64::from(BLOCK)) as f64,
             None => threads * f64::from(launch.kernel.group.1) / f64::from(lanes),

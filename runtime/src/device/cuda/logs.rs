@@ -1,10 +1,12 @@
 //! The kernel that looks at logs after a loop: what was written, and what was met. What loops note is in `body/logs.h`; the threads device has
 //! the same in Rust.
 
+use super::kernels::Loaded;
 use super::launches::Ending;
-use super::{AT_FLAGS, BLOCK, Cuda, buffered, filled, nvrtc, seams};
+use super::{AT_FLAGS, BLOCK, Cuda, buffered, filled, seams};
 use crate::abi;
 use crate::device::{DeviceError, Guess, Launch, LogMethod, Specialisation, words_of_bitmap};
+use std::ffi::CStr;
 
 /// Words of a log, or stamps, that a thread of the check has under way.
 const CHECKED_AT_ONCE: u64 = 8;
@@ -293,37 +295,81 @@ extern "C" __global__ void __pg_check(uint4 *wr, const uint4 *rd, unsigned long 
 }
 "#;
 
+/// The kernels that belong to no loop, and run beside those that do.
+#[derive(Clone, Copy)]
+pub(super) enum Beside {
+    Filling,
+    Seams,
+    Storing,
+    Check,
+    BitmapCheck,
+    LaunchesCheck,
+}
+
+impl Beside {
+    pub(super) fn source(self) -> String {
+        match self {
+            Beside::Filling => filled::source(),
+            Beside::Seams => seams::source(),
+            Beside::Storing => buffered::source(),
+            Beside::Check => check_source(),
+            Beside::BitmapCheck => bitmap_check_source(),
+            Beside::LaunchesCheck => launches_check_source(),
+        }
+    }
+
+    fn name(self) -> &'static CStr {
+        match self {
+            Beside::Filling => c"__pg_fill",
+            Beside::Seams => c"__pg_close",
+            Beside::Storing => c"__pg_store",
+            Beside::Check | Beside::BitmapCheck | Beside::LaunchesCheck => c"__pg_check",
+        }
+    }
+}
+
+/// Those that a loop's kernel needs.
+pub(super) fn beside(kernel: Specialisation) -> [Option<Beside>; 3] {
+    let looks = match (kernel.buffered != 0, kernel.method.detects()) {
+        (true, _) => Some(Beside::Storing),
+        (false, true) if kernel.method.is_bitmap() => Some(Beside::BitmapCheck),
+        (false, true) => Some(Beside::Check),
+        (false, false) => None,
+    };
+    let filling = (kernel.filled != 0).then_some(Beside::Filling);
+    let seams = (kernel.seams != 0).then_some(Beside::Seams);
+    [filling, seams, looks]
+}
+
 impl Cuda {
     /// Prepares what looks at the bits of several launches.
     pub(super) fn prepare_launches_check(&mut self) -> Result<(), DeviceError> {
-        if self.launches_check_kernel.is_none() {
-            let options = nvrtc::options(&self.architecture, Specialisation::none(LogMethod::None), false);
-            let kernel = self.function(&launches_check_source(), c"__pg_check", &options, BLOCK)?;
-            self.launches_check_kernel = Some(kernel);
-        }
-        Ok(())
+        self.prepare_beside(Beside::LaunchesCheck)
     }
 
     /// Prepares what looks at the logs of a kernel.
     pub(super) fn prepare_check(&mut self, kernel: Specialisation) -> Result<(), DeviceError> {
-        let options = nvrtc::options(&self.architecture, Specialisation::none(LogMethod::None), false);
-        if kernel.filled != 0 && self.filling_kernel.is_none() {
-            self.filling_kernel = Some(self.function(&filled::source(), c"__pg_fill", &options, BLOCK)?);
-        }
-        if kernel.seams != 0 && self.seams_kernel.is_none() {
-            self.seams_kernel = Some(self.function(&seams::source(), c"__pg_close", &options, BLOCK)?);
-        }
-        if kernel.buffered != 0 && self.storing_kernel.is_none() {
-            self.storing_kernel = Some(self.function(&buffered::source(), c"__pg_store", &options, BLOCK)?);
-        } else if kernel.method.is_bitmap() && kernel.method.detects() {
-            if self.bitmap_check_kernel.is_none() {
-                self.bitmap_check_kernel =
-                    Some(self.function(&bitmap_check_source(), c"__pg_check", &options, BLOCK)?);
-            }
-        } else if kernel.buffered == 0 && kernel.method.detects() && self.check_kernel.is_none() {
-            self.check_kernel = Some(self.function(&check_source(), c"__pg_check", &options, BLOCK)?);
+        beside(kernel).into_iter().flatten().try_for_each(|beside| self.prepare_beside(beside))
+    }
+
+    fn prepare_beside(&mut self, beside: Beside) -> Result<(), DeviceError> {
+        if self.beside(beside).is_none() {
+            let recipe = self.outline.recipe_of(beside.source());
+            let loaded = self.function(&recipe, beside.name(), BLOCK)?;
+            *self.beside(beside) = Some(loaded);
         }
         Ok(())
+    }
+
+    fn beside(&mut self, beside: Beside) -> &mut Option<Loaded> {
+        match beside {
+            Beside::Filling => &mut self.filling_kernel,
+            Beside::Seams => &mut self.seams_kernel,
+            Beside::Storing => &mut self.storing_kernel,
+            Beside::Check => &mut self.check_kernel,
+            Beside::BitmapCheck => &mut self.bitmap_check_kernel,
+            Beside::LaunchesCheck => &mut self.launches_check_kernel,
+        }
     }
 
     /// Whether the host looks at a launch's logs by itself: at few bits, which it wants anyway, and nothing else. To launch a kernel for them
@@ -358,7 +404,7 @@ impl Cuda {
 
     /// Whether it is made ready while a launch is under way.
     pub(super) fn checks_early(&self, launch: &Launch<'_>) -> bool {
-        launch.log_words <= SHORT && self.generation >= EARLY_FROM && launch.kernel.seams == 0
+        launch.log_words <= SHORT && self.outline.generation >= EARLY_FROM && launch.kernel.seams == 0
     }
 
     /// Starts it behind a launch, for so many of its [bitmaps](Launch::bitmaps): where it is made [ready early](Cuda::checks_early), nothing may be queued in between.
@@ -467,6 +513,7 @@ impl Cuda {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::device::cuda::nvrtc;
     use abi::{PG_TOTALS, PG_TOTALS_APART};
 
     /// A place, what has been counted there, and the first and the last cell of its range.

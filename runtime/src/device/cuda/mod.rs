@@ -14,9 +14,11 @@ mod kernels;
 mod launches;
 mod link;
 mod logs;
+mod machine_code;
 mod needed;
 pub mod nvrtc;
 mod orders;
+mod outline;
 mod pace;
 mod seams;
 pub mod staging;
@@ -34,6 +36,7 @@ use cudarc::driver::sys;
 use kernels::Loaded;
 use link::Link;
 use orders::Orders;
+pub use outline::Outline;
 use pace::Pace;
 use staging::{SLOT, SLOTS, Staging};
 use std::collections::HashMap;
@@ -80,16 +83,9 @@ fn check(status: sys::CUresult, what: &str, bytes: u64) -> Result<(), DeviceErro
 struct Cuda {
     stream: sys::CUstream,
     events: [sys::CUevent; 3],
-    architecture: String,
-    /// The first number of its architecture.
-    generation: i32,
-    processors: u32,
+    outline: Outline,
     /// Bytes of its memory.
     memory: u64,
-    /// Bytes of shared memory that all blocks of a processor can have together.
-    shared: u32,
-    /// The same of one block.
-    shared_of_block: u32,
     /// How much of it kernels have been told that their blocks have, by their function.
     rooms: HashMap<usize, u32>,
     kernels: HashMap<(usize, Specialisation), Loaded>,
@@ -131,8 +127,8 @@ struct Cuda {
 // SAFETY: handles of the driver and pinned memory belong to no thread; the device is used by one thread at a time.
 unsafe impl Send for Cuda {}
 
-/// Opens the first GPU; the pool's threads help to copy.
-pub fn open(pool: Pool) -> Result<Box<dyn Device>, DeviceError> {
+/// Opens the first GPU; the pool's threads help to copy. `is_known` is told what it is like as soon as the driver says so, which takes a half of the time.
+pub fn open(pool: Pool, is_known: impl FnOnce(&Outline)) -> Result<Box<dyn Device>, DeviceError> {
     // SAFETY: a name that ends with a zero; nothing is loaded that wasn't, and what was stays.
     let known = unsafe { libc::dlopen(c"libcuda.so.1".as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
     tracking::driver_is_loaded(known.is_null());
@@ -145,20 +141,11 @@ pub fn open(pool: Pool) -> Result<Box<dyn Device>, DeviceError> {
         check(sys::cuInit(0), "cuInit", 0)?;
         let mut device = 0;
         check(sys::cuDeviceGet(&mut device, 0), "cuDeviceGet", 0)?;
+        let outline = Outline::of(device)?;
+        is_known(&outline);
         let mut context = std::ptr::null_mut();
         check(sys::cuDevicePrimaryCtxRetain(&mut context, device), "cuDevicePrimaryCtxRetain", 0)?;
         check(sys::cuCtxSetCurrent(context), "cuCtxSetCurrent", 0)?;
-        let attribute = |which| {
-            let mut value = 0;
-            check(sys::cuDeviceGetAttribute(&mut value, which, device), "cuDeviceGetAttribute", 0)
-                .map(|()| value)
-        };
-        use sys::CUdevice_attribute_enum as A;
-        let major = attribute(A::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
-        let minor = attribute(A::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
-        let processors = attribute(A::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
-        let shared = attribute(A::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR)?;
-        let shared_of_block = attribute(A::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?;
         let mut memory = 0;
         check(sys::cuDeviceTotalMem_v2(&mut memory, device), "cuDeviceTotalMem", 0)?;
         let stream = || {
@@ -196,12 +183,8 @@ pub fn open(pool: Pool) -> Result<Box<dyn Device>, DeviceError> {
         Ok(Box::new(Cuda {
             stream: main,
             events: [event()?, event()?, event()?],
-            architecture: format!("sm_{major}{minor}"),
-            generation: major,
-            processors: processors as u32,
+            outline,
             memory: memory as u64,
-            shared: shared as u32,
-            shared_of_block: shared_of_block as u32,
             rooms: HashMap::new(),
             kernels: HashMap::new(),
             refused: HashMap::new(),
@@ -282,11 +265,11 @@ impl Device for Cuda {
     }
 
     fn threads(&self) -> u64 {
-        u64::from(self.processors) * THREADS_OF_PROCESSOR
+        self.outline.threads()
     }
 
     fn room_of_block(&self) -> u64 {
-        self.shared_of_block.into()
+        self.outline.room_of_block()
     }
 
     fn free(&mut self, pointer: DevicePtr) {
@@ -350,7 +333,7 @@ impl Device for Cuda {
 
     fn run(&mut self, launch: &mut Launch<'_>) -> Result<Outcome, DeviceError> {
         let mut function = self.kernel(launch.info, launch.loop_key, launch.kernel)?;
-        let rooms = rooms_of(launch, self.shared_of_block);
+        let rooms = rooms_of(launch, self.outline.shared_of_block);
         self.make_room(&mut function, rooms.bytes)?;
         if launch.portion != 0 {
             self.prepare_launches_check()?;

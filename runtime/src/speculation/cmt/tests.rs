@@ -34,7 +34,7 @@ impl Scripted for Told {
 }
 
 /// A job for arrays that lie like this.
-fn job(seat: Seat<Box<Report>>, kind: Kind, placement: Placement) -> Job {
+pub(super) fn job(seat: Seat<Box<Report>>, kind: Kind, placement: Placement) -> Job {
     Job {
         info: Arc::new(Facts::of(&crate::abi::nothing())),
         loop_key: 0,
