@@ -128,7 +128,11 @@ impl Built {
     fn run(&self, arguments: &[&str], settings: &[(&str, &str)]) -> Output {
         let mut command = Command::new(self.at("ours"));
         self.gpu.apply(&mut command);
-        command.args(arguments).env("PARAGON_HISTORY", "off").env("PARAGON_DEVICE", "cuda");
+        command
+            .args(arguments)
+            .env("PARAGON_HISTORY", "off")
+            .env("PARAGON_DEVICE", "cuda")
+            .env("PARAGON_AHEAD", "on");
         command.env("PARAGON_TRACE", self.at("trace")).env("EMULATED_WORK", self.at("work"));
         let output = command.envs(settings.iter().copied()).output().unwrap();
         assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");

@@ -48,7 +48,8 @@ impl Engine {
     /// The visit's entry is as [`Engine::enter`] asks for.
     pub(super) unsafe fn want_kernels(&self, visit: &mut Visit<'_>, plan: &Plan, situation: &Situation) {
         let info = visit.info;
-        if self.cmt.cuda_state() == CudaState::Absent
+        if !self.config.ahead
+            || self.cmt.cuda_state() == CudaState::Absent
             || visit.iterations > MAX_ITERATIONS
             || info.has(PG_LOOP_PRIVATIZED)
             || plan.rest.unplaced.is_some() && !plan.proven

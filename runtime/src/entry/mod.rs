@@ -208,6 +208,10 @@ impl Engine {
         cache_folder::settle();
         tracking::allow(config.tracking);
         let pool = Pool::default();
+        let cmt = Cmt::new(pool.clone(), config.threads);
+        if !config.ahead {
+            cmt.ahead.end();
+        }
         Engine {
             trace: Trace::open(config.trace.as_deref()),
             process: Process::this(),
@@ -219,7 +223,7 @@ impl Engine {
             lengths: Mutex::default(),
             facts: Known::default(),
             active: Active::default(),
-            cmt: Cmt::new(pool.clone(), config.threads),
+            cmt,
             pool,
             opening: Opening::default(),
             staying: Mutex::default(),

@@ -134,7 +134,9 @@ impl Engine {
             // SAFETY: promised by the caller, here and below.
             unsafe { self.run_timed(visit) };
             // What has just been seen to be long need not come again for that.
-            self.open_if_due(visit, &plan, situation);
+            if self.config.ahead {
+                self.open_if_due(visit, &plan, situation);
+            }
             if may_use_cuda {
                 // SAFETY: as above.
                 unsafe { self.want_kernels(visit, &plan, &situation) };

@@ -287,7 +287,7 @@ pub struct Cmt {
 }
 
 impl Cmt {
-    /// A handle; threads are started when first needed.
+    /// A handle; threads are started when first needed. Kernels are made ahead until somebody says [`Ahead::end`].
     pub fn new(pool: Pool, threads: usize) -> Cmt {
         Cmt {
             pool,

@@ -160,6 +160,9 @@ impl Ahead {
     /// The driver has said what GPU it is: from now on kernels are made. Only the GPU's thread calls it, so that the threads are started while the driver is
     /// opened, and have whatever that thread may do.
     pub(super) fn begin(&self, outline: &Outline) {
+        if self.0.lock().is_over {
+            return;
+        }
         let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
         for number in 0..(cores / CORES_OF_COMPILER).clamp(1, leaving::COMPILERS) {
             let (shared, mut outline) = (self.0.clone(), outline.clone());
@@ -174,7 +177,7 @@ impl Ahead {
     }
 
     /// No GPU will want anything any more.
-    pub(super) fn end(&self) {
+    pub fn end(&self) {
         let mut state = self.0.lock();
         state.is_over = true;
         state.wanted.clear();
