@@ -171,7 +171,9 @@ impl Engine {
             && kind == Kind::Cuda
             && info.n_results == 0
             && returning.is_empty()
-            && coherence::may_follow(&uses, &tenants, step.as_ref());
+            // Where it sets `errno`, or a division traps, that is seen before anything else happens.
+            && !info.has(PG_LOOP_MAY_ABORT)
+            && coherence::may_follow(kind, &uses, &tenants, step.as_ref());
         Some(Stay { tenants: Arc::new(tenants), returning: Some(returning), step, follows })
     }
 }

@@ -179,11 +179,13 @@ impl Hands<Again> for OfSystem {
 /// Whether jobs may be left to a device that nobody waits for. Once one has failed, the next ones are waited for: who fails again and again had better be known.
 static MAY_FOLLOW: AtomicBool = AtomicBool::new(true);
 
-/// Whether nobody need wait for a job: all that it uses is in its tenants and on the device already, none of its results is the program's behind it, and it can be run again.
-pub fn may_follow(uses: &[Use], tenants: &[Tenant], step: Option<&Step<Again>>) -> bool {
+/// Whether nobody need wait for a job: all that it uses is in its tenants and on the device already, none of its results is the program's behind it, and it can be run again. Behind one
+/// that has failed nothing is run there, so it is waited for: then all that has been left there is computed once more, before there is more of it.
+pub fn may_follow(kind: Kind, uses: &[Use], tenants: &[Tenant], step: Option<&Step<Again>>) -> bool {
     let is_there = |tenant: &Tenant| tenant.found.is_some() && tenant.missing.is_empty();
     let is_tenant = |one: &Use| tenants.iter().any(|tenant| tenant.regions.contains(&one.region));
     MAY_FOLLOW.load(Ordering::Relaxed)
+        && !mailbox::has_failed(kind)
         && !tenants.is_empty()
         && step.is_some_and(|step| step.given.is_empty())
         && tenants.iter().all(is_there)
