@@ -195,6 +195,7 @@ programs! {
     between
     constants
     descriptors
+    divided
     endings
     environments
     executed
@@ -325,6 +326,30 @@ fn nobody_else_sees_what_is_computed_once_more() {
     assert!(ended > 0);
 }
 
+/// A division that ends the program ends it where it stands, though nobody waits for other loops.
+#[test]
+fn nothing_comes_behind_a_loop_that_ends_the_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let gpu = EmulatedGpu::build(
+        &Path::new(env!("CARGO_MANIFEST_DIR")).join("c-tests/emulated_gpu"),
+        folder.path(),
+    );
+    let theirs = run(&build("divided", "cc", &folder.path().join("cc")), |_| ());
+    assert!(!theirs.status.success() && !theirs.stdout.is_empty(), "{theirs:?}");
+    let program = build("divided", env!("CARGO_BIN_EXE_paragon-cc"), &folder.path().join("paragon"));
+    let trace = folder.path().join("trace");
+    let ours = run(&program, |command| {
+        apply(Setting::Gpu, &gpu, command);
+        command.env("PARAGON_TRACE", &trace);
+    });
+    assert_eq!(String::from_utf8_lossy(&ours.stdout), String::from_utf8_lossy(&theirs.stdout));
+    assert_eq!(ours.status, theirs.status);
+    let (trace, is_of) = (read_trace(&trace), |one: &Value, name: &str| one["function"] == name);
+    let followed = |name| trace.iter().filter(|one| is_of(one, name) && one["follows"] == true).count();
+    let divisions = trace.iter().filter(|one| is_of(one, "divide") && is_elsewhere(one)).count();
+    assert!(followed("divide") == 0 && followed("lessen") > 10 && divisions > 10, "{trace:?}");
+}
+
 /// Nobody waits for loops whose results stay; where one fails, it and all behind it are run once more.
 #[test]
 fn loops_are_left_to_the_gpu() {
@@ -349,7 +374,8 @@ fn loops_are_left_to_the_gpu() {
             (trace.iter().filter(|one| is_elsewhere(one)).count(), sum(&trace, "run_again"));
         println!("{following}: {followed} of {elsewhere} followed, {again} run again");
         match following {
-            "on" => assert!(followed > 200 && again > 100, "{followed} {again}"),
+            // Some 290 before one fails, and as many as are on their way then. The others are waited for, though nobody asks for anything.
+            "on" => assert!((200..340).contains(&followed) && again > 100, "{followed} {again}"),
             _ => assert_eq!((followed, again), (0, 0)),
         }
     }

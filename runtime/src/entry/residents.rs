@@ -71,8 +71,11 @@ impl Engine {
                 Err(plan)
             }
             Advice::Stay => {
-                // What came back since the last entry is part of what staying costs.
+                // What came back since the last entry is part of what staying costs. Whoever waited for it waited for all loops before, too.
                 let before = coherence::fetching_ns();
+                if before != 0 {
+                    lock(&self.staying).has_answered();
+                }
                 // SAFETY: as above.
                 let done =
                     unsafe { self.speculate_by(visit, plan, None, Kind::Cuda, Rule::DeviceUnlessItFails) };
@@ -80,8 +83,11 @@ impl Engine {
                 if done.is_err() {
                     took += policy::worker_ns(&visit.history, situation);
                 }
-                if !lock(&self.staying).took(expected, took, self.passed()) {
+                // That is in it already.
+                coherence::fetching_ns();
+                if !lock(&self.staying).took(expected, took, self.passed(), visit.record.follows) {
                     coherence::bring_home();
+                    lock(&self.staying).took_home(coherence::fetching_ns() as f64);
                 }
                 Ok(done)
             }
@@ -171,7 +177,9 @@ impl Engine {
             && kind == Kind::Cuda
             && info.n_results == 0
             && returning.is_empty()
-            && coherence::may_follow(&uses, &tenants, step.as_ref());
+            // Where it sets `errno`, or a division traps, that is seen before anything else happens.
+            && !info.has(PG_LOOP_MAY_ABORT)
+            && coherence::may_follow(kind, &uses, &tenants, step.as_ref());
         Some(Stay { tenants: Arc::new(tenants), returning: Some(returning), step, follows })
     }
 }

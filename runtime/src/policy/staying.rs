@@ -3,9 +3,11 @@
 //!
 //! Nobody can tell beforehand what the program does between two loops. So it is tried, once so much time has passed that what a trial may lose is a small part of it, or at once where
 //! it has saved many times as much in an earlier run; and
-//! goes on as long as loops, with all that comes back in between, take less than the fastest way that was measured before.
+//! goes on as long as loops, with all that comes back in between, take less than the fastest way that was measured before. Loops that nobody waits for take no time at first, and
+//! somebody waits for them later; so what they would have taken counts once they are known to be over.
 
-use std::collections::HashSet;
+use crate::speculation::cmt::MOST_FOLLOWING;
+use std::collections::{HashSet, VecDeque};
 use std::time::Duration;
 
 /// So small a part of the time that has passed may be lost.
@@ -26,6 +28,8 @@ const MOVING: u32 = 32;
 const WINDOW: u32 = 32;
 /// ... and nanoseconds that they would have taken.
 const WINDOW_NS: f64 = 5_000_000.0;
+/// What it takes to hand over a loop that nobody waits for, in nanoseconds: so much of a trial is no loss as long as it isn't known what the loop would have taken.
+const HANDED_NS: f64 = 20_000.0;
 /// How much longer is waited after each trial that has come to nothing.
 const LONGER: f64 = 4.0;
 
@@ -69,6 +73,8 @@ pub struct Staying {
     earlier: Option<f64>,
     /// Nanoseconds that were saved so far, or lost; `None`: nothing has stayed.
     saved: Option<f64>,
+    /// What loops would have taken that may still be on their way.
+    under_way: VecDeque<f64>,
 }
 
 impl Default for Staying {
@@ -84,6 +90,7 @@ impl Default for Staying {
             patience: 1.0,
             earlier: None,
             saved: None,
+            under_way: VecDeque::new(),
         }
     }
 }
@@ -147,15 +154,41 @@ impl Staying {
         self.saved.map(|saved| saved.max(0.0))
     }
 
-    /// An entry whose arrays have stayed took so long, with what had to come back since the last one; the fastest way without would have taken `expected`. False: from
-    /// now on arrays don't stay any more.
-    pub fn took(&mut self, expected: f64, actual: f64, passed: Duration) -> bool {
-        self.entries += 1;
+    /// The GPU is known to be done with all loops so far.
+    pub fn has_answered(&mut self) {
+        let expected = self.under_way.drain(..).sum();
+        self.would_have_taken(expected);
+    }
+
+    /// Loops that are over would have taken so long.
+    fn would_have_taken(&mut self, expected: f64) {
         self.expected += expected;
+        self.lost -= expected;
+        *self.saved.get_or_insert(0.0) += expected;
+    }
+
+    /// It has taken so long until everything was home, when arrays didn't stay any more.
+    pub fn took_home(&mut self, actual: f64) {
+        *self.saved.get_or_insert(0.0) -= actual;
+    }
+
+    /// An entry whose arrays have stayed took so long, with what had to come back since the last one; the fastest way without would have taken `expected`. `follows`: nobody has
+    /// waited for it. False: from now on arrays don't stay any more.
+    pub fn took(&mut self, expected: f64, actual: f64, passed: Duration, follows: bool) -> bool {
+        self.entries += 1;
         self.actual += actual;
-        self.lost += actual - expected;
-        *self.saved.get_or_insert(0.0) += expected - actual;
-        let has_lost = self.lost > LOST * passed.as_nanos() as f64 + self.risked();
+        self.lost += actual;
+        *self.saved.get_or_insert(0.0) -= actual;
+        self.under_way.push_back(expected);
+        if !follows {
+            self.has_answered();
+        } else if self.under_way.len() > MOST_FOLLOWING
+            && let Some(first) = self.under_way.pop_front()
+        {
+            self.would_have_taken(first);
+        }
+        let handed = HANDED_NS * self.under_way.len() as f64;
+        let has_lost = self.lost > LOST * passed.as_nanos() as f64 + self.risked() + handed;
         let is_due = match self.mode {
             Mode::Off => return false,
             Mode::Moving => self.entries >= MOVING,
@@ -201,7 +234,7 @@ mod tests {
         for _ in 0..times {
             match staying.advise(7, 4.0 * MS, *passed, false) {
                 Advice::Stay => {
-                    staying.took(each, actual(stayed), *passed);
+                    staying.took(each, actual(stayed), *passed, false);
                     *passed += Duration::from_nanos(actual(stayed) as u64);
                     stayed += 1;
                 }
@@ -274,6 +307,42 @@ mod tests {
         assert!(!staying.is_on() && staying.saved() == Some(0.0));
         // And then not before as much time has passed as without.
         assert_eq!(enter(&mut staying, &mut passed, 40, 10.0 * MS, |_| 0.1 * MS), 0);
+    }
+
+    /// Entries return at once until so many are on their way, and then each waits for one that takes twice as long as it would have taken elsewhere.
+    #[test]
+    fn what_is_on_its_way_has_saved_nothing_yet() {
+        let run = |entries: u32| {
+            let mut staying = Staying::default();
+            staying.know_earlier(1000.0 * MS);
+            let mut passed = Duration::from_millis(50);
+            let mut stayed = 0;
+            for _ in 0..entries {
+                let is_staying = staying.advise(7, 4.0 * MS, passed, false) == Advice::Stay;
+                let took = match stayed < MOST_FOLLOWING {
+                    _ if !is_staying => 5.0 * MS,
+                    true => 0.05 * MS,
+                    false => 10.0 * MS,
+                };
+                passed += Duration::from_nanos(took as u64);
+                if is_staying {
+                    stayed += 1;
+                    staying.took(5.0 * MS, took, passed, true);
+                }
+            }
+            (stayed, staying.saved(), staying.is_on())
+        };
+        assert_eq!(run(40), (40 - CALM_AGAIN as usize, Some(0.0), true));
+        let (stayed, saved, is_on) = run(200);
+        assert!(stayed < MOST_FOLLOWING + 8 && saved == Some(0.0) && !is_on, "{stayed}");
+        // Once somebody has waited for them they count.
+        let mut staying = Staying::default();
+        staying.took(5.0 * MS, 1.0 * MS, Duration::from_secs(1), true);
+        assert_eq!(staying.saved(), Some(0.0));
+        staying.has_answered();
+        assert_eq!(staying.saved(), Some(4.0 * MS));
+        staying.took_home(3.0 * MS);
+        assert_eq!(staying.saved(), Some(1.0 * MS));
     }
 
     #[test]

@@ -268,7 +268,7 @@ enum Message {
 }
 
 /// So many jobs may be waiting that nobody waits for. Whoever has one more waits until there is room: letters need some, too.
-const MOST_FOLLOWING: usize = MESSAGES / 2;
+pub const MOST_FOLLOWING: usize = MESSAGES / 2;
 
 /// Room for a job, and for what the calling thread may want beside it: so nobody who sends something has to have memory for it.
 const MESSAGES: usize = 64;
@@ -418,7 +418,7 @@ impl Cmt {
                 let bell = jobs.clone();
                 let ring = move |letter| match letter {
                     Letter::Fetch | Letter::Again => bell.send(Message::Letter(letter)).is_ok(),
-                    // Who has no time for that has more to do.
+                    // Who has no time for that has more to do, and is asked again.
                     Letter::Free(_) => bell.try_send(Message::Letter(letter)).is_ok(),
                 };
                 mailbox::serve_by(kind, Box::new(ring));

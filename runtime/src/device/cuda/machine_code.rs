@@ -75,7 +75,7 @@ impl Drop for UnderWay<'_> {
 struct Turn;
 
 impl Turn {
-    /// `waits`: until nobody else compiles, or there are cores for it. `None`: the process is about to end.
+    /// `waits`: until nobody else compiles, or there are cores for it. `None`: it has waited, and the process is about to end.
     fn take(waits: bool) -> Option<Turn> {
         let mut shop = Shop::lock();
         while waits && shop.compilers != 0 && !has_idle_cores() {
@@ -125,17 +125,16 @@ impl Recipe {
         act(&[self.source.as_bytes(), joined.as_bytes(), version.as_bytes()])
     }
 
-    fn make(&self, is_ahead: bool) -> Result<Made, String> {
+    fn make(&self) -> Result<Made, String> {
         if let Some(code) = self.with_key(&version()?, |key| cache::load(key)) {
             return Ok(Made { code, is_new: false });
         }
-        let _turn = Turn::take(is_ahead).ok_or("the process is about to end")?;
         Ok(Made { code: nvrtc::get()?.compile(&self.source, &self.options)?, is_new: true })
     }
 
     /// The code, for the GPU's thread.
     pub fn get(&self) -> Result<Made, String> {
-        self.get_by(|recipe| recipe.make(false))
+        self.get_by(Recipe::make)
     }
 
     fn name(&self) -> u64 {
@@ -161,24 +160,34 @@ impl Recipe {
         shop.states().insert(self.clone(), State::UnderWay);
         drop(shop);
         let _under_way = UnderWay(self);
+        let _turn = Turn::take(false);
         make(self)
     }
 
     /// Makes the code ahead of that. Nothing happens where it is there, was there, or is being made.
     pub fn make_ahead(&self) {
-        self.make_ahead_by(|recipe| recipe.make(true));
+        self.make_ahead_by(Recipe::make);
+    }
+
+    /// Whether nobody has it, had it, or is at it.
+    fn is_untouched(&self, shop: &mut Shop) -> bool {
+        !shop.states().contains_key(self) && !shop.taken.get_or_insert_default().contains(&self.name())
     }
 
     fn make_ahead_by(&self, make: impl FnOnce(&Recipe) -> Result<Made, String>) {
+        if !self.is_untouched(&mut Shop::lock()) {
+            return;
+        }
+        // Who asks for it meanwhile doesn't wait for whoever has the turn.
+        let Some(_turn) = Turn::take(true) else { return };
         let mut shop = Shop::lock();
-        if shop.states().contains_key(self) || shop.taken.get_or_insert_default().contains(&self.name()) {
+        if !self.is_untouched(&mut shop) {
             return;
         }
         shop.states().insert(self.clone(), State::UnderWay);
         drop(shop);
         let _under_way = UnderWay(self);
         let made = make(self);
-        // What was not made because the process is about to end nobody asks for any more.
         Shop::lock().states().insert(self.clone(), State::Made(made));
     }
 
@@ -194,6 +203,7 @@ impl Recipe {
 mod tests {
     use super::*;
     use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::Instant;
 
     fn recipe(source: &str) -> Recipe {
         Recipe { source: source.into(), options: vec!["-a".into(), "-b".into()] }
@@ -205,6 +215,7 @@ mod tests {
 
     #[test]
     fn nothing_is_made_twice() {
+        let _alone = leaving::alone();
         let (recipe, times) = (recipe("once"), AtomicUsize::new(0));
         let slowly = |_: &Recipe| {
             times.fetch_add(1, Ordering::SeqCst);
@@ -227,6 +238,7 @@ mod tests {
 
     #[test]
     fn what_fails_is_told_once_and_who_dies_is_not_waited_for() {
+        let _alone = leaving::alone();
         let (recipe, other) = (recipe("fails"), recipe("dies"));
         recipe.make_ahead_by(|_| Err("no".into()));
         assert_eq!(recipe.get_by(|_| made(1)).err().unwrap(), "no");
@@ -234,6 +246,27 @@ mod tests {
         let died = std::panic::catch_unwind(|| other.make_ahead_by(|_| panic!("on purpose")));
         assert!(died.is_err());
         assert_eq!(other.get_by(|_| made(2)).unwrap().code, [2]);
+    }
+
+    #[test]
+    fn nobody_waits_for_who_waits_for_a_core() {
+        let _alone = leaving::alone();
+        let recipe = recipe("wanted meanwhile");
+        std::thread::scope(|scope| {
+            let turn = Turn::take(false).unwrap();
+            let ahead = scope.spawn(|| recipe.make_ahead_by(|_| made(1)));
+            std::thread::sleep(Duration::from_millis(50));
+            // Where cores are idle it is made by now.
+            let is_made = ahead.is_finished();
+            let asks = scope.spawn(|| recipe.get_by(|_| made(2)).unwrap().code);
+            let until = Instant::now() + Duration::from_secs(10);
+            while !asks.is_finished() && Instant::now() < until {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            assert!(asks.is_finished(), "it waits for the turn");
+            drop(turn);
+            assert_eq!(asks.join().unwrap(), [if is_made { 1 } else { 2 }]);
+        });
     }
 
     #[test]

@@ -119,11 +119,9 @@ fn ask(kind: Kind, letter: Letter, from: u64, (lo, hi): Range) -> bool {
     }
 }
 
-/// Gives a device's memory back, some time.
-pub fn free(kind: Kind, memory: DevicePtr) {
-    if let Some(bell) = BELLS[kind as usize].get() {
-        bell(Letter::Free(memory));
-    }
+/// Gives a device's memory back, some time. False: its thread has no room for the letter.
+pub fn free(kind: Kind, memory: DevicePtr) -> bool {
+    BELLS[kind as usize].get().is_none_or(|bell| bell(Letter::Free(memory)))
 }
 
 /// On the driving thread, which has panicked: nobody waits for what will not come.

@@ -28,6 +28,7 @@ use again::Again;
 use journal::{Done, Step};
 use places::{Access, Hands, PAGE, Place, Places};
 use std::cell::UnsafeCell;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
@@ -82,7 +83,7 @@ pub struct Use {
 struct Table {
     places: UnsafeCell<Places<Again>>,
     is_taken: AtomicBool,
-    /// Bytes that have come back, and the nanoseconds that it took.
+    /// Bytes that have come back, and the nanoseconds that devices were waited for.
     fetched: AtomicU64,
     fetching_ns: AtomicU64,
     /// Loops that were run again.
@@ -111,6 +112,14 @@ fn with<T>(work: impl FnOnce(&mut Places<Again>) -> T) -> Option<T> {
     Some(result)
 }
 
+/// Asks a device's thread, which answers behind all loops that were left to it: so that is time that they have taken.
+fn timed<T>(ask: impl FnOnce() -> T) -> T {
+    let started = Instant::now();
+    let answer = ask();
+    TABLE.fetching_ns.fetch_add(started.elapsed().as_nanos() as u64, Ordering::Relaxed);
+    answer
+}
+
 /// Changes what the program may do with its memory, and asks devices.
 struct OfSystem;
 
@@ -126,17 +135,14 @@ impl Hands<Again> for OfSystem {
     }
 
     fn fetch(&self, kind: Kind, from: DevicePtr, to: Range) -> bool {
-        let started = Instant::now();
-        let is_done = mailbox::fetch(kind, from, to);
-        TABLE.fetching_ns.fetch_add(started.elapsed().as_nanos() as u64, Ordering::Relaxed);
         TABLE.fetched.fetch_add(to.1 - to.0, Ordering::Relaxed);
-        is_done
+        timed(|| mailbox::fetch(kind, from, to))
     }
 
     fn answers(&self, kind: Kind, memory: DevicePtr) -> bool {
         let mut some = [0u8; 8];
         let at = some.as_mut_ptr() as u64;
-        mailbox::fetch(kind, memory, (at, at + some.len() as u64))
+        timed(|| mailbox::fetch(kind, memory, (at, at + some.len() as u64)))
     }
 
     fn load(&self, (lo, hi): Range) -> Option<Vec<u8>> {
@@ -161,7 +167,7 @@ impl Hands<Again> for OfSystem {
 
     fn run_again(&self, kind: Kind, done: &Done<Again>) -> bool {
         TABLE.run_again.fetch_add(1, Ordering::Relaxed);
-        mailbox::run_again(kind, &done.again)
+        timed(|| mailbox::run_again(kind, &done.again))
     }
 
     fn has_recovered(&self, kind: Kind) {
@@ -179,11 +185,13 @@ impl Hands<Again> for OfSystem {
 /// Whether jobs may be left to a device that nobody waits for. Once one has failed, the next ones are waited for: who fails again and again had better be known.
 static MAY_FOLLOW: AtomicBool = AtomicBool::new(true);
 
-/// Whether nobody need wait for a job: all that it uses is in its tenants and on the device already, none of its results is the program's behind it, and it can be run again.
-pub fn may_follow(uses: &[Use], tenants: &[Tenant], step: Option<&Step<Again>>) -> bool {
+/// Whether nobody need wait for a job: all that it uses is in its tenants and on the device already, none of its results is the program's behind it, and it can be run again. Behind one
+/// that has failed nothing is run there, so it is waited for: then all that has been left there is computed once more, before there is more of it.
+pub fn may_follow(kind: Kind, uses: &[Use], tenants: &[Tenant], step: Option<&Step<Again>>) -> bool {
     let is_there = |tenant: &Tenant| tenant.found.is_some() && tenant.missing.is_empty();
     let is_tenant = |one: &Use| tenants.iter().any(|tenant| tenant.regions.contains(&one.region));
     MAY_FOLLOW.load(Ordering::Relaxed)
+        && !mailbox::has_failed(kind)
         && !tenants.is_empty()
         && step.is_some_and(|step| step.given.is_empty())
         && tenants.iter().all(is_there)
@@ -238,7 +246,7 @@ pub fn fetched() -> u64 {
     TABLE.fetched.swap(0, Ordering::Relaxed)
 }
 
-/// Nanoseconds that it has taken to bring things back since this was asked last.
+/// Nanoseconds that devices were waited for since this was asked last, because something had to come back, or to be computed once more.
 pub fn fetching_ns() -> u64 {
     TABLE.fetching_ns.swap(0, Ordering::Relaxed)
 }
@@ -261,8 +269,16 @@ pub fn bring_home() {
         });
     }
     interception::disarm();
-    for (kind, memory) in swept.into_iter().flatten() {
-        mailbox::free(kind, memory);
+    give_back(swept.into_iter().flatten(), mailbox::free);
+}
+
+/// Gives memory of devices back; what their threads have no room for now, the next time.
+fn give_back(memory: impl Iterator<Item = (Kind, DevicePtr)>, give: impl Fn(Kind, DevicePtr) -> bool) {
+    static LEFT: Mutex<Vec<(Kind, DevicePtr)>> = Mutex::new(Vec::new());
+    // In a child after `fork` another thread may have it for good.
+    if let Ok(mut left) = LEFT.try_lock() {
+        left.extend(memory);
+        left.retain(|(kind, memory)| !give(*kind, *memory));
     }
 }
 
@@ -549,4 +565,38 @@ fn are_all((lo, hi): Range, is_one: impl Fn(&str, &str, &str) -> bool) -> bool {
 pub fn is_possible() -> bool {
     // SAFETY: no preconditions.
     unsafe { libc::sysconf(libc::_SC_PAGESIZE) as u64 == PAGE }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Before everything comes home the device is asked whether it is there, and it answers behind its loops.
+    #[test]
+    fn whoever_waits_for_a_device_knows_how_long() {
+        fetching_ns();
+        assert!(!OfSystem.answers(Kind::Cuda, DevicePtr(0)));
+        assert_ne!(fetching_ns(), 0);
+    }
+
+    /// More arrays than a device's thread has room for letters.
+    #[test]
+    fn what_was_not_given_back_is_given_back_later() {
+        let given = std::cell::RefCell::new(Vec::new());
+        let give = |room: usize| {
+            let given = &given;
+            move |kind: Kind, memory: DevicePtr| {
+                let has_room = given.borrow().len() < room;
+                if has_room {
+                    given.borrow_mut().push((kind, memory));
+                }
+                has_room
+            }
+        };
+        let all = [1, 2, 3].map(|number| (Kind::Cuda, DevicePtr(number)));
+        give_back(all.into_iter(), give(1));
+        assert_eq!(*given.borrow(), all[..1]);
+        give_back(std::iter::empty(), give(3));
+        assert_eq!(*given.borrow(), all);
+    }
 }
