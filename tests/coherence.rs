@@ -257,7 +257,7 @@ fn a_gpu_that_is_lost_costs_no_results() {
     const MOMENTS: [u32; 14] = [3, 8, 15, 25, 40, 60, 90, 130, 180, 250, 350, 500, 800, 1500];
     let (mut runs, mut saved) = (0, 0);
     for (number, name) in PROGRAMS.into_iter().enumerate() {
-        if !is_tested(number, 0, 3) {
+        if !is_tested(number, 0, 6) {
             continue;
         }
         let folder = tempfile::tempdir().unwrap();

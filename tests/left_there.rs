@@ -256,7 +256,7 @@ fn run(program: &Path, tell: impl FnOnce(&mut Command)) -> Output {
 #[test]
 fn whatever_the_program_wants_is_what_it_gets() {
     let first = selection::number("LEFT_THERE_FIRST", 1);
-    let programs = selection::number("LEFT_THERE_PROGRAMS", selection::selected(3, 60));
+    let programs = selection::number("LEFT_THERE_PROGRAMS", selection::selected(2, 60));
     let folder = tempfile::tempdir().unwrap();
     let gpu = EmulatedGpu::build(
         &Path::new(env!("CARGO_MANIFEST_DIR")).join("c-tests/emulated_gpu"),
