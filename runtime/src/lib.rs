@@ -12,6 +12,7 @@ pub mod entry;
 pub mod errno;
 pub mod floating_point;
 pub mod history;
+pub mod last_thread;
 pub mod leaving;
 pub mod memory;
 pub mod objects;

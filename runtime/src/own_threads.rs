@@ -3,13 +3,15 @@
 //! is memory, and threads are begun by the C library's own call, behind which nothing else of ours, or of Rust's, comes first.
 
 use crate::floating_point;
+use crate::last_thread::{self, Ours};
 use crate::memory::limits;
 use std::ffi::{CStr, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 /// What threads of ours are called.
-pub const NAMES: [&CStr; 5] = [HELPER, FOR_THREADS, FOR_CUDA, FOR_KERNELS, WATCH];
+pub const NAMES: [&CStr; 6] = [HELPER, FOR_THREADS, FOR_CUDA, FOR_KERNELS, WATCH, LAST];
 /// One that loops are split over.
 pub const HELPER: &CStr = c"paragon";
 /// The one that drives the device made of threads.
@@ -20,6 +22,8 @@ pub const FOR_CUDA: &CStr = c"paragon-cuda";
 pub const FOR_KERNELS: &CStr = c"paragon-kernels";
 /// The one that tells jobs when their time is up.
 pub const WATCH: &CStr = c"paragon-watch";
+/// The one that ends the process when the program has no thread any more.
+pub const LAST: &CStr = c"paragon-last";
 
 /// Bytes of a thread's stack, which are taken when they are touched: what the C library puts there for itself, and the program's variables of threads, comes on top.
 const STACK: usize = 2 << 20;
@@ -36,10 +40,15 @@ struct Beginning {
 /// Starts a thread, called by one of [`NAMES`], that does `work` and ends; nobody waits for it. False: there is none to be had, and the work is gone. It blocks all signals
 /// but those of faults, and has the default floating-point environment.
 pub fn start(name: &'static CStr, work: impl FnOnce() + Send + 'static) -> bool {
-    if limits::are_set() {
-        return false;
-    }
-    let beginning = Box::into_raw(Box::new(Beginning { name, work: Box::new(work) }));
+    // Without it the process might never end.
+    static STANDS_IN: OnceLock<bool> = OnceLock::new();
+    !limits::are_set()
+        && *STANDS_IN.get_or_init(|| begin_thread(LAST, Box::new(last_thread::stand_in)))
+        && begin_thread(name, Box::new(work))
+}
+
+fn begin_thread(name: &'static CStr, work: Box<dyn FnOnce() + Send>) -> bool {
+    let beginning = Box::into_raw(Box::new(Beginning { name, work }));
     let _blocked = BlockSignals::new();
     // SAFETY: attributes that are set up before and gone behind it; what the thread is given is its own from then on.
     unsafe {
@@ -80,6 +89,7 @@ extern "C" fn begin(beginning: *mut c_void) -> *mut c_void {
     // SAFETY: the calling thread, and a name of less than sixteen bytes.
     unsafe { libc::pthread_setname_np(libc::pthread_self(), name.as_ptr()) };
     floating_point::begin_thread();
+    let _ours = Ours::begin();
     // Who waits for the work finds out by what it has left behind.
     let _ = catch_unwind(AssertUnwindSafe(work));
     std::ptr::null_mut()
