@@ -63,6 +63,11 @@ impl Working {
         // Whoever leaves says so first and looks whether we are working then; one of the two sees the other.
         (!is_leaving()).then_some(working)
     }
+
+    /// It is at something else from now on, which `stop` tells to stop.
+    pub fn is_at(&mut self, stop: Arc<AtomicU32>) {
+        *self.0.under_way.lock().unwrap_or_else(PoisonError::into_inner) = Some(stop);
+    }
 }
 
 impl Drop for Working {

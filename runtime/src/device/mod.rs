@@ -670,6 +670,15 @@ pub trait Device: Send {
     /// Runs all iterations (execution kernel), then, where the log method detects anything and unless it failed already, the checking
     /// kernel over the logs, which also makes [`Launch::written`]. Blocks until the device is idle again.
     fn run(&mut self, launch: &mut Launch<'_>) -> Result<Outcome, DeviceError>;
+    /// Begins to run a loop that leaves nothing but what it stores, behind those that were begun so before, and doesn't wait for it: [`Device::settle`] does, and says whether all have
+    /// succeeded. Behind one that hasn't, a loop finds anything in memory: its addresses have to be checked. False: it has to be [run](Device::run).
+    fn run_behind(&mut self, _launch: &Launch<'_>) -> Result<bool, DeviceError> {
+        Ok(false)
+    }
+    /// Waits for what was begun by [`Device::run_behind`]. False: one of the loops has failed, or was stopped. `stop` is what [`Launch::stop`] is, for all of them.
+    fn settle(&mut self, _stop: &AtomicU32) -> Result<bool, DeviceError> {
+        Ok(true)
+    }
 }
 
 #[cfg(test)]

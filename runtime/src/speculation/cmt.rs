@@ -41,7 +41,7 @@ use ahead::Ahead;
 use attempt::{Attempt, Logs, may_buffer};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use kernel::{kernel_for, needs_no_checks};
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -264,6 +264,8 @@ enum Message {
     Job(Box<Job>),
     /// A job that nobody waits for.
     Following(Box<Job>),
+    /// Nothing follows yet: those that do are to be waited for.
+    Settle,
     Letter(Letter),
 }
 
@@ -400,6 +402,7 @@ impl Cmt {
                         Message::Job(job) | Message::Following(job) => {
                             Some(run(Some(&mut device), &mut residency, *job, &width))
                         }
+                        Message::Settle => None,
                         Message::Letter(letter) => {
                             mailbox::answer(Some(&mut device), kind, letter);
                             None
@@ -445,7 +448,8 @@ fn next_soon(inbox: &Receiver<Message>) -> Option<Message> {
     None
 }
 
-/// Serves messages one after the other; of jobs there is a report.
+/// Serves messages one after the other; of jobs there is a report. Those that nobody waits for may be [begun behind each other](Device::run_behind): before anything else is done, and where no other
+/// one is there yet, they are to [settle](Message::Settle), of which there is a report, too.
 fn serve(
     kind: Kind,
     driver: &Driver,
@@ -455,20 +459,23 @@ fn serve(
     // The first wait makes what a thread has for waiting.
     let mut first = inbox.recv_timeout(Duration::from_micros(50)).ok();
     driver.ready.store(true, Ordering::Release);
+    let mut work = move |message| std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(message)));
+    let mut are_under_way = false;
     while let Some(message) = first.take().or_else(|| inbox.recv().ok()) {
         let (seat, stays, follows) = match &message {
             Message::Job(job) => (Some(job.seat.clone()), !job.tenants.is_empty(), false),
             Message::Following(..) => (None, true, true),
-            Message::Letter(_) => (None, false, false),
+            Message::Letter(_) | Message::Settle => (None, false, false),
         };
+        if !follows && std::mem::take(&mut are_under_way) {
+            settle(kind, work(Message::Settle));
+        }
         // What is on the device isn't what the loop is to find there.
         let is_in_vain = stays && mailbox::has_failed(kind);
-        let end = match is_in_vain {
-            true => Ok(None),
-            false => std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(message))),
-        };
+        let end = if is_in_vain { Ok(None) } else { work(message) };
         match seat {
             None if follows => {
+                are_under_way = true;
                 if !matches!(&end, Ok(Some(report)) if report.has_succeeded()) {
                     mailbox::fail(kind);
                 }
@@ -488,9 +495,24 @@ fn serve(
                 seat.end(&driver.turn, Box::new(report), has_succeeded);
             }
         }
-        if stays && may_stay_awake() {
+        if are_under_way {
+            first = inbox.try_recv().ok();
+            if first.is_none() {
+                are_under_way = false;
+                settle(kind, work(Message::Settle));
+            }
+        }
+        if first.is_none() && stays && may_stay_awake() {
             first = next_soon(inbox);
         }
+    }
+}
+
+/// What has come of loops that nobody has waited for.
+fn settle(kind: Kind, end: std::thread::Result<Option<Report>>) {
+    let is_well = |report: Option<Report>| report.is_none_or(|report| report.has_succeeded());
+    if !end.is_ok_and(is_well) {
+        mailbox::fail(kind);
     }
 }
 
@@ -526,22 +548,44 @@ fn serve_cuda(
         set_state(CudaState::Absent);
     }
     let mut residency = Residency::default();
+    // Where loops are under way that nobody has waited for: the process doesn't end meanwhile, and this is what tells the last of them to stop.
+    let mut under_way: Option<(Working, Arc<AtomicU32>)> = None;
     serve(Kind::Cuda, driver, inbox, |message| {
-        let job = match message {
-            Message::Job(job) | Message::Following(job) => *job,
+        let (job, follows) = match message {
+            Message::Job(job) => (*job, false),
+            Message::Following(job) => (*job, true),
+            Message::Settle => {
+                let (_working, stop) = under_way.take()?;
+                let error = match device.as_deref_mut()?.settle(&stop) {
+                    Ok(true) => None,
+                    Ok(false) => Some(DeviceError::Kernel("a loop that nobody waits for has failed".into())),
+                    Err(error) => Some(error),
+                };
+                if matches!(error, Some(DeviceError::Lost(_))) {
+                    set_state(CudaState::Absent);
+                }
+                return Some(Report { error, ..Report::default() });
+            }
             Message::Letter(letter) => {
                 let device = device.as_deref_mut().map(|device| device as &mut dyn Device);
                 mailbox::answer(device, Kind::Cuda, letter);
                 return None;
             }
         };
-        let working = Working::begin(leaving::GPU, Some(job.seat.stop().clone()));
+        let stop = job.seat.stop().clone();
+        let working = match under_way.take() {
+            Some((mut working, _)) => {
+                working.is_at(stop.clone());
+                Some(working)
+            }
+            None => Working::begin(leaving::GPU, Some(stop.clone())),
+        };
         let device = device.as_deref_mut().filter(|_| working.is_some());
         let report = run(device.map(|d| d as &mut dyn Device), &mut residency, job, width);
-        drop(working);
         if matches!(report.error, Some(DeviceError::Lost(_))) {
             set_state(CudaState::Absent);
         }
+        under_way = working.filter(|_| follows).map(|working| (working, stop));
         Some(report)
     });
 }
@@ -807,9 +851,18 @@ fn launched(
     }
     match job.kind {
         Kind::Threads => job.seat.in_code(|| device.run(launch)),
+        Kind::Cuda if job.seat.is_unwanted() => None,
         // Its code is its own: the calling thread needn't wait for it.
-        Kind::Cuda => (!job.seat.is_unwanted()).then(|| device.run(launch)),
+        Kind::Cuda => Some(begun_behind(device, job, launch).and_then(|is_begun| match is_begun {
+            true => Ok(Outcome::default()),
+            false => device.run(launch),
+        })),
     }
+}
+
+/// Whether a job's loop has been begun behind others; nobody knows yet what has come of it.
+fn begun_behind(device: &mut dyn Device, job: &Job, launch: &Launch<'_>) -> Result<bool, DeviceError> {
+    if job.follows && !needs_no_checks(job) { device.run_behind(launch) } else { Ok(false) }
 }
 
 /// Runs a job's loop, whose arrays are on the device, and settles what several iterations have stored to. What came of it is in the report, with the time

@@ -1,6 +1,6 @@
 //! The launches of one loop: in portions, waited for and stopped, and what comes back. What a device does besides is in the module above.
 
-use super::grids::{ROUNDS, ROUNDS_OF_PORTIONS, ROUNDS_OF_RESULTS, Tiles};
+use super::grids::{Grid, ROUNDS, ROUNDS_OF_PORTIONS, ROUNDS_OF_RESULTS, Tiles};
 use super::kernels::Loaded;
 use super::pace::Pace;
 use super::{AT_FLAGS, AT_STOP, BLOCK, COUNTERS, Cuda, TABLES, check, tables};
@@ -12,8 +12,8 @@ use crate::device::{
 use cudarc::driver::sys;
 use std::collections::HashMap;
 use std::ffi::c_void;
-use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
 
 impl Cuda {
     pub(super) fn run_packed(
@@ -35,35 +35,14 @@ impl Cuda {
         let at_word = |word: usize| packed.0 + word as u64 * 8;
         let at_table = |word: usize| if is_blank { no_tables } else { at_word(word) };
         let raw = RawLaunch {
-            n: launch.n,
-            trip: launch.trip,
             regions: at_table(at_regions),
             anchors: at_table(at_anchors),
             bases: at_table(at_bases),
             values: at_table(at_values),
             results: at_table(COUNTERS),
-            flags: at_word(AT_FLAGS),
-            stop: at_word(AT_STOP),
-            begun: self.begun.1,
-            wr: launch.wr.0,
-            rd: launch.rd.0,
             total: at_table(at_totals),
             n_regions: if is_blank { 0 } else { launch.regions.len() as u32 },
-            n_bases: launch.bases.len() as u32,
-            log_shift: launch.log_shift,
-            log_method: launch.method() as u32,
-            order: order.map_or(0, |order| order.0),
-            block: launch.block,
-            first: 0,
-            end: 0,
-            first_row: 0,
-            first_layer: 0,
-            settles: launch.settles.into(),
-            stamp_words: launch.stamp_words,
-            guess: launch.kernel.guess as u32,
-            store_bits: launch.store_bits(),
-            sign_bit: abi::SIGN_BIT,
-            apart: [0; 4],
+            ..self.raw(launch, packed, order)
         };
         // To launch a kernel takes the host 20 to 30 microseconds after it has copied much. They pass while the GPU still copies.
         let tables = match bytes <= TABLES {
@@ -99,15 +78,7 @@ impl Cuda {
             }
         }
         let tiles = launch.kernel.tile.map(|tile| Tiles::new(&launch.trip, tile, &launch.kernel));
-        // Sorted rows have as many lanes as can be where one is much longer than others: no reason for smaller portions.
-        let lanes =
-            if launch.kernel.sorted { launch.kernel.spread.min(WIDEST / 2) } else { launch.kernel.spread };
-        // How many of the places that are counted below the GPU has threads for at once.
-        let threads = f64::from(self.outline.processors * kernel.resident * kernel.block);
-        let wave = match &tiles {
-            Some(tiles) => threads / (tiles.columns * u64::from(BLOCK)) as f64,
-            None => threads * f64::from(launch.kernel.group.1) / f64::from(lanes),
-        };
+        let wave = self.wave(launch, kernel, tiles.as_ref());
         let which = (launch.loop_key, launch.kernel);
         let mut pace = pace_for(&self.paces, which, wave, launch.longest(), launch.info.work);
         pace.begins();
@@ -162,18 +133,8 @@ impl Cuda {
                         check(sys::cuEventRecord(self.events[0], self.stream), "cuEventRecord", 0)?;
                     }
                 }
-                let (grid, (first_row, first_layer), done) = match &tiles {
-                    Some(tiles) => tiles.next(at, most),
-                    None => {
-                        let threads = most * u64::from(launch.kernel.spread);
-                        let rounds = match launch.info.n_results {
-                            _ if launch.portion != 0 => ROUNDS_OF_PORTIONS,
-                            0 => ROUNDS,
-                            _ => ROUNDS_OF_RESULTS,
-                        };
-                        (self.line(kernel, threads, launch.kernel.group.1, rounds), (0, 0), most)
-                    }
-                };
+                let (grid, (first_row, first_layer), done) =
+                    self.grid(launch, kernel, tiles.as_ref(), at, most);
                 let mut argument = RawLaunch {
                     order,
                     first: base + at,
@@ -324,49 +285,8 @@ impl Cuda {
                 check(sys::cuMemcpyDtoHAsync_v2(to, launch.wr.0, bits, self.stream), "copying bits", 0)?;
             }
         }
-        let mut begun: Option<Instant> = None;
-        // SAFETY: the stream is ours.
-        let state = || unsafe { sys::cuStreamQuery(self.stream) } as u32;
-        loop {
-            match state() {
-                600 => {}
-                0 => break,
-                _ => {
-                    self.wait()?;
-                    return Err(DeviceError::Lost("the GPU's stream failed".into()));
-                }
-            }
-            match begun {
-                // It may have ended while this thread was waiting for a processor.
-                Some(begun) if begun.elapsed() > launch.limit && state() == 600 => {
-                    let _ = launch.stop.compare_exchange(0, TIME_IS_UP, Ordering::SeqCst, Ordering::SeqCst);
-                }
-                Some(_) => {}
-                // What is done before is not the launch's time: copies that were queued, code and memory that the driver makes ready.
-                None => {
-                    // SAFETY: ours, in mapped memory.
-                    let has_begun = unsafe { std::ptr::read_volatile(self.begun.0) } != 0;
-                    begun = has_begun.then(Instant::now);
-                }
-            }
-            let stop = launch.stop.load(Ordering::Relaxed);
-            // Before it has begun, its tables would be copied over the word.
-            if stop != 0 && begun.is_some() && !ending.told {
-                ending.told = true;
-                let to = ending.packed.0 + AT_STOP as u64 * 8;
-                // SAFETY: pinned memory of ours, which no copy is reading, and a word of the buffer.
-                unsafe {
-                    self.told.write_volatile(stop);
-                    check(sys::cuMemcpyHtoDAsync_v2(to, self.told.cast(), 4, self.control), "stopping", 0)?;
-                }
-            }
-            std::thread::yield_now();
-        }
-        self.copies_much = false;
-        if ending.told {
-            // SAFETY: the stream is ours.
-            check(unsafe { sys::cuStreamSynchronize(self.control) }, "stopping", 0)?;
-        }
+        let stop_word = ending.packed.0 + AT_STOP as u64 * 8;
+        self.await_stream(launch.limit, launch.stop, stop_word, &mut ending.told)?;
         let (mut execute, mut checking, mut flags) = (0f32, 0f32, 0u64);
         // SAFETY: the events are ours and complete; so is the copy.
         unsafe {
@@ -394,6 +314,133 @@ impl Cuda {
             _ => pace.stopped(),
         }
         Ok(launch.stop.load(Ordering::Relaxed) == 0 && flags as u32 == 0)
+    }
+
+    /// Waits for all that is under way. The stop word is handed on meanwhile to where kernels look (`stop_word`, on the GPU; then `told` is set), and becomes set itself when they take longer than
+    /// `limit`.
+    pub(super) fn await_stream(
+        &mut self,
+        limit: Duration,
+        stop: &AtomicU32,
+        stop_word: u64,
+        told: &mut bool,
+    ) -> Result<(), DeviceError> {
+        let mut begun: Option<Instant> = None;
+        // SAFETY: the stream is ours.
+        let state = || unsafe { sys::cuStreamQuery(self.stream) } as u32;
+        loop {
+            match state() {
+                600 => {}
+                0 => break,
+                _ => {
+                    self.wait()?;
+                    return Err(DeviceError::Lost("the GPU's stream failed".into()));
+                }
+            }
+            match begun {
+                // It may have ended while this thread was waiting for a processor.
+                Some(begun) if begun.elapsed() > limit && state() == 600 => {
+                    let _ = stop.compare_exchange(0, TIME_IS_UP, Ordering::SeqCst, Ordering::SeqCst);
+                }
+                Some(_) => {}
+                // What is done before is not the launch's time: copies that were queued, code and memory that the driver makes ready.
+                None => {
+                    // SAFETY: ours, in mapped memory.
+                    let has_begun = unsafe { std::ptr::read_volatile(self.begun.0) } != 0;
+                    begun = has_begun.then(Instant::now);
+                }
+            }
+            let why = stop.load(Ordering::Relaxed);
+            // Before it has begun, its tables would be copied over the word.
+            if why != 0 && begun.is_some() && !*told {
+                *told = true;
+                // SAFETY: pinned memory of ours, which no copy is reading, and a word of the buffer.
+                unsafe {
+                    self.told.write_volatile(why);
+                    check(
+                        sys::cuMemcpyHtoDAsync_v2(stop_word, self.told.cast(), 4, self.control),
+                        "stopping",
+                        0,
+                    )?;
+                }
+            }
+            std::thread::yield_now();
+        }
+        self.copies_much = false;
+        if *told {
+            // SAFETY: the stream is ours.
+            check(unsafe { sys::cuStreamSynchronize(self.control) }, "stopping", 0)?;
+        }
+        Ok(())
+    }
+
+    /// A launch of all iterations whose words are in `packed`, and nothing behind them.
+    pub(super) fn raw(&self, launch: &Launch<'_>, packed: DevicePtr, order: Option<DevicePtr>) -> RawLaunch {
+        let no_tables = self.blank.tables();
+        RawLaunch {
+            n: launch.n,
+            trip: launch.trip,
+            regions: no_tables,
+            anchors: no_tables,
+            bases: no_tables,
+            values: no_tables,
+            results: no_tables,
+            flags: packed.0 + AT_FLAGS as u64 * 8,
+            stop: packed.0 + AT_STOP as u64 * 8,
+            begun: self.begun.1,
+            wr: launch.wr.0,
+            rd: launch.rd.0,
+            total: no_tables,
+            n_regions: 0,
+            n_bases: launch.bases.len() as u32,
+            log_shift: launch.log_shift,
+            log_method: launch.method() as u32,
+            order: order.map_or(0, |order| order.0),
+            block: launch.block,
+            first: 0,
+            end: 0,
+            first_row: 0,
+            first_layer: 0,
+            settles: launch.settles.into(),
+            stamp_words: launch.stamp_words,
+            guess: launch.kernel.guess as u32,
+            store_bits: launch.store_bits(),
+            sign_bit: abi::SIGN_BIT,
+            apart: [0; 4],
+        }
+    }
+
+    /// How many of a launch's places (iterations, or rows of tiles) the GPU has threads for at once.
+    pub(super) fn wave(&self, launch: &Launch<'_>, kernel: Loaded, tiles: Option<&Tiles>) -> f64 {
+        // Sorted rows have as many lanes as can be where one is much longer than others: no reason for smaller portions.
+        let lanes =
+            if launch.kernel.sorted { launch.kernel.spread.min(WIDEST / 2) } else { launch.kernel.spread };
+        let threads = f64::from(self.outline.processors * kernel.resident * kernel.block);
+        match tiles {
+            Some(tiles) => threads / (tiles.columns * u64::from(BLOCK)) as f64,
+            None => threads * f64::from(launch.kernel.group.1) / f64::from(lanes),
+        }
+    }
+
+    /// The blocks for places from `at` on, `most` of them at most; the row and the layer that they begin with, and how many they are.
+    pub(super) fn grid(
+        &self,
+        launch: &Launch<'_>,
+        kernel: Loaded,
+        tiles: Option<&Tiles>,
+        at: u64,
+        most: u64,
+    ) -> (Grid, (u32, u32), u64) {
+        if let Some(tiles) = tiles {
+            return tiles.next(at, most);
+        }
+        let rounds = match launch.info.n_results {
+            _ if launch.portion != 0 => ROUNDS_OF_PORTIONS,
+            0 => ROUNDS,
+            _ => ROUNDS_OF_RESULTS,
+        };
+        let threads = most * u64::from(launch.kernel.spread);
+        (self.line(kernel, threads, launch.kernel.group.1, rounds), (0, 0), most)
     }
 }
 

@@ -8,6 +8,7 @@
 mod blank;
 mod buffered;
 mod cache;
+mod chain;
 mod filled;
 mod grids;
 mod kernels;
@@ -32,6 +33,7 @@ use crate::memory::placement::TILE_HEIGHT;
 use crate::memory::tracking;
 use crate::speculation::inspector::turns::Order;
 use blank::Blank;
+use chain::Chain;
 use cudarc::driver::sys;
 use kernels::Loaded;
 use link::Link;
@@ -41,6 +43,7 @@ use pace::Pace;
 use staging::{SLOT, SLOTS, Staging};
 use std::collections::HashMap;
 use std::ffi::c_void;
+use std::sync::atomic::AtomicU32;
 
 /// Most threads of a block; the chapter's choice too.
 pub const BLOCK: u32 = 256;
@@ -116,6 +119,8 @@ struct Cuda {
     nowhere: u64,
     /// What a launch without tables has in the GPU's memory.
     blank: Blank,
+    /// Loops that are under way and that nobody has waited for.
+    chain: Option<Chain>,
     /// Orders of iterations that stay in the GPU's memory.
     orders: Orders,
     /// Much has been queued to be copied in that nobody has waited for.
@@ -203,6 +208,7 @@ pub fn open(pool: Pool, is_known: impl FnOnce(&Outline)) -> Result<Box<dyn Devic
             told: words.add(64).cast(),
             nowhere,
             blank: Blank::new()?,
+            chain: None,
             orders: Orders::default(),
             copies_much: false,
             sizes: HashMap::new(),
@@ -215,6 +221,13 @@ impl Cuda {
     fn wait(&self) -> Result<(), DeviceError> {
         // SAFETY: the stream is ours.
         check(unsafe { sys::cuStreamSynchronize(self.stream) }, "waiting for the GPU", 0)
+    }
+
+    /// Behind an error: waits for what is still under way, which uses buffers that the next job is given.
+    fn abandon(&self) {
+        let _ = self.wait();
+        // SAFETY: the stream is ours.
+        unsafe { sys::cuStreamSynchronize(self.control) };
     }
 }
 
@@ -331,7 +344,25 @@ impl Device for Cuda {
         self.kept_order(order.number, &order.as_level().order).map(|_| ())
     }
 
+    fn run_behind(&mut self, launch: &Launch<'_>) -> Result<bool, DeviceError> {
+        // Behind copies that nobody has waited for, kernels have tables.
+        if self.copies_much || !chain::is_plain(launch) {
+            return Ok(false);
+        }
+        let mut function = self.kernel(launch.info, launch.loop_key, launch.kernel)?;
+        let rooms = rooms_of(launch, self.outline.shared_of_block);
+        self.make_room(&mut function, rooms.bytes)?;
+        self.launch_behind(launch, function, &rooms)
+    }
+
+    fn settle(&mut self, stop: &AtomicU32) -> Result<bool, DeviceError> {
+        self.await_chain(stop)
+    }
+
     fn run(&mut self, launch: &mut Launch<'_>) -> Result<Outcome, DeviceError> {
+        if !self.await_chain(launch.stop)? {
+            return Err(chain::broken());
+        }
         let mut function = self.kernel(launch.info, launch.loop_key, launch.kernel)?;
         let rooms = rooms_of(launch, self.outline.shared_of_block);
         self.make_room(&mut function, rooms.bytes)?;
@@ -377,10 +408,7 @@ impl Device for Cuda {
                 let place = order.map(|(place, _)| place);
                 let result = self.run_packed(launch, function, packed, &words, parts, place);
                 if result.is_err() {
-                    // What is still under way uses buffers that the next job is given.
-                    let _ = self.wait();
-                    // SAFETY: the stream is ours.
-                    unsafe { sys::cuStreamSynchronize(self.control) };
+                    self.abandon();
                 }
                 order.into_iter().filter(|(_, stays)| !stays).for_each(|(place, _)| self.free(place));
                 result

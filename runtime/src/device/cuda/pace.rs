@@ -72,6 +72,14 @@ impl Pace {
         self.speed.filter(|_| self.wave > 0.0).map(|speed| speed.wave_ns / self.wave)
     }
 
+    /// Nanoseconds that so many places are expected to take, where a wave has so many of them; none where nobody has timed nearly as many.
+    pub fn of_all(&self, places: u64, wave: f64) -> Option<f64> {
+        // Less than a wave takes as long as one.
+        let waves = (places as f64 / wave).max(1.0);
+        let speed = self.speed.filter(|speed| waves <= speed.timed * GROWTH)?;
+        Some(waves * speed.wave_ns)
+    }
+
     /// How many of `left` (at least one) places the next launch may do, where a wave has so many; 0: those that are under way have to
     /// be waited for.
     pub fn next(&self, left: u64, wave: f64) -> u64 {
@@ -179,6 +187,10 @@ mod tests {
         // Where a wave has twice as many places, it may take twice as long.
         let part = whole.of_part(20.0).unwrap();
         assert_eq!(part.place_ns(), Some(4.0 * 200.0));
+        // All together: no less than a wave, and nothing where only a small part has been timed.
+        assert_eq!([5, 1000].map(|places| whole.of_all(places, 10.0)), [Some(2e3), Some(2e5)]);
+        assert_eq!(whole.of_all(100_000_000, 10.0), None);
+        assert_eq!(Pace::default().of_all(1, 10.0), None);
         // A part of what is slow: as slow, or slower. Three milliseconds, of which four times as many would be too many.
         let mut slow = Pace::default();
         run(&mut slow, 100, 10, 3e6);
