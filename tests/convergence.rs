@@ -208,6 +208,18 @@ fn the_end_waits_for_a_kernel_that_is_compiled_ahead() {
     assert_eq!(count(&done, "compiles"), count(&done, "compiled"), "{done:?}");
 }
 
+/// A GPU is opened for loops that nothing else is faster at: until then they are asked again and again, though they stay.
+#[test]
+fn loops_that_stay_wait_for_the_gpu() {
+    let built = Built::of(ROUNDS);
+    let work = built.at("work");
+    let settings = [("PARAGON_DEVICE", "auto"), ("PARAGON_THREADS", "1")];
+    let output = built.run(&[work.to_str().unwrap(), "loaded", "1"], &settings);
+    assert_eq!(output.stdout, built.theirs());
+    let trace = std::fs::read_to_string(built.at("trace")).unwrap();
+    assert!(count(&built.work(), "loaded") >= 1, "{:?} {trace}", built.work());
+}
+
 /// Where the driver turns out not to be there for use, kernels are compiled for nobody, and the program goes on.
 #[test]
 fn nothing_is_compiled_for_a_gpu_that_nobody_has() {

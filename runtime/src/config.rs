@@ -76,7 +76,7 @@ pub struct Config {
     pub staying: bool,
     /// Whether loops whose results stay are left to a GPU without waiting for it.
     pub following: bool,
-    /// Whether kernels are compiled before their loops come to a GPU, and its driver is opened behind the entry that was timed. Off until it has been measured on one.
+    /// Whether kernels are compiled before their loops come to a GPU, and its driver is opened behind the entry that was timed.
     pub ahead: bool,
     /// Whether what earlier runs have measured is read and added to.
     pub history: bool,
@@ -138,7 +138,7 @@ impl Config {
         let tracking = choice("PARAGON_TRACKING", &["off", "on"], 0) == 1;
         let staying = choice("PARAGON_STAYING", &["off", "on"], 0) == 1;
         let following = choice("PARAGON_FOLLOWING", &["on", "off"], 0) == 0;
-        let ahead = choice("PARAGON_AHEAD", &["off", "on"], 0) == 1;
+        let ahead = choice("PARAGON_AHEAD", &["on", "off"], 0) == 0;
         let at_once = choice("PARAGON_AT_ONCE", &["off", "on"], 0) == 1;
         let groups = match choice("PARAGON_GROUPS", &["auto", "off", "always"], 0) {
             1 => GroupChoice::Off,

@@ -138,6 +138,11 @@ impl Opening {
     }
 }
 
+/// Whether a loop that nothing is faster at had better be asked again, because a GPU that has not been opened yet would be. Short loops would pay for being asked.
+pub fn is_worth_waiting_for_gpu(history: &History, s: &Situation) -> bool {
+    !is_short(history, s) && choose(history, s) == Some(Way::Cuda)
+}
+
 /// Whether kernels of a loop are worth being made before it runs on a GPU: if that was there, and what it runs by.
 pub fn deserves_kernels(history: &History, s: &Situation) -> bool {
     worker_ns(history, s) > ASKED_NS && choose(history, s) == Some(Way::Cuda)
@@ -242,6 +247,12 @@ pub fn choose(history: &History, s: &Situation) -> Option<Way> {
         .map(|(way, _)| way)
 }
 
+/// What is faster than the calling thread meanwhile, where a GPU is expected to be fastest and can't be had now: it is busy, or the kernel isn't there yet. Only threads in place are:
+/// whatever takes copies of arrays takes the processors that others wait for.
+pub fn instead_of_gpu(history: &History, s: &Situation) -> Option<Way> {
+    choose(history, &Situation { open: [s.open[Way::InPlace as usize], false, false], ..*s })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -311,6 +322,30 @@ mod tests {
         };
         assert_eq!(longer(1), [false, false, true]);
         assert_eq!(longer(10), [true; 3]);
+    }
+
+    #[test]
+    fn threads_in_place_take_what_the_gpu_has_no_time_for() {
+        let mut history = History::default();
+        history.worker_took(1, 1000);
+        let heavy = situation(100_000, 4096, 1 << 20);
+        assert_eq!(choose(&history, &heavy), Some(Way::Cuda));
+        assert_eq!(instead_of_gpu(&history, &heavy), Some(Way::InPlace));
+        assert_eq!(instead_of_gpu(&history, &Situation { open: [false, true, true], ..heavy }), None);
+        // They have been seen to be slower.
+        (0..2).for_each(|_| history.way_took(Way::InPlace, 1, 1200));
+        assert_eq!((choose(&history, &heavy), instead_of_gpu(&history, &heavy)), (Some(Way::Cuda), None));
+    }
+
+    #[test]
+    fn a_gpu_is_waited_for_by_what_is_long_and_faster_there() {
+        let mut history = History::default();
+        history.worker_took(1, 1000);
+        // A hundred milliseconds, which threads don't make less.
+        let heavy = Situation { open: [false, false, true], ..situation(100_000, 4096, 1 << 20) };
+        assert!(is_worth_waiting_for_gpu(&history, &heavy));
+        assert!(!is_worth_waiting_for_gpu(&history, &Situation { bytes: 1 << 34, ..heavy }));
+        assert!(!is_worth_waiting_for_gpu(&history, &Situation { iterations: 1000, ..heavy }));
     }
 
     #[test]

@@ -28,6 +28,9 @@ pub trait Scripted: Send {
     fn run(&mut self, launch: &mut Launch<'_>) -> Result<Outcome, DeviceError> {
         Err(DeviceError::Kernel("it runs nothing".into()))
     }
+    fn run_behind(&mut self, launch: &Launch<'_>) -> Result<bool, DeviceError> {
+        Ok(false)
+    }
 }
 
 impl<T: Scripted> Device for T {
@@ -66,5 +69,8 @@ impl<T: Scripted> Device for T {
     }
     fn run(&mut self, launch: &mut Launch<'_>) -> Result<Outcome, DeviceError> {
         Scripted::run(self, launch)
+    }
+    fn run_behind(&mut self, launch: &Launch<'_>) -> Result<bool, DeviceError> {
+        Scripted::run_behind(self, launch)
     }
 }

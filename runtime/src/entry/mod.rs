@@ -188,6 +188,8 @@ struct Visit<'a> {
     stays: bool,
     /// What [`Loop::stays`] becomes; none: this entry has shown nothing about it.
     is_slower_elsewhere: Option<u32>,
+    /// Whether a GPU that nobody has opened yet is expected to be fastest: then it is no loss that nothing else is.
+    hopes_for_gpu: bool,
     /// When it began.
     started: Instant,
 }
@@ -412,6 +414,7 @@ impl Engine {
             signals,
             stays: false,
             is_slower_elsewhere: Some(0),
+            hopes_for_gpu: false,
             started,
         };
         // SAFETY: no requirements.

@@ -144,6 +144,9 @@ impl Engine {
             return Ok(());
         }
         self.open_if_due(visit, &plan, situation);
+        visit.hopes_for_gpu = may_use_cuda
+            && matches!(self.cmt.cuda_state(), CudaState::Unknown | CudaState::Opening)
+            && policy::is_worth_waiting_for_gpu(&visit.history, &self.hopeful(visit, &plan, situation));
         if self.cmt.cuda_state() == CudaState::Ready && may_use_cuda {
             // SAFETY: promised by the caller.
             match unsafe { self.stay(visit, plan, &situation) } {
@@ -191,15 +194,18 @@ impl Engine {
             // SAFETY: promised by the caller.
             return unsafe { self.speculate_by(visit, plan, placed, Kind::Threads, Rule::Monitor) };
         }
-        let kind = match policy::choose(&visit.history, &situation) {
+        let is_waited_for = self.cmt.ahead.is_pending(Engine::form(visit, &plan))
+            && policy::ends_before_its_kernel_is_made(&visit.history, &situation);
+        let mut way = policy::choose(&visit.history, &situation);
+        if way == Some(Way::Cuda) && (is_waited_for || self.cmt.busy(Kind::Cuda)) {
+            way = policy::instead_of_gpu(&visit.history, &situation).or(way);
+        }
+        let kind = match way {
             // SAFETY: promised by the caller; the loop is proven parallel for this entry.
             Some(Way::InPlace) => return unsafe { self.run_in_place(visit, &plan) },
             Some(Way::Threads) => Kind::Threads,
             // Whoever waited for it would keep the GPU from other loops.
-            Some(Way::Cuda)
-                if self.cmt.ahead.is_under_way(Engine::form(visit, &plan))
-                    && policy::ends_before_its_kernel_is_made(&visit.history, &situation) =>
-            {
+            Some(Way::Cuda) if is_waited_for => {
                 visit.is_slower_elsewhere = None;
                 return Err("its kernel is being compiled".into());
             }
@@ -249,7 +255,7 @@ impl Engine {
         let hopes = visit.info.inspect.is_some()
             && !plan.proven
             && policy::deserves_inspection(&visit.history, &self.situation(visit));
-        if !hopes {
+        if !hopes && !visit.hopes_for_gpu {
             visit.history.paid(false, visit.the_loop, visit.entry.trip[0]);
         }
         "the sequential loop is expected to be fastest".into()
@@ -361,7 +367,8 @@ impl Engine {
         }
         .into();
         if let Some(each) = visit.history.known_ns(Way::InPlace).filter(|_| !asked) {
-            visit.history.paid(each < 0.95 * visit.history.worker_ns, visit.the_loop, trip);
+            let pays = each < 0.95 * visit.history.worker_ns || visit.hopes_for_gpu;
+            visit.history.paid(pays, visit.the_loop, trip);
         }
         Ok(())
     }

@@ -152,9 +152,10 @@ impl Ahead {
         self.0.changed.notify_one();
     }
 
-    /// Whether a form's kernel is being made: whoever asked for it now would wait.
-    pub fn is_under_way(&self, form: Form) -> bool {
-        self.0.lock().progress.get(&form) == Some(&Progress::UnderWay)
+    /// Whether a form's kernel is still to be made: whoever asked for it now would wait.
+    pub fn is_pending(&self, form: Form) -> bool {
+        let state = self.0.lock();
+        !state.is_over && matches!(state.progress.get(&form), Some(Progress::Wanted | Progress::UnderWay))
     }
 
     /// The driver has said what GPU it is: from now on kernels are made. Only the GPU's thread calls it, so that the threads are started while the driver is
@@ -164,7 +165,7 @@ impl Ahead {
             return;
         }
         let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
-        for number in 0..(cores / CORES_OF_COMPILER).clamp(1, leaving::COMPILERS) {
+        let begin = |number: usize| {
             let (shared, mut outline) = (self.0.clone(), outline.clone());
             own_threads::start(own_threads::FOR_KERNELS, move || {
                 give_way();
@@ -172,7 +173,12 @@ impl Ahead {
                     // Who asks for the kernel is told what is wrong with it.
                     let _ = make_ready(&mut outline, &wanted.job, wanted.unchecked);
                 });
-            });
+            })
+        };
+        let threads = (cores / CORES_OF_COMPILER).clamp(1, leaving::COMPILERS);
+        if (0..threads).filter(|number| begin(*number)).count() == 0 {
+            // Nothing that is wanted would ever be made.
+            self.end();
         }
     }
 
@@ -227,7 +233,7 @@ mod tests {
             let form = wanted.form;
             assert!(ahead.wants(form));
             ahead.want(wanted);
-            assert!(!ahead.wants(form) && !ahead.is_under_way(form));
+            assert!(!ahead.wants(form) && ahead.is_pending(form));
             form
         });
         let ((begun, begins), (goes_on, may_go_on)) = (channel(), channel());
@@ -244,17 +250,18 @@ mod tests {
             goes_on.send(()).unwrap();
         }
         assert_eq!(begins.recv().unwrap().0, 2);
-        assert!(ahead.is_under_way(forms[1]) && !ahead.wants(forms[1]) && !ahead.is_under_way(forms[0]));
+        assert!(ahead.is_pending(forms[1]) && !ahead.wants(forms[1]) && !ahead.is_pending(forms[2]));
         goes_on.send(()).unwrap();
         let (key, when) = begins.recv().unwrap();
         assert!(key == 1 && when >= later);
         // It was made; if the loop doesn't come to it, it is asked for again, later.
-        assert!(!ahead.is_under_way(forms[1]) && !ahead.wants(forms[1]));
+        assert!(!ahead.is_pending(forms[1]) && !ahead.wants(forms[1]));
         std::thread::sleep(AGAIN);
         assert!(ahead.wants(forms[1]));
         ahead.end();
         goes_on.send(()).unwrap();
         thread.join().unwrap();
-        assert!(!ahead.wants(forms[1]));
+        ahead.want(wanted(5, false, 1.0, now));
+        assert!(forms.into_iter().all(|form| !ahead.wants(form) && !ahead.is_pending(form)));
     }
 }

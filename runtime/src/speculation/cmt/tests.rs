@@ -765,7 +765,7 @@ fn what_cannot_be_made_ready_holds_up_nobody() {
     }
 }
 
-/// A first entry takes the kernel without checks only where an inspection has seen just these arrays, and of them those that are aligned.
+/// A first entry takes the kernel without checks only where an inspection has seen just these arrays, and of them those that are aligned. Such a kernel is launched behind nothing that may fail.
 #[test]
 fn what_was_seen_elsewhere_is_checked() {
     use crate::speculation::inspector::seen::{Basis, Seen};
@@ -785,8 +785,8 @@ fn what_was_seen_elsewhere_is_checked() {
     let placement = || arrays(vec![region(a, 4096), region(b, 4096), region(c, 4096)], vec![a, b, c]);
     let bases = vec![a, b + 8, c];
     let info = Info { n_bases: 3, ..crate::abi::nothing() };
-    /// Notes the kernel that it is asked for.
-    struct Noting(Vec<Specialisation>);
+    /// Notes the kernel that it is asked for, and how often one is launched behind others.
+    struct Noting(Vec<Specialisation>, u32);
     impl Scripted for Noting {
         fn allocate(&mut self, _: u64) -> Result<DevicePtr, DeviceError> {
             Ok(DevicePtr(1 << 30))
@@ -798,17 +798,23 @@ fn what_was_seen_elsewhere_is_checked() {
         fn run(&mut self, _: &mut Launch<'_>) -> Result<Outcome, DeviceError> {
             Ok(Outcome::default())
         }
+        fn run_behind(&mut self, _: &Launch<'_>) -> Result<bool, DeviceError> {
+            self.1 += 1;
+            Ok(true)
+        }
     }
     let seen = || Some(Seen::new(&placement(), &bases));
     let larger = arrays(vec![region(a, 4096), region(b, 4096), region(c, 8192)], vec![a, b, c]);
     let swapped = arrays(placement().regions, vec![b, a, c]);
-    for (seen, placement, its_bases, is_unchecked) in [
+    let cases = [
         (seen(), placement(), bases.clone(), true),
         (None, placement(), bases.clone(), false),
         (seen(), placement(), vec![a, b, c], false),
         (seen(), larger, bases.clone(), false),
         (seen(), swapped, bases.clone(), false),
-    ] {
+    ];
+    let twice = cases.into_iter().flat_map(|case| [(case.clone(), false), (case, true)]);
+    for ((seen, placement, its_bases, is_unchecked), follows) in twice {
         let (_caller, seat) = protocol::sides();
         let basis = seen.into_iter().fold(Basis::of(&[]), Basis::with);
         let job = Job {
@@ -816,15 +822,17 @@ fn what_was_seen_elsewhere_is_checked() {
             bases: its_bases,
             basis: Some(basis),
             written: Some(Vec::new()),
+            follows,
             ..job(seat, Kind::Cuda, placement)
         };
         let mut residency = Residency::default();
         let mut taken = Taken { residency: &mut residency, pointers: Vec::new() };
-        let (mut device, mut report) = (Noting(Vec::new()), Report::default());
+        let (mut device, mut report) = (Noting(Vec::new(), 0), Report::default());
         drive(&mut device, &job, &mut report, &mut taken, &mut Vec::new()).unwrap();
         let inside: Vec<u64> = device.0.iter().map(|kernel| kernel.inside).collect();
         // What is made ready ahead is what is launched.
         assert_eq!(inside, [if is_unchecked { 0b001 } else { 0 }; 2]);
+        assert_eq!(device.1, u32::from(follows && !is_unchecked));
         assert_eq!((report.unchecked, report.seen.is_some()), (is_unchecked, !is_unchecked));
     }
 }
@@ -883,4 +891,66 @@ fn what_is_to_stay_is_taken_from_no_other_copy() {
     assert_eq!(enter(vec![tenant]), [(lo, bytes, place)], "before: {again:?}");
     // Where memory can be watched the copy is still there.
     assert_eq!(enter(Vec::new()).is_empty(), again.is_empty());
+}
+
+/// Loops that nobody waits for settle before anything else is done, and where none follows; behind one that has failed none is run, nor anything fetched.
+#[test]
+fn loops_that_nobody_waits_for_settle_in_time() {
+    const KIND: Kind = Kind::Cuda;
+    let following = || {
+        let (_caller, seat) = protocol::sides();
+        Message::Following(Box::new(Job { follows: true, ..job(seat, KIND, Placement::default()) }))
+    };
+    let letter = || Message::Letter(Letter::Free(DevicePtr(0)));
+    let failure =
+        || Report { error: Some(DeviceError::Kernel("as the test wants it".into())), ..Report::default() };
+    // What is served, and how what settles ends: well, badly, or not at all.
+    for (fails, panics) in [(false, false), (true, false), (false, true)] {
+        mailbox::forgive(KIND);
+        let (sender, inbox) = bounded(MESSAGES);
+        for message in [
+            following(),
+            following(),
+            letter(),
+            following(),
+            Message::Job(Box::new(job(protocol::sides().1, KIND, Placement::default()))),
+        ] {
+            sender.send(message).unwrap();
+        }
+        let (mut said, mut sender) = (Vec::new(), Some(sender));
+        let mut last = Some(following());
+        serve(KIND, &Driver::default(), &inbox, |message| match message {
+            Message::Following(_) => {
+                said.push("follows");
+                Some(Report::default())
+            }
+            Message::Settle => {
+                said.push("settles");
+                assert!(!panics, "the test panics");
+                Some(if fails { failure() } else { Report::default() })
+            }
+            Message::Letter(_) => {
+                said.push(if mailbox::has_failed(KIND) { "a letter in vain" } else { "a letter" });
+                None
+            }
+            Message::Job(_) => {
+                said.push("a job");
+                // Behind it the last one that follows comes, and then nothing.
+                sender.take().unwrap().send(last.take().unwrap()).unwrap();
+                Some(Report::default())
+            }
+        });
+        let wanted: &[&str] = match fails || panics {
+            false => &[
+                "follows", "follows", "settles", "a letter", "follows", "settles", "a job", "follows",
+                "settles",
+            ],
+            true => &["follows", "follows", "settles", "a letter in vain"],
+        };
+        // A job without arrays that stay doesn't care; those that follow are in vain.
+        let said: Vec<_> = said.into_iter().take(wanted.len()).collect();
+        assert_eq!(said, wanted);
+        assert_eq!(mailbox::has_failed(KIND), fails || panics);
+    }
+    mailbox::forgive(KIND);
 }
