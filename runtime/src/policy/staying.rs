@@ -180,6 +180,7 @@ impl Staying {
         self.lost += actual;
         *self.saved.get_or_insert(0.0) -= actual;
         self.under_way.push_back(expected);
+        // Where so many others are waiting it is done, or one of those that the device has begun behind each other, which take it milliseconds in all (`Device::run_behind`).
         if !follows {
             self.has_answered();
         } else if self.under_way.len() > MOST_FOLLOWING
