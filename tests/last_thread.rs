@@ -8,12 +8,17 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// How the threads of a program end: `0`: there is one, which isn't what ends the process; `1`: another one has loops after the first has ended; `2`: another one only waits.
+/// How the threads of a program end: `0`: there is one, which isn't what ends the process; `1`: another one has loops after the first has ended; `2`: another one only waits; `3`: by the system call
+/// itself, with a code. `4`: it counts how often the lowest descriptor isn't free that it has closed, while another thread is there for the second half of the time.
 const PROGRAM: &str = r#"
+#define _GNU_SOURCE
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 enum { COUNT = 200000 };
 static double a[COUNT], b[COUNT];
@@ -43,6 +48,22 @@ static void *another(void *loops)
   printf("another one: %g\n", a[7]);
   return NULL;
 }
+static int not_lowest(void)
+{
+  int wrong = 0;
+  for (time_t begin = time(NULL); time(NULL) - begin < 2;) {
+    close(0);
+    wrong += open("/dev/null", O_RDONLY) != 0;
+  }
+  return wrong;
+}
+static void *not_lowest_behind(void *nothing)
+{
+  (void)nothing;
+  usleep(300000);
+  printf("behind: %d\n", not_lowest());
+  return NULL;
+}
 int main(int argc, char **argv)
 {
   int how = argc > 1 ? atoi(argv[1]) : 0;
@@ -52,6 +73,14 @@ int main(int argc, char **argv)
     a[i] = (double)(i % 100);
   steps();
   printf("first one: %g\n", a[7]);
+  if (how == 3)
+    syscall(SYS_exit, 3);
+  if (how == 4) {
+    printf("not lowest: %d\n", not_lowest());
+    if (pthread_create(&thread, NULL, not_lowest_behind, NULL) != 0)
+      return 1;
+    pthread_exit(NULL);
+  }
   if (how != 0 && pthread_create(&thread, NULL, another, how == 1 ? a : NULL) != 0)
     return 1;
   pthread_exit(NULL);
@@ -84,11 +113,11 @@ fn a_process_ends_with_the_last_thread_of_its_program() {
         &[("PARAGON_DEVICE", "threads"), ("PARAGON_MEMORY", "separate"), ("PARAGON_RACE", "device")],
         &[("PARAGON_DEVICE", "cuda"), ("PARAGON_RACE", "device"), ("PARAGON_STAYING", "on")],
     ];
-    for how in ["0", "1", "2"] {
+    for how in ["0", "1", "2", "3", "4"] {
         let theirs = Command::new(at("theirs")).arg(how).output().unwrap();
-        assert!(theirs.status.success());
+        assert_eq!(theirs.status.code(), Some(if how == "3" { 3 } else { 0 }));
         // A program of each kind; kernels of the emulated GPU take long to compile.
-        let settings = if how == "2" { &settings[..2] } else { &settings };
+        let settings = if how < "2" { &settings } else { &settings[..2] };
         for setting in settings {
             let trace = at("trace");
             let _ = std::fs::remove_file(&trace);

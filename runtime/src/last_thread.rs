@@ -8,11 +8,15 @@
 use crate::memory::tracking;
 use crate::own_threads::FOR_CUDA;
 use std::fs;
+use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// How often it looks. It takes some ten microseconds as long as the first thread lives.
+/// How often it looks. It takes some microseconds as long as the first thread lives.
 const PAUSE: Duration = Duration::from_millis(50);
+/// One look in so many lists all threads, though they are as many as they were.
+const SELDOM: u32 = 400;
 /// How the names of the driver's own threads begin.
 const OF_DRIVER: &str = "cuda";
 /// Signals that threads of the program's hardly block all at once: `SIGHUP`, `SIGINT`, `SIGUSR1`, `SIGALRM`, `SIGTERM`.
@@ -50,11 +54,19 @@ impl Drop for Ours {
 
 /// Ends the process as its last thread would have ended it, once there is none but ours. On a thread of ours that does nothing else.
 pub fn stand_in() {
-    while !is_over() {
+    let mut looked = Looked::default();
+    let code = loop {
         std::thread::sleep(PAUSE);
-    }
+        if let Some(code) = looked.end() {
+            break code;
+        }
+    };
     // SAFETY: a set of ours, and what the C library does behind the last thread. Handlers at exit find no signals blocked, as nearly all programs' last threads leave them.
     unsafe {
+        if code != 0 {
+            // It has ended by the system call itself, which the C library knows nothing of.
+            libc::_exit(code >> 8 & 0xff);
+        }
         let mut none: libc::sigset_t = std::mem::zeroed();
         libc::sigemptyset(&raw mut none);
         libc::pthread_sigmask(libc::SIG_SETMASK, &raw const none, std::ptr::null_mut());
@@ -62,16 +74,38 @@ pub fn stand_in() {
     }
 }
 
-/// Whether the program has no thread any more.
-fn is_over() -> bool {
-    let Some(first) = fs::read_link("/proc/self").ok().and_then(|path| path.to_str()?.parse::<u64>().ok())
-    else {
-        return false;
-    };
-    let is_dead =
-        fs::read_to_string(format!("/proc/self/task/{first}/stat")).is_ok_and(|stat| is_dead(&stat));
-    // One list shows all there are: a thread that isn't in it yet was begun by one that is. Whoever ends meanwhile is none of ours, so it is looked again.
-    is_dead && threads().is_some_and(|all| all.into_iter().all(|thread| thread == first || is_ours(thread)))
+/// How many threads there were, and of ours, when it was seen that the program has some.
+#[derive(Default)]
+struct Looked {
+    last: Option<(u64, usize)>,
+    looks: u32,
+}
+
+impl Looked {
+    /// What the first thread has ended with, once the program has no thread any more. The program may close any descriptor and count on the next one being the lowest that is free, so none is
+    /// opened as long as the first thread lives, nor, but for once in a while, as long as there are as many others as there were.
+    fn end(&mut self) -> Option<i32> {
+        let first: u64 = fs::read_link("/proc/self").ok()?.to_str()?.parse().ok()?;
+        if !has_ended(first) {
+            return None;
+        }
+        let found = (fs::metadata("/proc/self/task").ok()?.nlink(), own().len());
+        self.looks += 1;
+        if self.last == Some(found) && !self.looks.is_multiple_of(SELDOM) {
+            return None;
+        }
+        self.last = Some(found);
+        let code = code_of_dead(&fs::read_to_string(format!("/proc/self/task/{first}/stat")).ok()?)?;
+        // One list shows all there are: a thread that isn't in it yet was begun by one that is. Whoever ends meanwhile is none of ours, so it is looked again.
+        threads()?.into_iter().all(|thread| thread == first || is_ours(thread)).then_some(code)
+    }
+}
+
+/// Whether a thread has ended that others have outlived: it has no memory any more, which is where the program's file is known from.
+fn has_ended(thread: u64) -> bool {
+    let of_thread = format!("/proc/self/task/{thread}");
+    let file = fs::read_link(format!("{of_thread}/exe"));
+    file.is_err_and(|error| error.kind() == ErrorKind::NotFound) && fs::metadata(of_thread).is_ok()
 }
 
 fn threads() -> Option<Vec<u64>> {
@@ -79,10 +113,12 @@ fn threads() -> Option<Vec<u64>> {
     all.map(|thread| thread.ok()?.file_name().to_str()?.parse().ok()).collect()
 }
 
-/// Whether that is what the system says of a thread that has ended, and that others have outlived.
-fn is_dead(stat: &str) -> bool {
-    // Its name is in parentheses, and may have some.
-    stat.rsplit_once(')').is_some_and(|(_, rest)| matches!(rest.trim_start().chars().next(), Some('Z' | 'X')))
+/// What a thread has ended with that others have outlived, by what the system says of it. `None`: it has not.
+fn code_of_dead(stat: &str) -> Option<i32> {
+    // Its name is in parentheses, and may have some. What comes behind are fields 3 to 52.
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
+    let is_dead = fields.next().is_some_and(|state| state == "Z" || state == "X");
+    is_dead.then(|| fields.nth(48).and_then(|code| code.parse().ok()).unwrap_or(0))
 }
 
 fn is_ours(thread: u64) -> bool {
@@ -153,15 +189,19 @@ mod tests {
 
     #[test]
     fn the_first_thread_is_dead_or_alive() {
-        for (stat, dead) in [
-            ("17 (a program) S 1 17", false),
-            ("17 (a) Z) R 1 17", false),
-            ("17 (a program) Z 1 17", true),
-            ("17 (a) S) Z 1 17", true),
-            ("", false),
+        let numbers = |last: &str| format!("{}{last}", "1 ".repeat(48));
+        for (stat, code) in [
+            (format!("17 (a program) S {}", numbers("0")), None),
+            (format!("17 (a) Z) R {}", numbers("768")), None),
+            (format!("17 (a program) Z {}\n", numbers("0")), Some(0)),
+            (format!("17 (a) S) Z {}\n", numbers("768")), Some(768)),
+            ("17 (a program) Z 1 17".into(), Some(0)),
+            (String::new(), None),
         ] {
-            assert_eq!(is_dead(stat), dead, "{stat}");
+            assert_eq!(code_of_dead(&stat), code, "{stat}");
         }
-        assert!(!is_over());
+        assert!(Looked::default().end().is_none());
+        // Of itself a thread is there, and none that never was has ended.
+        assert!(!of_thread("anything", has_ended) && !has_ended(u64::MAX));
     }
 }

@@ -7,7 +7,7 @@ use crate::last_thread::{self, Ours};
 use crate::memory::limits;
 use std::ffi::{CStr, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::OnceLock;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// What threads of ours are called.
@@ -40,11 +40,15 @@ struct Beginning {
 /// Starts a thread, called by one of [`NAMES`], that does `work` and ends; nobody waits for it. False: there is none to be had, and the work is gone. It blocks all signals
 /// but those of faults, and has the default floating-point environment.
 pub fn start(name: &'static CStr, work: impl FnOnce() + Send + 'static) -> bool {
-    // Without it the process might never end.
-    static STANDS_IN: OnceLock<bool> = OnceLock::new();
-    !limits::are_set()
-        && *STANDS_IN.get_or_init(|| begin_thread(LAST, Box::new(last_thread::stand_in)))
-        && begin_thread(name, Box::new(work))
+    !limits::are_set() && has_stand_in() && begin_thread(name, Box::new(work))
+}
+
+/// Whether there is somebody without whom the process might never end. Another attempt may succeed where one has failed.
+fn has_stand_in() -> bool {
+    static IS_THERE: Mutex<bool> = Mutex::new(false);
+    let mut is_there = IS_THERE.lock().unwrap_or_else(PoisonError::into_inner);
+    *is_there = *is_there || begin_thread(LAST, Box::new(last_thread::stand_in));
+    *is_there
 }
 
 fn begin_thread(name: &'static CStr, work: Box<dyn FnOnce() + Send>) -> bool {

@@ -555,7 +555,11 @@ fn serve_cuda(
             Message::Job(job) => (*job, false),
             Message::Following(job) => (*job, true),
             Message::Settle => {
-                let (_working, stop) = under_way.take()?;
+                // Whoever has panicked meanwhile has dropped it, and left the loops to themselves.
+                let (_working, stop) = match under_way.take() {
+                    Some((working, stop)) => (Some(working), stop),
+                    None => (None, Arc::default()),
+                };
                 let error = match device.as_deref_mut()?.settle(&stop) {
                     Ok(true) => None,
                     Ok(false) => Some(DeviceError::Kernel("a loop that nobody waits for has failed".into())),

@@ -6,14 +6,15 @@
 
 use super::grids::Tiles;
 use super::kernels::Loaded;
+use super::pace::Pace;
 use super::{AT_FLAGS, AT_STOP, COUNTERS, Cuda, check, tables};
 use crate::abi::{self, RawLaunch};
 use crate::device::collected::Rooms;
-use crate::device::{DeviceError, Launch};
+use crate::device::{DeviceError, Launch, Specialisation, TIME_IS_UP};
 use cudarc::driver::sys;
 use std::ffi::c_void;
-use std::sync::atomic::AtomicU32;
-use std::time::Duration;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
 
 /// Most launches of a chain.
 const MOST: u32 = 64;
@@ -21,9 +22,12 @@ const MOST: u32 = 64;
 const MOST_NS: f64 = 2e6;
 
 /// Launches under way that nobody has waited for.
-#[derive(Clone, Copy)]
 pub(super) struct Chain {
     launches: u32,
+    /// Their kernels, each once.
+    kernels: Vec<(usize, Specialisation)>,
+    /// When the first one was launched.
+    since: Instant,
     /// What they are expected to take together.
     expected_ns: f64,
     /// The shortest of their [`Launch::limit`]s.
@@ -31,6 +35,10 @@ pub(super) struct Chain {
 }
 
 impl Chain {
+    fn begin(limit: Duration) -> Chain {
+        Chain { launches: 0, kernels: Vec::new(), since: Instant::now(), expected_ns: 0.0, limit }
+    }
+
     fn has_room_for(&self, ns: f64) -> bool {
         self.launches < MOST && self.expected_ns + ns <= MOST_NS
     }
@@ -58,7 +66,8 @@ impl Cuda {
         let tiles = launch.kernel.tile.map(|tile| Tiles::new(&launch.trip, tile, &launch.kernel));
         let wave = self.wave(launch, kernel, tiles.as_ref());
         let places = tiles.map_or(launch.n, |tiles| tiles.rows * tiles.layers);
-        let pace = self.paces.get(&(launch.loop_key, launch.kernel));
+        let which = (launch.loop_key, launch.kernel);
+        let pace = self.paces.get(&which);
         let Some(ns) = pace.and_then(|pace| pace.of_all(places, wave)).filter(|ns| *ns <= MOST_NS) else {
             return Ok(false);
         };
@@ -66,7 +75,9 @@ impl Cuda {
         if done != places {
             return Ok(false);
         }
-        if self.chain.is_some_and(|chain| !chain.has_room_for(ns)) && !self.await_chain(launch.stop)? {
+        if self.chain.as_ref().is_some_and(|chain| !chain.has_room_for(ns))
+            && !self.await_chain(launch.stop)?
+        {
             return Err(broken());
         }
         if self.chain.is_none() {
@@ -79,8 +90,11 @@ impl Cuda {
         let mut argument = RawLaunch { end: places, first_row, first_layer, ..raw };
         let second: *mut c_void = words.as_ptr().cast_mut().cast();
         // Whatever comes of this one, what is under way has to be waited for.
-        let chain = self.chain.get_or_insert(Chain { launches: 0, expected_ns: 0.0, limit: launch.limit });
+        let chain = self.chain.get_or_insert_with(|| Chain::begin(launch.limit));
         chain.launches += 1;
+        if !chain.kernels.contains(&which) {
+            chain.kernels.push(which);
+        }
         chain.expected_ns += ns;
         chain.limit = chain.limit.min(launch.limit);
         self.start(kernel, grid, &mut [(&raw mut argument).cast(), second])?;
@@ -91,8 +105,21 @@ impl Cuda {
     pub(super) fn await_chain(&mut self, stop: &AtomicU32) -> Result<bool, DeviceError> {
         let Some(chain) = self.chain.take() else { return Ok(true) };
         let result = self.await_launched(chain.limit, stop);
-        if result.is_err() {
-            self.abandon();
+        match result {
+            // Which of them has taken longer isn't known, nor whether the GPU has waited for the host: all of them count as what they have taken together.
+            Ok(true) => {
+                let times = chain.since.elapsed().as_nanos() as f64 / chain.expected_ns.max(1.0);
+                for kernel in &chain.kernels {
+                    self.paces.entry(*kernel).and_modify(|pace| pace.has_changed(times));
+                }
+            }
+            // Whatever is run again, or comes next, begins carefully.
+            Ok(false) => {
+                for kernel in &chain.kernels {
+                    self.paces.entry(*kernel).and_modify(Pace::stopped);
+                }
+            }
+            Err(_) => self.abandon(),
         }
         result
     }
@@ -104,10 +131,15 @@ impl Cuda {
         // SAFETY: both have so many bytes, and nobody uses these tables while nothing else is launched.
         let status = unsafe { sys::cuMemcpyDtoHAsync_v2(self.tables.cast(), words.0, bytes, self.stream) };
         check(status, "copying results", 0)?;
-        self.await_stream(limit, stop, words.0 + AT_STOP as u64 * 8, &mut told)?;
+        // Each launch has so much time.
+        self.await_stream(limit, stop, words.0 + AT_STOP as u64 * 8, &mut told, true)?;
         // SAFETY: the copy is complete.
         let counters: [u64; COUNTERS] = unsafe { self.tables.cast::<[u64; COUNTERS]>().read() };
         self.blank.ended(&counters, told);
+        // Whether they were late or not, if none has given up: the word may be that of a loop that is still to come.
+        if counters[AT_FLAGS] as u32 == 0 {
+            let _ = stop.compare_exchange(TIME_IS_UP, 0, Ordering::SeqCst, Ordering::SeqCst);
+        }
         Ok(counters[AT_FLAGS] as u32 == 0)
     }
 }
@@ -123,9 +155,11 @@ mod tests {
 
     #[test]
     fn a_chain_is_neither_long_nor_slow() {
-        let chain = Chain { launches: MOST - 1, expected_ns: 0.0, limit: Duration::ZERO };
+        let mut chain = Chain::begin(Duration::ZERO);
+        chain.launches = MOST - 1;
         assert!(chain.has_room_for(MOST_NS) && !chain.has_room_for(MOST_NS * 1.01));
+        chain.expected_ns = MOST_NS / 2.0;
+        assert!(!chain.has_room_for(MOST_NS * 0.6));
         assert!(!Chain { launches: MOST, ..chain }.has_room_for(0.0));
-        assert!(!Chain { expected_ns: MOST_NS / 2.0, ..chain }.has_room_for(MOST_NS * 0.6));
     }
 }

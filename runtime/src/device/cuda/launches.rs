@@ -286,7 +286,7 @@ impl Cuda {
             }
         }
         let stop_word = ending.packed.0 + AT_STOP as u64 * 8;
-        self.await_stream(launch.limit, launch.stop, stop_word, &mut ending.told)?;
+        self.await_stream(launch.limit, launch.stop, stop_word, &mut ending.told, false)?;
         let (mut execute, mut checking, mut flags) = (0f32, 0f32, 0u64);
         // SAFETY: the events are ours and complete; so is the copy.
         unsafe {
@@ -317,13 +317,14 @@ impl Cuda {
     }
 
     /// Waits for all that is under way. The stop word is handed on meanwhile to where kernels look (`stop_word`, on the GPU; then `told` is set), and becomes set itself when they take longer than
-    /// `limit`.
+    /// `limit`: all that has been launched or, for `each`, whichever began last.
     pub(super) fn await_stream(
         &mut self,
         limit: Duration,
         stop: &AtomicU32,
         stop_word: u64,
         told: &mut bool,
+        each: bool,
     ) -> Result<(), DeviceError> {
         let mut begun: Option<Instant> = None;
         // SAFETY: the stream is ours.
@@ -337,18 +338,22 @@ impl Cuda {
                     return Err(DeviceError::Lost("the GPU's stream failed".into()));
                 }
             }
-            match begun {
-                // It may have ended while this thread was waiting for a processor.
-                Some(begun) if begun.elapsed() > limit && state() == 600 => {
-                    let _ = stop.compare_exchange(0, TIME_IS_UP, Ordering::SeqCst, Ordering::SeqCst);
+            // What is done before is not the launch's time: copies that were queued, code and memory that the driver makes ready.
+            if begun.is_none() || each {
+                // SAFETY: ours, in mapped memory.
+                let has_begun = unsafe { std::ptr::read_volatile(self.begun.0) } != 0;
+                if has_begun {
+                    begun = Some(Instant::now());
+                    if each {
+                        // The next one says so, too.
+                        // SAFETY: as above.
+                        unsafe { std::ptr::write_volatile(self.begun.0, 0) };
+                    }
                 }
-                Some(_) => {}
-                // What is done before is not the launch's time: copies that were queued, code and memory that the driver makes ready.
-                None => {
-                    // SAFETY: ours, in mapped memory.
-                    let has_begun = unsafe { std::ptr::read_volatile(self.begun.0) } != 0;
-                    begun = has_begun.then(Instant::now);
-                }
+            }
+            // It may have ended while this thread was waiting for a processor.
+            if begun.is_some_and(|begun| begun.elapsed() > limit) && state() == 600 {
+                let _ = stop.compare_exchange(0, TIME_IS_UP, Ordering::SeqCst, Ordering::SeqCst);
             }
             let why = stop.load(Ordering::Relaxed);
             // Before it has begun, its tables would be copied over the word.
