@@ -480,6 +480,41 @@ pub struct Launch<'a> {
 }
 
 impl Launch<'_> {
+    /// What the loop's code is told on any device. What lies in memory, and which iterations it begins and ends with, the device adds.
+    pub fn raw(&self) -> abi::RawLaunch {
+        abi::RawLaunch {
+            n: self.n,
+            trip: self.trip,
+            regions: 0,
+            anchors: 0,
+            bases: 0,
+            values: 0,
+            results: 0,
+            flags: 0,
+            stop: 0,
+            begun: 0,
+            wr: self.wr.0,
+            rd: self.rd.0,
+            total: 0,
+            n_regions: self.regions.len() as u32,
+            n_bases: self.bases.len() as u32,
+            log_shift: self.log_shift,
+            log_method: self.method() as u32,
+            order: 0,
+            block: self.block,
+            first: 0,
+            end: 0,
+            first_row: 0,
+            first_layer: 0,
+            settles: self.settles.into(),
+            stamp_words: self.stamp_words,
+            guess: self.kernel.guess as u32,
+            store_bits: self.store_bits(),
+            sign_bit: abi::SIGN_BIT,
+            apart: [0; 4],
+        }
+    }
+
     /// Instrumentation.
     pub fn method(&self) -> LogMethod {
         self.method

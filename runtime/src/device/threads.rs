@@ -170,8 +170,6 @@ impl Device for ThreadsDevice {
         let flags = [AtomicU32::new(0), AtomicU32::new(0)];
         let total = AtomicU64::new(0);
         let whole = RawLaunch {
-            n: launch.n,
-            trip: launch.trip,
             regions: launch.regions.as_ptr() as u64,
             anchors: launch.anchors.as_ptr() as u64,
             bases: launch.bases.as_ptr() as u64,
@@ -179,26 +177,9 @@ impl Device for ThreadsDevice {
             results: launch.results.as_mut_ptr() as u64,
             flags: flags[0].as_ptr() as u64,
             stop: launch.stop.as_ptr() as u64,
-            begun: 0,
-            wr: launch.wr.0,
-            rd: launch.rd.0,
             total: total.as_ptr() as u64,
-            n_regions: launch.regions.len() as u32,
-            n_bases: launch.bases.len() as u32,
-            log_shift: launch.log_shift,
-            log_method: launch.method() as u32,
-            order: 0,
-            block: launch.block,
-            first: 0,
             end: launch.n,
-            first_row: 0,
-            first_layer: 0,
-            settles: launch.settles.into(),
-            stamp_words: launch.stamp_words,
-            guess: launch.kernel.guess as u32,
-            store_bits: launch.store_bits(),
-            sign_bit: abi::SIGN_BIT,
-            apart: [0; 4],
+            ..launch.raw()
         };
         self.width.raised.store(0, Ordering::Relaxed);
         let started = Instant::now();

@@ -383,8 +383,6 @@ impl Cuda {
     pub(super) fn raw(&self, launch: &Launch<'_>, packed: DevicePtr, order: Option<DevicePtr>) -> RawLaunch {
         let no_tables = self.blank.tables();
         RawLaunch {
-            n: launch.n,
-            trip: launch.trip,
             regions: no_tables,
             anchors: no_tables,
             bases: no_tables,
@@ -393,25 +391,10 @@ impl Cuda {
             flags: packed.0 + AT_FLAGS as u64 * 8,
             stop: packed.0 + AT_STOP as u64 * 8,
             begun: self.begun.1,
-            wr: launch.wr.0,
-            rd: launch.rd.0,
             total: no_tables,
             n_regions: 0,
-            n_bases: launch.bases.len() as u32,
-            log_shift: launch.log_shift,
-            log_method: launch.method() as u32,
             order: order.map_or(0, |order| order.0),
-            block: launch.block,
-            first: 0,
-            end: 0,
-            first_row: 0,
-            first_layer: 0,
-            settles: launch.settles.into(),
-            stamp_words: launch.stamp_words,
-            guess: launch.kernel.guess as u32,
-            store_bits: launch.store_bits(),
-            sign_bit: abi::SIGN_BIT,
-            apart: [0; 4],
+            ..launch.raw()
         }
     }
 
