@@ -11,7 +11,9 @@
 
 pub mod ahead;
 mod attempt;
+mod copies;
 mod kernel;
+mod serving;
 
 use super::commit::{Fetch, Pieces};
 use super::facts::Facts;
@@ -22,26 +24,26 @@ use super::inspector::turns::Order;
 use super::parts;
 use super::protocol::{self, Seat, Turn};
 use super::watch::Watch;
-use super::written::{self, Cells, Rows, Written};
-use crate::abi::{PG_FAIL_STOPPED, PG_FAIL_TIME, PG_NO_LOG, Region, Value};
+use super::written::{self, Rows, Written};
+use crate::abi::{PG_FAIL_STOPPED, PG_FAIL_TIME, Region, Value};
 use crate::config::GroupChoice;
-use crate::device::cuda::Outline;
-use crate::device::pool::{Pool, may_stay_awake};
+use crate::device::pool::Pool;
 use crate::device::threads::{ThreadsDevice, Width};
 use crate::device::{Device, DeviceError, DevicePtr, Guess, Launch, LogMethod, Outcome, TIME_IS_UP};
-use crate::leaving::{self, Working, is_leaving};
+use crate::leaving::{self, is_leaving};
 use crate::memory::coherence::Tenant;
 use crate::memory::coherence::mailbox::{self, Letter};
-use crate::memory::residency::{self, Lent, Residency};
-use crate::memory::tracking::Range;
-use crate::memory::{placement::Placement, safe_copy};
+use crate::memory::placement::Placement;
+use crate::memory::residency::Residency;
 use crate::objects::Code;
 use crate::own_threads;
 use ahead::Ahead;
 use attempt::{Attempt, Logs, may_buffer};
-use crossbeam_channel::{Receiver, Sender, bounded};
+use copies::{Taken, allocate, by_logs, copy_in, move_in, undo};
+use crossbeam_channel::{Sender, bounded};
 use kernel::{kernel_for, needs_no_checks};
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
+use serving::{Message, serve, serve_cuda};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -259,16 +261,6 @@ struct Driver {
     jobs: OnceLock<Option<Sender<Message>>>,
 }
 
-/// What a driving thread is told to do.
-enum Message {
-    Job(Box<Job>),
-    /// A job that nobody waits for.
-    Following(Box<Job>),
-    /// Nothing follows yet: those that do are to be waited for.
-    Settle,
-    Letter(Letter),
-}
-
 /// So many jobs may be waiting that nobody waits for. Whoever has one more waits until there is room: letters need some, too.
 pub const MOST_FOLLOWING: usize = MESSAGES / 2;
 
@@ -432,168 +424,6 @@ impl Cmt {
     }
 }
 
-/// So long a driving thread stays awake behind a job that has left arrays on its device: the next one of a time loop comes soon, and a sleeping thread takes as
-/// long to be woken as many such jobs take.
-const AWAKE: Duration = Duration::from_micros(300);
-
-/// The next message, if it comes while it is waited for without sleeping.
-fn next_soon(inbox: &Receiver<Message>) -> Option<Message> {
-    let started = Instant::now();
-    while started.elapsed() < AWAKE {
-        if let Ok(message) = inbox.try_recv() {
-            return Some(message);
-        }
-        std::hint::spin_loop();
-    }
-    None
-}
-
-/// Serves messages one after the other; of jobs there is a report. Those that nobody waits for may be [begun behind each other](Device::run_behind): before anything else is done, and where no other
-/// one is there yet, they are to [settle](Message::Settle), of which there is a report, too.
-fn serve(
-    kind: Kind,
-    driver: &Driver,
-    inbox: &Receiver<Message>,
-    mut work: impl FnMut(Message) -> Option<Report>,
-) {
-    // The first wait makes what a thread has for waiting.
-    let mut first = inbox.recv_timeout(Duration::from_micros(50)).ok();
-    driver.ready.store(true, Ordering::Release);
-    let mut work = move |message| std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(message)));
-    let mut are_under_way = false;
-    while let Some(message) = first.take().or_else(|| inbox.recv().ok()) {
-        let (seat, stays, follows) = match &message {
-            Message::Job(job) => (Some(job.seat.clone()), !job.tenants.is_empty(), false),
-            Message::Following(..) => (None, true, true),
-            Message::Letter(_) | Message::Settle => (None, false, false),
-        };
-        if !follows && std::mem::take(&mut are_under_way) {
-            settle(kind, work(Message::Settle));
-        }
-        // What is on the device isn't what the loop is to find there.
-        let is_in_vain = stays && mailbox::has_failed(kind);
-        let end = if is_in_vain { Ok(None) } else { work(message) };
-        match seat {
-            None if follows => {
-                are_under_way = true;
-                if !matches!(&end, Ok(Some(report)) if report.has_succeeded()) {
-                    mailbox::fail(kind);
-                }
-            }
-            None => {
-                if end.is_err() {
-                    mailbox::give_up();
-                }
-            }
-            Some(seat) => {
-                let why = if is_in_vain { "a loop before it has failed" } else { "internal error" };
-                let report = end.ok().flatten().unwrap_or_else(|| Report {
-                    error: Some(DeviceError::Lost(why.into())),
-                    ..Report::default()
-                });
-                let has_succeeded = report.has_succeeded();
-                seat.end(&driver.turn, Box::new(report), has_succeeded);
-            }
-        }
-        if are_under_way {
-            first = inbox.try_recv().ok();
-            if first.is_none() {
-                are_under_way = false;
-                settle(kind, work(Message::Settle));
-            }
-        }
-        if first.is_none() && stays && may_stay_awake() {
-            first = next_soon(inbox);
-        }
-    }
-}
-
-/// What has come of loops that nobody has waited for.
-fn settle(kind: Kind, end: std::thread::Result<Option<Report>>) {
-    let is_well = |report: Option<Report>| report.is_none_or(|report| report.has_succeeded());
-    if !end.is_ok_and(is_well) {
-        mailbox::fail(kind);
-    }
-}
-
-/// The CUDA driver's thread: everything that knows the driver happens on it.
-fn serve_cuda(
-    driver: &Driver,
-    inbox: &Receiver<Message>,
-    state: &AtomicU8,
-    ahead: &Ahead,
-    pool: &Pool,
-    width: &Width,
-) {
-    let set_state = |s: CudaState| {
-        state.store(s as u8, Ordering::Release);
-        if s == CudaState::Absent {
-            ahead.end();
-        }
-    };
-    let mut device = Working::begin(leaving::GPU, None).and_then(|_working| {
-        let pool = std::panic::AssertUnwindSafe(pool.clone());
-        let known = std::panic::AssertUnwindSafe(|outline: &Outline| ahead.begin(outline));
-        let opened = std::panic::catch_unwind(|| {
-            // Whole, with the promises that they carry.
-            let (pool, known) = (pool, known);
-            crate::device::cuda::open(pool.0, known.0)
-        });
-        leaving::arrange();
-        opened.ok().and_then(Result::ok)
-    });
-    if device.is_some() {
-        set_state(CudaState::Ready);
-    } else {
-        set_state(CudaState::Absent);
-    }
-    let mut residency = Residency::default();
-    // Where loops are under way that nobody has waited for: the process doesn't end meanwhile, and this is what tells the last of them to stop.
-    let mut under_way: Option<(Working, Arc<AtomicU32>)> = None;
-    serve(Kind::Cuda, driver, inbox, |message| {
-        let (job, follows) = match message {
-            Message::Job(job) => (*job, false),
-            Message::Following(job) => (*job, true),
-            Message::Settle => {
-                // Whoever has panicked meanwhile has dropped it, and left the loops to themselves.
-                let (_working, stop) = match under_way.take() {
-                    Some((working, stop)) => (Some(working), stop),
-                    None => (None, Arc::default()),
-                };
-                let error = match device.as_deref_mut()?.settle(&stop) {
-                    Ok(true) => None,
-                    Ok(false) => Some(DeviceError::Kernel("a loop that nobody waits for has failed".into())),
-                    Err(error) => Some(error),
-                };
-                if matches!(error, Some(DeviceError::Lost(_))) {
-                    set_state(CudaState::Absent);
-                }
-                return Some(Report { error, ..Report::default() });
-            }
-            Message::Letter(letter) => {
-                let device = device.as_deref_mut().map(|device| device as &mut dyn Device);
-                mailbox::answer(device, Kind::Cuda, letter);
-                return None;
-            }
-        };
-        let stop = job.seat.stop().clone();
-        let working = match under_way.take() {
-            Some((mut working, _)) => {
-                working.is_at(stop.clone());
-                Some(working)
-            }
-            None => Working::begin(leaving::GPU, Some(stop.clone())),
-        };
-        let device = device.as_deref_mut().filter(|_| working.is_some());
-        let report = run(device.map(|d| d as &mut dyn Device), &mut residency, job, width);
-        if matches!(report.error, Some(DeviceError::Lost(_))) {
-            set_state(CudaState::Absent);
-        }
-        under_way = working.filter(|_| follows).map(|working| (working, stop));
-        Some(report)
-    });
-}
-
 /// Runs one job on a device and frees what it took there.
 fn run(device: Option<&mut dyn Device>, residency: &mut Residency, job: Job, width: &Width) -> Report {
     let mut report = Report { method: job.method, best_method: job.best_method, ..Report::default() };
@@ -617,34 +447,6 @@ fn run(device: Option<&mut dyn Device>, residency: &mut Residency, job: Job, wid
         report.raised = width.raised.load(Ordering::Relaxed);
     }
     report
-}
-
-/// What stays on a device is what it was before the job: from where it was saved, to where it is, so many bytes.
-fn undo(device: &mut dyn Device, saved: &[(DevicePtr, DevicePtr, u64)]) -> Result<(), DeviceError> {
-    saved.iter().try_for_each(|(copy, place, bytes)| device.duplicate(*copy, *place, *bytes))
-}
-
-/// A device's memory that a job has taken for itself.
-struct Taken<'a> {
-    /// What may make room.
-    residency: &'a mut Residency,
-    pointers: Vec<DevicePtr>,
-}
-
-impl Taken<'_> {
-    fn allocate(&mut self, device: &mut dyn Device, bytes: u64) -> Result<DevicePtr, DeviceError> {
-        let pointer = residency::allocate(device, self.residency, bytes)?;
-        self.pointers.push(pointer);
-        Ok(pointer)
-    }
-    fn give_back(&mut self, device: &mut dyn Device, some: &[DevicePtr]) {
-        self.pointers.retain(|pointer| {
-            if some.contains(pointer) {
-                device.free(*pointer);
-            }
-            !some.contains(pointer)
-        });
-    }
 }
 
 /// Has the kernel made that a job begins with. `unchecked`: its addresses need no checks.
@@ -802,43 +604,6 @@ fn drive(
     Ok(())
 }
 
-/// Gives the arrays that stay their places, and saves what may be needed again if the loop fails.
-fn move_in(
-    device: &mut dyn Device,
-    job: &Job,
-    regions: &mut [Region],
-    report: &mut Report,
-    taken: &mut Taken<'_>,
-    saved: &mut Vec<(DevicePtr, DevicePtr, u64)>,
-) -> Result<(), DeviceError> {
-    for tenant in job.tenants.iter() {
-        let (lo, hi) = tenant.span;
-        let (memory, at) = match tenant.found {
-            Some(found) => found,
-            None => {
-                let memory = taken.allocate(device, hi - lo + 64)?;
-                // As elements lie in the program's memory.
-                (memory, memory.0 + lo % 64)
-            }
-        };
-        report.found.push((memory, at));
-        for region in &tenant.regions {
-            let region = &mut regions[*region];
-            region.dev = at + (region.lo - lo);
-        }
-        // What is new is still in the program's memory.
-        // Loops that nobody waits for are run again in any case.
-        let saves = tenant.found.is_some() && !job.follows;
-        for (first, end) in tenant.in_place.iter().filter(|_| saves) {
-            let copy = taken.allocate(device, end - first)?;
-            let place = DevicePtr(at + (first - lo));
-            device.duplicate(place, copy, end - first)?;
-            saved.push((copy, place, end - first));
-        }
-    }
-    Ok(())
-}
-
 /// Whether nobody wants a job's result any more.
 fn given_up(job: &Job) -> bool {
     job.seat.is_unwanted() || is_leaving()
@@ -968,160 +733,6 @@ fn run_once(
         report.results = results;
     }
     Ok(logs)
-}
-
-/// Copies a job's arrays to the device: all of them, but of those that were lent only what isn't there. False: the job was given up in between.
-fn copy_in(
-    device: &mut dyn Device,
-    job: &Job,
-    regions: &[Region],
-    remembered: &[(u64, u64, u64)],
-    lent: &[Lent],
-    report: &mut Report,
-    make_ready: &mut dyn FnMut(&mut dyn Device) -> Result<(), DeviceError>,
-) -> Result<bool, DeviceError> {
-    let placement = &job.placement;
-    let mut is_complete = true;
-    for (now, last) in [(0, false), (1, true)] {
-        // While the worker runs, and ahead of the copies that it doesn't wait for: so these are still under way when the loop is launched, and the GPU
-        // doesn't wait for the host.
-        if last && job.kind == Kind::Cuda && !placement.recorded_store && !given_up(job) {
-            make_ready(device)?;
-        }
-        // What the loop only stores to need not be there: what it stored is all that is ever taken from it.
-        // But for what stays, of which it has to be known what it is all over: it is copied first, whoever uses it.
-        let is_copied =
-            |index: &usize| tenant_of(job, *index).is_none() && turn(placement, *index) == Some(now);
-        let wanted = (0..regions.len()).filter(is_copied);
-        let parts = wanted.flat_map(|index| {
-            let region = regions[index];
-            let part = move |(lo, hi): Range| Region {
-                lo,
-                size: hi - lo,
-                dev: region.dev + (lo - region.lo),
-                ..region
-            };
-            match lent.iter().find(|lent| lent.region == index) {
-                Some(lent) => lent.anew.iter().copied().map(part).collect(),
-                None => vec![region],
-            }
-        });
-        let staying = job.tenants.iter().zip(&report.found).filter(|_| now == 0);
-        let missing = staying.flat_map(|(tenant, (_, at))| {
-            let part = move |(lo, hi): &Range| Region {
-                lo: *lo,
-                size: hi - lo,
-                dev: at + (lo - tenant.span.0),
-                ..Region::default()
-            };
-            tenant.missing.iter().map(part)
-        });
-        let mut parts: Vec<Region> = parts.chain(missing).collect();
-        parts.sort_unstable_by_key(|part| part.dev);
-        let pieces: Vec<_> = parts.iter().map(|r| (r.lo, r.size, DevicePtr(r.dev))).collect();
-        let mut instead: Vec<_> = parts.iter().flat_map(|part| kept_of(remembered, part)).collect();
-        instead.sort_unstable_by_key(|(.., place)| place.0);
-        if !given_up(job) {
-            device.copy_in(&pieces, &instead)?;
-            report.bytes_in += pieces.iter().map(|(_, bytes, _)| bytes).sum::<u64>();
-        } else {
-            is_complete = false;
-        }
-        if last == placement.recorded_store {
-            job.seat.let_worker_start();
-        }
-    }
-    Ok(is_complete)
-}
-
-/// What of a region is remembered, and has to be on the device as it was.
-fn kept_of(remembered: &[(u64, u64, u64)], region: &Region) -> impl Iterator<Item = (u64, u64, DevicePtr)> {
-    let Region { lo, size, dev, .. } = *region;
-    let pieces = Basis::pieces(remembered, lo, size);
-    pieces.map(move |(place, bytes, from)| (from, bytes, DevicePtr(dev + (place - lo))))
-}
-
-/// The array that stays in which a region lies.
-fn tenant_of(job: &Job, region: usize) -> Option<&Tenant> {
-    job.tenants.iter().find(|tenant| tenant.regions.contains(&region))
-}
-
-/// Which of the copies to the device a region is copied with: what may be written first. `None`: with none, because nothing reads it.
-fn turn(placement: &Placement, region: usize) -> Option<u8> {
-    placement.read[region].then(|| u8::from(!placement.written[region]))
-}
-
-/// Gives each region its place on the device, `within(lo)` bytes behind a boundary of its lines. Regions that share an allocation lie in it by
-/// [`turn`]: pieces of one copy that are near each other become one, and nobody else's may lie between them.
-fn allocate(
-    device: &mut dyn Device,
-    job: &Job,
-    regions: &mut [Region],
-    within: impl Fn(u64) -> u64,
-    taken: &mut Taken<'_>,
-) -> Result<(), DeviceError> {
-    /// Bytes of a line of the device's memory.
-    const LINE: u64 = 128;
-    /// Regions up to this size ...
-    const SMALL: u64 = 1 << 20;
-    /// ... share one allocation where they are more than this, as the rows of a matrix that were allocated one by one.
-    const MANY: usize = 16;
-    let placement = &job.placement;
-    let room = |region: &Region| (region.size + 64).next_multiple_of(LINE);
-    let is_small = |index: &usize| regions[*index].dev == 0 && regions[*index].size <= SMALL;
-    let mut sharing: Vec<usize> = (0..regions.len()).filter(is_small).collect();
-    if sharing.len() <= MANY {
-        sharing.clear();
-    }
-    sharing.sort_by_key(|index| turn(placement, *index).unwrap_or(u8::MAX));
-    if !sharing.is_empty() {
-        let block = taken.allocate(device, sharing.iter().map(|index| room(&regions[*index])).sum())?;
-        let mut next = block.0;
-        for index in sharing {
-            regions[index].dev = next;
-            next += room(&regions[index]);
-        }
-    }
-    for (index, region) in regions.iter_mut().enumerate() {
-        if region.dev == 0 {
-            region.dev = taken.allocate(device, region.size + 64)?.0;
-        }
-        if tenant_of(job, index).is_none() {
-            region.dev += within(region.lo);
-        }
-        region.snapshot = region.dev;
-        region.before = region.dev;
-    }
-    Ok(())
-}
-
-/// What was written of each region that may be, by the bits that the device has for all cells.
-fn by_logs(
-    device: &mut dyn Device,
-    placement: &Placement,
-    bits: DevicePtr,
-    report: &mut Report,
-) -> Result<Vec<(usize, Written)>, DeviceError> {
-    let mut logs: Vec<(usize, Vec<u32>)> = Vec::new();
-    let mut wanted = Vec::new();
-    for (index, region) in placement.regions.iter().enumerate().filter(|(i, _)| placement.written[*i]) {
-        if region.log == PG_NO_LOG {
-            return Err(DeviceError::Kernel("a written array has no log".into()));
-        }
-        let (first, end) = placement.cells_of(index, region.lo & !63, region.lo + region.size);
-        let first = LogMethod::Mark.words(first);
-        logs.push((index, safe_copy::buffer(LogMethod::Mark.words(end) - first)?));
-        wanted.push(DevicePtr(bits.0 + first * 4));
-    }
-    let as_bytes = |(_, log): &mut (usize, Vec<u32>)| {
-        // SAFETY: a vector of words seen as its bytes.
-        unsafe { std::slice::from_raw_parts_mut(log.as_mut_ptr().cast::<u8>(), log.len() * 4) }
-    };
-    let mut wanted: Vec<_> = wanted.into_iter().zip(logs.iter_mut().map(as_bytes)).collect();
-    device.copy_out(&mut wanted)?;
-    report.bytes_out += wanted.iter().map(|(_, log)| log.len() as u64).sum::<u64>();
-    let told = |(index, log)| (index, Written::Cells(Cells::new(placement, index, log)));
-    Ok(logs.into_iter().map(told).collect())
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! How a job's loop is run and logged: what may be guessed first and what follows where that was wrong, and the memory that a device
 //! has for its logs. Running it, and judging what came of it, is the module's above.
 
-use super::{Guesses, Job, Kind, Report, Taken};
+use super::copies::Taken;
+use super::{Guesses, Job, Kind, Report};
 use crate::abi::{
     PG_FAIL_RAW, PG_FAIL_STOPPED, PG_FAIL_TIME, PG_FAIL_WAW, PG_GUESS_READER, PG_GUESS_WORDS_READ,
     PG_LOOP_COMMON_LOOPS, PG_LOOP_MEMBERS, PG_LOOP_REPEATS, PG_LOOP_SIDE_BY_SIDE, PG_LOOP_SPREADS,

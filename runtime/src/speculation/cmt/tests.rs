@@ -1,3 +1,4 @@
+use super::copies::turn;
 use super::*;
 use crate::abi::{
     Info, PG_ADD, PG_FAIL_RANGE, PG_FAIL_RAW, PG_FAIL_WAW, PG_LOOP_SPREADS, PG_LOOP_STORES_ONCE,
@@ -891,66 +892,4 @@ fn what_is_to_stay_is_taken_from_no_other_copy() {
     assert_eq!(enter(vec![tenant]), [(lo, bytes, place)], "before: {again:?}");
     // Where memory can be watched the copy is still there.
     assert_eq!(enter(Vec::new()).is_empty(), again.is_empty());
-}
-
-/// Loops that nobody waits for settle before anything else is done, and where none follows; behind one that has failed none is run, nor anything fetched.
-#[test]
-fn loops_that_nobody_waits_for_settle_in_time() {
-    const KIND: Kind = Kind::Cuda;
-    let following = || {
-        let (_caller, seat) = protocol::sides();
-        Message::Following(Box::new(Job { follows: true, ..job(seat, KIND, Placement::default()) }))
-    };
-    let letter = || Message::Letter(Letter::Free(DevicePtr(0)));
-    let failure =
-        || Report { error: Some(DeviceError::Kernel("as the test wants it".into())), ..Report::default() };
-    // What is served, and how what settles ends: well, badly, or not at all.
-    for (fails, panics) in [(false, false), (true, false), (false, true)] {
-        mailbox::forgive(KIND);
-        let (sender, inbox) = bounded(MESSAGES);
-        for message in [
-            following(),
-            following(),
-            letter(),
-            following(),
-            Message::Job(Box::new(job(protocol::sides().1, KIND, Placement::default()))),
-        ] {
-            sender.send(message).unwrap();
-        }
-        let (mut said, mut sender) = (Vec::new(), Some(sender));
-        let mut last = Some(following());
-        serve(KIND, &Driver::default(), &inbox, |message| match message {
-            Message::Following(_) => {
-                said.push("follows");
-                Some(Report::default())
-            }
-            Message::Settle => {
-                said.push("settles");
-                assert!(!panics, "the test panics");
-                Some(if fails { failure() } else { Report::default() })
-            }
-            Message::Letter(_) => {
-                said.push(if mailbox::has_failed(KIND) { "a letter in vain" } else { "a letter" });
-                None
-            }
-            Message::Job(_) => {
-                said.push("a job");
-                // Behind it the last one that follows comes, and then nothing.
-                sender.take().unwrap().send(last.take().unwrap()).unwrap();
-                Some(Report::default())
-            }
-        });
-        let wanted: &[&str] = match fails || panics {
-            false => &[
-                "follows", "follows", "settles", "a letter", "follows", "settles", "a job", "follows",
-                "settles",
-            ],
-            true => &["follows", "follows", "settles", "a letter in vain"],
-        };
-        // A job without arrays that stay doesn't care; those that follow are in vain.
-        let said: Vec<_> = said.into_iter().take(wanted.len()).collect();
-        assert_eq!(said, wanted);
-        assert_eq!(mailbox::has_failed(KIND), fails || panics);
-    }
-    mailbox::forgive(KIND);
 }
