@@ -209,6 +209,7 @@ programs! {
     lent_pages
     libraries
     limits
+    longer
     mappings
     masks
     moved_bytes
@@ -379,6 +380,31 @@ fn loops_are_left_to_the_gpu() {
             _ => assert_eq!((followed, again), (0, 0)),
         }
     }
+}
+
+/// Loops that nobody waits for may become longer, all of a sudden: each has as much time as where it is waited for, so none is given up.
+#[test]
+fn loops_that_become_longer_are_left_to_the_gpu() {
+    let folder = tempfile::tempdir().unwrap();
+    let gpu = EmulatedGpu::build(
+        &Path::new(env!("CARGO_MANIFEST_DIR")).join("c-tests/emulated_gpu"),
+        folder.path(),
+    );
+    let theirs = run(&build("longer", "cc", &folder.path().join("cc")), |_| ());
+    let program = build("longer", env!("CARGO_BIN_EXE_paragon-cc"), &folder.path().join("paragon"));
+    // A busy machine may take longer for one than it is given.
+    let mut tries = (0..3).map(|number| {
+        let trace = folder.path().join(number.to_string());
+        let ours = run(&program, |command| {
+            apply(Setting::Gpu, &gpu, command);
+            // Three times what a long one takes there, but less than those take together that are begun behind each other by what short ones took.
+            command.env("PARAGON_PATIENCE", "300").env("PARAGON_TRACE", &trace);
+        });
+        assert_eq!((&ours.stdout, ours.status), (&theirs.stdout, theirs.status), "{ours:?}");
+        let trace = read_trace(&trace);
+        (trace.iter().filter(|record| record["follows"] == true).count(), sum(&trace, "run_again"))
+    });
+    assert!(tries.any(|(followed, again)| followed > 40 && again == 0));
 }
 
 /// A time loop of small steps moves each of its arrays to the device once, and home once.

@@ -116,7 +116,7 @@ fn a_process_ends_with_the_last_thread_of_its_program() {
     for how in ["0", "1", "2", "3", "4"] {
         let theirs = Command::new(at("theirs")).arg(how).output().unwrap();
         assert_eq!(theirs.status.code(), Some(if how == "3" { 3 } else { 0 }));
-        // A program of each kind; kernels of the emulated GPU take long to compile.
+        // Two of them on the GPU that is none, whose kernels take long to compile.
         let settings = if how < "2" { &settings } else { &settings[..2] };
         for setting in settings {
             let trace = at("trace");

@@ -20,6 +20,8 @@ use std::time::{Duration, Instant};
 const MOST: u32 = 64;
 /// Nanoseconds that a chain is expected to take at most: what passes between two of them is a hundredth of it.
 const MOST_NS: f64 = 2e6;
+/// A chain that takes so many times as long says that its kernels aren't what they were timed at.
+const LATE: f64 = 4.0;
 
 /// Launches under way that nobody has waited for.
 pub(super) struct Chain {
@@ -105,21 +107,16 @@ impl Cuda {
     pub(super) fn await_chain(&mut self, stop: &AtomicU32) -> Result<bool, DeviceError> {
         let Some(chain) = self.chain.take() else { return Ok(true) };
         let result = self.await_launched(chain.limit, stop);
-        match result {
-            // Which of them has taken longer isn't known, nor whether the GPU has waited for the host: all of them count as what they have taken together.
-            Ok(true) => {
-                let times = chain.since.elapsed().as_nanos() as f64 / chain.expected_ns.max(1.0);
-                for kernel in &chain.kernels {
-                    self.paces.entry(*kernel).and_modify(|pace| pace.has_changed(times));
-                }
+        // The next time they are launched by themselves, and timed: they have become slower, or something has come between them, as a kernel that had to be compiled. What fails begins
+        // carefully, too.
+        let is_late = chain.since.elapsed().as_nanos() as f64 > LATE * MOST_NS;
+        if is_late || !matches!(result, Ok(true)) {
+            for kernel in &chain.kernels {
+                self.paces.entry(*kernel).and_modify(Pace::stopped);
             }
-            // Whatever is run again, or comes next, begins carefully.
-            Ok(false) => {
-                for kernel in &chain.kernels {
-                    self.paces.entry(*kernel).and_modify(Pace::stopped);
-                }
-            }
-            Err(_) => self.abandon(),
+        }
+        if result.is_err() {
+            self.abandon();
         }
         result
     }

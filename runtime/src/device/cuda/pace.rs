@@ -120,13 +120,6 @@ impl Pace {
         self.queued = 0.0;
     }
 
-    /// What was launched without being waited for has taken so many times as long as was expected.
-    pub fn has_changed(&mut self, times: f64) {
-        if let Some(speed) = &mut self.speed {
-            speed.wave_ns *= times;
-        }
-    }
-
     /// All iterations come next, from the first one on.
     pub fn begins(&mut self) {
         self.slowest_ns = 0.0;
@@ -139,7 +132,7 @@ impl Pace {
         }
     }
 
-    /// Notes that what was launched took so long that it was stopped: the next time begins carefully.
+    /// Notes that what was launched took so long that it was stopped, or that what was timed says nothing any more: the next time begins carefully.
     pub fn stopped(&mut self) {
         *self = Pace::default();
     }
@@ -198,10 +191,6 @@ mod tests {
         assert_eq!([5, 1000].map(|places| whole.of_all(places, 10.0)), [Some(2e3), Some(2e5)]);
         assert_eq!(whole.of_all(100_000_000, 10.0), None);
         assert_eq!(Pace::default().of_all(1, 10.0), None);
-        let mut slower = whole;
-        slower.has_changed(3.0);
-        assert_eq!(slower.of_all(1000, 10.0), Some(6e5));
-        Pace::default().has_changed(3.0);
         // A part of what is slow: as slow, or slower. Three milliseconds, of which four times as many would be too many.
         let mut slow = Pace::default();
         run(&mut slow, 100, 10, 3e6);
