@@ -2,7 +2,7 @@
 # The whole GPU suite, on a machine with an NVIDIA GPU, nvcc, NVRTC and compute-sanitizer, over the programs that
 # benches/prepare.sh built. In this order: every program and input with each log method, all output compared byte by byte
 # with the cc build (sums in free order: with the same program where nothing runs elsewhere); random programs; planted conflicts; compute-sanitizer memcheck; a table of times. Prints a summary that closes with
-# "N passed, N failed"; with OUT set, leaves tables and logs there. SECTIONS names the parts to run (bytes, random, planted, faults, coherence,
+# "N passed, N failed"; with OUT set, leaves tables and logs there. SECTIONS names the parts to run (bytes, random, planted, faults, coherence, lost,
 # memcheck, racecheck, times), all of them by default, ONLY the programs whose bytes are compared (a regular expression); times are worth nothing on a machine that does something else meanwhile.
 set -u -o pipefail
 cd "$(dirname "$0")/.."
@@ -20,7 +20,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 passed=0 failed=0
-sections=" ${SECTIONS:-bytes random planted faults coherence memcheck racecheck times} "
+sections=" ${SECTIONS:-bytes random planted faults coherence lost memcheck racecheck times} "
 has() { case $sections in *" $1 "*) ;; *) return 1 ;; esac; }
 fail() { echo "FAILED  $*"; failed=$((failed + 1)); }
 pass() { passed=$((passed + 1)); }
@@ -246,6 +246,46 @@ ls "$programs/coherence/cc" | grep -v '\.so$' | xargs -P 8 -I NAME bash -c 'one_
 while read -r line; do
   if [ "$line" = same ]; then pass; else fail "$line"; fi
 done <coherence
+fi
+
+if has lost; then
+# ---- a GPU that is lost at some moment between the first launch and the last one (c-tests/lost): what a program prints, and how it ends; with one line more at most
+lost_program() (
+  name=$1 folder=$(mktemp -d) program=$programs/coherence/paragon/$1
+  export PARAGON_STAYING=on PARAGON_RACE=device PARAGON_MONITOR=off PARAGON_HISTORY=off PARAGON_PATIENCE=5000
+  mkdir "$folder/run"
+  once() {
+    rm -rf "$folder/run" && mkdir "$folder/run" && cd "$folder/run" || exit
+    (exec 2>/dev/null; timeout -s KILL 60 "$@" >../out 2>../said)
+    echo $? >>../out
+  }
+  once "$programs/coherence/cc/$name"
+  mv ../out ../cc.out && mv ../said ../cc.said
+  once env LD_LIBRARY_PATH="$programs/lost:${LD_LIBRARY_PATH:-}" LOST_LAUNCHES="$folder/launches" "$program"
+  launches=$(cat "$folder/launches" 2>/dev/null || echo 0)
+  [ "$launches" -gt 0 ] || echo "lost: $name: no launch"
+  for part in 0 1 2 3 4 5 6 7; do
+    at=$((1 + launches * part / 8))
+    once env LD_LIBRARY_PATH="$programs/lost:${LD_LIBRARY_PATH:-}" LOST_AT=$at PARAGON_TRACE="$folder/trace" "$program"
+    more=$(($(wc -l <../said) - $(wc -l <../cc.said)))
+    again=$(grep -c '"run_again":[1-9]' "$folder/trace")
+    rm -f "$folder/trace"
+    if cmp -s ../cc.out ../out && [ $more -le 1 ] && grep -v '^paragon: ' ../said | cmp -s - ../cc.said; then
+      echo "same $again"
+    else
+      echo "lost: $name, at launch $at of $launches: $(diff ../cc.out ../out | head -n 3 | cut -c 1-100 | tr '\n' ' ') $(diff ../cc.said ../said | head -n 2 | cut -c 1-100 | tr '\n' ' ')"
+    fi
+  done
+  cd /
+  rm -rf "$folder"
+)
+export -f lost_program
+xargs -P 8 -I NAME bash -c 'lost_program NAME' <"$programs/lost/programs" >lost
+while read -r line; do
+  case $line in same*) pass ;; *) fail "$line" ;; esac
+done <lost
+[ "$(grep -c ^same lost)" -gt 0 ] || fail "lost: nothing was run"
+awk '$1 == "same" { n += 1; again += $2 > 0 } END { printf "lost: %d runs, %d of them with loops that were run again\n", n, again }' lost
 fi
 
 if has faults; then

@@ -53,6 +53,12 @@ for name in fdtd seidel jacobi1d jacobi2d gemm tmv saxpy house ipvec ger gemver 
   cc -O3 "c-tests/chapter/$name.c" -o "$out/$name.o3.cc" -lm
   target/release/paragon-cc -O3 "c-tests/chapter/$name.c" -o "$out/$name.o3.paragon" -lm
 done
+# A driver behind which GPUs are lost, and the programs that bear that. Behind it comes the machine's own one, which need not be here: only its name is noted.
+mkdir -p $out/lost
+cc -shared -Wl,-soname,libcuda.so.1 -o $out/lost/stub.so -x c /dev/null
+cc -O2 -shared -fPIC c-tests/lost/libcuda.c -o $out/lost/libcuda.so -Wl,--no-as-needed $out/lost/stub.so -ldl
+rm $out/lost/stub.so
+sed -n '/fn a_gpu_that_is_lost/,/\];/s/^ *"\([a-z_]*\)",$/\1/p' tests/coherence.rs >$out/lost/programs
 # Programs that look for what isn't in their memory, and their libraries.
 for compiler in cc paragon; do
   mkdir -p $out/coherence/$compiler

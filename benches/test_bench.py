@@ -337,11 +337,13 @@ class OfScenarios(unittest.TestCase):
 
     def test_a_misspeculation_costs_what_conflicts_cost_beyond_what_they_cost_cc(self):
         def taken(*ms: float) -> dict:
-            return {way: {name: {"ms": ms[2 * number + at]} for at, name in enumerate(["clean", "call"])} for number, way in enumerate(["cc", "paragon"])}
+            return {way: {name: {"ms": ms[2 * number + at], "shift_ms": ms[2 * number + at] / 10.0} for at, name in enumerate(["clean", "call"])} for number, way in enumerate(["cc", "paragon"])}
 
         rounds = [taken(100.0, 110.0, 50.0, 55.0), taken(100.0, 100.0, 50.0, 51.0), {"cc": {}}]
         costs = scenarios.overheads(rounds, "paragon")
         for found, expected in zip(costs["misspeculation"] + costs["against_cc"], [0.0, 0.02, 0.5, 0.51]):
+            self.assertAlmostEqual(found, expected)
+        for found, expected in zip(costs["entries"], [0.01, 0.002]):
             self.assertAlmostEqual(found, expected)
         self.assertEqual(scenarios.overheads(rounds, "races")["misspeculation"], [])
 

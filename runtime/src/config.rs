@@ -136,7 +136,8 @@ impl Config {
         let inspections = choice("PARAGON_INSPECTIONS", &["on", "off"], 0) == 0;
         let history = choice("PARAGON_HISTORY", &["on", "off"], 0) == 0;
         let tracking = choice("PARAGON_TRACKING", &["off", "on"], 0) == 1;
-        let staying = choice("PARAGON_STAYING", &["off", "on"], 0) == 1;
+        // Where nothing is said, whether the runtime has memory of its own decides below.
+        let staying = choice("PARAGON_STAYING", &["off", "on"], 1) == 1;
         let following = choice("PARAGON_FOLLOWING", &["on", "off"], 0) == 0;
         let ahead = choice("PARAGON_AHEAD", &["on", "off"], 0) == 0;
         let at_once = choice("PARAGON_AT_ONCE", &["off", "on"], 0) == 1;
@@ -201,7 +202,7 @@ impl Config {
         let secure = privileged();
         let (mut config, complaints) =
             Config::read(|name| if secure { None } else { std::env::var(name).ok() });
-        // A program may have changed it since.
+        // It asks the same of the environment, and where that says nothing for a GPU; and before the program may have changed anything.
         config.staying &= own::is_own();
         for line in complaints {
             crate::trace::complain(&line);

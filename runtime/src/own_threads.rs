@@ -4,6 +4,7 @@
 
 use crate::floating_point;
 use crate::last_thread::{self, Ours};
+use crate::memory::coherence::arenas;
 use crate::memory::limits;
 use std::ffi::{CStr, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -102,9 +103,12 @@ extern "C" fn begin(beginning: *mut c_void) -> *mut c_void {
 /// Returns once the C library has memory for the calling thread. What it has given back last it finds again.
 fn wait_for_memory() {
     loop {
-        // SAFETY: plain allocation, given back; nobody has looked into it. The compiler may not take it for needless.
+        // SAFETY: plain allocation, given back; only what stands in front of it was looked at. The compiler may not take it for needless.
         let is_there = unsafe {
             let memory = std::hint::black_box(libc::malloc(TO_BEGIN));
+            if !memory.is_null() {
+                arenas::note_first(memory.cast());
+            }
             libc::free(memory);
             !memory.is_null()
         };

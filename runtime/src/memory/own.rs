@@ -1,8 +1,11 @@
 //! Memory of the runtime's own, where arrays may stay on a device (`memory::coherence`): what the program has freed may still be kept from it, and the C library's allocator would
-//! hand it out to the runtime, whose threads can't wait for it to come back. Everywhere else the C library's allocator is the better one: it keeps what is large for the next loop.
-//! Where neither has any, there is a [`reserve`].
+//! hand it out to the runtime, whose threads can't wait for it to come back. What is large is mapped, and kept for the next loop ([`large`]). Everywhere else the C library's
+//! allocator serves the runtime, too. Where neither has any, there is a [`reserve`].
+
+mod large;
 
 use super::reserve;
+use crate::errno;
 use dlmalloc::GlobalDlmalloc;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::ffi::CStr;
@@ -18,8 +21,10 @@ const OWN: u8 = 2;
 /// Whose memory it is: decided at the first allocation, and for good, because who has given it takes it back.
 static WHOSE: AtomicU8 = AtomicU8::new(UNDECIDED);
 
-/// What asks for it, as [`Config::staying`](crate::config::Config::staying) does.
+/// What asks for it, as [`Config::staying`](crate::config::Config::staying) does; where it says nothing that is known, a GPU does.
 const ASKED_BY: &CStr = c"PARAGON_STAYING";
+/// What whoever uses NVIDIA's driver opens.
+const OF_DRIVER: &CStr = c"/dev/nvidiactl";
 
 unsafe extern "C" {
     /// Not in the `libc` crate. Nothing for programs with raised privileges.
@@ -28,11 +33,16 @@ unsafe extern "C" {
 
 #[cold]
 fn decide() -> u8 {
+    // The caller may be about to look at it.
+    let errno = errno::get();
     // SAFETY: names that end with a zero, as what is found does. It neither allocates nor changes anything.
     let is_asked = unsafe {
         let value = secure_getenv(ASKED_BY.as_ptr());
-        !value.is_null() && CStr::from_ptr(value) == c"on"
+        let value = if value.is_null() { c"" } else { CStr::from_ptr(value) };
+        let has_gpu = || libc::access(OF_DRIVER.as_ptr(), libc::R_OK | libc::W_OK) == 0;
+        value == c"on" || value != c"off" && has_gpu()
     };
+    errno::set(errno);
     let whose = if is_asked { OWN } else { OF_LIBRARY };
     // Two threads may decide at once, and find the same.
     match WHOSE.compare_exchange(UNDECIDED, whose, Ordering::Relaxed, Ordering::Relaxed) {
@@ -53,6 +63,11 @@ pub fn is_own() -> bool {
     whose() == OWN
 }
 
+/// Whether a piece is the business of [`large`].
+fn is_large(layout: Layout) -> bool {
+    layout.size() >= large::LEAST && layout.align() <= large::ALIGNMENT
+}
+
 /// Lets children after `fork` allocate: they have none of our threads, one of which may be about to.
 pub fn bear_children() {
     if is_own() {
@@ -69,6 +84,7 @@ unsafe fn give(layout: Layout, is_zeroed: bool) -> *mut u8 {
     // SAFETY: promised by the caller.
     let pointer = unsafe {
         match (is_own(), is_zeroed) {
+            (true, _) if is_large(layout) => large::take(layout.size(), is_zeroed),
             (true, false) => GlobalDlmalloc.alloc(layout),
             (true, true) => GlobalDlmalloc.alloc_zeroed(layout),
             (false, false) => System.alloc(layout),
@@ -86,7 +102,7 @@ unsafe fn give(layout: Layout, is_zeroed: bool) -> *mut u8 {
     pointer
 }
 
-// SAFETY: each of the three keeps the promises; who gives memory takes it back, since nobody decides twice, and pieces of the reserve are known by their addresses.
+// SAFETY: each of the four keeps the promises; who gives memory takes it back, since nobody decides twice, and pieces of the reserve are known by their addresses.
 unsafe impl GlobalAlloc for Memory {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: promised by the caller, here and below.
@@ -103,6 +119,7 @@ unsafe impl GlobalAlloc for Memory {
         unsafe {
             match (reserve::has(pointer), is_own()) {
                 (true, _) => reserve::give_back(pointer, layout),
+                (false, true) if is_large(layout) => large::give_back(pointer, layout.size()),
                 (false, true) => GlobalDlmalloc.dealloc(pointer, layout),
                 (false, false) => System.dealloc(pointer, layout),
             }
@@ -112,16 +129,21 @@ unsafe impl GlobalAlloc for Memory {
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, bytes: usize) -> *mut u8 {
         // SAFETY: as above.
         unsafe {
+            let wanted = Layout::from_size_align_unchecked(bytes, layout.align());
             let moved = match (reserve::has(pointer), is_own()) {
                 (true, _) => std::ptr::null_mut(),
+                (false, true) if is_large(layout) && is_large(wanted) => {
+                    large::resize(pointer, layout.size(), bytes)
+                }
+                (false, true) if is_large(layout) != is_large(wanted) => std::ptr::null_mut(),
                 (false, true) => GlobalDlmalloc.realloc(pointer, layout, bytes),
                 (false, false) => System.realloc(pointer, layout, bytes),
             };
             if !moved.is_null() {
                 return moved;
             }
-            // To or from the reserve.
-            let moved = give(Layout::from_size_align_unchecked(bytes, layout.align()), false);
+            // To or from the reserve, or what is large.
+            let moved = give(wanted, false);
             if !moved.is_null() {
                 moved.copy_from_nonoverlapping(pointer, bytes.min(layout.size()));
                 self.dealloc(pointer, layout);

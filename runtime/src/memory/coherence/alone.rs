@@ -4,6 +4,7 @@
 //! Not seen: a process that shares this one's memory without being a thread of it (`clone` with `CLONE_VM` alone, which no library does but until `execve`), and a
 //! thread of the program's that calls itself by the name of one of ours.
 
+use super::arenas;
 use super::interception::gate::{self, Action};
 use crate::memory::{limits, tracking};
 use crate::own_threads::NAMES;
@@ -42,6 +43,9 @@ pub enum Refusal {
     /// A descriptor, a ring or a pipe leads to memory past its protection, or may.
     #[error("memory is open to others by a descriptor")]
     Descriptor,
+    /// What the program has freed may come to other threads.
+    #[error("threads share the program's allocator")]
+    Allocator,
     /// Nobody tells.
     #[error("the system doesn't tell what the process is")]
     Unknown,
@@ -168,14 +172,14 @@ fn field(status: &str, name: &str) -> Option<u64> {
     status.lines().find_map(|line| line.strip_prefix(name))?.trim().parse().ok()
 }
 
-/// Whether all other threads are ours or the GPU driver's.
+/// Whether all other threads are ours or the GPU driver's, and have memory of their own.
 fn threads() -> Result<(), Refusal> {
     let unknown = |_| Refusal::Unknown;
     let own = fs::read_link("/proc/self").map_err(unknown)?;
     let driver_is_ours = tracking::driver_is_ours();
     let is_ours = |name: &str| NAMES.iter().any(|ours| ours.to_bytes() == name.as_bytes());
     let is_known = |name: &str| is_ours(name) || driver_is_ours && name.starts_with(OF_DRIVER);
-    let mut is_there = false;
+    let (mut is_there, mut count) = (false, 0);
     for thread in fs::read_dir("/proc/self/task").map_err(unknown)? {
         let thread = thread.map_err(unknown)?;
         let name = match fs::read_to_string(thread.path().join("comm")) {
@@ -186,12 +190,17 @@ fn threads() -> Result<(), Refusal> {
         };
         let is_own = own.as_os_str() == thread.file_name();
         is_there |= is_own;
+        count += 1;
         // Threads that the program starts are called as it is, to begin with.
         if is_known(name.trim_end_matches('\n')) == is_own {
             return Err(Refusal::Threads);
         }
     }
-    if is_there { Ok(()) } else { Err(Refusal::Unknown) }
+    match is_there {
+        false => Err(Refusal::Unknown),
+        true if !arenas::are_apart(count) => Err(Refusal::Allocator),
+        true => Ok(()),
+    }
 }
 
 /// Whether no descriptor leads to memory past its protection: files of processes (`/proc/self/mem`), and rings, which the kernel serves when it likes.

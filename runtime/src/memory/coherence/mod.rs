@@ -13,6 +13,7 @@
 
 pub mod again;
 pub mod alone;
+pub mod arenas;
 pub mod chunks;
 pub mod interception;
 pub mod journal;

@@ -6,6 +6,7 @@ mod random;
 mod refusals;
 
 use super::calls::PAGE;
+use crate::memory::coherence::arenas;
 use super::*;
 use std::sync::atomic::AtomicU64;
 
@@ -167,6 +168,7 @@ fn child(work: impl FnOnce()) -> Child {
             let limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
             libc::setrlimit(libc::RLIMIT_CORE, &raw const limit);
             libc::alarm(60);
+            arenas::forget();
             close_files_of_processes();
             let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
             // Nobody prints what the harness keeps.

@@ -1,6 +1,7 @@
 //! Where nothing is armed.
 
 use super::*;
+use crate::memory::coherence::arenas;
 
 fn refused() -> Option<Refusal> {
     let _inside = Inside::begin();
@@ -9,6 +10,25 @@ fn refused() -> Option<Refusal> {
         disarm();
     }
     refused
+}
+
+/// Threads that may be given what the program has freed.
+#[test]
+fn shared_allocators_are() {
+    child(|| {
+        arenas::note_first([0u64, 0x2011, 0, 0][2..].as_ptr().cast());
+        assert_eq!(refused(), Some(Refusal::Allocator));
+        arenas::forget();
+        assert_eq!(refused(), None);
+        for (name, setting) in [("MALLOC_ARENA_MAX", "0"), ("GLIBC_TUNABLES", "glibc.malloc.arena_test=1")] {
+            // SAFETY: in a child, of one thread.
+            unsafe { std::env::set_var(name, setting) };
+            assert_eq!(refused(), Some(Refusal::Allocator), "{name}");
+            // SAFETY: as above.
+            unsafe { std::env::remove_var(name) };
+        }
+    })
+    .succeeds();
 }
 
 extern "C" fn handler(_: i32) {}

@@ -1,0 +1,114 @@
+//! Whether what the program has freed may come to a thread that isn't its own. Pages may be kept away when the array they belong to is freed, and the allocator hands them out
+//! again; the program's thread faults on them and has them brought home, but no thread of ours, or of the GPU driver's, can wait for that. The C library's allocator has an arena
+//! for each thread, and the program's first thread has the first one for itself as long as there are enough of them. Of other allocators nothing is known.
+
+use crate::memory::safe_copy;
+use std::ffi::{CStr, OsStr, c_void};
+use std::os::unix::ffi::OsStrExt;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What the C library notes in front of a piece has this bit where it is of another arena than the first.
+const OF_OTHER_ARENA: u64 = 4;
+/// So many arenas does it have for each processor, where nobody has said anything else.
+const FOR_EACH_PROCESSOR: usize = 8;
+/// Who may have said something: a number, and a list of settings with their names.
+const LIMITED_BY: &str = "MALLOC_ARENA_MAX";
+/// See [`LIMITED_BY`].
+const SETTINGS: &str = "GLIBC_TUNABLES";
+/// How settings of arenas are called there.
+const OF_ARENAS: &[u8] = b"malloc.arena";
+
+/// Whether a thread of ours has been given something of the first arena.
+static IS_SHARED: AtomicBool = AtomicBool::new(false);
+
+/// A thread of ours has been given its first piece, of a few kilobytes.
+pub fn note_first(piece: *const u8) {
+    if !is_of_other_arena(piece) {
+        IS_SHARED.store(true, Ordering::Relaxed);
+    }
+}
+
+fn is_of_other_arena(piece: *const u8) -> bool {
+    let mut noted = 0u64;
+    let bytes = size_of_val(&noted) as u64;
+    // SAFETY: as many bytes.
+    let read = unsafe { safe_copy::read((piece as u64).wrapping_sub(bytes), bytes, (&raw mut noted).cast()) };
+    read.is_ok() && noted & OF_OTHER_ARENA != 0
+}
+
+/// Nothing is known of any thread: for children of tests, which have begun any number of them.
+#[cfg(test)]
+pub fn forget() {
+    IS_SHARED.store(false, Ordering::Relaxed);
+}
+
+/// Whether none of a process's threads, so many with the first, can be given what the first one has freed.
+pub fn are_apart(threads: usize) -> bool {
+    !IS_SHARED.load(Ordering::Relaxed) && is_of_c_library() && most().is_some_and(|most| threads <= most)
+}
+
+/// So many threads have arenas of their own. `None`: nobody knows.
+fn most() -> Option<usize> {
+    if std::env::var_os(SETTINGS).is_some_and(|settings| has_arenas(&settings)) {
+        return None;
+    }
+    match std::env::var(LIMITED_BY) {
+        Ok(number) => number.parse().ok(),
+        Err(std::env::VarError::NotPresent) => Some(FOR_EACH_PROCESSOR * processors()),
+        Err(_) => None,
+    }
+}
+
+fn has_arenas(settings: &OsStr) -> bool {
+    settings.as_bytes().windows(OF_ARENAS.len()).any(|part| part == OF_ARENAS)
+}
+
+/// Those that the process may use: no more than the C library counts.
+fn processors() -> usize {
+    // SAFETY: a set of processors, filled in by the call.
+    let count = unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        match libc::sched_getaffinity(0, size_of_val(&set), &raw mut set) {
+            0 => libc::CPU_COUNT(&set),
+            _ => 1,
+        }
+    };
+    usize::try_from(count).unwrap_or(1).max(1)
+}
+
+/// Whether `malloc` and its relatives are the C library's.
+fn is_of_c_library() -> bool {
+    let object_of = |name: &CStr| {
+        // SAFETY: a name; `dladdr` takes any address, and fills in the structure where it finds something.
+        unsafe {
+            let address = libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr());
+            let mut found: libc::Dl_info = std::mem::zeroed();
+            let is_found = !address.is_null() && libc::dladdr(address, &raw mut found) != 0;
+            is_found.then_some(found.dli_fbase.cast::<c_void>())
+        }
+    };
+    let library = object_of(c"gnu_get_libc_version");
+    let all = [c"malloc", c"calloc", c"realloc", c"free", c"memalign", c"posix_memalign", c"aligned_alloc"];
+    library.is_some() && all.into_iter().all(|name| object_of(name) == library)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_of_arenas_are_seen() {
+        assert!(has_arenas(OsStr::new("glibc.malloc.check=1:glibc.malloc.arena_max=2")));
+        assert!(!has_arenas(OsStr::new("glibc.malloc.tcache_count=2")));
+        assert!(is_of_c_library());
+        assert!(processors() >= 1);
+    }
+
+    #[test]
+    fn the_first_arena_is_told_from_others() {
+        let [first, other] = [[0u64, 0x2011, 0, 0], [0u64, 0x2015, 0, 0]];
+        assert!(!is_of_other_arena(first[2..].as_ptr().cast()));
+        assert!(is_of_other_arena(other[2..].as_ptr().cast()));
+        assert!(!is_of_other_arena(std::ptr::null()));
+    }
+}
