@@ -249,7 +249,7 @@ done <coherence
 fi
 
 if has lost; then
-# ---- a GPU that is lost at some moment between the first launch and the last one (c-tests/lost): what a program prints, and how it ends; with one line more at most
+# ---- a GPU that is lost at some moment between the first launch and the last one (c-tests/lost): what a program prints, and how it ends; with one line more at most. Two at a time: where eight were lost at once the driver had no GPU any more, for anybody
 lost_program() (
   name=$1 folder=$(mktemp -d) program=$programs/coherence/paragon/$1
   export PARAGON_STAYING=on PARAGON_RACE=device PARAGON_MONITOR=off PARAGON_HISTORY=off PARAGON_PATIENCE=5000
@@ -280,7 +280,7 @@ lost_program() (
   rm -rf "$folder"
 )
 export -f lost_program
-xargs -P 8 -I NAME bash -c 'lost_program NAME' <"$programs/lost/programs" >lost
+xargs -P 2 -I NAME bash -c 'lost_program NAME' <"$programs/lost/programs" >lost
 while read -r line; do
   case $line in same*) pass ;; *) fail "$line" ;; esac
 done <lost

@@ -59,7 +59,8 @@ impl Engine {
         {
             lock(&self.staying).know_earlier(saved);
         }
-        let advice = lock(&self.staying).advise(visit.the_loop.key(), moving, self.passed(), is_busy);
+        let advice =
+            lock(&self.staying).advise(visit.the_loop.key(), moving, expected, self.passed(), is_busy);
         match advice {
             Advice::Elsewhere => Err(plan),
             Advice::Prepare => {

@@ -10,14 +10,18 @@ use crate::speculation::cmt::MOST_FOLLOWING;
 use std::collections::{HashSet, VecDeque};
 use std::time::Duration;
 
-/// So small a part of the time that has passed may be lost.
-const LOST: f64 = 0.015;
+/// So small a part of the time that has passed may be lost, with bringing arrays home.
+const LOST: f64 = 0.0175;
 /// And so small a part of what an earlier run has saved.
 const RISKED: f64 = 0.02;
 /// Faster by so much, or arrays don't stay: what the program itself waits for isn't all measured.
 const MARGIN: f64 = 0.9;
 /// How often arrays are moved there and back at least, before it can be seen that it does not pay.
 const AT_LEAST: f64 = 2.0;
+/// The same where the program is hardly ever outside of its loops: it has no time to touch much of what they store, so that moving arrays in, with some faults, is all there is.
+const AT_LEAST_INSIDE: f64 = 1.4;
+/// Such a part of the time are loops under way there.
+const INSIDE: f64 = 0.9;
 /// Entries whose kernels were all there, before a trial begins: a kernel that has yet to be compiled would be waited for.
 const CALM: u32 = 32;
 /// The same where an earlier run has had them: they need not be compiled again.
@@ -61,6 +65,11 @@ pub struct Staying {
     /// Loops whose kernels were asked for.
     prepared: HashSet<usize>,
     calm: u32,
+    /// When the first of those began, and the nanoseconds that all of them but the last take.
+    calm_since: Duration,
+    calm_ns: f64,
+    /// Nanoseconds that it takes to move the arrays of a loop there and back, of which bringing them home is a half.
+    moving: f64,
     entries: u32,
     /// Nanoseconds that the entries of a window would have taken, and those that they have.
     expected: f64,
@@ -83,6 +92,9 @@ impl Default for Staying {
             mode: Mode::Off,
             prepared: HashSet::new(),
             calm: 0,
+            calm_since: Duration::ZERO,
+            calm_ns: 0.0,
+            moving: 0.0,
             entries: 0,
             expected: 0.0,
             actual: 0.0,
@@ -96,11 +108,18 @@ impl Default for Staying {
 }
 
 impl Staying {
-    /// About an entry of a loop whose arrays may stay. `moving`: nanoseconds that it takes to move them there and back; `passed`: since the first entry; `is_busy`: the
-    /// GPU has something to do, or to compile.
-    pub fn advise(&mut self, the_loop: usize, moving: f64, passed: Duration, is_busy: bool) -> Advice {
+    /// About an entry of a loop whose arrays may stay. `moving`: nanoseconds that it takes to move them there and back; `expected`: those that the fastest way takes without; `passed`:
+    /// since the first entry; `is_busy`: the GPU has something to do, or to compile.
+    pub fn advise(
+        &mut self,
+        the_loop: usize,
+        moving: f64,
+        expected: f64,
+        passed: Duration,
+        is_busy: bool,
+    ) -> Advice {
         let may_lose = self.may_lose(passed);
-        if self.mode == Mode::Off && AT_LEAST * moving > may_lose {
+        if self.mode == Mode::Off && AT_LEAST_INSIDE * moving > may_lose {
             return Advice::Elsewhere;
         }
         if is_busy {
@@ -111,11 +130,19 @@ impl Staying {
             self.calm = 0;
             return Advice::Prepare;
         }
+        self.moving = self.moving.max(moving);
         if self.mode != Mode::Off {
             return Advice::Stay;
         }
+        if self.calm == 0 {
+            (self.calm_since, self.calm_ns) = (passed, 0.0);
+        }
         self.calm += 1;
-        if self.calm < if self.risked() > AT_LEAST * moving { CALM_AGAIN } else { CALM } {
+        let is_inside = self.calm_ns > INSIDE * passed.saturating_sub(self.calm_since).as_nanos() as f64;
+        self.calm_ns += expected;
+        let at_least = if is_inside { AT_LEAST_INSIDE } else { AT_LEAST };
+        let calm = if self.risked() > AT_LEAST * moving { CALM_AGAIN } else { CALM };
+        if self.calm < calm || at_least * moving > may_lose {
             return Advice::Elsewhere;
         }
         self.turn(Mode::Moving, self.patience);
@@ -125,8 +152,8 @@ impl Staying {
     /// Begins with a mode.
     fn turn(&mut self, mode: Mode, patience: f64) {
         let prepared = std::mem::take(&mut self.prepared);
-        let (earlier, saved) = (self.earlier, self.saved);
-        *self = Staying { mode, prepared, patience, earlier, saved, ..Staying::default() };
+        let (earlier, saved, moving) = (self.earlier, self.saved, self.moving);
+        *self = Staying { mode, prepared, patience, moving, earlier, saved, ..Staying::default() };
     }
 
     /// What may be lost for what an earlier run has saved.
@@ -189,7 +216,8 @@ impl Staying {
             self.would_have_taken(first);
         }
         let handed = HANDED_NS * self.under_way.len() as f64;
-        let has_lost = self.lost > LOST * passed.as_nanos() as f64 + self.risked() + handed;
+        let home = self.moving / 2.0;
+        let has_lost = self.lost + home > LOST * passed.as_nanos() as f64 + self.risked() + handed;
         let is_due = match self.mode {
             Mode::Off => return false,
             Mode::Moving => self.entries >= MOVING,
@@ -223,7 +251,7 @@ mod tests {
 
     const MS: f64 = 1e6;
 
-    /// Enters a loop so often, each time after `each`; what stays takes `actual`. How often it has stayed.
+    /// Enters a loop so often, which takes `each`; what stays takes `actual`. How often it has stayed.
     fn enter(
         staying: &mut Staying,
         passed: &mut Duration,
@@ -233,7 +261,7 @@ mod tests {
     ) -> u32 {
         let mut stayed = 0;
         for _ in 0..times {
-            match staying.advise(7, 4.0 * MS, *passed, false) {
+            match staying.advise(7, 4.0 * MS, each, *passed, false) {
                 Advice::Stay => {
                     staying.took(each, actual(stayed), *passed, false);
                     *passed += Duration::from_nanos(actual(stayed) as u64);
@@ -248,10 +276,40 @@ mod tests {
     #[test]
     fn what_pays_goes_on_and_nothing_is_tried_early() {
         let (mut staying, mut passed) = (Staying::default(), Duration::ZERO);
-        assert_eq!(enter(&mut staying, &mut passed, 500, MS, |_| 0.1 * MS), 0);
+        assert_eq!(enter(&mut staying, &mut passed, 300, MS, |_| 0.1 * MS), 0);
         assert!(!staying.is_on());
-        let stayed = enter(&mut staying, &mut passed, 5000, MS, |n| if n < 2 { 4.0 * MS } else { 0.1 * MS });
+        let stayed = enter(&mut staying, &mut passed, 5000, MS, |n| if n < 2 { 2.0 * MS } else { 0.1 * MS });
         assert!(staying.is_on() && stayed > 4000, "{stayed}");
+    }
+
+    /// Of two programs with the same loop, which takes a half of the time of one of them.
+    #[test]
+    fn a_program_that_is_hardly_outside_of_its_loops_is_tried_earlier() {
+        let began = [0.0, MS].map(|outside| {
+            let (mut staying, mut passed) = (Staying::default(), Duration::ZERO);
+            while enter(&mut staying, &mut passed, 1, MS, |_| 0.1 * MS) == 0 {
+                passed += Duration::from_nanos(outside as u64);
+            }
+            passed
+        });
+        let least = |times: f64| Duration::from_nanos((times * 4.0 * MS / LOST) as u64);
+        let [inside, outside] = began;
+        assert!(inside >= least(AT_LEAST_INSIDE) && outside >= least(AT_LEAST), "{began:?}");
+        let calm = Duration::from_millis(2 * u64::from(CALM));
+        assert!(inside < least(AT_LEAST_INSIDE) + calm && outside < least(AT_LEAST) + calm, "{began:?}");
+    }
+
+    /// It would have stayed within its limit, but what has come to the GPU has to come home, too.
+    #[test]
+    fn what_it_takes_home_is_counted_before_it_is_lost() {
+        let mut staying = Staying::default();
+        let mut passed = Duration::from_millis(500);
+        while staying.advise(7, 4.0 * MS, MS, passed, false) != Advice::Stay {
+            passed += Duration::from_millis(1);
+        }
+        let limit = LOST * passed.as_nanos() as f64;
+        assert!(staying.took(MS, limit - 2.0 * MS, passed, false));
+        assert!(!staying.took(MS, 3.0 * MS, passed, false));
     }
 
     #[test]
@@ -278,7 +336,7 @@ mod tests {
     fn what_has_paid_in_an_earlier_run_is_tried_at_once() {
         let steps = |staying: &mut Staying| {
             let mut passed = Duration::from_millis(50);
-            enter(staying, &mut passed, 40, 10.0 * MS, |n| if n < 2 { 20.0 * MS } else { 0.1 * MS })
+            enter(staying, &mut passed, 20, 10.0 * MS, |n| if n < 2 { 20.0 * MS } else { 0.1 * MS })
         };
         let mut first = Staying::default();
         assert!(first.asks_for_earlier() && first.saved().is_none());
@@ -290,7 +348,7 @@ mod tests {
         let mut second = Staying::default();
         second.know_earlier(saved);
         assert!(!second.asks_for_earlier());
-        assert_eq!(steps(&mut second), 40 - CALM_AGAIN);
+        assert_eq!(steps(&mut second), 20 - CALM_AGAIN);
         // It has saved too little for what it may lose.
         let mut third = Staying::default();
         third.know_earlier(AT_LEAST * 4.0 * MS / RISKED / 2.0);
@@ -319,7 +377,7 @@ mod tests {
             let mut passed = Duration::from_millis(50);
             let mut stayed = 0;
             for _ in 0..entries {
-                let is_staying = staying.advise(7, 4.0 * MS, passed, false) == Advice::Stay;
+                let is_staying = staying.advise(7, 4.0 * MS, 5.0 * MS, passed, false) == Advice::Stay;
                 let took = match stayed < MOST_FOLLOWING {
                     _ if !is_staying => 5.0 * MS,
                     true => 0.05 * MS,
@@ -333,7 +391,7 @@ mod tests {
             }
             (stayed, staying.saved(), staying.is_on())
         };
-        assert_eq!(run(40), (40 - CALM_AGAIN as usize, Some(0.0), true));
+        assert_eq!(run(39), (39 - CALM_AGAIN as usize, Some(0.0), true));
         let (stayed, saved, is_on) = run(200);
         assert!(stayed < MOST_FOLLOWING + 8 && saved == Some(0.0) && !is_on, "{stayed}");
         // Once somebody has waited for them they count.
@@ -349,21 +407,21 @@ mod tests {
     #[test]
     fn kernels_come_first() {
         let (mut staying, passed) = (Staying::default(), Duration::from_secs(100));
-        assert_eq!(staying.advise(1, MS, passed, false), Advice::Prepare);
+        assert_eq!(staying.advise(1, MS, MS, passed, false), Advice::Prepare);
         for _ in 0..100 {
-            assert_eq!(staying.advise(1, MS, passed, true), Advice::Elsewhere);
+            assert_eq!(staying.advise(1, MS, MS, passed, true), Advice::Elsewhere);
         }
         for _ in 1..CALM {
-            assert_eq!(staying.advise(1, MS, passed, false), Advice::Elsewhere);
+            assert_eq!(staying.advise(1, MS, MS, passed, false), Advice::Elsewhere);
         }
-        assert_eq!(staying.advise(2, MS, passed, false), Advice::Prepare);
+        assert_eq!(staying.advise(2, MS, MS, passed, false), Advice::Prepare);
         let mut calm = 0;
-        while staying.advise(1 + u64::from(calm % 2 == 0) as usize, MS, passed, false) != Advice::Stay {
+        while staying.advise(1 + u64::from(calm % 2 == 0) as usize, MS, MS, passed, false) != Advice::Stay {
             calm += 1;
         }
         assert_eq!(calm + 1, CALM);
         // Another one, later.
-        assert_eq!(staying.advise(3, MS, passed, false), Advice::Prepare);
-        assert_eq!(staying.advise(3, MS, passed, false), Advice::Stay);
+        assert_eq!(staying.advise(3, MS, MS, passed, false), Advice::Prepare);
+        assert_eq!(staying.advise(3, MS, MS, passed, false), Advice::Stay);
     }
 }

@@ -6,8 +6,8 @@ mod random;
 mod refusals;
 
 use super::calls::PAGE;
-use crate::memory::coherence::arenas;
 use super::*;
+use crate::memory::coherence::arenas;
 use std::sync::atomic::AtomicU64;
 
 const PAGES: usize = 16;
