@@ -213,6 +213,7 @@ programs! {
     mappings
     masks
     moved_bytes
+    moved_mappings
     neighbours
     not_numbers
     one_array
@@ -293,6 +294,33 @@ fn a_gpu_that_is_lost_costs_no_results() {
     }
     println!("{saved} of {runs} runs had something to compute once more");
     assert!(saved * 4 > runs, "{saved} of {runs}");
+}
+
+/// What the program has freed while it was elsewhere could be given to a thread that can't wait for it: where the C library has no arenas for threads, nothing stays.
+#[test]
+fn nothing_stays_where_threads_share_the_programs_arena() {
+    let folder = tempfile::tempdir().unwrap();
+    let gpu = EmulatedGpu::build(
+        &Path::new(env!("CARGO_MANIFEST_DIR")).join("c-tests/emulated_gpu"),
+        folder.path(),
+    );
+    let theirs = run(&build("grown", "cc", &folder.path().join("cc")), |_| ());
+    let program = build("grown", env!("CARGO_BIN_EXE_paragon-cc"), &folder.path().join("paragon"));
+    for (setting, value, stays) in [
+        ("MALLOC_ARENA_MAX", "1", false),
+        ("GLIBC_TUNABLES", "glibc.malloc.arena_max=1", false),
+        ("A", "", true),
+    ] {
+        let trace = folder.path().join("trace");
+        let _ = std::fs::remove_file(&trace);
+        let ours = run(&program, |command| {
+            apply(Setting::Gpu, &gpu, command);
+            command.env("PARAGON_TRACE", &trace).env(setting, value);
+        });
+        assert_eq!((ours.status, &ours.stdout), (theirs.status, &theirs.stdout), "{setting}: {ours:?}");
+        let has_stayed = read_trace(&trace).iter().any(|record| record["stays"] == true);
+        assert_eq!(has_stayed, stays, "{setting}");
+    }
 }
 
 /// Loops aren't computed once more where somebody else sees what they store meanwhile: then the process ends, with a line.

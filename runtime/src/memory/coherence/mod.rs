@@ -500,6 +500,11 @@ pub fn settle(kind: Kind, tenants: &[Tenant], found: &[(DevicePtr, u64)], step: 
             let number = tenant.place.unwrap_or_else(|| {
                 let mut new = Place::new(kind, *memory, *at, tenant.span);
                 new.is_apart = tenant.is_apart;
+                tenant
+                    .uses
+                    .iter()
+                    .filter(|(_, sure, _)| sure.0 < sure.1)
+                    .for_each(|(_, sure, _)| touch(sure.0));
                 places.enter(new)
             });
             for (range, sure, stored) in tenant.uses.iter().copied() {
@@ -518,6 +523,14 @@ pub fn settle(kind: Kind, tenants: &[Tenant], found: &[(DevicePtr, u64)], step: 
             with(|places| places.shorten(&OfSystem));
         });
     }
+}
+
+/// Sees to it that there is a page at an address, which may be stored to. Where a mapping has none when access to a part of it changes, its parts have pages of their own later, and the
+/// system never joins them again, so that the program could not move the mapping as a whole (`mremap`).
+fn touch(address: u64) {
+    let byte = address as *mut u8;
+    // SAFETY: memory of the program's, whose only thread is here. It holds what it held.
+    unsafe { byte.write_volatile(byte.read_volatile()) };
 }
 
 /// Whether all of a range is private memory of the program's, that belongs to no file, may be loaded from and stored to, and isn't a stack.
