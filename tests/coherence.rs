@@ -11,7 +11,7 @@ mod emulated_gpu;
 mod selection;
 
 use emulated_gpu::EmulatedGpu;
-use selection::is_tested;
+use selection::{is_tested, selected};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -42,21 +42,25 @@ fn sources(name: &str) -> (Vec<PathBuf>, Option<PathBuf>) {
 fn build(name: &str, compiler: &str, folder: &Path) -> PathBuf {
     std::fs::create_dir_all(folder).unwrap();
     let (units, library) = sources(name);
-    let compile = |sources: &[PathBuf], output: &Path, more: &[&str]| {
-        let mut command = Command::new(compiler);
-        command.args(["-std=gnu11", "-O2", "-Wall", "-Wextra"]).args(more).arg("-o").arg(output);
-        if compiler != "cc" {
-            command.args(["-fparagon-threshold=1", "-fparagon-checked-threads"]);
-        }
-        let said = command.args(sources).arg("-pthread").arg("-ldl").output().unwrap();
-        assert!(said.status.success() && said.stderr.is_empty(), "{command:?}: {said:?}");
-    };
+    const WARNS: [&str; 2] = ["-Wall", "-Wextra"];
     if let Some(library) = library {
-        compile(&[library], &folder.join(format!("{name}.library.so")), &["-shared", "-fPIC"]);
+        let output = folder.join(format!("{name}.library.so"));
+        compile(compiler, &[library], &output, &[&WARNS[..], &["-shared", "-fPIC"]].concat());
     }
     let program = folder.join(name);
-    compile(&units, &program, &["-Wl,-rpath,$ORIGIN"]);
+    compile(compiler, &units, &program, &[&WARNS[..], &["-Wl,-rpath,$ORIGIN"]].concat());
     program
+}
+
+/// Makes a program, or a library, about which the compiler has nothing to say.
+fn compile(compiler: &str, sources: &[PathBuf], output: &Path, more: &[&str]) {
+    let mut command = Command::new(compiler);
+    command.args(["-std=gnu11", "-O2"]).args(more).arg("-o").arg(output);
+    if compiler != "cc" {
+        command.args(["-fparagon-threshold=1", "-fparagon-checked-threads"]);
+    }
+    let said = command.args(sources).args(["-pthread", "-ldl", "-lm"]).output().unwrap();
+    assert!(said.status.success() && said.stderr.is_empty(), "{command:?}: {said:?}");
 }
 
 /// Runs a program in a folder that is empty, with none of our variables but those that are told.
@@ -222,6 +226,7 @@ programs! {
     pieces
     raw_masks
     refused
+    sealed
     single_values
     sorted
     stacks
@@ -236,6 +241,52 @@ programs! {
     two_files
     watched
     windows
+}
+
+/// Programs that nobody has thought of (`c-tests/coherence/random`): each is built once, and makes other random choices by each number that it is given.
+#[test]
+fn random_programs_see_one_memory() {
+    let generator = Path::new(SOURCES).join("random/generator.py");
+    let (programs, numbers) = (selected(5, 60), selected(8, 40));
+    let mut stays = 0;
+    for seed in 1..=programs {
+        let folder = tempfile::tempdir().unwrap();
+        let told = Command::new("python3").arg(&generator).arg(seed.to_string()).arg(folder.path()).output();
+        assert!(told.as_ref().is_ok_and(|told| told.status.success()), "{told:?}");
+        let sources = ["main.c", "kernels.c"].map(|name| folder.path().join(name));
+        let [reference, program] =
+            [("cc", "reference"), (env!("CARGO_BIN_EXE_paragon-cc"), "program")].map(|(compiler, name)| {
+                let output = folder.path().join(name);
+                compile(compiler, &sources, &output, &["-w"]);
+                output
+            });
+        let gpu = EmulatedGpu::build(
+            &Path::new(env!("CARGO_MANIFEST_DIR")).join("c-tests/emulated_gpu"),
+            &folder.path().join("gpu"),
+        );
+        for number in 1..=numbers {
+            let theirs = run(&reference, |command| {
+                command.arg(number.to_string());
+            });
+            assert_ne!(theirs.status.code(), Some(99), "{seed} {number}: {theirs:?}");
+            let trace = folder.path().join("trace");
+            let _ = std::fs::remove_file(&trace);
+            let ours = run(&program, |command| {
+                apply(Setting::Threads, &gpu, command);
+                command.env("PARAGON_TRACE", &trace).arg(number.to_string());
+            });
+            let what = format!("program {seed} by {number}");
+            assert!(
+                ours.stdout == theirs.stdout,
+                "{what}: {}",
+                first_difference(&ours.stdout, &theirs.stdout)
+            );
+            assert_eq!((ours.status, &ours.stderr), (theirs.status, &theirs.stderr), "{what}");
+            stays += read_trace(&trace).iter().filter(|record| record["stays"] == true).count();
+        }
+    }
+    println!("{stays} entries of {programs} programs left arrays elsewhere");
+    assert!(stays as u64 > 20 * programs * numbers, "{stays}");
 }
 
 /// A GPU that is lost at any moment takes nothing with it: what only it had is computed once more.

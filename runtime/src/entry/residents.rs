@@ -72,11 +72,12 @@ impl Engine {
                 Err(plan)
             }
             Advice::Stay => {
-                // What came back since the last entry is part of what staying costs. Whoever waited for it waited for all loops before, too.
-                let before = coherence::fetching_ns();
-                if before != 0 {
+                // What came back since the last entry is part of what staying costs, and what system calls took longer. Whoever waited for it waited for all loops before, too.
+                let fetching = coherence::fetching_ns();
+                if fetching != 0 {
                     lock(&self.staying).has_answered();
                 }
+                let before = fetching + coherence::interception::calling_ns();
                 // SAFETY: as above.
                 let done =
                     unsafe { self.speculate_by(visit, plan, None, Kind::Cuda, Rule::DeviceUnlessItFails) };

@@ -243,6 +243,20 @@ mod kernel {
     }
 }
 
+/// System calls that were dispatched since somebody asked.
+static CALLS: AtomicU64 = AtomicU64::new(0);
+/// After so many the interception ends: the program does other things now, and each of its calls takes ten times as long as it would.
+const MOST_CALLS: u64 = 2048;
+/// The same after each so many, if nothing is kept away any more.
+const CALLS_FOR_NOTHING: u64 = 64;
+/// What each takes longer, in nanoseconds.
+const CALL_NS: u64 = 3_000;
+
+/// Nanoseconds that system calls have taken longer since this was asked last.
+pub fn calling_ns() -> u64 {
+    CALLS.swap(0, Ordering::Relaxed) * CALL_NS
+}
+
 /// Whether anything is.
 pub fn is_armed() -> bool {
     ARMED.load(Ordering::Relaxed)
@@ -266,6 +280,7 @@ pub fn arm(keeper: &'static dyn Keeper) -> Result<(), Refusal> {
             return Err(Refusal::Unknown);
         }
         *SLOT.0.get() = Some(Armed { keeper, selector, faults, calls, stack: before });
+        CALLS.store(0, Ordering::Relaxed);
         OWNER.store(own_selector(), Ordering::Relaxed);
         ARMED.store(true, Ordering::SeqCst);
         let (begin, bytes) = gate::bounds();
@@ -416,7 +431,10 @@ unsafe fn answer(keeper: &dyn Keeper, told: &kernel::Dispatched, interrupted: &m
         .map(|register| registers[at(register)] as u64);
     // The kernel has put it back where the program had it.
     let number = registers[at(libc::REG_RAX)] as u64;
+    let count = CALLS.fetch_add(1, Ordering::Relaxed) + 1;
+    let is_for_nothing = count.is_multiple_of(CALLS_FOR_NOTHING) && !keeper.keeps(0, u64::MAX);
     let course = match told.architecture {
+        _ if is_for_nothing || count >= MOST_CALLS => Course::StepsAside,
         kernel::NATIVE => calls::prepare(keeper, number, &arguments),
         // Numbers and registers are others.
         _ => Course::StepsAside,
@@ -432,17 +450,31 @@ unsafe fn answer(keeper: &dyn Keeper, told: &kernel::Dispatched, interrupted: &m
         }
         if !is_left {
             let result = gate::call(number, arguments);
+            if result == -i64::from(libc::ENOMEM) && calls::is_about_mappings(number, &arguments) {
+                // Its memory is in more pieces than it would be otherwise, of which the system bears so many.
+                return step_aside(keeper, interrupted);
+            }
             registers[at(libc::REG_RAX)] = result;
             let is_window = course == Course::Opens && result >= 0 && alone::is_of_processes(result as i32);
-            if !is_window {
-                return;
+            if is_window {
+                keeper.bring_home();
+                undo(Some(interrupted));
             }
-        } else {
-            registers[at(libc::REG_RIP)] -= kernel::INSTRUCTION;
+            return;
         }
-        keeper.bring_home();
-        undo(Some(interrupted));
+        step_aside(keeper, interrupted);
     }
+}
+
+/// The program makes its call by itself, with everything as if nothing had been intercepted.
+///
+/// # Safety
+/// In the handler that has interrupted it.
+unsafe fn step_aside(keeper: &dyn Keeper, interrupted: &mut libc::ucontext_t) {
+    interrupted.uc_mcontext.gregs[libc::REG_RIP as usize] -= kernel::INSTRUCTION;
+    keeper.bring_home();
+    // SAFETY: promised by the caller.
+    unsafe { undo(Some(interrupted)) };
 }
 
 /// A signal that has to do what it would have done without us. Without a keeper: it has come while code of the runtime ran, which the keeper's own may be; it ends the

@@ -533,12 +533,16 @@ fn touch(address: u64) {
     unsafe { byte.write_volatile(byte.read_volatile()) };
 }
 
-/// Whether all of a range is private memory of the program's, that belongs to no file, may be loaded from and stored to, and isn't a stack.
+/// Whether all of a range is private memory of the program's, that belongs to no file, may be loaded from and stored to, and isn't a stack; and whether what may be done with it can be
+/// changed, which the program may have seen to that it can't (`mseal`).
 fn is_keepable(range: Range) -> bool {
-    are_all(range, |access, file, name| {
+    let is_plain = |access: &str, file: &str, name: &str| {
         let is_plain = name.is_empty() || name == "[heap]" || name.starts_with("[anon:");
         access == "rw-p" && file == "0" && is_plain
-    })
+    };
+    let pages = (range.0 & !(PAGE - 1), range.1.next_multiple_of(PAGE));
+    // It may already be done with it what is asked for.
+    are_all(range, is_plain) && OfSystem.allow(pages, Access::All)
 }
 
 /// Whether nobody but the program sees what is stored to a range.

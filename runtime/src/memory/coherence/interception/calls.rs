@@ -238,6 +238,11 @@ fn remapped(number: i64, arguments: &[u64; 6]) -> Option<[(u64, u64); 2]> {
     }
 }
 
+/// Whether a call changes mappings.
+pub fn is_about_mappings(number: u64, arguments: &[u64; 6]) -> bool {
+    remapped(i64::from(number as u32), arguments).is_some()
+}
+
 /// Has everything come home that a call needs, and says what is to be done about it.
 pub fn prepare(keeper: &dyn Keeper, number: u64, arguments: &[u64; 6]) -> Course {
     // The kernel looks at 32 bits of it.

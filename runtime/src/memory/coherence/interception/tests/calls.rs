@@ -595,3 +595,56 @@ fn what_may_be_the_drivers_is_closed_when_everything_is_home() {
         }
     }
 }
+
+/// Each call takes ten times as long as it would: programs that go on to make many are left alone.
+#[test]
+fn many_calls_end_it() {
+    // SAFETY: a call without preconditions.
+    let calls_until_it_ends = || {
+        (1..=2 * MOST_CALLS)
+            .find(|_| {
+                unsafe { libc::syscall(libc::SYS_getppid) };
+                !is_armed()
+            })
+            .unwrap()
+    };
+    child(|| {
+        let fake = Fake::all_away();
+        assert_eq!(calls_until_it_ends(), MOST_CALLS);
+        assert!(fake.is_home());
+        // Anew, from the first on.
+        let fake = Fake::all_away();
+        assert!((1..MOST_CALLS / 2).all(|_| unsafe { libc::getppid() != -1 }));
+        assert_eq!(calling_ns(), (MOST_CALLS / 2 - 1) * CALL_NS);
+        assert_eq!(calls_until_it_ends(), MOST_CALLS);
+        assert!(fake.is_home());
+    })
+    .succeeds();
+    // Where everything is home nothing is lost.
+    child(|| {
+        let fake = Fake::all_away();
+        for page in 0..PAGES {
+            fake.byte(page * PAGE as usize).store(1, Ordering::Relaxed);
+        }
+        assert_eq!(calls_until_it_ends(), CALLS_FOR_NOTHING);
+    })
+    .succeeds();
+}
+
+/// The system bears so many pieces of memory, of which some are there only because something is kept away.
+#[test]
+fn mappings_that_find_no_room_are_made_without_it() {
+    const TOO_LARGE: usize = 1 << 46;
+    // SAFETY: a new mapping, which can't be had.
+    child(|| unsafe {
+        let fake = Fake::all_away();
+        let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+        let map = |bytes| libc::mmap(std::ptr::null_mut(), bytes, libc::PROT_READ, kind, -1, 0);
+        assert_eq!(libc::munmap(map(PAGE as usize), PAGE as usize), 0);
+        is_still_armed();
+        assert_eq!(map(2 * TOO_LARGE), libc::MAP_FAILED);
+        assert_eq!(errno::get(), libc::ENOMEM);
+        assert!(!is_armed() && fake.is_home());
+    })
+    .succeeds();
+}
