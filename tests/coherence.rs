@@ -208,6 +208,7 @@ programs! {
     forked
     given_up
     grown
+    grows
     handlers
     jumps
     lent_pages

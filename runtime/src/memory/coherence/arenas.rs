@@ -29,11 +29,25 @@ pub fn note_first(piece: *const u8) {
 }
 
 fn is_of_other_arena(piece: *const u8) -> bool {
-    let mut noted = 0u64;
-    let bytes = size_of_val(&noted) as u64;
+    word((piece as u64).wrapping_sub(8)).is_some_and(|noted| noted & OF_OTHER_ARENA != 0)
+}
+
+/// Arenas of threads consist of pieces of so many bytes, which begin at multiples of that, with the address of what is noted of the arena.
+const HEAP: u64 = 64 << 20;
+
+/// Whether an address lies in an arena that isn't the first one. Where its thread has ended, another one may have it, one of ours too.
+pub fn is_inside(address: u64) -> bool {
+    let first_word = |address: u64| word(address & !(HEAP - 1));
+    // What is noted lies in the first of its pieces, which so begins with the same.
+    first_word(address).is_some_and(|arena| arena >= HEAP && first_word(arena) == Some(arena))
+}
+
+/// What memory holds. `None`: it isn't there.
+fn word(address: u64) -> Option<u64> {
+    let mut word = 0u64;
     // SAFETY: as many bytes.
-    let read = unsafe { safe_copy::read((piece as u64).wrapping_sub(bytes), bytes, (&raw mut noted).cast()) };
-    read.is_ok() && noted & OF_OTHER_ARENA != 0
+    unsafe { safe_copy::read(address, size_of_val(&word) as u64, (&raw mut word).cast()) }.ok()?;
+    Some(word)
 }
 
 /// Nothing is known of any thread: for children of tests, which have begun any number of them.
@@ -110,5 +124,24 @@ mod tests {
         assert!(!is_of_other_arena(first[2..].as_ptr().cast()));
         assert!(is_of_other_arena(other[2..].as_ptr().cast()));
         assert!(!is_of_other_arena(std::ptr::null()));
+    }
+
+    /// What threads have allocated, and what is too large for that, and what isn't there.
+    #[test]
+    fn arenas_of_threads_are_known() {
+        // SAFETY: plain allocations, given back.
+        unsafe {
+            let of_thread = |bytes: usize| {
+                std::thread::spawn(move || libc::malloc(bytes) as usize).join().unwrap() as *mut libc::c_void
+            };
+            let (small, large) = (of_thread(100_000), of_thread(64 << 20));
+            let is_of_thread = is_of_other_arena(small.cast());
+            assert_eq!(is_inside(small as u64), is_of_thread);
+            assert_eq!(is_inside(small as u64 + 99_000), is_of_thread);
+            assert!(!is_inside(large as u64) && !is_inside(large as u64 + (40 << 20)));
+            libc::free(small);
+            libc::free(large);
+        }
+        assert!(!is_inside(8) && !is_inside(u64::MAX));
     }
 }

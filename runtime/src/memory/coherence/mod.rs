@@ -533,8 +533,8 @@ fn touch(address: u64) {
     unsafe { byte.write_volatile(byte.read_volatile()) };
 }
 
-/// Whether all of a range is private memory of the program's, that belongs to no file, may be loaded from and stored to, and isn't a stack; and whether what may be done with it can be
-/// changed, which the program may have seen to that it can't (`mseal`).
+/// Whether all of a range is private memory of the program's, that belongs to no file, may be loaded from and stored to, and isn't a stack, nor grows like one, nor is of an
+/// allocator's for threads; and whether what may be done with it can be changed, which the program may have seen to that it can't (`mseal`).
 fn is_keepable(range: Range) -> bool {
     let is_plain = |access: &str, file: &str, name: &str| {
         let is_plain = name.is_empty() || name == "[heap]" || name.starts_with("[anon:");
@@ -542,7 +542,17 @@ fn is_keepable(range: Range) -> bool {
     };
     let pages = (range.0 & !(PAGE - 1), range.1.next_multiple_of(PAGE));
     // It may already be done with it what is asked for.
-    are_all(range, is_plain) && OfSystem.allow(pages, Access::All)
+    are_all(range, is_plain)
+        && !arenas::is_inside(range.0)
+        && OfSystem.allow(pages, Access::All)
+        && !grows(pages.0)
+}
+
+/// Whether a mapping grows by itself in front of its first page, as long as that may be stored to. The page may be, and still may afterwards.
+fn grows(page: u64) -> bool {
+    let access = libc::PROT_READ | libc::PROT_WRITE | libc::PROT_GROWSDOWN;
+    // SAFETY: what may be done with it is what could be done; of any other mapping the system asks that it isn't called so.
+    unsafe { libc::mprotect(page as *mut libc::c_void, PAGE as usize, access) == 0 }
 }
 
 /// Whether nobody but the program sees what is stored to a range.
