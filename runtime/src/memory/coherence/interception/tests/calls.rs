@@ -599,22 +599,20 @@ fn what_may_be_the_drivers_is_closed_when_everything_is_home() {
 /// Each call takes ten times as long as it would: programs that go on to make many are left alone.
 #[test]
 fn many_calls_end_it() {
-    // SAFETY: a call without preconditions.
-    let calls_until_it_ends = || {
-        (1..=2 * MOST_CALLS)
-            .find(|_| {
-                unsafe { libc::syscall(libc::SYS_getppid) };
-                !is_armed()
-            })
-            .unwrap()
-    };
+    /// A call of the program's. Whether it has ended the interception.
+    fn ends() -> bool {
+        // SAFETY: no preconditions.
+        unsafe { libc::syscall(libc::SYS_getppid) };
+        !is_armed()
+    }
+    let calls_until_it_ends = || (1..=2 * MOST_CALLS).find(|_| ends()).unwrap();
     child(|| {
         let fake = Fake::all_away();
         assert_eq!(calls_until_it_ends(), MOST_CALLS);
         assert!(fake.is_home());
         // Anew, from the first on.
         let fake = Fake::all_away();
-        assert!((1..MOST_CALLS / 2).all(|_| unsafe { libc::getppid() != -1 }));
+        assert!((1..MOST_CALLS / 2).all(|_| !ends()));
         assert_eq!(calling_ns(), (MOST_CALLS / 2 - 1) * CALL_NS);
         assert_eq!(calls_until_it_ends(), MOST_CALLS);
         assert!(fake.is_home());
