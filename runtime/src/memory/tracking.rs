@@ -66,6 +66,13 @@ fn tracker() -> MutexGuard<'static, Option<Tracker>> {
     TRACKER.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Whether somebody may store to memory of the program's past what its pages allow ([`unseen`]).
+pub fn may_be_pinned() -> bool {
+    let tracker = tracker();
+    let own = tracker.as_ref().and_then(|tracker| tracker.descriptors.as_ref()?.as_ref());
+    unseen::is_possible(own)
+}
+
 /// Memory that is watched while this lives.
 #[derive(Debug)]
 pub struct Watch(u64);
@@ -83,7 +90,7 @@ impl Watch {
         let mut tracker = tracker();
         let Tracker { descriptors, watched, next } = tracker.get_or_insert_default();
         let own = descriptors.get_or_insert_with(Descriptors::open).as_ref().filter(|own| own.are_ours())?;
-        if unseen::is_possible(own) {
+        if unseen::is_possible(Some(own)) {
             return None;
         }
         let mappings = unseen::private_mappings(&pages)?;
@@ -109,7 +116,7 @@ impl Watch {
             anew.iter().try_for_each(|range| own.protect(*range, true))?;
         }
         // What was pinned meanwhile may have been before it was protected.
-        if unseen::is_possible(own) || !own.are_alone() {
+        if unseen::is_possible(Some(own)) || !own.are_alone() {
             release(own, &pages, watched);
             return None;
         }

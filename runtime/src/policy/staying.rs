@@ -11,15 +11,15 @@ use std::collections::{HashSet, VecDeque};
 use std::time::Duration;
 
 /// So small a part of the time that has passed may be lost, with bringing arrays home.
-const LOST: f64 = 0.0175;
+const LOST: f64 = 0.02;
 /// And so small a part of what an earlier run has saved.
 const RISKED: f64 = 0.02;
 /// Faster by so much, or arrays don't stay: what the program itself waits for isn't all measured.
 const MARGIN: f64 = 0.9;
 /// How often arrays are moved there and back at least, before it can be seen that it does not pay.
-const AT_LEAST: f64 = 2.0;
+const AT_LEAST: f64 = 2.5;
 /// The same where the program is hardly ever outside of its loops: it has no time to touch much of what they store, so that moving arrays in, with some faults, is all there is.
-const AT_LEAST_INSIDE: f64 = 1.4;
+const AT_LEAST_INSIDE: f64 = 1.6;
 /// Such a part of the time are loops under way there.
 const INSIDE: f64 = 0.9;
 /// Entries whose kernels were all there, before a trial begins: a kernel that has yet to be compiled would be waited for.
@@ -59,7 +59,7 @@ pub enum Advice {
 }
 
 /// See the module.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Staying {
     mode: Mode,
     /// Loops whose kernels were asked for.
@@ -223,6 +223,8 @@ impl Staying {
             Mode::Moving => self.entries >= MOVING,
             Mode::On => self.entries >= WINDOW && self.expected >= WINDOW_NS,
         };
+        // Who has lost too much, but gains by now, makes good for it.
+        let has_lost = has_lost && actual > MARGIN * expected;
         let pays = self.mode == Mode::Moving || self.actual < MARGIN * self.expected;
         if has_lost || is_due && !pays {
             // It isn't as it was then.
@@ -309,6 +311,8 @@ mod tests {
         }
         let limit = LOST * passed.as_nanos() as f64;
         assert!(staying.took(MS, limit - 2.0 * MS, passed, false));
+        // Whoever gains goes on.
+        assert!(staying.clone().took(4.0 * MS, 3.0 * MS, passed, false));
         assert!(!staying.took(MS, 3.0 * MS, passed, false));
     }
 

@@ -59,6 +59,12 @@ const OF_DRIVER: &str = "cuda";
 /// The file system of processes, as `fstatfs` names it.
 const PROCESSES: i64 = 0x9fa0;
 
+/// Looks for what [`check`] looks for in the files of libraries, which takes milliseconds: what they are is remembered. Any thread may do that beforehand.
+pub fn look_ahead() {
+    // What it says counts when it is asked.
+    let _ = descriptors();
+}
+
 /// Whether the calling thread is alone.
 pub fn check() -> Result<(), Refusal> {
     // SAFETY: neither has preconditions.
@@ -203,7 +209,8 @@ fn threads() -> Result<(), Refusal> {
     }
 }
 
-/// Whether no descriptor leads to memory past its protection: files of processes (`/proc/self/mem`), and rings, which the kernel serves when it likes.
+/// Whether no descriptor leads to memory past its protection: files of processes (`/proc/self/mem`); rings, transfers that are under way, devices and networks, which are served
+/// when somebody else likes, and so may store to a page beside what a loop uses while the page is elsewhere.
 fn descriptors() -> Result<(), Refusal> {
     let unknown = |_| Refusal::Unknown;
     for entry in fs::read_dir("/proc/self/fd").map_err(unknown)? {
@@ -217,14 +224,12 @@ fn descriptors() -> Result<(), Refusal> {
         };
         let target = target.to_str().ok_or(Refusal::Descriptor)?;
         // The page map, which has no contents of pages, is ours.
-        let leads = is_of_processes(number) && !target.ends_with("/pagemap") && !target.ends_with("/fd");
-        if leads || target.starts_with("anon_inode:[io_uring]") {
+        if is_of_processes(number) && !target.ends_with("/pagemap") && !target.ends_with("/fd") {
             return Err(Refusal::Descriptor);
         }
     }
-    // Rings may have lost their descriptors.
     let maps = fs::read_to_string("/proc/self/maps").map_err(unknown)?;
-    match maps.contains("[io_uring]") || tracking::may_lend_pages(&maps) {
+    match tracking::may_be_pinned() || tracking::may_lend_pages(&maps) {
         true => Err(Refusal::Descriptor),
         false => Ok(()),
     }

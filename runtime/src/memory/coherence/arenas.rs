@@ -15,8 +15,10 @@ const FOR_EACH_PROCESSOR: usize = 8;
 const LIMITED_BY: &str = "MALLOC_ARENA_MAX";
 /// See [`LIMITED_BY`].
 const SETTINGS: &str = "GLIBC_TUNABLES";
-/// How settings of arenas are called there.
-const OF_ARENAS: &[u8] = b"malloc.arena";
+/// How settings of arenas are called there, and one that changes how large they are.
+const OF_ARENAS: [&[u8]; 2] = [b"malloc.arena", b"malloc.hugetlb"];
+/// So many threads of ours and of the driver's may begin later.
+const LATER: usize = 4;
 
 /// Whether a thread of ours has been given something of the first arena.
 static IS_SHARED: AtomicBool = AtomicBool::new(false);
@@ -58,7 +60,9 @@ pub fn forget() {
 
 /// Whether none of a process's threads, so many with the first, can be given what the first one has freed.
 pub fn are_apart(threads: usize) -> bool {
-    !IS_SHARED.load(Ordering::Relaxed) && is_of_c_library() && most().is_some_and(|most| threads <= most)
+    !IS_SHARED.load(Ordering::Relaxed)
+        && is_of_c_library()
+        && most().is_some_and(|most| threads + LATER <= most)
 }
 
 /// So many threads have arenas of their own. `None`: nobody knows.
@@ -74,7 +78,8 @@ fn most() -> Option<usize> {
 }
 
 fn has_arenas(settings: &OsStr) -> bool {
-    settings.as_bytes().windows(OF_ARENAS.len()).any(|part| part == OF_ARENAS)
+    let has = |name: &[u8]| settings.as_bytes().windows(name.len()).any(|part| part == name);
+    OF_ARENAS.into_iter().any(has)
 }
 
 /// Those that the process may use: no more than the C library counts.
@@ -113,6 +118,7 @@ mod tests {
     #[test]
     fn settings_of_arenas_are_seen() {
         assert!(has_arenas(OsStr::new("glibc.malloc.check=1:glibc.malloc.arena_max=2")));
+        assert!(has_arenas(OsStr::new("glibc.malloc.hugetlb=2")));
         assert!(!has_arenas(OsStr::new("glibc.malloc.tcache_count=2")));
         assert!(is_of_c_library());
         assert!(processors() >= 1);

@@ -70,11 +70,12 @@ pub fn driver_is_ours() -> bool {
     DRIVER_IS_OURS.load(Ordering::Relaxed)
 }
 
-/// Whether there is somebody who may.
-pub fn is_possible(own: &Descriptors) -> bool {
+/// Whether there is somebody who may. `own`: what the runtime has open itself.
+pub fn is_possible(own: Option<&Descriptors>) -> bool {
     if is_pinned() {
         return true;
     }
+    let own = own.map(|own| own.protection);
     let Ok(list) = std::fs::read_dir("/proc/self/fd") else { return true };
     let mut has_driver = false;
     for entry in list {
@@ -82,7 +83,7 @@ pub fn is_possible(own: &Descriptors) -> bool {
         let Some(number) = entry.file_name().to_str().and_then(|name| name.parse::<i32>().ok()) else {
             return true;
         };
-        if number == own.protection {
+        if Some(number) == own {
             continue;
         }
         let target = match std::fs::read_link(entry.path()) {

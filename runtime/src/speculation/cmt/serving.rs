@@ -7,7 +7,9 @@ use crate::device::pool::{Pool, may_stay_awake};
 use crate::device::threads::Width;
 use crate::device::{Device, DeviceError};
 use crate::leaving::{self, Working};
+use crate::memory::coherence::alone;
 use crate::memory::coherence::mailbox::{self, Letter};
+use crate::memory::own;
 use crate::memory::residency::Residency;
 use crossbeam_channel::Receiver;
 use std::sync::Arc;
@@ -136,6 +138,10 @@ pub(super) fn serve_cuda(
     });
     if device.is_some() {
         set_state(CudaState::Ready);
+        // Arrays may be to stay soon.
+        if own::is_own() {
+            alone::look_ahead();
+        }
     } else {
         set_state(CudaState::Absent);
     }

@@ -20,7 +20,7 @@ fn shared_allocators_are() {
         assert_eq!(refused(), Some(Refusal::Allocator));
         arenas::forget();
         assert_eq!(refused(), None);
-        for (name, setting) in [("MALLOC_ARENA_MAX", "0"), ("GLIBC_TUNABLES", "glibc.malloc.arena_test=1")] {
+        for (name, setting) in [("MALLOC_ARENA_MAX", "2"), ("GLIBC_TUNABLES", "glibc.malloc.arena_test=1")] {
             // SAFETY: in a child, of one thread.
             unsafe { std::env::set_var(name, setting) };
             assert_eq!(refused(), Some(Refusal::Allocator), "{name}");
@@ -219,6 +219,21 @@ fn descriptors_to_memory_are() {
         if ring >= 0 {
             assert_eq!(refused(), Some(Refusal::Descriptor));
         }
+    })
+    .succeeds();
+}
+
+/// What is read past all caches arrives when it likes, beside what loops use too.
+#[test]
+fn transfers_that_nobody_waits_for_are() {
+    // SAFETY: in a child; the structure is the kernel's own word.
+    child(|| unsafe {
+        let mut context = 0u64;
+        if libc::syscall(libc::SYS_io_setup, 4, &raw mut context) == 0 {
+            assert_eq!(refused(), Some(Refusal::Descriptor));
+            libc::syscall(libc::SYS_io_destroy, context);
+        }
+        assert_eq!(refused(), None);
     })
     .succeeds();
 }
