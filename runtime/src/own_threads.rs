@@ -8,8 +8,9 @@ use crate::memory::coherence::arenas;
 use crate::memory::limits;
 use std::ffi::{CStr, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What threads of ours are called.
 pub const NAMES: [&CStr; 6] = [HELPER, FOR_THREADS, FOR_CUDA, FOR_KERNELS, WATCH, LAST];
@@ -52,6 +53,17 @@ fn has_stand_in() -> bool {
     *is_there
 }
 
+/// Threads that are begun but don't have their names yet.
+static NAMELESS: AtomicUsize = AtomicUsize::new(0);
+
+/// Waits until all threads of ours that were begun have their names, at most so long: until then they are called as the program is, and taken for its own.
+pub fn wait_for_names(at_most: Duration) {
+    let started = Instant::now();
+    while NAMELESS.load(Ordering::Acquire) != 0 && started.elapsed() < at_most {
+        std::thread::yield_now();
+    }
+}
+
 fn begin_thread(name: &'static CStr, work: Box<dyn FnOnce() + Send>) -> bool {
     let beginning = Box::into_raw(Box::new(Beginning { name, work }));
     let _blocked = BlockSignals::new();
@@ -63,7 +75,11 @@ fn begin_thread(name: &'static CStr, work: Box<dyn FnOnce() + Send>) -> bool {
         if failed == 0 {
             libc::pthread_attr_setstacksize(&raw mut attributes, STACK + least_stack(&raw const attributes));
             libc::pthread_attr_setdetachstate(&raw mut attributes, libc::PTHREAD_CREATE_DETACHED);
+            NAMELESS.fetch_add(1, Ordering::Relaxed);
             failed = libc::pthread_create(&raw mut thread, &raw const attributes, begin, beginning.cast());
+            if failed != 0 {
+                NAMELESS.fetch_sub(1, Ordering::Relaxed);
+            }
             libc::pthread_attr_destroy(&raw mut attributes);
         }
         if failed != 0 {
@@ -93,6 +109,7 @@ extern "C" fn begin(beginning: *mut c_void) -> *mut c_void {
     let Beginning { name, work } = *unsafe { Box::from_raw(beginning.cast::<Beginning>()) };
     // SAFETY: the calling thread, and a name of less than sixteen bytes.
     unsafe { libc::pthread_setname_np(libc::pthread_self(), name.as_ptr()) };
+    NAMELESS.fetch_sub(1, Ordering::Release);
     floating_point::begin_thread();
     let _ours = Ours::begin();
     // Who waits for the work finds out by what it has left behind.

@@ -130,12 +130,12 @@ impl Staying {
             self.calm = 0;
             return Advice::Prepare;
         }
+        if self.mode == Mode::Off && self.calm == 0 {
+            (self.calm_since, self.calm_ns, self.moving) = (passed, 0.0, 0.0);
+        }
         self.moving = self.moving.max(moving);
         if self.mode != Mode::Off {
             return Advice::Stay;
-        }
-        if self.calm == 0 {
-            (self.calm_since, self.calm_ns) = (passed, 0.0);
         }
         self.calm += 1;
         let is_inside = self.calm_ns > INSIDE * passed.saturating_sub(self.calm_since).as_nanos() as f64;
@@ -314,6 +314,20 @@ mod tests {
         // Whoever gains goes on.
         assert!(staying.clone().took(4.0 * MS, 3.0 * MS, passed, false));
         assert!(!staying.took(MS, 3.0 * MS, passed, false));
+    }
+
+    /// What does not pay first has a thousand times as much to bring home as what pays behind it.
+    #[test]
+    fn large_arrays_of_before_cost_nothing_any_more() {
+        let mut staying = Staying::default();
+        let mut passed = Duration::from_secs(100);
+        while staying.advise(7, 1000.0 * MS, MS, passed, false) != Advice::Stay {
+            passed += Duration::from_millis(1);
+        }
+        assert!(!staying.took(MS, 2000.0 * MS, passed, false));
+        // As much time has passed as a trial of something small needs.
+        passed += Duration::from_secs(10);
+        assert!(enter(&mut staying, &mut passed, 200, MS, |n| if n < 2 { 2.0 * MS } else { 0.1 * MS }) > 100);
     }
 
     #[test]

@@ -7,11 +7,12 @@
 use super::arenas;
 use super::interception::gate::{self, Action};
 use crate::memory::{limits, tracking};
-use crate::own_threads::NAMES;
+use crate::own_threads::{self, NAMES};
 use crate::signals::{OF_LIBRARY, SIGNALS};
 use std::ffi::c_void;
 use std::fs;
 use std::os::fd::RawFd;
+use std::time::Duration;
 
 /// Why nothing can be kept away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -54,6 +55,8 @@ pub enum Refusal {
     Unsupported,
 }
 
+/// So long a thread of ours may take to have its name, where processors are busy.
+const NAMES_AFTER: Duration = Duration::from_millis(10);
 /// How the names of the GPU driver's own threads begin; its others are called like the thread that they come from.
 const OF_DRIVER: &str = "cuda";
 /// The file system of processes, as `fstatfs` names it.
@@ -180,6 +183,7 @@ fn field(status: &str, name: &str) -> Option<u64> {
 
 /// Whether all other threads are ours or the GPU driver's, and have memory of their own.
 fn threads() -> Result<(), Refusal> {
+    own_threads::wait_for_names(NAMES_AFTER);
     let unknown = |_| Refusal::Unknown;
     let own = fs::read_link("/proc/self").map_err(unknown)?;
     let driver_is_ours = tracking::driver_is_ours();
