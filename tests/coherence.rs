@@ -196,6 +196,7 @@ programs! {
     aliases
     answers
     at_exit
+    atfork
     between
     constants
     descriptors

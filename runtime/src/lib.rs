@@ -30,6 +30,7 @@ use abi::{Api, Entry, Loop, PG_ABI_VERSION, PG_ATTACH_IN_ORDER, Part, Value};
 use memory::coherence::interception::Inside;
 use signals::Deferred;
 use speculation::parts;
+use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
@@ -42,6 +43,11 @@ static ENGINE: OnceLock<entry::Engine> = OnceLock::new();
 /// Set when something here panicked: then no loop is entered any more.
 static BROKEN: AtomicBool = AtomicBool::new(false);
 
+thread_local! {
+    /// Whether the calling thread is between our handlers of `fork`, where the program's own run while allocators are locked: loops run as they stand, and allocations aren't recorded.
+    static IS_FORKING: Cell<bool> = const { Cell::new(false) };
+}
+
 /// Runs `work` with `errno` preserved and panics turned into `otherwise`.
 fn guarded<T>(otherwise: T, work: impl FnOnce() -> T) -> T {
     guarded_but_for_errno(otherwise, |_| work())
@@ -50,7 +56,7 @@ fn guarded<T>(otherwise: T, work: impl FnOnce() -> T) -> T {
 /// The same for `work` that may change the program's `errno`, which it is given.
 fn guarded_but_for_errno<T>(otherwise: T, work: impl FnOnce(&mut c_int) -> T) -> T {
     let mut errno = errno::get();
-    let result = if BROKEN.load(Ordering::Relaxed) {
+    let result = if BROKEN.load(Ordering::Relaxed) || IS_FORKING.get() {
         otherwise
     } else {
         without_panic(|| work(&mut errno)).unwrap_or(otherwise)
@@ -170,6 +176,12 @@ extern "C" fn start_parts(parts: *const Part, n: u32) -> c_int {
 extern "C" fn fork() {
     let _inside = Inside::begin();
     at_any_rate(memory::coherence::bring_home);
+    IS_FORKING.set(true);
+}
+
+/// The process has a child, or is it: allocators are unlocked.
+extern "C" fn forked() {
+    IS_FORKING.set(false);
 }
 
 /// The program is about to end.
@@ -223,7 +235,7 @@ pub extern "C" fn __pg_rt_attach(abi: u32, blocked: u64) -> *const Api {
             memory::own::bear_children();
             // Before that, because the thread that brings memory back needs some.
             // SAFETY: a function of this library, which is never unloaded.
-            unsafe { libc::pthread_atfork(Some(fork), None, None) };
+            unsafe { libc::pthread_atfork(Some(fork), Some(forked), Some(forked)) };
             entry::Engine::new(config::Config::from_environment(), blocked)
         });
         match (abi == PG_ABI_VERSION, abi == PG_ABI_VERSION | PG_ATTACH_IN_ORDER) {

@@ -52,6 +52,8 @@ pub trait Keeper: Sync {
     fn touch(&self, lo: u64, hi: u64, stores: bool);
     /// Whether anything of `lo..hi` is kept away, from stores alone too.
     fn keeps(&self, lo: u64, hi: u64) -> bool;
+    /// Whether any page is kept away, from stores alone too.
+    fn keeps_any(&self) -> bool;
     /// Whether what is mapped at `lo..hi` has to stay as long as anything is kept away, for that reason or another one.
     fn needs(&self, lo: u64, hi: u64) -> bool;
     /// Everything comes back, because something happens that nobody can foresee.
@@ -432,7 +434,7 @@ unsafe fn answer(keeper: &dyn Keeper, told: &kernel::Dispatched, interrupted: &m
     // The kernel has put it back where the program had it.
     let number = registers[at(libc::REG_RAX)] as u64;
     let count = CALLS.fetch_add(1, Ordering::Relaxed) + 1;
-    let is_for_nothing = count.is_multiple_of(CALLS_FOR_NOTHING) && !keeper.keeps(0, u64::MAX);
+    let is_for_nothing = count.is_multiple_of(CALLS_FOR_NOTHING) && !keeper.keeps_any();
     let course = match told.architecture {
         _ if is_for_nothing || count >= MOST_CALLS => Course::StepsAside,
         kernel::NATIVE => calls::prepare(keeper, number, &arguments),

@@ -229,6 +229,9 @@ impl interception::Keeper for OfProgram {
     fn keeps(&self, lo: u64, hi: u64) -> bool {
         with(|places| places.keep((lo, hi))).unwrap_or(false)
     }
+    fn keeps_any(&self) -> bool {
+        with(|places| places.keeps_any()).unwrap_or(true)
+    }
     fn needs(&self, lo: u64, hi: u64) -> bool {
         with(|places| places.keep((lo, hi)) || places.journal().reaches((lo, hi))).unwrap_or(false)
     }

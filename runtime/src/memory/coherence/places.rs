@@ -562,6 +562,11 @@ impl<L> Places<L> {
         self.all.iter().map(Place::hull).any(|(first, end)| first < hi && lo < end)
     }
 
+    /// Whether there is a page that the program may not do everything with.
+    pub fn keeps_any(&self) -> bool {
+        self.all.iter().any(|place| place.kept(0).is_some())
+    }
+
     /// All pages are the program's.
     pub fn bring_home(&mut self, hands: &dyn Hands<L>) {
         // What lies under much isn't saved; so a device that doesn't answer has to be noticed before any of it is overwritten.

@@ -140,7 +140,7 @@ pub(super) fn serve_cuda(
         set_state(CudaState::Ready);
         // Arrays may be to stay soon.
         if own::is_own() {
-            alone::look_ahead();
+            let _ = std::panic::catch_unwind(alone::look_ahead);
         }
     } else {
         set_state(CudaState::Absent);

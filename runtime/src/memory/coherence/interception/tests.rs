@@ -147,6 +147,9 @@ impl Keeper for Fake {
     fn keeps(&self, lo: u64, hi: u64) -> bool {
         self.pages(lo, hi).any(|page| self.state(page) != HOME)
     }
+    fn keeps_any(&self) -> bool {
+        self.keeps(0, u64::MAX)
+    }
     fn needs(&self, lo: u64, hi: u64) -> bool {
         self.keeps(lo, hi)
     }

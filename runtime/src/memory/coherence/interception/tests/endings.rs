@@ -59,6 +59,9 @@ fn everything_is_home_when_it_crashes() {
             fn keeps(&self, lo: u64, hi: u64) -> bool {
                 self.0.keeps(lo, hi)
             }
+            fn keeps_any(&self) -> bool {
+                true
+            }
             fn needs(&self, lo: u64, hi: u64) -> bool {
                 self.keeps(lo, hi)
             }
