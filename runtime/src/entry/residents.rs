@@ -61,6 +61,11 @@ impl Engine {
         }
         let advice =
             lock(&self.staying).advise(visit.the_loop.key(), moving, expected, self.passed(), is_busy);
+        // A trial would have everything copied there and back for nothing.
+        if advice == Advice::Stay && lock(&self.staying).begins() && !coherence::is_allowed() {
+            lock(&self.staying).give_up();
+            return Err(plan);
+        }
         match advice {
             Advice::Elsewhere => Err(plan),
             Advice::Prepare => {

@@ -73,6 +73,12 @@ pub fn may_be_pinned() -> bool {
     unseen::is_possible(own)
 }
 
+/// Nobody else is at what is watched while this lives: for tests that fork, whose children would never get it.
+#[cfg(test)]
+pub fn hold() -> impl Sized {
+    tracker()
+}
+
 /// Memory that is watched while this lives.
 #[derive(Debug)]
 pub struct Watch(u64);

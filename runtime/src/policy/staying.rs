@@ -120,6 +120,8 @@ impl Staying {
     ) -> Advice {
         let may_lose = self.may_lose(passed);
         if self.mode == Mode::Off && AT_LEAST_INSIDE * moving > may_lose {
+            // Who runs elsewhere has everything brought home, so nobody else begins without it.
+            self.calm = 0;
             return Advice::Elsewhere;
         }
         if is_busy {
@@ -132,6 +134,10 @@ impl Staying {
         }
         if self.mode == Mode::Off && self.calm == 0 {
             (self.calm_since, self.calm_ns, self.moving) = (passed, 0.0, 0.0);
+        }
+        // What comes to a trial that others have begun may be much more than that can lose.
+        if self.mode == Mode::Moving && AT_LEAST_INSIDE * moving > may_lose {
+            return Advice::Elsewhere;
         }
         self.moving = self.moving.max(moving);
         if self.mode != Mode::Off {
@@ -154,6 +160,16 @@ impl Staying {
         let prepared = std::mem::take(&mut self.prepared);
         let (earlier, saved, moving) = (self.earlier, self.saved, self.moving);
         *self = Staying { mode, prepared, patience, moving, earlier, saved, ..Staying::default() };
+    }
+
+    /// Whether a trial begins with the entry that was advised last.
+    pub fn begins(&self) -> bool {
+        self.mode == Mode::Moving && self.entries == 0
+    }
+
+    /// Nothing can stay at present, as is known before anything has moved.
+    pub fn give_up(&mut self) {
+        self.turn(Mode::Off, self.patience * LONGER);
     }
 
     /// What may be lost for what an earlier run has saved.
@@ -328,6 +344,30 @@ mod tests {
         // As much time has passed as a trial of something small needs.
         passed += Duration::from_secs(10);
         assert!(enter(&mut staying, &mut passed, 200, MS, |n| if n < 2 { 2.0 * MS } else { 0.1 * MS }) > 100);
+    }
+
+    /// A loop of large arrays doesn't join what one of small arrays has begun.
+    #[test]
+    fn a_trial_is_as_large_as_it_was_begun() {
+        let mut staying = Staying::default();
+        let mut passed = Duration::from_millis(500);
+        while staying.advise(7, 1.0 * MS, MS, passed, false) != Advice::Stay {
+            passed += Duration::from_millis(1);
+        }
+        assert!(staying.begins() && staying.took(MS, MS, passed, false) && !staying.begins());
+        assert_eq!(staying.advise(8, 1000.0 * MS, MS, passed, false), Advice::Prepare);
+        assert_eq!(staying.advise(8, 1000.0 * MS, MS, passed, false), Advice::Elsewhere);
+        assert_eq!(staying.advise(7, 1.0 * MS, MS, passed, false), Advice::Stay);
+        // By turns they wait for the larger one.
+        let mut by_turns = Staying::default();
+        for _ in 0..500 {
+            for (number, moving) in [(7, 1.0 * MS), (8, 1000.0 * MS)] {
+                assert_ne!(by_turns.advise(number, moving, MS, passed, false), Advice::Stay);
+            }
+        }
+        // Where nothing can stay, the next trial comes as late as behind one that has failed.
+        staying.give_up();
+        assert!(!staying.is_on() && enter(&mut staying, &mut passed, 300, MS, |_| 0.1 * MS) == 0);
     }
 
     #[test]

@@ -452,7 +452,7 @@ unsafe fn answer(keeper: &dyn Keeper, told: &kernel::Dispatched, interrupted: &m
         }
         if !is_left {
             let result = gate::call(number, arguments);
-            if result == -i64::from(libc::ENOMEM) && calls::is_about_mappings(number, &arguments) {
+            if calls::found_no_room(number, &arguments, result) {
                 // Its memory is in more pieces than it would be otherwise, of which the system bears so many.
                 return step_aside(keeper, interrupted);
             }

@@ -592,6 +592,11 @@ fn are_all((lo, hi): Range, is_one: impl Fn(&str, &str, &str) -> bool) -> bool {
     false
 }
 
+/// Whether anything may be kept from the program at present, as far as can be told without an array.
+pub fn is_allowed() -> bool {
+    is_possible() && (interception::is_armed() || alone::check().is_ok())
+}
+
 /// Whether the system's pages are those that are counted here.
 pub fn is_possible() -> bool {
     // SAFETY: no preconditions.

@@ -137,11 +137,11 @@ pub(super) fn serve_cuda(
         opened.ok().and_then(Result::ok)
     });
     if device.is_some() {
-        set_state(CudaState::Ready);
-        // Arrays may be to stay soon.
+        // Arrays may be to stay soon. Whoever has a loop waits for this, as for the driver, before it is measured.
         if own::is_own() {
             let _ = std::panic::catch_unwind(alone::look_ahead);
         }
+        set_state(CudaState::Ready);
     } else {
         set_state(CudaState::Absent);
     }

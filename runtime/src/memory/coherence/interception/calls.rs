@@ -238,9 +238,20 @@ fn remapped(number: i64, arguments: &[u64; 6]) -> Option<[(u64, u64); 2]> {
     }
 }
 
-/// Whether a call changes mappings.
-pub fn is_about_mappings(number: u64, arguments: &[u64; 6]) -> bool {
-    remapped(i64::from(number as u32), arguments).is_some()
+/// Whether a call asks for room for mappings, hasn't got any, and has left everything as it was: it may be made again. Others that say so have done a part, and somebody may have
+/// mapped something since where that was, which they would meet.
+pub fn found_no_room(number: u64, arguments: &[u64; 6], result: i64) -> bool {
+    let [first, second, third, fourth, ..] = *arguments;
+    let flags = fourth as i32;
+    match i64::from(number as u32) {
+        // It answers with the end that there is.
+        libc::SYS_brk => first != 0 && (result as u64) < first,
+        _ if result != -i64::from(libc::ENOMEM) => false,
+        libc::SYS_munmap => true,
+        libc::SYS_mmap => flags & (libc::MAP_FIXED | libc::MAP_FIXED_NOREPLACE) == 0,
+        libc::SYS_mremap => flags & libc::MREMAP_FIXED == 0 && third > second,
+        _ => false,
+    }
 }
 
 /// Has everything come home that a call needs, and says what is to be done about it.

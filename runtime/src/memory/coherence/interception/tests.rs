@@ -8,6 +8,7 @@ mod refusals;
 use super::calls::PAGE;
 use super::*;
 use crate::memory::coherence::arenas;
+use crate::memory::tracking;
 use std::sync::atomic::AtomicU64;
 
 const PAGES: usize = 16;
@@ -163,7 +164,9 @@ impl Keeper for Fake {
 fn child(work: impl FnOnce()) -> Child {
     // SAFETY: the child does what it is told and ends.
     unsafe {
+        let held = tracking::hold();
         let child = libc::fork();
+        drop(held);
         if child == 0 {
             for signal in 1..=31 {
                 libc::signal(signal, libc::SIG_DFL);

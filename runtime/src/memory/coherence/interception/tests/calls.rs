@@ -1,6 +1,7 @@
 //! What system calls and the C library do with memory that is kept away.
 
 use super::*;
+use crate::memory::coherence::interception::calls::found_no_room;
 use std::ffi::{c_char, c_int, c_void};
 
 const AT: usize = 3 * PAGE as usize - 100;
@@ -645,4 +646,26 @@ fn mappings_that_find_no_room_are_made_without_it() {
         assert!(!is_armed() && fake.is_home());
     })
     .succeeds();
+    // What goes on behind a hole has done its part.
+    // SAFETY: of a mapping of its own.
+    child(|| unsafe {
+        let holes = mapping();
+        assert_eq!(libc::munmap((holes + PAGE) as *mut c_void, PAGE as usize), 0);
+        Fake::all_away();
+        assert_eq!(libc::madvise(holes as *mut c_void, 3 * PAGE as usize, libc::MADV_DONTNEED), -1);
+        assert_eq!(errno::get(), libc::ENOMEM);
+        is_still_armed();
+    })
+    .succeeds();
+    let none = -i64::from(libc::ENOMEM);
+    let found = |number: i64, arguments: [u64; 6], result| found_no_room(number as u64, &arguments, result);
+    let fixed = libc::MAP_FIXED as u64;
+    assert!(found(libc::SYS_mmap, [0, PAGE, 0, 0, 0, 0], none));
+    assert!(!found(libc::SYS_mmap, [PAGE, PAGE, 0, fixed, 0, 0], none));
+    assert!(found(libc::SYS_mremap, [PAGE, PAGE, 2 * PAGE, 0, 0, 0], none));
+    assert!(!found(libc::SYS_mremap, [PAGE, 2 * PAGE, PAGE, 0, 0, 0], none));
+    assert!(!found(libc::SYS_mprotect, [PAGE, PAGE, 0, 0, 0, 0], none));
+    assert!(found(libc::SYS_brk, [4 * PAGE, 0, 0, 0, 0, 0], PAGE as i64));
+    assert!(!found(libc::SYS_brk, [4 * PAGE, 0, 0, 0, 0, 0], 4 * PAGE as i64));
+    assert!(!found(libc::SYS_brk, [0; 6], PAGE as i64));
 }
