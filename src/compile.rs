@@ -5,7 +5,7 @@
 //! here: the command language (`driver::arguments`) and running the real compiler (`driver::toolchain`).
 
 use crate::c::dialect::Dialect;
-use crate::c::hir::{LoopId, LoopStmt, Stmt, StmtKind, TranslationUnit};
+use crate::c::hir::{Callee, ExprKind, LoopId, LoopStmt, Stmt, StmtKind, TranslationUnit};
 use crate::c::pragma;
 use crate::codegen::{Edit, Generated};
 use crate::driver::arguments::{self, Decision, Input, Invocation, Mode};
@@ -14,6 +14,7 @@ use crate::driver::pragmas;
 use crate::driver::reports;
 use crate::driver::splice::{self, TokenEdit, Untouched};
 use crate::driver::toolchain::{self, Messages, Obstacle, Preprocessed, Rewritten, Toolchain};
+use crate::loops::nest;
 use crate::loops::options::{AnalysisOptions, CodegenOptions};
 use crate::loops::plan::LoopReport;
 use crate::remarks::Report;
@@ -555,10 +556,18 @@ fn rewrite(
     for (id, reason) in &generated.left_out {
         report.leave_out(reports.iter().position(|found| found.id == Some(*id)), reason);
     }
-    let edits = token_edits(unit, &generated.edits);
+    let mut edits = token_edits(unit, &generated.edits);
     let mut spliced = None;
     let mut plain = None;
     let name = input.path.display();
+    if let Some(reason) = untouchable(unit).filter(|_| !edits.is_empty()) {
+        report.notes.push(format!("{name}: left as it stood: {reason}"));
+        edits.clear();
+    }
+    let misleads = generated.edits.iter().any(|edit| match edit {
+        Edit::BeforeLoop { loop_id, .. } => may_mislead(unit, &text.expanded.text, *loop_id),
+        Edit::ReplaceIdentifier { .. } => false,
+    });
     let braces = edits.iter().any(|edit| matches!(edit, TokenEdit::Before { wrap_until: Some(_), .. }));
     let mut spoke = text.spoke;
     // Only somebody who sees macros may hear of pragmas.
@@ -613,11 +622,51 @@ fn rewrite(
     let messages = match invocation.arguments.iter().any(|word| word == "-w") {
         true => Messages::Alike,
         false if invocation.exact_messages || spoke => Messages::Compiler,
-        false if braces => Messages::Parser,
+        false if braces || misleads => Messages::Parser,
         false => Messages::Alike,
     };
     prepared.rewritten = Some(Rewritten { path, expanded: false, messages });
     Ok(prepared)
+}
+
+/// Why nothing in a unit may be changed, if that is so.
+fn untouchable(unit: &TranslationUnit) -> Option<String> {
+    // The compiler takes the precompiled header if it can, which may be older than the header. The preprocessor by itself never does.
+    let precompiled = unit.files.iter().find(|file| Path::new(&format!("{file}.gch")).exists());
+    if let Some(file) = precompiled {
+        return Some(format!("{file} is there as a precompiled header, too"));
+    }
+    // The C library's allocator, which the runtime needs, takes the memory behind the last that the program has asked for, and can't do without it.
+    const OF_BREAK: [&str; 2] = ["brk", "sbrk"];
+    let mut moves = None;
+    for function in &unit.functions {
+        nest::all_expressions(&function.body, &mut |e| {
+            if let ExprKind::Call { callee: Callee::Named(callee), .. } = &e.kind {
+                let name = unit.var(*callee).name.as_str();
+                moves = moves.or(OF_BREAK.into_iter().find(|known| *known == name));
+            }
+        });
+    }
+    moves.map(|name| format!("it moves the end of its memory itself ({name})"))
+}
+
+/// Whether a loop without braces is followed by something that looks as if it belonged to it: by what stands in its body's line, or begins in its body's column. The compiler warns of that only
+/// if nothing stands in front of the loop.
+fn may_mislead(unit: &TranslationUnit, expanded: &str, id: LoopId) -> bool {
+    let Some((statement, found)) = unit.functions.iter().find_map(|function| find_loop(&function.body, id))
+    else {
+        return false;
+    };
+    if matches!(found.body.kind, StmtKind::Block(_)) {
+        return false;
+    }
+    let column =
+        |at: usize| expanded.get(..at).map(|before| at - before.rfind('\n').map_or(0, |end| end + 1));
+    let (end, body) = (statement.span.end as usize, found.body.span.start as usize);
+    let Some(behind) = expanded.get(end..) else { return true };
+    let next = end + behind.len() - behind.trim_start().len();
+    let is_same_line = !expanded.get(end..next).is_some_and(|between| between.contains('\n'));
+    !behind.trim_start().starts_with('}') && (is_same_line || column(next) >= column(body))
 }
 
 /// Writes the text that the typed tree stands for. What isn't text as a whole compiles as it is.

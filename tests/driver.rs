@@ -301,6 +301,39 @@ fn is_right_in_every_memory(program: &Path, more: &str) {
     }
 }
 
+/// The compiler takes a precompiled header, which may be older than the header, and a program that moves the end of its memory itself may have no allocator beside it: such files
+/// are compiled as they stand.
+#[test]
+fn what_only_the_compiler_itself_compiles_alike_is_left_to_it() {
+    let folder = folder();
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    let main = "int main(void)\n{\n  for (int i = 0; i < 90000; i++)\n    a[i] = STEP * i;\n  printf(\"%d\\n\", a[77]);\n";
+    write("old.h", "#include <stdio.h>\n#define STEP 3\nstatic int a[90000];\n");
+    write("main.c", &format!("#include \"old.h\"\n{main}  return 0;\n}}\n"));
+    write(
+        "ends.c",
+        &format!(
+            "#define _DEFAULT_SOURCE\n#include <unistd.h>\n#include \"old.h\"\n{main}  char *end = sbrk(64);\n  return brk(end);\n}}\n"
+        ),
+    );
+    let ours = env!("CARGO_BIN_EXE_paragon-cc");
+    let prints = |compiler: &str, line: &str| {
+        assert!(execute(compiler, folder.path(), &format!("{line} -o program")).status.success(), "{line}");
+        let program = fs::read(folder.path().join("program")).unwrap();
+        let is_rewritten = program.windows(16).any(|window| window == b"libparagon_rt.so");
+        (String::from_utf8(execute("./program", folder.path(), "").stdout).unwrap(), is_rewritten)
+    };
+    assert_eq!(prints(ours, "-O2 -fparagon-threshold=1 main.c"), ("231\n".into(), true));
+    assert_eq!(prints(ours, "-O2 -fparagon-threshold=1 ends.c"), ("231\n".into(), false));
+    assert!(execute("gcc", folder.path(), "-O2 -x c-header old.h -o old.h.gch").status.success());
+    write("old.h", "#include <stdio.h>\n#define STEP 5\nstatic int a[90000];\n");
+    assert_eq!(prints("gcc", "-O2 main.c"), ("231\n".into(), false));
+    assert_eq!(prints(ours, "-O2 -fparagon-threshold=1 main.c"), ("231\n".into(), false));
+    let said = execute(ours, folder.path(), "-O2 -fparagon-threshold=1 -fparagon-report=text -c main.c");
+    let said = String::from_utf8(said.stdout).unwrap() + &String::from_utf8(said.stderr).unwrap();
+    assert!(said.contains("left as it stood: old.h is there as a precompiled header, too"), "{said}");
+}
+
 /// A library that is loaded where another one was is another one: nothing that is known of that one's loops holds.
 #[test]
 fn loops_of_other_libraries_are_other_loops() {

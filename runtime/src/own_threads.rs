@@ -5,11 +5,11 @@
 use crate::floating_point;
 use crate::last_thread::{self, Ours};
 use crate::memory::coherence::arenas;
-use crate::memory::limits;
+use crate::memory::{limits, programs_allocator};
 use std::ffi::{CStr, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 /// What threads of ours are called.
@@ -34,6 +34,9 @@ const TO_BEGIN: usize = 8 << 10;
 /// How long it waits before it looks again.
 const PAUSE: Duration = Duration::from_millis(10);
 
+/// See [`least_stack`].
+type LeastStack = unsafe extern "C" fn(*const libc::pthread_attr_t) -> usize;
+
 struct Beginning {
     name: &'static CStr,
     work: Box<dyn FnOnce() + Send>,
@@ -42,7 +45,10 @@ struct Beginning {
 /// Starts a thread, called by one of [`NAMES`], that does `work` and ends; nobody waits for it. False: there is none to be had, and the work is gone. It blocks all signals
 /// but those of faults, and has the default floating-point environment.
 pub fn start(name: &'static CStr, work: impl FnOnce() + Send + 'static) -> bool {
-    !limits::are_set() && has_stand_in() && begin_thread(name, Box::new(work))
+    !limits::are_set()
+        && programs_allocator::bears_threads()
+        && has_stand_in()
+        && begin_thread(name, Box::new(work))
 }
 
 /// Whether there is somebody without whom the process might never end. Another attempt may succeed where one has failed.
@@ -91,15 +97,27 @@ fn begin_thread(name: &'static CStr, work: Box<dyn FnOnce() + Send>) -> bool {
 
 /// What a stack has to have before anything of it is left: the C library takes the variables that each thread has of its own from there, however many the program has.
 fn least_stack(attributes: *const libc::pthread_attr_t) -> usize {
-    type Asked = unsafe extern "C" fn(*const libc::pthread_attr_t) -> usize;
-    // SAFETY: a name.
-    let asked = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"__pthread_get_minstack".as_ptr()) };
-    match asked.is_null() {
-        // Another C library, that has them elsewhere.
-        true => 0,
-        // SAFETY: that is what it is where there is one.
-        false => unsafe { std::mem::transmute::<*mut c_void, Asked>(asked)(attributes) },
-    }
+    // SAFETY: attributes that have been set up.
+    least_stack_function().map_or(0, |least| unsafe { least(attributes) })
+}
+
+/// Who knows it. `None`: another C library, that has them elsewhere.
+fn least_stack_function() -> Option<LeastStack> {
+    static FUNCTION: OnceLock<Option<LeastStack>> = OnceLock::new();
+    *FUNCTION.get_or_init(|| {
+        // SAFETY: a name; that is what it is where there is one.
+        unsafe {
+            let found = libc::dlsym(libc::RTLD_DEFAULT, c"__pthread_get_minstack".as_ptr());
+            (!found.is_null()).then(|| std::mem::transmute::<*mut c_void, LeastStack>(found))
+        }
+    })
+}
+
+/// Asks the loader for all that threads begin with. Its functions forget what a call of the program's has failed for (`dlerror`), so that is done where an object is given the runtime, whose
+/// own calls of them have made it forget already.
+pub fn look_ahead() {
+    least_stack_function();
+    programs_allocator::bears_threads();
 }
 
 /// What a thread begins with.

@@ -32,6 +32,7 @@ extern char *__pg_libc_getenv(const char *) __asm__("secure_getenv");
 extern int *__pg_libc_errno(void) __asm__("__errno_location");
 extern int __pg_libc_sigprocmask(int, const void *, void *) __asm__("sigprocmask");
 extern int __pg_libc_sigaction(int, const void *, void *) __asm__("sigaction");
+extern void __pg_sanitizer(const char *) __asm__("__sanitizer_set_report_path") __attribute__((__weak__));
 static const struct __pg_api *__pg_api_found;
 static int __pg_refusals; /* a thread that blocks such a signal for good asks a few times */
 static int __pg_api_state; /* 0: not looked for, 1: being looked for, 2: decided */
@@ -78,8 +79,10 @@ static __attribute__((__cold__, __noinline__, __unused__)) const struct __pg_api
     *(void **)(void *)&__pg_dlerror = __pg_libc_dlsym((void *)0, "dlerror");
     if (__pg_dlopen) {{
       const char *__pg_path = __pg_libc_getenv("PARAGON_RT");
-      /* RTLD_NOW, never unloaded. */
-      void *__pg_library = __pg_dlopen(__pg_path && *__pg_path ? __pg_path : "{path}", 2 | 0x1000);
+      /* RTLD_NOW, never unloaded; RTLD_DEEPBIND: programs have functions called read, access or malloc, which the library must not take for the C library's. Sanitizers, linked or
+       * loaded before, end whoever asks for that. */
+      int __pg_apart = __pg_sanitizer || __pg_libc_dlsym((void *)0, "__sanitizer_set_report_path") ? 0 : 8;
+      void *__pg_library = __pg_dlopen(__pg_path && *__pg_path ? __pg_path : "{path}", 2 | 0x1000 | __pg_apart);
       if (__pg_library) {{
         __pg_attach_fn __pg_function;
         *(void **)(void *)&__pg_function = __pg_libc_dlsym(__pg_library, PG_ATTACH_SYMBOL);

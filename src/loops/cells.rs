@@ -149,7 +149,7 @@ pub fn held(unit: &TranslationUnit, l: &LoopStmt) -> Option<LoopStmt> {
         if reductions::reduction(unit, &whole.body, cell.var).is_some() {
             kept.insert(cell.var);
         } else if let Some(extreme) = reductions::extreme(unit, &whole.body, cell.var)
-            && (is_always_there(&cell.place) || surely_reads(&whole.body, cell.var) == Some(true))
+            && (is_always_there(unit, &cell.place) || surely_reads(&whole.body, cell.var) == Some(true))
         {
             // What the place holds is asked for at entry, where the loop would have asked for it first thing.
             kept.insert(cell.var);
@@ -160,10 +160,17 @@ pub fn held(unit: &TranslationUnit, l: &LoopStmt) -> Option<LoopStmt> {
     (!cells.is_empty()).then(|| replaced(l, &cells))
 }
 
-/// Whether a place is part of a named object.
-fn is_always_there(place: &Place) -> bool {
-    let mut named = true;
-    nest::place_expressions(place, &mut |e| named &= !matches!(e.kind, ExprKind::Load(_)));
+/// Whether a place is part of a named object that is there: a weak one that nobody defines is not.
+fn is_always_there(unit: &TranslationUnit, place: &Place) -> bool {
+    let is_there = |place: &Place| nest::root_variable(place).is_none_or(|v| !unit.replaceable.contains(&v));
+    let mut named = is_there(place);
+    nest::place_expressions(place, &mut |e| {
+        named &= match &e.kind {
+            ExprKind::Load(_) => false,
+            ExprKind::AddressOf(of) => is_there(of),
+            _ => true,
+        }
+    });
     named
 }
 

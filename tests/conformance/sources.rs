@@ -19,6 +19,7 @@ pub const WITH_MESSAGES: &[&str] = &[
     "void m(int *p, int n) {\n#pragma GCC unroll 4\nfor (int i = 0; i < n; i++) p[i] = i;\n#pragma GCC ivdep\nfor (int i = 0; i < n; i++) p[i] *= i; }",
     "void m(int *p, int n) {\n#pragma omp parallel for\nfor (int i = 0; i < n; i++) p[i] = i; }",
     "void m(int *p, int n) { if (n)\n for (int i = 0; i < n; i++) p[i] = i;\n  p[1] = 2; }",
+    "void m(int *p, int n) {\n  for (int i = 0; i < n; i++)\n    p[i] = i;\n    p[1] = 2;\n}",
     "void m(int *p, int n) { if (n) for (int i = 0; i < n; i++) if (p[i]) p[i] = i; else p[i] = 2; }",
     "extern void *dlsym(void *, const char *);\nextern void *malloc(unsigned long);\nvoid m(int *p, int n) { for (int i = 0; i < n; i++) p[i] = i; }",
     "void m(int *p, int n) {\n#pragma GCC diagnostic error \"-Wunused\"\n for (int i = 0; i < n; i++) { int u; p[i] = i; } }",

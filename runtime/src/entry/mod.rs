@@ -24,7 +24,8 @@ use crate::floating_point::{self, FloatingPoint};
 use crate::history::{self, History};
 use crate::leaving;
 use crate::memory::allocations::Allocations;
-use crate::memory::{coherence, limits, reserve, tracking};
+use crate::memory::{coherence, limits, programs_allocator, reserve, tracking};
+use crate::own_threads;
 use crate::policy::staying::Staying;
 use crate::policy::{self, Opening};
 use crate::process::Process;
@@ -207,6 +208,7 @@ impl Engine {
     /// A runtime by the environment's wishes. `signals`: those that were blocked when it was loaded, a bit for each.
     pub fn new(config: Config, signals: u64) -> Engine {
         leaving::arrange();
+        own_threads::look_ahead();
         cache_folder::settle();
         tracking::allow(config.tracking);
         let pool = Pool::default();
@@ -281,14 +283,17 @@ impl Engine {
             && !self.in_signal_handler(signals)
     }
 
-    /// Whether the program may have only so much memory. Then the loop is left alone for good, and nothing else is noted of it: there may be no memory for that.
+    /// Whether the program may have only so much memory, or allocates by functions of its own that know of no threads. Then the loop is left alone for good, and nothing else is noted of
+    /// it: there may be no memory for that.
     fn is_limited(&self, the_loop: &Loop, info: &'static Info) -> bool {
-        if !limits::are_set() {
-            return false;
-        }
+        let why = match (limits::are_set(), programs_allocator::bears_threads()) {
+            (true, _) => "the memory that the program may have is limited",
+            (_, false) => "the program has a malloc of its own, and knows of no threads",
+            _ => return false,
+        };
         history::switch_off(the_loop);
         if self.trace.enabled() {
-            let why = "the memory that the program may have is limited".into();
+            let why = why.into();
             self.trace.write(&Record { decision: "sequential", why, ..Record::new(info) });
         }
         true

@@ -226,8 +226,9 @@ impl Accesses<'_> {
         {
             return None;
         }
-        // Memory behind a pointer may only be read early if the first iteration reads it anyway.
-        if root.is_none() && (!self.path.is_empty() || !self.inner.is_empty() || self.has_continue) {
+        // Memory behind a pointer, and what may not be there at all, may only be read early if the first iteration reads it anyway.
+        let may_be_nowhere = root.is_none_or(|v| self.unit.replaceable.contains(&v));
+        if may_be_nowhere && (!self.path.is_empty() || !self.inner.is_empty() || self.has_continue) {
             return None;
         }
         let mut fine = self.supported(place).is_ok() && self.width(place).is_ok();

@@ -30,7 +30,7 @@ use super::{Device, DeviceError, DevicePtr, LARGE, Launch, Outcome, SMALLER, Spe
 use crate::abi::{self, Info, Region};
 use crate::device::pool::Pool;
 use crate::memory::placement::TILE_HEIGHT;
-use crate::memory::tracking;
+use crate::memory::{programs_allocator, tracking};
 use crate::speculation::inspector::turns::Order;
 use blank::Blank;
 use chain::Chain;
@@ -137,6 +137,11 @@ pub fn open(pool: Pool, is_known: impl FnOnce(&Outline)) -> Result<Box<dyn Devic
     // SAFETY: a name that ends with a zero; nothing is loaded that wasn't, and what was stays.
     let known = unsafe { libc::dlopen(c"libcuda.so.1".as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
     tracking::driver_is_loaded(known.is_null());
+    // What asks for it below finds what is there.
+    // SAFETY: as above, but that it is loaded; its initialisers have no preconditions.
+    unsafe {
+        libc::dlopen(c"libcuda.so.1".as_ptr(), libc::RTLD_NOW | programs_allocator::apart_from_program())
+    };
     // SAFETY: loads and unloads libraries by name.
     if !unsafe { sys::is_culib_present() } {
         return Err(DeviceError::Lost("no CUDA driver".into()));

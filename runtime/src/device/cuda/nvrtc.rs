@@ -8,6 +8,7 @@ pub use super::needed::headers;
 use super::zeros;
 use crate::device::{CELLS_OF_GROUP, Guess, ITERATIONS_OF_ROW, LARGE, LOG2_OF_CHUNK, Specialisation};
 use crate::leaving;
+use crate::memory::programs_allocator;
 use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
 use std::collections::BTreeSet;
 use std::ffi::{CString, c_char, c_int, c_void};
@@ -98,17 +99,17 @@ pub fn get() -> Result<&'static Nvrtc, String> {
 }
 
 fn load() -> Result<Nvrtc, String> {
+    let now = RTLD_NOW | programs_allocator::apart_from_program();
     for folder in folders() {
         for (major, minors) in [(13, [0, 1, 2, 3]), (12, [9, 8, 6, 4])] {
             let path = |name: String| folder.as_ref().map_or(PathBuf::from(&name), |f| f.join(&name));
             let builtins = minors.iter().find_map(|minor| {
                 let name = path(format!("libnvrtc-builtins.so.{major}.{minor}"));
                 // SAFETY: NVIDIA's library; its initialisers have no preconditions.
-                unsafe { Library::open(Some(name), RTLD_NOW | RTLD_GLOBAL) }.ok()
+                unsafe { Library::open(Some(name), now | RTLD_GLOBAL) }.ok()
             });
             // SAFETY: as above.
-            let Ok(library) =
-                (unsafe { Library::open(Some(path(format!("libnvrtc.so.{major}"))), RTLD_NOW) })
+            let Ok(library) = (unsafe { Library::open(Some(path(format!("libnvrtc.so.{major}"))), now) })
             else {
                 continue;
             };

@@ -6,7 +6,7 @@
 
 use super::arenas;
 use super::interception::gate::{self, Action};
-use crate::memory::{limits, tracking};
+use crate::memory::{limits, programs_allocator, tracking};
 use crate::own_threads::{self, NAMES};
 use crate::signals::{OF_LIBRARY, SIGNALS};
 use std::ffi::c_void;
@@ -66,6 +66,7 @@ const PROCESSES: i64 = 0x9fa0;
 pub fn look_ahead() {
     // What it says counts when it is asked.
     let _ = descriptors();
+    programs_allocator::is_of_c_library();
 }
 
 /// Whether the calling thread is alone.

@@ -2,8 +2,8 @@
 //! again; the program's thread faults on them and has them brought home, but no thread of ours, or of the GPU driver's, can wait for that. The C library's allocator has an arena
 //! for each thread, and the program's first thread has the first one for itself as long as there are enough of them. Of other allocators nothing is known.
 
-use crate::memory::safe_copy;
-use std::ffi::{CStr, OsStr, c_void};
+use crate::memory::{programs_allocator, safe_copy};
+use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -61,7 +61,7 @@ pub fn forget() {
 /// Whether none of a process's threads, so many with the first, can be given what the first one has freed.
 pub fn are_apart(threads: usize) -> bool {
     !IS_SHARED.load(Ordering::Relaxed)
-        && is_of_c_library()
+        && programs_allocator::is_of_c_library()
         && most().is_some_and(|most| threads + LATER <= most)
 }
 
@@ -95,22 +95,6 @@ fn processors() -> usize {
     usize::try_from(count).unwrap_or(1).max(1)
 }
 
-/// Whether `malloc` and its relatives are the C library's.
-fn is_of_c_library() -> bool {
-    let object_of = |name: &CStr| {
-        // SAFETY: a name; `dladdr` takes any address, and fills in the structure where it finds something.
-        unsafe {
-            let address = libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr());
-            let mut found: libc::Dl_info = std::mem::zeroed();
-            let is_found = !address.is_null() && libc::dladdr(address, &raw mut found) != 0;
-            is_found.then_some(found.dli_fbase.cast::<c_void>())
-        }
-    };
-    let library = object_of(c"gnu_get_libc_version");
-    let all = [c"malloc", c"calloc", c"realloc", c"free", c"memalign", c"posix_memalign", c"aligned_alloc"];
-    library.is_some() && all.into_iter().all(|name| object_of(name) == library)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -120,7 +104,6 @@ mod tests {
         assert!(has_arenas(OsStr::new("glibc.malloc.check=1:glibc.malloc.arena_max=2")));
         assert!(has_arenas(OsStr::new("glibc.malloc.hugetlb=2")));
         assert!(!has_arenas(OsStr::new("glibc.malloc.tcache_count=2")));
-        assert!(is_of_c_library());
         assert!(processors() >= 1);
     }
 
