@@ -4,31 +4,37 @@
 usage: benches/never-slower.py [--pairs N] [--level -O2] [--size-divisor N] [--instructions] [--only-build | --built] [--folder F] [NAME...]
 
 Short programs (benches/short) are timed as processes, from start to end: loops that are called millions of times, that never pay, and
-nothing at all. Of applications (the chapter's, benches/programs) only the computation is timed, six times in one process, because
-making their input would hide what it costs. A machine without a compiler gets the folder that another one left with --only-build (the
-runtime's library is in it), and runs --built. Both builds run in turn; printed is the median of the pairs' ratios, with quartiles. Only
-ratios mean something, and only on a quiet machine. The exit status says whether every median is within its bound: 1.02, short programs
-1.05, and 0.5 ms for the empty one.
+nothing at all. So are real programs (real_programs.py): libraries that many others are made of, each with a driver that uses it as a user
+would (benches/real), and that are built where cargo has their sources; where it hasn't, that is said and they are left out. Of
+applications (the chapter's, benches/programs) only the computation is timed, six times in one process, because making their input would
+hide what it costs. A machine without a compiler gets the folder that another one left with --only-build (the runtime's library is in it,
+and no symbols), and runs --built, which is what is in the folder. Both builds run in turn; printed is the median of the pairs' ratios,
+with quartiles. Only ratios mean something, and only on a quiet machine. The exit status says whether every median is within its bound:
+1.02, short programs 1.05, and 0.5 ms for the empty one.
 
-Of applications the processor time of the calling thread is printed as well, in times of cc's: where a busy machine makes the clock lie, it says what the
-thread did by itself. A program whose loops run elsewhere has less of it; one that waits has not.
+Processor time is printed as well, in times of cc's: where a busy machine makes the clock lie, it says what a program did by itself. Of applications it is
+that of the calling thread: a program whose loops run elsewhere has less of it; one that waits has not. Of processes it is that of all threads, and the
+system's for them.
 
-With --instructions nothing is timed: the instructions of a repetition are counted (valgrind), cc's and ours, where every loop stays because there is one
-thread and no GPU. That is the same on every machine, and tells worse code of loops that stay, and what their entries cost, from everything else. Programs and sizes
-are those of STAYING, unless some are named.
+With --instructions nothing is timed: the instructions of a repetition are counted (valgrind), or of the whole process where a program is no application, cc's
+and ours, where every loop stays because there is one thread and no GPU. That is the same on every machine, and tells worse code of loops that stay, and what their
+entries cost, from everything else. Programs and sizes are those of STAYING, unless some are named.
 """
 
 import argparse
 import os
 import re
+import resource
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from bench_applications import APPLICATIONS, ROOT
+from real_programs import REAL_PROGRAMS, Absent
 
 OURS = Path(os.environ.get("BENCH_PARAGON_CC", ROOT / "target/release/paragon-cc"))
 RUNTIME = OURS.with_name("libparagon_rt.so")
@@ -39,19 +45,43 @@ STAYING = {"ger": 8192, "fwd": 16384, "csr_forward": 16384, "sor": 4096, "lattic
 # Repetitions of the two runs whose difference is counted: making the input is not a part of it.
 FEW, MORE = 4, 7
 SHORT_BOUND, BOUND, START_MS = 1.05, 1.02, 0.5
+LANGUAGE = ["-std=gnu11", "-w"]
 
 
 def build(compiler, level, source, output, more):
     """A program, or an error that says what failed."""
-    command = [str(compiler), level, "-std=gnu11", "-w", *more, "-o", str(output), str(source), "-lm"]
+    command = [str(compiler), level, *LANGUAGE, *more, "-o", str(output), str(source), "-lm"]
     subprocess.run(command, check=True)
 
 
+def build_real(program, level, theirs, ours):
+    """Both builds of a real program, file by file as its users' build systems do it; two compilers at once."""
+    sources, options = program.sources(), program.compiler_options()
+    builds = [("cc", theirs), (str(OURS), ours)]
+    with tempfile.TemporaryDirectory() as temporary, ThreadPoolExecutor(2) as jobs:
+        objects = {output: [f"{temporary}/{which}-{n}-{source.stem}.o" for n, source in enumerate(sources)] for which, (_, output) in enumerate(builds)}
+        commands = [
+            [compiler, level, *LANGUAGE, *options, "-c", "-o", made, str(source)]
+            for compiler, output in builds
+            for source, made in zip(sources, objects[output])
+        ]
+        for done in [jobs.submit(subprocess.run, command, check=True) for command in commands]:
+            done.result()
+        for compiler, output in builds:
+            subprocess.run([compiler, level, "-o", output, *objects[output], *program.libraries], check=True)
+
+
+def processor_seconds():
+    """What all processes that were waited for were on a processor for."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
 def whole(command):
-    """Milliseconds of a process, and what it printed."""
-    start = time.perf_counter()
+    """Milliseconds of a process, what it printed, and milliseconds that it was on a processor for."""
+    processor, start = processor_seconds(), time.perf_counter()
     done = subprocess.run(command, check=True, capture_output=True, text=True)
-    return (time.perf_counter() - start) * 1e3, done.stdout, None
+    return (time.perf_counter() - start) * 1e3, done.stdout, (processor_seconds() - processor) * 1e3
 
 
 def computation(command):
@@ -63,20 +93,23 @@ def computation(command):
 
 
 def instructions(command):
-    """Instructions of the calling thread in one repetition of an application, and its results. With one thread every loop stays."""
+    """Instructions of a process, and what it printed. With one thread every loop stays."""
     environment = os.environ | {"PARAGON_THREADS": "1", "PARAGON_DEVICE": "threads", "PARAGON_HISTORY": "off"}
-    counts = []
-    for repetitions in [FEW, MORE]:
-        with tempfile.TemporaryDirectory() as folder:
-            tool = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/out"]
-            done = subprocess.run([*tool, *command, "--repeat", str(repetitions)], check=True, capture_output=True, text=True, env=environment)
-            counts.append(int(re.search(r"^(?:summary|totals): ([0-9]+)", (Path(folder) / "out").read_text(), re.MULTILINE)[1]))
-    return (counts[1] - counts[0]) / (MORE - FEW), REPETITIONS.sub("", done.stdout).strip()
+    with tempfile.TemporaryDirectory() as folder:
+        tool = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/out"]
+        done = subprocess.run([*tool, *command], check=True, capture_output=True, text=True, env=environment)
+        return int(re.search(r"^(?:summary|totals): ([0-9]+)", (Path(folder) / "out").read_text(), re.MULTILINE)[1]), done.stdout
 
 
-def count(name, theirs, ours):
+def repetition_instructions(command):
+    """Instructions of one repetition of an application, and its results."""
+    (few, _), (more, text) = (instructions([*command, "--repeat", str(repetitions)]) for repetitions in [FEW, MORE])
+    return (more - few) / (MORE - FEW), REPETITIONS.sub("", text).strip()
+
+
+def count(name, measure, theirs, ours):
     """Prints a line; whether no more instructions than the bound are needed where everything stays."""
-    (their_count, their_text), (our_count, our_text) = instructions(theirs), instructions(ours)
+    (their_count, their_text), (our_count, our_text) = measure(theirs), measure(ours)
     if their_text != our_text:
         print(f"| {name} | OTHER RESULTS |", flush=True)
         return False
@@ -110,6 +143,22 @@ def compare(name, measure, theirs, ours, pairs, bound):
     return good
 
 
+def absent(programs, folder, is_built):
+    """The names of programs that can't be measured, after saying why: those that aren't in the folder, or real ones whose sources aren't here."""
+    reasons = {}
+    for name, real in programs.items():
+        if is_built and not all((folder / f"{name}.{which}").is_file() for which in ["cc", "paragon"]):
+            reasons.setdefault(f"not in {folder}", []).append(name)
+        elif real and not is_built:
+            try:
+                real.sources()
+            except Absent as reason:
+                reasons.setdefault(str(reason), []).append(name)
+    for reason, names in reasons.items():
+        print(f"without {', '.join(names)}: {reason}", file=sys.stderr, flush=True)
+    return {name for names in reasons.values() for name in names}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pairs", type=int, default=9)
@@ -133,28 +182,36 @@ def main():
         if arguments.only_build:
             # Its symbols for debuggers are most of it.
             subprocess.run(["strip", "-o", str(folder / RUNTIME.name), str(RUNTIME)], check=True)
-        else:
+        if arguments.built:
+            os.environ["PARAGON_RT"] = str((folder / RUNTIME.name).resolve())
+        programs = [(source.stem, source, None, None) for source in sorted((ROOT / "benches/short").glob("*.c"))]
+        programs += [(real.name, real.driver, None, real) for real in REAL_PROGRAMS]
+        programs += [(application.name, application.source, application, None) for application in APPLICATIONS]
+        programs = [program for program in programs if is_wanted(program[0])]
+        left_out = absent({name: real for name, _, _, real in programs}, folder, arguments.built)
+        if not arguments.only_build:
             head = ["program", "cc, ms", "paragon-cc, ms", "times", "quartiles", "processor"]
             if arguments.instructions:
                 head = ["program", "cc, instructions", "paragon-cc, instructions", "times"]
             print(f"| {' | '.join(head)} |\n|{' --- |' * len(head)}", flush=True)
-        if arguments.built:
-            os.environ["PARAGON_RT"] = str((folder / RUNTIME.name).resolve())
-        programs = [(source.stem, source, None) for source in sorted((ROOT / "benches/short").glob("*.c"))]
-        programs += [(application.name, application.source, application) for application in APPLICATIONS]
-        for name, source, application in filter(lambda program: is_wanted(program[0]), programs):
-            more = [] if application is None else ["-include", str(ROOT / "benches/repetitions.h")]
+        for name, source, application, real in (program for program in programs if program[0] not in left_out):
             theirs, ours = ([str(folder / f"{name}.{which}")] for which in ["cc", "paragon"])
-            if not arguments.built:
+            if not arguments.built and real:
+                build_real(real, arguments.level, theirs[0], ours[0])
+            elif not arguments.built:
+                more = [] if application is None else ["-include", str(ROOT / "benches/repetitions.h")]
                 build("cc", arguments.level, source, theirs[0], more)
                 build(OURS, arguments.level, source, ours[0], more)
             if arguments.only_build:
+                subprocess.run(["strip", theirs[0], ours[0]], check=True)
                 continue
-            if arguments.instructions:
-                size = STAYING.get(name, application.test_size() if application else None)
-                good = size is None or count(name, theirs + ["--size", str(size)], ours + ["--size", str(size)])
+            if arguments.instructions and application is None:
+                good = count(name, instructions, theirs, ours)
+            elif arguments.instructions:
+                size = ["--size", str(STAYING.get(name, application.test_size()))]
+                good = count(name, repetition_instructions, theirs + size, ours + size)
             elif application is None:
-                good = compare(name, whole, theirs, ours, arguments.pairs, SHORT_BOUND)
+                good = compare(name, whole, theirs, ours, arguments.pairs, BOUND if real else SHORT_BOUND)
             else:
                 size = ["--size", str(max(application.size // arguments.size_divisor, 1))]
                 good = compare(name, computation, theirs + size, ours + size, arguments.pairs, BOUND)
