@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Is a program that paragon-cc built ever slower than the one that cc built? Default settings, as a user has them.
 
-usage: benches/never-slower.py [--pairs N] [--level -O2] [--size-divisor N] [--instructions] [--only-build | --built] [--folder F] [NAME...]
+usage: benches/never-slower.py [--pairs N] [--level -O2] [--size-divisor N] [--input I] [--instructions] [--only-build | --built] [--folder F] [NAME...]
 
 Short programs (benches/short) are timed as processes, from start to end: loops that are called millions of times, that never pay, and
 nothing at all. So are real programs (real_programs.py): libraries that many others are made of, each with a driver that uses it as a user
@@ -10,7 +10,8 @@ applications (the chapter's, benches/programs) only the computation is timed, si
 hide what it costs. A machine without a compiler gets the folder that another one left with --only-build (the runtime's library is in it,
 and no symbols), and runs --built, which is what is in the folder. Both builds run in turn; printed is the median of the pairs' ratios,
 with quartiles. Only ratios mean something, and only on a quiet machine. The exit status says whether every median is within its bound:
-1.02, short programs 1.05, and 0.5 ms for the empty one.
+1.02, short programs 1.05, and 0.5 ms for the empty one. With --input, only applications are run, those that have an input of that name: with `one` two iterations of their loops
+meet, so that what was speculated is in vain.
 
 Processor time is printed as well, in times of cc's: where a busy machine makes the clock lie, it says what a program did by itself. Of applications it is
 that of the calling thread: a program whose loops run elsewhere has less of it; one that waits has not. Of processes it is that of all threads, and the
@@ -164,6 +165,7 @@ def main():
     parser.add_argument("--pairs", type=int, default=9)
     parser.add_argument("--level", default="-O2")
     parser.add_argument("--size-divisor", type=int, default=1, help="applications get a smaller size")
+    parser.add_argument("--input", default="clean", help="what applications compute with")
     parser.add_argument("--instructions", action="store_true", help="count instructions where every loop stays, instead of timing anything")
     parser.add_argument("--folder", type=Path, help="where the programs are; else they are removed afterwards")
     steps = parser.add_mutually_exclusive_group()
@@ -187,6 +189,9 @@ def main():
         programs = [(source.stem, source, None, None) for source in sorted((ROOT / "benches/short").glob("*.c"))]
         programs += [(real.name, real.driver, None, real) for real in REAL_PROGRAMS]
         programs += [(application.name, application.source, application, None) for application in APPLICATIONS]
+        has_input = lambda application: f'"{arguments.input}"' in application.text()
+        if arguments.input != "clean":
+            programs = [program for program in programs if program[2] and has_input(program[2])]
         programs = [program for program in programs if is_wanted(program[0])]
         left_out = absent({name: real for name, _, _, real in programs}, folder, arguments.built)
         if not arguments.only_build:
@@ -208,12 +213,12 @@ def main():
             if arguments.instructions and application is None:
                 good = count(name, instructions, theirs, ours)
             elif arguments.instructions:
-                size = ["--size", str(STAYING.get(name, application.test_size()))]
+                size = ["--size", str(STAYING.get(name, application.test_size())), "--input", arguments.input]
                 good = count(name, repetition_instructions, theirs + size, ours + size)
             elif application is None:
                 good = compare(name, whole, theirs, ours, arguments.pairs, BOUND if real else SHORT_BOUND)
             else:
-                size = ["--size", str(max(application.size // arguments.size_divisor, 1))]
+                size = ["--size", str(max(application.size // arguments.size_divisor, 1)), "--input", arguments.input]
                 good = compare(name, computation, theirs + size, ours + size, arguments.pairs, BOUND)
             if not good:
                 failed.append(name)
