@@ -137,7 +137,7 @@ struct __pg_holding : __pg_handed_over<Type, Room> {
   __device__ __forceinline__ void are_ready(int turns)
   {
     if constexpr (!moves && !IsLoaded)
-      is_held |= turns != 0;
+      is_held |= turns > 0;
   }
   /* Stores what is in the register: it isn't held any more. */
   __device__ __forceinline__ void give_back()

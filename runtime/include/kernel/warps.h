@@ -27,15 +27,17 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
    * what a line has in front of the first of them. Where that may take a batch more, there are many. */
   constexpr bool aligns = keeps && __pg_may_align;
   constexpr int most = 1 << 30, batch = __pg_batch, worth_aligning = 256;
+  /* So many batches are made before somebody looks at the clock, and so many turns of a row that lanes keep what they have asked for. */
+  constexpr int unasked = 512, at_once = unasked * batch;
   static_assert(__pg_line / 4 <= batch || !aligns, "a first batch has turns");
   const int lane = __pg_lane(), place = __pg_slots::place(lane / __PG_SPREAD);
   int row_has[__pg_rows_asked];         /* turns that rows have, from where lanes have asked, and the slots in front of them */
   /* Parts in which something has gone wrong, a bit for each, and what, in any of them. Only what a turn needs, and that it may have, counts. */
   __pg_u32 failed = 0, why = 0;
-  int done = 0;                         /* turns of each row since lanes have asked, or slots for them */
-  int most_asked = 0;                   /* what the longest of these rows has */
+  int own_at = 0;                       /* the turn of each row that this lane makes first, or the slot for it, since lanes have asked */
+  int most_left = 0;                    /* what the longest of these rows has behind the batches that were made, or: */
+  constexpr int all_is_asked_again = -(1 << 30); /* a batch hasn't come as it was expected */
   int in_front = 0;                     /* slots of a first batch in front of this lane's first turn */
-  bool is_straight = false;             /* whether everything that is due is ready */
   __pg_u32 fail = 0;                    /* what has gone wrong in what is made for others */
   held.take_room();
   int row_in_front[__pg_rows_asked];    /* slots in front of rows' first turns */
@@ -54,11 +56,11 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
         row_has[row] += row_has[row] > 0 ? row_in_front[row] : 0;
       }
       all_lent([&](auto &lent) { lent.know(row, whose, aligns ? -row_in_front[row] : 0); });
-      most_asked = row == 0 || row_has[row] > most_asked ? row_has[row] : most_asked;
+      most_left = row == 0 || row_has[row] > most_left ? row_has[row] : most_left;
     }
-    done = 0;
+    own_at = __pg_slots::own_turn(lane);
   };
-  const auto turn_of = [&](int first, int part) { return __pg_slots::first_turn(first + part) + done + __pg_slots::own_turn(lane); };
+  const auto turn_of = [&](int first, int part) { return own_at + __pg_slots::first_turn(first + part); };
   const auto is_due = [&](int first, int part) { return row_has[__pg_row_asked(part)] > turn_of(first, part); };
   /* Does something for all parts that are due; or for all, the first turn of some row where nothing is due. */
   const auto each = [&](int first, auto what) {
@@ -118,7 +120,7 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
       }
       return due;
     }
-    is_straight = false;
+    most_left = all_is_asked_again;
     const int ready = held.before_met(first, lane, due, in_front), slots = ready != 0 ? ready + in_front : 0;
 #pragma unroll
     for (int part = 0; part < __pg_parts_at_once; part++)
@@ -142,7 +144,7 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
   }
   /* What is left of a row whose ends aren't inside each lane runs by itself. */
   const bool is_inside = !Held::looks || held.ends.are_inside;
-  for (__pg_u32 times = 1;; times++) {
+  for (int times = 0;;) {
     /* What an iteration knows that has left another loop leads anywhere, so nobody makes anything for it; but its lane does for others. */
     __pg_u32 has_left = c.left;
     const auto all = !is_inside || has_left ? 0 : left();
@@ -163,7 +165,7 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
     /* What a lane has stored in front of the loop another one may load for it; and the turns before have been taken. */
     __syncwarp();
     /* Turns of this lane's row that are left, as who leads has counted them: lanes that help come to as many, whatever they have loaded. */
-    int rest = all < most ? (int)all : most;
+    int rest = all < at_once ? (int)all : at_once;
     c.left = 0;
     if constexpr (keeps) {
       know(0, rest, of_some(all));
@@ -174,21 +176,24 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
       held.begin_turns(due);
     }
     int ready;
-    bool has_some, goes_on; /* whether some row has turns behind these; whether these were as they were expected */
+    bool goes_on; /* whether some row has turns behind these, which were as they were expected */
     do {
       if constexpr (keeps) {
+        /* Below 0 where a row has been done before others: that is as good as none. */
         const int room = batch - in_front;
         due = rest < room ? rest : room;
+        rest -= room;
         make(0);
-        is_straight = true;
+        most_left -= batch;
         ready = ready_of(0, due);
-        rest -= due;
         forget();
-        done += batch;
+        own_at += batch;
         /* What is left of a row that has had a batch is made ready however few turns it is: their loads come early then. */
-        has_some = __pg_rows_asked == __pg_rows_of_warp ? most_asked > done : __any_sync(~0u, __PG_LEADS && rest > 0);
+        goes_on = most_left > 0;
+        if constexpr (__pg_rows_asked != __pg_rows_of_warp)
+          goes_on = __any_sync(~0u, __PG_LEADS && rest > 0 && most_left != all_is_asked_again);
         /* The next batch's. */
-        if (has_some)
+        if (goes_on)
           begin(0, false);
       } else {
         held.begin_turns(due);
@@ -203,6 +208,7 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
           ready = ready_of(first, ready);
         }
         ready = of_leader(ready);
+        goes_on = false;
       }
       __syncwarp();
       held.are_ready(ready);
@@ -251,26 +257,28 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
       }
       __pg_forget_own(c);
       /* Rows go on together: where one has fewer turns ready than are due, all has to be asked again. */
-      goes_on = keeps && is_straight && has_some && times % 512 != 0;
       if (goes_on) {
-        times++;
+        /* Compilers see of most loops that nobody leaves them. */
+        rest = c.left == has_left ? rest : 0;
         has_left = c.left;
-        rest = has_left ? 0 : rest;
         c.left = 0;
         /* Turns have been taken before others are put there. */
         __syncwarp();
       }
     } while (goes_on);
-    if (is_straight && times % 512 != 0)
+    if (keeps && most_left != all_is_asked_again && own_at < at_once)
       break;
+    times += keeps ? own_at / batch : 1;
     /* Turns that load what is held for them. */
-    if (Held::may_meet && ready == 0 && (keeps ? due != 0 : all != 0)) {
+    if (Held::may_meet && ready == 0 && (keeps ? due > 0 : all != 0)) {
       held.give_back();
       turn(-1);
       __pg_forget_own(c);
     }
-    if (__any_sync(~0u, times % 512 == 0 && stops()))
+    const bool looks = times >= unasked;
+    if (__any_sync(~0u, looks && stops()))
       break;
+    times = looks ? 0 : times;
     /* Each loads what the turn before has stored: to make more of them ready is in vain. */
     if (Held::may_meet && !__any_sync(~0u, ready > 1))
       break;
