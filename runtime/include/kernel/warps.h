@@ -36,6 +36,7 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
   __pg_u32 failed = 0, why = 0;
   int own_at = 0;                       /* the turn of each row that this lane makes first, or the slot for it, since lanes have asked */
   int most_left = 0;                    /* what the longest of these rows has behind the batches that were made, or: */
+  bool some_meet = false;               /* whether loads of a batch have met what is held */
   constexpr int all_is_asked_again = -(1 << 30); /* a batch hasn't come as it was expected */
   int in_front = 0;                     /* slots of a first batch in front of this lane's first turn */
   __pg_u32 fail = 0;                    /* what has gone wrong in what is made for others */
@@ -103,6 +104,8 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
       const int its = at_least_first(part, turn);
       all_lent([&](auto &lent) { lent.make(part, its); });
     });
+    /* Asked before anything waits for what is loaded: whether something meets follows from where that is. */
+    some_meet = held.has_any_met();
 #pragma unroll
     for (int part = 0; part < __pg_parts_at_once; part++) {
       held.put(first, part);
@@ -111,7 +114,7 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
   };
   /* Which of this lane's turns are ready by that. */
   const auto ready_of = [&](int first, int due) {
-    if (!held.has_any_met()) {
+    if (!some_meet) {
       if (failed != 0) {
 #pragma unroll
         for (int part = 0; part < __pg_parts_at_once; part++)
