@@ -195,8 +195,8 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
         goes_on = most_left > 0;
         if constexpr (__pg_rows_asked != __pg_rows_of_warp)
           goes_on = __any_sync(~0u, __PG_LEADS && rest > 0 && most_left != all_is_asked_again);
-        /* The next batch's. */
-        if (goes_on)
+        /* The next batch's. Where nothing is due nothing is loaded, and it takes no branch. */
+        if (__pg_loads_due_only || goes_on)
           begin(0, false);
       } else {
         held.begin_turns(due);
