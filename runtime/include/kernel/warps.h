@@ -15,8 +15,8 @@ __device__ __forceinline__ void __pg_tell(__pg_ctx &c)
 }
 
 /* Runs turns of a warp's inner loops as long as one of the lanes has some of them.
- * `left`: how many turns a lane has; `at`: the place that it stores to, some turns on; `turn`: one turn; `stops`: whether to leave. */
-template <class Left, class Held, class At, class AllLent, class Turn, class Stops>
+ * `AreShort`: whether a turn is so little that its text may stand there often; `left`: how many turns a lane has; `at`: the place that it stores to, some turns on; `turn`: one turn; `stops`: whether to leave. */
+template <bool AreShort, class Left, class Held, class At, class AllLent, class Turn, class Stops>
 __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Held &held, At at, AllLent all_lent, Turn turn,
                                                      Stops stops)
 {
@@ -29,6 +29,7 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
   constexpr int most = 1 << 30, batch = __pg_batch, worth_aligning = 256;
   /* So many batches are made before somebody looks at the clock, and so many turns of a row that lanes keep what they have asked for. */
   constexpr int unasked = 512, at_once = unasked * batch;
+  constexpr bool takes_twice = AreShort && __PG_METHOD == PG_LOG_NONE && batch >= 4 * __pg_lent_at_once;
   static_assert(__pg_line / 4 <= batch || !aligns, "a first batch has turns");
   const int lane = __pg_lane(), place = __pg_slots::place(lane / __PG_SPREAD);
   int row_has[__pg_rows_asked];         /* turns that rows have, from where lanes have asked, and the slots in front of them */
@@ -237,9 +238,20 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
           take(__pg_shape<1, 1>());
         in_front = 0;
       }
+      /* Of short ones twice as many behind each other take less counting, and the values of the others come meanwhile. */
+      if constexpr (takes_twice) {
 #pragma unroll 1
-      while (to_take >= __pg_lent_at_once)
-        take(__pg_shape<1, __pg_lent_at_once>());
+        while (to_take >= 2 * __pg_lent_at_once) {
+          take(__pg_shape<1, __pg_lent_at_once>());
+          take(__pg_shape<1, __pg_lent_at_once>());
+        }
+        if (to_take >= __pg_lent_at_once)
+          take(__pg_shape<1, __pg_lent_at_once>());
+      } else {
+#pragma unroll 1
+        while (to_take >= __pg_lent_at_once)
+          take(__pg_shape<1, __pg_lent_at_once>());
+      }
       if (to_take > 0) {
         if (__pg_lent_at_once > 8 && to_take >= 8)
           take(__pg_shape<1, 8>());
@@ -292,5 +304,7 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
   __pg_tell(c);
 }
 
-/* `kept`: whether what turns load by themselves stays as it is, where they store. */
-#define __PG_LENDING(count, kept) constexpr bool __pg_lends = count != 0 && __pg_may_help && (kept) && !__pg_is_edge && !__pg_shares;
+/* `kept`: whether what turns load by themselves stays as it is, where they store; `short_turns`: whether a turn is little text. */
+#define __PG_LENDING(count, kept, short_turns)                                                                         \
+  constexpr bool __pg_lends = count != 0 && __pg_may_help && (kept) && !__pg_is_edge && !__pg_shares;                  \
+  constexpr bool __pg_are_short = short_turns != 0;
