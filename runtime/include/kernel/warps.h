@@ -29,7 +29,7 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
   constexpr int most = 1 << 30, batch = __pg_batch, worth_aligning = 256;
   /* So many batches are made before somebody looks at the clock, and so many turns of a row that lanes keep what they have asked for. */
   constexpr int unasked = 512, at_once = unasked * batch;
-  constexpr bool takes_twice = AreShort && __PG_METHOD == PG_LOG_NONE && batch >= 4 * __pg_lent_at_once;
+  constexpr bool takes_twice = AreShort && batch >= 4 * __pg_lent_at_once;
   static_assert(__pg_line / 4 <= batch || !aligns, "a first batch has turns");
   const int lane = __pg_lane(), place = __pg_slots::place(lane / __PG_SPREAD);
   int row_has[__pg_rows_asked];         /* turns that rows have, from where lanes have asked, and the slots in front of them */
