@@ -20,7 +20,7 @@ __device__ __forceinline__ __pg_u32 __PG_ONCE_32(const char *place)
 __device__ __forceinline__ __pg_u32 __PG_MULTIPLIED_PLUS(__pg_u32 number, __pg_u32 by, __pg_u32 plus)
 {
   __pg_u32 sum;
-  asm("mad.lo.u32 %0, %1, %2, %3;" : "=r"(sum) : "r"(number), "r"(by), "r"(plus));
+  asm("mad.lo.s32 %0, %1, %2, %3;" : "=r"(sum) : "r"(number), "r"(by), "r"(plus));
   return sum;
 }
 #endif
