@@ -45,7 +45,6 @@ extern "C" { unsigned *__emulated_room; }
 #define __PG_AS_IT_IS_32(number)
 #define __PG_WIDEN(least, most, number, is_due) \
   if (is_due) { (least) = (number) < (least) ? (number) : (least); (most) = (number) > (most) ? (number) : (most); }
-#define __PG_MULTIPLIED_PLUS(number, by, plus) ((number) * (by) + (plus))
 #define __PG_ANYTHING(number) (number) = 0
 static inline size_t __cvta_generic_to_global(const void *p) { return (size_t)p; }
 static inline void *__cvta_global_to_generic(size_t p) { return (void *)p; }

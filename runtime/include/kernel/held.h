@@ -78,17 +78,13 @@ struct __pg_holding : __pg_handed_over<Type, Room> {
     if (ends.look == __pg_ends::none)
       has_met[part] |= meets && is_due;
   }
-  template <class Address> __device__ __forceinline__ void see(Address address, __pg_u64 size)
-  {
-    if constexpr (!moves) {
-      const __pg_u32 bytes = (__pg_u32)size;
-      note(__pg_low_far_from((__pg_u32)asked[__pg_row_asked(part)] - (bytes - 1), address) < (__pg_u32)(sizeof(Type) + bytes - 1));
-    } else
-      see_moving(address, size);
-  }
-  __device__ __forceinline__ void see_moving(__pg_u64 address, __pg_u64 size)
+  __device__ __forceinline__ void see(__pg_u64 address, __pg_u64 size)
   {
     const __pg_u64 from = asked[__pg_row_asked(part)];
+    if constexpr (!moves) {
+      note((__pg_u32)address - (__pg_u32)from + (__pg_u32)(size - 1) < (__pg_u32)(sizeof(Type) + size - 1));
+      return;
+    }
     bool meets = address + size > from && address < place(from, turn) + sizeof(Type);
     /* Between the places may lie others: fields of the same structs. */
     if constexpr (Stride > (int)sizeof(Type))
@@ -141,7 +137,7 @@ struct __pg_holding : __pg_handed_over<Type, Room> {
   __device__ __forceinline__ void are_ready(int turns)
   {
     if constexpr (!moves && !IsLoaded)
-      is_held |= turns > 0;
+      is_held |= turns != 0;
   }
   /* Stores what is in the register: it isn't held any more. */
   __device__ __forceinline__ void give_back()

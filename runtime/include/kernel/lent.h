@@ -15,15 +15,6 @@ __device__ __forceinline__ __pg_u32 __PG_ONCE_32(const char *place)
   return bits;
 }
 #endif
-#ifndef __PG_MULTIPLIED_PLUS
-/* In one instruction, whatever else is made of the product. */
-__device__ __forceinline__ __pg_u32 __PG_MULTIPLIED_PLUS(__pg_u32 number, __pg_u32 by, __pg_u32 plus)
-{
-  __pg_u32 sum;
-  asm("mad.lo.s32 %0, %1, %2, %3;" : "=r"(sum) : "r"(number), "r"(by), "r"(plus));
-  return sum;
-}
-#endif
 #ifndef __PG_ANYTHING
 /* A number that nobody will use. */
 #define __PG_ANYTHING(number) asm volatile("" : "=l"(number))
@@ -197,16 +188,7 @@ template <class Type, class Index, __pg_u64 Step> struct __pg_is_by_index<Type, 
   __pg_at_index<step>(__PG_POINTER(base, pointer), __pg_near_of_##base##pointer, index)
 #else
 #define __PG_NEAR_POINTER(base, pointer)
-/* `subscript`: its lower half. */
-template <__pg_u32 Step> struct __pg_address_by_subscript : __pg_address_by_pointer {
-  __pg_u32 subscript;
-};
-template <__pg_u32 Step, class Index>
-__device__ __forceinline__ __pg_address_by_subscript<Step> __pg_at_subscript(__pg_address_by_pointer pointer, Index index)
-{
-  return {{pointer.pointer, pointer.first, pointer.further + (__pg_u64)(__pg_i64)index * Step}, (__pg_u32)index};
-}
-#define __PG_POINTER_AT(base, pointer, step, index) __pg_at_subscript<step>(__PG_POINTER(base, pointer), index)
+#define __PG_POINTER_AT(base, pointer, step, index) (__PG_POINTER(base, pointer) + (__pg_u64)(__pg_i64)(index) * step)
 #endif
 __device__ __forceinline__ char *__pg_near(const __pg_view &v, __pg_u64 address) { return __PG_AT_ONCE(v.dev, address - v.lo); }
 __device__ __forceinline__ char *__pg_near(const __pg_view &, __pg_address_by_pointer address)
@@ -262,18 +244,6 @@ __device__ __forceinline__ __pg_u64 __pg_far_from(__pg_u64 place, __pg_address_b
 {
   return address.pointer - place + address.further;
 }
-/* The lower half of that. What is the same in all turns is one number, so that it takes one instruction to add what a turn makes of its subscript; a
- * product that the address has, too, would take two for each of both. */
-__device__ __forceinline__ __pg_u32 __pg_low_far_from(__pg_u32 place, __pg_u64 address) { return (__pg_u32)address - place; }
-#ifndef __PG_RANGES
-template <__pg_u32 Step>
-__device__ __forceinline__ __pg_u32 __pg_low_far_from(__pg_u32 place, __pg_address_by_subscript<Step> address)
-{
-  __pg_u32 of_pointer = (__pg_u32)address.pointer - place;
-  __PG_AS_IT_IS_32(of_pointer)
-  return __PG_MULTIPLIED_PLUS(address.subscript, Step, of_pointer);
-}
-#endif
 /* The places of an array that a load of this type may have: the first of them, and how many they are. */
 template <class Type> struct __pg_places {
   static constexpr __pg_u64 size = sizeof(Type);

@@ -56,7 +56,7 @@ constexpr int __pg_unrolled(bool notes) { return __PG_METHOD >= PG_LOG_ATOMIC &&
       [&](unsigned_type __pg_q) { return __pg_held_at((type)((unsigned_type)(value) + __pg_q)); }, __pg_held, value,   \
       __pg_all_shared, __pg_turn, [&] { return __pg_poll_now(&__pg_c); });                                             \
   else if constexpr (__pg_lends && (kept))                                                                                  \
-    __pg_turns_of_a_warp<__pg_are_short>(                                                                              \
+    __pg_turns_of_a_warp(                                                                                              \
       __pg_c, [&]() -> unsigned_type { return (cond) ? (unsigned_type)(limit) - (unsigned_type)(value) : 0; }, __pg_held,       \
       [&](int __pg_q) { return __pg_held_at((type)((unsigned_type)(value) + __pg_q)); }, __pg_all_lent,                \
       [&](int __pg_number) {                                                                                           \

@@ -15,8 +15,8 @@ __device__ __forceinline__ void __pg_tell(__pg_ctx &c)
 }
 
 /* Runs turns of a warp's inner loops as long as one of the lanes has some of them.
- * `AreShort`: whether a turn is so little that its text may stand there often; `left`: how many turns a lane has; `at`: the place that it stores to, some turns on; `turn`: one turn; `stops`: whether to leave. */
-template <bool AreShort, class Left, class Held, class At, class AllLent, class Turn, class Stops>
+ * `left`: how many turns a lane has; `at`: the place that it stores to, some turns on; `turn`: one turn; `stops`: whether to leave. */
+template <class Left, class Held, class At, class AllLent, class Turn, class Stops>
 __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Held &held, At at, AllLent all_lent, Turn turn,
                                                      Stops stops)
 {
@@ -27,19 +27,15 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
    * what a line has in front of the first of them. Where that may take a batch more, there are many. */
   constexpr bool aligns = keeps && __pg_may_align;
   constexpr int most = 1 << 30, batch = __pg_batch, worth_aligning = 256;
-  /* So many batches are made before somebody looks at the clock, and so many turns of a row that lanes keep what they have asked for. */
-  constexpr int unasked = 512, at_once = unasked * batch;
-  constexpr bool takes_twice = AreShort && batch >= 4 * __pg_lent_at_once;
   static_assert(__pg_line / 4 <= batch || !aligns, "a first batch has turns");
   const int lane = __pg_lane(), place = __pg_slots::place(lane / __PG_SPREAD);
   int row_has[__pg_rows_asked];         /* turns that rows have, from where lanes have asked, and the slots in front of them */
   /* Parts in which something has gone wrong, a bit for each, and what, in any of them. Only what a turn needs, and that it may have, counts. */
   __pg_u32 failed = 0, why = 0;
-  int own_at = 0;                       /* the turn of each row that this lane makes first, or the slot for it, since lanes have asked */
-  int most_left = 0;                    /* what the longest of these rows has behind the batches that were made, or: */
-  bool some_meet = false;               /* whether loads of a batch have met what is held */
-  constexpr int all_is_asked_again = -(1 << 30); /* a batch hasn't come as it was expected */
+  int done = 0;                         /* turns of each row since lanes have asked, or slots for them */
+  int most_asked = 0;                   /* what the longest of these rows has */
   int in_front = 0;                     /* slots of a first batch in front of this lane's first turn */
+  bool is_straight = false;             /* whether everything that is due is ready */
   __pg_u32 fail = 0;                    /* what has gone wrong in what is made for others */
   held.take_room();
   int row_in_front[__pg_rows_asked];    /* slots in front of rows' first turns */
@@ -58,11 +54,11 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
         row_has[row] += row_has[row] > 0 ? row_in_front[row] : 0;
       }
       all_lent([&](auto &lent) { lent.know(row, whose, aligns ? -row_in_front[row] : 0); });
-      most_left = row == 0 || row_has[row] > most_left ? row_has[row] : most_left;
+      most_asked = row == 0 || row_has[row] > most_asked ? row_has[row] : most_asked;
     }
-    own_at = __pg_slots::own_turn(lane);
+    done = 0;
   };
-  const auto turn_of = [&](int first, int part) { return own_at + __pg_slots::first_turn(first + part); };
+  const auto turn_of = [&](int first, int part) { return __pg_slots::first_turn(first + part) + done + __pg_slots::own_turn(lane); };
   const auto is_due = [&](int first, int part) { return row_has[__pg_row_asked(part)] > turn_of(first, part); };
   /* Does something for all parts that are due; or for all, the first turn of some row where nothing is due. */
   const auto each = [&](int first, auto what) {
@@ -105,8 +101,6 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
       const int its = at_least_first(part, turn);
       all_lent([&](auto &lent) { lent.make(part, its); });
     });
-    /* Asked before anything waits for what is loaded: whether something meets follows from where that is. */
-    some_meet = held.has_any_met();
 #pragma unroll
     for (int part = 0; part < __pg_parts_at_once; part++) {
       held.put(first, part);
@@ -115,7 +109,7 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
   };
   /* Which of this lane's turns are ready by that. */
   const auto ready_of = [&](int first, int due) {
-    if (!some_meet) {
+    if (!held.has_any_met()) {
       if (failed != 0) {
 #pragma unroll
         for (int part = 0; part < __pg_parts_at_once; part++)
@@ -124,7 +118,7 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
       }
       return due;
     }
-    most_left = all_is_asked_again;
+    is_straight = false;
     const int ready = held.before_met(first, lane, due, in_front), slots = ready != 0 ? ready + in_front : 0;
 #pragma unroll
     for (int part = 0; part < __pg_parts_at_once; part++)
@@ -148,7 +142,7 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
   }
   /* What is left of a row whose ends aren't inside each lane runs by itself. */
   const bool is_inside = !Held::looks || held.ends.are_inside;
-  for (int times = 0;;) {
+  for (__pg_u32 times = 1;; times++) {
     /* What an iteration knows that has left another loop leads anywhere, so nobody makes anything for it; but its lane does for others. */
     __pg_u32 has_left = c.left;
     const auto all = !is_inside || has_left ? 0 : left();
@@ -169,7 +163,7 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
     /* What a lane has stored in front of the loop another one may load for it; and the turns before have been taken. */
     __syncwarp();
     /* Turns of this lane's row that are left, as who leads has counted them: lanes that help come to as many, whatever they have loaded. */
-    int rest = all < at_once ? (int)all : at_once;
+    int rest = all < most ? (int)all : most;
     c.left = 0;
     if constexpr (keeps) {
       know(0, rest, of_some(all));
@@ -180,24 +174,21 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
       held.begin_turns(due);
     }
     int ready;
-    bool goes_on; /* whether some row has turns behind these, which were as they were expected */
+    bool has_some, goes_on; /* whether some row has turns behind these; whether these were as they were expected */
     do {
       if constexpr (keeps) {
-        /* Below 0 where a row has been done before others: that is as good as none. */
         const int room = batch - in_front;
         due = rest < room ? rest : room;
-        rest -= room;
         make(0);
-        most_left -= batch;
+        is_straight = true;
         ready = ready_of(0, due);
+        rest -= due;
         forget();
-        own_at += batch;
+        done += batch;
         /* What is left of a row that has had a batch is made ready however few turns it is: their loads come early then. */
-        goes_on = most_left > 0;
-        if constexpr (__pg_rows_asked != __pg_rows_of_warp)
-          goes_on = __any_sync(~0u, __PG_LEADS && rest > 0 && most_left != all_is_asked_again);
-        /* The next batch's. Where nothing is due nothing is loaded, and it takes no branch. */
-        if (__pg_loads_due_only || goes_on)
+        has_some = __pg_rows_asked == __pg_rows_of_warp ? most_asked > done : __any_sync(~0u, __PG_LEADS && rest > 0);
+        /* The next batch's. */
+        if (has_some)
           begin(0, false);
       } else {
         held.begin_turns(due);
@@ -212,7 +203,6 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
           ready = ready_of(first, ready);
         }
         ready = of_leader(ready);
-        goes_on = false;
       }
       __syncwarp();
       held.are_ready(ready);
@@ -238,20 +228,9 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
           take(__pg_shape<1, 1>());
         in_front = 0;
       }
-      /* Of short ones twice as many behind each other take less counting, and the values of the others come meanwhile. */
-      if constexpr (takes_twice) {
 #pragma unroll 1
-        while (to_take >= 2 * __pg_lent_at_once) {
-          take(__pg_shape<1, __pg_lent_at_once>());
-          take(__pg_shape<1, __pg_lent_at_once>());
-        }
-        if (to_take >= __pg_lent_at_once)
-          take(__pg_shape<1, __pg_lent_at_once>());
-      } else {
-#pragma unroll 1
-        while (to_take >= __pg_lent_at_once)
-          take(__pg_shape<1, __pg_lent_at_once>());
-      }
+      while (to_take >= __pg_lent_at_once)
+        take(__pg_shape<1, __pg_lent_at_once>());
       if (to_take > 0) {
         if (__pg_lent_at_once > 8 && to_take >= 8)
           take(__pg_shape<1, 8>());
@@ -272,28 +251,26 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
       }
       __pg_forget_own(c);
       /* Rows go on together: where one has fewer turns ready than are due, all has to be asked again. */
+      goes_on = keeps && is_straight && has_some && times % 512 != 0;
       if (goes_on) {
-        /* Compilers see of most loops that nobody leaves them. */
-        rest = c.left == has_left ? rest : 0;
+        times++;
         has_left = c.left;
+        rest = has_left ? 0 : rest;
         c.left = 0;
         /* Turns have been taken before others are put there. */
         __syncwarp();
       }
     } while (goes_on);
-    if (keeps && most_left != all_is_asked_again && own_at < at_once)
+    if (is_straight && times % 512 != 0)
       break;
-    times += keeps ? own_at / batch : 1;
     /* Turns that load what is held for them. */
-    if (Held::may_meet && ready == 0 && (keeps ? due > 0 : all != 0)) {
+    if (Held::may_meet && ready == 0 && (keeps ? due != 0 : all != 0)) {
       held.give_back();
       turn(-1);
       __pg_forget_own(c);
     }
-    const bool looks = times >= unasked;
-    if (__any_sync(~0u, looks && stops()))
+    if (__any_sync(~0u, times % 512 == 0 && stops()))
       break;
-    times = looks ? 0 : times;
     /* Each loads what the turn before has stored: to make more of them ready is in vain. */
     if (Held::may_meet && !__any_sync(~0u, ready > 1))
       break;
@@ -304,7 +281,5 @@ __device__ __forceinline__ void __pg_turns_of_a_warp(__pg_ctx &c, Left left, Hel
   __pg_tell(c);
 }
 
-/* `kept`: whether what turns load by themselves stays as it is, where they store; `short_turns`: whether a turn is little text. */
-#define __PG_LENDING(count, kept, short_turns)                                                                         \
-  constexpr bool __pg_lends = count != 0 && __pg_may_help && (kept) && !__pg_is_edge && !__pg_shares;                  \
-  constexpr bool __pg_are_short = short_turns != 0;
+/* `kept`: whether what turns load by themselves stays as it is, where they store. */
+#define __PG_LENDING(count, kept) constexpr bool __pg_lends = count != 0 && __pg_may_help && (kept) && !__pg_is_edge && !__pg_shares;

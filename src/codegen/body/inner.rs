@@ -21,8 +21,6 @@ use std::collections::{BTreeMap, BTreeSet};
 const MOST_UNROLLED: usize = 2500;
 /// Turns that it may have.
 const FEW_TURNS: i128 = 32;
-/// Turns with no more expressions than this, none of which takes compilers long, may be printed a few times more than others.
-const MOST_OF_LITTLE: usize = 32;
 /// Turns with no more expressions than this may be staged.
 const LONGEST_STAGED: usize = 100;
 /// Bodies with no more expressions than this are repeated where a loop isn't counted, so that its end is tested between turns that the
@@ -121,29 +119,6 @@ pub fn size(unit: &TranslationUnit, s: &Stmt) -> usize {
         Some(count + l.init.iter().map(|s| size(unit, s)).sum::<usize>() + size(unit, &l.body))
     };
     sized(unit, s, &once).unwrap_or(usize::MAX)
-}
-
-/// Whether turns of so many expressions are little text, also for who compiles kernels: no branches, calls and divisions.
-fn is_little(body: &Stmt, expressions: usize) -> bool {
-    let mut is_plain = true;
-    nest::statements(body, &mut |s| {
-        let stays = matches!(
-            s.kind,
-            StmtKind::Empty | StmtKind::Expr(_) | StmtKind::Block(_) | StmtKind::Declare { .. }
-        );
-        is_plain &= stays;
-    });
-    nest::all_expressions(body, &mut |e| {
-        is_plain &= match &e.kind {
-            ExprKind::Binary(op, ..) | ExprKind::AssignOp { op, .. } => {
-                !matches!(op, BinOp::Div | BinOp::Rem)
-            }
-            ExprKind::Conditional(..) | ExprKind::LogicalAnd(..) | ExprKind::LogicalOr(..) => false,
-            ExprKind::Call { .. } | ExprKind::Opaque(_) => false,
-            _ => true,
-        }
-    });
-    is_plain && expressions <= MOST_OF_LITTLE
 }
 
 /// Whether kernels note accesses through some of these bases, as text: what nothing stores to isn't noted.
@@ -467,7 +442,7 @@ impl Printer<'_> {
         let is_short = walks.are_all && expressions <= LONGEST_STAGED;
         let stages = u8::from(common.is_some() && around == innermost && is_short);
         let (before, types) = Self::walks_text(&walks, kind, &iv, common.is_some());
-        let mut lends = self.lending_text(lending.as_ref(), kind, &iv, is_little(&l.body, expressions))?;
+        let mut lends = self.lending_text(lending.as_ref(), kind, &iv)?;
         lends.push_str(&Self::ahead_text(ahead.as_ref(), kind, &iv));
         let notes = Self::notes_text(&walks, common.is_some());
         out.push_str(&format!(

@@ -357,7 +357,6 @@ impl Printer<'_> {
         lending: Option<&Lending>,
         kind: &str,
         iv: &str,
-        is_little: bool,
     ) -> Printed<String> {
         let found = lending.map_or(&[][..], |lending| &lending.found);
         let held = lending.and_then(|lending| lending.held.as_ref());
@@ -387,7 +386,7 @@ impl Printer<'_> {
             takes.push_str(&format!("__pg_do({name}); "));
         }
         text.push_str(&format!("__PG_ALL_SHARED({takes};)\n"));
-        text.push_str(&format!("__PG_LENDING({count}, {kept}, {})\n", u8::from(is_little)));
+        text.push_str(&format!("__PG_LENDING({count}, {kept})\n"));
         // Whether what lanes make for each other may meet what is held.
         let seen: BTreeSet<&str> = found.iter().flat_map(|lent| &lent.seen).map(String::as_str).collect();
         let meets: Vec<&str> = seen.into_iter().chain(["0"]).collect();

@@ -50,7 +50,7 @@ pub const MACROS_ONE_BY_ONE: &str = "\
 #define __PG_STO(t, b, name, rest, a, v) __PG_ST(t, b, a, v)
 #define __PG_NOTE(t, b, name, rest)
 #define __PG_STN __PG_STO
-#define __PG_LENDING(count, kept, short_turns)
+#define __PG_LENDING(count, kept)
 #define __PG_HOLDING_NOTHING(type)
 #define __PG_HOLDING(type, variable, t, base, logged, stride, is_loaded, meets, address)
 #define __PG_HELD(text) (text)
