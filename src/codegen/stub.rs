@@ -150,9 +150,11 @@ static __attribute__((__noinline__, __unused__)) void __pg_record(void *__pg_sta
   if (__pg_api && __pg_start)
     __pg_api->allocated(__pg_start, __pg_bytes);
 }}
+/* Programs give back many small pieces, of which nothing is known. What is large begins a page, or has what the C library notes of it at the beginning of one. What is recorded and looks
+ * otherwise stays recorded, which does no harm. */
 __PG_FN void __pg_forget(void *__pg_start)
 {{
-  if (__atomic_load_n(&__pg_api_state, 2) == 2 && __pg_api_found && __pg_start)
+  if (__builtin_expect(((__pg_u64)__pg_start & 0xfef) == 0 && __pg_start != 0, 0) && __atomic_load_n(&__pg_api_state, 2) == 2 && __pg_api_found)
     __pg_api_found->freed(__pg_start);
 }}
 #define __PG_RECORD_MINIMUM {record_minimum}u
