@@ -17,9 +17,9 @@ Processor time is printed as well, in times of cc's: where a busy machine makes 
 that of the calling thread: a program whose loops run elsewhere has less of it; one that waits has not. Of processes it is that of all threads, and the
 system's for them.
 
-With --instructions nothing is timed: the instructions of a repetition are counted (valgrind), or of the whole process where a program is no application, cc's
-and ours, where every loop stays because there is one thread and no GPU. That is the same on every machine, and tells worse code of loops that stay, and what their
-entries cost, from everything else. Programs and sizes are those of STAYING, unless some are named.
+With --instructions nothing is timed: the instructions of a repetition are counted (valgrind), or of the whole process where a program is no application,
+cc's and ours, where every loop stays because there is one thread and no GPU. That is the same on every machine, and tells worse code of loops that stay,
+and what their entries cost, from everything else. Programs and sizes are those of STAYING, unless some are named.
 """
 
 import argparse

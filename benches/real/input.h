@@ -61,31 +61,35 @@ static struct real_source real_begin(uint64_t seed)
 
 static void real_end(struct real_source *source) { free(source->words); }
 
-/* Puts a line, or an entry of a table, to `to`, which has 1,024 bytes; how many bytes it is. */
+/* Puts a line, or an entry of a table, to `to`, which has 1,024 bytes; how many bytes it is. What is drawn is drawn in front of the call that
+ * writes it, because the order of a call's arguments is the compiler's affair. */
 static size_t real_line(struct real_source *source, int kind, unsigned number, char *to)
 {
   size_t length = 0;
-  const char *word = real_word(source), *other = real_word(source);
+  const char *word[5];
+  for (int i = 0; i < 5; i++)
+    word[i] = real_word(source);
+  unsigned large = real_number(source, 1000), small = real_number(source, 100), rare = real_number(source, 20);
   switch (kind) {
   case 0:
-    for (uint32_t words = 4 + real_number(source, 16); words > 0; words--) {
-      length += (size_t)sprintf(to + length, "%s%s", real_word(source), words == 1 ? ". " : real_number(source, 9) ? " " : ", ");
+    for (unsigned words = 4 + small % 16; words > 0; words--) {
+      const char *next = real_word(source);
+      length += (size_t)sprintf(to + length, "%s%s", next, words == 1 ? ". " : real_number(source, 9) ? " " : ", ");
     }
     to[0] = (char)(to[0] - 'a' + 'A');
-    if (!real_number(source, 5))
+    if (rare < 4)
       to[length++] = '\n';
     return length;
   case 1:
-    return (size_t)sprintf(to, "2026-%02u-%02u %02u:%02u:%02u.%03u %s [%s] %s: %s took %u ms\n", 1 + number / 900 % 12, 1 + number / 70 % 28, number / 60 % 24,
-                           number % 60, number * 7 % 60, (unsigned)real_number(source, 1000), real_number(source, 20) ? "INFO " : "ERROR", word, other,
-                           real_word(source), (unsigned)real_number(source, 300));
+    length = (size_t)sprintf(to, "2026-%02u-%02u %02u:", 1 + number / 900 % 12, 1 + number / 70 % 28, number / 60 % 24);
+    length += (size_t)sprintf(to + length, "%02u:%02u.%03u ", number % 60, number * 7 % 60, large);
+    return length + (size_t)sprintf(to + length, "%s [%s] %s: %s took %u ms\n", rare ? "INFO " : "ERROR", word[0], word[1], word[2], small * 3);
   case 2:
-    return (size_t)sprintf(to, "{\"id\": %u, \"name\": \"%s %s\", \"kind\": \"%s\", \"price\": %u.%02u, \"tags\": [\"%s\", \"%s\"]},\n", number, word, other,
-                           source->words[64 + real_number(source, 8)], (unsigned)real_number(source, 500), (unsigned)real_number(source, 100),
-                           source->words[100 + real_number(source, 30)], real_word(source));
+    length = (size_t)sprintf(to, "{\"id\": %u, \"name\": \"%s %s\", \"kind\": \"%s\", ", number, word[0], word[1], source->words[64 + large % 8]);
+    return length + (size_t)sprintf(to + length, "\"price\": %u.%02u, \"tags\": [\"%s\", \"%s\"]},\n", large / 2, small, source->words[100 + rare], word[2]);
   case 3:
-    return (size_t)sprintf(to, "%*sif (%s->%s[i] %s %u)\n%*s%s(%s, %s + %u);\n", 2 * (int)(number % 4), "", word, other, real_number(source, 2) ? "<" : "==",
-                           (unsigned)real_number(source, 64), 2 * (int)(number % 4) + 2, "", real_word(source), word, other, (unsigned)real_number(source, 16));
+    length = (size_t)sprintf(to, "%*sif (%s->%s[i] %s %u)\n", 2 * (int)(number % 4), "", word[0], word[1], large % 2 ? "<" : "==", small % 64);
+    return length + (size_t)sprintf(to + length, "%*s%s(%s, %s + %u);\n", 2 * (int)(number % 4) + 2, "", word[2], word[0], word[1], rare);
   default:
     for (uint32_t column = 0; column < 8; column++) {
       uint32_t value = number * (column + 1) * 3 + real_number(source, column < 6 ? 4 : 4096);

@@ -52,7 +52,8 @@ int main(void)
   sqlite3_stmt *person = prepare("insert into person(name, city, born) values (?1, ?2, ?3)");
   for (int i = 0; i < PEOPLE; i++) {
     char name[64];
-    int length = snprintf(name, sizeof name, "%s %s", real_word(&source), real_word(&source));
+    const char *first = real_word(&source), *last = real_word(&source);
+    int length = snprintf(name, sizeof name, "%s %s", first, last);
     sqlite3_bind_text(person, 1, name, length, SQLITE_TRANSIENT);
     sqlite3_bind_text(person, 2, source.words[256 + real_number(&source, 60)], -1, SQLITE_TRANSIENT);
     sqlite3_bind_int(person, 3, 1930 + (int)real_number(&source, 80));
@@ -87,7 +88,8 @@ int main(void)
   ask("select a.item, count(*) from purchase a join purchase b on a.item = b.item and a.price < b.price and a.day = b.day group by a.item");
   ask("select json_extract(value, '$.d'), count(*) from purchase, json_each('[{\"d\": 1}, {\"d\": 2}, {\"d\": 3}]') where purchase.day % 3 + 1 = "
       "json_extract(value, '$.d') group by 1");
-  run("begin; update purchase set price = price * 1.1, note = replace(note, 'the', 'THE') where day % 3 = 0; delete from purchase where id % 7 = 0; commit; vacuum");
+  run("begin; update purchase set price = price * 1.1, note = replace(note, 'the', 'THE') where day % 3 = 0; delete from purchase where id % 7 = 0; "
+      "commit; vacuum");
   ask("select count(*), sum(price), sum(length(note)), count(note glob '*THE*') from purchase");
   ask("pragma integrity_check");
   printf("sum %016llx\n", (unsigned long long)sum);

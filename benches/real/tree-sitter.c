@@ -7,6 +7,25 @@ const TSLanguage *tree_sitter_c(void);
 
 enum { BYTES = 1400 << 10, EDITS = 60 };
 
+/* A statement of a function; how long it is. */
+static uint32_t write_statement(struct real_source *source, char *to, const char *name, const char *first)
+{
+  static const char condition[] = "  if (sum > %u && list->next) {\n    list = list->next;\n    printf(\"%%d %s\\n\", sum);\n  } else\n    return -%u;\n";
+  static const char choice[] = "  switch (n & 3) {\n  case 0: sum ^= 0x%xu; break;\n  default: sum = LIMIT(sum, %u);\n  }\n";
+  static const char store[] = "  // %s %s\n  list->x%s[sum %% %u].value = (unsigned char)'%c';\n";
+  static const char call[] = "  sum = x%s_%u(n - 1, \"%s\", &(struct node){.next = list, .value = %u});\n";
+  unsigned number = real_number(source, 1000);
+  const char *word = real_word(source);
+  switch (real_number(source, 6)) {
+  case 0: return (uint32_t)sprintf(to, "  for (int i = 0; i < n; i++)\n    sum += x%s[i] * %u - (sum >> 3);\n", first, number);
+  case 1: return (uint32_t)sprintf(to, condition, number, word, number);
+  case 2: return (uint32_t)sprintf(to, choice, number, number);
+  case 3: return (uint32_t)sprintf(to, store, word, name, word, number + 1, 'a' + (int)(number % 26));
+  case 4: return (uint32_t)sprintf(to, "  while (list && list->x%s != n)\n    list = list->next;\n", word);
+  default: return (uint32_t)sprintf(to, call, word, number, word, number);
+  }
+}
+
 /* A C file, function by function; where each begins. */
 static uint32_t write_file(char *text, uint32_t *begins, uint32_t *count)
 {
@@ -16,24 +35,15 @@ static uint32_t write_file(char *text, uint32_t *begins, uint32_t *count)
     const char *name = real_word(&source), *first = real_word(&source);
     begins[*count] = length;
     if (!real_number(&source, 8)) {
-      length += (uint32_t)sprintf(text + length, "struct x%s_%u {\n  int x%s, *next;\n  char text[%u];\n  enum { A%u, B%u = 1 << %u } kind;\n};\n\n", name, *count, first,
-                                  (unsigned)real_number(&source, 100), *count, *count, (unsigned)real_number(&source, 20));
+      static const char record[] = "struct x%s_%u {\n  int x%s, *next;\n  char text[%u];\n  enum { A%u, B%u = 1 << %u } kind;\n};\n\n";
+      unsigned letters = real_number(&source, 100), shift = real_number(&source, 20);
+      length += (uint32_t)sprintf(text + length, record, name, *count, first, letters, *count, *count, shift);
       continue;
     }
-    length += (uint32_t)sprintf(text + length, "/* %s %s %s. */\nstatic int x%s_%u(int n, const char *x%s, struct node *list)\n{\n  int sum = 0;\n", name, first,
-                                real_word(&source), name, *count, first);
-    for (uint32_t statements = 1 + real_number(&source, 12); statements > 0; statements--) {
-      unsigned number = real_number(&source, 1000);
-      const char *word = real_word(&source);
-      switch (real_number(&source, 6)) {
-      case 0: length += (uint32_t)sprintf(text + length, "  for (int i = 0; i < n; i++)\n    sum += x%s[i] * %u - (sum >> 3);\n", first, number); break;
-      case 1: length += (uint32_t)sprintf(text + length, "  if (sum > %u && list->next) {\n    list = list->next;\n    printf(\"%%d %s\\n\", sum);\n  } else\n    return -%u;\n", number, word, number); break;
-      case 2: length += (uint32_t)sprintf(text + length, "  switch (n & 3) {\n  case 0: sum ^= 0x%xu; break;\n  default: sum = LIMIT(sum, %u);\n  }\n", number, number); break;
-      case 3: length += (uint32_t)sprintf(text + length, "  // %s %s\n  list->x%s[sum %% %u].value = (unsigned char)'%c';\n", word, name, word, number + 1, 'a' + (int)(number % 26)); break;
-      case 4: length += (uint32_t)sprintf(text + length, "  while (list && list->x%s != n)\n    list = list->next;\n", word); break;
-      default: length += (uint32_t)sprintf(text + length, "  sum = x%s_%u(n - 1, \"%s\", &(struct node){.next = list, .value = %u});\n", word, number, word, number);
-      }
-    }
+    static const char head[] = "/* %s %s %s. */\nstatic int x%s_%u(int n, const char *x%s, struct node *list)\n{\n  int sum = 0;\n";
+    length += (uint32_t)sprintf(text + length, head, name, first, real_word(&source), name, *count, first);
+    for (uint32_t statements = 1 + real_number(&source, 12); statements > 0; statements--)
+      length += write_statement(&source, text + length, name, first);
     length += (uint32_t)sprintf(text + length, "  return sum;\n}\n\n");
   }
   real_end(&source);
@@ -48,7 +58,8 @@ static uint64_t walk(const TSTree *tree, unsigned long *nodes)
   for (;;) {
     TSNode node = ts_tree_cursor_current_node(&cursor);
     TSPoint point = ts_node_start_point(node);
-    sum = (sum ^ (ts_node_symbol(node) * 65536u + ts_node_start_byte(node) + point.row + point.column * 77)) * 1099511628211u + ts_tree_cursor_current_field_id(&cursor);
+    sum ^= ts_node_symbol(node) * 65536u + ts_node_start_byte(node) + point.row + point.column * 77;
+    sum = sum * 1099511628211u + ts_tree_cursor_current_field_id(&cursor);
     ++*nodes;
     if (ts_tree_cursor_goto_first_child(&cursor))
       continue;
