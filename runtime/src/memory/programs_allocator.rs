@@ -65,8 +65,12 @@ fn object_of(address: usize) -> Option<usize> {
         address: usize,
         number: usize,
     }
+    /// Whether the address lies in an object, which ends the search.
+    ///
+    /// # Safety
+    /// As the loader calls it, with a [`Search`] that nobody else has.
     unsafe extern "C" fn look(object: *mut libc::dl_phdr_info, _: usize, search: *mut c_void) -> c_int {
-        // SAFETY: as the loader calls it, with what it is given below.
+        // SAFETY: promised by the caller.
         unsafe {
             let (object, search) = (&*object, &mut *search.cast::<Search>());
             let segments = std::slice::from_raw_parts(object.dlpi_phdr, usize::from(object.dlpi_phnum));
