@@ -325,6 +325,36 @@ fn what_only_the_compiler_itself_compiles_alike_is_left_to_it() {
     };
     assert_eq!(prints(ours, "-O2 -fparagon-threshold=1 main.c"), ("231\n".into(), true));
     assert_eq!(prints(ours, "-O2 -fparagon-threshold=1 ends.c"), ("231\n".into(), false));
+    // Functions of the program's own by which the runtime would be found, callers that would notice it, and handlers that it can't know for such.
+    let others = [
+        ("static int sigaction(int x)\n{\n  return x + 1;\n}\n", "sigaction(2) != 3"),
+        ("static int dlsym(void)\n{\n  return 0;\n}\n", "dlsym()"),
+        ("void *aligned_alloc(unsigned long a, unsigned long b)\n{\n  return (void *)(a + b);\n}\n", "0"),
+        ("#define _GNU_SOURCE\n#include <signal.h>\n", "signal(SIGUSR1, SIG_IGN) != SIG_DFL"),
+    ];
+    for (index, (before, after)) in others.into_iter().enumerate() {
+        let text = format!("{before}#include \"old.h\"\n{main}  return {after};\n}}\n");
+        write("other.c", &text.replace("#define _GNU_SOURCE\n", ""));
+        let line = "-O2 -std=c11 -w -fno-builtin -fparagon-threshold=1 other.c -ldl";
+        assert_eq!(prints(ours, line), ("231\n".into(), false), "{before}");
+        // By default that is the function which blocks the handler's signal.
+        if index == 3 {
+            write("other.c", &text);
+            assert_eq!(prints(ours, line), ("231\n".into(), true), "{before}");
+        }
+    }
+    let deferred = "#define _GNU_SOURCE\n#include <signal.h>\n#include \"old.h\"\n";
+    for (flags, is_rewritten) in [("SA_RESTART", true), ("SA_RESTART | SA_NODEFER", false)] {
+        let set = format!(
+            "  struct sigaction a = {{ .sa_flags = {flags} }};\n  return sigaction(SIGUSR1, &a, 0);\n}}\n"
+        );
+        write("other.c", &format!("{deferred}{main}{set}"));
+        assert_eq!(
+            prints(ours, "-O2 -fparagon-threshold=1 other.c"),
+            ("231\n".into(), is_rewritten),
+            "{flags}"
+        );
+    }
     assert!(execute("gcc", folder.path(), "-O2 -x c-header old.h -o old.h.gch").status.success());
     write("old.h", "#include <stdio.h>\n#define STEP 5\nstatic int a[90000];\n");
     assert_eq!(prints("gcc", "-O2 main.c"), ("231\n".into(), false));

@@ -1,7 +1,14 @@
-/* A program without threads has an allocator that knows of none: no thread of the runtime's may come to it. */
+/* A program without threads has an allocator that knows of none: no thread of the runtime's may come to it. Its functions have other names here than for the linker, as if they stood in
+ * another file: files that define `malloc` are left as they stand. */
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+void *own_malloc(size_t bytes) __asm__("malloc");
+void own_free(void *pointer) __asm__("free");
+void *own_calloc(size_t count, size_t bytes) __asm__("calloc");
+void *own_realloc(void *old, size_t bytes) __asm__("realloc");
 
 static char heap[1 << 26] __attribute__((aligned(16)));
 static size_t used;
@@ -32,12 +39,12 @@ static void *take(size_t bytes)
   return block ? block + 1 : NULL;
 }
 
-void *malloc(size_t bytes)
+void *own_malloc(size_t bytes)
 {
   return take(bytes);
 }
 
-void free(void *pointer)
+void own_free(void *pointer)
 {
   if (!pointer)
     return;
@@ -49,7 +56,7 @@ void free(void *pointer)
   at_work--;
 }
 
-void *calloc(size_t count, size_t bytes)
+void *own_calloc(size_t count, size_t bytes)
 {
   char *pointer = take(count * bytes);
   for (size_t i = 0; pointer && i < count * bytes; i++)
@@ -57,7 +64,7 @@ void *calloc(size_t count, size_t bytes)
   return pointer;
 }
 
-void *realloc(void *old, size_t bytes)
+void *own_realloc(void *old, size_t bytes)
 {
   void *pointer = take(bytes);
   if (old && pointer) {

@@ -2,27 +2,107 @@
 //! load libraries; an allocator of a program that has no threads need not bear that. The runtime itself is bound to the C library's functions before the program's, whatever their
 //! names (`RTLD_DEEPBIND`), and its own memory comes from there.
 
-use super::tracking::contains;
 use std::ffi::{CStr, c_int, c_void};
 use std::sync::OnceLock;
 
 /// What allocates and gives back.
 const FUNCTIONS: [&CStr; 7] =
     [c"malloc", c"calloc", c"realloc", c"free", c"memalign", c"posix_memalign", c"aligned_alloc"];
-/// What allocators that bear threads lock by, or programs that have some begin them by: one of these names is in their files.
+/// What allocators that bear threads lock by, or programs that have some begin them by: one of these names is among those that their objects ask others for.
 const OF_THREADS: [&[u8]; 2] = [b"pthread_", b"thrd_create"];
 
 /// The process's executable, as a number of its objects.
 const EXECUTABLE: usize = 0;
 
-/// Whether threads of ours may begin. Not where `malloc` is the executable's own, and neither it nor anything else there knows of threads.
+/// Whether threads of ours may begin. Not where `malloc` is of an object, the executable for one, that knows nothing of threads.
 pub fn bears_threads() -> bool {
     static BEARS: OnceLock<bool> = OnceLock::new();
     *BEARS.get_or_init(|| {
-        let of_executable = |name: &&CStr| object_of(address_of(name)) == Some(EXECUTABLE);
-        !FUNCTIONS[..4].iter().any(of_executable)
-            || OF_THREADS.into_iter().any(|name| contains("/proc/self/exe", name) == Some(true))
+        let library = object_of(address_of(c"gnu_get_libc_version"));
+        FUNCTIONS[..4].iter().all(|name| {
+            let address = address_of(name);
+            let object = object_of(address);
+            object.is_some() && object == library
+                || is_stand_in(address)
+                || object.is_some_and(|object| OF_THREADS.into_iter().any(|name| asks_for(object, name)))
+        })
     })
+}
+
+/// Whether an address is where an executable that is loaded at a fixed place has a function that is another object's: its own jump to that.
+fn is_stand_in(address: usize) -> bool {
+    unsafe extern "C" {
+        /// Not in the `libc` crate.
+        fn dladdr1(
+            address: *const c_void,
+            found: *mut libc::Dl_info,
+            more: *mut *mut c_void,
+            flags: c_int,
+        ) -> c_int;
+    }
+    /// It gives the symbol.
+    const RTLD_DL_SYMENT: c_int = 1;
+    // SAFETY: any address will do; what is found is filled in, and a symbol stays where it is as long as its object, which is the executable.
+    unsafe {
+        let mut found: libc::Dl_info = std::mem::zeroed();
+        let mut symbol = std::ptr::null_mut();
+        object_of(address) == Some(EXECUTABLE)
+            && dladdr1(address as *const c_void, &raw mut found, &raw mut symbol, RTLD_DL_SYMENT) != 0
+            && !symbol.is_null()
+            && (*symbol.cast::<libc::Elf64_Sym>()).st_shndx == 0
+    }
+}
+
+/// Whether a name that begins so, or ends so, is among the names of an object's symbols for others.
+fn asks_for(object: usize, name: &[u8]) -> bool {
+    struct Search<'a> {
+        object: usize,
+        name: &'a [u8],
+        is_there: bool,
+    }
+    /// Looks at the object that is asked about, which ends the search.
+    ///
+    /// # Safety
+    /// As the loader calls it, with a [`Search`] that nobody else has.
+    unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _: usize, search: *mut c_void) -> c_int {
+        /// Of the table of an object's dynamic section.
+        const ENDS: i64 = 0;
+        const NAMES: i64 = 5;
+        const BYTES_OF_NAMES: i64 = 10;
+        // SAFETY: promised by the caller; an object that is loaded has its dynamic section where its headers say, and the names where that says.
+        unsafe {
+            let (info, search) = (&*info, &mut *search.cast::<Search<'_>>());
+            if search.object > 0 {
+                search.object -= 1;
+                return 0;
+            }
+            let segments = std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum));
+            let Some(dynamic) = segments.iter().find(|segment| segment.p_type == libc::PT_DYNAMIC) else {
+                return 1;
+            };
+            let mut entry = (info.dlpi_addr + dynamic.p_vaddr) as *const [u64; 2];
+            let (mut names, mut bytes) = (0, 0);
+            while (*entry)[0] as i64 != ENDS {
+                match (*entry)[0] as i64 {
+                    // The loader has made an address of it.
+                    NAMES => names = (*entry)[1],
+                    BYTES_OF_NAMES => bytes = (*entry)[1],
+                    _ => {}
+                }
+                entry = entry.add(1);
+            }
+            if names > info.dlpi_addr {
+                let (name, length) = (search.name.as_ptr().cast(), search.name.len());
+                search.is_there =
+                    !libc::memmem(names as *const c_void, bytes as usize, name, length).is_null();
+            }
+            1
+        }
+    }
+    let mut search = Search { object, name, is_there: false };
+    // SAFETY: a function of the kind that is asked for, which gets what it expects.
+    unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut search).cast()) };
+    search.is_there
 }
 
 /// Whether `malloc` and its relatives are the C library's.
@@ -97,6 +177,8 @@ mod tests {
     fn whose_functions_there_are_is_known() {
         assert!(is_of_c_library());
         assert!(bears_threads());
+        assert!(asks_for(EXECUTABLE, b"pthread_") && !asks_for(EXECUTABLE, b"no_such_function_of_anybody"));
+        assert!(!is_stand_in(look_for_me as *const () as usize) && !is_stand_in(address_of(c"malloc")));
         assert_eq!(object_of(look_for_me as *const () as usize), Some(EXECUTABLE));
         assert_ne!(object_of(address_of(c"malloc")), Some(EXECUTABLE));
         assert_eq!(address_of(c"no_such_function_of_anybody"), 0);

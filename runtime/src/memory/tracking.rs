@@ -22,7 +22,6 @@ use descriptors::Descriptors;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-pub(in crate::memory) use unseen::contains;
 pub use unseen::{driver_is_loaded, driver_is_ours, may_lend_pages};
 
 /// A range of addresses: first byte, and one past the last.

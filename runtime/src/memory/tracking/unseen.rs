@@ -154,7 +154,7 @@ pub fn may_lend_pages(maps: &str) -> bool {
 }
 
 /// Whether a file has these bytes in it. `None`: it can't be read, or not soon.
-pub fn contains(path: &str, what: &[u8]) -> Option<bool> {
+fn contains(path: &str, what: &[u8]) -> Option<bool> {
     const PART: usize = 1 << 20;
     const MOST: u64 = 64 << 20;
     let mut file = std::fs::File::open(path).ok()?;
