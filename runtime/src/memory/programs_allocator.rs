@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 /// What allocates and gives back.
 const FUNCTIONS: [&CStr; 7] =
     [c"malloc", c"calloc", c"realloc", c"free", c"memalign", c"posix_memalign", c"aligned_alloc"];
-/// What allocators that bear threads lock by, or programs that have some begin them by: one of these names is among those that their objects ask others for.
+/// What allocators that bear threads lock by, or programs that have some begin them by: one of these is in a name among the dynamic symbols of their objects.
 const OF_THREADS: [&[u8]; 2] = [b"pthread_", b"thrd_create"];
 
 /// The process's executable, as a number of its objects.
@@ -53,7 +53,7 @@ fn is_stand_in(address: usize) -> bool {
     }
 }
 
-/// Whether a name that begins so, or ends so, is among the names of an object's symbols for others.
+/// Whether one of the names of an object's dynamic symbols has `name` in it: of what it asks others for, or has for them.
 fn asks_for(object: usize, name: &[u8]) -> bool {
     struct Search<'a> {
         object: usize,
