@@ -4,8 +4,10 @@
 //! The analysis stages are handed in as [`Stages`], so that the road can be driven and tested with any of them. Not
 //! here: the command language (`driver::arguments`) and running the real compiler (`driver::toolchain`).
 
+mod untouchable;
+
 use crate::c::dialect::Dialect;
-use crate::c::hir::{Callee, ExprKind, LoopId, LoopStmt, Stmt, StmtKind, TranslationUnit};
+use crate::c::hir::{LoopId, LoopStmt, Stmt, StmtKind, TranslationUnit};
 use crate::c::pragma;
 use crate::codegen::{Edit, Generated};
 use crate::driver::arguments::{self, Decision, Input, Invocation, Mode};
@@ -14,7 +16,6 @@ use crate::driver::pragmas;
 use crate::driver::reports;
 use crate::driver::splice::{self, TokenEdit, Untouched};
 use crate::driver::toolchain::{self, Messages, Obstacle, Preprocessed, Rewritten, Toolchain};
-use crate::loops::nest;
 use crate::loops::options::{AnalysisOptions, CodegenOptions};
 use crate::loops::plan::LoopReport;
 use crate::remarks::Report;
@@ -560,7 +561,7 @@ fn rewrite(
     let mut spliced = None;
     let mut plain = None;
     let name = input.path.display();
-    if let Some(reason) = untouchable(unit, &text.expanded.text).filter(|_| !edits.is_empty()) {
+    if let Some(reason) = untouchable::untouchable(unit, &text.expanded.text).filter(|_| !edits.is_empty()) {
         report.notes.push(format!("{name}: left as it stood: {reason}"));
         edits.clear();
     }
@@ -628,65 +629,6 @@ fn rewrite(
     prepared.rewritten = Some(Rewritten { path, expanded: false, messages });
     Ok(prepared)
 }
-
-/// Why nothing in a unit may be changed, if that is so.
-fn untouchable(unit: &TranslationUnit, expanded: &str) -> Option<String> {
-    // The compiler takes the precompiled header if it can, which may be older than the header. The preprocessor by itself never does.
-    let precompiled = unit.files.iter().find(|file| Path::new(&format!("{file}.gch")).exists());
-    if let Some(file) = precompiled {
-        return Some(format!("{file} is there as a precompiled header, too"));
-    }
-    let defined = unit.functions.iter().map(|function| unit.var(function.var).name.as_str());
-    let refused = unit.refused.iter().map(|refused| refused.name.as_str());
-    if let Some(name) = defined.chain(refused).find(|name| SERVING.contains(name)) {
-        return Some(format!("the runtime would be looked for by a {name} of its own"));
-    }
-    let defers = expanded.contains(SA_NODEFER);
-    let mut calls = None;
-    for function in &unit.functions {
-        nest::all_expressions(&function.body, &mut |e| {
-            if let ExprKind::Call { callee: Callee::Named(callee), .. } = &e.kind {
-                let name = unit.var(*callee).name.as_str();
-                let is_betrayed = match name {
-                    "sigaction" => defers,
-                    // Under strict standards the header has this name stand for System V's function, which lets a handler interrupt itself, and be taken for no handler.
-                    "signal" => unit.replaceable.contains(callee),
-                    _ => BETRAYED.contains(&name),
-                };
-                if is_betrayed {
-                    calls.get_or_insert(name);
-                }
-            }
-        });
-    }
-    calls.map(|name| format!("it calls {name}"))
-}
-
-/// Functions by which the runtime is found, or that are called meanwhile. Where a unit has its own (ISO C leaves most of these names to programs), its loops may be what they consist of.
-const SERVING: [&str; 16] = [
-    "malloc",
-    "calloc",
-    "realloc",
-    "free",
-    "memalign",
-    "posix_memalign",
-    "aligned_alloc",
-    "dlsym",
-    "dlopen",
-    "dlerror",
-    "sigaction",
-    "sigprocmask",
-    "secure_getenv",
-    "__errno_location",
-    "la_version",
-    "la_objopen",
-];
-
-/// Functions whose callers would notice that the runtime is loaded at the first loop, or whose handlers would: the end of the data is where the C library's allocator goes on (`sbrk`), and a handler whose own signal isn't blocked (`SA_NODEFER`) isn't known for one, and may have interrupted an allocation.
-const BETRAYED: [&str; 4] = ["brk", "sbrk", "sysv_signal", "__sysv_signal"];
-
-/// As <signal.h> has it.
-const SA_NODEFER: &str = "0x40000000";
 
 /// Whether a loop without braces is followed by something that looks as if it belonged to it: by what stands in its body's line, or begins in its body's column. The compiler warns of that only
 /// if nothing stands in front of the loop.

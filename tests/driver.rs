@@ -327,7 +327,7 @@ fn what_only_the_compiler_itself_compiles_alike_is_left_to_it() {
     assert_eq!(prints(ours, "-O2 -fparagon-threshold=1 ends.c"), ("231\n".into(), false));
     // Functions of the program's own by which the runtime would be found, callers that would notice it, and handlers that it can't know for such.
     let others = [
-        ("static int sigaction(int x)\n{\n  return x + 1;\n}\n", "sigaction(2) != 3"),
+        ("static int dlsym(int x)\n{\n  return x + 1;\n}\n", "dlsym(2) != 3"),
         ("static int dlsym(void)\n{\n  return 0;\n}\n", "dlsym()"),
         ("void *aligned_alloc(unsigned long a, unsigned long b)\n{\n  return (void *)(a + b);\n}\n", "0"),
         ("#define _GNU_SOURCE\n#include <signal.h>\n", "signal(SIGUSR1, SIG_IGN) != SIG_DFL"),

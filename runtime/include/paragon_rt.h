@@ -414,4 +414,11 @@ typedef const struct __pg_api *(*__pg_attach_fn)(__pg_u32 abi, __pg_u64 blocked)
  * elsewhere, because the order of their iterations must be the same then. */
 #define PG_ATTACH_IN_ORDER 0x80000000u
 
+/* The runtime works on its caller's stack, which may be a small one that the program has made itself (makecontext, sigaltstack). Opening it, and giving it a loop, takes less than so many
+ * bytes; where a thread's own stack hasn't as many left, or it isn't the thread's own, loops run as they stand. */
+#define PG_STACK_ROOM 0x10000u
+/* The process's first stack may grow so far as its limit says, but the system keeps no more than so many bytes below it free from anything else; without a limit so many. */
+#define PG_STACK_LIMITED 0x8000000u
+#define PG_STACK_UNLIMITED 0x1000000000u
+
 #endif

@@ -9,6 +9,7 @@
 
 use crate::device::TOLD_TO_STOP;
 use crate::process::Process;
+use crate::stacks;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -78,6 +79,11 @@ impl Drop for Working {
 }
 
 extern "C" fn leave() {
+    // A program may exit wherever it likes, on a small stack of its own, too.
+    stacks::with_room(&mut leave_here);
+}
+
+fn leave_here() {
     // Handlers of the program's that run later may want what a device has, which is torn down by then.
     crate::end();
     LEAVING.store(true, Ordering::SeqCst);

@@ -22,6 +22,7 @@ pub mod process;
 pub mod recipe;
 pub mod signals;
 pub mod speculation;
+pub mod stacks;
 #[path = "../include/texts.rs"]
 pub mod texts;
 pub mod trace;
@@ -82,7 +83,27 @@ fn without_panic<T>(work: impl FnOnce() -> T) -> Option<T> {
     result.ok()
 }
 
+/// Whether a thread that blocks these signals, a bit for each, may be in a handler of one of them.
+fn in_signal_handler(blocked: u64) -> bool {
+    ENGINE.get().is_none_or(|engine| engine.in_signal_handler(blocked))
+}
+
+/// Runs `work` where there is room for it; elsewhere nothing happens, and the answer is `otherwise`.
+#[inline(always)]
+fn where_there_is_room<T>(otherwise: T, work: impl FnOnce() -> T) -> T {
+    /// Its frame is taken once it is known that there is room.
+    #[inline(never)]
+    fn apart<T>(work: impl FnOnce() -> T) -> T {
+        work()
+    }
+    if stacks::has_room(in_signal_handler) { apart(work) } else { otherwise }
+}
+
 extern "C" fn enter(the_loop: *mut Loop, loop_entry: *mut Entry) -> c_int {
+    where_there_is_room(0, || enter_here(the_loop, loop_entry))
+}
+
+fn enter_here(the_loop: *mut Loop, loop_entry: *mut Entry) -> c_int {
     let _inside = Inside::begin();
     let signals = Deferred::new();
     guarded_but_for_errno(0, |errno| {
@@ -99,6 +120,10 @@ extern "C" fn enter(the_loop: *mut Loop, loop_entry: *mut Entry) -> c_int {
 }
 
 extern "C" fn start(the_loop: *mut Loop, numbers: *mut Value) -> c_int {
+    where_there_is_room(0, || start_here(the_loop, numbers))
+}
+
+fn start_here(the_loop: *mut Loop, numbers: *mut Value) -> c_int {
     let _inside = Inside::begin();
     let signals = Deferred::new();
     guarded_but_for_errno(0, |errno| {
@@ -112,7 +137,9 @@ extern "C" fn start(the_loop: *mut Loop, numbers: *mut Value) -> c_int {
             return 0;
         }
         // A signal handler may have interrupted the allocator.
-        if !parts::is_ordered(info) && ENGINE.get().is_none_or(|engine| engine.in_signal_handler(&signals)) {
+        if !parts::is_ordered(info)
+            && ENGINE.get().is_none_or(|engine| engine.in_signal_handler(signals.blocked_before()))
+        {
             return 0;
         }
         // SAFETY: generated code passes as many numbers as the loop's facts say, on its stack.
@@ -131,6 +158,10 @@ extern "C" fn start(the_loop: *mut Loop, numbers: *mut Value) -> c_int {
 }
 
 extern "C" fn start_parts(parts: *const Part, n: u32) -> c_int {
+    where_there_is_room(0, || start_parts_here(parts, n))
+}
+
+fn start_parts_here(parts: *const Part, n: u32) -> c_int {
     let _inside = Inside::begin();
     let signals = Deferred::new();
     guarded_but_for_errno(0, |errno| {
@@ -138,7 +169,8 @@ extern "C" fn start_parts(parts: *const Part, n: u32) -> c_int {
             return 0;
         }
         // A signal handler may have interrupted the allocator.
-        let Some(engine) = ENGINE.get().filter(|engine| !engine.in_signal_handler(&signals)) else {
+        let Some(engine) = ENGINE.get().filter(|engine| !engine.in_signal_handler(signals.blocked_before()))
+        else {
             return 0;
         };
         // SAFETY: generated code passes a table of so many rows.
@@ -174,8 +206,10 @@ extern "C" fn start_parts(parts: *const Part, n: u32) -> c_int {
 
 /// The process is about to have a child, which has none of our threads. The C library's allocator, and ours, are locked from here on until it has.
 extern "C" fn fork() {
-    let _inside = Inside::begin();
-    at_any_rate(memory::coherence::bring_home);
+    stacks::with_room(&mut || {
+        let _inside = Inside::begin();
+        at_any_rate(memory::coherence::bring_home);
+    });
     IS_FORKING.set(true);
 }
 
@@ -191,20 +225,24 @@ fn end() {
 }
 
 extern "C" fn allocated(start: *mut c_void, bytes: u64) {
-    let _inside = Inside::begin();
-    guarded((), || {
-        if let Some(engine) = ENGINE.get() {
-            engine.record(start as u64, bytes);
-        }
+    where_there_is_room((), || {
+        let _inside = Inside::begin();
+        guarded((), || {
+            if let Some(engine) = ENGINE.get() {
+                engine.record(start as u64, bytes);
+            }
+        });
     });
 }
 
 extern "C" fn freed(start: *mut c_void) {
-    let _inside = Inside::begin();
-    guarded((), || {
-        if let Some(engine) = ENGINE.get() {
-            engine.forget(start as u64);
-        }
+    where_there_is_room((), || {
+        let _inside = Inside::begin();
+        guarded((), || {
+            if let Some(engine) = ENGINE.get() {
+                engine.forget(start as u64);
+            }
+        });
     });
 }
 
@@ -232,6 +270,7 @@ pub extern "C" fn __pg_rt_attach(abi: u32, blocked: u64) -> *const Api {
     guarded(std::ptr::null(), || {
         let engine = ENGINE.get_or_init(|| {
             std::panic::set_hook(Box::new(|_| {}));
+            stacks::look_ahead();
             memory::own::bear_children();
             // Before that, because the thread that brings memory back needs some.
             // SAFETY: a function of this library, which is never unloaded.

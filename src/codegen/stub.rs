@@ -30,46 +30,78 @@ pub fn stub(needs: Needs) -> String {
 extern void *__pg_libc_dlsym(void *, const char *) __asm__("dlsym") __attribute__((__weak__));
 extern char *__pg_libc_getenv(const char *) __asm__("secure_getenv");
 extern int *__pg_libc_errno(void) __asm__("__errno_location");
-extern int __pg_libc_sigprocmask(int, const void *, void *) __asm__("sigprocmask");
-extern int __pg_libc_sigaction(int, const void *, void *) __asm__("sigaction");
+extern unsigned long __pg_libc_auxiliary(unsigned long) __asm__("getauxval") __attribute__((__weak__));
+extern unsigned long __pg_libc_self(void) __asm__("pthread_self") __attribute__((__weak__));
+extern int __pg_libc_attributes(unsigned long, void *) __asm__("pthread_getattr_np") __attribute__((__weak__));
+extern int __pg_libc_stack(const void *, void *, void *) __asm__("pthread_attr_getstack") __attribute__((__weak__));
+extern int __pg_libc_end_attributes(void *) __asm__("pthread_attr_destroy") __attribute__((__weak__));
 extern void __pg_sanitizer(const char *) __asm__("__sanitizer_set_report_path") __attribute__((__weak__));
 static const struct __pg_api *__pg_api_found;
 static int __pg_refusals; /* a thread that blocks such a signal for good asks a few times */
 static int __pg_api_state; /* 0: not looked for, 1: being looked for, 2: decided */
+/* A system call, past the C library, whose functions take more of the stack and may be the program's. */
+static __attribute__((__noinline__, __unused__)) long __pg_call(long __pg_number, __pg_u64 __pg_a, const void *__pg_b, void *__pg_c)
+{{
+  long __pg_result;
+  register long __pg_bytes __asm__("r10") = 8; /* of a set of signals, in the kernel's calls */
+  __asm__ volatile("syscall" : "=a"(__pg_result) : "a"(__pg_number), "D"(__pg_a), "S"(__pg_b), "d"(__pg_c), "r"(__pg_bytes) : "rcx", "r11", "memory");
+  return __pg_result;
+}}
 /* Whether the program has a handler for one of these signals. */
 static __attribute__((__cold__, __noinline__, __unused__)) int __pg_handles_some(__pg_u64 __pg_signals)
 {{
-  int __pg_signal;
+  __pg_u64 __pg_signal;
   for (__pg_signal = 1; __pg_signal <= 64; __pg_signal++)
     if (__pg_signals >> (__pg_signal - 1) & 1) {{
-      /* The handler is what struct sigaction begins with: 0 or 1 where there is none. */
-      __pg_u64 __pg_action[32];
+      /* The handler is what the kernel's struct sigaction begins with: 0 or 1 where there is none. */
+      __pg_u64 __pg_action[8];
       __builtin_memset(__pg_action, 0, sizeof __pg_action);
-      if (__pg_libc_sigaction(__pg_signal, (void *)0, __pg_action) == 0 && __pg_action[0] > 1)
+      if (__pg_call({rt_sigaction}, __pg_signal, (void *)0, __pg_action) == 0 && __pg_action[0] > 1)
         return 1;
     }}
   return 0;
+}}
+/* Whether the runtime could be opened on this stack, which may be a small one of the program's own: the stack has to be the thread's, and so much has to be left of it. Outside of
+ * handlers only: where it asks about a thread, the C library allocates memory. The runtime's own `stacks` ask the same of each entry. */
+static __attribute__((__cold__, __noinline__, __unused__)) int __pg_has_room(void)
+{{
+  __pg_u64 __pg_here = (__pg_u64)__builtin_frame_address(0), __pg_limits[2], __pg_attributes[16], __pg_low = 0, __pg_bytes = 0;
+  /* Random bytes of the kernel's, which lie above the first frame of the process's first stack. */
+  __pg_u64 __pg_top = __pg_libc_auxiliary ? __pg_libc_auxiliary(25) : 0;
+  __pg_limits[0] = __pg_limits[1] = 0;
+  __builtin_memset(__pg_attributes, 0, sizeof __pg_attributes);
+  if (__pg_here < __pg_top && __pg_call({getrlimit}, 3, __pg_limits, (void *)0) == 0) {{
+    /* Nothing else is mapped so near below it. */
+    __pg_u64 __pg_depth = __pg_limits[0] == ~(__pg_u64)0 ? PG_STACK_UNLIMITED : __pg_limits[0] < PG_STACK_LIMITED ? __pg_limits[0] : PG_STACK_LIMITED;
+    if (__pg_top - __pg_here + PG_STACK_ROOM < __pg_depth)
+      return 1;
+  }}
+  /* Of the first thread's stack the C library would read in a file, for which there may be no room. */
+  if (!__pg_libc_self || !__pg_libc_attributes || !__pg_libc_stack || !__pg_libc_end_attributes || __pg_call({gettid}, 0, (void *)0, (void *)0) == __pg_call({getpid}, 0, (void *)0, (void *)0)
+      || __pg_libc_attributes(__pg_libc_self(), __pg_attributes) != 0)
+    return 0;
+  if (__pg_libc_stack(__pg_attributes, &__pg_low, &__pg_bytes) != 0)
+    __pg_bytes = 0;
+  (void)__pg_libc_end_attributes(__pg_attributes);
+  return __pg_here - __pg_low < __pg_bytes && __pg_here - __pg_low >= PG_STACK_ROOM;
 }}
 static __attribute__((__cold__, __noinline__, __unused__)) const struct __pg_api *__pg_attach(void)
 {{
   const struct __pg_api *__pg_found = 0;
   int __pg_expected = 0, __pg_errno = *__pg_libc_errno();
-  __pg_u64 __pg_all[16], __pg_before[16];
+  __pg_u64 __pg_all = ~(__pg_u64)0x1c00004d8, __pg_before = 0;
   /* No handler leaves this by siglongjmp. Faults are the thread's own (SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV, SIGSYS): the runtime may have to
-   * bring back what is touched here. */
-  __builtin_memset(__pg_all, 255, sizeof __pg_all);
-  __pg_all[0] &= ~((__pg_u64)0x400004d8);
-  __builtin_memset(__pg_before, 0, sizeof __pg_before);
-  __pg_libc_sigprocmask(0, __pg_all, __pg_before);
+   * bring back what is touched here. Two are the C library's own (32, 33). */
+  __pg_call({rt_sigprocmask}, 0, &__pg_all, &__pg_before);
   /* Signals that wait may be those whose handler this is, and what that has interrupted can't be entered again. */
-  if (__pg_before[0] && __pg_refusals < 8 && __pg_handles_some(__pg_before[0])) {{
+  if (__pg_before && __pg_refusals < 8 && __pg_handles_some(__pg_before)) {{
     __pg_refusals++;
-    __pg_libc_sigprocmask(2, __pg_before, (void *)0);
-    *__pg_libc_errno() = __pg_errno;
+    __pg_call({rt_sigprocmask}, 2, &__pg_before, (void *)0);
     return 0;
   }}
-  if (!__atomic_compare_exchange_n(&__pg_api_state, &__pg_expected, 1, 0, 2, 0)) {{
-    __pg_libc_sigprocmask(2, __pg_before, (void *)0);
+  if (!__pg_has_room() || !__atomic_compare_exchange_n(&__pg_api_state, &__pg_expected, 1, 0, 2, 0)) {{
+    __pg_call({rt_sigprocmask}, 2, &__pg_before, (void *)0);
+    *__pg_libc_errno() = __pg_errno;
     return 0;
   }}
   if (__pg_libc_dlsym) {{
@@ -87,7 +119,7 @@ static __attribute__((__cold__, __noinline__, __unused__)) const struct __pg_api
         __pg_attach_fn __pg_function;
         *(void **)(void *)&__pg_function = __pg_libc_dlsym(__pg_library, PG_ATTACH_SYMBOL);
         if (__pg_function)
-          __pg_found = __pg_function({version}, __pg_before[0]);
+          __pg_found = __pg_function({version}, __pg_before);
       }}
       if (__pg_dlerror)
         (void)__pg_dlerror();
@@ -97,7 +129,7 @@ static __attribute__((__cold__, __noinline__, __unused__)) const struct __pg_api
     __pg_found = 0;
   __pg_api_found = __pg_found;
   __atomic_store_n(&__pg_api_state, 2, 3);
-  __pg_libc_sigprocmask(2, __pg_before, (void *)0);
+  __pg_call({rt_sigprocmask}, 2, &__pg_before, (void *)0);
   *__pg_libc_errno() = __pg_errno;
   return __pg_found;
 }}
@@ -121,7 +153,12 @@ __PG_SHARED_FN int __pg_start(struct __pg_loop *__pg_l, __pg_value *__pg_numbers
   return 0;
 }}
 "#,
-        never = super::types::literal(i64::MAX)
+        never = super::types::literal(i64::MAX),
+        rt_sigaction = libc::SYS_rt_sigaction,
+        rt_sigprocmask = libc::SYS_rt_sigprocmask,
+        getrlimit = libc::SYS_getrlimit,
+        gettid = libc::SYS_gettid,
+        getpid = libc::SYS_getpid,
     );
     if has_parts {
         text.push_str(&format!(

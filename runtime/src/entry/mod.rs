@@ -280,7 +280,7 @@ impl Engine {
             && self.process.is_this()
             && !leaving::is_leaving()
             && !reserve::is_in_use()
-            && !self.in_signal_handler(signals)
+            && !self.in_signal_handler(signals.blocked_before())
     }
 
     /// Whether the program may have only so much memory, or allocates by functions of its own that know of no threads. Then the loop is left alone for good, and nothing else is noted of
@@ -300,8 +300,9 @@ impl Engine {
     }
 
     /// Whether we stand in a signal handler, as far as one can tell: handlers run with their own signal blocked.
-    pub fn in_signal_handler(&self, signals: &Deferred) -> bool {
-        signals.blocked_before() & !self.signals != 0
+    /// `blocked`: those that were before the runtime was entered, a bit for each.
+    pub fn in_signal_handler(&self, blocked: u64) -> bool {
+        blocked & !self.signals != 0
     }
 
     /// A loop is entered. True: it is complete, and the entry's results are the scalars after it. False: nothing has
