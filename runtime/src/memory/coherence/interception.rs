@@ -126,18 +126,14 @@ pub fn aside(work: &mut dyn FnMut()) {
 }
 
 impl Inside {
-    /// From now on.
+    /// From now on. The caller stands on its thread's own stack ([`crate::stacks`]), of which nothing is kept away: it grows.
     pub fn begin() -> Inside {
         enter_runtime();
         let here = 0u8;
         let here = std::ptr::from_ref(std::hint::black_box(&here)) as u64;
         let unset =
             |at: &AtomicU64| at.compare_exchange(0, here, Ordering::Relaxed, Ordering::Relaxed).is_ok();
-        let inside = Inside { is_first: STANDS_AT.with(unset), of_thread: PhantomData };
-        if is_armed() {
-            make_room();
-        }
-        inside
+        Inside { is_first: STANDS_AT.with(unset), of_thread: PhantomData }
     }
 
     /// Does something of the program's, which may leave it for good.
@@ -158,41 +154,9 @@ impl Drop for Inside {
     }
 }
 
-/// So much stack does the runtime have that is at home, and so much of it is there before anything is asked of the keeper.
-const ROOM: u64 = 256 << 10;
-/// See [`ROOM`].
-const FIRST_ROOM: usize = 16 << 10;
-
-/// Brings home what lies where the runtime's frames are going to. The program may have made a stack where an array was, or have had the array on one: a fault on it in the
-/// midst of the keeper's work could not be served, and the kernel refuses to store there for the runtime's own calls.
-fn make_room() {
-    // Threads of ours come here, too, in code of the program's.
-    if OWNER.load(Ordering::Relaxed) != own_selector() {
-        return;
-    }
-    // SAFETY: only this thread looks into it.
-    let Some(keeper) = (unsafe { (*SLOT.0.get()).as_ref().map(|armed| armed.keeper) }) else { return };
-    let here = touch_stack();
-    let (lo, hi) = (here.saturating_sub(ROOM), here.saturating_add(calls::PAGE));
-    if keeper.keeps(lo, hi) {
-        aside(&mut || keeper.touch(lo, hi, true));
-    }
-}
-
 /// What tells the calling thread from others.
 fn own_selector() -> usize {
     SELECTOR.with(|selector| std::ptr::from_ref(selector) as usize)
-}
-
-/// Stores to the pages that the keeper is about to stand on; faults are served as the program's are. Where the stack is.
-#[inline(never)]
-fn touch_stack() -> u64 {
-    let mut frame = [const { std::mem::MaybeUninit::<u8>::uninit() }; FIRST_ROOM];
-    for byte in frame.iter_mut().step_by(calls::PAGE as usize) {
-        // SAFETY: a byte of the frame.
-        unsafe { byte.as_mut_ptr().write_volatile(0) };
-    }
-    std::ptr::from_ref(std::hint::black_box(&frame)) as u64 + FIRST_ROOM as u64
 }
 
 /// What is armed, and what was there before.
