@@ -39,8 +39,10 @@ extern void __pg_sanitizer(const char *) __asm__("__sanitizer_set_report_path") 
 static const struct __pg_api *__pg_api_found;
 static int __pg_refusals; /* a thread that blocks such a signal for good asks a few times */
 static int __pg_api_state; /* 0: not looked for, 1: being looked for, 2: decided */
+/* What runs a few times in a process, which the compiler takes less time for so. Without optimizing anything it would put strings of the whole file elsewhere. */
+#define __PG_SELDOM_FN static __attribute__((__cold__, __noinline__, __unused__, __optimize__(1)))
 /* A system call, past the C library, whose functions take more of the stack and may be the program's. */
-static __attribute__((__noinline__, __unused__)) long __pg_call(long __pg_number, __pg_u64 __pg_a, const void *__pg_b, void *__pg_c)
+__PG_SELDOM_FN long __pg_call(long __pg_number, __pg_u64 __pg_a, const void *__pg_b, void *__pg_c)
 {{
   long __pg_result;
   register long __pg_bytes __asm__("r10") = 8; /* of a set of signals, in the kernel's calls */
@@ -48,7 +50,7 @@ static __attribute__((__noinline__, __unused__)) long __pg_call(long __pg_number
   return __pg_result;
 }}
 /* Whether the program has a handler for one of these signals. */
-static __attribute__((__cold__, __noinline__, __unused__)) int __pg_handles_some(__pg_u64 __pg_signals)
+__PG_SELDOM_FN int __pg_handles_some(__pg_u64 __pg_signals)
 {{
   __pg_u64 __pg_signal;
   for (__pg_signal = 1; __pg_signal <= 64; __pg_signal++)
@@ -63,7 +65,7 @@ static __attribute__((__cold__, __noinline__, __unused__)) int __pg_handles_some
 }}
 /* Whether the runtime could be opened on this stack, which may be a small one of the program's own: the stack has to be the thread's, and so much has to be left of it. Outside of
  * handlers only: where it asks about a thread, the C library allocates memory. The runtime's own `stacks` ask the same of each entry. */
-static __attribute__((__cold__, __noinline__, __unused__)) int __pg_has_room(void)
+__PG_SELDOM_FN int __pg_has_room(void)
 {{
   __pg_u64 __pg_here = (__pg_u64)__builtin_frame_address(0), __pg_limits[2], __pg_attributes[16], __pg_low = 0, __pg_bytes = 0;
   /* Random bytes of the kernel's, which lie above the first frame of the process's first stack. */
@@ -77,7 +79,7 @@ static __attribute__((__cold__, __noinline__, __unused__)) int __pg_has_room(voi
       return 1;
   }}
   /* Of the first thread's stack the C library would read in a file, for which there may be no room. */
-  if (!__pg_libc_self || !__pg_libc_attributes || !__pg_libc_stack || !__pg_libc_end_attributes || __pg_call({gettid}, 0, (void *)0, (void *)0) == __pg_call({getpid}, 0, (void *)0, (void *)0)
+  if (!__pg_libc_attributes || __pg_call({gettid}, 0, (void *)0, (void *)0) == __pg_call({getpid}, 0, (void *)0, (void *)0)
       || __pg_libc_attributes(__pg_libc_self(), __pg_attributes) != 0)
     return 0;
   if (__pg_libc_stack(__pg_attributes, &__pg_low, &__pg_bytes) != 0)
@@ -85,7 +87,7 @@ static __attribute__((__cold__, __noinline__, __unused__)) int __pg_has_room(voi
   (void)__pg_libc_end_attributes(__pg_attributes);
   return __pg_here - __pg_low < __pg_bytes && __pg_here - __pg_low >= PG_STACK_ROOM;
 }}
-static __attribute__((__cold__, __noinline__, __unused__)) const struct __pg_api *__pg_attach(void)
+__PG_SELDOM_FN const struct __pg_api *__pg_attach(void)
 {{
   const struct __pg_api *__pg_found = 0;
   int __pg_expected = 0, __pg_errno = *__pg_libc_errno();
@@ -181,7 +183,7 @@ __PG_SHARED_FN int __pg_start_parts(const struct __pg_part *__pg_parts, __pg_u32
     }
     text.push_str(&format!(
         r#"
-static __attribute__((__noinline__, __unused__)) void __pg_record(void *__pg_start, __pg_u64 __pg_bytes)
+__PG_SELDOM_FN void __pg_record(void *__pg_start, __pg_u64 __pg_bytes)
 {{
   const struct __pg_api *__pg_api = __pg_runtime();
   if (__pg_api && __pg_start)
