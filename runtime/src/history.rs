@@ -139,6 +139,8 @@ pub struct History {
     stood: Option<(u64, Instant, u64)>,
     /// Nanoseconds per iteration until that thread came back; 0: it hasn't yet.
     at_most_ns: f64,
+    /// Nanoseconds that predicates took to decide all pairs, smoothed; 0: not known.
+    proof_ns: f64,
 }
 
 impl History {
@@ -315,6 +317,14 @@ impl History {
     pub fn at_most_ns(&self) -> Option<f64> {
         (self.at_most_ns > 0.0).then_some(self.at_most_ns)
     }
+    /// Notes how long predicates took.
+    pub fn proof_took(&mut self, ns: u64) {
+        smooth(&mut self.proof_ns, 1, ns.max(1));
+    }
+    /// Nanoseconds that they take; `None`: not known.
+    pub fn proof_ns(&self) -> Option<f64> {
+        (self.proof_ns > 0.0).then_some(self.proof_ns)
+    }
     /// Notes how long a whole run elsewhere took.
     pub fn way_took(&mut self, way: Way, iterations: u64, ns: u64) {
         settle(&mut self.way_ns[way as usize], &mut self.way_samples[way as usize], iterations, ns);
@@ -378,6 +388,16 @@ impl History {
     /// Whether entries with this trip count have shown that they don't pay.
     pub fn is_too_small(&self, trip: i64) -> bool {
         trip < self.pays_from
+    }
+}
+
+/// Entries with this trip count, and some more, are over too soon: the guard doesn't ask about them again; one that has been told so already, and takes trip counts for larger than they are,
+/// never asks again.
+pub fn too_short(the_loop: &Loop, trip: i64) {
+    let enough = trip.saturating_mul(LARGER);
+    match the_loop.threshold.load(Ordering::Relaxed) >= enough {
+        true => switch_off(the_loop),
+        false => raise(the_loop, enough),
     }
 }
 

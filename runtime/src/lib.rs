@@ -99,8 +99,20 @@ fn where_there_is_room<T>(otherwise: T, work: impl FnOnce() -> T) -> T {
     if stacks::has_room(in_signal_handler) { apart(work) } else { otherwise }
 }
 
+/// Has an entry served, unless too much was looked at in vain.
+fn looked_at(the_loop: *const Loop, serve: impl FnOnce() -> c_int) -> c_int {
+    // SAFETY: null, or generated code's static loop, whose facts are static, too.
+    let known = unsafe { the_loop.as_ref().and_then(|the_loop| Some((the_loop, the_loop.info.as_ref()?))) };
+    let known = known.filter(|(_, info)| info.abi == PG_ABI_VERSION).zip(ENGINE.get());
+    let Some(((the_loop, info), engine)) = known else { return serve() };
+    let Some(look) = engine.look_at(the_loop, info) else { return 0 };
+    let done = serve();
+    engine.looked_at(the_loop, &look, done != 0);
+    done
+}
+
 extern "C" fn enter(the_loop: *mut Loop, loop_entry: *mut Entry) -> c_int {
-    where_there_is_room(0, || enter_here(the_loop, loop_entry))
+    where_there_is_room(0, || looked_at(the_loop, || enter_here(the_loop, loop_entry)))
 }
 
 fn enter_here(the_loop: *mut Loop, loop_entry: *mut Entry) -> c_int {
@@ -120,7 +132,7 @@ fn enter_here(the_loop: *mut Loop, loop_entry: *mut Entry) -> c_int {
 }
 
 extern "C" fn start(the_loop: *mut Loop, numbers: *mut Value) -> c_int {
-    where_there_is_room(0, || start_here(the_loop, numbers))
+    where_there_is_room(0, || looked_at(the_loop, || start_here(the_loop, numbers)))
 }
 
 fn start_here(the_loop: *mut Loop, numbers: *mut Value) -> c_int {
@@ -158,7 +170,9 @@ fn start_here(the_loop: *mut Loop, numbers: *mut Value) -> c_int {
 }
 
 extern "C" fn start_parts(parts: *const Part, n: u32) -> c_int {
-    where_there_is_room(0, || start_parts_here(parts, n))
+    // SAFETY: null, or a table of generated code's, of the loop itself and its parts.
+    let the_loop = unsafe { parts.as_ref() }.map_or(std::ptr::null_mut(), |part| part.the_loop);
+    where_there_is_room(0, || looked_at(the_loop, || start_parts_here(parts, n)))
 }
 
 fn start_parts_here(parts: *const Part, n: u32) -> c_int {

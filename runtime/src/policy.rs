@@ -36,6 +36,12 @@ const OVERRATED: f64 = 10.0;
 /// What the first entries cost that are thought about: reading what earlier runs have measured, and starting threads, 0.3 to 0.7 ms
 /// (`docs/measurements/2026-11-26-never-slower.md`), should be no more than one part in fifty of what a program's loops take.
 const EARLY_NS: f64 = 35_000_000.0;
+/// So many pairs of accesses take predicates no time that counts.
+pub const MANY_PAIRS: u32 = 64;
+/// Nanoseconds that one takes, where nobody has measured it.
+const PAIR_NS: f64 = 80.0;
+/// Which part of a loop's time predicates may take.
+const PROOF_PART: f64 = 0.05;
 /// So much of an entry may be lost to what is inside of it, where the GPU becomes ready meanwhile.
 const LOST_NS: f64 = OPENING_NS / 4.0;
 /// Openings in vain after which it isn't put off any longer than for seven minutes of loops.
@@ -96,6 +102,17 @@ pub fn worker_ns(history: &History, s: &Situation) -> f64 {
 pub fn is_early(history: &History, s: &Situation, is_guess: bool, passed: Duration) -> bool {
     let is_known = !is_guess || history.worker_ns > 0.0 || history.at_most_ns().is_some();
     is_known && passed.as_nanos() as f64 + worker_ns(history, s) < EARLY_NS
+}
+
+/// Whether a loop's iterations are worth being proven independent at this entry, by predicates over so many pairs of accesses. Of a hundred accesses there are thousands of pairs, which
+/// take longer than a nest of a few iterations. `is_guess`: nobody knows how much there is to do in an iteration; then the loop runs as it stands first, if many pairs are to be decided.
+pub fn deserves_proof(history: &History, s: &Situation, pairs: u32, is_guess: bool) -> bool {
+    if pairs < MANY_PAIRS {
+        return true;
+    }
+    let proof = history.proof_ns().unwrap_or(f64::from(pairs) * PAIR_NS);
+    let is_known = !is_guess || history.worker_ns > 0.0 || history.at_most_ns().is_some();
+    is_known && proof < PROOF_PART * worker_ns(history, s)
 }
 
 /// Whether an entry is over so soon that it may stay with all that is in it while the driver is being opened.

@@ -13,6 +13,7 @@ mod lengths;
 mod remembered;
 mod residents;
 mod speculation;
+mod vain;
 mod ways;
 
 use crate::abi::*;
@@ -43,7 +44,7 @@ use crate::speculation::predicate::{self, Obstacle, Rest};
 use crate::trace::{Record, Trace};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Instant;
 
 /// Most iterations that a log cell can tell apart.
@@ -71,8 +72,7 @@ pub struct Engine {
     cmt: Cmt,
     opening: Opening,
     staying: Mutex<Staying>,
-    /// When the first loop was entered.
-    began: OnceLock<Instant>,
+    vain: vain::Vain,
     remembered: remembered::Remembered,
 }
 
@@ -231,7 +231,7 @@ impl Engine {
             pool,
             opening: Opening::default(),
             staying: Mutex::default(),
-            began: OnceLock::new(),
+            vain: vain::Vain::default(),
             remembered: remembered::Remembered::default(),
             config,
         }
@@ -484,6 +484,7 @@ impl Engine {
             .ok_or("the iteration space is empty or too large")?;
         visit.iterations = iterations;
         visit.record.trip = iterations;
+        self.vain.saw(visit.the_loop, visit.entry.trip[0]);
         if !floating_point::is_default() {
             return Err("the floating-point environment is not the default one".into());
         }
@@ -500,8 +501,31 @@ impl Engine {
             }
             return Err("conflicts were found before".into());
         }
+        let is_guess = visit.info.has(PG_LOOP_LONG_LOOPS);
+        let n_pairs = visit.info.n_pairs;
+        if !asked && n_pairs >= policy::MANY_PAIRS && self.is_early(visit) {
+            return Err(Self::stays_early(visit));
+        }
+        if !asked && !policy::deserves_proof(&visit.history, &self.situation(visit), n_pairs, is_guess) {
+            match visit.history.at_most_ns() {
+                Some(_) => visit.history.paid(false, visit.the_loop, visit.entry.trip[0]),
+                None => self.came_to_nothing(visit),
+            }
+            return Err("to prove that its iterations are independent would take too long".into());
+        }
+        let proving = Instant::now();
         // SAFETY: promised by the caller, here and below.
-        let mut plan = unsafe { self.plan(visit.info, visit.entry, visit.log)? };
+        let planned = unsafe { self.plan(visit.info, visit.entry, visit.log) };
+        visit.history.proof_took(proving.elapsed().as_nanos() as u64);
+        let mut plan = match planned {
+            Ok(plan) => plan,
+            Err(why) => {
+                if !asked {
+                    self.came_to_nothing(visit);
+                }
+                return Err(why);
+            }
+        };
         if !asked && signals::handles_faults(visit.info) {
             visit.history.paid(false, visit.the_loop, visit.entry.trip[0]);
             return Err(HANDLES_FAULTS.into());
@@ -538,6 +562,8 @@ impl Engine {
         if visit.info.has(PG_LOOP_PRIVATIZED) && !(in_place && plan.proven && plan.schedule.is_none()) {
             if self.config.device == DeviceChoice::Cuda || !self.config.in_place {
                 history::switch_off(visit.the_loop);
+            } else if !asked {
+                self.came_to_nothing(visit);
             }
             return Err("it needs private arrays, which only threads in place have".into());
         }
@@ -568,6 +594,30 @@ impl Engine {
         }
         // SAFETY: as above.
         unsafe { self.run_where_it_pays(visit, plan, in_place) }
+    }
+
+    /// Notes that an entry has come to nothing before anybody asked whether the loop would pay anywhere. It may be another one's turn the next time, with other addresses; where too much was
+    /// looked at in vain, it doesn't get one with so few iterations.
+    fn came_to_nothing(&self, visit: &mut Visit<'_>) {
+        if self.vain.is_overdrawn() {
+            visit.history.paid(false, visit.the_loop, visit.entry.trip[0]);
+        }
+    }
+
+    /// An entry of a loop is about to be looked at. `None`: it runs as it stands, because too much was looked at in vain. What was asked for is looked at in any case, and so is a loop whose
+    /// order of iterations is a part of its results, and any where data is elsewhere, which may have to be brought home for the loop.
+    pub fn look_at(&self, the_loop: &Loop, info: &Info) -> Option<vain::Look> {
+        let is_free = self.config.race != RaceChoice::Auto
+            || self.config.at_once
+            || parts::is_ordered(info)
+            || coherence::interception::is_armed();
+        let look = self.vain.look_at(the_loop);
+        if is_free { Some(look.unwrap_or_default()) } else { look }
+    }
+
+    /// Notes how it ended.
+    pub fn looked_at(&self, the_loop: &Loop, look: &vain::Look, came_to_something: bool) {
+        self.vain.note(the_loop, look, came_to_something);
     }
 
     /// How the entry is checked: by proof where there is one, otherwise by logs.

@@ -52,7 +52,7 @@ impl Engine {
 
     /// How long ago the first loop was entered.
     pub(super) fn passed(&self) -> Duration {
-        self.began.get_or_init(Instant::now).elapsed()
+        self.vain.passed()
     }
 
     /// Whether nothing is to be thought about yet: who is to tell that the program goes on for longer than this loop takes? A part of a loop that is
@@ -168,9 +168,7 @@ impl Engine {
             return Err(self.stays(visit, &plan, undecided));
         }
         if self.is_early(visit) {
-            // What is inside is no longer.
-            visit.is_slower_elsewhere = Some(1);
-            return Err("so short a loop stays, so early in the program".into());
+            return Err(Self::stays_early(visit));
         }
         // What predicates left open may be settled by where the arrays lie; then nothing is logged.
         let placed = match plan.proven {
@@ -240,6 +238,13 @@ impl Engine {
         visit.record.why = MEASURED.into();
     }
 
+    /// What a loop is told that comes when nothing is to be thought about yet.
+    pub(super) fn stays_early(visit: &mut Visit<'_>) -> Declined {
+        // What is inside is no longer.
+        visit.is_slower_elsewhere = Some(1);
+        "so short a loop stays, so early in the program".into()
+    }
+
     /// What a loop is told that would not be faster elsewhere.
     pub(super) fn stays(&self, visit: &mut Visit<'_>, plan: &Plan, undecided: bool) -> Declined {
         let is_slower = Some(if plan.proven { 1 } else { 2 });
@@ -255,8 +260,10 @@ impl Engine {
         let hopes = visit.info.inspect.is_some()
             && !plan.proven
             && policy::deserves_inspection(&visit.history, &self.situation(visit));
-        if !hopes && !visit.hopes_for_gpu {
-            visit.history.paid(false, visit.the_loop, visit.entry.trip[0]);
+        match (visit.hopes_for_gpu, hopes) {
+            (true, _) => {}
+            (false, true) => self.came_to_nothing(visit),
+            (false, false) => visit.history.paid(false, visit.the_loop, visit.entry.trip[0]),
         }
         "the sequential loop is expected to be fastest".into()
     }

@@ -13,9 +13,9 @@
 //! the question is then answered exactly.
 
 use crate::abi::{
-    Access, Base, Entry, Info, PG_LOOP_DOUBTED, PG_MAX_DIMS, PG_PAIR_ANTI, PG_PAIR_APART, PG_SITE_EXACT,
-    PG_SITE_HAS_AFFINE, PG_SITE_HAS_WINDOW, PG_SITE_MAY_CHANGE_PIN, PG_SITE_MAY_TOUCH_KEPT, PG_SITE_SNAPSHOT,
-    PG_SITE_UNCONDITIONAL, Pin, Site,
+    Access, Base, Entry, Info, PG_LOOP_DOUBTED, PG_LOOP_PRIVATIZED, PG_LOOP_REORDERED, PG_MAX_DIMS,
+    PG_PAIR_ANTI, PG_PAIR_APART, PG_SITE_EXACT, PG_SITE_HAS_AFFINE, PG_SITE_HAS_WINDOW,
+    PG_SITE_MAY_CHANGE_PIN, PG_SITE_MAY_TOUCH_KEPT, PG_SITE_SNAPSHOT, PG_SITE_UNCONDITIONAL, Pin, Site,
 };
 
 /// One access with its entry-time numbers.
@@ -223,19 +223,28 @@ fn independent(a: &Footprint, b: &Footprint, trip: &[i64; PG_MAX_DIMS]) -> bool 
     if apart(a, b, trip) {
         return true;
     }
-    let active: Vec<usize> = (0..PG_MAX_DIMS).filter(|&d| trip[d] > 1).collect();
+    let mut active = [0; PG_MAX_DIMS];
+    let mut n_active = 0;
+    for d in (0..PG_MAX_DIMS).filter(|&d| trip[d] > 1) {
+        active[n_active] = d;
+        n_active += 1;
+    }
+    let active = &active[..n_active];
     if active.is_empty() {
         return true;
     }
     // Windows x apart (b shifted by x against a) meet exactly if lo - hi < x < hi - lo, crosswise.
     let window = (a.hi - b.lo).max(b.hi - a.lo).max(a.hi - a.lo).max(b.hi - b.lo);
     if active.iter().all(|&d| a.stride[d] == b.stride[d]) {
-        let mut dims: Vec<(i128, i128)> =
-            active.iter().map(|&d| (a.stride[d].abs(), trip[d] as i128)).collect();
+        let mut dims = [(0i128, 0i128); PG_MAX_DIMS];
+        for (dim, &d) in dims.iter_mut().zip(active) {
+            *dim = (a.stride[d].abs(), trip[d] as i128);
+        }
+        let dims = &mut dims[..n_active];
         dims.sort_unstable();
         let mut reach = window;
         let mut separated = true;
-        for (stride, trip) in dims {
+        for (stride, trip) in dims.iter().copied() {
             if stride < reach {
                 separated = false;
                 break;
@@ -464,8 +473,13 @@ pub unsafe fn prove(info: &Info, entry: &Entry) -> Result<Rest, Obstacle> {
         facts.is_some_and(|facts| facts.has(PG_SITE_UNCONDITIONAL) && facts.has(PG_SITE_EXACT))
     };
     let has_snapshot = |site: u32| info.sites().get(site as usize).is_some_and(|s| s.has(PG_SITE_SNAPSHOT));
+    // Of such a loop nothing may be left, so the first pair that is ends it.
+    let needs_all = info.has(PG_LOOP_REORDERED | PG_LOOP_PRIVATIZED);
     // A conflict that reads of a snapshot would not have, and whether it is certain.
     let mut anti: Option<(bool, u32, u32)> = None;
+    // Pairs are many, and each site is in many of them.
+    let prints: Vec<Option<Footprint>> = (0..info.n_sites).map(footprint).collect();
+    let footprint = |site: u32| prints.get(site as usize).copied().flatten();
     for pair in info.pairs() {
         if pair.check & PG_PAIR_APART != 0 {
             let prints = footprint(pair.a).zip(footprint(pair.b));
@@ -486,7 +500,12 @@ pub unsafe fn prove(info: &Info, entry: &Entry) -> Result<Rest, Obstacle> {
                 anti = anti.max(Some((certain, pair.a, pair.b)));
             }
             _ if certain => return Err(Obstacle::Pair(pair.a, pair.b)),
-            _ => rest.pairs.push((pair.a, pair.b)),
+            _ => {
+                rest.pairs.push((pair.a, pair.b));
+                if needs_all {
+                    return Ok(rest);
+                }
+            }
         }
     }
     let Some((certain, a, b)) = anti else { return Ok(rest) };
