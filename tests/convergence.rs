@@ -300,3 +300,24 @@ int main(int argc, char **argv)
     assert!(trace.contains("measured on the calling thread"), "{trace}");
     assert!(opened.exists(), "{trace}");
 }
+
+/// To prove that the iterations of a nest with a hundred accesses are independent takes longer than a few of them do, and it is entered at every line of a grid: a million times and more.
+#[test]
+fn nests_that_take_longer_to_look_at_than_to_run_are_left_alone() {
+    let folder = TempDir::new().unwrap();
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/short/systems.c");
+    let build = |compiler: &str, name: &str| {
+        let program = folder.path().join(name);
+        let built = Command::new(compiler).args(["-O2", "-w", source, "-o"]).arg(&program).status().unwrap();
+        assert!(built.success());
+        program
+    };
+    let (theirs, ours) = (build("cc", "theirs"), build(env!("CARGO_BIN_EXE_paragon-cc"), "ours"));
+    let trace = folder.path().join("trace");
+    let mut command = Command::new(ours);
+    command.env("PARAGON_DEVICE", "threads").env("PARAGON_THREADS", "2").env("PARAGON_HISTORY", "off");
+    let ours = command.env("PARAGON_TRACE", &trace).output().unwrap();
+    assert_eq!(ours.stdout, Command::new(theirs).output().unwrap().stdout);
+    let looked_at = std::fs::read_to_string(&trace).unwrap().lines().count();
+    assert!((1..2000).contains(&looked_at), "{looked_at}");
+}

@@ -366,6 +366,25 @@ mod tests {
     }
 
     #[test]
+    fn what_takes_longer_to_prove_than_it_may_gain_is_not_proven() {
+        let (short, long) = (situation(10, 100_000, 0), situation(1_000_000, 100, 0));
+        let unknown = History::default();
+        // 400 microseconds by the compiler's estimate, and 160 for the pairs; of 40 milliseconds these are nothing.
+        assert!(!deserves_proof(&unknown, &short, 2000, false));
+        assert!(deserves_proof(&unknown, &long, 2000, false));
+        assert!(deserves_proof(&unknown, &short, 10, false));
+        // Where the estimate is a guess, it is seen first how long the loop takes at most.
+        assert!(!deserves_proof(&unknown, &long, 2000, true));
+        let mut known = unknown;
+        known.stands(1, 1_000_000);
+        known.came_back(1, Instant::now() + Duration::from_millis(50));
+        assert!(deserves_proof(&known, &long, 2000, true));
+        // What was measured counts more than what is supposed.
+        known.proof_took(10_000_000);
+        assert!(!deserves_proof(&known, &long, 2000, true));
+    }
+
+    #[test]
     fn what_may_be_much_longer_than_it_is_taken_for_is_timed() {
         let came_back = |after: Duration| {
             let mut history = History::default();
