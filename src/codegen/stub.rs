@@ -183,7 +183,8 @@ __PG_SHARED_FN int __pg_start_parts(const struct __pg_part *__pg_parts, __pg_u32
     }
     text.push_str(&format!(
         r#"
-__PG_SELDOM_FN void __pg_record(void *__pg_start, __pg_u64 __pg_bytes)
+/* Not cold: whoever calls such a function in any case is taken for cold, too. */
+static __attribute__((__noinline__, __unused__)) void __pg_record(void *__pg_start, __pg_u64 __pg_bytes)
 {{
   const struct __pg_api *__pg_api = __pg_runtime();
   if (__pg_api && __pg_start)
