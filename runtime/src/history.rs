@@ -392,8 +392,11 @@ impl History {
 }
 
 /// Entries with this trip count, and some more, are over too soon: the guard doesn't ask about them again; one that has been told so already, and takes trip counts for larger than they are,
-/// never asks again.
+/// never asks again. 0: nobody knows the trip count, so nothing is said.
 pub fn too_short(the_loop: &Loop, trip: i64) {
+    if trip <= 0 {
+        return;
+    }
     let enough = trip.saturating_mul(LARGER);
     match the_loop.threshold.load(Ordering::Relaxed) >= enough {
         true => switch_off(the_loop),

@@ -38,6 +38,7 @@ extern int __pg_libc_end_attributes(void *) __asm__("pthread_attr_destroy") __at
 extern void __pg_sanitizer(const char *) __asm__("__sanitizer_set_report_path") __attribute__((__weak__));
 static const struct __pg_api *__pg_api_found;
 static int __pg_refusals; /* a thread that blocks such a signal for good asks a few times */
+static int __pg_roomless; /* and a program that does everything on stacks of its own some more, because each time costs a microsecond */
 static int __pg_api_state; /* 0: not looked for, 1: being looked for, 2: decided */
 /* What runs a few times in a process, which the compiler takes less time for so. Without optimizing anything it would put strings of the whole file elsewhere. */
 #define __PG_SELDOM_FN static __attribute__((__cold__, __noinline__, __unused__, __optimize__(1)))
@@ -101,12 +102,12 @@ __PG_SELDOM_FN const struct __pg_api *__pg_attach(void)
     __pg_call({rt_sigprocmask}, 2, &__pg_before, (void *)0);
     return 0;
   }}
-  if (!__pg_has_room() || !__atomic_compare_exchange_n(&__pg_api_state, &__pg_expected, 1, 0, 2, 0)) {{
+  if ((!__pg_has_room() && ++__pg_roomless < 256) || !__atomic_compare_exchange_n(&__pg_api_state, &__pg_expected, 1, 0, 2, 0)) {{
     __pg_call({rt_sigprocmask}, 2, &__pg_before, (void *)0);
     *__pg_libc_errno() = __pg_errno;
     return 0;
   }}
-  if (__pg_libc_dlsym) {{
+  if (__pg_libc_dlsym && __pg_roomless < 256) {{
     void *(*__pg_dlopen)(const char *, int);
     char *(*__pg_dlerror)(void);
     *(void **)(void *)&__pg_dlopen = __pg_libc_dlsym((void *)0, "dlopen");
