@@ -28,23 +28,46 @@ SHARED uint64_t down(int levels, long t)
   }
   return down(levels - 1, t) + (uint64_t)room[levels];
 }
+static char *stack;
+/* A child, which has all that was left, and the end of the process: both bring home everything, with no more stack than the program has made. */
+static void fork_there(void)
+{
+  int status = 0;
+  pid_t child = fork();
+  if (child == 0)
+    _exit((int)(hash(stack + HALF, COUNT * sizeof(double)) & 127));
+  waitpid(child, &status, 0);
+  printf("child %d\n", status);
+}
 static void body(void)
 {
   printf("%ld %llu\n", rounds, (unsigned long long)down((int)(5 * rounds), rounds));
+  if (rounds % 7 == 0)
+    fork_there();
+  if (rounds == 60) {
+    show("at the end", rounds, stack + HALF, COUNT * sizeof(double));
+    exit(0);
+  }
+}
+static void on_own_stack(char *low, size_t bytes)
+{
+  getcontext(&inside);
+  inside.uc_stack.ss_sp = low;
+  inside.uc_stack.ss_size = bytes;
+  inside.uc_link = &outside;
+  makecontext(&inside, body, 0);
+  swapcontext(&outside, &inside);
 }
 int main(void)
 {
-  char *stack = malloc(STACK);
+  stack = malloc(STACK);
   for (rounds = 0; rounds < 60; rounds++) {
     printf("%ld %llu\n", rounds, (unsigned long long)leave(stack, rounds));
-    getcontext(&inside);
-    inside.uc_stack.ss_sp = stack;
-    inside.uc_stack.ss_size = STACK;
-    inside.uc_link = &outside;
-    makecontext(&inside, body, 0);
-    swapcontext(&outside, &inside);
+    on_own_stack(stack, STACK);
     show("left", rounds, stack + HALF, COUNT * sizeof(double));
   }
   show("other", 0, other, sizeof other);
-  return 0;
+  leave(stack, rounds);
+  on_own_stack(stack, STACK);
+  return 1;
 }

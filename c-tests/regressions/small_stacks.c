@@ -61,10 +61,8 @@ static void run(void)
   task();
 }
 
-/* Does something on a stack of its own, and says how many bytes below it have changed. */
-static int on_small_stack(struct fiber *fiber, void (*work)(void))
+static void enter(struct fiber *fiber, void (*work)(void))
 {
-  memset(fiber->below, 'x', sizeof fiber->below);
   task = work;
   getcontext(&inside);
   inside.uc_stack.ss_sp = fiber->stack;
@@ -72,6 +70,13 @@ static int on_small_stack(struct fiber *fiber, void (*work)(void))
   inside.uc_link = &owner;
   makecontext(&inside, run, 0);
   swapcontext(&owner, &inside);
+}
+
+/* Does something on a stack of its own, and says how many bytes below it have changed. */
+static int on_small_stack(struct fiber *fiber, void (*work)(void))
+{
+  memset(fiber->below, 'x', sizeof fiber->below);
+  enter(fiber, work);
   int changed = 0;
   for (int i = 0; i < BELOW; i++)
     changed += fiber->below[i] != 'x';
@@ -125,12 +130,6 @@ int main(void)
   char *memory = mmap(NULL, sizeof fiber, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   struct fiber *last = (struct fiber *)memory;
   mprotect(memory, sizeof last->below, PROT_NONE);
-  task = leave;
-  getcontext(&inside);
-  inside.uc_stack.ss_sp = last->stack;
-  inside.uc_stack.ss_size = sizeof last->stack;
-  inside.uc_link = &owner;
-  makecontext(&inside, run, 0);
-  swapcontext(&owner, &inside);
+  enter(last, leave);
   return 1;
 }

@@ -103,11 +103,15 @@ fn where_there_is_room<T>(otherwise: T, work: impl FnOnce() -> T) -> T {
 fn looked_at(the_loop: *const Loop, serve: impl FnOnce() -> c_int) -> c_int {
     // SAFETY: null, or generated code's static loop, whose facts are static, too.
     let known = unsafe { the_loop.as_ref().and_then(|the_loop| Some((the_loop, the_loop.info.as_ref()?))) };
-    let known = known.filter(|(_, info)| info.abi == PG_ABI_VERSION).zip(ENGINE.get());
-    let Some(((the_loop, info), engine)) = known else { return serve() };
-    let Some(look) = engine.look_at(the_loop, info) else { return 0 };
+    let known = known.filter(|(_, info)| info.abi == PG_ABI_VERSION);
+    let counted = known.zip(ENGINE.get()).and_then(|((the_loop, info), engine)| {
+        let account = engine.account(info)?;
+        Some((the_loop, account))
+    });
+    let Some((the_loop, account)) = counted else { return serve() };
+    let Some(look) = account.look_at(the_loop) else { return 0 };
     let done = serve();
-    engine.looked_at(the_loop, &look, done != 0);
+    account.note(the_loop, &look, done != 0);
     done
 }
 

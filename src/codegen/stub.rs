@@ -42,12 +42,12 @@ static int __pg_roomless; /* and a program that does everything on stacks of its
 static int __pg_api_state; /* 0: not looked for, 1: being looked for, 2: decided */
 /* What runs a few times in a process, which the compiler takes less time for so. Without optimizing anything it would put strings of the whole file elsewhere. */
 #define __PG_SELDOM_FN static __attribute__((__cold__, __noinline__, __unused__, __optimize__(1)))
-/* A system call, past the C library, whose functions take more of the stack and may be the program's. */
-__PG_SELDOM_FN long __pg_call(long __pg_number, __pg_u64 __pg_a, const void *__pg_b, void *__pg_c)
+/* A system call, past the C library, whose functions take more of the stack and may be the program's; the same ones that it would make. */
+__PG_SELDOM_FN long __pg_call(long __pg_number, __pg_u64 __pg_a, __pg_u64 __pg_b, __pg_u64 __pg_c, __pg_u64 __pg_d)
 {{
   long __pg_result;
-  register long __pg_bytes __asm__("r10") = 8; /* of a set of signals, in the kernel's calls */
-  __asm__ volatile("syscall" : "=a"(__pg_result) : "a"(__pg_number), "D"(__pg_a), "S"(__pg_b), "d"(__pg_c), "r"(__pg_bytes) : "rcx", "r11", "memory");
+  register __pg_u64 __pg_fourth __asm__("r10") = __pg_d;
+  __asm__ volatile("syscall" : "=a"(__pg_result) : "a"(__pg_number), "D"(__pg_a), "S"(__pg_b), "d"(__pg_c), "r"(__pg_fourth) : "rcx", "r11", "memory");
   return __pg_result;
 }}
 /* Whether the program has a handler for one of these signals. */
@@ -59,7 +59,7 @@ __PG_SELDOM_FN int __pg_handles_some(__pg_u64 __pg_signals)
       /* The handler is what the kernel's struct sigaction begins with: 0 or 1 where there is none. */
       __pg_u64 __pg_action[8];
       __builtin_memset(__pg_action, 0, sizeof __pg_action);
-      if (__pg_call({rt_sigaction}, __pg_signal, (void *)0, __pg_action) == 0 && __pg_action[0] > 1)
+      if (__pg_call({rt_sigaction}, __pg_signal, 0, (__pg_u64)__pg_action, 8) == 0 && __pg_action[0] > 1)
         return 1;
     }}
   return 0;
@@ -73,14 +73,14 @@ __PG_SELDOM_FN int __pg_has_room(void)
   __pg_u64 __pg_top = __pg_libc_auxiliary ? __pg_libc_auxiliary(25) : 0;
   __pg_limits[0] = __pg_limits[1] = 0;
   __builtin_memset(__pg_attributes, 0, sizeof __pg_attributes);
-  if (__pg_here < __pg_top && __pg_call({getrlimit}, 3, __pg_limits, (void *)0) == 0) {{
+  if (__pg_here < __pg_top && __pg_call({prlimit}, 0, 3, 0, (__pg_u64)__pg_limits) == 0) {{
     /* Nothing else is mapped so near below it. */
     __pg_u64 __pg_depth = __pg_limits[0] == ~(__pg_u64)0 ? PG_STACK_UNLIMITED : __pg_limits[0] < PG_STACK_LIMITED ? __pg_limits[0] : PG_STACK_LIMITED;
     if (__pg_top - __pg_here + PG_STACK_ROOM < __pg_depth)
       return 1;
   }}
   /* Of the first thread's stack the C library would read in a file, for which there may be no room. */
-  if (!__pg_libc_attributes || __pg_call({gettid}, 0, (void *)0, (void *)0) == __pg_call({getpid}, 0, (void *)0, (void *)0)
+  if (!__pg_libc_attributes || __pg_call({gettid}, 0, 0, 0, 0) == __pg_call({getpid}, 0, 0, 0, 0)
       || __pg_libc_attributes(__pg_libc_self(), __pg_attributes) != 0)
     return 0;
   if (__pg_libc_stack(__pg_attributes, &__pg_low, &__pg_bytes) != 0)
@@ -95,15 +95,15 @@ __PG_SELDOM_FN const struct __pg_api *__pg_attach(void)
   __pg_u64 __pg_all = ~(__pg_u64)0x1c00004d8, __pg_before = 0;
   /* No handler leaves this by siglongjmp. Faults are the thread's own (SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV, SIGSYS): the runtime may have to
    * bring back what is touched here. Two are the C library's own (32, 33). */
-  __pg_call({rt_sigprocmask}, 0, &__pg_all, &__pg_before);
+  __pg_call({rt_sigprocmask}, 0, (__pg_u64)&__pg_all, (__pg_u64)&__pg_before, 8);
   /* Signals that wait may be those whose handler this is, and what that has interrupted can't be entered again. */
   if (__pg_before && __pg_refusals < 8 && __pg_handles_some(__pg_before)) {{
     __pg_refusals++;
-    __pg_call({rt_sigprocmask}, 2, &__pg_before, (void *)0);
+    __pg_call({rt_sigprocmask}, 2, (__pg_u64)&__pg_before, 0, 8);
     return 0;
   }}
   if ((!__pg_has_room() && ++__pg_roomless < 256) || !__atomic_compare_exchange_n(&__pg_api_state, &__pg_expected, 1, 0, 2, 0)) {{
-    __pg_call({rt_sigprocmask}, 2, &__pg_before, (void *)0);
+    __pg_call({rt_sigprocmask}, 2, (__pg_u64)&__pg_before, 0, 8);
     *__pg_libc_errno() = __pg_errno;
     return 0;
   }}
@@ -132,7 +132,7 @@ __PG_SELDOM_FN const struct __pg_api *__pg_attach(void)
     __pg_found = 0;
   __pg_api_found = __pg_found;
   __atomic_store_n(&__pg_api_state, 2, 3);
-  __pg_call({rt_sigprocmask}, 2, &__pg_before, (void *)0);
+  __pg_call({rt_sigprocmask}, 2, (__pg_u64)&__pg_before, 0, 8);
   *__pg_libc_errno() = __pg_errno;
   return __pg_found;
 }}
@@ -159,7 +159,7 @@ __PG_SHARED_FN int __pg_start(struct __pg_loop *__pg_l, __pg_value *__pg_numbers
         never = super::types::literal(i64::MAX),
         rt_sigaction = libc::SYS_rt_sigaction,
         rt_sigprocmask = libc::SYS_rt_sigprocmask,
-        getrlimit = libc::SYS_getrlimit,
+        prlimit = libc::SYS_prlimit64,
         gettid = libc::SYS_gettid,
         getpid = libc::SYS_getpid,
     );

@@ -604,20 +604,14 @@ impl Engine {
         }
     }
 
-    /// An entry of a loop is about to be looked at. `None`: it runs as it stands, because too much was looked at in vain. What was asked for is looked at in any case, and so is a loop whose
-    /// order of iterations is a part of its results, and any where data is elsewhere, which may have to be brought home for the loop.
-    pub fn look_at(&self, the_loop: &Loop, info: &Info) -> Option<vain::Look> {
+    /// The account of what is looked at in vain, if an entry counts there. What was asked for doesn't, nor a loop whose order of iterations is a part of its results, nor any where data is
+    /// elsewhere, which may have to be brought home for the loop; then the clock isn't asked either, which may be a system call.
+    pub fn account(&self, info: &Info) -> Option<&vain::Vain> {
         let is_free = self.config.race != RaceChoice::Auto
             || self.config.at_once
             || parts::is_ordered(info)
             || coherence::interception::is_armed();
-        let look = self.vain.look_at(the_loop);
-        if is_free { Some(look.unwrap_or_default()) } else { look }
-    }
-
-    /// Notes how it ended.
-    pub fn looked_at(&self, the_loop: &Loop, look: &vain::Look, came_to_something: bool) {
-        self.vain.note(the_loop, look, came_to_something);
+        (!is_free).then_some(&self.vain)
     }
 
     /// How the entry is checked: by proof where there is one, otherwise by logs.

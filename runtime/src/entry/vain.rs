@@ -64,12 +64,6 @@ impl Default for Vain {
     }
 }
 
-impl Default for Look {
-    fn default() -> Look {
-        Look { since: Instant::now() }
-    }
-}
-
 impl Vain {
     /// How long ago the first loop was entered.
     pub fn passed(&self) -> Duration {
