@@ -8,6 +8,8 @@
 //! isl stops after a bounded number of operations for each loop; the answers are "depends" from then on. Source: dependence
 //! analysis over polyhedra as in isl's manual; the chapter's section 4.4.1 asks for symbolic data dependence testing.
 
+mod distances;
+
 use crate::c::hir::LoopId;
 use crate::loops::linear::{self, Linear};
 use crate::loops::plan::Bound;
@@ -144,91 +146,38 @@ impl Text {
 
 /// The test. `dims` are the merged dimensions.
 pub fn test(dims: &[Range], a: &Access, b: &Access) -> Dependence {
-    question(dims, a, b, Order::Different)
+    let mut question = Question::new(dims, a, b, Order::Different);
+    match question.none_meet(false) {
+        Some(true) => Dependence::None,
+        Some(false) if is_exact(dims, a, b) => Dependence::Certain,
+        // Only if no parameter enters the accesses themselves: otherwise it depends on them.
+        Some(false) if offsets_agree(a, b) && question.none_meet(true) == Some(false) => Dependence::Certain,
+        _ => Dependence::Depends,
+    }
 }
 
 /// Whether a load, where it meets a store at all, does so in earlier iterations than the store's: then only anti dependences
 /// join them, and the load finds what was there before the loop, whatever is known at entry.
 pub fn comes_first(dims: &[Range], load: &Access, store: &Access) -> bool {
-    question(dims, store, load, Order::NotAfter) == Dependence::None
+    Question::new(dims, store, load, Order::NotAfter).none_meet(false) == Some(true)
 }
 
 /// Whether some iteration may touch through the first access what a later one touches through the second.
 pub fn may_come_before(dims: &[Range], a: &Access, b: &Access) -> bool {
-    question(dims, a, b, Order::Before) != Dependence::None
+    Question::new(dims, a, b, Order::Before).none_meet(false) != Some(true)
 }
 
-fn question(dims: &[Range], a: &Access, b: &Access, order: Order) -> Dependence {
-    if strides_keep_apart(dims, a, b, order) {
-        return Dependence::None;
-    }
-    let mut text = Text::new();
-    let Some(Question { variables, constraints, asked, short, exact }) =
-        describe(&mut text, dims, a, b, order)
-    else {
-        return Dependence::Depends;
+/// Whether all bounds of all loops, and where the accesses begin, are numbers.
+fn is_exact(dims: &[Range], a: &Access, b: &Access) -> bool {
+    let is_number = |l: &Linear| {
+        linear::sum_of_terms(&l.constant).is_some_and(|(terms, _)| terms.is_empty())
+            && l.terms.values().all(|factor| linear::as_constant(factor).is_some())
     };
-    let params: Vec<&String> = text.names.values().collect();
-    let header = format!(
-        "[{}] -> {{ [{}] : ",
-        params.iter().map(|s| s.as_str()).collect::<Vec<_>>().join(", "),
-        variables.join(", ")
-    );
-    // The alternatives one by one: their union is much more work to isl than they are.
-    let is_empty = |constraints: &str| {
-        CONTEXT.with_borrow_mut(|context| {
-            let context = context.get_or_insert_with(new_context);
-            for asked in &asked {
-                let text = format!("{header}{constraints} and {asked} }}");
-                if !Set::read_from_str(context, &text).ok()?.is_empty().ok()? {
-                    return Some(false);
-                }
-            }
-            Some(true)
-        })
-    };
-    match is_empty(&constraints) {
-        Some(true) => Dependence::None,
-        Some(false) if exact && text.names.is_empty() => Dependence::Certain,
-        Some(false) => match is_empty(&format!("{constraints} and {short}")) {
-            // Only if no parameter enters the accesses themselves: otherwise it depends on them.
-            Some(false) if offsets_agree(a, b) => Dependence::Certain,
-            _ => Dependence::Depends,
-        },
-        None => Dependence::Depends,
-    }
-}
-
-/// The plain case without isl, which is slow: one dimension, equal strides. In iterations that differ by `d` steps the
-/// offsets differ by `d * stride` and the constants' difference, so it is enough to look at the steps that come closest to
-/// making up for that. Says `false` where it doesn't know.
-fn strides_keep_apart(dims: &[Range], a: &Access, b: &Access, order: Order) -> bool {
-    let ([dim], [], []) = (dims, a.inner, b.inner) else { return false };
-    let Some(difference) = b.offset.negated().and_then(|n| a.offset.plus(&n)) else { return false };
-    let coefficient = a.offset.terms.iter().find(|(id, _)| **id == dim.id).map(|(_, c)| c);
-    let (Some(apart), Some(coefficient)) =
-        (linear::as_constant(&difference.constant), coefficient.and_then(linear::as_constant))
-    else {
-        return false;
-    };
-    let stride = i128::from(coefficient) * i128::from(dim.step);
-    let only_dim = a.offset.terms.keys().all(|id| *id == dim.id);
-    let equal = difference.terms.values().all(|c| linear::as_constant(c) == Some(0));
-    if !only_dim || !equal || stride == 0 {
-        return false;
-    }
-    let apart = i128::from(apart);
-    let nearest = (-apart).div_euclid(stride);
-    let meet = |steps: i128| {
-        let distance = steps * stride + apart;
-        distance < i128::from(b.width) && -distance < i128::from(a.width)
-    };
-    // Of all steps that are asked for, those next to the nearest one.
-    match order {
-        Order::Different => !(nearest - 2..=nearest + 2).any(|steps| steps != 0 && meet(steps)),
-        Order::NotAfter => !(nearest.min(0) - 2..=(nearest + 2).min(0)).any(meet),
-        Order::Before => !(nearest.min(-1) - 2..=(nearest + 2).min(-1)).any(meet),
-    }
+    let ranges = dims.iter().chain(a.inner).chain(b.inner);
+    let mut ends = ranges.map(|range| range.range.as_ref());
+    ends.all(|ends| ends.is_some_and(|(low, high)| is_number(low) && is_number(high)))
+        && is_number(a.offset)
+        && is_number(b.offset)
 }
 
 /// Whether the offsets differ by a constant for equal distances.
@@ -237,20 +186,63 @@ fn offsets_agree(a: &Access, b: &Access) -> bool {
     difference.is_some_and(|d| linear::as_constant(&d.constant).is_some())
 }
 
+/// Whether two accesses meet in iterations that come in some order.
+struct Question<'a> {
+    dims: &'a [Range],
+    a: &'a Access<'a>,
+    b: &'a Access<'a>,
+    order: Order,
+    /// What isl is told, if it is asked, and if that can be told.
+    described: Option<Option<Description>>,
+}
+
+impl<'a> Question<'a> {
+    fn new(dims: &'a [Range], a: &'a Access, b: &'a Access, order: Order) -> Question<'a> {
+        Question { dims, a, b, order, described: None }
+    }
+
+    /// Whether no two of them do, where `is_short` within so few iterations that any run worth considering has them. `None`: the
+    /// question was too hard.
+    fn none_meet(&mut self, is_short: bool) -> Option<bool> {
+        let Question { dims, a, b, order, .. } = *self;
+        distances::none_meet(dims, a, b, order, is_short).or_else(|| {
+            let described = self.described.get_or_insert_with(|| describe(dims, a, b, order));
+            described.as_ref()?.is_empty(is_short)
+        })
+    }
+}
+
 /// Two iterations that meet, in isl's language.
-struct Question {
-    variables: Vec<String>,
+struct Description {
+    /// Parameters and variables.
+    header: String,
     constraints: String,
     /// Which of two iterations comes first: the alternatives.
     asked: Vec<String>,
     /// What short trips add.
     short: String,
-    /// Whether all bounds of all loops are in the constraints.
-    exact: bool,
 }
 
-fn describe(text: &mut Text, dims: &[Range], a: &Access, b: &Access, order: Order) -> Option<Question> {
-    let mut exact = true;
+impl Description {
+    /// Whether there are none. The alternatives are asked one by one: their union is much more work to isl than they are.
+    fn is_empty(&self, is_short: bool) -> Option<bool> {
+        let Description { header, constraints, asked, short } = self;
+        let short = if is_short { short } else { "true" };
+        CONTEXT.with_borrow_mut(|context| {
+            let context = context.get_or_insert_with(new_context);
+            for asked in asked {
+                let text = format!("{header}{constraints} and {short} and {asked} }}");
+                if !Set::read_from_str(context, &text).ok()?.is_empty().ok()? {
+                    return Some(false);
+                }
+            }
+            Some(true)
+        })
+    }
+}
+
+fn describe(dims: &[Range], a: &Access, b: &Access, order: Order) -> Option<Description> {
+    let mut text = Text::new();
     let mut variables = Vec::new();
     let mut constraints = Vec::new();
     let mut short = vec!["true".to_string()];
@@ -261,10 +253,7 @@ fn describe(text: &mut Text, dims: &[Range], a: &Access, b: &Access, order: Orde
             constraints.push(format!("{name} = {}*{count}", level.step));
             for at_most in [false, true] {
                 let end = level.range.as_ref().map(|(lo, hi)| if at_most { hi } else { lo });
-                match end.and_then(|end| text.end(&name, at_most, end, prefix)) {
-                    Some(constraint) => constraints.push(constraint),
-                    None => exact = false,
-                }
+                constraints.extend(end.and_then(|end| text.end(&name, at_most, end, prefix)));
             }
             if is_dim {
                 constraints.push(format!("0 <= {count}"));
@@ -296,8 +285,10 @@ fn describe(text: &mut Text, dims: &[Range], a: &Access, b: &Access, order: Orde
     constraints.push(format!("{at_a} < {at_b} + {}", b.width));
     constraints.push(format!("{at_b} < {at_a} + {}", a.width));
     constraints.append(&mut text.definitions);
+    let params: Vec<&str> = text.names.values().map(String::as_str).collect();
+    let header = format!("[{}] -> {{ [{}] : ", params.join(", "), variables.join(", "));
     let (constraints, short) = (constraints.join(" and "), short.join(" and "));
-    Some(Question { variables, constraints, asked, short, exact })
+    Some(Description { header, constraints, asked, short })
 }
 
 #[cfg(test)]
@@ -341,7 +332,7 @@ mod tests {
             [(4, 1, 4, 4), (4, 1, 8, 1), (-3, 2, 2, 4), (6, -1, 1, 1), (8, 1, 1, 8), (2, 3, 4, 2)]
         {
             for offset in &offsets {
-                let dims = [Range { step, ..upto(0, Bound::Value(0)) }];
+                let dims = [Range { step, range: None, ..upto(0, Bound::Value(0)) }];
                 let (a, b) =
                     (form(&[(0, coefficient)], constant(0)), form(&[(0, coefficient)], constant(*offset)));
                 let access = |offset, width| Access { offset, width, inner: &[] };
@@ -350,20 +341,21 @@ mod tests {
                     at < offset + width_b && *offset < at + width_a
                 });
                 let (a, b) = (access(&a, width_a), access(&b, width_b));
-                assert_eq!(strides_keep_apart(&dims, &a, &b, Order::Different), !meet);
+                let plain = |order| distances::none_meet(&dims, &a, &b, order, false);
+                assert_eq!(plain(Order::Different), Some(!meet));
                 // The first access's iteration is `d` before the second one's.
                 let not_after = (0..=40).any(|d: i64| {
                     let at = coefficient * step * -d;
                     at < offset + width_b && *offset < at + width_a
                 });
-                assert_eq!(strides_keep_apart(&dims, &a, &b, Order::NotAfter), !not_after);
+                assert_eq!(plain(Order::NotAfter), Some(!not_after));
                 let before = (1..=40).any(|d: i64| {
                     let at = coefficient * step * -d;
                     at < offset + width_b && *offset < at + width_a
                 });
-                assert_eq!(strides_keep_apart(&dims, &a, &b, Order::Before), !before);
+                assert_eq!(plain(Order::Before), Some(!before));
                 // The same by isl, in a second dimension of one iteration.
-                let nest = [Range { range: None, ..dims[0].clone() }, upto(1, constant(0))];
+                let nest = [dims[0].clone(), upto(1, constant(0))];
                 assert_eq!(about_one_loop(|| may_come_before(&nest, &a, &b)), before);
             }
         }
@@ -438,5 +430,88 @@ mod tests {
         // One element more than a row holds: the dependence exists, but not within short trips.
         let wide = [upto(0, n), upto(1, constant(100))];
         assert_eq!(ask(&wide, c(), c()), Dependence::Depends);
+    }
+
+    /// A number below `limit`, another one each time.
+    fn any(state: &mut u64, limit: u64) -> u64 {
+        *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (*state >> 33) % limit
+    }
+
+    fn one_of<T: Clone>(state: &mut u64, list: &[T]) -> T {
+        list[any(state, list.len() as u64) as usize].clone()
+    }
+
+    fn any_range(state: &mut u64, id: u32) -> Range {
+        let value = |number, plus| linear::add(&Bound::Value(number), &constant(plus)).unwrap();
+        let difference = linear::add(&value(1, 0), &linear::neg(&value(0, 0)).unwrap()).unwrap();
+        let highs = [
+            constant(0),
+            constant(1),
+            constant(4),
+            constant(11),
+            constant(-1),
+            value(0, 0),
+            value(0, -3),
+            value(1, 0),
+            linear::max(constant(0), value(1, -1)),
+            linear::min(constant(5), value(0, 0)),
+            difference,
+            linear::mul(&value(0, 0), &value(1, 0)).unwrap(),
+        ];
+        let (low, high) = (one_of(state, &[0, 0, 0, 1, -2]), one_of(state, &highs));
+        let step = one_of(state, &[1, 1, 1, 2, 3, -1, -2]);
+        let (low, high) = (Linear::number(constant(low)), Linear::number(high));
+        let ends = if step > 0 { (low, high) } else { (high.negated().unwrap(), low.negated().unwrap()) };
+        Range { id: LoopId(id), range: (any(state, 12) > 0).then_some(ends), step }
+    }
+
+    /// Answers without isl against isl's, for questions of all kinds.
+    #[test]
+    fn plain_answers_are_those_of_isl() {
+        let (mut state, mut answered, mut plain) = (7, [0, 0], 0);
+        for _ in 0..1200 {
+            let state = &mut state;
+            let dims: Vec<Range> = (0..1 + any(state, 3) as u32).map(|id| any_range(state, id)).collect();
+            let inner: Vec<Range> = (0..any(state, 3) as u32).map(|id| any_range(state, 10 + id)).collect();
+            let mut own: Vec<Range> = inner[..any(state, inner.len() as u64 + 1) as usize].to_vec();
+            if any(state, 8) == 0 {
+                own.push(any_range(state, 20));
+            }
+            let factors = [0, 4, 8, 8, 24, 80, 400, -8, -80, 12, 1];
+            let mut terms = Vec::new();
+            for range in dims.iter().chain(&inner) {
+                terms.push((range.id.0, one_of(state, &factors)));
+            }
+            let mut of_b = terms.clone();
+            of_b.extend(own.iter().filter(|range| range.id.0 == 20).map(|range| (range.id.0, 8)));
+            of_b.retain(|(id, _)| dims.iter().chain(&own).any(|range| range.id.0 == *id));
+            if any(state, 6) == 0 {
+                of_b.last_mut().unwrap().1 = one_of(state, &factors);
+            }
+            let starts = [0, 0, 8, -8, 16, 80, 84, 4, 400, 404, 1000, 3];
+            let mut start = || {
+                let number = constant(one_of(state, &starts));
+                match any(state, 8) {
+                    0 => linear::add(&number, &linear::mul(&Bound::Value(2), &constant(8)).unwrap()).unwrap(),
+                    _ => number,
+                }
+            };
+            let (offset_a, offset_b) = (form(&terms, start()), form(&of_b, start()));
+            let widths = [4, 8, 8, 1, 16];
+            let a = Access { offset: &offset_a, width: one_of(state, &widths), inner: &inner };
+            let b = Access { offset: &offset_b, width: one_of(state, &widths), inner: &own };
+            let order = one_of(state, &[Order::Different, Order::NotAfter, Order::Before]);
+            let is_short = any(state, 2) == 0;
+            let Some(answer) = distances::none_meet(&dims, &a, &b, order, is_short) else { continue };
+            plain += 1;
+            let by_isl = about_one_loop(|| describe(&dims, &a, &b, order)?.is_empty(is_short));
+            if let Some(by_isl) = by_isl {
+                assert_eq!(answer, by_isl, "{dims:#?} {a:#?} {b:#?} {is_short}");
+                answered[usize::from(answer)] += 1;
+            }
+        }
+        // Most are plain, and of both kinds.
+        assert!(plain > 800 && answered.iter().all(|n| *n > 200), "{plain} {answered:?}");
     }
 }
