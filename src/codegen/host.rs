@@ -145,8 +145,11 @@ fn piece<'a>(
     let inspection = plan.inspection.as_ref().filter(|_| worth::inspecting(unit, the_loop, options));
     if let Some(inspection) = inspection {
         let slice = body::print(unit, plan, &innermost.body, Purpose::Inspection(inspection))?;
-        let _ =
-            write!(helpers, "{MACROS_INSPECT}{}{MACROS_INSPECT_END}", emitter.inspect(inspection, &slice));
+        let _ = write!(
+            helpers,
+            "{MACROS_INSPECT}{}{MACROS_INSPECT_END}",
+            emitter.inspect(inspection, &innermost.body, &slice)
+        );
     }
     // Only a GPU asks for it.
     let deciding = match &plan.inspection {

@@ -104,13 +104,29 @@ const PART: usize = 25;
 /// Expressions up to which a file is small, and that doesn't matter.
 const SMALL: usize = 2000;
 
+/// What a loop's function for entries, its tables and the guard take the compiler, in expressions of the user's. Measured, as what
+/// follows is, in `docs/measurements/2026-11-28-compile-time.md`.
+const AROUND: usize = 200;
+
+/// How many times the expressions of a body an inspection takes.
+const INSPECTED: usize = 4;
+
+/// How many expressions may be compiled for a file's loops, for each of its own: code for all of them takes a file with nests as deep
+/// as that of a fluid solver many times as long as the file itself, since each of a nest's loops has the body once more.
+const SHARE: usize = 1;
+
+/// The same where outermost loops come to more.
+const SHARE_OF_OUTERMOST: usize = 3;
+
+/// How many there may be in any file: half a second.
+const ROOM: usize = 8000;
+
 /// Tokens of a table of constants that take gcc as long as an expression. Measured (`docs/measurements/2026-11-27-tables.md`): it takes
 /// 2 ms for 1,000 tokens.
 const TOKENS: usize = 32;
 
-/// The plans that are left out because their code would take the compiler too long, with the reason. Loops without nests and
-/// floating-point arithmetic are everywhere in programs that compute nothing for long (text, tables, headers of files), and
-/// hardly one of them pays. Those that need the least checking and do the most in an iteration come first.
+/// The plans that are left out because their code would take the compiler too long, with the reason: loops over integers without nests
+/// beyond a small part of their file, and of all others those that come last when a file has had its share.
 pub fn crowded_out(
     unit: &TranslationUnit,
     reports: &[LoopReport],
@@ -119,10 +135,27 @@ pub fn crowded_out(
     if options.threshold.is_some() || options.checked_threads || options.doubt {
         return BTreeMap::new();
     }
-    let (mut expressions, mut in_loops) = (unit.in_tables / TOKENS, 0);
-    let mut sizes = BTreeMap::new();
+    let mut expressions = unit.in_tables / TOKENS;
     for function in &unit.functions {
         nest::all_expressions(&function.body, &mut |_| expressions += 1);
+    }
+    let mut left_out = crowded_out_simple(unit, reports, expressions);
+    let others = crowded_out_nests(unit, reports, options, expressions, &left_out);
+    left_out.extend(others);
+    left_out
+}
+
+/// Of the loops without nests and floating-point arithmetic: they are everywhere in programs that compute nothing for long (text,
+/// tables, headers of files), and hardly one of them pays. Those that need the least checking and do the most in an iteration come
+/// first.
+fn crowded_out_simple(
+    unit: &TranslationUnit,
+    reports: &[LoopReport],
+    expressions: usize,
+) -> BTreeMap<LoopId, &'static str> {
+    let mut in_loops = 0;
+    let mut sizes = BTreeMap::new();
+    for function in &unit.functions {
         for found in nest::loops(function) {
             if let Some(size) = size_if_simple(unit, found.the_loop) {
                 sizes.insert(found.the_loop.id, size);
@@ -147,6 +180,67 @@ pub fn crowded_out(
     all.skip(room)
         .map(|id| (id, "code for more loops of its kind would take the compiler too long"))
         .collect()
+}
+
+/// Of all loops, by what their code takes the compiler: those come first that stand in no other loop with code, which has theirs in it
+/// and runs them, too; then those that need the least checking, and those that do the most in an iteration.
+fn crowded_out_nests(
+    unit: &TranslationUnit,
+    reports: &[LoopReport],
+    options: &CodegenOptions,
+    expressions: usize,
+    left_out: &BTreeMap<LoopId, &'static str>,
+) -> BTreeMap<LoopId, &'static str> {
+    let mut plans = BTreeMap::new();
+    for report in reports {
+        let Some(plan) = report.plan.as_deref() else { continue };
+        let is_too_short =
+            most_iterations(unit, plan).is_some_and(|most| most < i128::from(threshold(plan, options)));
+        if !is_too_short && !left_out.contains_key(&plan.loop_id) && !unit.functions[plan.function].is_unused
+        {
+            plans.insert(plan.loop_id, (report, plan));
+        }
+    }
+    let mut in_order = Vec::new();
+    for function in &unit.functions {
+        for found in nest::loops(function) {
+            let Some((report, plan)) = plans.get(&found.the_loop.id) else { continue };
+            let around = found.outer.iter().filter(|outer| plans.contains_key(outer)).count();
+            let rank = (!plan.asserted, around, report.check.cost(), Reverse(plan.work));
+            in_order.push((
+                rank,
+                plan.loop_id,
+                expressions_compiled(unit, report, plan, found.the_loop, options),
+            ));
+        }
+    }
+    in_order.sort();
+    let room = [SHARE_OF_OUTERMOST, SHARE].map(|share| ROOM.max(expressions * share));
+    let (mut used, mut crowded) = (0, BTreeMap::new());
+    for ((not_asserted, around, ..), id, size) in in_order {
+        if not_asserted && used + size > room[around.min(1)] {
+            crowded
+                .insert(id, "its file has code for so many loops that more would take the compiler too long");
+        } else {
+            used += size;
+        }
+    }
+    crowded
+}
+
+/// What the code of a loop takes the compiler, in expressions of the user's.
+fn expressions_compiled(
+    unit: &TranslationUnit,
+    report: &LoopReport,
+    plan: &LoopPlan,
+    the_loop: &LoopStmt,
+    options: &CodegenOptions,
+) -> usize {
+    let mut body = 0;
+    nest::all_expressions(&the_loop.body, &mut |_| body += 1);
+    let checked = usize::from(checked_threads(report, plan, options));
+    let inspected = usize::from(plan.inspection.is_some() && inspecting(unit, the_loop, options));
+    AROUND + body * plan.parts.len().max(1) * (1 + checked + inspected * INSPECTED)
 }
 
 /// When a loop's copy runs.
@@ -262,5 +356,33 @@ mod tests {
         // A label may stand once.
         let label = nest.replace("a[i][j] +=", "{ if (n < 0) goto next; next: ; } a[i][j] +=");
         assert_eq!(copied(&label), []);
+    }
+
+    #[test]
+    fn the_outermost_loops_come_first_where_a_file_has_many() {
+        let nest = |number: usize| {
+            let sum = "+ b[i][j][k] * c[k]".repeat(12);
+            format!(
+                "void f{number}(int n, int m, int l, double (*restrict a)[99][99], double (*restrict b)[99][99], double *restrict c) {{\n\
+                 for (int i = 0; i < n; i++)\nfor (int j = 0; j < m; j++)\nfor (int k = 0; k < l; k++)\n\
+                 a[i][j][k] = c[j] {sum}; }}\n"
+            )
+        };
+        let lines_left_out = |nests: usize, options: &CodegenOptions| {
+            let text: String = (0..nests).map(nest).collect();
+            let (unit, reports) = judged(&text, &AnalysisOptions::default());
+            let with_plans = reports.iter().filter(|report| report.plan.is_some()).count();
+            assert_eq!(with_plans, 3 * nests);
+            let left_out = crowded_out(&unit, &reports, options);
+            let is_out = |report: &&LoopReport| left_out.contains_key(&report.plan.as_ref().unwrap().loop_id);
+            // In which line of its nest each of them stands.
+            reports.iter().filter(is_out).map(|report| (report.line - 1) % 5).collect::<Vec<_>>()
+        };
+        let options = CodegenOptions::default();
+        assert!(lines_left_out(4, &options).is_empty());
+        let many = lines_left_out(60, &options);
+        assert!(many.len() > 60 && many.iter().all(|line| *line > 1), "{many:?}");
+        let forced = CodegenOptions { threshold: Some(1), ..CodegenOptions::default() };
+        assert!(lines_left_out(60, &forced).is_empty());
     }
 }

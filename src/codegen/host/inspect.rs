@@ -2,9 +2,42 @@
 //! on. What is in such a slice, [`crate::analysis::slice`] says.
 
 use super::Emitter;
+use crate::c::hir::*;
 use crate::codegen::body;
+use crate::loops::nest;
 use crate::loops::plan::*;
 use std::fmt::Write;
+
+/// Accesses up to which each one's window is named.
+const MAX_NAMED: usize = 16;
+
+/// Whether some integer, or where a body goes, follows from a floating-point value.
+fn integers_follow_from_floats(unit: &TranslationUnit, body: &Stmt) -> bool {
+    let is_float = |ty: QualType| unit.types.as_float(ty.ty).is_some();
+    let mut follow = false;
+    nest::all_expressions(body, &mut |e| {
+        follow |= match &e.kind {
+            ExprKind::Conditional(condition, ..) => is_float(condition.ty),
+            ExprKind::AssignOp { place, compute, .. } => is_float(*compute) && !is_float(place.ty),
+            _ if is_float(e.ty) => false,
+            ExprKind::Cast(inner) | ExprKind::Unary(_, inner) => is_float(inner.ty),
+            ExprKind::Binary(_, a, b) | ExprKind::LogicalAnd(a, b) | ExprKind::LogicalOr(a, b) => {
+                is_float(a.ty) || is_float(b.ty)
+            }
+            ExprKind::Call { args, .. } => args.iter().any(|argument| is_float(argument.ty)),
+            ExprKind::Opaque(_) => true,
+            _ => false,
+        };
+    });
+    nest::statements(body, &mut |s| {
+        follow |= match &s.kind {
+            StmtKind::If { cond, .. } => is_float(cond.ty),
+            StmtKind::Loop(l) => l.cond.as_ref().is_some_and(|cond| is_float(cond.ty)),
+            _ => false,
+        };
+    });
+    follow
+}
 
 impl Emitter<'_> {
     /// The iterations that an inspection makes of a dimension: some of the outermost, all of the others.
@@ -13,16 +46,21 @@ impl Emitter<'_> {
     }
 
     /// The address slice, in source order.
-    pub(super) fn inspect(&self, inspection: &Inspection, slice: &body::Body) -> String {
+    pub(super) fn inspect(&self, inspection: &Inspection, body: &Stmt, slice: &body::Body) -> String {
+        // It calls the runtime at every access that is new, and takes as long whatever the compiler makes of it: a third of the compile time is
+        // all that is to be had. But where integers follow from floating-point values, these have to be the loop's own, which the compiler may
+        // contract and reorder if the user lets it.
+        let level = if integers_follow_from_floats(self.unit, body) { "" } else { ", __optimize__(1)" };
         let feeds = |site: &Site| !site.is_store && inspection.feeding.contains(&site.place);
         let meets = |id: SiteId| inspection.meeting.contains(&id) || inspection.changing.contains(&id);
         let shown = (0..64).zip(&self.plan.sites).filter(|(n, site)| meets(SiteId(*n)) || feeds(site));
-        let shown = shown.map(|(number, _)| number);
+        let shown: Vec<usize> = shown.map(|(number, _)| number as usize).collect();
         let mut text = format!(
-            "static __attribute__((__unused__)) void __pg_inspect_{}(const struct __pg_entry *__pg_e, \
+            "static __attribute__((__unused__{})) void __pg_inspect_{}(const struct __pg_entry *__pg_e, \
              struct __pg_inspector *__pg_s, __pg_i64 __pg_begin, __pg_i64 __pg_end)\n{{\n\
              const __pg_u64 __pg_known = __pg_s->known;\nconst __pg_u32 __pg_counts = __pg_s->counts;\n__pg_u32 __pg_turns = 0, __pg_polls = 0;\n\
              struct {{ __pg_u64 first, length; }} __pg_w[{}] = {{{{0, 0}}}};\n(void)__pg_known;\n(void)__pg_counts;\n(void)__pg_turns;\n(void)__pg_polls;\n",
+            level,
             self.n,
             self.plan.sites.len().clamp(1, 64)
         );
@@ -39,8 +77,17 @@ impl Emitter<'_> {
         }
         // How many turns each iteration has, the runtime sees from what all have had so far.
         text.push_str("__pg_s->turns = __pg_turns;\nif (__pg_s->next(__pg_s)) return;\n");
-        for site in shown {
-            let _ = writeln!(text, "if (!(__pg_s->lasting >> {site} & 1)) __pg_w[{site}].length = 0;");
+        // Few of them may stay in registers, if they are named; many take the compiler longer than the inspection.
+        if shown.len() <= MAX_NAMED {
+            for site in shown {
+                let _ = writeln!(text, "if (!(__pg_s->lasting >> {site} & 1)) __pg_w[{site}].length = 0;");
+            }
+        } else {
+            let _ = writeln!(
+                text,
+                "for (__pg_u32 __pg_i = 0; __pg_i < {}; __pg_i++) if (!(__pg_s->lasting >> __pg_i & 1)) __pg_w[__pg_i].length = 0;",
+                self.plan.sites.len().min(64)
+            );
         }
         for dim in 0..self.plan.dims.len() {
             text.push_str(&self.induction(dim, &format!("__pg_k{dim}")));
