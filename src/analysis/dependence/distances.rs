@@ -6,9 +6,11 @@
 //! distances than there may be: where none of those meet, nothing does. With some number for each there are distances that
 //! certainly may be: where one of those meets, something does. Between the two, and where iterations of one loop bound those of
 //! another, isl is asked. Source: exact tests on distance vectors, as in Maydan, Hennessy and Lam, "Efficient and exact data
-//! dependence analysis", PLDI 1991; the order of the search, by strides, as in Paul Feautrier's and others' bounds tests.
+//! dependence analysis", PLDI 1991; what the other unknowns can still add bounds each one, as in Banerjee's inequalities (Dependence
+//! Analysis for Supercomputing, 1988).
 
 use super::{Access, Order, Range, SHORT};
+use crate::c::hir::LoopId;
 use crate::loops::linear::{self, Linear};
 use crate::loops::plan::Bound;
 
@@ -116,12 +118,12 @@ impl Space<'_> {
         let (a, b) = (self.a, self.b);
         let mut is_exact = true;
         let mut unknowns = Vec::new();
-        let known = |l: &Linear| {
-            let is_loop = |id| self.dims.iter().chain(a.inner).chain(b.inner).any(|range| range.id == id);
-            l.terms.keys().all(|id| is_loop(*id))
-        };
-        if !known(a.offset) || !known(b.offset) {
-            return None;
+        // What stands in an offset are loops around it.
+        for access in [a, b] {
+            let is_around = |id: &LoopId| self.dims.iter().chain(access.inner).any(|range| range.id == *id);
+            if !access.offset.terms.keys().all(is_around) {
+                return None;
+            }
         }
         let coefficient = |offset: &Linear, range: &Range| match offset.terms.get(&range.id) {
             Some(factor) => linear::as_constant(factor).map(i128::from),

@@ -113,3 +113,35 @@ impl Emitter<'_> {
         live_ins.chain(invariants).chain(addresses_and_starts).chain(secondary).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compile::judged;
+    use crate::loops::options::AnalysisOptions;
+
+    #[test]
+    fn what_floating_point_values_decide() {
+        for (body, decide) in [
+            ("a[i] = b[i] * 2;", false),
+            ("a[t[i]] += b[i] + i * 0.5;", false),
+            ("if (t[i] > 3) a[t[i]] = b[i];", false),
+            ("a[(int)b[i]] = 1;", true),
+            ("t[i] = b[i];", true),
+            ("t[i] *= b[i];", true),
+            ("if (b[i] > 0) a[i] = 1;", true),
+            ("if (b[i]) a[i] = 1;", true),
+            ("a[b[i] ? i : 0] = 1;", true),
+            ("a[!b[i]] = 1;", true),
+            ("a[b[i] && n] = 1;", true),
+            ("for (int k = 0; b[k]; k++) a[k] = 1;", true),
+        ] {
+            let text = format!(
+                "void f(int n, double *a, double *b, int *t) {{ for (int i = 0; i < n; i++) {{ {body} }} }}"
+            );
+            let (unit, _) = judged(&text, &AnalysisOptions::default());
+            let loops = nest::loops(&unit.functions[0]);
+            assert_eq!(integers_follow_from_floats(&unit, &loops[0].the_loop.body), decide, "{body}");
+        }
+    }
+}
