@@ -90,8 +90,12 @@ pub fn generate(unit: &TranslationUnit, reports: &[LoopReport], options: &Codege
     for edit in &mut generated.edits {
         let Edit::BeforeLoop { loop_id, untouched_if, .. } = edit else { continue };
         let (Some(copy), Some(outer)) = (untouched.get(loop_id), plan_of(*loop_id)) else { continue };
-        let inner = copy.inner.iter().filter(|id| stays.contains_key(id)).filter_map(|id| plan_of(*id));
-        *untouched_if = Some(host::stays_untouched(unit, outer, &stays[loop_id], copy.said, inner));
+        let guarded: Vec<_> = copy.inner.iter().filter(|id| stays.contains_key(id)).collect();
+        // Without a guard inside there is nothing that the compiler can't see past.
+        if !guarded.is_empty() {
+            let inner = guarded.into_iter().filter_map(|id| plan_of(*id));
+            *untouched_if = Some(host::stays_untouched(unit, outer, &stays[loop_id], copy.said, inner));
+        }
     }
     let mut allocators: Vec<&str> = Vec::new();
     for call in &unit.allocations {
