@@ -122,16 +122,30 @@ impl Emitter<'_> {
             }
         }
         let (mut arguments, mut changed) = (String::new(), String::new());
-        for (kind, _, argument) in self.parameters() {
+        let mut parameters = self.parameters();
+        parameters.iter().for_each(|(.., argument)| {
             let _ = write!(arguments, ", {argument}");
+        });
+        let of_objects = parameters.split_off(parameters.len() - self.objects.len());
+        let escapes =
+            |argument: &str| format!(" __asm__ __volatile__(\"\" : : \"r\"({argument}) : \"memory\");");
+        for (kind, _, argument) in &parameters {
             // An integer may be an address, too. Each with all memory: a compiler may take an address that an `asm` without memory is given for one that
             // nobody stores behind.
             if [Scalar::Address, Scalar::Int(IntKind::Long), Scalar::Int(IntKind::ULong)]
                 .iter()
                 .any(|wide| wide.name() == kind)
             {
-                let _ = write!(changed, " __asm__ __volatile__(\"\" : : \"r\"({argument}) : \"memory\");");
+                changed.push_str(&escapes(argument));
             }
+        }
+        for (v, (.., argument)) in self.objects.iter().zip(&of_objects) {
+            changed.push_str(&match self.unit.var(*v) {
+                local if local.storage == Storage::Local && leads_nowhere(unit, local.ty) => {
+                    set_in_part(&local.name)
+                }
+                _ => escapes(argument),
+            });
         }
         // What the function has been given, and whatever can be reached from there.
         changed.push_str(" __asm__ __volatile__(\"\" : \"+m\"(__pg_r) : : \"memory\");");
@@ -221,6 +235,28 @@ impl Emitter<'_> {
         });
         checks
     }
+}
+
+/// Whether no bytes of an object are an address: nothing else can be reached from it.
+fn leads_nowhere(unit: &TranslationUnit, ty: QualType) -> bool {
+    if ty.quals.is_const {
+        return false;
+    }
+    match unit.types.kind(ty.ty) {
+        TypeKind::Array(element, _) => leads_nowhere(unit, *element),
+        TypeKind::Float(_) | TypeKind::Int(IntKind::Int | IntKind::UInt) => true,
+        _ => false,
+    }
+}
+
+/// Says that a variable may have changed, without saying that anybody keeps its address: what an `asm` is given counts as known to all from then on,
+/// and in the whole function whatever is stored through a pointer could be stored there. A function for bytes is known to keep nothing; of how
+/// many bytes the compiler doesn't know, it sets none.
+fn set_in_part(name: &str) -> String {
+    format!(
+        " {{ __pg_address __pg_none; __asm__ __volatile__(\"\" : \"=r\"(__pg_none) : \"0\"((__pg_address)0)); \
+         __builtin_memset((void *)(__pg_address)&{name}, 0, __pg_none); }}"
+    )
 }
 
 /// An expression of a loop's head in the user's own words, for the cheap guard; the loop itself evaluates it first thing.
