@@ -318,3 +318,21 @@ fn read_without_name(path: &Path, n: usize) -> Vec<u8> {
     out.extend_from_slice(rest);
     out
 }
+
+/// What only a function and its loops know stays so: nobody else can change it, and no store through a pointer can meet it. Else an inner loop that
+/// works on it is compiled as if each of them did.
+#[test]
+fn local_arrays_are_nobody_elses() {
+    let place = Place::new();
+    let text = "void unknown(void);\nvoid changed(void);\nTYPE f(int n, const TYPE *b);\n\
+                TYPE f(int n, const TYPE *b)\n{\n  TYPE a[64], sum = 0;\n  int i;\n\
+                  for (i = 0; i < n; i++)\n    a[i] = b[i] * 2;\n  sum = a[n - 1];\n  a[0] = 1;\n  unknown();\n\
+                  if (a[0] != 1)\n    changed();\n  return sum + a[1];\n}\n";
+    std::fs::write(place.path("local.c"), text).unwrap();
+    for kind in ["double", "float", "int", "unsigned"] {
+        place.clean(&format!("-O2 -Wall -Wextra -DTYPE={kind} -c local.c -o local.o"));
+        assert!(has_loops(&place.symbols(&[], "local.o")));
+        let needed = place.symbols(&["-u"], "local.o");
+        assert!(needed.contains("unknown") && !needed.contains("changed"), "{kind}: {needed}");
+    }
+}
