@@ -182,7 +182,7 @@ fn crowded_out_simple(
         .collect()
 }
 
-/// Of all loops, by what their code takes the compiler: those come first that stand in no other loop with code, which has theirs in it
+/// Of all loops, by what their code takes the compiler: those come first that stand in no other loop that is known as well, whose code has theirs in it
 /// and runs them, too; then those that need the least checking, and those that do the most in an iteration.
 fn crowded_out_nests(
     unit: &TranslationUnit,
@@ -205,7 +205,11 @@ fn crowded_out_nests(
     for function in &unit.functions {
         for found in nest::loops(function) {
             let Some((report, plan)) = plans.get(&found.the_loop.id) else { continue };
-            let around = found.outer.iter().filter(|outer| plans.contains_key(outer)).count();
+            // A guess about the whole may turn out wrong each time, while loops inside are known to be parallel.
+            let is_covered = |outer: &&LoopId| {
+                plans.get(outer).is_some_and(|(around, _)| around.check.cost() <= report.check.cost())
+            };
+            let around = found.outer.iter().filter(is_covered).count();
             let rank = (!plan.asserted, around, report.check.cost(), Reverse(plan.work));
             in_order.push((
                 rank,
@@ -384,5 +388,23 @@ mod tests {
         assert!(many.len() > 60 && many.iter().all(|line| *line > 1), "{many:?}");
         let forced = CodegenOptions { threshold: Some(1), ..CodegenOptions::default() };
         assert!(lines_left_out(60, &forced).is_empty());
+    }
+
+    #[test]
+    fn a_guess_around_covers_nothing() {
+        let work = "+ b[i][k] * c[k]".repeat(12);
+        let nest = |number: usize| {
+            format!(
+                "void f{number}(int n, int m, int *t, double *restrict a, double (*restrict b)[99], double *restrict c) {{\n\
+                 for (int i = 0; i < n; i++)\nfor (int k = 0; k < m; k++)\na[t[i] + k] = c[k] {work}; }}\n"
+            )
+        };
+        let text: String = (0..90).map(nest).collect();
+        let (unit, reports) = judged(&text, &AnalysisOptions::default());
+        assert_eq!((reports[0].check, reports[1].check), (Check::Inspector, Check::Predicate));
+        let left_out = crowded_out(&unit, &reports, &CodegenOptions::default());
+        let is_out = |report: &&LoopReport| left_out.contains_key(&report.plan.as_ref().unwrap().loop_id);
+        let lines: Vec<u32> = reports.iter().filter(is_out).map(|report| (report.line - 1) % 4).collect();
+        assert!(!lines.is_empty() && lines.iter().all(|line| *line == 1), "{lines:?}");
     }
 }
