@@ -1,4 +1,4 @@
-//! The dependence test on integer sets (isl): can two iterations that differ in a merged dimension touch a common byte?
+//! The dependence test, by distances where that is enough ([`distances`]) and on integer sets (isl): can two iterations that differ in a merged dimension touch a common byte?
 //!
 //! For two accesses with one base whose byte offsets are linear with constant coefficients, the pairs of iterations that meet
 //! are a set of integer points, with the unknown numbers of loop entry as parameters. Empty for all parameters: the accesses

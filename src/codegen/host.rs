@@ -75,7 +75,7 @@ pub fn loop_code(
     options: &CodegenOptions,
 ) -> Printed<LoopCode> {
     let threshold = worth::threshold(plan, options);
-    if worth::most_iterations(unit, plan).is_some_and(|most| most < i128::from(threshold)) {
+    if worth::is_never_long_enough(unit, plan, options) {
         return Err("it is never long enough to be entered".into());
     }
     if plan.parts.is_empty() {

@@ -64,6 +64,11 @@ pub fn most_iterations(unit: &TranslationUnit, plan: &LoopPlan) -> Option<i128> 
     most.map(|most| most + 1)
 }
 
+/// Whether a loop's text says that it is too short to be entered.
+pub fn is_never_long_enough(unit: &TranslationUnit, plan: &LoopPlan, options: &CodegenOptions) -> bool {
+    most_iterations(unit, plan).is_some_and(|most| most < i128::from(threshold(plan, options)))
+}
+
 /// Whether a function for the threads device, which works on copies and checks every access, may pay. What is proven runs
 /// in place instead, and a GPU's kernel is text that costs nothing here.
 pub fn checked_threads(report: &LoopReport, plan: &LoopPlan, options: &CodegenOptions) -> bool {
@@ -194,10 +199,8 @@ fn crowded_out_nests(
     let mut plans = BTreeMap::new();
     for report in reports {
         let Some(plan) = report.plan.as_deref() else { continue };
-        let is_too_short =
-            most_iterations(unit, plan).is_some_and(|most| most < i128::from(threshold(plan, options)));
-        if !is_too_short && !left_out.contains_key(&plan.loop_id) && !unit.functions[plan.function].is_unused
-        {
+        let is_entered = !is_never_long_enough(unit, plan, options);
+        if is_entered && !left_out.contains_key(&plan.loop_id) && !unit.functions[plan.function].is_unused {
             plans.insert(plan.loop_id, (report, plan));
         }
     }
