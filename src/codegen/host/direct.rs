@@ -4,7 +4,7 @@
 use super::Emitter;
 use super::results::{GOES_ON, Gives, ResultSlot};
 use crate::codegen::body::{self, variable};
-use crate::codegen::types::literal;
+use crate::codegen::types::{Scalar, literal};
 use crate::loops::plan::*;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -147,7 +147,14 @@ impl Emitter<'_> {
 
     fn lanes_out(&self) -> String {
         let mut text = String::new();
-        self.for_lanes(&mut text, &|r, slot| Self::pack(r.kind, slot, &format!("{}_in[__pg_lane]", r.name)));
+        self.for_lanes(&mut text, &|r, slot| match r.kind {
+            // As one store: of two, compilers don't make vectors.
+            Scalar::F32 => format!(
+                "__pg_u32 __pg_bits;\n__builtin_memcpy(&__pg_bits, &{}_in[__pg_lane], 4);\n{slot}.__pg_u = __pg_bits;",
+                r.name
+            ),
+            kind => Self::pack(kind, slot, &format!("{}_in[__pg_lane]", r.name)),
+        });
         text
     }
 
@@ -158,7 +165,7 @@ impl Emitter<'_> {
         text.push_str("{\n__pg_i64 __pg_lane;\nfor (__pg_lane = 0; __pg_lane < PG_LANES; __pg_lane++) {\n");
         for (number, r) in self.accumulated().enumerate() {
             let slot = format!("__pg_r[{} + {number} * PG_LANES + __pg_lane]", self.results.len());
-            let _ = writeln!(text, "{}", each(r, &slot));
+            let _ = writeln!(text, "{{\n{}\n}}", each(r, &slot));
         }
         text.push_str("}\n}\n");
     }

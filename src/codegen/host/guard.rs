@@ -72,8 +72,8 @@ pub fn stays_untouched<'a>(
         if !is_given(first) || !is_given(limit) {
             continue;
         }
-        if let Some(trip) = trip(unit, first, limit, *step) {
-            silent.push(format!("{trip} < {}", asks_from(&plan.loop_id.0.to_string())));
+        if let Some(trip) = Trip::new(unit, first, limit, *step) {
+            silent.push(trip.is_short(&plan.loop_id.0.to_string()));
         }
     }
     let Stays { comes_there, is_asked, said } = stays;
@@ -91,13 +91,69 @@ fn asks_from(n: &str) -> String {
     format!("*(volatile __pg_i64 *)&__pg_loop_{n}.__pg_threshold")
 }
 
-/// How many iterations a loop has, or more, where that can be written in front of it.
-fn trip(unit: &TranslationUnit, first: &Expr, limit: &Expr, step: i64) -> Option<String> {
-    let span = Emitter::span(unit, first, limit, step)?;
-    Some(match step.unsigned_abs() {
-        1 => span,
-        step => format!("({span} / {step})"),
-    })
+/// How many iterations a loop has, or more, as that can be written in front of it.
+struct Trip {
+    /// How far it goes, if it moves by something that is no constant; else how many iterations it has.
+    span: String,
+    /// What it moves by, where that is no constant.
+    step: Option<String>,
+}
+
+impl Trip {
+    fn new(unit: &TranslationUnit, first: &Expr, limit: &Expr, step: i64) -> Option<Trip> {
+        if let Some((distance, size)) = steps_of(limit)
+            && let Some((span, step)) = site_text(unit, distance).zip(site_text(unit, size))
+        {
+            return Some(Trip { span, step: Some(format!("(__pg_i64)({step})")) });
+        }
+        let span = Emitter::span(unit, first, limit, step)?;
+        let span = match step.unsigned_abs() {
+            1 => span,
+            step => format!("({span} / {step})"),
+        };
+        Some(Trip { span, step: None })
+    }
+
+    /// Whether it has so many iterations, which are at least one. Without a division: most loops whose step varies are entered over and over,
+    /// and nearly always short.
+    fn is_at_least(&self, least: i64) -> String {
+        let span = &self.span;
+        match &self.step {
+            None => format!("{span} >= {}", literal(least)),
+            // Without a sign: a step may be so large that this wraps.
+            Some(step) => {
+                let least = literal(least - 1);
+                format!("({step} > 0 && {span} >= (__pg_i64)((__pg_u64){least} * (__pg_u64){step}))")
+            }
+        }
+    }
+
+    /// Whether it has as many as the runtime asks for; behind [`Trip::is_at_least`].
+    fn is_asked(&self, loop_number: &str) -> String {
+        let (span, asks_from) = (&self.span, asks_from(loop_number));
+        match &self.step {
+            None => format!("{span} >= {asks_from}"),
+            Some(step) => format!("{span} / {step} + 1 >= {asks_from}"),
+        }
+    }
+
+    /// Whether it certainly has fewer than that.
+    fn is_short(&self, loop_number: &str) -> String {
+        let (span, asks_from) = (&self.span, asks_from(loop_number));
+        match &self.step {
+            None => format!("{span} < {asks_from}"),
+            Some(_) => format!("{span} + 1 < {asks_from}"),
+        }
+    }
+}
+
+/// How far a loop goes and by what it moves, where its turns are counted by a division (`loops::counted`).
+fn steps_of(turns: &Expr) -> Option<(&Expr, &Expr)> {
+    let ExprKind::Conditional(_, turns, otherwise) = &turns.kind else { return None };
+    let ExprKind::Binary(BinOp::Add, whole, one) = &turns.kind else { return None };
+    let ExprKind::Binary(BinOp::Div, distance, size) = &whole.kind else { return None };
+    let is = |e: &Expr, value| matches!(e.kind, ExprKind::Int(v) if v == value);
+    (is(otherwise, 0) && is(one, 1)).then_some((distance, size))
 }
 
 impl Emitter<'_> {
@@ -112,7 +168,8 @@ impl Emitter<'_> {
     pub(super) fn guard(&self, the_loop: &LoopStmt, threshold: i64) -> Printed<Guard> {
         let (n, plan, unit) = (&self.n, self.plan, self.unit);
         let dim = &plan.dims[0];
-        let trip = trip(unit, &dim.first, &dim.limit, dim.step).unwrap_or_else(|| literal(i64::MAX - 1));
+        let trip = Trip::new(unit, &dim.first, &dim.limit, dim.step)
+            .unwrap_or_else(|| Trip { span: literal(i64::MAX - 1), step: None });
         // Where a loop that it was brought over has no iteration, its bounds may have no value.
         let mut comes_there = String::new();
         for over in plan.interchange.iter().flat_map(|interchange| &interchange.over) {
@@ -175,15 +232,15 @@ impl Emitter<'_> {
         for check in self.layout_checks(the_loop) {
             let _ = write!(asserts, " _Static_assert({check}, \"layout\");");
         }
-        let least = literal(threshold.min(1 << 20));
-        let is_asked = format!("{trip} >= {}", asks_from(n));
+        let may_pay = trip.is_at_least(threshold.min(1 << 20));
+        let is_asked = trip.is_asked(n);
         let text = format!(
-            "if ({comes_there}__builtin_expect({trip} >= {least}, 0) && {is_asked} && __extension__ ({{{asserts} \
+            "if ({comes_there}__builtin_expect({may_pay}, 0) && {is_asked} && __extension__ ({{{asserts} \
              __pg_value __pg_r[{}]; __pg_u32 __pg_done = __pg_try_{n}(__pg_r{arguments}); if (__pg_done) {{{changed}{back} }} __pg_done; }})) {{ }} else",
             self.n_numbers().max(1),
         );
         let stays = Stays {
-            comes_there: format!("{comes_there}{trip} >= {least}"),
+            comes_there: format!("{comes_there}{may_pay}"),
             is_asked,
             said: format!("*(volatile __pg_u32 *)&__pg_loop_{n}.__pg_stays"),
         };
@@ -287,7 +344,7 @@ fn site_text(unit: &TranslationUnit, e: &Expr) -> Option<String> {
             // Wide enough that nothing wraps that would not wrap in the loop.
             format!("((__pg_i64)({}) {sign} (__pg_i64)({}))", site_text(unit, a)?, site_text(unit, b)?)
         }
-        // Turns of a loop whose step is no constant (`loops::counted`): too many, rather than a division at each entry.
+        // Too many iterations, rather than a division at each entry, or a condition.
         ExprKind::Binary(BinOp::Div, a, _) => site_text(unit, a)?,
         ExprKind::Conditional(_, turns, otherwise) if matches!(otherwise.kind, ExprKind::Int(0)) => {
             site_text(unit, turns)?
