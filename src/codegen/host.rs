@@ -24,6 +24,7 @@ mod guard;
 mod inspect;
 mod kernel;
 mod results;
+mod trip;
 
 use facts::Functions;
 use guard::names_mean_the_same;

@@ -1,9 +1,10 @@
 //! What stands in front of the loop, in the user's text: whether to try it, with what, and what comes back into which variable. The user's
 //! names and macros have their meaning there, and no others.
 
+use super::trip::{Site, Trip};
 use super::{Emitter, Printed};
 use crate::c::hir::*;
-use crate::codegen::types::{Scalar, literal};
+use crate::codegen::types::Scalar;
 use crate::loops::nest;
 use crate::loops::plan::*;
 use crate::loops::private;
@@ -72,7 +73,9 @@ pub fn stays_untouched<'a>(
         if !is_given(first) || !is_given(limit) {
             continue;
         }
-        if let Some(trip) = Trip::new(unit, first, limit, *step) {
+        // The outer loop may never come to where the inner one looks at memory.
+        let site = Site { unit, reads_memory: false };
+        if let Some(trip) = Trip::new(&site, first, limit, *step) {
             silent.push(trip.is_short(&plan.loop_id.0.to_string()));
         }
     }
@@ -84,97 +87,20 @@ pub fn stays_untouched<'a>(
     format!("{comes_there} && {said} {comparison}{silent}")
 }
 
-/// The count from which a loop's guard asks. Volatile: the function moves it, though the compiler is told that it changes nothing. Because nothing is
-/// known of it, either, whatever is loaded in front of the guard for what stands behind the loop is needed where nobody asks, too, and so isn't loaded
-/// between the function and what says that memory has changed.
-fn asks_from(n: &str) -> String {
-    format!("*(volatile __pg_i64 *)&__pg_loop_{n}.__pg_threshold")
-}
-
-/// How many iterations a loop has, or more, as that can be written in front of it.
-struct Trip {
-    /// How far it goes, if it moves by something that is no constant; else how many iterations it has.
-    span: String,
-    /// What it moves by, where that is no constant.
-    step: Option<String>,
-}
-
-impl Trip {
-    fn new(unit: &TranslationUnit, first: &Expr, limit: &Expr, step: i64) -> Option<Trip> {
-        if let Some((distance, size)) = steps_of(limit)
-            && let Some((span, step)) = site_text(unit, distance).zip(site_text(unit, size))
-        {
-            return Some(Trip { span, step: Some(format!("(__pg_i64)({step})")) });
-        }
-        let span = Emitter::span(unit, first, limit, step)?;
-        let span = match step.unsigned_abs() {
-            1 => span,
-            step => format!("({span} / {step})"),
-        };
-        Some(Trip { span, step: None })
-    }
-
-    /// Whether it has so many iterations, which are at least one. Without a division: most loops whose step varies are entered over and over,
-    /// and nearly always short.
-    fn is_at_least(&self, least: i64) -> String {
-        let span = &self.span;
-        match &self.step {
-            None => format!("{span} >= {}", literal(least)),
-            // Without a sign: a step may be so large that this wraps.
-            Some(step) => {
-                let least = literal(least - 1);
-                format!("({step} > 0 && {span} >= (__pg_i64)((__pg_u64){least} * (__pg_u64){step}))")
-            }
-        }
-    }
-
-    /// Whether it has as many as the runtime asks for; behind [`Trip::is_at_least`].
-    fn is_asked(&self, loop_number: &str) -> String {
-        let (span, asks_from) = (&self.span, asks_from(loop_number));
-        match &self.step {
-            None => format!("{span} >= {asks_from}"),
-            Some(step) => format!("{span} / {step} + 1 >= {asks_from}"),
-        }
-    }
-
-    /// Whether it certainly has fewer than that.
-    fn is_short(&self, loop_number: &str) -> String {
-        let (span, asks_from) = (&self.span, asks_from(loop_number));
-        match &self.step {
-            None => format!("{span} < {asks_from}"),
-            Some(_) => format!("{span} + 1 < {asks_from}"),
-        }
-    }
-}
-
-/// How far a loop goes and by what it moves, where its turns are counted by a division (`loops::counted`).
-fn steps_of(turns: &Expr) -> Option<(&Expr, &Expr)> {
-    let ExprKind::Conditional(_, turns, otherwise) = &turns.kind else { return None };
-    let ExprKind::Binary(BinOp::Add, whole, one) = &turns.kind else { return None };
-    let ExprKind::Binary(BinOp::Div, distance, size) = &whole.kind else { return None };
-    let is = |e: &Expr, value| matches!(e.kind, ExprKind::Int(v) if v == value);
-    (is(otherwise, 0) && is(one, 1)).then_some((distance, size))
-}
-
 impl Emitter<'_> {
-    /// How far a loop's variable goes, where that can be written in front of the loop.
-    fn span(unit: &TranslationUnit, first: &Expr, limit: &Expr, step: i64) -> Option<String> {
-        let (first, limit) = site_text(unit, first).zip(site_text(unit, limit))?;
-        let (a, b) = if step > 0 { (limit, first) } else { (first, limit) };
-        Some(format!("((__pg_i64)({a}) - (__pg_i64)({b}))"))
-    }
-
     /// What stands in front of the loop. The user's macros are alive there, so whatever is ours has a reserved name.
     pub(super) fn guard(&self, the_loop: &LoopStmt, threshold: i64) -> Printed<Guard> {
         let (n, plan, unit) = (&self.n, self.plan, self.unit);
         let dim = &plan.dims[0];
-        let trip = Trip::new(unit, &dim.first, &dim.limit, dim.step)
-            .unwrap_or_else(|| Trip { span: literal(i64::MAX - 1), step: None });
+        // Of a loop that was brought out of another one, or whose test comes last, the program may never look at what bounds it.
+        let reads_memory = plan.interchange.is_none() && the_loop.keyword != LoopKeyword::Do;
+        let site = Site { unit, reads_memory };
+        let trip = Trip::new(&site, &dim.first, &dim.limit, dim.step).unwrap_or_else(Trip::unknown);
         // Where a loop that it was brought over has no iteration, its bounds may have no value.
         let mut comes_there = String::new();
         for over in plan.interchange.iter().flat_map(|interchange| &interchange.over) {
             let least = if matches!(over.relation, Relation::Le | Relation::Ge) { 0 } else { 1 };
-            if let Some(span) = Self::span(unit, &over.first, &over.limit, over.step) {
+            if let Some(span) = site.span(&over.first, &over.limit, over.step) {
                 let _ = write!(comes_there, "{span} >= {least} && ");
             }
         }
@@ -314,48 +240,4 @@ fn set_in_part(name: &str) -> String {
         " {{ __pg_address __pg_none; __asm__ __volatile__(\"\" : \"=r\"(__pg_none) : \"0\"((__pg_address)0)); \
          __builtin_memset((void *)(__pg_address)&{name}, 0, __pg_none); }}"
     )
-}
-
-/// An expression of a loop's head in the user's own words, for the cheap guard; the loop itself evaluates it first thing.
-fn site_text(unit: &TranslationUnit, e: &Expr) -> Option<String> {
-    Some(match &e.kind {
-        ExprKind::Int(v) => format!("{}", i64::try_from(*v).ok().filter(|v| v.abs() < 1 << 31)?),
-        ExprKind::Load(p) if unit.types.pointee(e.ty.ty).is_some() => {
-            format!("(__pg_i64)(__pg_address)({})", place_text(unit, p)?)
-        }
-        ExprKind::Load(p) => place_text(unit, p)?,
-        ExprKind::Cast(inner) => {
-            let is_number = |ty| unit.types.as_int(ty).is_some() || unit.types.pointee(ty).is_some();
-            if !is_number(e.ty.ty) || !is_number(inner.ty.ty) {
-                return None;
-            }
-            site_text(unit, inner)?
-        }
-        ExprKind::PtrAdd { pointer, index, stride } => {
-            let (pointer, index) = (site_text(unit, pointer)?, site_text(unit, index)?);
-            format!("((__pg_i64)({pointer}) + (__pg_i64)({index}) * {stride})")
-        }
-        ExprKind::Binary(op @ (BinOp::Add | BinOp::Sub | BinOp::Mul), a, b) => {
-            let sign = match op {
-                BinOp::Add => '+',
-                BinOp::Sub => '-',
-                _ => '*',
-            };
-            // Wide enough that nothing wraps that would not wrap in the loop.
-            format!("((__pg_i64)({}) {sign} (__pg_i64)({}))", site_text(unit, a)?, site_text(unit, b)?)
-        }
-        // Too many iterations, rather than a division at each entry, or a condition.
-        ExprKind::Binary(BinOp::Div, a, _) => site_text(unit, a)?,
-        ExprKind::Conditional(_, turns, otherwise) if matches!(otherwise.kind, ExprKind::Int(0)) => {
-            site_text(unit, turns)?
-        }
-        _ => return None,
-    })
-}
-
-fn place_text(unit: &TranslationUnit, p: &Place) -> Option<String> {
-    match &p.kind {
-        PlaceKind::Var(v) => Some(unit.var(*v).name.clone()),
-        _ => None,
-    }
 }

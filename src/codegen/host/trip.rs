@@ -1,0 +1,190 @@
+//! How many iterations a loop has, in front of it: an estimate by which its guard passes over short loops, in the user's own words, so that the compiler
+//! sees that the loop itself computes the same. What is true of the loop is asked behind that, by the function for entries.
+
+use crate::c::hir::*;
+use crate::codegen::types::literal;
+
+/// The count from which a loop's guard asks. Volatile: the function moves it, though the compiler is told that it changes nothing. Because nothing is
+/// known of it, either, whatever is loaded in front of the guard for what stands behind the loop is needed where nobody asks, too, and so isn't loaded
+/// between the function and what says that memory has changed.
+fn asks_from(n: &str) -> String {
+    format!("*(volatile __pg_i64 *)&__pg_loop_{n}.__pg_threshold")
+}
+
+/// How many iterations a loop has, or more, as that can be written in front of it.
+pub(super) struct Trip {
+    /// How far it goes, if it moves by something that is no constant; else how many iterations it has.
+    span: String,
+    /// What it moves by, where that is no constant.
+    step: Option<String>,
+}
+
+impl Trip {
+    /// `None` where that can't be written.
+    pub fn new(site: &Site, first: &Expr, limit: &Expr, step: i64) -> Option<Trip> {
+        if let Some((distance, size)) = steps_of(limit)
+            && let Some((span, step)) =
+                site.without_memory().text(distance).zip(site.without_memory().text(size))
+        {
+            return Some(Trip { span, step: Some(format!("(__pg_i64)({step})")) });
+        }
+        let span = site.span(first, limit, step)?;
+        let span = match step.unsigned_abs() {
+            1 => span,
+            step => format!("({span} / {step})"),
+        };
+        Some(Trip { span, step: None })
+    }
+
+    /// Of a loop that is always asked.
+    pub fn unknown() -> Trip {
+        Trip { span: literal(i64::MAX - 1), step: None }
+    }
+
+    /// Whether it has so many iterations, which are at least one. Without a division: most loops whose step varies are entered over and over,
+    /// and nearly always short.
+    pub fn is_at_least(&self, least: i64) -> String {
+        let span = &self.span;
+        match &self.step {
+            None => format!("{span} >= {}", literal(least)),
+            // Without a sign: a step may be so large that this wraps.
+            Some(step) => {
+                let least = literal(least - 1);
+                format!("({step} > 0 && {span} >= (__pg_i64)((__pg_u64){least} * (__pg_u64){step}))")
+            }
+        }
+    }
+
+    /// Whether it has as many as the runtime asks for; behind [`Trip::is_at_least`].
+    pub fn is_asked(&self, loop_number: &str) -> String {
+        let (span, asks_from) = (&self.span, asks_from(loop_number));
+        match &self.step {
+            None => format!("{span} >= {asks_from}"),
+            Some(step) => format!("{span} / {step} + 1 >= {asks_from}"),
+        }
+    }
+
+    /// Whether it certainly has fewer than that.
+    pub fn is_short(&self, loop_number: &str) -> String {
+        let (span, asks_from) = (&self.span, asks_from(loop_number));
+        match &self.step {
+            None => format!("{span} < {asks_from}"),
+            Some(_) => format!("{span} + 1 < {asks_from}"),
+        }
+    }
+}
+
+/// How far a loop goes and by what it moves, where its turns are counted by a division (`loops::counted`).
+fn steps_of(turns: &Expr) -> Option<(&Expr, &Expr)> {
+    let ExprKind::Conditional(_, turns, otherwise) = &turns.kind else { return None };
+    let ExprKind::Binary(BinOp::Add, whole, one) = &turns.kind else { return None };
+    let ExprKind::Binary(BinOp::Div, distance, size) = &whole.kind else { return None };
+    let is = |e: &Expr, value| matches!(e.kind, ExprKind::Int(v) if v == value);
+    (is(otherwise, 0) && is(one, 1)).then_some((distance, size))
+}
+
+/// Writes what the loop itself evaluates first thing, where it stands.
+#[derive(Clone, Copy)]
+pub(super) struct Site<'a> {
+    pub unit: &'a TranslationUnit,
+    /// Whether what pointers point to may be looked at: only where the program certainly does that next.
+    pub reads_memory: bool,
+}
+
+impl Site<'_> {
+    fn without_memory(self) -> Self {
+        Site { reads_memory: false, ..self }
+    }
+
+    /// How far a loop's variable goes.
+    pub fn span(&self, first: &Expr, limit: &Expr, step: i64) -> Option<String> {
+        let (first, limit) = self.text(first).zip(self.text(limit))?;
+        let (a, b) = if step > 0 { (limit, first) } else { (first, limit) };
+        Some(format!("((__pg_i64)({a}) - (__pg_i64)({b}))"))
+    }
+
+    /// A number, or more: computed in 64 bits, so that nothing wraps that would not wrap in the loop.
+    fn text(&self, e: &Expr) -> Option<String> {
+        let types = &self.unit.types;
+        Some(match &e.kind {
+            ExprKind::Int(v) => format!("{}", i64::try_from(*v).ok().filter(|v| v.abs() < 1 << 31)?),
+            ExprKind::Load(_) | ExprKind::AddressOf(_) if types.pointee(e.ty.ty).is_some() => {
+                format!("(__pg_i64)(__pg_address)({})", self.exactly(e)?)
+            }
+            ExprKind::Load(_) => self.exactly(e)?,
+            ExprKind::Cast(inner) => {
+                let is_number = |ty| types.as_int(ty).is_some() || types.pointee(ty).is_some();
+                if !is_number(e.ty.ty) || !is_number(inner.ty.ty) {
+                    return None;
+                }
+                self.text(inner)?
+            }
+            ExprKind::PtrAdd { pointer, index, stride } => {
+                let (pointer, index) = (self.text(pointer)?, self.text(index)?);
+                format!("((__pg_i64)({pointer}) + (__pg_i64)({index}) * {stride})")
+            }
+            ExprKind::Binary(op @ (BinOp::Add | BinOp::Sub | BinOp::Mul), a, b) => {
+                let (a, b) = (self.text(a)?, self.text(b)?);
+                format!("((__pg_i64)({a}) {} (__pg_i64)({b}))", op.c_name())
+            }
+            // Too many iterations, rather than a division at each entry, or a condition.
+            ExprKind::Binary(BinOp::Div, a, _) => self.text(a)?,
+            ExprKind::Conditional(_, turns, otherwise) if matches!(otherwise.kind, ExprKind::Int(0)) => {
+                self.without_memory().text(turns)?
+            }
+            _ => return None,
+        })
+    }
+
+    /// A value of the same type. Only that finds the place in memory that the program looks at.
+    fn exactly(&self, e: &Expr) -> Option<String> {
+        let types = &self.unit.types;
+        Some(match &e.kind {
+            ExprKind::Int(v) => {
+                let value = i64::try_from(*v).ok().filter(|v| v.abs() < 1 << 31)?;
+                format!("(({})({value}))", types.as_int(e.ty.ty)?.c_name())
+            }
+            ExprKind::Load(place) => self.place(place)?,
+            ExprKind::AddressOf(place) => match types.kind(place.ty.ty) {
+                TypeKind::Array(..) => self.place(place)?,
+                _ => format!("(&{})", self.place(place)?),
+            },
+            ExprKind::Cast(inner) => {
+                types.as_int(inner.ty.ty)?;
+                format!("(({})({}))", types.as_int(e.ty.ty)?.c_name(), self.exactly(inner)?)
+            }
+            ExprKind::PtrAdd { pointer, index, stride } => {
+                let element = types.pointee(pointer.ty.ty)?;
+                if types.size_of(element.ty) != Some(*stride) {
+                    return None;
+                }
+                format!("({} + {})", self.exactly(pointer)?, self.exactly(index)?)
+            }
+            ExprKind::Unary(UnOp::Neg, a) => format!("(-{})", self.exactly(a)?),
+            ExprKind::Binary(op @ (BinOp::Add | BinOp::Sub | BinOp::Mul), a, b) => {
+                format!("({} {} {})", self.exactly(a)?, op.c_name(), self.exactly(b)?)
+            }
+            _ => return None,
+        })
+    }
+
+    fn place(&self, place: &Place) -> Option<String> {
+        if place.ty.quals.is_volatile {
+            return None;
+        }
+        Some(match &place.kind {
+            PlaceKind::Var(v) => self.unit.var(*v).name.clone(),
+            PlaceKind::Deref(pointer) if self.reads_memory => format!("(*{})", self.exactly(pointer)?),
+            PlaceKind::Field { base, record, field, .. } => {
+                let fields = self.unit.types.record(*record).fields.as_ref()?;
+                let base = self.place(base)?;
+                match &fields.get(*field as usize)?.name {
+                    Some(name) => format!("{base}.{name}"),
+                    // Members of a member without a name are the record's own.
+                    None => base,
+                }
+            }
+            PlaceKind::Deref(_) | PlaceKind::Opaque(_) => return None,
+        })
+    }
+}
