@@ -729,7 +729,7 @@ fn guards_look_at_what_loops_look_at_first() {
         ("others", &["((*s).inner)"]),
         ("rows", &["(*(*(s + r))).ends + (r + ((int)(1)))", "(*(*(s + r))).ends + r)"]),
         ("ends", &["(p)", "((*s).n)"]),
-        ("steps", &["(by) > 0 && ", "* (__pg_u64)(__pg_i64)(by)", "/ (__pg_i64)(by) + 1 >= "]),
+        ("steps", &["(by) > 0 && ", "* (__pg_u64)(__pg_i64)(by)", "/ (__pg_i64)(by) >= "]),
     ] {
         let guard = guard(function);
         assert!(bounds.iter().all(|bound| guard.contains(bound)), "{function}: {guard}");

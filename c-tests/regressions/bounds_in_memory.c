@@ -1,4 +1,5 @@
 /* Loops whose bounds are in memory, some of it where nobody may look unless the loop does. */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -84,6 +85,18 @@ __attribute__((noinline)) static void nests(double *restrict x, struct sizes *s,
       for (int j = 0; j < s->n; j++)
         x[j] = x[j] * 2;
 }
+/* From one end of the numbers to the other, and by a product that wraps. */
+__attribute__((noinline)) static long far_apart(double *x, const long *ends)
+{
+  long turns = 0;
+  for (long i = ends[0]; i < ends[1]; i += 1L << 58) {
+    x[turns & 63] += 1;
+    turns++;
+  }
+  for (unsigned long i = 0; i < (unsigned long)ends[2] * (unsigned long)ends[3]; i++)
+    x[i] = x[i] - 2;
+  return turns;
+}
 
 int main(void)
 {
@@ -114,8 +127,9 @@ int main(void)
   rows(out, begin, x, 2000);
   if_there(x, NULL);
   nests(x, NULL, 3000, 0);
+  long turns = far_apart(x, (const long[]){LONG_MIN, LONG_MAX - (1L << 58), LONG_MIN + 5000, 2});
   for (int i = 0; i < LENGTH; i++)
     sum = sum * 0.999 + x[i] + out[i];
-  printf("%.17g\n", sum);
+  printf("%.17g %ld\n", sum, turns);
   return 0;
 }

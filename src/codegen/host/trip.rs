@@ -60,7 +60,7 @@ impl Trip {
         let (span, asks_from) = (&self.span, asks_from(loop_number));
         match &self.step {
             None => format!("{span} >= {asks_from}"),
-            Some(step) => format!("{span} / {step} + 1 >= {asks_from}"),
+            Some(step) => format!("{span} / {step} >= {asks_from} - 1"),
         }
     }
 
@@ -69,7 +69,7 @@ impl Trip {
         let (span, asks_from) = (&self.span, asks_from(loop_number));
         match &self.step {
             None => format!("{span} < {asks_from}"),
-            Some(_) => format!("{span} + 1 < {asks_from}"),
+            Some(_) => format!("{span} < {asks_from} - 1"),
         }
     }
 }
@@ -81,6 +81,11 @@ fn steps_of(turns: &Expr) -> Option<(&Expr, &Expr)> {
     let ExprKind::Binary(BinOp::Div, distance, size) = &whole.kind else { return None };
     let is = |e: &Expr, value| matches!(e.kind, ExprKind::Int(v) if v == value);
     (is(otherwise, 0) && is(one, 1)).then_some((distance, size))
+}
+
+/// A number of 64 bits. Whatever the program's values are, this has a result: a compiler may conclude anything from a signed number that doesn't fit.
+fn computed(a: &str, operator: &str, b: &str) -> String {
+    format!("((__pg_i64)((__pg_u64)({a}) {operator} (__pg_u64)({b})))")
 }
 
 /// Writes what the loop itself evaluates first thing, where it stands.
@@ -100,10 +105,10 @@ impl Site<'_> {
     pub fn span(&self, first: &Expr, limit: &Expr, step: i64) -> Option<String> {
         let (first, limit) = self.text(first).zip(self.text(limit))?;
         let (a, b) = if step > 0 { (limit, first) } else { (first, limit) };
-        Some(format!("((__pg_i64)({a}) - (__pg_i64)({b}))"))
+        Some(computed(&a, "-", &b))
     }
 
-    /// A number, or more: computed in 64 bits, so that nothing wraps that would not wrap in the loop.
+    /// A number, or more: in 64 bits, so that hardly anything wraps that would not wrap in the loop.
     fn text(&self, e: &Expr) -> Option<String> {
         let types = &self.unit.types;
         Some(match &e.kind {
@@ -121,11 +126,11 @@ impl Site<'_> {
             }
             ExprKind::PtrAdd { pointer, index, stride } => {
                 let (pointer, index) = (self.text(pointer)?, self.text(index)?);
-                format!("((__pg_i64)({pointer}) + (__pg_i64)({index}) * {stride})")
+                computed(&pointer, "+", &computed(&index, "*", &stride.to_string()))
             }
             ExprKind::Binary(op @ (BinOp::Add | BinOp::Sub | BinOp::Mul), a, b) => {
                 let (a, b) = (self.text(a)?, self.text(b)?);
-                format!("((__pg_i64)({a}) {} (__pg_i64)({b}))", op.c_name())
+                computed(&a, op.c_name(), &b)
             }
             // Too many iterations, rather than a division at each entry, or a condition.
             ExprKind::Binary(BinOp::Div, a, _) => self.text(a)?,
