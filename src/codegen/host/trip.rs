@@ -83,9 +83,13 @@ fn steps_of(turns: &Expr) -> Option<(&Expr, &Expr)> {
     (is(otherwise, 0) && is(one, 1)).then_some((distance, size))
 }
 
-/// A number of 64 bits. Whatever the program's values are, this has a result: a compiler may conclude anything from a signed number that doesn't fit.
-fn computed(a: &str, operator: &str, b: &str) -> String {
-    format!("((__pg_i64)((__pg_u64)({a}) {operator} (__pg_u64)({b})))")
+/// A number of 64 bits. Whatever the program's values are, this has a result: a compiler may conclude anything from a signed number that doesn't fit, so those that may not (`bits`
+/// of the result) are computed without a sign. All others with one, as is written here: the compiler then warns of a variable without a value as it would without a guard.
+fn computed(a: &str, operator: &str, b: &str, bits: u32) -> String {
+    match bits {
+        ..64 => format!("((__pg_i64)({a}) {operator} (__pg_i64)({b}))"),
+        _ => format!("((__pg_i64)((__pg_u64)(__pg_i64)({a}) {operator} (__pg_u64)(__pg_i64)({b})))"),
+    }
 }
 
 /// Writes what the loop itself evaluates first thing, where it stands.
@@ -103,9 +107,22 @@ impl Site<'_> {
 
     /// How far a loop's variable goes.
     pub fn span(&self, first: &Expr, limit: &Expr, step: i64) -> Option<String> {
-        let (first, limit) = self.text(first).zip(self.text(limit))?;
         let (a, b) = if step > 0 { (limit, first) } else { (first, limit) };
-        Some(computed(&a, "-", &b))
+        let bits = self.bits(a).max(self.bits(b)) + 1;
+        Some(computed(&self.text(a)?, "-", &self.text(b)?, bits))
+    }
+
+    /// How many bits a number that [`Site::text`] writes may have, without its sign.
+    fn bits(&self, e: &Expr) -> u32 {
+        match &e.kind {
+            ExprKind::Int(_) => 31,
+            ExprKind::Load(_) if self.unit.types.as_int(e.ty.ty).is_some_and(|kind| kind.size() <= 4) => 32,
+            ExprKind::Cast(inner) | ExprKind::Binary(BinOp::Div, inner, _) => self.bits(inner),
+            ExprKind::Conditional(_, turns, _) => self.bits(turns),
+            ExprKind::Binary(BinOp::Add | BinOp::Sub, a, b) => self.bits(a).max(self.bits(b)) + 1,
+            ExprKind::Binary(BinOp::Mul, a, b) => self.bits(a) + self.bits(b),
+            _ => 64,
+        }
     }
 
     /// A number, or more: in 64 bits, so that hardly anything wraps that would not wrap in the loop.
@@ -125,12 +142,11 @@ impl Site<'_> {
                 self.text(inner)?
             }
             ExprKind::PtrAdd { pointer, index, stride } => {
-                let (pointer, index) = (self.text(pointer)?, self.text(index)?);
-                computed(&pointer, "+", &computed(&index, "*", &stride.to_string()))
+                let index = computed(&self.text(index)?, "*", &stride.to_string(), 64);
+                computed(&self.text(pointer)?, "+", &index, 64)
             }
             ExprKind::Binary(op @ (BinOp::Add | BinOp::Sub | BinOp::Mul), a, b) => {
-                let (a, b) = (self.text(a)?, self.text(b)?);
-                computed(&a, op.c_name(), &b)
+                computed(&self.text(a)?, op.c_name(), &self.text(b)?, self.bits(e))
             }
             // Too many iterations, rather than a division at each entry, or a condition.
             ExprKind::Binary(BinOp::Div, a, _) => self.text(a)?,
