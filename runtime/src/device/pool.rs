@@ -40,8 +40,21 @@ struct State {
     /// Runs a helper of which panicked.
     panicked: Vec<u64>,
     runs: u64,
+    /// All that haven't ended, those included that are on their way.
     helpers: usize,
+    /// Helpers that were started and haven't come yet: on a busy machine a thread takes as long to begin as many short loops take to run.
+    on_their_way: usize,
     idle: usize,
+}
+
+impl State {
+    /// How many helpers to start where a run wants so many and its tickets lie here. More than two runs have no more than two: the processors are the same.
+    fn missing(&self, wanted: usize) -> usize {
+        const RUNS: usize = 2;
+        let coming = self.idle + self.on_their_way;
+        let may = (RUNS * wanted).saturating_sub(self.helpers);
+        self.tickets.len().saturating_sub(coming).min(wanted).min(may)
+    }
 }
 
 #[derive(Default)]
@@ -60,6 +73,7 @@ impl Shared {
 
     fn help(&self) {
         let mut state = self.lock();
+        state.on_their_way -= 1;
         loop {
             let Some(ticket) = state.tickets.pop_front() else {
                 state.idle += 1;
@@ -127,8 +141,9 @@ impl Pool {
             state.runs += 1;
             let run = state.runs;
             state.tickets.extend((0..wanted).map(|_| Ticket { work: erased, run }));
-            let missing = state.tickets.len().saturating_sub(state.idle).min(wanted);
+            let missing = state.missing(wanted);
             state.helpers += missing;
+            state.on_their_way += missing;
             (run, missing)
         };
         let finish = Finish { shared: &self.shared, run };
@@ -153,7 +168,9 @@ impl Pool {
         for started in 0..count {
             let shared = self.shared.clone();
             if !own_threads::start(own_threads::HELPER, move || shared.help()) {
-                self.shared.lock().helpers -= count - started;
+                let mut state = self.shared.lock();
+                state.helpers -= count - started;
+                state.on_their_way -= count - started;
                 break;
             }
         }
@@ -164,6 +181,40 @@ impl Pool {
 mod tests {
     use super::*;
     use std::sync::atomic::{AtomicU64, Ordering};
+
+    #[test]
+    fn helpers_on_their_way_are_not_started_again() {
+        let work: &'static Work = &|| {};
+        let mut state = State { helpers: 3, on_their_way: 2, idle: 1, ..State::default() };
+        state.tickets.extend((0..3).map(|run| Ticket { work, run }));
+        assert_eq!((state.missing(3), state.missing(4)), (0, 0));
+        // One of them is busy elsewhere, or all are.
+        state.on_their_way = 1;
+        assert_eq!(state.missing(3), 1);
+        (state.on_their_way, state.idle) = (0, 0);
+        assert_eq!(state.missing(3), 3);
+        // A third run finds what there is.
+        state.helpers = 6;
+        assert_eq!((state.missing(3), state.missing(4)), (0, 2));
+    }
+
+    #[test]
+    fn loops_that_follow_each_other_have_no_more_helpers_than_one() {
+        let pool = Pool::default();
+        // The first are over before a helper has begun.
+        for _ in 0..500 {
+            pool.run(4, &|| {});
+            let state = pool.shared.lock();
+            assert!(state.helpers <= 3, "{}", state.helpers);
+        }
+        let all_came = || {
+            let state = pool.shared.lock();
+            state.on_their_way == 0 && state.idle == state.helpers
+        };
+        while !all_came() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
 
     #[test]
     fn all_portions_are_done_once_also_by_several_callers() {

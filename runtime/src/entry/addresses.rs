@@ -5,7 +5,6 @@
 //! once take a GPU, so it is only done where the loop uses again and again what it has loaded there, whoever asks for the GPU. Where only numbers decide
 //! (trip counts, clamped subscripts), it costs nothing.
 
-use super::inspection::keep;
 use super::{Engine, Visit, lock};
 use crate::abi::PG_LOOP_SLICE_DECIDES;
 use crate::memory::placement::Placement;
@@ -33,23 +32,20 @@ impl Engine {
         let started = Instant::now();
         let helpers = (&self.pool, self.config.threads);
         let mut findings = lock(&self.findings);
-        let memos = findings.entry(visit.the_loop.key()).or_default();
+        let key = visit.the_loop.key();
         // An inspection that has met a chain has not seen all.
         let has_all = |memo: &Memo| !matches!(memo.finding, Finding::Chain);
         // SAFETY: promised by the caller, here and below.
         let holds = |memo: &Memo| unsafe { memo.still_holds(info, visit.entry, helpers) };
-        let held = memos.iter().position(|memo| has_all(memo) && holds(memo));
-        let memo = match held {
-            Some(number) => {
-                visit.history.finding_held();
-                memos.remove(number)
-            }
-            None if !visit.history.wants_lesson() => return None,
+        if findings.any(key, |memo| has_all(memo) && holds(memo)) {
+            visit.history.finding_held();
+        } else if !visit.history.wants_lesson() {
+            return None;
+        } else {
             // SAFETY: as above.
-            None => unsafe { inspector::addresses(info, visit.entry, fed, helpers) }.ok()?,
-        };
-        keep(memos, memo);
+            findings.keep(key, unsafe { inspector::addresses(info, visit.entry, fed, helpers) }.ok()?);
+        }
         visit.record.inspect_ns += started.elapsed().as_nanos() as u64;
-        memos.last().map(|memo| memo.basis(started))
+        findings.latest(key).map(|memo| memo.basis(started))
     }
 }

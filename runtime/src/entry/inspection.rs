@@ -15,23 +15,8 @@ use crate::speculation::parts;
 use crate::speculation::predicate::Rest;
 use std::time::{Duration, Instant};
 
-/// Findings that are kept for each loop: programs swap arrays, and go through levels, colours and blocks again and again.
-const KEPT_FINDINGS: usize = 16;
-
-/// What all of them together may take, unless it is one.
-const KEPT_FINDINGS_BYTES: u64 = 1 << 30;
-
 /// An inspection that is asked for may take so long, unless somebody says otherwise.
 const LONGEST_INSPECTION: Duration = Duration::from_secs(30);
-
-/// Keeps a finding, the latest.
-pub(super) fn keep(findings: &mut Vec<Memo>, finding: Memo) {
-    findings.push(finding);
-    while findings.len() > KEPT_FINDINGS || findings.len() > 1 && Memo::bytes(findings) > KEPT_FINDINGS_BYTES
-    {
-        findings.remove(0);
-    }
-}
 
 impl Engine {
     /// Where predicates leave something open, inspects the addresses that the iterations will touch, or uses what an earlier
@@ -54,22 +39,18 @@ impl Engine {
         let started = Instant::now();
         let key = visit.the_loop.key();
         let mut findings = lock(&self.findings);
-        let memos = findings.entry(key).or_default();
         let helpers = (&self.pool, self.config.threads);
         let answers = |memo: &Memo| !matches!(memo.finding, Finding::Addresses);
         // SAFETY: promised by the caller, here and below.
         let holds = |memo: &Memo| unsafe { memo.still_holds(info, visit.entry, helpers) };
-        let held = memos.iter().position(|memo| answers(memo) && holds(memo));
-        if let Some(number) = held {
-            let memo = memos.remove(number);
-            memos.push(memo);
+        if findings.any(key, |memo| answers(memo) && holds(memo)) {
             visit.history.finding_held();
         } else if !self.config.inspections {
             return Ok(());
         } else {
             // SAFETY: as above.
             match unsafe { self.inspect_anew(visit, &plan.rest, slice, &situation) } {
-                Ok(Some(memo)) => keep(memos, memo),
+                Ok(Some(memo)) => findings.keep(key, memo),
                 Ok(None) => return Ok(()),
                 Err(obstacle) => {
                     visit.record.inspection = obstacle.words();
@@ -78,10 +59,11 @@ impl Engine {
                 }
             }
         }
-        let finding = memos.last().map(|memo| memo.finding.clone());
-        plan.stored = memos.last().and_then(|memo| memo.stored.clone());
-        plan.by_turns = memos.last().and_then(|memo| memo.order.clone());
-        plan.basis = memos.last().map(|memo| memo.basis(started));
+        let memo = findings.latest(key);
+        let finding = memo.map(|memo| memo.finding.clone());
+        plan.stored = memo.and_then(|memo| memo.stored.clone());
+        plan.by_turns = memo.and_then(|memo| memo.order.clone());
+        plan.basis = memo.map(|memo| memo.basis(started));
         drop(findings);
         visit.record.inspect_ns = started.elapsed().as_nanos() as u64;
         match finding {

@@ -33,7 +33,7 @@ use crate::process::Process;
 use crate::signals::{self, Deferred};
 use crate::speculation::cmt::{Cmt, Kind};
 use crate::speculation::facts::Known;
-use crate::speculation::inspector::Memo;
+use crate::speculation::inspector::findings::Findings;
 use crate::speculation::inspector::lengths::Lengths;
 use crate::speculation::inspector::levels::Schedule;
 use crate::speculation::inspector::seen::Basis;
@@ -61,8 +61,8 @@ pub struct Engine {
     /// By loop ([`Loop::key`]); where entries run under all log methods, each of them has its own.
     histories: Mutex<HashMap<(usize, Option<LogMethod>), History>>,
     pending: Mutex<Option<Pending>>,
-    /// What inspections have found, by loop; the latest come last.
-    findings: Mutex<HashMap<usize, Vec<Memo>>>,
+    /// What inspections have found.
+    findings: Mutex<Findings>,
     /// What was counted where nothing was inspected, by loop; the latest come last.
     lengths: Mutex<HashMap<usize, Vec<Lengths>>>,
     /// Tables of loops, for jobs.
@@ -159,7 +159,7 @@ struct Plan {
     schedule: Option<Arc<Schedule>>,
     /// An order of independent iterations, for a GPU.
     by_turns: Option<Arc<Order>>,
-    /// What an inspection has seen them store: [`Memo::stored`].
+    /// What an inspection has seen them store: [`Memo::stored`](crate::speculation::inspector::Memo::stored).
     stored: Option<Arc<Vec<(u64, u64)>>>,
     /// What that inspection has followed from.
     basis: Option<Basis>,

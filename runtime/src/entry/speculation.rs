@@ -1,7 +1,6 @@
 //! A loop on copies of its arrays, raced by the calling thread: where the arrays lie, how it is logged, and what its end means for its
 //! future.
 
-use super::inspection::keep;
 use super::residents::Stay;
 use super::{Declined, Engine, MAX_ITERATIONS, Plan, Visit, lock};
 use crate::abi::*;
@@ -18,7 +17,7 @@ use crate::memory::{limits, safe_copy};
 use crate::objects::Code;
 use crate::speculation::cmt::{Guesses, Job, Kind, Report};
 use crate::speculation::filled::Filled;
-use crate::speculation::inspector::{self, Memo};
+use crate::speculation::inspector;
 use crate::speculation::monitor::{self, Pending};
 use crate::speculation::parts;
 use crate::speculation::protocol::{self, Caller, Seat};
@@ -233,18 +232,16 @@ impl Engine {
             let is_all = info.sites().iter().all(|s| !s.has(PG_SITE_STORE) || s.has(PG_SITE_INSPECTED));
             let written = report.pieces.ranges(inspector::MOST_PIECES).filter(|_| is_all);
             let key = visit.the_loop.key();
-            let known: Vec<_> =
-                lock(&self.findings).entry(key).or_default().iter().map(Memo::memory).collect();
+            let known = lock(&self.findings).memory();
             // SAFETY: as above; the device has run this entry without conflict.
             let lesson = unsafe { inspector::learn(info, visit.entry, fed, written, &known, helpers) };
             if let Ok(Some(memo)) = lesson {
-                keep(lock(&self.findings).entry(key).or_default(), memo);
+                lock(&self.findings).keep(key, memo);
             }
         }
         if let Some((number, seen)) = finish.report.as_deref().and_then(|report| report.seen.clone()) {
             let mut findings = lock(&self.findings);
-            let memos = findings.entry(visit.the_loop.key()).or_default();
-            if let Some(memo) = memos.iter_mut().find(|memo| memo.number == number) {
+            if let Some(memo) = findings.numbered(visit.the_loop.key(), number) {
                 memo.saw(seen);
             }
         }

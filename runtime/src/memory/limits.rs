@@ -55,6 +55,23 @@ pub fn to_keep() -> u64 {
     })
 }
 
+/// How many bytes may be remembered of what was in the program's memory: no more than half of what the program has there itself, and a small part of what there is.
+pub fn to_remember() -> u64 {
+    const LEAST: u64 = 16 << 20;
+    // What is remembered is a part of it.
+    (resident() / 3).clamp(LEAST, to_keep())
+}
+
+/// Bytes that the process has in memory.
+fn resident() -> u64 {
+    let pages = || -> Option<u64> {
+        std::fs::read_to_string("/proc/self/statm").ok()?.split_ascii_whitespace().nth(1)?.parse().ok()
+    };
+    // SAFETY: no preconditions.
+    let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    pages().unwrap_or(0).saturating_mul(u64::try_from(size).unwrap_or(0))
+}
+
 /// A number of our control group's, if it has one.
 fn group(name: &str) -> Option<u64> {
     std::fs::read_to_string(format!("/sys/fs/cgroup/{name}")).ok()?.trim().parse().ok()
@@ -78,5 +95,13 @@ mod tests {
         assert!(fits(1 << 20));
         assert!(!fits(1 << 60));
         assert!((64 << 20..=2 << 30).contains(&to_keep()));
+        assert!((16 << 20..=to_keep()).contains(&to_remember()));
+    }
+
+    #[test]
+    fn what_may_be_remembered_grows_with_the_process() {
+        let before = resident();
+        let more = std::hint::black_box(vec![1u8; 200 << 20]);
+        assert!(resident() >= before + (150 << 20) && to_remember() >= (50 << 20), "{before} {}", more.len());
     }
 }

@@ -1,6 +1,7 @@
-//! Memory of the runtime's own, where arrays may stay on a device (`memory::coherence`): what the program has freed may still be kept from it, and the C library's allocator would
-//! hand it out to the runtime, whose threads can't wait for it to come back. What is large is mapped, and kept for the next loop ([`large`]). Everywhere else the C library's
-//! allocator serves the runtime, too. Where neither has any, there is a [`reserve`].
+//! Memory of the runtime's own. What is large is mapped, and kept for the next loop ([`large`]): the C library's allocator would keep many times as much of it, in arenas for each
+//! thread, and would from then on map less of what the program asks for. Where arrays may stay on a device (`memory::coherence`), nothing comes from the C library: what the program
+//! has freed may still be kept from it, and the library's allocator would hand it out to the runtime, whose threads can't wait for it to come back. Everywhere else that serves the
+//! runtime, too. Where neither has any, there is a [`reserve`].
 
 mod large;
 
@@ -84,7 +85,7 @@ unsafe fn give(layout: Layout, is_zeroed: bool) -> *mut u8 {
     // SAFETY: promised by the caller.
     let pointer = unsafe {
         match (is_own(), is_zeroed) {
-            (true, _) if is_large(layout) => large::take(layout.size(), is_zeroed),
+            (_, _) if is_large(layout) => large::take(layout.size(), is_zeroed),
             (true, false) => GlobalDlmalloc.alloc(layout),
             (true, true) => GlobalDlmalloc.alloc_zeroed(layout),
             (false, false) => System.alloc(layout),
@@ -119,7 +120,7 @@ unsafe impl GlobalAlloc for Memory {
         unsafe {
             match (reserve::has(pointer), is_own()) {
                 (true, _) => reserve::give_back(pointer, layout),
-                (false, true) if is_large(layout) => large::give_back(pointer, layout.size()),
+                (false, _) if is_large(layout) => large::give_back(pointer, layout.size()),
                 (false, true) => GlobalDlmalloc.dealloc(pointer, layout),
                 (false, false) => System.dealloc(pointer, layout),
             }
@@ -132,10 +133,10 @@ unsafe impl GlobalAlloc for Memory {
             let wanted = Layout::from_size_align_unchecked(bytes, layout.align());
             let moved = match (reserve::has(pointer), is_own()) {
                 (true, _) => std::ptr::null_mut(),
-                (false, true) if is_large(layout) && is_large(wanted) => {
+                (false, _) if is_large(layout) && is_large(wanted) => {
                     large::resize(pointer, layout.size(), bytes)
                 }
-                (false, true) if is_large(layout) != is_large(wanted) => std::ptr::null_mut(),
+                (false, _) if is_large(layout) != is_large(wanted) => std::ptr::null_mut(),
                 (false, true) => GlobalDlmalloc.realloc(pointer, layout, bytes),
                 (false, false) => System.realloc(pointer, layout, bytes),
             };

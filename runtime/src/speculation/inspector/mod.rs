@@ -21,6 +21,7 @@
 //! relied on it has seen of the addresses goes with it ([`seen`]).
 
 mod content;
+pub mod findings;
 pub mod lengths;
 pub mod levels;
 pub mod marks;
@@ -42,6 +43,9 @@ use turns::Order;
 const SYSTEM_PAGE_SHIFT: u32 = 12;
 /// More pieces of stored memory than this are better told by a device's write log.
 pub const MOST_PIECES: usize = 1 << 16;
+
+/// So many copies of what was in some memory are looked at for one of what is there now.
+const COMPARED: usize = 4;
 
 /// What an inspection has shown for one entry.
 #[derive(Clone, Debug)]
@@ -97,6 +101,8 @@ pub struct Memo {
     memory: Arc<Vec<Content>>,
     /// No other finding has it.
     pub number: u64,
+    /// When it was used last, as [`findings::Findings`] counts.
+    used: u64,
     /// What a run on a device that relied on it has seen.
     seen: Option<Arc<Seen>>,
     /// What was found.
@@ -111,6 +117,23 @@ pub struct Memo {
 /// What some finding followed from.
 pub struct Remembered(Arc<Vec<Content>>);
 
+impl Remembered {
+    /// Bytes that are kept for it.
+    fn bytes(&self) -> u64 {
+        self.0.iter().map(|content| (content.bytes.len() + 16 * content.ranges.len()) as u64).sum()
+    }
+
+    /// Whether it is what was in these ranges, which are in blocks, and no more.
+    fn is_of(&self, ranges: &[(u64, u64)]) -> bool {
+        matches!(&**self.0, [content] if content.ranges == ranges)
+    }
+
+    /// Whether it is there now.
+    fn is_there(&self, helpers: Helpers<'_>) -> bool {
+        self.0.iter().all(|content| content.is_there(helpers))
+    }
+}
+
 impl Memo {
     /// Bytes that are kept for it, besides what it followed from.
     fn own_bytes(&self) -> u64 {
@@ -123,20 +146,14 @@ impl Memo {
         (order + stored + by_turns) as u64
     }
 
-    /// Bytes that are kept for some of them; what they have in common is kept once.
-    pub fn bytes(findings: &[Memo]) -> u64 {
-        let memory = |content: &Content| (content.bytes.len() + 16 * content.ranges.len()) as u64;
-        let is_first = |number: usize| {
-            !findings[..number].iter().any(|other| Arc::ptr_eq(&other.memory, &findings[number].memory))
-        };
-        let own = findings.iter().map(Memo::own_bytes);
-        let of = |number: usize| findings[number].memory.iter().map(memory).sum::<u64>();
-        own.sum::<u64>() + (0..findings.len()).filter(|number| is_first(*number)).map(of).sum::<u64>()
-    }
-
-    /// What it followed from, for findings that follow from the same.
-    pub fn memory(&self) -> Remembered {
-        Remembered(self.memory.clone())
+    /// Whether another one is of the same entry, and of what was in the same memory, at another time.
+    fn is_of_place(&self, other: &Memo) -> bool {
+        let entry = |memo: &Memo| (memo.flushing, memo.trip);
+        let memory = || self.memory.iter().zip(&*other.memory);
+        entry(self) == entry(other)
+            && (&self.values, &self.pins) == (&other.values, &other.pins)
+            && self.memory.len() == other.memory.len()
+            && memory().all(|(content, other)| content.ranges == other.ranges)
     }
 
     /// What the addresses of a run that relies on it follow from; since before it was compared, or made, for that run.
@@ -186,6 +203,7 @@ impl Memo {
             pins,
             memory,
             number,
+            used: 0,
             seen: None,
             finding,
             stored,
@@ -218,16 +236,13 @@ pub unsafe fn learn(
         // SAFETY: as above.
         unsafe { Memo::new(info, entry, nothing, Finding::Independent, written) }
     };
-    memo.memory = match known.iter().find(|Remembered(memory)| is_all_of(memory, &fed, helpers)) {
+    let fed = Content::in_blocks(fed);
+    let known = known.iter().filter(|memory| memory.is_of(&fed)).take(COMPARED);
+    memo.memory = match known.into_iter().find(|memory| memory.is_there(helpers)) {
         Some(Remembered(memory)) => memory.clone(),
         None => Arc::new(vec![Content::of(fed, helpers)?]),
     };
     Ok(Some(memo))
-}
-
-/// Whether that is what these ranges hold now, and no more.
-fn is_all_of(memory: &[Content], ranges: &[(u64, u64)], helpers: Helpers<'_>) -> bool {
-    matches!(memory, [content] if content.ranges == Content::in_blocks(ranges.to_vec()) && content.is_there(helpers))
 }
 
 /// What the addresses of an entry follow from whose iterations nobody needs to ask about. `fed`: the memory that decides about them; the loop
@@ -303,31 +318,14 @@ mod tests {
     use crate::device::pool::Pool;
 
     #[test]
-    fn what_findings_have_in_common_is_kept_once() {
+    fn what_ranges_hold_is_known_by_what_another_finding_followed_from() {
         let mut memory: Vec<u8> = vec![3; 200_000];
         let (start, pool) = (memory.as_ptr() as u64, Pool::default());
-        let fed = vec![(start, start + 150_000), (start + 160_000, start + 160_008)];
-        let remember =
-            |fed: &[(u64, u64)]| Remembered(Arc::new(vec![Content::of(fed.to_vec(), (&pool, 1)).unwrap()]));
-        let memo = |Remembered(memory): &Remembered| Memo {
-            flushing: false,
-            trip: [1; PG_MAX_DIMS],
-            values: Vec::new(),
-            pins: Vec::new(),
-            memory: memory.clone(),
-            number: 0,
-            seen: None,
-            finding: Finding::Independent,
-            stored: Some(Arc::new(vec![(8, 16)])),
-            order: None,
-        };
-        let (first, second) = (remember(&fed), remember(&fed));
-        let one = Memo::bytes(&[memo(&first)]);
-        assert_eq!(Memo::bytes(&[memo(&first), memo(&first), memo(&first)]), one + 2 * 16);
-        assert_eq!(Memo::bytes(&[memo(&first), memo(&second), memo(&first)]), 2 * one + 16);
-        assert!(is_all_of(&first.0, &fed, (&pool, 1)));
-        assert!(!is_all_of(&first.0, &fed[..1], (&pool, 1)));
+        let fed = Content::in_blocks(vec![(start, start + 150_000), (start + 160_000, start + 160_008)]);
+        let known = Remembered(Arc::new(vec![Content::of(fed.clone(), (&pool, 1)).unwrap()]));
+        assert!(known.is_of(&fed) && !known.is_of(&fed[..1]));
+        assert!(known.is_there((&pool, 1)));
         memory[149_999] ^= 1;
-        assert!(!is_all_of(&first.0, &fed, (&pool, 1)));
+        assert!(!known.is_there((&pool, 1)));
     }
 }
