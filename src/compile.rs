@@ -35,7 +35,7 @@ pub struct Stages {
     /// Expanded text to typed tree. The error is an internal one.
     pub lower: fn(&str, &Dialect) -> Result<TranslationUnit, String>,
     /// What makes loops easier to classify: conditions instead of jumps, counters for those that have none, bodies instead of calls,
-    /// and variables for places that they keep.
+    /// and variables for places that they keep, and for members of structs.
     pub normalize: fn(&mut TranslationUnit, &AnalysisOptions),
     /// A report for each loop.
     pub classify: fn(&TranslationUnit, &AnalysisOptions) -> Vec<LoopReport>,
@@ -50,6 +50,7 @@ pub const STAGES: Option<Stages> = Some(Stages {
         crate::loops::structured::structure_jumps(unit);
         crate::loops::counted::add_counters(unit);
         crate::loops::inline::inline_calls(unit, options);
+        crate::loops::members::find(unit);
         crate::loops::cells::find(unit);
     },
     classify: crate::verdict::classify,

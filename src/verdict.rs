@@ -36,7 +36,7 @@ pub fn classify(unit: &TranslationUnit, options: &AnalysisOptions) -> Vec<LoopRe
         let mut settled: BTreeSet<LoopId> = BTreeSet::new();
         let mut planned: BTreeSet<LoopId> = BTreeSet::new();
         for found in nest::loops(function) {
-            let l = found.the_loop;
+            let l = unit.in_variables(found.the_loop);
             let started = Instant::now();
             let judged = match &function.fixed {
                 _ if unit.wish(l) == Some(Wish::Forbid) => {
@@ -75,7 +75,10 @@ pub fn classify(unit: &TranslationUnit, options: &AnalysisOptions) -> Vec<LoopRe
                     let text = "the loop around it is what runs elsewhere, and sums in it keep their order";
                     report.reason = Reason::new(Kind::FloatingPointOrder, text);
                 }
-                Ok((verdict, check, reason, plan)) => {
+                Ok((verdict, check, reason, mut plan)) => {
+                    if unit.by_members.contains_key(&l.id) {
+                        plan.held.get_or_insert_with(|| Box::new(l.clone()));
+                    }
                     (report.verdict, report.check, report.reason) = (verdict, check, reason);
                     // Where an entry shows that another order is of no use, the loops inside are tried as they stand; the same where
                     // copies of its arrays would take too much, or are asked for on a device.

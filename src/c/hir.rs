@@ -655,6 +655,8 @@ pub struct TranslationUnit {
     pub pragmas: Vec<Pragma>,
     /// Of each loop: places in memory at addresses that it doesn't change, and that it assigns (`loops::cells`).
     pub cells: BTreeMap<LoopId, Vec<Cell>>,
+    /// Loops with variables in place of members of structs (`loops::members`).
+    pub by_members: BTreeMap<LoopId, LoopStmt>,
     /// Functions and objects for which something else may stand in: declared as weak, an alias, or with a name for the linker.
     pub replaceable: BTreeSet<VarId>,
     /// Those of them that are so only because they are declared with vector forms (`simd`), as the C library's headers declare
@@ -677,6 +679,10 @@ impl TranslationUnit {
     /// The places that a loop may keep in variables.
     pub fn cells(&self, of: LoopId) -> &[Cell] {
         self.cells.get(&of).map_or(&[], Vec::as_slice)
+    }
+    /// A loop as it is looked at.
+    pub fn in_variables<'a>(&'a self, l: &'a LoopStmt) -> &'a LoopStmt {
+        self.by_members.get(&l.id).unwrap_or(l)
     }
     /// The variable `id`.
     pub fn var(&self, id: VarId) -> &Variable {

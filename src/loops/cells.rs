@@ -20,7 +20,7 @@ pub fn find(unit: &mut TranslationUnit) {
     let mut found = Vec::new();
     for function in &unit.functions {
         for found_loop in nest::loops(function) {
-            let places = places(unit, found_loop.the_loop);
+            let places = places(unit, unit.in_variables(found_loop.the_loop));
             if !places.is_empty() {
                 found.push((found_loop.the_loop.id, places));
             }

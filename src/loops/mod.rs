@@ -9,6 +9,7 @@ pub mod inline;
 pub mod interchange;
 pub mod libm;
 pub mod linear;
+pub mod members;
 pub mod nest;
 pub mod options;
 pub mod plan;

@@ -118,11 +118,7 @@ pub fn change_statement(s: &mut Stmt, change: &mut dyn Change) {
                 change_statement(otherwise, change);
             }
         }
-        StmtKind::Loop(l) => {
-            l.init.iter_mut().for_each(|s| change_statement(s, change));
-            l.cond.iter_mut().chain(&mut l.step).for_each(|e| change_expression(e, change));
-            change_statement(&mut l.body, change);
-        }
+        StmtKind::Loop(l) => change_loop(l, change),
         StmtKind::Switch { cond, body } => {
             change_expression(cond, change);
             change_statement(body, change);
@@ -130,6 +126,13 @@ pub fn change_statement(s: &mut Stmt, change: &mut dyn Change) {
         StmtKind::Case { body, .. } | StmtKind::Label { body, .. } => change_statement(body, change),
         _ => {}
     }
+}
+
+/// Changes all that stands in a loop.
+pub fn change_loop(l: &mut LoopStmt, change: &mut dyn Change) {
+    l.init.iter_mut().for_each(|s| change_statement(s, change));
+    l.cond.iter_mut().chain(&mut l.step).for_each(|e| change_expression(e, change));
+    change_statement(&mut l.body, change);
 }
 
 /// Changes an expression, and all that stands in it.
@@ -193,6 +196,12 @@ pub fn all_expressions<'a>(statement: &'a Stmt, visit: &mut dyn FnMut(&'a Expr))
 pub fn turn_expressions<'a>(l: &'a LoopStmt, visit: &mut dyn FnMut(&'a Expr)) {
     all_expressions(&l.body, visit);
     l.cond.iter().chain(&l.step).for_each(|e| expressions(e, visit));
+}
+
+/// All expressions of a loop.
+pub fn loop_expressions<'a>(l: &'a LoopStmt, visit: &mut dyn FnMut(&'a Expr)) {
+    l.init.iter().for_each(|s| all_expressions(s, visit));
+    turn_expressions(l, visit);
 }
 
 /// The variables that a loop's turns assign or declare.

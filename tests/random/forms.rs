@@ -67,7 +67,32 @@ static struct cell cells[CELLS];
 static int *rows[ROWS];
 static int bound = 100, counter;
 static struct owner owner;
+struct given {
+  const int *indices;
+  double scale;
+  struct {
+    short stride;
+    long long width;
+  } steps;
+};
 "#;
+
+/// What some kernels have as members of a struct of their own, and are given in variables elsewhere.
+const MEMBERS: [(&str, &str); 4] =
+    [("x", "by.indices"), ("scale", "by.scale"), ("s", "by.steps.stride"), ("m", "by.steps.width")];
+
+/// Puts members in the place of what else says the same.
+fn by_members(text: &str) -> String {
+    let mut out = String::new();
+    for piece in text.split_inclusive(|c: char| !c.is_ascii_alphanumeric() && c != '_') {
+        let end = piece.trim_end_matches(|c: char| !c.is_ascii_alphanumeric() && c != '_').len();
+        let (word, rest) = piece.split_at(end);
+        let member = MEMBERS.iter().find(|(name, _)| *name == word);
+        out.push_str(member.map_or(word, |(_, member)| member));
+        out.push_str(rest);
+    }
+    out
+}
 
 /// Functions with one or two loop nests, of each program.
 const KERNELS: usize = 8;
@@ -706,7 +731,9 @@ impl Kernel<'_> {
             let _ = writeln!(declarations, "  {declaration}");
         }
         let reals: String = self.reals.iter().map(|(_, name)| format!("  mix_float({name});\n")).collect();
-        let body = &self.lines;
+        let has_members = number % 3 == 1;
+        let body = if has_members { by_members(&self.lines) } else { self.lines };
+        let by = if has_members { "  struct given by = {x, 0.75, {(short)s, m}};\n" } else { "" };
         // Used by statements, or only where the typed tree has no expressions.
         let uses = match self.random.below(3) {
             0 => format!(
@@ -723,7 +750,7 @@ impl Kernel<'_> {
             "__attribute__((noinline)) static void kernel_{number}(int n, int m, int s, {t} *a, {t} *b, const {u} *c, const int *x, struct owner *o)\n{{\n\
              {declarations}  unsigned plenty = n > 0 ? (unsigned)n : 0u, count = 5, carried = 1, mark = 9;\n  unsigned char narrow = 17;\n  \
              int last = -1, sometimes = -2, down = 5000, i = -3, local[64] = {{1, 2, 3}};\n  double scale = 0.75, last_float = 0;\n  \
-             {t} *walk = b + 8;\n  const {u} *reader = c + 400;\n{body}{uses}  for (int k = 0; k < 64; k++)\n    mix((unsigned)local[k]);\n  \
+             {t} *walk = b + 8;\n  const {u} *reader = c + 400;\n{by}{body}{uses}  for (int k = 0; k < 64; k++)\n    mix((unsigned)local[k]);\n  \
              mix_float(last_float);\n{reals}  (void)m;\n  (void)s;\n  (void)x;\n  (void)o;\n  (void)a;\n  (void)scale;\n}}\n",
             t = self.own.name,
             u = self.other.name

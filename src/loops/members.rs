@@ -1,0 +1,225 @@
+//! Members of structs that are variables like any other (`struct input in; for (i = 0; i < in.n; i++) a[i] = in.scale * b[i]`): a loop that only
+//! reads some of them is given their values.
+//!
+//! Given the struct's address instead, the function that the loop stands in would have to keep the struct in memory, everywhere: compilers take structs
+//! apart, and keep their members in registers, as long as nobody has their address.
+//!
+//! [`find`] makes such loops with a variable for each member, which is called as the member is. What follows goes by these loops (`verdict`); the user's
+//! text has the members. Only structs that nothing but their names leads to are taken, so what is read of them in a loop that assigns none of their
+//! members is what was there in front of it.
+
+use super::access::describe;
+use super::nest;
+use crate::c::hir::*;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Loops that read more members than this of one struct are given its address.
+const MOST: usize = 8;
+
+/// A member of a struct: how many bytes into it.
+type Member = (VarId, u64);
+
+/// Makes the loops that have variables in place of members.
+pub fn find(unit: &mut TranslationUnit) {
+    let mut variables: BTreeMap<Member, VarId> = BTreeMap::new();
+    let mut replaced = Vec::new();
+    for function in &unit.functions {
+        let structs = structs(unit, function);
+        if structs.is_empty() {
+            continue;
+        }
+        for found in nest::loops(function) {
+            let members = members(unit, found.the_loop, &structs);
+            if !members.is_empty() {
+                replaced.push((found.the_loop.clone(), members));
+            }
+        }
+    }
+    for (mut l, members) in replaced {
+        let mut own = BTreeMap::new();
+        for (member, place) in members {
+            let variable = variables.entry(member).or_insert_with(|| {
+                let variable = Variable {
+                    name: describe(unit, &place),
+                    ty: QualType { ty: place.ty.ty, quals: Quals::default() },
+                    storage: Storage::Local,
+                    address_taken: false,
+                    is_extern: false,
+                    span: unit.var(member.0).span,
+                };
+                unit.variables.push(variable);
+                VarId(unit.variables.len() as u32 - 1)
+            });
+            own.insert(member, *variable);
+        }
+        nest::change_loop(&mut l, &mut Variables(&own));
+        unit.by_members.insert(l.id, l);
+    }
+}
+
+/// The structs of a function that nothing but their names leads to.
+fn structs(unit: &TranslationUnit, function: &Function) -> BTreeSet<VarId> {
+    let is_struct = |v: VarId| {
+        let variable = unit.var(v);
+        matches!(variable.storage, Storage::Local | Storage::Param)
+            && !variable.address_taken
+            && matches!(unit.types.kind(variable.ty.ty), TypeKind::Record(_))
+    };
+    let (mut found, mut led_to) = (BTreeSet::new(), BTreeSet::new());
+    nest::all_expressions(&function.body, &mut |e| match &e.kind {
+        ExprKind::Load(place) => found.extend(nest::root_variable(place).filter(|v| is_struct(*v))),
+        // Arrays among the members decay to addresses.
+        ExprKind::AddressOf(place) => led_to.extend(nest::root_variable(place)),
+        _ => {}
+    });
+    found.retain(|v| !led_to.contains(v));
+    found
+}
+
+/// The members that a loop reads, each with a place where it does, of those structs of which it does nothing else.
+fn members(unit: &TranslationUnit, l: &LoopStmt, structs: &BTreeSet<VarId>) -> BTreeMap<Member, Place> {
+    let (mut read, mut others) = (BTreeMap::new(), BTreeSet::new());
+    nest::loop_expressions(l, &mut |e| {
+        let Some((place, _, writes)) = nest::accessed_place(e) else { return };
+        let Some(v) = nest::root_variable(place).filter(|v| structs.contains(v)) else { return };
+        match offset(unit, place).filter(|_| !writes) {
+            Some(offset) => {
+                read.entry((v, offset)).or_insert_with(|| place.clone());
+            }
+            None => {
+                others.insert(v);
+            }
+        }
+    });
+    let mut declared = |s: &Stmt| {
+        if let StmtKind::Declare { var, .. } = &s.kind {
+            others.insert(*var);
+        }
+    };
+    nest::statements(&l.body, &mut declared);
+    l.init.iter().for_each(|s| nest::statements(s, &mut declared));
+    let mut counts: BTreeMap<VarId, usize> = BTreeMap::new();
+    read.keys().for_each(|(v, _)| *counts.entry(*v).or_default() += 1);
+    read.retain(|(v, _), _| !others.contains(v) && counts[v] <= MOST);
+    read
+}
+
+/// How many bytes into its struct a member lies that could be a variable. `None`: it couldn't, or it is no member.
+fn offset(unit: &TranslationUnit, place: &Place) -> Option<u64> {
+    let types = &unit.types;
+    let is_value = match types.kind(place.ty.ty) {
+        TypeKind::Int(kind) => kind.size() <= 8,
+        TypeKind::Float(kind) => matches!(kind, FloatKind::Float | FloatKind::Double),
+        TypeKind::Enum(_) | TypeKind::Pointer(_) => true,
+        _ => false,
+    };
+    let (mut whole, mut offset) = (place, 0);
+    while let PlaceKind::Field { base, record, offset: own, bits: None, .. } = &whole.kind {
+        if types.record(*record).is_union || whole.ty.quals.is_volatile || whole.ty.quals.is_atomic {
+            return None;
+        }
+        offset += own;
+        whole = base;
+    }
+    let quals = whole.ty.quals;
+    let is_member = matches!(whole.kind, PlaceKind::Var(_)) && !std::ptr::eq(whole, place);
+    (is_value && is_member && !quals.is_volatile && !quals.is_atomic).then_some(offset)
+}
+
+/// Puts variables in the place of members.
+struct Variables<'a>(&'a BTreeMap<Member, VarId>);
+
+impl nest::Change for Variables<'_> {
+    fn place(&mut self, p: &mut Place, accessed: bool) -> bool {
+        let member = || {
+            let mut offset = 0;
+            let mut whole = &*p;
+            while let PlaceKind::Field { base, offset: own, .. } = &whole.kind {
+                offset += own;
+                whole = base;
+            }
+            Some((nest::root_variable(whole)?, offset))
+        };
+        let Some(variable) = member().filter(|_| accessed).and_then(|member| self.0.get(&member)) else {
+            return true;
+        };
+        p.kind = PlaceKind::Var(*variable);
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::compile::judged;
+    use crate::loops::options::AnalysisOptions;
+    use crate::loops::plan::{Base, LoopPlan};
+
+    /// The plan of the first loop in the last function.
+    fn plan(text: &str) -> (Vec<String>, Vec<String>) {
+        let (unit, reports) = judged(text, &AnalysisOptions::default());
+        let mut plans = reports.iter().rev().filter_map(|report| report.plan.as_deref());
+        let plan: &LoopPlan = plans.next().unwrap_or_else(|| panic!("{text}\n{reports:#?}"));
+        let mut given: Vec<String> = plan.live_ins.iter().map(|v| unit.var(*v).name.clone()).collect();
+        given.sort_unstable();
+        let objects = plan.bases.iter().filter_map(|base| match base {
+            Base::Object { var, .. } => Some(unit.var(*var).name.clone()),
+            _ => None,
+        });
+        (given, objects.collect())
+    }
+
+    const TYPES: &str = "struct part { short first, second; }; enum shade { DIM, BRIGHT };\n\
+        struct all { int n; double scale; double *to; struct part part; enum shade shade;\n\
+          struct { int hidden; }; union { int number; float real; }; double numbers[2]; volatile int moving;\n\
+          char c1, c2, c3, c4, c5, c6, c7, c8, c9; };\n\
+        void see(struct all *); struct all some(void);\n";
+
+    /// In `void f(struct all in, double *a, int n)`.
+    fn members(body: &str) -> (Vec<String>, Vec<String>) {
+        plan(&format!("{TYPES}void f(struct all in, double *a, int n)\n{{ {body} }}\n"))
+    }
+
+    #[test]
+    fn members_that_are_read_are_variables() {
+        let (given, objects) = members("for (int i = 0; i < in.n; i++) a[i] = in.scale * i;");
+        assert_eq!((&given[..], objects.len()), (&["a", "in.n", "in.scale"].map(String::from)[..], 0));
+        let (given, objects) =
+            members("for (int i = 0; i < n; i++) in.to[i] = in.part.second + in.hidden + in.shade;");
+        let wanted = ["in.hidden", "in.part.second", "in.shade", "in.to", "n"].map(String::from);
+        assert_eq!((&given[..], objects.len()), (&wanted[..], 0));
+        // Of a variable, too, which may be set in front of the loop, behind it, and in loops around it.
+        let (given, objects) = members(
+            "struct all own = some(); own.scale += 2; for (int k = 0; k < 9; k++) { own.n = k; in = own; see(0);\n\
+             for (int i = 0; i < n; i++) a[i] = own.scale * own.n; } own = in;",
+        );
+        assert_eq!((&given[..], objects.len()), (&["a", "n", "own.n", "own.scale"].map(String::from)[..], 0));
+    }
+
+    #[test]
+    fn structs_that_something_else_is_done_with_are_objects() {
+        for body in [
+            // Somebody has its address.
+            "see(&in); for (int i = 0; i < n; i++) a[i] = in.scale;",
+            "for (int i = 0; i < n; i++) a[i] = in.scale; { double *p = &in.scale; *p = 2; }",
+            "double *p = in.numbers; for (int i = 0; i < n; i++) a[i] = in.scale; *p = 3;",
+            "for (int i = 0; i < n; i++) a[i] = in.scale * in.numbers[i & 1];",
+            // What could not be a variable of its own.
+            "for (int i = 0; i < n; i++) a[i] = in.scale + in.real;",
+            "for (int i = 0; i < n; i++) a[i] = in.c1 + in.c2 + in.c3 + in.c4 + in.c5 + in.c6 + in.c7 + in.c8 + in.c9;",
+        ] {
+            let (given, objects) = members(body);
+            assert!(
+                !given.iter().any(|name| name.contains('.')) && objects == ["in"],
+                "{body} {given:?} {objects:?}"
+            );
+        }
+        let assigned = members("for (int i = 0; i < n; i++) { in.n += i; a[i] = in.scale; }");
+        assert!(!assigned.0.iter().any(|name| name.contains('.')), "{assigned:?}");
+        // Those of others are in memory, which a loop may store to.
+        let text = format!(
+            "{TYPES}static struct all of_all; void f(double *a, int n, struct all *p)\n\
+            {{ for (int i = 0; i < n; i++) a[i] = of_all.scale + p->scale; }}"
+        );
+        assert!(!plan(&text).0.iter().any(|name| name.contains('.')));
+    }
+}
