@@ -36,7 +36,7 @@ pub fn classify(unit: &TranslationUnit, options: &AnalysisOptions) -> Vec<LoopRe
         let mut settled: BTreeSet<LoopId> = BTreeSet::new();
         let mut planned: BTreeSet<LoopId> = BTreeSet::new();
         for found in nest::loops(function) {
-            let l = unit.in_variables(found.the_loop);
+            let l = found.the_loop;
             let started = Instant::now();
             let judged = match &function.fixed {
                 _ if unit.wish(l) == Some(Wish::Forbid) => {
@@ -44,21 +44,15 @@ pub fn classify(unit: &TranslationUnit, options: &AnalysisOptions) -> Vec<LoopRe
                     Err(Reason::new(Kind::Forbidden, text))
                 }
                 Some(reason) => Err(Reason::new(Kind::FunctionFixed, format!("the function has {reason}"))),
-                None => dependence::about_one_loop(|| {
-                    let held = cells::held(unit, l);
-                    let judged = match &held {
-                        None => judge(unit, options, number, l),
-                        // Where its places can't be kept in variables, the loop is tried as it stands.
-                        Some(held) => judge(unit, options, number, held)
-                            .or_else(|why| judge(unit, options, number, l).map_err(|_| why)),
-                    };
-                    if !may_gain(&judged) {
-                        return judged;
-                    }
-                    interchanged(unit, options, number, held.as_ref().unwrap_or(l))
-                        .or_else(|| distributed(unit, options, number, l))
-                        .or_else(|| privatized(unit, options, number, l, &judged))
-                        .map_or(judged, Ok)
+                None => dependence::about_one_loop(|| match unit.by_members.get(&l.id) {
+                    None => in_any_form(unit, options, number, l),
+                    // Where variables can't stand for members, the loop is tried as it stands.
+                    Some(by_members) => in_any_form(unit, options, number, by_members)
+                        .map(|mut judged| {
+                            judged.3.held.get_or_insert_with(|| Box::new(by_members.clone()));
+                            judged
+                        })
+                        .or_else(|why| in_any_form(unit, options, number, l).map_err(|_| why)),
                 }),
             };
             let judged = match fused {
@@ -75,10 +69,7 @@ pub fn classify(unit: &TranslationUnit, options: &AnalysisOptions) -> Vec<LoopRe
                     let text = "the loop around it is what runs elsewhere, and sums in it keep their order";
                     report.reason = Reason::new(Kind::FloatingPointOrder, text);
                 }
-                Ok((verdict, check, reason, mut plan)) => {
-                    if unit.by_members.contains_key(&l.id) {
-                        plan.held.get_or_insert_with(|| Box::new(l.clone()));
-                    }
+                Ok((verdict, check, reason, plan)) => {
                     (report.verdict, report.check, report.reason) = (verdict, check, reason);
                     // Where an entry shows that another order is of no use, the loops inside are tried as they stand; the same where
                     // copies of its arrays would take too much, or are asked for on a device.
@@ -130,6 +121,29 @@ fn sequential(unit: &TranslationUnit, keyword: Span, function: &str) -> LoopRepo
 }
 
 type Judged = (Verdict, Check, Reason, Box<LoopPlan>);
+
+/// A loop as it stands, with variables for its places, or in another form, whichever is good enough.
+fn in_any_form(
+    unit: &TranslationUnit,
+    options: &AnalysisOptions,
+    function: usize,
+    l: &LoopStmt,
+) -> Result<Judged, Reason> {
+    let held = cells::held(unit, l);
+    let judged = match &held {
+        None => judge(unit, options, function, l),
+        // Where its places can't be kept in variables, the loop is tried without.
+        Some(held) => judge(unit, options, function, held)
+            .or_else(|why| judge(unit, options, function, l).map_err(|_| why)),
+    };
+    if !may_gain(&judged) {
+        return judged;
+    }
+    interchanged(unit, options, function, held.as_ref().unwrap_or(l))
+        .or_else(|| distributed(unit, options, function, l))
+        .or_else(|| privatized(unit, options, function, l, &judged))
+        .map_or(judged, Ok)
+}
 
 fn judge(
     unit: &TranslationUnit,

@@ -301,6 +301,36 @@ fn is_right_in_every_memory(program: &Path, more: &str) {
     }
 }
 
+/// What the stub asks of the C library it asks only where there is one, and where the process is far enough for that.
+#[test]
+fn programs_need_no_c_library_for_their_loops() {
+    let folder = folder();
+    let body = "static double z[100000], x[100000];\n\
+        __attribute__((noinline)) static void f(int n) { for (int i = 0; i < n; i++) z[i] = x[i] * 2 + 1; }\n";
+    let alone = "__attribute__((force_align_arg_pointer)) void _start(void)\n{\n  f(100000);\n\
+        __asm__ volatile(\"syscall\" : : \"a\"(60), \"D\"((int)z[99999] + 41));\n  __builtin_unreachable();\n}\n";
+    // Resolvers run before a static program has any memory for threads.
+    let resolver = "static int one(void) { return 1; }\nstatic int two(void) { return 2; }\n\
+        static int (*resolve(void))(void) { f(100000); return z[77] > 2 ? two : one; }\n\
+        int chosen(void) __attribute__((ifunc(\"resolve\")));\nint main(void) { return 41 + chosen(); }\n";
+    for (name, text, options) in [
+        ("alone.c", alone, &["-nostdlib", "-nostdlib -static"][..]),
+        ("resolver.c", resolver, &["", "-static", "-static-pie"]),
+    ] {
+        fs::write(folder.path().join(name), format!("{body}{text}")).unwrap();
+        for option in options {
+            for compiler in ["gcc", env!("CARGO_BIN_EXE_paragon-cc")] {
+                // The commands that compile don't say what the ones that link will.
+                let compiled = execute(compiler, folder.path(), &format!("-O2 -c {name} -o program.o"));
+                let linked = execute(compiler, folder.path(), &format!("{option} program.o -o program"));
+                assert!(compiled.status.success() && linked.status.success(), "{option} {name} {linked:?}");
+                let status = Command::new(folder.path().join("program")).status().unwrap();
+                assert_eq!(status.code(), Some(42), "{compiler} {option} {name}");
+            }
+        }
+    }
+}
+
 /// The compiler takes a precompiled header, which may be older than the header, and a program that moves the end of its memory itself may have no allocator beside it: such files
 /// are compiled as they stand.
 #[test]

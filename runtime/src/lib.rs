@@ -285,6 +285,8 @@ static IN_ORDER_ONLY: Api = Api {
 /// calling thread blocks but for this call, a bit for each.
 #[unsafe(no_mangle)]
 pub extern "C" fn __pg_rt_attach(abi: u32, blocked: u64) -> *const Api {
+    // A thread that has been told to end would do so here, in what opens files, and unwind through what nobody may.
+    let _signals = Deferred::new();
     guarded(std::ptr::null(), || {
         let engine = ENGINE.get_or_init(|| {
             std::panic::set_hook(Box::new(|_| {}));

@@ -657,6 +657,8 @@ pub struct TranslationUnit {
     pub cells: BTreeMap<LoopId, Vec<Cell>>,
     /// Loops with variables in place of members of structs (`loops::members`).
     pub by_members: BTreeMap<LoopId, LoopStmt>,
+    /// Those variables: whoever reads the struct reads them.
+    pub members: BTreeSet<VarId>,
     /// Functions and objects for which something else may stand in: declared as weak, an alias, or with a name for the linker.
     pub replaceable: BTreeSet<VarId>,
     /// Those of them that are so only because they are declared with vector forms (`simd`), as the C library's headers declare
@@ -679,10 +681,6 @@ impl TranslationUnit {
     /// The places that a loop may keep in variables.
     pub fn cells(&self, of: LoopId) -> &[Cell] {
         self.cells.get(&of).map_or(&[], Vec::as_slice)
-    }
-    /// A loop as it is looked at.
-    pub fn in_variables<'a>(&'a self, l: &'a LoopStmt) -> &'a LoopStmt {
-        self.by_members.get(&l.id).unwrap_or(l)
     }
     /// The variable `id`.
     pub fn var(&self, id: VarId) -> &Variable {

@@ -436,6 +436,24 @@ impl<'a> Emitter<'a> {
         })
     }
 
+    /// The variables that have their values of the loop afterwards: how they are handed over, and in which of the numbers.
+    pub fn given_back(&self) -> Vec<(VarId, Scalar, usize)> {
+        let plan = self.plan;
+        let inductions = plan.scalars.iter().filter_map(|(v, role)| match role {
+            ScalarRole::Induction { dim, live_out: true } => {
+                let kind = Scalar::Int(plan.dims[*dim].iv_kind.unwrap_or(IntKind::Long));
+                Some((*v, kind, self.first_slot(*dim)))
+            }
+            _ => None,
+        });
+        let results = self.results.iter().enumerate();
+        let results = results.filter_map(|(slot, r)| Some((r.var?, self.n_values() + slot)));
+        let moved = self.secondary.iter().enumerate().map(|(n, (v, _))| (*v, self.secondary_slot(n)));
+        let has_name = |v: VarId| !plan.starts.iter().any(|start| start.var == v && start.declared);
+        let others = results.chain(moved).filter(|(v, _)| has_name(*v));
+        inductions.chain(others.map(|(v, slot)| (v, self.kind_of(v), slot))).collect()
+    }
+
     /// What the function behind the guard is given: type, name there, and argument.
     pub fn parameters(&self) -> Vec<(String, String, String)> {
         // (type, name in generated text, argument at the loop)

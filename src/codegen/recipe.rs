@@ -249,12 +249,25 @@ impl Emitter<'_> {
     /// The function that the guard calls.
     pub fn try_function(&self, out: &mut String) -> Printed<()> {
         let n = &self.n;
-        let kept = self.put_back();
-        let start = match kept.is_empty() {
+        let (kept, back) = (self.put_back(), self.give_back());
+        let start = match kept.is_empty() && back.is_empty() {
             true => format!("return __pg_start(&__pg_loop_{n}, __pg_x);\n"),
-            false => format!("if (!__pg_start(&__pg_loop_{n}, __pg_x)) return 0;\n{kept}return 1;\n"),
+            false => format!("if (!__pg_start(&__pg_loop_{n}, __pg_x)) return 0;\n{kept}{back}return 1;\n"),
         };
-        self.gathering(TRY, &format!("__pg_try_{n}"), &start, out)
+        self.trying(&start, out)
+    }
+
+    /// What the guard sets, which has room for nothing else: all other numbers lie in a frame that is there for as long as the runtime is asked. Programs that call
+    /// themselves have the guard's frames as often as they do.
+    fn give_back(&self) -> String {
+        let slots = self.given_back().into_iter().enumerate();
+        slots.map(|(number, (.., slot))| format!("__pg_r[{number}] = __pg_x[{slot}];\n")).collect()
+    }
+
+    fn trying(&self, then: &str, out: &mut String) -> Printed<()> {
+        let numbers = format!("__pg_value __pg_x[{}];\n", self.n_numbers().max(1));
+        let room = (!self.given_back().is_empty()).then_some("__pg_value *__pg_r");
+        self.gathering(TRY, &format!("__pg_try_{}", self.n), room, &numbers, then, out)
     }
 
     /// The same for a loop that is distributed: it hands over the numbers of all parts before anything runs.
@@ -263,7 +276,8 @@ impl Emitter<'_> {
         let (mut start, mut numbers, mut loops) = (String::new(), String::new(), String::new());
         for part in parts {
             let n = &part.n;
-            part.gathering("__noinline__", &format!("__pg_numbers_{n}"), "return 1;\n", out)?;
+            let function = format!("__pg_numbers_{n}");
+            part.gathering("__noinline__", &function, Some("__pg_value *__pg_x"), "", "return 1;\n", out)?;
             let mut arguments = String::new();
             for (_, name, _) in part.parameters() {
                 if !own.contains(&name) {
@@ -278,22 +292,33 @@ impl Emitter<'_> {
         let n = &self.n;
         let start = format!(
             "{start}{numbers}{{ const struct __pg_part __pg_all[] = {{{{&__pg_loop_{n}, __pg_x}}{loops}}};\n\
-             return __pg_start_parts(__pg_all, {}); }}\n",
-            parts.len() + 1
+             if (!__pg_start_parts(__pg_all, {})) return 0; }}\n{}return 1;\n",
+            parts.len() + 1,
+            self.give_back()
         );
-        self.gathering(TRY, &format!("__pg_try_{n}"), &start, out)
+        self.trying(&start, out)
     }
 
     /// A function that gathers the numbers that only the program knows, and then does what is said. It is rarely entered, but not
     /// marked cold: where a trip count is constant the compiler would take the whole caller for cold, and optimise it for size.
-    fn gathering(&self, attributes: &str, function: &str, then: &str, out: &mut String) -> Printed<()> {
+    fn gathering(
+        &self,
+        attributes: &str,
+        function: &str,
+        room: Option<&str>,
+        numbers: &str,
+        then: &str,
+        out: &mut String,
+    ) -> Printed<()> {
         let (plan, unit) = (self.plan, self.unit);
-        let parameters: String =
-            self.parameters().iter().map(|(ty, name, _)| format!(", {ty} {name}")).collect();
-        let _ = writeln!(
-            out,
-            "static __attribute__(({attributes})) int {function}(__pg_value *__pg_x{parameters})\n{{"
-        );
+        let parameters = self.parameters().into_iter().map(|(ty, name, _)| format!("{ty} {name}"));
+        let mut parameters: Vec<String> = room.map(String::from).into_iter().chain(parameters).collect();
+        if parameters.is_empty() {
+            parameters.push("void".into());
+        }
+        let parameters = parameters.join(", ");
+        let _ =
+            writeln!(out, "static __attribute__(({attributes})) int {function}({parameters})\n{{\n{numbers}");
         let mut printer = Printer::new(unit, plan, Purpose::Entry);
         let mut effects = String::new();
         let after_results = self.n_values() + self.results.len();

@@ -28,8 +28,8 @@ pub fn stub(needs: Needs) -> String {
     let mut text = format!(
         r#"
 extern void *__pg_libc_dlsym(void *, const char *) __asm__("dlsym") __attribute__((__weak__));
-extern char *__pg_libc_getenv(const char *) __asm__("secure_getenv");
-extern int *__pg_libc_errno(void) __asm__("__errno_location");
+extern char *__pg_libc_getenv(const char *) __asm__("secure_getenv") __attribute__((__weak__));
+extern int *__pg_libc_errno(void) __asm__("__errno_location") __attribute__((__weak__));
 extern unsigned long __pg_libc_auxiliary(unsigned long) __asm__("getauxval") __attribute__((__weak__));
 extern unsigned long __pg_libc_self(void) __asm__("pthread_self") __attribute__((__weak__));
 extern int __pg_libc_attributes(unsigned long, void *) __asm__("pthread_getattr_np") __attribute__((__weak__));
@@ -91,8 +91,14 @@ __PG_SELDOM_FN int __pg_has_room(void)
 __PG_SELDOM_FN const struct __pg_api *__pg_attach(void)
 {{
   const struct __pg_api *__pg_found = 0;
-  int __pg_expected = 0, __pg_errno = *__pg_libc_errno();
+  int __pg_expected = 0, __pg_errno;
   __pg_u64 __pg_all = ~(__pg_u64)0x1c00004d8, __pg_before = 0;
+  /* Static programs, which may come here before a thread has anything of its own, and those without a C library. */
+  if (!__pg_libc_dlsym || !__pg_libc_getenv || !__pg_libc_errno) {{
+    __atomic_store_n(&__pg_api_state, 2, 3);
+    return 0;
+  }}
+  __pg_errno = *__pg_libc_errno();
   /* No handler leaves this by siglongjmp. Faults are the thread's own (SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV, SIGSYS): the runtime may have to
    * bring back what is touched here. Two are the C library's own (32, 33). */
   __pg_call({rt_sigprocmask}, 0, (__pg_u64)&__pg_all, (__pg_u64)&__pg_before, 8);
@@ -107,7 +113,7 @@ __PG_SELDOM_FN const struct __pg_api *__pg_attach(void)
     *__pg_libc_errno() = __pg_errno;
     return 0;
   }}
-  if (__pg_libc_dlsym && __pg_roomless < 256) {{
+  if (__pg_roomless < 256) {{
     void *(*__pg_dlopen)(const char *, int);
     char *(*__pg_dlerror)(void);
     *(void **)(void *)&__pg_dlopen = __pg_libc_dlsym((void *)0, "dlopen");

@@ -20,9 +20,18 @@ pub fn find(unit: &mut TranslationUnit) {
     let mut found = Vec::new();
     for function in &unit.functions {
         for found_loop in nest::loops(function) {
-            let places = places(unit, unit.in_variables(found_loop.the_loop));
+            let l = found_loop.the_loop;
+            let mut places = places_of(unit, l);
+            // What leads to a place may be a member, and a variable where that stands for it.
+            let others =
+                unit.by_members.get(&l.id).map_or_else(Vec::new, |by_members| places_of(unit, by_members));
+            for place in others {
+                if !places.iter().any(|known| is_one(known, &place)) {
+                    places.push(place);
+                }
+            }
             if !places.is_empty() {
-                found.push((found_loop.the_loop.id, places));
+                found.push((l.id, places));
             }
         }
     }
@@ -46,7 +55,7 @@ pub fn find(unit: &mut TranslationUnit) {
 }
 
 /// One occurrence of each place that the loop assigns and that could be kept in a variable.
-fn places(unit: &TranslationUnit, l: &LoopStmt) -> Vec<Place> {
+fn places_of(unit: &TranslationUnit, l: &LoopStmt) -> Vec<Place> {
     let mut written = BTreeSet::new();
     let mut assigned: Vec<&Place> = Vec::new();
     nest::all_expressions(&l.body, &mut |e| {

@@ -1,20 +1,19 @@
-//! Members of structs that are variables like any other (`struct input in; for (i = 0; i < in.n; i++) a[i] = in.scale * b[i]`): a loop that only
-//! reads some of them is given their values.
+//! Members of structs that are variables like any other (`struct input in; for (i = 0; i < in.n; i++) in.sum += in.scale * b[i]`): a loop is given their
+//! values, and gives back those that it assigns.
 //!
 //! Given the struct's address instead, the function that the loop stands in would have to keep the struct in memory, everywhere: compilers take structs
-//! apart, and keep their members in registers, as long as nobody has their address.
+//! apart, and keep their members in registers, as long as nobody has their address (scalar replacement of aggregates).
 //!
 //! [`find`] makes such loops with a variable for each member, which is called as the member is. What follows goes by these loops (`verdict`); the user's
-//! text has the members. Only structs that nothing but their names leads to are taken, so what is read of them in a loop that assigns none of their
-//! members is what was there in front of it.
+//! text has the members. Only structs that nothing but their names leads to are taken, and only for loops that do nothing with them as a whole.
 
 use super::access::describe;
 use super::nest;
 use crate::c::hir::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Loops that read more members than this of one struct are given its address.
-const MOST: usize = 8;
+/// Loops that use more members than this of one struct are given its address.
+const MOST: usize = 16;
 
 /// A member of a struct: how many bytes into it.
 type Member = (VarId, u64);
@@ -50,6 +49,7 @@ pub fn find(unit: &mut TranslationUnit) {
                 unit.variables.push(variable);
                 VarId(unit.variables.len() as u32 - 1)
             });
+            unit.members.insert(*variable);
             own.insert(member, *variable);
         }
         nest::change_loop(&mut l, &mut Variables(&own));
@@ -66,25 +66,27 @@ fn structs(unit: &TranslationUnit, function: &Function) -> BTreeSet<VarId> {
             && matches!(unit.types.kind(variable.ty.ty), TypeKind::Record(_))
     };
     let (mut found, mut led_to) = (BTreeSet::new(), BTreeSet::new());
-    nest::all_expressions(&function.body, &mut |e| match &e.kind {
-        ExprKind::Load(place) => found.extend(nest::root_variable(place).filter(|v| is_struct(*v))),
+    nest::all_expressions(&function.body, &mut |e| {
+        let accessed = nest::accessed_place(e).and_then(|(place, ..)| nest::root_variable(place));
+        found.extend(accessed.filter(|v| is_struct(*v)));
         // Arrays among the members decay to addresses.
-        ExprKind::AddressOf(place) => led_to.extend(nest::root_variable(place)),
-        _ => {}
+        if let ExprKind::AddressOf(place) = &e.kind {
+            led_to.extend(nest::root_variable(place));
+        }
     });
     found.retain(|v| !led_to.contains(v));
     found
 }
 
-/// The members that a loop reads, each with a place where it does, of those structs of which it does nothing else.
+/// The members that a loop uses, each with a place where it does, of those structs with which it does nothing else.
 fn members(unit: &TranslationUnit, l: &LoopStmt, structs: &BTreeSet<VarId>) -> BTreeMap<Member, Place> {
-    let (mut read, mut others) = (BTreeMap::new(), BTreeSet::new());
+    let (mut used, mut others) = (BTreeMap::new(), BTreeSet::new());
     nest::loop_expressions(l, &mut |e| {
-        let Some((place, _, writes)) = nest::accessed_place(e) else { return };
+        let Some((place, ..)) = nest::accessed_place(e) else { return };
         let Some(v) = nest::root_variable(place).filter(|v| structs.contains(v)) else { return };
-        match offset(unit, place).filter(|_| !writes) {
+        match offset(unit, place) {
             Some(offset) => {
-                read.entry((v, offset)).or_insert_with(|| place.clone());
+                used.entry((v, offset)).or_insert_with(|| place.clone());
             }
             None => {
                 others.insert(v);
@@ -99,9 +101,9 @@ fn members(unit: &TranslationUnit, l: &LoopStmt, structs: &BTreeSet<VarId>) -> B
     nest::statements(&l.body, &mut declared);
     l.init.iter().for_each(|s| nest::statements(s, &mut declared));
     let mut counts: BTreeMap<VarId, usize> = BTreeMap::new();
-    read.keys().for_each(|(v, _)| *counts.entry(*v).or_default() += 1);
-    read.retain(|(v, _), _| !others.contains(v) && counts[v] <= MOST);
-    read
+    used.keys().for_each(|(v, _)| *counts.entry(*v).or_default() += 1);
+    used.retain(|(v, _), _| !others.contains(v) && counts[v] <= MOST);
+    used
 }
 
 /// How many bytes into its struct a member lies that could be a variable. `None`: it couldn't, or it is no member.
@@ -152,7 +154,7 @@ impl nest::Change for Variables<'_> {
 mod tests {
     use crate::compile::judged;
     use crate::loops::options::AnalysisOptions;
-    use crate::loops::plan::{Base, LoopPlan};
+    use crate::loops::plan::{Base, LoopPlan, ReductionOp, ScalarRole};
 
     /// The plan of the first loop in the last function.
     fn plan(text: &str) -> (Vec<String>, Vec<String>) {
@@ -171,7 +173,7 @@ mod tests {
     const TYPES: &str = "struct part { short first, second; }; enum shade { DIM, BRIGHT };\n\
         struct all { int n; double scale; double *to; struct part part; enum shade shade;\n\
           struct { int hidden; }; union { int number; float real; }; double numbers[2]; volatile int moving;\n\
-          char c1, c2, c3, c4, c5, c6, c7, c8, c9; };\n\
+          char c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11; };\n\
         void see(struct all *); struct all some(void);\n";
 
     /// In `void f(struct all in, double *a, int n)`.
@@ -196,6 +198,29 @@ mod tests {
     }
 
     #[test]
+    fn members_that_are_assigned_come_back() {
+        let text = format!(
+            "{TYPES}struct sums {{ long sum; int least, count, last; double *next; }};\n\
+             struct sums f(const int *a, int n, double *to)\n{{ struct sums s = {{0, 99, 0, 0, to}};\n\
+             for (int i = 0; i < n; i++) {{ s.sum += a[i]; s.count++; if (a[i] < s.least) s.least = a[i]; s.last = a[i]; *s.next++ = 1; }}\n\
+             return s; }}"
+        );
+        let (unit, reports) = judged(&text, &AnalysisOptions::default());
+        let plan = reports[0].plan.as_deref().unwrap_or_else(|| panic!("{reports:#?}"));
+        let role = |name: &str| {
+            let found = plan.scalars.iter().find(|(v, _)| unit.var(**v).name == name);
+            found.map(|(_, role)| role).unwrap_or_else(|| panic!("{name}: {:#?}", plan.scalars))
+        };
+        assert!(matches!(role("s.sum"), ScalarRole::Reduction { op: ReductionOp::Add, .. }));
+        assert!(role("s.least").is_result());
+        // Nobody reads it by its name behind the loop.
+        assert!(matches!(role("s.last"), ScalarRole::Private { last_value: true }));
+        assert!(matches!(role("s.count"), ScalarRole::Secondary { .. }));
+        assert!(matches!(role("s.next"), ScalarRole::Secondary { .. }));
+        assert!(plan.bases.iter().all(|base| matches!(base, Base::Pointer { .. })));
+    }
+
+    #[test]
     fn structs_that_something_else_is_done_with_are_objects() {
         for body in [
             // Somebody has its address.
@@ -205,7 +230,8 @@ mod tests {
             "for (int i = 0; i < n; i++) a[i] = in.scale * in.numbers[i & 1];",
             // What could not be a variable of its own.
             "for (int i = 0; i < n; i++) a[i] = in.scale + in.real;",
-            "for (int i = 0; i < n; i++) a[i] = in.c1 + in.c2 + in.c3 + in.c4 + in.c5 + in.c6 + in.c7 + in.c8 + in.c9;",
+            "for (int i = 0; i < n; i++) a[i] = in.c1 + in.c2 + in.c3 + in.c4 + in.c5 + in.c6 + in.c7 + in.c8 + in.c9 +\
+             in.n + in.shade + in.hidden + in.part.first + in.part.second + in.to[i] + in.c10 + in.c11;",
         ] {
             let (given, objects) = members(body);
             assert!(
@@ -213,8 +239,6 @@ mod tests {
                 "{body} {given:?} {objects:?}"
             );
         }
-        let assigned = members("for (int i = 0; i < n; i++) { in.n += i; a[i] = in.scale; }");
-        assert!(!assigned.0.iter().any(|name| name.contains('.')), "{assigned:?}");
         // Those of others are in memory, which a loop may store to.
         let text = format!(
             "{TYPES}static struct all of_all; void f(double *a, int n, struct all *p)\n\

@@ -317,6 +317,7 @@ pub fn roles(
         live.extend(flow.written.difference(&declared));
         live.extend(inductions.iter().map(|(v, _)| v));
     }
+    live.extend(&unit.members);
     // What the loop itself declares, in first clauses too, is gone after it; and so is its name.
     let (mut own, mut unset) = (BTreeSet::new(), BTreeSet::new());
     let mut note = |s: &Stmt| {

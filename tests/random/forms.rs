@@ -75,19 +75,41 @@ struct given {
     long long width;
   } steps;
 };
+struct kept {
+  unsigned count, carried, mark;
+  unsigned char narrow;
+  struct {
+    int last, sometimes, down;
+  } values;
+  double last_float;
+};
 "#;
 
-/// What some kernels have as members of a struct of their own, and are given in variables elsewhere.
-const MEMBERS: [(&str, &str); 4] =
-    [("x", "by.indices"), ("scale", "by.scale"), ("s", "by.steps.stride"), ("m", "by.steps.width")];
+/// Names, and the members that some kernels have instead.
+type Members = [(&'static str, &'static str)];
+/// What a kernel is given.
+const GIVEN: &Members =
+    &[("x", "by.indices"), ("scale", "by.scale"), ("s", "by.steps.stride"), ("m", "by.steps.width")];
+/// What it changes.
+const KEPT: &Members = &[
+    ("count", "kept.count"),
+    ("carried", "kept.carried"),
+    ("mark", "kept.mark"),
+    ("narrow", "kept.narrow"),
+    ("last", "kept.values.last"),
+    ("sometimes", "kept.values.sometimes"),
+    ("down", "kept.values.down"),
+    ("last_float", "kept.last_float"),
+];
 
-/// Puts members in the place of what else says the same.
-fn by_members(text: &str) -> String {
+/// Puts members in the place of names.
+fn by_members(text: &str, members: &Members) -> String {
     let mut out = String::new();
     for piece in text.split_inclusive(|c: char| !c.is_ascii_alphanumeric() && c != '_') {
         let end = piece.trim_end_matches(|c: char| !c.is_ascii_alphanumeric() && c != '_').len();
         let (word, rest) = piece.split_at(end);
-        let member = MEMBERS.iter().find(|(name, _)| *name == word);
+        let is_member = out.ends_with("->") || out.ends_with('.');
+        let member = members.iter().find(|(name, _)| *name == word && !is_member);
         out.push_str(member.map_or(word, |(_, member)| member));
         out.push_str(rest);
     }
@@ -731,9 +753,6 @@ impl Kernel<'_> {
             let _ = writeln!(declarations, "  {declaration}");
         }
         let reals: String = self.reals.iter().map(|(_, name)| format!("  mix_float({name});\n")).collect();
-        let has_members = number % 3 == 1;
-        let body = if has_members { by_members(&self.lines) } else { self.lines };
-        let by = if has_members { "  struct given by = {x, 0.75, {(short)s, m}};\n" } else { "" };
         // Used by statements, or only where the typed tree has no expressions.
         let uses = match self.random.below(3) {
             0 => format!(
@@ -746,12 +765,24 @@ impl Kernel<'_> {
             ),
             _ => values.iter().map(|v| format!("  mix({v});\n")).collect(),
         };
+        let mut body = format!(
+            "{}{uses}  for (int k = 0; k < 64; k++)\n    mix((unsigned)local[k]);\n  mix_float(last_float);\n",
+            self.lines
+        );
+        for (in_turn, members, declaration) in [
+            (1, GIVEN, "  struct given by = {x, 0.75, {(short)s, m}};\n"),
+            (2, KEPT, "  struct kept kept = {5, 1, 9, 17, {-1, -2, 5000}, 0};\n"),
+        ] {
+            if number & in_turn != 0 {
+                body = by_members(&body, members);
+                declarations.push_str(declaration);
+            }
+        }
         format!(
             "__attribute__((noinline)) static void kernel_{number}(int n, int m, int s, {t} *a, {t} *b, const {u} *c, const int *x, struct owner *o)\n{{\n\
              {declarations}  unsigned plenty = n > 0 ? (unsigned)n : 0u, count = 5, carried = 1, mark = 9;\n  unsigned char narrow = 17;\n  \
              int last = -1, sometimes = -2, down = 5000, i = -3, local[64] = {{1, 2, 3}};\n  double scale = 0.75, last_float = 0;\n  \
-             {t} *walk = b + 8;\n  const {u} *reader = c + 400;\n{by}{body}{uses}  for (int k = 0; k < 64; k++)\n    mix((unsigned)local[k]);\n  \
-             mix_float(last_float);\n{reals}  (void)m;\n  (void)s;\n  (void)x;\n  (void)o;\n  (void)a;\n  (void)scale;\n}}\n",
+             {t} *walk = b + 8;\n  const {u} *reader = c + 400;\n{body}{reals}  (void)m;\n  (void)s;\n  (void)x;\n  (void)o;\n  (void)a;\n  (void)scale;\n}}\n",
             t = self.own.name,
             u = self.other.name
         )

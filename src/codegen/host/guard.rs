@@ -104,11 +104,12 @@ impl Emitter<'_> {
                 let _ = write!(comes_there, "{span} >= {least} && ");
             }
         }
-        let (mut arguments, mut changed) = (String::new(), String::new());
+        let mut changed = String::new();
         let mut parameters = self.parameters();
-        parameters.iter().for_each(|(.., argument)| {
-            let _ = write!(arguments, ", {argument}");
-        });
+        let given_back = self.given_back();
+        let room = (!given_back.is_empty()).then_some("__pg_r");
+        let arguments = parameters.iter().map(|(.., argument)| argument.as_str());
+        let arguments = room.into_iter().chain(arguments).collect::<Vec<_>>().join(", ");
         let of_objects = parameters.split_off(parameters.len() - self.objects.len());
         let escapes =
             |argument: &str| format!(" __asm__ __volatile__(\"\" : : \"r\"({argument}) : \"memory\");");
@@ -131,29 +132,25 @@ impl Emitter<'_> {
             });
         }
         // What the function has been given, and whatever can be reached from there.
-        changed.push_str(" __asm__ __volatile__(\"\" : \"+m\"(__pg_r) : : \"memory\");");
+        changed.push_str(match room {
+            Some(_) => " __asm__ __volatile__(\"\" : \"+m\"(__pg_r) : : \"memory\");",
+            None => " __asm__ __volatile__(\"\" : : : \"memory\");",
+        });
         let mut back = String::new();
-        for (v, role) in &plan.scalars {
-            if let ScalarRole::Induction { dim, live_out: true } = role {
-                let kind = Scalar::Int(plan.dims[*dim].iv_kind.unwrap_or(IntKind::Long));
-                let value = Self::unpack(kind, &format!("__pg_r[{}]", self.first_slot(*dim)));
-                let _ = write!(back, " {} = {value};", unit.var(*v).name);
-            }
-        }
-        let results =
-            self.results.iter().enumerate().filter_map(|(slot, r)| Some((r.var?, self.n_values() + slot)));
-        let moved = self.secondary.iter().enumerate().map(|(n, (v, _))| (*v, self.secondary_slot(n)));
-        let has_name = |v: VarId| !plan.starts.iter().any(|start| start.var == v && start.declared);
-        for (v, slot) in results.chain(moved).filter(|(v, _)| has_name(*v)) {
-            let name = &unit.var(v).name;
-            let value = Self::unpack(self.kind_of(v), &format!("__pg_r[{slot}]"));
-            let _ = match self.kind_of(v) {
+        for (number, (v, kind, _)) in given_back.iter().enumerate() {
+            let name = &unit.var(*v).name;
+            let value = Self::unpack(*kind, &format!("__pg_r[{number}]"));
+            let _ = match kind {
                 Scalar::Address => {
                     write!(back, " {name} = (__typeof__({name}))(__pg_address){value};")
                 }
                 _ => write!(back, " {name} = {value};"),
             };
         }
+        let room = match given_back.len() {
+            0 => String::new(),
+            count => format!("__pg_value __pg_r[{count}]; "),
+        };
         let mut asserts = String::new();
         for check in self.layout_checks(the_loop) {
             let _ = write!(asserts, " _Static_assert({check}, \"layout\");");
@@ -162,8 +159,7 @@ impl Emitter<'_> {
         let is_asked = trip.is_asked(n);
         let text = format!(
             "if ({comes_there}__builtin_expect({may_pay}, 0) && {is_asked} && __extension__ ({{{asserts} \
-             __pg_value __pg_r[{}]; __pg_u32 __pg_done = __pg_try_{n}(__pg_r{arguments}); if (__pg_done) {{{changed}{back} }} __pg_done; }})) {{ }} else",
-            self.n_numbers().max(1),
+             {room}__pg_u32 __pg_done = __pg_try_{n}({arguments}); if (__pg_done) {{{changed}{back} }} __pg_done; }})) {{ }} else",
         );
         let stays = Stays {
             comes_there: format!("{comes_there}{may_pay}"),

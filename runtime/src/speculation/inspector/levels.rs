@@ -114,6 +114,9 @@ impl From<Obstacle> for Stop {
     }
 }
 
+/// A cell that is touched: table, cell, and how.
+type Pending = (u32, u32, u32);
+
 /// One inspection under way. Generated code sees its first field only.
 #[repr(C)]
 struct Inspector {
@@ -128,7 +131,9 @@ struct Inspector {
     /// For each site the page that was asked for last, with its table: accesses stay on a page for long.
     recent: Vec<(u64, usize)>,
     /// Cells that the current iteration touches: table, cell, and how.
-    pending: Vec<(usize, usize, u32)>,
+    pending: Vec<Pending>,
+    /// For each site the iteration that it was shown in last, and what it touched there: in loops inside, many come to one place again and again.
+    latest: Vec<(usize, Pending)>,
     /// The current iteration's level so far.
     level: u32,
     /// Levels of the iterations before it.
@@ -203,6 +208,7 @@ impl Inspector {
             tables: Vec::new(),
             recent: vec![(u64::MAX, 0); sites],
             pending: Vec::new(),
+            latest: vec![(usize::MAX, (0, 0, 0)); sites],
             level: 0,
             levels: Vec::new(),
             highest: 0,
@@ -319,8 +325,17 @@ impl Inspector {
                 continue;
             }
             self.level = self.level.max(after + 1);
-            self.grow(|i| &mut i.pending)?;
-            self.pending.push((table, index, how));
+            // There are fewer tables than pages.
+            let now = (self.levels.len(), (table as u32, index as u32, how));
+            // The same once more is nothing new, whatever came between: its level is the iteration's in any case.
+            let is_known = self
+                .latest
+                .get_mut(site as usize)
+                .is_some_and(|latest| std::mem::replace(latest, now) == now);
+            if !is_known {
+                self.grow(|i| &mut i.pending)?;
+                self.pending.push(now.1);
+            }
         }
         Ok(())
     }
@@ -345,7 +360,7 @@ impl Inspector {
     fn finish(&mut self) -> Result<(), Stop> {
         let level = self.level;
         for (table, index, how) in self.pending.drain(..) {
-            let table = &mut self.tables[table];
+            let (table, index) = (&mut self.tables[table as usize], index as usize);
             let cell = &mut table.cells[index];
             if how & PG_TOUCH_UPDATE != 0 {
                 let (updates, kind) = (&mut table.updates[index], how >> PG_TOUCH_KIND);
@@ -491,6 +506,57 @@ mod tests {
         let late =
             levels(&[&[(0, STORE)], &[(0, LOAD)], &[(0, LOAD), (1, STORE)], &[(1, LOAD)], &[(0, STORE)]]);
         assert_eq!(late, Some(vec![1, 2, 2, 3, 3]));
+    }
+
+    #[test]
+    fn what_is_touched_again_is_noted_once() {
+        let (mut inspector, memory) = (inspector(3, 3, Vec::new()), memory());
+        for _ in 0..2 {
+            inspector.next().ok().unwrap();
+            for turn in 0..1000 {
+                inspector.touch(0, memory, LOAD).ok().unwrap();
+                inspector.touch(1, memory + 8, STORE).ok().unwrap();
+                inspector.touch(2, memory + 16 + turn / 100 * 8, LOAD).ok().unwrap();
+            }
+            assert_eq!(inspector.pending.len(), 2 + 10);
+        }
+        inspector.next().ok().unwrap();
+        assert_eq!(inspector.levels, [1, 2]);
+    }
+
+    #[test]
+    fn levels_are_those_of_all_pairs() {
+        let mut seed = 7u64;
+        let mut random = |below: u64| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 33) % below
+        };
+        let memory = memory();
+        for _ in 0..300 {
+            let mut inspector = inspector(3, 2, Vec::new());
+            let mut iterations: Vec<Vec<(u64, bool)>> = Vec::new();
+            for _ in 0..30 {
+                let accesses = (0..random(12)).map(|_| (random(20), random(3) == 0)).collect();
+                iterations.push(accesses);
+            }
+            for iteration in &iterations {
+                inspector.next().ok().unwrap();
+                for (element, stores) in iteration {
+                    let how = if *stores { STORE } else { LOAD };
+                    inspector.touch(u32::from(*stores), memory + element * 8, how).ok().unwrap();
+                }
+            }
+            inspector.next().ok().unwrap();
+            let meet = |a: &[(u64, bool)], b: &[(u64, bool)]| {
+                a.iter().any(|(x, stores)| b.iter().any(|(y, also)| x == y && (*stores || *also)))
+            };
+            let mut wanted: Vec<u32> = Vec::new();
+            for (number, iteration) in iterations.iter().enumerate() {
+                let before = (0..number).filter(|earlier| meet(&iterations[*earlier], iteration));
+                wanted.push(before.map(|earlier| wanted[earlier]).max().unwrap_or(0) + 1);
+            }
+            assert_eq!(inspector.levels, wanted);
+        }
     }
 
     #[test]
