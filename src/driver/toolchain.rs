@@ -79,8 +79,10 @@ impl std::fmt::Display for Obstacle {
 
 /// Where a guard or a function of ours comes before a loop, the loop begins elsewhere than `cc`'s, and where that is decides about a good part of a short
 /// loop's time: one of 17 bytes that a line of the processor's cache cuts in two takes 1.6 times as long (`docs/measurements/2026-11-26-never-slower.md`), one of 33
-/// bytes in the middle of a line 1.17 times (`docs/measurements/2026-11-28-guards.md`). So loops of rewritten texts begin where lines do.
-const ALIGNMENTS: [&str; 2] = ["-falign-functions=64", "-falign-loops=64"];
+/// bytes in the middle of a line 1.17 times (`docs/measurements/2026-11-28-guards.md`). So loops of rewritten texts begin where lines do, unless that is
+/// far: what fills the rest of a line is executed in front of the loop, and loops of a few turns are entered millions of times
+/// (`docs/measurements/2026-11-28-members.md`). Where it is far, gcc's own rule holds.
+const ALIGNMENTS: [&str; 2] = ["-falign-functions=64", "-falign-loops=64:48:16:11"];
 
 /// Stands for a byte that isn't UTF-8.
 const STAND_IN: u8 = 0x7f;
