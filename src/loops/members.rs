@@ -228,6 +228,7 @@ mod tests {
             "for (int i = 0; i < n; i++) a[i] = in.scale; { double *p = &in.scale; *p = 2; }",
             "double *p = in.numbers; for (int i = 0; i < n; i++) a[i] = in.scale; *p = 3;",
             "for (int i = 0; i < n; i++) a[i] = in.scale * in.numbers[i & 1];",
+            "(void)__extension__ ({ see(&in); 1; }); for (int i = 0; i < n; i++) a[i] = in.scale;",
             // What could not be a variable of its own.
             "for (int i = 0; i < n; i++) a[i] = in.scale + in.real;",
             "for (int i = 0; i < n; i++) a[i] = in.c1 + in.c2 + in.c3 + in.c4 + in.c5 + in.c6 + in.c7 + in.c8 + in.c9 +\
