@@ -81,8 +81,8 @@ impl std::fmt::Display for Obstacle {
 /// loop's time: one of 17 bytes that a line of the processor's cache cuts in two takes 1.6 times as long (`docs/measurements/2026-11-26-never-slower.md`), one of 33
 /// bytes in the middle of a line 1.17 times (`docs/measurements/2026-11-28-guards.md`). So loops of rewritten texts begin where lines do, unless that is
 /// far: what fills the rest of a line is executed in front of the loop, and loops of a few turns are entered millions of times
-/// (`docs/measurements/2026-11-28-members.md`). Where it is far, gcc's own rule holds.
-const ALIGNMENTS: [&str; 2] = ["-falign-functions=64", "-falign-loops=64:48:16:11"];
+/// (`docs/measurements/2026-11-28-members.md`). For gcc this number means a line, less than so many bytes away; the spelling `64:48` is one that versions before 9 don't know.
+const ALIGNMENTS: [&str; 2] = ["-falign-functions=64", "-falign-loops=48"];
 
 /// Stands for a byte that isn't UTF-8.
 const STAND_IN: u8 = 0x7f;
