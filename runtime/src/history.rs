@@ -89,6 +89,8 @@ pub struct History {
     /// Measurements behind `worker_ns`, and behind `way_ns`.
     worker_samples: u32,
     way_samples: [u32; 3],
+    /// Iterations of the longest entry behind each of `way_ns`; 0: not known.
+    way_iterations: [u64; 3],
     /// Entries elsewhere since the calling thread was measured last.
     unmeasured: u32,
     losses: u32,
@@ -327,7 +329,10 @@ impl History {
     }
     /// Notes how long a whole run elsewhere took.
     pub fn way_took(&mut self, way: Way, iterations: u64, ns: u64) {
-        settle(&mut self.way_ns[way as usize], &mut self.way_samples[way as usize], iterations, ns);
+        let (way, longest) = (way as usize, &mut self.way_iterations[way as usize]);
+        settle(&mut self.way_ns[way], &mut self.way_samples[way], iterations, ns);
+        // The first time is not known any more.
+        *longest = if self.way_samples[way] == 2 { iterations } else { iterations.max(*longest) };
         self.unmeasured = self.unmeasured.saturating_add(1);
     }
     /// Notes how long a GPU took for so many iterations that it was the first to finish, and answers how many nanoseconds that has saved,
@@ -355,6 +360,10 @@ impl History {
     /// kernels are made.
     pub fn known_ns(&self, way: Way) -> Option<f64> {
         (self.way_samples[way as usize] > 1).then_some(self.way_ns[way as usize])
+    }
+    /// Iterations of the longest entry that [`known_ns`](History::known_ns) was measured at; 0: nobody knows.
+    pub fn known_at(&self, way: Way) -> u64 {
+        self.way_iterations[way as usize]
     }
     /// Whether the calling thread should take a whole entry, to have its time: where that of a sample says too little, at first, and
     /// so rarely later that it doesn't count.

@@ -243,6 +243,21 @@ fn estimate(way: Way, worker: f64, s: &Situation) -> f64 {
     }
 }
 
+/// An entry so many times as long as those that were measured says how long these took with what each entry costs, not how long it takes itself.
+const LONGER: u64 = 4;
+
+/// Nanoseconds that an entry is expected to take by a way: as measured, or as estimated where nobody has. What is much longer than what was measured
+/// takes as long as that, with what an entry costs, and for the rest what is estimated, until it has been measured itself.
+fn expected_ns(way: Way, history: &History, worker: f64, s: &Situation) -> f64 {
+    let Some(each) = history.known_ns(way) else { return estimate(way, worker, s) };
+    let (all, known_at) = (each * s.iterations as f64, history.known_at(way));
+    if known_at == 0 || s.iterations / LONGER < known_at {
+        return all;
+    }
+    let rest = (s.iterations - known_at) as f64 / s.iterations as f64;
+    all.min(each * known_at as f64 + estimate(way, worker * rest, s))
+}
+
 /// The way that is expected to be fastest, or `None` where none is expected to beat the calling thread.
 pub fn choose(history: &History, s: &Situation) -> Option<Way> {
     let worker = worker_ns(history, s);
@@ -255,10 +270,7 @@ pub fn choose(history: &History, s: &Situation) -> Option<Way> {
     [Way::InPlace, Way::Threads, Way::Cuda]
         .into_iter()
         .filter(is_open)
-        .map(|way| {
-            let measured = history.known_ns(way).map(|each| each * s.iterations as f64);
-            (way, measured.unwrap_or_else(|| estimate(way, worker, s)))
-        })
+        .map(|way| (way, expected_ns(way, history, worker, s)))
         .min_by(|a, b| a.1.total_cmp(&b.1))
         .filter(|(_, expected)| *expected < margin * worker)
         .map(|(way, _)| way)
@@ -288,6 +300,30 @@ mod tests {
             snapshot: false,
             open: [true; 3],
         }
+    }
+
+    #[test]
+    fn short_entries_say_little_of_long_ones() {
+        let (short, long) = (1 << 18, 1 << 24);
+        let mut history = History::default();
+        // On the calling thread a nanosecond each; elsewhere more, because of what each entry costs.
+        (0..2).for_each(|_| history.worker_took(short, short));
+        (0..2).for_each(|_| history.way_took(Way::InPlace, short, 2 * short));
+        let only_threads =
+            |iterations| Situation { open: [true, false, false], ..situation(iterations, 1, 0) };
+        assert_eq!(choose(&history, &only_threads(short)), None);
+        assert_eq!(choose(&history, &only_threads(2 * short)), None);
+        assert_eq!(choose(&history, &only_threads(long)), Some(Way::InPlace));
+        // Once it has been measured nothing is hoped for; what is longer still may have another try.
+        (0..20).for_each(|_| history.way_took(Way::InPlace, long, 2 * long));
+        assert_eq!(choose(&history, &only_threads(long)), None);
+        assert_eq!(choose(&history, &only_threads(3 * long)), None);
+        assert_eq!(choose(&history, &only_threads(64 * long)), Some(Way::InPlace));
+        // Where everything was slow, what it took is no less for being followed by more.
+        let mut history = History::default();
+        (0..2).for_each(|_| history.worker_took(short, short));
+        (0..2).for_each(|_| history.way_took(Way::InPlace, short, 100 * short));
+        assert_eq!(choose(&history, &only_threads(8 * short)), None);
     }
 
     #[test]
@@ -350,7 +386,7 @@ mod tests {
         assert_eq!(instead_of_gpu(&history, &heavy), Some(Way::InPlace));
         assert_eq!(instead_of_gpu(&history, &Situation { open: [false, true, true], ..heavy }), None);
         // They have been seen to be slower.
-        (0..2).for_each(|_| history.way_took(Way::InPlace, 1, 1200));
+        (0..2).for_each(|_| history.way_took(Way::InPlace, 100_000, 120_000_000));
         assert_eq!((choose(&history, &heavy), instead_of_gpu(&history, &heavy)), (Some(Way::Cuda), None));
     }
 

@@ -171,7 +171,7 @@ impl Engine {
             let about = Row { machine: known.machine, ..about };
             known.rows.iter().find(|row| row.is_about(&about)).copied()
         };
-        visit.history.go_on_from(about.the_loop, about.class, row.as_ref(), visit.the_loop);
+        visit.history.go_on_from(about.the_loop, visit.iterations, row.as_ref(), visit.the_loop);
         visit.record.remembered = row.is_some();
         if visit.history.is_too_small(visit.entry.trip[0]) {
             // Nobody knows any more why; an inspection may have found that iterations depend on each other.

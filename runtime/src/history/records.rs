@@ -145,8 +145,9 @@ impl History {
     }
 
     /// Goes on from a record, where there is one; what this run has measured already is better. After that the loop has looked.
-    pub fn go_on_from(&mut self, identity: u64, class: u32, row: Option<&Row>, the_loop: &Loop) {
-        (self.identity, self.class) = (identity, class);
+    /// `iterations` are the entry's that looks, of the record's class.
+    pub fn go_on_from(&mut self, identity: u64, iterations: u64, row: Option<&Row>, the_loop: &Loop) {
+        (self.identity, self.class) = (identity, class(iterations));
         let Some(row) = row else { return };
         if self.worker_samples == 0 && row.worker_ns > 0.0 {
             (self.worker_ns, self.worker_samples) = (row.worker_ns, u32::from(row.worker_samples).min(KNOWN));
@@ -155,6 +156,7 @@ impl History {
             if self.way_samples[way] == 0 && row.way_ns[way] > 0.0 {
                 self.way_ns[way] = row.way_ns[way];
                 self.way_samples[way] = u32::from(row.way_samples[way]).min(KNOWN);
+                self.way_iterations[way] = iterations;
             }
         }
         if self.kernel_ns == 0.0 {
@@ -290,7 +292,7 @@ pub(super) mod tests {
     #[test]
     fn rows_come_back_and_numbers_have_ranges() {
         let mut known = History::default();
-        known.go_on_from(5, 11, None, &a_loop());
+        known.go_on_from(5, 1024, None, &a_loop());
         (0..3).for_each(|_| known.worker_took(1000, 7000));
         known.way_took(Way::Cuda, 1000, 500);
         assert_eq!(
@@ -313,21 +315,21 @@ pub(super) mod tests {
         let the_loop = a_loop();
         let mut first = History::default();
         assert_eq!(first.row(1), None);
-        first.go_on_from(5, 11, None, &the_loop);
+        first.go_on_from(5, 1024, None, &the_loop);
         (0..2).for_each(|_| first.worker_took(1000, 7000));
         (0..2).for_each(|_| first.way_took(Way::InPlace, 1000, 900));
         (0..3).for_each(|_| first.paid(false, &the_loop, 40));
         first.clean();
         let mut second = History::default();
         let its_loop = a_loop();
-        second.go_on_from(5, 11, first.row(1).as_ref(), &its_loop);
+        second.go_on_from(5, 1024, first.row(1).as_ref(), &its_loop);
         assert_eq!((second.worker_ns, second.known_ns(Way::InPlace)), (7.0, Some(0.9)));
         assert!(!second.wants_worker() && second.is_too_small(79) && !second.is_too_small(80));
         assert_eq!((second.category, its_loop.threshold.load(Ordering::Relaxed)), (Category::Parallel, 80));
         // What is measured now stands.
         let mut measured = History::default();
         measured.worker_took(1000, 3000);
-        measured.go_on_from(5, 11, first.row(1).as_ref(), &a_loop());
+        measured.go_on_from(5, 1024, first.row(1).as_ref(), &a_loop());
         assert_eq!(measured.worker_ns, 3.0);
     }
 
@@ -335,7 +337,7 @@ pub(super) mod tests {
     fn a_loop_that_came_often_comes_often() {
         let entered = |times: u32, before: Option<&Row>| {
             let mut history = History::default();
-            history.go_on_from(5, 11, before, &a_loop());
+            history.go_on_from(5, 1024, before, &a_loop());
             (0..times).for_each(|_| {
                 history.enter();
             });
@@ -350,10 +352,10 @@ pub(super) mod tests {
     #[test]
     fn conflicts_are_paused_again_but_not_for_good() {
         let mut first = History::default();
-        first.go_on_from(5, 11, None, &a_loop());
+        first.go_on_from(5, 1024, None, &a_loop());
         first.conflict();
         let mut second = History::default();
-        second.go_on_from(5, 11, first.row(1).as_ref(), &a_loop());
+        second.go_on_from(5, 1024, first.row(1).as_ref(), &a_loop());
         assert_eq!(second.category, Category::Sequential);
         assert!((0..100).any(|_| second.enter()));
     }
@@ -361,11 +363,11 @@ pub(super) mod tests {
     #[test]
     fn a_conflict_in_each_run_does_not_add_up() {
         let mut last = History::default();
-        last.go_on_from(5, 11, None, &a_loop());
+        last.go_on_from(5, 1024, None, &a_loop());
         last.conflict();
         for _ in 0..20 {
             let mut next = History::default();
-            next.go_on_from(5, 11, last.row(1).as_ref(), &a_loop());
+            next.go_on_from(5, 1024, last.row(1).as_ref(), &a_loop());
             assert!(!next.hopeless());
             // Not for longer than a program may have entries.
             assert!((0..100).any(|_| next.enter()));
@@ -376,7 +378,7 @@ pub(super) mod tests {
         // What went on without conflicts begins without any.
         last.clean();
         let mut next = History::default();
-        next.go_on_from(5, 11, last.row(1).as_ref(), &a_loop());
+        next.go_on_from(5, 1024, last.row(1).as_ref(), &a_loop());
         assert_eq!((next.category, next.conflicts), (Category::Parallel, 0));
     }
 
