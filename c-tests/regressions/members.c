@@ -121,6 +121,44 @@ __attribute__((noinline)) static double led_to(int n)
   return sum;
 }
 
+/* A member leads to places that are kept in variables. */
+struct kept {
+  long total;
+  int least;
+};
+struct leading {
+  int n, other, val, row, column;
+  struct kept *kept;
+  double *to;
+};
+__attribute__((noinline)) static void behind(struct leading l, const int *values)
+{
+  for (int i = 0; i < l.n; i++) { /* entered */
+    l.kept->total += values[i];
+    if (values[i] < l.kept->least)
+      l.kept->least = values[i];
+  }
+}
+
+/* In front of the loop a member's name is a macro, in the loop it is none: with -g it stays as it stood. */
+#define val other
+__attribute__((noinline)) static void renamed(struct leading l, double *to, int n)
+{
+  for (int i = 0; i < n; i++) {
+#undef val
+    to[i] = l.val * 2.0 + l.other;
+  }
+}
+
+/* A nest whose loops count by members. */
+__attribute__((noinline)) static int nested(struct leading l, int n)
+{
+  for (l.row = 0; l.row < n; l.row++) /* entered */
+    for (l.column = 0; l.column < 2; l.column++)
+      l.to[l.row * 2 + l.column] = l.row - l.column;
+  return l.row * 100 + l.column;
+}
+
 int main(int argc, char **argv)
 {
   int n = argc > 1 ? atoi(argv[1]) : COUNT;
@@ -139,6 +177,11 @@ int main(int argc, char **argv)
     for (int i = 0; i < COUNT; i++)
       sum += a[i] * (i % 3) + b[i + COUNT] * (i % 7);
     printf("%.17g %.17g\n", sum, led_to(n - 2));
+    struct kept kept = {round, 1 << 30};
+    struct leading l = {n, 11, 5, 0, 0, &kept, b};
+    behind(l, order);
+    renamed(l, a, n - round);
+    printf("%ld %d %d %g %g\n", kept.total, kept.least, nested(l, n - 1), a[7], b[2 * n - 5]);
   }
   return 0;
 }

@@ -127,7 +127,7 @@ impl PartialEq for Identity {
 }
 
 impl Basis {
-    /// Tells it from that of other findings, as long as anybody has this.
+    /// Tells its memory from other memory that findings follow from, as long as anybody has this. Findings that have it in common have one.
     pub fn identity(&self) -> Identity {
         Identity(Arc::downgrade(&self.memory))
     }
