@@ -34,7 +34,7 @@ use std::thread::ScopedJoinHandle;
 pub struct Stages {
     /// Expanded text to typed tree. The error is an internal one.
     pub lower: fn(&str, &Dialect) -> Result<TranslationUnit, String>,
-    /// What makes loops easier to classify: conditions instead of jumps, counters for those that have none, bodies instead of calls,
+    /// What makes loops easier to classify: rows that can be relied on, conditions instead of jumps, counters for those that have none, bodies instead of calls,
     /// and variables for places that they keep, and for members of structs.
     pub normalize: fn(&mut TranslationUnit, &AnalysisOptions),
     /// A report for each loop.
@@ -47,6 +47,7 @@ pub struct Stages {
 pub const STAGES: Option<Stages> = Some(Stages {
     lower: |text, dialect| Ok(crate::c::lower_unit(text, dialect)),
     normalize: |unit, options| {
+        crate::loops::rows::check(unit);
         crate::loops::structured::structure_jumps(unit);
         crate::loops::counted::add_counters(unit);
         crate::loops::inline::inline_calls(unit, options);

@@ -47,7 +47,7 @@ pub fn type_text(types: &Types, ty: QualType) -> String {
             let length = match length {
                 ArrayLen::Known(length) => length.to_string(),
                 ArrayLen::Unknown => String::new(),
-                ArrayLen::Variable => "?".to_owned(),
+                ArrayLen::Variable(_) => "?".to_owned(),
             };
             format!("[{length}]{}", type_text(types, *element))
         }

@@ -31,6 +31,10 @@ pub struct PlaceId(pub u32);
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct LoopId(pub u32);
 
+/// Index of a [`Length`] in [`TranslationUnit::lengths`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct LengthId(pub u32);
+
 /// The integer types of C on 64-bit x86 Linux, kept apart even where two have the same width.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[allow(missing_docs)]
@@ -126,8 +130,17 @@ pub enum ArrayLen {
     Known(u64),
     /// `[]`, completed elsewhere or never (flexible array members have this too).
     Unknown,
-    /// A variable-length array; its element count is not an HIR value, so address arithmetic over it is refused.
-    Variable,
+    /// A number that is computed where the type is written: each such place is a length of its own.
+    Variable(LengthId),
+}
+
+/// How many elements the arrays of a type of variable length have.
+#[derive(Clone, Debug)]
+pub struct Length {
+    /// The number, as a `long`; `None` where the tree doesn't have it.
+    pub count: Option<Expr>,
+    /// The byte of the preprocessed text where it was computed. Variables that are assigned behind it may have other values since.
+    pub computed_at: u32,
 }
 
 /// What a type is.
@@ -409,7 +422,8 @@ pub enum ExprKind {
     /// Both operands have one type (shifts excepted); comparisons yield `int`. Pointers appear in comparisons only.
     Binary(BinOp, Box<Expr>, Box<Expr>),
     /// Pointer plus index, in elements of `stride` bytes. The index has an integer type of at most 64 bits and is
-    /// sign- or zero-extended by it. Subtraction has been negated into the index after conversion to `long`.
+    /// sign- or zero-extended by it. Subtraction has been negated into the index after conversion to `long`. Of rows of
+    /// variable length the index counts elements of these, or of what they consist of.
     PtrAdd { pointer: Box<Expr>, index: Box<Expr>, stride: u64 },
     /// Difference of two pointers, in elements of `stride` bytes, as `long`.
     PtrDiff { left: Box<Expr>, right: Box<Expr>, stride: u64 },
@@ -666,6 +680,12 @@ pub struct TranslationUnit {
     pub with_vector_forms: BTreeSet<VarId>,
     /// See [`super::pragma::bound_keywords`].
     pub bound_keywords: Vec<u32>,
+    /// The byte of the preprocessed text where a variable is assigned last. Initial values are no assignments.
+    pub last_assigned: BTreeMap<VarId, u32>,
+    /// The lengths of arrays of variable length.
+    pub lengths: Vec<Length>,
+    /// Loads of variables that lengths consist of, where a row is found by its length, and that length (`loops::rows`).
+    pub lengths_read: BTreeMap<PlaceId, LengthId>,
     /// Identities of places and loops from these numbers on are free.
     pub n_places: u32,
     /// See `n_places`.

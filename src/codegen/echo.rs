@@ -113,7 +113,7 @@ impl Printer<'_> {
             TypeKind::Array(element, ArrayLen::Unknown) => {
                 return self.declared(*element, format!("{inner}[]"));
             }
-            TypeKind::Array(_, ArrayLen::Variable) | TypeKind::Opaque { .. } => return None,
+            TypeKind::Array(_, ArrayLen::Variable(_)) | TypeKind::Opaque { .. } => return None,
             TypeKind::Record(id) => self.names.get(id)?,
             TypeKind::Function { ret, params, variadic, prototyped } => {
                 let mut list = Vec::new();
@@ -390,6 +390,9 @@ impl Printer<'_> {
         let (p, i) = (self.expr(pointer), self.expr(index));
         let types = &self.unit.types;
         let target = types.pointee(pointer.ty.ty);
+        if target.is_some_and(|to| is_of_variable_length(types, to.ty)) {
+            return format!("((__typeof__({p}))((char *){p} + (long){i} * {stride}))");
+        }
         let natural = target.and_then(|to| types.size_of(to.ty)).is_none_or(|size| size == stride);
         match self.type_name(whole.ty).filter(|_| !natural) {
             Some(name) => format!("(({name})((char *){p} + (long){i} * {stride}))"),
@@ -468,4 +471,13 @@ fn string(bytes: &[u8]) -> String {
     }
     text.push('"');
     text
+}
+
+/// Whether a type is an array whose size isn't constant: it has no name here.
+fn is_of_variable_length(types: &Types, ty: TypeId) -> bool {
+    match types.kind(ty) {
+        TypeKind::Array(_, ArrayLen::Variable(_)) => true,
+        TypeKind::Array(element, _) => is_of_variable_length(types, element.ty),
+        _ => false,
+    }
 }

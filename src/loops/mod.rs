@@ -17,6 +17,7 @@ pub mod private;
 pub mod privatization;
 pub mod reason;
 pub mod reductions;
+pub mod rows;
 pub mod scalars;
 pub mod structured;
 pub mod updates;

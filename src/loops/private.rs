@@ -50,7 +50,7 @@ pub fn find(unit: &TranslationUnit, body: &Stmt) -> Result<Objects, Reason> {
             _ if variable.ty.quals.is_volatile || variable.ty.quals.is_atomic => {
                 Reason::new(Kind::VolatileAccess, format!("it has the volatile or atomic variable {name}"))
             }
-            TypeKind::Array(_, ArrayLen::Variable) => {
+            TypeKind::Array(_, ArrayLen::Variable(_)) => {
                 unsupported(format!("the length of its local array {name} is not constant"))
             }
             TypeKind::Opaque { .. } | TypeKind::Void | TypeKind::Function { .. } => {

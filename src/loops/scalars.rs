@@ -550,7 +550,7 @@ fn may_read_unseen(unit: &TranslationUnit, function: &Function, whole: &LoopStmt
 /// Whether a type has a length that is computed where the type is written.
 fn has_unseen_length(unit: &TranslationUnit, ty: TypeId) -> bool {
     match unit.types.kind(ty) {
-        TypeKind::Array(_, ArrayLen::Variable) => true,
+        TypeKind::Array(_, ArrayLen::Variable(_)) => true,
         TypeKind::Array(inner, _) | TypeKind::Pointer(inner) => has_unseen_length(unit, inner.ty),
         _ => false,
     }

@@ -25,6 +25,15 @@ fn place(random: &mut Random, array: &str, nested: bool, first: i64) -> String {
         0 => format!("((unsigned char *)words)[{subscript}]"),
         1 => format!("{array}[{subscript} + k]"),
         2 => format!("p[{subscript} - 3900]"),
+        // A row may end in the middle of what the inner loop goes over.
+        3 | 4 => {
+            let row = *random.pick(&["i", "i", "i", "2 * i", "100 - i", "7"]);
+            let column = match nested {
+                true => *random.pick(&["j", "j", "m - 1 - j", "j / 2", "i % m", "2 * j"]),
+                false => *random.pick(&["0", "1", "m - 1", "i % m"]),
+            };
+            format!("*(grid[{row} + {}] + ({column}))", random.below(3))
+        }
         _ => format!("{array}[{subscript}]"),
     }
 }
@@ -42,7 +51,7 @@ pub fn program(random: &mut Random) -> String {
         let first = *random.pick(&[1, 1, 2, 3, 4, 16, 40]);
         let _ = writeln!(
             text,
-            "__attribute__((noinline)) static void loop_{number}(int n, int m, int k, unsigned *p)\n{{"
+            "__attribute__((noinline)) static void loop_{number}(int n, int m, int k, unsigned *p, unsigned grid[][m])\n{{"
         );
         let head = match random.below(6) {
             0..=2 => "for (int i = 0; i < n; i++)",
@@ -72,7 +81,7 @@ pub fn program(random: &mut Random) -> String {
             let (n, m) = (*random.pick(&[0, 1, 2, 3, 33, 64, 100]), *random.pick(&[1, 3, 8, 16, 40]));
             let k = *random.pick(&[0, 1, -1, 5, 40, 1000]);
             let offset = *random.pick(&[0, 1, 2000, 3899, 3900, 3901]);
-            let _ = writeln!(calls, "  loop_{number}({n}, {m}, {k}, words + {offset});");
+            let _ = writeln!(calls, "  loop_{number}({n}, {m}, {k}, words + {offset}, (void *)(words + 100 + {offset}));");
         }
     }
     text.push_str("int main(void)\n{\n  unsigned long long hash = 7;\n  for (int i = 0; i < 32768; i++) {\n");

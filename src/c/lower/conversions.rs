@@ -6,7 +6,7 @@ use super::super::hir::*;
 use super::super::types;
 use super::declarators::{PLAIN, merged};
 use super::expressions::Operand;
-use super::{Failure, Lowered, Lowering};
+use super::{Lowered, Lowering};
 
 impl Lowering<'_> {
     /// The value of an operand: lvalue conversion, or decay of arrays and functions.
@@ -235,7 +235,13 @@ impl Lowering<'_> {
             (_, Some(_)) if self.is_null(&then) => otherwise.ty,
             (Some(a), Some(b)) => {
                 let quals = merged(a.quals, b.quals);
-                let to = if a.ty == b.ty { a } else { self.void() };
+                let to = match (self.is_variable_length(a.ty), self.is_variable_length(b.ty)) {
+                    _ if a.ty == b.ty => a,
+                    // Two arrays of variable length, or one of a known one: C wants them to be as long as each other.
+                    (_, true) => a,
+                    (true, _) => b,
+                    _ => self.void(),
+                };
                 self.pointer_to(QualType { quals, ..to })
             }
             (Some(_), None) if self.types().as_int(otherwise.ty.ty).is_some() => then.ty,
@@ -273,20 +279,10 @@ impl Lowering<'_> {
         }
     }
 
-    /// The distance in bytes of neighbouring elements that a pointer points to; `None` for arrays of variable length.
-    pub(super) fn stride(&self, pointer: QualType) -> Lowered<Option<u64>> {
-        let Some(to) = self.types().pointee(pointer.ty) else { return Err(Failure::from("no pointer")) };
-        match self.types().kind(to.ty) {
-            TypeKind::Void | TypeKind::Function { .. } => Ok(Some(1)),
-            TypeKind::Array(..) if self.is_variable_length(to.ty) => Ok(None),
-            _ => self.types().size_of(to.ty).map(Some).ok_or_else(|| self.incomplete(to)),
-        }
-    }
-
     /// Whether a type is an array whose size isn't constant.
     pub(super) fn is_variable_length(&self, ty: TypeId) -> bool {
         match self.types().kind(ty) {
-            TypeKind::Array(_, ArrayLen::Variable) => true,
+            TypeKind::Array(_, ArrayLen::Variable(_)) => true,
             TypeKind::Array(element, _) => self.is_variable_length(element.ty),
             _ => false,
         }

@@ -275,16 +275,21 @@ impl<'a> Lowering<'a> {
         let fixed = pragma.map(str::to_owned).or_else(|| forbidding(&head.attributes));
         let Head { var, name, result, parameters, specifiers, .. } = head;
         self.function = Some(FunctionContext { name, result, switches: Vec::new() });
-        let Parameters { list, identifiers, scope } = parameters;
         let allocations = self.unit.allocations.len();
+        let mut parameters = parameters;
+        let scope = std::mem::take(&mut parameters.scope);
         let (lowered, _) = self.scoped(scope, |lowering| {
-            let list = if identifiers.is_empty() { list } else { lowering.old_style(node, &identifiers)? };
+            let list = match parameters.identifiers.as_slice() {
+                [] => std::mem::take(&mut parameters.list),
+                identifiers => lowering.old_style(node, identifiers)?,
+            };
             let mut params = Vec::new();
             for parameter in list {
                 let id = lowering.add_variable(&parameter.name, parameter.ty, Storage::Param, parameter.span);
                 lowering.declare(&parameter.name, Entity::Variable(id));
                 params.push(id);
             }
+            lowering.with_lengths(&parameters, &params);
             let body = field(node, "body")?;
             let statements = lowering.block_items(body)?;
             let body = Stmt { kind: StmtKind::Block(statements), span: lowering.source.span(body) };

@@ -46,6 +46,10 @@ pub(super) struct Parameter {
 #[derive(Default)]
 pub(super) struct Parameters {
     pub list: Vec<Parameter>,
+    /// The variables that they were while the list was read.
+    pub variables: Vec<VarId>,
+    /// The lengths that they have of each other.
+    pub lengths: Vec<(LengthId, Expr)>,
     /// An identifier list, whose types are still to come.
     pub identifiers: Vec<String>,
     /// The tags and enumerators declared inside.
@@ -273,8 +277,9 @@ impl<'a> Lowering<'a> {
 
     fn array_length(&mut self, node: Node) -> Lowered<ArrayLen> {
         let Some(size) = node.child_by_field_name("size") else { return Ok(ArrayLen::Unknown) };
+        let computed_at = self.source.span(size).start;
         if size.kind() == "*" || self.source.text(size) == "*" {
-            return Ok(ArrayLen::Variable);
+            return Ok(self.length(None, computed_at));
         }
         let expr = self.value(size)?;
         if self.types().as_int(expr.ty.ty).is_none() {
@@ -287,19 +292,22 @@ impl<'a> Lowering<'a> {
             },
             None if self.at_file_scope() => Err("an array length that isn't constant".into()),
             None if !self.is_pure(&expr) => Err("an array length with side effects".into()),
-            None => Ok(ArrayLen::Variable),
+            None => Ok(self.length(Some(expr), computed_at)),
         }
     }
 
     fn function_type(&mut self, node: Node, ret: QualType) -> Lowered<(QualType, Parameters)> {
         let list = field(node, "parameters")?;
         let (mark, linkage) = (self.unit.variables.len(), self.linkage.len());
+        let lengths = self.unit.lengths.len();
         let (result, scope) = self.scoped(Scope::default(), |lowering| lowering.parameter_list(list));
         // The parameters of a prototype were only there for each other.
         if self.linkage.len() == linkage {
             self.unit.variables.truncate(mark);
         }
+        let without = self.without_lengths(lengths);
         let (mut parameters, variadic) = result?;
+        parameters.lengths = without;
         parameters.scope.tags = scope.tags;
         parameters.scope.entities = scope.entities;
         parameters.scope.entities.retain(|_, entity| !matches!(entity, Entity::Variable(_)));
@@ -340,11 +348,11 @@ impl<'a> Lowering<'a> {
                         ty: self.adjusted(ty)?,
                         span: self.source.span(declared.name.unwrap_or(*node)),
                     };
+                    let id = self.add_variable(&parameter.name, parameter.ty, Storage::Param, parameter.span);
                     if !parameter.name.is_empty() {
-                        let id =
-                            self.add_variable(&parameter.name, parameter.ty, Storage::Param, parameter.span);
                         self.declare(&parameter.name, Entity::Variable(id));
                     }
+                    parameters.variables.push(id);
                     parameters.list.push(parameter);
                 }
                 other => return Err(format!("the parameter {other}").into()),

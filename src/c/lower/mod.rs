@@ -20,6 +20,7 @@ mod initialisers;
 mod names;
 mod operators;
 mod records;
+mod rows;
 mod shape;
 mod source;
 mod statements;

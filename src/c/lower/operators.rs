@@ -6,6 +6,7 @@ use super::super::constant;
 use super::super::hir::*;
 use super::declarators::PLAIN;
 use super::expressions::Operand;
+use super::rows::Row;
 use super::source::field;
 use super::{Lowered, Lowering, shape};
 
@@ -79,7 +80,7 @@ impl Lowering<'_> {
             (false, true) if op == BinOp::Add => return self.pointer_sum(right, left, false, span),
             (true, true) if op == BinOp::Sub => {
                 let ty = self.int_type(IntKind::Long);
-                let kind = match self.stride(left.ty)? {
+                let kind = match self.row(left.ty)?.stride() {
                     Some(0) => return Err("a difference in elements without a size".into()),
                     Some(stride) => {
                         ExprKind::PtrDiff { left: Box::new(left), right: Box::new(right), stride }
@@ -173,10 +174,16 @@ impl Lowering<'_> {
         }
         let index = self.index(index, negated)?;
         let ty = pointer.ty;
-        let kind = match self.stride(ty)? {
+        let kind = match self.row(ty)? {
+            Row::Known(stride) => {
+                ExprKind::PtrAdd { pointer: Box::new(pointer), index: Box::new(index), stride }
+            }
+            Row::Variable { count, stride } if self.is_pure(&pointer) => {
+                let index = self.in_elements(index, count);
+                ExprKind::PtrAdd { pointer: Box::new(pointer), index: Box::new(index), stride }
+            }
             // What the operands do otherwise is lost, so it may be anything.
-            None => ExprKind::Opaque("a row of variable length"),
-            Some(stride) => ExprKind::PtrAdd { pointer: Box::new(pointer), index: Box::new(index), stride },
+            Row::Variable { .. } | Row::Unseen => ExprKind::Opaque("a row of variable length"),
         };
         Ok(Expr { kind, ty, span })
     }
@@ -264,6 +271,14 @@ impl Lowering<'_> {
         }
     }
 
+    /// Notes where a variable is assigned, whatever becomes of the expression.
+    fn note_assigned(&mut self, place: &Place, span: Span) {
+        if let PlaceKind::Var(id) = place.kind {
+            let last = self.unit.last_assigned.entry(id).or_default();
+            *last = span.start.max(*last);
+        }
+    }
+
     /// The object that an assignment changes.
     fn target(&mut self, node: Node) -> Lowered<Place> {
         match self.operand(node)? {
@@ -294,6 +309,7 @@ impl Lowering<'_> {
     /// One `++` or `--` of the object that `argument` denotes.
     fn step(&mut self, node: Node, argument: Node, span: Span) -> Lowered<Expr> {
         let place = self.target(argument)?;
+        self.note_assigned(&place, span);
         let sign = if field(node, "operator")?.kind() == "++" { 1 } else { -1 };
         let post = !shape::is_prefix(node);
         let ty = QualType { quals: PLAIN, ..place.ty };
@@ -301,7 +317,7 @@ impl Lowering<'_> {
             return Ok(Expr { kind: ExprKind::Opaque("an update of something not understood"), ty, span });
         }
         let amount = if self.is_pointer(ty) {
-            match self.stride(ty)? {
+            match self.row(ty)?.stride() {
                 Some(stride) => sign * i64::try_from(stride).map_err(|_| "elements too large")?,
                 None => {
                     let kind = ExprKind::Opaque("a step over an array of variable length");
@@ -318,6 +334,7 @@ impl Lowering<'_> {
 
     pub(super) fn assignment(&mut self, node: Node, span: Span) -> Lowered<Expr> {
         let place = self.target(field(node, "left")?)?;
+        self.note_assigned(&place, span);
         let value = self.value(field(node, "right")?)?;
         let token = field(node, "operator")?.kind();
         let ty = QualType { quals: PLAIN, ..place.ty };
@@ -345,7 +362,7 @@ impl Lowering<'_> {
                 return Err("arithmetic on pointers".into());
             }
             let index = Box::new(self.index(value, op == BinOp::Sub)?);
-            let kind = match self.stride(ty)? {
+            let kind = match self.row(ty)?.stride() {
                 Some(stride) => ExprKind::PtrAssign { place, index, stride },
                 None => ExprKind::Opaque("a step over arrays of variable length"),
             };

@@ -189,7 +189,7 @@ impl Lowering<'_> {
     fn member_shape(&self, ty: QualType, align: Option<u64>) -> Lowered<Member> {
         let flexible = match self.types().kind(ty.ty) {
             TypeKind::Array(_, ArrayLen::Unknown) => true,
-            TypeKind::Array(_, ArrayLen::Variable) => return Err("an array of variable length".into()),
+            TypeKind::Array(_, ArrayLen::Variable(_)) => return Err("an array of variable length".into()),
             _ => false,
         };
         let size = if flexible { Some(0) } else { self.types().size_of(ty.ty) };

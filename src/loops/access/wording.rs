@@ -11,7 +11,7 @@ pub fn describe(unit: &TranslationUnit, place: &Place) -> String {
             ExprKind::AddressOf(p) => describe(unit, p),
             ExprKind::Cast(inner) => expr(unit, inner),
             ExprKind::PtrAdd { pointer, index, .. } => {
-                format!("{} + {}", expr(unit, pointer), expr(unit, index))
+                format!("{} + {}", expr(unit, pointer), expr(unit, written(unit, index)))
             }
             ExprKind::Binary(op, a, b) => {
                 let sign = match op {
@@ -32,6 +32,15 @@ pub fn describe(unit: &TranslationUnit, place: &Place) -> String {
             _ => "...".into(),
         }
     }
+    /// An index as it is written: without the length of rows that it was multiplied by.
+    fn written<'a>(unit: &TranslationUnit, index: &'a Expr) -> &'a Expr {
+        let ExprKind::Binary(BinOp::Mul, own, count) = &index.kind else { return index };
+        let mut is_length = false;
+        nest::expressions(count, &mut |e| {
+            is_length |= matches!(&e.kind, ExprKind::Load(p) if unit.lengths_read.contains_key(&p.id));
+        });
+        if is_length { own } else { index }
+    }
     /// In front of a subscript or an arrow.
     fn operand(unit: &TranslationUnit, e: &Expr) -> String {
         let text = expr(unit, e);
@@ -46,7 +55,7 @@ pub fn describe(unit: &TranslationUnit, place: &Place) -> String {
         PlaceKind::Var(v) => unit.var(*v).name.clone(),
         PlaceKind::Deref(e) => match &e.kind {
             ExprKind::PtrAdd { pointer, index, .. } => {
-                format!("{}[{}]", operand(unit, pointer), expr(unit, index))
+                format!("{}[{}]", operand(unit, pointer), expr(unit, written(unit, index)))
             }
             _ => format!("*{}", expr(unit, e)),
         },
