@@ -34,7 +34,7 @@ use std::thread::ScopedJoinHandle;
 pub struct Stages {
     /// Expanded text to typed tree. The error is an internal one.
     pub lower: fn(&str, &Dialect) -> Result<TranslationUnit, String>,
-    /// What makes loops easier to classify: rows that can be relied on, conditions instead of jumps, counters for those that have none, bodies instead of calls,
+    /// What makes loops easier to classify: rows that can be relied on, structs by their members, conditions instead of jumps, counters for those that have none, bodies instead of calls,
     /// and variables for places that they keep, and for members of structs.
     pub normalize: fn(&mut TranslationUnit, &AnalysisOptions),
     /// A report for each loop.
@@ -48,9 +48,11 @@ pub const STAGES: Option<Stages> = Some(Stages {
     lower: |text, dialect| Ok(crate::c::lower_unit(text, dialect)),
     normalize: |unit, options| {
         crate::loops::rows::check(unit);
+        crate::loops::whole::spell_out(unit);
         crate::loops::structured::structure_jumps(unit);
         crate::loops::counted::add_counters(unit);
         crate::loops::inline::inline_calls(unit, options);
+        crate::loops::whole::by_members(unit);
         crate::loops::members::find(unit);
         crate::loops::cells::find(unit);
     },

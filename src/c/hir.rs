@@ -503,10 +503,10 @@ pub struct Stmt {
 /// What a local declaration starts with.
 #[derive(Clone, Debug)]
 pub enum Init {
-    /// A scalar's initial value, converted to its type.
+    /// The initial value of a scalar, converted to its type, or of a struct or union as a whole.
     Scalar(Expr),
-    /// Braces that give values to scalars of an aggregate: byte offsets, and values converted to the scalars' types. All other
-    /// scalars are zero. In which order the values are evaluated, C doesn't say.
+    /// Braces that give values to parts of an aggregate: byte offsets, and values converted to the types of these parts, which are scalars, or structs
+    /// or unions as a whole. All other scalars are zero. In which order the values are evaluated, C doesn't say.
     Members(Vec<(u64, Expr)>),
     /// Another braced or string initialiser of an aggregate. It may evaluate anything.
     Aggregate,
@@ -686,6 +686,9 @@ pub struct TranslationUnit {
     pub lengths: Vec<Length>,
     /// Loads of variables that lengths consist of, where a row is found by its length, and that length (`loops::rows`).
     pub lengths_read: BTreeMap<PlaceId, LengthId>,
+    /// What the braces of compound literals give whose values are opaque expressions with this first and last byte: of structs, where that is as simple
+    /// as [`Init::Members`] says.
+    pub literals: BTreeMap<(u32, u32), Vec<(u64, Expr)>>,
     /// Identities of places and loops from these numbers on are free.
     pub n_places: u32,
     /// See `n_places`.

@@ -115,7 +115,12 @@ pub fn refusal(
                 TypeKind::Int(_) | TypeKind::Enum(_) | TypeKind::Float(_) | TypeKind::Pointer(_)
             )
     };
-    let is_plain_variable = |v: VarId| is_plain(unit.var(v).ty) && !unit.var(v).address_taken;
+    // Structs are copied by their members afterwards (`loops::whole`).
+    let is_struct = |ty: QualType| matches!(unit.types.kind(ty.ty), TypeKind::Record(_));
+    let is_plain_variable = |v: VarId| {
+        let ty = unit.var(v).ty;
+        (is_plain(ty) || is_struct(ty)) && !unit.var(v).address_taken
+    };
     // Whether they can be private to an iteration, `loops::private` sees where they are used.
     let is_object = |v: VarId| unit.types.size_of(unit.var(v).ty.ty).is_some();
     let no_plain = "a variable of it is no simple number or pointer, or its address is taken";
@@ -424,9 +429,12 @@ impl Inliner<'_> {
     /// Whether calling a function may do more than compute a value of what it is given and what it reads.
     fn may_store(&self, function: &Function, depth: usize) -> bool {
         let mut stores = depth > DEPTH;
+        let in_memory = |place: &Place| match nest::root_variable(place).map(|v| self.unit.var(v)) {
+            Some(own) => !matches!(own.storage, Storage::Local | Storage::Param) || own.address_taken,
+            None => true,
+        };
         nest::all_expressions(&function.body, &mut |e| {
-            stores |= nest::accessed_place(e)
-                .is_some_and(|(place, _, writes)| writes && is_scalar(self.unit, place).is_none());
+            stores |= nest::accessed_place(e).is_some_and(|(place, _, writes)| writes && in_memory(place));
             if let (ExprKind::Call { callee, .. }, false) = (&e.kind, stores) {
                 stores = match callee {
                     Callee::Named(v) => match self.originals.get(v) {
@@ -447,6 +455,27 @@ impl Inliner<'_> {
         stores
     }
 
+    /// Whether nothing is changed by evaluating it but `errno`.
+    fn only_computes(&self, e: &Expr) -> bool {
+        let mut computes = true;
+        nest::expressions(e, &mut |e| {
+            computes &= match &e.kind {
+                ExprKind::Opaque(_) => false,
+                ExprKind::Call { callee, .. } => {
+                    let name = match callee {
+                        Callee::Named(v) => &self.unit.var(*v).name,
+                        Callee::Builtin(name) => name,
+                        Callee::Pointer(_) => "",
+                    };
+                    super::access::exact_function(name).is_some()
+                        || libm::called(self.unit, self.options, callee).is_some()
+                }
+                _ => !nest::accessed_place(e).is_some_and(|(.., writes)| writes),
+            };
+        });
+        computes
+    }
+
     /// Copies a function's body to `before`; the value of the call.
     fn replace(
         &mut self,
@@ -458,7 +487,7 @@ impl Inliner<'_> {
         before: &mut Vec<Stmt>,
     ) -> Option<Expr> {
         if args.len() != function.params.len()
-            || args.iter().any(has_effects)
+            || args.iter().any(|e| has_effects(e) && (self.several_errors || !self.only_computes(e)))
             || self.active.contains(&function.var)
             || self.active.len() > DEPTH
             || !self.means_the_same(function)

@@ -21,3 +21,4 @@ pub mod rows;
 pub mod scalars;
 pub mod structured;
 pub mod updates;
+pub mod whole;

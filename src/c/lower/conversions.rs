@@ -37,7 +37,12 @@ impl Lowering<'_> {
                 }
                 let ty = QualType { ty: place.ty.ty, quals: PLAIN };
                 let kind = match place.kind {
-                    PlaceKind::Opaque(what) => ExprKind::Opaque(what),
+                    PlaceKind::Opaque(what) => {
+                        if let Some(list) = self.literals.remove(&place.id) {
+                            self.unit.literals.insert((span.start, span.end), list);
+                        }
+                        ExprKind::Opaque(what)
+                    }
                     _ if self.types().size_of(ty.ty).is_none() => {
                         ExprKind::Opaque("an object of unknown size")
                     }

@@ -79,8 +79,12 @@ impl Lowering<'_> {
             "cast_expression" => self.cast_expression(node, span).map(Operand::Value),
             "compound_literal_expression" => {
                 let ty = self.type_name(field(node, "type")?)?;
-                let (_, ty) = self.initialiser(field(node, "value")?, ty)?;
-                Ok(Operand::Place(self.place(PlaceKind::Opaque("a compound literal"), ty, span)))
+                let (init, ty) = self.initialiser(field(node, "value")?, ty)?;
+                let place = self.place(PlaceKind::Opaque("a compound literal"), ty, span);
+                if let (Init::Members(list), TypeKind::Record(_)) = (init, self.types().kind(ty.ty)) {
+                    self.literals.insert(place.id, list);
+                }
+                Ok(Operand::Place(place))
             }
             "sizeof_expression" => {
                 let ty = self.operand_type(node)?;

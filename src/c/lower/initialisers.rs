@@ -11,11 +11,16 @@ use super::source::{field, named, parts};
 use super::{Lowered, Lowering};
 
 /// One item of a braced list, read.
+#[derive(Default)]
 struct Item {
     /// The first array designator's last index, if the item starts with one.
     index: Option<u64>,
     /// Whether it starts with a designator of any kind.
     designated: bool,
+    /// Whether that leads to one element or member, in one step.
+    is_simple: bool,
+    /// The member that the first designator names.
+    member: Option<String>,
     /// Whether it is a braced list or string of its own, which initialises one subobject whatever that holds.
     whole: bool,
     /// Whether it is a narrow or wide string literal.
@@ -26,6 +31,14 @@ struct Item {
     value: Option<Expr>,
     /// What stands in its braces.
     inner: Vec<Item>,
+}
+
+impl Item {
+    /// The item as one that stands where its designator leads, if that is simple.
+    fn undesignated(&mut self) -> Option<&Item> {
+        self.designated = false;
+        self.is_simple.then_some(&*self)
+    }
 }
 
 /// Items of a list whose values are kept: tables of constants are much longer, and nobody asks for theirs.
@@ -80,7 +93,7 @@ impl Lowering<'_> {
         let mut value = self.assigned(value, ty)?;
         // With its parentheses.
         value.span = self.source.span(node);
-        if self.is_scalar(ty) { Ok((Init::Scalar(value), ty)) } else { Ok((Init::Aggregate, ty)) }
+        Ok((Init::Scalar(value), ty))
     }
 
     /// Reads the items of a braced list.
@@ -89,15 +102,7 @@ impl Lowering<'_> {
     }
 
     fn item(&mut self, node: Node) -> Lowered<Item> {
-        let mut item = Item {
-            index: None,
-            designated: false,
-            whole: false,
-            text: false,
-            ty: None,
-            value: None,
-            inner: Vec::new(),
-        };
+        let mut item = Item::default();
         let mut value = node;
         if node.kind() == "initializer_pair" {
             item.designated = true;
@@ -105,6 +110,10 @@ impl Lowering<'_> {
             for (name, part) in parts(node) {
                 if name != Some("designator") {
                     continue;
+                }
+                item.is_simple = first && matches!(part.kind(), "subscript_designator" | "field_designator");
+                if first && part.kind() == "field_designator" {
+                    item.member = named(part).first().map(|name| self.source.spelling(*name).to_owned());
                 }
                 let index = match part.kind() {
                     "subscript_designator" => named(part).first().copied(),
@@ -169,13 +178,9 @@ impl Lowering<'_> {
             kinds.len() as u64
         } else {
             let item = |kind: &TableItem| Item {
-                index: None,
-                designated: false,
                 whole: *kind == TableItem::Braced,
                 text: *kind == TableItem::Text,
-                ty: None,
-                value: None,
-                inner: Vec::new(),
+                ..Item::default()
             };
             self.elements(element, &kinds.iter().map(item).collect::<Vec<Item>>())?
         };
@@ -212,7 +217,7 @@ impl Lowering<'_> {
         Ok(longest)
     }
 
-    /// What a braced list gives an object of type `ty`, scalar by scalar, where that is simple: without designators, strings,
+    /// What a braced list gives an object of type `ty`, scalar by scalar, where that is simple: without designators of several steps, strings,
     /// unions and bit-fields.
     fn members(&mut self, ty: TypeId, items: Vec<Item>) -> Init {
         fn count(items: &[Item]) -> usize {
@@ -222,9 +227,14 @@ impl Lowering<'_> {
             return Init::Aggregate;
         }
         let mut list = Vec::new();
-        match self.members_of(ty, items, 0, &mut list) {
-            Some(()) => Init::Members(list),
-            None => Init::Aggregate,
+        let found = self.members_of(ty, items, 0, &mut list);
+        // Of two values for one scalar the first need not be evaluated.
+        let mut ends: Vec<(u64, u64)> =
+            list.iter().map(|(at, e)| (*at, at + self.types().size_of(e.ty.ty).unwrap_or(0))).collect();
+        ends.sort_unstable();
+        match found {
+            Some(()) if ends.is_sorted_by(|a, b| a.1 <= b.0) => Init::Members(list),
+            _ => Init::Aggregate,
         }
     }
 
@@ -236,14 +246,15 @@ impl Lowering<'_> {
         list: &mut Vec<(u64, Expr)>,
     ) -> Option<()> {
         let mut rest = items.into_iter().peekable();
-        self.parts_of(ty, &mut rest, at, list)?;
+        self.parts_of(ty, true, &mut rest, at, list)?;
         rest.next().is_none().then_some(())
     }
 
-    /// Takes the items of the parts of an aggregate.
+    /// Takes the items of the parts of an aggregate, to which designators lead if the items are `its_own`.
     fn parts_of(
         &mut self,
         ty: TypeId,
+        its_own: bool,
         rest: &mut std::iter::Peekable<std::vec::IntoIter<Item>>,
         at: u64,
         list: &mut Vec<(u64, Expr)>,
@@ -251,25 +262,39 @@ impl Lowering<'_> {
         match self.types().kind(ty).clone() {
             TypeKind::Array(element, ArrayLen::Known(length)) => {
                 let size = self.types().size_of(element.ty)?;
-                for k in 0..length {
-                    if rest.peek().is_none() {
-                        break;
+                let mut k = 0;
+                while let Some(item) = rest.peek_mut() {
+                    match item.designated {
+                        true if its_own => k = item.undesignated()?.index?,
+                        true => break,
+                        false if k < length => {}
+                        false => break,
                     }
                     self.one_part(element, rest, at.checked_add(k.checked_mul(size)?)?, list)?;
+                    k += 1;
                 }
             }
             TypeKind::Record(id) => {
                 let record = self.types().record(id);
                 let fields = record.fields.clone().filter(|_| !record.is_union)?;
-                for field in &fields {
-                    // What isn't reached is zero, in whichever way it is laid out.
-                    if rest.peek().is_none() {
-                        break;
+                // What isn't reached is zero, in whichever way it is laid out.
+                let mut k = 0;
+                while let Some(item) = rest.peek_mut() {
+                    match item.designated {
+                        true if its_own => {
+                            let name = item.undesignated()?.member.clone()?;
+                            k = fields.iter().position(|field| field.name.as_ref() == Some(&name))?;
+                        }
+                        true => break,
+                        false if k < fields.len() => {}
+                        false => break,
                     }
+                    let field = &fields[k];
                     if field.bits.is_some() {
                         return None;
                     }
                     self.one_part(field.ty, rest, at.checked_add(field.offset)?, list)?;
+                    k += 1;
                 }
             }
             _ => return None,
@@ -305,7 +330,11 @@ impl Lowering<'_> {
             return self.members_of(ty.ty, item.inner, at, list);
         }
         // A structure's value as a whole, or braces that are left out.
-        if item.ty == Some(ty.ty) { None } else { self.parts_of(ty.ty, rest, at, list) }
+        if item.ty == Some(ty.ty) {
+            list.push((at, rest.next()?.value?));
+            return Some(());
+        }
+        self.parts_of(ty.ty, false, rest, at, list)
     }
 
     /// Whether one item is the whole of an object of type `ty`.

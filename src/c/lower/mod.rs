@@ -120,6 +120,8 @@ struct Lowering<'a> {
     transparent: HashSet<RecordId>,
     /// For each allocation call the variable that was called.
     allocation_callees: Vec<VarId>,
+    /// What the braces of compound literals give, while these are objects.
+    literals: HashMap<PlaceId, Vec<(u64, Expr)>>,
     function: Option<FunctionContext>,
     places: u32,
     loops: u32,
@@ -171,6 +173,7 @@ fn lower(tokens: &Tokens, declarations: &[ExternalDeclaration], dialect: &Dialec
         without_layout: HashMap::new(),
         transparent: HashSet::new(),
         allocation_callees: Vec::new(),
+        literals: HashMap::new(),
         function: None,
         places: 0,
         loops: 0,

@@ -1,0 +1,674 @@
+//! Values of structs (`a[i] = b[i]`, `struct point p = old[i]`, `(struct point){x, y}`, functions that take or give them) as values of their members: what comes
+//! after knows numbers and pointers only.
+//!
+//! [`spell_out`] comes before functions are inlined, and puts a variable where a compound literal stands; [`by_members`] comes behind, and copies member by member
+//! inside of loops. Nothing is done where the order of what a statement does would matter, or where copies of members would not be one of the whole: in unions without a member that fills them,
+//! for bit-fields and for large structs. These stay as they are, and with them the loop.
+
+use super::access::describe;
+use super::inline::has_effects;
+use super::nest;
+use super::scalars::is_scalar;
+use crate::c::hir::*;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Values that a copy may consist of.
+const MOST: usize = 32;
+
+/// Puts variables in the place of compound literals.
+pub fn spell_out(unit: &mut TranslationUnit) {
+    if unit.literals.is_empty() {
+        return;
+    }
+    each_body(unit, |rewriter, body| {
+        rewriter.literals = true;
+        rewriter.boxed(body)
+    });
+}
+
+/// Copies structs by their members in all loops.
+pub fn by_members(unit: &mut TranslationUnit) {
+    each_body(unit, |rewriter, body| rewriter.loops(body));
+}
+
+fn each_body(unit: &mut TranslationUnit, change: impl Fn(&mut Rewriter, Stmt) -> Stmt) {
+    for number in 0..unit.functions.len() {
+        let empty = Stmt { kind: StmtKind::Empty, span: Span::default() };
+        let body = std::mem::replace(&mut unit.functions[number].body, empty);
+        let body = change(&mut Rewriter { unit, literals: false, own: BTreeMap::new() }, body);
+        unit.functions[number].body = body;
+    }
+}
+
+/// A step from an object into it.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Member(RecordId, u32),
+    Element(u64),
+}
+
+/// A simple value within an object: how many bytes into it, and the way there. Without a way there it is what lies between members, as a number of this type.
+#[derive(Clone, Debug)]
+struct Piece {
+    offset: u64,
+    ty: QualType,
+    way: Option<Vec<Step>>,
+}
+
+/// The values that an object of type `ty` consists of; `None` if these wouldn't be all of it.
+fn pieces(types: &Types, ty: QualType) -> Option<Vec<Piece>> {
+    let (mut found, mut way) = (Vec::new(), Vec::new());
+    collect(types, ty, 0, &mut way, &mut found)?;
+    Some(found)
+}
+
+fn collect(
+    types: &Types,
+    ty: QualType,
+    offset: u64,
+    way: &mut Vec<Step>,
+    found: &mut Vec<Piece>,
+) -> Option<()> {
+    if ty.quals.is_volatile || ty.quals.is_atomic || found.len() >= MOST {
+        return None;
+    }
+    let mut inside = |step: Step, ty: QualType, offset: u64| {
+        way.push(step);
+        let fits = collect(types, ty, offset, way, found);
+        way.pop();
+        fits
+    };
+    match types.kind(ty.ty) {
+        TypeKind::Array(element, ArrayLen::Known(length)) => {
+            let size = types.size_of(element.ty)?;
+            (0..*length).try_for_each(|k| inside(Step::Element(k), *element, offset + k * size))
+        }
+        TypeKind::Record(id) => {
+            let record = types.record(*id);
+            let fields = record.fields.as_ref()?;
+            if fields.iter().any(|field| field.bits.is_some()) {
+                return None;
+            }
+            let mut members = fields.iter().zip(0..).map(|(field, number)| (field, Step::Member(*id, number)));
+            if record.is_union {
+                let fills = |ty: QualType| {
+                    let all = pieces(types, ty)?;
+                    Some(gaps(types, &all, record.size).is_empty())
+                };
+                let (field, step) = members.find(|(field, _)| fills(field.ty) == Some(true))?;
+                return inside(step, field.ty, offset);
+            }
+            members.try_for_each(|(field, step)| inside(step, field.ty, offset + field.offset))
+        }
+        TypeKind::Int(kind) | TypeKind::Enum(kind) if kind.size() > 8 => None,
+        TypeKind::Float(FloatKind::LongDouble | FloatKind::Float128) => None,
+        TypeKind::Int(_) | TypeKind::Enum(_) | TypeKind::Float(_) | TypeKind::Pointer(_) => {
+            found.push(Piece { offset, ty, way: Some(way.clone()) });
+            Some(())
+        }
+        _ => None,
+    }
+}
+
+/// The bytes of an object of this size that no piece has.
+fn gaps(types: &Types, pieces: &[Piece], size: u64) -> Vec<std::ops::Range<u64>> {
+    let mut gaps = Vec::new();
+    let mut at = 0;
+    for piece in pieces {
+        if piece.offset > at {
+            gaps.push(at..piece.offset);
+        }
+        at = piece.offset + types.size_of(piece.ty.ty).unwrap_or(0);
+    }
+    if at < size {
+        gaps.push(at..size);
+    }
+    gaps
+}
+
+struct Rewriter<'a> {
+    unit: &'a mut TranslationUnit,
+    /// Whether it is compound literals that are changed, instead of copies.
+    literals: bool,
+    /// The variables that the loop around declares, and whether they are [filled].
+    own: BTreeMap<VarId, bool>,
+}
+
+/// Of the structs that a body declares: whether all that is ever in them are copies of whole ones, also of what lies between members.
+fn filled(unit: &TranslationUnit, body: &Stmt) -> BTreeMap<VarId, bool> {
+    // Where values come from; `None`: not from a whole struct.
+    let mut given: BTreeMap<VarId, Vec<Option<&Place>>> = BTreeMap::new();
+    let (mut unset, mut changed) = (BTreeSet::new(), BTreeSet::new());
+    fn sources<'e>(value: &'e Expr, out: &mut Vec<Option<&'e Place>>) {
+        match &value.kind {
+            ExprKind::Load(from) => out.push(Some(from)),
+            ExprKind::Conditional(_, a, b) => {
+                sources(a, out);
+                sources(b, out);
+            }
+            _ => out.push(None),
+        }
+    }
+    nest::statements(body, &mut |s| {
+        let StmtKind::Declare { var, init } = &s.kind else { return };
+        if !matches!(unit.types.kind(unit.var(*var).ty.ty), TypeKind::Record(_)) {
+            return;
+        }
+        let from = given.entry(*var).or_default();
+        match init {
+            Some(Init::Scalar(value)) => sources(value, from),
+            Some(_) => from.push(None),
+            None => {
+                unset.insert(*var);
+            }
+        }
+    });
+    nest::all_expressions(body, &mut |e| {
+        if let ExprKind::Assign(Place { kind: PlaceKind::Var(v), .. }, value) = &e.kind
+            && let Some(from) = given.get_mut(v)
+        {
+            sources(value, from);
+            return;
+        }
+        let place = match &e.kind {
+            ExprKind::AddressOf(place) => Some(place),
+            _ => nest::accessed_place(e).filter(|(.., writes)| *writes).map(|(place, ..)| place),
+        };
+        changed.extend(place.and_then(nest::root_variable));
+    });
+    let starts = |v: &VarId, from: &[Option<&Place>]| {
+        !from.is_empty() && from.iter().all(Option::is_some) && !(unset.contains(v) && changed.contains(v))
+    };
+    let mut filled: BTreeMap<VarId, bool> = given.iter().map(|(v, from)| (*v, starts(v, from))).collect();
+    loop {
+        let is_whole = |place: &Place| keeps_gaps(unit, &filled, place);
+        let not = |v: &VarId| given[v].iter().flatten().any(|from| !is_whole(from));
+        let Some(v) = filled.iter().find(|(v, fills)| **fills && not(v)).map(|(v, _)| *v) else { break };
+        filled.insert(v, false);
+    }
+    filled
+}
+
+/// Whether what lies between members is something at a place that a program can know of: not in variables that are put together member by member.
+fn keeps_gaps(unit: &TranslationUnit, own: &BTreeMap<VarId, bool>, place: &Place) -> bool {
+    let Some(v) = nest::root_variable(place) else { return true };
+    let variable = unit.var(v);
+    let is_local = matches!(variable.storage, Storage::Local | Storage::Param);
+    own.get(&v).copied().unwrap_or(!is_local || variable.address_taken)
+}
+
+impl Rewriter<'_> {
+    /// A statement with all that is to be changed in it, as one.
+    fn boxed(&mut self, s: Stmt) -> Stmt {
+        let span = s.span;
+        let mut out = Vec::new();
+        self.one(s, &mut out);
+        match out.len() {
+            1 => out.remove(0),
+            _ => Stmt { kind: StmtKind::Block(out), span },
+        }
+    }
+
+    /// A statement outside of loops: only the loops in it are changed.
+    fn loops(&mut self, mut s: Stmt) -> Stmt {
+        s.kind = match s.kind {
+            StmtKind::Loop(mut l) => {
+                self.own = filled(self.unit, &l.body);
+                let empty = Stmt { kind: StmtKind::Empty, span: s.span };
+                let body = std::mem::replace(&mut *l.body, empty);
+                *l.body = self.boxed(body);
+                StmtKind::Loop(l)
+            }
+            kind => inside(kind, &mut |s| self.loops(s)),
+        };
+        s
+    }
+
+    fn one(&mut self, s: Stmt, out: &mut Vec<Stmt>) {
+        let span = s.span;
+        let mut before = Vec::new();
+        let kind = match s.kind {
+            StmtKind::Expr(Expr { kind: ExprKind::Assign(to, value), ty, .. })
+                if !self.literals && self.is_record(ty) =>
+            {
+                match self.assigned(&to, &value, span) {
+                    Some(mut list) => return out.append(&mut list),
+                    None => StmtKind::Expr(Expr { kind: ExprKind::Assign(to, value), ty, span }),
+                }
+            }
+            StmtKind::Expr(mut e) if self.literals => {
+                match &mut e.kind {
+                    ExprKind::Assign(to, value) => self.name_literals(Some(to), value, &mut before),
+                    _ => self.name_literals(None, &mut e, &mut before),
+                }
+                StmtKind::Expr(e)
+            }
+            StmtKind::Return(Some(mut e)) if self.literals => {
+                self.name_literals(None, &mut e, &mut before);
+                StmtKind::Return(Some(e))
+            }
+            StmtKind::Declare { var, init: Some(init) } => {
+                let is_record = self.is_record(self.unit.var(var).ty);
+                match (init, self.literals) {
+                    (Init::Scalar(value), true) if self.literal(&value).is_some() && is_record => {
+                        let list = self.literal(&value).unwrap_or_default();
+                        StmtKind::Declare { var, init: Some(Init::Members(self.nested(list))) }
+                    }
+                    (Init::Scalar(mut value), true) => {
+                        self.name_literals(None, &mut value, &mut before);
+                        StmtKind::Declare { var, init: Some(Init::Scalar(value)) }
+                    }
+                    (Init::Members(list), true) => {
+                        StmtKind::Declare { var, init: Some(Init::Members(self.nested(list))) }
+                    }
+                    (Init::Scalar(value), false) if is_record => {
+                        let to = self.variable_place(var, span);
+                        let keeps_gaps = keeps_gaps(self.unit, &self.own, &to);
+                        match self.given(&value, keeps_gaps) {
+                            Some(list) => StmtKind::Declare { var, init: Some(Init::Members(list)) },
+                            None => match self.assigned(&to, &value, span) {
+                                Some(mut list) => {
+                                    out.push(Stmt { kind: StmtKind::Declare { var, init: None }, span });
+                                    return out.append(&mut list);
+                                }
+                                None => StmtKind::Declare { var, init: Some(Init::Scalar(value)) },
+                            },
+                        }
+                    }
+                    (Init::Members(list), false) => {
+                        StmtKind::Declare { var, init: Some(Init::Members(self.flat(list))) }
+                    }
+                    (init, _) => StmtKind::Declare { var, init: Some(init) },
+                }
+            }
+            StmtKind::Block(list) => {
+                let mut inner = Vec::with_capacity(list.len());
+                list.into_iter().for_each(|s| self.one(s, &mut inner));
+                StmtKind::Block(inner)
+            }
+            kind => inside(kind, &mut |s| self.boxed(s)),
+        };
+        // What is declared for one statement is nobody else's.
+        out.append(&mut before);
+        out.push(Stmt { kind, span });
+    }
+
+    fn is_record(&self, ty: QualType) -> bool {
+        matches!(self.unit.types.kind(ty.ty), TypeKind::Record(_))
+    }
+
+    // ---- Compound literals.
+
+    /// What a compound literal gives, if an expression is the value of one.
+    fn literal(&self, e: &Expr) -> Option<Vec<(u64, Expr)>> {
+        let ExprKind::Opaque(_) = &e.kind else { return None };
+        self.unit.literals.get(&(e.span.start, e.span.end)).cloned()
+    }
+
+    /// The literals among the members of another one belong to it.
+    fn nested(&self, list: Vec<(u64, Expr)>) -> Vec<(u64, Expr)> {
+        let mut flat = Vec::with_capacity(list.len());
+        for (at, e) in list {
+            match self.literal(&e) {
+                Some(inner) => flat.extend(self.nested(inner).into_iter().map(|(more, e)| (at + more, e))),
+                None => flat.push((at, e)),
+            }
+        }
+        flat
+    }
+
+    /// Declares variables for what is the whole of a value, or an argument of the call that is it. `to`: what is assigned.
+    fn name_literals(&mut self, to: Option<&Place>, value: &mut Expr, before: &mut Vec<Stmt>) {
+        // What assigns has no order of its own against what is assigned.
+        if to.is_some_and(|to| !is_pure(to)) {
+            return;
+        }
+        let reads = to.is_some_and(|to| reads_memory(self.unit, to));
+        if let Some(list) = self.literal(value) {
+            let list = self.nested(list);
+            if !reads || !list.iter().any(|(_, e)| has_effects(e)) {
+                self.declare(value, list, before);
+            }
+            return;
+        }
+        // Literals among what calls are given come before all of them.
+        let (mut calls, mut calm) = (0, true);
+        nest::expressions(value, &mut |e| {
+            calls += usize::from(matches!(e.kind, ExprKind::Call { .. }));
+            calm &= match e.kind {
+                ExprKind::Opaque(_) => self.literal(e).is_some(),
+                _ => !nest::accessed_place(e).is_some_and(|(.., writes)| writes),
+            };
+        });
+        if calm {
+            self.name_arguments(value, calls == 1 && !reads, before);
+        }
+    }
+
+    /// Declares variables for the arguments of calls. `alone`: there is one call, and whatever it is given is computed before it.
+    fn name_arguments(&mut self, e: &mut Expr, alone: bool, before: &mut Vec<Stmt>) {
+        match &mut e.kind {
+            ExprKind::Cast(inner) => self.name_arguments(inner, alone, before),
+            ExprKind::Call { args, .. } => {
+                for argument in args {
+                    let Some(list) = self.literal(argument) else {
+                        self.name_arguments(argument, alone, before);
+                        continue;
+                    };
+                    let list = self.nested(list);
+                    let fits = |(_, e): &(u64, Expr)| !has_effects(e) && (alone || !loads_memory(self.unit, e));
+                    if list.iter().all(fits) {
+                        self.declare(argument, list, before);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// A variable with these members for a value.
+    fn declare(&mut self, value: &mut Expr, list: Vec<(u64, Expr)>, before: &mut Vec<Stmt>) {
+        let var = self.variable("a compound literal", value.ty, value.span);
+        before.push(Stmt { kind: StmtKind::Declare { var, init: Some(Init::Members(list)) }, span: value.span });
+        value.kind = ExprKind::Load(self.variable_place(var, value.span));
+    }
+
+    // ---- Copies.
+
+    /// `to = value` by members.
+    fn assigned(&mut self, to: &Place, value: &Expr, span: Span) -> Option<Vec<Stmt>> {
+        let mut list = Vec::new();
+        match &value.kind {
+            ExprKind::Load(from) if from.ty.ty == to.ty.ty => self.copied(to, from, span, &mut list)?,
+            ExprKind::Conditional(cond, then, otherwise) if is_pure(to) && !has_effects(cond) => {
+                let mut branch = |value: &Expr| {
+                    let list = self.assigned(to, value, span)?;
+                    Some(Box::new(Stmt { kind: StmtKind::Block(list), span }))
+                };
+                let (then, otherwise) = (branch(then)?, branch(otherwise)?);
+                let kind = StmtKind::If { cond: (**cond).clone(), then, otherwise: Some(otherwise) };
+                list.push(Stmt { kind, span });
+            }
+            _ => return None,
+        }
+        Some(list)
+    }
+
+    fn copied(&mut self, to: &Place, from: &Place, span: Span, out: &mut Vec<Stmt>) -> Option<()> {
+        let mut all = pieces(&self.unit.types, from.ty)?;
+        pieces(&self.unit.types, to.ty)?;
+        if [to, from].into_iter().all(|place| keeps_gaps(self.unit, &self.own, place)) {
+            self.add_gaps(&mut all, from.ty);
+        }
+        if all.len() > MOST {
+            return None;
+        }
+        // Where an object lies is found once, before any of its members changes.
+        let mut behind = Vec::new();
+        let mut found = |place: &Place| {
+            if let Some((pointer, is_before)) = stepped(self.unit, place) {
+                let list = if is_before { &mut *out } else { &mut behind };
+                list.push(Stmt { kind: StmtKind::Expr(pointer.clone()), span });
+                let ExprKind::IncDec { place: variable, .. } = &pointer.kind else { return None };
+                let variable = Expr { kind: ExprKind::Load(self.again(variable)), ..pointer.clone() };
+                return Some(self.place(PlaceKind::Deref(Box::new(variable)), place.ty, place.span));
+            }
+            is_pure(place).then(|| match reads_memory(self.unit, place) {
+                true => self.found(place, out),
+                false => place.clone(),
+            })
+        };
+        let (to, from) = (found(to)?, found(from)?);
+        for piece in &all {
+            let value = self.part(&from, piece);
+            let ty = QualType { ty: piece.ty.ty, quals: Quals::default() };
+            let value = Expr { kind: ExprKind::Load(value), ty, span };
+            let kind = ExprKind::Assign(self.part(&to, piece), Box::new(value));
+            out.push(Stmt { kind: StmtKind::Expr(Expr { kind, ty, span }), span });
+        }
+        out.append(&mut behind);
+        Some(())
+    }
+
+    /// What a copy of the whole gives each member of a variable.
+    fn given(&mut self, value: &Expr, keeps_gaps: bool) -> Option<Vec<(u64, Expr)>> {
+        let ExprKind::Load(from) = &value.kind else { return None };
+        if !is_pure(from) {
+            return None;
+        }
+        let mut all = pieces(&self.unit.types, from.ty)?;
+        if keeps_gaps {
+            self.add_gaps(&mut all, from.ty);
+        }
+        let mut one = |piece: &Piece| {
+            let ty = QualType { ty: piece.ty.ty, quals: Quals::default() };
+            (piece.offset, Expr { kind: ExprKind::Load(self.part(from, piece)), ty, span: value.span })
+        };
+        Some(all.iter().map(&mut one).collect())
+    }
+
+    /// Members that are structs themselves by theirs.
+    fn flat(&mut self, list: Vec<(u64, Expr)>) -> Vec<(u64, Expr)> {
+        let mut flat = Vec::with_capacity(list.len());
+        for (at, e) in list {
+            match self.is_record(e.ty).then(|| self.given(&e, false)).flatten() {
+                Some(inner) => flat.extend(inner.into_iter().map(|(more, e)| (at + more, e))),
+                None => flat.push((at, e)),
+            }
+        }
+        flat
+    }
+
+    /// Adds what lies between members: a copy of the whole has that, too, and who compares or writes bytes sees it.
+    fn add_gaps(&mut self, all: &mut Vec<Piece>, ty: QualType) {
+        let size = self.unit.types.size_of(ty.ty).unwrap_or(0);
+        for gap in gaps(&self.unit.types, all, size) {
+            let mut at = gap.start;
+            while at < gap.end {
+                let kinds = [IntKind::ULong, IntKind::UInt, IntKind::UShort, IntKind::UChar];
+                let fits = |kind: &IntKind| at % kind.size() == 0 && at + kind.size() <= gap.end;
+                let kind = kinds.into_iter().find(fits).unwrap_or(IntKind::UChar);
+                let ty = self.unit.types.intern(TypeKind::Int(kind));
+                all.push(Piece { offset: at, ty: QualType { ty, quals: Quals::default() }, way: None });
+                at += kind.size();
+            }
+        }
+    }
+
+    /// A pointer variable for where an object lies.
+    fn found(&mut self, place: &Place, out: &mut Vec<Stmt>) -> Place {
+        let span = place.span;
+        let at = self.address(place);
+        let name = format!("(&{})", describe(self.unit, place));
+        let var = self.variable(&name, at.ty, span);
+        let ty = at.ty;
+        out.push(Stmt { kind: StmtKind::Declare { var, init: Some(Init::Scalar(at)) }, span });
+        let pointer = Expr { kind: ExprKind::Load(self.variable_place(var, span)), ty, span };
+        self.place(PlaceKind::Deref(Box::new(pointer)), place.ty, span)
+    }
+
+    fn address(&mut self, place: &Place) -> Expr {
+        let ty = self.pointer_to(place.ty);
+        match self.again(place) {
+            Place { kind: PlaceKind::Deref(pointer), .. } if pointer.ty.ty == ty.ty => *pointer,
+            place => Expr { span: place.span, kind: ExprKind::AddressOf(place), ty },
+        }
+    }
+
+    fn pointer_to(&mut self, ty: QualType) -> QualType {
+        QualType { ty: self.unit.types.intern(TypeKind::Pointer(ty)), quals: Quals::default() }
+    }
+
+    /// A place once more.
+    fn again(&mut self, place: &Place) -> Place {
+        let kind = ExprKind::AddressOf(place.clone());
+        let mut whole = Expr { kind, ty: place.ty, span: place.span };
+        nest::change_expression(&mut whole, &mut Numbered(&mut self.unit.n_places));
+        match whole.kind {
+            ExprKind::AddressOf(place) => place,
+            _ => place.clone(),
+        }
+    }
+
+    /// A piece of the object at a place.
+    fn part(&mut self, whole: &Place, piece: &Piece) -> Place {
+        let span = whole.span;
+        let Some(way) = &piece.way else {
+            let whole = self.address(whole);
+            let ty = self.pointer_to(piece.ty);
+            let pointer = Expr { kind: ExprKind::Cast(Box::new(whole)), ty, span };
+            let size = self.unit.types.size_of(piece.ty.ty).unwrap_or(1);
+            let pointer = self.element(pointer, piece.offset / size, size);
+            return self.place(PlaceKind::Deref(Box::new(pointer)), piece.ty, span);
+        };
+        let mut place = self.again(whole);
+        for step in way {
+            place = match *step {
+                Step::Member(record, field) => {
+                    let fields = self.unit.types.record(record).fields.as_ref();
+                    let Some(found) = fields.and_then(|fields| fields.get(field as usize)).cloned() else {
+                        unreachable!("the way leads through members that are there")
+                    };
+                    let kind = PlaceKind::Field {
+                        base: Box::new(place),
+                        record,
+                        field,
+                        offset: found.offset,
+                        bits: None,
+                    };
+                    self.place(kind, found.ty, span)
+                }
+                Step::Element(k) => {
+                    let TypeKind::Array(element, _) = *self.unit.types.kind(place.ty.ty) else {
+                        unreachable!("the way leads through elements that are there")
+                    };
+                    let size = self.unit.types.size_of(element.ty).unwrap_or(1);
+                    let ty = self.pointer_to(element);
+                    let first = Expr { kind: ExprKind::AddressOf(place), ty, span };
+                    let pointer = self.element(first, k, size);
+                    self.place(PlaceKind::Deref(Box::new(pointer)), element, span)
+                }
+            };
+        }
+        place
+    }
+
+    fn element(&mut self, pointer: Expr, index: u64, stride: u64) -> Expr {
+        let (ty, span) = (pointer.ty, pointer.span);
+        let long = self.unit.types.intern(TypeKind::Int(IntKind::Long));
+        let long = QualType { ty: long, quals: Quals::default() };
+        let index = Expr { kind: ExprKind::Int(index.into()), ty: long, span };
+        Expr { kind: ExprKind::PtrAdd { pointer: Box::new(pointer), index: Box::new(index), stride }, ty, span }
+    }
+
+    // ---- Small things.
+
+    fn variable(&mut self, name: &str, ty: QualType, span: Span) -> VarId {
+        self.unit.variables.push(Variable {
+            name: name.to_owned(),
+            ty: QualType { quals: Quals::default(), ..ty },
+            storage: Storage::Local,
+            address_taken: false,
+            is_extern: false,
+            span,
+        });
+        VarId(self.unit.variables.len() as u32 - 1)
+    }
+
+    fn variable_place(&mut self, var: VarId, span: Span) -> Place {
+        let ty = self.unit.var(var).ty;
+        self.place(PlaceKind::Var(var), ty, span)
+    }
+
+    fn place(&mut self, kind: PlaceKind, ty: QualType, span: Span) -> Place {
+        self.unit.n_places += 1;
+        Place { id: PlaceId(self.unit.n_places - 1), kind, ty, span }
+    }
+}
+
+/// Changes the statements inside of one that is no block.
+fn inside(kind: StmtKind, change: &mut dyn FnMut(Stmt) -> Stmt) -> StmtKind {
+    match kind {
+        StmtKind::Block(list) => StmtKind::Block(list.into_iter().map(change).collect()),
+        StmtKind::If { cond, then, otherwise } => StmtKind::If {
+            cond,
+            then: Box::new(change(*then)),
+            otherwise: otherwise.map(|s| Box::new(change(*s))),
+        },
+        StmtKind::Switch { cond, body } => StmtKind::Switch { cond, body: Box::new(change(*body)) },
+        StmtKind::Case { value, body } => StmtKind::Case { value, body: Box::new(change(*body)) },
+        StmtKind::Label { name, body } => StmtKind::Label { name, body: Box::new(change(*body)) },
+        StmtKind::Loop(mut l) => {
+            let empty = Stmt { kind: StmtKind::Empty, span: l.body.span };
+            *l.body = change(std::mem::replace(&mut *l.body, empty));
+            StmtKind::Loop(l)
+        }
+        other => other,
+    }
+}
+
+/// Gives places identities of their own.
+struct Numbered<'a>(&'a mut u32);
+
+impl nest::Change for Numbered<'_> {
+    fn place(&mut self, p: &mut Place, _accessed: bool) -> bool {
+        p.id = PlaceId(*self.0);
+        *self.0 += 1;
+        true
+    }
+}
+
+/// Whether finding a place changes nothing, and may be done again.
+fn is_pure(place: &Place) -> bool {
+    fn is_known(place: &Place) -> bool {
+        let mut known = match &place.kind {
+            PlaceKind::Opaque(_) => false,
+            PlaceKind::Field { base, .. } => is_known(base),
+            PlaceKind::Var(_) | PlaceKind::Deref(_) => true,
+        };
+        nest::place_expressions(place, &mut |e| {
+            known &= match &e.kind {
+                ExprKind::Load(p) | ExprKind::AddressOf(p) => {
+                    let is_opaque = |mut p: &Place| loop {
+                        match &p.kind {
+                            PlaceKind::Opaque(_) => return true,
+                            PlaceKind::Field { base, .. } => p = base,
+                            _ => return false,
+                        }
+                    };
+                    !is_opaque(p) && !p.ty.quals.is_volatile && !p.ty.quals.is_atomic
+                }
+                _ => true,
+            };
+        });
+        known
+    }
+    let mut effects = false;
+    nest::place_expressions(place, &mut |e| effects |= has_effects(e));
+    is_known(place) && !effects && !place.ty.quals.is_volatile && !place.ty.quals.is_atomic
+}
+
+/// The step that finding a place takes, where it does nothing else (`*p++`), and whether that comes before.
+fn stepped<'e>(unit: &TranslationUnit, place: &'e Place) -> Option<(&'e Expr, bool)> {
+    let PlaceKind::Deref(pointer) = &place.kind else { return None };
+    let ExprKind::IncDec { place: variable, post, .. } = &pointer.kind else { return None };
+    let is_plain = |quals: Quals| !quals.is_volatile && !quals.is_atomic;
+    let fine = is_scalar(unit, variable).is_some() && is_plain(variable.ty.quals) && is_plain(place.ty.quals);
+    fine.then_some((&**pointer, !post))
+}
+
+/// Whether where a place is depends on memory that a copy could change.
+fn reads_memory(unit: &TranslationUnit, place: &Place) -> bool {
+    let mut found = false;
+    nest::place_expressions(place, &mut |e| found |= loads_memory(unit, e));
+    found
+}
+
+/// Whether an expression reads memory.
+fn loads_memory(unit: &TranslationUnit, e: &Expr) -> bool {
+    let mut found = false;
+    nest::expressions(e, &mut |e| {
+        found |= matches!(&e.kind, ExprKind::Load(p) if is_scalar(unit, p).is_none());
+    });
+    found
+}
