@@ -284,7 +284,6 @@ int main(void)
     swapped(count, a, c);
     told("swapped");
     swapped_with_bytes_between(count, p, q);
-    see(q, sizeof q);
     told("swapped with bytes between");
     the_same_for_all(99, p + turn, turn);
     told("the same for all");

@@ -477,6 +477,9 @@ pub struct Place {
     pub span: Span,
 }
 
+/// In place of a member's number: bytes that no member has.
+pub const NO_FIELD: u32 = u32::MAX;
+
 /// How an object is found.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]
@@ -485,7 +488,7 @@ pub enum PlaceKind {
     Var(VarId),
     /// What a pointer points to.
     Deref(Box<Expr>),
-    /// A member: `offset` bytes into `base`; `bits` as in [`Field::bits`]. `record` and `field` name it.
+    /// A member: `offset` bytes into `base`; `bits` as in [`Field::bits`]. `record` and `field` name it, if it isn't [`NO_FIELD`].
     Field { base: Box<Place>, record: RecordId, field: u32, offset: u64, bits: Option<(u32, u32)> },
     /// Not understood; see [`ExprKind::Opaque`].
     Opaque(&'static str),

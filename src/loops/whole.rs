@@ -10,7 +10,6 @@ use super::inline::has_effects;
 use super::nest;
 use super::scalars::is_scalar;
 use crate::c::hir::*;
-use std::collections::{BTreeMap, BTreeSet};
 
 /// Values that a copy may consist of.
 const MOST: usize = 32;
@@ -35,7 +34,7 @@ fn each_body(unit: &mut TranslationUnit, change: impl Fn(&mut Rewriter, Stmt) ->
     for number in 0..unit.functions.len() {
         let empty = Stmt { kind: StmtKind::Empty, span: Span::default() };
         let body = std::mem::replace(&mut unit.functions[number].body, empty);
-        let body = change(&mut Rewriter { unit, literals: false, own: BTreeMap::new() }, body);
+        let body = change(&mut Rewriter { unit, literals: false }, body);
         unit.functions[number].body = body;
     }
 }
@@ -130,71 +129,14 @@ struct Rewriter<'a> {
     unit: &'a mut TranslationUnit,
     /// Whether it is compound literals that are changed, instead of copies.
     literals: bool,
-    /// The variables that the loop around declares, and whether they are [filled].
-    own: BTreeMap<VarId, bool>,
 }
 
-/// Of the structs that a body declares: whether all that is ever in them are copies of whole ones, also of what lies between members.
-fn filled(unit: &TranslationUnit, body: &Stmt) -> BTreeMap<VarId, bool> {
-    // Where values come from; `None`: not from a whole struct.
-    let mut given: BTreeMap<VarId, Vec<Option<&Place>>> = BTreeMap::new();
-    let (mut unset, mut changed) = (BTreeSet::new(), BTreeSet::new());
-    fn sources<'e>(value: &'e Expr, out: &mut Vec<Option<&'e Place>>) {
-        match &value.kind {
-            ExprKind::Load(from) => out.push(Some(from)),
-            ExprKind::Conditional(_, a, b) => {
-                sources(a, out);
-                sources(b, out);
-            }
-            _ => out.push(None),
-        }
-    }
-    nest::statements(body, &mut |s| {
-        let StmtKind::Declare { var, init } = &s.kind else { return };
-        if !matches!(unit.types.kind(unit.var(*var).ty.ty), TypeKind::Record(_)) {
-            return;
-        }
-        let from = given.entry(*var).or_default();
-        match init {
-            Some(Init::Scalar(value)) => sources(value, from),
-            Some(_) => from.push(None),
-            None => {
-                unset.insert(*var);
-            }
-        }
-    });
-    nest::all_expressions(body, &mut |e| {
-        if let ExprKind::Assign(Place { kind: PlaceKind::Var(v), .. }, value) = &e.kind
-            && let Some(from) = given.get_mut(v)
-        {
-            sources(value, from);
-            return;
-        }
-        let place = match &e.kind {
-            ExprKind::AddressOf(place) => Some(place),
-            _ => nest::accessed_place(e).filter(|(.., writes)| *writes).map(|(place, ..)| place),
-        };
-        changed.extend(place.and_then(nest::root_variable));
-    });
-    let starts = |v: &VarId, from: &[Option<&Place>]| {
-        !from.is_empty() && from.iter().all(Option::is_some) && !(unset.contains(v) && changed.contains(v))
-    };
-    let mut filled: BTreeMap<VarId, bool> = given.iter().map(|(v, from)| (*v, starts(v, from))).collect();
-    loop {
-        let is_whole = |place: &Place| keeps_gaps(unit, &filled, place);
-        let not = |v: &VarId| given[v].iter().flatten().any(|from| !is_whole(from));
-        let Some(v) = filled.iter().find(|(v, fills)| **fills && not(v)).map(|(v, _)| *v) else { break };
-        filled.insert(v, false);
-    }
-    filled
-}
-
-/// Whether what lies between members is something at a place that a program can know of: not in variables that are put together member by member.
-fn keeps_gaps(unit: &TranslationUnit, own: &BTreeMap<VarId, bool>, place: &Place) -> bool {
+/// Whether a copy from or to a place has what lies between members, too: who compares or writes bytes sees it. Compilers take variables apart whose address nobody has,
+/// and copy what lies between their members nowhere.
+fn keeps_gaps(unit: &TranslationUnit, place: &Place) -> bool {
     let Some(v) = nest::root_variable(place) else { return true };
     let variable = unit.var(v);
-    let is_local = matches!(variable.storage, Storage::Local | Storage::Param);
-    own.get(&v).copied().unwrap_or(!is_local || variable.address_taken)
+    !matches!(variable.storage, Storage::Local | Storage::Param) || variable.address_taken
 }
 
 impl Rewriter<'_> {
@@ -213,7 +155,6 @@ impl Rewriter<'_> {
     fn loops(&mut self, mut s: Stmt) -> Stmt {
         s.kind = match s.kind {
             StmtKind::Loop(mut l) => {
-                self.own = filled(self.unit, &l.body);
                 let empty = Stmt { kind: StmtKind::Empty, span: s.span };
                 let body = std::mem::replace(&mut *l.body, empty);
                 *l.body = self.boxed(body);
@@ -263,8 +204,7 @@ impl Rewriter<'_> {
                     }
                     (Init::Scalar(value), false) if is_record => {
                         let to = self.variable_place(var, span);
-                        let keeps_gaps = keeps_gaps(self.unit, &self.own, &to);
-                        match self.given(&value, keeps_gaps) {
+                        match self.given(&value) {
                             Some(list) => StmtKind::Declare { var, init: Some(Init::Members(list)) },
                             None => match self.assigned(&to, &value, span) {
                                 Some(mut list) => {
@@ -397,7 +337,7 @@ impl Rewriter<'_> {
     fn copied(&mut self, to: &Place, from: &Place, span: Span, out: &mut Vec<Stmt>) -> Option<()> {
         let mut all = pieces(&self.unit.types, from.ty)?;
         pieces(&self.unit.types, to.ty)?;
-        if [to, from].into_iter().all(|place| keeps_gaps(self.unit, &self.own, place)) {
+        if [to, from].into_iter().all(|place| keeps_gaps(self.unit, place)) {
             self.add_gaps(&mut all, from.ty);
         }
         if all.len() > MOST {
@@ -431,15 +371,12 @@ impl Rewriter<'_> {
     }
 
     /// What a copy of the whole gives each member of a variable.
-    fn given(&mut self, value: &Expr, keeps_gaps: bool) -> Option<Vec<(u64, Expr)>> {
+    fn given(&mut self, value: &Expr) -> Option<Vec<(u64, Expr)>> {
         let ExprKind::Load(from) = &value.kind else { return None };
         if !is_pure(from) {
             return None;
         }
-        let mut all = pieces(&self.unit.types, from.ty)?;
-        if keeps_gaps {
-            self.add_gaps(&mut all, from.ty);
-        }
+        let all = pieces(&self.unit.types, from.ty)?;
         let mut one = |piece: &Piece| {
             let ty = QualType { ty: piece.ty.ty, quals: Quals::default() };
             (piece.offset, Expr { kind: ExprKind::Load(self.part(from, piece)), ty, span: value.span })
@@ -451,7 +388,7 @@ impl Rewriter<'_> {
     fn flat(&mut self, list: Vec<(u64, Expr)>) -> Vec<(u64, Expr)> {
         let mut flat = Vec::with_capacity(list.len());
         for (at, e) in list {
-            match self.is_record(e.ty).then(|| self.given(&e, false)).flatten() {
+            match self.is_record(e.ty).then(|| self.given(&e)).flatten() {
                 Some(inner) => flat.extend(inner.into_iter().map(|(more, e)| (at + more, e))),
                 None => flat.push((at, e)),
             }
@@ -459,7 +396,7 @@ impl Rewriter<'_> {
         flat
     }
 
-    /// Adds what lies between members: a copy of the whole has that, too, and who compares or writes bytes sees it.
+    /// Adds what lies between members.
     fn add_gaps(&mut self, all: &mut Vec<Piece>, ty: QualType) {
         let size = self.unit.types.size_of(ty.ty).unwrap_or(0);
         for gap in gaps(&self.unit.types, all, size) {
@@ -513,15 +450,15 @@ impl Rewriter<'_> {
     /// A piece of the object at a place.
     fn part(&mut self, whole: &Place, piece: &Piece) -> Place {
         let span = whole.span;
-        let Some(way) = &piece.way else {
-            let whole = self.address(whole);
-            let ty = self.pointer_to(piece.ty);
-            let pointer = Expr { kind: ExprKind::Cast(Box::new(whole)), ty, span };
-            let size = self.unit.types.size_of(piece.ty.ty).unwrap_or(1);
-            let pointer = self.element(pointer, piece.offset / size, size);
-            return self.place(PlaceKind::Deref(Box::new(pointer)), piece.ty, span);
-        };
         let mut place = self.again(whole);
+        let Some(way) = &piece.way else {
+            let TypeKind::Record(record) = *self.unit.types.kind(place.ty.ty) else {
+                unreachable!("only structs have something between their members")
+            };
+            let base = Box::new(place);
+            let kind = PlaceKind::Field { base, record, field: NO_FIELD, offset: piece.offset, bits: None };
+            return self.place(kind, piece.ty, span);
+        };
         for step in way {
             place = match *step {
                 Step::Member(record, field) => {
