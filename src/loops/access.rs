@@ -178,6 +178,8 @@ pub struct Accesses<'a> {
     products: Products,
     /// Loads of the very place that their own assignment then stores to (`x[index[i]] = x[index[i]] - v`), with that place.
     pub updated: BTreeMap<PlaceId, PlaceId>,
+    /// A place whose value goes to memory as it is, and leads nowhere on its way.
+    copied: Option<PlaceId>,
     /// See [`Privatization::bases`].
     pub privatized: BTreeSet<BaseId>,
     /// See [`LoopPlan`]; until pairs have been resolved, all that there are.
@@ -271,6 +273,7 @@ impl<'a> Accesses<'a> {
             set_first: BTreeMap::new(),
             moved_by_test: None,
             updated: BTreeMap::new(),
+            copied: None,
             updates: BTreeMap::new(),
             privatized: BTreeSet::new(),
             assigned: None,
@@ -404,6 +407,10 @@ impl<'a> Accesses<'a> {
                 self.operand(b, (c, false))
             }
             ExprKind::Assign(p, value) => {
+                self.copied = match &value.kind {
+                    ExprKind::Load(from) if is_scalar(self.unit, p).is_none() => Some(from.id),
+                    _ => None,
+                };
                 self.in_value_of(p, |s| s.expression(value))?;
                 self.write(p, false)?;
                 self.note_update(p, value);

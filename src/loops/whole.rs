@@ -609,3 +609,68 @@ fn loads_memory(unit: &TranslationUnit, e: &Expr) -> bool {
     });
     found
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::compile::judged;
+    use crate::loops::options::AnalysisOptions;
+
+    const TYPES: &str = "typedef struct { float x, y; } pair; struct tree { pair first[2]; union { double real; long whole; }; char tag; struct tree *up; };\n\
+        struct bits { int low : 3, high : 7; }; struct with_long { long double wide; }; struct moving { volatile int now; };\n\
+        struct large { int all[40]; }; pair some(int); double sqrt(double);\n\
+        static pair sum(pair a, pair b) { pair s = {a.x + b.x, a.y + b.y}; return s; }\n\
+        static pair half(pair a) { if (a.x < 0) return (pair){0}; a.x /= 2; a.y /= 2; return a; }\n\
+        static pair kept; static pair keeping(pair a) { kept = a; return a; }\n";
+
+    /// Whether the one loop of `void f(int n, pair *a, pair *b, int *k, struct tree *t, ...)` has a plan, and how many places it accesses.
+    fn accesses(body: &str) -> Option<usize> {
+        let head = "void f(int n, pair *a, const pair *b, const int *k, struct tree *t, const struct tree *u, struct bits *c, struct with_long *w, struct moving *m, struct large *l)";
+        let text = format!("{TYPES}{head}\n{{ {body} }}\n");
+        let (_, reports) = judged(&text, &AnalysisOptions::default());
+        assert_eq!(reports.len(), 1, "{body}");
+        reports[0].plan.as_deref().map(|plan| plan.sites.len())
+    }
+
+    #[test]
+    fn structs_are_copied_member_by_member() {
+        for (body, wanted) in [
+            ("for (int i = 0; i < n; i++) a[i] = b[i];", 4),
+            ("for (int i = 0; i < n; i++) *a++ = *b++;", 4),
+            ("for (int i = 0; i < n; i++) *++a = b[i];", 4),
+            // The index is read once.
+            ("for (int i = 0; i < n; i++) a[i] = b[k[i]];", 5),
+            ("for (int i = 0; i < n; i++) { pair p = b[i]; p.x *= 2; a[i] = p; }", 4),
+            ("for (int i = 0; i < n; i++) a[i] = i & 1 ? b[i] : b[n - i];", 8),
+            ("for (int i = 0; i < n; i++) { pair p = i & 1 ? b[i] : a[i]; a[i] = p; }", 6),
+            ("for (int i = 0; i < n; i++) a[i] = (pair){b[i].y, i};", 3),
+            ("for (int i = 0; i < n; i++) a[i] = (pair){.y = sqrt(i)};", 2),
+            ("for (int i = 0; i < n; i++) { pair p[2] = {b[i], (pair){1, 2}}; a[i] = p[0]; a[n + i] = p[1]; }", 6),
+            ("for (int i = 0; i < n; i++) a[i] = sum(b[i], (pair){1, 2});", 4),
+            ("for (int i = 0; i < n; i++) a[i] = half(sum(half(b[i]), half((pair){i, 2})));", 4),
+            // Four floats, the union's first member, a tag, seven bytes behind it, a pointer.
+            ("for (int i = 0; i < n; i++) t[i] = u[i];", 2 * (4 + 1 + 1 + 3 + 1)),
+            // From a variable, which has nothing to be known of behind the tag.
+            ("for (int i = 0; i < n; i++) { struct tree v = u[i]; v.up = 0; t[i] = v; }", 2 * 7),
+        ] {
+            assert_eq!(accesses(body), Some(wanted), "{body}");
+        }
+    }
+
+    #[test]
+    fn what_would_not_be_a_copy_stays() {
+        for body in [
+            "for (int i = 0; i < n; i++) c[i] = c[i + n];",
+            "for (int i = 0; i < n; i++) w[i] = w[i + n];",
+            "for (int i = 0; i < n; i++) m[i] = m[i + n];",
+            "for (int i = 0; i < n; i++) l[i] = l[i + n];",
+            "for (int i = 0; i < n; i++) a[i] = some(i);",
+            "for (int i = 0; i < n; i++) a[i] = (kept = b[i]);",
+            // What the one does the other one could see.
+            "for (int i = 0; i < n; i++) a[i] = sum(keeping(b[i]), (pair){kept.x, 2});",
+            "for (int i = 0; i < n; i++) a[(int)kept.x] = (pair){some(i).x, 2};",
+            "int j = 0; for (int i = 0; i < n; i++) a[j++] = (pair){i, 2};",
+        ] {
+            assert_eq!(accesses(body), None, "{body}");
+        }
+    }
+}

@@ -62,6 +62,15 @@ struct owner {
   struct cell *cells;
   unsigned *table[4];
 };
+static struct cell turned(struct cell c, int by)
+{
+  if (by & 1)
+    return (struct cell){.value = by, .last = c.last, .inner = {c.inner.total, 2}};
+  c.parts[by >> 1 & 1] ^= (short)by;
+  c.weights[1] = c.weights[0];
+  return c;
+}
+static long weighed(struct cell c, int part) { return c.parts[part] * 3l + c.value; }
 static int indices[6 * 2048 + 512];
 static struct cell cells[CELLS];
 static int *rows[ROWS];
@@ -368,7 +377,12 @@ impl Kernel<'_> {
         let (element, value) = (self.target(), self.value());
         if self.calm.is_some() && self.chance(4) {
             let (integer, floating, part) = (self.integer(2), self.floating(1), self.below(3));
-            return match self.below(6) {
+            return match self.below(9) {
+                6 => format!("cells[i] = cells[512 + (x[i] & 255)];"),
+                7 => format!("cells[i] = turned(cells[512 + ((i * 7) & 511)], (int)({integer}));"),
+                8 => format!(
+                    "cells[i] = (struct cell){{.tag = 3, .parts = {{[1] = (short)({integer}), {part}}}, .weights = {{{floating}, cells[i].weights[0]}}}};"
+                ),
                 0 => format!("cells[i].value = (int)({integer});"),
                 1 => format!("cells[i].parts[{part}] ^= (short)({integer});"),
                 2 => format!("o->cells[i].inner.total += (long)(short)({integer});"),
@@ -396,7 +410,7 @@ impl Kernel<'_> {
     }
 
     fn statement(&mut self) {
-        let number = self.below(30);
+        let number = self.below(33);
         match number {
             0..=8 => {
                 let update = self.update();
@@ -488,6 +502,23 @@ impl Kernel<'_> {
                 self.line(&format!("{{ struct cell *cell = &o->cells[{v}]; cell->value = (int){value}; cell->last++; cell->parts[1] ^= 3; }}"));
             }
             26 | 27 => self.inner_loop(),
+            28 if self.calm.is_none() => {
+                let (v, to, from) = (self.variable(), self.subscript(), self.subscript());
+                let condition = self.condition();
+                self.line(&format!("{{ struct cell cell = cells[({from}) & 511];"));
+                self.line(&format!("  cells[({to}) & 511] = {condition} ? o->cells[{v}] : cells[{v} & 63];"));
+                self.line(&format!("  if ({condition}) cells[{v} & 255] = cell; }}"));
+            }
+            29 if self.calm.is_none() => {
+                let (v, from, by) = (self.variable(), self.subscript(), self.integer(1));
+                let part = self.below(3);
+                self.line(&format!(
+                    "{{ const struct cell cell = turned(turned(cells[({from}) & 511], (int){by}), {part}), other = cell;"
+                ));
+                self.line(&format!("  cells[{v} & 511].value ^= (int)weighed(other, {part});"));
+                self.line(&format!("  cells[({from}) & 511] = cell; }}"));
+            }
+            30 if self.spend(30) => self.line("*cell_walk++ = *cell_reader++;"),
             _ => {
                 let update = self.update();
                 self.line(&update);
@@ -782,7 +813,7 @@ impl Kernel<'_> {
             "__attribute__((noinline)) static void kernel_{number}(int n, int m, int s, {t} *a, {t} *b, const {u} *c, const int *x, struct owner *o)\n{{\n\
              {declarations}  unsigned plenty = n > 0 ? (unsigned)n : 0u, count = 5, carried = 1, mark = 9;\n  unsigned char narrow = 17;\n  \
              int last = -1, sometimes = -2, down = 5000, i = -3, local[64] = {{1, 2, 3}};\n  double scale = 0.75, last_float = 0;\n  \
-             {t} *walk = b + 8;\n  const {u} *reader = c + 400;\n{body}{reals}  (void)m;\n  (void)s;\n  (void)x;\n  (void)o;\n  (void)a;\n  (void)scale;\n}}\n",
+             {t} *walk = b + 8;\n  const {u} *reader = c + 400;\n  struct cell *cell_walk = cells + 520, *cell_reader = cells + 40;\n{body}{reals}  (void)cell_walk;\n  (void)cell_reader;\n  (void)m;\n  (void)s;\n  (void)x;\n  (void)o;\n  (void)a;\n  (void)scale;\n}}\n",
             t = self.own.name,
             u = self.other.name
         )

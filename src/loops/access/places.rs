@@ -210,7 +210,7 @@ impl Accesses<'_> {
     /// An access of memory that each iteration has for itself.
     pub(super) fn own_access(&mut self, place: &Place, reads: bool) -> Result<(), Refused> {
         self.supported(place)?;
-        if reads && self.unit.types.pointee(place.ty.ty).is_some() {
+        if reads && self.unit.types.pointee(place.ty.ty).is_some() && self.copied != Some(place.id) {
             // What it leads to would be in no region that a device has.
             let text = format!(
                 "it follows a pointer that a local array or struct holds, in line {}",
