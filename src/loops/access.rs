@@ -223,9 +223,10 @@ impl<'a> Accesses<'a> {
         }
         let mut has_continue = false;
         nest::statements(&whole.body, &mut |s| {
-            if let StmtKind::Declare { var, .. } = s.kind {
-                written.insert(var);
-                *assignments.entry(var).or_default() += 1;
+            if let StmtKind::Declare { var, init } = &s.kind {
+                written.insert(*var);
+                // Without an initial value there is nothing that it could stand for until it is assigned.
+                *assignments.entry(*var).or_default() += usize::from(init.is_some());
             }
             has_continue |= matches!(s.kind, StmtKind::Continue | StmtKind::Break);
         });
@@ -533,7 +534,6 @@ impl<'a> Accesses<'a> {
 
     fn set_definition(&mut self, v: VarId, value: Option<&Expr>) {
         let unconditional = self.path.len() == self.inner.len();
-        // Declared and assigned apart are two.
         let is_only = self.assignments.get(&v).copied().unwrap_or(0) == 1;
         let Some(value) = value.filter(|_| unconditional && is_only) else {
             self.definitions.remove(&v);
