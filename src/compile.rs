@@ -51,6 +51,7 @@ pub const STAGES: Option<Stages> = Some(Stages {
         crate::loops::whole::spell_out(unit);
         crate::loops::structured::structure_jumps(unit);
         crate::loops::counted::add_counters(unit);
+        crate::loops::structured::structure_functions(unit);
         crate::loops::inline::inline_calls(unit, options);
         crate::loops::whole::by_members(unit);
         crate::loops::members::find(unit);

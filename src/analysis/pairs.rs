@@ -46,6 +46,17 @@ pub fn distinct(unit: &TranslationUnit, a: &Base, b: &Base) -> bool {
     }
 }
 
+/// Whether a base is an object that is defined as constant here: C lets nobody store to it.
+fn is_constant(unit: &TranslationUnit, base: &Base) -> bool {
+    let Base::Object { var, .. } = base else { return false };
+    let variable = unit.var(*var);
+    let mut ty = variable.ty;
+    while let TypeKind::Array(element, _) = unit.types.kind(ty.ty) {
+        ty = *element;
+    }
+    ty.quals.is_const && !ty.quals.is_volatile && !variable.is_extern
+}
+
 /// Tests all pairs, and marks the sites that have to be logged when the loop is speculated. `asserted`: the programmer says that
 /// iterations are independent, so that what depends on conditions is not taken for certain.
 pub fn resolve(
@@ -77,7 +88,7 @@ pub fn resolve(
             }
             let (base_a, base_b) = (accesses.sites[a].base, accesses.sites[b].base);
             let bases = (&accesses.bases[base_a.0 as usize], &accesses.bases[base_b.0 as usize]);
-            if distinct(unit, bases.0, bases.1) {
+            if distinct(unit, bases.0, bases.1) || is_constant(unit, bases.1) {
                 continue;
             }
             // `loops::privatization` has seen to them.

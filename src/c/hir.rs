@@ -670,6 +670,8 @@ pub struct TranslationUnit {
     pub has_may_alias: bool,
     /// What the text says of its loops.
     pub pragmas: Vec<Pragma>,
+    /// Bodies of functions in which nothing follows a return, where they stand otherwise in the text (`loops::structured`).
+    pub structured: BTreeMap<VarId, Stmt>,
     /// Of each loop: places in memory at addresses that it doesn't change, and that it assigns (`loops::cells`).
     pub cells: BTreeMap<LoopId, Vec<Cell>>,
     /// Loops with variables in place of members of structs (`loops::members`).

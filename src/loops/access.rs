@@ -33,7 +33,7 @@ use contraction::{Products, is_product, products};
 use facts::Known;
 use std::collections::{BTreeMap, BTreeSet};
 
-pub use calls::{EXACT_FUNCTIONS, exact_function};
+pub use calls::{EXACT_FUNCTIONS, exact_function, is_integer_function};
 pub use contraction::{contraction, contraction_around, contraction_behind, sum_anywhere};
 pub use wording::describe;
 

@@ -2,8 +2,8 @@
 //! loads, stores and arithmetic, and no calls.
 //!
 //! Only what gives the bits of `cc` whatever order it chooses: a call whose function stores to memory is replaced where it is
-//! all that its statement does; one that only computes, wherever its evaluation is certain. What stands in a conditional
-//! operand or in a loop's head stays a call, and so does everything about which there is a doubt. Nothing is decided here
+//! all that its statement does; one that only computes, wherever it stands, in conditional operands under their condition. What stands
+//! in a loop's head stays a call, and so does everything about which there is a doubt. Nothing is decided here
 //! about dependences. The user's text is not touched: generated code is made of the tree.
 //!
 //! A body that stands in another function must not name anything there by accident: the guard at the loop is compiled in the
@@ -76,8 +76,9 @@ fn called_in_loops(unit: &TranslationUnit, options: &AnalysisOptions) -> HashMap
             && let Some(function) = unit.functions.iter().find(|f| f.var == v)
             && may_stand_in(unit, function, options)
         {
+            let function = Function { body: copied_body(unit, function).clone(), ..function.clone() };
             note(&function.body, &mut wanted);
-            found.insert(v, function.clone());
+            found.insert(v, function);
         }
     }
     found
@@ -125,7 +126,8 @@ pub fn refusal(
     let is_object = |v: VarId| unit.types.size_of(unit.var(v).ty.ty).is_some();
     let no_plain = "a variable of it is no simple number or pointer, or its address is taken";
     let mut found = (!function.params.iter().all(|v| is_plain_variable(*v))).then_some((no_plain, None));
-    nest::statements(&function.body, &mut |s| {
+    let body = copied_body(unit, function);
+    nest::statements(body, &mut |s| {
         let why = match &s.kind {
             StmtKind::Declare { var, .. } if !is_object(*var) => (no_plain, None),
             StmtKind::Switch { .. } | StmtKind::Case { .. } => ("it has a switch", Some(Advice::IfForSwitch)),
@@ -135,7 +137,7 @@ pub fn refusal(
         };
         found.get_or_insert(why);
     });
-    if found.is_none() && !returns_at_ends(std::slice::from_ref(&function.body)) {
+    if found.is_none() && !returns_at_ends(std::slice::from_ref(body), false) {
         return Some(("it returns before its end", None));
     }
     found
@@ -161,6 +163,11 @@ pub fn is_self_contained(unit: &TranslationUnit, function: &Function) -> bool {
     fine && size <= LARGEST
 }
 
+/// The body that is copied to where a function is called.
+fn copied_body<'a>(unit: &'a TranslationUnit, function: &'a Function) -> &'a Stmt {
+    unit.structured.get(&function.var).unwrap_or(&function.body)
+}
+
 fn has_return(s: &Stmt) -> bool {
     let mut found = false;
     nest::statements(s, &mut |s| found |= matches!(s.kind, StmtKind::Return(_)));
@@ -178,18 +185,21 @@ fn always_returns(s: &Stmt) -> bool {
     }
 }
 
-/// Whether each return is the end of what its branch does: then the structure of conditions replaces it.
-fn returns_at_ends(list: &[Stmt]) -> bool {
-    list.iter().all(|s| match &s.kind {
-        _ if !has_return(s) => true,
-        StmtKind::Return(_) => true,
-        StmtKind::Block(inner) => returns_at_ends(inner),
-        StmtKind::If { then, otherwise, .. } => {
-            let one = always_returns(then) || otherwise.as_deref().is_some_and(always_returns);
-            one && returns_at_ends(std::slice::from_ref(then))
-                && otherwise.as_deref().is_none_or(|s| returns_at_ends(std::slice::from_ref(s)))
+/// Whether each return is the end of what its branch does: then the structure of conditions replaces it. `followed`: whether something comes behind the list.
+fn returns_at_ends(list: &[Stmt], followed: bool) -> bool {
+    list.iter().enumerate().all(|(n, s)| {
+        let followed = followed || n + 1 != list.len();
+        let inside = |s: &Stmt| returns_at_ends(std::slice::from_ref(s), followed);
+        match &s.kind {
+            _ if !has_return(s) => true,
+            StmtKind::Return(_) => true,
+            StmtKind::Block(inner) => returns_at_ends(inner, followed),
+            StmtKind::If { then, otherwise, .. } => {
+                let one = always_returns(then) || otherwise.as_deref().is_some_and(always_returns);
+                (one || !followed) && inside(then) && otherwise.as_deref().is_none_or(inside)
+            }
+            _ => false,
         }
-        _ => false,
     })
 }
 
@@ -390,9 +400,10 @@ impl Inliner<'_> {
                 self.take(a, false, before);
                 self.take(b, false, before);
             }
-            // Only what is evaluated in any case, and first.
+            // What is evaluated in any case comes first; what may not be, under the condition.
             ExprKind::Conditional(a, ..) | ExprKind::LogicalAnd(a, _) | ExprKind::LogicalOr(a, _) => {
                 self.take(a, false, before);
+                self.take_in_branches(e, before);
             }
             ExprKind::Load(place) | ExprKind::AddressOf(place) | ExprKind::IncDec { place, .. } => {
                 self.take_in_place(place, before);
@@ -416,6 +427,39 @@ impl Inliner<'_> {
             }
             _ => {}
         }
+    }
+
+    /// Takes the calls out of what is evaluated under a condition: that becomes a branch, and the whole a variable.
+    fn take_in_branches(&mut self, e: &mut Expr, before: &mut Vec<Stmt>) {
+        let (ty, span) = (QualType { quals: Quals::default(), ..e.ty }, e.span);
+        let int = |value: i128| Expr { kind: ExprKind::Int(value), ty, span };
+        let not = |e: Expr| Expr { kind: ExprKind::Unary(UnOp::Not, Box::new(e)), ty, span };
+        let (cond, branches) = match &e.kind {
+            ExprKind::Conditional(c, a, b) => ((**c).clone(), [(**a).clone(), (**b).clone()]),
+            ExprKind::LogicalAnd(a, b) => ((**a).clone(), [not(not((**b).clone())), int(0)]),
+            ExprKind::LogicalOr(a, b) => (not((**a).clone()), [not(not((**b).clone())), int(1)]),
+            _ => return,
+        };
+        let mut taken = false;
+        let branches = branches.map(|mut value| {
+            let mut list = Vec::new();
+            self.take(&mut value, false, &mut list);
+            taken |= !list.is_empty();
+            (list, value)
+        });
+        if !taken || matches!(self.unit.types.kind(ty.ty), TypeKind::Void) {
+            return;
+        }
+        let var = self.variable("a conditional value", ty, span);
+        let [then, otherwise] = branches.map(|(mut list, value)| {
+            let kind = ExprKind::Assign(self.place(PlaceKind::Var(var), ty, span), Box::new(value));
+            list.push(Stmt { kind: StmtKind::Expr(Expr { kind, ty, span }), span });
+            Box::new(Stmt { kind: StmtKind::Block(list), span })
+        });
+        before.push(Stmt { kind: StmtKind::Declare { var, init: None }, span });
+        before.push(Stmt { kind: StmtKind::If { cond, then, otherwise: Some(otherwise) }, span });
+        let place = self.place(PlaceKind::Var(var), ty, span);
+        *e = Expr { kind: ExprKind::Load(place), ty, span };
     }
 
     fn take_in_place(&mut self, place: &mut Place, before: &mut Vec<Stmt>) {
@@ -526,15 +570,8 @@ impl Inliner<'_> {
         let result = match self.unit.types.kind(ty.ty) {
             TypeKind::Void => None,
             _ => {
-                let var = VarId(self.unit.variables.len() as u32);
-                self.unit.variables.push(Variable {
-                    name: format!("{}'s value", self.unit.var(function.var).name),
-                    ty,
-                    storage: Storage::Local,
-                    address_taken: false,
-                    is_extern: false,
-                    span,
-                });
+                let name = format!("{}(...)", self.unit.var(function.var).name);
+                let var = self.variable(&name, ty, span);
                 made.push(Stmt { kind: StmtKind::Declare { var, init: None }, span });
                 Some(var)
             }
@@ -600,6 +637,19 @@ impl Inliner<'_> {
         stable
     }
 
+    /// A variable that the program doesn't have.
+    fn variable(&mut self, name: &str, ty: QualType, span: Span) -> VarId {
+        self.unit.variables.push(Variable {
+            name: name.to_owned(),
+            ty,
+            storage: Storage::Local,
+            address_taken: false,
+            is_extern: false,
+            span,
+        });
+        VarId(self.unit.variables.len() as u32 - 1)
+    }
+
     /// A variable of a copied function.
     fn fresh(&mut self, original: VarId) -> VarId {
         let id = VarId(self.unit.variables.len() as u32);
@@ -651,6 +701,7 @@ impl Inliner<'_> {
                         (true, true) => (vec![(**then).clone()], vec![otherwise.clone()]),
                         (true, false) => (vec![(**then).clone()], joined(otherwise, rest)),
                         (false, true) => (joined(then, rest), vec![otherwise.clone()]),
+                        (false, false) if rest.is_empty() => (vec![(**then).clone()], vec![otherwise.clone()]),
                         (false, false) => return None,
                     };
                     let cond = self.copy_expr(cond, meanings);

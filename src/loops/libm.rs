@@ -20,7 +20,7 @@
 //!
 //! Functions that are exact on every device are not here (`access::exact_function`).
 
-use super::access::{EXACT_FUNCTIONS, exact_function};
+use super::access::{EXACT_FUNCTIONS, exact_function, is_integer_function};
 use super::nest;
 use super::options::AnalysisOptions;
 use super::private;
@@ -98,6 +98,9 @@ pub fn called(unit: &TranslationUnit, options: &AnalysisOptions, callee: &Callee
 
 /// Whether a function is called that computes the same bits everywhere, for certain; and whether it may set `errno`.
 pub fn exact(unit: &TranslationUnit, options: &AnalysisOptions, callee: &Callee) -> Option<bool> {
+    if is_of_integers(unit, options, callee) {
+        return Some(false);
+    }
     let find = |name: &str| {
         exact_function(name)?;
         let name = name.strip_prefix("__builtin_").unwrap_or(name);
@@ -112,6 +115,52 @@ pub fn exact(unit: &TranslationUnit, options: &AnalysisOptions, callee: &Callee)
     Some(theirs(unit, options, callee, &find)?.stem == "sqrt")
 }
 
+/// Whether a function of this name is defined here, or under a name of the program's: also what the builtin calls.
+fn is_own(unit: &TranslationUnit, options: &AnalysisOptions, name: &str) -> bool {
+    unit.functions.iter().any(|f| unit.var(f.var).name == name)
+        || unit.refused.iter().any(|f| f.name == name)
+        || unit.replaceable.iter().any(|v| {
+            let is_allowed =
+                options.device_math && options.approximates && unit.with_vector_forms.contains(v);
+            unit.var(*v).name == name && !is_allowed
+        })
+}
+
+/// Whether a function is called, for certain, that computes an integer in one way only.
+fn is_of_integers(unit: &TranslationUnit, options: &AnalysisOptions, callee: &Callee) -> bool {
+    match callee {
+        Callee::Builtin(name) => {
+            let stem = name.strip_prefix("__builtin_").unwrap_or(name);
+            // Where all numbers are finite the compiler knows what the answer is.
+            is_integer_function(name)
+                && !is_own(unit, options, stem)
+                && !(options.approximates && stem.starts_with("is"))
+        }
+        Callee::Pointer(_) => false,
+        Callee::Named(v) => {
+            let variable = unit.var(*v);
+            let kind = match variable.name.as_str() {
+                "abs" => IntKind::Int,
+                "labs" => IntKind::Long,
+                _ => IntKind::LongLong,
+            };
+            let disowned = options.not_builtin.iter().any(|name| name.is_empty() || *name == variable.name);
+            let TypeKind::Function { ret, params, variadic: false, prototyped: true } =
+                unit.types.kind(variable.ty.ty)
+            else {
+                return false;
+            };
+            let is_kind = |ty: &QualType| unit.types.as_int(ty.ty) == Some(kind);
+            is_integer_function(&variable.name)
+                && variable.storage == Storage::Global
+                && !disowned
+                && !is_own(unit, options, &variable.name)
+                && matches!(params.as_slice(), [only] if is_kind(only))
+                && is_kind(ret)
+        }
+    }
+}
+
 /// A function that is called under a name that `known` knows, if it is the library's for certain.
 fn theirs(
     unit: &TranslationUnit,
@@ -119,16 +168,7 @@ fn theirs(
     callee: &Callee,
     known: &dyn Fn(&str) -> Option<Function>,
 ) -> Option<Function> {
-    // Defined here, or under a name of the program's: also what the builtin calls.
-    let is_own = |name: &str| {
-        unit.functions.iter().any(|f| unit.var(f.var).name == name)
-            || unit.refused.iter().any(|f| f.name == name)
-            || unit.replaceable.iter().any(|v| {
-                let is_allowed =
-                    options.device_math && options.approximates && unit.with_vector_forms.contains(v);
-                unit.var(*v).name == name && !is_allowed
-            })
-    };
+    let is_own = |name: &str| is_own(unit, options, name);
     match callee {
         Callee::Builtin(name) => {
             known(name).filter(|_| !is_own(name.strip_prefix("__builtin_").unwrap_or(name)))

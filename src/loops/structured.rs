@@ -32,6 +32,38 @@ pub fn structure_jumps(unit: &mut TranslationUnit) {
     }
 }
 
+/// Expressions of the largest function whose body is made ready for copies: whoever copies it takes none that is larger.
+const LARGEST: usize = 300;
+
+/// Makes the bodies of functions that jump, or that return before their ends, such that nothing follows a return
+/// ([`TranslationUnit::structured`]), for those who copy them to where they are called.
+pub fn structure_functions(unit: &mut TranslationUnit) {
+    for number in 0..unit.functions.len() {
+        let body = &unit.functions[number].body;
+        let (mut returns, mut size) = (0, 0);
+        nest::statements(body, &mut |s| returns += usize::from(matches!(s.kind, StmtKind::Return(_))));
+        nest::all_expressions(body, &mut |_| size += 1);
+        if returns < 2 && !has_jump(body, false) || size > LARGEST {
+            continue;
+        }
+        let jumps = Jumps::of(body);
+        let (var, body, variables) = (unit.functions[number].var, body.clone(), unit.variables.len());
+        match (Rewriter { unit, jumps: &jumps, depth: 0 }).rewritten(&body, true) {
+            Some(body) => {
+                unit.structured.insert(var, body);
+            }
+            None => unit.variables.truncate(variables),
+        }
+    }
+}
+
+/// Whether a statement, or one in it, leaves the function.
+fn has_return(s: &Stmt) -> bool {
+    let mut found = false;
+    nest::statements(s, &mut |s| found |= matches!(s.kind, StmtKind::Return(_)));
+    found
+}
+
 /// What a function's jumps are.
 struct Jumps {
     /// Whether there is any in a loop.
@@ -83,7 +115,7 @@ fn has_jump(s: &Stmt, breaks: bool) -> bool {
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Target {
     Label(String),
-    /// Behind a `switch`; they are numbered.
+    /// Behind a `switch`; they are numbered from 1. 0: behind all, where the body is a function's.
     End(usize),
 }
 
@@ -143,7 +175,7 @@ impl Rewriter<'_> {
                 let empty = Stmt { kind: StmtKind::Empty, span: s.span };
                 let body = self.loops_in(std::mem::replace(&mut *l.body, empty));
                 let variables = self.unit.variables.len();
-                *l.body = match self.rewritten(&body) {
+                *l.body = match self.rewritten(&body, false) {
                     Some(new) => new,
                     None => {
                         self.unit.variables.truncate(variables);
@@ -157,13 +189,13 @@ impl Rewriter<'_> {
         s
     }
 
-    /// A loop's body without jumps.
-    fn rewritten(&mut self, body: &Stmt) -> Option<Stmt> {
-        if !has_jump(body, false) || self.comes_from_outside(body) {
+    /// A loop's body without jumps, or a function's, whose returns are jumps, too: then nothing follows them.
+    fn rewritten(&mut self, body: &Stmt, is_function: bool) -> Option<Stmt> {
+        if !has_jump(body, false) && !is_function || self.comes_from_outside(body) {
             return None;
         }
-        let mut ends = 0;
-        let steps = steps(body, None, &mut ends)?;
+        let mut steps = Reading { returns: is_function, ends: 0 }.steps(body, None)?;
+        steps.push(Step::Place(Target::End(0)));
         let mut size = 0;
         nest::all_expressions(body, &mut |_| size += 1);
         let mut room = 4 * size + GROWTH;
@@ -392,62 +424,73 @@ fn targets(steps: &[Step]) -> Vec<Target> {
     found
 }
 
-/// A statement as steps; `end`: where a `break` of the `switch` around it leads. `None` if a jump has no place among them.
-fn steps(s: &Stmt, end: Option<usize>, ends: &mut usize) -> Option<Vec<Step>> {
-    if !has_jump(s, end.is_some()) {
-        return Some(vec![Step::Plain(s.clone())]);
+/// Reads a body as steps.
+struct Reading {
+    /// Whether returns are jumps.
+    returns: bool,
+    /// The switches so far.
+    ends: usize,
+}
+
+impl Reading {
+    /// A statement as steps; `end`: where a `break` of the `switch` around it leads. `None` if a jump has no place among them.
+    fn steps(&mut self, s: &Stmt, end: Option<usize>) -> Option<Vec<Step>> {
+        if !has_jump(s, end.is_some()) && !(self.returns && has_return(s)) {
+            return Some(vec![Step::Plain(s.clone())]);
+        }
+        Some(match &s.kind {
+            StmtKind::Block(list) => {
+                let mut all = Vec::new();
+                for s in list {
+                    all.extend(self.steps(s, end)?);
+                }
+                all
+            }
+            StmtKind::If { cond, then, otherwise } => {
+                let then = self.steps(then, end)?;
+                let otherwise = match otherwise {
+                    Some(otherwise) => self.steps(otherwise, end)?,
+                    None => Vec::new(),
+                };
+                // Nothing jumps into a branch.
+                if then
+                    .iter()
+                    .chain(&otherwise)
+                    .any(|step| matches!(step, Step::Place(Target::Label(_)) | Step::Case(_)))
+                {
+                    return None;
+                }
+                vec![Step::Branch { cond: cond.clone(), then, otherwise, span: s.span }]
+            }
+            StmtKind::Switch { cond, body } => {
+                self.ends += 1;
+                let own = self.ends;
+                let body = self.steps(body, Some(own))?;
+                // Cases are found in the list itself only, and so are labels that others jump to.
+                if body.iter().any(|step| matches!(step, Step::Place(Target::Label(_)))) {
+                    return None;
+                }
+                vec![Step::Choice { cond: cond.clone(), body, span: s.span }, Step::Place(Target::End(own))]
+            }
+            StmtKind::Case { value, body } => {
+                // Of a `switch` in this body, not of one around the loop.
+                end?;
+                let mut all = vec![Step::Case(*value)];
+                all.extend(self.steps(body, end)?);
+                all
+            }
+            StmtKind::Label { name, body } => {
+                let mut all = vec![Step::Place(Target::Label(name.clone()))];
+                all.extend(self.steps(body, end)?);
+                all
+            }
+            StmtKind::Goto(Some(label)) => vec![Step::Jump(Target::Label(label.clone()))],
+            StmtKind::Break => vec![Step::Jump(Target::End(end?))],
+            StmtKind::Return(_) => vec![Step::Plain(s.clone()), Step::Jump(Target::End(0))],
+            // Jumps that leave a loop, or that lead anywhere.
+            _ => return None,
+        })
     }
-    Some(match &s.kind {
-        StmtKind::Block(list) => {
-            let mut all = Vec::new();
-            for s in list {
-                all.extend(steps(s, end, ends)?);
-            }
-            all
-        }
-        StmtKind::If { cond, then, otherwise } => {
-            let then = steps(then, end, ends)?;
-            let otherwise = match otherwise {
-                Some(otherwise) => steps(otherwise, end, ends)?,
-                None => Vec::new(),
-            };
-            // Nothing jumps into a branch.
-            if then
-                .iter()
-                .chain(&otherwise)
-                .any(|step| matches!(step, Step::Place(Target::Label(_)) | Step::Case(_)))
-            {
-                return None;
-            }
-            vec![Step::Branch { cond: cond.clone(), then, otherwise, span: s.span }]
-        }
-        StmtKind::Switch { cond, body } => {
-            *ends += 1;
-            let own = *ends;
-            let body = steps(body, Some(own), ends)?;
-            // Cases are found in the list itself only, and so are labels that others jump to.
-            if body.iter().any(|step| matches!(step, Step::Place(Target::Label(_)))) {
-                return None;
-            }
-            vec![Step::Choice { cond: cond.clone(), body, span: s.span }, Step::Place(Target::End(own))]
-        }
-        StmtKind::Case { value, body } => {
-            // Of a `switch` in this body, not of one around the loop.
-            end?;
-            let mut all = vec![Step::Case(*value)];
-            all.extend(steps(body, end, ends)?);
-            all
-        }
-        StmtKind::Label { name, body } => {
-            let mut all = vec![Step::Place(Target::Label(name.clone()))];
-            all.extend(steps(body, end, ends)?);
-            all
-        }
-        StmtKind::Goto(Some(label)) => vec![Step::Jump(Target::Label(label.clone()))],
-        StmtKind::Break => vec![Step::Jump(Target::End(end?))],
-        // Jumps that leave a loop, or that lead anywhere.
-        _ => return None,
-    })
 }
 
 /// Gives places identities of their own, from this one on.

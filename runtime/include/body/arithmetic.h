@@ -112,3 +112,47 @@ __PG_FN float __pg_sqrt_f32(struct __pg_ctx *c, float x)
   return __builtin_sqrtf(x);
 #endif
 }
+
+/* Builtins of gcc's that compute integers, for a GPU's compiler, which doesn't know them. */
+#ifdef __CUDACC_RTC__
+__PG_FN int __pg_integer_abs(int x) { return x < 0 ? (int)(0u - (unsigned)x) : x; }
+__PG_FN long __pg_integer_labs(long x) { return x < 0 ? (long)(0ul - (unsigned long)x) : x; }
+__PG_FN long long __pg_integer_llabs(long long x) { return x < 0 ? (long long)(0ull - (unsigned long long)x) : x; }
+__PG_FN unsigned short __pg_integer_bswap16(unsigned short x) { return (unsigned short)(x << 8 | x >> 8); }
+__PG_FN unsigned __pg_integer_bswap32(unsigned x)
+{
+  return x << 24 | (x << 8 & 0xff0000u) | (x >> 8 & 0xff00u) | x >> 24;
+}
+__PG_FN unsigned long __pg_integer_bswap64(unsigned long x)
+{
+  return (unsigned long)__pg_integer_bswap32((unsigned)x) << 32 | __pg_integer_bswap32((unsigned)(x >> 32));
+}
+__PG_FN int __pg_integer_popcount(unsigned x) { return __popc(x); }
+__PG_FN int __pg_integer_popcountl(unsigned long x) { return __popc((unsigned)x) + __popc((unsigned)(x >> 32)); }
+__PG_FN int __pg_integer_popcountll(unsigned long long x) { return __pg_integer_popcountl(x); }
+__PG_FN int __pg_integer_clz(unsigned x) { return __clz(x); }
+__PG_FN int __pg_integer_clzl(unsigned long x)
+{
+  return x >> 32 != 0 ? __clz((unsigned)(x >> 32)) : 32 + __clz((unsigned)x);
+}
+__PG_FN int __pg_integer_clzll(unsigned long long x) { return __pg_integer_clzl(x); }
+__PG_FN int __pg_integer_ffs(int x) { return __ffs((unsigned)x); }
+__PG_FN int __pg_integer_ffsl(long x)
+{
+  const unsigned low = (unsigned)x, high = (unsigned)((unsigned long)x >> 32);
+  return low != 0 ? __ffs(low) : high != 0 ? 32 + __ffs(high) : 0;
+}
+__PG_FN int __pg_integer_ffsll(long long x) { return __pg_integer_ffsl(x); }
+__PG_FN int __pg_integer_ctz(unsigned x) { return __ffs(x) - 1; }
+__PG_FN int __pg_integer_ctzl(unsigned long x) { return __pg_integer_ffsl((long)x) - 1; }
+__PG_FN int __pg_integer_ctzll(unsigned long long x) { return __pg_integer_ffsl((long)x) - 1; }
+__PG_FN int __pg_integer_parity(unsigned x) { return __popc(x) & 1; }
+__PG_FN int __pg_integer_parityl(unsigned long x) { return __pg_integer_popcountl(x) & 1; }
+__PG_FN int __pg_integer_parityll(unsigned long long x) { return __pg_integer_popcountl(x) & 1; }
+__PG_FN int __pg_integer_isnan(float x) { return x != x; }
+__PG_FN int __pg_integer_isnan(double x) { return x != x; }
+__PG_FN int __pg_integer_isfinite(float x) { return x - x == 0; }
+__PG_FN int __pg_integer_isfinite(double x) { return x - x == 0; }
+__PG_FN int __pg_integer_isinf_sign(float x) { return x != 0 && x + x == x ? x > 0 ? 1 : -1 : 0; }
+__PG_FN int __pg_integer_isinf_sign(double x) { return x != 0 && x + x == x ? x > 0 ? 1 : -1 : 0; }
+#endif

@@ -4,7 +4,7 @@ use super::{Printed, Printer, Purpose, Scalar, unknown};
 use crate::c::constant::fold;
 use crate::c::hir::*;
 use crate::codegen::types;
-use crate::loops::access::exact_function;
+use crate::loops::access::{exact_function, is_integer_function};
 
 impl Printer<'_> {
     pub(super) fn has_side_effects(e: &Expr) -> bool {
@@ -179,6 +179,7 @@ impl Printer<'_> {
                     Callee::Builtin(name) => name.as_str(),
                     Callee::Pointer(_) => return Err("a call through a pointer".into()),
                 };
+                let (is_exact, is_of_integers) = (exact_function(name).is_some(), is_integer_function(name));
                 let name = name.strip_prefix("__builtin_").unwrap_or(name).to_owned();
                 let kind = self.scalar(e.ty)?;
                 let mut texts = Vec::new();
@@ -188,12 +189,15 @@ impl Printer<'_> {
                     }
                     texts.push(self.value(argument, out)?);
                 }
-                if matches!(self.purpose, Purpose::Inspection(_)) && exact_function(&name).is_none() {
+                if matches!(self.purpose, Purpose::Inspection(_)) && !is_exact {
                     // No address follows from it.
                     return Ok(unknown(kind, &texts.join(", ")));
                 }
                 if self.is_of_entry() {
                     return Ok(format!("__builtin_{name}({})", texts.join(", ")));
+                }
+                if is_of_integers {
+                    return Ok(format!("__PG_INTEGER({name})({})", texts.join(", ")));
                 }
                 if name == "sqrt" || name == "sqrtf" {
                     return Ok(format!("__PG_SQRT({}, {name}, {})", kind.suffix(), texts.join(", ")));

@@ -108,11 +108,31 @@ impl Accesses<'_> {
 /// Functions of libm whose results IEEE 754 or their definition fixes.
 pub const EXACT_FUNCTIONS: [&str; 6] = ["sqrt", "fabs", "floor", "ceil", "trunc", "copysign"];
 
+/// Functions of the C library that compute an integer of an integer.
+pub const INTEGER_FUNCTIONS: [&str; 3] = ["abs", "labs", "llabs"];
+
+/// Builtins of gcc's that do, or that say what kind of number a floating-point one is. What `clz` and `ctz` give for 0 is nobody's business.
+pub const INTEGER_BUILTINS: [&str; 24] = [
+    "abs", "labs", "llabs", "bswap16", "bswap32", "bswap64", "popcount", "popcountl", "popcountll", "clz", "clzl", "clzll",
+    "ctz", "ctzl", "ctzll", "ffs", "ffsl", "ffsll", "parity", "parityl", "parityll", "isnan", "isfinite", "isinf_sign",
+];
+
+/// Whether `name` is one of these.
+pub fn is_integer_function(name: &str) -> bool {
+    match name.strip_prefix("__builtin_") {
+        Some(name) => INTEGER_BUILTINS.contains(&name),
+        None => INTEGER_FUNCTIONS.contains(&name),
+    }
+}
+
 /// Operations that a call of another function of libm is taken for.
 pub(super) const LIBM_WORK: u64 = 40;
 
 /// Whether `name` computes the same bits everywhere, and whether it may set errno.
 pub fn exact_function(name: &str) -> Option<bool> {
+    if is_integer_function(name) {
+        return Some(false);
+    }
     let name = name.strip_prefix("__builtin_").unwrap_or(name);
     let stem = name.strip_suffix('f').filter(|s| EXACT_FUNCTIONS.contains(s)).unwrap_or(name);
     EXACT_FUNCTIONS.contains(&stem).then_some(stem == "sqrt")
