@@ -47,12 +47,16 @@ pub struct Stages {
 pub const STAGES: Option<Stages> = Some(Stages {
     lower: |text, dialect| Ok(crate::c::lower_unit(text, dialect)),
     normalize: |unit, options| {
+        let mut addresses = crate::loops::addresses::Seen::of(unit);
         crate::loops::rows::check(unit);
+        crate::loops::addresses::copy_bytes(unit, options);
+        addresses.settle(unit);
         crate::loops::whole::spell_out(unit);
         crate::loops::structured::structure_jumps(unit);
         crate::loops::counted::add_counters(unit);
         crate::loops::structured::structure_functions(unit);
         crate::loops::inline::inline_calls(unit, options);
+        addresses.settle(unit);
         crate::loops::whole::by_members(unit);
         crate::loops::members::find(unit);
         crate::loops::cells::find(unit);

@@ -1,5 +1,6 @@
 /* Values of structs as a whole: copies, initial values, compound literals, functions that take and give them; with bytes between members, unions, arrays and
  * structs among the members; where the copy changes where it comes from; and what can't be copied by members. */
+/* flags: -Wl,--no-as-needed -lm */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -201,8 +202,9 @@ __attribute__((noinline)) static void made_of_numbers(int count, struct padded *
     struct padded one = made((char)i, i * 3);
     to[i].tag = one.tag;
     to[i].value = one.value + one.last[2];
-    to[i].last[1] = made(3, i).last[1];
   }
+  for (int i = 0; i < count; i++)
+    to[i].last[1] = made(3, i).last[1];
 }
 /* What is copied says where it comes from. */
 __attribute__((noinline)) static void followed(int count, struct node *to)

@@ -685,6 +685,10 @@ pub struct TranslationUnit {
     pub with_vector_forms: BTreeSet<VarId>,
     /// See [`super::pragma::bound_keywords`].
     pub bound_keywords: Vec<u32>,
+    /// Where the text takes the address of a variable, or of a part of it: the first bytes of these expressions.
+    pub addresses: BTreeMap<VarId, BTreeSet<u32>>,
+    /// Variables that text mentions which isn't lowered, such as `asm`.
+    pub unseen: BTreeSet<VarId>,
     /// The byte of the preprocessed text where a variable is assigned last. Initial values are no assignments.
     pub last_assigned: BTreeMap<VarId, u32>,
     /// The lengths of arrays of variable length.

@@ -10,6 +10,7 @@
 //! caller's scopes. So a function that uses file-scope objects is only taken where their names mean the same. That they are no
 //! macros there is seen when the text is spliced (`driver::splice`).
 
+use super::addresses;
 use super::libm;
 use super::nest;
 use super::options::AnalysisOptions;
@@ -701,10 +702,17 @@ impl Inliner<'_> {
                         (true, true) => (vec![(**then).clone()], vec![otherwise.clone()]),
                         (true, false) => (vec![(**then).clone()], joined(otherwise, rest)),
                         (false, true) => (joined(then, rest), vec![otherwise.clone()]),
-                        (false, false) if rest.is_empty() => (vec![(**then).clone()], vec![otherwise.clone()]),
+                        (false, false) if rest.is_empty() => {
+                            (vec![(**then).clone()], vec![otherwise.clone()])
+                        }
                         (false, false) => return None,
                     };
-                    let cond = self.copy_expr(cond, meanings);
+                    let cond = truth(self.copy_expr(cond, meanings));
+                    if let ExprKind::Int(known) = cond.kind {
+                        let branch = if known != 0 { then } else { otherwise };
+                        out.extend(self.tail(&branch, result, meanings)?);
+                        break;
+                    }
                     let mut block = |list: &[Stmt]| {
                         let list = self.tail(list, result, meanings)?;
                         Some(Box::new(Stmt { kind: StmtKind::Block(list), span: s.span }))
@@ -735,11 +743,19 @@ impl Inliner<'_> {
                 StmtKind::Declare { var: self.meaning(*var, meanings), init }
             }
             StmtKind::Block(list) => StmtKind::Block(list.iter().map(|s| self.copy(s, meanings)).collect()),
-            StmtKind::If { cond, then, otherwise } => StmtKind::If {
-                cond: self.copy_expr(cond, meanings),
-                then: Box::new(self.copy(then, meanings)),
-                otherwise: otherwise.as_ref().map(|s| Box::new(self.copy(s, meanings))),
-            },
+            StmtKind::If { cond, then, otherwise } => {
+                let cond = truth(self.copy_expr(cond, meanings));
+                match (&cond.kind, otherwise) {
+                    (ExprKind::Int(0), None) => StmtKind::Empty,
+                    (ExprKind::Int(0), Some(otherwise)) => return self.copy(otherwise, meanings),
+                    (ExprKind::Int(_), _) => return self.copy(then, meanings),
+                    _ => StmtKind::If {
+                        cond,
+                        then: Box::new(self.copy(then, meanings)),
+                        otherwise: otherwise.as_ref().map(|s| Box::new(self.copy(s, meanings))),
+                    },
+                }
+            }
             StmtKind::Loop(l) => {
                 self.unit.n_loops += 1;
                 StmtKind::Loop(LoopStmt {
@@ -774,7 +790,13 @@ impl Inliner<'_> {
     fn copy_place(&mut self, place: &Place, meanings: &mut Meanings) -> Place {
         let kind = match &place.kind {
             PlaceKind::Var(v) => PlaceKind::Var(self.meaning(*v, meanings)),
-            PlaceKind::Deref(e) => PlaceKind::Deref(Box::new(self.copy_expr(e, meanings))),
+            PlaceKind::Deref(e) => {
+                let pointer = self.copy_expr(e, meanings);
+                match addresses::pointed(&pointer, place.ty) {
+                    Some(place) => place.kind,
+                    None => PlaceKind::Deref(Box::new(pointer)),
+                }
+            }
             PlaceKind::Field { base, record, field, offset, bits } => PlaceKind::Field {
                 base: Box::new(self.copy_place(base, meanings)),
                 record: *record,
@@ -842,6 +864,28 @@ impl Inliner<'_> {
             other => other.clone(),
         };
         Expr { kind, ty: e.ty, span: e.span }
+    }
+}
+
+/// A condition, known if it asks whether the address of a variable is null.
+fn truth(e: Expr) -> Expr {
+    let is_null = |e: &Expr| {
+        let mut e = e;
+        while let ExprKind::Cast(inner) = &e.kind {
+            e = inner;
+        }
+        matches!(e.kind, ExprKind::Int(0))
+    };
+    let asks = |a: &Expr, b: &Expr| addresses::is_address(a) && is_null(b);
+    let known = match &e.kind {
+        ExprKind::Unary(UnOp::Not, a) if addresses::is_address(a) => Some(0),
+        ExprKind::Binary(BinOp::Eq, a, b) if asks(a, b) || asks(b, a) => Some(0),
+        ExprKind::Binary(BinOp::Ne, a, b) if asks(a, b) || asks(b, a) => Some(1),
+        _ => addresses::is_address(&e).then_some(1),
+    };
+    match known {
+        Some(value) => Expr { kind: ExprKind::Int(value), ..e },
+        None => e,
     }
 }
 

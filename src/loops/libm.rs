@@ -126,6 +126,23 @@ fn is_own(unit: &TranslationUnit, options: &AnalysisOptions, name: &str) -> bool
         })
 }
 
+/// Whether a function of the C library is called, for certain, whose type is not looked at.
+pub fn is_library(unit: &TranslationUnit, options: &AnalysisOptions, callee: &Callee, name: &str) -> bool {
+    let called = match callee {
+        Callee::Builtin(called) => called.strip_prefix("__builtin_").unwrap_or(called),
+        Callee::Named(v) => {
+            let variable = unit.var(*v);
+            let disowned = options.not_builtin.iter().any(|name| name.is_empty() || *name == variable.name);
+            if disowned || variable.storage != Storage::Global {
+                return false;
+            }
+            &variable.name
+        }
+        Callee::Pointer(_) => return false,
+    };
+    called == name && !is_own(unit, options, name)
+}
+
 /// Whether a function is called, for certain, that computes an integer in one way only.
 fn is_of_integers(unit: &TranslationUnit, options: &AnalysisOptions, callee: &Callee) -> bool {
     match callee {

@@ -1,6 +1,7 @@
 //! Finding loops and what they do: nests, counted loops, accesses, roles of scalars.
 
 pub mod access;
+pub mod addresses;
 pub mod alias;
 pub mod carried;
 pub mod cells;

@@ -40,7 +40,9 @@ struct Doubtful(BTreeSet<PlaceId>);
 
 impl nest::Change for Doubtful {
     fn expression(&mut self, e: &mut Expr) -> bool {
-        let (ExprKind::PtrAdd { index, .. } | ExprKind::PtrAssign { index, .. }) = &e.kind else { return true };
+        let (ExprKind::PtrAdd { index, .. } | ExprKind::PtrAssign { index, .. }) = &e.kind else {
+            return true;
+        };
         // Rows within an index are changed with it: more is given up than has to be.
         let mut found = false;
         nest::expressions(index, &mut |e| {

@@ -435,7 +435,8 @@ struct Reading {
 impl Reading {
     /// A statement as steps; `end`: where a `break` of the `switch` around it leads. `None` if a jump has no place among them.
     fn steps(&mut self, s: &Stmt, end: Option<usize>) -> Option<Vec<Step>> {
-        if !has_jump(s, end.is_some()) && !(self.returns && has_return(s)) {
+        let stays = !has_jump(s, end.is_some()) && (!self.returns || !has_return(s));
+        if stays {
             return Some(vec![Step::Plain(s.clone())]);
         }
         Some(match &s.kind {

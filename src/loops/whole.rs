@@ -88,7 +88,8 @@ fn collect(
             if fields.iter().any(|field| field.bits.is_some()) {
                 return None;
             }
-            let mut members = fields.iter().zip(0..).map(|(field, number)| (field, Step::Member(*id, number)));
+            let mut members =
+                fields.iter().zip(0..).map(|(field, number)| (field, Step::Member(*id, number)));
             if record.is_union {
                 let fills = |ty: QualType| {
                     let all = pieces(types, ty)?;
@@ -296,7 +297,8 @@ impl Rewriter<'_> {
                         continue;
                     };
                     let list = self.nested(list);
-                    let fits = |(_, e): &(u64, Expr)| !has_effects(e) && (alone || !loads_memory(self.unit, e));
+                    let fits =
+                        |(_, e): &(u64, Expr)| !has_effects(e) && (alone || !loads_memory(self.unit, e));
                     if list.iter().all(fits) {
                         self.declare(argument, list, before);
                     }
@@ -309,7 +311,10 @@ impl Rewriter<'_> {
     /// A variable with these members for a value.
     fn declare(&mut self, value: &mut Expr, list: Vec<(u64, Expr)>, before: &mut Vec<Stmt>) {
         let var = self.variable("a compound literal", value.ty, value.span);
-        before.push(Stmt { kind: StmtKind::Declare { var, init: Some(Init::Members(list)) }, span: value.span });
+        before.push(Stmt {
+            kind: StmtKind::Declare { var, init: Some(Init::Members(list)) },
+            span: value.span,
+        });
         value.kind = ExprKind::Load(self.variable_place(var, value.span));
     }
 
@@ -495,7 +500,11 @@ impl Rewriter<'_> {
         let long = self.unit.types.intern(TypeKind::Int(IntKind::Long));
         let long = QualType { ty: long, quals: Quals::default() };
         let index = Expr { kind: ExprKind::Int(index.into()), ty: long, span };
-        Expr { kind: ExprKind::PtrAdd { pointer: Box::new(pointer), index: Box::new(index), stride }, ty, span }
+        Expr {
+            kind: ExprKind::PtrAdd { pointer: Box::new(pointer), index: Box::new(index), stride },
+            ty,
+            span,
+        }
     }
 
     // ---- Small things.
@@ -644,7 +653,10 @@ mod tests {
             ("for (int i = 0; i < n; i++) { pair p = i & 1 ? b[i] : a[i]; a[i] = p; }", 6),
             ("for (int i = 0; i < n; i++) a[i] = (pair){b[i].y, i};", 3),
             ("for (int i = 0; i < n; i++) a[i] = (pair){.y = sqrt(i)};", 2),
-            ("for (int i = 0; i < n; i++) { pair p[2] = {b[i], (pair){1, 2}}; a[i] = p[0]; a[n + i] = p[1]; }", 6),
+            (
+                "for (int i = 0; i < n; i++) { pair p[2] = {b[i], (pair){1, 2}}; a[i] = p[0]; a[n + i] = p[1]; }",
+                6,
+            ),
             ("for (int i = 0; i < n; i++) a[i] = sum(b[i], (pair){1, 2});", 4),
             ("for (int i = 0; i < n; i++) a[i] = half(sum(half(b[i]), half((pair){i, 2})));", 4),
             // Four floats, the union's first member, a tag, seven bytes behind it, a pointer.

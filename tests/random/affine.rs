@@ -81,7 +81,10 @@ pub fn program(random: &mut Random) -> String {
             let (n, m) = (*random.pick(&[0, 1, 2, 3, 33, 64, 100]), *random.pick(&[1, 3, 8, 16, 40]));
             let k = *random.pick(&[0, 1, -1, 5, 40, 1000]);
             let offset = *random.pick(&[0, 1, 2000, 3899, 3900, 3901]);
-            let _ = writeln!(calls, "  loop_{number}({n}, {m}, {k}, words + {offset}, (void *)(words + 100 + {offset}));");
+            let _ = writeln!(
+                calls,
+                "  loop_{number}({n}, {m}, {k}, words + {offset}, (void *)(words + 100 + {offset}));"
+            );
         }
     }
     text.push_str("int main(void)\n{\n  unsigned long long hash = 7;\n  for (int i = 0; i < 32768; i++) {\n");

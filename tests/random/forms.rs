@@ -378,7 +378,7 @@ impl Kernel<'_> {
         if self.calm.is_some() && self.chance(4) {
             let (integer, floating, part) = (self.integer(2), self.floating(1), self.below(3));
             return match self.below(9) {
-                6 => format!("cells[i] = cells[512 + (x[i] & 255)];"),
+                6 => "cells[i] = cells[512 + (x[i] & 255)];".into(),
                 7 => format!("cells[i] = turned(cells[512 + ((i * 7) & 511)], (int)({integer}));"),
                 8 => format!(
                     "cells[i] = (struct cell){{.tag = 3, .parts = {{[1] = (short)({integer}), {part}}}, .weights = {{{floating}, cells[i].weights[0]}}}};"

@@ -394,6 +394,7 @@ impl<'a> Lowering<'a> {
                 let id = *id;
                 if let Some(variable) = self.unit.variables.get_mut(id.0 as usize) {
                     variable.address_taken = true;
+                    self.unit.unseen.insert(id);
                 }
             }
         }

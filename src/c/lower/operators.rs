@@ -237,7 +237,7 @@ impl Lowering<'_> {
                 if matches!(place.kind, PlaceKind::Field { bits: Some(_), .. }) {
                     return Err("the address of a bit-field".into());
                 }
-                self.mark_address_taken(&place);
+                self.mark_address_taken(&place, span);
                 let ty = self.pointer_to(place.ty);
                 // `&*p` and `&a[i]` are the address computation alone.
                 let kind = match place.kind {
@@ -259,14 +259,15 @@ impl Lowering<'_> {
         }
     }
 
-    fn mark_address_taken(&mut self, place: &Place) {
+    fn mark_address_taken(&mut self, place: &Place, span: Span) {
         match &place.kind {
             PlaceKind::Var(id) => {
                 if let Some(variable) = self.unit.variables.get_mut(id.0 as usize) {
                     variable.address_taken = true;
+                    self.unit.addresses.entry(*id).or_default().insert(span.start);
                 }
             }
-            PlaceKind::Field { base, .. } => self.mark_address_taken(base),
+            PlaceKind::Field { base, .. } => self.mark_address_taken(base, span),
             PlaceKind::Deref(_) | PlaceKind::Opaque(_) => {}
         }
     }

@@ -197,7 +197,7 @@ impl Printer<'_> {
                     return Ok(format!("__builtin_{name}({})", texts.join(", ")));
                 }
                 if is_of_integers {
-                    return Ok(format!("__PG_INTEGER({name})({})", texts.join(", ")));
+                    return Ok(format!("__PG_INTEGER({name}, __pg_integer_{name})({})", texts.join(", ")));
                 }
                 if name == "sqrt" || name == "sqrtf" {
                     return Ok(format!("__PG_SQRT({}, {name}, {})", kind.suffix(), texts.join(", ")));

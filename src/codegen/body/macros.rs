@@ -20,7 +20,7 @@ pub const MACROS_DIRECT: &str = "\
 #define __PG_SQRT(t, f, x) __builtin_##f(x)
 #define __PG_NEG(t, x) (-(x))
 #define __PG_CALL(f) __builtin_##f
-#define __PG_INTEGER(f) __builtin_##f
+#define __PG_INTEGER(f, kernel) __builtin_##f
 #define __PG_INDEX int
 #define __PG_POLL_AROUND() 0
 #define __PG_UNCOUNTED(how) for (;;)
@@ -92,14 +92,14 @@ pub const MACROS_DEVICE: &str = "\
 pub const MACROS_CUDA: &str = "\
 #define __PG_UP(t, b, op, a, v) __PG_LEAD __pg_collect<PG_##op, __pg_##t, b>(__pg_c, __pg_b##b, __pg_t, a, v)
 #define __PG_CALL(f) f
-#define __PG_INTEGER(f) __pg_integer_##f
+#define __PG_INTEGER(f, kernel) kernel
 ";
 
 /// The same for the threads device.
 pub const MACROS_THREADS: &str = "\
 #define __PG_UP(t, b, op, a, v) __pg_update(&__pg_c, &__pg_b##b, __PG_HOW(b), a, sizeof(__pg_##t), PG_##op, v)
 #define __PG_CALL(f) __builtin_##f
-#define __PG_INTEGER(f) __builtin_##f
+#define __PG_INTEGER(f, kernel) __builtin_##f
 #define __PG_LEAD
 #define __PG_UNCOUNTED(how) for (;;) { if (__pg_poll(&__pg_c)) break;
 #define __PG_UNCOUNTED_END }
@@ -132,7 +132,7 @@ __pg_y == 0 || __PG_BY_MINUS_1(__pg_x, __pg_y) ? 0 : __pg_x % __pg_y; })
 #define __PG_SQRT(t, f, x) __builtin_##f(x)
 #define __PG_NEG(t, x) (-(x))
 #define __PG_CALL(f) __builtin_##f
-#define __PG_INTEGER(f) __builtin_##f
+#define __PG_INTEGER(f, kernel) __builtin_##f
 #define __PG_POLL_AROUND() (__pg_turns++, !(++__pg_polls & 0xffff) && __pg_s->poll(__pg_s) && (__pg_turns--, __pg_polls--, 1))
 ";
 

@@ -113,8 +113,30 @@ pub const INTEGER_FUNCTIONS: [&str; 3] = ["abs", "labs", "llabs"];
 
 /// Builtins of gcc's that do, or that say what kind of number a floating-point one is. What `clz` and `ctz` give for 0 is nobody's business.
 pub const INTEGER_BUILTINS: [&str; 24] = [
-    "abs", "labs", "llabs", "bswap16", "bswap32", "bswap64", "popcount", "popcountl", "popcountll", "clz", "clzl", "clzll",
-    "ctz", "ctzl", "ctzll", "ffs", "ffsl", "ffsll", "parity", "parityl", "parityll", "isnan", "isfinite", "isinf_sign",
+    "abs",
+    "labs",
+    "llabs",
+    "bswap16",
+    "bswap32",
+    "bswap64",
+    "popcount",
+    "popcountl",
+    "popcountll",
+    "clz",
+    "clzl",
+    "clzll",
+    "ctz",
+    "ctzl",
+    "ctzll",
+    "ffs",
+    "ffsl",
+    "ffsll",
+    "parity",
+    "parityl",
+    "parityll",
+    "isnan",
+    "isfinite",
+    "isinf_sign",
 ];
 
 /// Whether `name` is one of these.
