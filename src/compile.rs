@@ -48,10 +48,11 @@ pub const STAGES: Option<Stages> = Some(Stages {
     lower: |text, dialect| Ok(crate::c::lower_unit(text, dialect)),
     normalize: |unit, options| {
         let mut addresses = crate::loops::addresses::Seen::of(unit);
+        // Compound literals have rows, too.
+        crate::loops::whole::spell_out(unit);
         crate::loops::rows::check(unit);
         crate::loops::addresses::copy_bytes(unit, options);
         addresses.settle(unit);
-        crate::loops::whole::spell_out(unit);
         crate::loops::structured::structure_jumps(unit);
         crate::loops::counted::add_counters(unit);
         crate::loops::structured::structure_functions(unit);

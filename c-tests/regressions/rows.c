@@ -200,6 +200,18 @@ __attribute__((noinline)) static void steps(int n, int m, double (*row)[m])
     row[0][j] += j;
 }
 
+struct both {
+  double one, other;
+};
+static struct both pairs[200];
+/* What stands in braces is read with the length that rows had, too. */
+__attribute__((noinline)) static void in_braces(int n, int m, double from[][m])
+{
+  m++;
+  for (int i = 0; i < n; i++)
+    pairs[i] = (struct both){from[i][1], m};
+}
+
 static void old_style();
 
 int main(void)
@@ -245,6 +257,9 @@ int main(void)
     told("either");
     steps(100, 70 + turn, (void *)a);
     told("steps");
+    in_braces(100, 70 + turn, (void *)a);
+    see(pairs, sizeof pairs);
+    told("in braces");
     old_style(100, (void *)a, 70 + turn);
     told("old style");
   }

@@ -16,6 +16,11 @@ struct padded {
   short more;
   int last[3];
 };
+struct plain {
+  char tag;
+  double value;
+  short more;
+};
 struct mixed {
   union {
     float single[4];
@@ -43,6 +48,7 @@ union number {
 };
 static vector a[COUNT], b[COUNT], c[COUNT];
 static struct padded p[COUNT], q[COUNT];
+static struct plain e[COUNT], f[COUNT];
 static struct mixed m[COUNT], n[COUNT];
 static struct node nodes[COUNT], heads[COUNT];
 static struct bits s[COUNT], t[COUNT];
@@ -61,6 +67,8 @@ static void told(const char *name)
 {
   see(a, sizeof a);
   see(p, sizeof p);
+  see(e, sizeof e);
+  see(f, sizeof f);
   see(m, sizeof m);
   see(s, sizeof s);
   see(u, sizeof u);
@@ -75,9 +83,9 @@ static void told(const char *name)
 static void fresh(void)
 {
   unsigned state = 12345;
-  unsigned char *bytes[] = {(void *)p, (void *)q, (void *)m, (void *)n, (void *)s, (void *)t};
-  size_t sizes[] = {sizeof p, sizeof q, sizeof m, sizeof n, sizeof s, sizeof t};
-  for (int k = 0; k < 6; k++)
+  unsigned char *bytes[] = {(void *)p, (void *)q, (void *)e, (void *)f, (void *)m, (void *)n, (void *)s, (void *)t};
+  size_t sizes[] = {sizeof p, sizeof q, sizeof e, sizeof f, sizeof m, sizeof n, sizeof s, sizeof t};
+  for (int k = 0; k < 8; k++)
     for (size_t i = 0; i < sizes[k]; i++)
       bytes[k][i] = (state = state * 1664525u + 1013904223u) >> 24 & 0x3f;
   for (int i = 0; i < COUNT; i++) {
@@ -162,7 +170,7 @@ __attribute__((noinline)) static void swapped(int count, vector *one, vector *ot
 }
 __attribute__((noinline)) static void swapped_with_bytes_between(int count, struct padded *one, struct padded *other)
 {
-  for (int i = 0; i < count; i++) { /* entered */
+  for (int i = 0; i < count; i++) {
     struct padded before = one[i], after;
     after = i % 3 ? other[i] : before;
     one[i] = other[count - 1 - i];
@@ -170,6 +178,25 @@ __attribute__((noinline)) static void swapped_with_bytes_between(int count, stru
     if (i % 5 == 0)
       one[i] = after;
   }
+}
+__attribute__((noinline)) static void swapped_plain(int count, struct plain *one, struct plain *other)
+{
+  for (int i = 0; i < count; i++) { /* entered */
+    struct plain before = one[i], after;
+    after = i % 3 ? other[i] : before;
+    one[i] = other[count - 1 - i];
+    other[count - 1 - i] = before;
+    if (i % 5 == 0)
+      one[i] = after;
+  }
+}
+/* What isn't mentioned is zero, also between members. */
+__attribute__((noinline)) static void in_braces(int count, struct plain *to, struct plain *other)
+{
+  for (int i = 0; i < count; i++)
+    to[i] = (struct plain){.value = i};
+  for (int i = 0; i < count; i++)
+    other[i] = i % 3 ? (struct plain){0} : to[i];
 }
 __attribute__((noinline)) static void the_same_for_all(int count, struct padded *to, int first)
 {
@@ -198,7 +225,7 @@ __attribute__((noinline)) static void computed(int count, vector *to, const vect
 }
 __attribute__((noinline)) static void made_of_numbers(int count, struct padded *to)
 {
-  for (int i = 0; i < count; i++) { /* entered */
+  for (int i = 0; i < count; i++) {
     struct padded one = made((char)i, i * 3);
     to[i].tag = one.tag;
     to[i].value = one.value + one.last[2];
@@ -287,6 +314,10 @@ int main(void)
     told("swapped");
     swapped_with_bytes_between(count, p, q);
     told("swapped with bytes between");
+    swapped_plain(count, e, f);
+    told("swapped plain");
+    in_braces(count / 2, e + turn, f);
+    told("in braces");
     the_same_for_all(99, p + turn, turn);
     told("the same for all");
     turned(count, a);

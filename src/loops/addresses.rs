@@ -180,3 +180,63 @@ pub fn pointed(pointer: &Expr, ty: QualType) -> Option<Place> {
 pub fn is_address(e: &Expr) -> bool {
     matches!(&e.kind, ExprKind::AddressOf(Place { kind: PlaceKind::Var(_), .. }))
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::compile::judged;
+    use crate::loops::options::AnalysisOptions;
+    use crate::loops::plan::Check;
+
+    const FUNCTIONS: &str = "void *memcpy(void *, const void *, unsigned long); void see(int *); static int *kept;\n\
+        static void parts(unsigned p, int *a, int *b) { if (a) *a = p >> 8; if (b != 0) *b = p & 255; }\n\
+        static void early(unsigned p, int *a) { if (!a) return; *a = p; }\n\
+        static void keeping(int *a) { *a = 1; kept = a; }\n\
+        static int clamped(int x) { if (x < 0) return 0; if (x > 255) return 255; return x; }\n\
+        static int chosen(int x) { switch (x) { case 0: return 5; case 1: x++; break; default: return -x; } return x; }\n\
+        static float number(unsigned bits) { float f; memcpy(&f, &bits, sizeof f); return f; }\n\
+        static const int table[4] = {1, 2, 3, 4}; static int filled[4];\n";
+
+    /// What checks the one loop of `void f(int n, int *to, const unsigned *from, float *x)`, if it has a plan.
+    fn check(body: &str) -> Option<Check> {
+        let text =
+            format!("{FUNCTIONS}void f(int n, int *to, const unsigned *from, float *x)\n{{ {body} }}\n");
+        let (_, reports) = judged(&text, &AnalysisOptions::default());
+        let mut of_loop = reports.iter().filter(|report| report.function == "f");
+        let report = of_loop.next().unwrap_or_else(|| panic!("{body}"));
+        report.plan.as_ref().map(|_| report.check)
+    }
+
+    #[test]
+    fn functions_that_are_copied_leave_no_addresses() {
+        for body in [
+            "for (int i = 0; i < n; i++) { int a, b; parts(from[i], &a, &b); to[i] = a + b; }",
+            "int a, b; for (int i = 0; i < n; i++) { parts(from[i], &a, &b); to[i] = a + b; } to[0] = a;",
+            "for (int i = 0; i < n; i++) { int a; parts(from[i], &a, 0); early(from[i], 0); to[i] = a; }",
+            "for (int i = 0; i < n; i++) { int a; early(from[i], &a); to[i] = a; }",
+            "for (int i = 0; i < n; i++) { unsigned bits; float f = i; memcpy(&bits, &f, 4); to[i] = bits; }",
+            "for (int i = 0; i < n; i++) x[i] = number(from[i]);",
+            // Values of functions are forms, and what comes under a condition is a branch.
+            "for (int i = 0; i < n; i++) to[i] = clamped(from[i]) + chosen(from[i]);",
+            "for (int i = 0; i < n; i++) to[i] = from[i] > 3 ? clamped(i) : from[i] && chosen(i) == 2;",
+            "for (int i = 0; i < n; i++) { int k; k = 2 * i; to[k] = from[k]; }",
+            // Nobody stores to what is constant.
+            "for (int i = 0; i < n; i++) to[i] = table[from[i] & 3];",
+        ] {
+            assert!(matches!(check(body), Some(Check::None | Check::Predicate)), "{body} {:?}", check(body));
+        }
+        assert_eq!(check("for (int i = 0; i < n; i++) to[i] = filled[from[i] & 3];"), Some(Check::Inspector));
+    }
+
+    #[test]
+    fn addresses_that_somebody_has_stay() {
+        for body in [
+            "int a; for (int i = 0; i < n; i++) { keeping(&a); to[i] = a; }",
+            "int a; see(&a); for (int i = 0; i < n; i++) { to[i] = a; early(from[i], &a); }",
+            "int a; (void)({ kept = &a; }); for (int i = 0; i < n; i++) { to[i] = a; early(from[i], &a); }",
+            "int a; asm(\"\" : : \"r\"(&a)); for (int i = 0; i < n; i++) { to[i] = a; early(from[i], &a); }",
+            "for (int i = 0; i < n; i++) { float f = i; memcpy(to + i, &f, from[i]); }",
+        ] {
+            assert_eq!(check(body), None, "{body}");
+        }
+    }
+}

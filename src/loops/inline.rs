@@ -867,7 +867,7 @@ impl Inliner<'_> {
     }
 }
 
-/// A condition, known if it asks whether the address of a variable is null.
+/// A condition, known if it asks whether the address of a variable, or nothing, is null.
 fn truth(e: Expr) -> Expr {
     let is_null = |e: &Expr| {
         let mut e = e;
@@ -879,8 +879,12 @@ fn truth(e: Expr) -> Expr {
     let asks = |a: &Expr, b: &Expr| addresses::is_address(a) && is_null(b);
     let known = match &e.kind {
         ExprKind::Unary(UnOp::Not, a) if addresses::is_address(a) => Some(0),
+        ExprKind::Unary(UnOp::Not, a) if is_null(a) => Some(1),
         ExprKind::Binary(BinOp::Eq, a, b) if asks(a, b) || asks(b, a) => Some(0),
         ExprKind::Binary(BinOp::Ne, a, b) if asks(a, b) || asks(b, a) => Some(1),
+        ExprKind::Binary(BinOp::Eq, a, b) if is_null(a) && is_null(b) => Some(1),
+        ExprKind::Binary(BinOp::Ne, a, b) if is_null(a) && is_null(b) => Some(0),
+        _ if is_null(&e) => Some(0),
         _ => addresses::is_address(&e).then_some(1),
     };
     match known {

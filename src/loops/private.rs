@@ -469,7 +469,7 @@ mod tests {
             "struct v v; v.n = k[i]; v.x = a[i]; out[i] = v.n + v.x;",
             "struct v v = {a[i]}; out[i] = v.x + v.n;",
             "struct v v[2]; v[0].n = 1; v[0].x = v[1].x = a[i]; v[1].n = 2; out[i] = v[k[i]].x;",
-            "struct v v = {0}, w; w = v; out[i] = w.x;",
+            "struct v v = {1, a[i]}, w; w = v; out[i] = w.x;",
             "double t[2]; set(t, a[i]); out[i] = t[0] * t[1];",
             "double t[2]; if (k[i]) t[0] = a[i]; else t[0] = 1; out[i] = t[0];",
             "double t[2]; do { t[0] = a[i]; } while (k[i] < 0); out[i] = t[0];",
@@ -508,7 +508,8 @@ mod tests {
             "long double t[2] = {0}; out[i] = t[0];",
             "const double *p[2] = {a, out}; out[i] = p[k[i]][i];",
             "struct { char c; double x; } __attribute__((packed)) v = {1, a[i]}; out[i] = v.x;",
-            // All of it is copied.
+            // All of it is copied, also what lies between members, which is zero here.
+            "struct v v = {0}, w; w = v; out[i] = w.x;",
             "struct v v, w; v.x = a[i]; w = v; out[i] = w.x;",
             "int j = 0; double t[2] = {a[j++], a[j++]}; out[i] = t[0];",
         ] {

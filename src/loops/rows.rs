@@ -94,6 +94,7 @@ mod tests {
             "(void)({ m = 7; }); for (int i = 0; i < n; i++) a[i][0] = i;",
             "asm(\"\" : \"+r\"(m)); for (int i = 0; i < n; i++) a[i][0] = i;",
             "_Complex double z = m++; (void)z; for (int i = 0; i < n; i++) a[i][0] = i;",
+            "m++; for (int i = 0; i < n; i++) p[i] = (struct pair){a[i][0], 1};",
             // Names that mean something else where the row is found.
             "{ int m = 3; for (int i = 0; i < n; i++) a[i][0] = m; }",
             "{ enum { m = 3 }; for (int i = 0; i < n; i++) a[i][0] = m; }",
@@ -101,7 +102,9 @@ mod tests {
             "extern int k; double (*b)[k] = (void *)a; for (int i = 0; i < n; i++) b[i][0] = i;",
             "int k = m; double (*b)[k] = (void *)a; k = 2; for (int i = 0; i < n; i++) b[i][0] = i;",
         ] {
-            let text = format!("void see(int *); void f(int n, int m, double a[][m]) {{ {body} }}");
+            let text = format!(
+                "struct pair {{ double x, y; }}; void see(int *); void f(int n, int m, double a[][m], struct pair *p) {{ {body} }}"
+            );
             assert_eq!(planned(&text), [false], "{text}");
         }
     }

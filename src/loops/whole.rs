@@ -10,6 +10,7 @@ use super::inline::has_effects;
 use super::nest;
 use super::scalars::is_scalar;
 use crate::c::hir::*;
+use std::collections::BTreeMap;
 
 /// Values that a copy may consist of.
 const MOST: usize = 32;
@@ -34,7 +35,7 @@ fn each_body(unit: &mut TranslationUnit, change: impl Fn(&mut Rewriter, Stmt) ->
     for number in 0..unit.functions.len() {
         let empty = Stmt { kind: StmtKind::Empty, span: Span::default() };
         let body = std::mem::replace(&mut unit.functions[number].body, empty);
-        let body = change(&mut Rewriter { unit, literals: false }, body);
+        let body = change(&mut Rewriter { unit, literals: false, own: BTreeMap::new() }, body);
         unit.functions[number].body = body;
     }
 }
@@ -130,14 +131,40 @@ struct Rewriter<'a> {
     unit: &'a mut TranslationUnit,
     /// Whether it is compound literals that are changed, instead of copies.
     literals: bool,
+    /// The variables that the innermost loop around declares, and whether a list of braces gives them less than all they have: the rest is zero, also between members.
+    own: BTreeMap<VarId, bool>,
 }
 
-/// Whether a copy from or to a place has what lies between members, too: who compares or writes bytes sees it. Compilers take variables apart whose address nobody has,
-/// and copy what lies between their members nowhere.
-fn keeps_gaps(unit: &TranslationUnit, place: &Place) -> bool {
-    let Some(v) = nest::root_variable(place) else { return true };
-    let variable = unit.var(v);
-    !matches!(variable.storage, Storage::Local | Storage::Param) || variable.address_taken
+/// What becomes of what lies between members when a struct is copied.
+enum Gaps {
+    /// It is copied: the compiler does so between places in memory, and who compares or writes bytes sees it.
+    Copied,
+    /// It is left: in variables that the compiler takes apart it is nowhere.
+    Left,
+}
+
+/// Structs of so many members at most are taken apart.
+const TAKEN_APART: usize = 12;
+
+/// Whether a compiler takes a variable of this type apart: a struct of nothing but numbers, pointers and such structs.
+fn is_taken_apart(types: &Types, ty: QualType) -> bool {
+    fn count(types: &Types, ty: QualType, left: &mut usize) -> bool {
+        match types.kind(ty.ty) {
+            TypeKind::Array(..) => false,
+            TypeKind::Record(id) => {
+                let record = types.record(*id);
+                let fields = record.fields.as_deref().unwrap_or_default();
+                !record.is_union && fields.iter().all(|field| count(types, field.ty, left))
+            }
+            _ => {
+                let fits = *left > 0;
+                *left = left.saturating_sub(1);
+                fits
+            }
+        }
+    }
+    let mut left = TAKEN_APART;
+    matches!(types.kind(ty.ty), TypeKind::Record(_)) && count(types, ty, &mut left)
 }
 
 impl Rewriter<'_> {
@@ -158,12 +185,35 @@ impl Rewriter<'_> {
             StmtKind::Loop(mut l) => {
                 let empty = Stmt { kind: StmtKind::Empty, span: s.span };
                 let body = std::mem::replace(&mut *l.body, empty);
-                *l.body = self.boxed(body);
+                *l.body = self.of_loop(body);
                 StmtKind::Loop(l)
             }
             kind => inside(kind, &mut |s| self.loops(s)),
         };
         s
+    }
+
+    /// The body of a loop.
+    fn of_loop(&mut self, body: Stmt) -> Stmt {
+        let mut own = BTreeMap::new();
+        nest::statements(&body, &mut |s| {
+            if let StmtKind::Declare { var, init } = &s.kind {
+                let ty = self.unit.var(*var).ty;
+                let all = pieces(&self.unit.types, ty);
+                let in_part = match init {
+                    Some(Init::Members(list)) => {
+                        let given = list.iter().filter_map(|(_, e)| pieces(&self.unit.types, e.ty));
+                        all.is_none_or(|all| all.len() > given.map(|own| own.len()).sum())
+                    }
+                    _ => false,
+                };
+                own.insert(*var, in_part);
+            }
+        });
+        let outer = std::mem::replace(&mut self.own, own);
+        let body = self.boxed(body);
+        self.own = outer;
+        body
     }
 
     fn one(&mut self, s: Stmt, out: &mut Vec<Stmt>) {
@@ -205,7 +255,7 @@ impl Rewriter<'_> {
                     }
                     (Init::Scalar(value), false) if is_record => {
                         let to = self.variable_place(var, span);
-                        match self.given(&value) {
+                        match self.given(&to, &value) {
                             Some(list) => StmtKind::Declare { var, init: Some(Init::Members(list)) },
                             None => match self.assigned(&to, &value, span) {
                                 Some(mut list) => {
@@ -217,10 +267,17 @@ impl Rewriter<'_> {
                         }
                     }
                     (Init::Members(list), false) => {
-                        StmtKind::Declare { var, init: Some(Init::Members(self.flat(list))) }
+                        let to = self.variable_place(var, span);
+                        StmtKind::Declare { var, init: Some(Init::Members(self.flat(&to, list))) }
                     }
                     (init, _) => StmtKind::Declare { var, init: Some(init) },
                 }
+            }
+            StmtKind::Loop(mut l) if !self.literals => {
+                let empty = Stmt { kind: StmtKind::Empty, span };
+                let body = std::mem::replace(&mut *l.body, empty);
+                *l.body = self.of_loop(body);
+                StmtKind::Loop(l)
             }
             StmtKind::Block(list) => {
                 let mut inner = Vec::with_capacity(list.len());
@@ -342,7 +399,7 @@ impl Rewriter<'_> {
     fn copied(&mut self, to: &Place, from: &Place, span: Span, out: &mut Vec<Stmt>) -> Option<()> {
         let mut all = pieces(&self.unit.types, from.ty)?;
         pieces(&self.unit.types, to.ty)?;
-        if [to, from].into_iter().all(|place| keeps_gaps(self.unit, place)) {
+        if let Gaps::Copied = self.gaps(to, from, &all)? {
             self.add_gaps(&mut all, from.ty);
         }
         if all.len() > MOST {
@@ -376,12 +433,13 @@ impl Rewriter<'_> {
     }
 
     /// What a copy of the whole gives each member of a variable.
-    fn given(&mut self, value: &Expr) -> Option<Vec<(u64, Expr)>> {
+    fn given(&mut self, to: &Place, value: &Expr) -> Option<Vec<(u64, Expr)>> {
         let ExprKind::Load(from) = &value.kind else { return None };
         if !is_pure(from) {
             return None;
         }
         let all = pieces(&self.unit.types, from.ty)?;
+        let Gaps::Left = self.gaps(to, from, &all)? else { return None };
         let mut one = |piece: &Piece| {
             let ty = QualType { ty: piece.ty.ty, quals: Quals::default() };
             (piece.offset, Expr { kind: ExprKind::Load(self.part(from, piece)), ty, span: value.span })
@@ -390,15 +448,38 @@ impl Rewriter<'_> {
     }
 
     /// Members that are structs themselves by theirs.
-    fn flat(&mut self, list: Vec<(u64, Expr)>) -> Vec<(u64, Expr)> {
+    fn flat(&mut self, to: &Place, list: Vec<(u64, Expr)>) -> Vec<(u64, Expr)> {
         let mut flat = Vec::with_capacity(list.len());
         for (at, e) in list {
-            match self.is_record(e.ty).then(|| self.given(&e)).flatten() {
+            match self.is_record(e.ty).then(|| self.given(to, &e)).flatten() {
                 Some(inner) => flat.extend(inner.into_iter().map(|(more, e)| (at + more, e))),
                 None => flat.push((at, e)),
             }
         }
         flat
+    }
+
+    /// What becomes of what lies between the members of a struct that consists of `all`; `None` where nobody can say.
+    fn gaps(&self, to: &Place, from: &Place, all: &[Piece]) -> Option<Gaps> {
+        let types = &self.unit.types;
+        if gaps(types, all, types.size_of(from.ty.ty)?).is_empty() {
+            return Some(Gaps::Left);
+        }
+        let mut is_copied = true;
+        for place in [to, from] {
+            let Some(v) = nest::root_variable(place) else { continue };
+            let variable = self.unit.var(v);
+            if !matches!(variable.storage, Storage::Local | Storage::Param) {
+                continue;
+            }
+            match self.own.get(&v) {
+                // Of another one than this iteration's: it lies somewhere.
+                None if variable.address_taken => {}
+                Some(in_part) if !in_part && is_taken_apart(types, variable.ty) => is_copied = false,
+                _ => return None,
+            }
+        }
+        Some(if is_copied { Gaps::Copied } else { Gaps::Left })
     }
 
     /// Adds what lies between members.
@@ -626,14 +707,14 @@ mod tests {
 
     const TYPES: &str = "typedef struct { float x, y; } pair; struct tree { pair first[2]; union { double real; long whole; }; char tag; struct tree *up; };\n\
         struct bits { int low : 3, high : 7; }; struct with_long { long double wide; }; struct moving { volatile int now; };\n\
-        struct large { int all[40]; }; pair some(int); double sqrt(double);\n\
+        struct large { int all[40]; }; struct leaf { char tag; double real; }; pair some(int); double sqrt(double);\n\
         static pair sum(pair a, pair b) { pair s = {a.x + b.x, a.y + b.y}; return s; }\n\
         static pair half(pair a) { if (a.x < 0) return (pair){0}; a.x /= 2; a.y /= 2; return a; }\n\
         static pair kept; static pair keeping(pair a) { kept = a; return a; }\n";
 
     /// Whether the one loop of `void f(int n, pair *a, pair *b, int *k, struct tree *t, ...)` has a plan, and how many places it accesses.
     fn accesses(body: &str) -> Option<usize> {
-        let head = "void f(int n, pair *a, const pair *b, const int *k, struct tree *t, const struct tree *u, struct bits *c, struct with_long *w, struct moving *m, struct large *l)";
+        let head = "void f(int n, pair *a, const pair *b, int *k, struct tree *t, const struct tree *u, struct bits *c, struct with_long *w, struct moving *m, struct large *l, struct leaf *e)";
         let text = format!("{TYPES}{head}\n{{ {body} }}\n");
         let (_, reports) = judged(&text, &AnalysisOptions::default());
         assert_eq!(reports.len(), 1, "{body}");
@@ -661,8 +742,8 @@ mod tests {
             ("for (int i = 0; i < n; i++) a[i] = half(sum(half(b[i]), half((pair){i, 2})));", 4),
             // Four floats, the union's first member, a tag, seven bytes behind it, a pointer.
             ("for (int i = 0; i < n; i++) t[i] = u[i];", 2 * (4 + 1 + 1 + 3 + 1)),
-            // From a variable, which has nothing to be known of behind the tag.
-            ("for (int i = 0; i < n; i++) { struct tree v = u[i]; v.up = 0; t[i] = v; }", 2 * 7),
+            // From a variable that is taken apart, which has nothing to be known of behind the tag.
+            ("for (int i = 0; i < n; i++) { struct leaf v = e[i]; v.real = 0; e[n + i] = v; }", 4),
         ] {
             assert_eq!(accesses(body), Some(wanted), "{body}");
         }
@@ -677,6 +758,12 @@ mod tests {
             "for (int i = 0; i < n; i++) l[i] = l[i + n];",
             "for (int i = 0; i < n; i++) a[i] = some(i);",
             "for (int i = 0; i < n; i++) a[i] = (kept = b[i]);",
+            // What lies between members is zero, or where nobody can say.
+            "for (int i = 0; i < n; i++) e[i] = (struct leaf){.real = i};",
+            "for (int i = 0; i < n; i++) { struct leaf v = {1}; e[i] = v; }",
+            "struct leaf v; v.tag = 1; v.real = 2; for (int i = 0; i < n; i++) e[i] = v;",
+            "for (int i = 0; i < n; i++) { struct tree v = u[i]; v.up = 0; t[i] = v; }",
+            "for (int i = 0; i < n; i++) { union { struct leaf leaf; long words[2]; } v; v.leaf = e[i]; k[i] = v.words[0]; }",
             // What the one does the other one could see.
             "for (int i = 0; i < n; i++) a[i] = sum(keeping(b[i]), (pair){kept.x, 2});",
             "for (int i = 0; i < n; i++) a[(int)kept.x] = (pair){some(i).x, 2};",

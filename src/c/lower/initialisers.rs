@@ -310,7 +310,7 @@ impl Lowering<'_> {
         list: &mut Vec<(u64, Expr)>,
     ) -> Option<()> {
         let item = rest.peek()?;
-        if item.designated || item.text {
+        if item.designated || item.text || self.is_empty(ty.ty) {
             return None;
         }
         if self.is_scalar(ty) {
@@ -337,6 +337,18 @@ impl Lowering<'_> {
         self.parts_of(ty.ty, false, rest, at, list)
     }
 
+    /// Whether an object of type `ty` has no part that could be given a value. It takes an item of a list all the same.
+    fn is_empty(&self, ty: TypeId) -> bool {
+        match self.types().kind(ty) {
+            TypeKind::Array(element, ArrayLen::Known(length)) => *length == 0 || self.is_empty(element.ty),
+            TypeKind::Record(id) => {
+                let fields = self.types().record(*id).fields.as_deref().unwrap_or_default();
+                fields.iter().all(|field| self.is_empty(field.ty.ty))
+            }
+            _ => false,
+        }
+    }
+
     /// Whether one item is the whole of an object of type `ty`.
     fn fills(&self, ty: TypeId, item: &Item) -> bool {
         match self.types().kind(ty) {
@@ -355,7 +367,7 @@ impl Lowering<'_> {
         if item.designated && !first {
             return;
         }
-        if self.fills(ty, item) {
+        if self.fills(ty, item) || self.is_empty(ty) {
             *next += 1;
             return;
         }

@@ -8,7 +8,7 @@ use crate::codegen::types::Scalar;
 use crate::loops::nest;
 use crate::loops::plan::*;
 use crate::loops::private;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 /// Whether the guard, which stands in front of the loop, can name the objects that the loop names: a declaration in the loop
@@ -190,12 +190,22 @@ impl Emitter<'_> {
                 _ => {}
             }
         }
+        // A name that several types have may mean another one at the loop.
+        let mut named: BTreeMap<&str, usize> = BTreeMap::new();
+        for id in unit.types.record_ids() {
+            let record = unit.types.record(id);
+            for name in record.tag.iter().chain(&record.alias) {
+                *named.entry(name).or_default() += 1;
+            }
+        }
         let mut fields = |p: &Place| {
             let mut place = p;
             while let PlaceKind::Field { base, record, field, offset, bits: None } = &place.kind {
                 let record = unit.types.record(*record);
                 let name = record.fields.as_ref().and_then(|f| f.get(*field as usize)?.name.clone());
-                if let (Some(tag), Some(name)) = (record.tag.as_ref().or(record.alias.as_ref()), name) {
+                if let (Some(tag), Some(name)) = (record.tag.as_ref().or(record.alias.as_ref()), name)
+                    && named.get(tag.as_str()) == Some(&1)
+                {
                     checks.insert(format!("__builtin_offsetof({tag}, {name}) == {offset}"));
                     checks.insert(format!("sizeof({tag}) == {}", record.size));
                 }
