@@ -1,5 +1,7 @@
 /* kind: unknown-call
  * advice: call-apart
+ *
+ * Under a condition, and behind a comma.
  */
 static int twice(int x) {
   return 2 * x;
@@ -13,6 +15,6 @@ void fill(int *a, int n) {
   }
 #else
   for (int i = 0; i < n; i++) /* here */
-    a[i] = i > 3 ? twice(i) : 0;
+    a[i] = i > 3 ? (a[i], twice(i)) : 0;
 #endif
 }

@@ -13,7 +13,7 @@
 #define __extension__
 #endif
 
-#define PG_ABI_VERSION 22u
+#define PG_ABI_VERSION 23u
 #define PG_MAX_DIMS 4
 
 __extension__ typedef signed long long __pg_i64;
@@ -29,7 +29,8 @@ enum { PG_CHECK_NONE = 0, PG_CHECK_PREDICATE = 1, PG_CHECK_INSPECTOR = 2, PG_CHE
 
 /* Flags of a loop. */
 enum {
-  PG_LOOP_MAY_ABORT = 1,   /* an iteration may give up on a device: never run in place */
+  PG_LOOP_MAY_ABORT = 1,   /* an iteration may give up on a device */
+  PG_LOOP_MAY_TRAP = 16777216, /* it may trap, or answer otherwise where several are run at once: never run in place */
   PG_LOOP_CUDA_EXACT = 2,  /* CUDA computes the same bits */
   PG_LOOP_DYNAMIC = 4,     /* some access has no loop-invariant base: tracked allocations must be placed */
   PG_LOOP_REORDERED = 32,  /* not in the order of the program's loop: only where iterations are proven independent before they run */

@@ -72,7 +72,7 @@ pub fn is_never_long_enough(unit: &TranslationUnit, plan: &LoopPlan, options: &C
 /// Whether a function for the threads device, which works on copies and checks every access, may pay. What is proven runs
 /// in place instead, and a GPU's kernel is text that costs nothing here.
 pub fn checked_threads(report: &LoopReport, plan: &LoopPlan, options: &CodegenOptions) -> bool {
-    let in_place = report.verdict == Verdict::Parallel && !plan.may_abort && plan.updates.is_empty();
+    let in_place = report.verdict == Verdict::Parallel && !plan.may_trap && plan.updates.is_empty();
     // Copies for each thread are made in place only.
     if !plan.privatization.bases.is_empty() {
         return false;
@@ -305,7 +305,7 @@ pub fn untouched(
 /// Whether there is no way for a loop that isn't open to one around it as well, at no higher a price.
 fn does_no_better(inner: &LoopReport, outer: &LoopReport, options: &CodegenOptions) -> bool {
     let (Some(inside), Some(around)) = (&inner.plan, &outer.plan) else { return false };
-    let is_in_place = |plan: &LoopPlan| !plan.may_abort && plan.updates.is_empty();
+    let is_in_place = |plan: &LoopPlan| !plan.may_trap && plan.updates.is_empty();
     inner.check.cost() >= outer.check.cost()
         && around.parts.is_empty()
         && around.privatization.bases.is_empty()

@@ -157,6 +157,8 @@ pub struct Accesses<'a> {
     /// See [`LoopPlan`].
     pub may_abort: bool,
     /// See [`LoopPlan`].
+    pub may_trap: bool,
+    /// See [`LoopPlan`].
     pub work: u64,
     /// Memory accesses among them.
     pub touches: u64,
@@ -261,6 +263,7 @@ impl<'a> Accesses<'a> {
             assumptions: Vec::new(),
             live_ins: BTreeSet::new(),
             may_abort: false,
+            may_trap: false,
             work: 0,
             has_long_loops: false,
             touches: 0,
@@ -367,14 +370,17 @@ impl<'a> Accesses<'a> {
             }
             ExprKind::Unary(_, a) => self.expression(a),
             ExprKind::Cast(a) => {
-                self.may_abort |= types.as_int(e.ty.ty).is_some_and(|k| k != IntKind::Bool)
-                    && types.as_float(a.ty.ty).is_some();
+                if types.as_float(a.ty.ty).is_some() {
+                    self.converted_to(e.ty);
+                }
                 self.expression(a)
             }
             ExprKind::Binary(op, a, b) => {
                 if matches!(op, BinOp::Div | BinOp::Rem) && types.as_int(e.ty.ty).is_some() {
                     let divisor = crate::c::constant::fold(types, b);
-                    self.may_abort |= !divisor.is_some_and(|d| d != 0 && d != -1);
+                    let may_trap = !divisor.is_some_and(|d| d != 0 && d != -1);
+                    self.may_abort |= may_trap;
+                    self.may_trap |= may_trap;
                 }
                 if self.options.contraction
                     && matches!(op, BinOp::Add | BinOp::Sub)
@@ -421,9 +427,10 @@ impl<'a> Accesses<'a> {
             ExprKind::AssignOp { place, value, op, compute } => {
                 if matches!(op, BinOp::Div | BinOp::Rem) && types.as_int(compute.ty).is_some() {
                     self.may_abort = true;
+                    self.may_trap = true;
                 }
-                if types.as_float(compute.ty).is_some() && types.as_int(place.ty.ty).is_some() {
-                    self.may_abort = true;
+                if types.as_float(compute.ty).is_some() {
+                    self.converted_to(place.ty);
                 }
                 if self.options.contraction
                     && matches!(op, BinOp::Add | BinOp::Sub)
@@ -492,6 +499,14 @@ impl<'a> Accesses<'a> {
                 args.iter().try_for_each(|a| self.expression(a))
             }
         }
+    }
+
+    /// A floating-point number is converted to a type. Where it doesn't fit, devices have to answer as the host does; of threads it is the same instruction that answers, but
+    /// for wide unsigned types, to which compilers convert one number otherwise than several at once.
+    fn converted_to(&mut self, ty: QualType) {
+        let Some(kind) = self.unit.types.as_int(ty.ty).filter(|kind| *kind != IntKind::Bool) else { return };
+        self.may_abort = true;
+        self.may_trap |= !kind.signed() && kind.size() >= 4;
     }
 
     fn read(&mut self, p: &Place) -> Result<(), Refused> {

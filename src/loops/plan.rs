@@ -511,9 +511,10 @@ pub struct LoopPlan {
     pub assumptions: Vec<Assumption>,
     /// Whether the programmer says that iterations are independent: then it is worth code whatever it costs.
     pub asserted: bool,
-    /// Whether an iteration may have to give up on a device (integer division, conversions out of range, domain
-    /// errors): then it never runs in place.
+    /// Whether an iteration may have to give up on a device: integer division, conversions out of range, domain errors.
     pub may_abort: bool,
+    /// Whether it may trap, or do something else that depends on how many iterations a compiler runs at once: then it never runs in place.
+    pub may_trap: bool,
     /// Whether CUDA gives the same bits (false: a call that only the host's libm answers exactly).
     pub cuda_exact: bool,
     /// Whether the user has given the bits of calls in it free: they differ between a call and a vector of them, so it only runs in

@@ -70,7 +70,7 @@ pub fn keeps_results(plan: &LoopPlan) -> bool {
         && !plan.needs_snapshot()
         && !plan.asserted
         // Such loops never run in place.
-        && !plan.may_abort
+        && !plan.may_trap
 }
 
 /// What surrounds an access in the body.

@@ -144,6 +144,7 @@ pub(super) fn distributed(
         assumptions: accesses.assumptions,
         asserted: false,
         may_abort: false,
+        may_trap: false,
         cuda_exact: true,
         free_calls: false,
         work: accesses.work.max(1),

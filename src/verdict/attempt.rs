@@ -86,8 +86,11 @@ fn attempt_with(
             role => matches!(role, ScalarRole::Extreme { .. }),
         }
     };
-    accesses.may_abort |=
-        roles.iter().any(|(v, role)| is_extreme(role) && reductions::guards_loads(unit, body, *v));
+    let guards =
+        |(v, role): (&VarId, &ScalarRole)| is_extreme(role) && reductions::guards_loads(unit, body, *v);
+    if roles.iter().any(guards) {
+        (accesses.may_abort, accesses.may_trap) = (true, true);
+    }
     let stays_open = |v: &VarId| !matches!(roles.get(v), Some(ScalarRole::Accumulation { .. }));
     if let Some((_, line)) = accesses.fusable.iter().find(|(v, _)| stays_open(v)) {
         return Err(contraction(*line));
@@ -274,6 +277,7 @@ fn attempt_with(
         assumptions: accesses.assumptions,
         asserted: unit.wish(l).is_some(),
         may_abort: accesses.may_abort,
+        may_trap: accesses.may_trap,
         cuda_exact: !accesses.calls_libm,
         free_calls: accesses.free_calls,
         work: accesses.work.max(1),

@@ -557,7 +557,7 @@ impl Engine {
             && !self.tries_all_logs()
             && self.config.device != DeviceChoice::Cuda
             && self.config.race != RaceChoice::Worker
-            && !visit.info.has(PG_LOOP_MAY_ABORT)
+            && !visit.info.has(PG_LOOP_MAY_TRAP)
             && !visit.info.has(PG_LOOP_UPDATES);
         if visit.info.has(PG_LOOP_PRIVATIZED) && !(in_place && plan.proven && plan.schedule.is_none()) {
             if self.config.device == DeviceChoice::Cuda || !self.config.in_place {

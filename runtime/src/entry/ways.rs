@@ -43,7 +43,7 @@ impl Engine {
             snapshot: false,
             portions: 1,
             open: [
-                self.config.threads >= 2 && !visit.info.has(PG_LOOP_MAY_ABORT | PG_LOOP_UPDATES),
+                self.config.threads >= 2 && !visit.info.has(PG_LOOP_MAY_TRAP | PG_LOOP_UPDATES),
                 false,
                 self.cmt.cuda_state() == CudaState::Ready && visit.info.has(PG_LOOP_CUDA_EXACT),
             ],

@@ -540,7 +540,7 @@ static void divide_device(const struct __pg_launch *l, __pg_u64 begin, __pg_u64 
   __pg_end_thread(&ctx);
 }
 
-INFO(divide, DIVIDE, PG_CHECK_PREDICATE, PG_LOOP_CUDA_EXACT | PG_LOOP_MAY_ABORT, 1, 0, 0, 0, 3, add_sites, 2, add_pairs, 0);
+INFO(divide, DIVIDE, PG_CHECK_PREDICATE, PG_LOOP_CUDA_EXACT | PG_LOOP_MAY_ABORT | PG_LOOP_MAY_TRAP, 1, 0, 0, 0, 3, add_sites, 2, add_pairs, 0);
 
 /* The device's body gives up where the worker's stores -1. */
 static void divide(__pg_i64 n, int zero)
@@ -675,7 +675,7 @@ static void slow_device(const struct __pg_launch *l, __pg_u64 begin, __pg_u64 en
 
 static void slow(__pg_i64 n)
 {
-  static const struct __pg_info info = { PG_ABI_VERSION, PG_POSSIBLY_PARALLEL, PG_CHECK_NONE, PG_LOOP_MAY_ABORT, "loops.c",
+  static const struct __pg_info info = { PG_ABI_VERSION, PG_POSSIBLY_PARALLEL, PG_CHECK_NONE, PG_LOOP_MAY_ABORT | PG_LOOP_MAY_TRAP, "loops.c",
     "slow", SLOW, 1, 0, 0, 1, COUNT(twice_sites), 0, 0, 500, twice_sites, 0, 0, 0, slow_direct, slow_device, 0 };
   static struct __pg_loop loops[64];
   static int next;

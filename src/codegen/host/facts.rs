@@ -175,6 +175,9 @@ impl Emitter<'_> {
         if plan.may_abort {
             flags.push("PG_LOOP_MAY_ABORT");
         }
+        if plan.may_trap {
+            flags.push("PG_LOOP_MAY_TRAP");
+        }
         if !plan.privatization.bases.is_empty() {
             flags.push("PG_LOOP_PRIVATIZED");
         } else if plan.cuda_exact {
