@@ -766,6 +766,7 @@ mod tests {
             "for (int i = 0; i < n; i++) { union { struct leaf leaf; long words[2]; } v; v.leaf = e[i]; k[i] = v.words[0]; }",
             // What the one does the other one could see.
             "for (int i = 0; i < n; i++) a[i] = sum(keeping(b[i]), (pair){kept.x, 2});",
+            "for (int i = 0; i < n; i++) a[i] = sum(half(b[i]), (pair){kept.x, 2});",
             "for (int i = 0; i < n; i++) a[(int)kept.x] = (pair){some(i).x, 2};",
             "int j = 0; for (int i = 0; i < n; i++) a[j++] = (pair){i, 2};",
         ] {
