@@ -259,6 +259,14 @@ impl Types {
             TypeKind::Opaque { size, .. } => *size,
         }
     }
+    /// Whether a type is an array whose size isn't constant.
+    pub fn is_of_variable_length(&self, id: TypeId) -> bool {
+        match self.kind(id) {
+            TypeKind::Array(_, ArrayLen::Variable(_)) => true,
+            TypeKind::Array(element, _) => self.is_of_variable_length(element.ty),
+            _ => false,
+        }
+    }
     /// Alignment in bytes, where the type is complete (arrays: of the element).
     pub fn align_of(&self, id: TypeId) -> Option<u64> {
         match self.kind(id) {

@@ -390,7 +390,8 @@ impl Printer<'_> {
         let (p, i) = (self.expr(pointer), self.expr(index));
         let types = &self.unit.types;
         let target = types.pointee(pointer.ty.ty);
-        if target.is_some_and(|to| is_of_variable_length(types, to.ty)) {
+        // Such a type has no name here.
+        if target.is_some_and(|to| types.is_of_variable_length(to.ty)) {
             return format!("((__typeof__({p}))((char *){p} + (long){i} * {stride}))");
         }
         let natural = target.and_then(|to| types.size_of(to.ty)).is_none_or(|size| size == stride);
@@ -471,13 +472,4 @@ fn string(bytes: &[u8]) -> String {
     }
     text.push('"');
     text
-}
-
-/// Whether a type is an array whose size isn't constant: it has no name here.
-fn is_of_variable_length(types: &Types, ty: TypeId) -> bool {
-    match types.kind(ty) {
-        TypeKind::Array(_, ArrayLen::Variable(_)) => true,
-        TypeKind::Array(element, _) => is_of_variable_length(types, element.ty),
-        _ => false,
-    }
 }

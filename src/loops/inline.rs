@@ -22,7 +22,7 @@ use std::collections::HashMap;
 /// Calls within calls that are followed.
 const DEPTH: usize = 4;
 /// Expressions of the largest function that is taken.
-const LARGEST: usize = 300;
+pub const LARGEST: usize = 300;
 /// Expressions that one function of the user's may grow by.
 const GROWTH: usize = 2000;
 

@@ -1,5 +1,6 @@
 //! Jumps in loop bodies as conditions: `switch` statements, and `goto` to labels further down in the same body, become `if`
-//! statements in the typed tree. What comes after needs no rule for them.
+//! statements in the typed tree. What comes after needs no rule for them. So do returns, in a second body of each small function, which `loops::inline` copies to
+//! where it is called.
 //!
 //! What follows a conditional jump is copied into the branches up to the first place that all of them reach. So every path
 //! through the new body does what it did in the old one, in the same order, and no condition is evaluated twice. Loops aren't
@@ -8,6 +9,7 @@
 //!
 //! Nothing here is about `break` and `continue` of the loop itself; a `continue` stays one.
 
+use super::inline;
 use super::nest;
 use crate::c::hir::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,9 +34,6 @@ pub fn structure_jumps(unit: &mut TranslationUnit) {
     }
 }
 
-/// Expressions of the largest function whose body is made ready for copies: whoever copies it takes none that is larger.
-const LARGEST: usize = 300;
-
 /// Makes the bodies of functions that jump, or that return before their ends, such that nothing follows a return
 /// ([`TranslationUnit::structured`]), for those who copy them to where they are called.
 pub fn structure_functions(unit: &mut TranslationUnit) {
@@ -43,7 +42,7 @@ pub fn structure_functions(unit: &mut TranslationUnit) {
         let (mut returns, mut size) = (0, 0);
         nest::statements(body, &mut |s| returns += usize::from(matches!(s.kind, StmtKind::Return(_))));
         nest::all_expressions(body, &mut |_| size += 1);
-        if returns < 2 && !has_jump(body, false) || size > LARGEST {
+        if returns < 2 && !has_jump(body, false) || size > inline::LARGEST {
             continue;
         }
         let jumps = Jumps::of(body);

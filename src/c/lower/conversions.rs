@@ -286,11 +286,7 @@ impl Lowering<'_> {
 
     /// Whether a type is an array whose size isn't constant.
     pub(super) fn is_variable_length(&self, ty: TypeId) -> bool {
-        match self.types().kind(ty) {
-            TypeKind::Array(_, ArrayLen::Variable(_)) => true,
-            TypeKind::Array(element, _) => self.is_variable_length(element.ty),
-            _ => false,
-        }
+        self.types().is_of_variable_length(ty)
     }
 }
 
