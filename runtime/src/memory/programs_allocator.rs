@@ -8,8 +8,19 @@ use std::sync::OnceLock;
 /// What allocates and gives back.
 const FUNCTIONS: [&CStr; 7] =
     [c"malloc", c"calloc", c"realloc", c"free", c"memalign", c"posix_memalign", c"aligned_alloc"];
-/// What allocators that bear threads lock by, or programs that have some begin them by: one of these is in a name among the dynamic symbols of their objects.
-const OF_THREADS: [&[u8]; 2] = [b"pthread_", b"thrd_create"];
+/// What allocators that bear threads lock or keep apart by, or programs that have some begin them by: one of these is in a name among the dynamic symbols of their objects. What a thread only asks
+/// of itself (`pthread_self`, `pthread_getattr_np`) says nothing: the compiler's part of each object asks that, too.
+const OF_THREADS: &[&CStr] = &[
+    c"pthread_create",
+    c"pthread_mutex_",
+    c"pthread_rwlock_",
+    c"pthread_spin_",
+    c"pthread_once",
+    c"pthread_key_create",
+    c"thrd_create",
+    c"mtx_lock",
+    c"tss_create",
+];
 
 /// The process's executable, as a number of its objects.
 const EXECUTABLE: usize = 0;
@@ -24,7 +35,8 @@ pub fn bears_threads() -> bool {
             let object = object_of(address);
             object.is_some() && object == library
                 || is_stand_in(address)
-                || object.is_some_and(|object| OF_THREADS.into_iter().any(|name| asks_for(object, name)))
+                || object
+                    .is_some_and(|object| OF_THREADS.iter().any(|name| asks_for(object, name.to_bytes())))
         })
     })
 }
@@ -177,7 +189,9 @@ mod tests {
     fn whose_functions_there_are_is_known() {
         assert!(is_of_c_library());
         assert!(bears_threads());
-        assert!(asks_for(EXECUTABLE, b"pthread_") && !asks_for(EXECUTABLE, b"no_such_function_of_anybody"));
+        assert!(
+            asks_for(EXECUTABLE, b"pthread_create") && !asks_for(EXECUTABLE, b"no_such_function_of_anybody")
+        );
         assert!(!is_stand_in(look_for_me as *const () as usize) && !is_stand_in(address_of(c"malloc")));
         assert_eq!(object_of(look_for_me as *const () as usize), Some(EXECUTABLE));
         assert_ne!(object_of(address_of(c"malloc")), Some(EXECUTABLE));
