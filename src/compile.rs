@@ -586,7 +586,14 @@ fn rewrite(
     // Most files have no loop for us: for them this is all.
     if !edits.is_empty() || shows_macros && !unit.pragmas.is_empty() {
         let target = match shows_macros {
-            true => toolchain.directives(invocation, input, folder),
+            true => toolchain.directives(invocation, input, folder).and_then(|(directives, said)| {
+                match pragmas::missing(&text.expanded.text, &directives.text) {
+                    Some(word) => Err(Obstacle::Unsuitable(format!(
+                        "`#pragma {word}` would be lost, as the preprocessor leaves it out where macros aren't expanded (without options for warnings they are)"
+                    ))),
+                    None => Ok((directives, said)),
+                }
+            }),
             false => Ok((text.expanded.clone(), false)),
         };
         match target {

@@ -30,6 +30,17 @@ pub enum RaceChoice {
     Worker,
 }
 
+/// `PARAGON_INSPECTIONS`: whether the addresses of a loop are looked at before it runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum InspectionChoice {
+    /// Where that pays; what was found is remembered where that pays.
+    On,
+    /// Nothing is inspected.
+    Off,
+    /// Nothing that was found is remembered: each entry is inspected.
+    Anew,
+}
+
 /// `PARAGON_GROUPS`: whether a thread of the GPU runs several iterations together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum GroupChoice {
@@ -69,7 +80,7 @@ pub struct Config {
     /// Whether the first invocation of a logged loop is only monitored.
     pub monitor: bool,
     /// Whether the addresses of a loop may be inspected before it runs; what runs have shown is remembered all the same.
-    pub inspections: bool,
+    pub inspections: InspectionChoice,
     /// Whether the system may be asked which pages of the program's memory have changed, instead of comparing all.
     pub tracking: bool,
     /// Whether what loops store may stay on a device until the program wants it.
@@ -133,7 +144,11 @@ impl Config {
             _ => RaceChoice::Auto,
         };
         let monitor = choice("PARAGON_MONITOR", &["on", "off"], 0) == 0;
-        let inspections = choice("PARAGON_INSPECTIONS", &["on", "off"], 0) == 0;
+        let inspections = match choice("PARAGON_INSPECTIONS", &["on", "off", "anew"], 0) {
+            1 => InspectionChoice::Off,
+            2 => InspectionChoice::Anew,
+            _ => InspectionChoice::On,
+        };
         let history = choice("PARAGON_HISTORY", &["on", "off"], 0) == 0;
         let tracking = choice("PARAGON_TRACKING", &["off", "on"], 0) == 1;
         // Where nothing is said, whether the runtime has memory of its own decides below.

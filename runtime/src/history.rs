@@ -71,6 +71,8 @@ struct Inspections {
     since_ns: f64,
     /// How many were made since a finding has held last.
     in_vain: u32,
+    /// Whether it takes so little that it is made at each entry, instead of comparing what it followed from with what is there; `None`: not known.
+    is_made_anew: Option<bool>,
 }
 
 /// One loop's past.
@@ -170,6 +172,20 @@ impl History {
         smooth(&mut inspections.ns, iterations, ns);
         inspections.since_ns = 0.0;
         inspections.in_vain += 1;
+    }
+    /// Notes that inspections are remembered, or come to nothing.
+    pub fn inspections_are_remembered(&mut self) {
+        self.inspections[Inspector::Marks as usize].is_made_anew = Some(false);
+    }
+    /// Notes an inspection that found iterations independent, of which nothing is remembered. `is_cheap`: it may be made at each entry.
+    pub fn inspected_for_once(&mut self, inspector: Inspector, iterations: u64, ns: u64, is_cheap: bool) {
+        let inspections = &mut self.inspections[inspector as usize];
+        smooth(&mut inspections.ns, iterations, ns);
+        (inspections.since_ns, inspections.is_made_anew) = (0.0, Some(is_cheap));
+    }
+    /// Whether an inspection is a part of each entry; `None`: not known.
+    pub fn is_inspected_anew(&self) -> Option<bool> {
+        self.inspections[Inspector::Marks as usize].is_made_anew
     }
     /// Nanoseconds per iteration that an inspection takes; 0: not known.
     pub fn inspection_ns(&self, inspector: Inspector) -> f64 {

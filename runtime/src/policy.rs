@@ -12,8 +12,9 @@ use std::time::Duration;
 
 /// Nanoseconds per estimated operation on one core.
 const OPERATION_NS: f64 = 0.4;
-/// Nanoseconds per estimated operation of the loop that an inspection takes a thread, in the order of [`Inspector`].
-const INSPECTED_NS: [f64; 2] = [4.0, 30.0];
+/// Nanoseconds per estimated operation of the loop that an inspection takes a thread, in the order of [`Inspector`]. The first is that of loops most of whose loads are from where nothing is stored, a tenth
+/// of what others take: these end when their time is up.
+const INSPECTED_NS: [f64; 2] = [0.5, 30.0];
 /// Handing work to sleeping threads, in nanoseconds.
 const WAKE_NS: f64 = 25_000.0;
 /// Copying a byte into and out of the threads device's memory.
@@ -54,6 +55,8 @@ const GUESSED: f64 = 4.0;
 const GPU_CORES: f64 = 150.0;
 /// Comparing a byte with what is remembered of it, on several threads (`docs/measurements/2026-11-25-tracking.md`).
 const COMPARED_NS: f64 = 0.15;
+/// Which part of the time of the calling thread alone an inspection may take that is made at each entry.
+const CHEAP: f64 = 0.25;
 /// Which part of a kernel's time the checks are that it can do without, where they count: half of what they were seen to be at most.
 const CHECKS: f64 = 0.1;
 /// What logs cost, relative to the loop's own work.
@@ -178,7 +181,19 @@ pub fn ends_before_its_kernel_is_made(history: &History, s: &Situation) -> bool 
 
 /// Whether an inspection would be worth it, if it found that nothing needs to be checked.
 pub fn deserves_inspection(history: &History, s: &Situation) -> bool {
-    worker_ns(history, s) > 200_000.0 && choose(history, s).is_some()
+    let worker = worker_ns(history, s);
+    let pays = |way| {
+        way != Way::InPlace || history.is_inspected_anew() != Some(true) || {
+            let again = inspection_ns(Inspector::Marks, history, s);
+            expected_ns(way, history, worker, s) + again < MARGIN * worker
+        }
+    };
+    worker > SHORTEST_NS && choose(history, s).is_some_and(pays)
+}
+
+/// Whether an inspection that has taken an entry so many nanoseconds may be made at each.
+pub fn is_cheap(inspection_ns: f64, history: &History, s: &Situation) -> bool {
+    inspection_ns < CHEAP * worker_ns(history, s)
 }
 
 /// Whether the checks of addresses that nothing else asks about cost a GPU more than it takes to see that the memory that decides them, so many

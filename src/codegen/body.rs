@@ -16,6 +16,7 @@ pub mod macros;
 mod memory;
 mod origins;
 mod polynomial;
+mod rows;
 mod statements;
 mod walks;
 
@@ -92,6 +93,8 @@ pub struct Printer<'a> {
     in_group: bool,
     /// Whether the store that is printed has been noted already.
     is_noted: bool,
+    /// Of an inspection: loads that are known to lie in their windows, so that they aren't shown.
+    inside: BTreeSet<PlaceId>,
     /// Bases of the logged loads that were printed; `None` for those without a base.
     noted: BTreeSet<Option<u32>>,
     /// The same of all accesses that some log notes, stores among them; `None` for what may be no constant array's.
@@ -113,6 +116,11 @@ type Printed<T> = Result<T, String>;
 /// The name of a variable's copy in generated text.
 pub fn variable(v: VarId) -> String {
     format!("__pg_v{}", v.0)
+}
+
+/// The name of what a loop doesn't change, by its number ([`LoopPlan::invariants`]): none that a type has, as `__pg_i8` would be.
+pub fn invariant(number: usize) -> String {
+    format!("__pg_same{number}")
 }
 
 /// The name of the number (+ 1) of the iteration that has set an extreme.
@@ -256,6 +264,7 @@ impl<'a> Printer<'a> {
             conditions: 0,
             in_group: false,
             is_noted: false,
+            inside: BTreeSet::new(),
             noted: BTreeSet::new(),
             logged: BTreeSet::new(),
         }

@@ -6,7 +6,7 @@ use super::body::macros::{
     MACROS_DEVICE, MACROS_DIRECT, MACROS_END, MACROS_INSPECT, MACROS_INSPECT_END, MACROS_ONE_BY_ONE,
     MACROS_THREADS,
 };
-use super::body::{self, Purpose, variable};
+use super::body::{self, Purpose, invariant, variable};
 use super::once;
 use super::types::{Scalar, integer, literal, scalar};
 use super::worth;
@@ -310,7 +310,7 @@ impl<'a> Emitter<'a> {
         let first = self.plan.live_ins.len();
         for (number, kind) in self.invariant_kinds.iter().enumerate() {
             let value = Self::unpack(*kind, &format!("{source}[{}]", first + number));
-            let _ = writeln!(text, "const {} __pg_i{number} = {value};", kind.name());
+            let _ = writeln!(text, "const {} {} = {value};", kind.name(), invariant(number));
         }
         let after = first + self.invariant_kinds.len();
         for (number, v) in self.objects.iter().enumerate() {

@@ -3,7 +3,7 @@
 //!
 //! All that can be a table is one, because each line of code in this function is compiled anew for each loop of each file.
 
-use super::body::{Printer, Purpose, variable};
+use super::body::{Printer, Purpose, invariant, variable};
 use super::host::{Emitter, Gives};
 use super::types::{Scalar, identity, integer, limits, literal};
 use crate::c::hir::*;
@@ -366,11 +366,10 @@ impl Emitter<'_> {
         }
         for (number, (e, kind)) in plan.invariants.iter().zip(&self.invariant_kinds).enumerate() {
             let value = printer.value(e, &mut effects)?;
-            let _ = writeln!(out, "const {} __pg_i{number} = {value};", kind.name());
+            let _ = writeln!(out, "const {} {} = {value};", kind.name(), invariant(number));
         }
         let live_ins = plan.live_ins.iter().map(|v| (self.kind_of(*v), variable(*v)));
-        let invariants =
-            self.invariant_kinds.iter().enumerate().map(|(n, kind)| (*kind, format!("__pg_i{n}")));
+        let invariants = self.invariant_kinds.iter().enumerate().map(|(n, kind)| (*kind, invariant(n)));
         for (slot, (kind, value)) in live_ins.chain(invariants).enumerate() {
             let _ = writeln!(out, "{}", Self::pack(kind, &format!("__pg_x[{slot}]"), &value));
         }

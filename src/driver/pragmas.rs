@@ -4,8 +4,27 @@
 
 use crate::c::lexer::{TokenKind, Tokens, lex_directives_only};
 use crate::c::pragma::own_words;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
+
+/// The first word of a pragma that stands in the expanded text, and is missing where macros aren't expanded: preprocessors leave some of those out there that they know (gcc those of OpenMP, for
+/// one). `None`: none is. What a macro's `_Pragma` says is missing there by this count, too, but for pragmas of gcc's own, which stay, and of ours, which nobody needs.
+pub fn missing<'a>(expanded: &'a str, unexpanded: &str) -> Option<&'a str> {
+    fn counts(text: &str) -> HashMap<&str, usize> {
+        let mut counts = HashMap::new();
+        let directives = text.lines().filter_map(|line| line.trim_start().strip_prefix('#'));
+        let pragmas = directives.filter_map(|line| line.trim_start().strip_prefix("pragma"));
+        for word in pragmas.filter_map(|line| line.split_whitespace().next()) {
+            *counts.entry(word).or_default() += 1;
+        }
+        counts
+    }
+    let there = counts(unexpanded);
+    let is_missing = |(word, count): &(&str, usize)| {
+        !matches!(*word, "GCC" | "paragon") && there.get(word).is_none_or(|there| there < count)
+    };
+    counts(expanded).into_iter().filter(is_missing).map(|(word, _)| word).min()
+}
 
 /// The text with unexpanded macros, with blanks in place of our pragmas; `None` if it has none. They may stand in `_Pragma`, in
 /// the definitions of macros, too; and in macros that are nothing but a `_Pragma` of what they are given, and never anything

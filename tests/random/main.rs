@@ -62,6 +62,8 @@ fn run(executable: &Path, seconds: u32, setting: Option<[&str; 4]>, trace: Optio
             .env("PARAGON_LOG", log)
             .env("PARAGON_RACE", race)
             .env("PARAGON_AT_ONCE", "on")
+            // What is found is remembered where memory is separate, and for once elsewhere.
+            .env("PARAGON_INSPECTIONS", if memory == "shared" && race != "auto" { "anew" } else { "on" })
             .env("PARAGON_MONITOR", if race == "auto" { "on" } else { "off" })
             .env("PARAGON_THREADS", "4");
     }

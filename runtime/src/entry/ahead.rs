@@ -3,7 +3,7 @@
 
 use super::{Engine, MAX_ITERATIONS, Plan, Visit};
 use crate::abi::{PG_LOOP_PRIVATIZED, PG_LOOP_SHOWS_ALL, PG_SITE_INSPECTED, PG_SITE_STORE};
-use crate::config::DeviceChoice;
+use crate::config::{DeviceChoice, InspectionChoice};
 use crate::device::LogMethod;
 use crate::history::Way;
 use crate::leaving;
@@ -59,7 +59,10 @@ impl Engine {
         }
         let history = visit.history;
         let pays = |logged: bool| policy::deserves_kernels(&history, &Situation { logged, ..*situation });
-        let is_inspected = !plan.proven && !plan.forced && self.config.inspections && info.inspect.is_some();
+        let is_inspected = !plan.proven
+            && !plan.forced
+            && self.config.inspections != InspectionChoice::Off
+            && info.inspect.is_some();
         if pays(plan.logged()) {
             // SAFETY: promised by the caller, here and below.
             unsafe { self.want_kernel(visit, plan, situation, false) };

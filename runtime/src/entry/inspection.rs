@@ -3,20 +3,28 @@
 
 use super::{Declined, Engine, MAX_ITERATIONS, Plan, Visit, lock};
 use crate::abi::{InspectFn, PG_LOOP_DOUBTED, PG_LOOP_SHOWS_ALL, PG_LOOP_UPDATES};
-use crate::config::{DeviceChoice, GroupChoice, RaceChoice};
+use crate::config::{DeviceChoice, GroupChoice, InspectionChoice, RaceChoice};
 use crate::device::LogMethod;
 use crate::history::{Inspector, Way};
 use crate::memory::placement;
 use crate::policy::{self, Situation};
 use crate::speculation::cmt::CudaState;
 use crate::speculation::inspector::seen::Seeing;
-use crate::speculation::inspector::{Finding, Memo, Obstacle as Uninspected, levels, marks};
+use crate::speculation::inspector::{Finding, Inspected, Memo, Obstacle as Uninspected, levels, marks};
 use crate::speculation::parts;
 use crate::speculation::predicate::Rest;
 use std::time::{Duration, Instant};
 
 /// An inspection that is asked for may take so long, unless somebody says otherwise.
 const LONGEST_INSPECTION: Duration = Duration::from_secs(30);
+
+/// What is looked at again at each entry may take so many times as long as it has.
+const LONGER_THAN_EXPECTED: f64 = 4.0;
+
+/// Whether threads in place are expected to be the fastest that an entry can have.
+fn is_for_threads(visit: &Visit<'_>, situation: &Situation) -> bool {
+    policy::choose(&visit.history, situation) == Some(Way::InPlace)
+}
 
 impl Engine {
     /// Where predicates leave something open, inspects the addresses that the iterations will touch, or uses what an earlier
@@ -43,14 +51,18 @@ impl Engine {
         let answers = |memo: &Memo| !matches!(memo.finding, Finding::Addresses);
         // SAFETY: promised by the caller, here and below.
         let holds = |memo: &Memo| unsafe { memo.still_holds(info, visit.entry, helpers) };
-        if findings.any(key, |memo| answers(memo) && holds(memo)) {
+        let mut for_once = None;
+        if !self.is_inspected_anew(visit, &situation)
+            && findings.any(key, |memo| answers(memo) && holds(memo))
+        {
             visit.history.finding_held();
-        } else if !self.config.inspections {
+        } else if self.config.inspections == InspectionChoice::Off {
             return Ok(());
         } else {
             // SAFETY: as above.
             match unsafe { self.inspect_anew(visit, &plan.rest, slice, &situation) } {
-                Ok(Some(memo)) => findings.keep(key, memo),
+                Ok(Some(Inspected { memo, is_to_keep: true, .. })) => findings.keep(key, memo),
+                Ok(Some(Inspected { memo, .. })) => for_once = Some(memo),
                 Ok(None) => return Ok(()),
                 Err(obstacle) => {
                     visit.record.inspection = obstacle.words();
@@ -59,11 +71,12 @@ impl Engine {
                 }
             }
         }
-        let memo = findings.latest(key);
+        let kept = findings.latest(key).filter(|_| for_once.is_none());
+        let memo = for_once.as_ref().or(kept);
         let finding = memo.map(|memo| memo.finding.clone());
         plan.stored = memo.and_then(|memo| memo.stored.clone());
         plan.by_turns = memo.and_then(|memo| memo.order.clone());
-        plan.basis = memo.map(|memo| memo.basis(started));
+        plan.basis = kept.map(|memo| memo.basis(started));
         drop(findings);
         visit.record.inspect_ns = started.elapsed().as_nanos() as u64;
         match finding {
@@ -104,6 +117,18 @@ impl Engine {
         Ok(())
     }
 
+    /// Whether the loop's iterations are looked at again, instead of comparing what an earlier inspection has found with what is there: that takes less time, and no device is expected to
+    /// want to know what its addresses follow from.
+    fn is_inspected_anew(&self, visit: &Visit<'_>, situation: &Situation) -> bool {
+        match self.config.race {
+            _ if self.config.inspections == InspectionChoice::Anew => true,
+            RaceChoice::Auto => {
+                visit.history.is_inspected_anew() == Some(true) && is_for_threads(visit, situation)
+            }
+            _ => false,
+        }
+    }
+
     /// What an inspection may see for a GPU besides: whether all addresses lie in their arrays, so that it need not look itself. `None`: it can't, or
     /// no GPU is going to ask.
     ///
@@ -136,15 +161,26 @@ impl Engine {
         rest: &Rest,
         slice: InspectFn,
         situation: &Situation,
-    ) -> Result<Option<Memo>, Uninspected> {
+    ) -> Result<Option<Inspected>, Uninspected> {
         let asked = self.config.race != RaceChoice::Auto;
+        let for_once = match self.config.inspections {
+            InspectionChoice::Anew => true,
+            _ => {
+                !asked && visit.history.is_inspected_anew() != Some(false) && is_for_threads(visit, situation)
+            }
+        };
         let helpers = (&self.pool, self.config.threads);
         // SAFETY: promised by the caller, here and below.
         let mut seeing = unsafe { self.seeing(visit) };
         let mut outcome = Ok(None);
         for inspector in [Inspector::Marks, Inspector::Levels] {
-            let may_take = visit.history.inspection_may_take(inspector);
-            if !asked && policy::inspection_ns(inspector, &visit.history, situation) > may_take {
+            let expected = policy::inspection_ns(inspector, &visit.history, situation);
+            let may_take = match inspector == Inspector::Marks && self.is_inspected_anew(visit, situation) {
+                // It has paid before.
+                true => LONGER_THAN_EXPECTED * expected,
+                false => visit.history.inspection_may_take(inspector),
+            };
+            if !asked && expected > may_take {
                 continue;
             }
             let patience = match asked {
@@ -157,12 +193,25 @@ impl Engine {
                 match inspector {
                     Inspector::Marks => {
                         let (pairs, seeing) = (&rest.pairs, seeing.take());
-                        marks::inspect(visit.info, visit.entry, slice, pairs, seeing, helpers, patience)
+                        let (info, entry) = (visit.info, &*visit.entry);
+                        marks::inspect(info, entry, slice, pairs, seeing, for_once, helpers, patience)
                     }
-                    Inspector::Levels => levels::inspect(visit.info, visit.entry, slice, helpers, patience),
+                    Inspector::Levels => {
+                        let found = levels::inspect(visit.info, visit.entry, slice, helpers, patience);
+                        found.map(|memo| Inspected { memo, is_to_keep: true, took: started.elapsed() })
+                    }
                 }
             };
-            visit.history.inspected(inspector, visit.iterations, started.elapsed().as_nanos() as u64);
+            match &found {
+                Ok(Inspected { is_to_keep: false, took, .. }) => {
+                    let took = took.as_nanos() as u64;
+                    let is_cheap = policy::is_cheap(took as f64, &visit.history, situation);
+                    visit.history.inspected_for_once(inspector, visit.iterations, took, is_cheap);
+                }
+                _ => {
+                    visit.history.inspected(inspector, visit.iterations, started.elapsed().as_nanos() as u64)
+                }
+            }
             let done = found.is_ok();
             outcome = found.map(Some);
             if done {

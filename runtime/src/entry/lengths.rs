@@ -2,7 +2,7 @@
 //! (`speculation::inspector::lengths`), once for entries with the same numbers, and looked at again now and then.
 
 use super::{Engine, Visit, lock};
-use crate::config::{GroupChoice, RaceChoice};
+use crate::config::{GroupChoice, InspectionChoice, RaceChoice};
 use crate::memory::placement::Placement;
 use crate::speculation::inspector::lengths::{Lengths, When, may_count};
 use crate::speculation::inspector::turns::Order;
@@ -33,7 +33,7 @@ impl Engine {
         placement: &Placement,
     ) -> Option<Arc<Order>> {
         let (info, always) = (visit.info, self.config.groups == GroupChoice::Always);
-        if !self.config.inspections || !may_count(info) {
+        if self.config.inspections == InspectionChoice::Off || !may_count(info) {
             return None;
         }
         let read = placement.regions.iter().zip(&placement.read).filter(|(_, is_read)| **is_read);

@@ -5,7 +5,7 @@
 
 use crate::device::DeviceError;
 use crate::device::pool::Pool;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// Most bytes asked for in one call.
@@ -105,6 +105,56 @@ pub fn equals(pool: &Pool, threads: usize, host: u64, bytes: &[u8]) -> bool {
     };
     pool.run(if bytes.len() <= MUCH { 1 } else { threads }, &compare);
     !differs.into_inner()
+}
+
+/// Whether memory is there, from the first byte of each range to its last: one byte of each of the system's pages is read.
+pub fn are_there(ranges: &[(u64, u64)]) -> bool {
+    /// Pages that one call asks for.
+    const TOGETHER: usize = 64;
+    const PAGE: u64 = 1 << 12;
+    let mut found = [0u8; TOGETHER];
+    let mut remote = [libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 1 }; TOGETHER];
+    ranges.iter().all(|(lo, hi)| {
+        let mut next = *lo;
+        while next < *hi {
+            let mut count = 0;
+            while count < TOGETHER && next < *hi {
+                remote[count].iov_base = next as *mut libc::c_void;
+                count += 1;
+                next = (next / PAGE + 1) * PAGE;
+            }
+            let local = libc::iovec { iov_base: found.as_mut_ptr().cast(), iov_len: count };
+            // SAFETY: there is room for a byte of each; the remote side may be anything.
+            let copied = unsafe {
+                libc::process_vm_readv(libc::getpid(), &local, 1, remote.as_ptr(), count as u64, 0)
+            };
+            if copied != count as isize {
+                return false;
+            }
+        }
+        true
+    })
+}
+
+/// The same on several threads, where it is much.
+pub fn are_there_on(pool: &Pool, threads: usize, ranges: &[(u64, u64)]) -> bool {
+    const PART: u64 = 1 << 20;
+    let split = |(lo, hi): &(u64, u64)| {
+        let (lo, hi) = (*lo, *hi);
+        (lo..hi).step_by(PART as usize).map(move |from| (from, hi.min(from + PART)))
+    };
+    let parts: Vec<(u64, u64)> = ranges.iter().flat_map(split).collect();
+    let (next, is_missing) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let look = || {
+        while !is_missing.load(Ordering::Relaxed) {
+            let Some(part) = parts.get(next.fetch_add(1, Ordering::Relaxed)) else { return };
+            if !are_there(&[*part]) {
+                is_missing.store(true, Ordering::Relaxed);
+            }
+        }
+    };
+    pool.run(if parts.len() < 8 { 1 } else { threads }, &look);
+    !is_missing.into_inner()
 }
 
 /// Whether the system lets us read our own memory in this way; some sandboxes don't.

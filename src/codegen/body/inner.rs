@@ -25,7 +25,7 @@ const FEW_TURNS: i128 = 32;
 const LONGEST_STAGED: usize = 100;
 /// Bodies with no more expressions than this are repeated where a loop isn't counted, so that its end is tested between turns that the
 /// compiler sees together.
-const SHORT: usize = 60;
+pub(super) const SHORT: usize = 60;
 
 /// An inner loop that is run some turns at once.
 pub(super) struct Turns {
@@ -33,12 +33,12 @@ pub(super) struct Turns {
     before: String,
     /// Whether the limit keeps its value, as text that compilers evaluate.
     kept: String,
-    iv: VarId,
-    cond: String,
+    pub(super) iv: VarId,
+    pub(super) cond: String,
     /// The type that it is compared in, and the unsigned one.
-    kind: &'static str,
-    unsigned: &'static str,
-    limit: String,
+    pub(super) kind: &'static str,
+    pub(super) unsigned: &'static str,
+    pub(super) limit: String,
 }
 
 /// How many turns a loop has, if its head says it and they are few.
@@ -172,13 +172,18 @@ impl Printer<'_> {
         // A loop around it may end by what it sets.
         let is_outermost = self.plan.dims.last().is_some_and(|dim| dim.loop_id == around);
         if matches!(self.purpose, Purpose::Inspection(_))
-            && is_outermost
-            && let Some((Turns { cond, unsigned, limit, iv, .. }, _)) = self.head_of_turns(l)
+            && let Some((turns, _)) = self.head_of_turns(l)
         {
-            let iv = variable(iv);
-            out.push_str(&format!(
-                "if (__pg_counts) {{\nif ({cond}) __pg_turns += (__pg_u32)(({unsigned})({limit}) - ({unsigned})({iv}));\n}} else\n"
-            ));
+            let Turns { cond, unsigned, limit, iv, .. } = &turns;
+            if is_outermost {
+                let iv = variable(*iv);
+                out.push_str(&format!(
+                    "if (__pg_counts) {{\nif ({cond}) __pg_turns += (__pg_u32)(({unsigned})({limit}) - ({unsigned})({iv}));\n}} else\n"
+                ));
+            }
+            if self.inspected_by_rows(l, &turns, out)? {
+                return Ok(());
+            }
         }
         let is_innermost = for_kernels && !has_asking_loops(self.unit, &l.body);
         if !is_innermost {
@@ -453,7 +458,7 @@ impl Printer<'_> {
     }
 
     /// One turn of an inner loop, without its test: the body, and its step.
-    fn turn(&mut self, l: &LoopStmt, common: Option<&Group>, out: &mut String) -> Printed<()> {
+    pub(super) fn turn(&mut self, l: &LoopStmt, common: Option<&Group>, out: &mut String) -> Printed<()> {
         self.body_of(l, common, out)?;
         self.step_of(l, out)
     }

@@ -123,6 +123,8 @@ if (__pg_s->touch(__pg_s, s, __pg_at, how)) return; \
 if ((s) <= 63) { __PG_WINDOW(s).first = __pg_s->first; __PG_WINDOW(s).length = __pg_s->length; } } }
 #define __PG_LOOK(t, s, how, a) __extension__ ({ const __pg_u64 __pg_a = (a); __PG_TOUCH(s, how, __pg_a) __pg_get_##t(__pg_a); })
 #define __PG_PASS(t, s, how, a) __extension__ ({ __PG_TOUCH(s, how, a) (t)0; })
+#define __PG_IS_INSIDE(s, a) ((a) - __PG_WINDOW(s).first < __PG_WINDOW(s).length)
+#define __PG_ROW(s, stride, turns, a, z) (!__PG_SHOWN(s) || (s) <= 63 && __PG_IS_INSIDE(s, a) && __PG_IS_INSIDE(s, z) && (z) - (a) == (turns) * (__pg_u64)(stride))
 #define __PG_BY_MINUS_1(x, y) ((__typeof__(x))-1 < 1 && (y) == (__typeof__(x))-1)
 #define __PG_DIV(t, a, b) __extension__ ({ __typeof__(a) __pg_x = (a), __pg_y = (b); \\
 __pg_y == 0 ? 0 : __PG_BY_MINUS_1(__pg_x, __pg_y) ? (__typeof__(a))(0u - (__pg_u64)__pg_x) : __pg_x / __pg_y; })
@@ -143,6 +145,8 @@ pub const MACROS_INSPECT_END: &str = "\
 #undef __PG_TOUCH
 #undef __PG_LOOK
 #undef __PG_PASS
+#undef __PG_IS_INSIDE
+#undef __PG_ROW
 #undef __PG_BY_MINUS_1
 #undef __PG_DIV
 #undef __PG_REM

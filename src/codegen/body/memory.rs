@@ -1,7 +1,7 @@
 //! Places, loads, stores and updates as text: what of memory is the iteration's own, what is shown to an inspection, and which macro an
 //! access is. Where an access is found from is in [`super::walks`] and [`super::origins`].
 
-use super::{Printed, Printer, Purpose, Scalar, note_taken, seen, unknown, variable};
+use super::{Printed, Printer, Purpose, Scalar, invariant, note_taken, seen, unknown, variable};
 use crate::c::hir::*;
 use crate::codegen::types;
 use crate::loops::plan::*;
@@ -85,7 +85,7 @@ impl Printer<'_> {
         if !matches!(self.purpose, Purpose::Entry)
             && let Some(index) = self.plan.invariant_places.get(&place.id)
         {
-            return Ok(format!("__pg_i{index}"));
+            return Ok(invariant(*index));
         }
         if let Some(v) = is_scalar(self.unit, place) {
             self.declare(v)?;
@@ -114,6 +114,10 @@ impl Printer<'_> {
             let (feeds, meets) = (slice.feeding.contains(&place.id), slice.meeting.contains(&id));
             let touch = format!("{}, {}, {address}", id.0, Self::how(site, feeds, meets));
             return Ok(match (feeds, meets) {
+                (true, _) if self.inside.contains(&place.id) => {
+                    format!("__pg_get_{}({address})", kind.suffix())
+                }
+                _ if self.inside.contains(&place.id) => unknown(kind, address),
                 (true, _) => format!("__PG_LOOK({}, {touch})", kind.suffix()),
                 (false, true) => format!("__PG_PASS({}, {touch})", kind.name()),
                 (false, false) if slice.only_seen.contains(&place.id) => {

@@ -1,5 +1,6 @@
 //! Numbers that are known at entry, as sums of products of the invariants, so that what two of them have in common cancels out.
 
+use super::invariant;
 use crate::codegen::types;
 use crate::loops::plan::Bound;
 use std::collections::BTreeMap;
@@ -75,7 +76,7 @@ impl Polynomial {
     pub fn text(&self) -> String {
         let product = |(factors, times): (&Product, &i64)| {
             let factors: String =
-                factors.iter().map(|index| format!(" * (__pg_u64)(__pg_i64)__pg_i{index}")).collect();
+                factors.iter().map(|index| format!(" * (__pg_u64)(__pg_i64){}", invariant(*index))).collect();
             format!("(__pg_u64){}{factors}", types::literal(*times))
         };
         let products: Vec<String> = self.0.iter().map(product).collect();
@@ -98,7 +99,7 @@ mod tests {
         let (place, above) = (Polynomial::of(&place).unwrap(), Polynomial::of(&above).unwrap());
         let row = Polynomial::of(&mul(value(0), Bound::Const(8))).unwrap();
         assert_eq!(place.minus(&above), Some(row.clone()));
-        assert_eq!(row.text(), "((__pg_u64)(__extension__ 8LL) * (__pg_u64)(__pg_i64)__pg_i0)");
+        assert_eq!(row.text(), "((__pg_u64)(__extension__ 8LL) * (__pg_u64)(__pg_i64)__pg_same0)");
         assert_eq!(row.times(-2).unwrap().minus(&row).unwrap(), row.times(-3).unwrap());
         assert!(place.minus(&place).unwrap().is_zero() && !place.is_zero());
         // Products are the same in any order.

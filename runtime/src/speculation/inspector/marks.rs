@@ -15,7 +15,9 @@ mod together;
 
 use super::seen::{Seeing, only_seen};
 use super::turns::Noted;
-use super::{Content, Finding, MOST_PIECES, Memo, Obstacle, SYSTEM_PAGE_SHIFT, cell_shift, pinned, zeros};
+use super::{
+    Content, Finding, Inspected, MOST_PIECES, Memo, Obstacle, SYSTEM_PAGE_SHIFT, cell_shift, pinned, zeros,
+};
 use crate::abi::*;
 use crate::floating_point::Flushing;
 use crate::memory::{limits, safe_copy};
@@ -119,7 +121,7 @@ unsafe fn mark(
 }
 
 /// Inspects one entry, in no more than about so much time: it should take a time like the loop's own. `open`: the pairs of sites
-/// that predicates have left open. `seeing`: what it may see besides. An error says nothing of the loop: [`super::levels`] may find what is so.
+/// that predicates have left open. `seeing`: what it may see besides. `for_once`: what it followed from need not be known, where that makes it faster: then it is this entry's finding only. An error says nothing of the loop: [`super::levels`] may find what is so.
 ///
 /// # Safety
 /// `entry` was filled in by generated code for `info`, and the loop would run now: its first test is true.
@@ -129,9 +131,11 @@ pub unsafe fn inspect(
     slice: InspectFn,
     open: &[(u32, u32)],
     seeing: Option<Seeing>,
+    for_once: bool,
     helpers: Helpers<'_>,
     patience: Duration,
-) -> Result<Memo, Obstacle> {
+) -> Result<Inspected, Obstacle> {
+    let started = Instant::now();
     let unseen = if seeing.is_some() { 0 } else { only_seen(info) };
     let everything = Known { unseen, ..Known::default() };
     // SAFETY: promised by the caller, here and below.
@@ -153,34 +157,38 @@ pub unsafe fn inspect(
             deadline,
             arrays: seeing.as_ref().map_or_else(Vec::new, |seeing| seeing.inside.clone()),
             turns: turns.clone(),
+            for_once: known.only_stored.filter(|_| for_once),
         };
         // SAFETY: as above.
         unsafe { mark(info, entry, slice, &shared, known, helpers) }
     };
-    let mut memory = Vec::new();
+    let mut used = &known;
     // Loads that are known are not looked at one by one, so their memory has to be there.
-    let mut result = match Content::of(known.fed.clone(), helpers) {
-        Ok(content) => {
-            memory.push(content);
-            marked(&known)
-        }
-        Err(obstacle) => Err(obstacle),
+    let mut result = match safe_copy::are_there_on(helpers.0, helpers.1, &known.fed) {
+        true => marked(&known),
+        false => Err(Obstacle::NotThere),
     };
     if matches!(result, Err(Obstacle::Meet | Obstacle::FeedsItself | Obstacle::NotThere))
         && known != everything
     {
-        memory.clear();
+        used = &everything;
         result = marked(&everything);
     }
     let Marked { fed, stored, are_inside } = result?;
-    memory.push(Content::of(fed, helpers)?);
+    let took = started.elapsed();
+    let is_to_keep = !for_once || used.only_stored.is_none();
+    let mut memory = Vec::new();
+    if is_to_keep {
+        memory.push(Content::of(used.fed.clone(), helpers)?);
+        memory.push(Content::of(fed, helpers)?);
+    }
     // SAFETY: as above.
     let mut memo = unsafe { Memo::new(info, entry, memory, Finding::Independent, stored) };
     memo.order = turns.and_then(|turns| turns.order()).map(Arc::new);
     if let Some(seeing) = seeing.filter(|_| are_inside) {
         memo.saw(seeing.seen);
     }
-    Ok(memo)
+    Ok(Inspected { memo, is_to_keep, took })
 }
 
 #[cfg(test)]

@@ -36,7 +36,7 @@ use levels::Schedule;
 use seen::{Basis, Seen};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use turns::Order;
 
 /// log2 of the bytes that are mapped together.
@@ -89,6 +89,16 @@ impl Obstacle {
             Obstacle::Endless => "its inspection took too long",
         }
     }
+}
+
+/// What an inspection has come to.
+pub struct Inspected {
+    /// What it has found.
+    pub memo: Memo,
+    /// Whether that may be remembered. If not, the memo doesn't have what it followed from, and says something about this entry only.
+    pub is_to_keep: bool,
+    /// How long it took, without copying what it followed from.
+    pub took: Duration,
 }
 
 /// A finding with what it followed from.

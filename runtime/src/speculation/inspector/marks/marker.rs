@@ -2,6 +2,8 @@
 
 use super::*;
 
+/// Pages of the system's that are looked at together.
+pub(super) const AHEAD: u64 = 32;
 /// Stores of one iteration up to which nobody needs an index of them.
 pub(super) const FEW_STORES: usize = 8;
 
@@ -58,6 +60,8 @@ pub(super) struct Shared {
     pub(super) arrays: Vec<(u64, u64)>,
     /// Where numbers of turns are noted.
     pub(super) turns: Option<Arc<Noted>>,
+    /// [`Known::only_stored`], where nobody asks what feeds the slice: what lies elsewhere only has to be there.
+    pub(super) for_once: Option<(u64, u64)>,
 }
 
 impl Shared {
@@ -312,6 +316,12 @@ impl<'a> Marker<'a> {
             }
             self.ragged |= (address | width) & ((1 << shift) - 1) != 0;
         } else if is(PG_TOUCH_FEEDS) {
+            if let Some(stored) = self.shared.for_once
+                && lasts
+                && self.is_apart(address, last, stored)?
+            {
+                return Ok(());
+            }
             // Unless it stores there in between.
             self.raw.length = 0;
         } else if let Some((lo, hi)) = self.only_stored
@@ -343,6 +353,24 @@ impl<'a> Marker<'a> {
             }
         }
         self.touch_word(site, (first_cell >> 6, from & to), address, how)
+    }
+
+    /// Whether a load whose value is wanted comes from where nothing is stored. If so it is there, and its neighbours need not be shown.
+    fn is_apart(&mut self, address: u64, last: u64, (lo, hi): (u64, u64)) -> Result<bool, Obstacle> {
+        let (from, to) = if address < lo { (0, lo) } else { (hi, 1 << ADDRESS_BITS) };
+        if address < from || last >= to {
+            return Ok(false);
+        }
+        let begin = address >> SYSTEM_PAGE_SHIFT << SYSTEM_PAGE_SHIFT;
+        let end_of = |pages: u64| begin.saturating_add(pages << SYSTEM_PAGE_SHIFT).min(to);
+        let is_there = |end: u64| last < end && safe_copy::are_there(&[(address, end)]);
+        // Neighbours further down are on this page.
+        let Some(end) = [AHEAD, 2, 1].into_iter().map(end_of).find(|end| is_there(*end)) else {
+            return Err(Obstacle::NotThere);
+        };
+        let first = begin.max(from);
+        (self.raw.first, self.raw.length) = (first, (end - first).saturating_sub(last - address));
+        Ok(true)
     }
 
     /// A part of an access, in cells of one word; `address` lies in it.

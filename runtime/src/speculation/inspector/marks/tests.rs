@@ -34,6 +34,7 @@ fn shared(shift: u32) -> Shared {
         deadline: Instant::now() + Duration::from_secs(1000),
         arrays: Vec::new(),
         turns: None,
+        for_once: None,
     }
 }
 
@@ -61,10 +62,13 @@ impl Shown {
 
 /// The marks of threads, each with the iterations that it has in turn.
 fn marked(shift: u32, known: &Known, threads: &[Vec<Vec<Touch>>]) -> Result<Marked, Obstacle> {
-    let shared = shared(shift);
+    marked_by(&shared(shift), known, threads)
+}
+
+fn marked_by(shared: &Shared, known: &Known, threads: &[Vec<Vec<Touch>>]) -> Result<Marked, Obstacle> {
     let mut markers = Vec::new();
     for iterations in threads {
-        let mut marker = Marker::new(&shared, known, SITES)?;
+        let mut marker = Marker::new(shared, known, SITES)?;
         let mut shown = Shown { windows: BTreeMap::new() };
         for iteration in iterations {
             shown.next(&mut marker)?;
@@ -73,7 +77,7 @@ fn marked(shift: u32, known: &Known, threads: &[Vec<Vec<Touch>>]) -> Result<Mark
         marker.next()?;
         markers.push(marker);
     }
-    together(&markers, &shared, known, (&Pool::default(), 2))
+    together(&markers, shared, known, (&Pool::default(), 2))
 }
 
 /// The bytes that an iteration touches in one of these ways.
@@ -140,6 +144,7 @@ proptest! {
     #[test]
     fn shortcuts_never_lie(
         threads in threads(&[LOAD, LOAD, STORE, FEED]), loads in 0u64..256, known in 0u64..300, length in 0u64..40,
+        for_once: bool,
     ) {
         let all: Vec<&Vec<Touch>> = threads.iter().flatten().collect();
         let range = (memory() + known, memory() + known + length);
@@ -149,7 +154,8 @@ proptest! {
         // Of loads only.
         let lasting = loads & 0b1100_1111;
         let known = Known { lasting, stored, only_stored, ..Known::default() };
-        if marked(2, &known, &threads).is_ok() {
+        let shared = Shared { for_once: only_stored.filter(|_| for_once), ..shared(2) };
+        if marked_by(&shared, &known, &threads).is_ok() {
             prop_assert!(is_independent(&all));
             let hit = |touch: &&Touch| {
                 let begin = memory() + touch.1;
@@ -193,6 +199,41 @@ fn nothing_is_loaded_from_where_nothing_is() {
         assert_eq!(fed, Err(Obstacle::NotThere), "{address:x}");
     }
     assert_eq!(marker.touch(0, memory(), FEED | 4 << PG_TOUCH_WIDTH), Ok(()));
+}
+
+#[test]
+fn what_is_looked_at_once_has_its_windows_where_memory_is_and_nothing_is_stored() {
+    const PAGE: u64 = 1 << SYSTEM_PAGE_SHIFT;
+    let pages = |pages: u64, kind: i32, at: u64| {
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | if at == 0 { 0 } else { libc::MAP_FIXED };
+        // SAFETY: new memory, or in the middle of what is this test's own.
+        unsafe { libc::mmap(at as *mut libc::c_void, (pages * PAGE) as usize, kind, flags, -1, 0) as u64 }
+    };
+    let start = pages(80, libc::PROT_READ | libc::PROT_WRITE, 0);
+    // Page 70 isn't there.
+    pages(1, libc::PROT_NONE, start + 70 * PAGE);
+    let stored = (start + 10 * PAGE + 100, start + 12 * PAGE);
+    let shared = Shared { for_once: Some(stored), ..shared(2) };
+    let known = Known { lasting: 1, only_stored: Some(stored), stored: vec![stored], ..Known::default() };
+    let window = |at: u64| {
+        let mut marker = Marker::new(&shared, &known, SITES).unwrap();
+        let fed = marker.touch(0, start + at, FEED | 4 << PG_TOUCH_WIDTH);
+        fed.map(|()| (marker.raw.first.wrapping_sub(start), marker.raw.first - start + marker.raw.length))
+    };
+    // An access begins in its window, and ends where memory does, or what is stored begins.
+    assert_eq!(window(9 * PAGE + 8), Ok((9 * PAGE, 10 * PAGE + 100 - 3)));
+    assert_eq!(window(10 * PAGE + 96), Ok((10 * PAGE, 10 * PAGE + 100 - 3)));
+    assert_eq!(window(12 * PAGE), Ok((12 * PAGE, (12 + marker::AHEAD) * PAGE - 3)));
+    assert_eq!(window(12 * PAGE + 4000), Ok((12 * PAGE, (12 + marker::AHEAD) * PAGE - 3)));
+    assert_eq!(window(68 * PAGE + 4), Ok((68 * PAGE, 70 * PAGE - 3)));
+    assert_eq!(window(69 * PAGE + 4), Ok((69 * PAGE, 70 * PAGE - 3)));
+    assert_eq!(window(70 * PAGE + 4), Err(Obstacle::NotThere));
+    assert_eq!(window(70 * PAGE - 2), Err(Obstacle::NotThere));
+    // What lies on both sides of its end is what is stored.
+    let across = window(10 * PAGE + 98);
+    assert!(across.is_ok_and(|(first, end)| end - first <= FED_PIECE), "{across:?}");
+    // SAFETY: nobody else has it.
+    unsafe { libc::munmap(start as *mut libc::c_void, (80 * PAGE) as usize) };
 }
 
 #[test]
