@@ -14,7 +14,7 @@ use std::time::Duration;
 const OPERATION_NS: f64 = 0.4;
 /// Nanoseconds per estimated operation of the loop that an inspection takes a thread, in the order of [`Inspector`]. The first is that of loops most of whose loads are from where nothing is stored, a tenth
 /// of what others take: these end when their time is up.
-const INSPECTED_NS: [f64; 2] = [0.5, 30.0];
+const INSPECTED_NS: [f64; 2] = [0.25, 30.0];
 /// Handing work to sleeping threads, in nanoseconds.
 const WAKE_NS: f64 = 25_000.0;
 /// Copying a byte into and out of the threads device's memory.
@@ -414,6 +414,28 @@ mod tests {
         assert!(is_worth_waiting_for_gpu(&history, &heavy));
         assert!(!is_worth_waiting_for_gpu(&history, &Situation { bytes: 1 << 34, ..heavy }));
         assert!(!is_worth_waiting_for_gpu(&history, &Situation { iterations: 1000, ..heavy }));
+    }
+
+    #[test]
+    fn what_is_inspected_at_each_entry_pays_for_that() {
+        let threads = Situation { open: [true, false, false], ..situation(1 << 20, 4, 0) };
+        let mut history = History::default();
+        // A nanosecond each, a quarter of it on threads.
+        (0..2).for_each(|_| history.worker_took(1 << 20, 1 << 20));
+        (0..2).for_each(|_| history.way_took(Way::InPlace, 1 << 20, 1 << 18));
+        assert!(deserves_inspection(&history, &threads));
+        assert!(is_cheap(250_000.0, &history, &threads) && !is_cheap(270_000.0, &history, &threads));
+        history.inspected_for_once(Inspector::Marks, 1 << 20, 1 << 18, true);
+        assert!(deserves_inspection(&history, &threads));
+        // What takes longer would leave nothing, if it were made each time; it isn't where it is remembered.
+        for (ns, pays) in [(900_000, false), (900_000, false), (1 << 16, false), (1 << 16, true)] {
+            history.inspected_for_once(Inspector::Marks, 1 << 20, ns, true);
+            assert_eq!(deserves_inspection(&history, &threads), pays, "{ns}");
+        }
+        (0..3).for_each(|_| history.inspected_for_once(Inspector::Marks, 1 << 20, 900_000, true));
+        assert!(!deserves_inspection(&history, &threads));
+        history.inspections_are_remembered();
+        assert!(deserves_inspection(&history, &threads));
     }
 
     #[test]

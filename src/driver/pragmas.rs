@@ -148,6 +148,18 @@ mod tests {
     }
 
     #[test]
+    fn pragmas_that_are_left_out() {
+        let expanded = "#pragma GCC ivdep\n# pragma omp simd\nint a;\n  #pragma omp for\n#pragma pack(1)\n#pragma paragon forbid\n";
+        assert_eq!(missing(expanded, expanded), None);
+        assert_eq!(missing(expanded, "#pragma omp simd\n#pragma pack(1)\n"), Some("omp"));
+        assert_eq!(
+            missing(expanded, "#pragma omp simd\n#pragma omp for\n#pragma pack(1)\n#pragma pack()\n"),
+            None
+        );
+        assert_eq!(missing("int pragma;\n", ""), None);
+    }
+
+    #[test]
     fn macros_that_make_pragmas_of_words() {
         let text = "#define S(x) #x\n#define P(x) _Pragma(#x)\n#define Q( x ) _Pragma (S(x))\n#define R(x) _Pragma(#x) x\n\
              #define A P(paragon independent) P(omp x)\nP(paragon forbid) Q(paragon independent unchecked) R(paragon y)\n\
