@@ -9,6 +9,7 @@ use crate::history::{Inspector, Way};
 use crate::memory::placement;
 use crate::policy::{self, Situation};
 use crate::speculation::cmt::CudaState;
+use crate::speculation::inspector::marks::Terms;
 use crate::speculation::inspector::seen::Seeing;
 use crate::speculation::inspector::{Finding, Inspected, Memo, Obstacle as Uninspected, levels, marks};
 use crate::speculation::parts;
@@ -194,7 +195,15 @@ impl Engine {
                     Inspector::Marks => {
                         let (pairs, seeing) = (&rest.pairs, seeing.take());
                         let (info, entry) = (visit.info, &*visit.entry);
-                        marks::inspect(info, entry, slice, pairs, seeing, for_once, helpers, patience)
+                        marks::inspect(
+                            info,
+                            entry,
+                            slice,
+                            pairs,
+                            seeing,
+                            Terms { for_once, patience },
+                            helpers,
+                        )
                     }
                     Inspector::Levels => {
                         let found = levels::inspect(visit.info, visit.entry, slice, helpers, patience);

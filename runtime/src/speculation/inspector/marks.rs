@@ -50,6 +50,15 @@ const CLOCK_EVERY: u32 = 1 << 12;
 /// Estimated operations of a loop from which helpers are worth waking.
 const ALONE: u64 = 200_000;
 
+/// On what terms an entry is inspected.
+#[derive(Clone, Copy)]
+pub struct Terms {
+    /// What was found is asked about for this entry only: what it followed from need not be known, where that makes it faster.
+    pub for_once: bool,
+    /// In no more than about so much time: it should take a time like the loop's own.
+    pub patience: Duration,
+}
+
 /// An entry, for several threads: they only look at it.
 #[derive(Clone, Copy)]
 struct Common<'a>(&'a Entry);
@@ -120,8 +129,8 @@ unsafe fn mark(
     together(&markers, shared, known, (pool, threads))
 }
 
-/// Inspects one entry, in no more than about so much time: it should take a time like the loop's own. `open`: the pairs of sites
-/// that predicates have left open. `seeing`: what it may see besides. `for_once`: what it followed from need not be known, where that makes it faster: then it is this entry's finding only. An error says nothing of the loop: [`super::levels`] may find what is so.
+/// Inspects one entry. `open`: the pairs of sites
+/// that predicates have left open. `seeing`: what it may see besides. An error says nothing of the loop: [`super::levels`] may find what is so.
 ///
 /// # Safety
 /// `entry` was filled in by generated code for `info`, and the loop would run now: its first test is true.
@@ -131,9 +140,8 @@ pub unsafe fn inspect(
     slice: InspectFn,
     open: &[(u32, u32)],
     seeing: Option<Seeing>,
-    for_once: bool,
+    Terms { for_once, patience }: Terms,
     helpers: Helpers<'_>,
-    patience: Duration,
 ) -> Result<Inspected, Obstacle> {
     let started = Instant::now();
     let unseen = if seeing.is_some() { 0 } else { only_seen(info) };
