@@ -194,16 +194,9 @@ impl Engine {
                 match inspector {
                     Inspector::Marks => {
                         let (pairs, seeing) = (&rest.pairs, seeing.take());
+                        let terms = Terms { for_once, patience };
                         let (info, entry) = (visit.info, &*visit.entry);
-                        marks::inspect(
-                            info,
-                            entry,
-                            slice,
-                            pairs,
-                            seeing,
-                            Terms { for_once, patience },
-                            helpers,
-                        )
+                        marks::inspect(info, entry, slice, pairs, seeing, terms, helpers)
                     }
                     Inspector::Levels => {
                         let found = levels::inspect(visit.info, visit.entry, slice, helpers, patience);
@@ -217,8 +210,14 @@ impl Engine {
                     let is_cheap = policy::is_cheap(took as f64, &visit.history, situation);
                     visit.history.inspected_for_once(inspector, visit.iterations, took, is_cheap);
                 }
-                _ => {
-                    visit.history.inspected(inspector, visit.iterations, started.elapsed().as_nanos() as u64)
+                found => {
+                    visit.history.inspected(inspector, visit.iterations, started.elapsed().as_nanos() as u64);
+                    // Whoever hadn't been inspected before, and had too little time, may have more the next time.
+                    let is_first = visit.history.is_inspected_anew().is_none();
+                    let had_no_time = is_first && matches!(found, Err(Uninspected::Endless));
+                    if inspector == Inspector::Marks && for_once && !had_no_time {
+                        visit.history.inspections_are_remembered();
+                    }
                 }
             }
             let done = found.is_ok();

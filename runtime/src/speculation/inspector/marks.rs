@@ -129,8 +129,7 @@ unsafe fn mark(
     together(&markers, shared, known, (pool, threads))
 }
 
-/// Inspects one entry. `open`: the pairs of sites
-/// that predicates have left open. `seeing`: what it may see besides. An error says nothing of the loop: [`super::levels`] may find what is so.
+/// Inspects one entry. `open`: the pairs of sites that predicates have left open. `seeing`: what it may see besides. An error says nothing of the loop: [`super::levels`] may find what is so.
 ///
 /// # Safety
 /// `entry` was filled in by generated code for `info`, and the loop would run now: its first test is true.
