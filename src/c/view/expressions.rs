@@ -200,12 +200,17 @@ impl<'a> Scanner<'a> {
         Ok(true)
     }
 
-    /// Whether a name with nothing but calls and subscripts behind it stands from `at` to a `)`.
+    /// Whether a name, which may stand in parentheses itself, with nothing but calls and subscripts behind it stands from `at` to a `)`.
     pub(super) fn postfix_only(&self, at: usize) -> bool {
-        if !self.is_name(at) || self.text(at).starts_with("__builtin_") {
-            return false;
-        }
-        let mut i = at + 1;
+        let mut i = match self.text(at) {
+            // `((M)) && ((y)) > 1` would be a cast if the inner ones alone weren't there.
+            "(" if !self.starts_type(at + 1) && self.postfix_only(at + 1) => match self.past_group(at) {
+                Ok(next) => next,
+                Err(_) => return false,
+            },
+            name if self.is_name(at) && !name.starts_with("__builtin_") => at + 1,
+            _ => return false,
+        };
         while matches!(self.text(i), "(" | "[") {
             match self.past_group(i) {
                 Ok(next) => i = next,

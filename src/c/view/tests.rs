@@ -46,6 +46,10 @@ fn typedef_names_decide() {
         shape("int f(int *a, int i, int b) { return (a[i]) * b + (i * (b)) - b; }")
             .contains("binary_expression")
     );
+    let doubled = shape(
+        "int f(float y, int M, int n) { return y > ((M)) && ((y)) > 1 || (((M))) * ((f)(y, (M), n)); }",
+    );
+    assert!(!doubled.contains("cast_expression") && !doubled.contains("type_identifier"), "{doubled}");
 }
 
 #[test]

@@ -20,7 +20,7 @@ fn memory() -> u64 {
     static START: std::sync::OnceLock<u64> = std::sync::OnceLock::new();
     *START.get_or_init(|| {
         let bytes: &'static [u8] = vec![0u8; 2 << PAGE_SHIFT].leak();
-        (bytes.as_ptr() as u64).next_multiple_of(1 << PAGE_SHIFT) - 128
+        (bytes.as_ptr() as u64 + 128).next_multiple_of(1 << PAGE_SHIFT) - 128
     })
 }
 
