@@ -17,6 +17,10 @@ static void scramble(int n)
   }
 }
 
+/* What is left out has company that isn't compiled:
+#pragma omp parallel
+#pragma omp threadprivate(number)
+*/
 int main(void)
 {
   int threads = 0, own = 0;

@@ -13,21 +13,29 @@ const LEFT_OUT: [&str; 4] = ["acc", "message", "omp", "redefine_extname"];
 /// The first word of a pragma that stands in the expanded text, and is missing where macros aren't expanded, as far as that can be told: what a macro's `_Pragma` says isn't there either. So
 /// [`LEFT_OUT`] have to be there as often; of others all would be missing, in a text without such macros. `None`: none is.
 pub fn missing<'a>(expanded: &'a str, unexpanded: &str) -> Option<&'a str> {
-    fn counts(text: &str) -> HashMap<&str, usize> {
+    fn counts<'t>(directives: impl Iterator<Item = &'t str>) -> HashMap<&'t str, usize> {
         let mut counts = HashMap::new();
-        let directives = text.lines().filter_map(|line| line.trim_start().strip_prefix('#'));
-        let pragmas = directives.filter_map(|line| line.trim_start().strip_prefix("pragma"));
-        for word in pragmas.filter_map(|line| line.split_whitespace().next()) {
+        let after_sign = directives.filter_map(|directive| directive.trim_start().strip_prefix('#'));
+        let pragmas = after_sign.filter_map(|directive| directive.trim_start().strip_prefix("pragma"));
+        // The word may stand in the next line.
+        for word in pragmas.filter_map(|pragma| pragma.split_whitespace().find(|word| *word != "\\")) {
             *counts.entry(word).or_default() += 1;
         }
         counts
     }
-    let (there, has_operators) = (counts(unexpanded), unexpanded.contains("_Pragma"));
+    let wanted = counts(expanded.lines());
+    if wanted.is_empty() {
+        return None;
+    }
+    // Comments are still there, and may have pragmas in them.
+    let tokens = lex_directives_only(unexpanded);
+    let there = counts(tokens.directives.iter().map(|directive| tokens.directive_text(directive)));
+    let has_operators = unexpanded.contains("_Pragma");
     let is_missing = |(word, count): &(&str, usize)| match there.get(word) {
         there if LEFT_OUT.contains(word) => there.is_none_or(|there| there < count),
         there => there.is_none() && !has_operators,
     };
-    counts(expanded).into_iter().filter(is_missing).map(|(word, _)| word).min()
+    wanted.into_iter().filter(is_missing).map(|(word, _)| word).min()
 }
 
 /// The text with unexpanded macros, with blanks in place of our pragmas; `None` if it has none. They may stand in `_Pragma`, in
@@ -159,6 +167,11 @@ mod tests {
         assert_eq!(missing(expanded, &format!("#pragma omp simd\n{rest}")), Some("omp"));
         assert_eq!(missing(expanded, &format!("#pragma omp simd\n#pragma omp for\n{rest}")), None);
         assert_eq!(missing(expanded, &format!("_Pragma(\"omp simd\")\n{rest}")), Some("omp"));
+        assert_eq!(
+            missing(expanded, &format!("/*\n#pragma omp simd\n#pragma omp for\n*/\n{rest}")),
+            Some("omp")
+        );
+        assert_eq!(missing(expanded, &format!("#pragma \\\n omp simd\n#pragma omp \\\nfor\n{rest}")), None);
         let others = "#pragma other x\n#pragma other y\n";
         assert_eq!(missing(others, ""), Some("other"));
         assert_eq!(missing(others, "#pragma other x\n"), None);
