@@ -1,4 +1,4 @@
-//! Our pragmas in text for the real compiler, which doesn't know them and warns of what it doesn't know.
+//! Pragmas in text for the real compiler: ours, which it doesn't know and would warn of, and others' that its preprocessor leaves out of text whose macros aren't expanded.
 //!
 //! Not here: what they say (`c::pragma`) and whether they can apply (`verdict`).
 

@@ -18,7 +18,8 @@
 //!
 //! An answer is remembered with everything that it followed from: the trip counts, the values that the slice uses, and the
 //! content of all memory that fed it. It is used again only after these have been compared ([`Memo::still_holds`]). What a device that
-//! relied on it has seen of the addresses goes with it ([`seen`]).
+//! relied on it has seen of the addresses goes with it ([`seen`]). An answer that is asked for once, at each entry again ([`marks::Terms`]), isn't remembered: then it isn't known either what it
+//! followed from, only that this was there and lies apart from all that is stored.
 
 mod content;
 pub mod findings;
