@@ -38,7 +38,7 @@ pub fn generate(unit: &TranslationUnit, reports: &[LoopReport], options: &Codege
     let crowded_out = worth::crowded_out(unit, reports, options);
     let untouched = worth::untouched(unit, reports, options);
     let mut stays = BTreeMap::new();
-    let (mut checked, mut keeps_order, mut has_parts) = (false, false, false);
+    let (mut checked, mut keeps_order, mut has_parts, mut reads_early) = (false, false, false, false);
     for report in reports {
         let Some(plan) = &report.plan else { continue };
         if let Some(reason) = crowded_out.get(&plan.loop_id) {
@@ -70,6 +70,8 @@ pub fn generate(unit: &TranslationUnit, reports: &[LoopReport], options: &Codege
                 checked |= code.checked;
                 keeps_order |= plan.is_ordered();
                 has_parts |= !plan.parts.is_empty();
+                reads_early |=
+                    !plan.early.is_empty() || plan.parts.iter().any(|part| !part.plan.early.is_empty());
                 generated.kernels.extend(code.kernels.into_iter().map(|kernel| (report.line, kernel)));
                 generated.edits.push(Edit::BeforeLoop {
                     loop_id: plan.loop_id,
@@ -112,6 +114,7 @@ pub fn generate(unit: &TranslationUnit, reports: &[LoopReport], options: &Codege
         allocators: &allocators,
         keeps_order,
         has_parts,
+        reads_early,
     };
     generated.prelude = format!(
         "{}{ABI}{BODY}{}{loops}",

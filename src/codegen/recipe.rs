@@ -7,7 +7,9 @@ use super::body::{Printer, Purpose, invariant, variable};
 use super::host::{Emitter, Gives};
 use super::types::{Scalar, identity, integer, limits, literal};
 use crate::c::hir::*;
+use crate::loops::nest;
 use crate::loops::plan::*;
+use crate::loops::scalars::is_scalar;
 use std::fmt::Write;
 
 type Printed<T> = Result<T, String>;
@@ -364,9 +366,15 @@ impl Emitter<'_> {
             let (kind, name) = (self.kind_of(v).name(), variable(v));
             let _ = writeln!(out, "{name} = ({kind})((__pg_u64){name} + (__pg_u64){});", literal(by));
         }
+        self.where_it_is_there(&mut printer, &mut effects, out)?;
         for (number, (e, kind)) in plan.invariants.iter().zip(&self.invariant_kinds).enumerate() {
             let value = printer.value(e, &mut effects)?;
-            let _ = writeln!(out, "const {} {} = {value};", kind.name(), invariant(number));
+            let (ty, name) = (kind.name(), invariant(number));
+            // Whoever follows it all the same gets the fault that reading it would have given.
+            let _ = match plan.early.contains(&number) && *kind == Scalar::Address {
+                true => writeln!(out, "const {ty} {name} = __pg_there{number} ? {value} : PG_NOWHERE;"),
+                false => writeln!(out, "const {ty} {name} = {value};"),
+            };
         }
         let live_ins = plan.live_ins.iter().map(|v| (self.kind_of(*v), variable(*v)));
         let invariants = self.invariant_kinds.iter().enumerate().map(|(n, kind)| (*kind, invariant(n)));
@@ -408,6 +416,51 @@ impl Emitter<'_> {
             return Err("a side effect in a bound".into());
         }
         let _ = writeln!(out, "{then}}}\n}}");
+        Ok(())
+    }
+
+    /// Asks for the memory of what is read early ([`LoopPlan::early`]): the loop may never read it, and then nothing may be there. Numbers that can't be read leave the
+    /// loop as it stands. Of an address that can't be read it isn't known whether anybody wants it (`if (p) a[i] += p->x[i]`).
+    fn where_it_is_there(
+        &self,
+        printer: &mut Printer,
+        effects: &mut String,
+        out: &mut String,
+    ) -> Printed<()> {
+        let (plan, unit) = (self.plan, self.unit);
+        if plan.early.is_empty() {
+            return Ok(());
+        }
+        out.push_str("__pg_u64 __pg_known_page = ~(__pg_u64)0;\n");
+        for number in &plan.early {
+            let e = &plan.invariants[*number];
+            let mut reads = Vec::new();
+            nest::expressions(e, &mut |e| {
+                if let ExprKind::Load(place) = &e.kind
+                    && is_scalar(unit, place).is_none()
+                {
+                    reads.push(place);
+                }
+            });
+            // What leads to a place comes first.
+            reads.reverse();
+            let is_whole =
+                |place: &Place| matches!(&e.kind, ExprKind::Load(whole) if std::ptr::eq(whole, place));
+            for place in reads {
+                let address = |place: &Place| Expr {
+                    kind: ExprKind::AddressOf(place.clone()),
+                    ty: e.ty,
+                    span: place.span,
+                };
+                let width = unit.types.size_of(place.ty.ty).ok_or("a place without a size")?;
+                let at = printer.value(&address(place), effects)?;
+                let asked = format!("__pg_is_there(&__pg_known_page, {at}, {width})");
+                let _ = match is_whole(place) && self.invariant_kinds[*number] == Scalar::Address {
+                    true => writeln!(out, "const int __pg_there{number} = {asked};"),
+                    false => writeln!(out, "if (!{asked}) return 0;"),
+                };
+            }
+        }
         Ok(())
     }
 

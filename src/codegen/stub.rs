@@ -18,11 +18,13 @@ pub struct Needs<'a> {
     pub keeps_order: bool,
     /// Whether some loop is distributed.
     pub has_parts: bool,
+    /// Whether something is read for some loop that it may never read.
+    pub reads_early: bool,
 }
 
 /// Text of the stub.
 pub fn stub(needs: Needs) -> String {
-    let Needs { runtime, record_minimum, allocators, keeps_order, has_parts } = needs;
+    let Needs { runtime, record_minimum, allocators, keeps_order, has_parts, reads_early } = needs;
     let path = escape(runtime);
     let version = if keeps_order { "PG_ABI_VERSION | PG_ATTACH_IN_ORDER" } else { "PG_ABI_VERSION" };
     let mut text = format!(
@@ -169,6 +171,32 @@ __PG_SHARED_FN int __pg_start(struct __pg_loop *__pg_l, __pg_value *__pg_numbers
         gettid = libc::SYS_gettid,
         getpid = libc::SYS_getpid,
     );
+    if reads_early {
+        text.push_str(&format!(
+            r#"
+/* No address leads there, nor to anything that is near. */
+#define PG_NOWHERE ((__pg_u64)1 << 63)
+/* Whether memory could be read, of which the loop may read nothing. Pages are there as a whole, and of one it is known already. The kernel looks at the signals
+ * that it is told of first, and then refuses what it is asked to do with them: -EINVAL instead of -EFAULT. */
+static __attribute__((__noinline__, __unused__)) int __pg_is_there(__pg_u64 *__pg_known_page, __pg_u64 __pg_at, __pg_u64 __pg_width)
+{{
+  __pg_u64 __pg_end = __pg_at + __pg_width - 1;
+  for (;;) {{
+    if (__pg_at >> 12 != *__pg_known_page) {{
+      if (__pg_call({rt_sigprocmask}, ~(__pg_u64)0, __pg_at & ~(__pg_u64)7, 0, 8) != -{EINVAL})
+        return 0;
+      *__pg_known_page = __pg_at >> 12;
+    }}
+    if (__pg_at >> 12 == __pg_end >> 12)
+      return 1;
+    __pg_at = __pg_end;
+  }}
+}}
+"#,
+            rt_sigprocmask = libc::SYS_rt_sigprocmask,
+            EINVAL = libc::EINVAL,
+        ));
+    }
     if has_parts {
         text.push_str(&format!(
             r#"

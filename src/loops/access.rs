@@ -147,6 +147,10 @@ pub struct Accesses<'a> {
     /// See [`LoopPlan`].
     pub invariants: Vec<Expr>,
     /// See [`LoopPlan`].
+    pub early: BTreeSet<usize>,
+    /// Whether there may be any.
+    reads_early: bool,
+    /// See [`LoopPlan`].
     pub invariant_places: BTreeMap<PlaceId, usize>,
     /// See [`LoopPlan`].
     pub pinned: Vec<Pinned>,
@@ -191,7 +195,8 @@ pub struct Accesses<'a> {
 type Refused = Reason;
 
 impl<'a> Accesses<'a> {
-    /// Collects the accesses of the nest with these merged dimensions, and of what comes in front of its iterations.
+    /// Collects the accesses of the nest with these merged dimensions, and of what comes in front of its iterations. With `reads_early`
+    /// something may be read at entry that the loop may never read ([`LoopPlan::early`]).
     pub fn collect(
         unit: &'a TranslationUnit,
         options: &'a AnalysisOptions,
@@ -199,6 +204,7 @@ impl<'a> Accesses<'a> {
         whole: &LoopStmt,
         prelude: &Prelude,
         body: &Stmt,
+        reads_early: bool,
     ) -> Result<Accesses<'a>, Refused> {
         let mut written = BTreeSet::new();
         let mut note = |e: &Expr| {
@@ -258,6 +264,8 @@ impl<'a> Accesses<'a> {
             forms: Vec::new(),
             site_of: BTreeMap::new(),
             invariants: Vec::new(),
+            early: BTreeSet::new(),
+            reads_early,
             invariant_places: BTreeMap::new(),
             pinned: Vec::new(),
             assumptions: Vec::new(),
@@ -324,6 +332,7 @@ impl<'a> Accesses<'a> {
         // All iterations but the first ones come there.
         accesses.sites.iter_mut().for_each(|site| site.unconditional = true);
         accesses.statement(body)?;
+        accesses.forget_known_loads();
         accesses.calls_libm = !accesses.libm.is_empty();
         accesses.free_calls = accesses.calls_libm && options.approximates;
         let unrolled = heads.first().is_some_and(|head| may_be_unrolled(unit, head));

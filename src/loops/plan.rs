@@ -472,6 +472,9 @@ pub struct LoopPlan {
     /// [`Base::Invariant`]. They read only live-ins, named globals, and memory that `pinned` lists; each is evaluated
     /// only after the trip count is known to be positive.
     pub invariants: Vec<Expr>,
+    /// Those among them that the loop may never come to read, such as members of a struct that only an inner loop looks at: they are read
+    /// at entry all the same, if their memory is there.
+    pub early: BTreeSet<usize>,
     /// Places in the body whose value is `invariants[i]`: read once at entry instead.
     pub invariant_places: BTreeMap<PlaceId, usize>,
     /// What comes in front of an iteration's body; everything else here includes it.

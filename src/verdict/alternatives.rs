@@ -59,7 +59,8 @@ pub(super) fn distributed(
     let options = &AnalysisOptions { explains: false, ..options.clone() };
     let statements = distribution::take_apart(unit, l)?;
     let heads = [counted(unit, l).ok().filter(Counted::may_merge)?];
-    let mut accesses = Accesses::collect(unit, options, &heads, l, &Prelude::default(), &l.body).ok()?;
+    let mut accesses =
+        Accesses::collect(unit, options, &heads, l, &Prelude::default(), &l.body, true).ok()?;
     // What such a variable is set to moves from iteration to iteration, and so would the addresses at entry.
     if !accesses.secondary.is_empty() {
         return None;
@@ -125,6 +126,7 @@ pub(super) fn distributed(
         scalars: BTreeMap::from([(iv, ScalarRole::Induction { dim: 0, live_out: !iv_local })]),
         live_ins: accesses.live_ins.iter().copied().filter(is_set_before).collect(),
         invariants: accesses.invariants,
+        early: accesses.early,
         invariant_places: accesses.invariant_places,
         prelude: Prelude::default(),
         private: accesses.private,

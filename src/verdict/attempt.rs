@@ -8,7 +8,7 @@ use crate::analysis::pairs::{self, Pairs, Steps};
 use crate::analysis::slice;
 use crate::c::hir::*;
 use crate::c::pragma::Wish;
-use crate::loops::access::{Accesses, contraction, contraction_behind};
+use crate::loops::access::{Accesses, contraction, contraction_behind, describe};
 use crate::loops::carried::{self, Prelude};
 use crate::loops::counted::{Counted, counted};
 use crate::loops::nest;
@@ -17,7 +17,7 @@ use crate::loops::plan::*;
 use crate::loops::privatization;
 use crate::loops::reason::{Advice, Kind, Reason};
 use crate::loops::reductions;
-use crate::loops::scalars;
+use crate::loops::scalars::{self, same_place};
 use crate::loops::updates;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,7 +30,24 @@ pub(super) fn attempt(
     body: &Stmt,
     wish: Option<Wish>,
 ) -> Result<Judged, Reason> {
-    let with = |prelude| attempt_with(unit, options, function, l, heads, body, prelude, wish);
+    let as_asked = |prelude: &Prelude, reads_early, has_early: &mut bool| {
+        attempt_with(unit, options, function, l, heads, body, prelude.clone(), wish, reads_early, has_early)
+    };
+    // What is read early may be what the loop stores to. Where it doesn't help, it stays where it is.
+    let with = |prelude: Prelude| {
+        let mut has_early = false;
+        let judged = as_asked(&prelude, true, &mut has_early);
+        let is_good = |judged: &Judged| judged.1.cost() <= Check::Predicate.cost();
+        if !has_early || judged.as_ref().is_ok_and(is_good) {
+            return judged;
+        }
+        let in_place = as_asked(&prelude, false, &mut has_early);
+        match (&judged, &in_place) {
+            (Ok(early), Ok(other)) if early.1.cost() < other.1.cost() => judged,
+            (Ok(_), Err(_)) => judged,
+            _ => in_place,
+        }
+    };
     let mut prelude = match heads {
         [head] => carried::find(unit, head, l, body),
         _ => Prelude::default(),
@@ -65,13 +82,16 @@ fn attempt_with(
     body: &Stmt,
     prelude: Prelude,
     wish: Option<Wish>,
+    reads_early: bool,
+    has_early: &mut bool,
 ) -> Result<Judged, Reason> {
     let owner = &unit.functions[function];
     let inductions: Vec<(VarId, bool)> = heads.iter().map(|h| (h.iv, h.iv_local)).collect();
     if inductions.iter().map(|(v, _)| v).collect::<BTreeSet<_>>().len() != heads.len() {
         return Err("two of its loops share an induction variable".into());
     }
-    let mut accesses = Accesses::collect(unit, options, heads, l, &prelude, body)?;
+    let mut accesses = Accesses::collect(unit, options, heads, l, &prelude, body, reads_early)?;
+    *has_early = !accesses.early.is_empty();
     let given = scalars::Given {
         inductions: &inductions,
         secondary: &accesses.secondary,
@@ -147,6 +167,9 @@ fn attempt_with(
         Some(Wish::Unchecked) => Changing::default(),
         _ => mark_pins(unit, options, &mut accesses),
     };
+    if let Some(stored) = early_that_is_stored(&accesses) {
+        return Err(Reason::new(Kind::BoundsMayChange, format!("it stores to {}", describe(unit, stored))));
+    }
     let base = |site: SiteId| accesses.sites[site.0 as usize].base;
     let unresolved = |check| {
         // Arrays that are different things are told apart at run time; that leaves what is done to one of them.
@@ -258,6 +281,7 @@ fn attempt_with(
         scalars,
         live_ins,
         invariants: accesses.invariants,
+        early: accesses.early,
         invariant_places: accesses.invariant_places,
         prelude,
         private: accesses.private,
@@ -285,6 +309,18 @@ fn attempt_with(
         has_long_loops: accesses.has_long_loops,
     };
     Ok((verdict, check, reason, Box::new(plan)))
+}
+
+/// A place that the loop stores to by the very expression that is read early.
+fn early_that_is_stored<'a>(accesses: &'a Accesses) -> Option<&'a Place> {
+    let is_read = |place: &Place| {
+        accesses.early.iter().any(|value| match &accesses.invariants[*value].kind {
+            ExprKind::Load(read) => same_place(read, place),
+            _ => false,
+        })
+    };
+    let stores = accesses.sites.iter().zip(&accesses.forms).filter(|(site, _)| site.is_store);
+    stores.map(|(_, form)| &form.place).find(|place| is_read(place))
 }
 
 /// The merged dimensions of a nest as ranges, and the steps of all loops in it.

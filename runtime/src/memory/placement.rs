@@ -10,8 +10,8 @@ use super::allocations::Allocations;
 use super::safe_copy;
 use crate::abi::{
     Access, Base, Entry, Info, PG_MAX_DIMS, PG_NO_LOG, PG_SITE_COVERED, PG_SITE_FEEDS, PG_SITE_HAS_AFFINE,
-    PG_SITE_LOADS_POINTER, PG_SITE_LOGGED, PG_SITE_SNAPSHOT, PG_SITE_STORE, PG_SITE_UPDATE,
-    PG_SITE_WHOLE_STEPS, Pin, Region, Site,
+    PG_SITE_LOADS_POINTER, PG_SITE_LOGGED, PG_SITE_SNAPSHOT, PG_SITE_STORE, PG_SITE_UNCONDITIONAL,
+    PG_SITE_UPDATE, PG_SITE_WHOLE_STEPS, Pin, Region, Site,
 };
 use crate::device::{CELLS_OF_WORD, LogMethod};
 use crate::speculation::predicate::{Footprint, Rest};
@@ -187,6 +187,9 @@ pub unsafe fn rough_bytes(info: &Info, entry: &Entry) -> u64 {
     let mut reach = vec![0u64; bases.len()];
     for (site, access) in info.sites().iter().zip(accesses) {
         let Some(base) = bases.get(site.base as usize) else { continue };
+        if leads_nowhere(base) && !site.has(PG_SITE_UNCONDITIONAL) {
+            continue;
+        }
         let object = base.object_hi.saturating_sub(base.object_lo);
         let bytes = match Footprint::of(site, base, access) {
             Some(footprint) => {
@@ -200,6 +203,14 @@ pub unsafe fn rough_bytes(info: &Info, entry: &Entry) -> u64 {
         *most = bytes.max(*most);
     }
     reach.iter().fold(0, |sum, bytes| sum.saturating_add(*bytes))
+}
+
+/// Whether a base is no address that a program's array could have: none at all, or what the compiler has given for one that can't be read
+/// (`PG_NOWHERE`).
+fn leads_nowhere(base: &Base) -> bool {
+    const FIRST_PAGE: u64 = 4096;
+    const USERS: std::ops::Range<u64> = FIRST_PAGE..1 << 47;
+    base.dynamic == 0 && base.object_hi <= base.object_lo && !USERS.contains(&base.pointer)
 }
 
 /// Whether an affine access is aligned to its width in every iteration.
@@ -302,6 +313,10 @@ pub unsafe fn place(
         if base.dynamic != 0 {
             dynamic = true;
             recorded_store |= own.iter().any(|&s| sites[s].has(PG_SITE_STORE));
+            continue;
+        }
+        // An array that is left out (`if (mask) a[i] *= mask[i]`). Whoever comes there all the same gives up: without an array no access through the base is inside of it.
+        if leads_nowhere(base) && own.iter().all(|&site| !sites[site].has(PG_SITE_UNCONDITIONAL)) {
             continue;
         }
         let mut hull: Option<(i128, i128)> = None;
@@ -597,8 +612,36 @@ mod tests {
         // Where an inner loop has no turn, nothing is accessed.
         let p = placed(&[site(0, 4, AFFINE)], &mut [base(0x5010)], &mut [access(0, 8, 4)], &[]).unwrap();
         assert!(p.regions.is_empty() && p.bounded == 0);
-        let far = placed(&[site(0, 4, AFFINE)], &mut [base(0x10)], &mut [access(-4, 0, 4)], &[]);
+        let far = placed(&[site(0, 4, AFFINE)], &mut [base(0x1010)], &mut [access(-64, 0, 4)], &[]);
         assert_eq!(far.unwrap_err(), "the accesses in line 1 leave the address space");
+    }
+
+    #[test]
+    fn arrays_that_are_left_out_have_no_place() {
+        const NOWHERE: u64 = 1 << 63;
+        const ALWAYS: u32 = PG_SITE_UNCONDITIONAL;
+        let is_left_out = |pointer: u64, flags: u32| {
+            let sites = [site(0, 4, AFFINE | STORE | ALWAYS), site(1, 4, flags)];
+            let mut accesses = [access(4, 0, 4), access(4, 0, 4)];
+            let p = placed(&sites, &mut [base(0x5010), base(pointer)], &mut accesses, &[(0x5000, 0x1000)])?;
+            assert_eq!(p.region_of_base(0), Some(0));
+            // Accesses through it are always checked.
+            assert!(
+                p.regions.len() == 2 || p.region_of_base(1).is_none() && (p.bounded | p.aligned) & 0b10 == 0
+            );
+            Ok::<_, String>(p.regions.len() == 1)
+        };
+        for nowhere in [0, 16, NOWHERE, NOWHERE + 16] {
+            assert_eq!(is_left_out(nowhere, AFFINE), Ok(true));
+            assert_eq!(is_left_out(nowhere, AFFINE | STORE), Ok(true));
+            // Of which no range is known, either.
+            assert_eq!(is_left_out(nowhere, 0), Ok(true));
+        }
+        assert_eq!(is_left_out(0x9000, AFFINE), Ok(false));
+        // What every iteration accesses has to be somewhere.
+        assert!(is_left_out(NOWHERE, AFFINE | ALWAYS).is_err());
+        let mut named = [Base { object_hi: 16, ..base(0) }];
+        assert!(placed(&[site(0, 4, AFFINE)], &mut named, &mut [access(4, 0, 4)], &[]).is_err());
     }
 
     #[test]

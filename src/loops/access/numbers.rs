@@ -216,7 +216,7 @@ impl Accesses<'_> {
     }
 
     /// A place in memory whose value at entry stands for all iterations: a global that the loop does not assign by name, or
-    /// memory at an address that does not change, read unconditionally. It becomes an invariant and is pinned.
+    /// memory at an address that does not change, read unconditionally, or early (see [`LoopPlan::early`]). It becomes an invariant and is pinned.
     pub(super) fn invariant_load(&mut self, place: &Place) -> Option<usize> {
         if self.own(place).is_some() {
             return None;
@@ -226,9 +226,11 @@ impl Accesses<'_> {
         {
             return None;
         }
-        // Memory behind a pointer, and what may not be there at all, may only be read early if the first iteration reads it anyway.
+        // Memory behind a pointer, and what may not be there at all, is only sure to be there if the first iteration reads it anyway.
         let may_be_nowhere = root.is_none_or(|v| self.unit.replaceable.contains(&v));
-        if may_be_nowhere && (!self.path.is_empty() || !self.inner.is_empty() || self.has_continue) {
+        let may_be_skipped = !self.path.is_empty() || !self.inner.is_empty() || self.has_continue;
+        let is_early = may_be_nowhere && may_be_skipped;
+        if is_early && !self.reads_early {
             return None;
         }
         let mut fine = self.supported(place).is_ok() && self.width(place).is_ok();
@@ -237,7 +239,8 @@ impl Accesses<'_> {
             ExprKind::Load(p) => match is_scalar(self.unit, p) {
                 Some(v) if !self.written.contains(&v) => live.push(v),
                 Some(_) => fine = false,
-                None => fine &= nest::root_variable(p).is_some_and(|v| !self.written.contains(&v)),
+                // What memory leads to is pinned like the rest.
+                None => fine &= nest::root_variable(p).is_none_or(|v| !self.written.contains(&v)),
             },
             ExprKind::Int(_) | ExprKind::AddressOf(_) | ExprKind::PtrAdd { .. } | ExprKind::Cast(_) => {}
             _ => fine = false,
@@ -259,7 +262,13 @@ impl Accesses<'_> {
             ty: QualType { ty: place.ty.ty, quals: Quals::default() },
             span: place.span,
         };
+        let known = self.invariants.len();
         let Bound::Value(value) = self.value(&e) else { return None };
+        match is_early {
+            true if value == known => drop(self.early.insert(value)),
+            true => {}
+            false => drop(self.early.remove(&value)),
+        }
         if self.invariant_places.insert(place.id, value).is_none() {
             for pin in pins {
                 self.pin(&pin).ok()?;

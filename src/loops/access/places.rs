@@ -298,6 +298,29 @@ impl Accesses<'_> {
         Ok(())
     }
 
+    /// Loads of what is handed over at entry are none: some of them were noted before it was known of them.
+    pub(super) fn forget_known_loads(&mut self) {
+        let is_known: Vec<bool> =
+            self.sites.iter().map(|site| self.invariant_places.contains_key(&site.place)).collect();
+        if !is_known.contains(&true) {
+            return;
+        }
+        let mut kept = 0;
+        let numbers: Vec<Option<SiteId>> = (is_known.iter())
+            .map(|known| {
+                kept += u32::from(!known);
+                (!known).then(|| SiteId(kept - 1))
+            })
+            .collect();
+        let number = |site: Option<SiteId>| site.and_then(|site| numbers[site.0 as usize]);
+        self.site_of.values_mut().for_each(|(load, store)| (*load, *store) = (number(*load), number(*store)));
+        self.site_of.retain(|_, sites| *sites != (None, None));
+        let mut known = is_known.iter();
+        self.sites.retain(|_| known.next() == Some(&false));
+        let mut known = is_known.iter();
+        self.forms.retain(|_| known.next() == Some(&false));
+    }
+
     /// Strides over the dimensions, and the window that inner loops make.
     pub(super) fn window(&self, offset: &Linear, width: u32) -> Option<Affine> {
         let (mut lo, mut hi) = Level::over(self.inner.iter().rev(), self.over_unknowns(offset)?)?;

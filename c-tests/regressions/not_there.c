@@ -1,0 +1,138 @@
+/* What only some iterations read may lie where no memory is: behind the end of a page, behind no pointer at all, or across two pages of which the second one is missing.
+ * Nobody may look there who isn't told to by the program, and who is has its fault. */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { COUNT = 4000, PAGE = 4096 };
+
+struct table {
+  int kind;
+  int scale;
+  const double *values;
+};
+
+struct __attribute__((packed)) header {
+  char mark;
+  const double *values;
+};
+
+struct chain {
+  const struct table *table;
+};
+
+static double to[COUNT], from[COUNT], values[COUNT];
+
+__attribute__((noinline)) static void plain(int n, double *restrict a, const double *restrict b, const struct table *t)
+{
+  for (int i = 0; i < n; i++) { /* entered */
+    a[i] = b[i] * 2;
+    if (b[i] > 1000)
+      a[i] += t->values[i];
+  }
+}
+
+/* A number that can't be read keeps the loop where it is. */
+__attribute__((noinline)) static void scaled(int n, double *restrict a, const double *restrict b, const struct table *t)
+{
+  for (int i = 0; i < n; i++) { /* entered */
+    a[i] = b[i] + 1;
+    if (b[i] > 1000)
+      a[i * 1L] += b[i / 2 * t->scale];
+  }
+}
+
+__attribute__((noinline)) static void packed(int n, double *restrict a, const double *restrict b, const struct header *h)
+{
+  for (int i = 0; i < n; i++) { /* entered */
+    a[i] = b[i] - 1;
+    if (b[i] > 1000)
+      a[i] += h->values[i];
+  }
+}
+
+__attribute__((noinline)) static void chained(int n, int m, double *restrict a, const double *restrict b, const struct chain *c)
+{
+  for (int i = 0; i < n; i++) { /* entered */
+    double sum = b[i];
+    for (int k = 0; k < m; k++)
+      sum = sum * 0.5 + c->table->values[i * c->table->scale + k];
+    a[i] = sum;
+  }
+}
+
+static void print(const char *name)
+{
+  unsigned long long hash = 0, bits;
+  for (int i = 0; i < COUNT; i++) {
+    memcpy(&bits, &to[i], sizeof bits);
+    hash = hash * 31 + bits;
+  }
+  printf("%s %llu\n", name, hash);
+  fflush(stdout);
+}
+
+static void all(const char *name, const struct table *t, const struct header *h, const struct chain *c, int m)
+{
+  printf("%s\n", name);
+  plain(COUNT, to, from, t);
+  print(" plain");
+  scaled(COUNT, to, from, t);
+  print(" scaled");
+  packed(COUNT, to, from, h);
+  print(" packed");
+  chained(COUNT - 8, m, to, from, c);
+  print(" chained");
+}
+
+/* The signal that ends a process which does so. */
+#define ended(name, call)                                                                                                                                      \
+  do {                                                                                                                                                         \
+    int status;                                                                                                                                                \
+    pid_t child = fork();                                                                                                                                      \
+    if (child == 0) {                                                                                                                                          \
+      call;                                                                                                                                                    \
+      _exit(7);                                                                                                                                                \
+    }                                                                                                                                                          \
+    waitpid(child, &status, 0);                                                                                                                                \
+    printf("%s: %s\n", name, WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV ? "fault" : "none");                                                           \
+    fflush(stdout);                                                                                                                                            \
+  } while (0)
+
+int main(void)
+{
+  char *pages = mmap(NULL, 3 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (pages == MAP_FAILED || mprotect(pages + PAGE, PAGE, PROT_NONE) != 0)
+    return 2;
+  for (int i = 0; i < COUNT; i++) {
+    from[i] = i % 1000;
+    values[i] = i / 3.0;
+  }
+  struct table t = {1, 1, values};
+  struct header h = {'h', values};
+  struct chain c = {&t}, none = {NULL};
+  all("there", &t, &h, &c, 6);
+  all("no pointer", NULL, NULL, NULL, 0);
+  all("no pointer behind it", NULL, NULL, &none, 0);
+  /* Its first members are the last ones of a page. */
+  struct table *cut = (struct table *)(pages + PAGE - 8);
+  struct header *across = (struct header *)(pages + PAGE - 4);
+  struct chain *last = (struct chain *)(pages + PAGE - 16);
+  cut->kind = cut->scale = 1;
+  across->mark = 'a';
+  last->table = cut;
+  all("cut", cut, across, last, 0);
+  for (int i = 3000; i < COUNT; i += 100)
+    from[i] = 2000;
+  all("used", &t, &h, &c, 6);
+  ended("plain", plain(COUNT, to, from, cut));
+  ended("plain, no pointer", plain(COUNT, to, from, NULL));
+  ended("scaled", scaled(COUNT, to, from, (struct table *)(pages + PAGE)));
+  ended("packed", packed(COUNT, to, from, across));
+  ended("chained", chained(COUNT - 8, 6, to, from, last));
+  ended("chained, no pointer", chained(COUNT - 8, 6, to, from, &none));
+  return 0;
+}
