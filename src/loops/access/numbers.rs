@@ -277,3 +277,91 @@ impl Accesses<'_> {
         Some(value)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::c::hir::ExprKind;
+    use crate::compile::judged;
+    use crate::loops::options::AnalysisOptions;
+    use crate::loops::plan::{Check, LoopPlan, Pinned};
+    use crate::loops::scalars::same_place;
+
+    const TYPES: &str = "struct table { int n, m; double *x, *y; struct table *next; };\n";
+
+    /// How the loop in line 3 is checked, and its plan.
+    fn of_body(parameters: &str, text: &str) -> (Check, LoopPlan) {
+        let text = format!("{TYPES}void f(int n, double *a, {parameters}) {{\n{text} }}");
+        let (_, reports) = judged(&text, &AnalysisOptions::default());
+        let report = reports.iter().find(|report| report.line == 3).expect(&text);
+        (report.check, *report.plan.clone().unwrap_or_else(|| panic!("{text}: {:?}", report.reason)))
+    }
+
+    /// The same, and how many values are read early.
+    fn early(parameters: &str, text: &str) -> (Check, usize) {
+        let (check, plan) = of_body(parameters, text);
+        (check, plan.early.len())
+    }
+
+    #[test]
+    fn what_some_iterations_read_is_read_early() {
+        let table = |text: &str| early("const struct table *t", text);
+        for text in [
+            "for (int i = 0; i < n; i++) for (int k = 0; k < n; k++) a[i] = a[i] * 0.5 + t->x[k];",
+            "for (int i = 0; i < n; i++) if (i & 1) a[i] = t->x[i];",
+            "for (int i = 0; i < n; i++) { if (i & 1) continue; a[i] = t->x[i]; }",
+            "for (int i = 0; i < n; i++) a[i] = i & 1 ? t->x[i] : 0;",
+            "for (int i = 0; i < n; i++) if (i & 1) a[i * 2] = a[t->n * 2 + 1];",
+        ] {
+            assert_eq!(table(text), (Check::Predicate, 1), "{text}");
+        }
+        let text =
+            "for (int i = 0; i < n; i++) for (int k = 0; k < t->m; k++) a[i] = a[i] + t->x[i * t->m + k];";
+        // How many turns there are, each iteration asks.
+        assert_eq!(table(text), (Check::Predicate, 1));
+    }
+
+    #[test]
+    fn what_the_first_iteration_reads_is_not_read_early() {
+        for text in [
+            "for (int i = 0; i < n; i++) a[i] = t->x[i];",
+            "for (int i = 0; i < n; i++) { if (i & 1) a[i] += t->x[i]; a[i] += t->x[i]; }",
+            "for (int i = 0; i < n; i++) a[i] = t->next->x[i];",
+        ] {
+            assert_eq!(early("const struct table *t", text), (Check::Predicate, 0), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_the_loop_stores_to_is_not_read_early() {
+        let text = "for (int i = 0; i < n; i++) { a[i] = i; if (i & 1) { t->n = i; a[i] = t->x[t->n]; } }";
+        let text_of = |text: &str| format!("{TYPES}void f(int n, double *a, struct table *t) {{\n{text} }}");
+        let (_, reports) = judged(&text_of(text), &AnalysisOptions::default());
+        let plan = reports.iter().find_map(|report| report.plan.as_deref());
+        assert!(plan.is_none_or(|plan| plan.early.is_empty()), "{plan:?}");
+    }
+
+    #[test]
+    fn what_is_read_early_is_pinned_and_no_access() {
+        let (_, plan) =
+            of_body("struct table *t", "for (int i = 0; i < n; i++) if (i & 1) a[i] = t->next->x[i];");
+        // The member, and the pointer that leads to it.
+        assert_eq!(plan.early.len(), 2);
+        for value in &plan.early {
+            let ExprKind::Load(place) = &plan.invariants[*value].kind else { panic!("{plan:#?}") };
+            let is_it =
+                |pin: &Pinned| matches!(&pin.address.kind, ExprKind::AddressOf(p) if same_place(p, place));
+            assert!(plan.pinned.iter().any(is_it));
+        }
+        assert_eq!(plan.sites.len(), 2, "{:?}", plan.sites);
+        for (place, (load, store)) in &plan.site_of {
+            for site in [load, store].into_iter().flatten() {
+                assert_eq!(plan.sites[site.0 as usize].place, *place);
+            }
+        }
+        // Stores of which types tell nothing are compared with it at entry.
+        let text = "for (int i = 0; i < n; i++) if (i & 1) c[i * t->m] = 1;";
+        let (check, plan) = of_body("char *c, struct table *t", text);
+        assert_eq!((check, plan.early.len()), (Check::Predicate, 1));
+        assert!(plan.sites.iter().all(|site| site.may_change_pin == site.is_store));
+    }
+}
