@@ -682,6 +682,8 @@ pub struct TranslationUnit {
     pub structured: BTreeMap<VarId, Stmt>,
     /// Of each loop: places in memory at addresses that it doesn't change, and that it assigns (`loops::cells`).
     pub cells: BTreeMap<LoopId, Vec<Cell>>,
+    /// Calls that stand where the bodies of their functions could not (`loops::inline`), by where they begin, and why.
+    pub left_calls: BTreeMap<u32, String>,
     /// Loops with variables in place of members of structs (`loops::members`).
     pub by_members: BTreeMap<LoopId, LoopStmt>,
     /// Those variables: whoever reads the struct reads them.

@@ -482,7 +482,7 @@ impl<'a> Accesses<'a> {
                     }
                 };
                 if let Callee::Named(id) = callee
-                    && let Some(reason) = self.own_function(*id, args, line)
+                    && let Some(reason) = self.own_function(*id, args, e.span)
                 {
                     return Err(reason);
                 }

@@ -204,6 +204,14 @@ fn returns_at_ends(list: &[Stmt], followed: bool) -> bool {
     })
 }
 
+/// The function that an expression calls by its name.
+fn named_callee(e: &Expr) -> Option<VarId> {
+    match &e.kind {
+        ExprKind::Call { callee: Callee::Named(v), .. } => Some(*v),
+        _ => None,
+    }
+}
+
 /// Whether evaluating it changes anything.
 pub fn has_effects(e: &Expr) -> bool {
     let mut found = false;
@@ -272,17 +280,25 @@ impl Inliner<'_> {
     }
 
     /// Whether there are calls in a loop, and all are of functions that can be taken or that compute exactly.
-    fn all_known(&self, body: &Stmt) -> bool {
-        let (mut calls, mut known) = (0, true);
+    fn all_known(&mut self, body: &Stmt) -> bool {
+        let (mut taken, mut calls, mut unknown) = (Vec::new(), 0, None);
         nest::all_expressions(body, &mut |e| {
-            if let ExprKind::Call { callee: Callee::Named(v), .. } = &e.kind {
-                calls += 1;
-                known &= self.originals.contains_key(v)
-                    || super::access::exact_function(&self.unit.var(*v).name).is_some()
-                    || libm::called(self.unit, self.options, &Callee::Named(*v)).is_some();
+            let Some(v) = named_callee(e) else { return };
+            let name = &self.unit.var(v).name;
+            calls += 1;
+            if self.originals.contains_key(&v) {
+                taken.push(e.span.start);
+            } else if super::access::exact_function(name).is_none()
+                && libm::called(self.unit, self.options, &Callee::Named(v)).is_none()
+            {
+                unknown.get_or_insert_with(|| name.clone());
             }
         });
-        calls > 0 && known
+        if let Some(name) = &unknown {
+            let why = format!("the loop calls {name}, too, whose effects or exact result are not known");
+            self.unit.left_calls.extend(taken.into_iter().map(|call| (call, why.clone())));
+        }
+        calls > 0 && unknown.is_none()
     }
 
     /// A statement inside a loop, as one statement.
@@ -353,6 +369,12 @@ impl Inliner<'_> {
         });
         // Stores other than the outermost one would have an order of their own.
         if changes > usize::from(top) {
+            let left_calls = &mut self.unit.left_calls;
+            nest::expressions(e, &mut |e| {
+                if named_callee(e).is_some() {
+                    left_calls.insert(e.span.start, "its statement stores elsewhere, too".to_owned());
+                }
+            });
             return;
         }
         let mut errors = Errors::default();
@@ -420,10 +442,11 @@ impl Inliner<'_> {
             ExprKind::Call { callee: Callee::Named(callee), args } => {
                 let callee = *callee;
                 args.iter_mut().for_each(|argument| self.take(argument, false, before));
-                if let Some(function) = self.originals.get(&callee)
-                    && let Some(value) = self.replace(function, args, e.ty, e.span, alone, before)
-                {
-                    *e = value;
+                if let Some(function) = self.originals.get(&callee) {
+                    match self.replace(function, args, e.ty, e.span, alone, before) {
+                        Ok(value) => *e = value,
+                        Err(why) => drop(self.unit.left_calls.insert(e.span.start, why.to_owned())),
+                    }
                 }
             }
             _ => {}
@@ -521,7 +544,7 @@ impl Inliner<'_> {
         computes
     }
 
-    /// Copies a function's body to `before`; the value of the call.
+    /// Copies a function's body to `before`; the value of the call, or why the body can't stand for it.
     fn replace(
         &mut self,
         function: &Function,
@@ -530,20 +553,38 @@ impl Inliner<'_> {
         span: Span,
         alone: bool,
         before: &mut Vec<Stmt>,
-    ) -> Option<Expr> {
-        if args.len() != function.params.len()
-            || args.iter().any(|e| has_effects(e) && (self.several_errors || !self.only_computes(e)))
-            || self.active.contains(&function.var)
-            || self.active.len() > DEPTH
-            || !self.means_the_same(function)
-        {
-            return None;
+    ) -> Result<Expr, &'static str> {
+        if args.len() != function.params.len() {
+            return Err("it is given more or fewer values than it has parameters");
         }
+        if args.iter().any(|e| has_effects(e) && (self.several_errors || !self.only_computes(e))) {
+            return Err("what it is given changes something, too");
+        }
+        let calls_itself = |s: &Stmt| {
+            let mut found = false;
+            nest::all_expressions(s, &mut |e| found |= named_callee(e) == Some(function.var));
+            found
+        };
+        if self.active.contains(&function.var) || calls_itself(&function.body) {
+            return Err("it calls itself");
+        }
+        if self.active.len() > DEPTH {
+            return Err("it is called by functions that are called by others, too deep to follow");
+        }
+        self.means_the_same(function)?;
         let mut size = 0;
         nest::all_expressions(&function.body, &mut |_| size += 1);
-        let is_in_order = alone || !self.several_errors;
-        if !alone && self.may_store(function, 0) || !is_in_order || size > self.growth.min(LARGEST) {
-            return None;
+        if !alone && self.may_store(function, 0) {
+            return Err("it stores to memory, and more than the call stands in its statement");
+        }
+        if !alone && self.several_errors {
+            return Err("several calls in its statement may set errno");
+        }
+        if size > LARGEST {
+            return Err("it is too large");
+        }
+        if size > self.growth {
+            return Err("the function around the loop has grown enough by others");
         }
         self.growth -= size;
         let mut meanings = Meanings::new();
@@ -577,12 +618,13 @@ impl Inliner<'_> {
                 Some(var)
             }
         };
-        let body = self.tail(std::slice::from_ref(&function.body), result, &mut meanings)?;
+        let body = self.tail(std::slice::from_ref(&function.body), result, &mut meanings);
+        let body = body.ok_or("it returns before its end")?;
         self.active.push(function.var);
         made.extend(self.list(body));
         self.active.pop();
         before.append(&mut made);
-        Some(match result {
+        Ok(match result {
             Some(var) => {
                 let place = self.place(PlaceKind::Var(var), ty, span);
                 Expr { kind: ExprKind::Load(place), ty, span }
@@ -592,10 +634,10 @@ impl Inliner<'_> {
     }
 
     /// Whether the file-scope names of a function mean the same in the caller, where generated text has to name them.
-    fn means_the_same(&self, function: &Function) -> bool {
+    fn means_the_same(&self, function: &Function) -> Result<(), &'static str> {
         let unit = &*self.unit;
         let inside = |outer: Span, inner: Span| outer.start <= inner.start && inner.end <= outer.end;
-        let mut fine = true;
+        let mut found = Ok(());
         nest::all_expressions(&function.body, &mut |e| {
             let place = match &e.kind {
                 ExprKind::AddressOf(place) => Some(place),
@@ -603,20 +645,26 @@ impl Inliner<'_> {
             };
             let Some(v) = place.and_then(nest::root_variable) else { return };
             let variable = unit.var(v);
-            fine &= match variable.storage {
-                Storage::Local | Storage::Param => true,
-                Storage::StaticLocal | Storage::ThreadLocal => false,
+            let why = match variable.storage {
+                Storage::Local | Storage::Param => return,
+                Storage::StaticLocal => "it has a static variable of its own, which nothing else can name",
+                Storage::ThreadLocal => "it uses a thread-local variable",
                 Storage::Global => {
-                    variable.span.end <= self.caller.start
+                    let is_the_same = variable.span.end <= self.caller.start
                         && !self.definitions.iter().any(|f| inside(*f, variable.span))
                         && !unit
                             .variables
                             .iter()
-                            .any(|other| other.name == variable.name && inside(self.caller, other.span))
+                            .any(|other| other.name == variable.name && inside(self.caller, other.span));
+                    if is_the_same {
+                        return;
+                    }
+                    "a name in it may mean something else here"
                 }
             };
+            found = found.and(Err(why));
         });
-        fine
+        found
     }
 
     /// Whether a value is the same wherever the copied body uses it.

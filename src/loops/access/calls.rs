@@ -79,7 +79,7 @@ impl Accesses<'_> {
     }
 
     /// Why a call of a function with a visible body is left, if it is one: `loops::inline` would have replaced it.
-    pub(super) fn own_function(&self, callee: VarId, args: &[Expr], line: u32) -> Option<Refused> {
+    pub(super) fn own_function(&self, callee: VarId, args: &[Expr], span: Span) -> Option<Refused> {
         let variable = self.unit.var(callee);
         let function =
             self.unit.functions.iter().find(|f| f.var == callee).filter(|_| !variable.is_extern)?;
@@ -91,10 +91,11 @@ impl Accesses<'_> {
                     && !args.iter().any(inline::has_effects)
                     && inline::is_self_contained(self.unit, function);
                 let advice = apart.then(|| Advice::CallApart(name.clone()));
-                ("where or how it is called, its body can't stand for it", advice)
+                let why = self.unit.left_calls.get(&span.start).map(String::as_str);
+                (why.unwrap_or("where or how it is called, its body can't stand for it"), advice)
             }
         };
-        let text = format!("it calls the program's own {name} in line {line}: {why}");
+        let text = format!("it calls the program's own {name} in line {}: {why}", span.line);
         Some(Reason::new(Kind::UnknownCall, text).settled_by(advice))
     }
 
@@ -167,4 +168,47 @@ pub(super) fn may_be_unrolled(unit: &TranslationUnit, head: &Counted) -> bool {
     let number = |e: &Expr| crate::c::constant::fold(&unit.types, e);
     let span = number(&head.first).zip(number(&head.limit)).map(|(first, limit)| (limit - first).abs());
     span.is_some_and(|span| span <= SHORT * i128::from(head.step).abs())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::compile::judged;
+    use crate::loops::options::AnalysisOptions;
+
+    #[test]
+    fn calls_that_are_left_say_what_is_in_the_way() {
+        let why = |body: &str| {
+            let text = format!(
+                "int printf(const char *, ...); double sqrt(double);\n\
+                 static int table(int x) {{ static const int of[4] = {{1, 2, 3, 4}}; return of[x & 3]; }}\n\
+                 static int triple(int x) {{ return x * 3; }}\n\
+                 static int deep(int x) {{ return x < 2 ? 1 : deep(x - 1) + 1; }}\n\
+                 static int store(int *p) {{ *p = 3; return *p; }}\n\
+                 static int other; static int others(void) {{ return other; }}\n\
+                 void f(int n, int *x, int *y) {{ int other = 0; y[0] += other;\nfor (int i = 0; i < n; i++) {{ {body} }} }}\n"
+            );
+            let (_, reports) = judged(&text, &AnalysisOptions::default());
+            reports.iter().find(|report| report.line == 8).expect(body).reason.text.clone()
+        };
+        for (body, reason) in [
+            (
+                "x[i] = table(x[i]);",
+                "own table in line 8: it has a static variable of its own, which nothing else can name",
+            ),
+            (
+                "x[i] = triple(x[i]); printf(\"%d\", x[i]);",
+                "own triple in line 8: the loop calls printf, too, whose effects or exact result are not known",
+            ),
+            ("x[i] = deep(x[i]);", "own deep in line 8: it calls itself"),
+            (
+                "x[i] = 1 + store(y + i);",
+                "own store in line 8: it stores to memory, and more than the call stands in its statement",
+            ),
+            ("x[i] = triple(y[i]++);", "own triple in line 8: its statement stores elsewhere, too"),
+            ("x[i] = others();", "own others in line 8: a name in it may mean something else here"),
+        ] {
+            assert_eq!(why(body), format!("it calls the program's {reason}"), "{body}");
+        }
+        assert!(!why("x[i] = triple(x[i]) + triple(y[i]);").contains("calls"));
+    }
 }
