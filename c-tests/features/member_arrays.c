@@ -22,7 +22,7 @@ struct particles {
 };
 
 struct image {
-  int width, height, stride;
+  int width, height, stride, channels; /* as many as leave no gap, whose bytes would be nobody's */
   uint8_t *pixels;
 };
 
@@ -126,7 +126,7 @@ int main(int argc, char **argv)
     memset(to, 0, cells * sizeof *to);
     memset(last, 0, cells * sizeof *last);
     /* In the middle of what is stored to, where that is asked for. */
-    struct image in = {(int)(2 * n), (int)(2 * n), (int)(2 * n), source}, out = in;
+    struct image in = {(int)(2 * n), (int)(2 * n), (int)(2 * n), 1, source}, out = in;
     out.pixels = target;
     struct image *sizes = &in;
     if (check_is(&check, "inside")) {

@@ -9,7 +9,7 @@ use super::types::{Scalar, identity, integer, limits, literal};
 use crate::c::hir::*;
 use crate::loops::nest;
 use crate::loops::plan::*;
-use crate::loops::scalars::is_scalar;
+use crate::loops::scalars::{is_scalar, same, same_place};
 use std::fmt::Write;
 
 type Printed<T> = Result<T, String>;
@@ -447,13 +447,13 @@ impl Emitter<'_> {
             let is_whole =
                 |place: &Place| matches!(&e.kind, ExprKind::Load(whole) if std::ptr::eq(whole, place));
             for place in reads {
-                let address = |place: &Place| Expr {
-                    kind: ExprKind::AddressOf(place.clone()),
-                    ty: e.ty,
-                    span: place.span,
-                };
+                if let Some(near) = self.read_in_any_case(place) {
+                    let near = printer.value(near, effects)?;
+                    let _ = writeln!(out, "__pg_known_page = {near} >> 12;");
+                }
+                let address = Expr { kind: ExprKind::AddressOf(place.clone()), ty: e.ty, span: place.span };
                 let width = unit.types.size_of(place.ty.ty).ok_or("a place without a size")?;
-                let at = printer.value(&address(place), effects)?;
+                let at = printer.value(&address, effects)?;
                 let asked = format!("__pg_is_there(&__pg_known_page, {at}, {width})");
                 let _ = match is_whole(place) && self.invariant_kinds[*number] == Scalar::Address {
                     true => writeln!(out, "const int __pg_there{number} = {asked};"),
@@ -462,6 +462,37 @@ impl Emitter<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The address of what the loop reads in any case behind the pointer that leads to a place: mostly another member of the same struct, in the same page.
+    fn read_in_any_case(&self, place: &Place) -> Option<&Expr> {
+        fn pointer(mut place: &Place) -> Option<&Expr> {
+            loop {
+                match &place.kind {
+                    PlaceKind::Field { base, .. } => place = base,
+                    PlaceKind::Deref(pointer) => return Some(pointer),
+                    _ => return None,
+                }
+            }
+        }
+        let (plan, unit) = (self.plan, self.unit);
+        let wanted = pointer(place)?;
+        let is_early = |place: &Place| {
+            plan.early.iter().any(|number| {
+                let mut found = false;
+                nest::expressions(&plan.invariants[*number], &mut |e| {
+                    found |= matches!(&e.kind, ExprKind::Load(p) if is_scalar(unit, p).is_none() && same_place(p, place));
+                });
+                found
+            })
+        };
+        let is_near = |pin: &&Pinned| match &pin.address.kind {
+            ExprKind::AddressOf(read) if !pin.is_kept => {
+                pointer(read).is_some_and(|pointer| same(pointer, wanted)) && !is_early(read)
+            }
+            _ => false,
+        };
+        plan.pinned.iter().find(is_near).map(|pin| &pin.address)
     }
 
     /// After the loop: what it kept in variables goes back to memory, where it has changed anything. The loop would not have

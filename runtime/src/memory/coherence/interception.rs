@@ -407,11 +407,12 @@ unsafe fn answer(keeper: &dyn Keeper, told: &kernel::Dispatched, interrupted: &m
     };
     // SAFETY: the kernel's set of signals begins with the word that it has of it.
     let mask = unsafe { &mut *(&raw mut interrupted.uc_sigmask).cast::<u64>() };
-    let is_left = course == Course::StepsAside || course == Course::Masks && !calls::mask(&arguments, mask);
+    let masked = if course == Course::Masks { calls::mask(&arguments, mask) } else { None };
+    let is_left = course == Course::StepsAside || course == Course::Masks && masked.is_none();
     // SAFETY: the program's own call, with its own arguments.
     unsafe {
-        if course == Course::Masks && !is_left {
-            registers[at(libc::REG_RAX)] = 0;
+        if let Some(result) = masked {
+            registers[at(libc::REG_RAX)] = result;
             return;
         }
         if !is_left {

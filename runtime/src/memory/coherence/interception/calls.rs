@@ -340,31 +340,37 @@ fn copy(from: u64, to: u64, bytes: u64) -> bool {
 }
 
 /// What `rt_sigprocmask` with these arguments does to a mask of signals, which comes back when a handler returns: so there it is changed, and not the handler's own. What
-/// the call reads and writes is at home. False: nothing has happened, and it is for the program to make it, because it fails, or blocks the signals of faults.
-pub fn mask(arguments: &[u64; 6], mask: &mut u64) -> bool {
+/// the call reads and writes is at home. What the call gives; `None`: nothing has happened, and it is for the program to make it, because it fails, or blocks the signals of faults.
+/// Those that change nothing, whatever is there, ask whether it is: loops do (`__pg_is_there`).
+pub fn mask(arguments: &[u64; 6], mask: &mut u64) -> Option<i64> {
     const BYTES: u64 = 8;
     let bit = |signal: i32| 1u64 << (signal - 1);
     let [how, set, before, bytes, ..] = *arguments;
     let mut wanted = 0u64;
-    if bytes != BYTES || set != 0 && !copy(set, &raw mut wanted as u64, BYTES) {
-        return false;
+    if bytes != BYTES {
+        return None;
+    }
+    let is_asked =
+        set != 0 && ![libc::SIG_BLOCK, libc::SIG_UNBLOCK, libc::SIG_SETMASK].contains(&(how as i32));
+    if set != 0 && !copy(set, &raw mut wanted as u64, BYTES) {
+        return is_asked.then_some(-i64::from(libc::EFAULT));
     }
     let new = match how as i32 {
         _ if set == 0 => *mask,
         libc::SIG_BLOCK => *mask | wanted,
         libc::SIG_UNBLOCK => *mask & !wanted,
         libc::SIG_SETMASK => wanted,
-        _ => return false,
+        _ => return Some(-i64::from(libc::EINVAL)),
     };
     let new = new & !(bit(libc::SIGKILL) | bit(libc::SIGSTOP));
     if new & (bit(libc::SIGSEGV) | bit(libc::SIGSYS)) != 0 {
-        return false;
+        return None;
     }
     if before != 0 && !copy(&raw const *mask as u64, before, BYTES) {
-        return false;
+        return None;
     }
     *mask = new;
-    true
+    Some(0)
 }
 
 /// Calls with a vector of ranges: arguments 1 and 2.
