@@ -37,8 +37,12 @@ pub(super) fn attempt(
     let with = |prelude: Prelude| {
         let mut has_early = false;
         let judged = as_asked(&prelude, true, &mut has_early);
-        let is_good = |judged: &Judged| judged.1.cost() <= Check::Predicate.cost();
-        if !has_early || judged.as_ref().is_ok_and(is_good) {
+        let is_settled = match &judged {
+            Ok(judged) => judged.1.cost() <= Check::Predicate.cost(),
+            // What meets for certain meets wherever its address is read.
+            Err(reason) => reason.kind == Kind::CarriedDependence,
+        };
+        if !has_early || is_settled {
             return judged;
         }
         let in_place = as_asked(&prelude, false, &mut has_early);

@@ -341,6 +341,20 @@ mod tests {
     }
 
     #[test]
+    fn what_meets_wherever_it_is_read_is_not_guessed_at() {
+        let text = format!(
+            "{TYPES}void f(int n, int i, const double *a, struct table *t) {{\n\
+             for (int k = 0; k < n; k++) {{ if (k == i) continue; t->x[i] -= t->x[i] * a[k]; }} }}"
+        );
+        let (_, reports) = judged(&text, &AnalysisOptions::default());
+        let [report] = &reports[..] else { panic!("{reports:#?}") };
+        assert!(
+            report.plan.is_none() && report.reason.text.contains("meet in different iterations"),
+            "{report:#?}"
+        );
+    }
+
+    #[test]
     fn what_is_read_early_is_pinned_and_no_access() {
         let (_, plan) =
             of_body("struct table *t", "for (int i = 0; i < n; i++) if (i & 1) a[i] = t->next->x[i];");
