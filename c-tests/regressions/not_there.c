@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { COUNT = 4000, PAGE = 4096 };
+enum { COUNT = 4000, PAGE = 4096, FURTHER = 8 };
 
 struct table {
   int kind;
@@ -24,7 +24,7 @@ struct chain {
   const struct table *table;
 };
 
-static double to[COUNT], from[COUNT], values[COUNT];
+static double to[COUNT], from[COUNT], values[COUNT + FURTHER];
 
 __attribute__((noinline)) static void plain(int n, double *restrict a, const double *restrict b, const struct table *t)
 {
@@ -64,6 +64,16 @@ __attribute__((noinline)) static void chained(int n, int m, double *restrict a, 
   }
 }
 
+/* Another row than the loop's own. */
+__attribute__((noinline)) static void planes(int n, int k, double *restrict a, const double *restrict b, double *const *p)
+{
+  for (int i = 0; i < n; i++) { /* entered */
+    a[i] = b[i] + 3;
+    if (b[i] > 1000)
+      a[i] += p[k + 1][i] - p[2 * k - 1][i];
+  }
+}
+
 static void print(const char *name)
 {
   unsigned long long hash = 0, bits;
@@ -75,7 +85,7 @@ static void print(const char *name)
   fflush(stdout);
 }
 
-static void all(const char *name, const struct table *t, const struct header *h, const struct chain *c, int m)
+static void all(const char *name, const struct table *t, const struct header *h, const struct chain *c, int m, double *const *p)
 {
   printf("%s\n", name);
   plain(COUNT, to, from, t);
@@ -86,6 +96,8 @@ static void all(const char *name, const struct table *t, const struct header *h,
   print(" packed");
   chained(COUNT - 8, m, to, from, c);
   print(" chained");
+  planes(COUNT, 1, to, from, p);
+  print(" planes");
 }
 
 /* The signal that ends a process which does so. */
@@ -114,9 +126,10 @@ int main(void)
   struct table t = {1, 1, values};
   struct header h = {'h', values};
   struct chain c = {&t}, none = {NULL};
-  all("there", &t, &h, &c, 6);
-  all("no pointer", NULL, NULL, NULL, 0);
-  all("no pointer behind it", NULL, NULL, &none, 0);
+  double *rows[] = {NULL, values, values + FURTHER}, *none_of_them[3] = {NULL};
+  all("there", &t, &h, &c, 6, rows);
+  all("no pointer", NULL, NULL, NULL, 0, NULL);
+  all("no pointer behind it", NULL, NULL, &none, 0, none_of_them);
   /* Its first members are the last ones of a page. */
   struct table *cut = (struct table *)(pages + PAGE - 8);
   struct header *across = (struct header *)(pages + PAGE - 4);
@@ -124,15 +137,17 @@ int main(void)
   cut->kind = cut->scale = 1;
   across->mark = 'a';
   last->table = cut;
-  all("cut", cut, across, last, 0);
+  all("cut", cut, across, last, 0, (double **)(pages + PAGE - 16));
   for (int i = 3000; i < COUNT; i += 100)
     from[i] = 2000;
-  all("used", &t, &h, &c, 6);
+  all("used", &t, &h, &c, 6, rows);
   ended("plain", plain(COUNT, to, from, cut));
   ended("plain, no pointer", plain(COUNT, to, from, NULL));
   ended("scaled", scaled(COUNT, to, from, (struct table *)(pages + PAGE)));
   ended("packed", packed(COUNT, to, from, across));
   ended("chained", chained(COUNT - 8, 6, to, from, last));
+  ended("planes", planes(COUNT, 1, to, from, (double **)(pages + PAGE - 16)));
+  ended("planes, no pointer", planes(COUNT, 1, to, from, none_of_them));
   ended("chained, no pointer", chained(COUNT - 8, 6, to, from, &none));
   return 0;
 }

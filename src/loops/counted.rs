@@ -218,7 +218,8 @@ fn starts(unit: &TranslationUnit, l: &LoopStmt) -> Result<Vec<Start>, String> {
                 for part in parts {
                     match part.kind {
                         ExprKind::Assign(Place { kind: PlaceKind::Var(var), .. }, value) => {
-                            starts.push(Start { var, value: *value, declared: false });
+                            let value = set_inside(*value, &mut starts);
+                            starts.push(Start { var, value, declared: false });
                         }
                         _ => return Err("its first clause does more than set variables".into()),
                     }
@@ -242,6 +243,19 @@ fn starts(unit: &TranslationUnit, l: &LoopStmt) -> Result<Vec<Start>, String> {
         return Err("its first clause sets a variable that it has used before".into());
     }
     Ok(starts)
+}
+
+/// What a variable is set to, where others are set on the way there (`i = j = 0`): the last one first.
+fn set_inside(value: Expr, starts: &mut Vec<Start>) -> Expr {
+    match value.kind {
+        ExprKind::Assign(Place { kind: PlaceKind::Var(var), .. }, inner) => {
+            let inner = set_inside(*inner, starts);
+            starts.push(Start { var, value: inner.clone(), declared: false });
+            inner
+        }
+        ExprKind::Cast(inner) => Expr { kind: ExprKind::Cast(Box::new(set_inside(*inner, starts))), ..value },
+        _ => value,
+    }
 }
 
 /// Whether an expression names one of these variables.
@@ -774,6 +788,28 @@ mod tests {
             let unit = (STAGES.unwrap().lower)(&text, &Dialect::default()).unwrap();
             let loops = nest::loops(&unit.functions[0]);
             assert_eq!(plain_form(&unit, loops[0].the_loop).is_ok(), is_plain, "{head}");
+        }
+    }
+
+    #[test]
+    fn a_first_clause_may_set_several_variables_at_once() {
+        for (first, set) in [
+            ("k = i = 0", Some(2)),
+            ("k = i = c = n, s = 1", Some(4)),
+            ("k = i = s", Some(2)),
+            // What it held before; twice; memory.
+            ("k = i = k + 1", None),
+            ("k = i = 0, i = 1", None),
+            ("k = b[0] = 0", None),
+            ("k = i++", None),
+        ] {
+            let text = format!(
+                "void f(int n, int *b, int s) {{ int k, i; unsigned char c; for ({first}; k < n; k++) b[k] = s; }}"
+            );
+            let unit = (STAGES.unwrap().lower)(&text, &Dialect::default()).unwrap();
+            let loops = nest::loops(&unit.functions[0]);
+            let found = starts(&unit, loops[0].the_loop);
+            assert_eq!(found.ok().map(|starts| starts.len()), set, "{first}");
         }
     }
 }

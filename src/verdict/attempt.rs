@@ -8,7 +8,7 @@ use crate::analysis::pairs::{self, Pairs, Steps};
 use crate::analysis::slice;
 use crate::c::hir::*;
 use crate::c::pragma::Wish;
-use crate::loops::access::{Accesses, contraction, contraction_behind, describe};
+use crate::loops::access::{Accesses, contraction, contraction_behind};
 use crate::loops::carried::{self, Prelude};
 use crate::loops::counted::{Counted, counted};
 use crate::loops::nest;
@@ -17,7 +17,7 @@ use crate::loops::plan::*;
 use crate::loops::privatization;
 use crate::loops::reason::{Advice, Kind, Reason};
 use crate::loops::reductions;
-use crate::loops::scalars::{self, same_place};
+use crate::loops::scalars;
 use crate::loops::updates;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,9 +33,12 @@ pub(super) fn attempt(
     let as_asked = |prelude: &Prelude, reads_early, has_early: &mut bool| {
         attempt_with(unit, options, function, l, heads, body, prelude.clone(), wish, reads_early, has_early)
     };
-    // What is read early may be what the loop stores to. Where it doesn't help, it stays where it is.
+    // What is read early may be what the loop stores to. Where it doesn't help, it stays where it is; and where nobody checks that it isn't stored to.
     let with = |prelude: Prelude| {
         let mut has_early = false;
+        if wish == Some(Wish::Unchecked) {
+            return as_asked(&prelude, false, &mut has_early);
+        }
         let judged = as_asked(&prelude, true, &mut has_early);
         let is_settled = match &judged {
             Ok(judged) => judged.1.cost() <= Check::Predicate.cost(),
@@ -171,9 +174,6 @@ fn attempt_with(
         Some(Wish::Unchecked) => Changing::default(),
         _ => mark_pins(unit, options, &mut accesses),
     };
-    if let Some(stored) = early_that_is_stored(&accesses) {
-        return Err(Reason::new(Kind::BoundsMayChange, format!("it stores to {}", describe(unit, stored))));
-    }
     let base = |site: SiteId| accesses.sites[site.0 as usize].base;
     let unresolved = |check| {
         // Arrays that are different things are told apart at run time; that leaves what is done to one of them.
@@ -313,18 +313,6 @@ fn attempt_with(
         has_long_loops: accesses.has_long_loops,
     };
     Ok((verdict, check, reason, Box::new(plan)))
-}
-
-/// A place that the loop stores to by the very expression that is read early.
-fn early_that_is_stored<'a>(accesses: &'a Accesses) -> Option<&'a Place> {
-    let is_read = |place: &Place| {
-        accesses.early.iter().any(|value| match &accesses.invariants[*value].kind {
-            ExprKind::Load(read) => same_place(read, place),
-            _ => false,
-        })
-    };
-    let stores = accesses.sites.iter().zip(&accesses.forms).filter(|(site, _)| site.is_store);
-    stores.map(|(_, form)| &form.place).find(|place| is_read(place))
 }
 
 /// The merged dimensions of a nest as ranges, and the steps of all loops in it.
