@@ -64,6 +64,15 @@ __attribute__((noinline)) static void chained(int n, int m, double *restrict a, 
   }
 }
 
+__attribute__((noinline)) static void linked(int n, double *restrict a, const double *restrict b, const struct chain *c)
+{
+  for (int i = 0; i < n; i++) { /* entered */
+    a[i] = b[i] + 4;
+    if (b[i] > 1000)
+      a[i] += c->table->values[i];
+  }
+}
+
 /* Another row than the loop's own. */
 __attribute__((noinline)) static void planes(int n, int k, double *restrict a, const double *restrict b, double *const *p)
 {
@@ -96,6 +105,8 @@ static void all(const char *name, const struct table *t, const struct header *h,
   print(" packed");
   chained(COUNT - 8, m, to, from, c);
   print(" chained");
+  linked(COUNT, to, from, c);
+  print(" linked");
   planes(COUNT, 1, to, from, p);
   print(" planes");
 }
@@ -146,6 +157,9 @@ int main(void)
   ended("scaled", scaled(COUNT, to, from, (struct table *)(pages + PAGE)));
   ended("packed", packed(COUNT, to, from, across));
   ended("chained", chained(COUNT - 8, 6, to, from, last));
+  ended("linked", linked(COUNT, to, from, last));
+  ended("linked, no pointer behind it", linked(COUNT, to, from, &none));
+  ended("linked, no pointer", linked(COUNT, to, from, NULL));
   ended("planes", planes(COUNT, 1, to, from, (double **)(pages + PAGE - 16)));
   ended("planes, no pointer", planes(COUNT, 1, to, from, none_of_them));
   ended("chained, no pointer", chained(COUNT - 8, 6, to, from, &none));

@@ -24,6 +24,15 @@ fn name_or_null(name: &str, n: &str, rows: &str) -> String {
 /// from the function's text, which has to change the numbers.
 const TRY: &str = "__noinline__, __noclone__, __noipa__, __pure__";
 
+/// Whether evaluating an expression reads a place in memory.
+fn reads(unit: &TranslationUnit, e: &Expr, place: &Place) -> bool {
+    let mut found = false;
+    nest::expressions(e, &mut |e| {
+        found |= matches!(&e.kind, ExprKind::Load(p) if is_scalar(unit, p).is_none() && same_place(p, place));
+    });
+    found
+}
+
 impl Emitter<'_> {
     /// The tables.
     pub fn recipe(&self) -> Printed<String> {
@@ -410,7 +419,13 @@ impl Emitter<'_> {
         }
         for (number, pin) in plan.pinned.iter().enumerate() {
             let address = printer.value(&pin.address, &mut effects)?;
-            let _ = writeln!(out, "__pg_x[{}].__pg_u = {address};", after_results + plan.dims.len() + number);
+            let slot = after_results + plan.dims.len() + number;
+            let _ = match self.led_to_by(&pin.address) {
+                Some(number) => {
+                    writeln!(out, "__pg_x[{slot}].__pg_u = __pg_there{number} ? {address} : PG_NOWHERE;")
+                }
+                None => writeln!(out, "__pg_x[{slot}].__pg_u = {address};"),
+            };
         }
         if !effects.is_empty() {
             return Err("a side effect in a bound".into());
@@ -444,22 +459,25 @@ impl Emitter<'_> {
             });
             // What leads to a place comes first.
             reads.reverse();
-            let is_whole =
-                |place: &Place| matches!(&e.kind, ExprKind::Load(whole) if std::ptr::eq(whole, place));
+            let mut asked = Vec::new();
             for place in reads {
-                if let Some(near) = self.read_in_any_case(place) {
-                    let near = printer.value(near, effects)?;
-                    let _ = writeln!(out, "__pg_known_page = {near} >> 12;");
-                }
                 let address = Expr { kind: ExprKind::AddressOf(place.clone()), ty: e.ty, span: place.span };
                 let width = unit.types.size_of(place.ty.ty).ok_or("a place without a size")?;
                 let at = printer.value(&address, effects)?;
-                let asked = format!("__pg_is_there(&__pg_known_page, {at}, {width})");
-                let _ = match is_whole(place) && self.invariant_kinds[*number] == Scalar::Address {
-                    true => writeln!(out, "const int __pg_there{number} = {asked};"),
-                    false => writeln!(out, "if (!{asked}) return 0;"),
-                };
+                let is_there = format!("__pg_is_there(&__pg_known_page, {at}, {width})");
+                asked.push(match self.read_in_any_case(place) {
+                    Some(near) => {
+                        let near = printer.value(near, effects)?;
+                        format!("(__pg_known_page = {near} >> 12, {is_there})")
+                    }
+                    None => is_there,
+                });
             }
+            let asked = asked.join(" && ");
+            let _ = match self.invariant_kinds[*number] {
+                Scalar::Address => writeln!(out, "const int __pg_there{number} = {asked};"),
+                _ => writeln!(out, "if (!({asked})) return 0;"),
+            };
         }
         Ok(())
     }
@@ -477,15 +495,8 @@ impl Emitter<'_> {
         }
         let (plan, unit) = (self.plan, self.unit);
         let wanted = pointer(place)?;
-        let is_early = |place: &Place| {
-            plan.early.iter().any(|number| {
-                let mut found = false;
-                nest::expressions(&plan.invariants[*number], &mut |e| {
-                    found |= matches!(&e.kind, ExprKind::Load(p) if is_scalar(unit, p).is_none() && same_place(p, place));
-                });
-                found
-            })
-        };
+        let is_early =
+            |place: &Place| plan.early.iter().any(|number| reads(unit, &plan.invariants[*number], place));
         let is_near = |pin: &&Pinned| match &pin.address.kind {
             ExprKind::AddressOf(read) if !pin.is_kept => {
                 pointer(read).is_some_and(|pointer| same(pointer, wanted)) && !is_early(read)
@@ -493,6 +504,25 @@ impl Emitter<'_> {
             _ => false,
         };
         plan.pinned.iter().find(is_near).map(|pin| &pin.address)
+    }
+
+    /// Where the address of something pinned is itself read behind a pointer that may lead nowhere: the address among what is read early whose memory is only there if that
+    /// can be read.
+    fn led_to_by(&self, address: &Expr) -> Option<usize> {
+        let (plan, unit) = (self.plan, self.unit);
+        let ExprKind::AddressOf(place) = &address.kind else { return None };
+        let mut is_read = false;
+        nest::place_expressions(place, &mut |e| {
+            is_read |= matches!(&e.kind, ExprKind::Load(p) if is_scalar(unit, p).is_none());
+        });
+        let is_itself = |number: &usize| matches!(&plan.invariants[*number].kind, ExprKind::Load(whole) if same_place(whole, place));
+        let leads_there = |number: &usize| {
+            is_read
+                && self.invariant_kinds[*number] == Scalar::Address
+                && reads(unit, &plan.invariants[*number], place)
+        };
+        let found: Vec<usize> = plan.early.iter().copied().filter(leads_there).collect();
+        found.iter().copied().find(is_itself).or_else(|| found.first().copied())
     }
 
     /// After the loop: what it kept in variables goes back to memory, where it has changed anything. The loop would not have

@@ -184,8 +184,9 @@ impl Engine {
             && kind == Kind::Cuda
             && info.n_results == 0
             && returning.is_empty()
-            // Where it sets `errno`, or a division traps, that is seen before anything else happens.
+            // Where it sets `errno`, a division traps, or there is no array to come to, that is seen before anything else happens.
             && !info.has(PG_LOOP_MAY_ABORT)
+            && !placement.leaves_out
             && coherence::may_follow(kind, &uses, &tenants, step.as_ref());
         Some(Stay { tenants: Arc::new(tenants), returning: Some(returning), step, follows })
     }

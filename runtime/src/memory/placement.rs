@@ -32,6 +32,8 @@ pub struct Placement {
     pub snapshot: Vec<bool>,
     /// Whether some store's reach is only as sure as a recorded allocation.
     pub recorded_store: bool,
+    /// Whether some pointer leads nowhere, so that an iteration which follows it all the same gives up.
+    pub leaves_out: bool,
     /// For each base, an address in its array; 0 for dynamic bases.
     pub anchors: Vec<u64>,
     /// A bit for each of the first 64 bases: all its accesses are affine, so that its array is what they reach, and aligned.
@@ -301,7 +303,7 @@ pub unsafe fn place(
     let mut anchors = vec![0u64; bases.len()];
     let mut pointer_ranges: Vec<(u64, u64)> = Vec::new();
     let mut dynamic = false;
-    let mut recorded_store = false;
+    let (mut recorded_store, mut leaves_out) = (false, false);
     let (mut bounded, mut aligned) = (0u64, 0u64);
     for (number, base) in bases.iter().enumerate() {
         let own: Vec<usize> = (0..sites.len()).filter(|&s| sites[s].base as usize == number).collect();
@@ -317,6 +319,7 @@ pub unsafe fn place(
         }
         // An array that is left out (`if (mask) a[i] *= mask[i]`). Whoever comes there all the same gives up: without an array no access through the base is inside of it.
         if leads_nowhere(base) && own.iter().all(|&site| !sites[site].has(PG_SITE_UNCONDITIONAL)) {
+            leaves_out = true;
             continue;
         }
         let mut hull: Option<(i128, i128)> = None;
@@ -406,8 +409,16 @@ pub unsafe fn place(
     }
     let tile = tile(info, &entry.trip, accesses);
     let across = across(info, tile, accesses);
-    let mut placement =
-        Placement { anchors, recorded_store, bounded, aligned, tile, across, ..Placement::default() };
+    let mut placement = Placement {
+        anchors,
+        recorded_store,
+        leaves_out,
+        bounded,
+        aligned,
+        tile,
+        across,
+        ..Placement::default()
+    };
     // What the sites of a region do there; those without a base may come to any.
     let here = |site: &Site, anchors: &[u64], (lo, hi): (u64, u64)| {
         let base = site.base as usize;
@@ -625,6 +636,7 @@ mod tests {
             let mut accesses = [access(4, 0, 4), access(4, 0, 4)];
             let p = placed(&sites, &mut [base(0x5010), base(pointer)], &mut accesses, &[(0x5000, 0x1000)])?;
             assert_eq!(p.region_of_base(0), Some(0));
+            assert_eq!(p.leaves_out, p.regions.len() == 1);
             // Accesses through it are always checked.
             assert!(
                 p.regions.len() == 2 || p.region_of_base(1).is_none() && (p.bounded | p.aligned) & 0b10 == 0
