@@ -3,6 +3,7 @@
  * (`gathered`). Rows leave each other alone: what two of them load lies far apart.
  *
  * test size: 83
+ * loads its own
  * expect beside: runs on clean
  * expect narrow: runs on clean
  * expect gathered: runs on clean */

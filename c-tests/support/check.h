@@ -22,6 +22,7 @@
  *   "expect LOOP: is sorted on INPUTS" it runs, and under bitmaps a GPU runs it in the order of how many turns iterations have
  *   "expect LOOP: is launched on INPUTS" the same as for stamps, where several launches have logs of their own and that is guessed: none of them finds a conflict
  *   "expect LOOP: is left to the next row on INPUTS" the same, across the ends of rows too
+ *   "loads its own"                    iterations load what they store afterwards, by other accesses: to the chapter's reduction method that is a conflict
  *   "order does not show on INPUTS"    the loops run backwards give the same result in spite of the conflict, because the
  *                                      iterations that meet commute; only updates that get lost would show
  * LOOP is the name in a comment "loop NAME" on the line where the loop starts; "A or B" asks it of one of them. */

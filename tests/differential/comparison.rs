@@ -96,6 +96,10 @@ pub fn compare(built: &Built<'_>, input: &str, settings: &[Setting], tally: &Tal
                 {
                     entries.iter().any(|r| at_once(r) || is_conflict(r) && r["log"] == "bitmap")
                 }
+                // To the chapter's reduction method what an iteration loads before it stores there is another one's.
+                (Event::Runs, "reduction") if program.loads_its_own => {
+                    entries.iter().any(|r| at_once(r) || is_conflict(r) && r["log"] == "reduction")
+                }
                 (Event::Sorted, "bitmap") if setting.device == "cuda" && setting.groups == "always" => {
                     entries.iter().any(|r| r["log"] == "bitmap" && r["sorted"] == true)
                 }

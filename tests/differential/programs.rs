@@ -63,6 +63,8 @@ pub struct Program {
     pub has_few_threads: bool,
     /// Whether it is about what bitmaps note.
     pub is_about_bitmaps: bool,
+    /// Whether iterations load what they store themselves, by other accesses and before that.
+    pub loads_its_own: bool,
 }
 
 impl Program {
@@ -84,6 +86,7 @@ impl Program {
             commuting: Vec::new(),
             has_few_threads: false,
             is_about_bitmaps: false,
+            loads_its_own: false,
             name,
             number,
             source,
@@ -96,6 +99,8 @@ impl Program {
                 program.has_few_threads = true;
             } else if line == "bitmaps" {
                 program.is_about_bitmaps = true;
+            } else if line == "loads its own" {
+                program.loads_its_own = true;
             } else if let Some(inputs) = line.strip_prefix("order does not show on ") {
                 program.commuting = words(inputs);
             } else if let Some(rest) = line.strip_prefix("expect ") {
