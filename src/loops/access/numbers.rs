@@ -239,8 +239,11 @@ impl Accesses<'_> {
             ExprKind::Load(p) => match is_scalar(self.unit, p) {
                 Some(v) if !self.written.contains(&v) => live.push(v),
                 Some(_) => fine = false,
-                // What memory leads to is pinned like the rest.
-                None => fine &= nest::root_variable(p).is_none_or(|v| !self.written.contains(&v)),
+                // What memory leads to is pinned like the rest. What an iteration has for itself isn't there at entry.
+                None => {
+                    fine &= self.own(p).is_none()
+                        && nest::root_variable(p).is_none_or(|v| !self.written.contains(&v));
+                }
             },
             ExprKind::Int(_) | ExprKind::AddressOf(_) | ExprKind::PtrAdd { .. } | ExprKind::Cast(_) => {}
             ExprKind::Binary(BinOp::Add | BinOp::Sub | BinOp::Mul, ..) | ExprKind::Unary(UnOp::Neg, _) => {}
@@ -346,6 +349,26 @@ mod tests {
         };
         // One iteration may store there, and read it afterwards.
         assert_eq!(of("#pragma paragon independent unchecked"), (Check::None, true));
+    }
+
+    #[test]
+    fn what_an_iteration_has_for_itself_leads_nowhere_at_entry() {
+        for body in [
+            "int own[2]; own[0] = i & 1; own[1] = 0; a[i] = p[own[0]][i];",
+            "int own[2]; own[0] = i & 1; own[1] = 0; if (i & 2) a[i] = p[own[0]][i];",
+            "struct table own; own.n = i & 1; a[i] = p[own.n][i];",
+        ] {
+            let text = format!(
+                "{TYPES}void f(int n, double *restrict a, double *const *p) {{\nfor (int i = 0; i < n; i++) {{ {body} }} }}"
+            );
+            let (_, reports) = judged(&text, &AnalysisOptions::default());
+            let report = reports.iter().find(|report| report.line == 3).expect(body);
+            let plan = report.plan.as_deref().expect(body);
+            assert!(
+                report.check.cost() > Check::Predicate.cost() && plan.pinned.is_empty(),
+                "{body}: {plan:#?}"
+            );
+        }
     }
 
     #[test]
