@@ -13,7 +13,7 @@
 #define __extension__
 #endif
 
-#define PG_ABI_VERSION 23u
+#define PG_ABI_VERSION 24u
 #define PG_MAX_DIMS 4
 
 __extension__ typedef signed long long __pg_i64;
@@ -116,6 +116,8 @@ struct __pg_site {
   __pg_u32 width;  /* bytes: 1, 2, 4, 8 */
   __pg_u32 flags;  /* PG_SITE_* */
   __pg_u32 line;   /* in the user's file */
+  __pg_u32 slot;   /* of an access without a base: the site, counted from 1, that loads the pointer which it follows, where struct __pg_access
+                      has its offsets from what that leads to; 0: nothing is known of it */
 };
 
 /* An unresolved pair of sites. */

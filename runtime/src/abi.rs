@@ -7,7 +7,7 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 
 #[allow(missing_docs)]
 mod constants {
-    pub const PG_ABI_VERSION: u32 = 23;
+    pub const PG_ABI_VERSION: u32 = 24;
     pub const PG_ATTACH_IN_ORDER: u32 = 0x8000_0000;
     pub const PG_STACK_ROOM: u64 = 0x1_0000;
     pub const PG_STACK_LIMITED: u64 = 0x800_0000;
@@ -161,9 +161,14 @@ pub struct Site {
     pub width: u32,
     pub flags: u32,
     pub line: u32,
+    pub slot: u32,
 }
 
 impl Site {
+    /// The site that loads the pointer which this one follows, where something is known of that.
+    pub fn slot(&self) -> Option<u32> {
+        self.slot.checked_sub(1)
+    }
     /// Whether flag `PG_SITE_*` is set.
     pub fn has(&self, flag: u32) -> bool {
         self.flags & flag != 0
@@ -502,6 +507,7 @@ impl Info {
             && self.check <= PG_CHECK_LOGS
             && (1..=PG_MAX_DIMS as u32).contains(&self.n_dims)
             && self.sites().iter().all(|s| s.base < self.n_bases && matches!(s.width, 1 | 2 | 4 | 8))
+            && (0..).zip(self.sites()).all(|(number, s)| s.slot <= number)
             && self.pairs().iter().all(|pair| pair.a < self.n_sites && pair.b < self.n_sites)
             && self.results().iter().all(is_known)
             && self.keys().iter().all(|key| *key < self.n_values)

@@ -122,6 +122,8 @@ pub fn resolve(
                     Check::Predicate
                 }
                 (Some(_), Some(_)) => Check::Predicate,
+                // An entry may find them in rows that have nothing in common.
+                _ if [a, b].iter().all(|site| accesses.sites[*site].row.is_some()) => Check::Logs,
                 _ => match updates {
                     (Some((x, p)), Some((y, q)))
                         if p == q && accesses.sites[a].width == accesses.sites[b].width =>

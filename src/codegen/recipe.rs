@@ -182,7 +182,7 @@ impl Emitter<'_> {
                     "0".to_string()
                 }
             };
-            let Some(affine) = &site.affine else {
+            let Some(affine) = site.affine.as_ref().or(site.row.as_ref().map(|row| &row.offset)) else {
                 rows.push_str("{{0}, 0, 0, 0, 0}, ");
                 continue;
             };

@@ -12,6 +12,7 @@ mod movement;
 mod numbers;
 mod places;
 mod ranges;
+mod rows;
 mod secondary;
 mod windows;
 mod wording;
@@ -85,6 +86,8 @@ struct Definition {
     /// The same as a linear form (for pointers: from a base, perhaps with a form), where the value has variables in it that the loop
     /// assigns.
     form: Option<(Option<BaseId>, Option<Linear>)>,
+    /// Of a pointer into a row: what loads it, and how far it leads from there.
+    row: Option<(SiteId, Linear)>,
     /// What the form is only true under.
     assumptions: Vec<Assumption>,
     /// Depth of inner loops around the assignment.
@@ -575,20 +578,20 @@ impl<'a> Accesses<'a> {
             }
         });
         let (loops, assumed) = (self.inner.len(), self.assumptions.len());
+        let is_pointer = self.unit.types.pointee(value.ty.ty).is_some();
         let form = match stays {
             true => None,
-            false if self.unit.types.pointee(value.ty.ty).is_some() => {
-                self.pointer(value, 0).ok().map(|(base, form)| (Some(base), form))
-            }
+            false if is_pointer => self.pointer(value, 0).ok().map(|(base, form)| (Some(base), form)),
             false => self.linear(value, 0).map(|form| (None, Some(form))),
         };
+        let row = if is_pointer { self.row_pointer(value, 0) } else { None };
         // They matter where the definition is used.
         let assumptions = self.assumptions.split_off(assumed);
         if matches!(form, Some((Some(_), None))) && !self.values.in_prelude {
             self.remember_address(v, value);
         }
         if stays || form.is_some() {
-            self.definitions.insert(v, Definition { value: value.clone(), form, assumptions, loops });
+            self.definitions.insert(v, Definition { value: value.clone(), form, row, assumptions, loops });
         } else {
             self.definitions.remove(&v);
         }

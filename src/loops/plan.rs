@@ -277,6 +277,8 @@ pub struct Site {
     pub affine: Option<Affine>,
     /// Where they lie otherwise, if that is known.
     pub window: Option<Window>,
+    /// How they lie behind a pointer that an element of another array holds, where the base is [`Base::Dynamic`].
+    pub row: Option<Row>,
     /// Whether all that its pointer is made of moves it from its base by multiples of the width.
     pub whole_elements: bool,
     /// Stores: whether it may change a pinned word for all that is known before the entry. Where its address isn't affine,
@@ -322,6 +324,16 @@ pub struct Window {
     pub affine: Affine,
     /// What it is only true under. An entry whose numbers don't fulfil it knows nothing of the access, and runs all the same.
     pub assumptions: Vec<Assumption>,
+}
+
+/// An access to a row of a table of pointers (`a[i][j]` of `double **a`). What the table holds only an entry can see, and whether its rows are
+/// disjoint: then accesses meet only where their slots are the same, and their offsets.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// The load of the pointer, which is affine or in a row itself.
+    pub slot: SiteId,
+    /// Byte offsets from where that pointer leads.
+    pub offset: Affine,
 }
 
 /// Two accesses (or one with itself) that compile time could not keep apart across iterations; at least one stores.

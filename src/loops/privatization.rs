@@ -56,6 +56,7 @@ pub fn find(unit: &TranslationUnit, accesses: &mut Accesses, body: &Stmt) -> Res
         return Err(refused());
     }
     accesses.privatized.clone_from(&found.bases);
+    accesses.forget_private_tables();
     Ok(found)
 }
 

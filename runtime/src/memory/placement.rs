@@ -480,7 +480,7 @@ mod tests {
         Base { pointer, ..Base::default() }
     }
     fn site(base: u32, width: u32, flags: u32) -> Site {
-        Site { base, width, flags, line: base + 1 }
+        Site { base, width, flags, line: base + 1, slot: 0 }
     }
     fn access(stride: i64, lo: i64, hi: i64) -> Access {
         Access { stride: [stride, 0, 0, 0], lo, hi, ..Access::default() }

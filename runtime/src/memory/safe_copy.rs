@@ -187,6 +187,38 @@ pub fn words(lo: u64, hi: u64) -> Result<Vec<u64>, DeviceError> {
     Ok(out)
 }
 
+/// The 8-byte words of ranges of whole words, which need not be aligned, one range behind the other; or an error where memory is missing.
+pub fn words_of(ranges: &[(u64, u64)]) -> Result<Vec<u64>, DeviceError> {
+    /// Ranges that one call reads: the system's limit.
+    const TOGETHER: usize = 1024;
+    let bytes = |ranges: &[(u64, u64)]| ranges.iter().map(|(lo, hi)| hi.saturating_sub(*lo)).sum::<u64>();
+    let mut out: Vec<u64> = buffer(bytes(ranges) / 8)?;
+    let mut to = out.as_mut_ptr().cast::<u8>();
+    let mut left = size_of_val(&out[..]) as u64;
+    for ranges in ranges.chunks(TOGETHER) {
+        let wanted = bytes(ranges).min(left);
+        let remote: Vec<libc::iovec> = (ranges.iter())
+            .map(|(lo, hi)| libc::iovec {
+                iov_base: *lo as *mut libc::c_void,
+                iov_len: hi.saturating_sub(*lo) as usize,
+            })
+            .collect();
+        let local = libc::iovec { iov_base: to.cast(), iov_len: wanted as usize };
+        // SAFETY: `wanted` bytes are left of the buffer behind `to`; the remote side may be anything.
+        let copied = unsafe {
+            libc::process_vm_readv(libc::getpid(), &local, 1, remote.as_ptr(), remote.len() as u64, 0)
+        };
+        if copied < 0 || copied as u64 != wanted {
+            let at = ranges.first().map_or(0, |(lo, _)| *lo);
+            return Err(DeviceError::HostMemory(at, wanted));
+        }
+        // SAFETY: as many bytes as were left, at most.
+        to = unsafe { to.add(wanted as usize) };
+        left -= wanted;
+    }
+    Ok(out)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

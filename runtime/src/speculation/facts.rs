@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn facts_outlive_the_object() {
-        let loaded = vec![Site { base: 3, width: 8, flags: PG_SITE_STORE, line: 7 }; 2];
+        let loaded = vec![Site { base: 3, width: 8, flags: PG_SITE_STORE, line: 7, slot: 0 }; 2];
         let results = vec![ResultInfo { op: PG_ADD, ty: PG_F64, how: 0, with: 0 }];
         let texts = [c"one ".to_owned(), c"two".to_owned()];
         let pieces = vec![texts[0].as_ptr(), texts[1].as_ptr(), null()];

@@ -10,6 +10,7 @@ pub mod parts;
 pub mod predicate;
 pub mod protocol;
 pub mod race;
+pub mod rows;
 mod sync;
 pub mod watch;
 pub mod written;

@@ -17,6 +17,7 @@ use crate::abi::{
     PG_PAIR_ANTI, PG_PAIR_APART, PG_SITE_EXACT, PG_SITE_HAS_AFFINE, PG_SITE_HAS_WINDOW,
     PG_SITE_MAY_CHANGE_PIN, PG_SITE_MAY_TOUCH_KEPT, PG_SITE_SNAPSHOT, PG_SITE_UNCONDITIONAL, Pin, Site,
 };
+use super::rows;
 
 /// One access with its entry-time numbers.
 #[derive(Clone, Copy, Debug)]
@@ -439,8 +440,14 @@ pub unsafe fn prove(info: &Info, entry: &Entry) -> Result<Rest, Obstacle> {
     let meet = |a: (i128, i128), b: (i128, i128)| a.0 < b.1 && b.0 < a.1;
     let touching = PG_SITE_MAY_CHANGE_PIN | PG_SITE_MAY_TOUCH_KEPT;
     let mut rest = Rest::default();
+    // What rows may settle, if they are apart: the first store behind a table that may change a pin, and pairs.
+    let (mut unplaced_row, mut in_rows) = (None, Vec::new());
     for (number, site) in info.sites().iter().enumerate().filter(|(_, s)| s.flags & touching != 0) {
         let Some(print) = footprint(number as u32) else {
+            if site.slot().is_some() && !site.has(PG_SITE_MAY_TOUCH_KEPT) {
+                unplaced_row.get_or_insert(number as u32);
+                continue;
+            }
             if info.inspect.is_none() || site.has(PG_SITE_MAY_TOUCH_KEPT) {
                 return Err(Obstacle::Pin(number as u32, 0));
             }
@@ -459,6 +466,11 @@ pub unsafe fn prove(info: &Info, entry: &Entry) -> Result<Rest, Obstacle> {
             }
         }
     }
+    // Where nobody looks at rows any more, such a store may do so, and without an inspection nobody else tells.
+    let unless_pinned = |obstacle: Obstacle| match unplaced_row {
+        Some(store) if info.inspect.is_none() => Obstacle::Pin(store, 0),
+        _ => obstacle,
+    };
     // What is kept changes, so it must be nothing that has to stay as it is, nor be kept twice.
     for (index, kept) in pins.iter().enumerate().filter(|(_, pin)| pin.kept != 0) {
         let other =
@@ -484,7 +496,7 @@ pub unsafe fn prove(info: &Info, entry: &Entry) -> Result<Rest, Obstacle> {
         if pair.check & PG_PAIR_APART != 0 {
             let prints = footprint(pair.a).zip(footprint(pair.b));
             if prints.is_none_or(|(a, b)| !apart(&a, &b, &entry.trip)) {
-                return Err(Obstacle::Apart(pair.a, pair.b));
+                return Err(unless_pinned(Obstacle::Apart(pair.a, pair.b)));
             }
             continue;
         }
@@ -493,19 +505,44 @@ pub unsafe fn prove(info: &Info, entry: &Entry) -> Result<Rest, Obstacle> {
             _ => (Answer::Unknown, false),
         };
         let certain = certain && answer == Answer::Dependent;
+        let in_row = |site: u32| info.sites().get(site as usize).is_some_and(|s| s.slot().is_some());
+        let is_placed = |site: u32| in_row(site) || footprint(site).is_some();
         match answer {
             Answer::Independent => {}
+            _ if (in_row(pair.a) || in_row(pair.b)) && is_placed(pair.a) && is_placed(pair.b) => {
+                in_rows.push((pair.a, pair.b));
+            }
             _ if has_snapshot(pair.b) => {
                 rest.pairs.push((pair.a, pair.b));
                 anti = anti.max(Some((certain, pair.a, pair.b)));
             }
-            _ if certain => return Err(Obstacle::Pair(pair.a, pair.b)),
+            _ if certain => return Err(unless_pinned(Obstacle::Pair(pair.a, pair.b))),
             _ => {
                 rest.pairs.push((pair.a, pair.b));
                 if needs_all {
-                    return Ok(rest);
+                    rest.unplaced = rest.unplaced.or(unplaced_row);
+                    return match (unplaced_row, info.inspect) {
+                        (Some(store), None) => Err(Obstacle::Pin(store, 0)),
+                        _ => Ok(rest),
+                    };
                 }
             }
+        }
+    }
+    if unplaced_row.is_some() || !in_rows.is_empty() {
+        let pinned: Vec<(i128, i128)> = pins.iter().map(range).collect();
+        let of = rows::Accesses { info, accesses, prints: &prints, trip: &entry.trip, pinned: &pinned };
+        // Where something else is left, nobody knows whether that leaves the tables alone.
+        let seen = if rest.is_empty() && anti.is_none() { rows::Rows::read(&of) } else { None };
+        let is_settled = seen.is_some_and(|seen| {
+            in_rows.iter().all(|(a, b)| seen.judge(*a, *b) == Answer::Independent)
+        });
+        if !is_settled {
+            if let (Some(store), None) = (unplaced_row, info.inspect) {
+                return Err(Obstacle::Pin(store, 0));
+            }
+            rest.pairs.append(&mut in_rows);
+            rest.unplaced = rest.unplaced.or(unplaced_row);
         }
     }
     let Some((certain, a, b)) = anti else { return Ok(rest) };
@@ -518,7 +555,7 @@ pub unsafe fn prove(info: &Info, entry: &Entry) -> Result<Rest, Obstacle> {
     let only = rest.pairs.iter().all(|(_, b)| has_snapshot(*b));
     match finds_all && only && rest.unplaced.is_none() && !info.has(PG_LOOP_DOUBTED) {
         true => Ok(Rest { snapshot: true, ..Rest::default() }),
-        false if certain => Err(Obstacle::Pair(a, b)),
+        false if certain => Err(unless_pinned(Obstacle::Pair(a, b))),
         false => Ok(rest),
     }
 }

@@ -114,9 +114,10 @@ impl Emitter<'_> {
             let update = update.map_or(String::new(), |Update { op, step, .. }| {
                 format!(" | {} << PG_OPERATION_OF_SITE | {step} << PG_STEP_OF_SITE", types::operation(*op))
             });
+            let slot = site.row.as_ref().map_or(0, |row| row.slot.0 + 1);
             let _ = write!(
                 sites,
-                "{{{}, {}, {}{update}, {}}}, ",
+                "{{{}, {}, {}{update}, {}, {slot}}}, ",
                 site.base.0,
                 site.width,
                 flags.join(" | "),

@@ -261,6 +261,10 @@ impl Accesses<'_> {
             let id = SiteId(self.sites.len() as u32);
             let affine = offset.as_ref().and_then(|o| self.window(o, width));
             let window = if affine.is_none() { self.window_of(place, base, width) } else { None };
+            let row = match self.bases[base.0 as usize] {
+                Base::Dynamic => self.row(place, width),
+                _ => None,
+            };
             let offset = affine.as_ref().and(offset.clone());
             let loads_pointer = !is_store && self.unit.types.pointee(place.ty.ty).is_some();
             self.sites.push(Site {
@@ -273,6 +277,7 @@ impl Accesses<'_> {
                 unconditional: self.path.is_empty() && !self.has_continue,
                 affine,
                 window,
+                row,
                 whole_elements: self.moves_by(place, width.into()),
                 may_change_pin: false,
                 may_touch_kept: false,
@@ -317,6 +322,9 @@ impl Accesses<'_> {
         self.site_of.retain(|_, sites| *sites != (None, None));
         let mut known = is_known.iter();
         self.sites.retain(|_| known.next() == Some(&false));
+        for site in &mut self.sites {
+            site.row = site.row.take().and_then(|row| Some(Row { slot: number(Some(row.slot))?, ..row }));
+        }
         let mut known = is_known.iter();
         self.forms.retain(|_| known.next() == Some(&false));
     }

@@ -301,7 +301,7 @@ fn changed(
 /// What a run has changed whose guess was wrong is as it was before the next one, whatever that guess was.
 #[test]
 fn a_refuted_guess_leaves_nothing_behind() {
-    let site = |flags| Site { base: 0, width: 8, flags, line: 1 };
+    let site = |flags| Site { base: 0, width: 8, flags, line: 1, slot: 0 };
     let (store, load) = (PG_SITE_STORE, PG_SITE_LOGGED);
     let proper = |method| (1, method, Guess::None, false);
     let joined = (1, LogMethod::Bitmap, Guess::None, true);
@@ -415,7 +415,7 @@ fn writers_far_apart_are_launched_one_after_the_other() {
     const N: u64 = 1 << 25;
     const CELLS: u64 = 1 << 26;
     let (waw, raw, range) = (PG_FAIL_WAW, PG_FAIL_RAW, PG_FAIL_RANGE);
-    let site = |flags| Site { base: 0, width: 8, flags, line: 1 };
+    let site = |flags| Site { base: 0, width: 8, flags, line: 1, slot: 0 };
     let (bitmap, stamp) = (LogMethod::Bitmap, LogMethod::Stamp);
     let joined = (1, bitmap, 0, false);
     let tried = |portion| (1, bitmap, portion, true);
@@ -553,9 +553,9 @@ fn where_cells_have_many_writers_the_last_iterations_come_first() {
     let others = [(known(), 0, 1), (known(), PG_LOOP_STORES_ONCE, 2), (in_line, PG_LOOP_STORES_ONCE, 1)];
     let all = cases.into_iter().map(|case| (case, PG_LOOP_STORES_ONCE, 1)).chain(others);
     for ((log_shift, known, may_join, n_results, is_noted, outcomes, wanted, says), flags, n_dims) in all {
-        let mut sites = vec![Site { base: 0, width: 1 << log_shift, flags: PG_SITE_STORE, line: 1 }];
+        let mut sites = vec![Site { base: 0, width: 1 << log_shift, flags: PG_SITE_STORE, line: 1, slot: 0 }];
         if is_noted {
-            sites.push(Site { base: 0, width: 1 << log_shift, flags: PG_SITE_LOGGED, line: 1 });
+            sites.push(Site { base: 0, width: 1 << log_shift, flags: PG_SITE_LOGGED, line: 1, slot: 0 });
         }
         let results = [ResultInfo { op: PG_ADD, ty: PG_U64, how: 0, with: 0 }];
         let info = Info {
@@ -636,7 +636,7 @@ impl Scripted for Backwards {
 /// Where few stores of cells with several writers were counted, one of them may have ended a row: that is tried once, and first where it has held.
 #[test]
 fn what_rows_leave_to_each_other_is_tried_if_it_may_be_enough() {
-    let site = |flags| Site { base: 0, width: 8, flags, line: 1 };
+    let site = |flags| Site { base: 0, width: 8, flags, line: 1, slot: 0 };
     let (store, load) = (PG_SITE_STORE, PG_SITE_LOGGED);
     let one = || vec![site(store), site(load)];
     let all = PG_FAIL_WAW | PG_FAIL_RAW;

@@ -1,0 +1,357 @@
+//! Tables of pointers at an entry: what predicates can tell of accesses behind pointers that elements of another array hold, as `a[i][j]` of
+//! `double **a`, `p[i]->x` of `struct body **p` and `u[i][j][k]` of `double ***u` ([`Site::slot`]).
+//!
+//! Such an access has two addresses: that of the *slot*, which holds the pointer to its row, and its offset in the row. Both are affine. If the rows
+//! are *apart*, which means that what is accessed behind one slot has nothing in common with what is behind any other, two accesses touch a common
+//! byte only where their slots are the same and their offsets meet. So the table is taken for one array whose rows are a pitch apart that is longer
+//! than any of them, and [`predicate::judge`] is asked about that. Whether it is right doesn't depend on the pitch, only how much it shows.
+//!
+//! Whether rows are apart is seen by reading all slots, and looking at the hulls of what is accessed behind them in the order of their addresses: n log n for n rows. Two may
+//! only overlap where the loop loads from both. What else the loop accesses counts as one more row. Nothing may be stored to the tables themselves, not even in the iteration
+//! that then follows the pointer: then all slots hold throughout the loop what they hold at entry, since the first store that changes one would be made through slots that are as they were.
+//!
+//! Of tables whose rows are tables, the inner ones have to be apart although they are only loaded: else one slot would be two rows.
+
+use super::predicate::{Answer, Footprint, judge};
+use crate::abi::{Access, Base, Info, PG_MAX_DIMS, PG_SITE_STORE, Site};
+use crate::memory::safe_copy;
+
+/// Bytes of a slot.
+const SLOT: i128 = 8;
+/// Rows cost about as much to look at as so many operations of the loop by the compiler's estimate, when they are to be a twentieth of its time at most.
+const OPERATIONS_FOR_ROW: u64 = 1024;
+/// So few are looked at in any case.
+const FEW: u64 = 256;
+/// More than this are never looked at.
+const MOST: u64 = 1 << 20;
+/// Farthest that a row may reach.
+const LONGEST: i128 = 1 << 40;
+/// Strides from here on could leave 128 bits when they are multiplied by trip counts.
+const FASTEST: i128 = 1 << 62;
+
+/// What is known of the rows of one entry: that they are apart.
+pub struct Rows {
+    /// Of each site, where it is in a row.
+    places: Vec<Option<Place>>,
+    trip: [i64; PG_MAX_DIMS],
+}
+
+/// Where a site's accesses are.
+#[derive(Clone, Copy)]
+enum Place {
+    /// There are none: some loop around it has no turn.
+    Nowhere,
+    /// In rows behind so many pointers, as if each table were one array.
+    At(u32, Footprint),
+}
+
+/// The entry's part in the question.
+pub struct Accesses<'a> {
+    /// The loop.
+    pub info: &'a Info,
+    /// Of each site.
+    pub accesses: &'a [Access],
+    /// Of each site where it is known without its table.
+    pub prints: &'a [Option<Footprint>],
+    /// Trip counts.
+    pub trip: &'a [i64; PG_MAX_DIMS],
+    /// Memory that has to stay as it is.
+    pub pinned: &'a [(i128, i128)],
+}
+
+impl Rows {
+    /// Reads the tables. `None`: rows aren't apart, or that can't be told, or would take too long.
+    pub fn read(of: &Accesses<'_>) -> Option<Rows> {
+        let tree = Tree::new(of)?;
+        let places = tree.places(of)?;
+        let iterations = of.trip.iter().fold(1, |all: u64, trip| all.saturating_mul((*trip).max(0) as u64));
+        let worth = iterations.saturating_mul(of.info.work) / OPERATIONS_FOR_ROW;
+        tree.are_apart(of, worth.clamp(FEW, MOST))?.then_some(Rows { places, trip: *of.trip })
+    }
+
+    /// Asks for two accesses, of which one is in a row and the other, if it isn't, is in memory that was looked at.
+    pub fn judge(&self, a: u32, b: u32) -> Answer {
+        let place = |site: u32| self.places.get(site as usize).copied().flatten();
+        match (place(a), place(b)) {
+            (None, None) => Answer::Unknown,
+            (Some(Place::At(depth, a)), Some(Place::At(other, b))) if depth == other => judge(&a, &b, &self.trip),
+            // One is in no row, in none of the same table, or nowhere.
+            _ => Answer::Independent,
+        }
+    }
+}
+
+/// Rows that are behind slots in one range: of a table in memory, or of each row of another node.
+#[derive(Clone, Copy)]
+struct Node {
+    parent: Option<usize>,
+    /// The first slot, and the last one: addresses, or offsets in the parent's rows.
+    slots: (i128, i128),
+    /// From one slot to the next.
+    step: i128,
+    /// From where to where accesses are, behind each slot.
+    reach: (i128, i128),
+    depth: u32,
+    is_stored: bool,
+    /// Whether there are further rows behind it.
+    is_table: bool,
+}
+
+impl Node {
+    fn count(&self) -> i128 {
+        (self.slots.1 - self.slots.0) / self.step + 1
+    }
+}
+
+/// All rows, and which accesses are made to them.
+struct Tree {
+    nodes: Vec<Node>,
+    /// Of each site in a row: its node, its slots as the slot's own site has them (addresses, or offsets), and its offsets.
+    sites: Vec<Option<Option<InRow>>>,
+}
+
+#[derive(Clone, Copy)]
+struct InRow {
+    node: usize,
+    slot: u32,
+    offsets: Footprint,
+}
+
+impl Tree {
+    fn new(of: &Accesses<'_>) -> Option<Tree> {
+        let mut tree = Tree { nodes: Vec::new(), sites: vec![None; of.info.sites().len()] };
+        for (number, site) in of.info.sites().iter().enumerate() {
+            let Some(slot) = site.slot() else { continue };
+            tree.sites[number] = Some(tree.add(of, number, site, slot)?);
+        }
+        Some(tree)
+    }
+
+    /// The inner `None`: there are no accesses. The outer one: nobody knows.
+    fn add(&mut self, of: &Accesses<'_>, number: usize, site: &Site, slot: u32) -> Option<Option<InRow>> {
+        let offsets = Footprint::new(&Base::default(), of.accesses.get(number)?);
+        let (parent, slots) = match self.sites.get(slot as usize)? {
+            None => (None, of.prints.get(slot as usize).copied().flatten()?),
+            Some(None) => return Some(None),
+            Some(Some(holder)) => (Some(holder.node), holder.offsets),
+        };
+        let (all, reach) = (slots.total(of.trip), offsets.total(of.trip));
+        if all.0 >= all.1 || reach.0 >= reach.1 || slots.lo >= slots.hi || offsets.lo >= offsets.hi {
+            return Some(None);
+        }
+        let moving = || (0..PG_MAX_DIMS).filter(|dim| of.trip[*dim] > 1);
+        let strides = || moving().map(|dim| slots.stride[dim]);
+        let are_slots = [all.0, all.1, slots.lo, slots.hi].iter().all(|at| at % SLOT == 0)
+            && strides().all(|stride| stride % SLOT == 0);
+        let is_bounded = reach.0 > -LONGEST && reach.1 < LONGEST && slots.hi - slots.lo < LONGEST;
+        if !are_slots || !is_bounded {
+            return None;
+        }
+        // One slot of each iteration is met in steps; of an inner loop's all between the first and the last may be.
+        let step = match slots.hull.is_none() && slots.hi - slots.lo == SLOT {
+            true => strides().fold(0, gcd),
+            false => SLOT,
+        };
+        let step = if step == 0 { SLOT } else { step };
+        let depth = parent.map_or(1, |parent| self.nodes[parent].depth + 1);
+        let is_stored = site.has(PG_SITE_STORE);
+        let node = Node { parent, slots: (all.0, all.1 - SLOT), step, reach, depth, is_stored, is_table: false };
+        if let Some(parent) = parent {
+            self.nodes[parent].is_table = true;
+        }
+        Some(Some(InRow { node: self.join(node), slot, offsets }))
+    }
+
+    /// Rows of one table that several accesses are made to are looked at once.
+    fn join(&mut self, node: Node) -> usize {
+        let is_same = |known: &Node| {
+            known.parent == node.parent
+                && known.step == node.step
+                && (known.slots.0 - node.slots.0) % node.step == 0
+                && known.slots.0 <= node.slots.1 + node.step
+                && node.slots.0 <= known.slots.1 + node.step
+        };
+        let Some(number) = self.nodes.iter().position(is_same) else {
+            self.nodes.push(node);
+            return self.nodes.len() - 1;
+        };
+        let known = &mut self.nodes[number];
+        known.slots = (known.slots.0.min(node.slots.0), known.slots.1.max(node.slots.1));
+        known.reach = (known.reach.0.min(node.reach.0), known.reach.1.max(node.reach.1));
+        known.is_stored |= node.is_stored;
+        number
+    }
+
+    /// Where all accesses in rows are, as if each table were one array.
+    fn places(&self, of: &Accesses<'_>) -> Option<Vec<Option<Place>>> {
+        let deepest = self.nodes.iter().map(|node| node.depth).max().unwrap_or(0);
+        let pitch = |depth: u32| {
+            let reaches = self.nodes.iter().filter(|node| node.depth == depth).map(|node| node.reach);
+            let (lo, hi) = reaches.fold((0, SLOT), |all, one| (all.0.min(one.0), all.1.max(one.1)));
+            ((hi - lo) as u128).next_power_of_two() as i128
+        };
+        let pitches: Vec<i128> = (0..=deepest).map(pitch).collect();
+        let mut places: Vec<Option<Place>> = vec![None; self.sites.len()];
+        for (number, site) in self.sites.iter().enumerate() {
+            let Some(site) = site else { continue };
+            let Some(InRow { node, slot, offsets }) = site else {
+                places[number] = Some(Place::Nowhere);
+                continue;
+            };
+            let slots = match places[*slot as usize] {
+                None => of.prints[*slot as usize]?,
+                Some(Place::At(_, print)) => print,
+                Some(Place::Nowhere) => return None,
+            };
+            let depth = self.nodes[*node].depth;
+            let pitch = pitches[depth as usize];
+            // From the first byte of the first slot's row to where the last one's accesses end.
+            let ends = |slots: (i128, i128), reach: (i128, i128)| {
+                (slots.0 / SLOT * pitch + reach.0, (slots.1 - SLOT) / SLOT * pitch + reach.1)
+            };
+            let (lo, hi) = ends((slots.lo, slots.hi), (offsets.lo, offsets.hi));
+            let mut stride = [0; PG_MAX_DIMS];
+            for (dim, stride) in stride.iter_mut().enumerate().filter(|(dim, _)| of.trip[*dim] > 1) {
+                *stride = slots.stride[dim] / SLOT * pitch + offsets.stride[dim];
+                if stride.abs() >= FASTEST {
+                    return None;
+                }
+            }
+            let hull = Some(ends(slots.total(of.trip), offsets.total(of.trip)));
+            places[number] = Some(Place::At(depth, Footprint { lo, hi, stride, hull }));
+        }
+        Some(places)
+    }
+
+    /// Whether rows are apart, from each other where that matters, and from all else. `None`: nobody knows, or there are more than so many.
+    fn are_apart(&self, of: &Accesses<'_>, most: u64) -> Option<bool> {
+        let mut counts: Vec<i128> = Vec::new();
+        let (mut rows, mut words) = (0, 0);
+        for node in &self.nodes {
+            let above = node.parent.map_or(1, |parent| counts[parent]);
+            let count = above.checked_mul(node.count())?;
+            rows += count;
+            words += above.checked_mul(node.count() * (node.step / SLOT))?;
+            if rows > i128::from(most) || words > i128::from(most) * 8 {
+                return None;
+            }
+            counts.push(count);
+        }
+        let mut ranges = Vec::new();
+        ranges.try_reserve_exact(rows as usize + of.info.sites().len() + of.pinned.len()).ok()?;
+        // What the slots of each node hold.
+        let mut held: Vec<Vec<u64>> = Vec::new();
+        for node in &self.nodes {
+            let mut own = Vec::new();
+            let holders: &[u64] = match node.parent {
+                Some(parent) => held.get(parent)?,
+                None => &[0],
+            };
+            let first_of = |holder: u64| i128::from(holder) + node.slots.0;
+            let table = |holder: &u64| {
+                let lo = u64::try_from(first_of(*holder)).ok()?;
+                Some((lo, u64::try_from(i128::from(*holder) + node.slots.1 + SLOT).ok()?))
+            };
+            let tables = holders.iter().map(table).collect::<Option<Vec<(u64, u64)>>>()?;
+            let read = safe_copy::words_of(&tables).ok()?;
+            let (apart, count) = ((node.step / SLOT) as usize, node.count() as usize);
+            let length = (count - 1) * apart + 1;
+            for ((lo, _), table) in tables.iter().zip(read.chunks_exact(length)) {
+                for (index, pointer) in table.iter().step_by(apart).enumerate() {
+                    // A slot without a row: whoever follows it faults.
+                    if *pointer == 0 {
+                        continue;
+                    }
+                    let slot = lo + index as u64 * node.step as u64;
+                    let reach = [node.reach.0, node.reach.1].map(|at| u64::try_from(i128::from(*pointer) + at));
+                    let [Ok(from), Ok(to)] = reach else { return None };
+                    ranges.push(Range {
+                        lo: from,
+                        hi: to,
+                        tag: slot | u64::from(node.depth),
+                        is_stored: node.is_stored,
+                        is_table: node.is_table,
+                    });
+                    if node.is_table {
+                        if i128::from(*pointer) % SLOT != 0 {
+                            return None;
+                        }
+                        own.push(*pointer);
+                    }
+                }
+            }
+            held.push(own);
+        }
+        let mut also = |(lo, hi): (i128, i128), is_stored, is_table| {
+            if lo < hi {
+                let (lo, hi) = (u64::try_from(lo).ok()?, u64::try_from(hi).ok()?);
+                ranges.push(Range { lo, hi, tag: NO_ROW, is_stored, is_table });
+            }
+            Some(())
+        };
+        let sites = of.info.sites();
+        for (site, print) in sites.iter().zip(of.prints) {
+            if let Some(print) = print {
+                also(print.total(of.trip), site.has(PG_SITE_STORE), false)?;
+            }
+        }
+        for slot in sites.iter().filter_map(Site::slot) {
+            if let Some(print) = of.prints.get(slot as usize).copied().flatten() {
+                also(print.total(of.trip), false, true)?;
+            }
+        }
+        of.pinned.iter().try_for_each(|pinned| also(*pinned, false, false))?;
+        Some(are_apart(&mut ranges))
+    }
+}
+
+/// What is accessed behind one slot, or without one.
+#[derive(Clone, Copy, Debug)]
+struct Range {
+    lo: u64,
+    hi: u64,
+    /// The slot, which is at a multiple of eight, and how many pointers it is behind.
+    tag: u64,
+    is_stored: bool,
+    is_table: bool,
+}
+
+/// The tag of what is in no row.
+const NO_ROW: u64 = 0;
+/// That of several together, which is nobody's.
+const SEVERAL: u64 = u64::MAX;
+
+/// Whether ranges of different tags overlap only where both are loaded, and no table is stored to.
+fn are_apart(ranges: &mut [Range]) -> bool {
+    // Tables are mostly in the order of their rows.
+    ranges.sort_by_key(|range| range.lo);
+    let Some((first, others)) = ranges.split_first() else { return true };
+    // All that overlaps so far, taken as one.
+    let mut run = *first;
+    for next in others {
+        if next.lo >= run.hi {
+            run = *next;
+            continue;
+        }
+        let is_same = next.tag == run.tag && run.tag != SEVERAL;
+        let needs_own = |range: &Range| range.is_stored || range.is_table;
+        if run.is_table && next.is_stored || run.is_stored && next.is_table {
+            return false;
+        }
+        if !is_same && (needs_own(&run) || needs_own(next)) {
+            return false;
+        }
+        run = Range {
+            lo: run.lo,
+            hi: run.hi.max(next.hi),
+            tag: if is_same { run.tag } else { SEVERAL },
+            is_stored: run.is_stored || next.is_stored,
+            is_table: run.is_table || next.is_table,
+        };
+    }
+    true
+}
+
+fn gcd(a: i128, b: i128) -> i128 {
+    if b == 0 { a.abs() } else { gcd(b, a % b) }
+}
