@@ -43,6 +43,11 @@ pub const MANY_PAIRS: u32 = 64;
 const PAIR_NS: f64 = 80.0;
 /// Which part of a loop's time predicates may take.
 const PROOF_PART: f64 = 0.05;
+/// Looking at a row of a table of pointers: reading its slot, and finding its place among the others.
+const ROW_NS: f64 = 15.0;
+/// Which part of a loop's time that may take, and which of the compiler's guess of it as long as nothing is known.
+const ROWS_PART: f64 = 0.1;
+const ROWS_PART_AT_FIRST: f64 = 0.25;
 /// So much of an entry may be lost to what is inside of it, where the GPU becomes ready meanwhile.
 const LOST_NS: f64 = OPENING_NS / 4.0;
 /// Openings in vain after which it isn't put off any longer than for seven minutes of loops.
@@ -116,6 +121,17 @@ pub fn deserves_proof(history: &History, s: &Situation, pairs: u32, is_guess: bo
     let proof = history.proof_ns().unwrap_or(f64::from(pairs) * PAIR_NS);
     let is_known = !is_guess || history.worker_ns > 0.0 || history.at_most_ns().is_some();
     is_known && proof < PROOF_PART * worker_ns(history, s)
+}
+
+/// How many rows of tables of pointers are worth being looked at, for a proof at this entry. Whoever has made a table has taken longer for each row, so as long as nothing is known of the
+/// loop's time it may be as much as the compiler's guess, and more than the loop takes, once.
+pub fn rows_worth_reading(history: &History, s: &Situation, is_guess: bool) -> u64 {
+    let part = match (history.worker_ns > 0.0 || history.at_most_ns().is_some(), is_guess) {
+        (true, _) => ROWS_PART,
+        (false, false) => ROWS_PART_AT_FIRST,
+        (false, true) => 1.0,
+    };
+    (worker_ns(history, s) * part / ROW_NS) as u64
 }
 
 /// Whether an entry is over so soon that it may stay with all that is in it while the driver is being opened.

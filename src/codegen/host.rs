@@ -3,7 +3,7 @@
 //! all in `codegen::worth`.
 
 use super::body::macros::{
-    MACROS_DEVICE, MACROS_DIRECT, MACROS_END, MACROS_INSPECT, MACROS_INSPECT_END, MACROS_ONE_BY_ONE,
+    ACCESSES_DIRECT, ACCESSES_TYPED, MACROS_DEVICE, MACROS_DIRECT, MACROS_END, MACROS_INSPECT, MACROS_INSPECT_END, MACROS_ONE_BY_ONE,
     MACROS_THREADS,
 };
 use super::body::{self, Purpose, invariant, variable};
@@ -137,7 +137,8 @@ fn piece<'a>(
         Some(strip) => emitter.direct_in_strips(strip),
         None => emitter.direct(&body),
     };
-    let mut helpers = format!("{MACROS_DIRECT}{MACROS_ONE_BY_ONE}{direct}{MACROS_END}");
+    let accesses = if plan.keeps_pointers { ACCESSES_TYPED } else { ACCESSES_DIRECT };
+    let mut helpers = format!("{accesses}{MACROS_DIRECT}{MACROS_ONE_BY_ONE}{direct}{MACROS_END}");
     if checked {
         let device = emitter.device(&body, Flavour::Threads);
         let _ = write!(helpers, "{MACROS_DEVICE}{MACROS_THREADS}{MACROS_ONE_BY_ONE}{device}{MACROS_END}");

@@ -520,6 +520,9 @@ pub struct LoopPlan {
     /// Where the loop is distributed: the loops that are run instead, one after the other. Then `pairs` are those of accesses
     /// in different ones, this plan has no scalars but its induction variable, and nothing is generated from its body.
     pub parts: Vec<Part>,
+    /// Whether no store changes a pointer that the loop loads and follows, as their types tell: then the C compiler may know of it, and load the row of a
+    /// table once for all its elements.
+    pub keeps_pointers: bool,
     /// Arrays that threads have copies of: then the loop runs nowhere but in place.
     pub privatization: Privatization,
     /// Conditions of the affine forms.

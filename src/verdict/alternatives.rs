@@ -142,6 +142,7 @@ pub(super) fn distributed(
         held: None,
         interchange: None,
         parts: Vec::new(),
+        keeps_pointers: false,
         privatization: Privatization::default(),
         assumptions: accesses.assumptions,
         asserted: false,

@@ -9,6 +9,7 @@ use crate::analysis::slice;
 use crate::c::hir::*;
 use crate::c::pragma::Wish;
 use crate::loops::access::{Accesses, contraction, contraction_behind};
+use crate::loops::alias;
 use crate::loops::carried::{self, Prelude};
 use crate::loops::counted::{Counted, counted};
 use crate::loops::nest;
@@ -51,6 +52,8 @@ pub(super) fn attempt(
         let in_place = as_asked(&prelude, false, &mut has_early);
         match (&judged, &in_place) {
             (Ok(early), Ok(other)) if early.1.cost() < other.1.cost() => judged,
+            // A table whose address is known is one table less to be read, wherever its rows are accessed.
+            (Ok(early), Ok(other)) if early.1.cost() == other.1.cost() && has_rows(early) => judged,
             (Ok(_), Err(_)) => judged,
             _ => in_place,
         }
@@ -77,6 +80,10 @@ pub(super) fn attempt(
         true => with(prelude),
         false => with(prelude).or_else(|_| with(Prelude::default())),
     }
+}
+
+fn has_rows(judged: &Judged) -> bool {
+    judged.3.sites.iter().any(|site| site.row.is_some())
 }
 
 #[expect(clippy::too_many_arguments)]
@@ -271,6 +278,7 @@ fn attempt_with(
         };
         return Err(Reason::new(Kind::UnknownCall, why));
     }
+    let keeps_pointers = keeps_pointers(unit, options, &accesses);
     let deciding = whole.filter(|whole| check != Check::Inspector && can_follow(&whole));
     let scalars: BTreeMap<VarId, ScalarRole> = roles;
     let live_ins: Vec<VarId> =
@@ -301,6 +309,7 @@ fn attempt_with(
         kept,
         interchange: None,
         parts: Vec::new(),
+        keeps_pointers,
         privatization,
         assumptions: accesses.assumptions,
         asserted: unit.wish(l).is_some(),
@@ -353,6 +362,23 @@ pub(super) fn dimensions(heads: &[Counted], accesses: &Accesses) -> Vec<Dim> {
         relation: h.relation,
     };
     heads.iter().map(dim).collect()
+}
+
+/// See [`LoopPlan::keeps_pointers`]. The text of a loop knows pointers by their width, so nothing else that it loads may have that.
+fn keeps_pointers(unit: &TranslationUnit, options: &AnalysisOptions, accesses: &Accesses) -> bool {
+    let places = || accesses.sites.iter().zip(accesses.forms.iter().map(|form| &form.place));
+    let is_wide = |place: &Place| {
+        matches!(unit.types.kind(place.ty.ty),
+            TypeKind::Int(kind) | TypeKind::Enum(kind) if kind.size() == 8 && !kind.signed())
+    };
+    let mut loaded = places().filter(|(site, _)| !site.is_store);
+    let pointers = || places().filter(|(site, _)| site.loads_pointer).map(|(_, place)| place);
+    let leaves_alone = |stored: &Place| {
+        pointers().all(|pointer| !alias::may_change(unit, options.strict_aliasing, stored, pointer))
+    };
+    accesses.sites.iter().any(|site| site.row.is_some())
+        && !loaded.any(|(_, place)| is_wide(place))
+        && places().filter(|(site, _)| site.is_store).all(|(_, stored)| leaves_alone(stored))
 }
 
 fn unresolved_reason(accesses: &Accesses, pair: &Pair) -> Reason {

@@ -102,6 +102,37 @@ typedef double __PG_ALIAS __pg_f64;
 #define __pg_get_f64(a) (*(const __pg_f64 *)(a))
 #define __pg_set_f64(a, v) (*(__pg_f64 *)(a) = (v))
 
+#ifndef __CUDACC_RTC__
+/* The same for a C compiler that may tell by the types of pointers, and of what is stored, that these stores change none of the pointers that are loaded. All
+ * other loads may find what any of the stores has left. What is as wide as a pointer is one. */
+typedef void *__attribute__((__aligned__(1))) __pg_typed_pointer;
+typedef signed short __attribute__((__aligned__(1))) __pg_typed_i16;
+typedef signed int __attribute__((__aligned__(1))) __pg_typed_i32;
+__extension__ typedef signed long long __attribute__((__aligned__(1))) __pg_typed_i64;
+typedef float __attribute__((__aligned__(1))) __pg_typed_f32;
+typedef double __attribute__((__aligned__(1))) __pg_typed_f64;
+#define __pg_typed_get_i8 __pg_get_i8
+#define __pg_typed_set_i8 __pg_set_i8
+#define __pg_typed_get_u8 __pg_get_u8
+#define __pg_typed_set_u8 __pg_set_u8
+#define __pg_typed_get_i16 __pg_get_i16
+#define __pg_typed_set_i16(a, v) (*(__pg_typed_i16 *)(a) = (v))
+#define __pg_typed_get_u16 __pg_get_u16
+#define __pg_typed_set_u16(a, v) (*(__pg_typed_i16 *)(a) = (signed short)(v))
+#define __pg_typed_get_i32 __pg_get_i32
+#define __pg_typed_set_i32(a, v) (*(__pg_typed_i32 *)(a) = (v))
+#define __pg_typed_get_u32 __pg_get_u32
+#define __pg_typed_set_u32(a, v) (*(__pg_typed_i32 *)(a) = (signed int)(v))
+#define __pg_typed_get_i64 __pg_get_i64
+#define __pg_typed_set_i64(a, v) (*(__pg_typed_i64 *)(a) = (v))
+#define __pg_typed_get_u64(a) ((__pg_u64)*(const __pg_typed_pointer *)(a))
+#define __pg_typed_set_u64(a, v) (*(__pg_typed_i64 *)(a) = (__pg_i64)(v))
+#define __pg_typed_get_f32 __pg_get_f32
+#define __pg_typed_set_f32(a, v) (*(__pg_typed_f32 *)(a) = (v))
+#define __pg_typed_get_f64 __pg_get_f64
+#define __pg_typed_set_f64(a, v) (*(__pg_typed_f64 *)(a) = (v))
+#endif
+
 /* Operations of updates, on unsigned numbers. */
 #define __PG_ADD(x, y) ((x) + (y))
 #define __PG_MUL(x, y) ((x) * (y))

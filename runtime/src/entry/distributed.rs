@@ -128,7 +128,7 @@ impl Engine {
             // SAFETY: promised by the caller; info is static data of a loaded object.
             let info = unsafe { entry.info.as_ref() }?;
             // SAFETY: promised by the caller.
-            unsafe { predicate::prove(info, entry) }.ok().filter(Rest::is_empty)
+            unsafe { predicate::prove(info, entry, u64::MAX) }.ok().filter(Rest::is_empty)
         };
         let asked = self.config.race != RaceChoice::Auto;
         if !asked && parts.iter().all(|(part, entry)| self.is_off(part, entry)) {

@@ -349,7 +349,7 @@ impl Engine {
         }
         // What a store may change here, the body takes for constant.
         // SAFETY: promised by the caller, here and below.
-        match unsafe { predicate::prove(info, entry) } {
+        match unsafe { predicate::prove(info, entry, u64::MAX) } {
             Err(obstacle) if obstacle.is_final() => return false,
             Ok(rest) if rest.unplaced.is_some() => return false,
             _ => {}
@@ -515,7 +515,7 @@ impl Engine {
         }
         let proving = Instant::now();
         // SAFETY: promised by the caller, here and below.
-        let planned = unsafe { self.plan(visit.info, visit.entry, visit.log) };
+        let planned = unsafe { self.plan(visit) };
         visit.history.proof_took(proving.elapsed().as_nanos() as u64);
         let mut plan = match planned {
             Ok(plan) => plan,
@@ -617,8 +617,16 @@ impl Engine {
     /// How the entry is checked: by proof where there is one, otherwise by logs.
     ///
     /// # Safety
-    /// `entry` was filled in by generated code for `info`, and is alive.
-    unsafe fn plan(&self, info: &Info, entry: &Entry, log: Option<LogMethod>) -> Result<Plan, Declined> {
+    /// The visit's entry is as [`Engine::enter`] asks for.
+    unsafe fn plan(&self, visit: &Visit<'_>) -> Result<Plan, Declined> {
+        let (info, entry, log) = (visit.info, &*visit.entry, visit.log);
+        let most_rows = match self.config.race {
+            RaceChoice::Auto => {
+                let is_guess = info.has(PG_LOOP_LONG_LOOPS);
+                policy::rows_worth_reading(&visit.history, &self.situation(visit), is_guess)
+            }
+            _ => u64::MAX,
+        };
         let line = |s: u32| info.sites().get(s as usize).map_or(0, |s| s.line);
         let doubted = info.has(PG_LOOP_DOUBTED);
         let logs = |method, rest, forced| Plan {
@@ -634,7 +642,7 @@ impl Engine {
             basis: None,
         };
         // SAFETY: promised by the caller.
-        let proof = unsafe { predicate::prove(info, entry) };
+        let proof = unsafe { predicate::prove(info, entry, most_rows) };
         let is_pin = match &proof {
             Ok(rest) => rest.unplaced.is_some(),
             Err(obstacle) => obstacle.is_final(),

@@ -70,7 +70,7 @@ impl Engine {
             Advice::Elsewhere => Err(plan),
             Advice::Prepare => {
                 // SAFETY: promised by the caller, here and below.
-                if let Ok(again) = unsafe { self.plan(visit.info, visit.entry, visit.log) } {
+                if let Ok(again) = unsafe { self.plan(visit) } {
                     // SAFETY: as above.
                     unsafe { self.prepare(visit, again) };
                 }

@@ -424,11 +424,11 @@ impl Rest {
     }
 }
 
-/// Evaluates all pairs of the entry that predicates can decide, and its pins.
+/// Evaluates all pairs of the entry that predicates can decide, and its pins. For that it looks at so many rows of tables of pointers, if there are any.
 ///
 /// # Safety
 /// `entry` was filled in by generated code for `info` and is alive.
-pub unsafe fn prove(info: &Info, entry: &Entry) -> Result<Rest, Obstacle> {
+pub unsafe fn prove(info: &Info, entry: &Entry, most_rows: u64) -> Result<Rest, Obstacle> {
     // SAFETY: promised by the caller.
     let (bases, accesses, pins) = unsafe { (entry.bases(info), entry.accesses(info), entry.pins(info)) };
     let footprint = |site: u32| -> Option<Footprint> {
@@ -533,7 +533,7 @@ pub unsafe fn prove(info: &Info, entry: &Entry) -> Result<Rest, Obstacle> {
         let pinned: Vec<(i128, i128)> = pins.iter().map(range).collect();
         let of = rows::Accesses { info, accesses, prints: &prints, trip: &entry.trip, pinned: &pinned };
         // Where something else is left, nobody knows whether that leaves the tables alone.
-        let seen = if rest.is_empty() && anti.is_none() { rows::Rows::read(&of) } else { None };
+        let seen = if rest.is_empty() && anti.is_none() { rows::Rows::read(&of, most_rows) } else { None };
         let is_settled = seen.is_some_and(|seen| {
             in_rows.iter().all(|(a, b)| seen.judge(*a, *b) == Answer::Independent)
         });

@@ -18,9 +18,7 @@ use crate::memory::safe_copy;
 
 /// Bytes of a slot.
 const SLOT: i128 = 8;
-/// Rows cost about as much to look at as so many operations of the loop by the compiler's estimate, when they are to be a twentieth of its time at most.
-const OPERATIONS_FOR_ROW: u64 = 1024;
-/// So few are looked at in any case.
+/// So few rows are looked at in any case.
 const FEW: u64 = 256;
 /// More than this are never looked at.
 const MOST: u64 = 1 << 20;
@@ -41,8 +39,23 @@ pub struct Rows {
 enum Place {
     /// There are none: some loop around it has no turn.
     Nowhere,
-    /// In rows behind so many pointers, as if each table were one array.
-    At(u32, Footprint),
+    /// In a row.
+    At(Position),
+}
+
+/// Where in rows accesses are.
+#[derive(Clone, Copy)]
+struct Position {
+    /// How many pointers they are behind.
+    depth: u32,
+    /// The site of the slot.
+    slot: u32,
+    /// As if each table were one array.
+    whole: Footprint,
+    /// Where the slots are, in the same way.
+    slots: Footprint,
+    /// From where the rows begin.
+    offsets: Footprint,
 }
 
 /// The entry's part in the question.
@@ -60,13 +73,11 @@ pub struct Accesses<'a> {
 }
 
 impl Rows {
-    /// Reads the tables. `None`: rows aren't apart, or that can't be told, or would take too long.
-    pub fn read(of: &Accesses<'_>) -> Option<Rows> {
+    /// Reads the tables, if they have no more than so many rows, or few. `None`: rows aren't apart, or that can't be told.
+    pub fn read(of: &Accesses<'_>, most: u64) -> Option<Rows> {
         let tree = Tree::new(of)?;
         let places = tree.places(of)?;
-        let iterations = of.trip.iter().fold(1, |all: u64, trip| all.saturating_mul((*trip).max(0) as u64));
-        let worth = iterations.saturating_mul(of.info.work) / OPERATIONS_FOR_ROW;
-        tree.are_apart(of, worth.clamp(FEW, MOST))?.then_some(Rows { places, trip: *of.trip })
+        tree.are_apart(of, most.clamp(FEW, MOST))?.then_some(Rows { places, trip: *of.trip })
     }
 
     /// Asks for two accesses, of which one is in a row and the other, if it isn't, is in memory that was looked at.
@@ -74,9 +85,23 @@ impl Rows {
         let place = |site: u32| self.places.get(site as usize).copied().flatten();
         match (place(a), place(b)) {
             (None, None) => Answer::Unknown,
-            (Some(Place::At(depth, a)), Some(Place::At(other, b))) if depth == other => judge(&a, &b, &self.trip),
+            (Some(Place::At(a)), Some(Place::At(b))) if a.depth == b.depth => self.judge_positions(&a, &b),
             // One is in no row, in none of the same table, or nowhere.
             _ => Answer::Independent,
+        }
+    }
+
+    /// What meets has everything in common: the slot, the offset, and what the table looks like as one array.
+    fn judge_positions(&self, a: &Position, b: &Position) -> Answer {
+        let are_independent = |a: &Footprint, b: &Footprint| judge(a, b, &self.trip) == Answer::Independent;
+        let inner = |site: u32| self.places.get(site as usize).copied().flatten();
+        let by_slots = match (inner(a.slot), inner(b.slot)) {
+            (Some(Place::At(a)), Some(Place::At(b))) => self.judge_positions(&a, &b) == Answer::Independent,
+            _ => are_independent(&a.slots, &b.slots),
+        };
+        match by_slots || are_independent(&a.offsets, &b.offsets) || are_independent(&a.whole, &b.whole) {
+            true => Answer::Independent,
+            false => Answer::Unknown,
         }
     }
 }
@@ -200,7 +225,7 @@ impl Tree {
             };
             let slots = match places[*slot as usize] {
                 None => of.prints[*slot as usize]?,
-                Some(Place::At(_, print)) => print,
+                Some(Place::At(position)) => position.whole,
                 Some(Place::Nowhere) => return None,
             };
             let depth = self.nodes[*node].depth;
@@ -218,7 +243,8 @@ impl Tree {
                 }
             }
             let hull = Some(ends(slots.total(of.trip), offsets.total(of.trip)));
-            places[number] = Some(Place::At(depth, Footprint { lo, hi, stride, hull }));
+            let whole = Footprint { lo, hi, stride, hull };
+            places[number] = Some(Place::At(Position { depth, slot: *slot, whole, slots, offsets: *offsets }));
         }
         Some(places)
     }

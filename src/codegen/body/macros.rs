@@ -1,16 +1,28 @@
 //! The macros that stand for what devices answer differently, for each of the texts that a body is compiled in: their meaning is in
 //! `paragon_body.h` and `paragon_kernel.h`, here is what they are for a place.
 
+/// What [`MACROS_DIRECT`] leaves open: accesses to the program's memory of which the C compiler knows nothing but their widths.
+pub const ACCESSES_DIRECT: &str = "\
+#define __PG_LD(t, b, l, a) __pg_get_##t(a)
+#define __PG_ST(t, b, a, v) __pg_set_##t(a, v)
+#define __PG_LDX(t, l, a) __pg_get_##t(a)
+#define __PG_STX(t, a, v) __pg_set_##t(a, v)
+";
+
+/// The same for loops whose stores leave the pointers alone that they load, as their types tell ([`LoopPlan::keeps_pointers`](crate::loops::plan::LoopPlan)).
+pub const ACCESSES_TYPED: &str = "\
+#define __PG_LD(t, b, l, a) __pg_typed_get_##t(a)
+#define __PG_ST(t, b, a, v) __pg_typed_set_##t(a, v)
+#define __PG_LDX(t, l, a) __pg_typed_get_##t(a)
+#define __PG_STX(t, a, v) __pg_typed_set_##t(a, v)
+";
+
 /// Macros for the program's own memory.
 pub const MACROS_DIRECT: &str = "\
-#define __PG_LD(t, b, l, a) __pg_get_##t(a)
 #define __PG_LDS(t, b, l, a) __pg_get_##t((a) + __pg_s##b)
-#define __PG_ST(t, b, a, v) __pg_set_##t(a, v)
 #define __PG_LDP(t, b, l, a) __pg_get_##t((a) + __pg_s##b)
 #define __PG_STP(t, b, a, v) __pg_set_##t((a) + __pg_s##b, v)
 #define __PG_UP(t, b, op, a, v) __pg_set_##t(a, __PG_##op(__pg_get_##t(a), v))
-#define __PG_LDX(t, l, a) __pg_get_##t(a)
-#define __PG_STX(t, a, v) __pg_set_##t(a, v)
 #define __PG_UPX(t, op, a, v) __pg_set_##t(a, __PG_##op(__pg_get_##t(a), v))
 #define __PG_OWN_LD(t, array, size, at) __pg_get_##t((const char *)(array) + (at))
 #define __PG_OWN_ST(t, array, size, at, v) __pg_set_##t((char *)(array) + (at), v)
