@@ -44,9 +44,9 @@ const PAIR_NS: f64 = 80.0;
 /// Which part of a loop's time predicates may take.
 const PROOF_PART: f64 = 0.05;
 /// Looking at a row of a table of pointers: reading its slot, and finding its place among the others.
-const ROW_NS: f64 = 15.0;
+const ROW_NS: f64 = 20.0;
 /// Which part of a loop's time that may take, and which of the compiler's guess of it as long as nothing is known.
-const ROWS_PART: f64 = 0.1;
+const ROWS_PART: f64 = 0.05;
 const ROWS_PART_AT_FIRST: f64 = 0.25;
 /// So much of an entry may be lost to what is inside of it, where the GPU becomes ready meanwhile.
 const LOST_NS: f64 = OPENING_NS / 4.0;

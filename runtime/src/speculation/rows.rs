@@ -282,29 +282,24 @@ impl Tree {
             let read = safe_copy::words_of(&tables).ok()?;
             let (apart, count) = ((node.step / SLOT) as usize, node.count() as usize);
             let length = (count - 1) * apart + 1;
+            let (begin, end) = (node.reach.0 as i64, node.reach.1 as i64);
             for ((lo, _), table) in tables.iter().zip(read.chunks_exact(length)) {
-                for (index, pointer) in table.iter().step_by(apart).enumerate() {
+                let mut tag = lo | u64::from(node.depth);
+                for pointer in table.iter().step_by(apart) {
                     // A slot without a row: whoever follows it faults.
-                    if *pointer == 0 {
-                        continue;
+                    if *pointer != 0 {
+                        let (lo, hi) = (pointer.checked_add_signed(begin)?, pointer.checked_add_signed(end)?);
+                        ranges.push(Range { lo, hi, tag, is_stored: node.is_stored, is_table: node.is_table });
                     }
-                    let slot = lo + index as u64 * node.step as u64;
-                    let reach = [node.reach.0, node.reach.1].map(|at| u64::try_from(i128::from(*pointer) + at));
-                    let [Ok(from), Ok(to)] = reach else { return None };
-                    ranges.push(Range {
-                        lo: from,
-                        hi: to,
-                        tag: slot | u64::from(node.depth),
-                        is_stored: node.is_stored,
-                        is_table: node.is_table,
-                    });
-                    if node.is_table {
-                        if i128::from(*pointer) % SLOT != 0 {
-                            return None;
-                        }
-                        own.push(*pointer);
-                    }
+                    tag += node.step as u64;
                 }
+                if node.is_table {
+                    own.extend(table.iter().step_by(apart).filter(|pointer| **pointer != 0));
+                }
+            }
+            // Slots of different rows are told apart by their addresses.
+            if own.iter().any(|pointer| pointer % SLOT as u64 != 0) {
+                return None;
             }
             held.push(own);
         }
@@ -381,3 +376,6 @@ fn are_apart(ranges: &mut [Range]) -> bool {
 fn gcd(a: i128, b: i128) -> i128 {
     if b == 0 { a.abs() } else { gcd(b, a % b) }
 }
+
+#[cfg(test)]
+mod tests;
