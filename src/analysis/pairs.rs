@@ -123,7 +123,7 @@ pub fn resolve(
                 }
                 (Some(_), Some(_)) => Check::Predicate,
                 // An entry may find them in rows that have nothing in common.
-                _ if [a, b].iter().all(|site| accesses.sites[*site].row.is_some()) => Check::Logs,
+                _ if [a, b].iter().all(|site| is_in_own_row(accesses, *site)) => Check::Logs,
                 _ => match updates {
                     (Some((x, p)), Some((y, q)))
                         if p == q && accesses.sites[a].width == accesses.sites[b].width =>
@@ -178,6 +178,12 @@ pub fn resolve(
         }
     }
     Pairs::Unresolved(unresolved)
+}
+
+/// Whether an access is made to a row of a table whose slots iterations go through in a regular way.
+fn is_in_own_row(accesses: &Accesses, site: usize) -> bool {
+    let slot = accesses.sites[site].row.as_ref().map(|row| &accesses.sites[row.slot.0 as usize]);
+    slot.is_some_and(|slot| slot.affine.is_some() || slot.row.is_some())
 }
 
 /// Marks the loads that may be made from a snapshot, if that can be all that the loop needs. Says whether all pairs that are

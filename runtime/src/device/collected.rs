@@ -148,7 +148,13 @@ mod tests {
             .map(|(base, array)| {
                 let (operation, width, step, _) = arrays[*array];
                 let kind = operation << PG_OPERATION_OF_SITE | step << PG_STEP_OF_SITE;
-                Site { base: base as u32, width, flags: PG_SITE_STORE | PG_SITE_UPDATE | kind, line: 1, slot: 0 }
+                Site {
+                    base: base as u32,
+                    width,
+                    flags: PG_SITE_STORE | PG_SITE_UPDATE | kind,
+                    line: 1,
+                    slot: 0,
+                }
             })
             .collect();
         let info = Info {

@@ -12,12 +12,12 @@
 //! of all strides both accesses stay in their window, and these don't meet. Where only one dimension has several iterations
 //! the question is then answered exactly.
 
+use super::rows;
 use crate::abi::{
     Access, Base, Entry, Info, PG_LOOP_DOUBTED, PG_LOOP_PRIVATIZED, PG_LOOP_REORDERED, PG_MAX_DIMS,
     PG_PAIR_ANTI, PG_PAIR_APART, PG_SITE_EXACT, PG_SITE_HAS_AFFINE, PG_SITE_HAS_WINDOW,
     PG_SITE_MAY_CHANGE_PIN, PG_SITE_MAY_TOUCH_KEPT, PG_SITE_SNAPSHOT, PG_SITE_UNCONDITIONAL, Pin, Site,
 };
-use super::rows;
 
 /// One access with its entry-time numbers.
 #[derive(Clone, Copy, Debug)]
@@ -534,9 +534,8 @@ pub unsafe fn prove(info: &Info, entry: &Entry, most_rows: u64) -> Result<Rest, 
         let of = rows::Accesses { info, accesses, prints: &prints, trip: &entry.trip, pinned: &pinned };
         // Where something else is left, nobody knows whether that leaves the tables alone.
         let seen = if rest.is_empty() && anti.is_none() { rows::Rows::read(&of, most_rows) } else { None };
-        let is_settled = seen.is_some_and(|seen| {
-            in_rows.iter().all(|(a, b)| seen.judge(*a, *b) == Answer::Independent)
-        });
+        let is_settled =
+            seen.is_some_and(|seen| in_rows.iter().all(|(a, b)| seen.judge(*a, *b) == Answer::Independent));
         if !is_settled {
             if let (Some(store), None) = (unplaced_row, info.inspect) {
                 return Err(Obstacle::Pin(store, 0));

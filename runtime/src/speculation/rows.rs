@@ -35,16 +35,14 @@ pub struct Rows {
 }
 
 /// Where a site's accesses are.
-#[derive(Clone, Copy)]
 enum Place {
     /// There are none: some loop around it has no turn.
     Nowhere,
     /// In a row.
-    At(Position),
+    At(Box<Position>),
 }
 
 /// Where in rows accesses are.
-#[derive(Clone, Copy)]
 struct Position {
     /// How many pointers they are behind.
     depth: u32,
@@ -82,21 +80,23 @@ impl Rows {
 
     /// Asks for two accesses, of which one is in a row and the other, if it isn't, is in memory that was looked at.
     pub fn judge(&self, a: u32, b: u32) -> Answer {
-        let place = |site: u32| self.places.get(site as usize).copied().flatten();
-        match (place(a), place(b)) {
+        match (self.place(a), self.place(b)) {
             (None, None) => Answer::Unknown,
-            (Some(Place::At(a)), Some(Place::At(b))) if a.depth == b.depth => self.judge_positions(&a, &b),
+            (Some(Place::At(a)), Some(Place::At(b))) if a.depth == b.depth => self.judge_positions(a, b),
             // One is in no row, in none of the same table, or nowhere.
             _ => Answer::Independent,
         }
     }
 
+    fn place(&self, site: u32) -> Option<&Place> {
+        self.places.get(site as usize)?.as_ref()
+    }
+
     /// What meets has everything in common: the slot, the offset, and what the table looks like as one array.
     fn judge_positions(&self, a: &Position, b: &Position) -> Answer {
         let are_independent = |a: &Footprint, b: &Footprint| judge(a, b, &self.trip) == Answer::Independent;
-        let inner = |site: u32| self.places.get(site as usize).copied().flatten();
-        let by_slots = match (inner(a.slot), inner(b.slot)) {
-            (Some(Place::At(a)), Some(Place::At(b))) => self.judge_positions(&a, &b) == Answer::Independent,
+        let by_slots = match (self.place(a.slot), self.place(b.slot)) {
+            (Some(Place::At(a)), Some(Place::At(b))) => self.judge_positions(a, b) == Answer::Independent,
             _ => are_independent(&a.slots, &b.slots),
         };
         match by_slots || are_independent(&a.offsets, &b.offsets) || are_independent(&a.whole, &b.whole) {
@@ -180,7 +180,8 @@ impl Tree {
         let step = if step == 0 { SLOT } else { step };
         let depth = parent.map_or(1, |parent| self.nodes[parent].depth + 1);
         let is_stored = site.has(PG_SITE_STORE);
-        let node = Node { parent, slots: (all.0, all.1 - SLOT), step, reach, depth, is_stored, is_table: false };
+        let node =
+            Node { parent, slots: (all.0, all.1 - SLOT), step, reach, depth, is_stored, is_table: false };
         if let Some(parent) = parent {
             self.nodes[parent].is_table = true;
         }
@@ -216,14 +217,13 @@ impl Tree {
             ((hi - lo) as u128).next_power_of_two() as i128
         };
         let pitches: Vec<i128> = (0..=deepest).map(pitch).collect();
-        let mut places: Vec<Option<Place>> = vec![None; self.sites.len()];
-        for (number, site) in self.sites.iter().enumerate() {
-            let Some(site) = site else { continue };
-            let Some(InRow { node, slot, offsets }) = site else {
-                places[number] = Some(Place::Nowhere);
+        let mut places: Vec<Option<Place>> = Vec::new();
+        for site in &self.sites {
+            let Some(Some(InRow { node, slot, offsets })) = site else {
+                places.push(site.map(|_| Place::Nowhere));
                 continue;
             };
-            let slots = match places[*slot as usize] {
+            let slots = match &places[*slot as usize] {
                 None => of.prints[*slot as usize]?,
                 Some(Place::At(position)) => position.whole,
                 Some(Place::Nowhere) => return None,
@@ -244,7 +244,8 @@ impl Tree {
             }
             let hull = Some(ends(slots.total(of.trip), offsets.total(of.trip)));
             let whole = Footprint { lo, hi, stride, hull };
-            places[number] = Some(Place::At(Position { depth, slot: *slot, whole, slots, offsets: *offsets }));
+            let position = Position { depth, slot: *slot, whole, slots, offsets: *offsets };
+            places.push(Some(Place::At(Box::new(position))));
         }
         Some(places)
     }
@@ -289,7 +290,13 @@ impl Tree {
                     // A slot without a row: whoever follows it faults.
                     if *pointer != 0 {
                         let (lo, hi) = (pointer.checked_add_signed(begin)?, pointer.checked_add_signed(end)?);
-                        ranges.push(Range { lo, hi, tag, is_stored: node.is_stored, is_table: node.is_table });
+                        ranges.push(Range {
+                            lo,
+                            hi,
+                            tag,
+                            is_stored: node.is_stored,
+                            is_table: node.is_table,
+                        });
                     }
                     tag += node.step as u64;
                 }

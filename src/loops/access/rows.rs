@@ -38,7 +38,8 @@ impl Accesses<'_> {
     pub fn forget_private_tables(&mut self) {
         let is_private = |site: &Site| {
             let row = site.row.as_ref();
-            row.and_then(|row| self.table(row.slot, 0)).is_some_and(|table| self.privatized.contains(&table.base))
+            row.and_then(|row| self.table(row.slot, 0))
+                .is_some_and(|table| self.privatized.contains(&table.base))
         };
         let private: Vec<bool> = self.sites.iter().map(is_private).collect();
         let private = self.sites.iter_mut().zip(private).filter(|(_, is_private)| *is_private);

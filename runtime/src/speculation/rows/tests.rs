@@ -25,7 +25,14 @@ struct Case {
 impl Case {
     fn new(trip: [i64; 2]) -> Case {
         let trip = [trip[0], trip[1], 1, 1];
-        Case { sites: Vec::new(), accesses: Vec::new(), at: Vec::new(), trip, pinned: Vec::new(), tables: Vec::new() }
+        Case {
+            sites: Vec::new(),
+            accesses: Vec::new(),
+            at: Vec::new(),
+            trip,
+            pinned: Vec::new(),
+            tables: Vec::new(),
+        }
     }
 
     fn site(&mut self, flags: u32, slot: Option<usize>, at: u64, access: Access) -> usize {
@@ -114,7 +121,8 @@ fn never_lies() {
             }
         }
         for (number, slot) in outer.iter_mut().enumerate() {
-            *slot = start(&inner) + 64 + 8 * if is_regular { number as u64 % 6 * 4 } else { numbers.below(24) };
+            *slot =
+                start(&inner) + 64 + 8 * if is_regular { number as u64 % 6 * 4 } else { numbers.below(24) };
         }
         let mut words = BTreeMap::new();
         for list in [&outer, &inner] {
@@ -133,7 +141,8 @@ fn never_lies() {
             let mut slot = case.site(SLOT_LOAD, None, at, slots(&mut numbers));
             if is_deep {
                 let stride = [numbers.of(&[0, 8]), numbers.of(&[0, 8])];
-                slot = case.site(PG_SITE_LOADS_POINTER, Some(slot), 0, access(stride, 0, numbers.of(&[8, 16])));
+                slot =
+                    case.site(PG_SITE_LOADS_POINTER, Some(slot), 0, access(stride, 0, numbers.of(&[8, 16])));
             }
             let lo = numbers.below(9) as i64 - 4;
             let stride = [numbers.of(&[0, 0, 8, 4, -8]), numbers.of(&[0, 8, 4])];
@@ -141,7 +150,8 @@ fn never_lies() {
             case.site(flags, Some(slot), 0, access(stride, lo, lo + numbers.of(&[1, 4, 8, 12])));
         }
         if numbers.below(3) == 0 {
-            let at = numbers.of(&[start(&data) + 700, start(&data) + 64, start(&inner) + 100, start(&outer) + 64]);
+            let at =
+                numbers.of(&[start(&data) + 700, start(&data) + 64, start(&inner) + 100, start(&outer) + 64]);
             let flags = numbers.of(&[PG_SITE_HAS_AFFINE, PG_SITE_HAS_AFFINE | STORE]);
             case.site(flags, None, at, access([numbers.of(&[0, 8]), 0], 0, 8));
         }
@@ -276,7 +286,7 @@ fn tables_stay_as_they_are() {
     case.pinned = vec![(pin - 64, pin - 63)];
     assert_eq!(are_independent(&case, store, load), Some(true));
     // A row that lies in the table.
-    let mut own = vec![0u64; 8];
+    let mut own = [0u64; 8];
     own[0] = own.as_ptr() as u64;
     let (mut case, ..) = sweep(&own[..1], &source[..1], 64);
     case.at[2] = own.as_ptr() as u64;
