@@ -1,6 +1,6 @@
 /* Tables of pointers: matrices whose rows were allocated one by one, images, structs that pointers in an array lead to, tables of tables, tables in structs.
  * All rows are apart but for `shared`, where some slots hold the same pointer, `touching`, where rows have one element in common with the next, and
- * `inside`, where the loop stores to the table itself. With `backwards` rows are in the other order, with `packed` they have no gap, with `absent` nothing is behind some slots, and nobody follows these.
+ * `inside`, where the loop stores to the table itself, or its own bounds lie in a row. With `backwards` rows are in the other order, with `packed` they have no gap, with `absent` nothing is behind some slots, and nobody follows these.
  *
  * test size: 37
  * expect product: runs on clean backwards packed
@@ -11,11 +11,16 @@
  * expect cube: runs on clean
  * expect layers: runs on clean
  * expect column: runs on clean backwards packed
+ * expect grown: runs on clean
  * expect some: runs on clean absent */
 #include "../support/inputs.h"
 
 struct body {
   double place[3], mass, force[3];
+};
+
+struct size {
+  int rows, columns;
 };
 
 struct layer {
@@ -122,6 +127,14 @@ COMPUTE static void build(int n, int m, double **table, double *pool)
   }
 }
 
+/* How many rows and columns there are may be some of the numbers that it stores to. */
+COMPUTE static void grow(const struct size *size, int **to)
+{
+  for (int i = 0; i < size->rows; i++) /* loop grown */
+    for (int j = 0; j < size->columns; j++)
+      to[i][j]--;
+}
+
 COMPUTE static void some(int n, int m, double **a, const int *wanted)
 {
   for (int i = 0; i < n; i++) /* loop some */
@@ -190,6 +203,9 @@ int main(int argc, char **argv)
       order[n / 3] = order[n / 2], layers[n / 2].out = layers[n / 2 + 1].weights;
       cube[0][n / 2] = cube[0][n / 2 + 1], cube[1][n / 4][n / 2] = cube[0][n / 3][n / 3];
     }
+    struct size own = {(int)n, (int)m}, *size = &own;
+    if (check_is(&check, "inside"))
+      size = (struct size *)(counts[1][n / 2] + 4), *size = own;
     check_start(&check);
     struct matrix c = {n, m, table[0]}, a = {n, n, table[1]}, b = {n, m, table[2]};
     multiply(&c, &a, &b);
@@ -206,6 +222,7 @@ int main(int argc, char **argv)
     some((int)n, (int)m, rows, wanted);
     if (check_is(&check, "inside"))
       build((int)n, (int)m, rows, memory[2]);
+    grow(size, counts[1]);
     check_stop(&check);
     check_array(&check, "product", memory[0], cells, sizeof(double));
     check_array(&check, "sweep", memory[1], cells, sizeof(double));
@@ -213,6 +230,7 @@ int main(int argc, char **argv)
     check_array(&check, "picture", pixels[1], cells, 1);
     check_array(&check, "forces", bodies, n, sizeof *bodies);
     check_array(&check, "counts", numbers[0], cells, sizeof(int));
+    check_array(&check, "grown", numbers[1], cells, sizeof(int));
     check_array(&check, "cube", planes[0], n * n * n, sizeof(float));
     check_array(&check, "layers", weights, 2 * cells, sizeof *weights);
   }

@@ -79,7 +79,7 @@ impl Engine {
     unsafe fn stored_ranges(&self, info: &Info, entry: &Entry) -> Option<Vec<(u64, u64)>> {
         let table = self.known_allocations()?;
         // SAFETY: promised by the caller.
-        let placement = unsafe { placement::place(info, entry, &table, LogMethod::Mark) }.ok()?;
+        let placement = unsafe { placement::place(info, entry, &table, LogMethod::Mark, None) }.ok()?;
         let regions = placement.regions.iter().zip(&placement.written);
         Some(
             regions

@@ -146,7 +146,8 @@ impl Engine {
         }
         let table = self.known_allocations()?;
         // SAFETY: promised by the caller, here and below.
-        let placement = unsafe { placement::place(visit.info, visit.entry, &table, LogMethod::None) }.ok()?;
+        let placement =
+            unsafe { placement::place(visit.info, visit.entry, &table, LogMethod::None, None) }.ok()?;
         // SAFETY: as above.
         unsafe { Seeing::of(visit.info, visit.entry, &placement, self.config.groups == GroupChoice::Always) }
     }

@@ -664,8 +664,8 @@ impl Engine {
         }
         let is_refuted = info.has(PG_LOOP_REORDERED) && proof.is_err();
         if let (Some(method), true, false) = (log, info.n_pairs != 0, is_pin || is_refuted || doubted) {
-            let snapshot = proof.is_ok_and(|rest| rest.snapshot);
-            return Ok(Plan { snapshot, ..logs(method, Rest::default(), true) });
+            let Rest { snapshot, rows, .. } = proof.unwrap_or_default();
+            return Ok(Plan { snapshot, ..logs(method, Rest { rows, ..Rest::default() }, true) });
         }
         match proof {
             // A loop that the compiler wants to see logged is logged, whatever its pairs say.

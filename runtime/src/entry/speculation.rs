@@ -96,7 +96,7 @@ impl Engine {
         let (info, entry) = (visit.info, &*visit.entry);
         let table = self.known_allocations().ok_or("the table of allocations is in use")?;
         // SAFETY: promised by the caller, here and below.
-        let mut placement = unsafe { placement::place(info, entry, &table, plan.method)? };
+        let mut placement = unsafe { placement::place(info, entry, &table, plan.method, plan.rest.rows())? };
         let mut settled =
             plan.proven || !plan.forced && !plan.rest.is_empty() && placement.settles(info, &plan.rest);
         if info.has(PG_LOOP_DOUBTED) {
@@ -109,7 +109,7 @@ impl Engine {
             written = unsafe { written_rows(info, entry, plan.stored.as_deref().map(Vec::as_slice)) };
             plan.method = if written.is_some() { LogMethod::None } else { LogMethod::Mark };
             // SAFETY: as above.
-            placement = unsafe { placement::place(info, entry, &table, plan.method)? };
+            placement = unsafe { placement::place(info, entry, &table, plan.method, plan.rest.rows())? };
         }
         if plan.snapshot {
             placement.take_snapshots(info);

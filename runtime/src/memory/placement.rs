@@ -15,6 +15,7 @@ use crate::abi::{
 };
 use crate::device::{CELLS_OF_WORD, LogMethod};
 use crate::speculation::predicate::{Footprint, Rest};
+use crate::speculation::rows::Reach;
 
 /// More separate arrays than this are not copied one by one.
 const MAX_REGIONS: usize = 4096;
@@ -286,7 +287,7 @@ fn across(info: &Info, tile: Option<(u8, u8)>, accesses: &[Access]) -> Option<u8
     (along_third != 0 && along_third >= in_common(y)).then_some(third)
 }
 
-/// Places all arrays of the entry, or says which access can't be placed.
+/// Places all arrays of the entry, or says which access can't be placed. `rows`: where all accesses without a base are, if that is known ([`Rest::rows`]).
 ///
 /// # Safety
 /// `entry` was filled in by generated code for `info` and is alive.
@@ -295,6 +296,7 @@ pub unsafe fn place(
     entry: &Entry,
     allocations: &Allocations,
     method: LogMethod,
+    rows: Option<&[Reach]>,
 ) -> Result<Placement, String> {
     // SAFETY: promised by the caller.
     let (bases, accesses) = unsafe { (entry.bases(info), entry.accesses(info)) };
@@ -313,8 +315,8 @@ pub unsafe fn place(
             continue;
         }
         if base.dynamic != 0 {
-            dynamic = true;
-            recorded_store |= own.iter().any(|&s| sites[s].has(PG_SITE_STORE));
+            dynamic = rows.is_none();
+            recorded_store |= dynamic && own.iter().any(|&s| sites[s].has(PG_SITE_STORE));
             continue;
         }
         // An array that is left out (`if (mask) a[i] *= mask[i]`). Whoever comes there all the same gives up: without an array no access through the base is inside of it.
@@ -395,6 +397,7 @@ pub unsafe fn place(
             level += 1;
         }
     }
+    ranges.extend(rows.into_iter().flatten().map(|row| (row.lo, row.hi)));
     ranges.sort_unstable();
     let mut merged: Vec<(u64, u64)> = Vec::new();
     for (lo, hi) in ranges {
@@ -419,10 +422,20 @@ pub unsafe fn place(
         across,
         ..Placement::default()
     };
-    // What the sites of a region do there; those without a base may come to any.
+    // What the sites of a region do there; those without a base may come to any, unless it is known where their rows are.
+    let has_rows = |(lo, hi): (u64, u64), is_store: bool| {
+        rows.is_none_or(|rows| {
+            let rows = &rows[rows.partition_point(|row| row.lo < lo)..];
+            rows.iter().take_while(|row| row.lo < hi).any(|row| row.is_stored || !is_store)
+        })
+    };
     let here = |site: &Site, anchors: &[u64], (lo, hi): (u64, u64)| {
         let base = site.base as usize;
-        bases.get(base).is_none_or(|b| b.dynamic != 0) || (lo..hi).contains(&anchors[base])
+        match bases.get(base) {
+            Some(base) if base.dynamic != 0 => has_rows((lo, hi), site.has(PG_SITE_STORE)),
+            Some(_) => (lo..hi).contains(&anchors[base]),
+            None => true,
+        }
     };
     let is_written = |region: (u64, u64)| {
         sites.iter().any(|site| site.has(PG_SITE_STORE) && here(site, &placement.anchors, region))
@@ -537,7 +550,7 @@ mod tests {
             pins: std::ptr::null_mut(),
         };
         // SAFETY: all tables are alive and as long as `info` says.
-        unsafe { place(&info, &entry, &allocations, LogMethod::Atomic) }
+        unsafe { place(&info, &entry, &allocations, LogMethod::Atomic, None) }
     }
 
     #[test]

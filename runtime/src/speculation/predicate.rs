@@ -12,12 +12,13 @@
 //! of all strides both accesses stay in their window, and these don't meet. Where only one dimension has several iterations
 //! the question is then answered exactly.
 
-use super::rows;
+use super::rows::{self, Reach};
 use crate::abi::{
     Access, Base, Entry, Info, PG_LOOP_DOUBTED, PG_LOOP_PRIVATIZED, PG_LOOP_REORDERED, PG_MAX_DIMS,
     PG_PAIR_ANTI, PG_PAIR_APART, PG_SITE_EXACT, PG_SITE_HAS_AFFINE, PG_SITE_HAS_WINDOW,
     PG_SITE_MAY_CHANGE_PIN, PG_SITE_MAY_TOUCH_KEPT, PG_SITE_SNAPSHOT, PG_SITE_UNCONDITIONAL, Pin, Site,
 };
+use std::sync::Arc;
 
 /// One access with its entry-time numbers.
 #[derive(Clone, Copy, Debug)]
@@ -415,9 +416,15 @@ pub struct Rest {
     /// A store (site) of which only an inspection can tell whether it leaves pinned memory alone. Until then nothing but the
     /// program's own loop may run.
     pub unplaced: Option<u32>,
+    /// Where the rows of tables of pointers are, if it took these to find out that nothing is left: all that is accessed without a base.
+    pub rows: Option<Arc<Vec<Reach>>>,
 }
 
 impl Rest {
+    /// See `rows`.
+    pub fn rows(&self) -> Option<&[Reach]> {
+        self.rows.as_ref().map(|rows| &rows[..])
+    }
     /// Whether nothing is left.
     pub fn is_empty(&self) -> bool {
         self.pairs.is_empty() && self.unplaced.is_none()
@@ -535,8 +542,10 @@ pub unsafe fn prove(info: &Info, entry: &Entry, most_rows: u64) -> Result<Rest, 
         // Where something else is left, nobody knows whether that leaves the tables alone.
         let seen = if rest.is_empty() && anti.is_none() { rows::Rows::read(&of, most_rows) } else { None };
         let is_settled =
-            seen.is_some_and(|seen| in_rows.iter().all(|(a, b)| seen.judge(*a, *b) == Answer::Independent));
-        if !is_settled {
+            |seen: &rows::Rows| in_rows.iter().all(|(a, b)| seen.judge(*a, *b) == Answer::Independent);
+        if let Some(seen) = seen.filter(is_settled) {
+            rest.rows = Some(Arc::new(seen.reaches()));
+        } else {
             if let (Some(store), None) = (unplaced_row, info.inspect) {
                 return Err(Obstacle::Pin(store, 0));
             }

@@ -27,11 +27,26 @@ const LONGEST: i128 = 1 << 40;
 /// Strides from here on could leave 128 bits when they are multiplied by trip counts.
 const FASTEST: i128 = 1 << 62;
 
+/// Rows that lie so near each other are one array for whoever copies them: what lies between them is mostly the allocator's.
+const NEAR: u64 = 256;
+
 /// What is known of the rows of one entry: that they are apart.
 pub struct Rows {
     /// Of each site, where it is in a row.
     places: Vec<Option<Place>>,
     trip: [i64; PG_MAX_DIMS],
+    reaches: Vec<Reach>,
+}
+
+/// Memory that is accessed in rows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Reach {
+    /// Its first byte.
+    pub lo: u64,
+    /// What follows its last one.
+    pub hi: u64,
+    /// Whether some of it may be stored to.
+    pub is_stored: bool,
 }
 
 /// Where a site's accesses are.
@@ -75,7 +90,13 @@ impl Rows {
     pub fn read(of: &Accesses<'_>, most: u64) -> Option<Rows> {
         let tree = Tree::new(of)?;
         let places = tree.places(of)?;
-        tree.are_apart(of, most.clamp(FEW, MOST))?.then_some(Rows { places, trip: *of.trip })
+        let mut ranges = tree.ranges(of, most.clamp(FEW, MOST))?;
+        are_apart(&mut ranges).then(|| Rows { places, trip: *of.trip, reaches: reaches(&ranges) })
+    }
+
+    /// Where all rows are, in order; neighbours together.
+    pub fn reaches(self) -> Vec<Reach> {
+        self.reaches
     }
 
     /// Asks for two accesses, of which one is in a row and the other, if it isn't, is in memory that was looked at.
@@ -250,8 +271,8 @@ impl Tree {
         Some(places)
     }
 
-    /// Whether rows are apart, from each other where that matters, and from all else. `None`: nobody knows, or there are more than so many.
-    fn are_apart(&self, of: &Accesses<'_>, most: u64) -> Option<bool> {
+    /// What is behind each slot, and all else that is accessed. `None`: nobody knows, or there are more than so many.
+    fn ranges(&self, of: &Accesses<'_>, most: u64) -> Option<Vec<Range>> {
         let mut counts: Vec<i128> = Vec::new();
         let (mut rows, mut words) = (0, 0);
         for node in &self.nodes {
@@ -329,7 +350,7 @@ impl Tree {
             }
         }
         of.pinned.iter().try_for_each(|pinned| also(*pinned, false, false))?;
-        Some(are_apart(&mut ranges))
+        Some(ranges)
     }
 }
 
@@ -349,7 +370,22 @@ const NO_ROW: u64 = 0;
 /// That of several together, which is nobody's.
 const SEVERAL: u64 = u64::MAX;
 
-/// Whether ranges of different tags overlap only where both are loaded, and no table is stored to.
+/// The rows among sorted ranges.
+fn reaches(ranges: &[Range]) -> Vec<Reach> {
+    let mut reaches: Vec<Reach> = Vec::new();
+    for Range { lo, hi, is_stored, .. } in ranges.iter().filter(|range| range.tag != NO_ROW) {
+        match reaches.last_mut().filter(|last| *lo <= last.hi.saturating_add(NEAR)) {
+            Some(last) => {
+                last.hi = last.hi.max(*hi);
+                last.is_stored |= is_stored;
+            }
+            None => reaches.push(Reach { lo: *lo, hi: *hi, is_stored: *is_stored }),
+        }
+    }
+    reaches
+}
+
+/// Whether ranges of different tags overlap only where both are loaded, and no table is stored to. Sorts them.
 fn are_apart(ranges: &mut [Range]) -> bool {
     // Tables are mostly in the order of their rows.
     ranges.sort_by_key(|range| range.lo);
@@ -361,7 +397,7 @@ fn are_apart(ranges: &mut [Range]) -> bool {
             run = *next;
             continue;
         }
-        let is_same = next.tag == run.tag && run.tag != SEVERAL;
+        let is_same = next.tag == run.tag;
         let needs_own = |range: &Range| range.is_stored || range.is_table;
         if run.is_table && next.is_stored || run.is_stored && next.is_table {
             return false;
