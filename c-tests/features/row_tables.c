@@ -127,6 +127,16 @@ COMPUTE static void build(int n, int m, double **table, double *pool)
   }
 }
 
+/* The same a table further down. */
+COMPUTE static void plan(int n, int m, double ***table, double *pool)
+{
+  for (int i = 0; i < n; i++) { /* loop plan */
+    table[i][0] = pool + (size_t)(i / 2) * (size_t)m;
+    for (int j = 0; j < m; j++)
+      table[i][0][j] = table[i][0][j] * 0.75 + i;
+  }
+}
+
 /* How many rows and columns there are may be some of the numbers that it stores to. */
 COMPUTE static void grow(const struct size *size, int **to)
 {
@@ -173,6 +183,7 @@ int main(int argc, char **argv)
   struct layer *layers = check_alloc(&check, n, sizeof *layers);
   float *weights = check_alloc(&check, 2 * cells, sizeof *weights), *in = check_alloc(&check, m, sizeof *in);
   int *wanted = check_alloc(&check, n, sizeof *wanted);
+  double ***plans = check_alloc(&check, n, sizeof *plans), **planned = check_alloc(&check, n, sizeof *planned);
 
   for (int r = 0; r < check.repeat; r++) {
     check_begin(&check);
@@ -203,6 +214,8 @@ int main(int argc, char **argv)
       order[n / 3] = order[n / 2], layers[n / 2].out = layers[n / 2 + 1].weights;
       cube[0][n / 2] = cube[0][n / 2 + 1], cube[1][n / 4][n / 2] = cube[0][n / 3][n / 3];
     }
+    for (size_t i = 0; i < n; i++)
+      planned[i] = memory[2] + i * room, plans[i] = planned + i;
     struct size own = {(int)n, (int)m}, *size = &own;
     if (check_is(&check, "inside"))
       size = (struct size *)(counts[1][n / 2] + 4), *size = own;
@@ -221,7 +234,7 @@ int main(int argc, char **argv)
       rows[i] = wanted[i] ? rows[i] : NULL;
     some((int)n, (int)m, rows, wanted);
     if (check_is(&check, "inside"))
-      build((int)n, (int)m, rows, memory[2]);
+      build((int)n, (int)m, rows, memory[2]), plan((int)n, (int)m, plans, memory[1]);
     grow(size, counts[1]);
     check_stop(&check);
     check_array(&check, "product", memory[0], cells, sizeof(double));
@@ -245,5 +258,7 @@ int main(int argc, char **argv)
   free(weights);
   free(in);
   free(wanted);
+  free(plans);
+  free(planned);
   return check_close(&check);
 }

@@ -13,7 +13,7 @@
 //! Of tables whose rows are tables, the inner ones have to be apart although they are only loaded: else one slot would be two rows.
 
 use super::predicate::{Answer, Footprint, judge};
-use crate::abi::{Access, Base, Info, PG_MAX_DIMS, PG_SITE_STORE, Site};
+use crate::abi::{Access, Base, Info, PG_MAX_DIMS, PG_SITE_STORE, PG_SITE_WHOLE_ELEMENTS, Site};
 use crate::memory::safe_copy;
 
 /// Bytes of a slot.
@@ -23,9 +23,10 @@ const FEW: u64 = 256;
 /// More than this are never looked at.
 const MOST: u64 = 1 << 20;
 /// Farthest that a row may reach.
-const LONGEST: i128 = 1 << 40;
-/// Strides from here on could leave 128 bits when they are multiplied by trip counts.
+const LONGEST: i128 = 1 << 36;
+/// Strides from here on could leave 128 bits when they are multiplied by trip counts, and places when they are multiplied by another pitch.
 const FASTEST: i128 = 1 << 62;
+const FARTHEST: i128 = 1 << 90;
 
 /// Rows that lie so near each other are one array for whoever copies them: what lies between them is mostly the allocator's.
 const NEAR: u64 = 256;
@@ -138,14 +139,28 @@ struct Node {
     /// From where to where accesses are, behind each slot.
     reach: (i128, i128),
     depth: u32,
-    is_stored: bool,
-    /// Whether there are further rows behind it.
-    is_table: bool,
+    /// Where in it the loop stores.
+    stored: Option<(i128, i128)>,
+    /// Where in it the slots of further rows are.
+    table: Option<(i128, i128)>,
 }
 
 impl Node {
+    /// Whether a slot in it may be stored to, as far as its own offsets tell.
+    fn may_change(&self) -> bool {
+        self.stored.zip(self.table).is_some_and(|(stored, table)| stored.0 < table.1 && table.0 < stored.1)
+    }
+
     fn count(&self) -> i128 {
         (self.slots.1 - self.slots.0) / self.step + 1
+    }
+}
+
+/// From the beginning of the first to the end of the last.
+fn both(a: Option<(i128, i128)>, b: Option<(i128, i128)>) -> Option<(i128, i128)> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
+        _ => a.or(b),
     }
 }
 
@@ -187,7 +202,11 @@ impl Tree {
         }
         let moving = || (0..PG_MAX_DIMS).filter(|dim| of.trip[*dim] > 1);
         let strides = || moving().map(|dim| slots.stride[dim]);
-        let are_slots = [all.0, all.1, slots.lo, slots.hi].iter().all(|at| at % SLOT == 0)
+        // Those of an inner loop are only known by the first and the last.
+        let table = of.info.sites().get(slot as usize)?;
+        let are_whole = table.has(PG_SITE_WHOLE_ELEMENTS) && i128::from(table.width) == SLOT;
+        let are_slots = are_whole
+            && [all.0, all.1, slots.lo, slots.hi].iter().all(|at| at % SLOT == 0)
             && strides().all(|stride| stride % SLOT == 0);
         let is_bounded = reach.0 > -LONGEST && reach.1 < LONGEST && slots.hi - slots.lo < LONGEST;
         if !are_slots || !is_bounded {
@@ -200,11 +219,11 @@ impl Tree {
         };
         let step = if step == 0 { SLOT } else { step };
         let depth = parent.map_or(1, |parent| self.nodes[parent].depth + 1);
-        let is_stored = site.has(PG_SITE_STORE);
-        let node =
-            Node { parent, slots: (all.0, all.1 - SLOT), step, reach, depth, is_stored, is_table: false };
+        let stored = site.has(PG_SITE_STORE).then_some(reach);
+        let node = Node { parent, slots: (all.0, all.1 - SLOT), step, reach, depth, stored, table: None };
         if let Some(parent) = parent {
-            self.nodes[parent].is_table = true;
+            let known = &mut self.nodes[parent].table;
+            *known = both(*known, Some(all));
         }
         Some(Some(InRow { node: self.join(node), slot, offsets }))
     }
@@ -225,7 +244,7 @@ impl Tree {
         let known = &mut self.nodes[number];
         known.slots = (known.slots.0.min(node.slots.0), known.slots.1.max(node.slots.1));
         known.reach = (known.reach.0.min(node.reach.0), known.reach.1.max(node.reach.1));
-        known.is_stored |= node.is_stored;
+        known.stored = both(known.stored, node.stored);
         number
     }
 
@@ -263,7 +282,11 @@ impl Tree {
                     return None;
                 }
             }
-            let hull = Some(ends(slots.total(of.trip), offsets.total(of.trip)));
+            let hull = ends(slots.total(of.trip), offsets.total(of.trip));
+            if [lo, hi, hull.0, hull.1].iter().any(|at| at.abs() >= FARTHEST) {
+                return None;
+            }
+            let hull = Some(hull);
             let whole = Footprint { lo, hi, stride, hull };
             let position = Position { depth, slot: *slot, whole, slots, offsets: *offsets };
             places.push(Some(Place::At(Box::new(position))));
@@ -271,8 +294,11 @@ impl Tree {
         Some(places)
     }
 
-    /// What is behind each slot, and all else that is accessed. `None`: nobody knows, or there are more than so many.
+    /// What is behind each slot, and all else that is accessed. `None`: nobody knows, there are more than so many, or some row's own slots may be stored to.
     fn ranges(&self, of: &Accesses<'_>, most: u64) -> Option<Vec<Range>> {
+        if self.nodes.iter().any(Node::may_change) {
+            return None;
+        }
         let mut counts: Vec<i128> = Vec::new();
         let (mut rows, mut words) = (0, 0);
         for node in &self.nodes {
@@ -286,7 +312,7 @@ impl Tree {
             counts.push(count);
         }
         let mut ranges = Vec::new();
-        ranges.try_reserve_exact(rows as usize + of.info.sites().len() + of.pinned.len()).ok()?;
+        ranges.try_reserve_exact(rows as usize + 2 * of.info.sites().len() + of.pinned.len()).ok()?;
         // What the slots of each node hold.
         let mut held: Vec<Vec<u64>> = Vec::new();
         for node in &self.nodes {
@@ -305,23 +331,18 @@ impl Tree {
             let (apart, count) = ((node.step / SLOT) as usize, node.count() as usize);
             let length = (count - 1) * apart + 1;
             let (begin, end) = (node.reach.0 as i64, node.reach.1 as i64);
+            let (is_stored, is_table) = (node.stored.is_some(), node.table.is_some());
             for ((lo, _), table) in tables.iter().zip(read.chunks_exact(length)) {
                 let mut tag = lo | u64::from(node.depth);
                 for pointer in table.iter().step_by(apart) {
                     // A slot without a row: whoever follows it faults.
                     if *pointer != 0 {
                         let (lo, hi) = (pointer.checked_add_signed(begin)?, pointer.checked_add_signed(end)?);
-                        ranges.push(Range {
-                            lo,
-                            hi,
-                            tag,
-                            is_stored: node.is_stored,
-                            is_table: node.is_table,
-                        });
+                        ranges.push(Range { lo, hi, tag, is_stored, is_table });
                     }
                     tag += node.step as u64;
                 }
-                if node.is_table {
+                if is_table {
                     own.extend(table.iter().step_by(apart).filter(|pointer| **pointer != 0));
                 }
             }
