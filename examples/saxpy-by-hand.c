@@ -57,10 +57,11 @@ PARAGON_BODY(saxpy, 2, 3,
 
 /* What it accesses: each iteration, four bytes, at an address that is affine. */
 #define AFFINE (PG_SITE_UNCONDITIONAL | PG_SITE_EXACT | PG_SITE_HAS_AFFINE)
+/* None follows a pointer that another one loads. */
 static const struct __pg_site saxpy_sites[] = {
-  { 0, 4, PG_SITE_STORE | PG_SITE_LOGGED | AFFINE, __LINE__ }, /* y[i] = */
-  { 0, 4, AFFINE, __LINE__ },                                  /* y[i]: its own iteration's, so it meets no other's store */
-  { 1, 4, PG_SITE_LOGGED | AFFINE, __LINE__ },                 /* x[i] */
+  { 0, 4, PG_SITE_STORE | PG_SITE_LOGGED | AFFINE, __LINE__, 0 }, /* y[i] = */
+  { 0, 4, AFFINE, __LINE__, 0 },                                  /* y[i]: its own iteration's, so it meets no other's store */
+  { 1, 4, PG_SITE_LOGGED | AFFINE, __LINE__, 0 },                 /* x[i] */
 };
 /* Whether a store to y[i] can be what another iteration loads as x[j] is known when the loop is entered. */
 static const struct __pg_pair saxpy_pairs[] = { { 0, 2, PG_CHECK_PREDICATE } };
@@ -135,10 +136,10 @@ PARAGON_BODY(scatter, 3, 4,
    __PG_WRITE(f32, 0, at, old + f * __PG_READ(f32, 2, 1, x + 4 * __pg_k));))
 
 static const struct __pg_site scatter_sites[] = {
-  { 0, 4, PG_SITE_STORE | PG_SITE_LOGGED | PG_SITE_UNCONDITIONAL, __LINE__ }, /* y[index[i]] =: anywhere in y */
-  { 0, 4, PG_SITE_UNCONDITIONAL | PG_SITE_COVERED, __LINE__ },                /* y[index[i]]: its iteration stores there, too */
-  { 1, 4, PG_SITE_LOGGED | AFFINE, __LINE__ },
-  { 2, 4, PG_SITE_LOGGED | AFFINE, __LINE__ },
+  { 0, 4, PG_SITE_STORE | PG_SITE_LOGGED | PG_SITE_UNCONDITIONAL, __LINE__, 0 }, /* y[index[i]] =: anywhere in y */
+  { 0, 4, PG_SITE_UNCONDITIONAL | PG_SITE_COVERED, __LINE__, 0 },                /* y[index[i]]: its iteration stores there, too */
+  { 1, 4, PG_SITE_LOGGED | AFFINE, __LINE__, 0 },
+  { 2, 4, PG_SITE_LOGGED | AFFINE, __LINE__, 0 },
 };
 /* The store may meet itself in another iteration, and each load. */
 static const struct __pg_pair scatter_pairs[] = {

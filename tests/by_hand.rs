@@ -202,13 +202,19 @@ fn what_is_described_wrongly_is_refused() {
         (".n_dims = 1,", ".n_dims = 0,", 2),
         (".n_dims = 1,", ".n_dims = PG_MAX_DIMS + 1,", 2),
         (
-            "{ 1, 4, PG_SITE_LOGGED | AFFINE, __LINE__ },                 /* x[i] */",
-            "{ 1, 3, PG_SITE_LOGGED | AFFINE, __LINE__ },",
+            "{ 1, 4, PG_SITE_LOGGED | AFFINE, __LINE__, 0 },                 /* x[i] */",
+            "{ 1, 3, PG_SITE_LOGGED | AFFINE, __LINE__, 0 },",
             1,
         ),
         (
-            "{ 1, 4, PG_SITE_LOGGED | AFFINE, __LINE__ },                 /* x[i] */",
-            "{ 2, 4, PG_SITE_LOGGED | AFFINE, __LINE__ },",
+            "{ 1, 4, PG_SITE_LOGGED | AFFINE, __LINE__, 0 },                 /* x[i] */",
+            "{ 2, 4, PG_SITE_LOGGED | AFFINE, __LINE__, 0 },",
+            1,
+        ),
+        // It follows a pointer that it loads itself.
+        (
+            "{ 1, 4, PG_SITE_LOGGED | AFFINE, __LINE__, 0 },                 /* x[i] */",
+            "{ 1, 4, PG_SITE_LOGGED | AFFINE, __LINE__, 3 },",
             1,
         ),
         ("{ 0, 2, PG_CHECK_PREDICATE }", "{ 0, 3, PG_CHECK_PREDICATE }", 1),
