@@ -217,6 +217,12 @@ fn what_is_described_wrongly_is_refused() {
             "{ 1, 4, PG_SITE_LOGGED | AFFINE, __LINE__, 3 },",
             1,
         ),
+        // It is said of it where it lies, and that only what it follows tells.
+        (
+            "{ 1, 4, PG_SITE_LOGGED | AFFINE, __LINE__, 0 },                 /* x[i] */",
+            "{ 1, 4, PG_SITE_LOGGED | AFFINE, __LINE__, 1 },",
+            1,
+        ),
         ("{ 0, 2, PG_CHECK_PREDICATE }", "{ 0, 3, PG_CHECK_PREDICATE }", 1),
         ("  .sites = saxpy_sites,\n", "", 1),
         ("  .pairs = saxpy_pairs,\n", "  .pairs = saxpy_pairs, .n_results = 1,\n", 1),

@@ -508,6 +508,7 @@ impl Info {
             && (1..=PG_MAX_DIMS as u32).contains(&self.n_dims)
             && self.sites().iter().all(|s| s.base < self.n_bases && matches!(s.width, 1 | 2 | 4 | 8))
             && (0..).zip(self.sites()).all(|(number, s)| s.slot <= number)
+            && self.sites().iter().all(|s| s.slot == 0 || !s.has(PG_SITE_HAS_AFFINE | PG_SITE_HAS_WINDOW))
             && self.pairs().iter().all(|pair| pair.a < self.n_sites && pair.b < self.n_sites)
             && self.results().iter().all(is_known)
             && self.keys().iter().all(|key| *key < self.n_values)

@@ -13,6 +13,7 @@ use crate::config::RaceChoice;
 use crate::device::LogMethod;
 use crate::memory::{placement, safe_copy};
 use crate::signals::Deferred;
+use crate::speculation::predicate;
 use crate::trace;
 
 /// From so many runs of a loop on, each entry is one.
@@ -78,7 +79,13 @@ impl Engine {
     /// As for [`Engine::enter`].
     unsafe fn stored_ranges(&self, info: &Info, entry: &Entry) -> Option<Vec<(u64, u64)>> {
         let table = self.known_allocations()?;
-        // SAFETY: promised by the caller.
+        // SAFETY: promised by the caller, here and below.
+        let rest = unsafe { predicate::prove(info, entry, u64::MAX) }.unwrap_or_default();
+        // Between rows lies what others use meanwhile, the allocator first of all: that must not become what it was.
+        if rest.rows().is_some() {
+            return None;
+        }
+        // SAFETY: as above.
         let placement = unsafe { placement::place(info, entry, &table, LogMethod::Mark, None) }.ok()?;
         let regions = placement.regions.iter().zip(&placement.written);
         Some(

@@ -12,7 +12,7 @@
 //!
 //! Of tables whose rows are tables, the inner ones have to be apart although they are only loaded: else one slot would be two rows.
 
-use super::predicate::{Answer, Footprint, judge};
+use super::predicate::{Answer, Footprint, gcd, judge};
 use crate::abi::{Access, Base, Info, PG_MAX_DIMS, PG_SITE_STORE, PG_SITE_WHOLE_ELEMENTS, Site};
 use crate::memory::safe_copy;
 
@@ -435,10 +435,6 @@ fn are_apart(ranges: &mut [Range]) -> bool {
         };
     }
     true
-}
-
-fn gcd(a: i128, b: i128) -> i128 {
-    if b == 0 { a.abs() } else { gcd(b, a % b) }
 }
 
 #[cfg(test)]
