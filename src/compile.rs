@@ -726,7 +726,7 @@ pub fn token_edits(unit: &TranslationUnit, edits: &[Edit]) -> Vec<TokenEdit> {
     edits
         .iter()
         .filter_map(|edit| match edit {
-            Edit::BeforeLoop { loop_id, text, wrap_braces, untouched_if } => {
+            Edit::BeforeLoop { loop_id, text, wrap_braces, untouched_if, goes_on } => {
                 let (statement, found) = position(*loop_id)?;
                 Some(TokenEdit::Before {
                     at: found.keyword_span.start as usize,
@@ -736,6 +736,7 @@ pub fn token_edits(unit: &TranslationUnit, edits: &[Edit]) -> Vec<TokenEdit> {
                         condition: condition.clone(),
                         end: statement.span.end as usize,
                     }),
+                    goes_on: goes_on.clone().map(|how| (how, statement.span.end as usize)),
                 })
             }
             Edit::ReplaceIdentifier { span, text } => {

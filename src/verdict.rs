@@ -5,6 +5,7 @@
 
 mod alternatives;
 mod attempt;
+mod leaving;
 mod pins;
 mod pragmas;
 
@@ -15,6 +16,7 @@ use crate::c::hir::*;
 use crate::c::pragma::Wish;
 use crate::loops::access::{contraction_around, sum_anywhere};
 use crate::loops::cells;
+use crate::loops::leaving as early_ends;
 use crate::loops::counted::counted;
 use crate::loops::linear;
 use crate::loops::nest;
@@ -129,6 +131,8 @@ fn in_any_form(
     function: usize,
     l: &LoopStmt,
 ) -> Result<Judged, Reason> {
+    let marked = early_ends::marked(unit, l);
+    let l = marked.as_ref().unwrap_or(l);
     let held = cells::held(unit, l);
     let judged = match &held {
         None => judge(unit, options, function, l),
@@ -136,6 +140,13 @@ fn in_any_form(
         Some(held) => judge(unit, options, function, held)
             .or_else(|why| judge(unit, options, function, l).map_err(|_| why)),
     };
+    if let Some(marked) = &marked {
+        // Other orders and several loops come to other ends.
+        return judged.map(|mut judged| {
+            judged.3.held.get_or_insert_with(|| Box::new(marked.clone()));
+            judged
+        });
+    }
     if !may_gain(&judged) {
         return judged;
     }

@@ -13,7 +13,7 @@
 #define __extension__
 #endif
 
-#define PG_ABI_VERSION 24u
+#define PG_ABI_VERSION 25u
 #define PG_MAX_DIMS 4
 
 __extension__ typedef signed long long __pg_i64;
@@ -50,6 +50,7 @@ enum {
   PG_LOOP_KEPT = 16384,    /* kernels that know which arrays nothing stores to are faster */
   PG_LOOP_SLICE_DECIDES = 262144, /* what the values `keys` and sites with PG_SITE_FEEDS give decides all addresses that aren't affine */
   PG_LOOP_SHOWS_ALL = 4194304, /* inspections can show all addresses that aren't affine, as devices compute them */
+  PG_LOOP_ONLY_SEARCHED = 33554432, /* nothing is left of its iterations but how many there are until it is left */
   PG_LOOP_LONG_LOOPS = 8388608, /* an iteration has inner loops that may have more turns than `work` guesses */
   PG_LOOP_SPREADS = 32768, /* several lanes of the GPU may run an iteration together, of which one stores */
   PG_LOOP_SIDE_BY_SIDE = 1048576, /* and they take turns of some inner loop side by side, whole ones */
@@ -370,6 +371,12 @@ struct __pg_info {
   void (*inspect)(const struct __pg_entry *, struct __pg_inspector *, __pg_i64 begin, __pg_i64 end); /* of dimension 0 */
   const __pg_u32 *keys;
   __pg_u32 n_keys;
+  /* Null but for a loop that may be left before its trip count is up. The first iteration from `begin` on, before `end`, that leaves it, otherwise `end`; of dimension 0.
+   * It may give an earlier one, too: the program's own text goes on with that. It loads what these sites do, nothing else, and stores nothing. In *left somebody else says
+   * which iteration leaves the loop as far as is known; one that comes behind that need not be looked at. All else is about the iterations that come before it. */
+  __pg_i64 (*search)(const struct __pg_entry *, const volatile __pg_i64 *left, __pg_i64 begin, __pg_i64 end);
+  const __pg_u32 *searched;
+  __pg_u32 n_searched;
 };
 
 /* One per loop, writable. */

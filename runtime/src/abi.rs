@@ -4,10 +4,11 @@
 //! Nothing here has behaviour beyond reading the tables that a pointer and a count describe.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
+use std::sync::atomic::AtomicI64;
 
 #[allow(missing_docs)]
 mod constants {
-    pub const PG_ABI_VERSION: u32 = 24;
+    pub const PG_ABI_VERSION: u32 = 25;
     pub const PG_ATTACH_IN_ORDER: u32 = 0x8000_0000;
     pub const PG_STACK_ROOM: u64 = 0x1_0000;
     pub const PG_STACK_LIMITED: u64 = 0x800_0000;
@@ -46,6 +47,7 @@ mod constants {
     pub const PG_LOOP_MEMBERS: u32 = 2_097_152;
     pub const PG_LOOP_SHOWS_ALL: u32 = 4_194_304;
     pub const PG_LOOP_LONG_LOOPS: u32 = 8_388_608;
+    pub const PG_LOOP_ONLY_SEARCHED: u32 = 33_554_432;
     pub const PG_SITE_STORE: u32 = 1;
     pub const PG_SITE_LOGGED: u32 = 2;
     pub const PG_SITE_UNCONDITIONAL: u32 = 4;
@@ -378,6 +380,8 @@ pub struct Entry {
 pub type DirectFn = unsafe extern "C" fn(*const Entry, *mut Value, i64, i64);
 /// Type of `device` in `struct __pg_info`.
 pub type DeviceFn = unsafe extern "C" fn(*const RawLaunch, u64, u64);
+/// Type of `search` in `struct __pg_info`.
+pub type SearchFn = unsafe extern "C" fn(*const Entry, *const AtomicI64, i64, i64) -> i64;
 /// Type of `inspect` in `struct __pg_info`.
 pub type InspectFn = unsafe extern "C" fn(*const Entry, *mut RawInspector, i64, i64);
 
@@ -411,6 +415,9 @@ pub struct Info {
     pub inspect: Option<InspectFn>,
     pub keys: *const u32,
     pub n_keys: u32,
+    pub search: Option<SearchFn>,
+    pub searched: *const u32,
+    pub n_searched: u32,
 }
 
 /// A loop of one dimension that does nothing.
@@ -443,6 +450,9 @@ pub fn nothing() -> Info {
         inspect: None,
         keys: std::ptr::null(),
         n_keys: 0,
+        search: None,
+        searched: std::ptr::null(),
+        n_searched: 0,
     }
 }
 
@@ -500,7 +510,8 @@ impl Info {
         let are_there = self.sites().len() == self.n_sites as usize
             && self.pairs().len() == self.n_pairs as usize
             && self.results().len() == self.n_results as usize
-            && self.keys().len() == self.n_keys as usize;
+            && self.keys().len() == self.n_keys as usize
+            && self.searched().len() == self.n_searched as usize;
         let is_known = |result: &ResultInfo| result.op <= PG_FOLLOWS && result.ty <= PG_F64;
         are_there
             && matches!(self.verdict, PG_PARALLEL | PG_POSSIBLY_PARALLEL)
@@ -512,6 +523,13 @@ impl Info {
             && self.pairs().iter().all(|pair| pair.a < self.n_sites && pair.b < self.n_sites)
             && self.results().iter().all(is_known)
             && self.keys().iter().all(|key| *key < self.n_values)
+            && self.searched().iter().all(|site| *site < self.n_sites)
+            && (self.search.is_some() || !self.has(PG_LOOP_ONLY_SEARCHED))
+    }
+    /// The sites of what a search loads.
+    pub fn searched(&self) -> &[u32] {
+        // SAFETY: as for `sites`.
+        unsafe { table(self.searched, self.n_searched) }
     }
     /// The values that an inspection's outcome depends on.
     pub fn keys(&self) -> &[u32] {
@@ -799,7 +817,7 @@ mod tests {
             [
                 abi, verdict, check, flags, file, function, line, n_dims, n_values, n_results, n_bases,
                 n_sites, n_pairs, n_pins, work, sites, pairs, results, cuda_body, direct, device, recipe,
-                inspect, keys, n_keys
+                inspect, keys, n_keys, search, searched, n_searched
             ]
         );
         layout!(
@@ -824,7 +842,7 @@ mod tests {
             PG_TERM_AT_LEAST PG_TERM_AT_MOST PG_TERM_MAY_FAIL PG_SITE_HAS_WINDOW PG_FAIL_WAW PG_FAIL_RAW PG_FAIL_RANGE PG_FAIL_NO_ARRAY PG_FAIL_MISALIGNED PG_FAIL_ARITHMETIC
             PG_FAIL_NAN PG_FAIL_STOPPED PG_FAIL_TIME PG_MANY PG_STAMP_LAST PG_STAMP_FIRST PG_STAMP_READER PG_STAMP_WORDS PG_STAMP_WORDS_READ PG_GUESS_READER PG_GUESS_WORDS_READ PG_TOUCH_STORE PG_TOUCH_FEEDS PG_TOUCH_MEETS PG_TOUCH_UPDATE PG_TOUCH_WIDTH PG_TOUCH_KIND PG_LOOP_UPDATES
             PG_LOOP_REORDERED PG_LOOP_PART PG_LOOP_PRIVATIZED PG_LOOP_FREE_CALLS PG_LOOP_GROUPS
-            PG_LOOP_COMMON_LOOPS PG_LOOP_TURNS PG_LOOP_SMALL PG_LOOP_STORES_ONCE PG_LOOP_KEPT PG_LOOP_SPREADS PG_LOOP_SIDE_BY_SIDE PG_LOOP_SLICE_DECIDES PG_LOOP_REPEATS PG_LOOP_LONG PG_LOOP_DIRECT PG_LOOP_MEMBERS PG_LOOP_SHOWS_ALL PG_LOOP_LONG_LOOPS PG_SITE_WHOLE_ELEMENTS PG_SITE_ONLY_SEEN PG_TOUCH_SEEN PG_SITE_PRIVATE PG_SITE_WHOLE_STEPS PG_SITE_INSPECTED PG_SITE_FEEDS PG_SITE_COVERED PG_SITE_UPDATE PG_OPERATION_OF_SITE PG_STEP_OF_SITE);
+            PG_LOOP_COMMON_LOOPS PG_LOOP_TURNS PG_LOOP_SMALL PG_LOOP_STORES_ONCE PG_LOOP_KEPT PG_LOOP_SPREADS PG_LOOP_SIDE_BY_SIDE PG_LOOP_SLICE_DECIDES PG_LOOP_REPEATS PG_LOOP_LONG PG_LOOP_DIRECT PG_LOOP_MEMBERS PG_LOOP_SHOWS_ALL PG_LOOP_LONG_LOOPS PG_LOOP_ONLY_SEARCHED PG_SITE_WHOLE_ELEMENTS PG_SITE_ONLY_SEEN PG_TOUCH_SEEN PG_SITE_PRIVATE PG_SITE_WHOLE_STEPS PG_SITE_INSPECTED PG_SITE_FEEDS PG_SITE_COVERED PG_SITE_UPDATE PG_OPERATION_OF_SITE PG_STEP_OF_SITE);
         use crate::device::LogMethod;
         for (name, method) in [
             ("NONE", LogMethod::None),

@@ -167,7 +167,9 @@ fn start_here(the_loop: *mut Loop, numbers: *mut Value) -> c_int {
         // SAFETY: as above; the entry's tables outlive the call.
         let done = unsafe { engine.enter(the_loop, &mut entry, errno, &signals) };
         if done {
-            prepared.conclude(info, numbers);
+            // A loop that is left early isn't complete.
+            let trip = entry.trip;
+            prepared.conclude(info, trip, numbers);
         }
         done.into()
     })
@@ -201,7 +203,8 @@ fn start_parts_here(parts: *const Part, n: u32) -> c_int {
             }) else {
                 return 0;
             };
-            if info.abi != PG_ABI_VERSION || part.numbers.is_null() {
+            // Nobody goes on in the middle of several loops.
+            if info.abi != PG_ABI_VERSION || part.numbers.is_null() || info.search.is_some() {
                 return 0;
             }
             // SAFETY: as many numbers as the loop's facts say, on the caller's stack.
@@ -216,7 +219,7 @@ fn start_parts_here(parts: *const Part, n: u32) -> c_int {
         // SAFETY: as above; the entries' tables outlive the call.
         let done = unsafe { engine.enter_parts(&mut visits, errno, &signals) };
         if done && let Some((_, info, prepared, numbers)) = entries.first_mut() {
-            prepared.conclude(info, numbers);
+            prepared.conclude(info, prepared.trip(), numbers);
         }
         done.into()
     })

@@ -207,6 +207,30 @@ pub fn deserves_inspection(history: &History, s: &Situation) -> bool {
     worker > SHORTEST_NS && choose(history, s).is_some_and(pays)
 }
 
+/// Whether it is worth finding out how far a loop comes that may be left early, as several threads do that, where it is expected to come so far as the situation says. `search_ns`: what an
+/// iteration of that takes the calling thread; where nobody has measured it, it may be as much as the loop takes. `is_all`: nothing else is to be done then.
+pub fn deserves_search(history: &History, s: &Situation, search_ns: Option<f64>, is_all: bool) -> bool {
+    let worker = worker_ns(history, s);
+    let search = search_ns.map_or(worker, |each| each * s.iterations as f64);
+    let threads = s.threads.max(1) as f64;
+    let shared = WAKE_NS + search / threads;
+    let margin = if is_short(history, s) { SHORT_MARGIN } else { MARGIN };
+    worker > SHORTEST_NS
+        && match (is_all, choose(history, s)) {
+            (true, _) => s.threads >= 2 && shared < margin * worker.max(search),
+            (false, Some(way)) => expected_ns(way, history, worker, s) + shared < margin * worker,
+            (false, None) => false,
+        }
+}
+
+/// How many iterations a thread looks at before it asks for more, and the calling thread before it asks for help.
+pub fn searched_together(s: &Situation, search_ns: Option<f64>) -> i64 {
+    /// Nanoseconds of them.
+    const TOGETHER_NS: f64 = 30_000.0;
+    let each = search_ns.unwrap_or(s.work as f64 * OPERATION_NS).max(0.05);
+    ((TOGETHER_NS / each) as i64).max(1)
+}
+
 /// Whether an inspection that has taken an entry so many nanoseconds may be made at each.
 pub fn is_cheap(inspection_ns: f64, history: &History, s: &Situation) -> bool {
     inspection_ns < CHEAP * worker_ns(history, s)

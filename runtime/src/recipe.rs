@@ -151,9 +151,14 @@ impl Prepared {
         }
     }
 
-    /// After the loop: induction variables, and what moved with them, get the values that they then have.
-    pub fn conclude(&self, info: &Info, numbers: &mut [Value]) {
-        for (dim, trip) in info.dims().iter().zip(self.trip) {
+    /// Trip counts of all dimensions.
+    pub fn trip(&self) -> [i64; PG_MAX_DIMS] {
+        self.trip
+    }
+
+    /// After the loop, or so many iterations of it: induction variables, and what moved with them, get the values that they then have.
+    pub fn conclude(&self, info: &Info, trip: [i64; PG_MAX_DIMS], numbers: &mut [Value]) {
+        for (dim, trip) in info.dims().iter().zip(trip) {
             if let Some(value) = numbers.get_mut(dim.first as usize) {
                 value.0 = value.0.wrapping_add((trip as u64).wrapping_mul(dim.step as u64));
             }
@@ -161,7 +166,7 @@ impl Prepared {
         for index in info.moved() {
             let step = numbers.get(*index as usize + 1).map_or(0, |value| value.0);
             if let Some(value) = numbers.get_mut(*index as usize) {
-                value.0 = value.0.wrapping_add((self.trip[0] as u64).wrapping_mul(step));
+                value.0 = value.0.wrapping_add((trip[0] as u64).wrapping_mul(step));
             }
         }
     }
@@ -248,7 +253,7 @@ mod tests {
             ..nothing()
         };
         let made = prepare(&info, numbers)?;
-        made.conclude(&info, numbers);
+        made.conclude(&info, made.trip, numbers);
         Some(made)
     }
 

@@ -77,6 +77,11 @@ pub struct Record {
     pub inspection: &'static str,
     /// Nanoseconds of an inspection, or of seeing that an earlier one holds.
     pub inspect_ns: u64,
+    /// Of a loop that may be left early: iterations of dimension 0 in front of the one that leaves it, where that was found out. The rest is about these; the program's own
+    /// text goes on.
+    pub comes_to: Option<u64>,
+    /// Nanoseconds of finding it out.
+    pub search_ns: u64,
     /// Levels that ran one after the other.
     pub levels: u64,
     /// Whether it goes on from what an earlier run has measured, from this entry on.

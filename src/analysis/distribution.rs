@@ -101,7 +101,7 @@ pub fn take_apart<'a>(unit: &TranslationUnit, whole: &'a LoopStmt) -> Option<Sta
 fn jumps(body: &Stmt) -> bool {
     fn of_the_loop(statement: &Stmt) -> bool {
         match &statement.kind {
-            StmtKind::Continue | StmtKind::Break => true,
+            StmtKind::Continue | StmtKind::Break | StmtKind::Leave(_) => true,
             StmtKind::Block(list) => list.iter().any(of_the_loop),
             StmtKind::If { then, otherwise, .. } => {
                 of_the_loop(then) || otherwise.as_deref().is_some_and(of_the_loop)

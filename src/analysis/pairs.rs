@@ -47,7 +47,7 @@ pub fn distinct(unit: &TranslationUnit, a: &Base, b: &Base) -> bool {
 }
 
 /// Whether a base is an object that is defined as constant here: C lets nobody store to it.
-fn is_constant(unit: &TranslationUnit, base: &Base) -> bool {
+pub fn is_constant(unit: &TranslationUnit, base: &Base) -> bool {
     let Base::Object { var, .. } = base else { return false };
     let variable = unit.var(*var);
     let mut ty = variable.ty;

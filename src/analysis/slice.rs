@@ -10,6 +10,7 @@
 //! bounds or bases were read from.
 
 use crate::c::hir::*;
+use crate::loops::leaving;
 use crate::loops::libm;
 use crate::loops::nest;
 use crate::loops::plan::{Inspection, Pair, Site, SiteId};
@@ -42,6 +43,7 @@ pub fn find(unit: &TranslationUnit, body: &Stmt, given: &Given) -> Inspection {
         unit,
         invariant_places,
         private,
+        ways_out: false,
         touched: touched.collect(),
         found: Inspection {
             changing: watched.difference(&meeting).copied().collect(),
@@ -77,7 +79,8 @@ pub fn deciding(unit: &TranslationUnit, body: &Stmt, given: &Given) -> Option<In
     if touched.is_empty() {
         return None;
     }
-    let mut whole = Slice { unit, invariant_places, private, touched, found: Inspection::default() };
+    let mut whole =
+        Slice { unit, invariant_places, private, ways_out: false, touched, found: Inspection::default() };
     loop {
         let before = whole.size();
         whole.close(body, true);
@@ -86,6 +89,33 @@ pub fn deciding(unit: &TranslationUnit, body: &Stmt, given: &Given) -> Option<In
         }
     }
     Some(whole.found)
+}
+
+/// What decides whether an iteration leaves the loop, where it may ([`crate::loops::leaving`]). Whether the values that it loads are those that the
+/// loop itself would load is not decided here.
+pub fn ways_out(unit: &TranslationUnit, body: &Stmt, given: &Given) -> Option<Inspection> {
+    let Given { invariant_places, private, .. } = *given;
+    if !leaving::has_ways_out(body) {
+        return None;
+    }
+    let found = Inspection { ways_out: true, ..Inspection::default() };
+    let touched = BTreeSet::new();
+    let mut slice = Slice { unit, invariant_places, private, ways_out: true, touched, found };
+    loop {
+        let before = slice.size();
+        slice.close(body, true);
+        if slice.size() == before {
+            break;
+        }
+    }
+    nest::statements(body, &mut |s| {
+        if let StmtKind::Loop(l) = &s.kind
+            && !slice.has_part_in(s)
+        {
+            slice.found.left_out.insert(l.id);
+        }
+    });
+    Some(slice.found)
 }
 
 /// Has a slice that decides all addresses (`whole` is what [`deciding`] found) show those, too, that nobody asks about for conflicts. They follow
@@ -122,7 +152,8 @@ pub fn show_all(
     let touched =
         site_of.iter().filter(|(_, (load, store))| shown(load) || shown(store)).map(|(place, _)| *place);
     let touched = touched.chain(only_seen.iter().copied()).collect();
-    let showing = Slice { unit, invariant_places, private, touched, found: std::mem::take(slice) };
+    let showing =
+        Slice { unit, invariant_places, private, ways_out: false, touched, found: std::mem::take(slice) };
     let mut left_out = BTreeSet::new();
     nest::statements(body, &mut |s| {
         if let StmtKind::Loop(l) = &s.kind
@@ -149,6 +180,8 @@ struct Slice<'a> {
     unit: &'a TranslationUnit,
     invariant_places: &'a BTreeMap<PlaceId, usize>,
     private: &'a private::Objects,
+    /// Whether it is wanted when the loop is left.
+    ways_out: bool,
     /// The places whose addresses are wanted.
     touched: BTreeSet<PlaceId>,
     found: Inspection,
@@ -226,6 +259,7 @@ impl Slice<'_> {
         let mut found = false;
         nest::statements(s, &mut |s| {
             found |= nest::direct_expressions(s).into_iter().any(|e| self.acts(e));
+            found |= self.ways_out && matches!(s.kind, StmtKind::Leave(_));
             found |= matches!(&s.kind, StmtKind::Declare { var, .. } if self.found.variables.contains(var));
         });
         found

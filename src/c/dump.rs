@@ -21,6 +21,13 @@ pub fn dump(unit: &TranslationUnit) -> String {
     printer.text
 }
 
+/// A statement of the unit's.
+pub fn statement(unit: &TranslationUnit, statement: &Stmt) -> String {
+    let mut printer = Printer { unit, text: String::new() };
+    printer.statement(statement, 0);
+    printer.text
+}
+
 /// A type in C-like words, read from left to right: `*const int`, `[3] double`.
 pub fn type_text(types: &Types, ty: QualType) -> String {
     let mut quals = String::new();
@@ -147,6 +154,10 @@ impl Printer<'_> {
             StmtKind::Return(Some(expr)) => self.line(depth, &format!("return {}", self.expr(expr))),
             StmtKind::Goto(Some(name)) => self.line(depth, &format!("goto {name}")),
             StmtKind::Goto(None) => self.line(depth, "goto *"),
+            StmtKind::Leave(what) => {
+                self.line(depth, "leave");
+                self.indented(what, depth);
+            }
             StmtKind::Opaque(what) => self.line(depth, &format!("<{what}>")),
         }
     }

@@ -607,6 +607,9 @@ pub enum StmtKind {
     Continue,
     Return(Option<Expr>),
     Goto(Option<String>),
+    /// The loop that is looked at is left, by what is given: only in forms of loops that are made for that (`loops::leaving`). Whoever walks
+    /// the tree sees nothing inside of it: no iteration that runs elsewhere comes here.
+    Leave(Box<Stmt>),
     /// Not understood (asm, nested functions ...); the reason.
     Opaque(&'static str),
 }

@@ -235,6 +235,7 @@ impl Printer<'_> {
                 self.line(&format!("return {text};"));
             }
             StmtKind::Goto(Some(name)) => self.line(&format!("goto {name};")),
+            StmtKind::Leave(what) => self.statement(what),
             StmtKind::Goto(None) | StmtKind::Opaque(_) => {
                 let text = format!("{};", self.verbatim(statement.span));
                 self.line(&text);

@@ -15,6 +15,8 @@ pub enum Edit {
         wrap_braces: bool,
         /// A condition under which the loop runs as the user wrote it, without the edits in it. The text ends with `else`.
         untouched_if: Option<String>,
+        /// The text ends where the loop goes on whose first iterations are done; then an `else` follows.
+        goes_on: Option<GoesOn>,
     },
     /// Another name in place of an identifier (a recording function in place of `malloc`).
     ReplaceIdentifier {
@@ -23,6 +25,15 @@ pub enum Edit {
         /// What stands there instead; one line.
         text: String,
     },
+}
+
+/// How a loop goes on behind iterations that are done: it stands there once more, without edits, and begins with what it was given.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct GoesOn {
+    /// Whether its first clause declares variables, so that it stays; otherwise it is left out.
+    pub declares: bool,
+    /// Statements that give those variables their values, in front of the first test.
+    pub begin: String,
 }
 
 /// All that is generated for one translation unit.

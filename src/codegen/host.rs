@@ -4,7 +4,7 @@
 
 use super::body::macros::{
     ACCESSES_DIRECT, ACCESSES_TYPED, MACROS_DEVICE, MACROS_DIRECT, MACROS_END, MACROS_INSPECT,
-    MACROS_INSPECT_END, MACROS_ONE_BY_ONE, MACROS_THREADS,
+    MACROS_INSPECT_END, MACROS_ONE_BY_ONE, MACROS_SEARCH, MACROS_SEARCH_END, MACROS_THREADS,
 };
 use super::body::{self, Purpose, invariant, variable};
 use super::once;
@@ -24,6 +24,7 @@ mod guard;
 mod inspect;
 mod kernel;
 mod results;
+mod search;
 mod trip;
 
 use facts::Functions;
@@ -153,6 +154,14 @@ fn piece<'a>(
             emitter.inspect(inspection, &innermost.body, &slice)
         );
     }
+    if let Some(search) = &plan.search {
+        let slice = body::print(unit, plan, &innermost.body, Purpose::Inspection(search))?;
+        let _ = write!(helpers, "{MACROS_SEARCH}{}{MACROS_SEARCH_END}", emitter.search(&slice));
+        let sites: String = emitter.searched(search).iter().map(|site| format!("{site}, ")).collect();
+        if !sites.is_empty() {
+            let _ = writeln!(helpers, "static const __pg_u32 __pg_searched_{}[] = {{{sites}}};", emitter.n);
+        }
+    }
     // Only a GPU asks for it.
     let deciding = match &plan.inspection {
         Some(inspection) => Some(inspection).filter(|slice| slice.decides_all),
@@ -214,7 +223,9 @@ impl<'a> Emitter<'a> {
             _ => None,
         });
         let mut moved_by_head = BTreeSet::new();
-        for head in [&the_loop.step, &the_loop.cond].into_iter().flatten() {
+        // Conditions that stand beside the one that counts belong to the body.
+        let head = plan.held.as_deref().filter(|_| plan.search.is_some()).unwrap_or(the_loop);
+        for head in [&head.step, &head.cond].into_iter().flatten() {
             nest::expressions(head, &mut |e| {
                 if let Some((place, _, true)) = nest::accessed_place(e) {
                     moved_by_head.extend(nest::root_variable(place));
@@ -437,11 +448,17 @@ impl<'a> Emitter<'a> {
         })
     }
 
+    /// Whether the loop's first clause declares a variable, so that it has no name outside of the loop.
+    pub fn is_declared_first(&self, v: VarId) -> bool {
+        self.plan.starts.iter().any(|start| start.var == v && start.declared)
+            || self.plan.dims.iter().any(|dim| dim.iv == v && dim.iv_local)
+    }
+
     /// The variables that have their values of the loop afterwards: how they are handed over, and in which of the numbers.
     pub fn given_back(&self) -> Vec<(VarId, Scalar, usize)> {
         let plan = self.plan;
         let inductions = plan.scalars.iter().filter_map(|(v, role)| match role {
-            ScalarRole::Induction { dim, live_out: true } => {
+            ScalarRole::Induction { dim, live_out: true } if !plan.dims[*dim].is_counter => {
                 let kind = Scalar::Int(plan.dims[*dim].iv_kind.unwrap_or(IntKind::Long));
                 Some((*v, kind, self.first_slot(*dim)))
             }
@@ -450,7 +467,7 @@ impl<'a> Emitter<'a> {
         let results = self.results.iter().enumerate();
         let results = results.filter_map(|(slot, r)| Some((r.var?, self.n_values() + slot)));
         let moved = self.secondary.iter().enumerate().map(|(n, (v, _))| (*v, self.secondary_slot(n)));
-        let has_name = |v: VarId| !plan.starts.iter().any(|start| start.var == v && start.declared);
+        let has_name = |v: VarId| plan.search.is_some() || !self.is_declared_first(v);
         let others = results.chain(moved).filter(|(v, _)| has_name(*v));
         inductions.chain(others.map(|(v, slot)| (v, self.kind_of(v), slot))).collect()
     }

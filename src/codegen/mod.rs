@@ -17,7 +17,7 @@ pub mod texts;
 pub mod types;
 pub mod worth;
 
-pub use edits::{Edit, Generated};
+pub use edits::{Edit, Generated, GoesOn};
 
 use crate::c::hir::*;
 use crate::loops::nest;
@@ -76,8 +76,9 @@ pub fn generate(unit: &TranslationUnit, reports: &[LoopReport], options: &Codege
                 generated.edits.push(Edit::BeforeLoop {
                     loop_id: plan.loop_id,
                     text: code.guard.text,
-                    wrap_braces: found.the_loop.unbraced_body,
+                    wrap_braces: found.the_loop.unbraced_body || code.guard.goes_on.is_some(),
                     untouched_if: None,
+                    goes_on: code.guard.goes_on,
                 });
                 stays.insert(plan.loop_id, code.guard.stays);
             }

@@ -4,6 +4,7 @@
 //! Where that is not certain (the loop comes out of a macro, the header is included twice, the token is a macro's
 //! argument) the edit is declined, never guessed. Not here: what is inserted (`codegen`).
 
+use crate::codegen::GoesOn;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
@@ -21,6 +22,9 @@ pub enum TokenEdit {
         wrap_until: Option<usize>,
         /// A second copy of what follows, between the text, which ends with `else`, and what follows; none where it can't be copied.
         untouched: Option<Untouched>,
+        /// The text ends where the statement stands once more, without edits, and goes on behind iterations that are done; then an `else` follows. With the end of the
+        /// statement's last token. Where it can't be copied, the edit is declined.
+        goes_on: Option<(GoesOn, usize)>,
     },
     /// Another spelling of a token.
     Replace {
@@ -354,7 +358,7 @@ fn changes_of(
                 [find(source, target, source.tokens.binary_search_by_key(&token.start, |t| t.range.start))?];
             Ok(vec![(found.range.clone(), text.clone())])
         }
-        TokenEdit::Before { at, text, wrap_until, untouched } => {
+        TokenEdit::Before { at, text, wrap_until, untouched, goes_on } => {
             if target.would_change(text) {
                 return Err("a name that is needed in front of it is a macro");
             }
@@ -369,14 +373,23 @@ fn changes_of(
             let (line, system) = (token.line, token.system);
             let untouched = untouched.as_ref().filter(|untouched| !target.would_change(&untouched.condition));
             let copy = untouched.and_then(|untouched| {
-                let copy = copied(source, target, changed, *at..untouched.end, first)?;
+                let copy = copied(source, target, Some(changed), *at..untouched.end, first, None)?;
                 let condition = &untouched.condition;
                 // Whoever reads what the compiler says has the other copy's warnings.
                 Some(format!(" if ({condition}) {{\n# {line} \"{name}\" 3\n{padding}{copy}\n# {line} \"{name}\" 3\n}} else"))
             });
             let copy = copy.unwrap_or_default();
+            let mut rest = String::new();
+            if let Some((how, end)) = goes_on {
+                if target.would_change(&how.begin) {
+                    return Err("a name that is needed in it is a macro");
+                }
+                let again = copied(source, target, None, *at..*end, first, Some(how));
+                let again = again.ok_or("it can be left early, and can't stand there twice")?;
+                rest = format!(" {{\n# {line} \"{name}\" 3\n{padding}{again}\n# {line} \"{name}\" 3\n}} else");
+            }
             let new = format!(
-                "\n# {line} \"{name}\" 3\n{brace}{text}{copy}\n# {line} \"{name}\"{system}\n{padding}"
+                "\n# {line} \"{name}\" 3\n{brace}{text}{rest}{copy}\n# {line} \"{name}\"{system}\n{padding}"
             );
             let mut changes = vec![(token.range.start..token.range.start, new)];
             if let Some(until) = wrap_until {
@@ -393,13 +406,14 @@ fn changes_of(
 }
 
 /// What stands in `target` from its token `first` on, as `range` of `source`, as text of a system header; none if it can't stand there twice, or if nothing
-/// in it is `changed`.
+/// in it is `changed`, if that is asked for. With `goes_on` it is a loop that begins with what it is given.
 fn copied(
     source: &Scan,
     target: &Scan,
-    changed: &[usize],
+    changed: Option<&[usize]>,
     range: Range<usize>,
     first: usize,
+    goes_on: Option<&GoesOn>,
 ) -> Option<String> {
     let last = source.tokens.binary_search_by_key(&range.end, |t| t.range.end);
     let last = find(source, target, last).ok()?;
@@ -413,10 +427,13 @@ fn copied(
         return None;
     }
     let range = target.tokens[first].range.start..target.tokens[last].range.end;
-    if !changed.iter().any(|at| *at != range.start && range.contains(at)) {
+    if changed.is_some_and(|changed| !changed.iter().any(|at| *at != range.start && range.contains(at))) {
         return None;
     }
-    let text = target.text.get(range)?;
+    let text = match goes_on {
+        None => target.text.get(range)?.to_owned(),
+        Some(how) => going_on(target, first..last + 1, how)?,
+    };
     let mut lines = Vec::new();
     for line in text.split('\n') {
         lines.push(match line_marker(line) {
@@ -426,6 +443,43 @@ fn copied(
         });
     }
     Some(lines.join("\n"))
+}
+
+/// The text of a loop, tokens of `target`, that begins with what it is given. None: its head isn't all there, because it comes out of macros.
+fn going_on(target: &Scan, tokens: Range<usize>, how: &GoesOn) -> Option<String> {
+    let spelling = |number: usize| &target.text[target.tokens[number].range.clone()];
+    let (start, end) = (target.tokens[tokens.start].range.start, target.tokens[tokens.end - 1].range.end);
+    match spelling(tokens.start) {
+        "while" => return Some(target.text[start..end].to_owned()),
+        "for" if spelling(tokens.start + 1) == "(" => {}
+        _ => return None,
+    }
+    let (mut depth, mut parts, mut close) = (0, Vec::new(), None);
+    for number in tokens.start + 1..tokens.end {
+        match spelling(number) {
+            "(" | "[" | "{" => depth += 1,
+            ")" | "]" | "}" => depth -= 1,
+            ";" if depth == 1 => parts.push(target.tokens[number].range.start),
+            _ => {}
+        }
+        if depth == 0 {
+            close = Some(number);
+            break;
+        }
+    }
+    let ([one, two], Some(_)) = (&parts[..], close) else { return None };
+    let open = target.tokens[tokens.start + 1].range.end;
+    let text = |range: Range<usize>| &target.text[range];
+    Some(match how.declares {
+        false => format!("{} {}", text(start..open), text(*one..end)),
+        true => format!(
+            "{}; __extension__ ({{ if (__pg_goes_on) {{ __pg_goes_on = 0;{} }} 1; }}) && ({}){}",
+            text(start..*one),
+            how.begin,
+            text(one + 1..*two),
+            text(*two..end)
+        ),
+    })
 }
 
 /// The token of `target` that is the token `number` of `source`.
@@ -472,6 +526,7 @@ mod tests {
             text: "PG".into(),
             wrap_until: None,
             untouched: None,
+            goes_on: None,
         };
         splice(expanded, directives, "P", &[edit])
     }
@@ -512,6 +567,7 @@ mod tests {
                 text: "if (table[2])".into(),
                 wrap_until: None,
                 untouched: None,
+                goes_on: None,
             };
             splice(text, directives, "", &[edit]).applied == 0
         };
@@ -537,6 +593,7 @@ mod tests {
                     text: "PG else".into(),
                     wrap_until: None,
                     untouched: Some(copy),
+ goes_on: None,
                 },
                 TokenEdit::Replace { token: name..name + 1, text: "q".into() },
             ];
@@ -569,6 +626,7 @@ mod tests {
             text: "PG else".into(),
             wrap_until: Some(end),
             untouched: Some(copy),
+ goes_on: None,
         };
         let name = at(text, "p", 0);
         let outside = TokenEdit::Replace { token: name..name + 1, text: "q".into() };
@@ -605,6 +663,7 @@ mod tests {
                 text: "PG".into(),
                 wrap_until: Some(end),
                 untouched: None,
+                goes_on: None,
             },
             TokenEdit::Replace { token: name..name + 6, text: "__pg_malloc".into() },
         ];

@@ -20,6 +20,7 @@ mod wording;
 use super::carried::Prelude;
 use super::counted::{Control, Counted, Stride};
 use super::inline;
+use super::leaving;
 use super::libm;
 use super::linear::{self, Linear, constant};
 use super::nest;
@@ -173,6 +174,8 @@ pub struct Accesses<'a> {
     pub has_long_loops: bool,
     /// Whether `continue` or `break` stands anywhere in the loop.
     pub has_continue: bool,
+    /// Whether the loop may be left early. No iteration that runs elsewhere is, but the first one may be before it reads what others do.
+    pub has_ways_out: bool,
     /// See [`ScalarRole::Secondary`]: how far each iteration moves them.
     pub secondary: BTreeMap<VarId, Bound>,
     /// What those among them are set to by the first clause that a linear form may be made of.
@@ -279,6 +282,7 @@ impl<'a> Accesses<'a> {
             has_long_loops: false,
             touches: 0,
             has_continue,
+            has_ways_out: leaving::has_ways_out(&whole.body),
             moved: BTreeMap::new(),
             converted: BTreeSet::new(),
             moving: BTreeMap::new(),
@@ -621,7 +625,11 @@ impl<'a> Accesses<'a> {
 
     fn statement(&mut self, s: &Stmt) -> Result<(), Refused> {
         match &s.kind {
-            StmtKind::Empty | StmtKind::Declaration | StmtKind::Break | StmtKind::Continue => Ok(()),
+            StmtKind::Empty
+            | StmtKind::Declaration
+            | StmtKind::Break
+            | StmtKind::Continue
+            | StmtKind::Leave(_) => Ok(()),
             StmtKind::Expr(e) => self.full_expression(e),
             StmtKind::Declare { var, init } => {
                 let variable = self.unit.var(*var);

@@ -36,7 +36,10 @@ pub fn find(unit: &TranslationUnit, head: &Counted, l: &LoopStmt, body: &Stmt) -
     let leaves = {
         let mut leaves = false;
         nest::statements(body, &mut |s| {
-            leaves |= matches!(s.kind, StmtKind::Continue | StmtKind::Break | StmtKind::Return(_));
+            leaves |= matches!(
+                s.kind,
+                StmtKind::Continue | StmtKind::Break | StmtKind::Return(_) | StmtKind::Leave(_)
+            );
         });
         leaves
     };

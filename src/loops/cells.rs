@@ -197,7 +197,9 @@ fn surely_reads(s: &Stmt, v: VarId) -> Option<bool> {
         }
     }
     let mut leaves = false;
-    nest::statements(s, &mut |s| leaves |= matches!(s.kind, StmtKind::Continue | StmtKind::Break));
+    nest::statements(s, &mut |s| {
+        leaves |= matches!(s.kind, StmtKind::Continue | StmtKind::Break | StmtKind::Leave(_));
+    });
     match &s.kind {
         StmtKind::Block(list) => {
             for s in list {

@@ -5,7 +5,7 @@
 //! `for (p = a; p < end; p++)`, `for (; i < n;) a[i++] = 0`) the variable that the test looks at, the control variable,
 //! becomes one of those that move beside a counter of our own. Everything else is not counted, with the reason.
 
-use super::nest;
+use super::{leaving, nest};
 use super::plan::{Relation, Start};
 use super::reason::{Advice, Kind, Reason};
 use crate::c::constant::fold;
@@ -83,12 +83,16 @@ pub fn add_counters(unit: &mut TranslationUnit) {
     let mut wanted = Vec::new();
     for function in &unit.functions {
         nest::statements(&function.body, &mut |s| {
-            if let StmtKind::Loop(l) = &s.kind
-                && plain_form(unit, l).is_err()
-                && let Ok(form) = other_form(unit, l)
-            {
-                wanted.push((l.id, form.control.var, form.counted.by.is_some()));
-            }
+            let StmtKind::Loop(l) = &s.kind else { return };
+            let mut form = |l: &LoopStmt| {
+                let form = other_form(unit, l).ok().filter(|_| plain_form(unit, l).is_err());
+                form.is_some_and(|form| {
+                    wanted.push((l.id, form.control.var, form.counted.by.is_some()));
+                    true
+                })
+            };
+            // One of several conditions may be what counts.
+            let _ = form(l) || leaving::counting(l).iter().any(|l| plain_form(unit, l).is_ok() || form(l));
         });
     }
     for (id, control, strides) in wanted {

@@ -8,6 +8,7 @@ pub mod cells;
 pub mod counted;
 pub mod inline;
 pub mod interchange;
+pub mod leaving;
 pub mod libm;
 pub mod linear;
 pub mod members;

@@ -438,6 +438,8 @@ pub struct Inspection {
     pub computes_floats: bool,
     /// Whether something decides that a device may compute otherwise than an inspection where it gives up: floating-point numbers, quotients, calls.
     pub may_differ: bool,
+    /// Whether it is the slice of the ways out of a loop: of these it keeps the conditions.
+    pub ways_out: bool,
     /// Whether something does that it can't do anew: memory of an iteration's own, or a function of libm.
     pub is_refused: bool,
     /// Inner loops that have no part in it.
@@ -508,6 +510,10 @@ pub struct LoopPlan {
     pub inspection: Option<Inspection>,
     /// Where there is no inspection: what decides all addresses that aren't affine, if it is known before the loop runs. Nothing is executed of it.
     pub deciding: Option<Inspection>,
+    /// Of a loop that may be left early: what decides when it is. It is executed first, over all iterations up to the one that leaves; none of the
+    /// accesses that this loads is one to memory that the loop stores to (pairs that are apart). Everything else here is about the iterations before that one.
+    /// `held` is the loop with its ways out marked, and the program's own text goes on behind those iterations.
+    pub search: Option<Inspection>,
     /// Memory that must not change.
     pub pinned: Vec<Pinned>,
     /// Places in memory that the loop keeps in variables, and the loop as it then is.
@@ -551,6 +557,10 @@ impl LoopPlan {
     /// Whether the order of the iterations is part of a result, so that it is the same wherever the loop runs.
     pub fn is_ordered(&self) -> bool {
         self.scalars.values().any(|role| matches!(role, ScalarRole::Accumulation { .. }))
+    }
+    /// Whether anything is left of its iterations.
+    pub fn keeps_something(&self) -> bool {
+        self.sites.iter().any(|site| site.is_store) || self.scalars.values().any(ScalarRole::is_result)
     }
     /// Whether loads have to be made from a snapshot for the iterations to be independent, for all that is known before the
     /// entry.

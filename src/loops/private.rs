@@ -371,6 +371,7 @@ impl Flow<'_> {
             }
             StmtKind::Break => *breaks = meet(breaks.take(), state.take()),
             StmtKind::Continue => *continues = meet(continues.take(), state.take()),
+            StmtKind::Leave(_) => *state = None,
             _ => {}
         }
     }

@@ -37,7 +37,7 @@ pub fn find(unit: &TranslationUnit, accesses: &mut Accesses, body: &Stmt) -> Res
     let refused = || Reason::from("no array of it can be privatized");
     let mut order = Order::default();
     order.statement(unit, body);
-    if order.is_refused || accesses.has_continue {
+    if order.is_refused || accesses.has_continue || accesses.has_ways_out {
         return Err(refused());
     }
     let mut found = Privatization::default();

@@ -17,6 +17,7 @@ pub enum Kind {
     Interchanged,
     Distributed,
     Privatized,
+    Searched,
     Asserted,
     UnresolvedPair,
     WrapAround,
@@ -62,6 +63,10 @@ impl Kind {
             Kind::Privatized => (
                 "privatized",
                 "The iterations are independent once each thread has copies of some arrays for itself.",
+            ),
+            Kind::Searched => (
+                "searched",
+                "How far the loop comes is found out first; the iterations up to there are independent.",
             ),
             Kind::Asserted => {
                 ("asserted", "A pragma says that the iterations are independent, and is believed.")

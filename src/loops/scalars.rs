@@ -5,7 +5,7 @@
 
 use super::plan::{Bound, ReductionOp, ScalarRole};
 use super::reason::{AccessNote, Advice, Kind, Reason};
-use super::{nest, reductions};
+use super::{leaving, nest, reductions};
 use crate::c::hir::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -167,6 +167,7 @@ impl Flow {
                 }
                 *state = None;
             }
+            StmtKind::Leave(_) => *state = None,
             StmtKind::Break => {
                 *breaks = meet(breaks.take(), state.take());
             }
@@ -318,6 +319,23 @@ pub fn roles(
         live.extend(inductions.iter().map(|(v, _)| v));
     }
     live.extend(&unit.members);
+    // Whoever goes on with the iteration that leaves begins with what its ways out read.
+    let mut sees_all = false;
+    for out in leaving::ways_out(body) {
+        nest::all_expressions(out, &mut |e| {
+            if let ExprKind::Load(place) | ExprKind::AddressOf(place) = &e.kind {
+                live.extend(nest::root_variable(place));
+            }
+            if let Some((place, true, true)) = nest::accessed_place(e) {
+                live.extend(nest::root_variable(place));
+            }
+        });
+        nest::statements(out, &mut |s| sees_all |= hides(unit, s));
+    }
+    let is_left = leaving::has_ways_out(body);
+    if sees_all {
+        live.extend(flow.written.difference(&declared));
+    }
     // What the loop itself declares, in first clauses too, is gone after it; and so is its name.
     let (mut own, mut unset) = (BTreeSet::new(), BTreeSet::new());
     let mut note = |s: &Stmt| {
@@ -337,7 +355,7 @@ pub fn roles(
     }
     let mut roles = BTreeMap::new();
     for (number, (iv, local)) in inductions.iter().enumerate() {
-        let live_out = !local && live.contains(iv);
+        let live_out = is_left && number == 0 || !local && live.contains(iv);
         roles.insert(*iv, ScalarRole::Induction { dim: number, live_out });
     }
     for (v, step) in secondary {
@@ -476,6 +494,31 @@ fn read_outside(function: &Function, whole: &LoopStmt) -> BTreeSet<VarId> {
     out
 }
 
+/// Whether a statement evaluates something whose expressions the typed tree doesn't have.
+fn hides(unit: &TranslationUnit, s: &Stmt) -> bool {
+    let mut hides = match &s.kind {
+        StmtKind::Opaque(_) | StmtKind::Declare { init: Some(Init::Aggregate), .. } => true,
+        StmtKind::Declare { var, .. } => has_unseen_length(unit, unit.var(*var).ty.ty),
+        _ => false,
+    };
+    for e in nest::direct_expressions(s) {
+        nest::expressions(e, &mut |e| {
+            let place = match &e.kind {
+                ExprKind::Load(p) | ExprKind::AddressOf(p) => Some(p),
+                _ => nest::accessed_place(e).map(|(p, ..)| p),
+            };
+            let mut opaque = matches!(e.kind, ExprKind::Opaque(_));
+            let mut place = place;
+            while let Some(p) = place {
+                opaque |= matches!(p.kind, PlaceKind::Opaque(_));
+                place = if let PlaceKind::Field { base, .. } = &p.kind { Some(base) } else { None };
+            }
+            hides |= opaque;
+        });
+    }
+    hides
+}
+
 /// Whether something whose expressions the typed tree doesn't have (the initialiser of an aggregate, a compound literal, a
 /// statement expression, the length of an array) may be evaluated after the loop: it may read any variable. It is not
 /// evaluated after the loop if it stands before it, outside of all loops around it, unless there are jumps.
@@ -491,29 +534,6 @@ fn may_read_unseen(unit: &TranslationUnit, function: &Function, whole: &LoopStmt
         });
         holds
     };
-    fn hides(unit: &TranslationUnit, s: &Stmt) -> bool {
-        let mut hides = match &s.kind {
-            StmtKind::Opaque(_) | StmtKind::Declare { init: Some(Init::Aggregate), .. } => true,
-            StmtKind::Declare { var, .. } => has_unseen_length(unit, unit.var(*var).ty.ty),
-            _ => false,
-        };
-        for e in nest::direct_expressions(s) {
-            nest::expressions(e, &mut |e| {
-                let place = match &e.kind {
-                    ExprKind::Load(p) | ExprKind::AddressOf(p) => Some(p),
-                    _ => nest::accessed_place(e).map(|(p, ..)| p),
-                };
-                let mut opaque = matches!(e.kind, ExprKind::Opaque(_));
-                let mut place = place;
-                while let Some(p) = place {
-                    opaque |= matches!(p.kind, PlaceKind::Opaque(_));
-                    place = if let PlaceKind::Field { base, .. } = &p.kind { Some(base) } else { None };
-                }
-                hides |= opaque;
-            });
-        }
-        hides
-    }
     /// `again`: whether what stands before the loop may be evaluated after it.
     fn walk(
         unit: &TranslationUnit,

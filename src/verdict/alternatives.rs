@@ -137,6 +137,7 @@ pub(super) fn distributed(
         updates: BTreeMap::new(),
         inspection: None,
         deciding: None,
+        search: None,
         pinned: accesses.pinned,
         kept: Vec::new(),
         held: None,

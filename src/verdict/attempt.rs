@@ -2,6 +2,7 @@
 //! reason why there is none. Which attempts are made, and which of them is taken, is decided in the module above.
 
 use super::Judged;
+use super::leaving;
 use super::pins::{Changing, access_note, keep, mark_pins};
 use crate::analysis::dependence::Range;
 use crate::analysis::pairs::{self, Pairs, Steps};
@@ -135,7 +136,7 @@ fn attempt_with(
     }
     let gives_something =
         accesses.sites.iter().any(|s| s.is_store) || roles.values().any(ScalarRole::is_result);
-    if !gives_something {
+    if !gives_something && !accesses.has_ways_out {
         return Err(Reason::new(Kind::NothingKept, "it computes nothing that is kept"));
     }
     // Two places that are one variable: an inner dimension's bounds may not depend on what the nest assigns; that was
@@ -209,6 +210,15 @@ fn attempt_with(
             slice::show_all(unit, body, &given, whole, slice);
         }
     }
+    let asked = leaving::Asked {
+        unit,
+        options,
+        accesses: &accesses,
+        roles: &roles,
+        dims: &dims,
+        steps: &steps,
+    };
+    let search = leaving::search(&asked, body, &given)?;
     // What iterations combine has another value wherever a part of them begins: an inspection has none of them, a device's threads each their own.
     let is_combined = |v: &VarId| {
         roles.get(v).is_some_and(|role| role.is_result() && !matches!(role, ScalarRole::Private { .. }))
@@ -278,6 +288,20 @@ fn attempt_with(
         };
         return Err(Reason::new(Kind::UnknownCall, why));
     }
+    let (mut verdict, mut check, mut reason, mut pairs) = (verdict, check, reason, pairs.clone());
+    if search.is_some() {
+        let line = leaving::line_of(body);
+        if check == Check::None {
+            (verdict, check) = (Verdict::PossiblyParallel, Check::Predicate);
+            reason.kind = Kind::Searched;
+        }
+        let text = &reason.text;
+        reason.text = format!("it may be left early in line {line}: how far it comes is found out first; then {text}");
+    }
+    let search = search.map(|(slice, apart)| {
+        pairs.extend(apart);
+        slice
+    });
     let keeps_pointers = keeps_pointers(unit, options, &accesses);
     let deciding = whole.filter(|whole| check != Check::Inspector && can_follow(&whole));
     let scalars: BTreeMap<VarId, ScalarRole> = roles;
@@ -304,6 +328,7 @@ fn attempt_with(
         updates: accesses.updates,
         inspection,
         deciding,
+        search,
         pinned: accesses.pinned,
         held: (!kept.is_empty()).then(|| Box::new(l.clone())),
         kept,
@@ -315,7 +340,8 @@ fn attempt_with(
         asserted: unit.wish(l).is_some(),
         may_abort: accesses.may_abort,
         may_trap: accesses.may_trap,
-        cuda_exact: !accesses.calls_libm,
+        // What is only searched has nothing to do on a device.
+        cuda_exact: !accesses.calls_libm && gives_something,
         free_calls: accesses.free_calls,
         work: accesses.work.max(1),
         touches: accesses.touches,
@@ -381,7 +407,7 @@ fn keeps_pointers(unit: &TranslationUnit, options: &AnalysisOptions, accesses: &
         && places().filter(|(site, _)| site.is_store).all(|(_, stored)| leaves_alone(stored))
 }
 
-fn unresolved_reason(accesses: &Accesses, pair: &Pair) -> Reason {
+pub(super) fn unresolved_reason(accesses: &Accesses, pair: &Pair) -> Reason {
     let (a, b) = (access_note(accesses, pair.a.0 as usize), access_note(accesses, pair.b.0 as usize));
     let text = if pair.a == pair.b {
         format!("the store to {} in line {} may hit one element in several iterations", a.text, a.span.line)

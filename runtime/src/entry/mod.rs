@@ -2,7 +2,7 @@
 //!
 //! [`Engine::enter`] is the whole story in order: is this a situation that we serve at all; can the iterations be proven
 //! independent, and if not, how are they checked ([`inspection`]); where should it run ([`ways`]), and what is made ready for that ([`ahead`]); where do the arrays lie, run,
-//! remember ([`speculation`], [`addresses`]); what of them stays there ([`residents`]); what earlier runs know of it ([`remembered`]). Several loops for one are [`distributed`].
+//! remember ([`speculation`], [`addresses`]); what of them stays there ([`residents`]); how far a loop comes that may be left early ([`search`]); what earlier runs know of it ([`remembered`]). Several loops for one are [`distributed`].
 
 mod addresses;
 mod ahead;
@@ -12,6 +12,7 @@ mod inspection;
 mod lengths;
 mod remembered;
 mod residents;
+mod search;
 mod speculation;
 mod vain;
 mod ways;
@@ -74,6 +75,7 @@ pub struct Engine {
     staying: Mutex<Staying>,
     vain: vain::Vain,
     remembered: remembered::Remembered,
+    searches: search::Searches,
 }
 
 /// Why a loop runs as it stood.
@@ -233,6 +235,7 @@ impl Engine {
             staying: Mutex::default(),
             vain: vain::Vain::default(),
             remembered: remembered::Remembered::default(),
+            searches: search::Searches::default(),
             config,
         }
     }
@@ -383,6 +386,26 @@ impl Engine {
         if self.is_limited(the_loop, info) {
             return false;
         }
+        if info.search.is_some() {
+            // SAFETY: promised by the caller.
+            return unsafe { self.enter_behind_search(the_loop, info, entry, errno, signals) };
+        }
+        // SAFETY: as above.
+        unsafe { self.enter_here(the_loop, info, entry, errno, signals) }
+    }
+
+    /// An entry whose iterations are all executed.
+    ///
+    /// # Safety
+    /// As for [`Engine::enter`]; `info` is the entry's.
+    unsafe fn enter_here(
+        &self,
+        the_loop: &Loop,
+        info: &'static Info,
+        entry: &mut Entry,
+        errno: &mut i32,
+        signals: &Deferred,
+    ) -> bool {
         if !self.tries_all_logs() {
             let log = self.config.logs[0];
             // SAFETY: promised by the caller, here and below.
@@ -450,6 +473,7 @@ impl Engine {
             visit.record.bytes_back = coherence::fetched();
             visit.record.run_again = coherence::run_again();
             visit.record.total_ns = started.elapsed().as_nanos() as u64;
+            self.searches.tell(&mut visit.record);
             self.trace.write(&visit.record);
         }
         let logged = !["", "none", "mark"].contains(&visit.record.log);

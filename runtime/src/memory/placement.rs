@@ -527,6 +527,9 @@ mod tests {
             inspect: None,
             keys: std::ptr::null(),
             n_keys: 0,
+            search: None,
+            searched: std::ptr::null(),
+            n_searched: 0,
         }
     }
 

@@ -56,6 +56,9 @@ impl Facts {
             recipe: null(),
             inspect: None,
             keys: null(),
+            search: None,
+            searched: null(),
+            n_searched: 0,
             ..*info
         };
         Facts { info, _sites: sites, _results: results, _text: text, _pieces: pieces }

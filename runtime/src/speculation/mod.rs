@@ -11,6 +11,7 @@ pub mod predicate;
 pub mod protocol;
 pub mod race;
 pub mod rows;
+pub mod search;
 mod sync;
 pub mod watch;
 pub mod written;

@@ -220,6 +220,13 @@ fn apart(a: &Footprint, b: &Footprint, trip: &[i64; PG_MAX_DIMS]) -> bool {
     a_hi <= b_lo || b_hi <= a_lo
 }
 
+/// The same, or that they touch different parts of one array, in different iterations and in one: members of structs.
+fn separate(a: &Footprint, b: &Footprint, trip: &[i64; PG_MAX_DIMS]) -> bool {
+    let move_alike = (0..PG_MAX_DIMS).all(|d| trip[d] <= 1 || a.stride[d] == b.stride[d]);
+    let are_beside = a.hi <= b.lo || b.hi <= a.lo;
+    apart(a, b, trip) || move_alike && are_beside && independent(a, b, trip)
+}
+
 /// The sufficient conditions.
 fn independent(a: &Footprint, b: &Footprint, trip: &[i64; PG_MAX_DIMS]) -> bool {
     if apart(a, b, trip) {
@@ -502,7 +509,7 @@ pub unsafe fn prove(info: &Info, entry: &Entry, most_rows: u64) -> Result<Rest, 
     for pair in info.pairs() {
         if pair.check & PG_PAIR_APART != 0 {
             let prints = footprint(pair.a).zip(footprint(pair.b));
-            if prints.is_none_or(|(a, b)| !apart(&a, &b, &entry.trip)) {
+            if prints.is_none_or(|(a, b)| !separate(&a, &b, &entry.trip)) {
                 return Err(unless_pinned(Obstacle::Apart(pair.a, pair.b)));
             }
             continue;

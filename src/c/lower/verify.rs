@@ -90,6 +90,7 @@ impl Verifier<'_> {
             | StmtKind::Break
             | StmtKind::Continue
             | StmtKind::Goto(_)
+            | StmtKind::Leave(_)
             | StmtKind::Opaque(_) => {}
         }
     }

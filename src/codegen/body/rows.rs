@@ -81,6 +81,9 @@ impl Printer<'_> {
     /// The loads of a loop's body that are shown and move by strides.
     fn rows(&self, l: &LoopStmt, iv: VarId) -> Vec<Row> {
         let Purpose::Inspection(slice) = self.purpose else { return Vec::new() };
+        if slice.ways_out {
+            return Vec::new();
+        }
         let moving = Moving::new(self.unit, self.plan, l, iv);
         let mut rows = Vec::new();
         nest::all_expressions(&l.body, &mut |e| {

@@ -108,6 +108,12 @@ impl Printer<'_> {
                 out.push_str(&format!("goto __pg_continue_{};\n", current.0));
             }
             StmtKind::Break => out.push_str("break;\n"),
+            StmtKind::Leave(_) => {
+                // No other iterations come here.
+                if matches!(self.purpose, Purpose::Inspection(slice) if slice.ways_out) {
+                    out.push_str("return __pg_k0;\n");
+                }
+            }
             _ => return Err("a statement that is not generated".into()),
         }
         Ok(())

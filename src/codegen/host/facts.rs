@@ -243,13 +243,24 @@ impl Emitter<'_> {
         if plan.has_long_loops {
             flags.push("PG_LOOP_LONG_LOOPS");
         }
+        if plan.search.is_some() && !plan.keeps_something() {
+            flags.push("PG_LOOP_ONLY_SEARCHED");
+        }
+        let (search, searched) = match &plan.search {
+            Some(search) => {
+                let sites = self.searched(search).len();
+                (format!("__pg_search_{n}"), format!("{}, {sites}", table(sites == 0, "searched")))
+            }
+            None => ("0".to_string(), "0, 0".to_string()),
+        };
         if self.doubt {
             flags.push("PG_LOOP_DOUBTED");
         }
         let _ = writeln!(
             out,
             "static const struct __pg_info __pg_info_{n} = {{PG_ABI_VERSION, {verdict}, {check}, {}, \"{}\", \"{}\", {}, {}, {}, \
-             {}, {}, {}, {}, {}, {}u, {}, {}, {}, __pg_cuda_{n}, __pg_direct_{n}, {on_threads}, &__pg_recipe_{n}, {inspect}, {keys}}};",
+             {}, {}, {}, {}, {}, {}u, {}, {}, {}, __pg_cuda_{n}, __pg_direct_{n}, {on_threads}, &__pg_recipe_{n}, {inspect}, {keys}, \
+             {search}, {searched}}};",
             flags.join(" | "),
             escape(&report.file),
             escape(&report.function),

@@ -4,7 +4,8 @@
 use super::trip::{Site, Trip};
 use super::{Emitter, Printed};
 use crate::c::hir::*;
-use crate::codegen::types::Scalar;
+use crate::codegen::edits::GoesOn;
+use crate::codegen::types::{Scalar, literal};
 use crate::loops::nest;
 use crate::loops::plan::*;
 use crate::loops::private;
@@ -30,8 +31,10 @@ pub(super) fn names_mean_the_same(
 /// What stands in front of a loop.
 #[derive(Default)]
 pub struct Guard {
-    /// Up to an `else`: the loop follows.
+    /// Up to an `else`: the loop follows. Where the loop goes on behind it, up to that.
     pub text: String,
+    /// How a loop that may be left early goes on.
+    pub goes_on: Option<GoesOn>,
     /// Behind the `else`: see [`stays_untouched`].
     pub stays: Stays,
 }
@@ -136,37 +139,53 @@ impl Emitter<'_> {
             Some(_) => " __asm__ __volatile__(\"\" : \"+m\"(__pg_r) : : \"memory\");",
             None => " __asm__ __volatile__(\"\" : : : \"memory\");",
         });
-        let mut back = String::new();
+        let (mut back, mut begin) = (String::new(), String::new());
         for (number, (v, kind, _)) in given_back.iter().enumerate() {
             let name = &unit.var(*v).name;
-            let value = Self::unpack(*kind, &format!("__pg_r[{number}]"));
+            let mut value = Self::unpack(*kind, &format!("__pg_r[{number}]"));
+            // The test in front of the next iteration moves it once more.
+            if let Some((_, step)) = plan.moved_by_test.filter(|(moved, _)| plan.search.is_some() && moved == v) {
+                value = format!("({})((__pg_u64){value} - (__pg_u64){})", kind.name(), literal(step));
+            }
+            let text = if self.is_declared_first(*v) { &mut begin } else { &mut back };
             let _ = match kind {
                 Scalar::Address => {
-                    write!(back, " {name} = (__typeof__({name}))(__pg_address){value};")
+                    write!(text, " {name} = (__typeof__({name}))(__pg_address){value};")
                 }
-                _ => write!(back, " {name} = {value};"),
+                _ => write!(text, " {name} = {value};"),
             };
         }
-        let room = match given_back.len() {
+        let mut room = match given_back.len() {
             0 => String::new(),
             count => format!("__pg_value __pg_r[{count}]; "),
         };
+        let mut around = String::new();
+        let declares = the_loop.init.iter().any(|s| matches!(s.kind, StmtKind::Declare { .. } | StmtKind::Declaration));
+        let goes_on = plan.search.as_ref().map(|_| {
+            // It is needed longer.
+            around = std::mem::take(&mut room);
+            if declares {
+                around.push_str("int __pg_goes_on = 1; ");
+            }
+            GoesOn { declares, begin: begin.clone() }
+        });
         let mut asserts = String::new();
         for check in self.layout_checks(the_loop) {
             let _ = write!(asserts, " _Static_assert({check}, \"layout\");");
         }
         let may_pay = trip.is_at_least(threshold.min(1 << 20));
         let is_asked = trip.is_asked(n);
+        let follows = if goes_on.is_some() { "" } else { " { } else" };
         let text = format!(
-            "if ({comes_there}__builtin_expect({may_pay}, 0) && {is_asked} && __extension__ ({{{asserts} \
-             {room}__pg_u32 __pg_done = __pg_try_{n}({arguments}); if (__pg_done) {{{changed}{back} }} __pg_done; }})) {{ }} else",
+            "{around}if ({comes_there}__builtin_expect({may_pay}, 0) && {is_asked} && __extension__ ({{{asserts} \
+             {room}__pg_u32 __pg_done = __pg_try_{n}({arguments}); if (__pg_done) {{{changed}{back} }} __pg_done; }})){follows}",
         );
         let stays = Stays {
             comes_there: format!("{comes_there}{may_pay}"),
             is_asked,
             said: format!("*(volatile __pg_u32 *)&__pg_loop_{n}.__pg_stays"),
         };
-        Ok(Guard { text, stays })
+        Ok(Guard { text, goes_on, stays })
     }
 
     /// Conditions that the compiler checks: what generated text takes for granted of the user's types.

@@ -41,7 +41,7 @@ fn integers_follow_from_floats(unit: &TranslationUnit, body: &Stmt) -> bool {
 
 impl Emitter<'_> {
     /// The iterations that an inspection makes of a dimension: some of the outermost, all of the others.
-    fn span_of(dim: usize) -> (&'static str, String) {
+    pub(super) fn span_of(dim: usize) -> (&'static str, String) {
         if dim == 0 { ("__pg_begin", "__pg_end".into()) } else { ("0", format!("__pg_e->trip[{dim}]")) }
     }
 

@@ -74,7 +74,7 @@ fn mentions(e: &Expr, v: VarId) -> bool {
 /// Whether a statement is never left at its end.
 fn leaves(s: &Stmt) -> bool {
     match &s.kind {
-        StmtKind::Break | StmtKind::Continue => true,
+        StmtKind::Break | StmtKind::Continue | StmtKind::Leave(_) => true,
         StmtKind::Block(list) => list.last().is_some_and(leaves),
         _ => false,
     }

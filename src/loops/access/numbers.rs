@@ -228,7 +228,8 @@ impl Accesses<'_> {
         }
         // Memory behind a pointer, and what may not be there at all, is only sure to be there if the first iteration reads it anyway.
         let may_be_nowhere = root.is_none_or(|v| self.unit.replaceable.contains(&v));
-        let may_be_skipped = !self.path.is_empty() || !self.inner.is_empty() || self.has_continue;
+        let may_be_skipped =
+            !self.path.is_empty() || !self.inner.is_empty() || self.has_continue || self.has_ways_out;
         let is_early = may_be_nowhere && may_be_skipped;
         if is_early && !self.reads_early {
             return None;

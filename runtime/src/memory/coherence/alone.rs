@@ -184,6 +184,19 @@ fn field(status: &str, name: &str) -> Option<u64> {
 
 /// Whether all other threads are ours or the GPU driver's, and have memory of their own.
 fn threads() -> Result<(), Refusal> {
+    let count = count_of_ours()?;
+    if arenas::are_apart(count) { Ok(()) } else { Err(Refusal::Allocator) }
+}
+
+/// Whether no thread but the calling one is the program's, as far as can be told.
+pub fn is_only_thread() -> bool {
+    // SAFETY: neither has preconditions.
+    let is_first = unsafe { libc::syscall(libc::SYS_gettid) == i64::from(libc::getpid()) };
+    is_first && count_of_ours().is_ok()
+}
+
+/// How many threads there are, where all but the first are ours or the GPU driver's.
+fn count_of_ours() -> Result<usize, Refusal> {
     own_threads::wait_for_names(NAMES_AFTER);
     let unknown = |_| Refusal::Unknown;
     let own = fs::read_link("/proc/self").map_err(unknown)?;
@@ -207,11 +220,7 @@ fn threads() -> Result<(), Refusal> {
             return Err(Refusal::Threads);
         }
     }
-    match is_there {
-        false => Err(Refusal::Unknown),
-        true if !arenas::are_apart(count) => Err(Refusal::Allocator),
-        true => Ok(()),
-    }
+    if is_there { Ok(count) } else { Err(Refusal::Unknown) }
 }
 
 /// Whether no descriptor leads to memory past its protection: files of processes (`/proc/self/mem`); rings, transfers that are under way, devices and networks, which are served
