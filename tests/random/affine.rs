@@ -38,12 +38,28 @@ fn place(random: &mut Random, array: &str, nested: bool, first: i64) -> String {
     }
 }
 
+/// A way out of a loop: by what it only loads, by what it may store to, or by its variable.
+fn way_out(random: &mut Random, array: &str, nested: bool, first: i64) -> String {
+    let (one, of) = (random.below(100), *random.pick(&[40, 100, 256]));
+    let condition = match random.below(5) {
+        0 | 1 => format!("{} % {of} == {}", place(random, "marks", nested, first), one % of),
+        2 => format!("{} % {of} == {}", place(random, array, nested, first), one % of),
+        3 if nested => format!("j == {} && marks[i + 500] % 3 == 0", random.below(8)),
+        3 => "marks[i * 5 + 9] == marks[500 - i]".into(),
+        _ => format!("i == {one}"),
+    };
+    let out = if nested { "return -i * 100 - j;" } else { "return -i;" };
+    let out = *random.pick(&[out, "goto out;", "break;", "{ sum = i + 7; goto out; }", "{ words[3] += 5; return 9; }"]);
+    format!("if ({condition}) {out}")
+}
+
 /// The program of a seed.
 pub fn program(random: &mut Random) -> String {
     let mut text = String::from("/* Made by tests/random/affine.rs. */\n#include <stdio.h>\n");
     for (ty, array) in WIDTHS {
         let _ = writeln!(text, "static {ty} {array}[32768];");
     }
+    text.push_str("static unsigned char marks[32768];\n");
     let mut calls = String::new();
     for number in 0..LOOPS {
         let nested = random.below(3) == 0;
@@ -51,7 +67,7 @@ pub fn program(random: &mut Random) -> String {
         let first = *random.pick(&[1, 1, 2, 3, 4, 16, 40]);
         let _ = writeln!(
             text,
-            "__attribute__((noinline)) static void loop_{number}(int n, int m, int k, unsigned *p, unsigned grid[][m])\n{{"
+            "__attribute__((noinline)) static int loop_{number}(int n, int m, int k, unsigned *p, unsigned grid[][m])\n{{\n  int sum = 0;"
         );
         let head = match random.below(6) {
             0..=2 => "for (int i = 0; i < n; i++)",
@@ -64,7 +80,12 @@ pub fn program(random: &mut Random) -> String {
             let bound = *random.pick(&["m", "8", "16", "40", "i % 9"]);
             let _ = writeln!(text, "    for (int j = 0; j < {bound}; j++) {{");
         }
+        let ways_out = random.below(3) == 0;
         for _ in 0..1 + random.below(2) {
+            if ways_out && random.below(2) == 0 {
+                let way = way_out(random, array, nested, first);
+                let _ = writeln!(text, "      {way}");
+            }
             let store = place(random, array, nested, first);
             let (_, other) = *random.pick(&WIDTHS);
             let from = if random.below(3) == 0 { other } else { array };
@@ -76,14 +97,19 @@ pub fn program(random: &mut Random) -> String {
                 _ => writeln!(text, "      {condition}{store} = {load} + (unsigned)i;"),
             };
         }
-        let _ = writeln!(text, "{}  }}\n}}", if nested { "    }\n" } else { "" });
+        if ways_out && random.below(2) == 0 {
+            let way = way_out(random, array, nested, first);
+            let _ = writeln!(text, "      {way}");
+        }
+        let end = if nested { "    }\n" } else { "" };
+        let _ = writeln!(text, "{end}  }}\nout:\n  return sum;\n}}");
         for _ in 0..3 {
             let (n, m) = (*random.pick(&[0, 1, 2, 3, 33, 64, 100]), *random.pick(&[1, 3, 8, 16, 40]));
             let k = *random.pick(&[0, 1, -1, 5, 40, 1000]);
             let offset = *random.pick(&[0, 1, 2000, 3899, 3900, 3901]);
             let _ = writeln!(
                 calls,
-                "  loop_{number}({n}, {m}, {k}, words + {offset}, (void *)(words + 100 + {offset}));"
+                "  hash = hash * 31 + loop_{number}({n}, {m}, {k}, words + {offset}, (void *)(words + 100 + {offset}));"
             );
         }
     }
@@ -91,6 +117,7 @@ pub fn program(random: &mut Random) -> String {
     for (number, (ty, array)) in WIDTHS.iter().enumerate() {
         let _ = writeln!(text, "    {array}[i] = ({ty})(i * {}u);", 2654435761u64 + 2 * number as u64);
     }
+    text.push_str("    marks[i] = (unsigned char)(i * 2654435769u >> 13);\n");
     let _ = writeln!(text, "  }}\n{calls}  for (int i = 0; i < 32768; i++) {{");
     for (_, array) in WIDTHS {
         let _ = writeln!(text, "    hash = (hash ^ {array}[i]) * 1099511628211u;");

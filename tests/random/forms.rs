@@ -150,6 +150,8 @@ struct Kernel<'a> {
     /// Calm loops store to places of their own in each iteration, and read from elsewhere: whether they conflict is up to the
     /// pointers and indices of a call. This is the subscript of the place.
     calm: Option<String>,
+    /// Where the ways out of the loop lead, if there are any but `break`.
+    way_out: Option<String>,
 }
 
 impl Kernel<'_> {
@@ -410,7 +412,7 @@ impl Kernel<'_> {
     }
 
     fn statement(&mut self) {
-        let number = self.below(33);
+        let number = self.below(36);
         match number {
             0..=8 => {
                 let update = self.update();
@@ -519,9 +521,39 @@ impl Kernel<'_> {
                 self.line(&format!("  cells[({from}) & 511] = cell; }}"));
             }
             30 if self.spend(30) => self.line("*cell_walk++ = *cell_reader++;"),
+            33 if self.spend(33) => {
+                let (way, integer) = (self.way(), self.integer(1));
+                let out = self.pick(&["break;", "{ mark += 7; break; }", "{ last = (int)V; sometimes++; break; }"]);
+                self.line(&format!("if ({way}) {}", out.replace('V', &format!("({integer})"))));
+            }
+            34 if self.calm.is_some() || self.chance(3) => {
+                if self.way_out.is_none() {
+                    self.fresh += 1;
+                    self.way_out = Some(format!("out{}", self.fresh));
+                }
+                let (way, label) = (self.way(), self.way_out.clone().unwrap_or_default());
+                let does = self.pick(&["", "carried ^= count; ", "printf(\"%u\\n\", count); "]);
+                self.line(&format!("if ({way}) {{ {does}goto {label}; }}"));
+            }
             _ => {
                 let update = self.update();
                 self.line(&update);
+            }
+        }
+    }
+
+    /// When a loop is left: not so often that nothing is left of it.
+    fn way(&mut self) -> String {
+        let range = if self.chance(3) { 2048 } else { 300 };
+        let at = self.below(range);
+        match self.below(6) {
+            0 | 1 => format!("x[i] == {at}"),
+            2 => format!("x[i] > {}", 100 + at),
+            3 => format!("(int)i == {at}"),
+            4 => format!("c[i] == c[{at}] && x[i] > {at}"),
+            _ => {
+                let condition = self.condition();
+                format!("x[i] % 61 == {} && {condition}", at % 61)
             }
         }
     }
@@ -733,6 +765,15 @@ impl Kernel<'_> {
             20 => "for (signed char i = 100; i >= 0; i -= 3)".into(),
             _ => format!("for (int i = 0; i < (n > 60 ? 60 : n); i++{also})"),
         };
+        let head = match self.chance(10) {
+            // A second condition beside the one that counts.
+            true => {
+                let way = self.way();
+                let parts: Vec<&str> = head.splitn(3, ';').collect();
+                format!("{};{} && !({way});{}", parts[0], parts[1], parts[2])
+            }
+            false => head,
+        };
         self.line(&format!("{head} {{"));
         self.depth += 1;
         if self.chance(5) {
@@ -753,6 +794,9 @@ impl Kernel<'_> {
         }
         self.depth -= 1;
         self.line("}");
+        if let Some(label) = self.way_out.take() {
+            self.line(&format!("{label}: ;"));
+        }
     }
 
     /// The whole function.
@@ -852,6 +896,7 @@ pub fn program(random: &mut Random) -> String {
             reals: Vec::new(),
             spent: Vec::new(),
             calm: None,
+            way_out: None,
         };
         text.push_str(&kernel.function(number));
         for _ in 0..5 {

@@ -98,7 +98,7 @@ fn head(random: &mut Random, ty: &str, is_pointer: bool) -> String {
 pub fn program(random: &mut Random, wraps: bool) -> String {
     let mut text = String::from(
         "/* Made by tests/random/heads.rs. */\n#include <stdio.h>\nstatic long long out[1000], *o;\n\
-         static int area[200000], *const middle = area + 100000;\n",
+         static int area[200000], *const middle = area + 100000;\nstatic unsigned char marks[256];\n",
     );
     let mut calls = String::new();
     for number in 0..LOOPS {
@@ -115,13 +115,21 @@ pub fn program(random: &mut Random, wraps: bool) -> String {
             2 => format!("if ({value} % 2 == 0) *q = {value} + w; q++;"),
             _ => format!("*q++ = (long long){value} * 3 + w;"),
         };
+        // A way out of the loop, in front of what it does or behind it.
+        let out = *random.pick(&["break;", "{ w += 100; break; }", "return -5;", "{ w -= 40; goto out; }"]);
+        let way = format!("if (marks[(unsigned char){value}] == {}) {out}", random.below(300));
+        let body = match random.below(6) {
+            0 | 1 => format!("{way} {body}"),
+            2 => format!("{body} {way}"),
+            _ => body,
+        };
         let base = if is_pointer { format!("{ty} const base = ({ty})middle;") } else { String::new() };
         for (name, body) in [("twin", "if (++turns > 300) return -1;"), ("loop", &body)] {
             let _ = writeln!(
                 text,
                 "__attribute__((noinline)) static long {name}_{number}(long first, long last)\n{{\n  \
                  const {parameter} limit = ({parameter})last;\n  {ty} v; int w = 1, turns = 0;\n  long long *q = o; {base}\n  \
-                 {}\n  o = q;\n  return (long){value} + 17 * w + turns * 0;\n}}",
+                 {}\n  out:\n  o = q;\n  return (long){value} + 17 * w + turns * 0;\n}}",
                 head.replace("BODY", body)
             );
         }
@@ -141,7 +149,7 @@ pub fn program(random: &mut Random, wraps: bool) -> String {
          if (twin(first, limit) == -1)\n    return;\n  hash = hash * 31 + (unsigned long)loop(first, limit);\n  \
          hash = hash * 31 + (unsigned long)(o - out);\n  \
          for (int i = 0; i < 310; i++)\n    hash = hash * 31 + (unsigned long)out[i];\n}}\n\
-         int main(void)\n{{\n{calls}  for (int i = 0; i < 200000; i++)\n    hash = hash * 31 + (unsigned)area[i];\n  \
+         int main(void)\n{{\n  for (int i = 0; i < 256; i++)\n    marks[i] = (unsigned char)(i * 37 + 11);\n{calls}  for (int i = 0; i < 200000; i++)\n    hash = hash * 31 + (unsigned)area[i];\n  \
          printf(\"%lx\\n\", hash);\n  return 0;\n}}\n"
     );
     text
