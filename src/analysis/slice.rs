@@ -221,10 +221,11 @@ impl Slice<'_> {
         nest::expressions(e, &mut |e| {
             self.found.computes_floats |= matches!(e.kind, ExprKind::Binary(..) | ExprKind::Call { .. })
                 && self.unit.types.as_float(e.ty.ty).is_some();
+            let may_trap = matches!(&e.kind, ExprKind::Binary(BinOp::Div | BinOp::Rem, _, divisor)
+                if !matches!(divisor.kind, ExprKind::Int(number) if number != 0 && number != -1));
+            self.found.may_trap |= may_trap && self.unit.types.as_int(e.ty.ty).is_some();
             self.found.may_differ |= match &e.kind {
-                ExprKind::Binary(BinOp::Div | BinOp::Rem, _, divisor) => {
-                    !matches!(divisor.kind, ExprKind::Int(number) if number != 0 && number != -1)
-                }
+                _ if may_trap => true,
                 ExprKind::Call { .. } => true,
                 _ => self.unit.types.as_float(e.ty.ty).is_some(),
             };
@@ -319,7 +320,7 @@ impl Slice<'_> {
             match is_scalar(self.unit, place) {
                 Some(v) if writes && self.found.variables.contains(&v) => match &e.kind {
                     ExprKind::AssignOp { op: BinOp::Div | BinOp::Rem, value, .. } => {
-                        self.found.may_differ = true;
+                        (self.found.may_differ, self.found.may_trap) = (true, true);
                         self.need(value);
                     }
                     ExprKind::Assign(_, value)

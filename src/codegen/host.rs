@@ -4,7 +4,7 @@
 
 use super::body::macros::{
     ACCESSES_DIRECT, ACCESSES_TYPED, MACROS_DEVICE, MACROS_DIRECT, MACROS_END, MACROS_INSPECT,
-    MACROS_INSPECT_END, MACROS_ONE_BY_ONE, MACROS_SEARCH, MACROS_SEARCH_END, MACROS_THREADS,
+    MACROS_INSPECT_END, MACROS_ONE_BY_ONE, MACROS_SEARCH, MACROS_SEARCH_END, MACROS_THREADS, TRAPS_END_SEARCH, TRAPS_SAY_NOTHING,
 };
 use super::body::{self, Purpose, invariant, variable};
 use super::once;
@@ -156,7 +156,8 @@ fn piece<'a>(
     }
     if let Some(search) = &plan.search {
         let slice = body::print(unit, plan, &innermost.body, Purpose::Inspection(search))?;
-        let _ = write!(helpers, "{MACROS_SEARCH}{}{MACROS_SEARCH_END}", emitter.search(&slice));
+        let traps = if search.may_trap { TRAPS_END_SEARCH } else { TRAPS_SAY_NOTHING };
+        let _ = write!(helpers, "{traps}{MACROS_SEARCH}{}{MACROS_SEARCH_END}", emitter.search(&slice));
         let sites: String = emitter.searched(search).iter().map(|site| format!("{site}, ")).collect();
         if !sites.is_empty() {
             let _ = writeln!(helpers, "static const __pg_u32 __pg_searched_{}[] = {{{sites}}};", emitter.n);

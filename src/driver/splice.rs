@@ -44,7 +44,7 @@ pub struct Untouched {
     pub end: usize,
 }
 
-/// Words that may not stand twice, or not where warnings are silent: a second object or label. Labels of other kinds don't come here.
+/// Words that may not stand twice, or not where warnings are silent: a second object or label. Other labels are looked for apart ([`has_label`]).
 const ONCE: [&str; 7] = ["static", "extern", "asm", "__asm", "__asm__", "__label__", "__thread"];
 
 /// What is another number each time that it stands somewhere. It may come out of any macro that is called in a loop, and a copy would take numbers from
@@ -422,8 +422,8 @@ fn copied(
     // Pragmas also come out of macros.
     let is_directive =
         |line: &str| line.trim_start().starts_with('#') && line_marker(line.trim_start()).is_none();
-    let has_directives = source.text.get(range)?.lines().any(is_directive);
-    if last < first || once || has_directives || target.text.contains(COUNTER) {
+    let has_directives = source.text.get(range.clone())?.lines().any(is_directive);
+    if last < first || once || has_directives || target.text.contains(COUNTER) || has_label(source, &range) {
         return None;
     }
     let range = target.tokens[first].range.start..target.tokens[last].range.end;
@@ -443,6 +443,21 @@ fn copied(
         });
     }
     Some(lines.join("\n"))
+}
+
+/// Whether a name that a colon follows begins a statement: a label, or something that looks like one.
+fn has_label(source: &Scan, range: &Range<usize>) -> bool {
+    let spelling = |token: &Token| &source.text[token.range.clone()];
+    let first = source.tokens.partition_point(|token| token.range.start < range.start);
+    let inside = &source.tokens[first..];
+    let inside = &inside[..inside.partition_point(|token| token.range.start < range.end)];
+    inside.windows(3).any(|three| {
+        let [before, name, colon] = [0, 1, 2].map(|number| spelling(&three[number]));
+        matches!(before, ";" | "{" | "}" | ")" | "else" | "do")
+            && colon == ":"
+            && name != "default"
+            && name.chars().next().is_some_and(|first| is_word(u32::from(first)) && !first.is_ascii_digit())
+    })
 }
 
 /// The text of a loop, tokens of `target`, that begins with what it is given. None: its head isn't all there, because it comes out of macros.

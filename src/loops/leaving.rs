@@ -57,7 +57,7 @@ pub fn ways_out(body: &Stmt) -> Vec<&Stmt> {
 }
 
 /// A loop with several conditions (`a && b && c`) as loops with one of them each, whose bodies begin with the others. Those in front of the one that stays are looked
-/// at later than they were, so they may not change anything.
+/// at later than they were, so neither they nor that one may change anything.
 pub fn counting(l: &LoopStmt) -> Vec<LoopStmt> {
     let mut conditions = Vec::new();
     if let Some(cond) = &l.cond {
@@ -89,7 +89,8 @@ pub fn counting(l: &LoopStmt) -> Vec<LoopStmt> {
         let body = Box::new(stmt(StmtKind::Block(list)));
         LoopStmt { cond: Some(conditions[number].clone()), body, ..l.clone() }
     };
-    (0..conditions.len()).take_while(|number| *number <= movable).map(one).collect()
+    let may_come_first = |number: &usize| *number == 0 || !changes(&conditions[*number]);
+    (0..conditions.len()).take_while(|number| *number <= movable).filter(may_come_first).map(one).collect()
 }
 
 fn parts<'e>(e: &'e Expr, out: &mut Vec<&'e Expr>) {
@@ -230,6 +231,9 @@ mod tests {
             "for (i = 0; i < n; i++) switch (a[i]) { case 1: break; default: b[i] = 1; }",
             "i = 0; do { if (a[i] == x) break; b[i] = 1; } while (++i < n);",
             "for (i = 0; a[i] && b[i]; i++) s++;",
+            // What is looked at before something is counted would be looked at behind it.
+            "while (a[n] && n--) b[n] = 1;",
+            "while (a[i++] && i < n) b[i] = 1;",
         ] {
             assert_eq!(marked_text(text), None, "{text}");
         }

@@ -438,6 +438,8 @@ pub struct Inspection {
     pub computes_floats: bool,
     /// Whether something decides that a device may compute otherwise than an inspection where it gives up: floating-point numbers, quotients, calls.
     pub may_differ: bool,
+    /// Whether a quotient decides that may trap.
+    pub may_trap: bool,
     /// Whether it is the slice of the ways out of a loop: of these it keeps the conditions.
     pub ways_out: bool,
     /// Whether something does that it can't do anew: memory of an iteration's own, or a function of libm.

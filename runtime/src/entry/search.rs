@@ -6,7 +6,6 @@ use super::{Engine, lock};
 use crate::abi::*;
 use crate::config::RaceChoice;
 use crate::floating_point::{self, FloatingPoint};
-use crate::history::History;
 use crate::memory::coherence;
 use crate::memory::coherence::alone;
 use crate::policy::{self, Situation};
@@ -110,12 +109,15 @@ impl Engine {
             && (info.has(PG_LOOP_ONLY_SEARCHED)
                 || unsafe { self.enter_here(the_loop, info, entry, errno, signals) });
         let last = lock(&self.searches.last).take();
-        if info.has(PG_LOOP_ONLY_SEARCHED) && self.trace.enabled() {
-            let (comes_to, search_ns) = last.unwrap_or_default();
-            let (decision, why) = ("searched", "nothing else is to be done".to_owned());
-            let decision = if done { decision } else { "sequential" };
-            let record = Record { decision, why, trip: all as u64, search_ns, total_ns: search_ns, ..Record::new(info) };
-            self.trace.write(&Record { comes_to: Some(comes_to), ..record });
+        if (info.has(PG_LOOP_ONLY_SEARCHED) || found == 0) && self.trace.enabled() {
+            let search_ns = last.map_or(0, |(_, ns)| ns);
+            let (decision, why) = match done {
+                true => ("searched", "nothing else is to be done"),
+                false => ("sequential", "its first iteration leaves it"),
+            };
+            let (why, comes_to) = (why.to_owned(), Some(found as u64));
+            let record = Record { decision, why, comes_to, trip: all as u64, search_ns, ..Record::new(info) };
+            self.trace.write(&Record { total_ns: search_ns, ..record });
         }
         let mut known = self.searches.of(key);
         known.in_vain = if done { 0 } else { known.in_vain + 1 };
@@ -162,9 +164,14 @@ impl Engine {
         if !asked {
             let history = lock(&self.histories).entry((key, None)).or_default().to_owned();
             self.vain.saw(the_loop, trip);
-            self.is_worth_searching(&history, &situation, &known, info, is_all).inspect_err(|_| {
+            let is_guess = info.has(PG_LOOP_LONG_LOOPS);
+            if !self.config.at_once && policy::is_early(&history, &situation, is_guess, self.passed()) {
+                return Err("so short a loop stays, so early in the program");
+            }
+            if !policy::deserves_search(&history, &situation, known.each_ns(), is_all) {
                 self.did_not_pay(the_loop, trip);
-            })?;
+                return Err("it isn't expected to come so far that anything would be faster");
+            }
             if signals::handles_faults(info) {
                 self.did_not_pay(the_loop, trip);
                 return Err(super::HANDLES_FAULTS);
@@ -236,24 +243,6 @@ impl Engine {
                 false,
                 !only && self.cmt.cuda_state() == CudaState::Ready && info.has(PG_LOOP_CUDA_EXACT),
             ],
-        }
-    }
-
-    fn is_worth_searching(
-        &self,
-        history: &History,
-        situation: &Situation,
-        known: &Known,
-        info: &Info,
-        is_all: bool,
-    ) -> Result<(), &'static str> {
-        let is_guess = info.has(PG_LOOP_LONG_LOOPS);
-        if !self.config.at_once && policy::is_early(history, situation, is_guess, self.passed()) {
-            return Err("so short a loop stays, so early in the program");
-        }
-        match policy::deserves_search(history, situation, known.each_ns(), is_all) {
-            true => Ok(()),
-            false => Err("it isn't expected to come so far that anything would be faster"),
         }
     }
 

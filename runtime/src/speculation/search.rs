@@ -122,17 +122,21 @@ pub unsafe fn first_to_leave(
     // SAFETY: its tables are only read.
     unsafe impl Sync for Shared<'_> {}
     let shared = Shared(entry);
-    let look = |begin: i64, end: i64| {
+    let look = |begin: i64, all: i64| {
         let shared = &shared;
-        let is_there = places.read_in(begin, end).is_some_and(|bytes| safe_copy::are_there(&bytes));
+        let is_there = |end| places.read_in(begin, end).is_some_and(|bytes| safe_copy::are_there(&bytes));
+        let mut end = all;
+        while end > begin && !is_there(end) {
+            end = begin + (end - begin) / 2;
+        }
         let mut at = begin;
-        if is_there {
+        if begin < end {
             // SAFETY: what these iterations read is there; the rest is promised by the caller.
             let flags = flushing.raised_by(|| at = unsafe { search(shared.0, &raw const left, begin, end) });
             let at_end = (at >= end && flags != 0).then_some((end, flags));
             raised.lock().unwrap_or_else(PoisonError::into_inner).extend(at_end);
         }
-        if at < end {
+        if at < all {
             left.fetch_min(at.max(begin), Ordering::Relaxed);
         }
     };
@@ -259,7 +263,7 @@ mod tests {
         };
         let terms = Terms { alone: 100, chunk: 64, threads: 3 };
         let end = found(bytes, 4 * PAGE as i64, terms).iterations;
-        // It ends with the last piece that is there as a whole.
+        // It ends in the last piece that is there as a whole, or behind the half of what is there of the next one.
         assert!((2 * PAGE as i64 - 64..=2 * PAGE as i64).contains(&end), "{end}");
         // What is found before that counts.
         // SAFETY: the first half may be stored to, and nobody reads it meanwhile.

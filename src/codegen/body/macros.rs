@@ -150,6 +150,12 @@ __pg_y == 0 || __PG_BY_MINUS_1(__pg_x, __pg_y) ? 0 : __pg_x % __pg_y; })
 #define __PG_POLL_AROUND() (__pg_turns++, !(++__pg_polls & 0xffff) && __pg_s->poll(__pg_s) && (__pg_turns--, __pg_polls--, 1))
 ";
 
+/// What a search does where the program would trap: that is the program's own iteration.
+pub const TRAPS_END_SEARCH: &str = "#define __PG_TRAPS return __pg_k0;\n";
+
+/// The same where nothing that decides may trap. What has no part in that is computed from numbers that nobody has loaded, so it says nothing.
+pub const TRAPS_SAY_NOTHING: &str = "#define __PG_TRAPS ;\n";
+
 /// What is otherwise in [`MACROS_INSPECT`] for the search for the iteration that leaves a loop: nothing is shown. Behind that iteration memory may hold anything, so what the program
 /// would trap on it is left to, and a loop that never ends ends when somebody has found an iteration further ahead.
 pub const MACROS_SEARCH: &str = "\
@@ -159,10 +165,10 @@ pub const MACROS_SEARCH: &str = "\
 #define __PG_BY_MINUS_1(x, y) ((__typeof__(x))-1 < 1 && (y) == (__typeof__(x))-1)
 #define __PG_MINUS(x) ((__typeof__(x))(0u - (__pg_u64)(x)))
 #define __PG_MAY_TRAP(x, y) ((y) == 0 || (__PG_BY_MINUS_1(x, y) && (x) != 0 && __PG_MINUS(x) == (x)))
-#define __PG_DIV(t, a, b) __extension__ ({ __typeof__(a) __pg_x = (a), __pg_y = (b); if (__PG_MAY_TRAP(__pg_x, __pg_y)) return __pg_k0; \\
-__PG_BY_MINUS_1(__pg_x, __pg_y) ? __PG_MINUS(__pg_x) : __pg_x / __pg_y; })
-#define __PG_REM(t, a, b) __extension__ ({ __typeof__(a) __pg_x = (a), __pg_y = (b); if (__PG_MAY_TRAP(__pg_x, __pg_y)) return __pg_k0; \\
-__PG_BY_MINUS_1(__pg_x, __pg_y) ? 0 : __pg_x % __pg_y; })
+#define __PG_DIV(t, a, b) __extension__ ({ __typeof__(a) __pg_x = (a), __pg_y = (b); if (__PG_MAY_TRAP(__pg_x, __pg_y)) __PG_TRAPS \\
+__pg_y == 0 ? 0 : __PG_BY_MINUS_1(__pg_x, __pg_y) ? __PG_MINUS(__pg_x) : __pg_x / __pg_y; })
+#define __PG_REM(t, a, b) __extension__ ({ __typeof__(a) __pg_x = (a), __pg_y = (b); if (__PG_MAY_TRAP(__pg_x, __pg_y)) __PG_TRAPS \\
+__pg_y == 0 || __PG_BY_MINUS_1(__pg_x, __pg_y) ? 0 : __pg_x % __pg_y; })
 #define __PG_TO(t, type, x) ((type)(x))
 #define __PG_SQRT(t, f, x) __builtin_##f(x)
 #define __PG_NEG(t, x) (-(x))
@@ -179,6 +185,7 @@ pub const MACROS_SEARCH_END: &str = "\
 #undef __PG_BY_MINUS_1
 #undef __PG_MINUS
 #undef __PG_MAY_TRAP
+#undef __PG_TRAPS
 #undef __PG_DIV
 #undef __PG_REM
 #undef __PG_TO
