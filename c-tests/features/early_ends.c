@@ -5,7 +5,7 @@
  * test size: 1999
  * expect roots: runs on never early middle last
  * expect until: runs on never early middle last
- * expect rows: runs on never early middle last
+ * expect rows: runs on never middle last
  * expect members: runs on never early middle last
  * expect sums: runs on never early middle last
  * expect lasts: runs on never early middle last

@@ -217,7 +217,7 @@ pub fn deserves_search(history: &History, s: &Situation, search_ns: Option<f64>,
     let margin = if is_short(history, s) { SHORT_MARGIN } else { MARGIN };
     worker > SHORTEST_NS
         && match (is_all, choose(history, s)) {
-            (true, _) => s.threads >= 2 && shared < margin * worker.max(search),
+            (true, _) => s.threads >= 2 && shared < margin * worker,
             (false, Some(way)) => expected_ns(way, history, worker, s) + shared < margin * worker,
             (false, None) => false,
         }

@@ -386,7 +386,8 @@ fn changes_of(
                 }
                 let again = copied(source, target, None, *at..*end, first, Some(how));
                 let again = again.ok_or("it can be left early, and can't stand there twice")?;
-                rest = format!(" {{\n# {line} \"{name}\" 3\n{padding}{again}\n# {line} \"{name}\" 3\n}} else");
+                rest =
+                    format!(" {{\n# {line} \"{name}\" 3\n{padding}{again}\n# {line} \"{name}\" 3\n}} else");
             }
             let new = format!(
                 "\n# {line} \"{name}\" 3\n{brace}{text}{rest}{copy}\n# {line} \"{name}\"{system}\n{padding}"
@@ -608,7 +609,7 @@ mod tests {
                     text: "PG else".into(),
                     wrap_until: None,
                     untouched: Some(copy),
- goes_on: None,
+                    goes_on: None,
                 },
                 TokenEdit::Replace { token: name..name + 1, text: "q".into() },
             ];
@@ -641,7 +642,7 @@ mod tests {
             text: "PG else".into(),
             wrap_until: Some(end),
             untouched: Some(copy),
- goes_on: None,
+            goes_on: None,
         };
         let name = at(text, "p", 0);
         let outside = TokenEdit::Replace { token: name..name + 1, text: "q".into() };

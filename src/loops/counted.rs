@@ -5,9 +5,9 @@
 //! `for (p = a; p < end; p++)`, `for (; i < n;) a[i++] = 0`) the variable that the test looks at, the control variable,
 //! becomes one of those that move beside a counter of our own. Everything else is not counted, with the reason.
 
-use super::{leaving, nest};
 use super::plan::{Relation, Start};
 use super::reason::{Advice, Kind, Reason};
+use super::{leaving, nest};
 use crate::c::constant::fold;
 use crate::c::hir::*;
 use crate::c::types::plain;

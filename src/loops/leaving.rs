@@ -173,7 +173,11 @@ fn jumps(s: &Stmt) -> bool {
     nest::statements(s, &mut |s| {
         found |= matches!(
             s.kind,
-            StmtKind::Continue | StmtKind::Break | StmtKind::Goto(_) | StmtKind::Label { .. } | StmtKind::Case { .. }
+            StmtKind::Continue
+                | StmtKind::Break
+                | StmtKind::Goto(_)
+                | StmtKind::Label { .. }
+                | StmtKind::Case { .. }
         );
     });
     found

@@ -5,7 +5,7 @@
 //! What follows a conditional jump is copied into the branches up to the first place that all of them reach. So every path
 //! through the new body does what it did in the old one, in the same order, and no condition is evaluated twice. Loops aren't
 //! copied (each stands in the text once), and a body that would grow too much stays as it is, as do bodies with jumps that go
-//! back, that leave an inner loop, or that come from outside. The user's text is not touched: generated code is made of the tree.
+//! back, that leave an inner loop, or that come from outside. A jump out of the loop itself stays one. The user's text is not touched: generated code is made of the tree.
 //!
 //! Nothing here is about `break` and `continue` of the loop itself; a `continue` stays one.
 
@@ -193,7 +193,13 @@ impl Rewriter<'_> {
         if !has_jump(body, false) && !is_function || self.comes_from_outside(body) {
             return None;
         }
-        let mut steps = Reading { returns: is_function, ends: 0 }.steps(body, None)?;
+        let mut labels = BTreeSet::new();
+        nest::statements(body, &mut |s| {
+            if let StmtKind::Label { name, .. } = &s.kind {
+                labels.insert(name.clone());
+            }
+        });
+        let mut steps = Reading { returns: is_function, ends: 0, labels }.steps(body, None)?;
         steps.push(Step::Place(Target::End(0)));
         let mut size = 0;
         nest::all_expressions(body, &mut |_| size += 1);
@@ -255,7 +261,10 @@ impl Rewriter<'_> {
                     nest::all_expressions(s, &mut |_| size += 1);
                     *room = room.checked_sub(size)?;
                     out.push(s.clone());
-                    if matches!(s.kind, StmtKind::Continue | StmtKind::Break | StmtKind::Return(_)) {
+                    if matches!(
+                        s.kind,
+                        StmtKind::Continue | StmtKind::Break | StmtKind::Return(_) | StmtKind::Goto(_)
+                    ) {
                         break;
                     }
                 }
@@ -429,6 +438,8 @@ struct Reading {
     returns: bool,
     /// The switches so far.
     ends: usize,
+    /// Labels in the body.
+    labels: BTreeSet<String>,
 }
 
 impl Reading {
@@ -484,7 +495,13 @@ impl Reading {
                 all.extend(self.steps(body, end)?);
                 all
             }
-            StmtKind::Goto(Some(label)) => vec![Step::Jump(Target::Label(label.clone()))],
+            StmtKind::Goto(Some(label)) if self.labels.contains(label) => {
+                vec![Step::Jump(Target::Label(label.clone()))]
+            }
+            // It leaves the loop whose body this is, and stays what it is (`loops::leaving`).
+            StmtKind::Goto(Some(_)) if !self.returns => {
+                vec![Step::Plain(s.clone()), Step::Jump(Target::End(0))]
+            }
             StmtKind::Break => vec![Step::Jump(Target::End(end?))],
             StmtKind::Return(_) => vec![Step::Plain(s.clone()), Step::Jump(Target::End(0))],
             // Jumps that leave a loop, or that lead anywhere.

@@ -210,14 +210,8 @@ fn attempt_with(
             slice::show_all(unit, body, &given, whole, slice);
         }
     }
-    let asked = leaving::Asked {
-        unit,
-        options,
-        accesses: &accesses,
-        roles: &roles,
-        dims: &dims,
-        steps: &steps,
-    };
+    let asked =
+        leaving::Asked { unit, options, accesses: &accesses, roles: &roles, dims: &dims, steps: &steps };
     let search = leaving::search(&asked, body, &given)?;
     // What iterations combine has another value wherever a part of them begins: an inspection has none of them, a device's threads each their own.
     let is_combined = |v: &VarId| {
@@ -296,7 +290,8 @@ fn attempt_with(
             reason.kind = Kind::Searched;
         }
         let text = &reason.text;
-        reason.text = format!("it may be left early in line {line}: how far it comes is found out first; then {text}");
+        reason.text =
+            format!("it may be left early in line {line}: how far it comes is found out first; then {text}");
     }
     let search = search.map(|(slice, apart)| {
         pairs.extend(apart);

@@ -7,10 +7,10 @@ use crate::analysis::pairs::{self, Steps};
 use crate::analysis::slice::{self, Given};
 use crate::c::hir::*;
 use crate::loops::access::Accesses;
+use crate::loops::nest;
 use crate::loops::options::AnalysisOptions;
 use crate::loops::plan::*;
 use crate::loops::reason::{Kind, Reason};
-use crate::loops::nest;
 use std::collections::BTreeMap;
 
 /// A search, and what has to be apart for it.
@@ -43,11 +43,11 @@ pub(super) fn search(asked: &Asked, body: &Stmt, given: &Given) -> Result<Option
     let Asked { unit, options, accesses, roles, .. } = *asked;
     let Some(slice) = slice::ways_out(unit, body, given) else { return Ok(None) };
     let line = line_of(body);
-    let refused = |why: &str| {
-        Reason::new(Kind::EarlyExit, format!("it may be left early in line {line}, which {why}"))
-    };
+    let refused =
+        |why: &str| Reason::new(Kind::EarlyExit, format!("it may be left early in line {line}, which {why}"));
     // Computed apart from the rest of the loop, in the compiler's own way where it has one.
-    let is_free = slice.computes_floats && (options.reassociate || options.contraction || options.approximates);
+    let is_free =
+        slice.computes_floats && (options.reassociate || options.contraction || options.approximates);
     if slice.is_refused || is_free || accesses.free_calls {
         return Err(refused("is decided by what can't be computed twice"));
     }
@@ -56,7 +56,9 @@ pub(super) fn search(asked: &Asked, body: &Stmt, given: &Given) -> Result<Option
     };
     if let Some(v) = slice.variables.iter().find(|v| is_combined(v)) {
         let name = &unit.var(*v).name;
-        return Err(refused(&format!("is decided by {name}, which all iterations before that have a part in")));
+        return Err(refused(&format!(
+            "is decided by {name}, which all iterations before that have a part in"
+        )));
     }
     // Where an accumulation begins anew is part of its result.
     if roles.values().any(|role| matches!(role, ScalarRole::Accumulation { .. })) {
@@ -114,7 +116,8 @@ fn meet(asked: &Asked, site: &Site, pair: &Pair) -> Meet {
     let (store, load) = (pair.a.0 as usize, pair.b.0 as usize);
     let base = |site: usize| &accesses.bases[accesses.sites[site].base.0 as usize];
     let forms = [store, load].map(|site| &accesses.forms[site]);
-    let by_type = crate::loops::alias::may_change(unit, options.strict_aliasing, &forms[0].place, &forms[1].place);
+    let by_type =
+        crate::loops::alias::may_change(unit, options.strict_aliasing, &forms[0].place, &forms[1].place);
     if pairs::distinct(unit, base(store), base(load)) || pairs::is_constant(unit, base(load)) || !by_type {
         return Meet::Never;
     }
@@ -137,7 +140,8 @@ mod tests {
     use crate::loops::options::AnalysisOptions;
     use crate::loops::plan::*;
 
-    const HEAD: &str = "struct item { int key, flag; double value; };\nvoid exit(int);\nint printf(const char *, ...);\n";
+    const HEAD: &str =
+        "struct item { int key, flag; double value; };\nvoid exit(int);\nint printf(const char *, ...);\n";
 
     fn plan(body: &str) -> Result<Box<LoopPlan>, String> {
         let text = format!(
@@ -171,8 +175,14 @@ mod tests {
             ("for (i = 0; i < n; i++) { if (t[i].flag) break; t[i].key = i; }", (1, 1)),
             ("for (i = 0; i < n; i++) { int y = a[i] * 2; if (y > x) return y; sum += y; }", (1, 0)),
             ("for (i = 0; i < n; i++) for (j = 0; j < n; j++) if (a[i * n + j] == x) return j;", (1, 0)),
-            ("for (i = 0; i < n; i++) { for (j = 0; j < n; j++) if (a[j] > a[i]) goto out; c[i] = 1; }", (2, 0)),
-            ("const unsigned char *p, *e = s + n; i = 0; for (p = s; p < e; p++) if (*p == x) break;", (1, 0)),
+            (
+                "for (i = 0; i < n; i++) { for (j = 0; j < n; j++) if (a[j] > a[i]) goto out; c[i] = 1; }",
+                (2, 0),
+            ),
+            (
+                "const unsigned char *p, *e = s + n; i = 0; for (p = s; p < e; p++) if (*p == x) break;",
+                (1, 0),
+            ),
             ("const unsigned char *p = s; i = 0; while (n-- && *p != x) p++;", (1, 0)),
         ] {
             assert_eq!(search(body), expected, "{body}");
@@ -185,8 +195,14 @@ mod tests {
             ("for (i = 0; i < n; i++) { sum += a[i]; if (sum > x) break; }", "carries a value"),
             ("for (i = 0; i < n; i++) { b[i] = a[i] * x; if (b[i] < 0) break; }", "stores itself"),
             ("for (i = 0; i < n; i++) if (a[a[i]] == x) return i;", "follows from other memory"),
-            ("for (i = 1; i < n; i++) { if (b[i - 1] == x) return i; b[i] = 2; }", "meet in different iterations"),
-            ("sum = 5; for (i = 0; i < n; i++) { if (a[i] > 3) sum = i; if (a[i] < 0) return sum; c[i] = 1; }", "not every iteration"),
+            (
+                "for (i = 1; i < n; i++) { if (b[i - 1] == x) return i; b[i] = 2; }",
+                "meet in different iterations",
+            ),
+            (
+                "sum = 5; for (i = 0; i < n; i++) { if (a[i] > 3) sum = i; if (a[i] < 0) return sum; c[i] = 1; }",
+                "not every iteration",
+            ),
         ] {
             let reason = plan(body).map(|_| ()).expect_err(body);
             assert!(reason.contains(why), "{body}: {reason}");
@@ -196,7 +212,9 @@ mod tests {
     #[test]
     fn what_the_iteration_that_leaves_needs_is_given_back() {
         let role = |body: &str, name: &str| {
-            let text = format!("{HEAD}int f(int n, const int *a, double *c) {{ int i, last = 0, sum = 0; {body} return 0; }}");
+            let text = format!(
+                "{HEAD}int f(int n, const int *a, double *c) {{ int i, last = 0, sum = 0; {body} return 0; }}"
+            );
             let (unit, reports) = judged(&text, &AnalysisOptions::default());
             let plan = reports[0].plan.clone().unwrap_or_else(|| panic!("{body}: {}", reports[0].reason));
             let (_, role) = plan.scalars.into_iter().find(|(v, _)| unit.var(*v).name == name).expect(body);

@@ -49,7 +49,13 @@ fn way_out(random: &mut Random, array: &str, nested: bool, first: i64) -> String
         _ => format!("i == {one}"),
     };
     let out = if nested { "return -i * 100 - j;" } else { "return -i;" };
-    let out = *random.pick(&[out, "goto out;", "break;", "{ sum = i + 7; goto out; }", "{ words[3] += 5; return 9; }"]);
+    let out = *random.pick(&[
+        out,
+        "goto out;",
+        "break;",
+        "{ sum = i + 7; goto out; }",
+        "{ words[3] += 5; return 9; }",
+    ]);
     format!("if ({condition}) {out}")
 }
 

@@ -523,7 +523,8 @@ impl Kernel<'_> {
             30 if self.spend(30) => self.line("*cell_walk++ = *cell_reader++;"),
             33 if self.spend(33) => {
                 let (way, integer) = (self.way(), self.integer(1));
-                let out = self.pick(&["break;", "{ mark += 7; break; }", "{ last = (int)V; sometimes++; break; }"]);
+                let out =
+                    self.pick(&["break;", "{ mark += 7; break; }", "{ last = (int)V; sometimes++; break; }"]);
                 self.line(&format!("if ({way}) {}", out.replace('V', &format!("({integer})"))));
             }
             34 if self.calm.is_some() || self.chance(3) => {

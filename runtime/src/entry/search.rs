@@ -16,10 +16,13 @@ use crate::speculation::search::{self, Bytes, Found, Places, Terms};
 use crate::trace::Record;
 use std::collections::HashMap;
 use std::sync::Mutex;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Searches after which nothing came of the iterations that were found, before the loop is left alone.
 const PATIENCE: u32 = 3;
+
+/// A search by several threads takes less than this part of what the calling thread alone would have taken, or it doesn't pay.
+const PAYS: f64 = 0.95;
 
 /// What is known of loops that may be left early.
 #[derive(Default)]
@@ -68,6 +71,11 @@ impl Searches {
 
     fn keep(&self, key: usize, known: Known) {
         lock(&self.known).insert(key, known);
+    }
+
+    /// How long the search of the entry under way has taken.
+    pub(super) fn took(&self) -> Duration {
+        Duration::from_nanos(lock(&self.last).map_or(0, |(_, ns)| ns))
     }
 
     /// Completes the record of the entry whose iterations were found.
@@ -168,7 +176,8 @@ impl Engine {
             if !self.config.at_once && policy::is_early(&history, &situation, is_guess, self.passed()) {
                 return Err("so short a loop stays, so early in the program");
             }
-            if !policy::deserves_search(&history, &situation, known.each_ns(), is_all) {
+            // What nobody has measured may take no time, until it has been seen to take some.
+            if !policy::deserves_search(&history, &situation, Some(known.each_ns().unwrap_or(0.0)), is_all) {
                 self.did_not_pay(the_loop, trip);
                 return Err("it isn't expected to come so far that anything would be faster");
             }
@@ -187,7 +196,8 @@ impl Engine {
         }
         // SAFETY: as above.
         let places = unsafe { Places::of(info, entry) };
-        let Some((places, bytes)) = places.and_then(|places| places.all().map(|bytes| (places, bytes))) else {
+        let Some((places, bytes)) = places.and_then(|places| places.all().map(|bytes| (places, bytes)))
+        else {
             return Err("nobody knows where what decides lies");
         };
         if !self.is_sure_to_stay(&bytes, &places, info, entry) && !alone::is_only_thread() {
@@ -208,8 +218,17 @@ impl Engine {
         };
         let started = Instant::now();
         let mut fp = FloatingPoint::enter(*errno);
+        let history = lock(&self.histories).entry((key, None)).or_default().to_owned();
+        let goes_on = |iterations: i64, took: Duration| {
+            let each = took.as_nanos() as f64 / (iterations as f64 * inner);
+            asked || known.each_ns > 0.0 || policy::deserves_search(&history, &situation, Some(each), is_all)
+        };
         // SAFETY: the entry's own search and places, where nobody unmaps what is there.
-        let found = unsafe { search::first_to_leave(entry, search, &places, terms, &self.pool) };
+        let found = unsafe { search::first_to_leave(entry, search, &places, terms, &goes_on, &self.pool) };
+        let Some(found) = found else {
+            self.did_not_pay(the_loop, trip);
+            return Err("to find out how far it comes would take too long");
+        };
         fp.add(found.flags);
         *errno = fp.errno();
         let ns = started.elapsed().as_nanos() as u64;
@@ -223,6 +242,10 @@ impl Engine {
             let history = histories.entry((key, None)).or_default();
             let (iterations, took) = found.alone;
             history.worker_took((iterations as f64 * inner) as u64, took.as_nanos() as u64);
+            if !asked {
+                let alone = known.each_ns * found.iterations as f64 * inner;
+                history.paid((ns as f64) < PAYS * alone, the_loop, trip);
+            }
         }
         Ok(found.iterations)
     }

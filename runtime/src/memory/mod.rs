@@ -11,6 +11,7 @@ pub mod own;
 pub mod placement;
 pub mod private_copies;
 pub mod programs_allocator;
+pub mod readable;
 pub mod reserve;
 pub mod residency;
 pub mod safe_copy;

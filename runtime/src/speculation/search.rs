@@ -9,10 +9,13 @@ use super::predicate::Footprint;
 use crate::abi::{Entry, Info, PG_MAX_DIMS, SearchFn};
 use crate::device::pool::Pool;
 use crate::floating_point::Flushing;
-use crate::memory::safe_copy;
+use crate::memory::readable::Readable;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+/// From so many bytes on the list of what may be read is made, which may have thousands of lines; less is asked for page by page.
+const LISTED: u64 = 2 << 20;
 
 /// Bytes that a search may read: from the first to one past the last.
 pub type Bytes = (u64, u64);
@@ -100,7 +103,7 @@ pub struct Found {
     pub flags: u32,
 }
 
-/// The first iteration that leaves a loop.
+/// The first iteration that leaves a loop. `None`: it isn't one of those that the calling thread has looked at first, and with how long these took it wasn't to go on.
 ///
 /// # Safety
 /// `entry` was filled in by generated code for `info` and is alive, `search` is the loop's, `places` are the entry's, and no thread but the calling one may unmap memory that lies
@@ -110,10 +113,14 @@ pub unsafe fn first_to_leave(
     search: SearchFn,
     places: &Places,
     terms: Terms,
+    goes_on: &dyn Fn(i64, Duration) -> bool,
     pool: &Pool,
-) -> Found {
+) -> Option<Found> {
     let trip = entry.trip[0];
     let left = AtomicI64::new(trip);
+    let total: u64 = places.all().into_iter().flatten().map(|(lo, hi)| hi - lo).sum();
+    let readable = if total > LISTED { Readable::now() } else { Readable::default() };
+    let are_there = |bytes: Vec<Bytes>| bytes.into_iter().all(|bytes| readable.has(bytes));
     // What raised flags, by where it ends.
     let raised = Mutex::new(Vec::new());
     let flushing = Flushing::of_caller();
@@ -124,7 +131,7 @@ pub unsafe fn first_to_leave(
     let shared = Shared(entry);
     let look = |begin: i64, all: i64| {
         let shared = &shared;
-        let is_there = |end| places.read_in(begin, end).is_some_and(|bytes| safe_copy::are_there(&bytes));
+        let is_there = |end| places.read_in(begin, end).is_some_and(are_there);
         let mut end = all;
         while end > begin && !is_there(end) {
             end = begin + (end - begin) / 2;
@@ -142,7 +149,7 @@ pub unsafe fn first_to_leave(
     };
     let alone = terms.alone.clamp(1, trip);
     let started = Instant::now();
-    match places.read_in_all().is_some_and(|bytes| safe_copy::are_there(&bytes)) {
+    match places.read_in_all().is_some_and(are_there) {
         true => look(0, alone),
         false => left.store(0, Ordering::Relaxed),
     }
@@ -159,11 +166,15 @@ pub unsafe fn first_to_leave(
         }
     };
     if alone < left.load(Ordering::Relaxed) {
+        if !goes_on(alone, took) {
+            return None;
+        }
         pool.run(terms.threads, &work);
     }
     let iterations = left.load(Ordering::Relaxed);
     let raised = raised.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let mut flags = raised.iter().filter(|(end, _)| *end <= iterations).fold(0, |all, (_, flags)| all | flags);
+    let mut flags =
+        raised.iter().filter(|(end, _)| *end <= iterations).fold(0, |all, (_, flags)| all | flags);
     // Those that come before the one that leaves, beside it, once more.
     let begin = if iterations < alone { 0 } else { alone + (iterations - alone) / chunk * chunk };
     if begin < iterations && iterations < trip {
@@ -173,7 +184,7 @@ pub unsafe fn first_to_leave(
             let _ = unsafe { search(entry, &raw const nobody, begin, iterations) };
         });
     }
-    Found { iterations, alone: (alone.min(iterations), took), flags }
+    Some(Found { iterations, alone: (alone.min(iterations), took), flags })
 }
 
 #[cfg(test)]
@@ -225,7 +236,7 @@ mod tests {
         // SAFETY: tables of this function's, which outlive the search.
         unsafe {
             let places = Places::of(&info, &entry).unwrap();
-            first_to_leave(&entry, search, &places, terms, &Pool::default())
+            first_to_leave(&entry, search, &places, terms, &|_, _| true, &Pool::default()).unwrap()
         }
     }
 
@@ -238,7 +249,11 @@ mod tests {
                 assert_eq!(found(&bytes, size as i64, terms).iterations, size as i64);
                 for first in (0..size).rev().step_by(1 + size / 20) {
                     bytes[first] = 1;
-                    assert_eq!(found(&bytes, size as i64, terms).iterations, first as i64, "{size} {alone} {chunk}");
+                    assert_eq!(
+                        found(&bytes, size as i64, terms).iterations,
+                        first as i64,
+                        "{size} {alone} {chunk}"
+                    );
                 }
             }
         }
@@ -266,6 +281,9 @@ mod tests {
         // It ends in the last piece that is there as a whole, or behind the half of what is there of the next one.
         assert!((2 * PAGE as i64 - 64..=2 * PAGE as i64).contains(&end), "{end}");
         // What is found before that counts.
+        // The same by the list.
+        let many = found(bytes, 4 << 20, Terms { alone: 1, chunk: 1 << 20, threads: 2 }).iterations;
+        assert!(many <= 2 * PAGE as i64 && many > 0, "{many}");
         // SAFETY: the first half may be stored to, and nobody reads it meanwhile.
         unsafe { bytes.as_ptr().cast_mut().add(5000).write(1) };
         assert_eq!(found(bytes, 4 * PAGE as i64, terms).iterations, 5000);

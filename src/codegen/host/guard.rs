@@ -144,7 +144,9 @@ impl Emitter<'_> {
             let name = &unit.var(*v).name;
             let mut value = Self::unpack(*kind, &format!("__pg_r[{number}]"));
             // The test in front of the next iteration moves it once more.
-            if let Some((_, step)) = plan.moved_by_test.filter(|(moved, _)| plan.search.is_some() && moved == v) {
+            if let Some((_, step)) =
+                plan.moved_by_test.filter(|(moved, _)| plan.search.is_some() && moved == v)
+            {
                 value = format!("({})((__pg_u64){value} - (__pg_u64){})", kind.name(), literal(step));
             }
             let text = if self.is_declared_first(*v) { &mut begin } else { &mut back };
@@ -160,7 +162,8 @@ impl Emitter<'_> {
             count => format!("__pg_value __pg_r[{count}]; "),
         };
         let mut around = String::new();
-        let declares = the_loop.init.iter().any(|s| matches!(s.kind, StmtKind::Declare { .. } | StmtKind::Declaration));
+        let declares =
+            the_loop.init.iter().any(|s| matches!(s.kind, StmtKind::Declare { .. } | StmtKind::Declaration));
         let goes_on = plan.search.as_ref().map(|_| {
             // It is needed longer.
             around = std::mem::take(&mut room);
