@@ -114,6 +114,7 @@ fn generate(unit: &TranslationUnit, _: &[LoopReport], _: &CodegenOptions) -> Gen
                 text,
                 wrap_braces: found.unbraced_body,
                 untouched_if: None,
+                goes_on: None,
             })
         }
         _ => None,

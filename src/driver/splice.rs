@@ -532,6 +532,54 @@ fn find(source: &Scan, target: &Scan, number: Result<usize, usize>) -> Result<us
 mod tests {
     use super::*;
 
+    /// What becomes of the only loop of a text, by its keyword, that goes on behind some iterations.
+    fn going_on(
+        expanded: &str,
+        directives: &str,
+        keyword: &str,
+        declares: bool,
+    ) -> Result<String, &'static str> {
+        let begin = if declares { " i = 7;" } else { "" };
+        let edit = TokenEdit::Before {
+            at: at(expanded, keyword, 0),
+            text: "{ if (guard)".into(),
+            wrap_until: None,
+            untouched: None,
+            goes_on: Some((GoesOn { declares, begin: begin.into() }, expanded.rfind('}').unwrap())),
+        };
+        let spliced = splice(expanded, directives, "", &[edit]);
+        match spliced.declined.first() {
+            Some((_, why)) => Err(why),
+            None => {
+                Ok(spliced.text.lines().filter(|line| !line.starts_with('#')).collect::<Vec<_>>().join(" "))
+            }
+        }
+    }
+
+    #[test]
+    fn loops_go_on_without_their_first_clauses() {
+        let text = |body: &str| format!("# 1 \"a.c\"\nvoid f(void) {{ {body}}}\n");
+        let plain =
+            |body: &str, keyword: &str, declares| going_on(&text(body), &text(body), keyword, declares);
+        let found = plain("for (i = 0, j = g(1, 2); i < n; i++) h(i);", "for", false).unwrap();
+        assert!(found.contains("{ if (guard) {") && found.contains("for ( ; i < n; i++) h(i);"), "{found}");
+        assert!(found.contains("} else"), "{found}");
+        let found = plain("for (int i = 0; i < n && (a[i] || b); i++) h(i);", "for", true).unwrap();
+        let test = "for (int i = 0; __extension__ ({ if (__pg_goes_on) { __pg_goes_on = 0; i = 7; } 1; }) && ( i < n && (a[i] || b)); i++) h(i);";
+        assert!(found.contains(test), "{found}");
+        assert!(
+            plain("while (n--) h(n);", "while", false).unwrap().matches("while (n--) h(n);").count() == 2
+        );
+        // A head that comes out of a macro isn't there.
+        let hidden =
+            "# 1 \"a.c\"\n#define UP(i, n) i = 0; i < n; i++\nvoid f(void) { for (UP(i, n)) h(i);}\n";
+        let expanded = "# 1 \"a.c\"\n\nvoid f(void) { for (i = 0; i < n; i++) h(i);}\n";
+        assert!(going_on(expanded, hidden, "for", false).is_err());
+        // Nor may labels stand twice.
+        assert!(plain("for (; i < n; i++) { if (a[i]) goto next; h(i); next:; }", "for", false).is_err());
+        assert!(plain("for (; i < n; i++) h(a[i] ? i : n);", "for", false).is_ok());
+    }
+
     fn at(text: &str, token: &str, occurrence: usize) -> usize {
         text.match_indices(token).nth(occurrence).unwrap().0
     }

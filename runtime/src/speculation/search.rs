@@ -193,6 +193,9 @@ mod tests {
     use crate::abi::{Access, Base, PG_SITE_HAS_AFFINE, Site, Value, nothing};
 
     /// Leaves where a byte is not zero.
+    ///
+    /// # Safety
+    /// The entry is that of `found`.
     unsafe extern "C" fn search(entry: *const Entry, left: *const AtomicI64, begin: i64, end: i64) -> i64 {
         // SAFETY: the entry of `found`, and its bytes.
         unsafe {
