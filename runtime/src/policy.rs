@@ -223,12 +223,12 @@ pub fn deserves_search(history: &History, s: &Situation, search_ns: Option<f64>,
         }
 }
 
-/// How many iterations a thread looks at before it asks for more, and the calling thread before it asks for help.
-pub fn searched_together(s: &Situation, search_ns: Option<f64>) -> i64 {
+/// How many iterations of a search the calling thread looks at first. What nobody has measured may take as long as the loop.
+pub fn searched_first(s: &Situation, search_ns: Option<f64>) -> i64 {
     /// Nanoseconds of them.
-    const TOGETHER_NS: f64 = 30_000.0;
+    const FIRST_NS: f64 = 20_000.0;
     let each = search_ns.unwrap_or(s.work as f64 * OPERATION_NS).max(0.05);
-    ((TOGETHER_NS / each) as i64).max(1)
+    ((FIRST_NS / each) as i64).max(1)
 }
 
 /// Whether an inspection that has taken an entry so many nanoseconds may be made at each.

@@ -208,13 +208,12 @@ impl Engine {
         }
         signals.only_handled();
         coherence::bring_home();
-        let together = policy::searched_together(&situation, known.each_ns());
-        let together = ((together as f64 / inner) as i64).max(1);
+        let first = ((policy::searched_first(&situation, known.each_ns()) as f64 / inner) as i64).max(1);
         let threads = self.config.threads;
         let terms = match asked {
-            false => Terms { alone: together, chunk: together, threads },
+            false => Terms { alone: first, chunk: None, threads },
             // For tests: all threads have some of it.
-            true => Terms { alone: 1 + trip / 16, chunk: 1 + trip / (8 * threads as i64), threads },
+            true => Terms { alone: 1 + trip / 16, chunk: Some(1 + trip / (8 * threads as i64)), threads },
         };
         let started = Instant::now();
         let mut fp = FloatingPoint::enter(*errno);

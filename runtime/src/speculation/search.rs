@@ -17,6 +17,11 @@ use std::time::{Duration, Instant};
 /// From so many bytes on the list of what may be read is made, which may have thousands of lines; less is asked for page by page.
 const LISTED: u64 = 2 << 20;
 
+/// So long the calling thread looks by itself, at least ...
+const LEAST: Duration = Duration::from_micros(10);
+/// ... and so long a thread before it asks for more.
+const TOGETHER: Duration = Duration::from_micros(30);
+
 /// Bytes that a search may read: from the first to one past the last.
 pub type Bytes = (u64, u64);
 
@@ -84,10 +89,10 @@ impl Places {
 /// How a search goes about it.
 #[derive(Clone, Copy, Debug)]
 pub struct Terms {
-    /// Iterations that the calling thread looks at first.
+    /// Iterations that the calling thread looks at first, if that takes it long enough to be measured; otherwise more.
     pub alone: i64,
-    /// Iterations that a thread looks at before it asks for more.
-    pub chunk: i64,
+    /// Iterations that a thread looks at before it asks for more; `None`: by what the first ones have taken.
+    pub chunk: Option<i64>,
     /// Threads.
     pub threads: usize,
 }
@@ -147,15 +152,23 @@ pub unsafe fn first_to_leave(
             left.fetch_min(at.max(begin), Ordering::Relaxed);
         }
     };
-    let alone = terms.alone.clamp(1, trip);
+    let mut alone = terms.alone.clamp(1, trip);
     let started = Instant::now();
     match places.read_in_all().is_some_and(are_there) {
         true => look(0, alone),
         false => left.store(0, Ordering::Relaxed),
     }
-    let took = started.elapsed();
+    let mut took = started.elapsed();
+    // Nobody knows beforehand what an iteration of that takes.
+    while terms.chunk.is_none() && took < LEAST && alone < left.load(Ordering::Relaxed) {
+        let end = alone.saturating_mul(2).min(trip);
+        look(alone, end);
+        alone = end;
+        took = started.elapsed();
+    }
     let next = AtomicI64::new(alone);
-    let chunk = terms.chunk.max(1);
+    let measured = || (alone as f64 * TOGETHER.as_nanos() as f64 / took.as_nanos().max(1) as f64) as i64;
+    let chunk = terms.chunk.unwrap_or_else(measured).max(1);
     let work = || {
         loop {
             let begin = next.fetch_add(chunk, Ordering::Relaxed);
@@ -247,7 +260,7 @@ mod tests {
     fn the_first_of_several_is_found() {
         for size in [1usize, 2, 7, 100, 1000] {
             for (alone, chunk) in [(1, 1), (3, 7), (1000, 10), (10, 1000)] {
-                let terms = Terms { alone, chunk, threads: 4 };
+                let terms = Terms { alone, chunk: (chunk < 1000).then_some(chunk), threads: 4 };
                 let mut bytes = vec![0u8; size];
                 assert_eq!(found(&bytes, size as i64, terms).iterations, size as i64);
                 for first in (0..size).rev().step_by(1 + size / 20) {
@@ -279,13 +292,13 @@ mod tests {
             assert_eq!(libc::mprotect(start.add(2 * PAGE), 2 * PAGE, libc::PROT_NONE), 0);
             std::slice::from_raw_parts(start.cast::<u8>(), 2 * PAGE)
         };
-        let terms = Terms { alone: 100, chunk: 64, threads: 3 };
+        let terms = Terms { alone: 100, chunk: Some(64), threads: 3 };
         let end = found(bytes, 4 * PAGE as i64, terms).iterations;
         // It ends in the last piece that is there as a whole, or behind the half of what is there of the next one.
         assert!((2 * PAGE as i64 - 64..=2 * PAGE as i64).contains(&end), "{end}");
         // What is found before that counts.
         // The same by the list.
-        let many = found(bytes, 4 << 20, Terms { alone: 1, chunk: 1 << 20, threads: 2 }).iterations;
+        let many = found(bytes, 4 << 20, Terms { alone: 1, chunk: Some(1 << 20), threads: 2 }).iterations;
         assert!(many <= 2 * PAGE as i64 && many > 0, "{many}");
         // SAFETY: the first half may be stored to, and nobody reads it meanwhile.
         unsafe { bytes.as_ptr().cast_mut().add(5000).write(1) };
