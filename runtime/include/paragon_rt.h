@@ -399,10 +399,10 @@ struct __pg_part {
  * has happened. An info whose numbers lead out of its tables, or are none of those above, is refused like one of another version. */
 struct __pg_api {
   __pg_u32 abi;
-  /* 1: the loop is complete: the numbers of its results, of its induction variables and of what moved with them are
-   * their values after it. 0: nothing happened, run it as it stood. Its first test must have been true. */
+  /* 1: the loop is complete, or, where it may be left early, so are the iterations in front of the one that leaves it or of one before that, and the program's own text goes on with that one. The
+   * numbers of its results, of its induction variables and of what moved with them are their values then. 0: nothing happened, run it as it stood. Its first test must have been true. */
   int (*start)(struct __pg_loop *, __pg_value *numbers);
-  /* The same for an entry that is complete, and that lives while this is called; only the results come back. */
+  /* The same for an entry that is complete, and that lives while this is called; only the results come back, and in trip[0] how many iterations were done. */
   int (*enter)(struct __pg_loop *, struct __pg_entry *);
   /* `start` for a loop that is distributed: 1: all parts are complete, and the numbers of the loop itself are as there. */
   int (*start_parts)(const struct __pg_part *, __pg_u32 n);

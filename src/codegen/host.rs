@@ -133,9 +133,15 @@ fn piece<'a>(
     }
     let body = body::print(unit, plan, &innermost.body, Purpose::Iterations)?;
     let emitter = Emitter::new(unit, plan, the_loop, &innermost.body, options, part)?;
-    let checked = worth::checked_threads(report, plan, options);
+    // Of a loop that is only searched no iteration runs anywhere.
+    let runs = plan.search.is_none() || plan.keeps_something();
+    let checked = runs && worth::checked_threads(report, plan, options);
     let strip = body::print_strip(unit, plan, &innermost.body, &emitter.strip_head())?;
     let direct = match &strip {
+        _ if !runs => format!(
+            "{}(void)__pg_e;\n(void)__pg_r;\n(void)__pg_begin;\n(void)__pg_end;\n}}\n",
+            emitter.direct_head()
+        ),
         Some(strip) => emitter.direct_in_strips(strip),
         None => emitter.direct(&body),
     };
@@ -145,7 +151,7 @@ fn piece<'a>(
         let device = emitter.device(&body, Flavour::Threads);
         let _ = write!(helpers, "{MACROS_DEVICE}{MACROS_THREADS}{MACROS_ONE_BY_ONE}{device}{MACROS_END}");
     }
-    let device = emitter.device(&body, Flavour::Cuda);
+    let device = if runs { emitter.device(&body, Flavour::Cuda) } else { String::new() };
     let inspection = plan.inspection.as_ref().filter(|_| worth::inspecting(unit, the_loop, options));
     if let Some(inspection) = inspection {
         let slice = body::print(unit, plan, &innermost.body, Purpose::Inspection(inspection))?;

@@ -647,6 +647,19 @@ mod tests {
             }
         }
         #[test]
+        fn what_is_separate_has_nothing_in_common(
+            lo in -40i128..40, w in 1i128..12, v in 1i128..12,
+            s0 in -24i128..24, s1 in -24i128..24, same in any::<bool>(), r0 in -24i128..24, r1 in -24i128..24,
+            t0 in 1i64..7, t1 in 1i64..7,
+        ) {
+            let a = print(0, w, s0, s1);
+            let b = if same { print(lo, v, s0, s1) } else { print(lo, v, r0, r1) };
+            let trip = [t0, t1, 1, 1];
+            if separate(&a, &b, &trip) {
+                prop_assert!(!meet(&a, &b, &trip, |_, _| true));
+            }
+        }
+        #[test]
         fn planted_distances_are_seen(distance in prop::sample::select(vec![1i128, 31, 32, 33, 1000]), offset in 0i128..4) {
             // store a[i], load a[i - distance] shifted by `offset` bytes: iterations meet.
             let store = print(0, 4, 4, 0);
@@ -675,6 +688,9 @@ mod tests {
         assert!(independent(&tile, &tile, &[64, 64, 1, 1]));
         // one address in all iterations
         assert!(!independent(&print(0, 4, 0, 0), &print(0, 4, 0, 0), &[2, 1, 1, 1]));
+        // members of one element: apart in each iteration and in different ones
+        assert!(separate(&print(0, 4, 16, 0), &print(4, 4, 16, 0), &[1000, 1, 1, 1]));
+        assert!(!separate(&print(0, 4, 16, 0), &print(2, 4, 16, 0), &[1000, 1, 1, 1]));
         // an in-place read of the same element is no dependence between iterations
         assert!(independent(&print(0, 4, 4, 0), &print(0, 4, 4, 0), &[1000, 1, 1, 1]));
     }

@@ -56,7 +56,8 @@ impl Emitter<'_> {
              __pg_u64 __pg_end)\n{{\n  __pg_run_{n}(__pg_l, __pg_begin, __pg_end, 1);\n}}"
             );
         }
-        let cuda = functions.map(|own| self.cuda(own.device)).unwrap_or_default();
+        let on_gpu = functions.filter(|own| !own.device.is_empty());
+        let cuda = on_gpu.map(|own| self.cuda(own.device)).unwrap_or_default();
         let _ = writeln!(out, "static const char *const __pg_cuda_{n}[] = {{");
         let mut piece = String::new();
         for line in cuda.lines() {

@@ -314,6 +314,7 @@ mod tests {
             "for (int i = 0; i < n; i++) for (int k = 0; k < n; k++) a[i] = a[i] * 0.5 + t->x[k];",
             "for (int i = 0; i < n; i++) if (i & 1) a[i] = t->x[i];",
             "for (int i = 0; i < n; i++) { if (i & 1) continue; a[i] = t->x[i]; }",
+            "for (int i = 0; i < n; i++) { if (i == 7) return; a[i] = t->x[i]; }",
             "for (int i = 0; i < n; i++) a[i] = i & 1 ? t->x[i] : 0;",
             "for (int i = 0; i < n; i++) if (i & 1) a[i * 2] = a[t->n * 2 + 1];",
             "for (int i = 0; i < n; i++) if (i & 1) a[i] = (&t->x)[2 * n - 3][i];",
