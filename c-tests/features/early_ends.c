@@ -10,7 +10,9 @@
  * expect sums: runs on never early middle last
  * expect lasts: runs on never early middle last
  * expect pairs: runs on never early middle last
- * expect walks: runs on never early middle last */
+ * expect walks: runs on never early middle last
+ * expect place: runs on never early middle last met
+ * expect shifted: runs on never */
 #include "../support/inputs.h"
 
 #include <math.h>
@@ -205,6 +207,27 @@ COMPUTE static int weighed(const struct table *t, const int *a)
   return t->n;
 }
 
+COMPUTE static int in_place(int n, double *x)
+{
+  for (int i = 0; i < n; i++) { /* loop place */
+    if (x[i] < 0)
+      return i;
+    x[i] = x[i] * 0.5 - 1e9;
+  }
+  return n;
+}
+
+COMPUTE static int shifted(int n, int *a)
+{
+  int i;
+  for (i = 0; i < n - 1; i++) { /* loop shifted */
+    if (a[i + 1] < 0)
+      break;
+    a[i] = -a[i + 1];
+  }
+  return i;
+}
+
 COMPUTE static int squares(int n, const int *a, double *out)
 {
   int i;
@@ -288,11 +311,14 @@ int main(int argc, char **argv)
     results[k++] = divided(n, a, by, to);
     results[k++] = weighed(&table, a);
     results[k++] = squares(n, a, z);
+    results[k++] = in_place(n, x);
+    results[k++] = shifted(n, b);
     results[k++] = messages;
     check_stop(&check);
     check_array(&check, "results", results, 32, sizeof *results);
     check_array(&check, "a", a, n, sizeof *a);
     check_array(&check, "b", b, n, sizeof *b);
+    check_array(&check, "x", x, n, sizeof *x);
     check_array(&check, "y", y, n, sizeof *y);
     check_array(&check, "z", z, n, sizeof *z);
     check_array(&check, "f", f, n, sizeof *f);

@@ -6,12 +6,12 @@ use crate::analysis::dependence::Range;
 use crate::analysis::pairs::{self, Steps};
 use crate::analysis::slice::{self, Given};
 use crate::c::hir::*;
-use crate::loops::access::Accesses;
+use crate::loops::access::{Accesses, SiteForm};
 use crate::loops::nest;
 use crate::loops::options::AnalysisOptions;
 use crate::loops::plan::*;
 use crate::loops::reason::{Kind, Reason};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A search, and what has to be apart for it.
 pub(super) type Search = (Inspection, Vec<Pair>);
@@ -79,7 +79,7 @@ pub(super) fn search(asked: &Asked, body: &Stmt, given: &Given) -> Result<Option
                 is_apart: true,
             };
             match meet(asked, site, &pair) {
-                Meet::Never => {}
+                Meet::Never | Meet::InOneIteration => {}
                 Meet::Perhaps if is_placed(accesses, pair.a) => apart.push(pair),
                 _ => {
                     let unresolved = unresolved_reason(accesses, &pair);
@@ -106,6 +106,8 @@ fn is_placed(accesses: &Accesses, id: SiteId) -> bool {
 
 enum Meet {
     Never,
+    /// When the load has been made.
+    InOneIteration,
     Perhaps,
     Surely,
 }
@@ -120,6 +122,12 @@ fn meet(asked: &Asked, site: &Site, pair: &Pair) -> Meet {
         crate::loops::alias::may_change(unit, options.strict_aliasing, &forms[0].place, &forms[1].place);
     if pairs::distinct(unit, base(store), base(load)) || pairs::is_constant(unit, base(load)) || !by_type {
         return Meet::Never;
+    }
+    // Sites are numbered as they are executed. Where an iteration loads first, it may well store there: that others don't, is what the loop's own pairs are about.
+    let turns = |form: &SiteForm| form.inner.iter().map(|(id, _)| *id).collect::<BTreeSet<_>>();
+    let is_first = load < store && turns(forms[0]).is_disjoint(&turns(forms[1]));
+    if is_first && is_placed(accesses, pair.a) {
+        return Meet::InOneIteration;
     }
     let same_base = site.base == accesses.sites[load].base && !matches!(base(store), Base::Dynamic);
     let (Some(x), Some(y), true) = (&forms[0].offset, &forms[1].offset, same_base) else {
@@ -169,10 +177,21 @@ mod tests {
             ("for (i = 0; i < n; i++) if (i == x) break;", (0, 0)),
             ("for (i = 0; i < n && a[i]; i++) ;", (1, 0)),
             ("for (i = 0; i < n; i++) { if (a[i] < 0) { printf(\"no\"); exit(1); } c[i] = a[i]; }", (1, 0)),
-            ("for (i = 0; i < n; i++) { if (a[i] < 0) goto out; b[i] = a[i]; }", (1, 1)),
+            ("for (i = 0; i < n; i++) { if (a[i] < 0) goto out; b[i] = a[i]; }", (1, 0)),
+            ("for (i = 0; i < n; i++) { b[i] = x; if (a[i] < 0) goto out; }", (1, 1)),
+            ("for (i = 0; i < n; i++) { if (b[i] < 0) goto out; b[i] = -b[i]; }", (1, 0)),
+            (
+                "for (i = 0; i < n; i++) for (j = 0; j < 5; j++) { if (a[i * 5 + j] < 0) goto out; b[i * 5 + j] = 1; }",
+                (1, 0),
+            ),
+            (
+                "for (i = 0; i < n; i++) { for (j = 0; j < 5; j++) { if (a[i * 9 + j] < 0) goto out; b[i * 9 + j] = 1; } c[i] = 1; }",
+                (1, 1),
+            ),
             ("for (i = 0; i < n; i++) { if (marks[i] < 0) return i; table[i] = x; }", (1, 0)),
             ("for (i = 0; i < n; i++) { if (t[i].flag) break; t[i].value *= 2; }", (1, 0)),
-            ("for (i = 0; i < n; i++) { if (t[i].flag) break; t[i].key = i; }", (1, 1)),
+            ("for (i = 0; i < n; i++) { if (t[i].flag) break; t[i].key = i; }", (1, 0)),
+            ("for (i = 0; i < n; i++) { t[i].key = i; if (t[i].flag) break; }", (1, 1)),
             ("for (i = 0; i < n; i++) { int y = a[i] * 2; if (y > x) return y; sum += y; }", (1, 0)),
             ("for (i = 0; i < n; i++) for (j = 0; j < n; j++) if (a[i * n + j] == x) return j;", (1, 0)),
             (

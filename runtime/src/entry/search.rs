@@ -11,7 +11,7 @@ use crate::memory::coherence::alone;
 use crate::policy::{self, Situation};
 use crate::signals::{self, Deferred};
 use crate::speculation::cmt::CudaState;
-use crate::speculation::predicate;
+use crate::speculation::predicate::{self, Rest};
 use crate::speculation::search::{self, Bytes, Found, Places, Terms};
 use crate::trace::Record;
 use std::collections::HashMap;
@@ -186,9 +186,12 @@ impl Engine {
                 return Err(super::HANDLES_FAULTS);
             }
         }
-        // What decides must be nothing that the loop stores to; pairs that are left to be checked have no part in that.
+        // What decides must be as it was in front of the loop when an iteration loads it, and so must be all that was read at entry.
+        let decides = |site: &u32| info.searched().contains(site);
+        let is_settled =
+            |rest: Rest| rest.unplaced.is_none() && !rest.pairs.iter().any(|(a, b)| decides(a) || decides(b));
         // SAFETY: promised by the caller, here and below.
-        if unsafe { predicate::prove(info, entry, 0) }.is_err() {
+        if !unsafe { predicate::prove(info, entry, 0) }.is_ok_and(is_settled) {
             if !asked {
                 self.did_not_pay(the_loop, trip);
             }
