@@ -169,21 +169,28 @@ fn crowded_out_simple(
     }
     let plans: Vec<_> =
         reports.iter().filter_map(|report| Some((report.check.cost(), report.plan.as_deref()?))).collect();
-    let mut simple = Vec::new();
+    let (mut simple, mut left_early) = (Vec::new(), Vec::new());
     for (cost, plan) in &plans {
         if let Some(size) = sizes.get(&plan.loop_id).filter(|_| !plan.asserted) {
             in_loops += size;
-            simple.push((*cost, Reverse(plan.work), plan.loop_id));
+            // They are how programs look into short tables, at each character of a text: so often that a guard in front of them shows.
+            match plan.search.is_some() && expressions > SMALL {
+                true => left_early
+                    .push((plan.loop_id, "it may be left early, and loops of its kind are seldom long")),
+                false => simple.push((*cost, Reverse(plan.work), plan.loop_id)),
+            }
         }
     }
     simple.sort();
     let all = simple.into_iter().map(|(.., id)| id);
-    if all.len() == plans.len() && in_loops * PART < expressions && expressions > SMALL {
+    if all.len() + left_early.len() == plans.len() && in_loops * PART < expressions && expressions > SMALL {
+        let all = all.chain(left_early.into_iter().map(|(id, _)| id));
         return all.map(|id| (id, "hardly a part of its file is loops")).collect();
     }
     let room = IN_ANY_CASE.max(expressions / EXPRESSIONS);
     all.skip(room)
         .map(|id| (id, "code for more loops of its kind would take the compiler too long"))
+        .chain(left_early)
         .collect()
 }
 
@@ -391,6 +398,27 @@ mod tests {
         assert!(many.len() > 60 && many.iter().all(|line| *line > 1), "{many:?}");
         let forced = CodegenOptions { threshold: Some(1), ..CodegenOptions::default() };
         assert!(lines_left_out(60, &forced).is_empty());
+    }
+
+    #[test]
+    fn short_searches_of_large_files_get_no_code() {
+        let left_out = |others: usize| {
+            let find = "int find(int n, const int *a, int x) {\nfor (int i = 0; i < n; i++) if (a[i] == x) return i;\nreturn -1; }\n";
+            let check = "int check(int n, const double *a) {\nfor (int i = 0; i < n; i++) if (a[i] < 0) return i;\nreturn -1; }\n";
+            let other = |number: usize| {
+                format!("int other{number}(int x) {{ return {} x; }}\n", "x * 3 + 1 -".repeat(20))
+            };
+            let text = format!("{find}{check}{}", (0..others).map(other).collect::<String>());
+            let (unit, reports) = judged(&text, &AnalysisOptions::default());
+            let left_out = crowded_out(&unit, &reports, &CodegenOptions::default());
+            reports
+                .iter()
+                .map(|report| left_out.contains_key(&report.plan.as_ref().unwrap().loop_id))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(left_out(1), [false, false]);
+        // What is compared there are floating-point numbers, as in programs that compute.
+        assert_eq!(left_out(60), [true, false]);
     }
 
     #[test]
