@@ -118,6 +118,7 @@ fn least_stack_function() -> Option<LeastStack> {
 pub fn look_ahead() {
     least_stack_function();
     programs_allocator::bears_threads();
+    programs_allocator::is_of_c_library();
 }
 
 /// What a thread begins with.

@@ -8,6 +8,7 @@ use crate::config::RaceChoice;
 use crate::floating_point::{self, FloatingPoint};
 use crate::memory::coherence;
 use crate::memory::coherence::alone;
+use crate::memory::programs_allocator;
 use crate::policy::{self, Situation};
 use crate::signals::{self, Deferred};
 use crate::speculation::cmt::CudaState;
@@ -203,7 +204,8 @@ impl Engine {
         else {
             return Err("nobody knows where what decides lies");
         };
-        if !self.is_sure_to_stay(&bytes, &places, info, entry) && !alone::is_only_thread() {
+        let are_arrays = self.are_arrays(&bytes, &places, info, entry);
+        if !are_arrays && !alone::is_only_thread() {
             if !asked {
                 self.did_not_pay(the_loop, trip);
             }
@@ -214,9 +216,14 @@ impl Engine {
         let first = ((policy::searched_first(&situation, known.each_ns()) as f64 / inner) as i64).max(1);
         let threads = self.config.threads;
         let terms = match asked {
-            false => Terms { alone: first, chunk: None, threads },
+            false => Terms { alone: first, chunk: None, threads, are_arrays },
             // For tests: all threads have some of it.
-            true => Terms { alone: 1 + trip / 16, chunk: Some(1 + trip / (8 * threads as i64)), threads },
+            true => Terms {
+                alone: 1 + trip / 16,
+                chunk: Some(1 + trip / (8 * threads as i64)),
+                threads,
+                are_arrays,
+            },
         };
         let started = Instant::now();
         let mut fp = FloatingPoint::enter(*errno);
@@ -272,17 +279,18 @@ impl Engine {
     }
 
     /// Whether what a search reads belongs to objects that are there for as long as the loop runs, whatever other threads do: named ones, and blocks of memory of which the loop's first iteration reads
-    /// a part.
-    fn is_sure_to_stay(&self, bytes: &[Bytes], places: &Places, info: &Info, entry: &Entry) -> bool {
+    /// a part, of the C library's. Then none of their pages is kept from anybody either.
+    fn are_arrays(&self, bytes: &[Bytes], places: &Places, info: &Info, entry: &Entry) -> bool {
         // SAFETY: promised by who calls `search`.
         let bases = unsafe { entry.bases(info) };
         let Some(first) = places.first() else { return false };
         let table = self.known_allocations();
+        let is_of_c_library = programs_allocator::is_of_c_library();
         let objects = info.searched().iter().zip(bytes.iter().zip(first));
         objects.into_iter().all(|(site, ((lo, hi), first))| {
             let base = info.sites().get(*site as usize).and_then(|site| bases.get(site.base as usize));
             let is_named = base.is_some_and(|base| base.object_lo <= *lo && *hi <= base.object_hi);
-            let block = || table.as_ref()?.find(first.0);
+            let block = || table.as_ref()?.find(first.0).filter(|_| is_of_c_library);
             is_named || block().is_some_and(|(start, end)| start <= *lo && *hi <= end)
         })
     }

@@ -22,6 +22,9 @@ const LEAST: Duration = Duration::from_micros(10);
 /// ... and so long a thread before it asks for more.
 const TOGETHER: Duration = Duration::from_micros(30);
 
+/// Most iterations of a chunk: numbers of iterations don't overflow.
+const MOST: i64 = 1 << 40;
+
 /// Bytes that a search may read: from the first to one past the last.
 pub type Bytes = (u64, u64);
 
@@ -95,6 +98,9 @@ pub struct Terms {
     pub chunk: Option<i64>,
     /// Threads.
     pub threads: usize,
+    /// Whether all that may be read belongs to arrays that are known as a whole. Elsewhere pages may be kept from everybody that the system lists as readable (`MADV_GUARD_INSTALL`, which
+    /// stacks and allocators have), so each is asked for.
+    pub are_arrays: bool,
 }
 
 /// What came of one.
@@ -123,8 +129,9 @@ pub unsafe fn first_to_leave(
 ) -> Option<Found> {
     let trip = entry.trip[0];
     let left = AtomicI64::new(trip);
-    let total: u64 = places.all().into_iter().flatten().map(|(lo, hi)| hi - lo).sum();
-    let readable = if total > LISTED { Readable::now() } else { Readable::default() };
+    let sizes = places.all().into_iter().flatten().map(|(lo, hi)| hi - lo);
+    let is_much = sizes.fold(0, u64::saturating_add) > LISTED;
+    let readable = if is_much && terms.are_arrays { Readable::now() } else { Readable::default() };
     let are_there = |bytes: Vec<Bytes>| bytes.into_iter().all(|bytes| readable.has(bytes));
     // What raised flags, by where it ends.
     let raised = Mutex::new(Vec::new());
@@ -168,7 +175,7 @@ pub unsafe fn first_to_leave(
     }
     let next = AtomicI64::new(alone);
     let measured = || (alone as f64 * TOGETHER.as_nanos() as f64 / took.as_nanos().max(1) as f64) as i64;
-    let chunk = terms.chunk.unwrap_or_else(measured).max(1);
+    let chunk = terms.chunk.unwrap_or_else(measured).clamp(1, MOST);
     let work = || {
         loop {
             let begin = next.fetch_add(chunk, Ordering::Relaxed);
@@ -260,7 +267,8 @@ mod tests {
     fn the_first_of_several_is_found() {
         for size in [1usize, 2, 7, 100, 1000] {
             for (alone, chunk) in [(1, 1), (3, 7), (1000, 10), (10, 1000)] {
-                let terms = Terms { alone, chunk: (chunk < 1000).then_some(chunk), threads: 4 };
+                let terms =
+                    Terms { alone, chunk: (chunk < 1000).then_some(chunk), threads: 4, are_arrays: true };
                 let mut bytes = vec![0u8; size];
                 assert_eq!(found(&bytes, size as i64, terms).iterations, size as i64);
                 for first in (0..size).rev().step_by(1 + size / 20) {
@@ -292,13 +300,15 @@ mod tests {
             assert_eq!(libc::mprotect(start.add(2 * PAGE), 2 * PAGE, libc::PROT_NONE), 0);
             std::slice::from_raw_parts(start.cast::<u8>(), 2 * PAGE)
         };
-        let terms = Terms { alone: 100, chunk: Some(64), threads: 3 };
+        let terms = Terms { alone: 100, chunk: Some(64), threads: 3, are_arrays: false };
         let end = found(bytes, 4 * PAGE as i64, terms).iterations;
         // It ends in the last piece that is there as a whole, or behind the half of what is there of the next one.
         assert!((2 * PAGE as i64 - 64..=2 * PAGE as i64).contains(&end), "{end}");
         // What is found before that counts.
         // The same by the list.
-        let many = found(bytes, 4 << 20, Terms { alone: 1, chunk: Some(1 << 20), threads: 2 }).iterations;
+        let many =
+            found(bytes, 4 << 20, Terms { alone: 1, chunk: Some(1 << 20), threads: 2, are_arrays: true })
+                .iterations;
         assert!(many <= 2 * PAGE as i64 && many > 0, "{many}");
         // SAFETY: the first half may be stored to, and nobody reads it meanwhile.
         unsafe { bytes.as_ptr().cast_mut().add(5000).write(1) };
