@@ -224,6 +224,8 @@ mod tests {
         // What leads around it stays in front of it.
         let text = "for (i = 0; i < n; i++) { if (a[i]) { if (b[i]) continue; return 1; } b[i] = 1; }";
         assert_eq!((count(text, "leave"), count(text, "continue")), (1, 1));
+        let marked = marked_text(text).unwrap();
+        assert!(marked.find("continue") < marked.find("leave"), "{marked}");
     }
 
     #[test]
