@@ -259,8 +259,8 @@ impl Engine {
         Ok(found.iterations)
     }
 
-    /// What the policy asks about so many iterations of a loop that is proven.
-    fn situation_of(&self, info: &Info, iterations: u64) -> Situation {
+    /// What the policy asks about so many iterations of a loop that is proven. Of one that is only searched none runs anywhere.
+    pub(super) fn situation_of(&self, info: &Info, iterations: u64) -> Situation {
         let only = info.has(PG_LOOP_ONLY_SEARCHED);
         Situation {
             iterations,

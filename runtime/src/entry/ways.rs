@@ -34,20 +34,7 @@ fn may_be_timed(info: &Info, plan: &Plan) -> bool {
 impl Engine {
     /// What the policy asks about an entry that is proven.
     pub(super) fn situation(&self, visit: &Visit<'_>) -> Situation {
-        Situation {
-            iterations: visit.iterations,
-            work: visit.info.work,
-            bytes: 0,
-            threads: self.config.threads,
-            logged: false,
-            snapshot: false,
-            portions: 1,
-            open: [
-                self.config.threads >= 2 && !visit.info.has(PG_LOOP_MAY_TRAP | PG_LOOP_UPDATES),
-                false,
-                self.cmt.cuda_state() == CudaState::Ready && visit.info.has(PG_LOOP_CUDA_EXACT),
-            ],
-        }
+        self.situation_of(visit.info, visit.iterations)
     }
 
     /// How long ago the first loop was entered.
