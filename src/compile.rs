@@ -47,7 +47,9 @@ pub struct Stages {
 pub const STAGES: Option<Stages> = Some(Stages {
     lower: |text, dialect| Ok(crate::c::lower_unit(text, dialect)),
     normalize: |unit, options| {
+        crate::loops::full_expressions::unfold(unit, options);
         let mut addresses = crate::loops::addresses::Seen::of(unit);
+        crate::loops::full_expressions::drop_idle(unit);
         // Compound literals have rows, too.
         crate::loops::whole::spell_out(unit);
         crate::loops::rows::check(unit);

@@ -18,6 +18,7 @@ use crate::loops::access::{contraction_around, sum_anywhere};
 use crate::loops::cells;
 use crate::loops::counted::counted;
 use crate::loops::leaving as early_ends;
+use crate::loops::libm;
 use crate::loops::linear;
 use crate::loops::nest;
 use crate::loops::options::AnalysisOptions;
@@ -131,29 +132,43 @@ fn in_any_form(
     function: usize,
     l: &LoopStmt,
 ) -> Result<Judged, Reason> {
-    let marked = early_ends::marked(unit, l);
-    let l = marked.as_ref().unwrap_or(l);
-    let held = cells::held(unit, l);
-    let judged = match &held {
-        None => judge(unit, options, function, l),
-        // Where its places can't be kept in variables, the loop is tried without.
-        Some(held) => judge(unit, options, function, held)
-            .or_else(|why| judge(unit, options, function, l).map_err(|_| why)),
-    };
-    if let Some(marked) = &marked {
+    let is_known = |callee: &Callee| libm::computes(unit, options, callee);
+    if let Some(marked) = early_ends::marked(unit, l, &is_known) {
         // Other orders and several loops come to other ends.
-        return judged.map(|mut judged| {
-            judged.3.held.get_or_insert_with(|| Box::new(marked.clone()));
-            judged
-        });
+        match with_cells(unit, options, function, &marked) {
+            Ok(mut judged) => {
+                judged.3.held.get_or_insert_with(|| Box::new(marked));
+                return Ok(judged);
+            }
+            Err(why) if early_ends::marked(unit, l, &|_| true).is_some() => return Err(why),
+            // It is left only in that it does what isn't known: that is the reason.
+            Err(_) => {}
+        }
     }
+    let judged = with_cells(unit, options, function, l);
     if !may_gain(&judged) {
         return judged;
     }
+    let held = cells::held(unit, l);
     interchanged(unit, options, function, held.as_ref().unwrap_or(l))
         .or_else(|| distributed(unit, options, function, l))
         .or_else(|| privatized(unit, options, function, l, &judged))
         .map_or(judged, Ok)
+}
+
+/// A loop with variables for its places, or as it stands.
+fn with_cells(
+    unit: &TranslationUnit,
+    options: &AnalysisOptions,
+    function: usize,
+    l: &LoopStmt,
+) -> Result<Judged, Reason> {
+    match cells::held(unit, l) {
+        None => judge(unit, options, function, l),
+        // Where its places can't be kept in variables, the loop is tried without.
+        Some(held) => judge(unit, options, function, &held)
+            .or_else(|why| judge(unit, options, function, l).map_err(|_| why)),
+    }
 }
 
 fn judge(

@@ -408,6 +408,19 @@ pub struct Expr {
     pub span: Span,
 }
 
+impl Expr {
+    /// The same value, with more of the text around it. What is opaque is known by where it stands, and stays there.
+    pub fn spanning(self, span: Span) -> Expr {
+        match self.kind {
+            ExprKind::Opaque(_) => self,
+            _ => Expr { span, ..self },
+        }
+    }
+}
+
+/// What is said of a statement expression, which is an opaque one until `loops::full_expressions` takes it apart.
+pub const STATEMENT_EXPRESSION: &str = "a statement expression";
+
 /// How a value is computed. Operands are evaluated with C's sequencing: only [`ExprKind::LogicalAnd`],
 /// [`ExprKind::LogicalOr`], [`ExprKind::Conditional`] and [`ExprKind::Comma`] fix an order.
 #[derive(Clone, Debug)]
@@ -711,6 +724,9 @@ pub struct TranslationUnit {
     /// What the braces of compound literals give whose values are opaque expressions with this first and last byte: of structs, where that is as simple
     /// as [`Init::Members`] says.
     pub literals: BTreeMap<(u32, u32), Vec<(u64, Expr)>>,
+    /// What stands in the statement expressions that are opaque expressions with this first and last byte. Loops in there
+    /// have numbers that others have, too.
+    pub statement_expressions: BTreeMap<(u32, u32), Vec<Stmt>>,
     /// Identities of places and loops from these numbers on are free.
     pub n_places: u32,
     /// See `n_places`.
@@ -726,6 +742,23 @@ impl TranslationUnit {
     /// The places that a loop may keep in variables.
     pub fn cells(&self, of: LoopId) -> &[Cell] {
         self.cells.get(&of).map_or(&[], Vec::as_slice)
+    }
+    /// A variable that the program doesn't have: of this type, without qualifiers.
+    pub fn new_variable(&mut self, name: &str, ty: QualType, span: Span) -> VarId {
+        self.variables.push(Variable {
+            name: name.to_owned(),
+            ty: QualType { quals: Quals::default(), ..ty },
+            storage: Storage::Local,
+            address_taken: false,
+            is_extern: false,
+            span,
+        });
+        VarId(self.variables.len() as u32 - 1)
+    }
+    /// A place with an identity of its own.
+    pub fn new_place(&mut self, kind: PlaceKind, ty: QualType, span: Span) -> Place {
+        self.n_places += 1;
+        Place { id: PlaceId(self.n_places - 1), kind, ty, span }
     }
     /// The variable `id`.
     pub fn var(&self, id: VarId) -> &Variable {

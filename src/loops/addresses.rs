@@ -140,19 +140,8 @@ fn by_union(unit: &mut TranslationUnit, to: Place, from: Place, span: Span) -> V
         align: size,
     });
     let ty = QualType { ty: unit.types.intern(TypeKind::Record(record)), quals: Quals::default() };
-    unit.variables.push(Variable {
-        name: "the bytes that are copied".to_owned(),
-        ty,
-        storage: Storage::Local,
-        address_taken: false,
-        is_extern: false,
-        span,
-    });
-    let var = VarId(unit.variables.len() as u32 - 1);
-    let mut place = |kind: PlaceKind, ty: QualType| {
-        unit.n_places += 1;
-        Place { id: PlaceId(unit.n_places - 1), kind, ty, span }
-    };
+    let var = unit.new_variable("the bytes that are copied", ty, span);
+    let mut place = |kind: PlaceKind, ty: QualType| unit.new_place(kind, ty, span);
     let mut member = |field: u32, member: QualType| {
         let base = Box::new(place(PlaceKind::Var(var), ty));
         place(PlaceKind::Field { base, record, field, offset: 0, bits: None }, member)

@@ -38,16 +38,7 @@ pub fn find(unit: &mut TranslationUnit) {
     for (id, places) in found {
         let mut cells = Vec::new();
         for place in places {
-            let var = VarId(unit.variables.len() as u32);
-            let variable = Variable {
-                name: describe(unit, &place),
-                ty: QualType { ty: place.ty.ty, quals: Quals::default() },
-                storage: Storage::Local,
-                address_taken: false,
-                is_extern: false,
-                span: place.span,
-            };
-            unit.variables.push(variable);
+            let var = unit.new_variable(&describe(unit, &place), place.ty, place.span);
             cells.push(Cell { var, place });
         }
         unit.cells.insert(id, cells);

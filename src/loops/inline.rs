@@ -11,12 +11,15 @@
 //! macros there is seen when the text is spliced (`driver::splice`).
 
 use super::addresses;
+use super::hoist::{self, Hoist, has_effects};
+use super::leaving;
 use super::libm;
 use super::nest;
 use super::options::AnalysisOptions;
 use super::reason::Advice;
 use super::scalars::is_scalar;
 use crate::c::hir::*;
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// Calls within calls that are followed.
@@ -65,9 +68,9 @@ fn called_in_loops(unit: &TranslationUnit, options: &AnalysisOptions) -> HashMap
     for function in &unit.functions {
         nest::statements(&function.body, &mut |s| {
             if let StmtKind::Loop(l) = &s.kind
-                && is_of_interest(unit, l)
+                && let Some(body) = body_of_interest(unit, l, &|_| true)
             {
-                note(&l.body, &mut wanted);
+                note(&body, &mut wanted);
             }
         });
     }
@@ -85,9 +88,18 @@ fn called_in_loops(unit: &TranslationUnit, options: &AnalysisOptions) -> HashMap
     found
 }
 
-/// Whether a loop would be a candidate but for its calls.
-fn is_of_interest(unit: &TranslationUnit, l: &LoopStmt) -> bool {
-    super::counted::counted(unit, l).is_ok() && nest::unsupported_control(&l.body).is_none()
+/// The body of a loop that would be a candidate but for its calls, without what it does where it is left.
+fn body_of_interest<'l>(
+    unit: &TranslationUnit,
+    l: &'l LoopStmt,
+    is_known: leaving::Known,
+) -> Option<Cow<'l, Stmt>> {
+    let body = match leaving::marked(unit, l, is_known) {
+        Some(marked) => Cow::Owned(*marked.body),
+        None if super::counted::counted(unit, l).is_ok() => Cow::Borrowed(&*l.body),
+        None => return None,
+    };
+    nest::unsupported_control(&body).is_none().then_some(body)
 }
 
 /// Whether a function's body may stand for its calls as far as the function alone says.
@@ -212,16 +224,6 @@ fn named_callee(e: &Expr) -> Option<VarId> {
     }
 }
 
-/// Whether evaluating it changes anything.
-pub fn has_effects(e: &Expr) -> bool {
-    let mut found = false;
-    nest::expressions(e, &mut |e| {
-        found |= nest::accessed_place(e).is_some_and(|(.., writes)| writes)
-            || matches!(e.kind, ExprKind::Call { .. } | ExprKind::Opaque(_));
-    });
-    found
-}
-
 /// What a function's variables are where it is copied to.
 enum Meaning {
     /// Another variable.
@@ -269,7 +271,7 @@ impl Inliner<'_> {
             StmtKind::Case { value, body } => StmtKind::Case { value, body: Box::new(self.outside(*body)) },
             StmtKind::Label { name, body } => StmtKind::Label { name, body: Box::new(self.outside(*body)) },
             StmtKind::Loop(mut l) => {
-                let wanted = is_of_interest(self.unit, &l) && self.all_known(&l.body);
+                let wanted = self.is_wanted(&l);
                 let body = std::mem::replace(&mut *l.body, Stmt { kind: StmtKind::Empty, span: s.span });
                 *l.body = if wanted { self.one(body) } else { self.outside(body) };
                 StmtKind::Loop(l)
@@ -279,19 +281,21 @@ impl Inliner<'_> {
         s
     }
 
-    /// Whether there are calls in a loop, and all are of functions that can be taken or that compute exactly.
-    fn all_known(&mut self, body: &Stmt) -> bool {
+    /// Whether a loop would be a candidate but for its calls, and all of these are of functions that can be taken or that only compute, but for those where it is left.
+    fn is_wanted(&mut self, l: &LoopStmt) -> bool {
+        let is_known = |callee: &Callee| {
+            let is_taken = matches!(callee, Callee::Named(v) if self.originals.contains_key(v));
+            is_taken || libm::computes(self.unit, self.options, callee)
+        };
+        let Some(body) = body_of_interest(self.unit, l, &is_known) else { return false };
         let (mut taken, mut calls, mut unknown) = (Vec::new(), 0, None);
-        nest::all_expressions(body, &mut |e| {
+        nest::all_expressions(&body, &mut |e| {
             let Some(v) = named_callee(e) else { return };
-            let name = &self.unit.var(v).name;
             calls += 1;
             if self.originals.contains_key(&v) {
                 taken.push(e.span.start);
-            } else if super::access::exact_function(name).is_none()
-                && libm::called(self.unit, self.options, &Callee::Named(v)).is_none()
-            {
-                unknown.get_or_insert_with(|| name.clone());
+            } else if !is_known(&Callee::Named(v)) {
+                unknown.get_or_insert_with(|| self.unit.var(v).name.clone());
             }
         });
         if let Some(name) = &unknown {
@@ -384,7 +388,7 @@ impl Inliner<'_> {
             }
         });
         self.several_errors = errors.libm != 0 && errors.libm + errors.roots > 1;
-        self.take(e, alone, before);
+        hoist::take(self, e, alone, before);
     }
 
     /// Counts the calls that may set errno in a call, what a called function does included.
@@ -413,87 +417,6 @@ impl Inliner<'_> {
         }
     }
 
-    fn take(&mut self, e: &mut Expr, alone: bool, before: &mut Vec<Stmt>) {
-        match &mut e.kind {
-            ExprKind::Unary(_, a) => self.take(a, false, before),
-            ExprKind::Cast(a) => self.take(a, alone, before),
-            ExprKind::Binary(_, a, b)
-            | ExprKind::PtrAdd { pointer: a, index: b, .. }
-            | ExprKind::PtrDiff { left: a, right: b, .. } => {
-                self.take(a, false, before);
-                self.take(b, false, before);
-            }
-            // What is evaluated in any case comes first; what may not be, under the condition.
-            ExprKind::Conditional(a, ..) | ExprKind::LogicalAnd(a, _) | ExprKind::LogicalOr(a, _) => {
-                self.take(a, false, before);
-                self.take_in_branches(e, before);
-            }
-            ExprKind::Load(place) | ExprKind::AddressOf(place) | ExprKind::IncDec { place, .. } => {
-                self.take_in_place(place, before);
-            }
-            ExprKind::Assign(place, value) => {
-                self.take_in_place(place, before);
-                self.take(value, alone, before);
-            }
-            ExprKind::AssignOp { place, value, .. } | ExprKind::PtrAssign { place, index: value, .. } => {
-                self.take_in_place(place, before);
-                self.take(value, false, before);
-            }
-            ExprKind::Call { callee: Callee::Named(callee), args } => {
-                let callee = *callee;
-                args.iter_mut().for_each(|argument| self.take(argument, false, before));
-                if let Some(function) = self.originals.get(&callee) {
-                    match self.replace(function, args, e.ty, e.span, alone, before) {
-                        Ok(value) => *e = value,
-                        Err(why) => drop(self.unit.left_calls.insert(e.span.start, why.to_owned())),
-                    }
-                }
-            }
-            _ => {}
-        }
-    }
-
-    /// Takes the calls out of what is evaluated under a condition: that becomes a branch, and the whole a variable.
-    fn take_in_branches(&mut self, e: &mut Expr, before: &mut Vec<Stmt>) {
-        let (ty, span) = (QualType { quals: Quals::default(), ..e.ty }, e.span);
-        let int = |value: i128| Expr { kind: ExprKind::Int(value), ty, span };
-        let not = |e: Expr| Expr { kind: ExprKind::Unary(UnOp::Not, Box::new(e)), ty, span };
-        let (cond, branches) = match &e.kind {
-            ExprKind::Conditional(c, a, b) => ((**c).clone(), [(**a).clone(), (**b).clone()]),
-            ExprKind::LogicalAnd(a, b) => ((**a).clone(), [not(not((**b).clone())), int(0)]),
-            ExprKind::LogicalOr(a, b) => (not((**a).clone()), [not(not((**b).clone())), int(1)]),
-            _ => return,
-        };
-        let mut taken = false;
-        let branches = branches.map(|mut value| {
-            let mut list = Vec::new();
-            self.take(&mut value, false, &mut list);
-            taken |= !list.is_empty();
-            (list, value)
-        });
-        if !taken || matches!(self.unit.types.kind(ty.ty), TypeKind::Void) {
-            return;
-        }
-        let var = self.variable("a conditional value", ty, span);
-        let [then, otherwise] = branches.map(|(mut list, value)| {
-            let kind = ExprKind::Assign(self.place(PlaceKind::Var(var), ty, span), Box::new(value));
-            list.push(Stmt { kind: StmtKind::Expr(Expr { kind, ty, span }), span });
-            Box::new(Stmt { kind: StmtKind::Block(list), span })
-        });
-        before.push(Stmt { kind: StmtKind::Declare { var, init: None }, span });
-        before.push(Stmt { kind: StmtKind::If { cond, then, otherwise: Some(otherwise) }, span });
-        let place = self.place(PlaceKind::Var(var), ty, span);
-        *e = Expr { kind: ExprKind::Load(place), ty, span };
-    }
-
-    fn take_in_place(&mut self, place: &mut Place, before: &mut Vec<Stmt>) {
-        match &mut place.kind {
-            PlaceKind::Deref(e) => self.take(e, false, before),
-            PlaceKind::Field { base, .. } => self.take_in_place(base, before),
-            _ => {}
-        }
-    }
-
     /// Whether calling a function may do more than compute a value of what it is given and what it reads.
     fn may_store(&self, function: &Function, depth: usize) -> bool {
         let mut stores = depth > DEPTH;
@@ -501,22 +424,19 @@ impl Inliner<'_> {
             Some(own) => !matches!(own.storage, Storage::Local | Storage::Param) || own.address_taken,
             None => true,
         };
+        // Where the program ends nothing that was computed beside it is of use.
+        let is_more = |callee: &Callee| {
+            !leaving::ends_program(self.unit, callee) && !libm::computes(self.unit, self.options, callee)
+        };
         nest::all_expressions(&function.body, &mut |e| {
             stores |= nest::accessed_place(e).is_some_and(|(place, _, writes)| writes && in_memory(place));
             if let (ExprKind::Call { callee, .. }, false) = (&e.kind, stores) {
                 stores = match callee {
                     Callee::Named(v) => match self.originals.get(v) {
                         Some(function) => self.may_store(function, depth + 1),
-                        None => {
-                            super::access::exact_function(&self.unit.var(*v).name).is_none()
-                                && libm::called(self.unit, self.options, callee).is_none()
-                        }
+                        None => is_more(callee),
                     },
-                    Callee::Builtin(name) => {
-                        super::access::exact_function(name).is_none()
-                            && libm::called(self.unit, self.options, callee).is_none()
-                    }
-                    Callee::Pointer(_) => true,
+                    _ => is_more(callee),
                 };
             }
         });
@@ -529,15 +449,7 @@ impl Inliner<'_> {
         nest::expressions(e, &mut |e| {
             computes &= match &e.kind {
                 ExprKind::Opaque(_) => false,
-                ExprKind::Call { callee, .. } => {
-                    let name = match callee {
-                        Callee::Named(v) => &self.unit.var(*v).name,
-                        Callee::Builtin(name) => name,
-                        Callee::Pointer(_) => "",
-                    };
-                    super::access::exact_function(name).is_some()
-                        || libm::called(self.unit, self.options, callee).is_some()
-                }
+                ExprKind::Call { callee, .. } => libm::computes(self.unit, self.options, callee),
                 _ => !nest::accessed_place(e).is_some_and(|(.., writes)| writes),
             };
         });
@@ -545,7 +457,7 @@ impl Inliner<'_> {
     }
 
     /// Copies a function's body to `before`; the value of the call, or why the body can't stand for it.
-    fn replace(
+    fn call(
         &mut self,
         function: &Function,
         args: &[Expr],
@@ -613,7 +525,7 @@ impl Inliner<'_> {
             TypeKind::Void => None,
             _ => {
                 let name = format!("{}(...)", self.unit.var(function.var).name);
-                let var = self.variable(&name, ty, span);
+                let var = self.unit.new_variable(&name, ty, span);
                 made.push(Stmt { kind: StmtKind::Declare { var, init: None }, span });
                 Some(var)
             }
@@ -626,7 +538,7 @@ impl Inliner<'_> {
         before.append(&mut made);
         Ok(match result {
             Some(var) => {
-                let place = self.place(PlaceKind::Var(var), ty, span);
+                let place = self.unit.new_place(PlaceKind::Var(var), ty, span);
                 Expr { kind: ExprKind::Load(place), ty, span }
             }
             None => Expr { kind: ExprKind::Opaque(REPLACED), ty, span },
@@ -686,30 +598,12 @@ impl Inliner<'_> {
         stable
     }
 
-    /// A variable that the program doesn't have.
-    fn variable(&mut self, name: &str, ty: QualType, span: Span) -> VarId {
-        self.unit.variables.push(Variable {
-            name: name.to_owned(),
-            ty,
-            storage: Storage::Local,
-            address_taken: false,
-            is_extern: false,
-            span,
-        });
-        VarId(self.unit.variables.len() as u32 - 1)
-    }
-
     /// A variable of a copied function.
     fn fresh(&mut self, original: VarId) -> VarId {
         let id = VarId(self.unit.variables.len() as u32);
         let copy = Variable { storage: Storage::Local, ..self.unit.var(original).clone() };
         self.unit.variables.push(copy);
         id
-    }
-
-    fn place(&mut self, kind: PlaceKind, ty: QualType, span: Span) -> Place {
-        self.unit.n_places += 1;
-        Place { id: PlaceId(self.unit.n_places - 1), kind, ty, span }
     }
 
     /// Copies statements whose returns are at ends: what follows a branch that returns goes into the other one.
@@ -732,7 +626,10 @@ impl Inliner<'_> {
                         let kind = match result {
                             Some(var) => {
                                 let ty = self.unit.var(var).ty;
-                                ExprKind::Assign(self.place(PlaceKind::Var(var), ty, span), Box::new(value))
+                                ExprKind::Assign(
+                                    self.unit.new_place(PlaceKind::Var(var), ty, span),
+                                    Box::new(value),
+                                )
                             }
                             None => value.kind,
                         };
@@ -854,7 +751,7 @@ impl Inliner<'_> {
             },
             PlaceKind::Opaque(what) => PlaceKind::Opaque(what),
         };
-        self.place(kind, place.ty, place.span)
+        self.unit.new_place(kind, place.ty, place.span)
     }
 
     fn copy_expr(&mut self, e: &Expr, meanings: &mut Meanings) -> Expr {
@@ -912,6 +809,23 @@ impl Inliner<'_> {
             other => other.clone(),
         };
         Expr { kind, ty: e.ty, span: e.span }
+    }
+}
+
+impl Hoist for Inliner<'_> {
+    fn unit(&mut self) -> &mut TranslationUnit {
+        self.unit
+    }
+
+    fn replace(&mut self, e: &mut Expr, alone: bool, before: &mut Vec<Stmt>) {
+        if let ExprKind::Call { callee: Callee::Named(callee), args } = &e.kind
+            && let Some(function) = self.originals.get(callee)
+        {
+            match self.call(function, args, e.ty, e.span, alone, before) {
+                Ok(value) => *e = value,
+                Err(why) => drop(self.unit.left_calls.insert(e.span.start, why.to_owned())),
+            }
+        }
     }
 }
 

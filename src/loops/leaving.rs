@@ -17,8 +17,11 @@ use std::collections::BTreeSet;
 /// Functions that don't return. If some program has one of these names for a function that does, the loop is left where it needn't be.
 const ENDS: [&str; 7] = ["exit", "_exit", "_Exit", "abort", "quick_exit", "__assert_fail", "__builtin_trap"];
 
-/// The loop with its ways out as single statements; `None`: it has none, or nothing but that.
-pub fn marked(unit: &TranslationUnit, l: &LoopStmt) -> Option<LoopStmt> {
+/// Says of a call whether what it does is known.
+pub type Known<'a> = &'a dyn Fn(&Callee) -> bool;
+
+/// The loop with its ways out as single statements, and what does more than is known as ways out, too; `None`: it has none, or nothing but that.
+pub fn marked(unit: &TranslationUnit, l: &LoopStmt, is_known: Known) -> Option<LoopStmt> {
     // What comes behind a test at the end is another iteration's, and nobody can begin with it.
     if l.keyword == LoopKeyword::Do {
         return None;
@@ -33,7 +36,7 @@ pub fn marked(unit: &TranslationUnit, l: &LoopStmt) -> Option<LoopStmt> {
             labels.insert(name.as_str());
         }
     });
-    let body = Marker { unit, labels }.mark(&marked.body, false);
+    let body = Marker { unit, is_known, labels }.mark(&marked.body, false);
     *marked.body = body;
     (has_ways_out(&marked.body) && !matches!(marked.body.kind, StmtKind::Leave(_))).then_some(marked)
 }
@@ -105,6 +108,7 @@ fn parts<'e>(e: &'e Expr, out: &mut Vec<&'e Expr>) {
 
 struct Marker<'a> {
     unit: &'a TranslationUnit,
+    is_known: Known<'a>,
     /// Those in the loop.
     labels: BTreeSet<&'a str>,
 }
@@ -119,7 +123,7 @@ impl Marker<'_> {
             StmtKind::Return(_) => return leave(),
             StmtKind::Break if !inner => return leave(),
             StmtKind::Goto(Some(label)) if !self.labels.contains(label.as_str()) => return leave(),
-            StmtKind::Expr(e) if self.ends(e) => return leave(),
+            _ if self.does_more(s) => return leave(),
             StmtKind::Block(list) => {
                 let mut list: Vec<Stmt> = list.iter().map(|s| self.mark(s, inner)).collect();
                 if let Some(out) = list.iter().position(is_out) {
@@ -152,18 +156,36 @@ impl Marker<'_> {
         Stmt { kind, span: s.span }
     }
 
-    /// Whether an expression is a call that doesn't return.
-    fn ends(&self, e: &Expr) -> bool {
-        match &e.kind {
-            ExprKind::Cast(inner) => self.ends(inner),
-            ExprKind::Call { callee: Callee::Named(id), .. } => {
-                ENDS.contains(&self.unit.var(*id).name.as_str())
-            }
-            ExprKind::Call { callee: Callee::Builtin(name), .. } => {
-                ENDS.iter().any(|ends| name == ends || Some(name.as_str()) == ends.strip_prefix("__builtin_"))
-            }
-            _ => false,
+    /// Whether a statement itself, without those in it, ends the program or does what isn't known.
+    fn does_more(&self, s: &Stmt) -> bool {
+        let mut more = matches!(s.kind, StmtKind::Opaque(_));
+        let init = match &s.kind {
+            StmtKind::Loop(l) => l.init.as_slice(),
+            _ => &[],
+        };
+        for e in init.iter().chain([s]).flat_map(nest::direct_expressions) {
+            nest::expressions(e, &mut |e| {
+                more |= match &e.kind {
+                    ExprKind::Call { callee, .. } => {
+                        ends_program(self.unit, callee) || !(self.is_known)(callee)
+                    }
+                    ExprKind::Opaque(_) => true,
+                    _ => false,
+                };
+            });
         }
+        more
+    }
+}
+
+/// Whether a function is called that doesn't return, if it is what its name says.
+pub fn ends_program(unit: &TranslationUnit, callee: &Callee) -> bool {
+    match callee {
+        Callee::Named(id) => ENDS.contains(&unit.var(*id).name.as_str()),
+        Callee::Builtin(name) => {
+            ENDS.iter().any(|ends| name == ends || Some(name.as_str()) == ends.strip_prefix("__builtin_"))
+        }
+        Callee::Pointer(_) => false,
     }
 }
 
@@ -187,6 +209,7 @@ fn jumps(s: &Stmt) -> bool {
 mod tests {
     use super::*;
     use crate::c::dialect::Dialect;
+    use crate::loops::libm;
 
     /// The marked form of the first loop in a function with this loop, as lines.
     fn marked_text(text: &str) -> Option<String> {
@@ -197,7 +220,8 @@ mod tests {
         let mut unit = crate::c::lower_unit(&text, &Dialect::default());
         crate::loops::counted::add_counters(&mut unit);
         let loops = nest::loops(&unit.functions[0]);
-        let marked = marked(&unit, loops[0].the_loop)?;
+        let is_known = |callee: &Callee| libm::computes(&unit, &Default::default(), callee);
+        let marked = marked(&unit, loops[0].the_loop, &is_known)?;
         Some(crate::c::dump::statement(&unit, &marked.body))
     }
 

@@ -115,6 +115,11 @@ pub fn exact(unit: &TranslationUnit, options: &AnalysisOptions, callee: &Callee)
     Some(theirs(unit, options, callee, &find)?.stem == "sqrt")
 }
 
+/// Whether a function is called, for certain, that only computes a number of numbers: exactly, or as libm does.
+pub fn computes(unit: &TranslationUnit, options: &AnalysisOptions, callee: &Callee) -> bool {
+    exact(unit, options, callee).is_some() || called(unit, options, callee).is_some()
+}
+
 /// Whether a function of this name is defined here, or under a name of the program's: also what the builtin calls.
 fn is_own(unit: &TranslationUnit, options: &AnalysisOptions, name: &str) -> bool {
     unit.functions.iter().any(|f| unit.var(f.var).name == name)

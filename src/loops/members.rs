@@ -38,16 +38,8 @@ pub fn find(unit: &mut TranslationUnit) {
         let mut own = BTreeMap::new();
         for (member, place) in members {
             let variable = variables.entry(member).or_insert_with(|| {
-                let variable = Variable {
-                    name: describe(unit, &place),
-                    ty: QualType { ty: place.ty.ty, quals: Quals::default() },
-                    storage: Storage::Local,
-                    address_taken: false,
-                    is_extern: false,
-                    span: unit.var(member.0).span,
-                };
-                unit.variables.push(variable);
-                VarId(unit.variables.len() as u32 - 1)
+                let span = unit.var(member.0).span;
+                unit.new_variable(&describe(unit, &place), place.ty, span)
             });
             unit.members.insert(*variable);
             own.insert(member, *variable);

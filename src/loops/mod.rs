@@ -6,6 +6,8 @@ pub mod alias;
 pub mod carried;
 pub mod cells;
 pub mod counted;
+pub mod full_expressions;
+pub mod hoist;
 pub mod inline;
 pub mod interchange;
 pub mod leaving;

@@ -320,15 +320,7 @@ impl Rewriter<'_> {
         room: &mut usize,
         out: &mut Vec<Stmt>,
     ) -> Option<()> {
-        let var = VarId(self.unit.variables.len() as u32);
-        self.unit.variables.push(Variable {
-            name: "the value of a switch".into(),
-            ty: QualType { ty: cond.ty.ty, quals: Quals::default() },
-            storage: Storage::Local,
-            address_taken: false,
-            is_extern: false,
-            span,
-        });
+        let var = self.unit.new_variable("the value of a switch", cond.ty, span);
         let first = body.iter().position(|step| matches!(step, Step::Case(_))).unwrap_or(body.len());
         // What stands in front of the cases is never executed.
         let declare = StmtKind::Declare { var, init: Some(Init::Scalar(cond.clone())) };

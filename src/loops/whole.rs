@@ -6,7 +6,7 @@
 //! for bit-fields and for large structs. These stay as they are, and with them the loop.
 
 use super::access::describe;
-use super::inline::has_effects;
+use super::hoist::has_effects;
 use super::nest;
 use super::scalars::is_scalar;
 use crate::c::hir::*;
@@ -367,7 +367,7 @@ impl Rewriter<'_> {
 
     /// A variable with these members for a value.
     fn declare(&mut self, value: &mut Expr, list: Vec<(u64, Expr)>, before: &mut Vec<Stmt>) {
-        let var = self.variable("a compound literal", value.ty, value.span);
+        let var = self.unit.new_variable("a compound literal", value.ty, value.span);
         before.push(Stmt {
             kind: StmtKind::Declare { var, init: Some(Init::Members(list)) },
             span: value.span,
@@ -413,7 +413,7 @@ impl Rewriter<'_> {
                 list.push(Stmt { kind: StmtKind::Expr(pointer.clone()), span });
                 let ExprKind::IncDec { place: variable, .. } = &pointer.kind else { return None };
                 let variable = Expr { kind: ExprKind::Load(self.again(variable)), ..pointer.clone() };
-                return Some(self.place(PlaceKind::Deref(Box::new(variable)), place.ty, place.span));
+                return Some(self.unit.new_place(PlaceKind::Deref(Box::new(variable)), place.ty, place.span));
             }
             is_pure(place).then(|| match reads_memory(self.unit, place) {
                 true => self.found(place, out),
@@ -503,11 +503,11 @@ impl Rewriter<'_> {
         let span = place.span;
         let at = self.address(place);
         let name = format!("(&{})", describe(self.unit, place));
-        let var = self.variable(&name, at.ty, span);
+        let var = self.unit.new_variable(&name, at.ty, span);
         let ty = at.ty;
         out.push(Stmt { kind: StmtKind::Declare { var, init: Some(Init::Scalar(at)) }, span });
         let pointer = Expr { kind: ExprKind::Load(self.variable_place(var, span)), ty, span };
-        self.place(PlaceKind::Deref(Box::new(pointer)), place.ty, span)
+        self.unit.new_place(PlaceKind::Deref(Box::new(pointer)), place.ty, span)
     }
 
     fn address(&mut self, place: &Place) -> Expr {
@@ -543,7 +543,7 @@ impl Rewriter<'_> {
             };
             let base = Box::new(place);
             let kind = PlaceKind::Field { base, record, field: NO_FIELD, offset: piece.offset, bits: None };
-            return self.place(kind, piece.ty, span);
+            return self.unit.new_place(kind, piece.ty, span);
         };
         for step in way {
             place = match *step {
@@ -559,7 +559,7 @@ impl Rewriter<'_> {
                         offset: found.offset,
                         bits: None,
                     };
-                    self.place(kind, found.ty, span)
+                    self.unit.new_place(kind, found.ty, span)
                 }
                 Step::Element(k) => {
                     let TypeKind::Array(element, _) = *self.unit.types.kind(place.ty.ty) else {
@@ -569,7 +569,7 @@ impl Rewriter<'_> {
                     let ty = self.pointer_to(element);
                     let first = Expr { kind: ExprKind::AddressOf(place), ty, span };
                     let pointer = self.element(first, k, size);
-                    self.place(PlaceKind::Deref(Box::new(pointer)), element, span)
+                    self.unit.new_place(PlaceKind::Deref(Box::new(pointer)), element, span)
                 }
             };
         }
@@ -590,31 +590,14 @@ impl Rewriter<'_> {
 
     // ---- Small things.
 
-    fn variable(&mut self, name: &str, ty: QualType, span: Span) -> VarId {
-        self.unit.variables.push(Variable {
-            name: name.to_owned(),
-            ty: QualType { quals: Quals::default(), ..ty },
-            storage: Storage::Local,
-            address_taken: false,
-            is_extern: false,
-            span,
-        });
-        VarId(self.unit.variables.len() as u32 - 1)
-    }
-
     fn variable_place(&mut self, var: VarId, span: Span) -> Place {
         let ty = self.unit.var(var).ty;
-        self.place(PlaceKind::Var(var), ty, span)
-    }
-
-    fn place(&mut self, kind: PlaceKind, ty: QualType, span: Span) -> Place {
-        self.unit.n_places += 1;
-        Place { id: PlaceId(self.unit.n_places - 1), kind, ty, span }
+        self.unit.new_place(PlaceKind::Var(var), ty, span)
     }
 }
 
 /// Changes the statements inside of one that is no block.
-fn inside(kind: StmtKind, change: &mut dyn FnMut(Stmt) -> Stmt) -> StmtKind {
+pub fn inside(kind: StmtKind, change: &mut dyn FnMut(Stmt) -> Stmt) -> StmtKind {
     match kind {
         StmtKind::Block(list) => StmtKind::Block(list.into_iter().map(change).collect()),
         StmtKind::If { cond, then, otherwise } => StmtKind::If {
@@ -692,7 +675,7 @@ fn reads_memory(unit: &TranslationUnit, place: &Place) -> bool {
 }
 
 /// Whether an expression reads memory.
-fn loads_memory(unit: &TranslationUnit, e: &Expr) -> bool {
+pub fn loads_memory(unit: &TranslationUnit, e: &Expr) -> bool {
     let mut found = false;
     nest::expressions(e, &mut |e| {
         found |= matches!(&e.kind, ExprKind::Load(p) if is_scalar(unit, p).is_none());

@@ -166,9 +166,8 @@ impl<'a> Lowering<'a> {
         };
         self.declare(name, Entity::Variable(id));
         let mut init = None;
-        if let (Some(mut expr), Some(value)) = (inferred, value) {
-            expr.span = self.source.span(value);
-            init = Some(Init::Scalar(expr));
+        if let (Some(expr), Some(value)) = (inferred, value) {
+            init = Some(Init::Scalar(expr.spanning(self.source.span(value))));
         } else if let Some(value) = value {
             let (initial, completed) = self.initialiser(value, ty)?;
             self.unit.variables[id.0 as usize].ty = completed;

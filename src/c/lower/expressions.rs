@@ -169,7 +169,6 @@ impl Lowering<'_> {
         let switches = function.switches.len();
         let loops = self.loops;
         let result = self.in_block(|lowering| lowering.block_items(block));
-        self.loops = loops;
         if let Some(function) = &mut self.function {
             function.switches.truncate(switches);
         }
@@ -178,7 +177,9 @@ impl Lowering<'_> {
             Some(Stmt { kind: StmtKind::Expr(expr), .. }) => expr.ty,
             _ => self.void(),
         };
-        Ok(Operand::Value(Expr { kind: ExprKind::Opaque("a statement expression"), ty, span }))
+        self.loops = loops;
+        self.unit.statement_expressions.insert((span.start, span.end), statements);
+        Ok(Operand::Value(Expr { kind: ExprKind::Opaque(STATEMENT_EXPRESSION), ty, span }))
     }
 
     /// `_Generic`: the expression that belongs to the type.
@@ -304,9 +305,7 @@ impl Lowering<'_> {
             return Ok(Expr { kind: ExprKind::Opaque("a conversion of an extended type"), ty, span });
         }
         // What is cast is no constant of another type any more, even if it has the same one.
-        let mut cast = self.cast(value, ty);
-        cast.span = span;
-        Ok(cast)
+        Ok(self.cast(value, ty).spanning(span))
     }
 
     // ---- Objects.
@@ -321,7 +320,7 @@ impl Lowering<'_> {
         }
         // The pointer isn't known, so the object isn't either.
         let kind = match pointer.kind {
-            ExprKind::Opaque(what) => PlaceKind::Opaque(what),
+            ExprKind::Opaque(what) if what != STATEMENT_EXPRESSION => PlaceKind::Opaque(what),
             _ => PlaceKind::Deref(Box::new(pointer)),
         };
         Ok(Operand::Place(self.place(kind, to, span)))

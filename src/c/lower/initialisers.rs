@@ -90,10 +90,9 @@ impl Lowering<'_> {
             return Ok((Init::Aggregate, QualType { quals: ty.quals, ..completed }));
         }
         let value = self.value(node)?;
-        let mut value = self.assigned(value, ty)?;
+        let value = self.assigned(value, ty)?;
         // With its parentheses.
-        value.span = self.source.span(node);
-        Ok((Init::Scalar(value), ty))
+        Ok((Init::Scalar(value.spanning(self.source.span(node))), ty))
     }
 
     /// Reads the items of a braced list.

@@ -102,8 +102,14 @@ impl Lowering<'_> {
             "do_statement" => {
                 let mut found = self.loop_statement(node, LoopKeyword::Do, unbraced)?;
                 found.body = self.substatement(field(node, "body")?, true, &mut behind)?;
-                found.cond = Some(self.controlling(node)?);
-                StmtKind::Loop(found)
+                let cond = self.controlling(node)?;
+                if constant::fold(self.types(), &cond) == Some(0) && !leaves(&found.body, false) {
+                    // What macros are wrapped in: no loop.
+                    StmtKind::Block(vec![*found.body])
+                } else {
+                    found.cond = Some(cond);
+                    StmtKind::Loop(found)
+                }
             }
             "return_statement" => StmtKind::Return(self.return_value(node)?),
             "break_statement" => StmtKind::Break,
@@ -299,6 +305,21 @@ fn put_label(
     };
     let span = Span { end: body.span.end.max(span.start), ..span };
     statements[first] = Stmt { kind: label(Box::new(body)), span };
+}
+
+/// Whether a loop's body may leave a turn of it by `break` or `continue`. `breaks_inside`: a `break` leaves something in the loop only.
+fn leaves(body: &Stmt, breaks_inside: bool) -> bool {
+    match &body.kind {
+        StmtKind::Break => !breaks_inside,
+        StmtKind::Continue => true,
+        StmtKind::Block(list) => list.iter().any(|s| leaves(s, breaks_inside)),
+        StmtKind::If { then, otherwise, .. } => {
+            leaves(then, breaks_inside) || otherwise.as_ref().is_some_and(|s| leaves(s, breaks_inside))
+        }
+        StmtKind::Switch { body, .. } => leaves(body, true),
+        StmtKind::Case { body, .. } | StmtKind::Label { body, .. } => leaves(body, breaks_inside),
+        _ => false,
+    }
 }
 
 /// Whether an expression is an asm, in parentheses or not.

@@ -14,7 +14,12 @@ pub(super) fn violation(unit: &TranslationUnit) -> Option<String> {
             return Some(format!("{}: {found}", unit.var(function.var).name));
         }
     }
-    (!verifier.loops.is_sorted()).then(|| "loops out of order".to_owned())
+    let are_sorted = verifier.loops.is_sorted();
+    unit.statement_expressions.values().flatten().for_each(|statement| verifier.statement(statement));
+    if let Some(found) = verifier.found {
+        return Some(format!("in a statement expression: {found}"));
+    }
+    (!are_sorted).then(|| "loops out of order".to_owned())
 }
 
 struct Verifier<'a> {

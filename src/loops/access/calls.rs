@@ -88,7 +88,7 @@ impl Accesses<'_> {
             Some((why, advice)) => (why, advice),
             None => {
                 let apart = self.in_operand
-                    && !args.iter().any(inline::has_effects)
+                    && !args.iter().any(crate::loops::hoist::has_effects)
                     && inline::is_self_contained(self.unit, function);
                 let advice = apart.then(|| Advice::CallApart(name.clone()));
                 let why = self.unit.left_calls.get(&span.start).map(String::as_str);
