@@ -291,7 +291,7 @@ impl Kernel<'_> {
             );
         }
         let y = self.integer(deep - 1);
-        match self.below(18) {
+        match self.below(20) {
             0..=2 => format!("({x} + {y})"),
             3 => format!("({x} - {y})"),
             4 => format!("({x} * {y})"),
@@ -320,6 +320,8 @@ impl Kernel<'_> {
                 format!("(unsigned)({} {} {})", self.condition(), self.pick(&["&&", "||"]), self.condition())
             }
             16 => format!("(unsigned long long)(long)(int)(-{x})"),
+            17 => format!("SMALLER({x}, {y})"),
+            18 => format!("DOUBLED({x})"),
             _ => format!("({x} < {y} ? {x} : {y})"),
         }
     }
@@ -339,7 +341,7 @@ impl Kernel<'_> {
             };
         }
         let (x, y) = (self.floating(deep - 1), self.floating(deep - 1));
-        match self.below(13) {
+        match self.below(15) {
             0..=2 => format!("({x} + {y})"),
             3 => format!("({x} - {y})"),
             4 | 5 => format!("({x} * {y})"),
@@ -349,6 +351,8 @@ impl Kernel<'_> {
             9 => format!("{}({x})", self.pick(&["sqrt", "fabs", "floor", "sqrtf", "fabsf", "ceil"])),
             10 => format!("(double)({})", self.integer(1)),
             11 => format!("(float)(long)({})", self.integer(1)),
+            12 => format!("SMALLER({x}, {y})"),
+            13 => format!("DOUBLED({x})"),
             _ => format!("({x} + (float){y})"),
         }
     }
@@ -394,8 +398,9 @@ impl Kernel<'_> {
             };
         }
         let operators: &[&str] = if self.own.floating { &["+", "-", "*", "/"] } else { &["^", "|", "&"] };
-        match self.below(9) {
-            0..=4 => format!("{element} = {value};"),
+        match self.below(10) {
+            0..=3 => format!("{element} = {value};"),
+            4 => format!("EXCHANGE({element}, {});", self.target()),
             5 | 6 => format!("{element} {}= {value};", self.pick(operators)),
             7 => format!("{} = (int)({});", self.integer_place(), self.integer(2)),
             _ => format!("{} = {};", self.floating_place(), self.floating(1)),
@@ -412,7 +417,7 @@ impl Kernel<'_> {
     }
 
     fn statement(&mut self) {
-        let number = self.below(36);
+        let number = self.below(37);
         match number {
             0..=8 => {
                 let update = self.update();
@@ -535,6 +540,11 @@ impl Kernel<'_> {
                 let (way, label) = (self.way(), self.way_out.clone().unwrap_or_default());
                 let does = self.pick(&["", "carried ^= count; ", "printf(\"%u\\n\", count); "]);
                 self.line(&format!("if ({way}) {{ {does}goto {label}; }}"));
+            }
+            35 if self.chance(3) => {
+                let (way, integer) = (self.way(), self.integer(1));
+                let given = self.pick(&["count", "V"]).replace('V', &format!("(unsigned)({integer})"));
+                self.line(&format!("if ({way}) note({given});"));
             }
             _ => {
                 let update = self.update();
@@ -869,6 +879,12 @@ impl Kernel<'_> {
 pub fn program(random: &mut Random) -> String {
     let mut text = String::from(START) + PRELUDE;
     text.push_str("static int bounded(int value, int low, int high)\n{\n  return value < low ? low : value > high ? high : value;\n}\n");
+    text.push_str(
+        "#define SMALLER(a, b) __extension__({ __typeof__(a) a_ = (a); __typeof__(b) b_ = (b); a_ < b_ ? a_ : b_; })\n\
+         #define DOUBLED(a) __extension__({ __typeof__(a) a_ = (a); a_ += a_; a_; })\n\
+         #define EXCHANGE(a, b) __extension__({ __typeof__(a) a_ = (a); (a) = (b); (b) = a_; })\n\
+         static void noted(unsigned value)\n{\n  mix(value);\n}\nstatic void (*note)(unsigned) = noted;\n",
+    );
     text.push_str("#define TO_INT(x) ((x) > -30000 && (x) < 30000 ? (int)(x) : 7)\n");
     let mut values = String::new();
     for ty in TYPES {
