@@ -702,8 +702,10 @@ pub struct TranslationUnit {
     pub left_calls: BTreeMap<u32, String>,
     /// Loops with variables in place of members of structs (`loops::members`).
     pub by_members: BTreeMap<LoopId, LoopStmt>,
-    /// Those variables: whoever reads the struct reads them.
-    pub members: BTreeSet<VarId>,
+    /// Of those variables: what they are parts of, where that is read or assigned as a whole somewhere, too. Whoever reads it reads them.
+    pub members: BTreeMap<VarId, VarId>,
+    /// Bodies of functions with these variables in place of all others: what happens to them there.
+    pub bodies_by_members: BTreeMap<VarId, Stmt>,
     /// Functions and objects for which something else may stand in: declared as weak, an alias, or with a name for the linker.
     pub replaceable: BTreeSet<VarId>,
     /// Those of them that are so only because they are declared with vector forms (`simd`), as the C library's headers declare

@@ -1,81 +1,192 @@
-//! Members of structs that are variables like any other (`struct input in; for (i = 0; i < in.n; i++) in.sum += in.scale * b[i]`): a loop is given their
-//! values, and gives back those that it assigns.
+//! Members of structs, and elements of arrays, that are variables like any other (`struct input in; for (i = 0; i < in.n; i++) in.sum += in.scale * b[i]`; `double d[3]; for (...)
+//! { d[0] = x[i] - x[j]; ... }`): a loop is given their values, and gives back those that it assigns.
 //!
 //! Given the struct's address instead, the function that the loop stands in would have to keep the struct in memory, everywhere: compilers take structs
 //! apart, and keep their members in registers, as long as nobody has their address (scalar replacement of aggregates).
 //!
 //! [`find`] makes such loops with a variable for each member, which is called as the member is. What follows goes by these loops (`verdict`); the user's
-//! text has the members. Only structs that nothing but their names leads to are taken, and only for loops that do nothing with them as a whole.
+//! text has the members. Only objects that nothing but their names leads to are taken, and only for loops that do nothing with them as a whole, and that have constants for subscripts.
 
 use super::access::describe;
 use super::nest;
+use super::scalars;
+use crate::c::constant;
 use crate::c::hir::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Loops that use more members than this of one struct are given its address.
+/// Loops that use more members than this of one object are given its address.
 const MOST: usize = 16;
+/// The same of an object that stands nowhere else: nothing of it is handed over.
+const MOST_OF_OWN: usize = 64;
 
-/// A member of a struct: how many bytes into it.
+/// A member of a struct, or an element of an array: how many bytes into it.
 type Member = (VarId, u64);
 
 /// Makes the loops that have variables in place of members.
 pub fn find(unit: &mut TranslationUnit) {
     let mut variables: BTreeMap<Member, VarId> = BTreeMap::new();
-    let mut replaced = Vec::new();
-    for function in &unit.functions {
-        let structs = structs(unit, function);
-        if structs.is_empty() {
+    for number in 0..unit.functions.len() {
+        let function = &unit.functions[number];
+        let objects = objects(unit, function);
+        if objects.is_empty() {
             continue;
         }
+        let everywhere = mentions(function);
+        let mut replaced = Vec::new();
         for found in nest::loops(function) {
-            let members = members(unit, found.the_loop, &structs);
+            let members = members(unit, found.the_loop, &objects, &everywhere);
             if !members.is_empty() {
                 replaced.push((found.the_loop.clone(), members));
             }
         }
-    }
-    for (mut l, members) in replaced {
-        let mut own = BTreeMap::new();
-        for (member, place) in members {
-            let variable = variables.entry(member).or_insert_with(|| {
-                let span = unit.var(member.0).span;
-                unit.new_variable(&describe(unit, &place), place.ty, span)
-            });
-            unit.members.insert(*variable);
-            own.insert(member, *variable);
+        let (mut body, mut whole) = (function.body.clone(), objects);
+        nest::all_expressions(&body, &mut |e| {
+            let accessed = nest::accessed_place(e).filter(|(place, ..)| offset(unit, place).is_none());
+            if let Some(v) = accessed.and_then(|(place, ..)| object_of(place)) {
+                whole.remove(&v);
+            }
+        });
+        let (function, mut only_members) = (function.var, BTreeMap::new());
+        for (mut l, members) in replaced {
+            let mut own = BTreeMap::new();
+            for (member, place) in members {
+                let variable = *variables.entry(member).or_insert_with(|| {
+                    let span = unit.var(member.0).span;
+                    unit.new_variable(&describe(unit, &place), place.ty, span)
+                });
+                own.insert(member, variable);
+                if whole.contains(&member.0) {
+                    only_members.insert(member, variable);
+                } else {
+                    unit.members.insert(variable, member.0);
+                }
+            }
+            nest::change_loop(&mut l, &mut Variables { types: &unit.types, members: &own });
+            unit.by_members.insert(l.id, l);
         }
-        nest::change_loop(&mut l, &mut Variables(&own));
-        unit.by_members.insert(l.id, l);
+        if !only_members.is_empty() {
+            let mut variables = Variables { types: &unit.types, members: &only_members };
+            nest::change_statement(&mut body, &mut variables);
+            unit.bodies_by_members.insert(function, body);
+        }
     }
 }
 
-/// The structs of a function that nothing but their names leads to.
-fn structs(unit: &TranslationUnit, function: &Function) -> BTreeSet<VarId> {
-    let is_struct = |v: VarId| {
+/// How often something of each object stands in a function. What it begins with is handed over to it, too.
+fn mentions(function: &Function) -> Mentions {
+    let mut mentions = Mentions::new();
+    nest::all_expressions(&function.body, &mut |e| mention(e, &mut mentions));
+    function.params.iter().for_each(|v| *mentions.entry(*v).or_default() += 1);
+    nest::statements(&function.body, &mut |s| {
+        if let StmtKind::Declare { var, init: Some(_) } = &s.kind {
+            *mentions.entry(*var).or_default() += 1;
+        }
+    });
+    mentions
+}
+
+/// The structs and arrays of a function that nothing but their names leads to.
+fn objects(unit: &TranslationUnit, function: &Function) -> BTreeSet<VarId> {
+    let mut hides = false;
+    nest::statements(&function.body, &mut |s| hides |= scalars::hides(unit, s));
+    let is_object = |v: VarId| {
         let variable = unit.var(v);
         matches!(variable.storage, Storage::Local | Storage::Param)
             && !variable.address_taken
-            && matches!(unit.types.kind(variable.ty.ty), TypeKind::Record(_))
+            && matches!(
+                unit.types.kind(variable.ty.ty),
+                TypeKind::Record(_) | TypeKind::Array(_, ArrayLen::Known(_))
+            )
+            // Arrays decay to addresses, also where nobody sees it.
+            && !(hides && has_array(&unit.types, variable.ty.ty))
     };
-    let (mut found, mut led_to) = (BTreeSet::new(), BTreeSet::new());
+    let mut found = BTreeSet::new();
+    // How often the address of an object, or of an array in it, stands somewhere, and how often in front of a subscript.
+    let mut led_to: BTreeMap<VarId, i64> = BTreeMap::new();
     nest::all_expressions(&function.body, &mut |e| {
-        let accessed = nest::accessed_place(e).and_then(|(place, ..)| nest::root_variable(place));
-        found.extend(accessed.filter(|v| is_struct(*v)));
-        // Arrays among the members decay to addresses.
-        if let ExprKind::AddressOf(place) = &e.kind {
-            led_to.extend(nest::root_variable(place));
+        let address = match &e.kind {
+            ExprKind::AddressOf(place) => Some(place),
+            _ => None,
+        };
+        if let Some(v) = address.and_then(object_of) {
+            *led_to.entry(v).or_default() += 1;
+        }
+        let accessed = nest::accessed_place(e).map(|(place, ..)| place);
+        found.extend(accessed.and_then(object_of).filter(|v| is_object(*v)));
+        let mut part = accessed.or(address);
+        while let Some(place) = part {
+            if let Some((array, ..)) = subscripted(place)
+                && let Some(v) = object_of(array)
+            {
+                *led_to.entry(v).or_default() -= 1;
+            }
+            part = match &place.kind {
+                PlaceKind::Field { base, .. } => Some(base),
+                _ => None,
+            };
         }
     });
-    found.retain(|v| !led_to.contains(v));
+    found.retain(|v| led_to.get(v).is_none_or(|times| *times == 0));
     found
 }
 
+/// Whether there are arrays in an object.
+fn has_array(types: &Types, ty: TypeId) -> bool {
+    match types.kind(ty) {
+        TypeKind::Array(..) => true,
+        TypeKind::Record(record) => {
+            types.record(*record).fields.iter().flatten().any(|field| has_array(types, field.ty.ty))
+        }
+        _ => false,
+    }
+}
+
+/// The array that an element is of whose name, or whose object's, stands there; the subscript, and the size of elements.
+fn subscripted(place: &Place) -> Option<(&Place, Option<&Expr>, u64)> {
+    let PlaceKind::Deref(pointer) = &place.kind else { return None };
+    match &pointer.kind {
+        ExprKind::PtrAdd { pointer, index, stride } => match &pointer.kind {
+            ExprKind::AddressOf(array) => Some((array, Some(index), *stride)),
+            _ => None,
+        },
+        ExprKind::AddressOf(array) => Some((array, None, 0)),
+        _ => None,
+    }
+}
+
+/// The object that a member or an element is a part of, if that is a variable.
+fn object_of(place: &Place) -> Option<VarId> {
+    match &place.kind {
+        PlaceKind::Var(v) => Some(*v),
+        PlaceKind::Field { base, .. } => object_of(base),
+        _ => object_of(subscripted(place)?.0),
+    }
+}
+
+/// How often something of an object is read, written or has its address taken.
+type Mentions = BTreeMap<VarId, usize>;
+
+fn mention(e: &Expr, mentions: &mut Mentions) {
+    let place = match &e.kind {
+        ExprKind::AddressOf(place) => Some(place),
+        _ => nest::accessed_place(e).map(|(place, ..)| place),
+    };
+    if let Some(v) = place.and_then(object_of) {
+        *mentions.entry(v).or_default() += 1;
+    }
+}
+
 /// The members that a loop uses, each with a place where it does, of those structs with which it does nothing else.
-fn members(unit: &TranslationUnit, l: &LoopStmt, structs: &BTreeSet<VarId>) -> BTreeMap<Member, Place> {
+fn members(
+    unit: &TranslationUnit,
+    l: &LoopStmt,
+    objects: &BTreeSet<VarId>,
+    everywhere: &Mentions,
+) -> BTreeMap<Member, Place> {
     let (mut used, mut others) = (BTreeMap::new(), BTreeSet::new());
     nest::loop_expressions(l, &mut |e| {
         let Some((place, ..)) = nest::accessed_place(e) else { return };
-        let Some(v) = nest::root_variable(place).filter(|v| structs.contains(v)) else { return };
+        let Some(v) = object_of(place).filter(|v| objects.contains(v)) else { return };
         match offset(unit, place) {
             Some(offset) => {
                 used.entry((v, offset)).or_insert_with(|| place.clone());
@@ -94,47 +205,59 @@ fn members(unit: &TranslationUnit, l: &LoopStmt, structs: &BTreeSet<VarId>) -> B
     l.init.iter().for_each(|s| nest::statements(s, &mut declared));
     let mut counts: BTreeMap<VarId, usize> = BTreeMap::new();
     used.keys().for_each(|(v, _)| *counts.entry(*v).or_default() += 1);
-    used.retain(|(v, _), _| !others.contains(v) && counts[v] <= MOST);
+    let mut mentions = Mentions::new();
+    nest::loop_expressions(l, &mut |e| mention(e, &mut mentions));
+    let most = |v: &VarId| if mentions.get(v) == everywhere.get(v) { MOST_OF_OWN } else { MOST };
+    used.retain(|(v, _), _| !others.contains(v) && counts[v] <= most(v));
     used
 }
 
-/// How many bytes into its struct a member lies that could be a variable. `None`: it couldn't, or it is no member.
+/// How many bytes into its object a member lies that could be a variable. `None`: it couldn't, or it is no member.
 fn offset(unit: &TranslationUnit, place: &Place) -> Option<u64> {
-    let types = &unit.types;
-    let is_value = match types.kind(place.ty.ty) {
+    let is_value = match unit.types.kind(place.ty.ty) {
         TypeKind::Int(kind) => kind.size() <= 8,
         TypeKind::Float(kind) => matches!(kind, FloatKind::Float | FloatKind::Double),
         TypeKind::Enum(_) | TypeKind::Pointer(_) => true,
         _ => false,
     };
-    let (mut whole, mut offset) = (place, 0);
-    while let PlaceKind::Field { base, record, offset: own, bits: None, .. } = &whole.kind {
-        if types.record(*record).is_union || whole.ty.quals.is_volatile || whole.ty.quals.is_atomic {
-            return None;
-        }
-        offset += own;
-        whole = base;
+    let is_member = !matches!(place.kind, PlaceKind::Var(_));
+    if is_value && is_member { within(&unit.types, place) } else { None }
+}
+
+/// How many bytes into the variable that it is a part of a place is, where that is known and nothing else may be there.
+fn within(types: &Types, place: &Place) -> Option<u64> {
+    if place.ty.quals.is_volatile || place.ty.quals.is_atomic {
+        return None;
     }
-    let quals = whole.ty.quals;
-    let is_member = matches!(whole.kind, PlaceKind::Var(_)) && !std::ptr::eq(whole, place);
-    (is_value && is_member && !quals.is_volatile && !quals.is_atomic).then_some(offset)
+    match &place.kind {
+        PlaceKind::Var(_) => Some(0),
+        PlaceKind::Field { base, record, offset, bits: None, .. } if !types.record(*record).is_union => {
+            Some(within(types, base)? + offset)
+        }
+        _ => {
+            let (array, index, stride) = subscripted(place)?;
+            let TypeKind::Array(_, ArrayLen::Known(length)) = types.kind(array.ty.ty) else { return None };
+            let index = match index {
+                Some(index) => constant::fold(types, index)?,
+                None => 0,
+            };
+            let index = u64::try_from(index).ok().filter(|index| index < length)?;
+            Some(within(types, array)? + index * stride)
+        }
+    }
 }
 
 /// Puts variables in the place of members.
-struct Variables<'a>(&'a BTreeMap<Member, VarId>);
+struct Variables<'a> {
+    types: &'a Types,
+    members: &'a BTreeMap<Member, VarId>,
+}
 
 impl nest::Change for Variables<'_> {
     fn place(&mut self, p: &mut Place, accessed: bool) -> bool {
-        let member = || {
-            let mut offset = 0;
-            let mut whole = &*p;
-            while let PlaceKind::Field { base, offset: own, .. } = &whole.kind {
-                offset += own;
-                whole = base;
-            }
-            Some((nest::root_variable(whole)?, offset))
-        };
-        let Some(variable) = member().filter(|_| accessed).and_then(|member| self.0.get(&member)) else {
+        let member = || Some((object_of(p)?, within(self.types, p)?));
+        let Some(variable) = member().filter(|_| accessed).and_then(|member| self.members.get(&member))
+        else {
             return true;
         };
         p.kind = PlaceKind::Var(*variable);
@@ -213,9 +336,37 @@ mod tests {
     }
 
     #[test]
+    fn elements_with_constant_subscripts_are_variables() {
+        let role = |text: &str, name: &str| {
+            let text = format!("{TYPES}double f(struct all in, double *a, int n, int k)\n{{ {text} }}\n");
+            let (unit, reports) = judged(&text, &AnalysisOptions::default());
+            let plan = reports[0].plan.clone().unwrap_or_else(|| panic!("{text}: {}", reports[0].reason));
+            assert!(plan.bases.iter().all(|base| matches!(base, Base::Pointer { .. })), "{text}");
+            let found = plan.scalars.iter().find(|(v, _)| unit.var(**v).name == name);
+            found.map(|(_, role)| role.clone()).unwrap_or_else(|| panic!("{name}: {:#?}", plan.scalars))
+        };
+        let own = ScalarRole::Private { last_value: false };
+        let text = "double d[3]; for (int i = 0; i < n; i++) { d[0] = a[i]; d[1] = d[0] * 2; d[2] = d[1] - d[0]; a[i] = d[2]; }";
+        assert_eq!(role(&format!("{text} return 0;"), "d[1]"), own);
+        assert_eq!(role(&format!("{text} d[0] = 1; return n;"), "d[2]"), own);
+        let last = ScalarRole::Private { last_value: true };
+        assert_eq!(role(&format!("{text} return d[k];"), "d[1]"), last);
+        let text = "struct part p[2][3]; for (int i = 0; i < n; i++) { p[1][2].first = i & 7; *p[0] = p[1][2]; a[i] = p[0]->first; }";
+        assert_eq!(role(&format!("{text} return 0;"), "p[1][2].first"), own);
+        let text = "for (int i = 0; i < n; i++) { if (a[i] > 1) { in.numbers[0] = a[i]; a[i] = in.numbers[0] * 2; } } return 0;";
+        assert_eq!(role(text, "in.numbers[0]"), own);
+        let text =
+            "int h[2] = {0, 0}; for (int i = 0; i < n; i++) { h[0] += a[i] > 1; h[1]++; } return h[k];";
+        assert!(matches!(role(text, "h[0]"), ScalarRole::Reduction { .. }));
+    }
+
+    #[test]
     fn structs_that_something_else_is_done_with_are_objects() {
         for body in [
             // Somebody has its address.
+            "for (int i = 0; i < n; i++) a[i] = in.numbers[0] + in.numbers[i & 1];",
+            "double *list[] = { in.numbers, a }; for (int i = 0; i < n; i++) a[i] = in.numbers[0]; see((void *)list);",
+            "for (int i = 0; i < n; i++) a[i] = in.numbers[1] + ((float *)in.numbers)[2];",
             "see(&in); for (int i = 0; i < n; i++) a[i] = in.scale;",
             "for (int i = 0; i < n; i++) a[i] = in.scale; { double *p = &in.scale; *p = 2; }",
             "double *p = in.numbers; for (int i = 0; i < n; i++) a[i] = in.scale; *p = 3;",

@@ -260,19 +260,19 @@ impl Flow {
 }
 
 /// Variables whose value after a loop may be read: on some way from there they are read before they are assigned.
-fn live_after(unit: &TranslationUnit, function: &Function, whole: &LoopStmt) -> BTreeSet<VarId> {
+fn live_after(unit: &TranslationUnit, body: &Stmt, whole: &LoopStmt) -> BTreeSet<VarId> {
     let mut structured = true;
-    nest::statements(&function.body, &mut |s| {
+    nest::statements(body, &mut |s| {
         structured &= !matches!(
             s.kind,
             StmtKind::Switch { .. } | StmtKind::Case { .. } | StmtKind::Label { .. } | StmtKind::Goto(_)
         );
     });
     let mut flow = Flow::default();
-    if structured && flow.after(unit, &function.body, whole.id, &mut None, &mut None, &mut None) {
+    if structured && flow.after(unit, body, whole.id, &mut None, &mut None, &mut None) {
         flow.exposed
     } else {
-        read_outside(function, whole)
+        read_outside(body, whole)
     }
 }
 
@@ -313,12 +313,16 @@ pub fn roles(
             declared.insert(*var);
         }
     });
-    let mut live = live_after(unit, function, whole);
+    let mut live =
+        live_after(unit, unit.bodies_by_members.get(&function.var).unwrap_or(&function.body), whole);
     if may_read_unseen(unit, function, whole) {
         live.extend(flow.written.difference(&declared));
         live.extend(inductions.iter().map(|(v, _)| v));
     }
-    live.extend(&unit.members);
+    if !unit.members.is_empty() {
+        let read = read_outside(&function.body, whole);
+        live.extend(unit.members.iter().filter(|(_, of)| read.contains(of)).map(|(member, _)| member));
+    }
     // Whoever goes on with the iteration that leaves begins with what its ways out read.
     let mut sees_all = false;
     for out in leaving::ways_out(body) {
@@ -450,7 +454,7 @@ fn accesses_of(unit: &TranslationUnit, body: &Stmt, v: VarId) -> Vec<AccessNote>
 }
 
 /// Variables that are read somewhere in the function outside of the loop.
-fn read_outside(function: &Function, whole: &LoopStmt) -> BTreeSet<VarId> {
+fn read_outside(body: &Stmt, whole: &LoopStmt) -> BTreeSet<VarId> {
     fn walk(s: &Stmt, whole: LoopId, out: &mut BTreeSet<VarId>) {
         if let StmtKind::Loop(l) = &s.kind
             && l.id == whole
@@ -490,12 +494,12 @@ fn read_outside(function: &Function, whole: &LoopStmt) -> BTreeSet<VarId> {
         }
     }
     let mut out = BTreeSet::new();
-    walk(&function.body, whole.id, &mut out);
+    walk(body, whole.id, &mut out);
     out
 }
 
 /// Whether a statement evaluates something whose expressions the typed tree doesn't have.
-fn hides(unit: &TranslationUnit, s: &Stmt) -> bool {
+pub fn hides(unit: &TranslationUnit, s: &Stmt) -> bool {
     let mut hides = match &s.kind {
         StmtKind::Opaque(_) | StmtKind::Declare { init: Some(Init::Aggregate), .. } => true,
         StmtKind::Declare { var, .. } => has_unseen_length(unit, unit.var(*var).ty.ty),

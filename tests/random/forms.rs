@@ -417,7 +417,7 @@ impl Kernel<'_> {
     }
 
     fn statement(&mut self) {
-        let number = self.below(37);
+        let number = self.below(38);
         match number {
             0..=8 => {
                 let update = self.update();
@@ -540,6 +540,17 @@ impl Kernel<'_> {
                 let (way, label) = (self.way(), self.way_out.clone().unwrap_or_default());
                 let does = self.pick(&["", "carried ^= count; ", "printf(\"%u\\n\", count); "]);
                 self.line(&format!("if ({way}) {{ {does}goto {label}; }}"));
+            }
+            36 => {
+                let (element, integer, other) = (self.target(), self.integer(1), self.integer(1));
+                let condition = match self.below(4) {
+                    0 => format!("if ({}) ", self.condition()),
+                    _ => String::new(),
+                };
+                let (at, ty) = (self.below(3), self.own.name);
+                self.line(&format!("scratch[{at}] = (unsigned)({integer});"));
+                self.line(&format!("{condition}scratch[3] = scratch[{at}] ^ (unsigned)({other});"));
+                self.line(&format!("{element} = ({ty})(short)(scratch[{at}] - scratch[3]);"));
             }
             35 if self.chance(3) => {
                 let (way, integer) = (self.way(), self.integer(1));
@@ -851,8 +862,14 @@ impl Kernel<'_> {
             ),
             _ => values.iter().map(|v| format!("  mix({v});\n")).collect(),
         };
+        let scratch = self.pick(&[
+            "",
+            "  mix(scratch[3]);\n",
+            "  for (int k = 0; k < 4; k++)\n    mix(scratch[k]);\n",
+            "  (void)(scratch[0] = scratch[3]);\n",
+        ]);
         let mut body = format!(
-            "{}{uses}  for (int k = 0; k < 64; k++)\n    mix((unsigned)local[k]);\n  mix_float(last_float);\n",
+            "{}{uses}{scratch}  for (int k = 0; k < 64; k++)\n    mix((unsigned)local[k]);\n  mix_float(last_float);\n",
             self.lines
         );
         for (in_turn, members, declaration) in [
@@ -867,7 +884,7 @@ impl Kernel<'_> {
         format!(
             "__attribute__((noinline)) static void kernel_{number}(int n, int m, int s, {t} *a, {t} *b, const {u} *c, const int *x, struct owner *o)\n{{\n\
              {declarations}  unsigned plenty = n > 0 ? (unsigned)n : 0u, count = 5, carried = 1, mark = 9;\n  unsigned char narrow = 17;\n  \
-             int last = -1, sometimes = -2, down = 5000, i = -3, local[64] = {{1, 2, 3}};\n  double scale = 0.75, last_float = 0;\n  \
+             int last = -1, sometimes = -2, down = 5000, i = -3, local[64] = {{1, 2, 3}};\n  unsigned scratch[4] = {{4, 3, 2, 1}};\n  double scale = 0.75, last_float = 0;\n  \
              {t} *walk = b + 8;\n  const {u} *reader = c + 400;\n  struct cell *cell_walk = cells + 520, *cell_reader = cells + 40;\n{body}{reals}  (void)cell_walk;\n  (void)cell_reader;\n  (void)m;\n  (void)s;\n  (void)x;\n  (void)o;\n  (void)a;\n  (void)scale;\n}}\n",
             t = self.own.name,
             u = self.other.name
