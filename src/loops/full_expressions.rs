@@ -568,6 +568,8 @@ mod tests {
             "x += ({ x = 3; 1; });",
             "x = MIN(some(1), 2) + some(2);",
             "x = shared + MIN(some(1), 2);",
+            "c[n] = MIN(sqrt(d[n]), 1.0) + sqrt(d[x]);",
+            "c[n] = MIN(sqrt(d[n]), 1.0) + MAX(sqrt(d[x]), 2.0);",
             "x = n + ({ if (n < 0) return 1; n; });",
             // Jumps and loops in there, and what nothing outside can name.
             "x = ({ for (i = 0; i < n; i++) ; i; });",

@@ -39,6 +39,9 @@ pub fn find(unit: &mut TranslationUnit) {
                 replaced.push((found.the_loop.clone(), members));
             }
         }
+        if replaced.is_empty() {
+            continue;
+        }
         let (mut body, mut whole) = (function.body.clone(), objects);
         nest::all_expressions(&body, &mut |e| {
             let accessed = nest::accessed_place(e).filter(|(place, ..)| offset(unit, place).is_none());
@@ -351,6 +354,8 @@ mod tests {
         assert_eq!(role(&format!("{text} d[0] = 1; return n;"), "d[2]"), own);
         let last = ScalarRole::Private { last_value: true };
         assert_eq!(role(&format!("{text} return d[k];"), "d[1]"), last);
+        assert_eq!(role(&format!("{text} return d[1];"), "d[1]"), last);
+        assert_eq!(role(&format!("{text} return d[2];"), "d[1]"), own);
         let text = "struct part p[2][3]; for (int i = 0; i < n; i++) { p[1][2].first = i & 7; *p[0] = p[1][2]; a[i] = p[0]->first; }";
         assert_eq!(role(&format!("{text} return 0;"), "p[1][2].first"), own);
         let text = "for (int i = 0; i < n; i++) { if (a[i] > 1) { in.numbers[0] = a[i]; a[i] = in.numbers[0] * 2; } } return 0;";
@@ -365,6 +370,7 @@ mod tests {
         for body in [
             // Somebody has its address.
             "for (int i = 0; i < n; i++) a[i] = in.numbers[0] + in.numbers[i & 1];",
+            "(void)__extension__ ({ for (;;) break; see((void *)in.numbers); 1; }); for (int i = 0; i < n; i++) a[i] = in.numbers[0];",
             "double *list[] = { in.numbers, a }; for (int i = 0; i < n; i++) a[i] = in.numbers[0]; see((void *)list);",
             "for (int i = 0; i < n; i++) a[i] = in.numbers[1] + ((float *)in.numbers)[2];",
             "see(&in); for (int i = 0; i < n; i++) a[i] = in.scale;",
