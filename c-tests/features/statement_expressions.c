@@ -223,6 +223,56 @@ COMPUTE static int checked(int n, const int *a, long *out)
   return (int)last;
 }
 
+/* A turn that a statement expression leaves, and effects where only an address is wanted. */
+COMPUTE static int wrapped_turns(int n, const int *a, int *out)
+{
+  int found = 0;
+  for (int i = 0; i < n; i++) { /* loop turns */
+    int v = a[i];
+    do {
+      __extension__({
+        if (v % 5 == 0)
+          continue;
+        1;
+      });
+      v = v * 2;
+    } while (0);
+    out[i] = v + 1;
+  }
+  for (int i = 0; i < n; i++) {
+    (void)&(struct item){found++, 3};
+    out[i] += __extension__({
+      struct item *unused = &(struct item){found++, 3};
+      (void)unused;
+      i & 1;
+    });
+  }
+  return found;
+}
+
+/* Labels of one name, one within the other. */
+COMPUTE static int within(int n, const int *a, long *out)
+{
+  int i;
+  {
+    __label__ over;
+    for (i = 0; i < n; i++) {
+      if (a[i] < 0)
+        goto over;
+      {
+        __label__ over;
+        if (a[i] > 500)
+          goto over;
+        out[i] += 1;
+      over:;
+      }
+      out[i] += 2;
+    }
+  over:;
+  }
+  return i;
+}
+
 /* What is called may change what decides later on. */
 static int limit;
 
@@ -298,6 +348,8 @@ int main(int argc, char **argv)
     called(n, a, s[0]);
     results[k++] = checked(n, a, s[1]);
     results[k++] = given_up(n, a, b);
+    results[k++] = wrapped_turns(n, a, b);
+    results[k++] = within(n, a, s[2]);
     results[k++] = limit;
     asserted(n, x, out[2]);
     clamped(n, x, out[3]);

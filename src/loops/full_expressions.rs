@@ -13,6 +13,7 @@ use super::nest;
 use super::options::AnalysisOptions;
 use super::scalars::is_scalar;
 use super::whole::{inside, loads_memory};
+use crate::c::constant;
 use crate::c::hir::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -116,7 +117,16 @@ impl Unfolder<'_> {
                     .iter_mut()
                     .chain(&mut l.step)
                     .for_each(|e| nest::change_expression(e, &mut Computed { unfolder: self, again: true }));
-                inside(StmtKind::Loop(l), &mut |s| self.boxed(s))
+                *l.body = self.boxed(*l.body);
+                let never = |cond: &Expr| constant::fold(&self.unit.types, cond) == Some(0);
+                // What macros are wrapped in: no loop.
+                match l.keyword == LoopKeyword::Do
+                    && l.cond.as_ref().is_some_and(never)
+                    && !leaves(&l.body, false)
+                {
+                    true => StmtKind::Block(vec![*l.body]),
+                    false => StmtKind::Loop(l),
+                }
             }
             kind => inside(kind, &mut |s| self.boxed(s)),
         };
@@ -438,6 +448,28 @@ impl nest::Change for Numbered<'_> {
     }
 }
 
+/// Whether a loop's body may leave a turn of it by `break` or `continue`, also in what isn't understood. `breaks_inside`: a `break` leaves something in the loop only.
+fn leaves(body: &Stmt, breaks_inside: bool) -> bool {
+    let mut hides = false;
+    nest::all_expressions(body, &mut |e| hides |= matches!(e.kind, ExprKind::Opaque(_)));
+    hides || jumps(body, breaks_inside)
+}
+
+fn jumps(body: &Stmt, breaks_inside: bool) -> bool {
+    match &body.kind {
+        StmtKind::Break => !breaks_inside,
+        StmtKind::Continue => true,
+        StmtKind::Block(list) => list.iter().any(|s| jumps(s, breaks_inside)),
+        StmtKind::If { then, otherwise, .. } => {
+            jumps(then, breaks_inside) || otherwise.as_ref().is_some_and(|s| jumps(s, breaks_inside))
+        }
+        StmtKind::Switch { body, .. } => jumps(body, true),
+        StmtKind::Case { body, .. } | StmtKind::Label { body, .. } => jumps(body, breaks_inside),
+        StmtKind::Opaque(_) | StmtKind::Declare { init: Some(Init::Aggregate), .. } => true,
+        _ => false,
+    }
+}
+
 fn is_opaque(e: &Expr) -> bool {
     match &e.kind {
         ExprKind::Cast(inner) => is_opaque(inner),
@@ -578,13 +610,18 @@ mod tests {
             "x = ({ asm(\"\"); n; });",
             "for (i = 0; i < ({ int k = n--; k; }); i++) a[i] = 1;",
             "x = (n = 3, MIN(b[n], 2));",
+            // What is evaluated to find an object that isn't understood.
+            "for (i = 0; i < ({ int *z = &*(b++ ?: a); n; }); i++) a[i] = 1;",
         ] {
             let text = unfolded(body);
             assert!(text.contains("statement expression"), "{body}:\n{text}");
         }
+        assert!(unfolded("x = ({ int *z = &(int){n++}; n; });").contains("a compound literal"));
         // A turn that is left, and a loop that isn't one.
         assert!(unfolded("do { if (n) break; x = 1; } while (0);").contains("do"));
         assert!(unfolded("do { if (n) continue; x = 1; } while (0);").contains("do"));
+        assert!(unfolded("do { ({ if (n) continue; 1; }); x = 1; } while (0);").contains("do"));
+        assert!(unfolded("do { x = ({ for (;;) break; if (n) continue; 1; }); } while (0);").contains("do"));
         assert!(unfolded("do { x = 1; } while (n--);").contains("do"));
     }
 

@@ -97,8 +97,11 @@ fn take_in_place(hoist: &mut dyn Hoist, place: &mut Place, before: &mut Vec<Stmt
 pub fn has_effects(e: &Expr) -> bool {
     let mut found = false;
     nest::expressions(e, &mut |e| {
-        found |= nest::accessed_place(e).is_some_and(|(.., writes)| writes)
-            || matches!(e.kind, ExprKind::Call { .. } | ExprKind::Opaque(_));
+        found |= match &e.kind {
+            ExprKind::Call { .. } | ExprKind::Opaque(_) => true,
+            ExprKind::AddressOf(place) => nest::is_opaque(place),
+            _ => nest::accessed_place(e).is_some_and(|(place, _, writes)| writes || nest::is_opaque(place)),
+        };
     });
     found
 }

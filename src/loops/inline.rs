@@ -585,9 +585,9 @@ impl Inliner<'_> {
         nest::expressions(e, &mut |e| {
             stable &= match &e.kind {
                 ExprKind::Load(place) => is_scalar(self.unit, place).is_some(),
+                ExprKind::AddressOf(place) => !nest::is_opaque(place),
                 ExprKind::Int(_)
                 | ExprKind::Float(_)
-                | ExprKind::AddressOf(_)
                 | ExprKind::Unary(..)
                 | ExprKind::Binary(..)
                 | ExprKind::PtrAdd { .. }

@@ -229,6 +229,15 @@ pub fn root_variable(place: &Place) -> Option<VarId> {
     }
 }
 
+/// Whether a place, or what it is a part of, isn't understood: what is evaluated to find it may do anything.
+pub fn is_opaque(place: &Place) -> bool {
+    match &place.kind {
+        PlaceKind::Opaque(_) => true,
+        PlaceKind::Field { base, .. } => is_opaque(base),
+        PlaceKind::Var(_) | PlaceKind::Deref(_) => false,
+    }
+}
+
 /// The place that an expression reads or writes directly.
 pub fn accessed_place(expr: &Expr) -> Option<(&Place, bool, bool)> {
     match &expr.kind {

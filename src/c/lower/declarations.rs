@@ -273,7 +273,8 @@ impl<'a> Lowering<'a> {
         let head = self.function_name(node)?;
         let fixed = pragma.map(str::to_owned).or_else(|| forbidding(&head.attributes));
         let Head { var, name, result, parameters, specifiers, .. } = head;
-        self.function = Some(FunctionContext { name, result, switches: Vec::new() });
+        self.function =
+            Some(FunctionContext { name, result, switches: Vec::new(), labels: Default::default() });
         let allocations = self.unit.allocations.len();
         let mut parameters = parameters;
         let scope = std::mem::take(&mut parameters.scope);

@@ -85,6 +85,8 @@ struct FunctionContext {
     result: QualType,
     /// The type of the controlling expression of each switch around the statement.
     switches: Vec<IntKind>,
+    /// The labels that were read.
+    labels: HashSet<String>,
 }
 
 /// What is known of a name with linkage beyond its variable.

@@ -241,7 +241,11 @@ impl Lowering<'_> {
                 let ty = self.pointer_to(place.ty);
                 // `&*p` and `&a[i]` are the address computation alone.
                 let kind = match place.kind {
-                    PlaceKind::Deref(pointer) => return Ok(Operand::Value(Expr { ty, span, ..*pointer })),
+                    PlaceKind::Deref(pointer) => {
+                        return Ok(Operand::Value(Expr { ty, ..*pointer }.spanning(span)));
+                    }
+                    // What is evaluated to find it, nobody knows.
+                    PlaceKind::Opaque(what) => ExprKind::Opaque(what),
                     _ => ExprKind::AddressOf(place),
                 };
                 Ok(Operand::Value(Expr { kind, ty, span }))

@@ -102,14 +102,8 @@ impl Lowering<'_> {
             "do_statement" => {
                 let mut found = self.loop_statement(node, LoopKeyword::Do, unbraced)?;
                 found.body = self.substatement(field(node, "body")?, true, &mut behind)?;
-                let cond = self.controlling(node)?;
-                if constant::fold(self.types(), &cond) == Some(0) && !leaves(&found.body, false) {
-                    // What macros are wrapped in: no loop.
-                    StmtKind::Block(vec![*found.body])
-                } else {
-                    found.cond = Some(cond);
-                    StmtKind::Loop(found)
-                }
+                found.cond = Some(self.controlling(node)?);
+                StmtKind::Loop(found)
             }
             "return_statement" => StmtKind::Return(self.return_value(node)?),
             "break_statement" => StmtKind::Break,
@@ -180,6 +174,10 @@ impl Lowering<'_> {
     fn labelled(&mut self, node: Node, unbraced: bool, statements: &mut Vec<Stmt>) -> Lowered<()> {
         let span = self.source.span(node);
         let name = self.source.spelling(field(node, "label")?).to_owned();
+        // Which of two a jump leads to, their scopes say (`__label__`), which the tree doesn't have.
+        if self.function.as_mut().is_some_and(|function| !function.labels.insert(name.clone())) {
+            return Err(format!("two labels {name}").into());
+        }
         let first = statements.len();
         let inner = named(node).into_iter().nth(1).ok_or("a label without a statement")?;
         if inner.kind() == "declaration" {
@@ -305,21 +303,6 @@ fn put_label(
     };
     let span = Span { end: body.span.end.max(span.start), ..span };
     statements[first] = Stmt { kind: label(Box::new(body)), span };
-}
-
-/// Whether a loop's body may leave a turn of it by `break` or `continue`. `breaks_inside`: a `break` leaves something in the loop only.
-fn leaves(body: &Stmt, breaks_inside: bool) -> bool {
-    match &body.kind {
-        StmtKind::Break => !breaks_inside,
-        StmtKind::Continue => true,
-        StmtKind::Block(list) => list.iter().any(|s| leaves(s, breaks_inside)),
-        StmtKind::If { then, otherwise, .. } => {
-            leaves(then, breaks_inside) || otherwise.as_ref().is_some_and(|s| leaves(s, breaks_inside))
-        }
-        StmtKind::Switch { body, .. } => leaves(body, true),
-        StmtKind::Case { body, .. } | StmtKind::Label { body, .. } => leaves(body, breaks_inside),
-        _ => false,
-    }
 }
 
 /// Whether an expression is an asm, in parentheses or not.

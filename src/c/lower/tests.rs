@@ -400,6 +400,12 @@ fn doubts_are_refusals() {
 }
 
 #[test]
+fn labels_of_inner_scopes_are_not_told_apart() {
+    let text = "int f(int n) { { __label__ out; while (n--) { __label__ out; if (n > 3) goto out; n--; out:; } out:; } return n; }";
+    assert!(lower(text).refused[0].reason.contains("two labels out"));
+}
+
+#[test]
 fn what_is_not_read_may_do_anything() {
     let unit =
         lower("static int x, y, z; int f(void) { unknown = &x; return y; } int *g(void) { return &z; }");
