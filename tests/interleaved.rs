@@ -92,7 +92,10 @@ impl Place {
         assert!(output.status.success(), "{variables:?}, {kind}: {} {said}", output.status);
         assert_eq!(said, format!("{trials} trials, no store lost\n"));
         let trace = std::fs::read_to_string(self.at("trace")).unwrap();
-        let count = |what: &str| trace.lines().filter(|line| line.contains(what)).count() as u64;
+        // The loop that looks at the elements afterwards is left alone, but may run elsewhere, too.
+        let of_kind = format!("\"function\":\"{kind}_");
+        let entries: Vec<&str> = trace.lines().filter(|line| line.contains(&of_kind)).collect();
+        let count = |what: &str| entries.iter().filter(|line| line.contains(what)).count() as u64;
         let (on_threads, on_gpu) = (count(r#""decision":"threads""#), count(r#""decision":"cuda""#));
         println!(
             "{kind} {variables:?}: {trials} trials, {on_threads} on threads, {on_gpu} on the GPU; {}",

@@ -90,7 +90,10 @@ impl Unfolder<'_> {
                 StmtKind::Declare { var, init: Some(Init::Scalar(e)) }
             }
             StmtKind::Declare { var, init: Some(Init::Members(mut list)) } => {
-                list.iter_mut().for_each(|(_, e)| self.full(e, false, out));
+                // They have no order, as what stands in one expression.
+                if list.iter().map(|(_, e)| self.calls_in(e)).sum::<usize>() <= 1 {
+                    list.iter_mut().for_each(|(_, e)| self.full(e, false, out));
+                }
                 StmtKind::Declare { var, init: Some(Init::Members(list)) }
             }
             StmtKind::Return(Some(mut e)) => {
@@ -220,20 +223,17 @@ impl Unfolder<'_> {
 
     /// Unfolds what stands in a full expression, or in all of one that is executed next. `alone`: that is all of it.
     fn full(&mut self, e: &mut Expr, alone: bool, before: &mut Vec<Stmt>) {
-        let (mut changes, mut calls, mut any) = (0, 0, false);
+        let (mut changes, mut any) = (0, false);
         let in_memory = |place: &Place| is_scalar(self.unit, place).is_none();
         let top = nest::accessed_place(e).is_some_and(|(place, _, writes)| writes && in_memory(place));
         nest::expressions(e, &mut |e| {
             changes += usize::from(
                 nest::accessed_place(e).is_some_and(|(place, _, writes)| writes && in_memory(place)),
             );
-            let list = self.unfoldable(e);
-            any |= list.is_some();
-            let calls_inside = list.is_some_and(|list| list.iter().any(|s| self.calls_something(s)));
-            calls += usize::from(matches!(e.kind, ExprKind::Call { .. }) || calls_inside);
+            any |= self.unfoldable(e).is_some();
         });
         // Stores other than the outermost one would have an order of their own, and so would several calls.
-        if !any || !alone && (changes > usize::from(top) || calls > 1) {
+        if !any || !alone && (changes > usize::from(top) || self.calls_in(e) > 1) {
             return;
         }
         nest::change_expression(e, &mut Computed { unfolder: self, again: false });
@@ -267,6 +267,17 @@ impl Unfolder<'_> {
         fits.then_some(list)
     }
 
+    /// How many calls stand in an expression; a statement expression with calls is one.
+    fn calls_in(&self, e: &Expr) -> usize {
+        let mut calls = 0;
+        nest::expressions(e, &mut |e| {
+            let inside = self.unfoldable(e).into_iter().flatten().any(|s| self.calls_something(s));
+            calls += usize::from(matches!(e.kind, ExprKind::Call { .. }) || inside);
+        });
+        calls
+    }
+
+    /// Whether something may be called in a statement.
     fn calls_something(&self, s: &Stmt) -> bool {
         let mut found = false;
         nest::all_expressions(s, &mut |e| {
