@@ -409,10 +409,10 @@ pub struct Expr {
 }
 
 impl Expr {
-    /// The same value, with more of the text around it. What is opaque is known by where it stands, and stays there.
+    /// The same value, with more of the text around it. A statement expression is known by where it stands, and stays there.
     pub fn spanning(self, span: Span) -> Expr {
         match self.kind {
-            ExprKind::Opaque(_) => self,
+            ExprKind::Opaque(STATEMENT_EXPRESSION) => self,
             _ => Expr { span, ..self },
         }
     }
