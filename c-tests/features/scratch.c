@@ -98,8 +98,8 @@ COMPUTE static double last(int n, const double *a, double *out)
   double t[3] = {1, 2, 3}, sum = 0;
   for (int i = 0; i < n; i++) { /* loop last */
     t[0] = a[i];
-    t[2] = t[0] * 0.5;
-    out[i] = t[2] + t[1];
+    t[1 << 1] = t[0] * 0.5;
+    out[i] = t[sizeof(int) / 2] + t[1 > 0 ? 1 : 0];
   }
   for (int k = 0; k < 3; k++)
     sum += t[k] * (k + 1);

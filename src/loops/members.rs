@@ -7,7 +7,6 @@
 //! [`find`] makes such loops with a variable for each member, which is called as the member is. What follows goes by these loops (`verdict`); the user's
 //! text has the members. Only objects that nothing but their names leads to are taken, and only for loops that do nothing with them as a whole, and that have constants for subscripts.
 
-use super::access::describe;
 use super::nest;
 use super::scalars;
 use crate::c::constant;
@@ -55,7 +54,7 @@ pub fn find(unit: &mut TranslationUnit) {
             for (member, place) in members {
                 let variable = *variables.entry(member).or_insert_with(|| {
                     let span = unit.var(member.0).span;
-                    unit.new_variable(&describe(unit, &place), place.ty, span)
+                    unit.new_variable(&name(unit, &place), place.ty, span)
                 });
                 own.insert(member, variable);
                 if whole.contains(&member.0) {
@@ -250,6 +249,23 @@ fn within(types: &Types, place: &Place) -> Option<u64> {
     }
 }
 
+/// What a member is called in the user's text, with numbers for subscripts.
+fn name(unit: &TranslationUnit, place: &Place) -> String {
+    match &place.kind {
+        PlaceKind::Var(v) => unit.var(*v).name.clone(),
+        PlaceKind::Field { base, record, field, .. } => {
+            let fields = unit.types.record(*record).fields.as_ref();
+            let own = fields.and_then(|fields| fields.get(*field as usize)?.name.as_ref());
+            let whole = name(unit, base);
+            own.map_or(whole.clone(), |own| format!("{whole}.{own}"))
+        }
+        _ => subscripted(place).map_or_else(String::new, |(array, index, _)| {
+            let index = index.map_or(Some(0), |index| constant::fold(&unit.types, index)).unwrap_or(0);
+            format!("{}[{index}]", name(unit, array))
+        }),
+    }
+}
+
 /// Puts variables in the place of members.
 struct Variables<'a> {
     types: &'a Types,
@@ -360,6 +376,9 @@ mod tests {
         assert_eq!(role(&format!("{text} return 0;"), "p[1][2].first"), own);
         let text = "for (int i = 0; i < n; i++) { if (a[i] > 1) { in.numbers[0] = a[i]; a[i] = in.numbers[0] * 2; } } return 0;";
         assert_eq!(role(text, "in.numbers[0]"), own);
+        // Guards are written with these names.
+        let text = "double d[3]; for (int i = 0; i < n; i++) { d[1 << 1] = a[i]; d[2 > 1 ? 1 : 0] = a[i]; a[i] = d[2] * d[1]; } return d[2] + d[1];";
+        assert_eq!((role(text, "d[2]"), role(text, "d[1]")), (last.clone(), last));
         let text =
             "int h[2] = {0, 0}; for (int i = 0; i < n; i++) { h[0] += a[i] > 1; h[1]++; } return h[k];";
         assert!(matches!(role(text, "h[0]"), ScalarRole::Reduction { .. }));
