@@ -436,7 +436,7 @@ impl nest::Change for Substituted<'_> {
         {
             e.kind = value.kind.clone();
             // What is in there has been substituted already.
-            nest::change_expression(e, &mut Numbered(self.unit));
+            nest::change_expression(e, &mut nest::Numbered(&mut self.unit.n_places));
             return false;
         }
         true
@@ -444,18 +444,7 @@ impl nest::Change for Substituted<'_> {
 
     fn place(&mut self, place: &mut Place, _: bool) -> bool {
         self.fits &= !matches!(place.kind, PlaceKind::Var(v) if self.values.contains_key(&v));
-        nest::Change::place(&mut Numbered(self.unit), place, false)
-    }
-}
-
-/// Gives places identities of their own.
-struct Numbered<'a>(&'a mut TranslationUnit);
-
-impl nest::Change for Numbered<'_> {
-    fn place(&mut self, place: &mut Place, _: bool) -> bool {
-        place.id = PlaceId(self.0.n_places);
-        self.0.n_places += 1;
-        true
+        nest::Change::place(&mut nest::Numbered(&mut self.unit.n_places), place, false)
     }
 }
 

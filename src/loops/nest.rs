@@ -101,6 +101,17 @@ pub trait Change {
     }
 }
 
+/// Gives places identities of their own, from this one on.
+pub struct Numbered<'a>(pub &'a mut u32);
+
+impl Change for Numbered<'_> {
+    fn place(&mut self, place: &mut Place, _: bool) -> bool {
+        place.id = PlaceId(*self.0);
+        *self.0 += 1;
+        true
+    }
+}
+
 /// Changes all that stands in a statement.
 pub fn change_statement(s: &mut Stmt, change: &mut dyn Change) {
     match &mut s.kind {

@@ -222,7 +222,7 @@ impl Rewriter<'_> {
         if !once {
             return None;
         }
-        nest::change_statement(&mut new, &mut NewPlaces(&mut self.unit.n_places));
+        nest::change_statement(&mut new, &mut nest::Numbered(&mut self.unit.n_places));
         Some(new)
     }
 
@@ -499,17 +499,6 @@ impl Reading {
             // Jumps that leave a loop, or that lead anywhere.
             _ => return None,
         })
-    }
-}
-
-/// Gives places identities of their own, from this one on.
-struct NewPlaces<'a>(&'a mut u32);
-
-impl nest::Change for NewPlaces<'_> {
-    fn place(&mut self, p: &mut Place, _: bool) -> bool {
-        p.id = PlaceId(*self.0);
-        *self.0 += 1;
-        true
     }
 }
 

@@ -526,7 +526,7 @@ impl Rewriter<'_> {
     fn again(&mut self, place: &Place) -> Place {
         let kind = ExprKind::AddressOf(place.clone());
         let mut whole = Expr { kind, ty: place.ty, span: place.span };
-        nest::change_expression(&mut whole, &mut Numbered(&mut self.unit.n_places));
+        nest::change_expression(&mut whole, &mut nest::Numbered(&mut self.unit.n_places));
         match whole.kind {
             ExprKind::AddressOf(place) => place,
             _ => place.clone(),
@@ -614,17 +614,6 @@ pub fn inside(kind: StmtKind, change: &mut dyn FnMut(Stmt) -> Stmt) -> StmtKind 
             StmtKind::Loop(l)
         }
         other => other,
-    }
-}
-
-/// Gives places identities of their own.
-struct Numbered<'a>(&'a mut u32);
-
-impl nest::Change for Numbered<'_> {
-    fn place(&mut self, p: &mut Place, _accessed: bool) -> bool {
-        p.id = PlaceId(*self.0);
-        *self.0 += 1;
-        true
     }
 }
 
