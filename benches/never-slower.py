@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Is a program that paragon-cc built ever slower than the one that cc built? Default settings, as a user has them.
 
-usage: benches/never-slower.py [--pairs N] [--level -O2] [--size-divisor N] [--input I] [--instructions] [--only-build | --built] [--folder F] [NAME...]
+usage: benches/never-slower.py [--pairs N] [--seconds S] [--level -O2] [--size-divisor N] [--input I] [--instructions] [--only-build | --built] [--folder F] [NAME...]
 
 Short programs (benches/short) are timed as processes, from start to end: loops that are called millions of times, that never pay, and
 nothing at all. So are real programs (real_programs.py): libraries that many others are made of, each with a driver that uses it as a user
@@ -10,7 +10,9 @@ applications (the chapter's, benches/programs) only the computation is timed, si
 hide what it costs. A machine without a compiler gets the folder that another one left with --only-build (the runtime's library is in it,
 and no symbols), and runs --built, which is what is in the folder. Both builds run in turn; printed is the median of the pairs' ratios,
 with quartiles. Only ratios mean something, and only on a quiet machine. The exit status says whether every median is within its bound:
-1.02, short programs 1.05, and 0.5 ms for the empty one. With --input, only applications are run, those that have an input of that name: with `one` two iterations of their loops
+1.02, short programs 1.05, and 0.5 ms for the empty one. Processes of one program differ by more than these, so a median of few pairs says little: the
+last column has the interval that holds the median of all such pairs (95%, from the order of the ratios), and with --seconds more pairs are made, for so long a program, until
+that interval is on one side of the bound, or all of them are far below it. With --input, only applications are run, those that have an input of that name: with `one` two iterations of their loops
 meet, so that what was speculated is in vain.
 
 Processor time is printed as well, in times of cc's: where a busy machine makes the clock lie, it says what a program did by itself. Of applications it is
@@ -23,6 +25,7 @@ and what their entries cost, from everything else. Programs and sizes are those 
 """
 
 import argparse
+import math
 import os
 import re
 import resource
@@ -46,6 +49,8 @@ STAYING = {"ger": 8192, "fwd": 16384, "csr_forward": 16384, "sor": 4096, "lattic
 # Repetitions of the two runs whose difference is counted: making the input is not a part of it.
 FEW, MORE = 4, 7
 SHORT_BOUND, BOUND, START_MS = 1.05, 1.02, 0.5
+# No pair of a program that is far below its bound has a ratio above this.
+FAR_BELOW = 0.8
 LANGUAGE = ["-std=gnu11", "-w"]
 
 
@@ -119,10 +124,35 @@ def count(name, measure, theirs, ours):
     return times <= BOUND
 
 
-def compare(name, measure, theirs, ours, pairs, bound):
+def interval(ratios):
+    """Between what the median of the population lies, with 95%, whatever its distribution is: order statistics whose ranks are binomial. None if there are too few."""
+    ordered, outside, rank = sorted(ratios), 0.0, 0
+    while rank < len(ordered) // 2:
+        outside += 2 * math.comb(len(ordered), rank) / 2 ** len(ordered)
+        if outside > 0.05:
+            break
+        rank += 1
+    return (ordered[rank - 1], ordered[-rank]) if rank > 0 else None
+
+
+def is_settled(ratios, bound):
+    """Whether more pairs would say the same."""
+    found = interval(ratios)
+    return max(ratios) < FAR_BELOW or (found is not None and (found[1] <= bound or found[0] > bound))
+
+
+def compare(name, measure, theirs, ours, bound, pairs, seconds):
     """Prints a line; whether the program is within its bound."""
-    ratios, times, processors = [], [], []
-    for pair in range(pairs):
+    ratios, differences, times, processors = [], [], [], []
+    begun = time.monotonic()
+
+    def is_enough():
+        if len(ratios) < pairs or time.monotonic() - begun >= seconds:
+            return len(ratios) >= pairs
+        return is_settled(differences, START_MS) if name == "empty" else is_settled(ratios, bound)
+
+    while not is_enough():
+        pair = len(ratios)
         # The first of a pair is not always the same one.
         order = [theirs, ours] if pair % 2 == 0 else [ours, theirs]
         found = {id(command): measure(command) for command in order}
@@ -131,16 +161,19 @@ def compare(name, measure, theirs, ours, pairs, bound):
             print(f"| {name} | OTHER RESULTS |", flush=True)
             return False
         ratios.append(our_ms / their_ms)
+        differences.append(our_ms - their_ms)
         times.append((their_ms, our_ms))
         if their_processor:
             processors.append(our_processor / their_processor)
     median = statistics.median(ratios)
     low, _, high = statistics.quantiles(ratios, n=4)
     their_ms, our_ms = (statistics.median(column) for column in zip(*times))
-    good = our_ms - their_ms <= START_MS if name == "empty" else median <= bound
+    good = statistics.median(differences) <= START_MS if name == "empty" else median <= bound
     mark = "" if good else " slower"
+    found = interval(ratios)
+    sure = f"{found[0]:.3f} to {found[1]:.3f}" if found else "-"
     processor = f"{statistics.median(processors):.3f}" if processors else "-"
-    print(f"| {name} | {their_ms:.2f} | {our_ms:.2f} | {median:.3f} | {low:.3f} to {high:.3f} | {processor} |{mark}", flush=True)
+    print(f"| {name} | {their_ms:.2f} | {our_ms:.2f} | {median:.3f} | {low:.3f} to {high:.3f} | {processor} | {len(ratios)} | {sure} |{mark}", flush=True)
     return good
 
 
@@ -162,7 +195,8 @@ def absent(programs, folder, is_built):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pairs", type=int, default=9)
+    parser.add_argument("--pairs", type=int, default=9, help="fewest pairs of a program")
+    parser.add_argument("--seconds", type=float, default=0, help="for which more pairs of a program are made while its bound is in doubt")
     parser.add_argument("--level", default="-O2")
     parser.add_argument("--size-divisor", type=int, default=1, help="applications get a smaller size")
     parser.add_argument("--input", default="clean", help="what applications compute with")
@@ -195,7 +229,7 @@ def main():
         programs = [program for program in programs if is_wanted(program[0])]
         left_out = absent({name: real for name, _, _, real in programs}, folder, arguments.built)
         if not arguments.only_build:
-            head = ["program", "cc, ms", "paragon-cc, ms", "times", "quartiles", "processor"]
+            head = ["program", "cc, ms", "paragon-cc, ms", "times", "quartiles", "processor", "pairs", "interval"]
             if arguments.instructions:
                 head = ["program", "cc, instructions", "paragon-cc, instructions", "times"]
             print(f"| {' | '.join(head)} |\n|{' --- |' * len(head)}", flush=True)
@@ -216,10 +250,10 @@ def main():
                 size = ["--size", str(STAYING.get(name, application.test_size())), "--input", arguments.input]
                 good = count(name, repetition_instructions, theirs + size, ours + size)
             elif application is None:
-                good = compare(name, whole, theirs, ours, arguments.pairs, BOUND if real else SHORT_BOUND)
+                good = compare(name, whole, theirs, ours, BOUND if real else SHORT_BOUND, arguments.pairs, arguments.seconds)
             else:
                 size = ["--size", str(max(application.size // arguments.size_divisor, 1)), "--input", arguments.input]
-                good = compare(name, computation, theirs + size, ours + size, arguments.pairs, BOUND)
+                good = compare(name, computation, theirs + size, ours + size, BOUND, arguments.pairs, arguments.seconds)
             if not good:
                 failed.append(name)
     if not arguments.only_build:
