@@ -558,6 +558,7 @@ fn rewrite(
         threshold: invocation.own.threshold,
         doubt: invocation.own.doubt,
         checked_threads: invocation.own.checked_threads,
+        describes_frames: invocation.describes_frames,
     };
     let generated = (stages.generate)(unit, &reports, &options);
     let errors = verdict::misplaced_pragmas(unit, &reports);

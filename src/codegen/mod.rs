@@ -4,6 +4,7 @@
 //! printed, or whose loop is never that long, is left out, and the loop stays as it stood. `docs/design.md` shows the form of
 //! the result.
 
+pub mod behind;
 pub mod body;
 pub mod echo;
 pub mod edits;
@@ -118,9 +119,10 @@ pub fn generate(unit: &TranslationUnit, reports: &[LoopReport], options: &Codege
         reads_early,
     };
     generated.prelude = format!(
-        "{}{ABI}{BODY}{}{loops}",
+        "{}{ABI}{BODY}{}{}{loops}",
         if checked { "" } else { "#define __PG_DIRECT_ONLY\n" },
-        stub::stub(needs)
+        stub::stub(needs),
+        behind::behind(options.describes_frames)
     );
     generated
 }

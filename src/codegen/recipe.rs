@@ -19,11 +19,6 @@ fn name_or_null(name: &str, n: &str, rows: &str) -> String {
     if rows.is_empty() { "0".into() } else { format!("__pg_{name}_{n}") }
 }
 
-/// What the compiler is told of the function that a guard calls: that it changes nothing. Where the loop stays, that is true, and what was loaded in front
-/// of it need not be loaded again; where the loop is complete, the guard says that anything may have changed (`host::guard`). Nothing may be concluded
-/// from the function's text, which has to change the numbers.
-const TRY: &str = "__noinline__, __noclone__, __noipa__, __pure__";
-
 /// Whether evaluating an expression reads a place in memory.
 fn reads(unit: &TranslationUnit, e: &Expr, place: &Place) -> bool {
     let mut found = false;
@@ -276,9 +271,35 @@ impl Emitter<'_> {
     }
 
     fn trying(&self, then: &str, out: &mut String) -> Printed<()> {
-        let numbers = format!("__pg_value __pg_x[{}];\n", self.n_numbers().max(1));
-        let room = (!self.given_back().is_empty()).then_some("__pg_value *__pg_r");
-        self.gathering(TRY, &format!("__pg_try_{}", self.n), room, &numbers, then, out)
+        let n = &self.n;
+        // The first number is the function's own: see `super::behind`.
+        let room = (!self.given_back().is_empty()).then(|| ("__pg_value *".into(), "__pg_r".into()));
+        let given = self.parameters().into_iter().map(|(ty, name, _)| (ty, name));
+        let given: Vec<(String, String)> = room.into_iter().chain(given).collect();
+        let mut numbers = String::new();
+        let (mut parameters, mut handed_over) = (Vec::new(), String::new());
+        for (number, (ty, name)) in given.iter().enumerate() {
+            let slot = format!("&__pg_given[{}]", number + 1);
+            let _ = writeln!(numbers, "{ty} {name}; __builtin_memcpy(&{name}, {slot}, sizeof {name});");
+            let _ = writeln!(handed_over, "__builtin_memcpy({slot}, &{name}, sizeof {name});");
+            parameters.push(format!("{ty} {name}"));
+        }
+        let _ = writeln!(numbers, "__pg_value __pg_x[{}];", self.n_numbers().max(1));
+        let head = format!(
+            "static __attribute__((__noinline__, __noclone__, __noipa__)) int __pg_behind_{n}(const __pg_value *__pg_given)"
+        );
+        self.gathering(&head, &numbers, then, out)?;
+        if parameters.is_empty() {
+            parameters.push("void".into());
+        }
+        let _ = writeln!(
+            out,
+            "__PG_TRY_FN int __pg_try_{n}({parameters})\n{{\n__pg_value __pg_given[{}];\n\
+             {handed_over}return __pg_go(__pg_behind_{n}, __pg_given);\n}}",
+            given.len() + 1,
+            parameters = parameters.join(", "),
+        );
+        Ok(())
     }
 
     /// The same for a loop that is distributed: it hands over the numbers of all parts before anything runs.
@@ -287,8 +308,12 @@ impl Emitter<'_> {
         let (mut start, mut numbers, mut loops) = (String::new(), String::new(), String::new());
         for part in parts {
             let n = &part.n;
-            let function = format!("__pg_numbers_{n}");
-            part.gathering("__noinline__", &function, Some("__pg_value *__pg_x"), "", "return 1;\n", out)?;
+            let given = part.parameters().into_iter().map(|(ty, name, _)| format!(", {ty} {name}"));
+            let given: String = given.collect();
+            let head = format!(
+                "static __attribute__((__noinline__)) int __pg_numbers_{n}(__pg_value *__pg_x{given})"
+            );
+            part.gathering(&head, "", "return 1;\n", out)?;
             let mut arguments = String::new();
             for (_, name, _) in part.parameters() {
                 if !own.contains(&name) {
@@ -312,24 +337,9 @@ impl Emitter<'_> {
 
     /// A function that gathers the numbers that only the program knows, and then does what is said. It is rarely entered, but not
     /// marked cold: where a trip count is constant the compiler would take the whole caller for cold, and optimise it for size.
-    fn gathering(
-        &self,
-        attributes: &str,
-        function: &str,
-        room: Option<&str>,
-        numbers: &str,
-        then: &str,
-        out: &mut String,
-    ) -> Printed<()> {
+    fn gathering(&self, head: &str, numbers: &str, then: &str, out: &mut String) -> Printed<()> {
         let (plan, unit) = (self.plan, self.unit);
-        let parameters = self.parameters().into_iter().map(|(ty, name, _)| format!("{ty} {name}"));
-        let mut parameters: Vec<String> = room.map(String::from).into_iter().chain(parameters).collect();
-        if parameters.is_empty() {
-            parameters.push("void".into());
-        }
-        let parameters = parameters.join(", ");
-        let _ =
-            writeln!(out, "static __attribute__(({attributes})) int {function}({parameters})\n{{\n{numbers}");
+        let _ = writeln!(out, "{head}\n{{\n{numbers}");
         let mut printer = Printer::new(unit, plan, Purpose::Entry);
         let mut effects = String::new();
         let after_results = self.n_values() + self.results.len();

@@ -119,6 +119,8 @@ pub struct Invocation {
     pub exact_messages: bool,
     /// The level of optimisation is one at which the compiler aligns loops.
     pub aligns_loops: bool,
+    /// Whether the object tells how stacks are walked.
+    pub describes_frames: bool,
     pub dialect: Dialect,
     pub analysis: AnalysisOptions,
     pub own: OwnOptions,
@@ -243,6 +245,7 @@ pub fn parse(command: &[OsString]) -> Decision {
         has_dependency_target: false,
         exact_messages: false,
         aligns_loops: false,
+        describes_frames: true,
         dialect: Dialect::default(),
         analysis: AnalysisOptions::default(),
         own: OwnOptions::default(),
@@ -343,6 +346,7 @@ fn read(command: &[OsString], invocation: &mut Invocation) -> Result<(), String>
     let mut optimised = false;
     let mut fast_level = false;
     let mut strict_level = false;
+    let (mut walked_anywhere, mut walked_at_calls, mut exceptions) = (true, false, false);
     let mut strict_aliasing = None;
     let mut strict_standard = false;
     let mut contract_off = None;
@@ -452,6 +456,14 @@ fn read(command: &[OsString], invocation: &mut Invocation) -> Result<(), String>
                     _ => return Err(format!("{text} is not in the table")),
                 }
             }
+            Frames => {
+                let is_on = !text.starts_with("-fno-");
+                match text.trim_start_matches("-f").trim_start_matches("no-") {
+                    "asynchronous-unwind-tables" => walked_anywhere = is_on,
+                    "unwind-tables" => walked_at_calls = is_on,
+                    _ => exceptions = is_on,
+                }
+            }
             Standard => {
                 strict_standard = !plain_value.starts_with("gnu");
                 invocation.dialect.gnu89_inline = text == "-ansi"
@@ -495,6 +507,7 @@ fn read(command: &[OsString], invocation: &mut Invocation) -> Result<(), String>
         }
     }
     invocation.arguments = words;
+    invocation.describes_frames = walked_anywhere || walked_at_calls || exceptions;
     // Of several levels the last one counts, so `-Ofast` grants its licences only here.
     invocation.analysis.reassociate = reassociate.unwrap_or(fast_level) || owns("-fparagon-reassoc");
     invocation.analysis.device_math = free_calls.unwrap_or(fast_level) || owns("-fparagon-math=device");

@@ -43,4 +43,6 @@ pub struct CodegenOptions {
     pub doubt: bool,
     /// `-fparagon-checked-threads`: every loop can be speculated on threads, whether that may pay or not.
     pub checked_threads: bool,
+    /// Whether the object tells how stacks are walked (`-fasynchronous-unwind-tables`, which most compilers have by default, `-fexceptions` ...).
+    pub describes_frames: bool,
 }
