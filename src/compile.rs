@@ -54,6 +54,7 @@ pub const STAGES: Option<Stages> = Some(Stages {
         crate::loops::whole::spell_out(unit);
         crate::loops::rows::check(unit);
         crate::loops::addresses::copy_bytes(unit, options);
+        crate::loops::blocks::spell_out(unit, options);
         addresses.settle(unit);
         crate::loops::structured::structure_jumps(unit);
         crate::loops::counted::add_counters(unit);

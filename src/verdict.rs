@@ -321,7 +321,7 @@ fn has_copied_loop(unit: &TranslationUnit, body: &Stmt) -> bool {
     let mut found = false;
     nest::statements(body, &mut |s| {
         if let StmtKind::Loop(l) = &s.kind {
-            found |= l.is_copy && is_short(l) != Some(true);
+            found |= l.is_copy && !l.is_block && is_short(l) != Some(true);
         }
     });
     found

@@ -561,6 +561,9 @@ pub struct LoopStmt {
     pub unbraced_body: bool,
     /// Whether it was copied with a function's body to where that is called: then its text stands elsewhere.
     pub is_copy: bool,
+    /// Whether it stands for a call that fills or copies memory as a whole (`loops::blocks`): element by element, of which none that is stored is
+    /// loaded by another one.
+    pub is_block: bool,
     /// A variable that the program doesn't have, for loops that are not counted by one of theirs (`loops::counted`).
     pub counter: Option<VarId>,
 }
@@ -692,6 +695,8 @@ pub struct TranslationUnit {
     pub main_file: u32,
     /// Whether some type has the attribute `may_alias`: then no two types are known to be apart.
     pub has_may_alias: bool,
+    /// Unions of one member of this type (`loops::blocks`).
+    pub unions_of_one: BTreeMap<TypeId, RecordId>,
     /// What the text says of its loops.
     pub pragmas: Vec<Pragma>,
     /// Bodies of functions in which nothing follows a return, where they stand otherwise in the text (`loops::structured`).

@@ -9,6 +9,7 @@
 //! than that (side effects under a condition), the loop is left alone.
 
 mod ahead;
+pub mod blocks;
 mod expressions;
 pub mod inner;
 mod lending;

@@ -143,7 +143,11 @@ fn piece<'a>(
             emitter.direct_head()
         ),
         Some(strip) => emitter.direct_in_strips(strip),
-        None => emitter.direct(&body),
+        None => {
+            let count = format!("__pg_n{}", plan.dims.len() - 1);
+            let block = body::blocks::dimension(unit, plan, innermost, &count)?;
+            emitter.direct(&body, block.as_deref())
+        }
     };
     let accesses = if plan.keeps_pointers { ACCESSES_TYPED } else { ACCESSES_DIRECT };
     let mut helpers = format!("{accesses}{MACROS_DIRECT}{MACROS_ONE_BY_ONE}{direct}{MACROS_END}");

@@ -64,34 +64,12 @@ pub fn copy_bytes(unit: &mut TranslationUnit, options: &AnalysisOptions) {
         }
         let empty = Stmt { kind: StmtKind::Empty, span: Span::default() };
         let body = std::mem::replace(&mut unit.functions[number].body, empty);
-        let body = statement(unit, options, body);
+        let body = nest::replace_expressions(body, &mut |e| {
+            let (to, from) = copied(unit, options, e)?;
+            Some(StmtKind::Block(by_union(unit, to, from, e.span)))
+        });
         unit.functions[number].body = body;
     }
-}
-
-fn statement(unit: &mut TranslationUnit, options: &AnalysisOptions, mut s: Stmt) -> Stmt {
-    let mut boxed = |s: Box<Stmt>| Box::new(statement(unit, options, *s));
-    s.kind = match s.kind {
-        StmtKind::Block(list) => {
-            StmtKind::Block(list.into_iter().map(|s| statement(unit, options, s)).collect())
-        }
-        StmtKind::If { cond, then, otherwise } => {
-            StmtKind::If { cond, then: boxed(then), otherwise: otherwise.map(boxed) }
-        }
-        StmtKind::Switch { cond, body } => StmtKind::Switch { cond, body: boxed(body) },
-        StmtKind::Case { value, body } => StmtKind::Case { value, body: boxed(body) },
-        StmtKind::Label { name, body } => StmtKind::Label { name, body: boxed(body) },
-        StmtKind::Loop(mut l) => {
-            l.body = boxed(l.body);
-            StmtKind::Loop(l)
-        }
-        StmtKind::Expr(e) => match copied(unit, options, &e) {
-            Some((to, from)) => StmtKind::Block(by_union(unit, to, from, e.span)),
-            None => StmtKind::Expr(e),
-        },
-        other => other,
-    };
-    s
 }
 
 /// What a call copies as a whole, and where to.

@@ -4,6 +4,7 @@
 //! Here is only the way to them, in which nothing changes its place but what is taken out. Whether something may be taken out, its user knows.
 
 use super::nest;
+use super::scalars::is_scalar;
 use crate::c::hir::*;
 
 /// What takes parts out of expressions.
@@ -104,4 +105,23 @@ pub fn has_effects(e: &Expr) -> bool {
         };
     });
     found
+}
+
+/// Whether a value is the same wherever it stands among statements that assign none of its variables.
+pub fn is_stable(unit: &TranslationUnit, e: &Expr) -> bool {
+    let mut stable = true;
+    nest::expressions(e, &mut |e| {
+        stable &= match &e.kind {
+            ExprKind::Load(place) => is_scalar(unit, place).is_some(),
+            ExprKind::AddressOf(place) => !nest::is_opaque(place),
+            ExprKind::Int(_)
+            | ExprKind::Float(_)
+            | ExprKind::Unary(..)
+            | ExprKind::Binary(..)
+            | ExprKind::PtrAdd { .. }
+            | ExprKind::Cast(_) => true,
+            _ => false,
+        };
+    });
+    stable
 }

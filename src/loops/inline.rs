@@ -11,7 +11,7 @@
 //! macros there is seen when the text is spliced (`driver::splice`).
 
 use super::addresses;
-use super::hoist::{self, Hoist, has_effects};
+use super::hoist::{self, Hoist, has_effects, is_stable};
 use super::leaving;
 use super::libm;
 use super::nest;
@@ -513,7 +513,7 @@ impl Inliner<'_> {
             if self.unit.types.kind(value.ty.ty) != self.unit.types.kind(wanted.ty) {
                 value = Expr { span: value.span, ty: wanted, kind: ExprKind::Cast(Box::new(value)) };
             }
-            if !assigned.contains(param) && self.is_stable(&value) {
+            if !assigned.contains(param) && is_stable(self.unit, &value) {
                 meanings.insert(*param, Meaning::Value(value));
             } else {
                 let var = self.fresh(*param);
@@ -577,25 +577,6 @@ impl Inliner<'_> {
             found = found.and(Err(why));
         });
         found
-    }
-
-    /// Whether a value is the same wherever the copied body uses it.
-    fn is_stable(&self, e: &Expr) -> bool {
-        let mut stable = true;
-        nest::expressions(e, &mut |e| {
-            stable &= match &e.kind {
-                ExprKind::Load(place) => is_scalar(self.unit, place).is_some(),
-                ExprKind::AddressOf(place) => !nest::is_opaque(place),
-                ExprKind::Int(_)
-                | ExprKind::Float(_)
-                | ExprKind::Unary(..)
-                | ExprKind::Binary(..)
-                | ExprKind::PtrAdd { .. }
-                | ExprKind::Cast(_) => true,
-                _ => false,
-            };
-        });
-        stable
     }
 
     /// A variable of a copied function.

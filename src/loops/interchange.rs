@@ -166,6 +166,7 @@ fn outermost(loops: &[&LoopStmt], at: usize) -> LoopStmt {
         keyword_ordinal: place.keyword_ordinal,
         unbraced_body: place.unbraced_body,
         is_copy: place.is_copy,
+        is_block: false,
         counter: head.counter,
     };
     let mut body = loops[at].body.clone();

@@ -112,6 +112,29 @@ impl Change for Numbered<'_> {
     }
 }
 
+/// Puts statements in the place of expressions that are statements, where there are others for them.
+pub fn replace_expressions(mut s: Stmt, with: &mut dyn FnMut(&Expr) -> Option<StmtKind>) -> Stmt {
+    let mut boxed = |s: Box<Stmt>| Box::new(replace_expressions(*s, with));
+    s.kind = match s.kind {
+        StmtKind::Block(list) => {
+            StmtKind::Block(list.into_iter().map(|s| replace_expressions(s, with)).collect())
+        }
+        StmtKind::If { cond, then, otherwise } => {
+            StmtKind::If { cond, then: boxed(then), otherwise: otherwise.map(boxed) }
+        }
+        StmtKind::Switch { cond, body } => StmtKind::Switch { cond, body: boxed(body) },
+        StmtKind::Case { value, body } => StmtKind::Case { value, body: boxed(body) },
+        StmtKind::Label { name, body } => StmtKind::Label { name, body: boxed(body) },
+        StmtKind::Loop(mut l) => {
+            l.body = boxed(l.body);
+            StmtKind::Loop(l)
+        }
+        StmtKind::Expr(e) => with(&e).unwrap_or(StmtKind::Expr(e)),
+        other => other,
+    };
+    s
+}
+
 /// Changes all that stands in a statement.
 pub fn change_statement(s: &mut Stmt, change: &mut dyn Change) {
     match &mut s.kind {
@@ -187,7 +210,8 @@ pub fn change_expression(e: &mut Expr, change: &mut dyn Change) {
     }
 }
 
-fn change_place(p: &mut Place, accessed: bool, change: &mut dyn Change) {
+/// Changes a place, and all that stands in it.
+pub fn change_place(p: &mut Place, accessed: bool, change: &mut dyn Change) {
     if !change.place(p, accessed) {
         return;
     }

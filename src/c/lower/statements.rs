@@ -249,6 +249,7 @@ impl Lowering<'_> {
             keyword_ordinal: self.tokens.loop_keyword_ordinal(token),
             unbraced_body,
             is_copy: false,
+            is_block: false,
             counter: None,
         })
     }

@@ -166,6 +166,7 @@ impl Printer<'_> {
             out.push_str(&format!("{{ __PG_FEW({notes}) for (; {cond}; ) {{\n{turns}}}\n}}\n"));
             return Ok(());
         }
+        self.block_call(l, out)?;
         if let Some(turns) = self.turns(l) {
             return self.in_turns(l, &turns, around, common, out);
         }

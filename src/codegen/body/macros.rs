@@ -34,6 +34,7 @@ pub const MACROS_DIRECT: &str = "\
 #define __PG_CALL(f) __builtin_##f
 #define __PG_INTEGER(f, kernel) __builtin_##f
 #define __PG_INDEX int
+#define __PG_AS_ONE(call) if (1) { call; } else
 #define __PG_POLL_AROUND() 0
 #define __PG_UNCOUNTED(how) for (;;)
 #define __PG_UNCOUNTED_END
@@ -97,6 +98,7 @@ pub const MACROS_DEVICE: &str = "\
 #define __PG_SQRT(t, f, x) __pg_sqrt_##t(&__pg_c, x)
 #define __PG_NEG(t, x) __pg_neg_##t(&__pg_c, x)
 #define __PG_INDEX unsigned int
+#define __PG_AS_ONE(call)
 #define __PG_POLL_AROUND() __pg_poll_around(&__pg_c)
 ";
 
@@ -235,6 +237,7 @@ pub const MACROS_END: &str = "\
 #undef __PG_NEG
 #undef __PG_CALL
 #undef __PG_INDEX
+#undef __PG_AS_ONE
 #undef __PG_POLL_AROUND
 #undef __PG_LEAD
 #undef __PG_FEW

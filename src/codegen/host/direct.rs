@@ -42,7 +42,8 @@ impl Emitter<'_> {
     }
 
     /// The worker: source order on host memory.
-    pub(super) fn direct(&self, body: &body::Body) -> String {
+    /// `block`: the call that the innermost dimension is.
+    pub(super) fn direct(&self, body: &body::Body, block: Option<&str>) -> String {
         let mut text = self.direct_head();
         text.push_str(&self.prologue("__pg_e->values"));
         // Where a snapshot or a thread's own copy lies, as seen from the array; at the array itself where iterations run in source
@@ -79,6 +80,10 @@ impl Emitter<'_> {
             };
             let k = format!("__pg_k{dim}");
             text.push_str(&self.induction(dim, &first));
+            if let Some(call) = block.filter(|_| dim == innermost) {
+                let _ = writeln!(text, "if (__pg_n{dim} > 0) {{\n{call};");
+                continue;
+            }
             let next = format!("{k}++{}", self.next_induction(dim));
             if dim == innermost && self.accumulated().next().is_some() {
                 // By the lanes of each group of iterations: the compiler can compute several at once.
@@ -99,7 +104,9 @@ impl Emitter<'_> {
         if self.results.iter().any(|r| r.gives == Gives::Setter) {
             text.push_str("__pg_now = (__pg_u64)__pg_k0 + 1;\n");
         }
-        text.push_str(&body.text);
+        if block.is_none() {
+            text.push_str(&body.text);
+        }
         if self.accumulated().next().is_some() {
             for r in self.accumulated() {
                 let _ = writeln!(text, "{}_in[__pg_lane] = {};", r.name, r.name);
