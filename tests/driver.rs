@@ -82,6 +82,7 @@ fn lower(text: &str, _: &Dialect) -> Result<TranslationUnit, String> {
             keyword_ordinal: (0, 1),
             unbraced_body: text[..at].ends_with("if (n) "),
             is_copy: false,
+            is_block: false,
             counter: None,
         }),
         span: Span { end: (at + text[at..].find('}').map_or(0, |found| found + 1)) as u32, ..span },

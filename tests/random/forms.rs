@@ -382,16 +382,16 @@ impl Kernel<'_> {
     /// Something that is filled or copied as a whole.
     fn block(&mut self) -> String {
         let (to, from) = (self.target(), self.element());
-        let byte = if self.own.floating { 0 } else { self.pick(&[0, 255, 7]) };
+        let byte = if self.own.floating { "0" } else { self.pick(&["0", "255", "7"]) };
         let few = 1 + self.below(9);
         match self.below(if self.calm.is_some() { 9 } else { 2 }) {
             0 => format!("memcpy(&{to}, &{from}, sizeof {to});"),
             1 => format!("memset(&{to}, {byte}, sizeof {to});"),
             2 => "memcpy(&cells[i], &cells[512 + (x[i] & 255)], sizeof *cells);".into(),
-            3 => format!("memset(cells + i, {}, sizeof *cells);", self.pick(&[0, 7])),
-            4 => format!("memset(cells[i].parts, {}, sizeof cells[i].parts);", self.pick(&[0, 255, 7])),
+            3 => format!("memset(cells + i, {}, sizeof *cells);", self.pick(&["0", "7"])),
+            4 => format!("memset(cells[i].parts, {}, sizeof cells[i].parts);", self.pick(&["0", "255", "7"])),
             5 => "memcpy(cells[i].weights, cells[512 + (i & 255)].weights, sizeof cells[i].weights);".into(),
-            6 => format!("memset(rows[i & 63], {}, {few} * sizeof **rows);", self.pick(&[0, 255, 7])),
+            6 => format!("memset(rows[i & 63], {}, {few} * sizeof **rows);", self.pick(&["0", "255", "7"])),
             7 => format!("memset(rows[i & 63], (int)(x[i] & 127), {few} * sizeof **rows);"),
             _ => "memcpy(rows[i & 63], rows[(i + 1) & 63], (unsigned long)(i & 7) * sizeof **rows);".into(),
         }
