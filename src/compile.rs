@@ -61,7 +61,7 @@ pub const STAGES: Option<Stages> = Some(Stages {
         crate::loops::structured::structure_functions(unit);
         crate::loops::inline::inline_calls(unit, options);
         addresses.settle(unit);
-        crate::loops::whole::by_members(unit);
+        crate::loops::whole::copy(unit);
         crate::loops::members::find(unit);
         crate::loops::cells::find(unit);
     },

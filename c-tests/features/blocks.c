@@ -6,6 +6,7 @@
  * expect product: runs on clean
  * expect modes: runs on clean
  * expect structs: runs on clean
+ * expect pairs: runs on clean
  * expect swapped: runs on clean
  * expect lines: runs on clean
  * expect filled: runs on clean
@@ -72,6 +73,26 @@ COMPUTE static void structs(int n, struct point *to, const struct point *from, c
       memcpy(&to[i], from + order[i], sizeof(struct point));
     to[i].tag++;
     memset(to[i].flags, i, sizeof to[i].flags);
+  }
+}
+
+/* A struct without bytes between its members, which are variables. */
+struct pair {
+  double low, high;
+  long tag;
+};
+
+COMPUTE static void pairs(int n, struct pair *to, const struct pair *from)
+{
+  for (int i = 0; i < n; i++) { /* loop pairs */
+    struct pair one, two;
+    memcpy(&one, &from[i], sizeof one);
+    memcpy(&two, &one, sizeof(struct pair));
+    one.low += two.high * 0.5;
+    two.tag ^= i;
+    if (one.tag & 1)
+      memcpy(&one, &two, sizeof two);
+    memcpy(to + i, &one, sizeof *to);
   }
 }
 
@@ -185,6 +206,7 @@ int main(int argc, char **argv)
   float *floats = check_alloc(&check, 2 * some, sizeof *floats), **from = check_alloc(&check, check.size, sizeof *from);
   float **to = check_alloc(&check, check.size, sizeof *to);
   struct point *points = check_alloc(&check, check.size, sizeof *points), *made = check_alloc(&check, check.size, sizeof *made);
+  struct pair *some_pairs = check_alloc(&check, check.size, sizeof *some_pairs), *pairs_made = check_alloc(&check, check.size, sizeof *pairs_made);
   unsigned long *bits = check_alloc(&check, check.size, sizeof *bits);
   double *room = check_alloc(&check, 2 * check.size, sizeof *room);
   for (int r = 0; r < check.repeat; r++) {
@@ -208,6 +230,7 @@ int main(int argc, char **argv)
       from[i] = floats + (size_t)i * WIDTH, to[i] = floats + some + (size_t)i * WIDTH;
       points[i] = (struct point){i, i * 0.5, i, {1, 2, 3}};
       memset(&made[i], 5, sizeof made[i]);
+      some_pairs[i] = (struct pair){i * 0.25, i, i % 7};
     }
     size_t length[2] = {WIDTH - 3, 0};
     struct image one = {WIDTH, n, bytes}, two = {WIDTH, n, others};
@@ -216,6 +239,7 @@ int main(int argc, char **argv)
     product(n, c, a, b);
     modes(n, m, counts, bytes);
     structs(n, made, points, order);
+    pairs(n, pairs_made, some_pairs);
     lines(check.size, length, text, more);
     table(n, m, to, from);
     lengths(n, begin, copies, numbers);
@@ -232,6 +256,7 @@ int main(int argc, char **argv)
     check_array(&check, "c", c, all, sizeof *c);
     check_array(&check, "counts", counts, n, sizeof *counts);
     check_array(&check, "made", made, n, sizeof *made);
+    check_array(&check, "pairs", pairs_made, n, sizeof *pairs_made);
     check_array(&check, "text", text, some, 1);
     check_array(&check, "floats", floats, 2 * some, sizeof *floats);
     check_array(&check, "copies", copies, some, sizeof *copies);
@@ -244,6 +269,6 @@ int main(int argc, char **argv)
     check_array(&check, "more", more, some, 1);
   }
   free(a), free(b), free(c), free(d), free(out), free(bytes), free(others), free(text), free(more), free(with), free(order), free(counts);
-  free(begin), free(numbers), free(copies), free(chain), free(shorts), free(floats), free(from), free(to), free(points), free(made), free(bits), free(room);
+  free(begin), free(numbers), free(copies), free(chain), free(shorts), free(floats), free(from), free(to), free(points), free(made), free(some_pairs), free(pairs_made), free(bits), free(room);
   return check_close(&check);
 }

@@ -10,6 +10,7 @@ use super::hoist::{has_effects, is_stable};
 use super::libm;
 use super::nest;
 use super::options::AnalysisOptions;
+use super::whole::by_members;
 use crate::c::constant;
 use crate::c::hir::*;
 
@@ -81,6 +82,8 @@ struct Side {
     is_object: bool,
     /// The same object, if it is a single element.
     single: Option<Place>,
+    /// What it leads to, if that is a struct or union that can be copied by its members, and the declared object that this is.
+    record: Option<(QualType, Option<Place>)>,
 }
 
 impl Side {
@@ -93,7 +96,8 @@ impl Side {
         {
             e = inner;
         }
-        let mut pointee = types.pointee(e.ty.ty)?;
+        let whole = types.pointee(e.ty.ty)?;
+        let mut pointee = whole;
         let is_plain = |ty: QualType| !ty.quals.is_volatile && !ty.quals.is_atomic;
         let mut plain = is_plain(pointee);
         while let TypeKind::Array(element, _) = types.kind(pointee.ty) {
@@ -116,7 +120,10 @@ impl Side {
         };
         let align = types.align_of(pointee.ty).filter(|align| align.is_power_of_two());
         let is_single = |place: &&Place| element.is_some_and(|element| place.ty.ty == element.ty);
+        let is_record = matches!(types.kind(whole.ty), TypeKind::Record(_)) && by_members(types, whole);
+        let object = place.filter(|place| place.ty.ty == whole.ty).cloned();
         Some(Side {
+            record: is_record.then_some((QualType { quals: Quals::default(), ..whole }, object)),
             pointer: e.clone(),
             element,
             align: align.unwrap_or(1).min(8),
@@ -151,6 +158,9 @@ impl Writer<'_> {
     fn replaced(mut self, call: &Called) -> Option<StmtKind> {
         let to = Side::of(self.unit, &call.to)?;
         let from = if call.copies { Some(Side::of(self.unit, &call.what)?) } else { None };
+        if let Some(copy) = from.as_ref().and_then(|from| self.copied_struct(&to, from, &call.size)) {
+            return Some(copy);
+        }
         let sides = [Some(&to), from.as_ref()].into_iter().flatten();
         let known = constant::fold(&self.unit.types, &call.size).and_then(|size| u64::try_from(size).ok());
         // A number of the program's is as wide as it is, wherever its bytes come from or go to.
@@ -235,6 +245,23 @@ impl Writer<'_> {
         let the_loop = self.statement(the_loop);
         self.before.push(the_loop);
         Some(StmtKind::Block(self.before))
+    }
+
+    /// The assignment that copies a struct to or from a declared one, if the call copies one as a whole. (Of two in memory nothing is known but bytes, which are copied as such.)
+    fn copied_struct(&mut self, to: &Side, from: &Side, size: &Expr) -> Option<StmtKind> {
+        let ((ty, object), (other, from_object)) = (to.record.as_ref()?, from.record.as_ref()?);
+        let bytes = self.unit.types.size_of(ty.ty)?;
+        let is_declared = object.is_some() || from_object.is_some();
+        if !is_declared || ty.ty != other.ty || constant::fold(&self.unit.types, size) != Some(bytes.into()) {
+            return None;
+        }
+        let mut place = |object: &Option<Place>, side: &Side| match object {
+            Some(object) => self.place_again(object),
+            None => self.in_union(&side.pointer, None, *ty, bytes),
+        };
+        let (to, from) = (place(object, to), place(from_object, from));
+        let value = self.expr(ExprKind::Load(from), *ty);
+        Some(StmtKind::Expr(self.expr(ExprKind::Assign(to, Box::new(value)), *ty)))
     }
 
     /// The type that elements of this width are accessed as.
@@ -353,46 +380,54 @@ impl Writer<'_> {
     fn place(&mut self, side: &Side, ty: QualType, width: u64, index: &Expr) -> Place {
         let is_its_own = side.is_object && side.element.is_some_and(|element| element.ty == ty.ty);
         if is_its_own && let Some(single) = &side.single {
-            let mut place = single.clone();
-            nest::change_place(&mut place, true, &mut nest::Numbered(&mut self.unit.n_places));
-            return place;
+            return self.place_again(single);
         }
-        let (pointer, index) = (self.again(&side.pointer), self.again(index));
-        let pointed = if is_its_own { ty } else { self.union(ty, width) };
-        let pointer_type = self.unit.types.intern(TypeKind::Pointer(pointed));
-        let pointer_type = QualType { ty: pointer_type, quals: Quals::default() };
-        let pointer = match pointer.ty.ty == pointer_type.ty {
-            true => pointer,
-            false => self.expr(ExprKind::Cast(Box::new(pointer)), pointer_type),
-        };
-        let at = ExprKind::PtrAdd { pointer: Box::new(pointer), index: Box::new(index), stride: width };
-        let at = self.expr(at, pointer_type);
+        if !is_its_own {
+            return self.in_union(&side.pointer, Some(index), ty, width);
+        }
+        let at = self.at(&side.pointer, Some(index), ty, width);
         let span = self.span;
-        let place = self.unit.new_place(PlaceKind::Deref(Box::new(at)), pointed, span);
-        match self.unit.types.kind(pointed.ty) {
-            TypeKind::Record(record) if !is_its_own => {
-                let record = *record;
-                let field =
-                    PlaceKind::Field { base: Box::new(place), record, field: 0, offset: 0, bits: None };
-                self.unit.new_place(field, ty, span)
-            }
-            _ => place,
-        }
+        self.unit.new_place(PlaceKind::Deref(Box::new(at)), ty, span)
+    }
+
+    /// What a pointer leads to, so many elements on, as the member of a union.
+    fn in_union(&mut self, pointer: &Expr, index: Option<&Expr>, ty: QualType, width: u64) -> Place {
+        let (record, union) = self.union(ty, width);
+        let at = self.at(pointer, index, union, width);
+        let span = self.span;
+        let base = Box::new(self.unit.new_place(PlaceKind::Deref(Box::new(at)), union, span));
+        let field = PlaceKind::Field { base, record, field: 0, offset: 0, bits: None };
+        self.unit.new_place(field, ty, span)
+    }
+
+    /// A pointer as one to elements of this type, so many of these on.
+    fn at(&mut self, pointer: &Expr, index: Option<&Expr>, pointed: QualType, width: u64) -> Expr {
+        let ty = self.unit.types.intern(TypeKind::Pointer(pointed));
+        let ty = QualType { ty, quals: Quals::default() };
+        let pointer = self.again(pointer);
+        let pointer = match pointer.ty.ty == ty.ty {
+            true => pointer,
+            false => self.expr(ExprKind::Cast(Box::new(pointer)), ty),
+        };
+        let Some(index) = index else { return pointer };
+        let index = Box::new(self.again(index));
+        self.expr(ExprKind::PtrAdd { pointer: Box::new(pointer), index, stride: width }, ty)
     }
 
     /// A union of this type alone.
-    fn union(&mut self, ty: QualType, size: u64) -> QualType {
+    fn union(&mut self, ty: QualType, size: u64) -> (RecordId, QualType) {
         let record = match self.unit.unions_of_one.get(&ty.ty) {
             Some(record) => *record,
             None => {
                 let fields = Some(vec![Field { name: None, ty, offset: 0, bits: None }]);
-                let union = Record { tag: None, alias: None, is_union: true, fields, size, align: size };
+                let align = self.unit.types.align_of(ty.ty).unwrap_or(1);
+                let union = Record { tag: None, alias: None, is_union: true, fields, size, align };
                 let record = self.unit.types.add_record(union);
                 self.unit.unions_of_one.insert(ty.ty, record);
                 record
             }
         };
-        QualType { ty: self.unit.types.intern(TypeKind::Record(record)), quals: Quals::default() }
+        (record, QualType { ty: self.unit.types.intern(TypeKind::Record(record)), quals: Quals::default() })
     }
 
     /// The same side, with what something that is assigned may change in variables.
@@ -436,6 +471,13 @@ impl Writer<'_> {
         let declared = self.statement(StmtKind::Declare { var, init: Some(Init::Scalar(e)) });
         self.before.push(declared);
         self.load(var, ty)
+    }
+
+    /// The same place, with an identity of its own.
+    fn place_again(&mut self, place: &Place) -> Place {
+        let mut place = place.clone();
+        nest::change_place(&mut place, true, &mut nest::Numbered(&mut self.unit.n_places));
+        place
     }
 
     /// The same expression, with places of its own.

@@ -1,7 +1,7 @@
 //! Values of structs (`a[i] = b[i]`, `struct point p = old[i]`, `(struct point){x, y}`, functions that take or give them) as values of their members: what comes
 //! after knows numbers and pointers only.
 //!
-//! [`spell_out`] comes before functions are inlined, and puts a variable where a compound literal stands; [`by_members`] comes behind, and copies member by member
+//! [`spell_out`] comes before functions are inlined, and puts a variable where a compound literal stands; [`copy`] comes behind, and copies member by member
 //! inside of loops. Nothing is done where the order of what a statement does would matter, or where copies of members would not be one of the whole: in unions without a member that fills them,
 //! for bit-fields and for large structs. These stay as they are, and with them the loop.
 
@@ -27,7 +27,7 @@ pub fn spell_out(unit: &mut TranslationUnit) {
 }
 
 /// Copies structs by their members in all loops.
-pub fn by_members(unit: &mut TranslationUnit) {
+pub fn copy(unit: &mut TranslationUnit) {
     each_body(unit, |rewriter, body| rewriter.loops(body));
 }
 
@@ -109,6 +109,11 @@ fn collect(
         }
         _ => None,
     }
+}
+
+/// Whether an object of this type can be copied by its members.
+pub fn by_members(types: &Types, ty: QualType) -> bool {
+    pieces(types, ty).is_some()
 }
 
 /// The bytes of an object of this size that no piece has.
