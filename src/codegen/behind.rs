@@ -19,8 +19,8 @@ pub fn behind(describes_frames: bool) -> String {
 /// What the compiler is told of the function that a guard calls: that it changes nothing (`pure`). Where the loop stays, that is true, and what was loaded in front of it need not be loaded again;
 /// where the loop is complete, the guard says that anything may have changed (`host::guard`). Of its text gcc sees an `asm` that may do anything to memory.
 ///
-/// What `__pg_around` is given in the register of the result leads to the numbers, the first of which is the function to call. In front of the call the stack pointer skips what the function may
-/// keep below it without saying so. Whoever walks the stack finds, by what is said of `__pg_around`, the function as it was before that.
+/// What `__pg_around` is given in the register of the result leads to the numbers, the first of which is the function to call. An `asm` with a call in it needs a function that keeps nothing below
+/// the stack pointer, as those may that call nothing. One that asks for room by `alloca` doesn't, and finds its frame by another register, so that whoever walks the stack finds it at each instruction.
 const TEXT: &str = r#"
 #define __PG_TRY_FN static __attribute__((__noinline__, __noclone__, __no_icf__, __nothrow__, __pure__))
 #define __PG_WIDE ".irp number, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31\n"
@@ -32,11 +32,9 @@ __asm__(".local __pg_width\n" /* 0: nobody has asked the processor, 1: no AVX-51
         "\t.type __pg_around, @function\n"
         "__pg_around:\n"
         "\t.cfi_startproc\n"
-        "\t.cfi_def_cfa_offset 136\n"
-        "\t.cfi_offset 16, -136\n"
         "\tpushq %rbp\n"
-        "\t.cfi_def_cfa_offset 144\n"
-        "\t.cfi_offset 6, -144\n"
+        "\t.cfi_def_cfa_offset 16\n"
+        "\t.cfi_offset 6, -16\n"
         "\tmovq %rsp, %rbp\n"
         "\t.cfi_def_cfa_register 6\n"
         "\tpushq %rcx\n"
@@ -107,7 +105,7 @@ __asm__(".local __pg_width\n" /* 0: nobody has asked the processor, 1: no AVX-51
         "\tpopq %rdx\n"
         "\tpopq %rcx\n"
         "\tpopq %rbp\n"
-        "\t.cfi_def_cfa 7, 136\n"
+        "\t.cfi_def_cfa 7, 8\n"
         "\tret\n"
         "\t.cfi_endproc\n"
         "\t.size __pg_around, .-__pg_around\n"
@@ -116,7 +114,8 @@ __asm__(".local __pg_width\n" /* 0: nobody has asked the processor, 1: no AVX-51
 __PG_FN int __pg_go(int (*__pg_behind)(const __pg_value *), __pg_value *__pg_given)
 {
   __pg_u64 __pg_result = (__pg_u64)(__pg_address)__pg_behind;
-  __asm__ __volatile__("movq %%rax, %1\n\tleaq %1, %%rax\n\tleaq -128(%%rsp), %%rsp\n\tcall __pg_around\n\tleaq 128(%%rsp), %%rsp"
+  __asm__ __volatile__("" : : "a"(__builtin_alloca(1)));
+  __asm__ __volatile__("movq %%rax, %1\n\tleaq %1, %%rax\n\tcall __pg_around"
                        : "+a"(__pg_result), "+m"(__pg_given->__pg_u)
                        :
                        : "memory", "cc", "st", "st(1)", "st(2)", "st(3)", "st(4)", "st(5)", "st(6)", "st(7)", "mm0", "mm1", "mm2", "mm3", "mm4", "mm5", "mm6", "mm7",

@@ -326,7 +326,8 @@ impl Writer<'_> {
                     _ => return None,
                 }
             }
-            ExprKind::Binary(BinOp::Shl, a, by) => {
+            // Where it shifts bits out, a shift of an `int` is no overflow to compilers.
+            ExprKind::Binary(BinOp::Shl, a, by) if !is_signed => {
                 let by = constant::fold(&self.unit.types, by)?;
                 (a, 1u64.checked_shl(u32::try_from(by).ok()?).filter(|_| by < 32)?)
             }
@@ -637,6 +638,12 @@ mod tests {
                 "{body}: {count:?}"
             );
         }
+    }
+
+    #[test]
+    fn shifts_of_ints_lose_bits() {
+        let (count, width) = shape("memcpy(a, b, (size_t)(m << 3));");
+        assert!(width == 1 && matches!(count, ExprKind::Cast(_)), "{count:?}");
     }
 
     #[test]
