@@ -114,7 +114,19 @@ COMPUTE static void swapped(int n, unsigned char *to, const unsigned char *from)
     write32(to + 4 * i, __builtin_bswap32(read32(from + 4 * i)) ^ read32(from + 4 * i + 4));
 }
 
-/* The same where no number lies at a multiple of its size: no device has an answer to that. */
+/* Several members at once, by the address of the first of them. */
+COMPUTE static void together(int n, size_t size, int *out)
+{
+  for (int i = 0; i < n; i++) {
+    struct point point = {i, i, i, {1, 2, 3}}, other = point, third = point;
+    memset(&point.y, 0, sizeof point - sizeof point.x);
+    memset(&other.x, 0, 2 * sizeof other.x);
+    memset(third.flags, 0, size);
+    out[i] = point.tag + point.flags[1] + (int)point.x + (int)other.y + other.tag * 3 + third.flags[i % 3];
+  }
+}
+
+/* Where no number lies at a multiple of its size: no device has an answer to that. */
 COMPUTE static void askew(int n, unsigned char *to, const unsigned char *from)
 {
   for (int i = 0; i < n; i++)
@@ -202,6 +214,7 @@ int main(int argc, char **argv)
   int *order = check_alloc(&check, check.size, sizeof *order), *counts = check_alloc(&check, check.size, sizeof *counts);
   int *begin = check_alloc(&check, check.size + 1, sizeof *begin), *numbers = check_alloc(&check, some, sizeof *numbers);
   int *copies = check_alloc(&check, some, sizeof *copies), *chain = check_alloc(&check, some, sizeof *chain);
+  int *sums = check_alloc(&check, check.size, sizeof *sums);
   short *shorts = check_alloc(&check, some, sizeof *shorts);
   float *floats = check_alloc(&check, 2 * some, sizeof *floats), **from = check_alloc(&check, check.size, sizeof *from);
   float **to = check_alloc(&check, check.size, sizeof *to);
@@ -244,6 +257,7 @@ int main(int argc, char **argv)
     table(n, m, to, from);
     lengths(n, begin, copies, numbers);
     image(&two, &one, 3);
+    together(n, length[1] + 2, sums);
     swapped(n, others, bytes);
     askew(n, others, bytes);
     other(n, room, bits, out);
@@ -257,6 +271,7 @@ int main(int argc, char **argv)
     check_array(&check, "counts", counts, n, sizeof *counts);
     check_array(&check, "made", made, n, sizeof *made);
     check_array(&check, "pairs", pairs_made, n, sizeof *pairs_made);
+    check_array(&check, "sums", sums, n, sizeof *sums);
     check_array(&check, "text", text, some, 1);
     check_array(&check, "floats", floats, 2 * some, sizeof *floats);
     check_array(&check, "copies", copies, some, sizeof *copies);
@@ -269,6 +284,6 @@ int main(int argc, char **argv)
     check_array(&check, "more", more, some, 1);
   }
   free(a), free(b), free(c), free(d), free(out), free(bytes), free(others), free(text), free(more), free(with), free(order), free(counts);
-  free(begin), free(numbers), free(copies), free(chain), free(shorts), free(floats), free(from), free(to), free(points), free(made), free(some_pairs), free(pairs_made), free(bits), free(room);
+  free(begin), free(numbers), free(copies), free(chain), free(shorts), free(floats), free(from), free(to), free(points), free(made), free(sums), free(some_pairs), free(pairs_made), free(bits), free(room);
   return check_close(&check);
 }

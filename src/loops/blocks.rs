@@ -80,15 +80,15 @@ struct Side {
     align: u64,
     /// Whether it leads to a declared object that consists of such elements: their type is known then.
     is_object: bool,
-    /// The same object, if it is a single element.
+    /// The same object, if it is a single element, which is accessed as a whole.
     single: Option<Place>,
     /// What it leads to, if that is a struct or union that can be copied by its members, and the declared object that this is.
     record: Option<(QualType, Option<Place>)>,
 }
 
 impl Side {
-    /// `None`: nothing may be said of what is there.
-    fn of(unit: &TranslationUnit, e: &Expr) -> Option<Side> {
+    /// `None`: nothing may be said of what is there. `bytes`: how many are accessed, if that is known: members of a struct may be filled together from the first one's address on.
+    fn of(unit: &TranslationUnit, e: &Expr, bytes: Option<u64>) -> Option<Side> {
         let types = &unit.types;
         let mut e = e;
         while let ExprKind::Cast(inner) = &e.kind
@@ -118,8 +118,17 @@ impl Side {
             ExprKind::AddressOf(place) if !leads_away(place) => Some(place),
             _ => None,
         };
+        let size_of = |place: &Place| types.size_of(place.ty.ty);
+        let is_array = |place: &Place| matches!(types.kind(place.ty.ty), TypeKind::Array(..));
+        // Of a variable there is nothing behind it.
+        let holds_all = |place: &Place| match bytes {
+            Some(bytes) => size_of(place).is_some_and(|size| bytes <= size),
+            None => matches!(place.kind, PlaceKind::Var(_)) && is_array(place),
+        };
         let align = types.align_of(pointee.ty).filter(|align| align.is_power_of_two());
-        let is_single = |place: &&Place| element.is_some_and(|element| place.ty.ty == element.ty);
+        let is_single = |place: &&Place| {
+            element.is_some_and(|element| place.ty.ty == element.ty) && size_of(place) == bytes
+        };
         let is_record = matches!(types.kind(whole.ty), TypeKind::Record(_)) && by_members(types, whole);
         let object = place.filter(|place| place.ty.ty == whole.ty).cloned();
         Some(Side {
@@ -127,7 +136,9 @@ impl Side {
             pointer: e.clone(),
             element,
             align: align.unwrap_or(1).min(8),
-            is_object: place.is_some() && element.is_some(),
+            is_object: element.is_some()
+                && place
+                    .is_some_and(|place| holds_all(place) && (is_array(place) || size_of(place) == bytes)),
             single: place.filter(is_single).cloned(),
         })
     }
@@ -156,17 +167,15 @@ impl Writer<'_> {
     }
 
     fn replaced(mut self, call: &Called) -> Option<StmtKind> {
-        let to = Side::of(self.unit, &call.to)?;
-        let from = if call.copies { Some(Side::of(self.unit, &call.what)?) } else { None };
+        let known = constant::fold(&self.unit.types, &call.size).and_then(|size| u64::try_from(size).ok());
+        let to = Side::of(self.unit, &call.to, known)?;
+        let from = if call.copies { Some(Side::of(self.unit, &call.what, known)?) } else { None };
         if let Some(copy) = from.as_ref().and_then(|from| self.copied_struct(&to, from, &call.size)) {
             return Some(copy);
         }
         let sides = [Some(&to), from.as_ref()].into_iter().flatten();
-        let known = constant::fold(&self.unit.types, &call.size).and_then(|size| u64::try_from(size).ok());
         // A number of the program's is as wide as it is, wherever its bytes come from or go to.
-        let size_of = |ty: QualType| self.unit.types.size_of(ty.ty);
-        let is_whole = |side: &&Side| side.single.as_ref().is_some_and(|place| size_of(place.ty) == known);
-        let whole = sides.clone().find(is_whole).and(known);
+        let whole = sides.clone().find(|side| side.single.is_some()).and(known);
         let byte = constant::fold(&self.unit.types, &call.what).filter(|_| !call.copies);
         let widest = match whole {
             Some(width) => width,
@@ -637,6 +646,30 @@ mod tests {
                 width == 1 && matches!(count, ExprKind::Load(_) | ExprKind::Binary(BinOp::Mul, ..)),
                 "{body}: {count:?}"
             );
+        }
+    }
+
+    #[test]
+    fn members_are_filled_together() {
+        let head = format!("{HEAD}struct t {{ int first, second; double rest[3]; }};\n");
+        for (call, is_one) in [
+            ("memset(&t.first, 0, sizeof t.first);", true),
+            ("memset(&t.first, 0, 8);", false),
+            ("memset(&t.second, 0, sizeof t - 4);", false),
+            ("memset(t.rest, 0, sizeof t.rest);", true),
+            ("memset(t.rest, 0, z);", false),
+        ] {
+            let text = format!(
+                "{head}void f(int n, size_t z, int *a) {{ for (int i = 0; i < n; i++) {{ struct t t; {call} a[i] = t.second; }} }}"
+            );
+            let (unit, _) = judged(&text, &options());
+            let mut unions = 0;
+            nest::all_expressions(&unit.functions[0].body, &mut |e| {
+                if let ExprKind::Assign(Place { kind: PlaceKind::Field { record, .. }, .. }, _) = &e.kind {
+                    unions += usize::from(unit.types.record(*record).is_union);
+                }
+            });
+            assert_eq!(unions == 0, is_one, "{call}");
         }
     }
 
