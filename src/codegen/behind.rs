@@ -114,7 +114,10 @@ __asm__(".local __pg_width\n" /* 0: nobody has asked the processor, 1: no AVX-51
 __PG_FN int __pg_go(int (*__pg_behind)(const __pg_value *), __pg_value *__pg_given)
 {
   __pg_u64 __pg_result = (__pg_u64)(__pg_address)__pg_behind;
-  __asm__ __volatile__("" : : "a"(__builtin_alloca(1)));
+  __pg_address __pg_room;
+  /* How much, the compiler can't know: else it could have it ready without a frame of the kind. */
+  __asm__ __volatile__("" : "=a"(__pg_room) : "0"((__pg_address)1));
+  __asm__ __volatile__("" : : "a"(__builtin_alloca(__pg_room)));
   __asm__ __volatile__("movq %%rax, %1\n\tleaq %1, %%rax\n\tcall __pg_around"
                        : "+a"(__pg_result), "+m"(__pg_given->__pg_u)
                        :
