@@ -559,7 +559,7 @@ pub struct LoopStmt {
     /// Whether the loop is, without braces, the whole body of an `if`, `else` or other statement (an inserted
     /// `if ... else` could then bind a following `else` or draw a warning).
     pub unbraced_body: bool,
-    /// Whether it was copied with a function's body to where that is called: then its text stands elsewhere.
+    /// Whether it was copied with a function's body to where that is called, so that its text stands elsewhere, or stands for a call itself, so that it has none.
     pub is_copy: bool,
     /// Whether it stands for a call that fills or copies memory as a whole (`loops::blocks`): element by element, of which none that is stored is
     /// loaded by another one.

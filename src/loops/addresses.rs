@@ -54,22 +54,10 @@ fn addresses(body: &Stmt, visit: &mut dyn FnMut(VarId, Span)) {
 
 /// Replaces calls of `memcpy` that copy a number or pointer to another one of the same size.
 pub fn copy_bytes(unit: &mut TranslationUnit, options: &AnalysisOptions) {
-    for number in 0..unit.functions.len() {
-        let mut calls = 0;
-        nest::all_expressions(&unit.functions[number].body, &mut |e| {
-            calls += usize::from(copied(unit, options, e).is_some());
-        });
-        if calls == 0 {
-            continue;
-        }
-        let empty = Stmt { kind: StmtKind::Empty, span: Span::default() };
-        let body = std::mem::replace(&mut unit.functions[number].body, empty);
-        let body = nest::replace_expressions(body, &mut |e| {
-            let (to, from) = copied(unit, options, e)?;
-            Some(StmtKind::Block(by_union(unit, to, from, e.span)))
-        });
-        unit.functions[number].body = body;
-    }
+    nest::replace_everywhere(unit, &|unit, e| copied(unit, options, e).is_some(), &mut |unit, e| {
+        let (to, from) = copied(unit, options, e)?;
+        Some(StmtKind::Block(by_union(unit, to, from, e.span)))
+    });
 }
 
 /// What a call copies as a whole, and where to.

@@ -20,22 +20,10 @@ const FEW: u64 = 4;
 
 /// Puts loops and assignments in the place of the calls.
 pub fn spell_out(unit: &mut TranslationUnit, options: &AnalysisOptions) {
-    for number in 0..unit.functions.len() {
-        let mut calls = 0;
-        nest::all_expressions(&unit.functions[number].body, &mut |e| {
-            calls += usize::from(called(unit, options, e).is_some());
-        });
-        if calls == 0 {
-            continue;
-        }
-        let empty = Stmt { kind: StmtKind::Empty, span: Span::default() };
-        let body = std::mem::replace(&mut unit.functions[number].body, empty);
-        let body = nest::replace_expressions(body, &mut |e| {
-            let call = called(unit, options, e)?;
-            Writer::new(unit, options, e.span).replaced(&call)
-        });
-        unit.functions[number].body = body;
-    }
+    nest::replace_everywhere(unit, &|unit, e| called(unit, options, e).is_some(), &mut |unit, e| {
+        let call = called(unit, options, e)?;
+        Writer::new(unit, options, e.span).replaced(&call)
+    });
 }
 
 /// A call that fills or copies.

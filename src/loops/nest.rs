@@ -113,7 +113,7 @@ impl Change for Numbered<'_> {
 }
 
 /// Puts statements in the place of expressions that are statements, where there are others for them.
-pub fn replace_expressions(mut s: Stmt, with: &mut dyn FnMut(&Expr) -> Option<StmtKind>) -> Stmt {
+fn replace_expressions(mut s: Stmt, with: &mut dyn FnMut(&Expr) -> Option<StmtKind>) -> Stmt {
     let mut boxed = |s: Box<Stmt>| Box::new(replace_expressions(*s, with));
     s.kind = match s.kind {
         StmtKind::Block(list) => {
@@ -133,6 +133,23 @@ pub fn replace_expressions(mut s: Stmt, with: &mut dyn FnMut(&Expr) -> Option<St
         other => other,
     };
     s
+}
+
+/// The same in all functions; `is_one`: whether there is another one for an expression, perhaps.
+pub fn replace_everywhere(
+    unit: &mut TranslationUnit,
+    is_one: &dyn Fn(&TranslationUnit, &Expr) -> bool,
+    with: &mut dyn FnMut(&mut TranslationUnit, &Expr) -> Option<StmtKind>,
+) {
+    for number in 0..unit.functions.len() {
+        let mut has_some = false;
+        all_expressions(&unit.functions[number].body, &mut |e| has_some = has_some || is_one(unit, e));
+        if has_some {
+            let empty = Stmt { kind: StmtKind::Empty, span: Span::default() };
+            let body = std::mem::replace(&mut unit.functions[number].body, empty);
+            unit.functions[number].body = replace_expressions(body, &mut |e| with(unit, e));
+        }
+    }
 }
 
 /// Changes all that stands in a statement.
