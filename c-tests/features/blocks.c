@@ -96,6 +96,22 @@ COMPUTE static void pairs(int n, struct pair *to, const struct pair *from)
   }
 }
 
+/* Where the copied struct comes from, the one that it goes to says. */
+struct node {
+  const struct node *next;
+  long value;
+};
+
+COMPUTE static void followed(int n, const struct node *nodes, long *out)
+{
+  struct node node;
+  for (int i = 0; i < n; i++) { /* loop followed */
+    memcpy(&node, &nodes[i], sizeof node);
+    memcpy(&node, node.next, sizeof node);
+    out[i] = node.value * 3 + node.next->value;
+  }
+}
+
 static uint32_t read32(const void *p)
 {
   uint32_t x;
@@ -214,6 +230,8 @@ int main(int argc, char **argv)
   int *order = check_alloc(&check, check.size, sizeof *order), *counts = check_alloc(&check, check.size, sizeof *counts);
   int *begin = check_alloc(&check, check.size + 1, sizeof *begin), *numbers = check_alloc(&check, some, sizeof *numbers);
   int *copies = check_alloc(&check, some, sizeof *copies), *chain = check_alloc(&check, some, sizeof *chain);
+  struct node *nodes = check_alloc(&check, check.size, sizeof *nodes);
+  long *values = check_alloc(&check, check.size, sizeof *values);
   int *sums = check_alloc(&check, check.size, sizeof *sums);
   short *shorts = check_alloc(&check, some, sizeof *shorts);
   float *floats = check_alloc(&check, 2 * some, sizeof *floats), **from = check_alloc(&check, check.size, sizeof *from);
@@ -243,6 +261,7 @@ int main(int argc, char **argv)
       from[i] = floats + (size_t)i * WIDTH, to[i] = floats + some + (size_t)i * WIDTH;
       points[i] = (struct point){i, i * 0.5, i, {1, 2, 3}};
       memset(&made[i], 5, sizeof made[i]);
+      nodes[i] = (struct node){nodes + (i * 7 + 3) % n, i * 5};
       some_pairs[i] = (struct pair){i * 0.25, i, i % 7};
     }
     size_t length[2] = {WIDTH - 3, 0};
@@ -257,6 +276,7 @@ int main(int argc, char **argv)
     table(n, m, to, from);
     lengths(n, begin, copies, numbers);
     image(&two, &one, 3);
+    followed(n, nodes, values);
     together(n, length[1] + 2, sums);
     swapped(n, others, bytes);
     askew(n, others, bytes);
@@ -272,6 +292,7 @@ int main(int argc, char **argv)
     check_array(&check, "made", made, n, sizeof *made);
     check_array(&check, "pairs", pairs_made, n, sizeof *pairs_made);
     check_array(&check, "sums", sums, n, sizeof *sums);
+    check_array(&check, "values", values, n, sizeof *values);
     check_array(&check, "text", text, some, 1);
     check_array(&check, "floats", floats, 2 * some, sizeof *floats);
     check_array(&check, "copies", copies, some, sizeof *copies);
@@ -284,6 +305,6 @@ int main(int argc, char **argv)
     check_array(&check, "more", more, some, 1);
   }
   free(a), free(b), free(c), free(d), free(out), free(bytes), free(others), free(text), free(more), free(with), free(order), free(counts);
-  free(begin), free(numbers), free(copies), free(chain), free(shorts), free(floats), free(from), free(to), free(points), free(made), free(sums), free(some_pairs), free(pairs_made), free(bits), free(room);
+  free(begin), free(numbers), free(copies), free(chain), free(shorts), free(floats), free(from), free(to), free(points), free(made), free(nodes), free(values), free(sums), free(some_pairs), free(pairs_made), free(bits), free(room);
   return check_close(&check);
 }
