@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Is a program that paragon-cc built ever slower than the one that cc built? Default settings, as a user has them.
 
-usage: benches/never-slower.py [--pairs N] [--seconds S] [--level -O2] [--size-divisor N] [--input I] [--instructions] [--only-build | --built] [--folder F] [NAME...]
+usage: benches/never-slower.py [--pairs N] [--seconds S] [--share [--jobs N]] [--level -O2] [--size-divisor N] [--input I] [--instructions] [--only-build | --built] [--folder F] [NAME...]
 
 Short programs (benches/short) are timed as processes, from start to end: loops that are called millions of times, that never pay, and
 nothing at all. So are real programs (real_programs.py): libraries that many others are made of, each with a driver that uses it as a user
@@ -12,7 +12,9 @@ and no symbols), and runs --built, which is what is in the folder. Both builds r
 with quartiles. Only ratios mean something, and only on a quiet machine. The exit status says whether every median is within its bound:
 1.02, short programs 1.05, and 0.5 ms for the empty one. Processes of one program differ by more than these, so a median of few pairs says little: the
 last column has the interval that holds the median of all such pairs (95%, from the order of the ratios), and with --seconds more pairs are made, for so long a program, until
-that interval is on one side of the bound, or all of them are far below it. With --input, only applications are run, those that have an input of that name: with `one` two iterations of their loops
+that interval is on one side of the bound, or all of them are far below it. With --share the builds of a pair run at once, and their first threads share a processor, which
+takes away nearly all that a busy machine adds (pairs.py); the empty program is measured alone all the same. That is for
+programs whose loops stay: one whose loops run elsewhere has its other build for a neighbour. With --jobs so many programs are measured at a time, each on a processor of its own. With --input, only applications are run, those that have an input of that name: with `one` two iterations of their loops
 meet, so that what was speculated is in vain.
 
 Processor time is printed as well, in times of cc's: where a busy machine makes the clock lie, it says what a program did by itself. Of applications it is
@@ -25,10 +27,9 @@ and what their entries cost, from everything else. Programs and sizes are those 
 """
 
 import argparse
-import math
 import os
+import queue
 import re
-import resource
 import statistics
 import subprocess
 import sys
@@ -38,19 +39,19 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from bench_applications import APPLICATIONS, ROOT
+from pairs import Pairs, Run, Sharing, is_settled, run, run_pair
 from real_programs import REAL_PROGRAMS, Absent
 
 OURS = Path(os.environ.get("BENCH_PARAGON_CC", ROOT / "target/release/paragon-cc"))
 RUNTIME = OURS.with_name("libparagon_rt.so")
 REPETITIONS = re.compile(r"^repetition_ms ([0-9.]+)$", re.MULTILINE)
 PROCESSOR = re.compile(r"^processor_ms ([0-9.]+)$", re.MULTILINE)
+DELAYED = re.compile(r"^delayed_ms ([0-9.]+)$", re.MULTILINE)
 # Applications whose loops stay, or did, and sizes that are counted in seconds.
 STAYING = {"ger": 8192, "fwd": 16384, "csr_forward": 16384, "sor": 4096, "lattice": 28, "convolution": 512, "spmv": 32768, "heat": 48, "seidel": 1024}
 # Repetitions of the two runs whose difference is counted: making the input is not a part of it.
 FEW, MORE = 4, 7
 SHORT_BOUND, BOUND, START_MS = 1.05, 1.02, 0.5
-# No pair of a program that is far below its bound has a ratio above this.
-FAR_BELOW = 0.8
 LANGUAGE = ["-std=gnu11", "-w"]
 
 
@@ -77,25 +78,19 @@ def build_real(program, level, theirs, ours):
             subprocess.run([compiler, level, "-o", output, *objects[output], *program.libraries], check=True)
 
 
-def processor_seconds():
-    """What all processes that were waited for were on a processor for."""
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
+def whole(command, sharing):
+    """All of a process."""
+    return run(command, {}, sharing)
 
 
-def whole(command):
-    """Milliseconds of a process, what it printed, and milliseconds that it was on a processor for."""
-    processor, start = processor_seconds(), time.perf_counter()
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    return (time.perf_counter() - start) * 1e3, done.stdout, (processor_seconds() - processor) * 1e3
-
-
-def computation(command):
-    """Milliseconds of all of an application's repetitions, of which the calling thread's processor time, and its results."""
-    environment = os.environ | {"BENCH_PROCESSOR": "1"}
-    done = subprocess.run([*command, "--repeat", "6"], check=True, capture_output=True, text=True, env=environment)
-    clock, processor = (sum(map(float, pattern.findall(done.stdout))) for pattern in [REPETITIONS, PROCESSOR])
-    return clock, PROCESSOR.sub("", REPETITIONS.sub("", done.stdout)).strip(), processor
+def computation(command, sharing):
+    """All of an application's repetitions, with the calling thread's processor time, and its results."""
+    done = run([*command, "--repeat", "6"], {"BENCH_PROCESSOR": "1"}, sharing)
+    clock, processor, delayed = (sum(map(float, pattern.findall(done.printed))) for pattern in [REPETITIONS, PROCESSOR, DELAYED])
+    results = done.printed
+    for pattern in [REPETITIONS, PROCESSOR, DELAYED]:
+        results = pattern.sub("", results)
+    return Run(clock - delayed, processor, results.strip())
 
 
 def instructions(command):
@@ -124,56 +119,27 @@ def count(name, measure, theirs, ours):
     return times <= BOUND
 
 
-def interval(ratios):
-    """Between what the median of the population lies, with 95%, whatever its distribution is: order statistics whose ranks are binomial. None if there are too few."""
-    ordered, outside, rank = sorted(ratios), 0.0, 0
-    while rank < len(ordered) // 2:
-        outside += 2 * math.comb(len(ordered), rank) / 2 ** len(ordered)
-        if outside > 0.05:
-            break
-        rank += 1
-    return (ordered[rank - 1], ordered[-rank]) if rank > 0 else None
-
-
-def is_settled(ratios, bound):
-    """Whether more pairs would say the same."""
-    found = interval(ratios)
-    return max(ratios) < FAR_BELOW or (found is not None and (found[1] <= bound or found[0] > bound))
-
-
-def compare(name, measure, theirs, ours, bound, pairs, seconds):
+def compare(name, measure, theirs, ours, bound, arguments, sharing):
     """Prints a line; whether the program is within its bound."""
-    ratios, differences, times, processors = [], [], [], []
+    found = Pairs()
     begun = time.monotonic()
 
     def is_enough():
-        if len(ratios) < pairs or time.monotonic() - begun >= seconds:
-            return len(ratios) >= pairs
-        return is_settled(differences, START_MS) if name == "empty" else is_settled(ratios, bound)
+        pairs = len(found.times)
+        if pairs < arguments.pairs or time.monotonic() - begun >= arguments.seconds:
+            return pairs >= arguments.pairs
+        return is_settled(found.differences(), START_MS) if name == "empty" else is_settled(found.ratios(), bound)
 
     while not is_enough():
-        pair = len(ratios)
         # The first of a pair is not always the same one.
-        order = [theirs, ours] if pair % 2 == 0 else [ours, theirs]
-        found = {id(command): measure(command) for command in order}
-        (their_ms, their_text, their_processor), (our_ms, our_text, our_processor) = found[id(theirs)], found[id(ours)]
-        if their_text != our_text:
+        is_turned = len(found.times) % 2 == 1
+        their_run, our_run = run_pair(measure, theirs, ours, is_turned, None if name == "empty" else sharing)
+        if their_run.printed != our_run.printed:
             print(f"| {name} | OTHER RESULTS |", flush=True)
             return False
-        ratios.append(our_ms / their_ms)
-        differences.append(our_ms - their_ms)
-        times.append((their_ms, our_ms))
-        if their_processor:
-            processors.append(our_processor / their_processor)
-    median = statistics.median(ratios)
-    low, _, high = statistics.quantiles(ratios, n=4)
-    their_ms, our_ms = (statistics.median(column) for column in zip(*times))
-    good = statistics.median(differences) <= START_MS if name == "empty" else median <= bound
-    mark = "" if good else " slower"
-    found = interval(ratios)
-    sure = f"{found[0]:.3f} to {found[1]:.3f}" if found else "-"
-    processor = f"{statistics.median(processors):.3f}" if processors else "-"
-    print(f"| {name} | {their_ms:.2f} | {our_ms:.2f} | {median:.3f} | {low:.3f} to {high:.3f} | {processor} | {len(ratios)} | {sure} |{mark}", flush=True)
+        found.add(their_run, our_run)
+    good = statistics.median(found.differences()) <= START_MS if name == "empty" else statistics.median(found.ratios()) <= bound
+    print(f"| {name} | {' | '.join(found.cells())} |{'' if good else ' slower'}", flush=True)
     return good
 
 
@@ -193,10 +159,35 @@ def absent(programs, folder, is_built):
     return {name for names in reasons.values() for name in names}
 
 
+def build_both(name, source, application, real, level, theirs, ours):
+    """cc's program, and ours."""
+    if real:
+        build_real(real, level, theirs, ours)
+        return
+    more = [] if application is None else ["-include", str(ROOT / "benches/repetitions.h")]
+    build("cc", level, source, theirs, more)
+    build(OURS, level, source, ours, more)
+
+
+def is_good(name, application, real, theirs, ours, arguments, sharing):
+    """Measures both builds of a program, and prints a line; whether ours is within its bound."""
+    if arguments.instructions and application is None:
+        return count(name, instructions, theirs, ours)
+    if arguments.instructions:
+        size = ["--size", str(STAYING.get(name, application.test_size())), "--input", arguments.input]
+        return count(name, repetition_instructions, theirs + size, ours + size)
+    if application is None:
+        return compare(name, whole, theirs, ours, BOUND if real else SHORT_BOUND, arguments, sharing)
+    size = ["--size", str(max(application.size // arguments.size_divisor, 1)), "--input", arguments.input]
+    return compare(name, computation, theirs + size, ours + size, BOUND, arguments, sharing)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pairs", type=int, default=9, help="fewest pairs of a program")
     parser.add_argument("--seconds", type=float, default=0, help="for which more pairs of a program are made while its bound is in doubt")
+    parser.add_argument("--share", action="store_true", help="both builds of a pair at once, on one processor")
+    parser.add_argument("--jobs", type=int, default=1, help="programs that are measured at a time, with --share")
     parser.add_argument("--level", default="-O2")
     parser.add_argument("--size-divisor", type=int, default=1, help="applications get a smaller size")
     parser.add_argument("--input", default="clean", help="what applications compute with")
@@ -211,7 +202,8 @@ def main():
     is_wanted = lambda name: not named or name in named
     if (arguments.only_build or arguments.built) and not arguments.folder:
         parser.error("--only-build and --built need --folder")
-    failed = []
+    if arguments.jobs > 1 and not arguments.share:
+        parser.error("--jobs needs --share: what is measured by the clock has no neighbours")
     with tempfile.TemporaryDirectory() as temporary:
         folder = arguments.folder or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
@@ -228,34 +220,36 @@ def main():
             programs = [program for program in programs if program[2] and has_input(program[2])]
         programs = [program for program in programs if is_wanted(program[0])]
         left_out = absent({name: real for name, _, _, real in programs}, folder, arguments.built)
+        programs = [program for program in programs if program[0] not in left_out]
         if not arguments.only_build:
             head = ["program", "cc, ms", "paragon-cc, ms", "times", "quartiles", "processor", "pairs", "interval"]
             if arguments.instructions:
                 head = ["program", "cc, instructions", "paragon-cc, instructions", "times"]
             print(f"| {' | '.join(head)} |\n|{' --- |' * len(head)}", flush=True)
-        for name, source, application, real in (program for program in programs if program[0] not in left_out):
-            theirs, ours = ([str(folder / f"{name}.{which}")] for which in ["cc", "paragon"])
-            if not arguments.built and real:
-                build_real(real, arguments.level, theirs[0], ours[0])
-            elif not arguments.built:
-                more = [] if application is None else ["-include", str(ROOT / "benches/repetitions.h")]
-                build("cc", arguments.level, source, theirs[0], more)
-                build(OURS, arguments.level, source, ours[0], more)
+        # With as much room between them as there is.
+        there_are = sorted(os.sched_getaffinity(0))
+        processors = queue.SimpleQueue()
+        for job in range(arguments.jobs):
+            processors.put(there_are[-1 - job * len(there_are) // arguments.jobs])
+
+        def judge(program):
+            """The name of a program that is slower than it may be."""
+            name, source, application, real = program
+            theirs, ours = ([str((folder / f"{name}.{which}").resolve())] for which in ["cc", "paragon"])
+            if not arguments.built:
+                build_both(name, source, application, real, arguments.level, theirs[0], ours[0])
             if arguments.only_build:
                 subprocess.run(["strip", theirs[0], ours[0]], check=True)
-                continue
-            if arguments.instructions and application is None:
-                good = count(name, instructions, theirs, ours)
-            elif arguments.instructions:
-                size = ["--size", str(STAYING.get(name, application.test_size())), "--input", arguments.input]
-                good = count(name, repetition_instructions, theirs + size, ours + size)
-            elif application is None:
-                good = compare(name, whole, theirs, ours, BOUND if real else SHORT_BOUND, arguments.pairs, arguments.seconds)
-            else:
-                size = ["--size", str(max(application.size // arguments.size_divisor, 1)), "--input", arguments.input]
-                good = compare(name, computation, theirs + size, ours + size, BOUND, arguments.pairs, arguments.seconds)
-            if not good:
-                failed.append(name)
+                return None
+            processor = processors.get()
+            try:
+                sharing = Sharing(processor) if arguments.share else None
+                return None if is_good(name, application, real, theirs, ours, arguments, sharing) else name
+            finally:
+                processors.put(processor)
+
+        with ThreadPoolExecutor(arguments.jobs) as jobs:
+            failed = [name for name in jobs.map(judge, programs) if name]
     if not arguments.only_build:
         print(f"{len(failed)} slower than they may be" + (": " + ", ".join(failed) if failed else ""))
     sys.exit(bool(failed))

@@ -8,6 +8,7 @@
  *
  *   repetition_ms T        of a repetition, in milliseconds
  *   processor_ms T         what the calling thread was on a processor for meanwhile; only with BENCH_PROCESSOR in the environment
+ *   delayed_ms T           what it would have run for, but another one had the processor; so, too
  *   memory_bytes N         what the program's arrays take together; only with BENCH_MEMORY
  *   bits NAME BYTES HASH   of an array after the last one
  *
@@ -29,7 +30,7 @@ struct bench_kept {
 static struct {
   struct bench_kept arrays[64];
   int n_arrays, wanted, least, done;
-  double opened, most_ms, processor;
+  double opened, most_ms, processor, delayed;
 } bench;
 
 /* Milliseconds that this thread has been on a processor. */
@@ -38,6 +39,18 @@ CHECK_UTILITY double bench_processor(void)
   struct timespec spent;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
   return 1e3 * (double)spent.tv_sec + 1e-6 * (double)spent.tv_nsec;
+}
+
+/* Milliseconds that this thread has waited for a processor, as the kernel keeps account of it; 0 if it doesn't, or nobody asks. */
+CHECK_UTILITY double bench_delayed(void)
+{
+  unsigned long long ran, delayed = 0;
+  FILE *account = getenv("BENCH_PROCESSOR") != NULL ? fopen("/proc/thread-self/schedstat", "r") : NULL;
+  if (account == NULL)
+    return 0;
+  int n = fscanf(account, "%llu %llu", &ran, &delayed);
+  fclose(account);
+  return n == 2 ? 1e-6 * (double)delayed : 0;
 }
 
 CHECK_UTILITY struct check bench_open(int argc, char **argv, size_t default_size, const char *const *inputs)
@@ -102,6 +115,7 @@ CHECK_UTILITY void bench_start(struct check *c)
       byte = getchar();
     bench.opened = check_now();
   }
+  bench.delayed = bench_delayed();
   bench.processor = bench_processor();
   check_start(c);
 }
@@ -130,10 +144,11 @@ CHECK_UTILITY void bench_end_turn(void)
 CHECK_UTILITY bool bench_stop(struct check *c)
 {
   double now = check_now(), processor = bench_processor() - bench.processor;
+  double delayed = bench_delayed() - bench.delayed;
   check_stop(c);
   printf("repetition_ms %.4f\n", now - c->started);
   if (getenv("BENCH_PROCESSOR") != NULL)
-    printf("processor_ms %.4f\n", processor);
+    printf("processor_ms %.4f\ndelayed_ms %.4f\n", processor, delayed);
   fflush(stdout);
   bool again = bench_goes_on();
   if (!again)

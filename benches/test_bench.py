@@ -7,6 +7,10 @@ import concurrent.futures
 import contextlib
 import importlib.util
 import io
+import math
+import os
+import random
+import subprocess
 import sys
 import tempfile
 import threading
@@ -24,6 +28,7 @@ import scenarios
 from bench_applications import APPLICATIONS, BY_NAME, CHAPTER, MEMORY, OF_BREAKDOWN, OF_SCENARIOS, ROOT
 from bench_breakdown import parts_of, read_replays, spread_of_median
 from bench_runs import Run
+from pairs import Sharing, interval, is_settled, run, run_pair
 
 
 def prepare():
@@ -37,6 +42,63 @@ def prepare():
 def entry(line: int, execute_ns: int, **other) -> dict:
     """A record of a loop's entry, as far as it is read."""
     return {"line": line, "distributed": False, "trip": 8, "device": "cuda", "execute_ns": execute_ns, "check_ns": 1000} | other
+
+
+class PairsOfRuns(unittest.TestCase):
+    """How two builds are compared, and how sure that is."""
+
+    # Computes for so many milliseconds of its own.
+    SPINS = "import sys, time\nwhile time.process_time() < float(sys.argv[1]) / 1e3: pass"
+
+    def test_the_interval_of_a_median_holds_it_as_often_as_it_says(self):
+        self.assertIsNone(interval([1.0, 2.0, 3.0, 4.0, 5.0]))
+        # Of six values the median lies between the ends, but for 2 in 64 times.
+        self.assertEqual(interval([3.0, 1.0, 2.0, 6.0, 5.0, 4.0]), (1.0, 6.0))
+        generator = random.Random(1)
+        samples = [[generator.expovariate(1.0) for _ in range(25)] for _ in range(2000)]
+        held = sum(low <= math.log(2) <= high for low, high in map(interval, samples))
+        self.assertTrue(0.95 <= held / 2000 <= 0.98, held)
+
+    def test_what_is_settled(self):
+        self.assertTrue(is_settled([0.5, 0.6], 1.02))
+        self.assertFalse(is_settled([0.99] * 5, 1.02))
+        self.assertTrue(is_settled([0.99] * 6, 1.02))
+        self.assertTrue(is_settled([1.05] * 6, 1.02))
+        self.assertFalse(is_settled([1.0, 1.05] * 8, 1.02))
+
+    def test_a_pair_keeps_its_order(self):
+        order = []
+
+        def measure(command, _):
+            order.append(command)
+            return command
+
+        self.assertEqual(run_pair(measure, ["theirs"], ["ours"], False, None), (["theirs"], ["ours"]))
+        self.assertEqual(run_pair(measure, ["theirs"], ["ours"], True, None), (["theirs"], ["ours"]))
+        self.assertEqual(order, [["theirs"], ["ours"], ["ours"], ["theirs"]])
+
+    def test_who_shares_a_processor_is_not_charged_with_the_other(self):
+        sharing = Sharing(max(os.sched_getaffinity(0)))
+        short, long = ([sys.executable, "-S", "-c", self.SPINS, str(ms)] for ms in [300, 600])
+        begun = time.monotonic()
+        found = run_pair(lambda command, sharing: run(command, {}, sharing), short, long, True, sharing)
+        self.assertGreater(time.monotonic() - begun, 0.9)
+        for one, wanted in zip(found, [300, 600]):
+            self.assertLess(abs(one.milliseconds - wanted), 150)
+
+    def test_who_shares_a_processor_has_all_others_for_its_threads(self):
+        where = "[line.split()[1] for line in open('/proc/thread-self/status') if line.startswith('Cpus_allowed_list')]"
+        script = f"import threading, time; t = threading.Thread(target=lambda: (time.sleep(0.2), print({where}))); t.start(); t.join(); print({where})"
+        found = run([sys.executable, "-S", "-c", script], {}, Sharing(max(os.sched_getaffinity(0))))
+        of_thread, of_first = found.printed.split()
+        self.assertEqual(of_first, str([str(max(os.sched_getaffinity(0)))]))
+        with open("/proc/self/status", encoding="ascii") as status:
+            everything = [line.split()[1] for line in status if line.startswith("Cpus_allowed_list")]
+        self.assertEqual(of_thread, str(everything))
+
+    def test_a_run_that_fails_is_no_time(self):
+        with self.assertRaises(subprocess.CalledProcessError):
+            run(["false"], {})
 
 
 class Runs(unittest.TestCase):
