@@ -68,6 +68,7 @@ fn lower(text: &str, _: &Dialect) -> Result<TranslationUnit, String> {
         storage: Storage::Global,
         address_taken: false,
         is_extern: false,
+        is_internal: false,
         span,
     });
     let loops = text.match_indices("for (").enumerate().map(|(number, (at, _))| Stmt {

@@ -337,6 +337,8 @@ pub struct Variable {
     pub address_taken: bool,
     /// Whether another object may stand in for it: `extern`, weak, or an alias.
     pub is_extern: bool,
+    /// Whether nobody outside of this file can name it, and the assembler knows it by its own name: `static` at file scope, and nothing that gives it another symbol.
+    pub is_internal: bool,
     /// Declaration.
     pub span: Span,
 }
@@ -758,6 +760,7 @@ impl TranslationUnit {
             storage: Storage::Local,
             address_taken: false,
             is_extern: false,
+            is_internal: false,
             span,
         });
         VarId(self.variables.len() as u32 - 1)

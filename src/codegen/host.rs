@@ -19,6 +19,7 @@ use crate::loops::scalars::is_scalar;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
+mod addresses;
 mod direct;
 mod facts;
 mod guard;
@@ -505,12 +506,7 @@ impl<'a> Emitter<'a> {
             out.push((kind.name().to_owned(), variable(*v), argument));
         }
         for v in &self.objects {
-            let name = &self.unit.var(*v).name;
-            out.push((
-                "__pg_u64".into(),
-                format!("__pg_o{}", v.0),
-                format!("(__pg_u64)(__pg_address)&{name}"),
-            ));
+            out.push(("__pg_u64".into(), format!("__pg_o{}", v.0), self.address_of(*v)));
         }
         out
     }

@@ -111,6 +111,7 @@ pub fn add_counters(unit: &mut TranslationUnit) {
             storage: Storage::Local,
             address_taken: false,
             is_extern: false,
+            is_internal: false,
             span: model.span,
         });
         for function in functions {

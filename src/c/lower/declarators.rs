@@ -382,6 +382,7 @@ impl<'a> Lowering<'a> {
             storage,
             address_taken: false,
             is_extern: false,
+            is_internal: false,
             span,
         });
         id

@@ -417,6 +417,8 @@ impl<'a> Lowering<'a> {
                     linked.replaceable = true;
                 }
                 variable.is_extern = linked.replaceable || !linked.defined;
+                variable.is_internal =
+                    linked.internal && !variable.is_extern && variable.storage == Storage::Global;
             }
             if linked.replaceable {
                 self.unit.replaceable.insert(*id);

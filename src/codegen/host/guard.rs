@@ -1,6 +1,7 @@
 //! What stands in front of the loop, in the user's text: whether to try it, with what, and what comes back into which variable. The user's
 //! names and macros have their meaning there, and no others.
 
+use super::addresses::hidden;
 use super::trip::{Site, Trip};
 use super::{Emitter, Printed};
 use crate::c::hir::*;
@@ -126,7 +127,13 @@ impl Emitter<'_> {
                 changed.push_str(&escapes(argument));
             }
         }
+        let (mut names, mut keeps) = (String::new(), String::new());
         for (v, (.., argument)) in self.objects.iter().zip(&of_objects) {
+            if let Some(hidden) = hidden(unit, *v) {
+                names.push_str(&hidden.declares);
+                keeps.push_str(&hidden.keeps);
+                continue;
+            }
             changed.push_str(&match self.unit.var(*v) {
                 local if local.storage == Storage::Local && leads_nowhere(unit, local.ty) => {
                     set_in_part(&local.name)
@@ -176,11 +183,19 @@ impl Emitter<'_> {
         for check in self.layout_checks(the_loop) {
             let _ = write!(asserts, " _Static_assert({check}, \"layout\");");
         }
+        let hides = match names.is_empty() {
+            true => String::new(),
+            // What is called reads such objects, which the compiler can't see.
+            false => format!(
+                "{names} __asm__ __volatile__(\"\" : : : \"memory\"); {{ __pg_address __pg_no; \
+                 __asm__(\"\" : \"=r\"(__pg_no) : \"0\"((__pg_address)0)); if (__builtin_expect(__pg_no != 0, 0)) {{{keeps} }} }}"
+            ),
+        };
         let may_pay = trip.is_at_least(threshold.min(1 << 20));
         let is_asked = trip.is_asked(n);
         let follows = if goes_on.is_some() { "" } else { " { } else" };
         let text = format!(
-            "{around}if ({comes_there}__builtin_expect({may_pay}, 0) && {is_asked} && __extension__ ({{{asserts} \
+            "{around}if ({comes_there}__builtin_expect({may_pay}, 0) && {is_asked} && __extension__ ({{{asserts}{hides} \
              {room}__pg_u32 __pg_done = __pg_try_{n}({arguments}); if (__pg_done) {{{changed}{back} }} __pg_done; }})){follows}",
         );
         let stays = Stays {
