@@ -34,7 +34,7 @@ use std::thread::ScopedJoinHandle;
 pub struct Stages {
     /// Expanded text to typed tree. The error is an internal one.
     pub lower: fn(&str, &Dialect) -> Result<TranslationUnit, String>,
-    /// What makes loops easier to classify: rows that can be relied on, what `memcpy` and `memset` do, structs by their members, conditions instead of jumps, counters for those that have none, bodies instead of calls,
+    /// What makes loops easier to classify: values of what nothing changes, rows that can be relied on, what `memcpy` and `memset` do, structs by their members, conditions instead of jumps, counters for those that have none, bodies instead of calls,
     /// and variables for places that they keep, and for members of structs.
     pub normalize: fn(&mut TranslationUnit, &AnalysisOptions),
     /// A report for each loop.
@@ -47,6 +47,7 @@ pub struct Stages {
 pub const STAGES: Option<Stages> = Some(Stages {
     lower: |text, dialect| Ok(crate::c::lower_unit(text, dialect)),
     normalize: |unit, options| {
+        crate::loops::constants::put_values(unit);
         crate::loops::full_expressions::unfold(unit, options);
         let mut addresses = crate::loops::addresses::Seen::of(unit);
         crate::loops::full_expressions::drop_idle(unit);

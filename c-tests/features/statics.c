@@ -3,7 +3,7 @@
  *
  * test size: 347
  * expect scaled: runs on clean
- * expect kept: runs on clean
+ * expect kept: runs in place on clean
  * expect translated: runs on clean
  * expect spread: runs on clean
  * expect noted: runs on clean

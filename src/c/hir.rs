@@ -724,6 +724,10 @@ pub struct TranslationUnit {
     pub addresses: BTreeMap<VarId, BTreeSet<u32>>,
     /// Variables that text mentions which isn't lowered, such as `asm`.
     pub unseen: BTreeSet<VarId>,
+    /// What the file's own objects start with (those that [are internal](Variable::is_internal)), if it was lowered.
+    pub initial: BTreeMap<VarId, Init>,
+    /// How often the text has the names of these objects, whatever they mean there.
+    pub mentions: BTreeMap<VarId, u32>,
     /// The byte of the preprocessed text where a variable is assigned last. Initial values are no assignments.
     pub last_assigned: BTreeMap<VarId, u32>,
     /// The lengths of arrays of variable length.

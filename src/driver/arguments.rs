@@ -690,6 +690,7 @@ mod tests {
             "-O2 -c a.c -x c",
             "-O2 -c -x c-header a.h",
             "-O2 -mcmodel=kernel -c a.c",
+            "-O2 -mcmodel=large -c a.c",
             "-O2 -Wp,-DX,-MD,x.d -c a.c",
             "-O2 -fdiagnostics-format=json -c a.c",
             "-O2 -unknown a.cc",

@@ -203,6 +203,8 @@ pub static OPTIONS: &[Entry] = &[
     ("-mavx512", Value::Joined, Licence),
     ("-mcmodel=", Value::Joined, Irrelevant),
     ("-mcmodel=kernel", Value::None, TooHard),
+    // Another object under the name of one of the file's own: gas 2.40 gets its place in the table of addresses wrong.
+    ("-mcmodel=large", Value::None, TooHard),
     ("-mfma", Value::None, Licence),
     ("-mfma4", Value::None, Licence),
     ("-mfpmath=sse", Value::None, Irrelevant),

@@ -6,6 +6,7 @@ pub mod alias;
 pub mod blocks;
 pub mod carried;
 pub mod cells;
+pub mod constants;
 pub mod counted;
 pub mod full_expressions;
 pub mod hoist;

@@ -182,6 +182,9 @@ impl<'a> Lowering<'a> {
             return Ok(vec![Stmt { kind: StmtKind::Declare { var: id, init }, span }]);
         }
         // An object that lives as long as the program has its value before the function runs.
+        if let Some(init) = init.filter(|_| linkage) {
+            self.unit.initial.insert(id, init);
+        }
         Ok(Vec::new())
     }
 

@@ -419,6 +419,14 @@ impl<'a> Lowering<'a> {
                 variable.is_extern = linked.replaceable || !linked.defined;
                 variable.is_internal =
                     linked.internal && !variable.is_extern && variable.storage == Storage::Global;
+                if !variable.is_internal {
+                    self.unit.initial.remove(id);
+                } else if let Some(often) = mentions.get(variable.name.as_str())
+                    // As an alias, or in an `asm`.
+                    && !written.contains(variable.name.as_str())
+                {
+                    self.unit.mentions.insert(*id, *often);
+                }
             }
             if linked.replaceable {
                 self.unit.replaceable.insert(*id);
