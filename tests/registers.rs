@@ -36,7 +36,6 @@ fn a_runtime_may_change_what_functions_may_change() {
         "-O2 -fno-ipa-ra",
         "-O2 -fstack-protector-all",
         "-O2 -fcf-protection=full",
-        "-O2 -mcmodel=large",
         "-O2 -ffunction-sections -Wl,--gc-sections",
     ];
     if std::arch::is_x86_feature_detected!("avx2") {
