@@ -26,7 +26,11 @@ const LARGER: i64 = 2;
 /// After a conflict a loop runs sequentially for this many entries, then twice as many, and so on.
 const FIRST_PAUSE: u64 = 8;
 /// Which part of a loop's time inspections of each kind may take: one of so many.
-const INSPECTION_PART: f64 = 50.0;
+const INSPECTION_PART: f64 = 100.0;
+/// Which part of what inspections have saved others may take: one of so many.
+const REINVESTED: f64 = 2.0;
+/// An inspection that didn't come to its end is expected to take so many times what it has taken, at least and at most: the first one starts threads, and gets memory.
+const UNFINISHED: (f64, f64) = (2.0, 16.0);
 /// After so many runs with conflicts a loop is switched off for the rest of the run.
 const HOPELESS: u32 = 6;
 
@@ -104,6 +108,12 @@ pub struct History {
     paused_until: u64,
     /// In the order of [`Inspector`].
     inspections: [Inspections; 2],
+    /// Nanoseconds that entries have saved whose iterations an inspection has found independent, or in levels, less what all inspections have taken; `None`: there was none.
+    inspections_gain_ns: Option<f64>,
+    /// Nanoseconds of that, and of what an earlier run has saved, that other inspections may take.
+    to_reinvest_ns: f64,
+    /// What an earlier run has saved so.
+    inspections_gain_before_ns: f64,
     /// What runs under logs have shown, that was written down since it has held last; and how many more such runs are not.
     lessons_in_vain: u32,
     lessons_paused: u64,
@@ -156,22 +166,40 @@ impl History {
         }
         self.category != Category::Sequential
     }
-    /// Notes an entry that the calling thread alone would take so many nanoseconds for.
+    /// Notes an entry that the calling thread alone would take so many nanoseconds for, at least.
     pub fn worth_inspecting(&mut self, worker_ns: f64) {
         self.inspections.iter_mut().for_each(|inspections| inspections.since_ns += worker_ns);
     }
     /// Nanoseconds that an inspection may take: a small part of the time that the loop has taken since the last one, so that little
-    /// is lost if its finding never holds again. A loop of which that is so is asked ever less often.
+    /// is lost if its finding never holds again, and some of what others have saved. A loop of which that is so is asked ever less often.
     pub fn inspection_may_take(&self, inspector: Inspector) -> f64 {
         let Inspections { since_ns, in_vain, .. } = self.inspections[inspector as usize];
-        since_ns / (INSPECTION_PART * (1u64 << in_vain.min(40)) as f64)
+        since_ns / (INSPECTION_PART * (1u64 << in_vain.min(40)) as f64) + self.to_reinvest_ns
     }
-    /// Notes an inspection.
-    pub fn inspected(&mut self, inspector: Inspector, iterations: u64, ns: u64) {
+    /// Notes an inspection. `found`: it says how the loop may run elsewhere.
+    pub fn inspected(&mut self, inspector: Inspector, iterations: u64, ns: u64, found: bool) {
         let inspections = &mut self.inspections[inspector as usize];
         smooth(&mut inspections.ns, iterations, ns);
-        inspections.since_ns = 0.0;
         inspections.in_vain += 1;
+        self.has_inspected(inspector, ns, found);
+    }
+    /// Notes an inspection that came to no end in its time. `part`: of the iterations that it has looked at.
+    pub fn inspection_unfinished(&mut self, inspector: Inspector, iterations: u64, ns: u64, part: f64) {
+        let whole = ns as f64 * (1.0 / part).clamp(UNFINISHED.0, UNFINISHED.1);
+        self.inspections[inspector as usize].ns = whole / iterations.max(1) as f64;
+        self.has_inspected(inspector, ns, false);
+    }
+    fn has_inspected(&mut self, inspector: Inspector, ns: u64, found: bool) {
+        self.inspections[inspector as usize].since_ns = 0.0;
+        *self.inspections_gain_ns.get_or_insert(0.0) -= ns as f64;
+        // What was saved before says nothing about entries that are told nothing.
+        self.to_reinvest_ns = if found { (self.to_reinvest_ns - ns as f64).max(0.0) } else { 0.0 };
+    }
+    /// Notes an entry that an inspection let run elsewhere: how long it took, without an inspection that was noted by itself, and how long the calling thread alone
+    /// would have taken, in nanoseconds.
+    pub fn inspection_saved(&mut self, took_ns: f64, worker_ns: f64) {
+        *self.inspections_gain_ns.get_or_insert(0.0) += worker_ns - took_ns;
+        self.to_reinvest_ns += ((worker_ns - took_ns) / REINVESTED).max(0.0);
     }
     /// Notes that inspections are remembered, or come to nothing.
     pub fn inspections_are_remembered(&mut self) {
@@ -181,7 +209,9 @@ impl History {
     pub fn inspected_for_once(&mut self, inspector: Inspector, iterations: u64, ns: u64, is_cheap: bool) {
         let inspections = &mut self.inspections[inspector as usize];
         smooth(&mut inspections.ns, iterations, ns);
-        (inspections.since_ns, inspections.is_made_anew) = (0.0, Some(is_cheap));
+        inspections.is_made_anew = Some(is_cheap);
+        // What it takes is a part of what its entry takes.
+        self.has_inspected(inspector, 0, true);
     }
     /// Whether an inspection is a part of each entry; `None`: not known.
     pub fn is_inspected_anew(&self) -> Option<bool> {
@@ -504,6 +534,46 @@ mod tests {
             second += 1;
         }
         assert!(second > first);
+    }
+
+    #[test]
+    fn inspections_take_a_small_part_of_what_a_loop_takes() {
+        let mut h = History::default();
+        let may_take = |h: &History| h.inspection_may_take(Inspector::Marks);
+        assert_eq!(may_take(&h), 0.0);
+        h.worth_inspecting(1e9);
+        assert_eq!(may_take(&h), 1e7);
+        // A tenth of the iterations took a millisecond: that is no reason to ask less often, only to wait until there is time for all of them.
+        h.inspection_unfinished(Inspector::Marks, 1000, 1_000_000, 0.1);
+        assert_eq!((may_take(&h), h.inspection_ns(Inspector::Marks)), (0.0, 10_000.0));
+        h.worth_inspecting(1e9);
+        assert_eq!(may_take(&h), 1e7);
+        // Where hardly any were looked at, it was threads that took so long, and where nearly all were, it was another's turn.
+        for (part, each) in [(0.0, 16_000.0), (0.001, 16_000.0), (0.9, 2000.0), (1.0, 2000.0)] {
+            h.inspection_unfinished(Inspector::Marks, 1000, 1_000_000, part);
+            assert_eq!(h.inspection_ns(Inspector::Marks), each, "{part}");
+        }
+        // What comes to its end without anything that holds is asked for half as often.
+        h.inspected(Inspector::Marks, 1000, 1_000_000, false);
+        h.worth_inspecting(1e9);
+        assert_eq!(may_take(&h), 5e6);
+    }
+
+    #[test]
+    fn what_inspections_save_pays_for_others() {
+        let mut h = History::default();
+        let may_take = |h: &History| h.inspection_may_take(Inspector::Marks);
+        h.inspected(Inspector::Marks, 1000, 1_000_000, true);
+        h.inspection_saved(2e6, 10e6);
+        assert_eq!((may_take(&h), h.inspections_gain_ns), (4e6, Some(7e6)));
+        // That is spent once.
+        h.inspected(Inspector::Marks, 1000, 3_000_000, true);
+        assert_eq!((may_take(&h), h.inspections_gain_ns), (1e6, Some(4e6)));
+        // A loss is no loan, and nothing is risked where an inspection has come to nothing.
+        h.inspection_saved(10e6, 2e6);
+        assert_eq!((may_take(&h), h.inspections_gain_ns), (1e6, Some(-4e6)));
+        h.inspected(Inspector::Marks, 1000, 1000, false);
+        assert_eq!(may_take(&h), 0.0);
     }
 
     #[test]

@@ -105,6 +105,12 @@ pub fn worker_ns(history: &History, s: &Situation) -> f64 {
     each * s.iterations as f64
 }
 
+/// The same, at least: where nobody has measured it, the compiler may have overrated it.
+pub fn at_least_ns(history: &History, s: &Situation) -> f64 {
+    let part = if history.worker_ns > 0.0 { 1.0 } else { OVERRATED };
+    worker_ns(history, s) / part
+}
+
 /// Whether a program's loops could all be over, with this entry, before thinking about them pays: so long after the first entry. `is_guess`: nobody
 /// knows how much there is to do in an iteration.
 pub fn is_early(history: &History, s: &Situation, is_guess: bool, passed: Duration) -> bool {
@@ -145,6 +151,12 @@ pub fn wants_time(history: &History, s: &Situation) -> bool {
     let guess = s.work as f64 * OPERATION_NS;
     let allows = |at_most: f64| at_most * s.iterations as f64 > TIMED_NS && at_most > GUESSED * guess;
     history.worker_ns == 0.0 && history.at_most_ns().is_some_and(allows)
+}
+
+/// The same of an entry that only an inspection could let run elsewhere, for which there is time where it is known that the loop takes long.
+pub fn wants_time_before_inspection(history: &History, s: &Situation) -> bool {
+    let is_long = |at_most: f64| at_most * s.iterations as f64 > SHORT_NS && !is_short(history, s);
+    history.worker_ns == 0.0 && history.at_most_ns().is_some_and(is_long) && deserves_inspection(history, s)
 }
 
 /// Decides when to open the GPU. Its driver takes part of a second to start, on a core that others may need, and the end of the process
@@ -246,11 +258,12 @@ pub fn deserves_comparison(history: &History, iterations: u64, bytes: u64) -> bo
 pub fn inspection_ns(inspector: Inspector, history: &History, s: &Situation) -> f64 {
     let measured = history.inspection_ns(inspector);
     let threads = if inspector == Inspector::Marks { s.threads.max(1) as f64 } else { 1.0 };
-    let each = match measured > 0.0 {
-        true => measured,
-        false => s.work as f64 * INSPECTED_NS[inspector as usize] / threads,
-    };
-    each * s.iterations as f64
+    if measured > 0.0 {
+        return measured * s.iterations as f64;
+    }
+    // Whoever has taken longer than the compiler has guessed has had as much more to do.
+    let operations = worker_ns(history, s) / OPERATION_NS;
+    operations * INSPECTED_NS[inspector as usize] / threads
 }
 
 /// Nanoseconds of an entry by the fastest way that was measured; `None`: none was.
@@ -520,6 +533,32 @@ mod tests {
         let passed = Duration::from_secs(2);
         assert!(!Opening::default().is_due(&seconds, &situation(1000, 25, 1 << 20), 0, passed));
         assert!(Opening::default().is_due(&measured, &situation(1000, 25, 1 << 20), 0, passed));
+    }
+
+    #[test]
+    fn what_an_inspection_could_help_is_timed_first() {
+        let came_back = |after: Duration| {
+            let mut history = History::default();
+            history.stands(1, 1000);
+            history.came_back(1, Instant::now() + after);
+            history
+        };
+        // Some 10 milliseconds by the compiler's guess.
+        let s = situation(1000, 25_000, 0);
+        let long = came_back(Duration::from_millis(8));
+        assert!(wants_time_before_inspection(&long, &s));
+        // A guess counts a tenth, and what an inspection takes is guessed by what is known of the loop.
+        assert_eq!(at_least_ns(&History::default(), &s), 1e6);
+        let takes = |history: &History| inspection_ns(Inspector::Marks, history, &s);
+        assert_eq!(takes(&History::default()), 25e6 * INSPECTED_NS[0] / 16.0);
+        let mut measured = long;
+        measured.worker_took(1000, 40_000_000);
+        assert_eq!((at_least_ns(&measured, &s), takes(&measured)), (40e6, 100e6 * INSPECTED_NS[0] / 16.0));
+        // Whoever knows, nobody has waited for, is short, or has nowhere else to run.
+        assert!(!wants_time_before_inspection(&measured, &s));
+        assert!(!wants_time_before_inspection(&History::default(), &s));
+        assert!(!wants_time_before_inspection(&came_back(Duration::from_micros(100)), &s));
+        assert!(!wants_time_before_inspection(&long, &Situation { open: [false; 3], ..s }));
     }
 
     #[test]

@@ -14,6 +14,7 @@ use crate::speculation::inspector::seen::Seeing;
 use crate::speculation::inspector::{Finding, Inspected, Memo, Obstacle as Uninspected, levels, marks};
 use crate::speculation::parts;
 use crate::speculation::predicate::Rest;
+use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
 /// An inspection that is asked for may take so long, unless somebody says otherwise.
@@ -44,7 +45,7 @@ impl Engine {
             return Ok(());
         }
         visit.stay();
-        visit.history.worth_inspecting(policy::worker_ns(&visit.history, &situation));
+        visit.history.worth_inspecting(policy::at_least_ns(&visit.history, &situation));
         let started = Instant::now();
         let key = visit.the_loop.key();
         let mut findings = lock(&self.findings);
@@ -130,6 +131,16 @@ impl Engine {
         }
     }
 
+    /// Notes what an inspection has saved where iterations have run elsewhere because of it, which took so long with all that was looked at.
+    pub(super) fn note_inspection(visit: &mut Visit<'_>, iterations: u64, took_ns: u64) {
+        let is_by_inspection = matches!(visit.record.inspection, "independent" | "levels");
+        let worker_ns = visit.history.worker_ns * iterations as f64;
+        if is_by_inspection && worker_ns > 0.0 {
+            let took_ns = took_ns.saturating_sub(visit.inspection_ns);
+            visit.history.inspection_saved(took_ns as f64, worker_ns);
+        }
+    }
+
     /// What an inspection may see for a GPU besides: whether all addresses lie in their arrays, so that it need not look itself. `None`: it can't, or
     /// no GPU is going to ask.
     ///
@@ -189,18 +200,19 @@ impl Engine {
                 true => self.config.patience.unwrap_or(LONGEST_INSPECTION),
                 false => Duration::from_nanos(may_take as u64),
             };
-            let started = Instant::now();
+            let (started, looked_at) = (Instant::now(), AtomicU64::new(0));
             // SAFETY: promised by the caller; the program would load all this now.
             let found = unsafe {
                 match inspector {
                     Inspector::Marks => {
                         let (pairs, seeing) = (&rest.pairs, seeing.take());
-                        let terms = Terms { for_once, patience };
+                        let terms = Terms { for_once, patience, looked_at: &looked_at };
                         let (info, entry) = (visit.info, &*visit.entry);
                         marks::inspect(info, entry, slice, pairs, seeing, terms, helpers)
                     }
                     Inspector::Levels => {
-                        let found = levels::inspect(visit.info, visit.entry, slice, helpers, patience);
+                        let (info, entry) = (visit.info, &*visit.entry);
+                        let found = levels::inspect(info, entry, slice, helpers, patience, &looked_at);
                         found.map(|memo| Inspected { memo, is_to_keep: true, took: started.elapsed() })
                     }
                 }
@@ -212,7 +224,16 @@ impl Engine {
                     visit.history.inspected_for_once(inspector, visit.iterations, took, is_cheap);
                 }
                 found => {
-                    visit.history.inspected(inspector, visit.iterations, started.elapsed().as_nanos() as u64);
+                    let took = started.elapsed().as_nanos() as u64;
+                    visit.inspection_ns += took;
+                    if let Err(Uninspected::Endless) = found {
+                        let part = looked_at.into_inner() as f64 / visit.entry.trip[0].max(1) as f64;
+                        visit.history.inspection_unfinished(inspector, visit.iterations, took, part);
+                    } else {
+                        let is_chain = |memo: &Memo| matches!(memo.finding, Finding::Chain);
+                        let says_how = found.as_ref().is_ok_and(|inspected| !is_chain(&inspected.memo));
+                        visit.history.inspected(inspector, visit.iterations, took, says_how);
+                    }
                     // Whoever hadn't been inspected before, and had too little time, may have more the next time.
                     let is_first = visit.history.is_inspected_anew().is_none();
                     let had_no_time = is_first && matches!(found, Err(Uninspected::Endless));

@@ -195,6 +195,8 @@ struct Visit<'a> {
     hopes_for_gpu: bool,
     /// When it began.
     started: Instant,
+    /// Nanoseconds of inspections that the history knows by themselves.
+    inspection_ns: u64,
 }
 
 impl Visit<'_> {
@@ -448,6 +450,7 @@ impl Engine {
             is_slower_elsewhere: Some(0),
             hopes_for_gpu: false,
             started,
+            inspection_ns: 0,
         };
         // SAFETY: no requirements.
         let thread = unsafe { libc::pthread_self() } as u64;

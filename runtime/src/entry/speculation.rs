@@ -542,7 +542,10 @@ impl Engine {
             if !record.stays {
                 history.way_took(way, visit.iterations, elapsed);
             }
+            let (iterations, all) = (visit.iterations, visit.started.elapsed().as_nanos() as u64);
+            Self::note_inspection(visit, iterations, all);
         }
+        let (history, record) = (&mut visit.history, &mut visit.record);
         if rule == Rule::Monitor {
             record.why = format!("monitored: {}", record.why);
         }

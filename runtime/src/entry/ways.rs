@@ -117,7 +117,11 @@ impl Engine {
         // In place a sample says it, and the rest is shared.
         let may_run_elsewhere =
             !situation.open[Way::InPlace as usize] && situation.open.iter().any(|is_open| *is_open);
-        if may_run_elsewhere && may_be_timed(info, &plan) && policy::wants_time(&visit.history, &situation) {
+        let wants_time = policy::wants_time(&visit.history, &situation)
+            || info.inspect.is_some()
+                && !plan.proven
+                && policy::wants_time_before_inspection(&visit.history, &self.situation(visit));
+        if may_run_elsewhere && may_be_timed(info, &plan) && wants_time {
             // SAFETY: promised by the caller, here and below.
             unsafe { self.run_timed(visit) };
             // What has just been seen to be long need not come again for that.
@@ -323,6 +327,7 @@ impl Engine {
             false => None,
         };
         let mut results = running.results().to_vec();
+        let mut elsewhere = None;
         if first < trip {
             let share = match (schedule, &copies) {
                 (Some(schedule), _) => Share::ByLevel(schedule),
@@ -340,10 +345,15 @@ impl Engine {
             visit.record.execute_ns = started.elapsed().as_nanos() as u64;
             // What had to be found out before that is part of what it costs.
             let all = visit.started.elapsed().saturating_sub(sampled).as_nanos() as u64;
-            visit.history.way_took(Way::InPlace, (trip - first) as u64 * inner, all);
+            let iterations = (trip - first) as u64 * inner;
+            visit.history.way_took(Way::InPlace, iterations, all);
+            elsewhere = Some((iterations, all));
         }
         // SAFETY: the entry's results have as many elements.
         unsafe { std::ptr::copy_nonoverlapping(results.as_ptr(), entry.results, results.len()) };
+        if let Some((iterations, all)) = elsewhere {
+            Self::note_inspection(visit, iterations, all);
+        }
         visit.record.log = "none";
         if first == trip {
             visit.record.decision = "worker";

@@ -4,12 +4,12 @@
 //! order of magnitude of the iterations at its first entry in a run. The machine: processors, threads, the GPU's driver and model, and this
 //! library. Whatever a row says, each number of it has been brought within its range, and only decides where a loop runs.
 
-use super::{Category, FIRST_PAUSE, HOPELESS, History, raise};
+use super::{Category, FIRST_PAUSE, HOPELESS, History, REINVESTED, raise};
 use crate::abi::{Info, Loop, PG_ABI_VERSION};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Bytes of a row in a file.
-pub const BYTES: usize = 112;
+pub const BYTES: usize = 120;
 /// Nanoseconds that no measurement is longer than: eleven days.
 pub const LONGEST_NS: f64 = 1e15;
 /// So many conflicts of earlier runs count: one in each run would add up, and a loop that has gone on without any would be given up for the whole
@@ -46,6 +46,8 @@ pub struct Row {
     pub(crate) kernel_ns: f64,
     /// Nanoseconds that a GPU has saved. Of the program: those that arrays have saved which stay on it.
     pub gain_ns: f64,
+    /// Nanoseconds that inspections have saved, in the last run that has made any.
+    pub(crate) inspections_gain_ns: f64,
     /// Trip counts below don't pay.
     pub(crate) pays_from: i64,
     /// Entries of that run.
@@ -89,9 +91,9 @@ impl Row {
         to.extend(self.class.to_le_bytes());
         to.extend(self.flags.to_le_bytes());
         to.extend(self.when.to_le_bytes());
-        for ns in
-            [self.worker_ns, self.way_ns[0], self.way_ns[1], self.way_ns[2], self.kernel_ns, self.gain_ns]
-        {
+        let [in_place, threads, cuda] = self.way_ns;
+        let (gain, inspections) = (self.gain_ns, self.inspections_gain_ns);
+        for ns in [self.worker_ns, in_place, threads, cuda, self.kernel_ns, gain, inspections] {
             to.extend(ns.to_le_bytes());
         }
         to.extend(self.pays_from.to_le_bytes());
@@ -116,6 +118,7 @@ impl Row {
             way_ns: [nanoseconds(&mut rest)?, nanoseconds(&mut rest)?, nanoseconds(&mut rest)?],
             kernel_ns: nanoseconds(&mut rest)?,
             gain_ns: nanoseconds(&mut rest)?,
+            inspections_gain_ns: nanoseconds(&mut rest)?,
             pays_from: i64::from_le_bytes(take(&mut rest)?),
             entries: u64::from_le_bytes(take(&mut rest)?),
             conflicts: u32::from_le_bytes(take(&mut rest)?),
@@ -164,6 +167,8 @@ impl History {
         }
         self.gain_before_ns = row.gain_ns;
         self.entries_before = row.entries;
+        self.inspections_gain_before_ns = row.inspections_gain_ns;
+        self.to_reinvest_ns += row.inspections_gain_ns / REINVESTED;
         self.may_be_harmless |= row.flags & MAY_BE_HARMLESS != 0;
         self.has_several_writers |= row.flags & HAS_SEVERAL_WRITERS != 0;
         self.stores_between |= row.flags & STORES_BETWEEN != 0;
@@ -206,6 +211,7 @@ impl History {
             way_ns: self.way_ns.map(ns),
             kernel_ns: ns(self.kernel_ns),
             gain_ns: ns(self.gain_ns),
+            inspections_gain_ns: ns(self.inspections_gain_ns.unwrap_or(self.inspections_gain_before_ns)),
             pays_from: self.pays_from,
             entries: self.entries,
             conflicts: self.conflicts,
@@ -266,7 +272,7 @@ pub fn machine(settings: &[usize]) -> u64 {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::history::Way;
+    use crate::history::{Inspector, Way};
     use std::sync::atomic::{AtomicI64, AtomicU32, AtomicUsize, Ordering};
 
     /// A row about that loop, with numbers of its own.
@@ -331,6 +337,24 @@ pub(super) mod tests {
         measured.worker_took(1000, 3000);
         measured.go_on_from(5, 1024, first.row(1).as_ref(), &a_loop());
         assert_eq!(measured.worker_ns, 3.0);
+    }
+
+    #[test]
+    fn what_inspections_have_saved_lets_the_next_run_inspect_at_once() {
+        let run = |before: Option<&Row>, saves: &[f64]| {
+            let mut history = History::default();
+            history.go_on_from(5, 1024, before, &a_loop());
+            let may_take = history.inspection_may_take(Inspector::Marks);
+            saves.iter().for_each(|ns| history.inspection_saved(0.0, *ns));
+            (may_take, history.row(1).unwrap())
+        };
+        let (nothing, saved) = run(None, &[10e6, 20e6]);
+        let (half, unchanged) = run(Some(&saved), &[]);
+        assert_eq!((nothing, half, run(Some(&unchanged), &[]).0), (0.0, 15e6, 15e6));
+        assert_eq!(Row::read(&bytes(&saved)), Some(saved));
+        // A run in which they were in vain is the last one that does.
+        let (_, lost) = run(Some(&saved), &[-1e6]);
+        assert_eq!(run(Some(&lost), &[]).0, 0.0);
     }
 
     #[test]
@@ -415,7 +439,7 @@ pub(super) mod tests {
                 *byte = (seed >> 56) as u8;
             }
             // Random exponents are mostly out of range: these are in it.
-            (0..6).for_each(|number| bytes[32 + 8 * number + 7] = 0x3f);
+            (0..7).for_each(|number| bytes[32 + 8 * number + 7] = 0x3f);
             let row = Row::read(&bytes).unwrap();
             let (mut history, the_loop) = (History::default(), a_loop());
             history.go_on_from(1, 1, Some(&row), &the_loop);

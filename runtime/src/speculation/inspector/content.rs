@@ -8,6 +8,7 @@ use crate::memory::{limits, safe_copy};
 use crate::speculation::race::Helpers;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
 
 /// What was in memory.
 pub struct Content {
@@ -56,6 +57,23 @@ impl Content {
 
     /// What is there now; an error where some of it isn't there. The ranges are in their order.
     pub fn of(ranges: Vec<(u64, u64)>, helpers: Helpers<'_>) -> Result<Content, Obstacle> {
+        Content::copy(ranges, helpers, None)
+    }
+
+    /// The same, or [`Obstacle::Endless`] where it can't be had so soon.
+    pub fn of_by(
+        deadline: Instant,
+        ranges: Vec<(u64, u64)>,
+        helpers: Helpers<'_>,
+    ) -> Result<Content, Obstacle> {
+        Content::copy(ranges, helpers, Some(deadline))
+    }
+
+    fn copy(
+        ranges: Vec<(u64, u64)>,
+        helpers: Helpers<'_>,
+        deadline: Option<Instant>,
+    ) -> Result<Content, Obstacle> {
         let total = ranges.iter().map(|(lo, hi)| hi - lo).sum();
         if !limits::fits(total) {
             return Err(Obstacle::Memory);
@@ -78,14 +96,23 @@ impl Content {
         };
         // As an address: all threads write to it, each to blocks of its own.
         let to = content.bytes.as_mut_ptr() as u64;
+        let is_late = AtomicBool::new(false);
         let read = content.each(helpers, None, &|at, found| {
+            if deadline.is_some_and(|deadline| Instant::now() > deadline) {
+                is_late.store(true, Ordering::Relaxed);
+                return false;
+            }
             // SAFETY: the buffer has room for all ranges, one after the other, and this one's part is nobody else's.
             unsafe {
                 std::ptr::copy_nonoverlapping(found.as_ptr(), (to + at as u64) as *mut u8, found.len())
             };
             true
         });
-        if read { Ok(content) } else { Err(Obstacle::NotThere) }
+        match (read, is_late.into_inner()) {
+            (true, _) => Ok(content),
+            (false, true) => Err(Obstacle::Endless),
+            (false, false) => Err(Obstacle::NotThere),
+        }
     }
 
     /// Whether it is the same now.
@@ -203,6 +230,7 @@ mod tests {
     use super::super::SYSTEM_PAGE_SHIFT;
     use super::*;
     use crate::device::pool::Pool;
+    use std::time::Duration;
 
     #[test]
     fn content_is_compared_range_by_range() {
@@ -233,6 +261,10 @@ mod tests {
             }
         }
         assert!(Content::of(vec![(64, 72)], (&pool, 1)).is_err());
+        // Who has no time left is told so, and nothing about the memory.
+        let by = |deadline| Content::of_by(deadline, ranges.clone(), (&pool, 3)).err();
+        assert_eq!(by(Instant::now() + Duration::from_secs(1000)), None);
+        assert_eq!(by(Instant::now()), Some(Obstacle::Endless));
     }
 
     #[test]

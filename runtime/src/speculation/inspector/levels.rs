@@ -14,6 +14,7 @@ use crate::speculation::race::Helpers;
 use rustc_hash::FxHashMap;
 use std::ffi::c_int;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// log2 of the bytes that one table of cells covers. Where accesses are scattered, finding their tables is what takes time:
@@ -25,8 +26,9 @@ const CHECKED_EVERY: u64 = 16 << 20;
 const WIDE: u64 = 8;
 /// Levels that are in any case waited for before a loop is given up as a chain.
 const PATIENCE: u32 = 256;
-/// Iterations after which the clock is looked at.
-const CLOCK_EVERY: usize = 1 << 10;
+/// Iterations, and accesses that are shown, after which the clock is looked at.
+const CLOCK_EVERY: usize = 1 << 8;
+const CLOCK_EVERY_SHOWN: u32 = 1 << 12;
 
 /// Set in [`Cell::stored`] as soon as an iteration stores there: the current one, or one that no other meets.
 const PENDING: u32 = 1 << 31;
@@ -144,6 +146,8 @@ struct Inspector {
     /// Whether some store covers a part of a cell only.
     ragged: bool,
     deadline: Instant,
+    /// Accesses that were shown so far.
+    shown: u32,
     stopped: Option<Stop>,
 }
 
@@ -216,6 +220,7 @@ impl Inspector {
             checked: 0,
             ragged: false,
             deadline: Instant::now() + patience,
+            shown: 0,
             stopped: None,
         }
     }
@@ -272,6 +277,10 @@ impl Inspector {
     }
 
     fn touch(&mut self, site: u32, address: u64, how: u32) -> Result<(), Stop> {
+        self.shown = self.shown.wrapping_add(1);
+        if self.shown.is_multiple_of(CLOCK_EVERY_SHOWN) {
+            self.look_at_clock()?;
+        }
         let width = u64::from(how >> PG_TOUCH_WIDTH & 0xff).max(1);
         let kind = how >> PG_TOUCH_KIND;
         let is = |flag: u32| how & flag != 0;
@@ -422,7 +431,7 @@ impl Inspector {
     }
 }
 
-/// Inspects one entry, in no more than about so much time.
+/// Inspects one entry, in no more than about so much time. `looked_at`: where it is counted how many iterations of dimension 0 were looked at, before it came to an end.
 ///
 /// # Safety
 /// `entry` was filled in by generated code for `info`, and the loop would run now: its first test is true.
@@ -432,6 +441,7 @@ pub unsafe fn inspect(
     inspect: InspectFn,
     helpers: Helpers<'_>,
     patience: Duration,
+    looked_at: &AtomicU64,
 ) -> Result<Memo, Obstacle> {
     // SAFETY: promised by the caller.
     let pins = unsafe { pinned(info, entry) };
@@ -446,6 +456,7 @@ pub unsafe fn inspect(
         inspector.stopped.get_or_insert(stop);
     }
     let iterations = inspector.levels.len() as u64;
+    looked_at.store(iterations, Ordering::Relaxed);
     let finding = match (inspector.stopped.take(), inspector.highest) {
         (Some(Stop::Obstacle(obstacle)), _) => return Err(obstacle),
         (Some(Stop::Chain), _) => Finding::Chain,
@@ -456,7 +467,7 @@ pub unsafe fn inspect(
             Finding::Levels(Arc::new(schedule))
         }
     };
-    let memory = vec![Content::of(inspector.fed(), helpers)?];
+    let memory = vec![Content::of_by(inspector.deadline, inspector.fed(), helpers)?];
     // SAFETY: promised by the caller.
     Ok(unsafe { Memo::new(info, entry, memory, finding, inspector.stored()) })
 }
@@ -506,6 +517,16 @@ mod tests {
         let late =
             levels(&[&[(0, STORE)], &[(0, LOAD)], &[(0, LOAD), (1, STORE)], &[(1, LOAD)], &[(0, STORE)]]);
         assert_eq!(late, Some(vec![1, 2, 2, 3, 3]));
+    }
+
+    #[test]
+    fn a_long_iteration_ends_when_its_time_is_up() {
+        let mut inspector = Inspector::new(3, 1, Vec::new(), Duration::ZERO);
+        let address = memory();
+        let mut show = || inspector.touch(0, address, LOAD);
+        let shown = (0..=CLOCK_EVERY_SHOWN).take_while(|_| show().is_ok()).count() as u32;
+        assert_eq!(shown, CLOCK_EVERY_SHOWN - 1);
+        assert!(matches!(show(), Ok(())), "the next time it is asked is far away");
     }
 
     #[test]

@@ -45,18 +45,21 @@ const CHECKED_EVERY: u64 = 16 << 20;
 const FED_PIECE: u64 = 64;
 /// Loads of one iteration that are noted at once.
 const MOST_LOADS: usize = 1 << 16;
-/// Iterations after which the clock is looked at.
-const CLOCK_EVERY: u32 = 1 << 12;
+/// Iterations, and accesses that are shown, after which the clock is looked at. An iteration may show hundreds of thousands.
+const CLOCK_EVERY: u32 = 1 << 8;
+const CLOCK_EVERY_SHOWN: u32 = 1 << 12;
 /// Estimated operations of a loop from which helpers are worth waking.
 const ALONE: u64 = 200_000;
 
 /// On what terms an entry is inspected.
 #[derive(Clone, Copy)]
-pub struct Terms {
+pub struct Terms<'a> {
     /// What was found is asked about for this entry only: what it followed from need not be known, where that makes it faster.
     pub for_once: bool,
     /// In no more than about so much time: it should take a time like the loop's own.
     pub patience: Duration,
+    /// Where it is counted how many iterations of dimension 0 were looked at, before it came to an end.
+    pub looked_at: &'a AtomicU64,
 }
 
 /// An entry, for several threads: they only look at it.
@@ -82,7 +85,7 @@ unsafe fn mark(
     info: &Info,
     entry: &Entry,
     slice: InspectFn,
-    shared: &Shared,
+    shared: &Shared<'_>,
     known: &Known,
     (pool, threads): Helpers<'_>,
 ) -> Result<Marked, Obstacle> {
@@ -114,6 +117,7 @@ unsafe fn mark(
                     };
                 }
             });
+            shared.looked_at.fetch_add(u64::from(marker.iterations), Ordering::Relaxed);
             marker.next()?;
             Ok(marker)
         });
@@ -126,6 +130,9 @@ unsafe fn mark(
         return Err(obstacle);
     }
     let markers = markers.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if Instant::now() > shared.deadline {
+        return Err(Obstacle::Endless);
+    }
     together(&markers, shared, known, (pool, threads))
 }
 
@@ -139,7 +146,7 @@ pub unsafe fn inspect(
     slice: InspectFn,
     open: &[(u32, u32)],
     seeing: Option<Seeing>,
-    Terms { for_once, patience }: Terms,
+    Terms { for_once, patience, looked_at }: Terms<'_>,
     helpers: Helpers<'_>,
 ) -> Result<Inspected, Obstacle> {
     let started = Instant::now();
@@ -148,7 +155,7 @@ pub unsafe fn inspect(
     // SAFETY: promised by the caller, here and below.
     let (known, pins) = unsafe { (Known::of(info, entry, open), pinned(info, entry)) };
     let known = Known { unseen, ..known };
-    let deadline = Instant::now() + patience;
+    let deadline = started + patience;
     // Only a GPU asks, whose lanes run such iterations side by side; and it may run them in any order.
     let may_sort = info.n_dims == 1 && info.n_results == 0 && info.has(PG_LOOP_SPREADS);
     let asks = seeing.as_ref().filter(|_| may_sort);
@@ -162,6 +169,7 @@ pub unsafe fn inspect(
             obstacle: Mutex::new(None),
             bytes: AtomicU64::new(0),
             deadline,
+            looked_at,
             arrays: seeing.as_ref().map_or_else(Vec::new, |seeing| seeing.inside.clone()),
             turns: turns.clone(),
             for_once: known.only_stored.filter(|_| for_once),
@@ -179,6 +187,7 @@ pub unsafe fn inspect(
         && known != everything
     {
         used = &everything;
+        looked_at.store(0, Ordering::Relaxed);
         result = marked(&everything);
     }
     let Marked { fed, stored, are_inside } = result?;
@@ -186,8 +195,8 @@ pub unsafe fn inspect(
     let is_to_keep = !for_once || used.only_stored.is_none();
     let mut memory = Vec::new();
     if is_to_keep {
-        memory.push(Content::of(used.fed.clone(), helpers)?);
-        memory.push(Content::of(fed, helpers)?);
+        memory.push(Content::of_by(deadline, used.fed.clone(), helpers)?);
+        memory.push(Content::of_by(deadline, fed, helpers)?);
     }
     // SAFETY: as above.
     let mut memo = unsafe { Memo::new(info, entry, memory, Finding::Independent, stored) };

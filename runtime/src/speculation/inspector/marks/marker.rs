@@ -44,7 +44,7 @@ impl Page {
 pub(super) type Cells = (u32, u32, u64);
 
 /// What all threads of an inspection have in common.
-pub(super) struct Shared {
+pub(super) struct Shared<'a> {
     /// log2 of the bytes of a cell.
     pub(super) shift: u32,
     /// Memory that has to stay as it is: first byte and one past the last.
@@ -56,6 +56,8 @@ pub(super) struct Shared {
     /// Of bookkeeping.
     pub(super) bytes: AtomicU64,
     pub(super) deadline: Instant,
+    /// [`Terms::looked_at`].
+    pub(super) looked_at: &'a AtomicU64,
     /// [`Seeing::inside`]; empty: nobody asks.
     pub(super) arrays: Vec<(u64, u64)>,
     /// Where numbers of turns are noted.
@@ -64,7 +66,7 @@ pub(super) struct Shared {
     pub(super) for_once: Option<(u64, u64)>,
 }
 
-impl Shared {
+impl Shared<'_> {
     /// Ends everybody's part.
     pub(super) fn fail(&self, obstacle: Obstacle) {
         self.obstacle.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(obstacle);
@@ -80,7 +82,7 @@ impl Shared {
 #[repr(C)]
 pub(super) struct Marker<'a> {
     pub(super) raw: RawInspector,
-    pub(super) shared: &'a Shared,
+    pub(super) shared: &'a Shared<'a>,
     /// The parts of the address space that there are tables for, hardly ever more than a few; for each page in a table its number (+ 1).
     pub(super) tops: Vec<u64>,
     pub(super) tables: Vec<Box<[u32]>>,
@@ -102,7 +104,9 @@ pub(super) struct Marker<'a> {
     pub(super) ragged: bool,
     /// Where accesses have to begin, see [`Seeing::inside`]; empty: nobody asks, or one doesn't.
     pub(super) arrays: &'a [(u64, u64)],
+    /// Iterations, and accesses that were shown, so far.
     pub(super) iterations: u32,
+    pub(super) shown: u32,
     /// Of the part of the iterations that is under way: the first one, the one that is, and how many turns there were before it.
     pub(super) first: u64,
     pub(super) current: u64,
@@ -173,7 +177,7 @@ pub(super) fn push<T>(list: &mut Vec<T>, element: T) -> Result<(), Obstacle> {
 }
 
 impl<'a> Marker<'a> {
-    pub(super) fn new(shared: &'a Shared, known: &Known, sites: u32) -> Result<Marker<'a>, Obstacle> {
+    pub(super) fn new(shared: &'a Shared<'_>, known: &Known, sites: u32) -> Result<Marker<'a>, Obstacle> {
         Ok(Marker {
             raw: RawInspector {
                 touch,
@@ -200,6 +204,7 @@ impl<'a> Marker<'a> {
             ragged: false,
             arrays: &shared.arrays,
             iterations: 0,
+            shown: 0,
             first: 0,
             current: 0,
             turns_before: 0,
@@ -278,6 +283,10 @@ impl<'a> Marker<'a> {
     }
 
     pub(super) fn touch(&mut self, site: u32, address: u64, how: u32) -> Result<(), Obstacle> {
+        self.shown = self.shown.wrapping_add(1);
+        if self.shown.is_multiple_of(CLOCK_EVERY_SHOWN) {
+            self.look_at_clock()?;
+        }
         // Those of which nobody asks more than whether they lie inside need not be shown again, wherever one has been outside.
         let inside = match self.arrays.get(site as usize) {
             Some((first, length)) if address.wrapping_sub(*first) < *length => Some((*first, *length)),

@@ -24,7 +24,10 @@ fn memory() -> u64 {
     })
 }
 
-fn shared(shift: u32) -> Shared {
+/// Where nobody asks how many iterations were looked at.
+static LOOKED_AT: AtomicU64 = AtomicU64::new(0);
+
+fn shared(shift: u32) -> Shared<'static> {
     Shared {
         shift,
         pins: Vec::new(),
@@ -32,6 +35,7 @@ fn shared(shift: u32) -> Shared {
         obstacle: Mutex::new(None),
         bytes: AtomicU64::new(0),
         deadline: Instant::now() + Duration::from_secs(1000),
+        looked_at: &LOOKED_AT,
         arrays: Vec::new(),
         turns: None,
         for_once: None,
@@ -267,6 +271,11 @@ fn an_end_is_heard_by_all() {
     let mut other = Marker::new(&shared, &Known::default(), SITES).unwrap();
     // SAFETY: as above.
     assert_eq!(unsafe { next((&raw mut other).cast()) }, 1);
+    // In an iteration that shows a lot of accesses, too.
+    let mut one = Marker::new(&shared, &Known::default(), SITES).unwrap();
+    let mut show = || one.touch(0, memory(), LOAD | 4 << PG_TOUCH_WIDTH);
+    let shown = (0..=CLOCK_EVERY_SHOWN).take_while(|_| show().is_ok()).count() as u32;
+    assert_eq!(shown, CLOCK_EVERY_SHOWN - 1);
     // The first reason counts.
     let shared = super::tests::shared(2);
     let mut marker = Marker::new(&shared, &Known::default(), SITES).unwrap();

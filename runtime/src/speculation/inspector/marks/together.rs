@@ -134,7 +134,7 @@ impl Together {
 /// Puts the marks of all threads together.
 pub(super) fn together(
     markers: &[Marker<'_>],
-    shared: &Shared,
+    shared: &Shared<'_>,
     known: &Known,
     (pool, threads): Helpers<'_>,
 ) -> Result<Marked, Obstacle> {
