@@ -768,6 +768,14 @@ fn guards_look_at_what_loops_look_at_first() {
         assert!(bounds.iter().all(|bound| guard.contains(bound)), "{function}: {guard}");
         assert!(!guard.contains(&unknown.to_string()), "{guard}");
     }
+    // Where the loop is not entered at all, that is all that is asked.
+    for (function, test) in [
+        ("own", "if (((int)(0)) < s.n && "),
+        ("others", "if (((int)(0)) < (*s).inner && "),
+        ("last", "if (__builtin_expect("),
+    ] {
+        assert!(guard(function).starts_with(test), "{}", guard(function));
+    }
     for function in ["last", "either", "brought"] {
         let guard = guard(function);
         assert!(guard.contains(&unknown.to_string()) && !guard.contains("(*s)"), "{guard}");

@@ -352,13 +352,7 @@ impl Emitter<'_> {
             let (kind, compare) = self.head_kinds(dim)?;
             let first = printer.value(&dim.first, &mut effects)?;
             let limit = printer.value(&dim.limit, &mut effects)?;
-            let relation = match dim.relation {
-                Relation::Lt => "<",
-                Relation::Le => "<=",
-                Relation::Gt => ">",
-                Relation::Ge => ">=",
-                Relation::Ne => "!=",
-            };
+            let relation = dim.relation.c_name();
             // The first test, before anything is read that the loop reads only after it.
             let _ = writeln!(
                 out,

@@ -5,7 +5,8 @@
 
 use super::types::limits;
 use crate::c::constant;
-use crate::c::hir::{Expr, LoopId, LoopStmt, StmtKind, TranslationUnit};
+use crate::c::hir::*;
+use crate::loops::blocks;
 use crate::loops::nest;
 use crate::loops::options::CodegenOptions;
 use crate::loops::plan::{Base, Bound, Check, LoopPlan, LoopReport, Verdict};
@@ -130,6 +131,9 @@ const ROOM: usize = 8000;
 /// 2 ms for 1,000 tokens.
 const TOKENS: usize = 32;
 
+/// Bytes that are copied at once by whoever expects to copy little: a word, or some vectors.
+const A_FEW_BYTES: u64 = 64;
+
 /// The plans that are left out because their code would take the compiler too long, with the reason: loops over integers without nests
 /// beyond a small part of their file, and of all others those that come last when a file has had its share.
 pub fn crowded_out(
@@ -145,6 +149,7 @@ pub fn crowded_out(
         nest::all_expressions(&function.body, &mut |_| expressions += 1);
     }
     let mut left_out = crowded_out_simple(unit, reports, expressions);
+    left_out.extend(copies_of_little(unit, reports));
     let others = crowded_out_nests(unit, reports, options, expressions, &left_out);
     left_out.extend(others);
     left_out
@@ -192,6 +197,63 @@ fn crowded_out_simple(
         .map(|id| (id, "code for more loops of its kind would take the compiler too long"))
         .chain(left_early)
         .collect()
+}
+
+/// Loops that do nothing but copy a few bytes at a time by `memcpy`. Who has much to copy calls it once; this is how decompressors copy what is mostly over after one or two turns, wherever they do
+/// so, and a guard in front of each of them shows (`docs/measurements/2026-11-29-inspections-in-time.md`).
+fn copies_of_little(unit: &TranslationUnit, reports: &[LoopReport]) -> BTreeMap<LoopId, &'static str> {
+    let mut found = BTreeMap::new();
+    for function in &unit.functions {
+        for looked_at in nest::loops(function) {
+            let mut copied = Some(0);
+            add_copied(unit, &looked_at.the_loop.body, &mut copied);
+            if copied.is_some_and(|bytes| (1..=A_FEW_BYTES).contains(&bytes)) {
+                found.insert(
+                    looked_at.the_loop.id,
+                    "it copies a few bytes at a time, which is seldom done for long",
+                );
+            }
+        }
+    }
+    let asserted = |id: &LoopId| {
+        reports.iter().any(|r| r.plan.as_ref().is_some_and(|plan| plan.loop_id == *id && plan.asserted))
+    };
+    found.retain(|id, _| !asserted(id));
+    found
+}
+
+/// Adds how many bytes a statement copies by `memcpy`; `None`: it does something else than that and moving variables on.
+fn add_copied(unit: &TranslationUnit, statement: &Stmt, copied: &mut Option<u64>) {
+    let is_variable = |place: &Place| matches!(place.kind, PlaceKind::Var(_));
+    let bytes = match &statement.kind {
+        StmtKind::Empty | StmtKind::Declaration => Some(0),
+        StmtKind::Block(statements) => {
+            statements.iter().for_each(|statement| add_copied(unit, statement, copied));
+            return;
+        }
+        StmtKind::Loop(l) => blocks::block(l).filter(|block| block.from.is_some()).and_then(|block| {
+            let Some(constant::Value::Int(count)) = constant::evaluate(&unit.types, block.count) else {
+                return None;
+            };
+            u64::try_from(count).ok()?.checked_mul(unit.types.size_of(block.to.ty.ty)?)
+        }),
+        StmtKind::Expr(e) => match &e.kind {
+            ExprKind::PtrAssign { place, index, .. } if is_variable(place) => {
+                constant::evaluate(&unit.types, index).map(|_| 0)
+            }
+            ExprKind::Assign(to, value) => match (&to.kind, &value.kind) {
+                (PlaceKind::Field { record, .. }, ExprKind::Load(_))
+                    if unit.unions_of_one.values().any(|union| union == record) =>
+                {
+                    unit.types.size_of(to.ty.ty)
+                }
+                _ => None,
+            },
+            _ => None,
+        },
+        _ => None,
+    };
+    *copied = copied.zip(bytes).map(|(before, bytes)| before + bytes);
 }
 
 /// Of all loops, by what their code takes the compiler: those come first that stand in no other loop that is known as well, whose code has theirs in it
@@ -419,6 +481,52 @@ mod tests {
         assert_eq!(left_out(1), [false, false]);
         // What is compared there are floating-point numbers, as in programs that compute.
         assert_eq!(left_out(60), [true, false]);
+    }
+
+    #[test]
+    fn copies_of_a_few_bytes_get_no_code() {
+        let head = "typedef unsigned long size_t; void *memcpy(void *, const void *, size_t);\n";
+        let left_out = |parameters: &str, the_loop: &str, options: &CodegenOptions| {
+            let (unit, reports) =
+                judged(&format!("{head}void f({parameters})\n{{ {the_loop} }}"), &AnalysisOptions::default());
+            let id = reports[0].plan.as_ref().expect(the_loop).loop_id;
+            crowded_out(&unit, &reports, options).get(&id).copied()
+        };
+        let is_left_out = |parameters: &str, the_loop: &str| {
+            left_out(parameters, the_loop, &CodegenOptions::default()).is_some()
+        };
+        let pointers = "char *to, const char *from, char *end";
+        for copies in [
+            "memcpy(to, from, 8);",
+            "memcpy(to, from, 32);",
+            "memcpy(to, from, 16); memcpy(to + 16, from + 16, 16);",
+        ] {
+            let the_loop = format!("do {{ {copies} to += 32; from += 32; }} while (to < end);");
+            assert!(is_left_out(pointers, &the_loop), "{the_loop}");
+            assert_eq!(
+                left_out(
+                    pointers,
+                    &the_loop,
+                    &CodegenOptions { threshold: Some(1), ..CodegenOptions::default() }
+                ),
+                None
+            );
+        }
+        // A number in two words.
+        assert!(is_left_out(
+            "double *to, const double *from, int n",
+            "for (int i = 0; i < n; i++) memcpy(&to[i], &from[i], 8);"
+        ));
+        // So much at a time, as much as there is, what is more than a copy, and copies of elements, which are how arrays are copied.
+        for other in [
+            "memcpy(to, from, 128); to += 128; from += 128;",
+            "*to++ = *from++;",
+            "memcpy(to, from, 8); to[7] += 1; to += 8; from += 8;",
+        ] {
+            assert!(!is_left_out(pointers, &format!("do {{ {other} }} while (to < end);")), "{other}");
+        }
+        let rows = "for (int i = 0; i < n; i++) memcpy(to + i * m, from + i * m, m * sizeof *to);";
+        assert!(!is_left_out("double *to, const double *from, int n, int m", rows));
     }
 
     #[test]

@@ -142,6 +142,17 @@ pub enum Relation {
 }
 
 impl Relation {
+    /// The operator.
+    pub fn c_name(self) -> &'static str {
+        match self {
+            Relation::Lt => "<",
+            Relation::Le => "<=",
+            Relation::Gt => ">",
+            Relation::Ge => ">=",
+            Relation::Ne => "!=",
+        }
+    }
+
     /// Of a comparison by order; `flipped`: what is compared stands on the right.
     pub fn of_order(op: BinOp, flipped: bool) -> Option<Relation> {
         Some(match (op, flipped) {

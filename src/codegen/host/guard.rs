@@ -191,11 +191,15 @@ impl Emitter<'_> {
                  __asm__(\"\" : \"=r\"(__pg_no) : \"0\"((__pg_address)0)); if (__builtin_expect(__pg_no != 0, 0)) {{{keeps} }} }}"
             ),
         };
+        let is_entered = match the_loop.keyword {
+            LoopKeyword::Do => String::new(),
+            _ => site.is_entered(dim).map_or(String::new(), |test| format!("{test} && ")),
+        };
         let may_pay = trip.is_at_least(threshold.min(1 << 20));
         let is_asked = trip.is_asked(n);
         let follows = if goes_on.is_some() { "" } else { " { } else" };
         let text = format!(
-            "{around}if ({comes_there}__builtin_expect({may_pay}, 0) && {is_asked} && __extension__ ({{{asserts}{hides} \
+            "{around}if ({comes_there}{is_entered}__builtin_expect({may_pay}, 0) && {is_asked} && __extension__ ({{{asserts}{hides} \
              {room}__pg_u32 __pg_done = __pg_try_{n}({arguments}); if (__pg_done) {{{changed}{back} }} __pg_done; }})){follows}",
         );
         let stays = Stays {

@@ -3,6 +3,7 @@
 
 use crate::c::hir::*;
 use crate::codegen::types::literal;
+use crate::loops::plan::Dim;
 
 /// The count from which a loop's guard asks. Volatile: the function moves it, though the compiler is told that it changes nothing. Because nothing is
 /// known of it, either, whatever is loaded in front of the guard for what stands behind the loop is needed where nobody asks, too, and so isn't loaded
@@ -110,6 +111,13 @@ impl Site<'_> {
         let (a, b) = if step > 0 { (limit, first) } else { (first, limit) };
         let bits = self.bits(a).max(self.bits(b)) + 1;
         Some(computed(&self.text(a)?, "-", &self.text(b)?, bits))
+    }
+
+    /// The loop's own first test, in the user's words: where it says no, as for loops over what is left it mostly does, the compiler sees that nothing else need be asked. It is no more
+    /// than a hint; the loop tests for itself.
+    pub fn is_entered(&self, dim: &Dim) -> Option<String> {
+        let (first, limit) = (self.exactly(&dim.first)?, self.exactly(&dim.limit)?);
+        Some(format!("{first} {} {limit}", dim.relation.c_name()))
     }
 
     /// How many bits a number that [`Site::text`] writes may have, without its sign.
