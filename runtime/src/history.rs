@@ -25,6 +25,8 @@ const MEASURED_EVERY: u32 = 100;
 const LARGER: i64 = 2;
 /// After a conflict a loop runs sequentially for this many entries, then twice as many, and so on.
 const FIRST_PAUSE: u64 = 8;
+/// In place on threads an iteration takes no less than this part of what it takes the calling thread: then it isn't believed that the latter was measured rightly.
+const WORTH_DOUBTING: f64 = 0.7;
 /// Which part of a loop's time inspections of each kind may take: one of so many.
 const INSPECTION_PART: f64 = 100.0;
 /// Which part of what inspections have saved others may take: one of so many.
@@ -92,6 +94,8 @@ pub struct History {
     pub way_ns: [f64; 3],
     /// Nanoseconds per iteration that a GPU's kernel without logs takes, copies aside, smoothed; 0: not known.
     pub kernel_ns: f64,
+    /// Whether `worker_ns` is of the first iterations of entries only, beside which others may take any time.
+    worker_is_partial: bool,
     /// Measurements behind `worker_ns`, and behind `way_ns`.
     worker_samples: u32,
     way_samples: [u32; 3],
@@ -340,8 +344,21 @@ impl History {
     pub fn clean(&mut self) {
         self.category = Category::Parallel;
     }
-    /// Notes how long the calling thread took for some iterations.
+    /// Notes how long the calling thread took for all iterations of an entry.
     pub fn worker_took(&mut self, iterations: u64, ns: u64) {
+        if iterations != 0 && std::mem::take(&mut self.worker_is_partial) {
+            (self.worker_ns, self.worker_samples) = (0.0, 0);
+        }
+        self.worker_measured(iterations, ns);
+    }
+    /// The same for its first iterations, which counts until a whole entry has been measured: rows of a triangle take ever longer.
+    pub fn worker_began(&mut self, iterations: u64, ns: u64) {
+        if iterations != 0 && (self.worker_is_partial || self.worker_samples == 0) {
+            self.worker_is_partial = true;
+            self.worker_measured(iterations, ns);
+        }
+    }
+    fn worker_measured(&mut self, iterations: u64, ns: u64) {
         settle(&mut self.worker_ns, &mut self.worker_samples, iterations, ns);
         if iterations != 0 {
             self.unmeasured = 0;
@@ -415,6 +432,11 @@ impl History {
     /// so rarely later that it doesn't count.
     pub fn wants_worker(&self) -> bool {
         self.worker_samples < 2 || self.unmeasured >= MEASURED_EVERY
+    }
+    /// Whether the calling thread should take a whole entry before threads are given up, because only first iterations say that they are slower.
+    pub fn wants_whole_entry(&self) -> bool {
+        self.worker_is_partial
+            && self.known_ns(Way::InPlace).is_some_and(|each| each > WORTH_DOUBTING * self.worker_ns)
     }
     /// Notes whether an entry with this trip count was worth it, and switches the loop off for such entries after they have shown that
     /// they are not.
@@ -671,6 +693,30 @@ mod tests {
         assert_eq!(at, [0, 1, 3, 7, 15]);
         h.finding_held();
         assert!(taken(&mut h)[0]);
+    }
+
+    #[test]
+    fn first_iterations_are_not_believed_to_be_like_all() {
+        let mut h = History::default();
+        h.worker_began(10, 100);
+        (0..2).for_each(|_| h.way_took(Way::InPlace, 1000, 5500));
+        assert_eq!((h.worker_ns, h.wants_whole_entry()), (10.0, false));
+        // Rows of a triangle: by the first ones, threads are slower.
+        let mut h = History::default();
+        h.worker_began(10, 10);
+        assert!(!h.wants_whole_entry());
+        (0..2).for_each(|_| h.way_took(Way::InPlace, 1000, 20_000));
+        assert!(h.wants_whole_entry());
+        // What has been measured as a whole replaces it, and stands.
+        h.worker_took(1000, 64_000);
+        assert_eq!((h.worker_ns, h.wants_whole_entry()), (64.0, false));
+        h.worker_began(10, 10);
+        assert_eq!((h.worker_ns, h.wants_whole_entry()), (64.0, false));
+        h.worker_took(1000, 66_000);
+        assert_eq!(h.worker_ns, 66.0);
+        // Nothing was run.
+        h.worker_took(0, 0);
+        assert_eq!(h.worker_ns, 66.0);
     }
 
     #[test]

@@ -481,7 +481,10 @@ impl Engine {
     ) {
         let (history, record) = (&mut visit.history, &mut visit.record);
         let inner = visit.iterations / visit.entry.trip[0].max(1) as u64;
-        history.worker_took(finish.worker_iterations * inner, finish.worker_ns);
+        match finish.worker_iterations == visit.entry.trip[0].max(0) as u64 {
+            true => history.worker_took(visit.iterations, finish.worker_ns),
+            false => history.worker_began(finish.worker_iterations * inner, finish.worker_ns),
+        }
         record.worker_iterations = finish.worker_iterations;
         record.decision = if finish.device_won { record.device } else { "worker" };
         record.why = if finish.device_won { "the device was faster" } else { "the worker was faster" }.into();

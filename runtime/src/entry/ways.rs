@@ -154,6 +154,14 @@ impl Engine {
             // SAFETY: promised by the caller.
             unsafe { self.want_kernels(visit, &plan, &hopeful) };
         }
+        if situation.open[Way::InPlace as usize]
+            && plan.schedule.is_none()
+            && visit.history.wants_whole_entry()
+        {
+            // SAFETY: promised by the caller.
+            unsafe { self.run_timed(visit) };
+            return Ok(());
+        }
         // Even without logs nothing would pay: it need not be known where the arrays lie.
         if policy::choose(&visit.history, &situation).is_none() {
             return Err(self.stays(visit, &plan, undecided));
@@ -294,7 +302,11 @@ impl Engine {
                 unsafe { running.run(info, entry, 0, first) };
             });
             sampled = started.elapsed();
-            visit.history.worker_took(first as u64 * inner, sampled.as_nanos() as u64);
+            let took = sampled.as_nanos() as u64;
+            match first == trip {
+                true => visit.history.worker_took(visit.iterations, took),
+                false => visit.history.worker_began(first as u64 * inner, took),
+            }
             visit.record.worker_iterations = first as u64;
         }
         let started = Instant::now();
@@ -371,7 +383,8 @@ impl Engine {
         }
         .into();
         if let Some(each) = visit.history.known_ns(Way::InPlace).filter(|_| !asked) {
-            let pays = each < 0.95 * visit.history.worker_ns || visit.hopes_for_gpu;
+            let is_open = visit.hopes_for_gpu || visit.history.wants_whole_entry();
+            let pays = each < 0.95 * visit.history.worker_ns || is_open;
             visit.history.paid(pays, visit.the_loop, trip);
         }
         Ok(())

@@ -26,6 +26,7 @@ const IS_SEQUENTIAL: u32 = 2;
 const MAY_BE_HARMLESS: u32 = 4;
 const HAS_SEVERAL_WRITERS: u32 = 8;
 const STORES_BETWEEN: u32 = 16;
+const WORKER_IS_PARTIAL: u32 = 32;
 
 /// What is kept of one loop, class and machine; with `the_loop` 0, of the program on that machine.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -154,6 +155,7 @@ impl History {
         let Some(row) = row else { return };
         if self.worker_samples == 0 && row.worker_ns > 0.0 {
             (self.worker_ns, self.worker_samples) = (row.worker_ns, u32::from(row.worker_samples).min(KNOWN));
+            self.worker_is_partial = row.flags & WORKER_IS_PARTIAL != 0;
         }
         for way in 0..3 {
             if self.way_samples[way] == 0 && row.way_ns[way] > 0.0 {
@@ -206,7 +208,8 @@ impl History {
             flags: category
                 | flag(self.may_be_harmless, MAY_BE_HARMLESS)
                 | flag(self.has_several_writers, HAS_SEVERAL_WRITERS)
-                | flag(self.stores_between, STORES_BETWEEN),
+                | flag(self.stores_between, STORES_BETWEEN)
+                | flag(self.worker_is_partial, WORKER_IS_PARTIAL),
             worker_ns: ns(self.worker_ns),
             way_ns: self.way_ns.map(ns),
             kernel_ns: ns(self.kernel_ns),
@@ -332,6 +335,14 @@ pub(super) mod tests {
         assert_eq!((second.worker_ns, second.known_ns(Way::InPlace)), (7.0, Some(0.9)));
         assert!(!second.wants_worker() && second.is_too_small(79) && !second.is_too_small(80));
         assert_eq!((second.category, its_loop.threshold.load(Ordering::Relaxed)), (Category::Parallel, 80));
+        // So does what it knows of a part only.
+        let mut part = History::default();
+        part.go_on_from(5, 1024, None, &the_loop);
+        part.worker_began(10, 10);
+        (0..2).for_each(|_| part.way_took(Way::InPlace, 1000, 20_000));
+        let mut after = History::default();
+        after.go_on_from(5, 1024, part.row(1).as_ref(), &a_loop());
+        assert!(after.wants_whole_entry() && !second.wants_whole_entry());
         // What is measured now stands.
         let mut measured = History::default();
         measured.worker_took(1000, 3000);
