@@ -25,12 +25,12 @@ const MEASURED_EVERY: u32 = 100;
 const LARGER: i64 = 2;
 /// After a conflict a loop runs sequentially for this many entries, then twice as many, and so on.
 const FIRST_PAUSE: u64 = 8;
-/// In place on threads an iteration takes no less than this part of what it takes the calling thread: then it isn't believed that the latter was measured rightly.
-const WORTH_DOUBTING: f64 = 0.7;
 /// Which part of a loop's time inspections of each kind may take: one of so many.
 const INSPECTION_PART: f64 = 100.0;
 /// Which part of what inspections have saved others may take: one of so many.
 const REINVESTED: f64 = 2.0;
+/// How much of that one inspection may take, in times of what the calling thread takes for the entry.
+const REINVESTED_AT_ONCE: f64 = 16.0;
 /// An inspection that didn't come to its end is expected to take so many times what it has taken, at least and at most: the first one starts threads, and gets memory.
 const UNFINISHED: (f64, f64) = (2.0, 16.0);
 /// After so many runs with conflicts a loop is switched off for the rest of the run.
@@ -174,36 +174,45 @@ impl History {
     pub fn worth_inspecting(&mut self, worker_ns: f64) {
         self.inspections.iter_mut().for_each(|inspections| inspections.since_ns += worker_ns);
     }
-    /// Nanoseconds that an inspection may take: a small part of the time that the loop has taken since the last one, so that little
-    /// is lost if its finding never holds again, and some of what others have saved. A loop of which that is so is asked ever less often.
-    pub fn inspection_may_take(&self, inspector: Inspector) -> f64 {
+    /// Nanoseconds that an inspection of an entry may take that the calling thread would take so many for: a small part of the time that the loop has taken since the last one, so that little
+    /// is lost if its finding never holds again, half of that with each whose finding hasn't held; and some of what others have saved.
+    pub fn inspection_may_take(&self, inspector: Inspector, worker_ns: f64) -> f64 {
         let Inspections { since_ns, in_vain, .. } = self.inspections[inspector as usize];
-        since_ns / (INSPECTION_PART * (1u64 << in_vain.min(40)) as f64) + self.to_reinvest_ns
+        let saved = self.to_reinvest_ns.min(REINVESTED_AT_ONCE * worker_ns);
+        since_ns / (INSPECTION_PART * (1u64 << in_vain.min(40)) as f64) + saved
     }
-    /// Notes an inspection. `found`: it says how the loop may run elsewhere.
-    pub fn inspected(&mut self, inspector: Inspector, iterations: u64, ns: u64, found: bool) {
+    /// Notes an inspection.
+    pub fn inspected(&mut self, inspector: Inspector, iterations: u64, ns: u64) {
         let inspections = &mut self.inspections[inspector as usize];
         smooth(&mut inspections.ns, iterations, ns);
         inspections.in_vain += 1;
-        self.has_inspected(inspector, ns, found);
+        self.has_inspected(inspector, ns);
+    }
+    /// Notes one that is made at each entry, and has taken far longer than the others.
+    pub fn inspection_overran(&mut self, inspector: Inspector, iterations: u64, ns: u64) {
+        smooth(&mut self.inspections[inspector as usize].ns, iterations, ns);
+        self.has_inspected(inspector, ns);
     }
     /// Notes an inspection that came to no end in its time. `part`: of the iterations that it has looked at.
     pub fn inspection_unfinished(&mut self, inspector: Inspector, iterations: u64, ns: u64, part: f64) {
         let whole = ns as f64 * (1.0 / part).clamp(UNFINISHED.0, UNFINISHED.1);
         self.inspections[inspector as usize].ns = whole / iterations.max(1) as f64;
-        self.has_inspected(inspector, ns, false);
+        self.has_inspected(inspector, ns);
     }
-    fn has_inspected(&mut self, inspector: Inspector, ns: u64, found: bool) {
+    fn has_inspected(&mut self, inspector: Inspector, ns: u64) {
         self.inspections[inspector as usize].since_ns = 0.0;
         *self.inspections_gain_ns.get_or_insert(0.0) -= ns as f64;
-        // What was saved before says nothing about entries that are told nothing.
-        self.to_reinvest_ns = if found { (self.to_reinvest_ns - ns as f64).max(0.0) } else { 0.0 };
+        self.to_reinvest_ns = (self.to_reinvest_ns - ns as f64).max(0.0);
+    }
+    /// Notes that all inspections of an entry have told nothing about how it may run elsewhere: then what was saved before says nothing of others, either.
+    pub fn inspected_in_vain(&mut self) {
+        self.to_reinvest_ns = 0.0;
     }
     /// Notes an entry that an inspection let run elsewhere: how long it took, without an inspection that was noted by itself, and how long the calling thread alone
     /// would have taken, in nanoseconds.
     pub fn inspection_saved(&mut self, took_ns: f64, worker_ns: f64) {
         *self.inspections_gain_ns.get_or_insert(0.0) += worker_ns - took_ns;
-        self.to_reinvest_ns += ((worker_ns - took_ns) / REINVESTED).max(0.0);
+        self.to_reinvest_ns = (self.to_reinvest_ns + (worker_ns - took_ns) / REINVESTED).max(0.0);
     }
     /// Notes that inspections are remembered, or come to nothing.
     pub fn inspections_are_remembered(&mut self) {
@@ -215,7 +224,7 @@ impl History {
         smooth(&mut inspections.ns, iterations, ns);
         inspections.is_made_anew = Some(is_cheap);
         // What it takes is a part of what its entry takes.
-        self.has_inspected(inspector, 0, true);
+        self.has_inspected(inspector, 0);
     }
     /// Whether an inspection is a part of each entry; `None`: not known.
     pub fn is_inspected_anew(&self) -> Option<bool> {
@@ -433,10 +442,9 @@ impl History {
     pub fn wants_worker(&self) -> bool {
         self.worker_samples < 2 || self.unmeasured >= MEASURED_EVERY
     }
-    /// Whether the calling thread should take a whole entry before threads are given up, because only first iterations say that they are slower.
+    /// Whether the calling thread should take a whole entry before threads, which were measured, are given up: only first iterations say that they are slower.
     pub fn wants_whole_entry(&self) -> bool {
-        self.worker_is_partial
-            && self.known_ns(Way::InPlace).is_some_and(|each| each > WORTH_DOUBTING * self.worker_ns)
+        self.worker_is_partial && self.known_ns(Way::InPlace).is_some()
     }
     /// Notes whether an entry with this trip count was worth it, and switches the loop off for such entries after they have shown that
     /// they are not.
@@ -561,7 +569,7 @@ mod tests {
     #[test]
     fn inspections_take_a_small_part_of_what_a_loop_takes() {
         let mut h = History::default();
-        let may_take = |h: &History| h.inspection_may_take(Inspector::Marks);
+        let may_take = |h: &History| h.inspection_may_take(Inspector::Marks, 1e9);
         assert_eq!(may_take(&h), 0.0);
         h.worth_inspecting(1e9);
         assert_eq!(may_take(&h), 1e7);
@@ -576,25 +584,40 @@ mod tests {
             assert_eq!(h.inspection_ns(Inspector::Marks), each, "{part}");
         }
         // What comes to its end without anything that holds is asked for half as often.
-        h.inspected(Inspector::Marks, 1000, 1_000_000, false);
+        h.inspected(Inspector::Marks, 1000, 1_000_000);
         h.worth_inspecting(1e9);
         assert_eq!(may_take(&h), 5e6);
+        // What is made at each entry is smoothed, whatever has held one up.
+        h.inspected_for_once(Inspector::Marks, 1000, 1_000_000, true);
+        let before = h.inspection_ns(Inspector::Marks);
+        h.inspection_overran(Inspector::Marks, 1000, 9_000_000);
+        assert_eq!(h.inspection_ns(Inspector::Marks), 0.5 * before + 4500.0);
+        assert_eq!(h.is_inspected_anew(), Some(true));
     }
 
     #[test]
     fn what_inspections_save_pays_for_others() {
         let mut h = History::default();
-        let may_take = |h: &History| h.inspection_may_take(Inspector::Marks);
-        h.inspected(Inspector::Marks, 1000, 1_000_000, true);
+        let may_take = |h: &History| h.inspection_may_take(Inspector::Marks, 10e6);
+        h.inspected(Inspector::Marks, 1000, 1_000_000);
         h.inspection_saved(2e6, 10e6);
         assert_eq!((may_take(&h), h.inspections_gain_ns), (4e6, Some(7e6)));
-        // That is spent once.
-        h.inspected(Inspector::Marks, 1000, 3_000_000, true);
+        // No more at once than the entry is worth.
+        assert_eq!(h.inspection_may_take(Inspector::Marks, 1e5), 16e5);
+        // That is spent once, by whichever comes first; marks that iterations have left levels something to be looked at with.
+        h.inspected(Inspector::Marks, 1000, 1_000_000);
+        assert_eq!(h.inspection_may_take(Inspector::Levels, 10e6), 3e6);
+        h.inspected(Inspector::Levels, 1000, 2_000_000);
         assert_eq!((may_take(&h), h.inspections_gain_ns), (1e6, Some(4e6)));
-        // A loss is no loan, and nothing is risked where an inspection has come to nothing.
+        // Losses count, but are no loan.
+        h.inspection_saved(3e6, 2e6);
+        assert_eq!(may_take(&h), 5e5);
         h.inspection_saved(10e6, 2e6);
-        assert_eq!((may_take(&h), h.inspections_gain_ns), (1e6, Some(-4e6)));
-        h.inspected(Inspector::Marks, 1000, 1000, false);
+        assert_eq!((may_take(&h), h.inspections_gain_ns), (0.0, Some(-5e6)));
+        // Nothing is risked where inspections have come to nothing.
+        h.inspection_saved(2e6, 10e6);
+        assert_eq!(may_take(&h), 4e6);
+        h.inspected_in_vain();
         assert_eq!(may_take(&h), 0.0);
     }
 
@@ -698,11 +721,7 @@ mod tests {
     #[test]
     fn first_iterations_are_not_believed_to_be_like_all() {
         let mut h = History::default();
-        h.worker_began(10, 100);
-        (0..2).for_each(|_| h.way_took(Way::InPlace, 1000, 5500));
-        assert_eq!((h.worker_ns, h.wants_whole_entry()), (10.0, false));
         // Rows of a triangle: by the first ones, threads are slower.
-        let mut h = History::default();
         h.worker_began(10, 10);
         assert!(!h.wants_whole_entry());
         (0..2).for_each(|_| h.way_took(Way::InPlace, 1000, 20_000));

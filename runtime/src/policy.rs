@@ -105,9 +105,9 @@ pub fn worker_ns(history: &History, s: &Situation) -> f64 {
     each * s.iterations as f64
 }
 
-/// The same, at least: where nobody has measured it, the compiler may have overrated it.
-pub fn at_least_ns(history: &History, s: &Situation) -> f64 {
-    let part = if history.worker_ns > 0.0 { 1.0 } else { OVERRATED };
+/// The same, at least: where nobody has measured it, the compiler may have overrated it. `is_guess`: nobody knows how much there is to do in an iteration.
+pub fn at_least_ns(history: &History, s: &Situation, is_guess: bool) -> f64 {
+    let part = if history.worker_ns > 0.0 || !is_guess { 1.0 } else { OVERRATED };
     worker_ns(history, s) / part
 }
 
@@ -153,7 +153,7 @@ pub fn wants_time(history: &History, s: &Situation) -> bool {
     history.worker_ns == 0.0 && history.at_most_ns().is_some_and(allows)
 }
 
-/// The same of an entry that only an inspection could let run elsewhere, for which there is time where it is known that the loop takes long.
+/// Whether an entry is to be timed that only an inspection could let run elsewhere: what these may take is a part of what the loop is known to take.
 pub fn wants_time_before_inspection(history: &History, s: &Situation) -> bool {
     let is_long = |at_most: f64| at_most * s.iterations as f64 > SHORT_NS && !is_short(history, s);
     history.worker_ns == 0.0 && history.at_most_ns().is_some_and(is_long) && deserves_inspection(history, s)
@@ -548,12 +548,15 @@ mod tests {
         let long = came_back(Duration::from_millis(8));
         assert!(wants_time_before_inspection(&long, &s));
         // A guess counts a tenth, and what an inspection takes is guessed by what is known of the loop.
-        assert_eq!(at_least_ns(&History::default(), &s), 1e6);
+        assert_eq!([true, false].map(|is_guess| at_least_ns(&History::default(), &s, is_guess)), [1e6, 10e6]);
         let takes = |history: &History| inspection_ns(Inspector::Marks, history, &s);
         assert_eq!(takes(&History::default()), 25e6 * INSPECTED_NS[0] / 16.0);
         let mut measured = long;
         measured.worker_took(1000, 40_000_000);
-        assert_eq!((at_least_ns(&measured, &s), takes(&measured)), (40e6, 100e6 * INSPECTED_NS[0] / 16.0));
+        assert_eq!(
+            (at_least_ns(&measured, &s, true), takes(&measured)),
+            (40e6, 100e6 * INSPECTED_NS[0] / 16.0)
+        );
         // Whoever knows, nobody has waited for, is short, or has nowhere else to run.
         assert!(!wants_time_before_inspection(&measured, &s));
         assert!(!wants_time_before_inspection(&History::default(), &s));

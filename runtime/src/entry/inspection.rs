@@ -2,7 +2,7 @@
 //! `speculation::inspector`'s.
 
 use super::{Declined, Engine, MAX_ITERATIONS, Plan, Visit, lock};
-use crate::abi::{InspectFn, PG_LOOP_DOUBTED, PG_LOOP_SHOWS_ALL, PG_LOOP_UPDATES};
+use crate::abi::{InspectFn, PG_LOOP_DOUBTED, PG_LOOP_LONG_LOOPS, PG_LOOP_SHOWS_ALL, PG_LOOP_UPDATES};
 use crate::config::{DeviceChoice, GroupChoice, InspectionChoice, RaceChoice};
 use crate::device::LogMethod;
 use crate::history::{Inspector, Way};
@@ -45,7 +45,11 @@ impl Engine {
             return Ok(());
         }
         visit.stay();
-        visit.history.worth_inspecting(policy::at_least_ns(&visit.history, &situation));
+        visit.history.worth_inspecting(policy::at_least_ns(
+            &visit.history,
+            &situation,
+            visit.info.has(PG_LOOP_LONG_LOOPS),
+        ));
         let started = Instant::now();
         let key = visit.the_loop.key();
         let mut findings = lock(&self.findings);
@@ -185,13 +189,16 @@ impl Engine {
         let helpers = (&self.pool, self.config.threads);
         // SAFETY: promised by the caller, here and below.
         let mut seeing = unsafe { self.seeing(visit) };
-        let mut outcome = Ok(None);
+        let (mut outcome, mut is_made) = (Ok(None), false);
         for inspector in [Inspector::Marks, Inspector::Levels] {
             let expected = policy::inspection_ns(inspector, &visit.history, situation);
             let may_take = match inspector == Inspector::Marks && self.is_inspected_anew(visit, situation) {
                 // It has paid before.
                 true => LONGER_THAN_EXPECTED * expected,
-                false => visit.history.inspection_may_take(inspector),
+                false => {
+                    let worker_ns = policy::worker_ns(&visit.history, situation);
+                    visit.history.inspection_may_take(inspector, worker_ns)
+                }
             };
             if !asked && expected > may_take {
                 continue;
@@ -226,27 +233,32 @@ impl Engine {
                 found => {
                     let took = started.elapsed().as_nanos() as u64;
                     visit.inspection_ns += took;
-                    if let Err(Uninspected::Endless) = found {
-                        let part = looked_at.into_inner() as f64 / visit.entry.trip[0].max(1) as f64;
-                        visit.history.inspection_unfinished(inspector, visit.iterations, took, part);
-                    } else {
-                        let is_chain = |memo: &Memo| matches!(memo.finding, Finding::Chain);
-                        let says_how = found.as_ref().is_ok_and(|inspected| !is_chain(&inspected.memo));
-                        visit.history.inspected(inspector, visit.iterations, took, says_how);
+                    let had_no_time = matches!(found, Err(Uninspected::Endless));
+                    let is_made_anew = visit.history.is_inspected_anew() == Some(true);
+                    match (had_no_time, is_made_anew) {
+                        (true, true) => visit.history.inspection_overran(inspector, visit.iterations, took),
+                        (true, false) => {
+                            let part = looked_at.into_inner() as f64 / visit.entry.trip[0].max(1) as f64;
+                            visit.history.inspection_unfinished(inspector, visit.iterations, took, part);
+                        }
+                        (false, _) => visit.history.inspected(inspector, visit.iterations, took),
                     }
-                    // Whoever hadn't been inspected before, and had too little time, may have more the next time.
-                    let is_first = visit.history.is_inspected_anew().is_none();
-                    let had_no_time = is_first && matches!(found, Err(Uninspected::Endless));
+                    // Whoever had too little time may have more the next time.
                     if inspector == Inspector::Marks && for_once && !had_no_time {
                         visit.history.inspections_are_remembered();
                     }
                 }
             }
+            is_made = true;
             let done = found.is_ok();
             outcome = found.map(Some);
             if done {
                 break;
             }
+        }
+        let says_how = |inspected: &Inspected| !matches!(inspected.memo.finding, Finding::Chain);
+        if is_made && !outcome.as_ref().is_ok_and(|inspected| inspected.as_ref().is_some_and(says_how)) {
+            visit.history.inspected_in_vain();
         }
         outcome
     }

@@ -250,7 +250,11 @@ impl Engine {
             let mut histories = lock(&self.histories);
             let history = histories.entry((key, None)).or_default();
             let (iterations, took) = found.alone;
-            history.worker_took((iterations as f64 * inner) as u64, took.as_nanos() as u64);
+            let (all, ns_alone) = ((iterations as f64 * inner) as u64, took.as_nanos() as u64);
+            match iterations == found.iterations {
+                true => history.worker_took(all, ns_alone),
+                false => history.worker_began(all, ns_alone),
+            }
             if !asked {
                 let alone = known.each_ns * found.iterations as f64 * inner;
                 history.paid((ns as f64) < PAYS * alone, the_loop, trip);

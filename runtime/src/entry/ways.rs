@@ -154,16 +154,14 @@ impl Engine {
             // SAFETY: promised by the caller.
             unsafe { self.want_kernels(visit, &plan, &hopeful) };
         }
-        if situation.open[Way::InPlace as usize]
-            && plan.schedule.is_none()
-            && visit.history.wants_whole_entry()
-        {
-            // SAFETY: promised by the caller.
-            unsafe { self.run_timed(visit) };
-            return Ok(());
-        }
         // Even without logs nothing would pay: it need not be known where the arrays lie.
         if policy::choose(&visit.history, &situation).is_none() {
+            let is_in_doubt = situation.open[Way::InPlace as usize] && visit.history.wants_whole_entry();
+            if is_in_doubt && plan.schedule.is_none() {
+                // SAFETY: promised by the caller.
+                unsafe { self.run_timed(visit) };
+                return Ok(());
+            }
             return Err(self.stays(visit, &plan, undecided));
         }
         if self.is_early(visit) {
@@ -222,6 +220,8 @@ impl Engine {
         let (info, entry) = (visit.info, &*visit.entry);
         // SAFETY: promised by the caller, here and below.
         let mut running = parts::Running::new(info, unsafe { entry.results(info) });
+        // What it is to be compared with has it there, too.
+        coherence::bring_home();
         let started = Instant::now();
         visit.fp.program(|| {
             // SAFETY: all iterations, as the program would run them.

@@ -27,7 +27,7 @@ use std::time::{Duration, SystemTime};
 const MAGIC: &[u8; 8] = b"pgruns\x00\x01";
 /// [`MAGIC`], the checksum of all that follows it, and the number of rows.
 const HEADER: usize = 8 + 8 + 4;
-/// Rows that are kept: 28 KiB.
+/// Rows that are kept: 30 KiB.
 pub const MOST_ROWS: usize = 256;
 /// What nobody can be at work at any more.
 const ABANDONED: Duration = Duration::from_secs(60);

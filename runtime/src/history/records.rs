@@ -170,7 +170,10 @@ impl History {
         self.gain_before_ns = row.gain_ns;
         self.entries_before = row.entries;
         self.inspections_gain_before_ns = row.inspections_gain_ns;
-        self.to_reinvest_ns += row.inspections_gain_ns / REINVESTED;
+        // Not where this run's have come to nothing.
+        if self.inspections_gain_ns.is_none_or(|gain| gain > 0.0) {
+            self.to_reinvest_ns += row.inspections_gain_ns / REINVESTED;
+        }
         self.may_be_harmless |= row.flags & MAY_BE_HARMLESS != 0;
         self.has_several_writers |= row.flags & HAS_SEVERAL_WRITERS != 0;
         self.stores_between |= row.flags & STORES_BETWEEN != 0;
@@ -355,7 +358,7 @@ pub(super) mod tests {
         let run = |before: Option<&Row>, saves: &[f64]| {
             let mut history = History::default();
             history.go_on_from(5, 1024, before, &a_loop());
-            let may_take = history.inspection_may_take(Inspector::Marks);
+            let may_take = history.inspection_may_take(Inspector::Marks, 1e9);
             saves.iter().for_each(|ns| history.inspection_saved(0.0, *ns));
             (may_take, history.row(1).unwrap())
         };
@@ -363,6 +366,11 @@ pub(super) mod tests {
         let (half, unchanged) = run(Some(&saved), &[]);
         assert_eq!((nothing, half, run(Some(&unchanged), &[]).0), (0.0, 15e6, 15e6));
         assert_eq!(Row::read(&bytes(&saved)), Some(saved));
+        // Whoever finds out first that they are in vain isn't lent anything.
+        let mut vain = History::default();
+        vain.inspected(Inspector::Marks, 1000, 1000);
+        vain.go_on_from(5, 1024, Some(&saved), &a_loop());
+        assert_eq!(vain.inspection_may_take(Inspector::Marks, 1e9), 0.0);
         // A run in which they were in vain is the last one that does.
         let (_, lost) = run(Some(&saved), &[-1e6]);
         assert_eq!(run(Some(&lost), &[]).0, 0.0);

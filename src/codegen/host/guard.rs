@@ -193,6 +193,7 @@ impl Emitter<'_> {
         };
         let is_entered = match the_loop.keyword {
             LoopKeyword::Do => String::new(),
+            _ if plan.interchange.is_some() => String::new(),
             _ => site.is_entered(dim).map_or(String::new(), |test| format!("{test} && ")),
         };
         let may_pay = trip.is_at_least(threshold.min(1 << 20));

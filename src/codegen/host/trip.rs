@@ -116,6 +116,17 @@ impl Site<'_> {
     /// The loop's own first test, in the user's words: where it says no, as for loops over what is left it mostly does, the compiler sees that nothing else need be asked. It is no more
     /// than a hint; the loop tests for itself.
     pub fn is_entered(&self, dim: &Dim) -> Option<String> {
+        // What is computed here may not fit, where the program computes without a sign.
+        fn is_plain(e: &Expr) -> bool {
+            match &e.kind {
+                ExprKind::Int(_) | ExprKind::Load(_) => true,
+                ExprKind::Cast(inner) => is_plain(inner),
+                _ => false,
+            }
+        }
+        if !is_plain(&dim.first) || !is_plain(&dim.limit) {
+            return None;
+        }
         let (first, limit) = (self.exactly(&dim.first)?, self.exactly(&dim.limit)?);
         Some(format!("{first} {} {limit}", dim.relation.c_name()))
     }

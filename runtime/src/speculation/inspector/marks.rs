@@ -58,7 +58,7 @@ pub struct Terms<'a> {
     pub for_once: bool,
     /// In no more than about so much time: it should take a time like the loop's own.
     pub patience: Duration,
-    /// Where it is counted how many iterations of dimension 0 were looked at, before it came to an end.
+    /// Where it is counted how many iterations of dimension 0 were looked at, before it came to an end: twice, if it was looked at twice.
     pub looked_at: &'a AtomicU64,
 }
 
@@ -187,7 +187,6 @@ pub unsafe fn inspect(
         && known != everything
     {
         used = &everything;
-        looked_at.store(0, Ordering::Relaxed);
         result = marked(&everything);
     }
     let Marked { fed, stored, are_inside } = result?;
