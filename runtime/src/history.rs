@@ -353,7 +353,7 @@ impl History {
     pub fn clean(&mut self) {
         self.category = Category::Parallel;
     }
-    /// Notes how long the calling thread took for all iterations of an entry.
+    /// Notes how long the calling thread took for all iterations of an entry, or for a good part of them.
     pub fn worker_took(&mut self, iterations: u64, ns: u64) {
         if iterations != 0 && std::mem::take(&mut self.worker_is_partial) {
             (self.worker_ns, self.worker_samples) = (0.0, 0);

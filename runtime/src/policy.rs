@@ -510,14 +510,16 @@ mod tests {
         assert!(!deserves_proof(&known, &long, 2000, true));
     }
 
+    /// A loop of 1,000 iterations whose thread has come back after so long.
+    fn came_back(after: Duration) -> History {
+        let mut history = History::default();
+        history.stands(1, 1000);
+        history.came_back(1, Instant::now() + after);
+        history
+    }
+
     #[test]
     fn what_may_be_much_longer_than_it_is_taken_for_is_timed() {
-        let came_back = |after: Duration| {
-            let mut history = History::default();
-            history.stands(1, 1000);
-            history.came_back(1, Instant::now() + after);
-            history
-        };
         // Some 10 milliseconds by the compiler's guess.
         let s = situation(1000, 25_000, 1 << 20);
         let seconds = came_back(Duration::from_secs(1));
@@ -537,12 +539,6 @@ mod tests {
 
     #[test]
     fn what_an_inspection_could_help_is_timed_first() {
-        let came_back = |after: Duration| {
-            let mut history = History::default();
-            history.stands(1, 1000);
-            history.came_back(1, Instant::now() + after);
-            history
-        };
         // Some 10 milliseconds by the compiler's guess.
         let s = situation(1000, 25_000, 0);
         let long = came_back(Duration::from_millis(8));
