@@ -36,12 +36,15 @@ fn is_of_other_arena(piece: *const u8) -> bool {
 
 /// Arenas of threads consist of pieces of so many bytes, which begin at multiples of that, with the address of what is noted of the arena.
 const HEAP: u64 = 64 << 20;
+/// What is noted of an arena stands right behind the head of its first piece, which has some words. A library may lie there as well, and begin a page with any address of its own.
+const HEAD: u64 = 256;
 
 /// Whether an address lies in an arena that isn't the first one. Where its thread has ended, another one may have it, one of ours too.
 pub fn is_inside(address: u64) -> bool {
     let first_word = |address: u64| word(address & !(HEAP - 1));
     // What is noted lies in the first of its pieces, which so begins with the same.
-    first_word(address).is_some_and(|arena| arena >= HEAP && first_word(arena) == Some(arena))
+    first_word(address)
+        .is_some_and(|arena| arena >= HEAP && arena & (HEAP - 1) <= HEAD && first_word(arena) == Some(arena))
 }
 
 /// What memory holds. `None`: it isn't there.
@@ -132,5 +135,25 @@ mod tests {
             libc::free(large);
         }
         assert!(!is_inside(8) && !is_inside(u64::MAX));
+    }
+
+    /// A page of a library's that begins with an address further behind is no arena.
+    #[test]
+    fn addresses_at_the_same_places_are_no_arenas() {
+        // SAFETY: new memory, of which one word is stored to; given back.
+        unsafe {
+            let (access, kind) = (
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+            );
+            let memory = libc::mmap(std::ptr::null_mut(), 2 * HEAP as usize, access, kind, -1, 0);
+            assert_ne!(memory, libc::MAP_FAILED);
+            let begin = (memory as u64).next_multiple_of(HEAP);
+            for (behind, is_arena) in [(0x20, true), (0x30, true), (0xacf0, false)] {
+                *(begin as *mut u64) = begin + behind;
+                assert_eq!(is_inside(begin + 0x12_6000), is_arena, "{behind:#x}");
+            }
+            libc::munmap(memory, 2 * HEAP as usize);
+        }
     }
 }
