@@ -782,6 +782,56 @@ fn guards_look_at_what_loops_look_at_first() {
     }
 }
 
+/// Of a loop that may be left early, a guard asks whether the first iteration leaves it, too, where the loop asks that first and the names for it mean the same in front of it.
+#[test]
+fn guards_ask_what_leaves_loops_at_once() {
+    let head = "static int table[256]; struct text { int n; char *bytes; };\n\
+        static int is_in_table(unsigned char c) { return table[c]; }\n";
+    let text = "\
+        long skip(const char *p, const char *end) { const char *q = p; while (q < end && (*q == ' ' || *q == '\\t')) q++; return q - p; }\n\
+        long back(const unsigned char *p, const unsigned char *s) { const unsigned char *q = p; while ((*q & 0xc0) == 0x80 && q > s) q--; return p - q; }\n\
+        long from(const int *a, long k, int n, int x) { int i; for (i = k; i < n; i++) if (a[i] == x) break; return i; }\n\
+        long word(const unsigned char *s, long n) { long i = 0; while (i < n && table[s[i]]) i++; return i; }\n\
+        long member(struct text *t) { for (int i = 0; i < t->n; i++) { if (t->bytes[i] == 'x') return i; } return 0; }\n\
+        long behind(const int *a, int n) { int i; for (i = 0; i < n; i++) { int v = a[i]; if (v == 3) break; } return i; }\n\
+        long two(const int *a, int n, int k) { for (int i = 0, j = k; i < n; i++, j++) if (a[j]) return j; return 0; }\n\
+        long called(const unsigned char *s, long n) { long i; for (i = 0; i < n; i++) { if (is_in_table(s[i])) break; } return i; }\n\
+        long divides(const int *a, int n, int by) { int i; for (i = 0; i < n; i++) if (a[i] / by) break; return i; }\n";
+    let folder = folder();
+    let guard = |function: &str| {
+        // One at a time: a file gets code for a few loops of a kind.
+        let own = text.lines().find(|line| line.contains(&format!("long {function}("))).expect(function);
+        fs::write(folder.path().join("left.c"), format!("{head}{own}\n")).unwrap();
+        let line = "-O2 --paragon-save-temps=kept -c left.c";
+        assert!(execute(env!("CARGO_BIN_EXE_paragon-cc"), folder.path(), line).status.success());
+        let spliced = fs::read_to_string(folder.path().join("kept/left.spliced.c")).unwrap();
+        let body = spliced.split_once(&format!("long {function}(")).expect(function).1;
+        let guard = body.lines().find(|line| line.contains("__pg_threshold")).expect(function);
+        guard
+            .split_once("if (")
+            .and_then(|(_, guard)| guard.split_once(" && __builtin_expect"))
+            .expect(function)
+            .0
+            .to_owned()
+    };
+    for (function, asked) in [
+        ("skip", "q < end && (((((int)((*q))) == ((int)(32))) || (((int)((*q))) == ((int)(9)))))"),
+        ("back", "q > s && (((((int)((*q))) & ((int)(192))) == ((int)(128))))"),
+        ("from", "((int)(k)) < n && !(((*(a + ((int)(((int)(k)))))) == x))"),
+        ("word", "i < n && ((*(table + ((int)((*(s + i)))))))"),
+        (
+            "member",
+            "((int)(0)) < (*t).n && !((((int)((*((*t).bytes + ((int)(((int)(0)))))))) == ((int)(120))))",
+        ),
+        ("behind", "((int)(0)) < n"),
+        ("two", "((int)(0)) < n"),
+        ("called", "((long)(0)) < n"),
+        ("divides", "((int)(0)) < n"),
+    ] {
+        assert_eq!(guard(function), asked, "{function}");
+    }
+}
+
 /// Loops whose text says that they are short get no code, and only those.
 #[test]
 fn loops_that_are_never_long_are_left_out() {

@@ -78,7 +78,7 @@ pub fn stays_untouched<'a>(
             continue;
         }
         // The outer loop may never come to where the inner one looks at memory.
-        let site = Site { unit, reads_memory: false };
+        let site = Site::new(unit, false);
         if let Some(trip) = Trip::new(&site, first, limit, *step) {
             silent.push(trip.is_short(&plan.loop_id.0.to_string()));
         }
@@ -98,7 +98,7 @@ impl Emitter<'_> {
         let dim = &plan.dims[0];
         // Of a loop that was brought out of another one, or whose test comes last, the program may never look at what bounds it.
         let reads_memory = plan.interchange.is_none() && the_loop.keyword != LoopKeyword::Do;
-        let site = Site { unit, reads_memory };
+        let site = Site::new(unit, reads_memory);
         let trip = Trip::new(&site, &dim.first, &dim.limit, dim.step).unwrap_or_else(Trip::unknown);
         // Where a loop that it was brought over has no iteration, its bounds may have no value.
         let mut comes_there = String::new();
@@ -194,7 +194,10 @@ impl Emitter<'_> {
         let is_entered = match the_loop.keyword {
             LoopKeyword::Do => String::new(),
             _ if plan.interchange.is_some() => String::new(),
-            _ => site.is_entered(dim).map_or(String::new(), |test| format!("{test} && ")),
+            _ => site.is_entered(dim).map_or(String::new(), |test| match site.goes_on(plan, the_loop) {
+                Some(next) => format!("{test} && {next} && "),
+                None => format!("{test} && "),
+            }),
         };
         let may_pay = trip.is_at_least(threshold.min(1 << 20));
         let is_asked = trip.is_asked(n);

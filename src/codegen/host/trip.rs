@@ -3,7 +3,8 @@
 
 use crate::c::hir::*;
 use crate::codegen::types::literal;
-use crate::loops::plan::Dim;
+use crate::loops::nest;
+use crate::loops::plan::{Base, Dim, LoopPlan};
 
 /// The count from which a loop's guard asks. Volatile: the function moves it, though the compiler is told that it changes nothing. Because nothing is
 /// known of it, either, whatever is loaded in front of the guard for what stands behind the loop is needed where nobody asks, too, and so isn't loaded
@@ -99,9 +100,16 @@ pub(super) struct Site<'a> {
     pub unit: &'a TranslationUnit,
     /// Whether what pointers point to may be looked at: only where the program certainly does that next.
     pub reads_memory: bool,
+    /// A variable that the loop's first clause sets, and to what.
+    pub set_first: Option<(VarId, &'a Expr)>,
 }
 
-impl Site<'_> {
+impl<'a> Site<'a> {
+    /// With the values that variables have in front of the loop.
+    pub fn new(unit: &'a TranslationUnit, reads_memory: bool) -> Self {
+        Site { unit, reads_memory, set_first: None }
+    }
+
     fn without_memory(self) -> Self {
         Site { reads_memory: false, ..self }
     }
@@ -127,8 +135,68 @@ impl Site<'_> {
         if !is_plain(&dim.first) || !is_plain(&dim.limit) {
             return None;
         }
-        let (first, limit) = (self.exactly(&dim.first)?, self.exactly(&dim.limit)?);
-        Some(format!("{first} {} {limit}", dim.relation.c_name()))
+        let (first, limit) = self.pointers(dim).unwrap_or((&dim.first, &dim.limit));
+        Some(format!("{} {} {}", self.exactly(first)?, dim.relation.c_name(), self.exactly(limit)?))
+    }
+
+    /// What a loop whose variable is a pointer compares, which are addresses as numbers in its plan.
+    fn pointers<'e>(&self, dim: &'e Dim) -> Option<(&'e Expr, &'e Expr)> {
+        let (ExprKind::Cast(first), ExprKind::Cast(limit)) = (&dim.first.kind, &dim.limit.kind) else {
+            return None;
+        };
+        let (a, b) = (self.unit.types.pointee(first.ty.ty)?, self.unit.types.pointee(limit.ty.ty)?);
+        (a.ty == b.ty).then_some((&**first, &**limit))
+    }
+
+    /// What the loop asks next, where that is whether to leave it: true if the first iteration goes on. Most loops over blanks, digits or the rest of a character are left there,
+    /// with a count as long as the text is. Only behind [`Site::is_entered`], and no more than a hint either.
+    pub fn goes_on(&self, plan: &'a LoopPlan, the_loop: &LoopStmt) -> Option<String> {
+        let (dim, held) = (&plan.dims[0], plan.held.as_ref()?);
+        if plan.search.is_none() || plan.moved_by_test.is_some() {
+            return None;
+        }
+        let first = match &held.body.kind {
+            StmtKind::Block(list) => list.first()?,
+            _ => &*held.body,
+        };
+        let StmtKind::If { cond, then, otherwise } = &first.kind else { return None };
+        let is_out = |s: &Stmt| matches!(s.kind, StmtKind::Leave(_));
+        let not = match (is_out(then), otherwise.as_deref().is_some_and(is_out)) {
+            (true, false) => "!",
+            (false, true) => "",
+            _ => return None,
+        };
+        if !self.has_names_for(cond, plan, the_loop) {
+            return None;
+        }
+        let is_set = !the_loop.init.is_empty() && !dim.is_counter;
+        let set_first = is_set.then_some((dim.iv, &dim.first));
+        Some(format!("{not}({})", Site { set_first, ..*self }.exactly(cond)?))
+    }
+
+    /// Whether all variables of a loop's first question are the program's own, have their value already, and are named there as they are in front of the loop.
+    fn has_names_for(&self, cond: &Expr, plan: &LoopPlan, the_loop: &LoopStmt) -> bool {
+        let text = the_loop.keyword_span.start..the_loop.body.span.end;
+        let mut has_names = true;
+        nest::expressions(cond, &mut |e| {
+            let (ExprKind::Load(place) | ExprKind::AddressOf(place)) = &e.kind else { return };
+            let Some(v) = nest::root_variable(place) else { return };
+            let is_given = match self.unit.var(v).storage {
+                Storage::Local | Storage::Param => {
+                    plan.live_ins.contains(&v)
+                        || plan.scalars.contains_key(&v)
+                        || plan.bases.iter().any(|base| matches!(base, Base::Object { var, .. } if *var == v))
+                }
+                _ => true,
+            };
+            has_names &= v == plan.dims[0].iv
+                || is_given
+                    && text.contains(&place.span.start)
+                    && self.unit.var(v).span.end <= text.start
+                    && !plan.starts.iter().any(|start| start.var == v)
+                    && !plan.kept.iter().any(|kept| kept.var == v);
+        });
+        has_names
     }
 
     /// How many bits a number that [`Site::text`] writes may have, without its sign.
@@ -184,7 +252,16 @@ impl Site<'_> {
                 let value = i64::try_from(*v).ok().filter(|v| v.abs() < 1 << 31)?;
                 format!("(({})({value}))", types.as_int(e.ty.ty)?.c_name())
             }
-            ExprKind::Load(place) => self.place(place)?,
+            ExprKind::Load(place) => match (&place.kind, self.set_first) {
+                (PlaceKind::Var(v), Some((set, value))) if *v == set => {
+                    let value = Site { set_first: None, ..*self }.exactly(value)?;
+                    match types.as_int(place.ty.ty) {
+                        Some(kind) => format!("(({})({value}))", kind.c_name()),
+                        None => value,
+                    }
+                }
+                _ => self.place(place)?,
+            },
             ExprKind::AddressOf(place) => match types.kind(place.ty.ty) {
                 TypeKind::Array(..) => self.place(place)?,
                 _ => format!("(&{})", self.place(place)?),
@@ -201,9 +278,16 @@ impl Site<'_> {
                 format!("({} + {})", self.exactly(pointer)?, self.exactly(index)?)
             }
             ExprKind::Unary(UnOp::Neg, a) => format!("(-{})", self.exactly(a)?),
-            ExprKind::Binary(op @ (BinOp::Add | BinOp::Sub | BinOp::Mul), a, b) => {
+            ExprKind::Unary(UnOp::BitNot, a) => format!("(~{})", self.exactly(a)?),
+            ExprKind::Unary(UnOp::Not, a) => format!("(!{})", self.exactly(a)?),
+            // What may have no value, like a division, the program doesn't need to hear of twice.
+            ExprKind::Binary(op, a, b)
+                if !matches!(op, BinOp::Div | BinOp::Rem | BinOp::Shl | BinOp::Shr) =>
+            {
                 format!("({} {} {})", self.exactly(a)?, op.c_name(), self.exactly(b)?)
             }
+            ExprKind::LogicalAnd(a, b) => format!("({} && {})", self.exactly(a)?, self.exactly(b)?),
+            ExprKind::LogicalOr(a, b) => format!("({} || {})", self.exactly(a)?, self.exactly(b)?),
             _ => return None,
         })
     }
