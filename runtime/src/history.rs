@@ -26,7 +26,7 @@ const LARGER: i64 = 2;
 /// After a conflict a loop runs sequentially for this many entries, then twice as many, and so on.
 const FIRST_PAUSE: u64 = 8;
 /// Which part of a loop's time inspections of each kind may take: one of so many.
-const INSPECTION_PART: f64 = 100.0;
+const INSPECTION_PART: f64 = 200.0;
 /// Which part of what inspections have saved others may take: one of so many.
 const REINVESTED: f64 = 2.0;
 /// How much of that one inspection may take, in times of what the calling thread takes for the entry.
@@ -572,12 +572,12 @@ mod tests {
         let may_take = |h: &History| h.inspection_may_take(Inspector::Marks, 1e9);
         assert_eq!(may_take(&h), 0.0);
         h.worth_inspecting(1e9);
-        assert_eq!(may_take(&h), 1e7);
+        assert_eq!(may_take(&h), 5e6);
         // A tenth of the iterations took a millisecond: that is no reason to ask less often, only to wait until there is time for all of them.
         h.inspection_unfinished(Inspector::Marks, 1000, 1_000_000, 0.1);
         assert_eq!((may_take(&h), h.inspection_ns(Inspector::Marks)), (0.0, 10_000.0));
         h.worth_inspecting(1e9);
-        assert_eq!(may_take(&h), 1e7);
+        assert_eq!(may_take(&h), 5e6);
         // Where hardly any were looked at, it was threads that took so long, and where nearly all were, it was another's turn.
         for (part, each) in [(0.0, 16_000.0), (0.001, 16_000.0), (0.9, 2000.0), (1.0, 2000.0)] {
             h.inspection_unfinished(Inspector::Marks, 1000, 1_000_000, part);
@@ -586,7 +586,7 @@ mod tests {
         // What comes to its end without anything that holds is asked for half as often.
         h.inspected(Inspector::Marks, 1000, 1_000_000);
         h.worth_inspecting(1e9);
-        assert_eq!(may_take(&h), 5e6);
+        assert_eq!(may_take(&h), 25e5);
         // What is made at each entry is smoothed, whatever has held one up.
         h.inspected_for_once(Inspector::Marks, 1000, 1_000_000, true);
         let before = h.inspection_ns(Inspector::Marks);

@@ -17,6 +17,8 @@ const OPERATION_NS: f64 = 0.4;
 const INSPECTED_NS: [f64; 2] = [0.25, 30.0];
 /// Handing work to sleeping threads, in nanoseconds.
 const WAKE_NS: f64 = 25_000.0;
+/// What the first one takes at least, that starts threads and is given memory (`docs/measurements/2026-11-29-first-turns.md`).
+const FIRST_INSPECTION_NS: f64 = 2_000_000.0;
 /// Copying a byte into and out of the threads device's memory.
 const HOST_COPY_NS: f64 = 0.3;
 /// The same over the bus to a GPU and through its staging buffers.
@@ -263,7 +265,7 @@ pub fn inspection_ns(inspector: Inspector, history: &History, s: &Situation) -> 
     }
     // Whoever has taken longer than the compiler has guessed has had as much more to do.
     let operations = worker_ns(history, s) / OPERATION_NS;
-    operations * INSPECTED_NS[inspector as usize] / threads
+    (operations * INSPECTED_NS[inspector as usize] / threads).max(FIRST_INSPECTION_NS)
 }
 
 /// Nanoseconds of an entry by the fastest way that was measured; `None`: none was.
@@ -546,12 +548,12 @@ mod tests {
         // A guess counts a tenth, and what an inspection takes is guessed by what is known of the loop.
         assert_eq!([true, false].map(|is_guess| at_least_ns(&History::default(), &s, is_guess)), [1e6, 10e6]);
         let takes = |history: &History| inspection_ns(Inspector::Marks, history, &s);
-        assert_eq!(takes(&History::default()), 25e6 * INSPECTED_NS[0] / 16.0);
+        assert_eq!(takes(&History::default()), FIRST_INSPECTION_NS);
         let mut measured = long;
-        measured.worker_took(1000, 40_000_000);
+        measured.worker_took(1000, 400_000_000);
         assert_eq!(
             (at_least_ns(&measured, &s, true), takes(&measured)),
-            (40e6, 100e6 * INSPECTED_NS[0] / 16.0)
+            (400e6, 1e9 * INSPECTED_NS[0] / 16.0)
         );
         // Whoever knows, nobody has waited for, is short, or has nowhere else to run.
         assert!(!wants_time_before_inspection(&measured, &s));
