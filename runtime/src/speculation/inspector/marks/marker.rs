@@ -254,6 +254,8 @@ impl<'a> Marker<'a> {
             // No program has memory there.
             return Err(Obstacle::NotThere);
         }
+        // Memory takes longer than accesses: one iteration may come to hundreds of pages.
+        self.look_at_clock()?;
         let table = match table {
             Some(table) => table,
             None => {
@@ -275,6 +277,8 @@ impl<'a> Marker<'a> {
             *word |= cells;
             return Ok(());
         }
+        // As for a page itself.
+        self.look_at_clock()?;
         let words = 1 << (PAGE_SHIFT - self.shared.shift - 6);
         let mut new: Box<[u64]> = zeros(words)?;
         new[word as usize] = cells;

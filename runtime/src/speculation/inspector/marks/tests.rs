@@ -261,6 +261,9 @@ fn what_an_iteration_stores_takes_memory_that_is_counted() {
     assert!(bytes(&marker) - before >= 16 * words);
 }
 
+/// Long enough for one access.
+const SOON: Duration = Duration::from_millis(100);
+
 #[test]
 fn an_end_is_heard_by_all() {
     let shared = Shared { deadline: Instant::now(), ..shared(2) };
@@ -271,11 +274,15 @@ fn an_end_is_heard_by_all() {
     let mut other = Marker::new(&shared, &Known::default(), SITES).unwrap();
     // SAFETY: as above.
     assert_eq!(unsafe { next((&raw mut other).cast()) }, 1);
-    // In an iteration that shows a lot of accesses, too.
+    // In an iteration that shows a lot of accesses, too, or comes to other memory.
+    let (shared, address) = (Shared { deadline: Instant::now() + SOON, ..self::shared(2) }, memory());
     let mut one = Marker::new(&shared, &Known::default(), SITES).unwrap();
-    let mut show = || one.touch(0, memory(), LOAD | 4 << PG_TOUCH_WIDTH);
-    let shown = (0..=CLOCK_EVERY_SHOWN).take_while(|_| show().is_ok()).count() as u32;
-    assert_eq!(shown, CLOCK_EVERY_SHOWN - 1);
+    let mut show = |address| one.touch(0, address, LOAD | 4 << PG_TOUCH_WIDTH).is_ok();
+    assert!(show(address));
+    std::thread::sleep(SOON);
+    let shown = (0..=CLOCK_EVERY_SHOWN).take_while(|_| show(address)).count() as u32;
+    assert_eq!(shown, CLOCK_EVERY_SHOWN - 2);
+    assert!(show(address) && !show(address + (1 << PAGE_SHIFT)));
     // The first reason counts.
     let shared = super::tests::shared(2);
     let mut marker = Marker::new(&shared, &Known::default(), SITES).unwrap();
