@@ -18,7 +18,7 @@ const INSPECTED_NS: [f64; 2] = [0.25, 30.0];
 /// Handing work to sleeping threads, in nanoseconds.
 const WAKE_NS: f64 = 25_000.0;
 /// What the first one takes at least, that starts threads and is given memory (`docs/measurements/2026-11-29-first-turns.md`).
-const FIRST_INSPECTION_NS: f64 = 2_000_000.0;
+const FIRST_INSPECTION_NS: f64 = 1_000_000.0;
 /// Copying a byte into and out of the threads device's memory.
 const HOST_COPY_NS: f64 = 0.3;
 /// The same over the bus to a GPU and through its staging buffers.
