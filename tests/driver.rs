@@ -795,6 +795,7 @@ fn guards_ask_what_leaves_loops_at_once() {
         long member(struct text *t) { for (int i = 0; i < t->n; i++) { if (t->bytes[i] == 'x') return i; } return 0; }\n\
         long behind(const int *a, int n) { int i; for (i = 0; i < n; i++) { int v = a[i]; if (v == 3) break; } return i; }\n\
         long two(const int *a, int n, int k) { for (int i = 0, j = k; i < n; i++, j++) if (a[j]) return j; return 0; }\n\
+        long set(const int *a, int n, int k) { int i, j = 0; for (i = 0, j = k; i < n; i++, j++) if (a[j]) break; return i; }\n\
         long called(const unsigned char *s, long n) { long i; for (i = 0; i < n; i++) { if (is_in_table(s[i])) break; } return i; }\n\
         long divides(const int *a, int n, int by) { int i; for (i = 0; i < n; i++) if (a[i] / by) break; return i; }\n";
     let folder = folder();
@@ -825,6 +826,7 @@ fn guards_ask_what_leaves_loops_at_once() {
         ),
         ("behind", "((int)(0)) < n"),
         ("two", "((int)(0)) < n"),
+        ("set", "((int)(0)) < n"),
         ("called", "((long)(0)) < n"),
         ("divides", "((int)(0)) < n"),
     ] {
