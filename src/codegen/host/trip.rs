@@ -1,4 +1,4 @@
-//! How many iterations a loop has, in front of it: an estimate by which its guard passes over short loops, in the user's own words, so that the compiler
+//! How many iterations a loop has, in front of it, and what it asks before the first one: an estimate by which its guard passes over short loops, in the user's own words, so that the compiler
 //! sees that the loop itself computes the same. What is true of the loop is asked behind that, by the function for entries.
 
 use crate::c::hir::*;
